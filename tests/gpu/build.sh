@@ -14,12 +14,12 @@ command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || {
 # Static where it can be: the other machine may have no libsqlite3. Call stacks are left out.
 [ -f "$build/build.ninja" ] ||
 	meson setup "$build" "$root" --prefer-static -Dstacks=disabled
-files="shim/libdlprof.so analyzer/dlprof-drain analyzer/dlprof-report tests/gpu/probe
+files="shim/libdlprof.so analyzer/dlprof analyzer/dlprof-drain analyzer/dlprof-report tests/gpu/probe
 	tests/gpu/spin.fatbin tests/fakes/libclient.so"
 ninja -C "$build" $files
 mkdir -p "$build/lib"
 # What is still linked dynamically and is no part of libc.
-for program in analyzer/dlprof-drain analyzer/dlprof-report; do
+for program in analyzer/dlprof analyzer/dlprof-drain analyzer/dlprof-report; do
 	ldd "$build/$program" | awk '$3 ~ /^\// && $1 !~ /^(libc|libm|libpthread|libdl|librt)\.so/ { print $3 }'
 done | sort -u | while read -r library; do
 	cp "$library" "$build/lib/"

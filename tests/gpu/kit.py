@@ -13,6 +13,10 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+# Where a prebuilt tree was carried along, a script that is run alone finds it as plan.py does.
+CARRIED = os.path.abspath(os.path.join(HERE, "..", "..", "build-gpu"))
+if os.path.isdir(CARRIED):
+    os.environ.setdefault("TEST_BUILD", CARRIED)
 sys.path.insert(0, os.path.join(HERE, "..", "lib"))
 import dlprof_test  # noqa: E402
 from dlprof_test import BUILD, environment, rows, scratch, wait_for_drain  # noqa: E402,F401

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other users of CUPTI, other frameworks, processes and ends. Seven minutes.
+"""Other users of CUPTI, other frameworks, processes and ends. Eight minutes.
 
 usage: others.py [CHECK...] [--cpu]
 """
@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import shutil
+import subprocess
 import sys
 import time
 
@@ -28,6 +29,18 @@ w = jax.numpy.ones((512, 512))
 for x in DataLoader(torch.ones(1920, 512), batch_size=64):
     w = step(w, x.numpy())
 print(float(w.sum()))
+"""
+
+# No torch is imported: nothing but JAX brings libcupti and libcudart here.
+JAX_ALONE = """
+import jax, sys
+if jax.default_backend() != sys.argv[1]:
+    sys.exit("jax has no " + sys.argv[1])
+step = jax.jit(lambda w: w @ w / 512)
+w = jax.numpy.ones((512, 512))
+for i in range(200):
+    w = step(w)
+print(float(w.sum()), "torch" in sys.modules)
 """
 
 
@@ -63,6 +76,33 @@ def profiler(table, **more):
 def graphs(table):
     """The same where the training is CUDA graphs."""
     profiler(table, compile="reduce-overhead")
+
+
+def asynchronous(table):
+    """torch.profiler begins and ends while work is in flight: its trace is as long as without us."""
+    path, device = os.path.join(HERE, "profiler_async.py"), "cpu" if CPU else "cuda"
+    for mode in "plain", "schedule":
+        for steps in 3, 20:
+            running = [subprocess.Popen([PYTHON, path, mode, str(steps), device], stdout=subprocess.PIPE, text=True,
+                                        env=settings(preload=preload, double=False, DLPROF_ACTIVATE="always",
+                                                     DLPROF_QUIET=1, DLPROF_OUT=os.path.join(scratch(), "run.db")))
+                       for preload in (False, True, True)]
+            found = [json.loads(process.communicate(timeout=120)[0] or "{}").get("kernels") for process in running]
+            table.row("torch.profiler, {}, {} steps, work in flight: kernels without dlprof, and with".format(
+                mode, steps), found, "equal", found[0] == found[1] == found[2] and bool(found[0]))
+
+
+def host(table):
+    """Without CUPTI: what is counted at the runtime's functions, beside what CUPTI tells of the same training."""
+    sums = []
+    for library in None, "/nonexistent/libcupti.so":
+        _, database, status, _ = train(SHORT, **({"DLPROF_LIBCUPTI": library} if library else {}))
+        sums.append(rows(database, "SELECT COUNT(*) AS steps, SUM(kernel_count) AS kernels, "
+                         "SUM(h2d_bytes) AS bytes FROM gpu_step WHERE step_ns NOT NULL")[0])
+        table.fact("host: mode, reason", [meta(database).get(key) for key in ("cuda_mode", "cuda_reason")])
+    table.row("host: bytes copied, by CUPTI and without", [found["bytes"] for found in sums], "equal, > 0",
+              bool(sums[0]["bytes"]) and sums[0]["bytes"] == sums[1]["bytes"])
+    table.fact("host: kernels, by CUPTI, and launches without", [found["kernels"] for found in sums])
 
 
 def preset(table):
@@ -153,6 +193,25 @@ def ends(table):
                   batches >= END_STEPS - 1)
 
 
+def jax_alone(table):
+    """JAX without torch: nothing but JAX itself brings CUDA's libraries."""
+    backend = "cpu" if CPU else "gpu"
+    if not importlib.util.find_spec("jax"):
+        table.fact("jax alone", "not here")
+        return
+    database = os.path.join(scratch(), "run.db")
+    bare = run([PYTHON, "-c", JAX_ALONE, backend], settings(double=False), 90)
+    ours = run([PYTHON, "-c", JAX_ALONE, backend], settings(preload=True, double=False, DLPROF_OUT=database,
+                                                            DLPROF_ACTIVATE="always"), 90)
+    table.row("jax alone: status and result, without and with", (bare[:2], ours[:2]), "0, the same",
+              bare[:2] == ours[:2] and bare[0] == 0)
+    wait_for_drain(database)
+    said = meta(database)
+    table.row("jax alone: mode, records of CUPTI's", [said.get(key) for key in ("cuda_mode", "cuda_reason",
+              "cuda_records")], "cupti, 200 or more", said.get("cuda_mode") == "cupti" and
+              int(said.get("cuda_records") or 0) >= 200)
+
+
 def jax(table):
     """A training in JAX goes as without us, and its kernels are counted."""
     backend = "cpu" if CPU else "gpu"
@@ -175,7 +234,6 @@ def jax(table):
 
 def ranks(table):
     """Two processes, one GPU: each has a database of its own."""
-    import subprocess
     folder = scratch()
     plan = dict(SHORT, steps=60, workers=1, device="cpu" if CPU else "cuda")
     plan = json.dumps(dict(plan, batch=2, size=16) if CPU else plan)
@@ -193,7 +251,8 @@ def ranks(table):
 
 def main():
     table = Table("others")
-    checks = profiler, graphs, preset, older_library, ends, jax, starts, ranks, tools
+    checks = (asynchronous, host, profiler, graphs, jax_alone, jax, preset, older_library, ranks, tools, starts,
+              ends)
     table.each([(check.__name__, check, table) for check in checks
                 if check.__name__ in (ARGUMENTS or [check.__name__])])
 

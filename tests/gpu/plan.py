@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that only a GPU can tell, in four steps of less than ten minutes each.
+"""Everything that only a GPU can tell, in five steps of five minutes each, in the order of their worth.
 
 usage: plan.py [STEP...] [--double]. Without a driver: one line, and status 77; with --double its parts are tried on the
 fakes and on the CPU, where what asks a GPU fails. LIMIT_S: seconds a part at most. What is done is not done again
@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(os.environ.setdefault("TEST_BUILD", os.path.join(HERE, "..", "..", "build-gpu")))
@@ -22,15 +23,20 @@ DOUBLE = "--double" in sys.argv
 NO_DRIVER = 77
 
 # Step: parts in the order of their worth: name of the table, seconds, script and arguments. Those that
-# end in * need torch.
+# end in * need torch. Parts in brackets run side by side: they count things, and time none.
 STEPS = {
-    "1": [("environment", 60, "environment.py"), ("rates", 150, "rates.py buffers"),
-          ("semantics", 330, "semantics.py")],
-    "2": [("accuracy", 400, "accuracy.py graphs compile cnn transformer amp prefetch accumulation *"),
-          ("profiler", 160, "others.py profiler graphs *")],
-    "3": [("slow", 240, "rates.py slow side api *"), ("libraries", 90, "rates.py libraries *"),
-          ("others", 230, "others.py tools starts ranks ends preset older_library jax *")],
-    "4": [("cost", 310, "cost.py"), ("soak", 270, "soak.py 230")],
+    "1": [("environment", 60, "environment.py"), ("rates", 40, "rates.py buffers"),
+          ("pipeline", 120, "pipeline.py *"),
+          [("profiler", 70, "others.py asynchronous *"), ("host", 70, "others.py host *"),
+           ("jax", 70, "others.py jax_alone jax *")]],
+    "2": [("semantics", 150, "semantics.py durations replaced unsubscribed syncs graph correlation delivery "
+           "forced streams copies fork ends late second refused"),
+          ("launches", 90, "cost.py launch graph kernels"), ("accuracy", 60, "accuracy.py cnn *")],
+    "3": [("compiled", 150, "accuracy.py graphs transformer compile *"),
+          [("sessions", 130, "others.py profiler graphs *"), ("tools", 130, "others.py preset older_library ranks tools *")]],
+    "4": [("slow", 130, "rates.py slow side api *"), ("cases", 120, "accuracy.py prefetch accumulation amp *"),
+          [("ends", 50, "others.py ends *"), ("starts", 50, "others.py starts *")]],
+    "5": [("cost", 200, "cost.py training *"), ("soak", 100, "soak.py 70")],
 }
 
 
@@ -63,10 +69,19 @@ def run_part(name, seconds, command):
     return "passed" if status == 0 else "failed"
 
 
+def side_by_side(entry):
+    """The parts of an entry of a step."""
+    return entry if isinstance(entry, list) else [entry]
+
+
+def parts_of(step):
+    return [part for entry in STEPS[step] for part in side_by_side(entry)]
+
+
 def report(step, done):
     """One small file: what became of each part, and the rows that did not pass."""
     lines = ["# Step {}".format(step), ""]
-    for name, _, command in STEPS[step]:
+    for name, _, command in parts_of(step):
         lines.append("{} ({}): {}".format(name, command.rstrip(" *"), done.get(name, "not run")))
         path = os.path.join(RESULTS, name + ".md")
         if os.path.exists(path):
@@ -97,16 +112,18 @@ def main():
             done = json.load(file)
     for step in steps:
         begin = time.monotonic()
-        for name, seconds, command in STEPS[step]:
-            if name in done:
+        for entry in STEPS[step]:
+            parts = [part for part in side_by_side(entry) if part[0] not in done]
+            if not parts:
                 continue
-            done[name] = run_part(name, seconds, command)
+            with ThreadPoolExecutor(len(parts)) as pool:
+                done.update(zip((part[0] for part in parts), pool.map(lambda part: run_part(*part), parts)))
             with open(STATE + ".new", "w") as file:
                 json.dump(done, file)
             os.replace(STATE + ".new", STATE)
             report(step, done)
         print("{}: {:.0f} s".format(report(step, done), time.monotonic() - begin))
-    bad = [name for step in steps for name, _, _ in STEPS[step] if done[name] in ("failed", "hung")]
+    bad = [name for step in steps for name, _, _ in parts_of(step) if done[name] in ("failed", "hung")]
     sys.exit(1 if bad else 0)
 
 
