@@ -243,15 +243,44 @@ struct steps {
 	double elsewhere_ns; /* a batch */
 	double mean_ns;      /* where it is not known */
 	bool is_even;
+	double busy_mean_ns; /* of the GPU, within a batch's own time */
 };
+
+/* The GPU's work within a batch's own time; NAN: not known. */
+static double busy_of(const struct batch_series *s, const struct finding *f, size_t i)
+{
+	if (!series_has(s->gpu_busy_ns, i) || !(s->compute_ns[i] >= 0))
+		return NAN;
+	return fmin((double)s->gpu_busy_ns[i], stall_demand_ns(s, f, i));
+}
+
+static double busy_mean_ns(const struct batch_series *s, const struct finding *f)
+{
+	double sum_ns = 0, busy_ns;
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		busy_ns = busy_of(s, f, i);
+		if (isnan(busy_ns))
+			continue;
+		sum_ns += busy_ns;
+		count++;
+	}
+	return sum_ns / (double)count;
+}
 
 static double step_of(const struct steps *steps, size_t i)
 {
 	const struct batch_series *s = steps->series;
+	double demand_ns = stall_demand_ns(s, steps->finding, i), busy_ns;
 
-	if (!(s->compute_ns[i] >= 0) || steps->is_even)
+	if (!(s->compute_ns[i] >= 0))
 		return steps->mean_ns;
-	return stall_demand_ns(s, steps->finding, i) + steps->elsewhere_ns;
+	if (!steps->is_even)
+		return demand_ns + steps->elsewhere_ns;
+	busy_ns = busy_of(s, steps->finding, i);
+	return isnan(busy_ns) ? steps->mean_ns
+			      : demand_ns - busy_ns + steps->busy_mean_ns + steps->elsewhere_ns;
 }
 
 static struct steps find_steps(const struct batch_series *s, const struct finding *f)
@@ -262,13 +291,16 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 		.finding = f,
 		/*
 		 * A host that runs ahead asks for many batches at once and then waits long for the
-		 * GPU. The GPU takes them at an even pace.
+		 * GPU. The GPU takes them at an even pace. A step in which the GPU idles, as the
+		 * first one does while libraries are loaded, is as long as it is.
 		 */
 		.is_even = f->by_gpu && f->wait_masked_ns > RUNS_AHEAD * f->account.time_ns,
 		.elsewhere_ns = s->count ? s->elsewhere_ns / (double)s->count : 0,
 	};
 
 	steps.mean_ns = f->demand_mean_ns + steps.elsewhere_ns;
+	if (steps.is_even)
+		steps.busy_mean_ns = busy_mean_ns(s, f);
 	return steps;
 }
 

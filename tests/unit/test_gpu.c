@@ -24,6 +24,7 @@ static struct diagnosis diagnosis;
 struct model {
 	int batches;
 	double load_ms;
+	double first_ms;          /* more that the host is busy in the first step, the GPU idle */
 	int sync_every;           /* 1: the host waits for each step */
 	int pause_every;          /* for this many steps, ... */
 	double pause_ms;          /* the host is busy otherwise, the GPU idle */
@@ -62,9 +63,9 @@ static double run(const struct model *m)
 		end[i] = worker[i % WORKERS];
 		got[i] = fmax(now, end[i]) + 0.3;
 		idle[i] = fmax(0, got[i] - fmax(now, gpu_free));
-		begin[i] = fmax(got[i] + HOST_MS, gpu_free);
+		now = got[i] + HOST_MS + (i ? 0 : m->first_ms);
+		begin[i] = fmax(now, gpu_free);
 		gpu_free = begin[i] + GPU_MS;
-		now = got[i] + HOST_MS;
 		if (i % m->sync_every == m->sync_every - 1)
 			now = gpu_free;
 		if (m->pause_every && i % m->pause_every == m->pause_every - 1)
@@ -173,6 +174,22 @@ Test(gpu_clock, a_starved_gpu)
 }
 
 /* Waits of a synchronous host are the GPU's. */
+/* As the first step in which libraries are loaded and kernels chosen. */
+Test(gpu_clock, a_long_first_step_is_no_pace_of_the_gpu)
+{
+	struct model m = {.batches = 150,
+			  .load_ms = 2 * WORKERS * GPU_MS,
+			  .first_ms = 40 * GPU_MS,
+			  .sync_every = 50};
+
+	diagnose(&m);
+	cr_expect(finding.by_gpu);
+	cr_expect_gt(finding.wait_masked_ns, 0.01 * finding.account.time_ns);
+	cr_expect_eq(diagnosis.whatif.gap, WHATIF_GAP_NONE, "off by %g", diagnosis.whatif.off);
+	cr_expect_gt(diagnosis.whatif.gain[WHATIF_MORE_WORKERS], 0.3);
+	series_done(&series);
+}
+
 Test(gpu_clock, agrees_with_the_host_where_each_step_is_waited_for)
 {
 	struct model m = {.batches = 1000, .load_ms = 1.3 * WORKERS * 110, .sync_every = 1};
