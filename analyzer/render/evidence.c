@@ -14,6 +14,7 @@
 #define MOST_NAMED     4 /* slow workers */
 #define ETA_SERIOUS    0.9
 #define LONG_STEP      0.1  /* of the time */
+#define OTHERWISE      1.25 /* times the gain of ideal input */
 
 /* "Worker 3 takes", "Workers 1, 4 and 6 take", "16 of 32 workers take". */
 static void add_slow_workers(const struct report *report, char *text, size_t size)
@@ -327,7 +328,7 @@ bool evidence_add_step(const struct report *report, char *text, size_t size)
 {
 	const struct account *a = &report->finding.account;
 	const struct batch_series *s = &report->series;
-	double longest_ns = 0, ratio;
+	double longest_ns = 0, whole = a->wait_ns / a->time_ns, ratio;
 
 	/* What passes in the steps of a loader may be waits for another one. */
 	if (a->count > report->finding.own.count || !s->compute_ns)
@@ -336,12 +337,12 @@ bool evidence_add_step(const struct report *report, char *text, size_t size)
 		longest_ns = fmax(longest_ns, (double)s->compute_ns[i]);
 	ratio = a->wait_ns / (a->time_ns - longest_ns);
 	if (!(longest_ns >= LONG_STEP * a->time_ns && longest_ns < a->time_ns) ||
-	    rank_of(ratio) == rank_of(a->wait_ns / a->time_ns))
+	    (rank_of(ratio) == rank_of(whole) && (1 - whole) / (1 - ratio) < OTHERWISE))
 		return false;
 	page_append(text, size,
-		    "Without one step of %s (compiling a model?) %s of the time would be waiting: "
-		    "let it run longer.",
-		    UNITS_TIME(longest_ns), UNITS_SHARE(ratio));
+		    "%sWithout one step of %s (compiling a model?) %s of the time would be "
+		    "waiting: let it run longer.",
+		    *text ? " " : "", UNITS_TIME(longest_ns), UNITS_SHARE(ratio));
 	return true;
 }
 

@@ -341,10 +341,11 @@ static void add_why(const struct report *report, struct outline *o)
 	add_which(report, o);
 	if (!cause)
 		return;
-	if (!evidence_add_step(report, text, sizeof(text)) || report->diagnosis.cause != CAUSE_NONE)
-		page_append(text, sizeof(text), "%s%s", *text ? " " : "",
-			    evidence_line(report));
+	if (report->diagnosis.cause != CAUSE_NONE || !evidence_add_step(report, text, sizeof(text)))
+		page_append(text, sizeof(text), "%s", evidence_line(report));
 	evidence_add(report, text, sizeof(text));
+	if (report->diagnosis.cause != CAUSE_NONE)
+		evidence_add_step(report, text, sizeof(text));
 	outline_item(o, "Why", "%s", text);
 	outline_items(o, SCREEN_LINE);
 	text[0] = '\0';
