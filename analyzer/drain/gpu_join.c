@@ -17,6 +17,7 @@
 
 #define KEEP_NS 10000000000 /* of an epoch's first wait nothing is known until it is over */
 #define META_NS 2000000000  /* between two looks at the sums */
+#define MANY_OTHERS 100     /* copies and waits without a kernel */
 
 #define NOT_LATE ((struct gap){INT64_MAX, 0})
 
@@ -26,6 +27,8 @@ struct process {
 	struct gpu_rows what;
 	bool has_batches;  /* of a loader or of marks */
 	bool whole_graphs; /* and there were graphs */
+	bool any_kernel;   /* or graph was recorded */
+	size_t other_count; /* operations before the first of these */
 	struct gaps gaps;
 	int64_t complete_ns; /* all was sent up to here */
 	int64_t newest_ns;   /* batch that was told, its begin */
@@ -139,6 +142,8 @@ static int add_op(struct process *process, const struct dlprof_event *event, boo
 	note_late(process, &added);
 	process->whole_graphs |=
 		added.kind == DLPROF_GPU_GRAPH && (process->sums.flags & DLPROF_GPU_WHOLE_GRAPHS);
+	process->any_kernel |= added.kind == DLPROF_GPU_KERNEL || added.kind == DLPROF_GPU_GRAPH;
+	process->other_count += !process->any_kernel;
 	return gpu_ops_add(&process->ops, &added);
 }
 
@@ -285,9 +290,12 @@ static bool is_known(const struct process *process, const struct gpu_batch *batc
 static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu_batch *batch)
 {
 	struct gpu_said said = {false, false};
-	int r = gpu_rows_write(gpu->writer, &process->what, &process->ops, &process->seen, batch,
-			       &said);
+	struct gpu_rows what = process->what;
+	int r;
 
+	/* Copies may be reported and kernels not: then nothing is known of how busy a GPU is. */
+	what.with_kernels &= process->any_kernel;
+	r = gpu_rows_write(gpu->writer, &what, &process->ops, &process->seen, batch, &said);
 	batch->written = true;
 	if (r == 0 && said.is_doubtful && !gpu->doubt_noted) {
 		gpu->doubt_noted = true;
@@ -433,6 +441,19 @@ static int write_losses(struct gpu_join *gpu)
 	return r;
 }
 
+/* Once it is clear that kernels do not come, though all else does. */
+static int note_no_kernels(struct gpu_join *gpu)
+{
+	for (const struct process *process = gpu->processes; process; process = process->next)
+		if (process->what.with_kernels && !process->any_kernel &&
+		    process->other_count >= MANY_OTHERS)
+			return writer_note(gpu->writer, "warning",
+					   "CUPTI reported copies and waits of the GPU, but no "
+					   "kernel: how busy it was is not known, and the host's "
+					   "clock counts");
+	return 0;
+}
+
 static int write_meta(struct gpu_join *gpu)
 {
 	bool bound = false, seen = false;
@@ -469,5 +490,7 @@ int gpu_join_round(struct gpu_join *gpu, bool finishing)
 		gpu->meta_ns = (int64_t)now_ns();
 		r = write_meta(gpu);
 	}
+	if (r == 0 && finishing)
+		r = note_no_kernels(gpu);
 	return r;
 }

@@ -33,6 +33,7 @@ static struct {
 	enum config_cuda level;
 	bool whole_graphs;
 	bool with_calls;  /* of the host */
+	bool with_kernels;
 	uint64_t enabled; /* bits of kinds */
 } own;
 
@@ -51,7 +52,7 @@ int activity_init(enum config_cuda level)
 uint32_t activity_flags(void)
 {
 	return (own.whole_graphs ? DLPROF_GPU_WHOLE_GRAPHS : 0) |
-	       (own.level > CONFIG_CUDA_MEMCPY ? DLPROF_GPU_WITH_KERNELS : 0) |
+	       (own.with_kernels ? DLPROF_GPU_WITH_KERNELS : 0) |
 	       (own.with_calls ? DLPROF_GPU_WITH_CALLS : 0);
 }
 
@@ -99,6 +100,7 @@ static int enable_kinds(void)
 		if (failed)
 			continue;
 		own.enabled |= UINT64_C(1) << kind->kind;
+		own.with_kernels |= kind->kind == CUPTI_KIND_CONCURRENT_KERNEL;
 		own.whole_graphs |= kind->kind == CUPTI_KIND_GRAPH_TRACE;
 	}
 	if (own.enabled)

@@ -86,11 +86,15 @@ static void note_level(void)
 	const bool calls = activity_flags() & DLPROF_GPU_WITH_CALLS ||
 			   (state_is_yielded() && api_is_possible());
 	const bool lacks = config.cuda >= CONFIG_CUDA_API && !calls;
+	const bool no_kernels = config.cuda > CONFIG_CUDA_MEMCPY && !state_is_yielded() &&
+				!(activity_flags() & DLPROF_GPU_WITH_KERNELS);
 
 	state_note("cuda_level",
 		   config_cuda_name(lacks && config.cuda == CONFIG_CUDA_API ? CONFIG_CUDA_DEFAULT
 									    : config.cuda));
-	if (lacks)
+	if (no_kernels)
+		state_note("cuda_level_reason", "CUPTI refuses to record kernels");
+	else if (lacks)
 		state_note("cuda_level_reason",
 			   "calls of the host are recorded with the CUPTI of CUDA 12.5 or newer");
 }
@@ -150,7 +154,10 @@ static void begin_cupti(void)
 	note_level();
 }
 
-/* CUDA calls this in cuInit(), and goes on whatever it returns; 1 means "all is well". */
+/*
+ * CUDA calls this in cuInit(). 1 means "all is well": with driver 580 a process that was told 0
+ * ended by SIGSEGV (tests/gpu, semantics refused).
+ */
 __attribute__((visibility("default"))) int InitializeInjection(void);
 int InitializeInjection(void)
 {

@@ -57,6 +57,20 @@ def check_many():
         check("too many records" in why or name == "OFFSET_NS", name, "why", why)
 
 
+def check_no_kernels():
+    """Copies and waits are recorded, kernels are not: how busy the GPU is, nobody knows, and that is said."""
+    for change, words in ((dict(FAKE_CUPTI_RC_ACTIVITYENABLE="27:10"), "refuses to record kernels"),
+                          (dict(FAKE_CUPTI_NO_KERNELS=1), "but no kernel")):
+        done = loop(dict(PLAN, steps=100), **change)
+        equal((done.status, done.misuse()), (0, []), change, "status, misuse", done.err)
+        known = done.query("SELECT COUNT(gpu_busy_ns) AS busy, COUNT(gpu_idle_wait_ns) AS idle, "
+                           "SUM(h2d_bytes) > 0 AS copies FROM batch")
+        equal(known, [{"busy": 0, "idle": 0, "copies": 1}], change, "what is known of the GPU")
+        equal(judged(done)["clock"], "host", change, "clock")
+        text = report("-v", done.database).out
+        check(words in " ".join(text.split()), change, "the report says", words, text)
+
+
 def check_a_while():
     """Half a second of them in the middle: that is unknown, before and after it all is known."""
     done = loop(dict(PLAN, steps=900), FAKE_CUPTI_BACKWARDS_EVERY=2, FAKE_CUPTI_BAD_FROM_MS=1500,
@@ -152,7 +166,8 @@ def check_first_release():
 
 def main():
     need_shim()
-    jobs = [check_few, check_many, check_a_while, check_late, check_dropped, check_pool, check_storm, check_first_release]
+    jobs = [check_few, check_many, check_no_kernels, check_a_while, check_late, check_dropped, check_pool, check_storm,
+            check_first_release]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda job: job(), jobs))
     finish()

@@ -166,6 +166,9 @@ static void add(const struct op *op)
 		entry.kind = KIND_KERNEL;
 	if (!kind_on(entry.kind))
 		return;
+	/* FAKE_CUPTI_NO_KERNELS: their kind is accepted, and no record of one ever comes. */
+	if (op->kind == OP_KERNEL && knob("CUPTI_NO_KERNELS", 0))
+		return;
 	/* Unless told otherwise 13 has those that were in vain, too. */
 	if (op->polled && !(sync_records < 0 ? version() >= GENERAL_AVAILABILITY : sync_records))
 		return;
