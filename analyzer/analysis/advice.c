@@ -414,6 +414,14 @@ static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
 	insert(list, &advice);
 }
 
+/* Before all others, of which the last one goes if there are too many. */
+static void put_first(const struct advice *advice, struct advice_list *list)
+{
+	list->count -= list->count == ADVICE_MOST;
+	memmove(&list->steps[1], &list->steps[0], list->count++ * sizeof(*advice));
+	list->steps[0] = *advice;
+}
+
 /* Where most of the time is steps, and one line of the user's own leads in them. */
 static void add_step_line(const struct view *v, struct advice_list *list)
 {
@@ -430,8 +438,23 @@ static void add_step_line(const struct view *v, struct advice_list *list)
 	if (steps->samples < LEAST_OF_SAMPLES || share < fmax(LEAST_OF_STEP, f->stall_ratio) ||
 	    steps->lines[0].share > LINE_IS_STEP)
 		return;
-	memmove(&list->steps[1], &list->steps[0], list->count++ * sizeof(advice));
-	list->steps[0] = advice;
+	put_first(&advice, list);
+}
+
+/* The GPU idles, and data is not what it lacks. That is more than any other step could bring. */
+static void add_lack(const struct view *v, struct advice_list *list)
+{
+	static const enum advice_id ids[GPU_LACK_MAX] = {
+		[GPU_LACK_LAUNCHES] = ADVICE_LAUNCH_LESS,
+		[GPU_LACK_ORDERS] = ADVICE_WAIT_FOR_GPU_LESS,
+	};
+	const struct gpu_use *gpu = v->input->gpu;
+	struct advice advice = {ADVICE_NONE, NO_ROW, NAN, NAN, NAN, false};
+
+	if (!gpu || !v->finding->by_gpu || gpu->lack == GPU_LACK_NOTHING)
+		return;
+	advice.id = ids[gpu->lack];
+	put_first(&advice, list);
 }
 
 /* Was a batch finished while an earlier one was waited for? */
@@ -499,6 +522,7 @@ int advice_give(const struct batch_series *series, const struct finding *finding
 		r = add_others(&view, list);
 	add_pageable(input->gpu, list);
 	add_step_line(&view, list);
+	add_lack(&view, list);
 	if (!list->count)
 		list->steps[list->count++] =
 			(struct advice){ADVICE_NONE, NO_ROW, NAN, NAN, NAN, false};

@@ -7,6 +7,10 @@
 
 #define MOST 1e19 /* of anything that is summed */
 
+#define LACK_LEAST    0.3  /* of the steps: more than a step has between two batches */
+#define SHORT_NS      10e3 /* a kernel that takes no longer than launching it */
+#define MANY_LAUNCHES 100  /* a step */
+
 static double *sum_at(struct gpu_sums *sums, size_t i)
 {
 	return (double *)(void *)sums + i;
@@ -30,6 +34,25 @@ static double ratio(double part, double whole)
 	return whole > 0 ? part / whole : NAN;
 }
 
+/*
+ * A GPU that idles while there is data and nothing is copied waits for the host, which is too slow
+ * to launch, or waited for the GPU itself. Where kernels are short and many, launching is what the
+ * host is busy with, whatever it waited for.
+ */
+static void find_lack(struct gpu_use *use)
+{
+	const double *share = use->gap_share;
+	double launches = share[GPU_GAP_HOST] + share[GPU_GAP_OTHER];
+
+	use->lack_share = launches + share[GPU_GAP_SYNC];
+	if (!(use->lack_share >= LACK_LEAST) || !(use->lack_share > share[GPU_GAP_DATA]))
+		return;
+	use->lack = launches > share[GPU_GAP_SYNC] || (use->kernels >= MANY_LAUNCHES &&
+						       use->kernel_mean_ns <= SHORT_NS)
+			    ? GPU_LACK_LAUNCHES
+			    : GPU_LACK_ORDERS;
+}
+
 struct gpu_use gpu_use_of(const struct gpu_sums *s)
 {
 	struct gpu_use use = {
@@ -40,6 +63,8 @@ struct gpu_use gpu_use_of(const struct gpu_sums *s)
 		.pageable_share = ratio(s->h2d_pageable_bytes, s->h2d_bytes),
 		.exposed_share = ratio(s->gap_ns[GPU_GAP_H2D], s->step_ns),
 		.overlap_share = fmax(0, 1 - ratio(s->gap_ns[GPU_GAP_H2D], s->h2d_ns)),
+		.kernels = ratio(s->kernel_count, s->seen_count),
+		.kernel_mean_ns = ratio(s->busy_ns, s->kernel_count),
 	};
 
 	/* fmin and fmax take the number where the other is NAN. */
@@ -55,8 +80,14 @@ struct gpu_use gpu_use_of(const struct gpu_sums *s)
 	}
 	if (use.unattributed_share < 0)
 		use.unattributed_share = 0;
+	find_lack(&use);
 	return use;
 }
+
+const char *const gpu_lack_ids[GPU_LACK_MAX] = {
+	[GPU_LACK_LAUNCHES] = "launches",
+	[GPU_LACK_ORDERS] = "orders",
+};
 
 const char *const gpu_gap_ids[GPU_GAP_MAX] = {
 	[GPU_GAP_DATA] = "data", [GPU_GAP_H2D] = "h2d",     [GPU_GAP_SYNC] = "sync",

@@ -40,6 +40,14 @@ struct gpu_call_sums {
 
 #define GPU_CALL_SUMS_COUNT (sizeof(struct gpu_call_sums) / sizeof(double))
 
+/* What a GPU lacks that idles for another reason than data, and more than for that. */
+enum gpu_lack {
+	GPU_LACK_NOTHING,
+	GPU_LACK_LAUNCHES, /* the host does not launch fast enough */
+	GPU_LACK_ORDERS,   /* the host waited until nothing was left to do */
+	GPU_LACK_MAX
+};
+
 /* Shares are 0-1, of the steps unless noted otherwise; NAN: not known. */
 struct gpu_use {
 	bool is_known; /* anything is known */
@@ -52,6 +60,10 @@ struct gpu_use {
 	double pageable_share;     /* of the bytes */
 	double exposed_share;      /* copying while nothing else ran and no data was waited for */
 	double overlap_share;      /* of the copying time, at most: while kernels ran */
+	enum gpu_lack lack;
+	double lack_share;     /* idle, and neither for want of data nor for copies */
+	double kernels;        /* a step */
+	double kernel_mean_ns; /* about: of kernels that run side by side, less */
 };
 
 void gpu_sums_init(struct gpu_sums *sums);
@@ -62,5 +74,7 @@ void gpu_sums_check(struct gpu_sums *sums);
 struct gpu_use gpu_use_of(const struct gpu_sums *sums);
 
 /* As JSON has them. */
+/* As JSON has them; NULL: nothing is lacking. */
+extern const char *const gpu_lack_ids[GPU_LACK_MAX];
 extern const char *const gpu_gap_ids[GPU_GAP_MAX];
 extern const char *const gpu_sync_ids[GPU_SYNC_MAX];

@@ -346,12 +346,29 @@ bool evidence_add_step(const struct report *report, char *text, size_t size)
 	return true;
 }
 
+/* Why the GPU idles, where data is not what it lacks. */
+static void add_lack(const struct report *report, char *text, size_t size)
+{
+	const struct gpu_use *gpu = &report->gpu_use;
+
+	if (gpu->lack == GPU_LACK_NOTHING || !report->finding.by_gpu)
+		return;
+	page_append(text, size, " The GPU works %s of the time; for %s it has data and nothing to do: ",
+		    UNITS_SHARE(gpu->busy_share), UNITS_SHARE(gpu->lack_share));
+	if (gpu->lack == GPU_LACK_ORDERS)
+		page_append(text, size, "the host had waited for it.");
+	else
+		page_append(text, size, "the host launches too slowly, %s kernels a step of %s each.",
+			    UNITS_COUNT(llround(gpu->kernels)), UNITS_TIME(gpu->kernel_mean_ns));
+}
+
 void evidence_add(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
 	char share[UNITS_MAX];
 
 	add_first(report, text, size);
+	add_lack(report, text, size);
 	add_calm(report, text, size);
 	/* The verdict is about waiting. */
 	if (d->cause == CAUSE_MAIN_THREAD_PERIODIC && report->finding.starved && d->cause_count > 1)

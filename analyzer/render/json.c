@@ -301,6 +301,8 @@ static void add_gpu(const struct report *report, struct jsonw *json)
 	jsonw_bool(json, "busy_is_upper_bound", info->is_upper_bound);
 	jsonw_number(json, "idle_share", use->idle_share);
 	add_idle(report, json);
+	jsonw_string(json, "lack", gpu_lack_ids[use->lack]);
+	jsonw_number(json, "lack_share", use->lack_share);
 	jsonw_seconds(json, "collectives_s", sums->nccl_ns);
 	jsonw_seconds(json, "collectives_alone_s", sums->busy_ns - sums->compute_ns);
 	jsonw_number(json, "collectives_alone_share", use->alone_share);

@@ -44,8 +44,11 @@ def flat(path, *options):
 
 
 def run_of(path, steps, epochs=1, workers=4, idle=None, h2d_gap=0.05, pageable=1.0, seed=1,
-           see=lambda i: True, meta=None, **keywords):
-    """A run of steps (wait ms, compute ms, ready): `idle` of each wait the GPU has no work."""
+           see=lambda i: True, meta=None, host=0, sync=0, kernels=300, **keywords):
+    """A run of steps (wait ms, compute ms, ready): `idle` of each wait the GPU has no work.
+
+    host, sync: shares of the computing for which it idles besides, for these reasons.
+    """
     chance = random.Random(seed)
     batches, rows, now = [], [], rundb.START_NS
     for i, (wait, compute, ready) in enumerate(steps):
@@ -59,14 +62,15 @@ def run_of(path, steps, epochs=1, workers=4, idle=None, h2d_gap=0.05, pageable=1
         now += step_ns
         if see(i):
             gaps = {"data": int(wait_ns * idle(i)), "h2d": int(compute_ns * h2d_gap),
-                    "sync": chance.randrange(MS), "host": chance.randrange(2 * MS),
+                    "sync": chance.randrange(MS) + int(compute_ns * sync),
+                    "host": chance.randrange(2 * MS) + int(compute_ns * host),
                     "other": chance.randrange(10000)}
             h2d_bytes = 4000000 + i
             batch.update(gpu_busy_ns=max(0, step_ns - sum(gaps.values())),
                          gpu_idle_wait_ns=gaps["data"], h2d_ns=int(compute_ns * 0.2),
                          h2d_bytes=h2d_bytes)
             row = {"loader_id": 1, "epoch": batch["epoch"], "task": batch["task"],
-                   "kernel_count": 300 + i % 7, "graph_count": 2, "memset_ns": 1000 + i,
+                   "kernel_count": kernels + i % 7, "graph_count": 2, "memset_ns": 1000 + i,
                    "d2h_ns": 500, "d2h_bytes": 4, "h2d_pageable_bytes": int(h2d_bytes * pageable),
                    "nccl_ns": 0, "sync_event_ns": 10 * i, "sync_stream_ns": 70000,
                    "sync_context_ns": 0}
@@ -239,6 +243,28 @@ def check_advice(folder):
     for name in ("pageable_h2d", "clock", "gpu_idle", "collectives_alone_share"):
         result = report("--explain", name)
         t.check(result.status == 0 and result.out.startswith(name), name)
+
+
+def check_lack(folder):
+    """Of a GPU that has data and idles it is said what it lacks: the first step, before all others."""
+    for name, wait, changes, lack, step, words in (
+            ("slow-host", 1, dict(host=0.4, kernels=700), "launches", "launch_less", "launches too slowly, 703 kernels"),
+            ("items", 1, dict(sync=0.4), "orders", "wait_for_gpu_less", "the host had waited for it"),
+            ("small", 1, dict(sync=0.5, host=0.3, kernels=3000), "launches", "launch_less", "slowly, 3,003 kernels"),
+            ("little", 1, dict(host=0.2), None, "none", None),
+            ("starved", 90, dict(host=0.4), None, None, None),
+            ("both", 15, dict(host=0.5), "launches", "launch_less", "launches too slowly")):
+        path, _, _ = run_of(os.path.join(folder, "lack-{}.db".format(name)), [(wait, 50, wait == 1)] * 400,
+                            idle=lambda i: 1, pageable=0, **changes)
+        found = facts(path)
+        t.equal((found["gpu"]["lack"], found["clock"]), (lack, "gpu"), name)
+        ids = [advice["id"] for advice in found["advice"]]
+        t.check(ids[0] == step if step else not {"launch_less", "wait_for_gpu_less"} & set(ids), name, ids)
+        t.check(lack is None or found["advice"][0]["gain"] is None, name, "promises a gain", found["advice"][0])
+        idle = sum(found["gpu"]["idle"][gap + "_s"] for gap in ("sync", "host", "other"))
+        close(found["gpu"]["lack_share"], idle / found["gpu"]["steps_s"], name)
+        text = flat(path)
+        t.check(words in text if words else "nothing to do" not in text, name, text)
 
 
 def check_collectives(folder):
@@ -453,7 +479,7 @@ def check_pack(folder):
 
 def main():
     folder = t.scratch()
-    for check in (check_clock, check_mixed, check_sums, check_advice, check_collectives, check_ranks,
+    for check in (check_clock, check_mixed, check_sums, check_advice, check_lack, check_collectives, check_ranks,
                   check_host_only, check_older, check_absurd, check_pack):
         check(folder)
     t.finish()
