@@ -15,6 +15,7 @@
 #include "launch/runs.h"
 #include "store/batch.h"
 #include "store/db_open.h"
+#include "store/gpu.h"
 #include "store/lines.h"
 #include "store/tally.h"
 
@@ -25,6 +26,12 @@
 #define MOST_SEEN  256
 #define SIMULATION "bound"
 #define MOST_NOTES 8
+
+/*
+ * From this version of CUPTI and a driver of 13.3 on the first subscriber decides: beside one of
+ * the old interface, which dlprof has, those of the new one are refused (cupti.h of CUDA 13.3).
+ */
+#define CUPTI_SECOND_INTERFACE 130300
 
 struct seen {
 	pid_t pid;
@@ -254,6 +261,37 @@ static void judge_lines(struct trial *trial, struct db *db)
 	lines_free(&samples);
 }
 
+/* Of a program that used no CUDA nothing is said. */
+static void judge_gpu(struct trial *trial, struct db *db)
+{
+	struct doctor *doctor = trial->doctor;
+	struct gpu_info gpu;
+
+	if (gpu_info_read(db, 0, &gpu) < 0)
+		goto out;
+	if (gpu.mode && strcmp(gpu.mode, "cupti") == 0)
+		doctor_say(doctor, DOCTOR_OK, "cuda", "",
+			   "CUPTI %lld was attached and gave %lld records",
+			   (long long)gpu.cupti_version,
+			   (long long)(gpu.record_count < 0 ? 0 : gpu.record_count));
+	else if (gpu.mode && strcmp(gpu.mode, "cudart") == 0)
+		doctor_say(doctor, DOCTOR_WARN, "cuda",
+			   "GPUs in man 7 dlprof says what CUPTI needs; DLPROF_LIBCUPTI names "
+			   "another libcupti",
+			   "only calls of the CUDA runtime are seen, and waits are by the host's "
+			   "clock: %s",
+			   gpu.reason ? gpu.reason : "CUPTI is not used");
+	if (gpu.level_reason)
+		doctor_say(doctor, DOCTOR_WARN, "cuda", "nothing else is missing",
+			   "not all is recorded that was asked for: %s", gpu.level_reason);
+	if (gpu.cupti_version >= CUPTI_SECOND_INTERFACE)
+		doctor_say(doctor, DOCTOR_OK, "cuda", "",
+			   "with a driver of CUDA 13.3 or newer jax.profiler may find CUPTI taken: "
+			   "set DLPROF_CUDA=off in runs in which it has to see the GPU");
+out:
+	gpu_info_done(&gpu);
+}
+
 static void judge_run(struct trial *trial, struct db *db, const struct run_info *run)
 {
 	char **notes = NULL;
@@ -270,8 +308,10 @@ static void judge_run(struct trial *trial, struct db *db, const struct run_info 
 			   "copies that cannot be observed: %s", run->decoders_hidden);
 	if (run->patch_missing)
 		judge_points(trial, run->patch_missing);
-	if (!trial->simulated)
+	if (!trial->simulated) {
 		judge_lines(trial, db);
+		judge_gpu(trial, db);
+	}
 	if (trial->simulated || query_notes(db, &notes, &count) < 0)
 		return;
 	for (size_t i = 0; i < count; i++) {

@@ -58,7 +58,7 @@ void advise_json(const struct report *report, struct jsonw *json);
 /* gpu_outline.c: the chapter "gpu": busy, idle and why, copies, host time in sync, kernels. */
 void gpu_outline(const struct report *report, struct outline *outline);
 
-/* "idle while the training waited for a batch". */
+/* As "idle as the host launched nothing". */
 const char *gpu_gap_words(enum gpu_gap gap);
 
 /* By which clock the verdict is, and what of the run that clock leaves out: items. */

@@ -4,11 +4,14 @@
 usage: fallback.py
 """
 import concurrent.futures
+import json
 import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gpu import (FAKES, blocked, check, equal, finish, libraries, loop, need_shim, syncs)  # noqa: E402
+from gpu import (FAKES, LOOP, blocked, check, environment, equal, finish, libraries, loop, need_shim,  # noqa: E402
+                 plan_text, run, syncs)
+from dlprof_test import DLPROF  # noqa: E402
 
 PLAN = dict(steps=20, wait=2000, kernels=5, kernel=200)
 HOST_ONLY = dict(FAKE_CUPTI_RC_SUBSCRIBE=39)
@@ -99,9 +102,20 @@ def check_direction():
         equal({row["h2d_bytes"] for row in steps(done)}, {expected}, "direction: bytes", changes)
 
 
+def check_doctor():
+    """`dlprof doctor` tries the program: it says whether CUPTI was attached, and why not."""
+    for change, status, words in ((dict(FAKE_CUPTI_VERSION=130300), "ok", "jax.profiler may find CUPTI taken"), ({}, "ok", "CUPTI 130001 was attached and gave"),
+                                  (HOST_ONLY, "warn", "another tool uses CUPTI"),
+                                  (dict(FAKE_CUPTI_RC_ACTIVITYENABLE="27:10"), "warn", "refuses to record kernels")):
+        done = run([DLPROF, "doctor", "--json", "-q", LOOP, plan_text(dict(PLAN, steps=80))], timeout=100,
+                   env=environment(preload=False, LD_LIBRARY_PATH=libraries(), CUDA_INJECTION64_PATH=None, **change))
+        rows = [row for row in json.loads(done.out)["checks"] if row["id"] == "cuda"]
+        check(any((row["status"], words in row["text"]) == (status, True) for row in rows), change, rows, done.out)
+
+
 def main():
     need_shim()
-    jobs = [check_launches, check_backward, check_graph_launches, check_stubs, check_syncs, check_pageable, check_direction]
+    jobs = [check_doctor, check_launches, check_backward, check_graph_launches, check_stubs, check_syncs, check_pageable, check_direction]
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda job: job(), jobs))
     finish()

@@ -10,9 +10,10 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from kit import (LIBCUPTI, LIBRARIES, PYTHON, Table, Trace, probe, rows, run, scratch,  # noqa
+from kit import (dlprof_test, LIBCUPTI, LIBRARIES, PYTHON, Table, Trace, probe, rows, run, scratch,  # noqa
                  settings, wait_for_drain)
 
+USES_GPU = "import torch; torch.zeros(9, device='cuda').sum().item()"
 TORCH = """
 import os, re, sys
 try:
@@ -41,6 +42,14 @@ def attached(table, name, start):
         "cuda_mode", "cuda_reason", "cupti_version", "cuda_records", "cuda_bad_ts") if key in meta)
     table.row("dlprof in " + name, found or "no database", "cuda_mode cupti, records",
               meta.get("cuda_mode") == "cupti" and int(meta.get("cuda_records") or 0) > 0)
+
+
+def doctor(table):
+    """What `dlprof doctor` finds here, of a program that uses the GPU; only what is not all right."""
+    status, out, err, _ = run([dlprof_test.DLPROF, "doctor", "--library", dlprof_test.SHIM, PYTHON, "-c", USES_GPU],
+                              settings(double=False), 60)
+    told = [line.strip() for line in (out + err).splitlines() if not line.startswith("ok ") or "gpu" in line or "cuda" in line]
+    table.fact("doctor, status {}".format(status), " ".join(told).replace("|", "/"))
 
 
 def main():
@@ -77,8 +86,9 @@ def main():
     attached(table, "a probe", lambda **changes: probe("spins", 100, 50, 50, **changes))
     if site:
         attached(table, "torch", lambda **changes: run(
-            [PYTHON, "-c", "import torch; torch.zeros(9, device='cuda').sum().item()"],
+            [PYTHON, "-c", USES_GPU],
             settings(double=False, **changes)))
+    doctor(table)
     table.end()
 
 

@@ -27,7 +27,7 @@ if jax.default_backend() != sys.argv[1]:
 step = jax.jit(lambda w, x: w - 1e-4 * jax.grad(lambda w: ((x @ w) ** 2).mean())(w))
 w = jax.numpy.ones((512, 512))
 for x in DataLoader(torch.ones(1920, 512), batch_size=64):
-    w = step(w, x.numpy())
+    w = step(w, x.numpy()).block_until_ready()  # a step of which nothing runs within is not known
 print(float(w.sum()))
 """
 
@@ -87,9 +87,13 @@ def asynchronous(table):
                                         env=settings(preload=preload, double=False, DLPROF_ACTIVATE="always",
                                                      DLPROF_QUIET=1, DLPROF_OUT=os.path.join(scratch(), "run.db")))
                        for preload in (False, True, True)]
-            found = [json.loads(process.communicate(timeout=120)[0] or "{}").get("kernels") for process in running]
-            table.row("torch.profiler, {}, {} steps, work in flight: kernels without dlprof, and with".format(
-                mode, steps), found, "equal", found[0] == found[1] == found[2] and bool(found[0]))
+            said = [json.loads(process.communicate(timeout=120)[0] or "{}") for process in running]
+            found = [one.get("launched") for one in said]
+            what = "torch.profiler, {}, {} steps, work in flight: ".format(mode, steps)
+            table.row(what + "kernels launched in its trace, without dlprof, and with", found, "equal",
+                      found[0] == found[1] == found[2] and bool(found[0]))
+            # What was in flight at its begin is in our buffer, of which the profiler gets a copy.
+            table.fact(what + "others", [one.get("kernels", 0) - one.get("launched", 0) for one in said])
 
 
 def host(table):
@@ -137,12 +141,14 @@ def tools(table):
         if not shutil.which(tool):
             table.fact(tool, "missing")
             continue
-        env = settings(preload=True, double=False,
-                       DLPROF_OUT=os.path.join(scratch(), "run.db"))
-        plan = json.dumps(dict(SHORT, steps=10, workers=0))
-        status, _, err, _ = run([tool] + arguments +
-                                [PYTHON, os.path.join(HERE, "training.py"), plan], env, 90)
-        table.row(tool + ": exit status", status, 0, status == 0)
+        plan, found = json.dumps(dict(SHORT, steps=10, workers=0)), []
+        for preload in False, True:
+            env = settings(preload=preload, double=False, DLPROF_OUT=os.path.join(scratch(), "run.db"))
+            found.append(run([tool] + arguments + [PYTHON, os.path.join(HERE, "training.py"), plan], env, 60))
+        (bare, *_), (ours, out, err, _) = found
+        table.row(tool + ": exit status without dlprof, and with", (bare, ours), "the same", bare == ours)
+        if ours != bare:
+            table.fact(tool + ": says", " / ".join((out + err).strip().splitlines()[-4:])[-500:])
 
 
 def starts(table):

@@ -46,14 +46,17 @@ def batches():
 
 model = (torchvision.models.resnet50() if device == "cuda" else torchvision.models.resnet18()).to(device)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-loader, step, waits, ends = batches(), 0, [], []
+loader, step, waits, first, warm = batches(), 0, [], 0, 0
 while True:
     begin = time.monotonic_ns()
     try:
         images, labels = next(loader)
     except StopIteration:
         break
-    waits.append(time.monotonic_ns() - begin)
+    now = time.monotonic_ns()
+    waits.append(now - begin)
+    first = first or now
+    warm = now if step == 10 else warm
     loss = nn.functional.cross_entropy(model(images.to(device, non_blocking=True)),
                                        labels.to(device, non_blocking=True))
     optimizer.zero_grad()
@@ -62,8 +65,8 @@ while True:
     step += 1
     if step % 10 == 0:
         loss.item()
-        ends.append(time.monotonic_ns())
-print(json.dumps(dict(waits=waits, ends=ends)))
+print(json.dumps(dict(waits=waits, whole_s=(time.monotonic_ns() - first) / 1e9,
+                      each_s=(time.monotonic_ns() - warm) / 1e9 / (step - 10))))
 """
 
 IMAGES = """
@@ -77,7 +80,10 @@ for i in range(int(sys.argv[2])):
 
 
 def train(table, images, workers, steps):
-    """(seconds a step, share of the wait, the report as JSON) of one training, of its middle by the stopwatch."""
+    """(seconds from the first batch on, seconds a step when it is warm, share of waiting, the report) of one training.
+
+    The first three are the script's own.
+    """
     name = "in memory" if workers < 0 else "workers={}".format(workers)
     folder = scratch()
     database = os.path.join(folder, "run.db")
@@ -88,11 +94,10 @@ def train(table, images, workers, steps):
         return None
     wait_for_drain(database)
     lines = json.loads(out.splitlines()[-1])
-    waits, ends = lines["waits"], lines["ends"]
-    took_s = (ends[-1] - ends[0]) / 1e9
-    share = sum(waits[10:]) / 1e9 / took_s
+    waits, whole_s, each_s = lines["waits"], lines["whole_s"], lines["each_s"]
+    share = sum(waits[1:]) / 1e9 / whole_s
     if workers < 0:
-        return took_s / (plan[0] - 10), share, None
+        return whole_s, each_s, share, None
     line = [said for said in err.splitlines() if said.startswith("dlprof:")]
     table.fact(name + ": the line at exit", line[:1])
     report = os.path.join(BUILD, "analyzer", "dlprof-report")
@@ -109,7 +114,7 @@ def train(table, images, workers, steps):
     said = json.loads(said)
     table.fact(name + ": stopwatch's wait; verdict, ratio, clock, cause", "{:.3f}; {}, {:.3f}, {}, {}".format(
         share, said["verdict"], said["stall"]["ratio"], said["clock"], said["cause"]))
-    return took_s / (plan[0] - 10), share, said
+    return whole_s, each_s, share, said
 
 
 def promise(table, name, said, low, high, real):
@@ -121,23 +126,28 @@ def promise(table, name, said, low, high, real):
 def main():
     table, images = Table("pipeline"), scratch()
     subprocess.run([PYTHON, "-c", IMAGES, images, "8" if CPU else "256"], check=True, env=settings(double=False))
-    one, two, twelve, memory = (train(table, images, workers, steps) for workers, steps in
-                                ((1, 60), (2, 80), (12, 200), (-1, 100)))
-    if not (one and two and twelve and memory):
+    counts = 1, 2, 12, -1
+    done = dict(zip(counts, (train(table, images, workers, 100) for workers in counts)))
+    if None in done.values():
         table.end()
-    table.row("workers=1: verdict", one[2]["verdict"], "highly_input_bound", one[2]["verdict"] == "highly_input_bound")
-    table.row("workers=1: ratio off the stopwatch's wait", "{:+.1f} points".format(
-        100 * (one[2]["stall"]["ratio"] - one[1])), "-5 to 1: the GPU may work on what was queued",
-        -0.05 <= one[2]["stall"]["ratio"] - one[1] <= 0.01)
-    priced = {row["id"]: row for row in one[2]["whatif"] or []}
-    base = priced["baseline"]["batches_per_s"]
-    for name, row, other in (("workers=1, input at no cost", "synthetic", memory),
-                             ("workers=1, one more", "workers_x2", two)):
-        row = priced[row]
-        promise(table, name, row["batches_per_s"] / base, row["ci95"][0] / base, row["ci95"][1] / base,
-                one[0] / other[0])
-    table.fact("seconds a step: 1, 2, 12 workers, in memory", " ".join(
-        "{:.4f}".format(run[0]) for run in (one, two, twelve, memory)))
+    for workers, verdict in ((1, "highly_input_bound"), (2, "highly_input_bound"), (12, "not_input_bound")):
+        _, _, share, said = done[workers]
+        off = said["stall"]["ratio"] - share
+        table.row("workers={}: verdict; ratio off the script's waits".format(workers), "{}, {:+.1f} points".format(
+            said["verdict"], 100 * off), verdict + ", -5 to 1: the GPU may have work",
+            said["verdict"] == verdict and -0.05 <= off <= 0.01)
+    for workers, row, other in ((1, "synthetic", -1), (1, "workers_x2", 2), (1, "more_workers", 12), (2, "synthetic", -1),
+                                (2, "more_workers", 12)):
+        priced = {row["id"]: row for row in done[workers][3]["whatif"] or []}
+        if row not in priced:
+            table.row("workers={}: {}".format(workers, row), "not predicted", "a prediction", False)
+            continue
+        base, found = priced["baseline"]["batches_per_s"], priced[row]
+        promise(table, "workers={}: {}, {} workers".format(workers, row, found.get("workers", other)),
+                found["batches_per_s"] / base, *[rate / base for rate in found["ci95"]],
+                real=done[workers][0] / done[other][0])
+    table.fact("seconds a step when warm: 1, 2, 12 workers, in memory", " ".join(
+        "{:.4f}".format(found[1]) for found in done.values()))
     table.end()
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The user's torch.profiler, begun and ended while work is in flight, as in a loop without item().
 
-usage: profiler_async.py plain|schedule STEPS DEVICE. Prints as JSON what is in its trace: kernels, launches.
+usage: profiler_async.py plain|schedule STEPS DEVICE. Prints as JSON what is in its trace: kernels, and how many of them were
+launched in it. Others were launched before, and run at its begin.
 """
 import json
 import os
@@ -62,10 +63,10 @@ def main():
         trace = json.load(file)
     trace = trace["traceEvents"] if isinstance(trace, dict) else trace
     list(train(AFTER))
-    print(json.dumps(dict(
-        kernels=sum(event.get("cat") == "kernel" for event in trace),
-        launches=sum("LaunchKernel" in event.get("name", "") for event in trace
-                     if event.get("cat") in ("cuda_runtime", "cuda_driver")))))
+    launched = {event["args"].get("correlation") for event in trace
+                if event.get("cat") in ("cuda_runtime", "cuda_driver")}
+    kernels = [event["args"].get("correlation") for event in trace if event.get("cat") == "kernel"]
+    print(json.dumps(dict(kernels=len(kernels), launched=sum(kernel in launched for kernel in kernels))))
 
 
 main()

@@ -180,8 +180,10 @@ def late(table):
 
 def refused(table):
     trace = Trace("spins", 5, 50, 50, CLIENT_FAIL=1)
-    table.row("refused: InitializeInjection says 0, cuInit goes on", len(trace.did("spin")), 5,
-              len(trace.did("spin")) == 5)
+    # Driver 580 ends the process by SIGSEGV. dlprof always says 1.
+    ran = len(trace.did("spin"))
+    table.row("refused: InitializeInjection says 0, kernels that ran", ran, "5 on the double",
+              ran == 5 if DOUBLE else None)
 
 
 def second(table):
