@@ -353,12 +353,14 @@ static void add_lack(const struct report *report, char *text, size_t size)
 
 	if (gpu->lack == GPU_LACK_NOTHING || !report->finding.by_gpu)
 		return;
-	page_append(text, size, " The GPU works %s of the time; for %s it has data and nothing to do: ",
+	page_append(text, size,
+		    " The GPU works %s of the time; for %s it has data and nothing to do: ",
 		    UNITS_SHARE(gpu->busy_share), UNITS_SHARE(gpu->lack_share));
 	if (gpu->lack == GPU_LACK_ORDERS)
 		page_append(text, size, "the host had waited for it.");
 	else
-		page_append(text, size, "the host launches too slowly, %s kernels a step of %s each.",
+		page_append(text, size,
+			    "the host launches too slowly, %s kernels a step of %s each.",
 			    UNITS_COUNT(llround(gpu->kernels)), UNITS_TIME(gpu->kernel_mean_ns));
 }
 

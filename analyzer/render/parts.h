@@ -74,7 +74,7 @@ const char *gpu_clock(const struct report *report);
 void evidence_add(const struct report *report, char *text, size_t size);
 /* What the cause says first. */
 const char *evidence_line(const struct report *report);
-/* That one long step makes the verdict or the gain of ideal input what it is. False: no step does. */
+/* That one long step makes the verdict or the gain what it is. False: no step does. */
 bool evidence_add_step(const struct report *report, char *text, size_t size);
 /* What takes the loader's batches: the training, or where it has other loaders "this loop". */
 const char *evidence_taker(const struct report *report);

@@ -45,24 +45,31 @@ size_t environment_copy(char **copy, size_t count, const char *const *without)
  * setenv() may free the array that another thread's getenv() is walking, so a new array goes into
  * place with one store and the old one stays as it is.
  */
-int environment_set(const char *name, const char *value)
+static int put_in_place(const char *name, const char *value)
 {
 	const char *const without[] = {name, NULL};
 	size_t count = environment_count(), kept, length = strlen(name);
-	size_t size = (count + 2) * sizeof(char *) + length + strlen(value) + 1;
+	size_t size = (count + 2) * sizeof(char *) + length + (value ? strlen(value) : 0) + 1;
 	char **copy = sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	char *entry;
 
 	if (sys_mmap_failed(copy))
 		return -ENOMEM;
-	entry = (char *)(copy + count + 2);
-	memcpy(entry, name, length);
-	strcpy(entry + length, value);
 	kept = environment_copy(copy, count, without);
-	copy[kept++] = entry;
+	if (value) {
+		entry = (char *)(copy + count + 2);
+		memcpy(entry, name, length);
+		strcpy(entry + length, value);
+		copy[kept++] = entry;
+	}
 	copy[kept] = NULL;
 	__atomic_store_n(&environ, copy, __ATOMIC_RELEASE);
 	return 0;
+}
+
+int environment_set(const char *name, const char *value)
+{
+	return put_in_place(name, value);
 }
 
 const char *environment_own_path(void)
@@ -93,24 +100,41 @@ const char *environment_own_path(void)
 	return own[0] ? own : NULL;
 }
 
-void environment_inject(const char *name)
+/* NAME= with the value, or without the variable if that is NULL. */
+static void assign(const char *name, const char *value)
 {
 	char assigned[64];
 	struct text text;
 
-	/* ld.so's own name for it is enough: dlopen() knows a library by its file. */
-	if (getenv(name) || !environment_own_path())
-		return;
 	text_init(&text, assigned, sizeof(assigned));
 	text_add(&text, name);
 	text_add(&text, "=");
-	environment_set(assigned, environment_own_path());
+	put_in_place(assigned, value);
+}
+
+void environment_inject(const char *name)
+{
+	/* ld.so's own name for it is enough: dlopen() knows a library by its file. */
+	if (!getenv(name) && environment_own_path())
+		assign(name, environment_own_path());
+}
+
+static bool is_own(const char *value)
+{
+	return environment_own_path() && strcmp(value, environment_own_path()) == 0;
+}
+
+void environment_withdraw(const char *name)
+{
+	const char *value = getenv(name);
+
+	if (value && is_own(value))
+		assign(name, NULL);
 }
 
 bool environment_is_others(const char *name)
 {
 	const char *value = getenv(name);
 
-	return value && value[0] &&
-	       !(environment_own_path() && strcmp(value, environment_own_path()) == 0);
+	return value && value[0] && !is_own(value);
 }

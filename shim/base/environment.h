@@ -29,5 +29,8 @@ const char *environment_own_path(void);
  */
 void environment_inject(const char *name);
 
+/* Takes such a variable out if it names this library. */
+void environment_withdraw(const char *name);
+
 /* Whether such a variable names another library than this one. */
 bool environment_is_others(const char *name);

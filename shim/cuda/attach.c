@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
 
 #include "base/clock.h"
 #include "base/config.h"
@@ -23,9 +25,30 @@
 
 #define VARIABLE "CUDA_INJECTION64_PATH"
 
+/*
+ * Whether this program is a profiler that finds its own way into the programs that it starts, and
+ * wants the variable free: ncu 2025.3 refuses to start anything else.
+ */
+static bool is_other_profiler(void)
+{
+	static const char *const names[] = {"ncu", "nsys"};
+	const char *file = (const char *)getauxval(AT_EXECFN), *slash;
+
+	if (!file)
+		return false;
+	slash = strrchr(file, '/');
+	file = slash ? slash + 1 : file;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(file, names[i]) == 0)
+			return true;
+	return false;
+}
+
 void attach_prepare(void)
 {
-	if (!config_cuda_is_off())
+	if (is_other_profiler())
+		environment_withdraw(VARIABLE);
+	else if (!config_cuda_is_off())
 		environment_inject(VARIABLE);
 }
 

@@ -149,6 +149,18 @@ def check_injection(folder):
     t.equal(environment_of("--library", library, **{name: "/x"}).get(name), None, "taken")
 
 
+def check_other_profilers(folder):
+    """NVIDIA's profilers, by their names, start only if CUDA's variable does not name us; another's name stays."""
+    for name in "ncu", "nsys", "else":
+        path = shutil.copy("/usr/bin/env", os.path.join(folder, name))
+        for taken in None, "/x":
+            for argv, preload in (([path], True), ([t.DLPROF, "run", "-q", path], False)):
+                done = t.run(argv, env=t.environment(preload=preload, CUDA_INJECTION64_PATH=taken))
+                found = [line for line in done.out.splitlines() if line.startswith("CUDA_INJECTION64_PATH=")]
+                wanted = taken or (t.SHIM if name == "else" and injects() else None)
+                t.equal((done.status, found), (0, ["CUDA_INJECTION64_PATH=" + wanted] if wanted else []), name, taken, argv)
+
+
 def check_targets(folder):
     """What cannot be preloaded runs all the same, and one line says that nothing is recorded."""
     hello = "#include <stdio.h>\nint main(void) { puts(\"ran\"); return 3; }"
@@ -207,6 +219,7 @@ def main():
     check_refusals(t.scratch())
     check_environment(t.scratch())
     check_injection(t.scratch())
+    check_other_profilers(t.scratch())
     check_targets(t.scratch())
     check_asan(t.scratch())
     check_recording(t.scratch())
