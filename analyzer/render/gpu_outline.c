@@ -155,7 +155,11 @@ static void add_work(const struct report *report, struct outline *o)
 		if (sums->graph_count > 0)
 			page_append(text, sizeof(text), " and %.3g graphs",
 				    sums->graph_count / sums->seen_count);
-		outline_cell(o, "%s a step", text);
+		outline_cell(o, "%s a step%s", text,
+			     report->gpu.mode && strcmp(report->gpu.mode, "cudart") == 0
+				     ? ", the program's and PyTorch's own: those of cuBLAS, cuDNN, "
+				       "NCCL and Triton are not seen without CUPTI"
+				     : "");
 	}
 	add_calls(report, o);
 }

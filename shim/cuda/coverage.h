@@ -23,8 +23,9 @@
  * for threads that launch to the very end.
  *
  * A buffer that is out too long (buffers_take_lost()) is a gap of its own time; should it come
- * back, the drain takes back as above. Correlation of records with launches proves nothing: there
- * are no ids unless calls are recorded, and launches by the driver's API are not seen.
+ * back, the drain takes back as above. Correlation of records with launches proves nothing:
+ * older versions give no ids unless calls are recorded (13.0 gives them), and launches by the
+ * driver's API are not seen.
  */
 #pragma once
 

@@ -396,7 +396,7 @@ def check_host_only(folder):
     close(found["gpu"]["kernels_per_step"], sum(300 + i % 7 for i in range(300)) / 300, "launches")
     text = flat(path)
     for words in ("GPU only the host's calls were recorded, not the GPU's own times: CUPTI is in "
-                  "use by another program", "kernels and 2 graphs a step", "upper bound"):
+                  "use by another program", "kernels and 2 graphs a step", "not seen without CUPTI", "upper bound"):
         t.check(words in text, "missing:", words, text)
     plain = rundb.healthy(os.path.join(folder, "plain.db"))
     t.equal(facts(plain)["gpu"], None, "no GPU")

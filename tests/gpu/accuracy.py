@@ -49,14 +49,15 @@ def gpu_steps(database):
 
 
 def traced_busy(path):
-    """Union of kernels of torch.profiler's trace, and how many there are."""
+    """Union of kernels of torch.profiler's trace, how many there are, and how many operations of the GPU."""
     with open(path) as file:
         events = json.load(file)
     if isinstance(events, dict):  # a torch without kineto writes a bare list
         events = events["traceEvents"]
     spans = [(float(e["ts"]), float(e["ts"]) + float(e["dur"])) for e in events
              if e.get("cat") == "kernel"]
-    return union([(int(b * 1000), int(e * 1000)) for b, e in spans]), len(spans)
+    others = sum(e.get("cat") in ("gpu_memcpy", "gpu_memset") for e in events)
+    return union([(int(b * 1000), int(e * 1000)) for b, e in spans]), len(spans), len(spans) + others
 
 
 def off(found, true):
@@ -106,7 +107,7 @@ def check_profiler(table, name, plan, ours):
     if status or not os.path.exists(trace):
         table.row(name + ": torch.profiler alone", status, 0, False)
         return
-    busy, count = traced_busy(trace)
+    busy, count, _ = traced_busy(trace)
     mine = [ours[step] for step in range(*PROFILED) if step in ours]
     table.row(name + ": steps to compare", len(mine), PROFILED[1] - PROFILED[0],
               len(mine) == PROFILED[1] - PROFILED[0])

@@ -12,7 +12,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from kit import ARGUMENTS, CLIENT, HERE, PYTHON, Table, rows, run, scratch, settings, wait_for_drain  # noqa
+from kit import ARGUMENTS, CLIENT, HERE, PYTHON, Table, left, rows, run, scratch, settings, wait_for_drain  # noqa
 from accuracy import CPU, gpu_steps, median, traced_busy, train  # noqa: E402
 
 SHORT = dict(steps=120, stall_every=0)
@@ -56,9 +56,10 @@ def profiler(table, **more):
     alone = os.path.join(scratch(), "trace.json")
     train(dict(plan, trace=alone), preload=False)
     table.row("torch.profiler under dlprof: exit status", status, 0, status == 0)
-    found, true = traced_busy(trace)[1], traced_busy(alone)[1]
-    table.row("torch.profiler: kernels in its trace, with dlprof and without",
-              "{} and {}".format(found, true), "equal", found == true > 0)
+    # A node of a graph that sets or copies memory is a kernel to a CUPTI that was not there when it was made.
+    found, true = traced_busy(trace), traced_busy(alone)
+    table.row("torch.profiler: kernels in its trace, and with copies and memsets, with dlprof and without",
+              "{} and {}".format(found[1:], true[1:]), "the sums equal", found[2] == true[2] > 0)
     gaps = rows(database, "SELECT * FROM gap ORDER BY begin_ns")
     table.row("torch.profiler: gaps in ours", [g["why"] for g in gaps], "1", len(gaps) == 1)
     steps = gpu_steps(database)
@@ -183,8 +184,12 @@ def starts(table):
 
 
 def ends(table):
-    wanted = {"exit": 0, "fork": 0, "outlive": 0, "term": -15, "kill": -9, "raise": 1, "fault": -11}
+    # A forked child that ends by exit() fails in PyTorch's own handlers, with dlprof and without.
+    wanted = {"exit": 0, "fork": 1, "outlive": 0, "term": -15, "kill": -9, "raise": 1, "fault": -11}
     for end, status in wanted.items():
+        if left() < 15:
+            table.row("end by {}: not reached".format(end), "", "", False)
+            continue
         times = []
         for preload in False, True:
             _, database, found, seconds = train(dict(SHORT, steps=END_STEPS), preload=preload,

@@ -34,7 +34,7 @@ STEPS = {
           ("launches", 90, "cost.py launch graph kernels"), ("accuracy", 60, "accuracy.py cnn *")],
     "3": [("compiled", 140, "accuracy.py graphs transformer compile *"),
           ("sessions", 80, "others.py profiler graphs *"),
-          [("preset", 70, "others.py preset *"), ("tools", 70, "others.py older_library ranks tools *")]],
+          ("tools", 80, "others.py older_library preset ranks tools *")],
     "4": [("slow", 130, "rates.py slow side api *"), ("cases", 120, "accuracy.py prefetch accumulation amp *"),
           [("ends", 50, "others.py ends *"), ("starts", 50, "others.py starts *")]],
     "5": [("cost", 200, "cost.py training *"), ("soak", 100, "soak.py 70")],

@@ -88,7 +88,7 @@ def buffers(table):
 
 
 def slow(table):
-    said, database = train(table, "slow", 160, 0.08, 8192, 0)
+    said, database = train(table, "slow", 80, 0.08, 8192, 0)
     table.row("slow: verdict", said["verdict"], "not_input_bound", said["verdict"] == "not_input_bound")
     for row in rows(database, "SELECT name, symbol FROM gpu_kernel ORDER BY ns DESC LIMIT 3"):
         table.fact("slow: a kernel's name", row["name"][:150])

@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader, Dataset
 
 PLAN = dict(steps=300, workers=2, batch=64, model="cnn", load_ms=1.0, stall_every=25, stall_ms=80.0,
             amp=False, compile="", accumulate=1, prefetch=False, profile=None, device="cuda",
-            events=True, trace="", graph=False, size=112, marks=False, inner=1)
+            events=True, trace="", graph=False, size=112, marks=False, inner=1, same=False)
 PLAN.update(json.loads(sys.argv[1]) if len(sys.argv) > 1 else {})
 DEVICE = torch.device(PLAN["device"])
 GPU = DEVICE.type == "cuda"
@@ -25,7 +25,12 @@ def now():
 
 
 class Images(Dataset):
-    """Tensors of one size, each batch after `load_ms`, and some after `stall_ms` more."""
+    """Tensors of one size, each batch after `load_ms`, and some after `stall_ms` more.
+
+    With `same` all are copies of one, as drawing 38 MB of random numbers takes longer than a step.
+    """
+
+    made = None
 
     def __len__(self):
         return PLAN["steps"]
@@ -33,11 +38,13 @@ class Images(Dataset):
     def __getitem__(self, i):
         stall = PLAN["stall_every"] and i % PLAN["stall_every"] == PLAN["stall_every"] - 1
         time.sleep((PLAN["load_ms"] + (PLAN["stall_ms"] if stall else 0)) / 1000)
-        generator = torch.Generator().manual_seed(i)
+        generator = torch.Generator().manual_seed(0 if PLAN["same"] else i)
         size = PLAN["size"]
-        if PLAN["model"] == "cnn":
-            return torch.rand(PLAN["batch"], 3, size, size, generator=generator)
-        return torch.rand(PLAN["batch"], 128, 512, generator=generator)
+        shape = (3, size, size) if PLAN["model"] == "cnn" else (128, 512)
+        if PLAN["same"] and self.made is not None:
+            return self.made.clone()
+        self.made = torch.rand(PLAN["batch"], *shape, generator=generator)
+        return self.made
 
 
 def network():
