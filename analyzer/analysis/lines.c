@@ -211,8 +211,30 @@ static struct line_share sum(const struct piece *pieces, size_t count)
 	return line;
 }
 
+static bool is_same_function(const struct line_frame *a, const struct line_frame *b)
+{
+	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
+}
+
+/* A loop in Python spreads its time over its lines: none of them leads, and its function does. */
+static void sum_functions(const struct line_samples *samples, double effective,
+			  struct line_lead *lead)
+{
+	for (size_t i = 0; i < lead->count && i < LINE_SUMMED; i++) {
+		struct line_share *line = &lead->lines[i];
+
+		for (size_t k = 0; k < lead->count; k++)
+			if (is_same_function(&samples->frames[line->frame],
+					     &samples->frames[lead->lines[k].frame]))
+				line->of_function += lead->lines[k].share;
+		line->of_function = fmin(line->of_function, 1);
+		line->function_error = lines_error(line->of_function, effective);
+	}
+}
+
 /* Sums pieces by line: shares of `ret->ns`, which `ret->samples` stand for. */
-static int lead(struct piece *pieces, size_t count, struct line_lead *ret)
+static int lead(const struct line_samples *samples, struct piece *pieces, size_t count,
+		struct line_lead *ret)
 {
 	double effective = lines_effective_count(ret->samples, ret->ns), ns = 0;
 
@@ -234,6 +256,7 @@ static int lead(struct piece *pieces, size_t count, struct line_lead *ret)
 		line->share = ns > 0 ? fmin(line->ns / ns, 1) : 0;
 		line->error = lines_error(line->share, effective);
 	}
+	sum_functions(samples, effective, ret);
 	return 0;
 }
 
@@ -285,7 +308,7 @@ static int find(const struct line_samples *samples, int64_t loader_id, enum line
 		if (is_thread == is_holder)
 			pieces[count++] = piece_of(samples, stack);
 	}
-	return lead(pieces, count, ret);
+	return lead(samples, pieces, count, ret);
 }
 
 static bool asks_worker(const struct line_samples *samples, const struct line_stack *stack)
@@ -393,6 +416,10 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 	for (size_t i = 0; i < lead->count && !ret->line; i++)
 		if (takes(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop &&
 		    may_be_pauses(&lead->lines[i], finding, diagnosis))
+			ret->line = &lead->lines[i];
+	for (size_t i = 0; group != LINE_STEPS && i < lead->count && !ret->line; i++)
+		if (lead->lines[i].of_function - lead->lines[i].function_error >= NAMED_SHARE &&
+		    !lead->lines[i].is_loop)
 			ret->line = &lead->lines[i];
 	/* What keeps a worker from answering is its load. */
 	lead = &lines->groups[LINE_LOADS];

@@ -86,12 +86,16 @@ struct line_share {
 	double ns;           /* that its samples stand for */
 	double share;        /* of the group's */
 	double error;        /* the share's 95 % range reaches no further from it */
+	double of_function;  /* share of all lines of its function; 0 beyond the first LINE_SUMMED */
+	double function_error;
 	int64_t count;       /* of samples */
 	uint32_t inner;      /* the innermost frame of most of them; may be `frame` */
 	double inner_share;  /* ... of the line's time */
 	enum line_role role; /* of most */
 	bool is_loop; /* of a wait: the line asks a loader for the batch, in most of its time */
 };
+
+#define LINE_SUMMED 32
 
 struct line_lead {
 	struct line_share *lines; /* the longest first */
@@ -170,7 +174,8 @@ struct line_named {
 
 /*
  * The line that leads where a diagnosis puts its cause: the loads, the waits, the steps. False:
- * none has at least a quarter of that time beyond its error, or there are too few samples. A line
+ * none has at least a quarter of that time beyond its error, nor, but in steps, has its function,
+ * or there are too few samples. A line
  * of another thread leads if it holds the interpreter in half of what the main thread does there.
  * Of waits it is no loop, and of pauses of the training a line that may be all of them.
  */

@@ -25,6 +25,7 @@
 #define MOSTLY       0.5  /* of a line's time */
 #define LOCALS       "<locals>."
 #define MOST_NAME    44 /* bytes, on the screen */
+#define SPREAD       1.3 /* times its line's share: a function of which no line leads */
 
 /* What each group is called, and where its samples are from. */
 static const struct {
@@ -322,6 +323,9 @@ static void add_line_words(const struct report *report, const struct line_named 
 		    named->is_holder ? "in another thread, holds the interpreter in" : "takes",
 		    UNITS_SHARE(named->line->share), ceil(100 * named->line->error),
 		    named->is_holder ? GROUPS[named->group].all : GROUPS[named->group].one);
+	if (named->line->of_function >= SPREAD * named->line->share)
+		page_append(text, size, ", all of its function %s",
+			    UNITS_SHARE(named->line->of_function));
 	code_names_done(&names);
 }
 

@@ -97,6 +97,13 @@ def many(path):
                        lines=stacks, meta=dict(META, command="python3 -m proj.train"))
 
 
+def spread(path):
+    """A loop over pixels in Python: no line of it leads."""
+    loop = [("worker", 1, "load", [(TRAIN, "augment", 70 + i), FETCH], 210 - i) for i in range(4)]
+    return rundb.build(path, [rundb.loader(rundb.simulate(400, 4, 60, 10), workers=4)],
+                       lines=loop + loads(150) + waits(), meta=META)
+
+
 def crowded(path):
     """As much as a screen can have to say, and a line with names that are long."""
     loads = [dict(batch, cpu_ns=batch["load_ns"])
@@ -118,5 +125,5 @@ def crowded(path):
     return path
 
 
-RUNS = {"capacity": capacity, "alone": alone, "delivery": delivery, "held": held, "fast": fast,
+RUNS = {"capacity": capacity, "alone": alone, "spread": spread, "delivery": delivery, "held": held, "fast": fast,
         "pauses": pauses, "few": few, "refused": refused, "many": many}

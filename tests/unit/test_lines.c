@@ -11,7 +11,8 @@
 #define EACH_NS LINE_LEAST_NS
 
 /* Frames of the stacks below, by their places in FRAMES. */
-enum { MAIN, COLLATE, SAMPLER, FETCH, NEXT, SELECT, METRICS, TENSOR, OPEN, LISTCOMP, SHARER };
+enum { MAIN, COLLATE, SAMPLER, FETCH, NEXT, SELECT, METRICS, TENSOR, OPEN, LISTCOMP, SHARER,
+       LOOP_1, LOOP_2, LOOP_3, LOOP_4 };
 
 static struct line_frame FRAMES[] = {
 	[MAIN] = {"/w/train.py", "main", 41, true, false},
@@ -26,6 +27,10 @@ static struct line_frame FRAMES[] = {
 	[OPEN] = {"/v/site-packages/PIL/Image.py", "open", 3000, false, false},
 	[SHARER] = {.file = "/usr/lib/python3.11/multiprocessing/resource_sharer.py",
 		    .function = "DupFd.detach", .line = 57, .is_sharer = true},
+	[LOOP_1] = {"/w/train.py", "augment", 71, true, false},
+	[LOOP_2] = {"/w/train.py", "augment", 72, true, false},
+	[LOOP_3] = {"/w/train.py", "augment", 73, true, false},
+	[LOOP_4] = {"/w/other.py", "augment", 71, true, false},
 };
 
 /* The innermost first, as many as are not -1. */
@@ -367,6 +372,37 @@ Test(lines, a_cause_has_the_line_of_its_time)
 	cr_expect_eq(named(&lines, CAUSE_MAIN_THREAD_PERIODIC, 0.3), -1);
 	cr_expect_eq(named(&lines, CAUSE_ISOLATED_STALL, 0), -1);
 	cr_expect_eq(named(&lines, CAUSE_UNKNOWN, 0), -1);
+	lines_done(&lines);
+}
+
+/* A loop in Python, of which no line leads. */
+Test(lines, a_function_may_lead_with_none_of_its_lines)
+{
+	struct row rows[] = {
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 24, {LOOP_1, FETCH, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 22, {LOOP_2, FETCH, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 20, {LOOP_3, FETCH, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 25, {LOOP_4, FETCH, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 9, {OPEN, FETCH, -1}},
+	};
+	const struct line_share *line;
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	line = &lines.groups[LINE_LOADS].lines[1];
+	cr_expect_eq(line->frame, LOOP_1);
+	cr_expect_float_eq(line->share, 0.24, 1e-9);
+	cr_expect_float_eq(line->of_function, 0.66, 1e-9, "a function of that name in one file");
+	cr_expect_gt(line->function_error, line->error);
+	cr_expect_eq(named(&lines, CAUSE_LOADER_CAPACITY, 0), LOOP_1);
+	lines_done(&lines);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		rows[i].role = LINE_ROLE_MAIN;
+		rows[i].phase = LINE_STEP;
+	}
+	give(&given, rows, sizeof(rows) / sizeof(*rows));
+	cr_assert_eq(lines_find(&given.samples, 1, &lines), 0);
+	cr_expect_eq(named(&lines, CAUSE_NONE, 0), -1, "a loop over batches is a function, too");
 	lines_done(&lines);
 }
 
