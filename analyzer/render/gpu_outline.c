@@ -17,7 +17,7 @@
 static const struct {
 	const char *label, *words;
 } GAPS[GPU_GAP_MAX] = {
-	[GPU_GAP_DATA] = {"data", "idle while the training waited for a batch, the first one, too"},
+	[GPU_GAP_DATA] = {"data", "idle while the training waited for a batch, start-up included"},
 	[GPU_GAP_H2D] = {"copies", "idle but for copies to it"},
 	[GPU_GAP_SYNC] = {"sync", "idle after the host had waited for it"},
 	[GPU_GAP_HOST] = {"host", "idle, as the host launched nothing"},
