@@ -13,6 +13,7 @@
 
 #define MOST_NAMED     4 /* slow workers */
 #define ETA_SERIOUS    0.9
+#define MOST_KERNELS   1e15 /* a step: more is of a damaged file */
 #define LONG_STEP      0.1  /* of the time */
 #define OTHERWISE      1.25 /* times the gain of ideal input */
 
@@ -356,12 +357,13 @@ static void add_lack(const struct report *report, char *text, size_t size)
 	page_append(text, size,
 		    " The GPU works %s of the time; for %s it has data and nothing to do: ",
 		    UNITS_SHARE(gpu->busy_share), UNITS_SHARE(gpu->lack_share));
-	if (gpu->lack == GPU_LACK_ORDERS)
-		page_append(text, size, "the host had waited for it.");
-	else
-		page_append(text, size,
-			    "the host launches too slowly, %s kernels a step of %s each.",
-			    UNITS_COUNT(llround(gpu->kernels)), UNITS_TIME(gpu->kernel_mean_ns));
+	page_append(text, size,
+		    gpu->lack == GPU_LACK_ORDERS ? "the host had waited for it"
+						 : "the host launches too slowly");
+	if (gpu->lack == GPU_LACK_LAUNCHES && gpu->kernels > 0 && gpu->kernels < MOST_KERNELS)
+		page_append(text, size, ", %s kernels a step of %s each",
+			    UNITS_COUNT((int64_t)gpu->kernels), UNITS_TIME(gpu->kernel_mean_ns));
+	page_append(text, size, ".");
 }
 
 void evidence_add(const struct report *report, char *text, size_t size)
