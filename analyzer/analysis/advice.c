@@ -9,7 +9,7 @@
 
 #define PAGEABLE_LEAST 0.5   /* of the bytes that go to the GPU */
 #define UNSEEN         1.005 /* times the rate as it was: "1.00x" */
-#define REMEDIES       6     /* for one cause, in the order in which they are preferred */
+#define REMEDIES       8     /* for one cause, in the order in which they are preferred */
 #define ALIKE          1.1   /* gains that differ by less are no reason to prefer one */
 #define READING_LEAST  0.2   /* of the loads' time, for advice about storage */
 #define MANY_BYTES     (8.0 * (1 << 20)) /* of a batch */
@@ -36,10 +36,11 @@ const char *const advice_useless_words[USELESS_MAX] = {
 
 /* What each cause asks for. */
 static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
-	[CAUSE_LOADER_CAPACITY] = {ADVICE_FEWER_REQUESTS, ADVICE_MORE_LOADER_CAPACITY,
+	[CAUSE_LOADER_CAPACITY] = {ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
+				   ADVICE_SPLIT_FIRST, ADVICE_MORE_LOADER_CAPACITY,
 				   ADVICE_READ_LESS, ADVICE_REDUCE_CPU_PER_BATCH,
 				   ADVICE_INSPECT_LOADS},
-	[CAUSE_CPU_CONTENTION] = {ADVICE_READ_LESS, ADVICE_REDUCE_CPU_PER_BATCH,
+	[CAUSE_CPU_CONTENTION] = {ADVICE_SPLIT_FIRST, ADVICE_READ_LESS, ADVICE_REDUCE_CPU_PER_BATCH,
 				  ADVICE_USE_FEWER_WORKERS, ADVICE_MORE_LOADER_CAPACITY,
 				  ADVICE_INSPECT_LOADS},
 	[CAUSE_SLOW_WORKER] = {ADVICE_FIX_SLOW_WORKER, ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
@@ -54,7 +55,8 @@ static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 			    ADVICE_INSPECT_WAITS},
 	[CAUSE_ISOLATED_STALL] = {ADVICE_FIND_EVENT},
 	[CAUSE_MAIN_THREAD_PERIODIC] = {ADVICE_REDUCE_MAIN_THREAD_EVENT},
-	[CAUSE_SINGLE_PROCESS] = {ADVICE_USE_WORKERS, ADVICE_READ_LESS, ADVICE_FEWER_REQUESTS,
+	[CAUSE_SINGLE_PROCESS] = {ADVICE_USE_WORKERS, ADVICE_READ_LESS,
+				  ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
 				  ADVICE_REDUCE_CPU_PER_BATCH, ADVICE_INSPECT_LOADS},
 	[CAUSE_UNSEEN_LOADER] = {ADVICE_MARK_LOADS},
 	[CAUSE_UNEXPLAINED] = {ADVICE_INSPECT_LOADS},
@@ -63,7 +65,8 @@ static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 	[CAUSE_WORKER_INTERPRETER] = {ADVICE_REDUCE_CPU_PER_BATCH, ADVICE_FILE_SYSTEM_SHARING,
 				      ADVICE_INSPECT_LOADS},
 	[CAUSE_INTERPRETER_HELD] = {ADVICE_MOVE_OUT_OF_PROCESS},
-	[CAUSE_SHARED_LIMIT] = {ADVICE_FEWER_REQUESTS, ADVICE_READ_LESS, ADVICE_INSPECT_LOADS},
+	[CAUSE_SHARED_LIMIT] = {ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
+				ADVICE_READ_LESS, ADVICE_INSPECT_LOADS},
 	[CAUSE_LOCK] = {ADVICE_SHORTEN_LOCK},
 	[CAUSE_SLOW_SAMPLES] = {ADVICE_FIX_SAMPLES, ADVICE_PREFETCH_OR_IN_ORDER_FALSE},
 	[CAUSE_TOO_MANY_THREADS] = {ADVICE_LIMIT_THREADS},
@@ -147,7 +150,8 @@ static bool applies(const struct view *v, enum advice_id id)
 		return false;
 	case ADVICE_MORE_LOADER_CAPACITY:
 		return s->workers > 0 && v->diagnosis->cause != CAUSE_IDLE_WORKERS &&
-		       v->diagnosis->cause != CAUSE_SHARED_LIMIT;
+		       v->diagnosis->cause != CAUSE_SHARED_LIMIT &&
+		       !(r->is_managed && r->asked_share >= GROUNDS_OUTSIDE);
 	case ADVICE_PERSISTENT_WORKERS:
 		return s->persistent != 1 && s->workers != 0 && !v->input->is_foreign;
 	case ADVICE_PREFETCH_OR_IN_ORDER_FALSE:
@@ -173,7 +177,13 @@ static bool applies(const struct view *v, enum advice_id id)
 		return r->read_again >= GROUNDS_READ_AGAIN &&
 		       load_read_share(loads) + load_decode_share(loads) >= READING_LEAST;
 	case ADVICE_FEWER_REQUESTS:
-		return r->asked_share >= GROUNDS_OUTSIDE;
+		return r->asked_share >= GROUNDS_OUTSIDE && !r->is_managed;
+	case ADVICE_SHARE_WITHOUT_MANAGER:
+		return r->asked_share >= GROUNDS_OUTSIDE && r->is_managed;
+	case ADVICE_SPLIT_FIRST:
+		return r->is_decoded_by_all && load_decode_share(loads) >= READING_LEAST;
+	case ADVICE_CHEAPER_STARTS:
+		return v->finding->epoch_count < v->finding->batch_count;
 	default:
 		return true;
 	}
@@ -197,6 +207,35 @@ static int price_part(const struct view *v, double share, struct advice *ret)
 	return r;
 }
 
+/* The part of what is read or decoded that no batch needs; 0: none that is known. */
+static double in_vain(const struct view *v, enum advice_id id)
+{
+	const struct grounds *r = &v->diagnosis->grounds;
+
+	if (id == ADVICE_READ_LESS)
+		return 1 - 1 / r->read_again;
+	if (id == ADVICE_SPLIT_FIRST)
+		return 1 - 1.0 / series_busy_workers(v->series);
+	if (id == ADVICE_DECODE_BOUND && r->decoded_again >= GROUNDS_READ_AGAIN)
+		return 1 - 1 / r->decoded_again;
+	return 0;
+}
+
+/*
+ * What is done with bytes that no batch needs goes with them: of the rest of a load so much may,
+ * but need not.
+ */
+static int widen_price(const struct view *v, enum advice_id id, struct advice *ret)
+{
+	double part = in_vain(v, id);
+	struct advice all = {.gain = NAN};
+	int r = part > 0 ? price_part(v, part, &all) : 0;
+
+	if (r == 0 && part > 0 && all.gain > ret->high)
+		ret->high = all.gain;
+	return r;
+}
+
 /* The part of a load that the advice does away with; 0: none that has a size. */
 static double part_of(const struct view *v, enum advice_id id)
 {
@@ -205,8 +244,11 @@ static double part_of(const struct view *v, enum advice_id id)
 
 	switch (id) {
 	case ADVICE_READ_LESS:
-		return (load_read_share(loads) + load_decode_share(loads)) *
-		       (1 - 1 / r->read_again);
+		return (load_read_share(loads) + load_decode_share(loads)) * in_vain(v, id);
+	case ADVICE_SPLIT_FIRST:
+		return load_decode_share(loads) * in_vain(v, id);
+	case ADVICE_SHARE_WITHOUT_MANAGER:
+		return r->asked_share;
 	case ADVICE_FIX_SAMPLES:
 		return r->samples.share * (1 - r->samples.mean_ns / r->samples.each_ns);
 	case ADVICE_SHORTEN_LOCK:
@@ -259,15 +301,20 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && part < NEARLY_HALF)
 		row = NO_ROW;
 	if (row != NO_ROW && !isnan(whatif->gain[row])) {
-		if (!is_sure(whatif, row))
+		if (is_sure(whatif, row)) {
+			ret->whatif = row;
+			take_gain(whatif_gain_of(whatif, row), ret);
 			return 0;
-		ret->whatif = row;
-		take_gain(whatif_gain_of(whatif, row), ret);
-		return 0;
+		}
+		/* What is not sent need not be made either, which no row has. */
+		if (id != ADVICE_SEND_LESS)
+			return 0;
 	}
-	if (part > 0)
+	if (part > 0) {
 		r = price_part(v, part, ret);
-	else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
+		if (r == 0)
+			r = widen_price(v, id, ret);
+	} else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
 		ret->gain = gain_of(share_of_cause(v->diagnosis, CAUSE_MAIN_THREAD_PERIODIC));
 	if (isnan(ret->gain) && is_plain(id)) {
 		ret->is_ideal = true;
@@ -295,6 +342,12 @@ bool advice_has(const struct advice_list *list, enum whatif_id id)
 	return false;
 }
 
+/* Its gain is that of a part of the loads that is gone altogether. */
+static bool is_whole(enum advice_id id)
+{
+	return id == ADVICE_DECODE_BOUND || id == ADVICE_STORAGE_BOUND || id == ADVICE_SMALL_READS;
+}
+
 /*
  * Whether a step goes before another one that is preferred where both bring as much. One whose size
  * is assumed (loads half as long), or not known, does not go before one that the replay knows.
@@ -305,9 +358,14 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 		return preferred->is_ideal && !advice->is_ideal;
 	if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH)
 		return false;
-	/* A part of the loads that was seen goes before half of them, where both bring as much. */
+	/* A part of the loads that was seen goes before half of them if it may bring as much. */
 	if (preferred->id == ADVICE_REDUCE_CPU_PER_BATCH && advice->whatif == NO_ROW)
-		return ALIKE * (1 + advice->gain) >= 1 + preferred->gain;
+		return ALIKE * (1 + fmax(advice->gain, advice->high)) >= 1 + preferred->gain;
+	/* What is done in vain may be more than is known of it, and can go; no decoding at all
+	 * cannot be had. */
+	if (preferred->id == ADVICE_SPLIT_FIRST || preferred->id == ADVICE_READ_LESS)
+		return !is_whole(advice->id) &&
+		       1 + advice->gain > ALIKE * (1 + fmax(preferred->gain, preferred->high));
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
 }
 
@@ -374,7 +432,8 @@ static int add_parts(const struct view *v, struct advice_list *list)
 
 	if (!loads || (!is_about_loads(d->cause) && !is_about_loads(d->second)))
 		return 0;
-	if (load_decode_share(loads) >= LOAD_LEAST)
+	if (load_decode_share(loads) >=
+	    (d->grounds.decoded_again >= GROUNDS_READ_AGAIN ? READING_LEAST : LOAD_LEAST))
 		r = add_step(v, ADVICE_DECODE_BOUND, list);
 	if (r == 0 && load_read_share(loads) >= LOAD_LEAST)
 		r = add_step(v, load_reads_small(loads) ? ADVICE_SMALL_READS : ADVICE_STORAGE_BOUND,

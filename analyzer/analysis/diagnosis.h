@@ -106,6 +106,9 @@ struct grounds {
 	double cpu_share;      /* of the loads' time, on a CPU */
 	double no_core_share;  /* ... and ready to run, without a core; 0: not known */
 	double read_again;     /* bytes read or inflated for each byte of a batch */
+	double decoded_again;  /* the same of images, three bytes a pixel */
+	bool is_decoded_by_all; /* each worker decodes all samples of the stream */
+	bool is_managed;       /* who is asked is a Manager of multiprocessing */
 	double tensors;        /* in a batch */
 	bool is_memory_short;
 	const struct load_facts *facts; /* what all of this is of; NULL: not known */

@@ -180,6 +180,14 @@ static double or_zero(double value)
 	return value > 0 ? value : 0;
 }
 
+/* A Manager listens at /tmp/pymp-8hq3/listener-x1, as CPython's connection.py names it. */
+static bool is_manager(const char *peer)
+{
+	const char *folder = strstr(peer, "/pymp-");
+
+	return folder && strstr(folder, "/listener-");
+}
+
 static void find_waits(const struct batch_series *s, const struct finding *f,
 		       const struct cause_input *input, struct grounds *ret)
 {
@@ -204,6 +212,12 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 				    facts->load_ns);
 	ret->no_core_share = or_zero(share_of(facts->no_core_ns, facts->load_ns));
 	ret->read_again = fmax(or_zero(facts->read_per_byte), or_zero(facts->inflated_per_byte));
+	ret->decoded_again = or_zero(facts->decoded_per_byte);
+	/* Of as many images as there are workers a sample consists by chance only. */
+	ret->is_decoded_by_all =
+		s->iterable == 1 && series_busy_workers(s) >= 2 &&
+		fabs(facts->images_per_sample / series_busy_workers(s) - 1) <= GROUNDS_ALL;
+	ret->is_managed = facts->peer_count && is_manager(facts->peers[0].name);
 	ret->samples.asleep_share = share_of(facts->wait_ns[LOAD_WAIT_ASLEEP], facts->load_ns);
 }
 

@@ -16,6 +16,7 @@
 #define GROUNDS_OUTSIDE    0.5 /* of the loads' time, for somebody outside of the process */
 #define GROUNDS_CPU_LITTLE 0.2 /* of the loads' time */
 #define GROUNDS_READ_AGAIN 8.0 /* bytes read, or inflated, for each byte of a batch */
+#define GROUNDS_ALL        0.05 /* by which the images of a sample may differ from the workers */
 #define GROUNDS_TENSORS    16  /* in a batch: from there on they are many */
 
 /* All that was observed of a judged series. */

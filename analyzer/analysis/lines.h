@@ -86,7 +86,7 @@ struct line_share {
 	double ns;           /* that its samples stand for */
 	double share;        /* of the group's */
 	double error;        /* the share's 95 % range reaches no further from it */
-	double of_function;  /* share of all lines of its function; 0 beyond the first LINE_SUMMED */
+	double of_function;  /* share of all lines of its function; 0 from LINE_SUMMED on */
 	double function_error;
 	int64_t count;       /* of samples */
 	uint32_t inner;      /* the innermost frame of most of them; may be `frame` */

@@ -51,6 +51,8 @@ struct load_facts {
 	double batch_bytes; /* mean size of a batch */
 	double read_per_byte,
 		inflated_per_byte; /* bytes read, and inflated, for each byte of a batch */
+	double decoded_per_byte;   /* of images: three bytes a pixel, for each byte of a batch */
+	double images_per_sample;  /* that were decoded; NAN also where there are other loaders */
 	double opens_per_sample;
 
 	/* Of the worker processes; without workers, of the training's process. */
@@ -75,6 +77,8 @@ struct load_facts {
 		.batch_bytes = NAN,                                                                \
 		.read_per_byte = NAN,                                                              \
 		.inflated_per_byte = NAN,                                                          \
+		.decoded_per_byte = NAN,                                                           \
+		.images_per_sample = NAN,                                                          \
 		.opens_per_sample = NAN,                                                           \
 		.runnable_threads = NAN,                                                           \
 		.cores_allowed = NAN,                                                              \

@@ -323,7 +323,9 @@ static void add_line_words(const struct report *report, const struct line_named 
 		    named->is_holder ? "in another thread, holds the interpreter in" : "takes",
 		    UNITS_SHARE(named->line->share), ceil(100 * named->line->error),
 		    named->is_holder ? GROUPS[named->group].all : GROUPS[named->group].one);
-	if (named->line->of_function >= SPREAD * named->line->share)
+	/* Of steps it is the loop over batches. */
+	if (named->group != LINE_STEPS &&
+	    named->line->of_function >= SPREAD * named->line->share)
 		page_append(text, size, ", all of its function %s",
 			    UNITS_SHARE(named->line->of_function));
 	code_names_done(&names);

@@ -115,7 +115,7 @@ static void add_cost(const struct report *report, char *text, size_t size)
 }
 
 /* Whom most loads wait for, or in what, if that is half of their time or more. */
-static void add_outside(const struct load_facts *facts, char *text, size_t size)
+static void add_outside(const struct load_facts *facts, bool is_managed, char *text, size_t size)
 {
 	static const char *const words[LOAD_WAIT_MAX] = {
 		[LOAD_WAIT_ASLEEP] = "asleep",
@@ -128,7 +128,8 @@ static void add_outside(const struct load_facts *facts, char *text, size_t size)
 	if (!facts || !(facts->load_ns > 0))
 		return;
 	if (peer && *peer->name && peer->ns >= GROUNDS_OUTSIDE * facts->load_ns) {
-		page_append(text, size, " A load waits for %s in %s of its time.", peer->name,
+		page_append(text, size, " A load waits for %s%s in %s of its time.",
+			    is_managed ? "a multiprocessing.Manager, " : "", peer->name,
 			    UNITS_SHARE(peer->ns / facts->load_ns));
 		return;
 	}
@@ -215,7 +216,7 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 	case CAUSE_SHARED_LIMIT:
 		page_append(text, size, " All of them together get %s batches/s.",
 			    UNITS_RATE(r->shared_per_s));
-		add_outside(r->facts, text, size);
+		add_outside(r->facts, r->is_managed, text, size);
 		break;
 	case CAUSE_SLOW_SAMPLES:
 		add_samples(report, text, size);
@@ -259,10 +260,10 @@ static void add_first(const struct report *report, char *text, size_t size)
 	case CAUSE_LOADER_CAPACITY:
 	case CAUSE_CPU_CONTENTION:
 		add_capacity(report, text, size);
-		add_outside(d->grounds.facts, text, size);
+		add_outside(d->grounds.facts, d->grounds.is_managed, text, size);
 		break;
 	case CAUSE_SINGLE_PROCESS:
-		add_outside(d->grounds.facts, text, size);
+		add_outside(d->grounds.facts, d->grounds.is_managed, text, size);
 		break;
 	case CAUSE_SLOW_WORKER:
 		add_slow_workers(report, text, size);

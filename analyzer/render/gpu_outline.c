@@ -17,7 +17,7 @@
 static const struct {
 	const char *label, *words;
 } GAPS[GPU_GAP_MAX] = {
-	[GPU_GAP_DATA] = {"data", "idle while the training waited for a batch, start-up included"},
+	[GPU_GAP_DATA] = {"data", "idle while the training waited for a batch"},
 	[GPU_GAP_H2D] = {"copies", "idle but for copies to it"},
 	[GPU_GAP_SYNC] = {"sync", "idle after the host had waited for it"},
 	[GPU_GAP_HOST] = {"host", "idle, as the host launched nothing"},
@@ -57,8 +57,9 @@ static void add_time(const struct report *report, struct outline *o)
 			     "of threads that do not train");
 	for (int gap = 0; gap < GPU_GAP_MAX; gap++)
 		if (!isnan(sums->gap_ns[gap]))
-			outline_part(o, GAPS[gap].label, sums->gap_ns[gap], sums->step_ns, "%s",
-				     GAPS[gap].words);
+			outline_part(o, GAPS[gap].label, sums->gap_ns[gap], sums->step_ns, "%s%s",
+				     GAPS[gap].words,
+				     gap == GPU_GAP_DATA ? ", start-up included" : "");
 	if (use->unattributed_share >= WORTH_SAYING)
 		outline_part(o, "not known", use->unattributed_share * sums->step_ns, sums->step_ns,
 			     "idle, and why is not known");

@@ -54,6 +54,12 @@ static int32_t workers_of(const struct report *report, const struct advice *advi
 	}
 }
 
+/* Each batch has an iterator of its own. */
+static bool is_made_anew(const struct report *report)
+{
+	return report->finding.epoch_count == report->finding.batch_count;
+}
+
 const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer)
 {
 	const char *line = explain_find(advice_names[advice->id])->line;
@@ -65,6 +71,8 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		return "Make the loader faster; mark its loads (dlprof.h) to see how.";
 	if (advice->whatif == WHATIF_IN_ORDER_FALSE)
 		return "Hand out finished batches out of order: in_order=False.";
+	if (advice->id == ADVICE_PERSISTENT_WORKERS && is_made_anew(report))
+		return "Make the iterator once, before the loop.";
 	if (advice->id == ADVICE_DECODE_BOUND && !inside_decodes_images(&report->inside))
 		return "Decompress less, or with a faster codec.";
 	if (advice->whatif == WHATIF_PREFETCH_X4)
@@ -139,14 +147,38 @@ static void workers_words(const struct report *report, const struct advice *advi
 			 workers == 1 ? "" : "s");
 }
 
+/* What receiving consists of, where no line of code says it. */
+static void receiving_words(const struct report *report, char *buffer)
+{
+	const struct grounds *r = &report->diagnosis.grounds;
+
+	if (r->fetch.count > 0 && r->fetch.share > 0)
+		snprintf(buffer, REMEDY_WORDS,
+			 "%s of it is asking workers for descriptors (%.2g a batch, %s each); the "
+			 "rest is the pipe, unpickling and mapping.",
+			 UNITS_SHARE(r->fetch.share), r->fetch.count, UNITS_TIME(r->fetch.each_ns));
+}
+
+/* 8.25, 53,100. */
+static const char *put_ratio(double value, char buffer[UNITS_MAX])
+{
+	if (value < 1000)
+		snprintf(buffer, UNITS_MAX, "%.3g", value);
+	else
+		units_count(buffer, (int64_t)fmin(value, 1e15));
+	return buffer;
+}
+
 /* "43 bytes are inflated for each byte of the batch: chunk ...". */
 static void read_words(const struct report *report, char *buffer)
 {
 	const struct load_facts *facts = report->diagnosis.grounds.facts;
 	bool is_inflated = facts->inflated_per_byte > facts->read_per_byte;
+	char ratio[UNITS_MAX];
 
-	snprintf(buffer, REMEDY_WORDS, "%.3g bytes are %s for each byte of a batch. %s",
-		 report->diagnosis.grounds.read_again, is_inflated ? "inflated" : "read",
+	snprintf(buffer, REMEDY_WORDS, "%s bytes are %s for each byte of a batch. %s",
+		 put_ratio(report->diagnosis.grounds.read_again, ratio),
+		 is_inflated ? "inflated" : "read",
 		 explain_find(advice_names[ADVICE_READ_LESS])->how);
 }
 
@@ -166,7 +198,8 @@ static void samples_words(const struct report *report, char *buffer)
 
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer)
 {
-	const struct finding *f = &report->finding;
+	const double decoded_again = report->diagnosis.grounds.decoded_again;
+	char ratio[UNITS_MAX];
 
 	*buffer = '\0';
 	switch (advice->id) {
@@ -192,8 +225,7 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 				 prefetch_factor(report), prefetch_factor(report));
 		break;
 	case ADVICE_PERSISTENT_WORKERS:
-	case ADVICE_CHEAPER_STARTS:
-		if (f->epoch_count == f->batch_count)
+		if (is_made_anew(report))
 			return "Call iter(loader) once, before the loop, and next() in it: here "
 			       "each batch has an iterator of its own.";
 		break;
@@ -213,6 +245,8 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 	case ADVICE_INSPECT_WAITS:
 		if (add_line(report, LINE_WAITS, buffer))
 			page_append(buffer, REMEDY_WORDS, ".");
+		else if (advice->id == ADVICE_INSPECT_WAITS)
+			receiving_words(report, buffer);
 		break;
 	case ADVICE_CHEAPER_STEP:
 		if (add_line(report, LINE_STEPS, buffer))
@@ -220,6 +254,12 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		break;
 	case ADVICE_READ_LESS:
 		read_words(report, buffer);
+		break;
+	case ADVICE_SEND_LESS:
+		snprintf(buffer, REMEDY_WORDS,
+			 "A batch has %s. Send uint8 instead of float32 or float64, and crop "
+			 "before.",
+			 UNITS_BYTES(report->diagnosis.grounds.facts->batch_bytes));
 		break;
 	case ADVICE_OWN_CORES:
 		snprintf(buffer, REMEDY_WORDS,
@@ -231,7 +271,14 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		samples_words(report, buffer);
 		break;
 	case ADVICE_DECODE_BOUND:
-		if (!inside_decodes_images(&report->inside))
+		if (decoded_again >= GROUNDS_READ_AGAIN)
+			snprintf(buffer, REMEDY_WORDS,
+				 "%s bytes of pixels are decoded for each byte of a batch. Decode "
+				 "them smaller (Pillow's draft(), OpenCV's "
+				 "IMREAD_REDUCED_COLOR_4), or store images near the size that is "
+				 "used.",
+				 put_ratio(decoded_again, ratio));
+		else if (!inside_decodes_images(&report->inside))
 			return "Use a faster codec (LZ4, zstd), larger pieces, or keep the data "
 			       "as it is.";
 		break;

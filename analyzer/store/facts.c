@@ -181,16 +181,28 @@ static int read_loads(struct db *db, const struct wanted *wanted, bool by_worker
 	return isnan(blocked_ns) || wanted->schema < SINCE_VERSION ? 0 : read_waits(db, ret);
 }
 
+/* What decoders made. */
+struct decoded {
+	double inflated_bytes, pixels, images;
+};
+
 /* What unpacks has no width class, and counts the bytes that it made. */
-static int read_inflated(struct db *db, double *ret_bytes)
+static int read_decoded(struct db *db, struct decoded *ret)
 {
 	struct tally_list list;
 	int r = tally_list_read(db, "decode", MOST_TALLIES, &list);
 
-	*ret_bytes = 0;
-	for (size_t i = 0; r == 0 && i < list.count; i++)
-		if (!list.items[i].class)
-			*ret_bytes += (double)list.items[i].pixels;
+	*ret = (struct decoded){0};
+	for (size_t i = 0; r == 0 && i < list.count; i++) {
+		const struct tally *tally = &list.items[i];
+
+		if (!tally->class) {
+			ret->inflated_bytes += (double)tally->pixels;
+			continue;
+		}
+		ret->pixels += (double)tally->pixels;
+		ret->images += tally->pixels > 0 ? (double)tally->count : 0;
+	}
 	tally_list_done(&list);
 	return r;
 }
@@ -240,11 +252,13 @@ static int sum_bytes(struct db *db, const double *bytes, const int64_t *ids, siz
 	return r;
 }
 
-#define MOST_LOADERS 64
+#define MOST_LOADERS  64
+#define BYTES_A_PIXEL 3
 
 static int read_made(struct db *db, int64_t loader_id, struct load_facts *ret)
 {
-	double bytes[MOST_LOADERS], inflated = 0, handed_out = NAN;
+	double bytes[MOST_LOADERS], handed_out = NAN;
+	struct decoded decoded = {0};
 	int64_t ids[MOST_LOADERS];
 	struct load_totals totals;
 	ROWS *stmt = NULL;
@@ -266,11 +280,15 @@ static int read_made(struct db *db, int64_t loader_id, struct load_facts *ret)
 	if (r == 0)
 		note_reads(&totals, ret);
 	if (r == 0)
-		r = read_inflated(db, &inflated);
-	if (r == 0 && inflated > 0)
+		r = read_decoded(db, &decoded);
+	if (r == 0 && (decoded.inflated_bytes > 0 || decoded.pixels > 0))
 		r = sum_bytes(db, bytes, ids, count, &handed_out);
-	if (inflated > 0 && handed_out > 0)
-		ret->inflated_per_byte = inflated / handed_out;
+	if (decoded.inflated_bytes > 0 && handed_out > 0)
+		ret->inflated_per_byte = decoded.inflated_bytes / handed_out;
+	if (decoded.pixels > 0 && handed_out > 0)
+		ret->decoded_per_byte = BYTES_A_PIXEL * decoded.pixels / handed_out;
+	if (decoded.images > 0 && count == 1 && totals.samples > 0)
+		ret->images_per_sample = decoded.images / (double)totals.samples;
 	return r;
 }
 

@@ -180,7 +180,7 @@ def check_delivery(folder):
             later += 10 * MS
     crowd = {"other_cpu_ns": "1500", "other_cpu_of_ns": "1000", "cpus": "2"}
     for batches, meta, words in (
-            (delayed, {}, "names the lines of code in the waits"),
+            (delayed, {}, "has its parts, and lines of code in the waits"),
             (delayed, crowd, "Other programs took 1.5 of the 2 cores")):
         path = rundb.build(os.path.join(folder, "delivery.db"), [rundb.loader(batches, workers=4)],
                            meta=meta)

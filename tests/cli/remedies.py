@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Remedies that are given by what a run did in vain: each where that was observed, and only there."""
+import json
+import os
+import sqlite3
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test as t
+import forms
+import rundb
+
+SAMPLES = 32
+
+
+def build(path, batch_bytes, decode=0.0, pixels=0, images=0, asked=0.0, peer="", tensors=2, **changes):
+    """Two workers that cannot keep up.
+
+    decode: share of the loads; pixels, images: a sample; asked: share of the loads, waiting for `peer`.
+    """
+    batches = rundb.simulate(300, 2, changes.pop("load_ms", 120), 20, delivery_ms=changes.pop("delivery_ms", 0.3))
+    for batch in batches:
+        batch.update(decode_ns=int(batch["load_ns"] * decode), blocked_ns=int(batch["load_ns"] * asked),
+                     cpu_ns=int(batch["load_ns"] * (0.95 - asked)), read_ns=0, read_bytes=0, storage_bytes=0)
+    rundb.build(path, [rundb.loader(batches, workers=2, batch_size=SAMPLES, **changes)],
+                meta={"schema": "10", "cpus": "2" if not asked else "8"})
+    load_ns, count = sum(batch["load_ns"] for batch in batches), len(batches)
+    with sqlite3.connect(path) as database:
+        if images:
+            database.execute("INSERT INTO t_total VALUES ('decode', 'libjpeg', 'JPEG', 2048, ?, ?, 0, ?, 0, 0)",
+                             (images * SAMPLES * count, int(load_ns * decode), pixels * SAMPLES * count))
+        if peer:
+            database.execute("INSERT INTO t_total VALUES ('wait', ?, 'socket', 0, ?, ?, 1, 0, 1000, 0)",
+                             (peer, count, int(load_ns * asked)))
+        for batch in batches:
+            rundb.insert(database, "t_made", {"loader_id": 1, "epoch": 0, "task": batch["task"],
+                                              "tensor_count": tensors, "batch_bytes": batch_bytes})
+    return path
+
+
+def check(name, path, wanted, words="", unwanted=()):
+    """The first step, what is said of it, and steps that are not among the others."""
+    found = t.report("--json", path)
+    advice = json.loads(found.out)["advice"]
+    ids = [step["id"] for step in advice]
+    t.check(ids[0] == wanted if wanted else True, name, "the first step", ids)
+    t.check(not set(ids) & set(unwanted), name, "has", ids)
+    text = forms.flat(forms.run(path))
+    t.check(words in text, name, "lacks", words, text)
+    return advice[0]
+
+
+def check_pixels(folder):
+    """1600x1200 JPEGs for 224 pixels: of a load 36 % is decoding, and more may go with it."""
+    size = SAMPLES * 224 * 224 * 3
+    large = dict(decode=0.36, pixels=1600 * 1200, images=1)
+    step = check("pixels", build(os.path.join(folder, "pixels.db"), size, **large), "decode_bound",
+                 "38.3 bytes of pixels are decoded for each byte of a batch")
+    t.check(step["gain"] < 0.7 < 1.5 < step["ci95"][1], "the range ends where all of a load is smaller", step)
+    check("fitting", build(os.path.join(folder, "fitting.db"), 8 * size, **large), "reduce_cpu_per_batch",
+          unwanted=["decode_bound"])
+
+
+def check_split(folder):
+    stream = dict(decode=0.6, pixels=2 * 256 * 256, kind="torch.DataLoader (iterable)")
+    size = SAMPLES * 256 * 256 * 3
+    path = os.path.join(folder, "split.db")
+    check("split", build(path, size, images=2, **stream), "split_first", "get_worker_info()")
+    check("three images", build(path + "3", size, images=3, **stream), None, unwanted=["split_first"])
+    check("pairs", build(path + "2", size, images=2, **dict(stream, kind="torch.DataLoader")), None, unwanted=["split_first"])
+
+
+def check_manager(folder):
+    manager = "/tmp/pymp-rfr0sqls/listener-l69knm_t"
+    for name, peer, wanted, unwanted in (("manager", manager, "share_without_manager", "fewer_requests"),
+                                         ("server", "10.0.0.7:9000", "fewer_requests", "share_without_manager")):
+        path = build(os.path.join(folder, name + ".db"), 1 << 20, asked=0.6, peer=peer)
+        check(name, path, wanted, peer[:12], unwanted=[unwanted])
+        t.equal("waits for a multiprocessing.Manager, " in forms.flat(forms.run(path)), name == "manager", name)
+
+
+def check_bytes(folder):
+    """Receiving large batches is named, though the workers would hold the training up next."""
+    path = os.path.join(folder, "bytes.db")
+    large = dict(load_ms=88, delivery_ms=25)
+    step = check("bytes", build(path, 38535424, **large), "send_less", "A batch has 38.5 MB. Send uint8")
+    t.check(step["at_most"], "no more than ideal input", step)
+    check("few", build(path + "2", 1 << 20, **large), None, unwanted=["send_less"])
+
+
+def check_anew(folder):
+    """An iterator for each batch: to keep its workers is not what is to be done."""
+    path = os.path.join(folder, "anew.db")
+    rundb.build(path, [rundb.loader(rundb.simulate(1, 2, 60, 20, epochs=160), workers=2)])
+    check("anew", path, "persistent_workers", "1. Make the iterator once, before the loop", ["cheaper_starts"])
+
+
+def main():
+    for each in (check_pixels, check_split, check_manager, check_bytes, check_anew):
+        each(t.scratch())
+    t.finish()
+
+
+main()
