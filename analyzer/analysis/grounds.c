@@ -22,6 +22,7 @@
 #define HELD_SHARE      0.5  /* of the waits */
 #define HELD_SAMPLES    30
 #define HELD_CPU        0.25 /* of the time: CPU of one other thread */
+#define SLOW_AGAIN      0.5  /* of the epochs */
 #define THREADS_LEAST   2.0  /* of a worker */
 #define THREADS_CROWD   2.0  /* times the cores */
 #define CROWD           2.0  /* times the cores, in workers */
@@ -57,14 +58,14 @@ static double excess_ns(const struct batch_series *s, double sample_ns)
 }
 
 /*
- * A sample is known at its slowest, which may have been an accident. Then it is not slow again in
- * the next epoch, and no load is as long. What takes five times the mean is slow.
+ * A sample is known at its slowest, which may have been an accident, as Python's garbage collection
+ * is. Then it is not slow again in the next epoch. What takes five times the mean is slow.
  */
 static void find_samples(const struct batch_series *s, const struct finding *f,
 			 const struct cause_input *input, struct grounds *ret)
 {
 	const struct load_times *loads = input->loads;
-	double ns = 0, all_ns = 0, epochs = (double)f->epoch_count, mean_ns;
+	double ns = 0, all_ns = 0, times = 0, epochs = (double)f->epoch_count, mean_ns;
 	size_t count = 0;
 
 	if (!loads || !(loads->samples > 0) || !(loads->load_ns > 0) || !epochs)
@@ -75,9 +76,12 @@ static void find_samples(const struct batch_series *s, const struct finding *f,
 			continue;
 		ns += input->samples[i].ns;
 		all_ns += input->samples[i].ns * fmin(input->samples[i].count, epochs);
+		times += fmin(input->samples[i].count, epochs);
 		count++;
 	}
 	if (!count || (double)count * epochs > SLOW_FEW * loads->samples)
+		return;
+	if (epochs > 1 && times < SLOW_AGAIN * epochs * (double)count)
 		return;
 	ret->samples.count = count;
 	ret->samples.each_ns = ns / (double)count;

@@ -20,13 +20,16 @@ static void begin(void)
 }
 
 /* Four workers that cannot keep up: loads of 100 ms, steps of 20 ms. */
+static int epochs = 1;
+
 static void make(double (*load_ms)(int batch), int (*worker)(int batch))
 {
 	begin();
 	for (int i = 0; i < LOADS; i++) {
 		struct batch_row row = BATCH_ROW_UNKNOWN;
 
-		row.batch = i;
+		row.epoch = i * epochs / LOADS;
+		row.batch = i % (LOADS / epochs);
 		row.load_ns = (int64_t)((load_ms ? load_ms(i) : 100) * MS);
 		row.wait_ns = row.load_ns / 4;
 		row.handover_ns = (int64_t)(0.1 * MS);
@@ -148,6 +151,29 @@ Test(grounds, a_few_samples_take_much_of_all)
 	input.sample_count = 40;
 	make(slow_ones, NULL);
 	cr_expect_eq(judge(&input), CAUSE_LOADER_CAPACITY, "these are not slow");
+}
+
+static double pausing(int batch)
+{
+	return batch % 14 ? 100 : 1000;
+}
+
+/* Python collects garbage for 900 ms, now in this sample, now in that. */
+Test(grounds, an_accident_does_not_come_again_in_the_next_epoch)
+{
+	struct slow_sample slow[9];
+	struct cause_input input = {.loads = &TIMES, .samples = slow, .sample_count = 9};
+
+	epochs = 4;
+	for (int count = 1; count <= 3; count += 2) {
+		for (int i = 0; i < 9; i++)
+			slow[i] = (struct slow_sample){900 * MS / count, count};
+		make(pausing, NULL);
+		cr_expect_eq(judge(&input),
+			     count == 1 ? CAUSE_LOADER_CAPACITY : CAUSE_SLOW_SAMPLES,
+			     "%d of 4 epochs: %s", count, cause_names[diagnosis.cause]);
+	}
+	epochs = 1;
 }
 
 static double growing(int batch)
