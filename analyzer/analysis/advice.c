@@ -183,7 +183,9 @@ static bool applies(const struct view *v, enum advice_id id)
 	case ADVICE_SPLIT_FIRST:
 		return r->is_decoded_by_all && load_decode_share(loads) >= READING_LEAST;
 	case ADVICE_CHEAPER_STARTS:
-		return v->finding->epoch_count < v->finding->batch_count;
+		/* An iterator for each batch is one thing to mend. */
+		return v->finding->epoch_count < v->finding->batch_count ||
+		       !applies(v, ADVICE_PERSISTENT_WORKERS);
 	default:
 		return true;
 	}

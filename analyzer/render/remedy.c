@@ -71,7 +71,8 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		return "Make the loader faster; mark its loads (dlprof.h) to see how.";
 	if (advice->whatif == WHATIF_IN_ORDER_FALSE)
 		return "Hand out finished batches out of order: in_order=False.";
-	if (advice->id == ADVICE_PERSISTENT_WORKERS && is_made_anew(report))
+	if ((advice->id == ADVICE_PERSISTENT_WORKERS || advice->id == ADVICE_CHEAPER_STARTS) &&
+	    is_made_anew(report))
 		return "Make the iterator once, before the loop.";
 	if (advice->id == ADVICE_DECODE_BOUND && !inside_decodes_images(&report->inside))
 		return "Decompress less, or with a faster codec.";
@@ -225,6 +226,7 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 				 prefetch_factor(report), prefetch_factor(report));
 		break;
 	case ADVICE_PERSISTENT_WORKERS:
+	case ADVICE_CHEAPER_STARTS:
 		if (is_made_anew(report))
 			return "Call iter(loader) once, before the loop, and next() in it: here "
 			       "each batch has an iterator of its own.";

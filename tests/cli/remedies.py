@@ -93,6 +93,8 @@ def check_anew(folder):
     path = os.path.join(folder, "anew.db")
     rundb.build(path, [rundb.loader(rundb.simulate(1, 2, 60, 20, epochs=160), workers=2)])
     check("anew", path, "persistent_workers", "1. Make the iterator once, before the loop", ["cheaper_starts"])
+    rundb.build(path, [rundb.loader(rundb.simulate(1, 2, 60, 20, epochs=160), workers=2, persistent=1)])
+    check("anew, persistent", path, "cheaper_starts", "1. Make the iterator once, before the loop")
 
 
 def main():
