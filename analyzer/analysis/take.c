@@ -249,7 +249,7 @@ struct steps {
 /* The GPU's work within a batch's own time; NAN: not known. */
 static double busy_of(const struct batch_series *s, const struct finding *f, size_t i)
 {
-	if (!series_has(s->gpu_busy_ns, i) || !(s->compute_ns[i] >= 0))
+	if (!series_has(s->gpu_busy_ns, i) || !series_has(s->compute_ns, i))
 		return NAN;
 	return fmin((double)s->gpu_busy_ns[i], stall_demand_ns(s, f, i));
 }
