@@ -95,6 +95,16 @@ def compare(name, done, folder):
     return wrong
 
 
+def check_all(names):
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        results = list(pool.map(record, names))
+    for name, done, folder in results:
+        wrong = compare(name, done, folder)
+        for _ in range(1, ATTEMPTS):
+            wrong = wrong and compare(*record(name))
+        check(not wrong, name, *wrong)
+
+
 def main():
     need_torch()
     need_shim()
@@ -102,15 +112,9 @@ def main():
                                    if entry.endswith(".py") and entry != "stopwatch.py")
     # To these it matters what a tensor is.
     torch = [name for name in names if "import torch\n" in open(program_of(name)).read()]
-    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        results = list(pool.map(record, torch))
-        fakes.write(use_stub())
-        results += pool.map(record, [name for name in names if name not in torch])
-    for name, done, folder in results:
-        wrong = compare(name, done, folder)
-        for _ in range(1, ATTEMPTS):
-            wrong = wrong and compare(*record(name))
-        check(not wrong, name, *wrong)
+    check_all(torch)
+    fakes.write(use_stub())
+    check_all([name for name in names if name not in torch])
     finish()
 
 
