@@ -45,7 +45,7 @@ size_t environment_copy(char **copy, size_t count, const char *const *without)
  * setenv() may free the array that another thread's getenv() is walking, so a new array goes into
  * place with one store and the old one stays as it is.
  */
-static int put_in_place(const char *name, const char *value)
+int environment_set(const char *name, const char *value)
 {
 	const char *const without[] = {name, NULL};
 	size_t count = environment_count(), kept, length = strlen(name);
@@ -65,11 +65,6 @@ static int put_in_place(const char *name, const char *value)
 	copy[kept] = NULL;
 	__atomic_store_n(&environ, copy, __ATOMIC_RELEASE);
 	return 0;
-}
-
-int environment_set(const char *name, const char *value)
-{
-	return put_in_place(name, value);
 }
 
 const char *environment_own_path(void)
@@ -100,7 +95,7 @@ const char *environment_own_path(void)
 	return own[0] ? own : NULL;
 }
 
-/* NAME= with the value, or without the variable if that is NULL. */
+/* The same of a name without the '='. */
 static void assign(const char *name, const char *value)
 {
 	char assigned[64];
@@ -109,7 +104,7 @@ static void assign(const char *name, const char *value)
 	text_init(&text, assigned, sizeof(assigned));
 	text_add(&text, name);
 	text_add(&text, "=");
-	put_in_place(assigned, value);
+	environment_set(assigned, value);
 }
 
 void environment_inject(const char *name)

@@ -14,7 +14,8 @@ size_t environment_count(void);
  */
 size_t environment_copy(char **copy, size_t count, const char *const *without);
 
-/* Sets NAME=value, whatever it was; `name` with the '='. 0, or -ENOMEM. */
+/* Sets NAME=value, whatever it was, or takes it out if that is NULL; `name` with the '='. 0, or
+ * -ENOMEM. */
 int environment_set(const char *name, const char *value);
 
 /*
