@@ -276,8 +276,8 @@ static void judge_gpu(struct trial *trial, struct db *db)
 			   (long long)(gpu.record_count < 0 ? 0 : gpu.record_count));
 	else if (gpu.mode && strcmp(gpu.mode, "cudart") == 0)
 		doctor_say(doctor, DOCTOR_WARN, "cuda",
-			   "GPUs in man 7 dlprof says what CUPTI needs; DLPROF_LIBCUPTI names "
-			   "another libcupti",
+			   "GPU in man 7 dlprof says what is seen without CUPTI; DLPROF_LIBCUPTI "
+			   "names another libcupti",
 			   "only calls of the CUDA runtime are seen, and waits are by the host's "
 			   "clock: %s",
 			   gpu.reason ? gpu.reason : "CUPTI is not used");
