@@ -150,8 +150,7 @@ static bool applies(const struct view *v, enum advice_id id)
 		return false;
 	case ADVICE_MORE_LOADER_CAPACITY:
 		return s->workers > 0 && v->diagnosis->cause != CAUSE_IDLE_WORKERS &&
-		       v->diagnosis->cause != CAUSE_SHARED_LIMIT &&
-		       !(r->is_managed && r->asked_share >= GROUNDS_OUTSIDE);
+		       v->diagnosis->cause != CAUSE_SHARED_LIMIT && !r->is_managed;
 	case ADVICE_PERSISTENT_WORKERS:
 		return s->persistent != 1 && s->workers != 0 && !v->input->is_foreign;
 	case ADVICE_PREFETCH_OR_IN_ORDER_FALSE:
@@ -179,7 +178,7 @@ static bool applies(const struct view *v, enum advice_id id)
 	case ADVICE_FEWER_REQUESTS:
 		return r->asked_share >= GROUNDS_OUTSIDE && !r->is_managed;
 	case ADVICE_SHARE_WITHOUT_MANAGER:
-		return r->asked_share >= GROUNDS_OUTSIDE && r->is_managed;
+		return r->is_managed;
 	case ADVICE_SPLIT_FIRST:
 		return r->is_decoded_by_all && load_decode_share(loads) >= READING_LEAST;
 	case ADVICE_CHEAPER_STARTS:
@@ -233,7 +232,7 @@ static int widen_price(const struct view *v, enum advice_id id, struct advice *r
 	struct advice all = {.gain = NAN};
 	int r = part > 0 ? price_part(v, part, &all) : 0;
 
-	if (r == 0 && part > 0 && all.gain > ret->high)
+	if (r == 0 && all.gain > ret->high)
 		ret->high = all.gain;
 	return r;
 }
@@ -435,7 +434,7 @@ static int add_parts(const struct view *v, struct advice_list *list)
 	if (!loads || (!is_about_loads(d->cause) && !is_about_loads(d->second)))
 		return 0;
 	if (load_decode_share(loads) >=
-	    (d->grounds.decoded_again >= GROUNDS_READ_AGAIN ? READING_LEAST : LOAD_LEAST))
+	    (in_vain(v, ADVICE_DECODE_BOUND) > 0 ? READING_LEAST : LOAD_LEAST))
 		r = add_step(v, ADVICE_DECODE_BOUND, list);
 	if (r == 0 && load_read_share(loads) >= LOAD_LEAST)
 		r = add_step(v, load_reads_small(loads) ? ADVICE_SMALL_READS : ADVICE_STORAGE_BOUND,
@@ -502,7 +501,7 @@ static void add_step_line(const struct view *v, struct advice_list *list)
 	put_first(&advice, list);
 }
 
-/* The GPU idles, and data is not what it lacks. That is more than any other step could bring. */
+/* The GPU idles, and longer for this than for data. */
 static void add_lack(const struct view *v, struct advice_list *list)
 {
 	static const enum advice_id ids[GPU_LACK_MAX] = {

@@ -108,7 +108,7 @@ struct grounds {
 	double read_again;     /* bytes read or inflated for each byte of a batch */
 	double decoded_again;  /* the same of images, three bytes a pixel */
 	bool is_decoded_by_all; /* each worker decodes all samples of the stream */
-	bool is_managed;       /* who is asked is a Manager of multiprocessing */
+	bool is_managed;       /* half of it or more is asking, and who is asked is a Manager */
 	double tensors;        /* in a batch */
 	bool is_memory_short;
 	const struct load_facts *facts; /* what all of this is of; NULL: not known */

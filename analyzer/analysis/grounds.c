@@ -221,7 +221,8 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->is_decoded_by_all =
 		s->iterable == 1 && series_busy_workers(s) >= 2 &&
 		fabs(facts->images_per_sample / series_busy_workers(s) - 1) <= GROUNDS_ALL;
-	ret->is_managed = facts->peer_count && is_manager(facts->peers[0].name);
+	ret->is_managed = ret->asked_share >= GROUNDS_OUTSIDE && facts->peer_count &&
+			  is_manager(facts->peers[0].name);
 	ret->samples.asleep_share = share_of(facts->wait_ns[LOAD_WAIT_ASLEEP], facts->load_ns);
 }
 

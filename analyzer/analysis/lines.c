@@ -394,6 +394,11 @@ static bool takes(const struct line_share *line, double share)
 	return line->share - line->error >= share;
 }
 
+static bool is_of_function(const struct line_share *line, double share)
+{
+	return line->of_function - line->function_error >= share;
+}
+
 bool lines_name(const struct lines *lines, const struct finding *finding,
 		const struct diagnosis *diagnosis, struct line_named *ret)
 {
@@ -418,8 +423,7 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 		    may_be_pauses(&lead->lines[i], finding, diagnosis))
 			ret->line = &lead->lines[i];
 	for (size_t i = 0; group != LINE_STEPS && i < lead->count && !ret->line; i++)
-		if (lead->lines[i].of_function - lead->lines[i].function_error >= NAMED_SHARE &&
-		    !lead->lines[i].is_loop)
+		if (is_of_function(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop)
 			ret->line = &lead->lines[i];
 	/* What keeps a worker from answering is its load. */
 	lead = &lines->groups[LINE_LOADS];

@@ -25,9 +25,9 @@ struct process {
 	struct process *next;
 	struct life life;
 	struct gpu_rows what;
-	bool has_batches;  /* of a loader or of marks */
-	bool whole_graphs; /* and there were graphs */
-	bool any_kernel;   /* or graph was recorded */
+	bool has_batches;   /* of a loader or of marks */
+	bool whole_graphs;  /* and there were graphs */
+	bool any_kernel;    /* or graph was recorded */
 	size_t other_count; /* operations before the first of these */
 	struct gaps gaps;
 	int64_t complete_ns; /* all was sent up to here */

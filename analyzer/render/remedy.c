@@ -160,25 +160,14 @@ static void receiving_words(const struct report *report, char *buffer)
 			 UNITS_SHARE(r->fetch.share), r->fetch.count, UNITS_TIME(r->fetch.each_ns));
 }
 
-/* 8.25, 53,100. */
-static const char *put_ratio(double value, char buffer[UNITS_MAX])
-{
-	if (value < 1000)
-		snprintf(buffer, UNITS_MAX, "%.3g", value);
-	else
-		units_count(buffer, (int64_t)fmin(value, 1e15));
-	return buffer;
-}
-
 /* "43 bytes are inflated for each byte of the batch: chunk ...". */
 static void read_words(const struct report *report, char *buffer)
 {
 	const struct load_facts *facts = report->diagnosis.grounds.facts;
 	bool is_inflated = facts->inflated_per_byte > facts->read_per_byte;
-	char ratio[UNITS_MAX];
 
 	snprintf(buffer, REMEDY_WORDS, "%s bytes are %s for each byte of a batch. %s",
-		 put_ratio(report->diagnosis.grounds.read_again, ratio),
+		 UNITS_RATE(report->diagnosis.grounds.read_again),
 		 is_inflated ? "inflated" : "read",
 		 explain_find(advice_names[ADVICE_READ_LESS])->how);
 }
@@ -200,7 +189,6 @@ static void samples_words(const struct report *report, char *buffer)
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer)
 {
 	const double decoded_again = report->diagnosis.grounds.decoded_again;
-	char ratio[UNITS_MAX];
 
 	*buffer = '\0';
 	switch (advice->id) {
@@ -279,7 +267,7 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 				 "them smaller (Pillow's draft(), OpenCV's "
 				 "IMREAD_REDUCED_COLOR_4), or store images near the size that is "
 				 "used.",
-				 put_ratio(decoded_again, ratio));
+				 UNITS_RATE(decoded_again));
 		else if (!inside_decodes_images(&report->inside))
 			return "Use a faster codec (LZ4, zstd), larger pieces, or keep the data "
 			       "as it is.";
