@@ -42,8 +42,11 @@ int cmd_open_run(const struct options *options, struct db **ret_db, struct recov
 	int error, r;
 
 	*ret = (struct recovered){0};
-	if (stat(path, &status) < 0)
-		return cmd_fail("cannot open '%s': %s", path, db_error(-errno));
+	if (stat(path, &status) < 0) {
+		error = -errno;
+		ret->live = drain_is_live(path);
+		return cmd_fail("cannot open '%s': %s", path, db_error(error));
+	}
 	error = drain_recover(path, ret);
 	r = home_open_read(path, ret_db);
 	if (r == -ENOLINK && ret->live)
@@ -121,8 +124,8 @@ bool cmd_is_same_file(const char *a, const char *b)
 }
 
 /*
- * What is cut short never has the name that was asked for, nor takes the place of what had it. A
- * picture that is drawn anew is written in its place, and so is what no new file can stand for.
+ * What is cut short never has the name that was asked for, nor takes the place of what had it.
+ * What no new file can stand for is written in its place.
  */
 static int open_part(const struct options *options, bool exists, struct output *ret)
 {
@@ -130,8 +133,7 @@ static int open_part(const struct options *options, bool exists, struct output *
 	const int folder = slash ? (int)(slash + 1 - ret->path) : 0;
 	struct stat status = {.st_mode = 0666};
 
-	if (options->verb == VERB_TOP ||
-	    (lstat(ret->path, &status) == 0 &&
+	if ((lstat(ret->path, &status) == 0 &&
 	     (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || status.st_nlink > 1)) ||
 	    snprintf(ret->part, sizeof(ret->part), "%.*s.%s.%ld", folder, ret->path,
 		     ret->path + folder, (long)getpid()) >= (int)sizeof(ret->part))

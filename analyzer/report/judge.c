@@ -234,9 +234,9 @@ int judge_run(const struct options *options, const char *path, bool advises, str
 	*ret = (struct report){0};
 	one.run = path;
 	status = cmd_open_run(&one, &db, &recovered);
+	ret->live = recovered.live;
 	if (status)
 		return status;
-	ret->live = recovered.live;
 	ret->missing_count = recovered.missing_count;
 	status = collect(&one, db, advises, ret);
 	db_close(db);

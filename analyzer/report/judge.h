@@ -9,7 +9,7 @@
 /*
  * Everything of the run at `path` (which must outlive *ret) within the loader, epoch, batches and
  * rank that `options` name; `advises`: with predictions and advice. Prints what went wrong. 0 or
- * CMD_ERROR; judge_done() in either case.
+ * CMD_ERROR, where `live` says whether there may be more of it soon; judge_done() in either case.
  */
 int judge_run(const struct options *options, const char *path, bool advises, struct report *ret);
 

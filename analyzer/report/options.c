@@ -84,11 +84,13 @@ static const struct line_verb VERBS[VERB_MAX] = {
 			  "dlprof-report export --copy RUNS/ | psql. --redact numbers names anew "
 			  "at each export, so give it all runs at once."},
 	[VERB_TOP] =
-		{"top", "[RUN.db]", "watch a run that is still recording", .fewest = 0, .most = 1,
-		 RUNS,
-		 .about = "Shows the newest batches until the run is over; once, if standard "
-			  "output is not a terminal. It opens the database only for the "
-			  "milliseconds that reading takes, and never makes the recording wait."},
+		{"top", "[RUN.db]", "the report of a run that still records, again and again",
+		 .fewest = 0, .most = 1, RUNS,
+		 .about = "Draws the report's screen every 2 seconds until q or until the run is "
+			  "over, less often where that would take a tenth of a CPU; once, if "
+			  "standard output is not a terminal. It opens the database only while it "
+			  "reads, and never makes the recording wait. For a program: "
+			  "dlprof-report --json RUN.db."},
 	[VERB_METRICS] =
 		{"metrics", "[RUN.db...]", "numbers of a run, or a job's ranks, for Prometheus",
 		 .fewest = 0, .most = -1, RUNS,
@@ -210,7 +212,7 @@ static bool take_rule(void *context, const char *argument)
 
 static const struct line_option OPTIONS[] = {
 	{"json", .help = "JSON; times in seconds, shares 0-1, null: not observed", FLAG(json),
-	 .verbs = SHOWN | ON(VERB_GATE) | ON(VERB_TOP) | ON(VERB_FOLD) | ON(VERB_SQL)},
+	 .verbs = SHOWN | ON(VERB_GATE) | ON(VERB_FOLD) | ON(VERB_SQL)},
 	{"verbose", 'v', .help = "everything, not only the one screen", FLAG(verbose),
 	 .verbs = ON(VERB_REPORT)},
 	{"markdown", .help = "as Markdown, for an issue or a job's page", FLAG(markdown),
@@ -401,7 +403,7 @@ int options_parse(struct options *ret, int argc, char **argv)
 				.first = -1,
 				.last = -1,
 				.worst = -1,
-				.interval_ms = -1};
+				.interval_ms = 2000};
 	r = line_parse(&options_program, ret, argc, argv, line);
 	if (r < 0)
 		return r;

@@ -45,7 +45,7 @@ struct options {
 	const char *into;    /* NULL: not given */
 	bool copy, with_batches;
 	int64_t worst;       /* -1: not given */
-	int64_t interval_ms; /* of top; -1: not given */
+	int64_t interval_ms; /* of top */
 	bool json, csv;
 	bool force, quiet, ascii;
 	bool verbose, markdown;

@@ -236,7 +236,8 @@ int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t
 	return ready_ns < end_ns ? end_ns - ready_ns : 0;
 }
 
-void query_add_free(struct batch_row *row, int64_t free_ns)
+/* What was waited for memory to be freed once the batch was in hand, in wait and hand-over. */
+static void add_free(struct batch_row *row, int64_t free_ns)
 {
 	if (free_ns <= 0 || row->wait_ns < 0)
 		return;
@@ -306,12 +307,13 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 		add_fetches(&series->fetches, stmt);
 	row.handover_ns = query_handover_ns(&row, begin_ns, rows_time(stmt, 13));
 	span_row(series, &row, begin_ns, free_ns);
-	query_add_free(&row, free_ns);
+	add_free(&row, free_ns);
 	return series_append(series, &row);
 }
 
-int query_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t last,
-		 struct batch_series *series)
+/* Epochs `first` to `last` of a loader: what they waited for besides their batches. */
+static int read_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t last,
+		       struct batch_series *series)
 {
 	int64_t workers = series->workers > 0 ? series->workers : 0;
 	ROWS *stmt = NULL;
@@ -360,7 +362,7 @@ int query_series(struct db *db, const struct batch_filter *filter, struct batch_
 
 	r = query_loader(db, filter->loader_id, series);
 	if (r == 0 && filter->first < 0 && filter->last < 0)
-		r = query_epochs(db, filter->loader_id, filter->epoch >= 0 ? filter->epoch : 0,
+		r = read_epochs(db, filter->loader_id, filter->epoch >= 0 ? filter->epoch : 0,
 				 filter->epoch >= 0 ? filter->epoch : INT32_MAX, series);
 	if (r < 0)
 		return r;

@@ -21,15 +21,8 @@ int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_c
  */
 int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series);
 
-/* Epochs `first` to `last` of a loader: what they waited for besides their batches. */
-int query_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t last,
-		 struct batch_series *series);
-
 /* Of a batch's wait, the part after it was finished; QUERY_UNKNOWN. */
 int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t load_begin_ns);
-
-/* What was waited for memory to be freed once the batch was in hand, in wait and hand-over. */
-void query_add_free(struct batch_row *row, int64_t free_ns);
 
 /* Notes of level doubt, then warning, oldest first; *ret_notes and each to be freed. */
 int query_notes(struct db *db, char ***ret_notes, size_t *ret_count);

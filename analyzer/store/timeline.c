@@ -5,12 +5,6 @@
 
 #include "store/rows.h"
 
-static const char LOADER_SQL[] =
-	"SELECT loader_id, workers, prefetch_factor, in_order, COUNT(*) OVER (),"
-	" (SELECT begin_ns FROM t_batch b WHERE b.loader_id = l.loader_id AND batch IS NOT NULL"
-	" ORDER BY epoch DESC, task DESC LIMIT 1) AS newest_ns FROM t_loader l"
-	" ORDER BY newest_ns DESC LIMIT 1";
-
 static const char *const EVENTS[TIMELINE_MAX] = {
 	[TIMELINE_EPOCH] = "SELECT begin_ns, setup_ns, loader_id, epoch, NULL, NULL"
 			   " FROM t_epoch ORDER BY loader_id, epoch",
@@ -23,25 +17,6 @@ static const char *const EVENTS[TIMELINE_MAX] = {
 	[TIMELINE_RANGE] = "SELECT ts_ns, ns, pid, tid, NULL, text FROM t_mark"
 			   " WHERE ns IS NOT NULL ORDER BY ts_ns, ns DESC, tid",
 };
-
-int timeline_newest_loader(struct db *db, struct timeline_loader *ret)
-{
-	ROWS *stmt = NULL;
-	int r = rows_prepare(db, LOADER_SQL, &stmt);
-
-	if (r == 0)
-		r = rows_next(stmt);
-	if (r < 1 || rows_int(stmt, 5) == QUERY_UNKNOWN)
-		return r < 0 ? r : 0;
-	*ret = (struct timeline_loader){
-		.loader_id = rows_int(stmt, 0),
-		.workers = rows_int(stmt, 1),
-		.prefetch_factor = rows_int(stmt, 2),
-		.in_order = rows_int(stmt, 3),
-		.count = rows_int(stmt, 4),
-	};
-	return 1;
-}
 
 int timeline_events(struct db *db, enum timeline_kind kind,
 		    int (*row)(const struct timeline_event *event, void *context), void *context)

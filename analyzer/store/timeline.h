@@ -9,14 +9,6 @@
 
 #include "store/run.h"
 
-struct timeline_loader {
-	int64_t loader_id, workers, prefetch_factor, in_order;
-	int64_t count; /* of all loaders */
-};
-
-/* The loader that delivered last; reads no other batches. 1; 0: nothing was delivered. */
-int timeline_newest_loader(struct db *db, struct timeline_loader *ret);
-
 enum timeline_kind {
 	TIMELINE_EPOCH, /* an iterator was made; `pid` is its loader, `tid` its epoch */
 	TIMELINE_SLOW,  /* a slow operation */

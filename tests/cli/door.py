@@ -93,7 +93,7 @@ def readers(run, folder):
             ["trace", "-f", "-o", out + ".json", run], GATE + [run], ["compare", run, run],
             ["gate", "--max-stall-ratio", "0.2", "--baseline", run, "--", run], ["metrics", run],
             ["export", "-f", "-o", out + ".csv", run], ["export", "--into", out + ".db", run],
-            ["top", "--json", run]]
+            ["top", run]]
 
 
 def plant(kind, name, things):

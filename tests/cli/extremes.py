@@ -22,7 +22,7 @@ ALL = sys.argv[2:] == ["all"]
 LEAST, MOST = -2**63, 2**63 - 1
 VALUES = (LEAST, MOST, -1, 0)
 VERBS = ([], ["--json"], ["batches", "--json"], ["html"], ["trace"], ["trace", "--worst", "3"],
-         ["top", "--json"], ["export", "--view", "batch"],
+         ["top"], ["export", "--view", "batch"],
          ["gate", "--max-stall-ratio", "1%", "--format", "json"])
 PARTS = (["batches"], ["html", "--batches", "0:{}".format(MOST)], ["--batches", str(MOST)],
          ["--epoch", str(MOST)])

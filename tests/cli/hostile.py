@@ -22,7 +22,7 @@ WORDS = {"compare": ["{run}", "{run}"], "html": ["-f", "-o", "{out}.html", "{run
          "gate": ["--max-stall-ratio", "0.5", "{run}"],
          "import": ["-f", "-o", "{out}.db", "{run}"]}
 MORE = [["--json", "{run}"], ["{run}", "{copy}"], ["html", "-f", "-o", "{out}.html", "{run}", "{copy}"],
-        ["batches", "--json", "{run}"], ["top", "--json", "{run}"],
+        ["batches", "--json", "{run}"], ["top", "{run}"],
         ["trace", "-f", "-o", "{out}.json", "--worst", "5", "{run}"],
         ["--what-if", "workers=1000000", "{run}"],
         ["gate", "--max-stall-ratio", "0.5", "--baseline", "{copy}", "--", "{run}"]]

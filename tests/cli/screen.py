@@ -324,15 +324,6 @@ def check_loader(folder):
     t.check("500 batches of several loaders" in forms.flat(t.report(path).out), "all loaders'")
 
 
-def check_top(folder):
-    """`top` counts one loader, and the rate is that of all batches that it looked at."""
-    loader = rundb.loader(rundb.simulate(400, 4, 60, 10), workers=4)
-    for loaders, words in ((1, "of the time is spent"), (2, "of this loader's own loop is spent")):
-        path = rundb.build(os.path.join(folder, "top.db"), [loader] * loaders)
-        text = forms.flat(t.report("top", path).out)
-        t.check(words in text and "batches/s over the last 400" in text, words, text)
-
-
 def main():
     folder = t.scratch()
     check_own_loaders(folder)
@@ -341,7 +332,6 @@ def main():
     check_single_wait(folder)
     check_slow_worker(folder)
     check_loader(folder)
-    check_top(folder)
     check_kinds(folder)
     check_parts(folder)
     check_causes(folder)

@@ -73,7 +73,7 @@ def record(folder):
     demo = subprocess.Popen([t.DLPROF, "demo", "slow_worker", "-q", "--json", "-o", run],
                             env=t.environment(preload=False), stdout=subprocess.DEVNULL)
     end = time.monotonic() + DEADLINE_S
-    while (not os.path.exists(run) or t.report("top", "--json", run).status) \
+    while (not os.path.exists(run) or t.report("top", run).status) \
             and time.monotonic() < end:
         time.sleep(0.02)
     return run, demo
@@ -81,7 +81,7 @@ def record(folder):
 
 def begin(run):
     top = Top(run)
-    top.read_until(b"Now ", 2)
+    top.read_until(b"still recording", 2)
     t.check(top.text.startswith(ENTER), "the other screen", top.text[:40])
     t.equal(top.keys(), 0, "keys come one by one")
     return top
@@ -114,7 +114,8 @@ def check_over(run):
     """The last picture of a run that is over stays on the terminal."""
     top = Top(run)
     t.equal(top.end(), 0, "of a run that is over")
-    t.check(b"the run is" in top.text.split(LEAVE)[-1], top.text[-300:])
+    left = top.text.split(LEAVE)[-1]
+    t.check(b"INPUT-BOUND" in left and b"still recording" not in left, left)
 
 
 def main():
