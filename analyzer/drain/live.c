@@ -280,7 +280,7 @@ static int write_file(const struct live *live, const struct metrics *metrics)
 		close(fd);
 		return -ENOMEM;
 	}
-	metrics_put(file, metrics, 1);
+	metrics_put(file, metrics);
 	errno = EIO;
 	if (ferror(file) && r == 0)
 		r = -errno;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/metrics.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -12,12 +11,6 @@ static const struct {
 #include "drain/metrics.def"
 #undef METRIC
 };
-
-static_assert(METRIC_WAIT_EPOCH_END - METRIC_WAIT_NOT_READY + 1 == ACCOUNT_PART_MAX &&
-		      METRIC_WAIT_RECEIVING == METRIC_WAIT_NOT_READY + ACCOUNT_RECEIVING &&
-		      METRIC_WAIT_SAMPLING == METRIC_WAIT_NOT_READY + ACCOUNT_SAMPLING &&
-		      METRIC_WAIT_EPOCH_START == METRIC_WAIT_NOT_READY + ACCOUNT_EPOCH_START,
-	      "the order of enum account_part");
 
 /* A single byte that is not UTF-8 makes Prometheus refuse the whole file. */
 static void put_label(FILE *out, const char *name, const char *value)
@@ -51,15 +44,14 @@ static void put_sample(FILE *out, enum metric metric, const struct metrics *rank
 	fprintf(out, "} %.15g\n", rank->value[metric]);
 }
 
-void metrics_put(FILE *out, const struct metrics *ranks, size_t count)
+void metrics_put(FILE *out, const struct metrics *rank)
 {
 	for (enum metric metric = 0; metric < METRIC_MAX; metric++) {
 		if (rows[metric].help)
 			fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", rows[metric].name,
 				rows[metric].help, rows[metric].name, rows[metric].type);
-		for (size_t i = 0; i < count; i++)
-			if (!isnan(ranks[i].value[metric]))
-				put_sample(out, metric, &ranks[i]);
+		if (!isnan(rank->value[metric]))
+			put_sample(out, metric, rank);
 	}
 	fputs("# EOF\n", out);
 }

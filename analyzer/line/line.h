@@ -50,6 +50,11 @@ struct line_option {
 	unsigned verbs; /* LINE_ON() of those that it goes with */
 };
 
+/* What the program once had, an option with its dashes, and what serves instead. */
+struct line_gone {
+	const char *word, *instead;
+};
+
 struct line_program {
 	const char *name;
 	const char *summary; /* after "NAME - " */
@@ -57,6 +62,7 @@ struct line_program {
 	int verb_count;
 	const struct line_option *options;
 	size_t option_count;
+	const struct line_gone *gone; /* up to one without a word; NULL: nothing is gone */
 	const char *exits; /* "0 done, 2 bad usage" */
 	/* For the man page; NULL: nothing. */
 	const char *about;    /* paragraphs */
@@ -84,6 +90,9 @@ int line_check_words(const struct line_program *program, struct line *line);
 
 /* -1: it is none. */
 int line_find_verb(const struct line_program *program, const char *word);
+
+/* What serves instead of the verb or option, of `length` bytes, that is gone; NULL: it never was. */
+const char *line_instead(const struct line_program *program, const char *word, size_t length);
 
 /* "; did you mean gate?", or "": of a word that is no verb. Returns `text`. */
 const char *line_near_verb(const struct line_program *program, const char *word, char *text,

@@ -64,7 +64,6 @@ int cmd_lake(const struct options *options); /* ... into tables of many jobs */
 int cmd_top(const struct options *options);
 int cmd_explain(const struct options *options);
 int cmd_fold(const struct options *options);
-int cmd_metrics(const struct options *options);
 int cmd_gate(const struct options *options);
 int cmd_sql(const struct options *options);
 

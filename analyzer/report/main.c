@@ -85,8 +85,8 @@ int main(int argc, char **argv)
 		[VERB_COMPARE] = cmd_compare, [VERB_GATE] = cmd_gate,
 		[VERB_HTML] = show,           [VERB_IMPORT] = cmd_import,
 		[VERB_TRACE] = cmd_trace,     [VERB_EXPORT] = cmd_export,
-		[VERB_TOP] = cmd_top,         [VERB_METRICS] = cmd_metrics,
-		[VERB_FOLD] = cmd_fold,       [VERB_SQL] = cmd_sql,
+		[VERB_TOP] = cmd_top,         [VERB_FOLD] = cmd_fold,
+		[VERB_SQL] = cmd_sql,
 	};
 	struct options options;
 	char *newest = NULL;

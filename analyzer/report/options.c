@@ -91,12 +91,6 @@ static const struct line_verb VERBS[VERB_MAX] = {
 			  "standard output is not a terminal. It opens the database only while it "
 			  "reads, and never makes the recording wait. For a program: "
 			  "dlprof-report --json RUN.db."},
-	[VERB_METRICS] =
-		{"metrics", "[RUN.db...]", "numbers of a run, or a job's ranks, for Prometheus",
-		 .fewest = 0, .most = -1, RUNS,
-		 .about = "Prometheus' text format, the same that DLPROF_METRICS_DIR gets while "
-			  "a run records. Each rank of a job has its own samples. Take their "
-			  "maximum: a sum hides the one rank that all others wait for."},
 	[VERB_FOLD] =
 		{"fold", "FOLDER|PART... [-o N.part]",
 		 "sum up a large job's ranks, machine by machine", .fewest = 1, .most = -1,
@@ -289,6 +283,12 @@ static const struct line_option OPTIONS[] = {
 	 .verbs = ALL},
 };
 
+static const struct line_gone GONE[] = {
+	{"metrics", "--json has the numbers of a stored run; DLPROF_METRICS_DIR those of a run that "
+		    "records, for Prometheus"},
+	{NULL},
+};
+
 const struct line_program options_program = {
 	.name = "dlprof-report",
 	.summary = "how much of a training was spent waiting for data, and why",
@@ -296,6 +296,7 @@ const struct line_program options_program = {
 	.verb_count = VERB_MAX,
 	.options = OPTIONS,
 	.option_count = ARRAY_COUNT(OPTIONS),
+	.gone = GONE,
 	.exits = "0 done, 1 gate failed, 2 bad usage or unreadable run, 3 cannot say",
 	.about = "Reads a database that libdlprof.so recorded, and says whether the training "
 		 "was starved for data, why, and what would help. What was not observed is left "
@@ -353,11 +354,15 @@ static int check_export(struct options *options)
 static int check_words(struct options *options)
 {
 	char near[NEAR_WORDS];
+	const char *instead;
 	int r;
 
 	if (options->run && options->verb != VERB_IMPORT && strcmp(options->run, "-") == 0)
 		return line_problem(&options->line, "a run cannot be read from standard input");
 	if (options->run && options->verb == VERB_REPORT && is_word(options->run)) {
+		instead = line_instead(&options_program, options->run, strlen(options->run));
+		if (instead)
+			return line_problem(&options->line, "%s is gone: %s", options->run, instead);
 		line_near_verb(&options_program, options->run, near, sizeof(near));
 		return line_problem(&options->line, "'%s' is neither a verb nor a file%s",
 				    options->run, *near ? near : " (see --help)");

@@ -91,7 +91,7 @@ def readers(run, folder):
     out = os.path.join(folder, "out")
     return [[run], ["--json", run], ["batches", run], ["html", "-f", "-o", out + ".html", run],
             ["trace", "-f", "-o", out + ".json", run], GATE + [run], ["compare", run, run],
-            ["gate", "--max-stall-ratio", "0.2", "--baseline", run, "--", run], ["metrics", run],
+            ["gate", "--max-stall-ratio", "0.2", "--baseline", run, "--", run],
             ["export", "-f", "-o", out + ".csv", run], ["export", "--into", out + ".db", run],
             ["top", run]]
 

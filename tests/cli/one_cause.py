@@ -2,7 +2,7 @@
 """The report, compare, the gate and the tables of many jobs name the same cause of a run.
 
 The waits alone do not tell the cause of any run here: each needs something else that its database
-holds. The outputs of metrics and fold name no cause, but a partial that fold writes carries one.
+holds. The output of fold names no cause, but a partial that fold writes carries one.
 """
 import json
 import os

@@ -234,7 +234,6 @@ CHECKS = {
     "trace": lambda job: check_plain(job, ["trace"]),
     "top": lambda job: check_plain(job, ["top"]),
     "fold": lambda job: check_plain(job, ["fold"]),
-    "metrics": lambda job: check_plain(job, ["metrics"]),
     "export": check_export,
     "sql": check_sql,
     "gate": check_gate,

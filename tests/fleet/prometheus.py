@@ -15,7 +15,7 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import servers  # noqa
 from dlprof_test import (PYTHON, ROOT, check, environment, equal, finish, need_shim,  # noqa
-                         need_torch, report, run, say, scratch, skip)
+                         need_torch, run, say, scratch, skip)
 
 FLEET = os.path.join(ROOT, "examples", "fleet")
 SLEEPER = os.path.join(ROOT, "tests", "e2e", "sleeper.py")
@@ -173,8 +173,6 @@ def check_live():
     one = re.split("(?<=# EOF\n)", text)[0]
     done = run(["promtool", "check", "metrics"], text_in=one)
     equal((done.status, done.out + done.err), (0, ""), "promtool check metrics of a live file")
-    done = run(["promtool", "check", "metrics"], text_in=report("metrics", "-q", folder).out)
-    equal((done.status, done.out + done.err), (0, ""), "promtool check metrics of stored runs")
 
 
 for tool in TOOLS:
