@@ -32,6 +32,7 @@ const struct gate_metric_row gate_metrics[GATE_METRIC_MAX] = {
 	[GATE_WAIT_P50] = {"stall.wait_p50", GATE_TIME, AT(wait_p50_ns)},
 	[GATE_WAIT_P99] = {"stall.wait_p99", GATE_TIME, AT(wait_p99_ns)},
 	[GATE_LOAD_MEAN] = {"workers.load_mean", GATE_TIME, AT(load_mean_ns)},
+	[GATE_GPU_IDLE] = {"gpu.idle", GATE_SHARE, SIZE_MAX},
 	[GATE_COLLECTIVES_ALONE] = {"gpu.collectives_alone_share", GATE_SHARE, SIZE_MAX},
 	[GATE_BATCHES] = {"stall.batches", GATE_COUNT, AT(batch_count), true, true},
 	[GATE_STEADY_BATCHES] = {"stall.steady_batches", GATE_COUNT, AT(steady_count), true, true},
@@ -232,7 +233,7 @@ static void judge_separation(const struct gate_limit *limit, const struct gate_g
 	double highest = extreme(groups->before, groups->before_count, fmax);
 	double middle = median_of(groups->before, groups->before_count);
 	size_t count =
-		groups->now_count < limit->run_needed ? groups->now_count : limit->run_needed;
+		groups->now_count < GATE_SEPARATE_RUNS ? groups->now_count : GATE_SEPARATE_RUNS;
 
 	ret->before = middle;
 	ret->found = median_of(groups->now, count) - middle;
@@ -240,7 +241,7 @@ static void judge_separation(const struct gate_limit *limit, const struct gate_g
 	ret->outcome = GATE_PASSED;
 	if (extreme(groups->now, count, fmin) <= highest)
 		return;
-	if (count < limit->run_needed) {
+	if (count < GATE_SEPARATE_RUNS) {
 		ret->outcome = GATE_INCONCLUSIVE;
 		ret->why = GATE_WHY_ANOTHER_RUN;
 	} else if (ret->found > limit->value) {
@@ -252,13 +253,10 @@ void gate_judge_increase(const struct gate_limit *limit, const struct gate_group
 			 struct gate_result *ret)
 {
 	struct stats_moments before = moments_of(groups->before, groups->before_count);
-	size_t needed = limit->baseline_needed;
 
 	*ret = inconclusive(groups->now_count ? GATE_WHY_BASELINES : GATE_WHY_UNFIT, NAN);
 	ret->baseline_count = groups->before_count;
-	if (needed < GATE_FEWEST_BASELINES)
-		needed = GATE_FEWEST_BASELINES;
-	if (!groups->now_count || groups->before_count < needed)
+	if (!groups->now_count || groups->before_count < GATE_FEWEST_BASELINES)
 		return;
 	ret->why = GATE_WHY_NONE;
 	ret->before = before.mean;
@@ -391,7 +389,7 @@ static void draw_all(const struct gate_limit *limit, const double *ratios, const
 		     size_t count, size_t now_count, struct draws *draws,
 		     struct gate_calibration *ret)
 {
-	const size_t before_count = limit->baseline_needed;
+	const size_t before_count = GATE_FEWEST_BASELINES;
 	uint64_t state = SEED;
 
 	for (size_t i = 0; i < count; i++)
@@ -423,7 +421,7 @@ static void draw_all(const struct gate_limit *limit, const double *ratios, const
 int gate_calibrate(const struct gate_limit *limit, const double *ratios, const double *errors,
 		   size_t count, struct gate_calibration *ret)
 {
-	size_t now_count = limit->rule == GATE_BOUND ? 1 : limit->run_needed;
+	size_t now_count = limit->rule == GATE_BOUND ? 1 : GATE_SEPARATE_RUNS;
 	struct draws draws = {
 		.order = calloc(count, sizeof(*draws.order)),
 		.before = calloc(3 * count + DRAWS, sizeof(*draws.before)),
@@ -432,7 +430,7 @@ int gate_calibrate(const struct gate_limit *limit, const double *ratios, const d
 	int r = -EDOM;
 
 	*ret = (struct gate_calibration){.run_count = count, .draw_count = DRAWS};
-	if (count >= limit->baseline_needed + now_count)
+	if (count >= GATE_FEWEST_BASELINES + now_count)
 		r = draws.order && draws.before && draws.alarmed ? 0 : -ENOMEM;
 	if (r == 0) {
 		draws.now = draws.before + count;

@@ -52,6 +52,7 @@ enum gate_metric {
 	GATE_WAIT_P50,
 	GATE_WAIT_P99,
 	GATE_LOAD_MEAN,
+	GATE_GPU_IDLE,
 	GATE_COLLECTIVES_ALONE,
 	GATE_BATCHES,
 	GATE_STEADY_BATCHES,
@@ -62,7 +63,7 @@ enum gate_metric {
 enum gate_unit { GATE_SHARE, GATE_POINTS, GATE_TIME, GATE_COUNT };
 
 extern const struct gate_metric_row {
-	const char *name; /* of a policy line, and as the formats name it */
+	const char *name; /* of a limit, and as the formats name it */
 	enum gate_unit unit;
 	size_t offset; /* of a double or, of counts, a size_t in the finding; SIZE_MAX: elsewhere */
 	bool is_least; /* a limit is a least value, not a greatest one */
@@ -138,9 +139,7 @@ enum gate_rule { GATE_BOUND, GATE_SEPARATION };
 struct gate_limit {
 	enum gate_metric metric;
 	double value;
-	enum gate_rule rule;    /* this and the next two: only for an increase */
-	size_t baseline_needed; /* at least GATE_FEWEST_BASELINES */
-	size_t run_needed;      /* only for a separation */
+	enum gate_rule rule; /* of an increase */
 };
 
 struct gate_result {
@@ -154,15 +153,14 @@ struct gate_result {
 	size_t run; /* the worst of those that were judged */
 };
 
-enum gate_action { GATE_ACTION_UNSET, GATE_ACTION_FAIL, GATE_ACTION_WARN, GATE_ACTION_PASS };
+enum gate_action { GATE_ACTION_FAIL, GATE_ACTION_WARN, GATE_ACTION_PASS };
 
 /* An assertion and its result. */
 struct gate_item {
 	struct gate_limit limit;
 	bool is_error; /* else a warning */
 	enum gate_action on_inconclusive;
-	char text[120];      /* "stall.ratio <= 10%" as it was written */
-	size_t line, column; /* in the policy; 0: from the command line */
+	char text[120]; /* "stall.ratio <= 10%" */
 	struct gate_result result;
 };
 

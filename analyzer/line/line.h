@@ -91,7 +91,7 @@ int line_check_words(const struct line_program *program, struct line *line);
 /* -1: it is none. */
 int line_find_verb(const struct line_program *program, const char *word);
 
-/* What serves instead of the verb or option, of `length` bytes, that is gone; NULL: it never was. */
+/* What serves instead of a verb or option, of `length` bytes, that is gone; NULL: it never was. */
 const char *line_instead(const struct line_program *program, const char *word, size_t length);
 
 /* "; did you mean gate?", or "": of a word that is no verb. Returns `text`. */

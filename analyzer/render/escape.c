@@ -13,9 +13,9 @@ static const struct {
 	{'&', {[ESCAPE_XML] = "&amp;", [ESCAPE_MARKDOWN] = "&amp;", [ESCAPE_HTML] = "&amp;"}},
 	{'<', {[ESCAPE_XML] = "&lt;", [ESCAPE_MARKDOWN] = "&lt;", [ESCAPE_HTML] = "&lt;"}},
 	{'>', {[ESCAPE_XML] = "&gt;", [ESCAPE_MARKDOWN] = "&gt;", [ESCAPE_HTML] = "&gt;"}},
-	{'"', {[ESCAPE_XML] = "&quot;", [ESCAPE_OPENMETRICS] = "\\\"", [ESCAPE_HTML] = "&quot;"}},
+	{'"', {[ESCAPE_XML] = "&quot;", [ESCAPE_HTML] = "&quot;"}},
 	{'\'', {[ESCAPE_XML] = "&apos;", [ESCAPE_HTML] = "&#39;"}},
-	{'\\', {[ESCAPE_MARKDOWN] = "\\\\", [ESCAPE_OPENMETRICS] = "\\\\"}},
+	{'\\', {[ESCAPE_MARKDOWN] = "\\\\"}},
 	{'|', {[ESCAPE_MARKDOWN] = "\\|"}},
 	{'*', {[ESCAPE_MARKDOWN] = "\\*"}},
 	{'_', {[ESCAPE_MARKDOWN] = "\\_"}},
@@ -32,7 +32,6 @@ static const struct {
 	{'\n',
 	 {[ESCAPE_GITHUB_DATA] = "%0A",
 	  [ESCAPE_GITHUB_PROPERTY] = "%0A",
-	  [ESCAPE_OPENMETRICS] = "\\n",
 	  [ESCAPE_MARKDOWN] = " "}},
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * escape.h - text that may be anything, inside formats that are not: XML, Markdown, GitHub's
- * workflow commands, OpenMetrics. What is no UTF-8, a control character or an override of the
- * direction of text comes out as "?".
+ * workflow commands. What is no UTF-8, a control character or an override of the direction of
+ * text comes out as "?".
  */
 #pragma once
 
@@ -14,7 +14,6 @@ enum escape_form {
 	ESCAPE_MARKDOWN,        /* a table's cell */
 	ESCAPE_GITHUB_DATA,     /* ::error ...::DATA */
 	ESCAPE_GITHUB_PROPERTY, /* ::error KEY=PROPERTY::... */
-	ESCAPE_OPENMETRICS,     /* a label's value or a help text */
 	ESCAPE_HTML,
 	ESCAPE_MAX
 };

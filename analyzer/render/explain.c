@@ -177,27 +177,28 @@ static const struct explanation PAGES[] = {
 	 "nobody waits for it. Over .5 the ranks are aligned by the clock instead, or judged "
 	 "one by one."},
 
-	{"gate", "policy", "What a gate asserts, one line of a policy file each.",
-	 "error|warn METRIC <= VALUE [OPTION=VALUE]...    # a comment\n\nstall.ratio <= 10%: "
-	 "fails if the ratio (all waiting, see stall_ratio) is above it with 99 % confidence, by "
-	 "the bootstrap that ci95 is of.\n\nstall.ratio.increase <= 3pp: fails if the ratio is "
-	 "above the mean of the baselines (five or more, of the same kind as the run) by more "
-	 "than that and by more than k times their standard deviation or the run's bootstrap "
-	 "error, whichever is larger; k is 4.1 for five. rule=separation fails if three runs "
-	 "(runs=N) are all above all baselines instead; base=N asks for more "
-	 "baselines.\n\nstall.trimmed_ratio, stall.not_ready, stall.receiving, stall.sampling, "
-	 "stall.epoch_start, stall.epoch_end, loss.share <= SHARE; stall.startup, "
+	{"gate", "limit", "What a gate asserts: --limit 'METRIC<=VALUE', as often as wanted.",
+	 "--warn 'METRIC<=VALUE' only warns. @FILE holds options of the gate, one a line; # "
+	 "begins a comment.\n\nstall.ratio <= 10%: fails if the ratio (all waiting, see "
+	 "stall_ratio) is above it with 99 % confidence, by the bootstrap that ci95 is "
+	 "of.\n\nstall.ratio.increase <= 3pp: fails if the ratio is above the mean of the "
+	 "baselines (five or more, of the same kind as the run) by more than that and by more "
+	 "than k times their standard deviation or the run's bootstrap error, whichever is "
+	 "larger; k is 4.1 for five. --rule separation fails if three runs are all above all "
+	 "baselines instead.\n\nstall.trimmed_ratio, stall.not_ready, stall.receiving, "
+	 "stall.sampling, stall.epoch_start, stall.epoch_end, loss.share <= SHARE; stall.startup, "
 	 "stall.wait_p50, stall.wait_p99, workers.load_mean <= TIME (250ms, 2s): the values of "
 	 "--json, without a margin for chance. stall.batches, stall.steady_batches >= "
-	 "N.\n\ngpu.collectives_alone_share <= SHARE: the value of --json, where the clock is "
-	 "the GPU's. It cannot be judged where CUDA graphs are recorded as wholes. A rank that "
-	 "fails it is one that waits, not the one it waits for.\n\nA run cannot be judged if it "
-	 "has fewer than max(300, 20 x prefetch_factor x workers) batches (if that is so only of "
-	 "the loader that waits most, a limit on stall.ratio is judged where its few waits "
-	 "leave no doubt), lost more than 1 % of its records, still records, has fewer than "
-	 "five baselines, or belongs to a job whose other ranks left no database (--ranks N: "
-	 "only N ranks load data). The gate then exits with status 3, unless else=warn or "
-	 "else=pass (or --on-inconclusive) says otherwise."},
+	 "N.\n\ngpu.idle, gpu.collectives_alone_share <= SHARE: the values of --json, where the "
+	 "clock is the GPU's. They cannot be judged where CUDA graphs are recorded as wholes. A "
+	 "rank that fails the latter is one that waits, not the one it waits for.\n\nA run cannot "
+	 "be judged if it has fewer than max(300, 20 x prefetch_factor x workers) batches (if "
+	 "that is so only of the loader that waits most, a limit on stall.ratio is judged where "
+	 "its few waits leave no doubt), lost more than 1 % of its records, still records, has "
+	 "fewer than five baselines, or belongs to a job whose other ranks left no database "
+	 "(--ranks N: only N ranks load data). The gate then exits with status 3, unless "
+	 "--on-inconclusive says otherwise, or --on-few-baselines where only baselines are "
+	 "missing."},
 };
 
 const struct explanation *explain_find(const char *id)

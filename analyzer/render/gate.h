@@ -35,7 +35,7 @@ struct gate_run {
 };
 
 struct gate_report {
-	const char *policy; /* the file, as annotations are to name it; NULL: none */
+	const char *options; /* the file with options; NULL: none */
 	const struct gate_item *items;
 	size_t item_count;
 	const struct gate_run *runs;
@@ -80,4 +80,3 @@ void gate_calibration_json(const struct gate_limit *limit,
 void gate_github(const struct gate_report *report, FILE *out);
 void gate_github_output(const struct gate_report *report, FILE *out);
 void gate_junit(const struct gate_report *report, FILE *out);
-void gate_openmetrics(const struct gate_report *report, FILE *out);

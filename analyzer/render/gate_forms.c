@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * gate_forms.c - the gate for other programs' eyes: GitHub's workflow commands and step summary,
- * JUnit, OpenMetrics.
- */
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
+/* gate_forms.c - the gate for other programs' eyes: GitHub's workflow commands and JUnit. */
 #include <string.h>
 
 #include "render/escape.h"
@@ -56,13 +50,7 @@ static void annotate(const struct gate_report *report, const struct gate_item *i
 	};
 	char text[GATE_WORDS];
 
-	fprintf(out, "::%s ", commands[grade_of(item)]);
-	if (item->line && report->policy) {
-		fputs("file=", out);
-		escape_put(out, ESCAPE_GITHUB_PROPERTY, report->policy);
-		fprintf(out, ",line=%zu,col=%zu,", item->line, item->column);
-	}
-	fputs("title=", out);
+	fprintf(out, "::%s title=", commands[grade_of(item)]);
 	snprintf(text, sizeof(text), "dlprof: %s", item->text);
 	escape_put(out, ESCAPE_GITHUB_PROPERTY, text);
 	fputs("::", out);
@@ -187,86 +175,4 @@ void gate_junit(const struct gate_report *report, FILE *out)
 		escape_put(out, ESCAPE_XML, message(report, &report->items[i], text));
 	}
 	fputs("</system-out>\n    <system-err></system-err>\n  </testsuite>\n</testsuites>\n", out);
-}
-
-/* One sample of each for every run that knows it. */
-static const struct series_of_run {
-	const char *name, *unit, *help;
-	enum gate_metric metric;
-} METRICS[] = {
-	{"dlprof_stall_ratio", "ratio", "Share of the time that waits for data.", GATE_STALL_RATIO},
-	{"dlprof_not_ready_ratio", "ratio",
-	 "Share of the time that waits for batches to be finished.", GATE_NOT_READY},
-	{"dlprof_receiving_ratio", "ratio", "Share of the time that receives finished batches.",
-	 GATE_RECEIVING},
-	{"dlprof_sampling_ratio", "ratio", "Share of the time that chooses the samples of batches.",
-	 GATE_SAMPLING},
-	{"dlprof_epoch_start_ratio", "ratio", "Share of the time that waits for epochs to start.",
-	 GATE_EPOCH_START},
-	{"dlprof_epoch_end_ratio", "ratio", "Share of the time that waits for epochs to end.",
-	 GATE_EPOCH_END},
-	{"dlprof_startup_seconds", "seconds", "Time before the first batch.", GATE_STARTUP},
-	{"dlprof_wait_p50_seconds", "seconds", "Median wait for a batch.", GATE_WAIT_P50},
-	{"dlprof_wait_p99_seconds", "seconds", "99 % point of the waits for a batch.",
-	 GATE_WAIT_P99},
-	{"dlprof_load_mean_seconds", "seconds", "Mean time that a worker loads a batch.",
-	 GATE_LOAD_MEAN},
-	{"dlprof_gpu_collectives_alone_ratio", "ratio",
-	 "Share of the time in which the GPU ran nothing but collectives.", GATE_COLLECTIVES_ALONE},
-	{"dlprof_batches", "", "Delivered batches.", GATE_BATCHES},
-	{"dlprof_steady_batches", "", "Delivered batches after the first rounds of epochs.",
-	 GATE_STEADY_BATCHES},
-	{"dlprof_lost_ratio", "ratio", "Share of the records that were lost.", GATE_LOST_SHARE},
-};
-
-static void begin_metric(FILE *out, const char *name, const char *unit, const char *help)
-{
-	fprintf(out, "# TYPE %s gauge\n", name);
-	if (*unit)
-		fprintf(out, "# UNIT %s %s\n", name, unit);
-	fprintf(out, "# HELP %s %s\n", name, help);
-}
-
-static void put_sample(FILE *out, const char *name, const struct gate_run *run, double value)
-{
-	if (!isfinite(value))
-		return;
-	fprintf(out, "%s{run=\"", name);
-	escape_put(out, ESCAPE_OPENMETRICS, run->name);
-	fprintf(out, "\",rank=\"%" PRId64 "\"} %s\n", run->info.rank, UNITS_NUMBER(value));
-}
-
-void gate_openmetrics(const struct gate_report *report, FILE *out)
-{
-	for (const struct series_of_run *row = METRICS; row < METRICS + ARRAY_COUNT(METRICS);
-	     row++) {
-		bool is_time = gate_metrics[row->metric].unit == GATE_TIME;
-
-		begin_metric(out, row->name, row->unit, row->help);
-		for (size_t i = 0; i < report->run_count; i++)
-			put_sample(out, row->name, &report->runs[i],
-				   report->runs[i].sample.value[row->metric] / (is_time ? 1e9 : 1));
-	}
-	begin_metric(out, "dlprof_stall_low99_ratio", "ratio",
-		     "The stall ratio is at least this with 99 % confidence.");
-	for (size_t i = 0; i < report->run_count; i++)
-		put_sample(out, "dlprof_stall_low99_ratio", &report->runs[i],
-			   report->runs[i].sample.low99);
-	begin_metric(out, "dlprof_gate_assertion", "",
-		     "1: it holds, 0: it does not; absent: cannot say.");
-	for (size_t i = 0; i < report->item_count; i++) {
-		const struct gate_item *item = &report->items[i];
-
-		if (item->result.outcome == GATE_INCONCLUSIVE)
-			continue;
-		fputs("dlprof_gate_assertion{assertion=\"", out);
-		escape_put(out, ESCAPE_OPENMETRICS, item->text);
-		fprintf(out, "\",level=\"%s\",index=\"%zu\"} %d\n",
-			item->is_error ? "error" : "warn", i + 1,
-			item->result.outcome == GATE_PASSED);
-	}
-	begin_metric(out, "dlprof_gate_exit_status", "",
-		     "0 passed, 1 failed, 3 cannot say; as the gate exits.");
-	fprintf(out, "dlprof_gate_exit_status %s\n", UNITS_NUMBER(report->status));
-	fputs("# EOF\n", out);
 }

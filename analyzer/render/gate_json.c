@@ -74,12 +74,12 @@ static void add_item(struct jsonw *json, const struct gate_report *report,
 	jsonw_string(json, "reason", *text ? text : NULL);
 	jsonw_string(json, "run",
 		     result->run < report->run_count ? report->runs[result->run].name : NULL);
-	jsonw_int(json, "line", item->line ? (int64_t)item->line : SERIES_UNKNOWN);
-	jsonw_int(json, "column", item->line ? (int64_t)item->column : SERIES_UNKNOWN);
+	jsonw_null(json, "line"); /* where a policy once said it */
+	jsonw_null(json, "column");
 	if (metric == GATE_STALL_INCREASE) {
 		jsonw_string(json, "rule", RULES[item->limit.rule]);
 		jsonw_int(json, "baselines", (int64_t)result->baseline_count);
-		jsonw_int(json, "baselines_needed", (int64_t)item->limit.baseline_needed);
+		jsonw_int(json, "baselines_needed", GATE_FEWEST_BASELINES);
 		jsonw_number(json, "baseline_mean", result->before);
 		jsonw_number(json, "baseline_sd", result->spread);
 	}
@@ -133,7 +133,7 @@ void gate_json(const struct gate_report *report, FILE *out)
 	jsonw_string(&json, "outcome", gate_outcome_ids[report->outcome]);
 	jsonw_int(&json, "exit_status", report->status);
 	jsonw_string(&json, "why", gate_why_words(report, why));
-	jsonw_string(&json, "policy", report->policy);
+	jsonw_string(&json, "policy", report->options);
 	jsonw_open(&json, "assertions", '[');
 	for (size_t i = 0; i < report->item_count; i++)
 		add_item(&json, report, &report->items[i]);
@@ -155,7 +155,7 @@ void gate_calibration_json(const struct gate_limit *limit,
 	jsonw_string(&json, "rule", RULES[limit->rule]);
 	jsonw_number(&json, "min_effect", limit->value);
 	jsonw_int(&json, "runs", (int64_t)calibration->run_count);
-	jsonw_int(&json, "baselines", (int64_t)limit->baseline_needed);
+	jsonw_int(&json, "baselines", GATE_FEWEST_BASELINES);
 	jsonw_int(&json, "gates", (int64_t)calibration->draw_count);
 	jsonw_int(&json, "false_alarms", (int64_t)calibration->alarm_count);
 	jsonw_number(&json, "false_alarm_rate",

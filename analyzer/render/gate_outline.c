@@ -133,10 +133,10 @@ void gate_calibration_outline(const struct gate_limit *limit,
 		UNITS_COUNT((int64_t)calibration->draw_count), calibration->alarm_count,
 		calibration->draw_count);
 	outline_item(o, "Runs",
-		     "%s, each gate with %zu of them as baselines and %zu to judge (rule "
+		     "%s, each gate with %d of them as baselines and %d to judge (rule "
 		     "%s); %zu failed at least once",
-		     UNITS_COUNT((int64_t)calibration->run_count), limit->baseline_needed,
-		     is_bound ? (size_t)1 : limit->run_needed, is_bound ? "bound" : "separation",
+		     UNITS_COUNT((int64_t)calibration->run_count), GATE_FEWEST_BASELINES,
+		     is_bound ? 1 : GATE_SEPARATE_RUNS, is_bound ? "bound" : "separation",
 		     calibration->alarm_run_count);
 	outline_item(o, "Detectable",
 		     "an increase of the stall ratio by %.1f pp is caught half of the "

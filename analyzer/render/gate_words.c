@@ -150,9 +150,9 @@ const char *gate_reason_words(const struct gate_report *report, const struct gat
 		break;
 	case GATE_WHY_BASELINES:
 		snprintf(text, GATE_WORDS,
-			 "%zu baseline%s can be compared and %zu are needed%s%s%s%s",
+			 "%zu baseline%s can be compared and %d are needed%s%s%s%s",
 			 item->result.baseline_count, item->result.baseline_count == 1 ? "" : "s",
-			 item->limit.baseline_needed, refused ? "; not " : "",
+			 GATE_FEWEST_BASELINES, refused ? "; not " : "",
 			 refused ? refused->name : "", refused ? ": " : "",
 			 refused ? refused->refused : "");
 		break;
@@ -161,8 +161,8 @@ const char *gate_reason_words(const struct gate_report *report, const struct gat
 		break;
 	case GATE_WHY_ANOTHER_RUN:
 		snprintf(text, GATE_WORDS,
-			 "all %zu runs so far are above every baseline; %zu decide",
-			 report->run_count, item->limit.run_needed);
+			 "all %zu runs so far are above every baseline; %d decide",
+			 report->run_count, GATE_SEPARATE_RUNS);
 		break;
 	case GATE_WHY_NONE:
 	case GATE_WHY_MAX:

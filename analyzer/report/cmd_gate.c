@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_gate.c - `dlprof-report gate RUN...`: may they pass? Reads the policy and the runs, has them
+ * cmd_gate.c - `dlprof-report gate RUN...`: may they pass? Reads the limits and the runs, has them
  * judged, writes each form that is asked for, and exits with 0, 1, 2 or 3.
  */
 #include <errno.h>
@@ -27,7 +27,7 @@ static int update_baseline(const struct gate *gate)
 	if (gate->report.status != CMD_DONE) {
 		cmd_remark(gate->options, "'%s' is left as it is: the gate did not pass%s", folder,
 			   gate->report.status == CMD_CANNOT_SAY
-				   ? "; --on-inconclusive warn lets the first baselines in"
+				   ? "; --on-few-baselines warn lets the first baselines in"
 				   : "");
 		return 0;
 	}
@@ -97,7 +97,7 @@ static int show_calibration(const struct gate *gate, const struct gate_wishes *w
 /* Runs and baselines are one pool; those that cannot be compared with the first are left out. */
 static int calibrate(struct gate *gate, const struct gate_wishes *wishes)
 {
-	const struct gate_limit *limit = &gate_find_increase(&gate->policy)->limit;
+	const struct gate_limit *limit = &gate_find_increase(gate)->limit;
 	size_t most = gate->runs.count + gate->baselines.count, count = 0, i;
 	double *ratios = calloc(most + 1, sizeof(*ratios));
 	double *errors = calloc(most + 1, sizeof(*errors));
@@ -129,10 +129,10 @@ static int calibrate(struct gate *gate, const struct gate_wishes *wishes)
 	free(ratios);
 	free(errors);
 	if (r == -EDOM) {
-		cmd_fail("%zu runs can be compared; calibration needs %zu; 12 or more are better",
+		cmd_fail("%zu runs can be compared; calibration needs %d; 12 or more are better",
 			 count,
-			 limit->baseline_needed +
-				 (limit->rule == GATE_BOUND ? 1 : limit->run_needed));
+			 GATE_FEWEST_BASELINES +
+				 (limit->rule == GATE_BOUND ? 1 : GATE_SEPARATE_RUNS));
 		return CMD_CANNOT_SAY;
 	}
 	if (r < 0)
@@ -221,7 +221,7 @@ int cmd_gate(const struct options *options)
 	    !S_ISDIR(st.st_mode))
 		status = cmd_fail("--update-baseline: '%s' is not a folder", options->baselines[0]);
 	if (!status)
-		status = gate_read_policy(&gate);
+		status = gate_read_limits(&gate);
 	if (!status)
 		status = gate_runs_read(options, (const char *const *)options->runs,
 					(size_t)options->run_count, false, &gate.runs);
@@ -234,7 +234,6 @@ int cmd_gate(const struct options *options)
 		status = options->calibrate ? calibrate(&gate, wishes) : gate_runs(&gate, wishes);
 	gate_runs_done(&gate.runs);
 	gate_runs_done(&gate.baselines);
-	policy_done(&gate.policy);
 	free(wishes);
 	return status;
 }

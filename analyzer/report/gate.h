@@ -6,16 +6,15 @@
 
 #include "render/gate.h"
 #include "report/gate_runs.h"
-#include "report/policy.h"
 
 #define GATE_MOST_FORMS 16
 
 struct gate {
 	const struct options *options;
-	struct policy policy;
+	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* two have options of their own */
+	size_t item_count;
 	struct gate_runs runs, baselines;
 	struct gate_report report;
-	char policy_path[PATH_MAX]; /* as annotations name it */
 };
 
 enum gate_form {
@@ -23,8 +22,7 @@ enum gate_form {
 	GATE_FORM_JSON,
 	GATE_FORM_GITHUB,
 	GATE_FORM_JUNIT,
-	GATE_FORM_MARKDOWN,
-	GATE_FORM_OPENMETRICS
+	GATE_FORM_MARKDOWN
 };
 
 struct gate_wish {
@@ -42,11 +40,10 @@ int gate_read_wishes(const struct options *options, struct gate_wishes *ret);
 /* Writes all of them, and GitHub's summary. 0 or CMD_ERROR. */
 int gate_write_wishes(const struct gate *gate, const struct gate_wishes *wishes);
 
-/* gate_policy.c: the policy file, then the command line; without either, the default. 0 or
- * CMD_ERROR. */
-int gate_read_policy(struct gate *gate);
+/* gate_limits.c: those of the command line; without any, the default. 0 or CMD_ERROR. */
+int gate_read_limits(struct gate *gate);
 /* The first limit on an increase; NULL: there is none. */
-const struct gate_item *gate_find_increase(const struct policy *policy);
+const struct gate_item *gate_find_increase(const struct gate *gate);
 
 /* gate_judge.c: fills items and report. 0 or CMD_ERROR. */
 int gate_judge_all(struct gate *gate);

@@ -14,8 +14,7 @@ static const struct form_name {
 } FORMS[] = {
 	{"text", GATE_FORM_TEXT, false},         {"json", GATE_FORM_JSON, false},
 	{"github", GATE_FORM_GITHUB, false},     {"junit", GATE_FORM_JUNIT, true},
-	{"markdown", GATE_FORM_MARKDOWN, true},  {"openmetrics", GATE_FORM_OPENMETRICS, true},
-	{"gitlab", GATE_FORM_OPENMETRICS, true},
+	{"markdown", GATE_FORM_MARKDOWN, true},
 };
 
 static int add_wish(struct gate_wishes *wishes, const char *text, size_t length)
@@ -27,9 +26,12 @@ static int add_wish(struct gate_wishes *wishes, const char *text, size_t length)
 	for (i = 0; i < ARRAY_COUNT(FORMS); i++)
 		if (strlen(FORMS[i].name) == name && strncmp(FORMS[i].name, text, name) == 0)
 			break;
+	if (i == ARRAY_COUNT(FORMS) && line_instead(&options_program, text, name))
+		return cmd_fail("--format: %.*s is gone: %s", (int)name, text,
+				line_instead(&options_program, text, name));
 	if (i == ARRAY_COUNT(FORMS))
 		return cmd_fail("--format: '%.*s' is none of text, github, json, junit=FILE, "
-				"markdown=FILE, openmetrics=FILE",
+				"markdown=FILE",
 				(int)name, text);
 	if (FORMS[i].needs_file && path < 2)
 		return cmd_fail("--format: %s needs a file: %s=FILE", FORMS[i].name, FORMS[i].name);
@@ -125,9 +127,6 @@ static int write_form(const struct gate *gate, enum gate_form form, struct outpu
 	case GATE_FORM_JUNIT:
 		gate_junit(&gate->report, output->file);
 		break;
-	case GATE_FORM_OPENMETRICS:
-		gate_openmetrics(&gate->report, output->file);
-		break;
 	}
 	return 0;
 }
@@ -158,8 +157,8 @@ static int check_target(const struct gate *gate, const char *path)
 		for (size_t i = 0; i < groups[g]->count; i++)
 			if (cmd_is_same_file(path, groups[g]->list[i].path))
 				return cmd_fail("will not write over a run: '%s'", path);
-	if (gate->options->policy && cmd_is_same_file(path, gate->options->policy))
-		return cmd_fail("will not write over the policy: '%s'", path);
+	if (gate->options->option_file && cmd_is_same_file(path, gate->options->option_file))
+		return cmd_fail("will not write over the options: '%s'", path);
 	return 0;
 }
 

@@ -146,23 +146,32 @@ static int find_change(struct gate *gate)
 	return before && now ? 0 : cmd_fail("%s", strerror(ENOMEM));
 }
 
+/* NULL: fail. */
+static enum gate_action action_of(const char *word)
+{
+	return !word || strcmp(word, "fail") == 0 ? GATE_ACTION_FAIL
+	       : strcmp(word, "warn") == 0        ? GATE_ACTION_WARN
+						  : GATE_ACTION_PASS;
+}
+
 int gate_judge_all(struct gate *gate)
 {
-	const char *otherwise = gate->options->on_inconclusive;
+	const struct options *options = gate->options;
 	struct gate_report *report = &gate->report;
 
-	for (size_t i = 0; i < gate->policy.count; i++) {
-		struct gate_item *item = &gate->policy.lines[i];
+	for (size_t i = 0; i < gate->item_count; i++) {
+		struct gate_item *item = &gate->items[i];
 
-		if (item->on_inconclusive == GATE_ACTION_UNSET)
-			item->on_inconclusive = policy_action(otherwise ? otherwise : "fail");
 		if (item->limit.metric == GATE_STALL_INCREASE)
 			judge_increase(gate, item);
 		else
 			judge_limit(gate, item);
+		item->on_inconclusive = action_of(options->on_inconclusive);
+		if (item->result.why == GATE_WHY_BASELINES && options->on_few_baselines)
+			item->on_inconclusive = action_of(options->on_few_baselines);
 	}
-	report->items = gate->policy.lines;
-	report->item_count = gate->policy.count;
+	report->items = gate->items;
+	report->item_count = gate->item_count;
 	report->runs = gate->runs.list;
 	report->run_count = gate->runs.count;
 	report->baselines = gate->baselines.list;

@@ -53,9 +53,11 @@ static void take(struct report *report, struct gate_run *ret)
 	if (report->finding.is_doubtful &&
 	    (ret->sample.unfit == GATE_FIT || ret->sample.unfit == GATE_FEW))
 		ret->sample.unfit = GATE_DOUBT;
-	/* As rows of ranks have it. Nobody sees the collectives in a graph that is a whole. */
-	if (report->finding.by_gpu && !report->gpu.is_upper_bound)
+	/* Nobody sees what is idle, or a collective, in a graph that is recorded as a whole. */
+	if (report->finding.by_gpu && !report->gpu.is_upper_bound) {
+		ret->sample.value[GATE_GPU_IDLE] = report->gpu_use.idle_share;
 		ret->sample.value[GATE_COLLECTIVES_ALONE] = report->gpu_use.alone_share;
+	}
 	judge_fingerprint(report, &ret->fingerprint);
 	ret->info = report->run;
 	report->run = (struct run_info){0};

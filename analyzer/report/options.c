@@ -10,6 +10,7 @@
 
 #include "line/near.h"
 #include "render/explain.h"
+#include "report/option_file.h"
 #include "report/queries.h"
 #include "report/wish.h"
 
@@ -43,7 +44,7 @@ static const struct line_verb VERBS[VERB_MAX] = {
 	[VERB_IMPORT] = {"import", "SERIES.csv -o RUN.db",
 			 "make a run (-o RUN.db) from a CSV of batches", .fewest = 1, .most = 1},
 	[VERB_GATE] =
-		{"gate", "RUN.db... [--baseline RUN|DIR...]",
+		{"gate", "RUN.db... [@FILE] [--baseline RUN|DIR...]",
 		 "does a run keep to its limits, and to its baselines?", .fewest = 1, .most = -1,
 		 RUNS,
 		 .about = "A limit on the stall ratio fails if the ratio is above it with 99 % "
@@ -89,8 +90,7 @@ static const struct line_verb VERBS[VERB_MAX] = {
 		 .about = "Draws the report's screen every 2 seconds until q or until the run is "
 			  "over, less often where that would take a tenth of a CPU; once, if "
 			  "standard output is not a terminal. It opens the database only while it "
-			  "reads, and never makes the recording wait. For a program: "
-			  "dlprof-report --json RUN.db."},
+			  "reads, and never makes the recording wait."},
 	[VERB_FOLD] =
 		{"fold", "FOLDER|PART... [-o N.part]",
 		 "sum up a large job's ranks, machine by machine", .fewest = 1, .most = -1,
@@ -191,6 +191,24 @@ static bool take_baseline(void *context, const char *argument)
 	return true;
 }
 
+static bool add_limit(struct options *options, const char *text, bool is_error)
+{
+	if (options->limit_count == OPTIONS_MOST_LIMITS)
+		return false;
+	options->limits[options->limit_count++] = (struct option_limit){text, is_error};
+	return true;
+}
+
+static bool take_limit(void *context, const char *argument)
+{
+	return add_limit(context, argument, true);
+}
+
+static bool take_warn(void *context, const char *argument)
+{
+	return add_limit(context, argument, false);
+}
+
 static bool take_rule(void *context, const char *argument)
 {
 	struct options *options = context;
@@ -254,8 +272,11 @@ static const struct line_option OPTIONS[] = {
 	{"max-stall-ratio", .argument = "R",
 	 .help = "fail if the ratio is above R (10%, 0.1), 99 % sure", TEXT(max_stall_ratio),
 	 .verbs = ON(VERB_GATE)},
-	{"policy", .argument = "FILE", .help = "assertions, one a line (see --explain gate)",
-	 TEXT(policy), .verbs = ON(VERB_GATE)},
+	{"limit", .argument = "LIMIT",
+	 .help = "fail unless METRIC<=VALUE; may be repeated",
+	 .take = take_limit, .verbs = ON(VERB_GATE)},
+	{"warn", .argument = "LIMIT", .help = "the same, but only warn", .take = take_warn,
+	 .verbs = ON(VERB_GATE)},
 	{"baseline", .argument = "RUN|DIR...", .many = true, RUNS,
 	 .help = "runs to compare with, five or more", .take = take_baseline,
 	 .verbs = ON(VERB_GATE)},
@@ -265,10 +286,13 @@ static const struct line_option OPTIONS[] = {
 	 .help = "bound, or separation: three runs above all baselines", .take = take_rule,
 	 .verbs = ON(VERB_GATE)},
 	{"format", .argument = "FORMS",
-	 .help = "text,github,json,junit=FILE,markdown=FILE,openmetrics=F", TEXT(format),
+	 .help = "text,github,json,junit=FILE,markdown=FILE", TEXT(format),
 	 .verbs = ON(VERB_GATE)},
 	{"on-inconclusive", .argument = "DO", .values = "fail|warn|pass",
 	 .help = "when it cannot say: fail (status 3), warn or pass", TEXT(on_inconclusive),
+	 .verbs = ON(VERB_GATE)},
+	{"on-few-baselines", .argument = "DO", .values = "fail|warn|pass",
+	 .help = "the same, while there are fewer than five baselines", TEXT(on_few_baselines),
 	 .verbs = ON(VERB_GATE)},
 	{"ranks", .argument = "N", .help = "how many ranks of a job load data; default: all",
 	 WHOLE(ranks), .verbs = ON(VERB_GATE)},
@@ -284,8 +308,12 @@ static const struct line_option OPTIONS[] = {
 };
 
 static const struct line_gone GONE[] = {
-	{"metrics", "--json has the numbers of a stored run; DLPROF_METRICS_DIR those of a run that "
-		    "records, for Prometheus"},
+	{"metrics", "--json has the numbers of a stored run, the file in DLPROF_METRICS_DIR those "
+		    "of one that records"},
+	{"--policy", "@FILE holds options of the gate, one a line, as --limit 'stall.ratio<=10%' "
+		     "or --warn 'stall.wait_p99<=250ms'"},
+	{"openmetrics", "json=FILE has the numbers"},
+	{"gitlab", "junit=FILE has the assertions, json=FILE the numbers"},
 	{NULL},
 };
 
@@ -362,7 +390,8 @@ static int check_words(struct options *options)
 	if (options->run && options->verb == VERB_REPORT && is_word(options->run)) {
 		instead = line_instead(&options_program, options->run, strlen(options->run));
 		if (instead)
-			return line_problem(&options->line, "%s is gone: %s", options->run, instead);
+			return line_problem(&options->line, "%s is gone: %s", options->run,
+					    instead);
 		line_near_verb(&options_program, options->run, near, sizeof(near));
 		return line_problem(&options->line, "'%s' is neither a verb nor a file%s",
 				    options->run, *near ? near : " (see --help)");
@@ -396,11 +425,8 @@ static int check_words(struct options *options)
 	return 0;
 }
 
-int options_parse(struct options *ret, int argc, char **argv)
+static int parse(struct options *ret, int argc, char **argv)
 {
-	struct line *line = &ret->line;
-	int r;
-
 	*ret = (struct options){.rank = -1,
 				.ranks = -1,
 				.epoch = -1,
@@ -409,9 +435,22 @@ int options_parse(struct options *ret, int argc, char **argv)
 				.last = -1,
 				.worst = -1,
 				.interval_ms = 2000};
-	r = line_parse(&options_program, ret, argc, argv, line);
+	return line_parse(&options_program, ret, argc, argv, &ret->line);
+}
+
+int options_parse(struct options *ret, int argc, char **argv)
+{
+	struct line *line = &ret->line;
+	const char *file = NULL;
+	int r = parse(ret, argc, argv);
+
+	if (r == 0 && line->verb == VERB_GATE)
+		r = argc = option_file_expand(line, argc, argv, "gate", &argv, &file);
+	if (r >= 0 && file)
+		r = parse(ret, argc, argv);
 	if (r < 0)
 		return r;
+	ret->option_file = file;
 	ret->verb = (enum verb)line->verb;
 	ret->runs = line->words;
 	ret->run_count = line->word_count;

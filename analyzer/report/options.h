@@ -11,6 +11,7 @@
 
 #define OPTIONS_MOST_META      32
 #define OPTIONS_MOST_BASELINES 1000
+#define OPTIONS_MOST_LIMITS    64
 #define OPTIONS_MOST_WORST     10000
 
 enum verb {
@@ -26,6 +27,12 @@ enum verb {
 	VERB_FOLD,
 	VERB_SQL,
 	VERB_MAX
+};
+
+/* "METRIC<=VALUE", of --limit or --warn. */
+struct option_limit {
+	const char *text;
+	bool is_error;
 };
 
 struct options {
@@ -54,7 +61,11 @@ struct options {
 	const char *job;             /* NULL: not given */
 	int64_t first, last;         /* of --batches; -1: open */
 	/* Of a gate: */
-	const char *max_stall_ratio, *min_effect, *policy, *format, *on_inconclusive; /* or NULL */
+	const char *max_stall_ratio, *min_effect, *format, *on_inconclusive; /* or NULL */
+	const char *on_few_baselines; /* NULL: as `on_inconclusive` */
+	struct option_limit limits[OPTIONS_MOST_LIMITS];
+	size_t limit_count;
+	const char *option_file; /* the last @FILE; NULL: none */
 	const char *baselines[OPTIONS_MOST_BASELINES];
 	size_t baseline_count;
 	bool separation; /* the rule */

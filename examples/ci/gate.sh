@@ -5,13 +5,13 @@
 # usage: gate.sh COMMAND...                e.g. gate.sh python train.py --epochs 2
 #                                               gate.sh torchrun --nproc-per-node 2 train.py
 #
-# POLICY (.dlprof-gate), BASELINE (dlprof-baseline): the assertions, the folder of runs to compare with.
-# RESULTS (dlprof-results): a run for each rank, JUnit, Markdown and OpenMetrics.
+# OPTIONS (.dlprof-gate), BASELINE (dlprof-baseline): the limits, the folder of runs to compare with.
+# RESULTS (dlprof-results): a run for each rank, JUnit, Markdown and JSON.
 # MAIN=1: on the main branch, where a run that passes becomes a baseline and the first ones may.
 # Exits as the training does if that fails, else as the gate: 0 passed, 1 failed, 3 cannot say.
 set -eu
 
-policy=${POLICY:-.dlprof-gate}
+options=${OPTIONS:-.dlprof-gate}
 baseline=${BASELINE:-dlprof-baseline}
 results=${RESULTS:-dlprof-results}
 
@@ -19,11 +19,11 @@ rm -rf "$results/runs"
 mkdir -p "$results/runs"
 dlprof run -o "$results/runs/run-%r.db" "$@"
 
-# Too few baselines: the policy says else=warn for that, so that main can collect them. Too few
-# batches or lost records are status 3.
-set -- --policy "$policy" --baseline "$baseline"
+# Too few baselines only warn, as the options say, so that main can collect them. Too few batches or
+# lost records are status 3.
+set -- "@$options" --baseline "$baseline"
 [ "${MAIN:-0}" = 1 ] && set -- "$@" --update-baseline
 forms=text
 [ "${GITHUB_ACTIONS:-}" = true ] && forms=text,github
-forms=$forms,junit=$results/gate.xml,markdown=$results/gate.md,openmetrics=$results/metrics.txt
+forms=$forms,junit=$results/gate.xml,markdown=$results/gate.md
 exec dlprof-report gate "$results/runs" "$@" -f --format "$forms,json=$results/gate.json"

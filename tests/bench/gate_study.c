@@ -152,8 +152,7 @@ static size_t below(uint64_t *state, size_t count)
 static size_t draw(const struct pool *before, const struct pool *now, size_t gates)
 {
 	const struct gate_limit limit = {.metric = GATE_STALL_INCREASE,
-					 .value = GATE_LEAST_INCREASE,
-					 .baseline_needed = BASELINES};
+					 .value = GATE_LEAST_INCREASE};
 	uint64_t state = SEED;
 	size_t failed = 0;
 

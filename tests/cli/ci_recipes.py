@@ -11,7 +11,7 @@ from junit import check_junit  # noqa: E402
 def check_recipe(runs):
     """examples/ci/gate.sh with a training that only takes the place of one."""
     recipe = os.path.join(t.ROOT, "examples", "ci", "gate.sh")
-    policy = os.path.join(t.ROOT, "examples", "ci", "dlprof-gate")
+    options = os.path.join(t.ROOT, "examples", "ci", "dlprof-gate")
     top = runs.at("checkout")
     os.mkdir(top)
     pool = [make(runs.at("long{}.db".format(i)), count=520, seed=40 + i) for i in range(8)]
@@ -21,7 +21,7 @@ def check_recipe(runs):
                                 os.environ["PATH"]])
 
     def ci(run, command='cp "$0" "$DLPROF_OUT"', **changes):
-        settings = dict(CLEAR, PATH=programs, POLICY=policy, **changes)
+        settings = dict(CLEAR, PATH=programs, OPTIONS=options, **changes)
         return t.run(["sh", recipe, "sh", "-c", command, run], cwd=top,
                      env=t.environment(preload=False, **settings))
 
@@ -37,7 +37,7 @@ def check_recipe(runs):
     result = ci(slow, GITHUB_ACTIONS="true")
     t.equal(result.status, 1, "one that is slower", result.out, result.err)
     t.check(len(annotations(result.out)) >= 2, result.out)
-    for name in ("gate.xml", "gate.md", "metrics.txt", "gate.json", "runs"):
+    for name in ("gate.xml", "gate.md", "gate.json", "runs"):
         t.check(os.path.getsize(os.path.join(top, "dlprof-results", name)), name)
     check_junit(os.path.join(top, "dlprof-results", "gate.xml"))
     t.equal(ci(slow, "exit 7").status, 7, "a training that fails")
@@ -70,8 +70,7 @@ def check_workflows():
     for install in ([step["run"] for step in steps if step.get("name") == "Install"],
                     job["before_script"]):
         t.equal(install, ["pip install -r requirements.txt ci/dlprof-*.whl"])
-    t.equal(job["artifacts"]["reports"], {"junit": "dlprof-results/gate.xml",
-                                          "metrics": "dlprof-results/metrics.txt"})
+    t.equal(job["artifacts"]["reports"], {"junit": "dlprof-results/gate.xml"})
     t.equal(job["cache"]["paths"], ["dlprof-baseline"])
 
 

@@ -78,7 +78,7 @@ def check_statuses(runs):
             ("junit needs a file", [runs.same, "--format", "junit"]),
             ("json alone on standard output", [runs.same, "--format", "json,github"]),
             ("one of them", [runs.same, "--json", "--format", "text"]),
-            ("cannot read '{}'".format(absent), [runs.same, "--policy", absent]),
+            ("cannot read '{}'".format(absent), [runs.same, "@" + absent]),
             ("needs --baseline DIR", [runs.same, "--update-baseline"]),
             ("is not a folder", [runs.same, "--update-baseline", "--baseline", runs.slow]),
             ("--calibrate prints text, or --json",

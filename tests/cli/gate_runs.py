@@ -8,16 +8,16 @@ import rundb
 
 CLEAR = {"GITHUB_ACTIONS": None, "GITHUB_STEP_SUMMARY": None, "GITHUB_OUTPUT": None,
          "GITHUB_WORKSPACE": None, "LC_ALL": "C.UTF-8"}
-POLICY = """# limits
-error  stall.ratio            <= 10%        # AU
-error  stall.ratio.increase   <= 3pp
-warn   stall.wait_p99         <= 1ms
-error  stall.batches          >= 1000
-warn   workers.load_mean      <= 41ms else=pass
-error  loss.share             <= 0.5%
-warn   stall.receiving        <= 0.1%
-error  stall.wait_p50         <= 900ms
-"""
+LIMITS = """# limits
+--limit 'stall.ratio <= 10%'        # AU
+--limit stall.ratio.increase<=3pp
+  --warn\tstall.wait_p99<=1ms\r
+--limit "stall.batches >= 1000"
+
+--warn workers.load_mean<=41ms
+--limit=loss.share<=0.5%
+--warn stall.receiving<=0.1%
+--limit stall.wait_p50<=900ms"""
 
 
 def report(*arguments, cwd=None, **changes):

@@ -18,8 +18,8 @@ import rundb
 TELL = "zebra"  # part of every name that must not come out
 HOST = "zebrahost"
 HOME = "/home/zebrauser/zebra folder"
-POLICY = "error stall.ratio <= 1%\n"
-FORMS = ("text", "github", "json", "junit", "markdown", "openmetrics")
+LIMITS = "--limit stall.ratio<=1%\n"
+FORMS = ("text", "github", "json", "junit", "markdown")
 
 
 def make(path, number=0, **meta):
@@ -82,9 +82,9 @@ class Job:
         self.folder = os.path.join(folder, "zebra-job")
         os.mkdir(self.folder)
         self.runs = [make(os.path.join(self.folder, "zebra{}.db".format(i)), i) for i in range(2)]
-        self.policy = os.path.join(folder, "zebra-policy.txt")
-        with open(self.policy, "w") as file:
-            file.write(POLICY)
+        self.options = os.path.join(folder, "zebra-options.txt")
+        with open(self.options, "w") as file:
+            file.write(LIMITS)
         self.base = os.path.join(folder, "zebra-base")
         os.mkdir(self.base)
         for i in range(6):
@@ -180,7 +180,7 @@ def check_export(job):
 
 
 def check_gate(job):
-    limits = [["--max-stall-ratio", "1%"], ["--policy", job.policy], ["--baseline", job.base],
+    limits = [["--max-stall-ratio", "1%"], ["@" + job.options], ["--baseline", job.base],
               ["--baseline", os.path.join(job.base, "zebra-none.db"), job.base]]
     listed = re.search(r"--format FORMS +(\S+)", report("gate", "--help").out).group(1)
     t.equal(tuple(form.split("=")[0] for form in listed.split(",")), FORMS, "forms of the gate")

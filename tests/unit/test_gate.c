@@ -29,8 +29,6 @@ static const struct gate_family FAMILIES[] = {
 static const struct gate_limit INCREASE = {
 	.metric = GATE_STALL_INCREASE,
 	.value = GATE_LEAST_INCREASE,
-	.baseline_needed = BASELINES,
-	.run_needed = GATE_SEPARATE_RUNS,
 };
 
 /* One decision with runs of its own: five before, one after whose loads are `factor` as long. */
@@ -214,17 +212,6 @@ Test(gate, bound)
 	cr_assert_eq(judge(&INCREASE, 5, 2, (double[]){.164, .150}).outcome, GATE_FAILED);
 	cr_assert_eq(judge(&INCREASE, 4, 1, (double[]){.9}).why, GATE_WHY_BASELINES);
 	cr_assert_eq(judge(&INCREASE, 5, 0, NULL).outcome, GATE_INCONCLUSIVE);
-	/* More baselines can be asked for, fewer than five not. */
-	cr_assert_eq(
-		judge(&(struct gate_limit){.metric = GATE_STALL_INCREASE, .baseline_needed = 6}, 5,
-		      1, (double[]){.9})
-			.outcome,
-		GATE_INCONCLUSIVE);
-	cr_assert_eq(
-		judge(&(struct gate_limit){.metric = GATE_STALL_INCREASE, .baseline_needed = 2}, 4,
-		      1, (double[]){.9})
-			.outcome,
-		GATE_INCONCLUSIVE);
 }
 
 /* The bootstrap error is the floor where five runs happen to lie close. */
@@ -343,9 +330,7 @@ Test(gate, calibration_counts_its_false_alarms)
 	cr_assert_eq(gate_calibrate(&INCREASE, ratios, errors, 5, &found), -EDOM);
 	cr_assert_eq(gate_calibrate(&INCREASE, ratios, errors, 6, &found), 0);
 	cr_assert_eq(gate_calibrate(&(struct gate_limit){.metric = GATE_STALL_INCREASE,
-							 .rule = GATE_SEPARATION,
-							 .baseline_needed = 5,
-							 .run_needed = 3},
+							 .rule = GATE_SEPARATION},
 				    ratios, errors, 7, &found),
 		     -EDOM);
 }
