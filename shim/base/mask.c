@@ -20,7 +20,7 @@ static const char *const secret_words[SECRECY_MAX][22] = {
 };
 
 /* No secret's word begins with them. */
-static const char *const harmless_words[] = {"tokeniz", "tokenis", "pin_mem", "pin-mem", "pinmem"};
+static const char *const benign[] = {"tokeniz", "tokenis", "passe", "pin_mem", "pin-mem", "pinmem"};
 
 /* How the tokens of well-known services begin. */
 static const char *const token_begins[] = {
@@ -58,8 +58,8 @@ static bool is_word_at(const char *at, const char *end, const char *word)
 
 	if (!begins_with(at, end, word))
 		return false;
-	for (size_t i = 0; i < ARRAY_COUNT(harmless_words); i++)
-		if (begins_with(at, end, harmless_words[i]))
+	for (size_t i = 0; i < ARRAY_COUNT(benign); i++)
+		if (begins_with(at, end, benign[i]))
 			return false;
 	behind += behind < end && *behind == 's';
 	return !ends || behind == end || !text_is_letter(*behind) || text_is_capital(*behind);

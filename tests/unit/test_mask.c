@@ -43,6 +43,7 @@ static const struct {
 	{"x|--pin_memory|cuda|--pin-mem|data.pinMemory=x",
 	 "x --pin_memory cuda --pin-mem data.pinMemory=x"},
 	{"x|--author|Ann|--keyboard=us", "x --author Ann --keyboard=us"},
+	{"x|--passes|3|--passenger=a|--tokenId|b", "x --passes 3 --passenger=a --tokenId ***"},
 	{"x|/data/tokens/a|input_ids,token_ids,b|c", "x /data/tokens/a input_ids,token_ids,b c"},
 	{"x|/run/secrets/key|c", "x /run/secrets/key c"},
 	/* Values without a secret's name: of a path, and of "name=value", the plain parts. */
@@ -194,11 +195,11 @@ Test(mask, trainings_stay_readable)
 			at += *at == ' ';
 		}
 	}
-	/* Of 742 words 6: "filepath", "bpe", "image" and "caption" as values of keys and tokens,
-	 * the name laion2b_s34b_b79k, and "dataset@data.train=imagenet". */
-	cr_expect(words > 700, "%zu", words);
-	cr_expect(hidden * 100 <= words * 5, "%zu of %zu", hidden, words);
-	cr_expect(hidden <= 6, "%zu of %zu", hidden, words);
+	/* Hidden are words as values of keys and tokens ("filepath", "[PAD]"), numbers of more than
+	 * six digits behind a token, names and parts of paths that look like random letters
+	 * (laion2b_s34b_b79k, a commit), calls, and what follows a name with "pass" in it. */
+	cr_expect(words > 1100, "%zu", words);
+	cr_expect(hidden <= 27, "%zu of %zu", hidden, words);
 }
 
 /* A command line of any length, read and kept to any length, holds no part of the secret. */
