@@ -17,26 +17,18 @@
 
 static void become(const struct doctor *doctor, const struct child *child)
 {
-	int null = open("/dev/null", O_RDWR);
+	int null = open("/dev/null", O_RDWR), output = child->is_silent ? null : STDERR_FILENO;
 	struct target target;
 
 	setsid();
 	dup2(null, STDIN_FILENO);
-	dup2(child->output < 0 ? null : child->output, STDOUT_FILENO);
-	dup2(child->errors < 0 ? null : child->errors, STDERR_FILENO);
-	if (child->database) {
-		if (target_find(child->argv[0], &target) < 0)
-			target = (struct target){.elf_class = 0};
-		setenv("DLPROF_OUT", child->database, 1);
-		setenv("DLPROF_QUIET", "1", 1);
-		if (child->always)
-			setenv("DLPROF_ACTIVATE", "always", 1);
-		if (child->no_loader)
-			unsetenv("DLPROF_BATCH_FN");
-		preload_set(&doctor->preload, &target);
-	} else {
-		setenv("DLPROF_DISABLE", "1", 1);
-	}
+	dup2(output, STDOUT_FILENO);
+	dup2(output, STDERR_FILENO);
+	if (target_find(child->argv[0], &target) < 0)
+		target = (struct target){.elf_class = 0};
+	setenv("DLPROF_OUT", doctor->database, 1);
+	setenv("DLPROF_QUIET", "1", 1);
+	preload_set(&doctor->preload, &target);
 	if (child->file)
 		execv(child->file, child->argv);
 	else
@@ -119,45 +111,4 @@ void child_end(pid_t session)
 		}
 		poll(NULL, 0, PAUSE_MS);
 	}
-}
-
-int child_capture(const struct doctor *doctor, const struct child *child, int seconds, char *ret,
-		  size_t size)
-{
-	struct child with = *child;
-	int ends[2], status = 0, left_ms = seconds * 1000;
-	size_t held = 0;
-	pid_t pid;
-
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return -errno;
-	with.output = ends[1];
-	pid = child_start(doctor, &with);
-	close(ends[1]);
-	while (pid > 0 && left_ms > 0) {
-		struct pollfd wait = {ends[0], POLLIN, 0};
-		char more[512];
-		ssize_t got;
-
-		left_ms -= 100;
-		if (poll(&wait, 1, 100) <= 0)
-			continue;
-		left_ms += 100;
-		got = read(ends[0], more, sizeof(more));
-		if (got <= 0)
-			break;
-		if (held + (size_t)got < size)
-			memcpy(ret + held, more, (size_t)got), held += (size_t)got;
-	}
-	ret[held] = '\0';
-	close(ends[0]);
-	if (pid < 0)
-		return (int)pid;
-	if (left_ms <= 0) {
-		child_end(pid);
-		return -ETIMEDOUT;
-	}
-	if (waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
-		return -ECHILD;
-	return WEXITSTATUS(status);
 }

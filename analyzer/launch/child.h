@@ -11,14 +11,10 @@
 struct child {
 	const char *file; /* of the program; NULL: argv[0], looked for in PATH */
 	char *const *argv;
-	const char *database; /* is recorded into it; NULL: it is not recorded */
-	bool always;          /* from the start */
-	bool no_loader;       /* it has none of the user's */
-	int output;           /* descriptor of its standard output; -1: nowhere */
-	int errors;
+	bool is_silent; /* else what it says goes to standard error */
 };
 
-/* In a session of its own, with an empty input. Its pid or -errno. */
+/* Starts it, recorded, in a session of its own, with an empty input. Its pid or -errno. */
 pid_t child_start(const struct doctor *doctor, const struct child *child);
 
 /* All processes of the session: SIGTERM, then SIGKILL; waits for the first. */
@@ -26,7 +22,3 @@ void child_end(pid_t session);
 
 /* Calls `each` for the processes of a session. */
 void child_each(pid_t session, void (*each)(pid_t pid, void *context), void *context);
-
-/* Runs it to its end, `seconds` at most. Its output, cut to `size`. Exit status, or -errno. */
-int child_capture(const struct doctor *doctor, const struct child *child, int seconds, char *ret,
-		  size_t size);

@@ -3,9 +3,11 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "launch/cmd.h"
 #include "launch/doctor.h"
+#include "launch/runs.h"
 #include "render/jsonw.h"
 
 static const struct {
@@ -22,7 +24,34 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 	return remove(path);
 }
 
-static void print_text(const struct doctor *doctor, const struct page *page)
+/*
+ * What dlprof-report says of the run on trial: on standard output what of it was seen, or all as
+ * JSON in the file. False: there is none.
+ */
+static bool show_run(struct doctor *doctor, char *json)
+{
+	char *argv[7] = {"dlprof-report", "-q", json ? "--json" : "--coverage", doctor->database};
+	struct trust_search program;
+	int status;
+
+	if (json) {
+		argv[4] = "-o";
+		argv[5] = json;
+	} else if (doctor->options->ascii) {
+		argv[4] = "--ascii";
+	}
+	if (access(doctor->database, F_OK) < 0)
+		return false;
+	if (preload_find_report(&program) < 0) {
+		launch_fail("dlprof-report is not beside dlprof");
+		return false;
+	}
+	fflush(stdout);
+	status = runs_show(&program, argv, json ? STDERR_FILENO : STDOUT_FILENO);
+	return status >= 0 && status != LAUNCH_ERROR && status != LAUNCH_NOT_FOUND;
+}
+
+static void print_text(struct doctor *doctor, const struct page *page)
 {
 	for (size_t i = 0; i < doctor->count; i++) {
 		const struct doctor_check *check = &doctor->list[i];
@@ -34,12 +63,18 @@ static void print_text(const struct doctor *doctor, const struct page *page)
 			   check->fix);
 		page_color(page, PAGE_PLAIN);
 	}
+	show_run(doctor, NULL);
 }
 
-static void print_json(const struct doctor *doctor)
+static void print_json(struct doctor *doctor)
 {
+	char path[PATH_MAX + 16];
 	struct jsonw json;
+	FILE *run = NULL;
 
+	snprintf(path, sizeof(path), "%s/run.json", doctor->folder);
+	if (show_run(doctor, path))
+		run = fopen(path, "re");
 	jsonw_begin(&json, stdout, "dlprof.doctor/1");
 	jsonw_open(&json, "checks", '[');
 	for (size_t i = 0; i < doctor->count; i++) {
@@ -53,7 +88,10 @@ static void print_json(const struct doctor *doctor)
 		jsonw_close(&json, '}');
 	}
 	jsonw_close(&json, ']');
+	jsonw_copy(&json, "report", run);
 	jsonw_close(&json, '}');
+	if (run)
+		fclose(run);
 }
 
 int cmd_doctor(const struct launch_options *options)
@@ -65,18 +103,19 @@ int cmd_doctor(const struct launch_options *options)
 	if (!doctor)
 		return launch_fail("out of memory");
 	doctor->options = options;
-	snprintf(doctor->python, sizeof(doctor->python), "python3");
 	snprintf(doctor->folder, sizeof(doctor->folder), "%s/doctor-XXXXXX", launch_temporary());
 	if (!mkdtemp(doctor->folder))
 		doctor->folder[0] = '\0';
+	else
+		snprintf(doctor->database, sizeof(doctor->database), "%s/run.db", doctor->folder);
 	doctor_place(doctor);
 	doctor_trial(doctor);
-	if (*doctor->folder)
-		nftw(doctor->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	if (options->json)
 		print_json(doctor);
 	else
 		print_text(doctor, &page);
+	if (*doctor->folder)
+		nftw(doctor->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	for (size_t i = 0; i < doctor->count; i++)
 		if (doctor->list[i].status == DOCTOR_FAIL)
 			status = LAUNCH_FOUND;

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "dlprof/units.h"
-#include "drain/cpus.h"
 #include "drain/home.h"
 #include "launch/cmd.h"
 #include "launch/gpu.h"
@@ -165,17 +164,6 @@ static void check_forks(struct doctor *doctor)
 			   "parent's");
 }
 
-static void check_cores(struct doctor *doctor)
-{
-	int64_t cores = cpus_affinity(getpid()), limit = cpus_limit_milli("", getpid());
-
-	if (limit > 0 && (cores < 0 || limit / 1000 < cores))
-		cores = limit / 1000 > 0 ? limit / 1000 : 1;
-	doctor->cores = cores > 0 && cores < INT_MAX ? (int)cores : 0;
-	doctor_say(doctor, DOCTOR_OK, "cores", "", "%d may be used (affinity and CPU limits)",
-		   doctor->cores);
-}
-
 static void check_environment(struct doctor *doctor)
 {
 	const char *disabled = getenv("DLPROF_DISABLE"), *preload = getenv("LD_PRELOAD");
@@ -226,7 +214,6 @@ void doctor_place(struct doctor *doctor)
 	check_output(doctor);
 	check_segments(doctor);
 	check_forks(doctor);
-	check_cores(doctor);
 	check_environment(doctor);
 	doctor_left(doctor);
 }

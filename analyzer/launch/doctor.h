@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor.h - a list of findings, and who adds to it: the place, the Python, a run on trial. */
+/* doctor.h - a list of findings, and who adds to it: the place, a run on trial. */
 #pragma once
 
 #include <limits.h>
@@ -24,9 +24,8 @@ struct doctor {
 	const struct launch_options *options;
 	struct preload preload;
 	bool has_library;
-	char folder[PATH_MAX]; /* for what is recorded on trial; "": none */
-	char python[PATH_MAX]; /* the interpreter that counts; "": none */
-	int cores;
+	char folder[PATH_MAX];        /* for what is recorded on trial; "": none */
+	char database[PATH_MAX + 16]; /* ... in it */
 	struct doctor_check list[DOCTOR_MOST];
 	size_t count;
 };
@@ -35,14 +34,14 @@ __attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *doctor,
 						      enum doctor_status status, const char *id,
 						      const char *fix, const char *format, ...);
 
-/* doctor.c: library, drain, output, shared memory, forks, cores, environment, GPU. */
+/* doctor.c: library, drain, output, shared memory, forks, environment, GPU. */
 void doctor_place(struct doctor *doctor);
 
 /* left.c: folders of runs that were killed together with their drain, where segments are made. */
 void doctor_left(struct doctor *doctor);
 
-/* python.c: the interpreter, what of its packages can be seen, the places to patch. */
-void doctor_python(struct doctor *doctor);
-
-/* trial.c: the command's file, then the command for a while; without one a simulated loader. */
+/*
+ * trial.c: the command's file, then the command for a while. Without one a loop over PyTorch's
+ * loader or, where python3 has none, a simulated one.
+ */
 void doctor_trial(struct doctor *doctor);

@@ -37,8 +37,12 @@ static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 			   .about = "Checks what recording needs, one line each: ok, warn or "
 				    "fail, and what to do. With a command, it runs that for a "
 				    "while, or until enough batches came by, ends it, and "
-				    "judges by what was recorded. The command's output goes to "
-				    "standard error, and its input is empty."},
+				    "prints what dlprof-report --coverage says was seen of it, "
+				    "and what was not; with --json, all of the report's JSON as "
+				    "\"report\". The command's output goes to standard error, "
+				    "and its input is empty. Without a command it tries a loop "
+				    "over the loader of python3's PyTorch, else a simulated "
+				    "loader."},
 	[LAUNCH_DEMO] = {"demo", "[PATTERN]", "simulate a loader with a flaw, record it, report it",
 			 .fewest = 0, .most = 1, .names = pattern,
 			 .about = "Runs a training and workers that sleep where real ones would "

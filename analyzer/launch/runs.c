@@ -89,19 +89,11 @@ static char *short_path(char *path)
 	return strncmp(path, here, length) == 0 && path[length] == '/' ? path + length + 1 : path;
 }
 
-/* dlprof-report of these, onto descriptor `output`. Its status, or -errno. */
-static int report(const struct trust_search *program, const struct run *runs, int count, int output)
+int runs_show(const struct trust_search *program, char *const argv[], int output)
 {
-	char *argv[RUNS_MAX + 2] = {"dlprof-report"};
-	int status, argc = 1;
-	pid_t pid;
+	pid_t pid = fork();
+	int status;
 
-	for (int i = 0; i < count; i++)
-		if (access(runs[i].database, F_OK) == 0)
-			argv[argc++] = short_path(runs[i].database);
-	if (argc == 1)
-		return 0; /* the line at exit said where it is */
-	pid = fork();
 	if (!pid) {
 		dup2(output, STDOUT_FILENO);
 		dup2(output, STDERR_FILENO);
@@ -111,6 +103,19 @@ static int report(const struct trust_search *program, const struct run *runs, in
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
 		return -errno;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -ECHILD;
+}
+
+/* dlprof-report of these. */
+static int report(const struct trust_search *program, const struct run *runs, int count, int output)
+{
+	char *argv[RUNS_MAX + 2] = {"dlprof-report"};
+	int argc = 1;
+
+	for (int i = 0; i < count; i++)
+		if (access(runs[i].database, F_OK) == 0)
+			argv[argc++] = short_path(runs[i].database);
+	/* Else the line at exit said where it is. */
+	return argc > 1 ? runs_show(program, argv, output) : 0;
 }
 
 /* The ranks of one job get one report. Of runs one after the other, only the last gets one. */

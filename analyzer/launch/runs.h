@@ -4,6 +4,8 @@
 
 #include <limits.h>
 
+#include "launch/preload.h"
+
 struct runs {
 	char list[PATH_MAX]; /* made by runs_begin() */
 };
@@ -16,6 +18,12 @@ int runs_begin(struct runs *runs);
  * nothing was recorded.
  */
 void runs_report(struct runs *runs);
+
+/*
+ * Runs the dlprof-report at program->path, whose output and errors go to descriptor `output`. Its
+ * exit status, or -errno.
+ */
+int runs_show(const struct trust_search *program, char *const argv[], int output);
 
 /*
  * Waits until the drain has removed this folder of segments: all is stored. Returns what is left of

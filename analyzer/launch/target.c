@@ -13,6 +13,7 @@
 #include "drain/elf.h"
 
 #define MOST_SCRIPTS 5
+#define OLDEST_MINOR 8   /* of a Python 3: the first with audit hooks */
 #define FIRST_LINE   256 /* as much as the kernel reads */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
@@ -34,7 +35,7 @@ static void take_needed(void *context, const char *name)
 	if (strncmp(name, "libasan", 7) == 0)
 		snprintf(target->asan, sizeof(target->asan), "%s", name);
 	if (strncmp(name, "libpython", 9) == 0)
-		target->has_libpython = true;
+		snprintf(target->libpython, sizeof(target->libpython), "%s", name);
 }
 
 /* Of a file of another class only the header is read: the class alone rules it out. */
@@ -223,4 +224,21 @@ bool target_exports(const char *path, const char *symbol)
 	found = elf_export(&elf, symbol) != NULL;
 	elf_close(&elf);
 	return found;
+}
+
+const char *target_unfollowed(const struct target *program)
+{
+	const char *name = strrchr(program->path, '/'), *free = "runs without a global lock";
+	int minor = 0;
+	char flag = '\0';
+
+	if (sscanf(program->libpython, "libpython3.%d%c", &minor, &flag) >= 1)
+		return flag == 't' ? free : minor < OLDEST_MINOR ? "is older than 3.8" : NULL;
+	if (strncmp(name ? name + 1 : program->path, "python", 6) != 0)
+		return NULL;
+	if (target_exports(program->path, "_Py_MergeZeroLocalRefcount"))
+		return free;
+	return target_exports(program->path, "PySys_AddAuditHook")
+		       ? NULL
+		       : "is older than 3.8, or hides its functions";
 }

@@ -28,7 +28,7 @@ struct target {
 	uint8_t elf_class;     /* 0: no ELF file */
 	uint16_t machine;
 	bool is_secure;
-	bool has_libpython;
+	char libpython[64]; /* the library of the interpreter that it needs; "": none */
 };
 
 /*
@@ -47,6 +47,9 @@ enum target_problem target_problem(const struct target *program, const struct ta
 extern const struct target_words {
 	const char *text, *fix;
 } target_words[TARGET_PROBLEM_MAX];
+
+/* Why the loaders of a Python cannot be followed, behind its name; NULL: they can, or no Python. */
+const char *target_unfollowed(const struct target *program);
 
 /* Does the ELF file define this function for others? */
 bool target_exports(const char *path, const char *symbol);

@@ -15,23 +15,23 @@
 #include "launch/runs.h"
 #include "store/batch.h"
 #include "store/db_open.h"
-#include "store/gpu.h"
-#include "store/lines.h"
-#include "store/tally.h"
 
-#define SECONDS    20
-#define ENOUGH     60 /* batches: more would show nothing new */
-#define LOOK_MS    100
-#define DRAIN_MS   2000 /* it looks six times a second */
-#define MOST_SEEN  256
-#define SIMULATION "bound"
-#define MOST_NOTES 8
+#define SECONDS        20
+#define IMPORT_SECONDS 60 /* of a PyTorch that comes over a network */
+#define ENOUGH         60 /* batches: more would show nothing new */
+#define LOOK_MS        100
+#define DRAIN_MS       2000 /* it looks six times a second */
+#define MOST_SEEN      256
+#define SIMULATION     "bound"
 
-/*
- * From this version of CUPTI and a driver of 13.3 on the first subscriber decides: beside one of
- * the old interface, which dlprof has, those of the new one are refused (cupti.h of CUDA 13.3).
- */
-#define CUPTI_SECOND_INTERFACE 130300
+/* Without a command: a loop over PyTorch's loader, where this Python has one. */
+#define NO_TORCH "77"
+static char LOOP[] = "try:\n"
+		     "    import torch.utils.data as d\n"
+		     "except ImportError:\n"
+		     "    raise SystemExit(" NO_TORCH ")\n"
+		     "for _ in d.DataLoader(range(640), 8, num_workers=2):\n"
+		     "    pass\n";
 
 struct seen {
 	pid_t pid;
@@ -42,8 +42,7 @@ struct seen {
 
 struct trial {
 	struct doctor *doctor;
-	const char *database;
-	bool simulated;
+	const char *what; /* is tried in place of a command; NULL: the user's command */
 	int seconds;
 	struct seen seen[MOST_SEEN];
 	size_t seen_count;
@@ -88,17 +87,27 @@ static void look_at(pid_t pid, void *context)
 	seen->without += !seen->loaded;
 }
 
-static int64_t count_batches(const char *database)
+/* The loaders of what was recorded until now, the one with most time first. 0 or -errno. */
+static int read_loaders(const struct doctor *doctor, struct db **ret_db, struct loader_info **ret,
+			size_t *ret_count)
 {
-	struct loader_info *loaders = NULL;
-	size_t count = 0;
-	int64_t batches = 0;
-	struct db *db;
+	int r;
 
+	*ret = NULL;
+	*ret_count = 0;
 	db_limit_anew();
-	if (home_open_read(database, &db) < 0)
-		return 0;
-	if (query_loaders(db, &loaders, &count) < 0)
+	r = home_open_read(doctor->database, ret_db);
+	return r < 0 ? r : query_loaders(*ret_db, ret, ret_count);
+}
+
+static int64_t count_batches(const struct doctor *doctor)
+{
+	struct loader_info *loaders;
+	struct db *db = NULL;
+	int64_t batches = 0;
+	size_t count;
+
+	if (read_loaders(doctor, &db, &loaders, &count) < 0)
 		count = 0;
 	for (size_t i = 0; i < count; i++)
 		batches += loaders[i].batch_count;
@@ -115,7 +124,7 @@ static void watch(struct trial *trial, pid_t pid)
 			break;
 		}
 		child_each(pid, look_at, trial);
-		if (ms % (5 * LOOK_MS) == 0 && count_batches(trial->database) >= ENOUGH)
+		if (ms % (5 * LOOK_MS) == 0 && count_batches(trial->doctor) >= ENOUGH)
 			break;
 		poll(NULL, 0, LOOK_MS);
 	}
@@ -130,7 +139,7 @@ static void watch(struct trial *trial, pid_t pid)
 	}
 }
 
-static void judge_preload(struct trial *trial)
+static void judge_preload(const struct trial *trial)
 {
 	if (trial->without_count)
 		doctor_say(trial->doctor, DOCTOR_FAIL, "preload",
@@ -150,10 +159,10 @@ static const char *named_loader(const struct trial *trial)
 {
 	const char *name = getenv("DLPROF_BATCH_FN");
 
-	return name && *name && !trial->simulated ? name : NULL;
+	return name && *name && !trial->what ? name : NULL;
 }
 
-static void judge_none(struct trial *trial)
+static void judge_none(const struct trial *trial)
 {
 	const char *name = named_loader(trial);
 	const char *fix = name ? "check its spelling, and that this command calls it; give it "
@@ -174,49 +183,47 @@ static void judge_none(struct trial *trial)
 			   "no batch was seen in %d s%s", trial->seconds, asked);
 }
 
-/* The variable says "a:b.c", the list of patch points "a.b.c". */
-static bool is_point(const char *point, size_t length, const char *name)
+/* Points to patch, separated by commas, with one at either end. Some say "a:b.c", some "a.b.c". */
+static void spell(char *text, size_t size, const char *points)
 {
-	if (strlen(name) != length)
-		return false;
-	for (size_t i = 0; i < length; i++)
-		if (point[i] != name[i] && (point[i] != '.' || name[i] != ':'))
-			return false;
-	return true;
+	snprintf(text, size, ",%s,", points);
+	for (; (text = strchr(text, ':')); *text = '.')
+		continue;
 }
 
-/* DLPROF_BATCH_FN is reported apart from the others, and with what to do about it. */
-static void judge_points(struct trial *trial, const char *missing)
+/* Is what DLPROF_BATCH_FN names among the points to patch that were not found? */
+static void judge_named(const struct trial *trial, struct db *db)
 {
 	const char *name = named_loader(trial);
-	char others[600] = "";
+	char point[512], list[4096];
+	struct run_info run;
 
-	for (size_t length; *missing; missing += length, missing += *missing == ',') {
-		length = strcspn(missing, ",");
-		if (name && is_point(missing, length, name))
-			doctor_say(trial->doctor, DOCTOR_FAIL, "batch_fn",
-				   "check its spelling: module:Class.method, where the class is "
-				   "defined, or module:function",
-				   "DLPROF_BATCH_FN=%.256s names nothing that could be followed",
-				   name);
-		else
-			snprintf(others + strlen(others), sizeof(others) - strlen(others), "%s%.*s",
-				 *others ? "," : "", (int)length, missing);
-	}
-	if (*others)
-		doctor_say(trial->doctor, DOCTOR_WARN, "patches",
-			   "what they measure is not observed", "not found: %s", others);
+	if (!name || query_run(db, &run) < 0)
+		return;
+	spell(point, sizeof(point), name);
+	spell(list, sizeof(list), run.patch_missing ? run.patch_missing : "");
+	if (strstr(list, point))
+		doctor_say(trial->doctor, DOCTOR_FAIL, "batch_fn",
+			   "check its spelling: module:Class.method, where the class is "
+			   "defined, or module:function",
+			   "DLPROF_BATCH_FN=%.256s names nothing that could be followed", name);
+	run_info_done(&run);
 }
 
-static void judge_loads(struct trial *trial, struct db *db, const struct loader_info *loader)
+static void judge_loads(const struct trial *trial, struct db *db, const struct loader_info *loader)
 {
 	const struct batch_filter filter = batch_filter_all(loader->loader_id);
-	struct tally_list decoders = {0};
 	struct load_totals totals;
 
 	if (batch_totals(db, &filter, &totals) < 0)
 		return;
-	if (!totals.load_count) {
+	if (totals.load_count)
+		doctor_say(trial->doctor,
+			   2 * totals.load_count < loader->batch_count ? DOCTOR_WARN : DOCTOR_OK,
+			   "loads", "LD_PRELOAD has to reach all workers",
+			   "seen for %lld of %lld batches", (long long)totals.load_count,
+			   (long long)loader->batch_count);
+	else
 		doctor_say(trial->doctor, loader->workers > 0 ? DOCTOR_FAIL : DOCTOR_WARN, "loads",
 			   loader->workers < 0
 				   ? "waits alone give the verdict; mark loads with dlprof.h "
@@ -224,150 +231,34 @@ static void judge_loads(struct trial *trial, struct db *db, const struct loader_
 				   : "if it has workers, LD_PRELOAD has to reach them: see "
 				     "`preload`",
 			   "of %lld batches no load was seen", (long long)loader->batch_count);
-		return;
-	}
-	doctor_say(trial->doctor,
-		   2 * totals.load_count < loader->batch_count ? DOCTOR_WARN : DOCTOR_OK, "loads",
-		   "LD_PRELOAD has to reach all workers", "seen for %lld of %lld batches",
-		   (long long)totals.load_count, (long long)loader->batch_count);
-	if (totals.read_count > 0 || totals.open_count > 0)
-		doctor_say(trial->doctor, DOCTOR_OK, "files", "",
-			   "loads made %lld reads and opened data files %lld times",
-			   (long long)(totals.read_count < 0 ? 0 : totals.read_count),
-			   (long long)(totals.open_count < 0 ? 0 : totals.open_count));
-	else
-		doctor_say(trial->doctor, trial->simulated ? DOCTOR_OK : DOCTOR_WARN, "files",
-			   "nothing to do if the data is in memory or mapped",
-			   trial->simulated ? "the simulation reads none" : "no load touched one");
-	if (!trial->simulated && tally_list_read(db, "decode", 1, &decoders) == 0)
-		doctor_say(trial->doctor, DOCTOR_OK, "decoding", "",
-			   decoders.count ? "seen: %zu kinds of decoder and format"
-					  : "none was seen",
-			   decoders.all_count);
-	tally_list_done(&decoders);
 }
 
-static void judge_lines(struct trial *trial, struct db *db)
+static void judge(const struct trial *trial)
 {
-	struct line_samples samples;
+	struct loader_info *loaders;
+	struct db *db = NULL;
+	size_t count;
 
-	if (lines_read(db, &samples) == 0 && samples.reason)
-		doctor_say(trial->doctor, DOCTOR_WARN, "lines",
-			   "nothing else is missing; LINES OF CODE in man 7 dlprof says what they "
-			   "need",
-			   "lines of code are %s", samples.reason);
-	else if (samples.stack_count)
-		doctor_say(trial->doctor, DOCTOR_OK, "lines", "", "lines of code are seen");
-	lines_free(&samples);
-}
-
-/* Of a program that used no CUDA nothing is said. */
-static void judge_gpu(struct trial *trial, struct db *db)
-{
-	struct doctor *doctor = trial->doctor;
-	struct gpu_info gpu;
-
-	if (gpu_info_read(db, 0, &gpu) < 0)
-		goto out;
-	if (gpu.mode && strcmp(gpu.mode, "cupti") == 0)
-		doctor_say(doctor, DOCTOR_OK, "cuda", "",
-			   "CUPTI %lld was attached and gave %lld records",
-			   (long long)gpu.cupti_version,
-			   (long long)(gpu.record_count < 0 ? 0 : gpu.record_count));
-	else if (gpu.mode && strcmp(gpu.mode, "cudart") == 0)
-		doctor_say(doctor, DOCTOR_WARN, "cuda",
-			   "GPU in man 7 dlprof says what is seen without CUPTI; DLPROF_LIBCUPTI "
-			   "names another libcupti",
-			   "only calls of the CUDA runtime are seen, and waits are by the host's "
-			   "clock: %s",
-			   gpu.reason ? gpu.reason : "CUPTI is not used");
-	if (gpu.level_reason)
-		doctor_say(doctor, DOCTOR_WARN, "cuda", "nothing else is missing",
-			   "not all is recorded that was asked for: %s", gpu.level_reason);
-	if (gpu.cupti_version >= CUPTI_SECOND_INTERFACE)
-		doctor_say(doctor, DOCTOR_OK, "cuda", "",
-			   "with a driver of CUDA 13.3 or newer jax.profiler may find CUPTI taken: "
-			   "set DLPROF_CUDA=off in runs in which it has to see the GPU");
-out:
-	gpu_info_done(&gpu);
-}
-
-static void judge_run(struct trial *trial, struct db *db, const struct run_info *run)
-{
-	char **notes = NULL;
-	size_t count = 0;
-
-	if (run->lost_count > 0)
-		doctor_say(trial->doctor, DOCTOR_WARN, "losses",
-			   "if this happens again, set DLPROF_DETAIL=batches",
-			   "%lld records were dropped", (long long)run->lost_count);
-	if (run->decoders_hidden && *run->decoders_hidden)
-		doctor_say(trial->doctor, DOCTOR_WARN, "decoders",
-			   "nothing to do: their time counts in the Python call around them, "
-			   "where dlprof knows that call",
-			   "copies that cannot be observed: %s", run->decoders_hidden);
-	if (run->patch_missing)
-		judge_points(trial, run->patch_missing);
-	if (!trial->simulated) {
-		judge_lines(trial, db);
-		judge_gpu(trial, db);
-	}
-	if (trial->simulated || query_notes(db, &notes, &count) < 0)
-		return;
-	for (size_t i = 0; i < count; i++) {
-		if (i < MOST_NOTES)
-			doctor_say(trial->doctor, DOCTOR_WARN, "note", "", "%s", notes[i]);
-		free(notes[i]);
-	}
-	free(notes);
-}
-
-static void judge(struct trial *trial)
-{
-	struct loader_info *loaders = NULL;
-	struct run_info run;
-	size_t count = 0;
-	struct db *db;
-	int r;
-
-	r = home_open_read(trial->database, &db);
-	if (r < 0) {
+	if (read_loaders(trial->doctor, &db, &loaders, &count) < 0 || !count ||
+	    !loaders->batch_count) {
 		judge_none(trial);
-		return;
+	} else {
+		doctor_say(trial->doctor, DOCTOR_OK, "batches", "", "%lld were seen, of %s %s",
+			   (long long)loaders->batch_count,
+			   trial->what ? trial->what : "the loader",
+			   trial->what ? "" : loaders->kind);
+		judge_loads(trial, db, loaders);
 	}
-	r = query_run(db, &run);
-	if (r == 0) {
-		r = query_loaders(db, &loaders, &count);
-		if (r < 0 || !count || !loaders->batch_count) {
-			judge_none(trial);
-		} else {
-			doctor_say(trial->doctor, DOCTOR_OK, "batches", "",
-				   trial->simulated ? "%lld of a simulated loader were recorded%s%s"
-						    : "%lld were seen, of %s %s",
-				   (long long)loaders->batch_count,
-				   trial->simulated ? "" : "the loader",
-				   trial->simulated ? "" : loaders->kind);
-			if (!trial->simulated && trial->doctor->cores &&
-			    loaders->workers > trial->doctor->cores)
-				doctor_say(
-					trial->doctor, DOCTOR_WARN, "workers",
-					"with fewer workers the training itself has a core left; "
-					"dlprof-report says how many would be enough",
-					"%lld workers share %d cores", (long long)loaders->workers,
-					trial->doctor->cores);
-			judge_loads(trial, db, loaders);
-		}
-		judge_run(trial, db, &run);
-		run_info_done(&run);
-	}
+	if (db)
+		judge_named(trial, db);
 	free(loaders);
 	db_close(db);
 }
 
-/* Finds the program behind the command, and, if that is a Python, which one to ask. */
+/* Whether the program behind the command can be preloaded. */
 static bool check_target(struct doctor *doctor)
 {
-	const char *name = doctor->options->command[0];
+	const char *name = doctor->options->command[0], *why;
 	enum target_problem problem;
 	struct target target;
 	int r = target_find(name, &target);
@@ -389,12 +280,11 @@ static bool check_target(struct doctor *doctor)
 		   target.path, *target.script ? ", which runs the script, " : " ",
 		   problem ? target_words[problem].text : "can be preloaded",
 		   *target.asan ? "; its AddressSanitizer is loaded first" : "");
-	if (strncmp(strrchr(target.path, '/') ? strrchr(target.path, '/') + 1 : target.path,
-		    "python", 6) == 0)
-		snprintf(doctor->python, sizeof(doctor->python), "%s",
-			 *target.script ? target.path : name);
-	else
-		doctor->python[0] = '\0';
+	why = problem ? NULL : target_unfollowed(&target);
+	if (why)
+		doctor_say(doctor, DOCTOR_WARN, "python",
+			   "use another Python, or mark the loop with dlprof.h",
+			   "'%s' %s: its loaders cannot be followed", target.path, why);
 	return !problem;
 }
 
@@ -407,39 +297,73 @@ static void wait_for_drain(const char *database)
 		runs_wait_stored(folder, DRAIN_MS);
 }
 
-void doctor_trial(struct doctor *doctor)
+/* Runs it to its end, or until enough was seen. 0 or -errno. */
+static int run(struct trial *trial, char *const argv[], const char *file)
+{
+	struct doctor *doctor = trial->doctor;
+	const struct child child = {
+		.file = file, .argv = argv, .is_silent = doctor->options->quiet};
+	struct recovered recovered;
+	pid_t pid = child_start(doctor, &child);
+
+	if (pid < 0)
+		return (int)pid;
+	watch(trial, pid);
+	wait_for_drain(doctor->database);
+	drain_recover(doctor->database, &recovered);
+	return 0;
+}
+
+/* A loop over PyTorch's loader. False: there is none, and something else is to be tried. */
+static bool run_loop(struct trial *trial, int *ret)
+{
+	char *const argv[] = {(char[]){"python3"}, (char[]){"-c"}, LOOP, NULL};
+	struct target target;
+
+	if (target_find(argv[0], &target) < 0 ||
+	    target_problem(&target, &trial->doctor->preload.image))
+		return false;
+	trial->what = "a loop over the loader of python3's PyTorch";
+	*ret = run(trial, argv, NULL);
+	return *ret < 0 || !trial->ended || !WIFEXITED(trial->status) ||
+	       WEXITSTATUS(trial->status) != atoi(NO_TORCH);
+}
+
+static int try(struct trial *trial)
 {
 	char *const simulation[] = {(char[]){DEMO_PROGRAM}, (char[]){SIMULATION}, NULL};
-	char database[PATH_MAX + 16];
-	struct trial *trial;
-	struct child child = {.database = database, .output = -1, .errors = -1};
-	struct recovered recovered;
-	bool given = doctor->options->command[0], runs = !given || check_target(doctor);
-	pid_t pid;
+	const struct trial before = *trial;
+	int r = 0;
 
-	doctor_python(doctor);
-	trial = calloc(1, sizeof(*trial));
-	if (!runs || !doctor->has_library || !*doctor->folder || !trial) {
+	if (trial->doctor->options->command[0])
+		return run(trial, trial->doctor->options->command, NULL);
+	if (run_loop(trial, &r))
+		return r;
+	*trial = before;
+	trial->what = "a simulated loader";
+	return run(trial, simulation, "/proc/self/exe");
+}
+
+void doctor_trial(struct doctor *doctor)
+{
+	const bool given = doctor->options->command[0];
+	struct trial *trial = calloc(1, sizeof(*trial));
+	int r;
+
+	if ((given && !check_target(doctor)) || !doctor->has_library || !*doctor->folder ||
+	    !trial) {
 		free(trial);
 		return;
 	}
-	snprintf(database, sizeof(database), "%s/run.db", doctor->folder);
 	trial->doctor = doctor;
-	trial->database = database;
-	trial->simulated = !given;
-	trial->seconds = doctor->options->seconds > 0 ? (int)doctor->options->seconds : SECONDS;
-	child.argv = given ? doctor->options->command : simulation;
-	child.file = given ? NULL : "/proc/self/exe";
-	if (!doctor->options->quiet)
-		child.output = child.errors = STDERR_FILENO;
-	pid = child_start(doctor, &child);
-	if (pid < 0) {
+	trial->seconds = doctor->options->seconds > 0 ? (int)doctor->options->seconds
+			 : given                      ? SECONDS
+						      : IMPORT_SECONDS;
+	r = try(trial);
+	if (r < 0) {
 		doctor_say(doctor, DOCTOR_FAIL, "run", "", "no process can be started: %s",
-			   strerror((int)-pid));
+			   strerror(-r));
 	} else {
-		watch(trial, pid);
-		wait_for_drain(database);
-		drain_recover(database, &recovered);
 		judge_preload(trial);
 		judge(trial);
 	}

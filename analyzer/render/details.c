@@ -339,11 +339,38 @@ static void add_hidden(const char *list, struct outline *o)
 		text);
 }
 
+/* What was observed of the loads, and whether lines of code were. */
+static void add_seen(const struct report *report, struct outline *o)
+{
+	const struct load_totals *totals = &report->totals;
+	char text[256] = "";
+
+	if (totals->load_count > 0)
+		page_append(text, sizeof(text), "how %s of %s batches were loaded; ",
+			    UNITS_COUNT(totals->load_count),
+			    UNITS_COUNT((int64_t)report->finding.batch_count));
+	if (totals->open_count > 0)
+		page_append(text, sizeof(text), "%s opens of files; ",
+			    UNITS_COUNT(totals->open_count));
+	if (totals->read_count > 0)
+		page_append(text, sizeof(text), "%s reads of files; ",
+			    UNITS_COUNT(totals->read_count));
+	if (totals->open_count == 0 && totals->read_count == 0)
+		page_append(text, sizeof(text), "no load opened or read a file; ");
+	if (totals->decode_ns > 0)
+		page_append(text, sizeof(text), "decoding; ");
+	if (report->samples.stack_count)
+		page_append(text, sizeof(text), "lines of code; ");
+	if (*text)
+		outline_item(o, "Seen", "%.*s", (int)strlen(text) - 2, text);
+}
+
 static void add_coverage(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
 
 	outline_items(o, "coverage");
+	add_seen(report, o);
 	add_trust(report, o);
 	if (f->batch_count)
 		gpu_outline_coverage(report, o);

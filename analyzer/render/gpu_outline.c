@@ -14,6 +14,12 @@
 #define KERNEL_DEPTH 6
 #define WORTH_SAYING 0.001 /* of the steps */
 
+/*
+ * From this version of CUPTI and a driver of 13.3 on the first subscriber decides: beside one of
+ * the old interface, which dlprof has, those of the new one are refused (cupti.h of CUDA 13.3).
+ */
+#define CUPTI_SECOND_INTERFACE 130300
+
 static const struct {
 	const char *label, *words;
 } GAPS[GPU_GAP_MAX] = {
@@ -289,7 +295,15 @@ void gpu_outline_coverage(const struct report *report, struct outline *o)
 	const struct gpu_info *info = &report->gpu;
 
 	add_clock(report, o);
-	if (info->mode && strcmp(info->mode, "cupti") != 0)
+	if (info->mode && strcmp(info->mode, "cupti") == 0)
+		outline_item(o, "GPU", "CUPTI %" PRId64 " gave %s records%s", info->cupti_version,
+			     UNITS_COUNT(info->record_count > 0 ? info->record_count : 0),
+			     info->cupti_version >= CUPTI_SECOND_INTERFACE
+				     ? "; with a driver of CUDA 13.3 or newer jax.profiler may "
+				       "find CUPTI taken: set DLPROF_CUDA=off in runs in which it "
+				       "has to see the GPU"
+				     : "");
+	else if (info->mode)
 		outline_item(o, "GPU", "%s%s%s",
 			     strcmp(info->mode, "off") == 0
 				     ? "not recorded"

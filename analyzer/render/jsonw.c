@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "analysis/series.h"
 #include "render/escape.h"
@@ -156,4 +157,19 @@ void jsonw_us(struct jsonw *json, const char *key, int64_t ns)
 void jsonw_tristate(struct jsonw *json, const char *key, int64_t value)
 {
 	put_value(json, key, value == SERIES_UNKNOWN ? "" : value ? "true" : "false");
+}
+
+void jsonw_copy(struct jsonw *json, const char *key, FILE *value)
+{
+	char *line = NULL;
+	size_t size = 0;
+
+	if (!value) {
+		jsonw_null(json, key);
+		return;
+	}
+	lead(json, key);
+	while (getline(&line, &size, value) > 0)
+		fputs(line, json->out);
+	free(line);
 }

@@ -47,5 +47,8 @@ void jsonw_seconds(struct jsonw *json, const char *key, double ns);
 /* ..., as microseconds. */
 void jsonw_us(struct jsonw *json, const char *key, int64_t ns);
 
+/* A value that the file holds as JSON, to its end; NULL: null. */
+void jsonw_copy(struct jsonw *json, const char *key, FILE *value);
+
 /* 0: false, other: true, SERIES_UNKNOWN: null. */
 void jsonw_tristate(struct jsonw *json, const char *key, int64_t value);

@@ -84,7 +84,10 @@ int report_text(const struct report *report, bool all, const struct page *page);
 /* Of its screen only why the run waits and what to do. 0 or -ENOMEM. */
 int report_why(const struct report *report, const struct page *page);
 
-/* The same as Markdown, for an issue or a job's page. */
+/* Only what was seen of the run, and what was not. 0 or -ENOMEM. */
+int report_coverage(const struct report *report, const struct page *page);
+
+/* The whole report as Markdown, for an issue or a job's page. */
 int report_markdown(const struct report *report, bool all, FILE *out);
 
 /* json.c: for programs, `dlprof.report/3`. */

@@ -18,6 +18,7 @@
 #define STEP_HANG    12 /* of its next steps */
 #define BAR_MOST     100
 #define STRIP_LEAST  20
+#define COVERAGE_HANG 16 /* as that of dlprof doctor's own lines */
 #define LINE_MOST    1024
 
 /* What the screen has room for. */
@@ -360,6 +361,22 @@ int report_markdown(const struct report *report, bool all, FILE *out)
 
 	if (r == 0)
 		outline_markdown(&outline, out);
+	outline_done(&outline);
+	return r;
+}
+
+/* Lines of code have a chapter of their own, which says why there are none. */
+int report_coverage(const struct report *report, const struct page *page)
+{
+	const char *const chapters[] = {"loader", "coverage",
+					report->samples.reason ? "code" : NULL, NULL};
+	struct outline outline;
+	int r = screen_outline(report, true, &outline);
+
+	for (size_t i = 0; r == 0 && chapters[i]; i++)
+		for (size_t k = 0; k < outline.count; k++)
+			if (strcmp(outline.blocks[k].chapter, chapters[i]) == 0)
+				outline_text_items(&outline.blocks[k], page, COVERAGE_HANG);
 	outline_done(&outline);
 	return r;
 }

@@ -6,6 +6,8 @@ static int put(const struct options *options, const void *what, const struct pag
 {
 	if (options->markdown)
 		return report_markdown(what, options->verbose, page->out);
+	if (options->coverage && !options->json)
+		return report_coverage(what, page);
 	if (!options->json)
 		return report_text(what, options->verbose, page);
 	report_json(what, page->out);

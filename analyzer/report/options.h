@@ -54,7 +54,7 @@ struct options {
 	int64_t interval_ms; /* of top */
 	bool json, csv;
 	bool force, quiet, ascii;
-	bool verbose, markdown;
+	bool verbose, coverage, markdown;
 	bool redact;
 	enum terminal_color color;
 	int64_t rank, epoch, loader; /* -1: not given */

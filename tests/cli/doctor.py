@@ -2,6 +2,7 @@
 """`dlprof doctor`: each thing that can be wrong is found when it is, and only then."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,18 +24,19 @@ for i in range(10000):
 
 
 def doctor(*arguments, program=t.DLPROF, **changes):
-    """The exit status, and {id: [(status, text, fix)]}."""
+    """{id: [(status, text, fix)]}, and as "report" what dlprof-report says of the run."""
     done = t.run([program, "doctor", "--json", "-q"] + list(arguments),
                  env=t.environment(preload=False, **changes), timeout=170)
     t.check(done.status in (0, 1), arguments, "status", done.status, done.err)
     found = {}
-    for check in json.loads(done.out)["checks"]:
+    made = json.loads(done.out)
+    for check in made["checks"]:
         found.setdefault(check["id"], []).append((check["status"], check["text"], check["fix"]))
         t.check(check["status"] == "ok" or check["fix"] or check["id"] == "note",
                 "what is to be done about", check)
     failed = any(row[0] == "fail" for rows in found.values() for row in rows)
     t.equal(done.status, int(failed), arguments, "status")
-    return found
+    return dict(found, report=made["report"])
 
 
 def expect(found, name, status, words=""):
@@ -44,13 +46,35 @@ def expect(found, name, status, words=""):
 
 
 def check_sound(folder):
-    """Here the tests pass, so a simulated loader is recorded."""
-    found = doctor(TMPDIR=folder)
-    for name in ("library", "glibc", "drain", "output", "segments", "cores", "batches", "loads"):
-        expect(found, name, "ok")
-    t.equal(os.listdir(folder), [], "left behind")
+    """Here the tests pass, so a loop over PyTorch's loader is recorded; without one, a simulated
+    loader."""
+    simple = os.path.join(folder, "python3")
+    with open(simple, "w") as file:
+        file.write("#!/bin/sh\nexit 77\n")
+    os.chmod(simple, 0o755)
+    for path, words in ((os.environ["PATH"], "of a "), (folder + ":/bin:/usr/bin", "of a simulated loader")):
+        found = doctor(TMPDIR=folder, PATH=path)
+        for name in ("library", "glibc", "drain", "output", "segments", "preload", "loads"):
+            expect(found, name, "ok")
+        expect(found, "batches", "ok", words)
+        t.equal((found["report"]["schema"], found["report"]["loss"]["events"]), ("dlprof.report/3", 0))
+    t.equal(os.listdir(folder), ["python3"], "left behind")
+    if has_torch("python3"):
+        found = doctor()
+        expect(found, "batches", "ok", "of a loop over the loader of python3's PyTorch")
+        t.equal((found["report"]["coverage"]["patch_points_missing"],
+                 found["report"]["coverage"]["loads_share"]), ([], 1), "all was found in torch")
+    else:
+        t.say("no torch: its patch points were not looked for")
     text = t.run([t.DLPROF, "doctor", "-q"], env=t.environment(preload=False))
-    t.check(text.status == 0 and "ok    library" in text.out, "text", text.out, text.err)
+    words = " ".join(text.out.split())
+    t.check(text.status == 0 and "ok library" in words and "Seen how 60 of 60 batches were loaded" in
+            re.sub(r"\d+ of \d+", "60 of 60", words), "text", text.out, text.err)
+
+
+def has_torch(python):
+    return subprocess.run([python, "-c", "import importlib.util as u, sys; "
+                           "sys.exit(not u.find_spec('torch'))"]).returncode == 0
 
 
 def check_left(folder):
@@ -158,17 +182,44 @@ def check_command(folder):
 def check_python(folder):
     found = doctor(t.PYTHON, "-c", LOOP, TMPDIR=folder)
     expect(found, "command", "ok")
-    expect(found, "python", "ok")
-    t.check("python" in found["python"][0][1], "the interpreter", found["python"])
+    t.check("python" not in found, "a Python whose loaders are followed", found.get("python"))
     expect(found, "preload", "ok")
     expect(found, "batches", "ok", "of the loader marks")
     expect(found, "loads", "ok")
     t.equal(os.listdir(folder), [], "left behind")
-    if subprocess.run([t.PYTHON, "-c", "import importlib.util as u, sys; "
-                       "sys.exit(not u.find_spec('torch'))"]).returncode == 0:
-        expect(found, "patches", "ok", "all found in torch")
+    t.check(found["report"]["coverage"]["loads_share"] > 0.9, "the report", found["report"]["coverage"])
+
+
+def check_pythons(folder):
+    """Those whose loaders cannot be followed are named before they run: by what they export, or by the
+    library that they need."""
+    program, library = os.path.join(folder, "python3"), os.path.join(folder, "libpython.so")
+
+    def build(path, source, *options):
+        return subprocess.run(["cc", "-o", path, "-x", "c", "-", "-x", "none"] + list(options), input=source).returncode
+
+    main = b"int main(void) { return 0; }"
+    for function, words in ((b"", "is older than 3.8, or hides its functions"),
+                            (b"void PySys_AddAuditHook(void) {}", None),
+                            (b"void PySys_AddAuditHook(void) {} void _Py_MergeZeroLocalRefcount(void) {}",
+                             "runs without a global lock")):
+        t.equal(build(program, main + function, "-rdynamic"), 0)
+        check_python_words(program, words)
+    for name, words in (("libpython3.7m.so.1.0", "is older than 3.8"), ("libpython3.11.so.1.0", None),
+                        ("libpython3.13t.so.1.0", "runs without a global lock")):
+        t.equal(build(library, b"int f(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname," + name), 0)
+        os.replace(library, os.path.join(folder, name))
+        t.equal(build(program, b"int f(void); int main(void) { return f(); }",
+                      os.path.join(folder, name), "-Wl,-rpath," + folder), 0)
+        check_python_words(program, words)
+
+
+def check_python_words(program, words):
+    found = doctor(program)
+    if words:
+        expect(found, "python", "warn", words)
     else:
-        t.say("no torch: its patch points were not looked for")
+        t.check("python" not in found, "a Python that can be followed", found.get("python"))
 
 
 def check_named(folder):
@@ -195,6 +246,7 @@ def main():
     check_forks()
     check_command(t.scratch())
     check_python(t.scratch())
+    check_pythons(t.scratch())
     check_named(t.scratch())
     t.finish()
 
