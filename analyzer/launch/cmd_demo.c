@@ -40,12 +40,12 @@ static int list(const struct launch_options *options)
 
 static int refuse(const char *pattern)
 {
-	struct near near = near_begin(pattern, strlen(pattern));
+	struct near near = {pattern, strlen(pattern)};
 	char words[NEAR_WORDS];
 
 	for (size_t i = 0; i < SCENE_COUNT; i++)
 		near_try(&near, SCENES[i].name);
-	near_words(&near, "", words, sizeof(words));
+	near_words(&near, "", words);
 	return launch_fail("there is no pattern '%s'%s%s", pattern, words,
 			   *words ? "" : "; dlprof demo lists them");
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "launch/cmd.h"
-#include "line/complete.h"
 
 static int print(const struct launch_options *options)
 {
@@ -27,8 +26,6 @@ int main(int argc, char **argv)
 	struct launch_options options;
 
 	setlocale(LC_CTYPE, "");
-	if (complete(&launch_program, argc, argv, stdout))
-		return launch_close(LAUNCH_DONE);
 	if (argc == 2 && strcmp(argv[0], DEMO_PROGRAM) == 0)
 		return cmd_demo_simulate(argv[1]);
 	if (launch_options_parse(&options, argc, argv) < 0)

@@ -122,7 +122,7 @@ int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 	if (line->help || line->version)
 		return 0;
 	if (ret->verb == LAUNCH_NONE && line->word_count) {
-		line_near_verb(&launch_program, line->words[0], near, sizeof(near));
+		line_near_verb(&launch_program, line->words[0], near);
 		if (*near)
 			return line_problem(line, "'%s' is no verb%s", line->words[0], near);
 		return line_problem(line, "'%s' is no verb; to run it: dlprof run %s ...",

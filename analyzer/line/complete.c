@@ -3,125 +3,155 @@
 
 #include <string.h>
 
-#define QUESTION "__complete"
-
-/* What stands before the word in question. */
-struct before {
-	int verb;
-	int words;   /* that are no options, after the verb */
-	int command; /* the first of them, where another's command line begins */
-	const struct line_option *wants; /* the option whose argument is next; NULL: none */
-	bool ended;                      /* by "--" */
-};
-
-/* "--output" or "-o"; NULL: no row, or its argument stands in the same word. */
-static const struct line_option *find_row(const struct line_program *program, const char *word)
-{
-	for (size_t i = 0; i < program->option_count; i++) {
-		const struct line_option *row = &program->options[i];
-
-		if (word[1] == '-' ? strcmp(row->name, word + 2) == 0
-				   : row->letter && row->letter == word[1] && !word[2])
-			return row;
-	}
-	return NULL;
-}
-
-static void take_word(const struct line_program *program, const char *word, int at,
-		      struct before *before)
-{
-	const struct line_option *row = before->wants;
-
-	before->wants = NULL;
-	if (strcmp(word, "--") == 0 && !before->ended) {
-		before->ended = true;
-	} else if (*word == '-' && !before->ended && (!row || row->many)) {
-		row = find_row(program, word);
-		before->wants = row && row->argument ? row : NULL;
-	} else if (row) {
-		before->wants = row->many ? row : NULL;
-	} else if (!before->verb && !before->words && line_find_verb(program, word) > 0) {
-		before->verb = line_find_verb(program, word);
-	} else if (!before->words++) {
-		before->command = at;
-	}
-}
-
-static void put_names(FILE *out, const char *(*names)(size_t i))
+/* All that an option or a word can be, with a space before each. */
+static void put_choices(FILE *out, const char *values, const char *(*names)(size_t i))
 {
 	const char *name;
 
-	for (size_t i = 0; (name = names(i)); i++)
-		fprintf(out, "%s\n", name);
+	fputs(values ? " " : "", out);
+	for (; values && *values; values++)
+		fputc(*values == '|' ? ' ' : *values, out);
+	for (size_t i = 0; names && (name = names(i)); i++)
+		fprintf(out, " %s", name);
 }
 
-static void put_argument(FILE *out, const struct line_option *row)
+static void put_verbs(FILE *out, const struct line_program *program)
 {
-	for (const char *at = row->values; at && *at; at += strspn(at, "|")) {
-		int length = (int)strcspn(at, "|");
-
-		fprintf(out, "%.*s\n", length, at);
-		at += length;
-	}
-	if (row->names)
-		put_names(out, row->names);
-	if (row->suffix || strcmp(row->argument, "FILE") == 0)
-		fprintf(out, ":files %s\n", row->suffix ? row->suffix : "");
-	if (strcmp(row->argument, "DIR") == 0)
-		fputs(":folders\n", out);
+	for (int i = 1; i < program->verb_count; i++)
+		fprintf(out, " %s", program->verbs[i].name);
 }
 
-static void put_options(FILE *out, const struct line_program *program, int verb)
+/* Behind the option; where nothing is listed, the shell offers files. */
+static void bash_option(FILE *out, const struct line_option *row)
 {
+	if (!row->argument)
+		return;
+	fprintf(out, "\t--%s:*", row->name);
+	if (row->letter)
+		fprintf(out, " | -%c:*", row->letter);
+	fputs(") list='", out);
+	put_choices(out, row->values, row->names);
+	fputs("' ;;\n", out);
+}
+
+static void bash_verb(FILE *out, const struct line_program *program, int verb)
+{
+	const struct line_verb *row = &program->verbs[verb];
+
+	fprintf(out, "\t%s%s) list='", verb ? "*:" : "*", row->name);
+	if (!verb)
+		put_verbs(out, program);
+	put_choices(out, NULL, row->names);
 	for (size_t i = 0; i < program->option_count; i++) {
-		const struct line_option *row = &program->options[i];
+		const struct line_option *option = &program->options[i];
 
-		if (!(row->verbs & LINE_ON(verb)))
+		if (!(option->verbs & LINE_ON(verb)))
 			continue;
-		fprintf(out, "--%s\t%s\n", row->name, row->help);
-		if (row->letter)
-			fprintf(out, "-%c\t%s\n", row->letter, row->help);
+		fprintf(out, " --%s", option->name);
+		if (option->letter)
+			fprintf(out, " -%c", option->letter);
 	}
-	fputs("--help\t" LINE_HELP_HELP "\n-h\t" LINE_HELP_HELP "\n--version\t" LINE_HELP_VERSION
-	      "\n",
-	      out);
+	fprintf(out, " --help --version'%s ;;\n", row->passes_on && verb ? " commands=$cur" : "");
 }
 
-/* A verb, and what the program or the verb takes. */
-static void put_words(FILE *out, const struct line_program *program, const struct before *before)
+void complete_bash(FILE *out, const struct line_program *program)
 {
-	const struct line_verb *verb = &program->verbs[before->verb];
-
-	for (int i = 0; !before->verb && !before->words && i < program->verb_count; i++)
-		if (*program->verbs[i].name)
-			fprintf(out, "%s\t%s\n", program->verbs[i].name, program->verbs[i].help);
-	if (verb->names)
-		put_names(out, verb->names);
-	else if (verb->most)
-		fprintf(out, ":files %s\n", verb->suffix ? verb->suffix : "");
+	fprintf(out,
+		"_%s_words()\n{\n"
+		"	local cur=${COMP_WORDS[COMP_CWORD]} last=${COMP_WORDS[COMP_CWORD - 1]}\n"
+		"	local verb= list= commands=\n\n"
+		"	((COMP_CWORD == 1)) || verb=${COMP_WORDS[1]}\n"
+		"	# --name=value is three words.\n"
+		"	[[ $last != \"=\" ]] || last=${COMP_WORDS[COMP_CWORD - 2]}\n"
+		"	[[ $cur != \"=\" ]] || cur=\n"
+		"	case $last:$verb in\n",
+		program->name);
+	for (size_t i = 0; i < program->option_count; i++)
+		bash_option(out, &program->options[i]);
+	for (int i = 1; i < program->verb_count; i++)
+		bash_verb(out, program, i);
+	bash_verb(out, program, 0);
+	fprintf(out,
+		"	esac\n"
+		"	COMPREPLY=($(compgen -W \"$list\" -- \"$cur\"))\n"
+		"	[[ $COMP_CWORD != 2 || -z $commands ]] || "
+		"COMPREPLY+=($(compgen -c -- \"$commands\"))\n"
+		"}\n"
+		"complete -o bashdefault -o default -F _%s_words %s\n",
+		program->name, program->name);
 }
 
-bool complete(const struct line_program *program, int argc, char **argv, FILE *out)
+void complete_zsh(FILE *out, const struct line_program *program)
 {
-	struct before before = {0};
-	const int last = argc - 1;
+	fprintf(out, "#compdef %s\nautoload -U +X bashcompinit && bashcompinit\n", program->name);
+	complete_bash(out, program);
+	fprintf(out, "_bash_complete -o bashdefault -o default -F _%s_words\n", program->name);
+}
 
-	if (argc < 3 || strcmp(argv[1], QUESTION) != 0)
-		return false;
-	for (int i = 2; i < last && !before.command; i++) {
-		take_word(program, argv[i], i - 1, &before);
-		if (!before.verb || !program->verbs[before.verb].passes_on)
-			before.command = 0;
-	}
-	if (before.wants && (!before.wants->many || argv[last][0] != '-'))
-		put_argument(out, before.wants);
-	else if (before.command)
-		fprintf(out, ":command %d\n", before.command);
-	else if (argv[last][0] == '-' && !before.ended)
-		put_options(out, program, before.verb);
-	else if (before.verb && program->verbs[before.verb].passes_on)
-		fprintf(out, ":command %d\n", last - 1);
+/* A rule for where the verb stands, or none does. */
+static void fish_begin(FILE *out, const struct line_program *program, int verb)
+{
+	fprintf(out, "complete -c %s -n '%s__fish_seen_subcommand_from", program->name,
+		verb ? "" : "not ");
+	if (verb)
+		fprintf(out, " %s", program->verbs[verb].name);
 	else
-		put_words(out, program, &before);
-	return true;
+		put_verbs(out, program);
+	fputc('\'', out);
+}
+
+/* What may stand there, where only some things may. */
+static void fish_list(FILE *out, const char *values, const char *(*names)(size_t i))
+{
+	if (!values && !names)
+		return;
+	fputs(" -x -a '", out);
+	put_choices(out, values, names);
+	fputc('\'', out);
+}
+
+static void fish_help(FILE *out, const char *help)
+{
+	fputs(" -d '", out);
+	for (; *help; help++)
+		fprintf(out, *help == '\'' || *help == '\\' ? "\\%c" : "%c", *help);
+	fputs("'\n", out);
+}
+
+static void fish_option(FILE *out, const struct line_option *row)
+{
+	fprintf(out, " -l %s", row->name);
+	if (row->letter)
+		fprintf(out, " -s %c", row->letter);
+	fputs(row->argument ? " -r" : "", out);
+	fish_list(out, row->values, row->names);
+	fish_help(out, row->help);
+}
+
+void complete_fish(FILE *out, const struct line_program *program)
+{
+	for (int verb = 0; verb < program->verb_count; verb++) {
+		const struct line_verb *row = &program->verbs[verb];
+
+		if (verb) {
+			fish_begin(out, program, 0);
+			fprintf(out, " -a %s", row->name);
+			fish_help(out, row->help);
+		}
+		fish_begin(out, program, verb);
+		if (!row->most)
+			fputs(" -f", out);
+		else if (row->passes_on)
+			fputs(" -x -a '(__fish_complete_subcommand --fcs-skip=2)'", out);
+		fish_list(out, NULL, row->names);
+		fputc('\n', out);
+		for (size_t i = 0; i < program->option_count; i++) {
+			if (!(program->options[i].verbs & LINE_ON(verb)))
+				continue;
+			fish_begin(out, program, verb);
+			fish_option(out, &program->options[i]);
+		}
+	}
+	fprintf(out, "complete -c %s -l help -s h -d '" LINE_HELP_HELP "'\n", program->name);
+	fprintf(out, "complete -c %s -l version -d '" LINE_HELP_VERSION "'\n", program->name);
 }

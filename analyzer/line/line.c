@@ -128,7 +128,7 @@ static int refuse_option(struct parser *parser, const char *given)
 {
 	const struct line_program *program = parser->program;
 	int length = (int)strcspn(given, "=");
-	struct near near = near_begin(given + 2, (size_t)(length > 2 ? length - 2 : 0));
+	struct near near = {given + 2, (size_t)(length > 2 ? length - 2 : 0)};
 	const char *instead = line_instead(program, given, (size_t)length);
 	char words[NEAR_WORDS];
 
@@ -141,7 +141,7 @@ static int refuse_option(struct parser *parser, const char *given)
 	for (size_t i = 0; i < program->option_count; i++)
 		near_try(&near, program->options[i].name);
 	return line_problem(parser->ret, "unknown option %.*s%s", length, given,
-			    near_words(&near, "--", words, sizeof(words)));
+			    near_words(&near, "--", words));
 }
 
 static int take_option(struct parser *parser, int id, const char *given)
@@ -202,14 +202,13 @@ int line_find_verb(const struct line_program *program, const char *word)
 	return -1;
 }
 
-const char *line_near_verb(const struct line_program *program, const char *word, char *text,
-			   size_t size)
+const char *line_near_verb(const struct line_program *program, const char *word, char *text)
 {
-	struct near near = near_begin(word, strlen(word));
+	struct near near = {word, strlen(word)};
 
 	for (int i = 0; i < program->verb_count; i++)
 		near_try(&near, program->verbs[i].name);
-	return near_words(&near, "", text, size);
+	return near_words(&near, "", text);
 }
 
 static const char *spaced(const char *name)

@@ -22,9 +22,7 @@ struct line_verb {
 	int fewest, most;  /* words after the verb; most -1: any number */
 	bool passes_on;    /* options after the first word are not ours: `run -- CMD...` */
 	const char *about; /* paragraphs, an empty line between them; NULL: `help` says it all */
-	/* For completions: what its words can be, up to NULL; or how files end that it takes. */
-	const char *(*names)(size_t i);
-	const char *suffix;
+	const char *(*names)(size_t i); /* for completions: what its words can be, up to NULL */
 };
 
 enum line_kind {
@@ -37,10 +35,9 @@ enum line_kind {
 struct line_option {
 	const char *name;
 	char letter;          /* 0: none */
-	const char *argument; /* NULL: takes none; "FILE" and "DIR" complete as such */
+	const char *argument; /* NULL: takes none */
 	const char *values;   /* "auto|always|never": all that it can be; NULL: anything */
 	const char *(*names)(size_t i); /* for completions: what it can be, up to NULL */
-	const char *suffix;             /* and how files end that it takes */
 	const char *help;
 	enum line_kind kind;
 	size_t offset; /* in the context */
@@ -94,9 +91,8 @@ int line_find_verb(const struct line_program *program, const char *word);
 /* What serves instead of a verb or option, of `length` bytes, that is gone; NULL: it never was. */
 const char *line_instead(const struct line_program *program, const char *word, size_t length);
 
-/* "; did you mean gate?", or "": of a word that is no verb. Returns `text`. */
-const char *line_near_verb(const struct line_program *program, const char *word, char *text,
-			   size_t size);
+/* "; did you mean gate?", or "": of a word that is no verb. Returns `text`, of NEAR_WORDS bytes. */
+const char *line_near_verb(const struct line_program *program, const char *word, char *text);
 
 /* Sets `problem`; returns -EINVAL. */
 __attribute__((format(printf, 2, 3))) int line_problem(struct line *line, const char *format, ...);

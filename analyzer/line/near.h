@@ -2,7 +2,10 @@
 /* near.h - "did you mean": of some names, the one that a mistyped word is meant to be. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#define NEAR_WORDS 80
 
 struct near {
 	const char *word;
@@ -11,12 +14,7 @@ struct near {
 	size_t distance;
 };
 
-/* The first `length` characters of `word`. */
-struct near near_begin(const char *word, size_t length);
-
 void near_try(struct near *near, const char *name);
 
 /* "; did you mean --json?" with "--" as `before`; "" where nothing is near. Returns `text`. */
-const char *near_words(const struct near *near, const char *before, char *text, size_t size);
-
-#define NEAR_WORDS 80 /* bytes that are enough for near_words() */
+const char *near_words(const struct near *near, const char *before, char text[NEAR_WORDS]);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - writes the manual pages, at build time: `generate dlprof.1`. Nothing in them is said but
- * in the tables of the programs.
+ * main.c - writes the manual pages and the shells' completions, at build time: `generate dlprof.1`,
+ * `generate bash dlprof`. Nothing in them is said but in the tables of the programs.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "dlprof/units.h"
 #include "launch/options.h"
+#include "line/complete.h"
 #include "line/man.h"
 #include "render/explain.h"
 #include "report/options.h"
@@ -89,11 +90,24 @@ int main(int argc, char **argv)
 		{"dlprof.7", man_environment},
 	};
 
+	static const struct {
+		const char *name;
+		void (*write)(FILE *out, const struct line_program *program);
+	} shells[] = {{"bash", complete_bash}, {"zsh", complete_zsh}, {"fish", complete_fish}};
+	const struct line_program *program =
+		argc == 3 && strcmp(argv[2], launch_program.name) == 0 ? &launch_program
+								       : &options_program;
+
+	for (size_t i = 0; argc == 3 && i < ARRAY_COUNT(shells); i++)
+		if (strcmp(argv[1], shells[i].name) == 0) {
+			shells[i].write(stdout, program);
+			return fflush(stdout) != 0;
+		}
 	for (size_t i = 0; argc == 2 && i < ARRAY_COUNT(pages); i++)
 		if (strcmp(argv[1], pages[i].name) == 0) {
 			pages[i].write(stdout);
 			return fflush(stdout) != 0;
 		}
-	fprintf(stderr, "usage: generate PAGE\n");
+	fprintf(stderr, "usage: generate PAGE, or SHELL PROGRAM\n");
 	return 2;
 }

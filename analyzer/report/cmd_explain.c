@@ -18,12 +18,12 @@ static int put(const struct options *options, const void *what, const struct pag
 static int refuse(const char *id)
 {
 	const struct explanation *explanation;
-	struct near near = near_begin(id, strlen(id));
+	struct near near = {id, strlen(id)};
 	char words[NEAR_WORDS];
 
 	for (size_t i = 0; (explanation = explain_at(i)) != NULL; i++)
 		near_try(&near, explanation->id);
-	near_words(&near, "", words, sizeof(words));
+	near_words(&near, "", words);
 	return cmd_fail("nothing is called '%s'%s%s", id, words,
 			*words ? "" : "; --explain all lists every name");
 }

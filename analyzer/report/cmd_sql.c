@@ -200,12 +200,12 @@ int cmd_sql(const struct options *options)
 
 	if (!options->run)
 		return cmd_show(options, list, NULL, CMD_DONE);
-	near = near_begin(options->run, strlen(options->run));
+	near = (struct near){options->run, strlen(options->run)};
 	for (size_t i = 0; (name = queries_name(i)); i++)
 		near_try(&near, name);
 	if (!sql)
 		return cmd_fail("no query is called '%s'%s", options->run,
-				near.name ? near_words(&near, "", words, sizeof(words))
+				near.name ? near_words(&near, "", words)
 					  : "; dlprof-report sql lists them");
 	if (options->run_count < 2)
 		return cmd_show(options, print_text, sql, CMD_DONE);

@@ -57,12 +57,12 @@ static int take_value(const char *option, const char *text, enum gate_unit unit,
 
 static int refuse_metric(const char *option, const char *text, size_t length)
 {
-	struct near near = near_begin(text, length);
+	struct near near = {text, length};
 	char words[NEAR_WORDS];
 
 	for (int i = 0; i < GATE_METRIC_MAX; i++)
 		near_try(&near, gate_metrics[i].name);
-	near_words(&near, "", words, sizeof(words));
+	near_words(&near, "", words);
 	return cmd_fail("--%s: '%.*s' is not a metric%s", option, (int)length, text,
 			*words ? words : " (see --explain gate)");
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "line/complete.h"
 #include "report/cmd.h"
 #include "report/newest.h"
 #include "report/ranks.h"
@@ -93,8 +92,6 @@ int main(int argc, char **argv)
 	int status = 0;
 
 	setlocale(LC_CTYPE, ""); /* numbers stay as they are in "C" */
-	if (complete(&options_program, argc, argv, stdout))
-		return 0;
 	if (options_parse(&options, argc, argv) < 0)
 		return cmd_fail("%s", options.line.problem);
 	if (options.line.help || options.line.version)

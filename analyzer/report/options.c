@@ -19,8 +19,6 @@
 #define SHOWN (ON(VERB_REPORT) | ON(VERB_BATCHES) | ON(VERB_COMPARE))
 #define PART  (SHOWN | ON(VERB_HTML) | ON(VERB_TRACE)) /* of a run */
 
-#define RUNS .suffix = ".db"
-
 static const char *explain_id(size_t i)
 {
 	const struct explanation *explanation = i ? explain_at(i - 1) : NULL;
@@ -30,14 +28,13 @@ static const char *explain_id(size_t i)
 
 static const struct line_verb VERBS[VERB_MAX] = {
 	[VERB_REPORT] = {"", "[RUN.db...]", "is the run, or the job of several, starved, and why?",
-			 .fewest = 0, .most = -1, RUNS},
-	[VERB_BATCHES] = {"batches", "[RUN.db]", "every batch as a row", .fewest = 0, .most = 1,
-			  RUNS},
+			 .fewest = 0, .most = -1},
+	[VERB_BATCHES] = {"batches", "[RUN.db]", "every batch as a row", .fewest = 0, .most = 1},
 	[VERB_COMPARE] = {"compare", "A.db B.db",
 			  "what changed from run A to run B, and is it noise?", .fewest = 2,
-			  .most = 2, RUNS},
+			  .most = 2},
 	[VERB_HTML] = {"html", "RUN.db... -o REPORT.html", "the report as one HTML file",
-		       .fewest = 1, .most = -1, RUNS,
+		       .fewest = 1, .most = -1,
 		       .about = "For several runs or a folder (the ranks of a job) the page has "
 				"a row and a picture of each; --rank N makes the page of one "
 				"rank. Of several jobs it has a row and the verdict of each."},
@@ -46,7 +43,6 @@ static const struct line_verb VERBS[VERB_MAX] = {
 	[VERB_GATE] =
 		{"gate", "RUN.db... [@FILE] [--baseline RUN|DIR...]",
 		 "does a run keep to its limits, and to its baselines?", .fewest = 1, .most = -1,
-		 RUNS,
 		 .about = "A limit on the stall ratio fails if the ratio is above it with 99 % "
 			  "confidence: by a bootstrap of the run's batches, in blocks, and of "
 			  "its later epochs' starts. Against five or more baselines of the same "
@@ -60,7 +56,7 @@ static const struct line_verb VERBS[VERB_MAX] = {
 			  "needs max(300, 20 x prefetch_factor x workers) batches, and the "
 			  "sampler's seed fixed."},
 	[VERB_TRACE] = {"trace", "RUN.db... -o TRACE.json", "a timeline for ui.perfetto.dev",
-			.fewest = 1, .most = -1, RUNS,
+			.fewest = 1, .most = -1,
 			.about = "It has lanes for the training, for each worker's loads and "
 				 "for slow operations, and a counter of the finished batches "
 				 "that wait. Browsers take about 200 MB, or 400,000 batches; "
@@ -70,7 +66,7 @@ static const struct line_verb VERBS[VERB_MAX] = {
 				 "--worst applies to each run."},
 	[VERB_EXPORT] =
 		{"export", "RUN.db... -o FOLDER|--into FLEET.db|--copy",
-		 "views as CSV, or jobs as rows of a database", .fewest = 1, .most = -1, RUNS,
+		 "views as CSV, or jobs as rows of a database", .fewest = 1, .most = -1,
 		 .about = "Writes one file per view of a run into FOLDER, or with --view only that "
 			  "view, to a file or standard output. Times are seconds of the monotonic "
 			  "clock; an empty cell was not observed.\n\n"
@@ -86,7 +82,7 @@ static const struct line_verb VERBS[VERB_MAX] = {
 			  "at each export, so give it all runs at once."},
 	[VERB_TOP] =
 		{"top", "[RUN.db]", "the report of a run that still records, again and again",
-		 .fewest = 0, .most = 1, RUNS,
+		 .fewest = 0, .most = 1,
 		 .about = "Draws the report's screen every 2 seconds until q or until the run is "
 			  "over, less often where that would take a tenth of a CPU; once, if "
 			  "standard output is not a terminal. It opens the database only while it "
@@ -94,7 +90,6 @@ static const struct line_verb VERBS[VERB_MAX] = {
 	[VERB_FOLD] =
 		{"fold", "FOLDER|PART... [-o N.part]",
 		 "sum up a large job's ranks, machine by machine", .fewest = 1, .most = -1,
-		 .suffix = ".part",
 		 .about = "With -o it writes a partial of some ranks' runs: a few hundred "
 			  "kilobytes that hold every step of the job. Run it once per machine, "
 			  "with srun or mpirun, where the runs are. Partials fold into larger "
@@ -261,7 +256,7 @@ static const struct line_option OPTIONS[] = {
 	 WHOLE(worst), .verbs = ON(VERB_TRACE)},
 	{"view", .argument = "VIEW", .help = "only this view: batch, load, file, ...", TEXT(view),
 	 .verbs = ON(VERB_EXPORT)},
-	{"into", .argument = "FLEET.db", .suffix = ".db",
+	{"into", .argument = "FLEET.db",
 	 .help = "add the jobs to this SQLite database, or make it", TEXT(into),
 	 .verbs = ON(VERB_EXPORT)},
 	{"copy", .help = "write the same as text for psql", FLAG(copy), .verbs = ON(VERB_EXPORT)},
@@ -279,7 +274,7 @@ static const struct line_option OPTIONS[] = {
 	 .take = take_limit, .verbs = ON(VERB_GATE)},
 	{"warn", .argument = "LIMIT", .help = "the same, but only warn", .take = take_warn,
 	 .verbs = ON(VERB_GATE)},
-	{"baseline", .argument = "RUN|DIR...", .many = true, RUNS,
+	{"baseline", .argument = "RUN|DIR...", .many = true,
 	 .help = "runs to compare with, five or more", .take = take_baseline,
 	 .verbs = ON(VERB_GATE)},
 	{"min-effect", .argument = "3pp", .help = "ignore increases up to this size",
@@ -394,7 +389,7 @@ static int check_words(struct options *options)
 		if (instead)
 			return line_problem(&options->line, "%s is gone: %s", options->run,
 					    instead);
-		line_near_verb(&options_program, options->run, near, sizeof(near));
+		line_near_verb(&options_program, options->run, near);
 		return line_problem(&options->line, "'%s' is neither a verb nor a file%s",
 				    options->run, *near ? near : " (see --help)");
 	}

@@ -81,7 +81,7 @@ static bool take(const char *text, size_t length, struct whatif_wish *ret, char 
 {
 	const char *equals = memchr(text, '=', length);
 	size_t name_length = equals ? (size_t)(equals - text) : length;
-	struct near near = near_begin(text, name_length);
+	struct near near = {text, name_length};
 	char words[NEAR_WORDS], keys[MOST_KEYS];
 	size_t i;
 
@@ -100,7 +100,7 @@ static bool take(const char *text, size_t length, struct whatif_wish *ret, char 
 		return false;
 	}
 	list_keys(keys);
-	near_words(&near, "", words, sizeof(words));
+	near_words(&near, "", words);
 	snprintf(problem, size, "'%.*s' is not one of its settings%s%s %s", (int)name_length, text,
 		 words, *words ? " They are" : ", which are", keys);
 	return false;

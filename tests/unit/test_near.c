@@ -8,7 +8,7 @@ static const char *nearest(const char *word)
 {
 	static const char *const names[] = {"",      "gate",         "compare", "batches", "top",
 					    "trace", "head_of_line", "html",    "import"};
-	struct near near = near_begin(word, strlen(word));
+	struct near near = {word, strlen(word)};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		near_try(&near, names[i]);
@@ -43,11 +43,11 @@ Test(near, another_word_is_not_near)
 
 Test(near, words_are_a_question_or_nothing)
 {
-	struct near near = near_begin("jsn=3", 3);
+	struct near near = {"jsn=3", 3};
 	char text[NEAR_WORDS];
 
-	cr_assert_str_eq(near_words(&near, "--", text, sizeof(text)), "");
+	cr_assert_str_eq(near_words(&near, "--", text), "");
 	near_try(&near, "csv");
 	near_try(&near, "json");
-	cr_assert_str_eq(near_words(&near, "--", text, sizeof(text)), "; did you mean --json?");
+	cr_assert_str_eq(near_words(&near, "--", text), "; did you mean --json?");
 }
