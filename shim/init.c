@@ -15,6 +15,7 @@
 #include "batch/consumer.h"
 #include "batch/nvtx.h"
 #include "batch/scope.h"
+#include "batch/stage.h"
 #include "cuda/attach.h"
 #include "cuda/cudart.h"
 #include "cuda/state.h"
@@ -67,6 +68,7 @@ static void init_finish(void)
 		summary_print_unseen(audit_seen());
 		return;
 	}
+	stage_finish();
 	writer_finish();
 	if (activate_is_here())
 		segment_mark_end();

@@ -10,6 +10,7 @@
 #include "drain/gpu_join.h"
 #include "drain/now.h"
 #include "drain/sampler.h"
+#include "drain/stages.h"
 #include "drain/stream.h"
 
 int join_open(struct writer *writer, struct live *live, struct sampler *sampler,
@@ -376,6 +377,9 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	case DLPROF_EVENT_GPU_STATE:
 	case DLPROF_EVENT_KERNEL:
 		return gpu_join_take(join->gpu, segment, event);
+	case DLPROF_EVENT_STAGE:
+	case DLPROF_EVENT_STAGE_SUM:
+		return stages_take(join->writer, segment, event);
 	case DLPROF_EVENT_EPOCH:
 	case DLPROF_EVENT_BATCH:
 	case DLPROF_EVENT_STOP:

@@ -23,7 +23,8 @@ static const char *const ADDED[] = {
 	"TABLE t_stack",   "TABLE t_doing",    "VIEW frame",    "VIEW stack",
 	"VIEW doing",      "VIEW batch",       "TABLE t_use",   "TABLE t_thread",
 	"TABLE t_made",    "VIEW thread",      "VIEW load",     "VIEW decode",
-	"VIEW blocked",
+	"VIEW blocked",    "TABLE t_stage",    "TABLE t_stage_sum",
+	"VIEW stage",
 };
 
 static const char VERSION_6_SQL[] =
@@ -79,6 +80,8 @@ static const struct {
 	{"t_use", "swapped_bytes"},
 	{"t_thread", "cpu_ns"},
 	{"t_made", "batch_bytes"},
+	{"t_stage", "kind"},
+	{"t_stage_sum", "ready"},
 	{"t_process", "exit_status", "pid",
 	 "CREATE TEMP VIEW t_process AS SELECT *, NULL AS exit_status FROM main.t_process"},
 	{"t_batch", "free_ns", "task",

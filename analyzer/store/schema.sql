@@ -145,6 +145,42 @@ CREATE TABLE t_made (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
+-- Stages of loaders that are made of such (tf.data, DALI), and kernels: operations that a stage calls
+-- for an element. number, parent: of the stage in its process, as that of t_loader. Since version 11.
+CREATE TABLE t_stage (
+	stage_id INTEGER PRIMARY KEY,
+	pid INTEGER NOT NULL,
+	number INTEGER NOT NULL,
+	parent INTEGER,			-- takes its elements; of a kernel: calls it, where that is known
+	kernel INTEGER,
+	root INTEGER,			-- the training asks this one
+	autotuned INTEGER,		-- the framework itself changes parallel and capacity
+	parallel INTEGER,		-- calls at once that are asked for
+	capacity INTEGER,		-- elements that its queue may hold
+	threads INTEGER,		-- of a root: in the pool that the pipeline runs in
+	name TEXT,
+	kind TEXT,			-- view stage
+	UNIQUE (pid, number)
+);
+
+-- What a stage did in a window of time, in which the batches of one epoch of a loader were asked for;
+-- NULL: of several. busy_ns: in calls of it, over all threads; own_ns: without the stages and kernels that
+-- it called itself. Since version 11.
+CREATE TABLE t_stage_sum (
+	stage_id INTEGER NOT NULL,
+	begin_ns INTEGER NOT NULL,
+	window_ns INTEGER NOT NULL,
+	loader_id INTEGER,
+	epoch INTEGER,
+	elements INTEGER,
+	busy_ns INTEGER,
+	own_ns INTEGER,
+	cpu_ns INTEGER,			-- of own_ns
+	read_ns INTEGER,		-- of own_ns: opening and reading files
+	ready INTEGER,			-- elements of a queue, summed over when it was asked
+	PRIMARY KEY (stage_id, begin_ns)
+) WITHOUT ROWID;
+
 -- What the GPU did in the step of a batch, [begin_ns, begin_ns + step_ns). Busy: it runs a kernel or
 -- graph. Of several devices of a process, busy time and gaps are the mean of those that get data
 -- from the host (t_gpu_device), all else is of all of them. The gaps are all the rest of the step, each nanosecond in one
@@ -340,6 +376,17 @@ CREATE VIEW batch AS SELECT r.rank AS rank, b.loader_id AS loader_id, epoch, bat
 FROM t_batch b JOIN t_loader l ON l.loader_id = b.loader_id,
 	t_rank r
 WHERE batch IS NOT NULL;
+
+-- A row a window of time. kind: read, decode, transform, python, batch, shuffle, cache, interleave,
+-- prefetch, reader, other. stage, parent: numbers. at_once: calls under way, on average; queue: elements
+-- in it when it was asked, on average.
+CREATE VIEW stage AS SELECT r.rank AS rank, loader_id, epoch, s.stage_id AS stage,
+	(SELECT p.stage_id FROM t_stage p WHERE p.pid = s.pid AND p.number = s.parent) AS parent,
+	name, kind, begin_ns, window_ns, elements, busy_ns, own_ns, cpu_ns, read_ns, parallel,
+	busy_ns * 1.0 / NULLIF(window_ns, 0) AS at_once,
+	CASE kind WHEN 'prefetch' THEN ready * 1.0 / NULLIF(elements, 0) END AS queue, capacity,
+	kernel, root, autotuned, threads
+FROM t_stage_sum JOIN t_stage s USING (stage_id), t_rank r;
 
 -- tensor_count, batch_bytes: of one load in 16.
 CREATE VIEW load AS SELECT r.rank AS rank, loader_id, epoch, batch, worker_id, pid,

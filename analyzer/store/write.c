@@ -219,6 +219,26 @@ int writer_made(struct writer *writer, const struct made_row *row)
 	return put(writer, STATEMENT_MADE, row, NUMBERS(row), 0);
 }
 
+int writer_stage(struct writer *writer, const struct stage_row *row)
+{
+	return put(writer, STATEMENT_STAGE, row, BEFORE(row, name), FROM(row, name));
+}
+
+int writer_stage_sum(struct writer *writer, int64_t pid, int64_t number,
+		     const struct stage_sum_row *row)
+{
+	sqlite3_stmt *statement;
+	int64_t id;
+	int at = 0, r = ask(bind(writer, STATEMENT_STAGE_ID, "nn", pid, number), &id, 1);
+
+	if (r < 1)
+		return r;
+	statement = prepare(writer, STATEMENT_STAGE_SUM);
+	bind_numbers(statement, &at, (const int64_t *)row, NUMBERS(row));
+	bind_numbers(statement, &at, &id, 1);
+	return finish(statement);
+}
+
 int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id)
 {
 	sqlite3_stmt *statement = bind(writer, STATEMENT_LOADER, "nnnnnnns", row->pid, row->number,

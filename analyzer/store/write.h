@@ -107,6 +107,23 @@ struct made_row {
 
 int writer_made(struct writer *writer, const struct made_row *row);
 
+/* A stage of a loader's pipeline; see t_stage in schema.sql. `parent`: a number as `number` is. */
+struct stage_row {
+	int64_t pid, number, parent, kernel, root, autotuned, parallel, capacity, threads;
+	const char *name, *kind;
+};
+
+int writer_stage(struct writer *writer, const struct stage_row *row);
+
+/* What the stage of that number did in a window of time. */
+struct stage_sum_row {
+	int64_t begin_ns, window_ns, loader_id, epoch, elements, busy_ns, own_ns, cpu_ns, read_ns,
+		ready;
+};
+
+int writer_stage_sum(struct writer *writer, int64_t pid, int64_t number,
+		     const struct stage_sum_row *row);
+
 /* What the GPU did in the step of a batch whose row is written. */
 struct gpu_values {
 	int64_t loader_id, epoch, task;

@@ -25,6 +25,8 @@ enum dlprof_event_kind {
 	DLPROF_EVENT_PLACE,      /* where the program makes the loader of number `task`: `mark` */
 	DLPROF_EVENT_KERNEL,     /* a part of a kernel's name */
 	DLPROF_EVENT_MADE,       /* what some loads made: follows their LOAD */
+	DLPROF_EVENT_STAGE,      /* a stage of a loader's pipeline, before its first sums */
+	DLPROF_EVENT_STAGE_SUM,  /* what a stage did in a window of time */
 	DLPROF_EVENT_KIND_MAX
 };
 
@@ -135,6 +137,36 @@ struct dlprof_load {
 struct dlprof_made {
 	uint64_t tensor_count;
 	uint64_t bytes; /* of its tensors, arrays and strings */
+};
+
+enum dlprof_stage_flag {
+	DLPROF_STAGE_KERNEL = 1 << 0,	 /* an operation within the stages, called for an element */
+	DLPROF_STAGE_ROOT = 1 << 1,	 /* the training asks this one */
+	DLPROF_STAGE_AUTOTUNED = 1 << 2, /* the framework changes `parallel` and `capacity` */
+};
+
+/* `task` is the number of the stage within its process, from 1. -1: not known. */
+struct dlprof_stage {
+	uint32_t parent;	/* the stage that takes its elements; 0: not known */
+	uint32_t flags;		/* enum dlprof_stage_flag */
+	int32_t parallel;	/* how many calls at once are asked for */
+	int32_t capacity;	/* elements that its queue may hold */
+	int32_t threads;	/* of the pool that the pipeline runs in; of a root */
+	char name[64];
+};
+
+/*
+ * Sums over the calls that ended in the window [begin_ns, begin_ns + duration_ns) of the stage
+ * `task`. stream, generation: of the loader's epoch whose batches were asked for; 0: of several.
+ */
+struct dlprof_stage_sum {
+	uint64_t elements;
+	uint64_t busy_ns;	/* in calls of it, over all threads */
+	uint64_t own_ns;	/* ... without the stages and kernels that it called itself */
+	uint64_t timed_ns;	/* the part of own_ns whose CPU time was measured */
+	uint64_t cpu_ns;	/* ... which is this */
+	uint64_t read_ns;	/* of own_ns: opening and reading files */
+	uint64_t ready;		/* of a queue: elements in it, summed over when it was asked */
 };
 
 /* begin_ns, duration_ns: the call, from outside. */
@@ -272,6 +304,8 @@ struct dlprof_event {
 		struct dlprof_batch batch;
 		struct dlprof_load load;
 		struct dlprof_made made;
+		struct dlprof_stage stage;
+		struct dlprof_stage_sum stage_sum;
 		struct dlprof_op op;
 		char mark[DLPROF_MARK_BYTES];
 		struct dlprof_gpu_ops gpu_ops;

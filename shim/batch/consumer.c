@@ -7,6 +7,7 @@
 #include "base/sys.h"
 #include "base/text.h"
 #include "batch/pinning.h"
+#include "batch/stage.h"
 #include "record/activate.h"
 #include "record/launches.h"
 #include "record/run.h"
@@ -142,6 +143,7 @@ void consumer_begin(struct consumer *consumer, const struct consumer_facts *fact
 	consumer->workers = facts->workers < 0 ? CONSUMER_WORKERS_UNKNOWN : facts->workers;
 	consumer->in_order = facts->flags & DLPROF_EPOCH_IN_ORDER;
 	consumer->receive_ns = facts->opaque ? UINT64_MAX : 0;
+	consumer->is_staged = stage_is_kind(facts->kind);
 	consumer->sees_samples = facts->sees_samples;
 	consumer->sees_fetches = facts->sees_fetches;
 	consumer->ordinal = 0;
@@ -294,6 +296,8 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, 
 	if (!thread)
 		return false;
 	look_at_asker(consumer, thread);
+	if (consumer->is_staged && !is_nested(thread))
+		stage_asked(consumer->stream, consumer->generation);
 	enter_next(consumer, wait, thread, begin_ns);
 	summary_wait_begin(wait->account, wait->begin_ns);
 	if (!wait->nested)

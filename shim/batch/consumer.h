@@ -35,6 +35,7 @@ struct consumer {
 	uint32_t asker;		/* the thread that asked last; 0: nobody has */
 	bool pool;		/* any thread of a pool asks, one at a time */
 	bool is_ahead;		/* this epoch was announced for an outer iterator; ahead.h */
+	bool is_staged;		/* its loader is made of stages; stage.h */
 	bool sees_samples;	/* choosing the samples is seen */
 	bool sees_fetches;	/* so are descriptors that are fetched */
 };

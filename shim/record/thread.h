@@ -316,13 +316,18 @@ static inline struct thread *thread_get(void)
 }
 
 /* Where there is no disk for it, too: the record is counted as lost then. */
-static inline bool thread_has_room(const struct thread *thread)
+static inline bool thread_has_room_for(const struct thread *thread, uint32_t count)
 {
 	const struct dlprof_slot *slot = thread->slot;
 
 	return atomic_load_explicit(&slot->head, memory_order_relaxed) -
-		       atomic_load_explicit(&slot->tail, memory_order_acquire) <
+		       atomic_load_explicit(&slot->tail, memory_order_acquire) + count <=
 	       DLPROF_RING_CAPACITY;
+}
+
+static inline bool thread_has_room(const struct thread *thread)
+{
+	return thread_has_room_for(thread, 1);
 }
 
 /* Appends a record to the thread's ring; counts it as lost when the drain is too far behind. */

@@ -59,6 +59,8 @@ VIEWS = {
             "decode_count decode_ns decode_bytes other_ns",
     "decode": "rank library format width_class count ns pixels bytes",
     "file": "rank path count bytes ns slowest_ns",
+    "stage": "rank loader_id epoch stage parent name kind begin_ns window_ns elements busy_ns own_ns "
+             "cpu_ns read_ns parallel at_once queue capacity",
     "slow": "ts_ns pid tid class what ns stack",
     "gpu_kernel": "rank name count ns",
     "gpu_step": "rank loader_id epoch batch begin_ns step_ns gpu_busy_ns kernel_count graph_count "

@@ -2,7 +2,10 @@
 /* older.h - SQL that takes from a database what later versions of the schema added. */
 #pragma once
 
+#define WITHOUT_11 "DROP VIEW stage; DROP TABLE t_stage; DROP TABLE t_stage_sum;"
+
 #define WITHOUT_10                                                                                 \
+	WITHOUT_11                                                                                 \
 	"DROP VIEW batch; DROP VIEW blocked; DROP VIEW thread; DROP VIEW process; DROP VIEW load;" \
 	"DROP VIEW decode;"                                                                        \
 	"DROP TABLE t_use; DROP TABLE t_thread; DROP TABLE t_made;"                                \

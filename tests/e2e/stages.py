@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stages of tf.data's pipelines and their kernels, with TensorFlow's two libraries as tf_stages.c plays
+them: what was planted is in the view `stage`, and the program sees nothing of it."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import fakes  # noqa: E402
+import programs  # noqa: E402
+from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, rows, run,  # noqa
+                         scratch, wait_for_drain)
+
+SUMS = ("SELECT name, kind, kernel, root, autotuned, parallel, capacity, threads, "
+        "(SELECT name FROM t_stage p WHERE p.stage_id = s.parent) AS feeds, "
+        "SUM(elements) AS elements, SUM(busy_ns) AS busy_ns, SUM(own_ns) AS own_ns, "
+        "SUM(cpu_ns) AS cpu_ns, MAX(queue) AS queue, COUNT(DISTINCT loader_id) AS loaders, "
+        "COUNT(*) AS windows FROM stage s GROUP BY stage")
+AHEAD = 2
+
+
+def record(*arguments):
+    database, packages = os.path.join(scratch(), "run.db"), scratch()
+    fakes.write(packages)
+    program = [PYTHON, "-B", programs.path_of("stages")] + [str(one) for one in arguments]
+    plain = run(program, env=environment(False, PYTHONPATH=packages), cwd=packages)
+    done = run(program, cwd=packages, env=environment(DLPROF_OUT=database, DLPROF_QUIET=1,
+                                                      PYTHONPATH=packages))
+    equal((done.status, done.out, done.err), (plain.status, plain.out, plain.err), arguments,
+          "status and output")
+    # As many as were asked for, every status as it came, and no text of TensorFlow's was kept.
+    equal(done.out.split()[:3], [str(arguments[0] * arguments[1]), "0", "0"], arguments, done.err)
+    wait_for_drain(database)
+    return {row["name"]: row for row in rows(database, SUMS)}, database
+
+
+def check_planted():
+    """Each stage with what it does, and none of the training's kernels."""
+    epochs, count, read_us, decode_us = 3, 20, 3000, 1500
+    found, database = record(epochs, count, read_us, decode_us)
+    equal(sorted(found), ["DecodeJpeg", "ParallelMapV2", "Prefetch", "ReadFile", "Root"], "stages")
+    equal({name: (row["kind"], row["kernel"], row["root"], row["feeds"]) for name, row in
+           found.items()},
+          {"Root": ("other", 0, 1, None), "Prefetch": ("prefetch", 0, 0, "Root"),
+           "ParallelMapV2": ("transform", 0, 0, "Prefetch"),
+           "ReadFile": ("read", 1, 0, "ParallelMapV2"),
+           "DecodeJpeg": ("decode", 1, 0, "ParallelMapV2")}, "kinds and whom they feed")
+    equal((found["Root"]["threads"], found["Prefetch"]["capacity"], found["Prefetch"]["autotuned"],
+           found["ParallelMapV2"]["parallel"], found["ParallelMapV2"]["autotuned"]),
+          (3, 2, 0, 8, 1), "settings")
+    for name, row in found.items():
+        equal((row["elements"], row["loaders"]), (epochs * count, 1), name, "elements, loaders")
+    calls = epochs * count
+    for name, us in (("ReadFile", read_us), ("DecodeJpeg", decode_us)):
+        check(found[name]["own_ns"] >= calls * us * 1000, name, "own time", found[name]["own_ns"])
+    # The first call of each is too early to know that it is long.
+    check(found["ReadFile"]["cpu_ns"] < 0.2 * found["ReadFile"]["own_ns"], "asleep", found["ReadFile"])
+    check(found["DecodeJpeg"]["cpu_ns"] > 0.9 * calls * decode_us * 1000, "busy",
+          found["DecodeJpeg"])
+    kernels = found["ReadFile"]["own_ns"] + found["DecodeJpeg"]["own_ns"]
+    stages = [found[name]["own_ns"] for name in ("Root", "Prefetch", "ParallelMapV2")]
+    # What a call does itself is its own once.
+    check(abs(kernels + sum(stages) - found["Root"]["busy_ns"]) < 1_000_000, "own times", stages,
+          kernels, found["Root"]["busy_ns"])
+    check(found["Root"]["busy_ns"] >= found["Prefetch"]["busy_ns"] >=
+          found["ParallelMapV2"]["busy_ns"], "within each other", found)
+    check(0 < found["Prefetch"]["queue"] <= AHEAD, "queue", found["Prefetch"]["queue"])
+    waits = rows(database, "SELECT SUM(wait_ns) AS ns FROM batch")[0]["ns"]
+    check(waits >= 0.9 * found["Root"]["busy_ns"], "waits", waits, found["Root"]["busy_ns"])
+
+
+def check_many():
+    """Iterators that come and go at the same addresses are the same stages, and nothing grows."""
+    epochs, count = 10000, 3
+    found, database = record(epochs, count, 0, 0)
+    equal(sorted(found), ["DecodeJpeg", "ParallelMapV2", "Prefetch", "ReadFile", "Root"], "stages")
+    for name, row in found.items():
+        equal(row["elements"], epochs * count, name, "elements of many epochs")
+    windows = max(row["windows"] for row in found.values())
+    check(windows < 1000, "windows", windows)
+    equal(rows(database, "SELECT text FROM note WHERE text LIKE '%stage%'"), [], "notes")
+
+
+def main():
+    need_shim()
+    check_planted()
+    check_many()
+    finish()
+
+
+main()

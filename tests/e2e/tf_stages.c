@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tf_stages.c - two libraries that TensorFlow consists of, as far as its pipelines are made of
+ * stages and kernels: with -DFRAMEWORK the one that has the base classes, else the one whose stages
+ * call each other through them. Root asks Prefetch, which is two elements ahead of it, that asks
+ * Map, whose function has the kernels ReadFile (asleep) and DecodeJpeg (busy).
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct object;
+
+/* What both libraries know of a stage or a kernel. */
+struct object {
+	const char *name;
+	void (*work)(struct object *object, bool *end);
+};
+
+/* std::string */
+struct text {
+	char *bytes;
+	size_t length;
+	char local[16];
+};
+
+#define GLUE(a, b, c) a##b##c
+#define NAME(a, b, c) GLUE(a, b, c)
+#define NEXT                                                                                       \
+	NAME(_ZN10tensorflow4data19DatasetBaseIterator7GetNext,                                    \
+	     EPNS0_15IteratorContextEPSt6vector, INS_6TensorESaIS5_EEPb)
+#define READY                                                                                      \
+	NAME(_ZN10tensorflow4data16CapturedFunction11Instantiate,                                  \
+	     EPNS0_15IteratorContextEPSt10unique_ptrI,                                             \
+	     NS0_28InstantiatedCapturedFunctionESt14default_deleteIS5_EE)
+#define COMPUTE                                                                                    \
+	_ZN10tensorflow16ThreadPoolDevice7ComputeEPNS_8OpKernelEPNS_15OpKernelContextE
+#define BORN   _ZN10tensorflow8OpKernelC2EPNS_20OpKernelConstructionE
+#define DEAD   _ZN10tensorflow8OpKernelD2Ev
+#define CLOSED _ZN10tensorflow4data19DatasetBaseIteratorD2Ev
+
+void *NEXT(void *status, struct object *stage, void *context, void *tensors, bool *end);
+void *READY(void *status, void (*make)(void), void *context, void *function);
+void COMPUTE(void *device, struct object *kernel, void *context);
+void BORN(struct object *kernel, const char *name);
+void DEAD(struct object *kernel);
+void CLOSED(struct object *stage);
+long texts_kept(void);
+
+#ifdef FRAMEWORK
+static long kept;
+
+void *_Znwm(size_t size);
+void *_Znwm(size_t size)
+{
+	kept++;
+	return malloc(size);
+}
+
+void _ZdlPv(void *bytes);
+void _ZdlPv(void *bytes)
+{
+	kept--;
+	free(bytes);
+}
+
+long texts_kept(void)
+{
+	return kept;
+}
+
+static struct text text_of(const char *from)
+{
+	struct text text = {.length = strlen(from)};
+
+	text.bytes = _Znwm(text.length + 1);
+	memcpy(text.bytes, from, text.length + 1);
+	return text;
+}
+
+#define STAGE_NAME  _ZN10tensorflow4data19DatasetBaseIterator16BuildTraceMeNameB5cxx11Ev
+#define KERNEL_NAME _ZNK10tensorflow8OpKernel11TraceStringB5cxx11ERKNS_15OpKernelContextEb
+struct text STAGE_NAME(const struct object *stage);
+struct text KERNEL_NAME(const struct object *kernel, const void *context, bool is_verbose);
+
+struct text STAGE_NAME(const struct object *stage)
+{
+	return text_of(stage->name);
+}
+
+struct text KERNEL_NAME(const struct object *kernel, const void *context, bool is_verbose)
+{
+	return text_of(context && !is_verbose ? kernel->name : "");
+}
+
+void *NEXT(void *status, struct object *stage, void *context, void *tensors, bool *end)
+{
+	stage->work(stage, end);
+	return context && tensors ? status : NULL;
+}
+
+void *READY(void *status, void (*make)(void), void *context, void *function)
+{
+	make();
+	return context && function ? status : NULL;
+}
+
+void COMPUTE(void *device, struct object *kernel, void *context)
+{
+	if (device && context)
+		kernel->work(kernel, NULL);
+}
+
+void BORN(struct object *kernel, const char *name)
+{
+	kernel->name = name;
+}
+
+void DEAD(struct object *kernel)
+{
+	kernel->name = NULL;
+}
+
+/* As any C++ library, it gives memory back through its own import. */
+void CLOSED(struct object *stage)
+{
+	_ZdlPv(_Znwm(1));
+	stage->name = NULL;
+}
+#else
+#define AHEAD 2
+
+static struct object places[6]; /* at the same addresses each time, and never of the same */
+static struct object *root, *prefetch, *map, *reading, *decoding, *training;
+static long made_count, left_count, ahead_count, answers_wrong;
+static long read_us, decode_us;
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static void do_read(struct object *kernel, bool *end)
+{
+	struct timespec nap = {.tv_nsec = read_us * 1000};
+
+	(void)kernel, (void)end;
+	if (read_us)
+		nanosleep(&nap, NULL);
+}
+
+static void do_decode(struct object *kernel, bool *end)
+{
+	const uint64_t until = cpu_ns() + (uint64_t)decode_us * 1000;
+
+	(void)kernel, (void)end;
+	while (decode_us && cpu_ns() < until)
+		;
+}
+
+static void do_train(struct object *kernel, bool *end)
+{
+	(void)kernel, (void)end;
+}
+
+static bool next_of(struct object *stage)
+{
+	bool end = true;
+	int status;
+
+	answers_wrong += NEXT(&status, stage, &end, &end, &end) != &status;
+	return !end;
+}
+
+static void do_map(struct object *stage, bool *end)
+{
+	int device;
+
+	(void)stage;
+	*end = left_count-- <= 0;
+	if (*end)
+		return;
+	COMPUTE(&device, reading, &device);
+	COMPUTE(&device, decoding, &device);
+}
+
+static void do_prefetch(struct object *stage, bool *end)
+{
+	(void)stage;
+	while (ahead_count <= AHEAD && next_of(map))
+		ahead_count++;
+	*end = ahead_count == 0;
+	ahead_count -= !*end;
+}
+
+static void do_root(struct object *stage, bool *end)
+{
+	(void)stage;
+	*end = !next_of(prefetch);
+}
+
+static void make_kernels(void)
+{
+	BORN(reading, "some/node:ReadFile");
+	BORN(decoding, "map/DecodeJpeg:DecodeJpeg#id=7#");
+}
+
+static void place(struct object **ret, int number, void (*work)(struct object *, bool *))
+{
+	*ret = &places[(number + made_count) % 6];
+	(*ret)->work = work;
+}
+
+void pipeline_make(long elements, long us_to_read, long us_to_decode);
+void pipeline_make(long elements, long us_to_read, long us_to_decode)
+{
+	int status;
+
+	place(&root, 0, do_root);
+	place(&prefetch, 1, do_prefetch);
+	place(&map, 2, do_map);
+	place(&reading, 3, do_read);
+	place(&decoding, 4, do_decode);
+	place(&training, 5, do_train);
+	made_count++;
+	left_count = elements;
+	ahead_count = 0;
+	read_us = us_to_read;
+	decode_us = us_to_decode;
+	root->name = "Iterator::Root#name=Prefetch:1,threadpool_size=3,warm_start=false#";
+	prefetch->name = "Iterator::Root::Prefetch#name=Prefetch:1,buffer_limit=2,autotune=false#";
+	map->name = "Iterator::Root::Prefetch::ParallelMapV2#autotune=true,parallelism=8#";
+	answers_wrong += READY(&status, make_kernels, &status, &status) != &status;
+	BORN(training, "MatMul:MatMul");
+}
+
+/* The next element for the training, which then computes. False: there are no more. */
+int pipeline_next(void);
+int pipeline_next(void)
+{
+	int device, found = next_of(root);
+
+	COMPUTE(&device, training, &device);
+	return found;
+}
+
+void pipeline_drop(void);
+void pipeline_drop(void)
+{
+	CLOSED(map);
+	CLOSED(prefetch);
+	CLOSED(root);
+	DEAD(reading);
+	DEAD(decoding);
+	DEAD(training);
+}
+
+long pipeline_wrong(void);
+long pipeline_wrong(void)
+{
+	return answers_wrong;
+}
+
+long pipeline_texts(void);
+long pipeline_texts(void)
+{
+	return texts_kept();
+}
+#endif
