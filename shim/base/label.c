@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/label.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "dlprof/units.h"
-
-#define NAME_MAX  1024 /* registered */
-#define PLAIN_MAX 768  /* of them with their numbers */
-
-static char names[NAME_MAX][LABEL_BYTES];
-static _Atomic uint32_t name_count;
 
 /* Cut to fit, but not within a character: bytes 10xxxxxx continue the one before. */
 void label_copy(char *label, const char *text)
@@ -23,54 +16,6 @@ void label_copy(char *label, const char *text)
 			continue;
 	memcpy(label, text ? text : "", length);
 	memset(label + length, 0, LABEL_BYTES - length);
-}
-
-static void drop_numbers(char *plain, const char *label)
-{
-	size_t length = 0;
-
-	for (; *label; label++)
-		if (!text_is_digit(*label))
-			plain[length++] = *label;
-		else if (!length || plain[length - 1] != '#')
-			plain[length++] = '#';
-	memset(plain + length, 0, LABEL_BYTES - length);
-}
-
-/* Threads that register one name at once may give it two places, which does no harm. */
-static const void *find_or_add(const char *label, uint32_t most)
-{
-	uint32_t place = 0;
-
-	for (; place < name_count; place++)
-		if (strncmp(names[place], label, LABEL_BYTES) == 0)
-			return names[place];
-	while (place < most && !atomic_compare_exchange_weak(&name_count, &place, place + 1))
-		continue;
-	return place < most ? memcpy(names[place], label, LABEL_BYTES) : NULL;
-}
-
-const void *label_register(const char *text)
-{
-	char label[LABEL_BYTES], plain[LABEL_BYTES];
-	const void *handle;
-
-	label_copy(label, text);
-	if (!label[0])
-		return NULL;
-	handle = find_or_add(label, PLAIN_MAX);
-	if (handle)
-		return handle;
-	drop_numbers(plain, label);
-	return find_or_add(plain, NAME_MAX);
-}
-
-const char *label_of(const void *handle)
-{
-	uintptr_t at = (uintptr_t)handle - (uintptr_t)names;
-
-	return handle && at < sizeof(names) && at % LABEL_BYTES == 0 ? names[at / LABEL_BYTES]
-								     : NULL;
 }
 
 static bool ends_with(char *text, size_t length, const char *end)

@@ -17,15 +17,6 @@
 void label_copy(char *label, const char *text);
 
 /*
- * A name that the program wants to give once and use often. NULL: there is no room for more names.
- * Where it gets short, numbers become '#', so that "step 1" to "step 9999" are one name.
- */
-const void *label_register(const char *text);
-
-/* The name of such a handle; NULL: it is not one of ours. */
-const char *label_of(const void *handle);
-
-/*
  * Whether a range of this name is a step. `wanted` is what the user calls it, whatever number
  * follows; NULL: its letters are "step", "iteration" or "iter", perhaps after "train", "global" and
  * the like: "ProfilerStep#12", "train_step", "iteration5", "epoch 3 step 7", not "optimizer.step".

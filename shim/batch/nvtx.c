@@ -15,12 +15,10 @@
 #include "record/activate.h"
 #include "record/thread.h"
 
-#define VARIABLE      "NVTX_INJECTION64_PATH"
-#define NO_TRACKING   (-2) /* what push and pop return without a tool */
-#define KEPT_MOST     20000
-#define SHORT_NS      UINT64_C(100000) /* ranges so near together are no steps */
-#define OPEN_MOST     64 /* ranges that are started, not pushed, of all threads */
-#define ID_GENERATION UINT64_C(0x100)
+#define VARIABLE    "NVTX_INJECTION64_PATH"
+#define NO_TRACKING (-2) /* what push and pop return without a tool */
+#define KEPT_MOST   20000
+#define SHORT_NS    UINT64_C(100000) /* ranges so near together are no steps */
 
 /* The ABI of nvtxEventAttributes_t, version 2: up to the message. */
 struct attributes {
@@ -38,41 +36,22 @@ struct attributes {
 
 static_assert(sizeof(struct attributes) == 48, "as NVTX lays it out");
 
-enum message_type {
-	MESSAGE_TEXT = 1,
-	MESSAGE_REGISTERED = 3,
-};
+#define MESSAGE_TEXT 1 /* a message_type */
 
-/* Ranges that are started: any thread may end them. */
-static struct {
-	_Atomic uint64_t id; /* 0: free; 1: being filled */
-	struct thread_range range;
-} started[OPEN_MOST];
-
-static _Atomic uint64_t generation;
 static _Atomic uint32_t kept_count;
 static _Atomic bool attached;
-
-/* The thread whose ranges are the steps, by its tid: the first that began one. 0: none yet. */
-static _Atomic uint32_t leader;
-static uint64_t step_ns; /* of the leader alone: when it began the last */
+static uint64_t step_ns; /* of the main thread alone: when it began the last */
 
 /* DLPROF_NVTX as it was when the library came up; "": not asked for. */
 static char asked[CONFIG_NVTX_MAX];
 
-/* NULL: none, or in wide characters, which are not read. */
+/* NULL: none, or one in wide characters or registered before, which are not read. */
 static const char *text_of(const struct attributes *attributes)
 {
-	if (!attributes || attributes->size < sizeof(*attributes))
-		return NULL;
-	switch (attributes->message_type) {
-	case MESSAGE_TEXT:
-		return attributes->message;
-	case MESSAGE_REGISTERED:
-		return label_of(attributes->message);
-	default:
-		return NULL;
-	}
+	return attributes && attributes->size >= sizeof(*attributes) &&
+			       attributes->message_type == MESSAGE_TEXT
+		       ? attributes->message
+		       : NULL;
 }
 
 /* Half of the thread's ring is for records that matter more. */
@@ -93,27 +72,19 @@ static bool take_room(const struct thread *thread)
 	return false;
 }
 
-static bool lead(const struct thread *thread)
-{
-	uint32_t none = 0;
-
-	return atomic_compare_exchange_strong(&leader, &none, thread->tid) || none == thread->tid;
-}
-
 /* Records a step if the name is a step's and no range around it on this thread is one. */
 static bool begin_step(const struct thread *thread, const char *label, uint64_t now_ns)
 {
 	uint64_t since_ns;
 
-	/* A worker of a loader trains nothing. */
+	/* A worker of a loader trains nothing, and of the threads it is the main one that does. */
 	if (thread->load_depth || thread->worker >= 0 ||
-	    !label_is_step(label, strcmp(asked, "1") == 0 ? NULL : asked))
+	    !label_is_step(label, strcmp(asked, "1") == 0 ? NULL : asked) ||
+	    thread->tid != (uint32_t)sys_getpid())
 		return false;
 	for (uint32_t i = 0; i < thread->range_depth && i < THREAD_RANGE_MAX; i++)
 		if (thread->ranges[i].step)
 			return false;
-	if (!lead(thread))
-		return false;
 	since_ns = now_ns - step_ns;
 	step_ns = now_ns;
 	/* Of a loop within a step that is called so. */
@@ -123,11 +94,12 @@ static bool begin_step(const struct thread *thread, const char *label, uint64_t 
 	return true;
 }
 
-static void send(struct thread *thread, const struct thread_range *range, uint64_t end_ns)
+static void send(struct thread *thread, const struct thread_range *range)
 {
+	const uint64_t end_ns = clock_now_ns();
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_MARK,
-		.flags = end_ns ? DLPROF_FLAG_RANGE : 0,
+		.flags = DLPROF_FLAG_RANGE,
 		.worker = -1,
 		.begin_ns = range->begin_ns,
 		.duration_ns = end_ns > range->begin_ns ? end_ns - range->begin_ns : 0,
@@ -174,7 +146,7 @@ static int pop(void)
 		return NO_TRACKING;
 	thread->range_depth--;
 	if (thread->range_depth < THREAD_RANGE_MAX && thread->ranges[thread->range_depth].kept)
-		send(thread, &thread->ranges[thread->range_depth], clock_now_ns());
+		send(thread, &thread->ranges[thread->range_depth]);
 	return NO_TRACKING;
 }
 
@@ -183,91 +155,20 @@ static int domain_pop(const void *domain)
 	return pop();
 }
 
-static uint64_t start(const char *text)
+static int push_ex(const struct attributes *attributes)
 {
-	struct thread *thread = marks_enter();
-	struct thread_range *range;
-	uint64_t id = 0;
-	uint32_t place = 0;
-
-	if (!thread)
-		return 0;
-	while (place < OPEN_MOST && !atomic_compare_exchange_strong(&started[place].id, &id, 1)) {
-		place++;
-		id = 0;
-	}
-	if (place == OPEN_MOST)
-		return 0;
-	range = &started[place].range;
-	begin(thread, range, text);
-	begin_step(thread, range->label, range->begin_ns);
-	id = range->kept ? ++generation * ID_GENERATION + place + 2 : 0;
-	atomic_store(&started[place].id, id);
-	return id;
+	return push(text_of(attributes));
 }
 
-static void end(uint64_t id)
+static int domain_push_ex(const void *domain, const struct attributes *attributes)
 {
-	struct thread *thread = id ? marks_enter() : NULL;
-	uint64_t place = id % ID_GENERATION - 2;
-	struct thread_range range;
-
-	if (!thread || place >= OPEN_MOST)
-		return;
-	range = started[place].range;
-	/* Otherwise it was already ended, or never begun. */
-	if (atomic_compare_exchange_strong(&started[place].id, &id, 0))
-		send(thread, &range, clock_now_ns());
+	return push(text_of(attributes));
 }
-
-static void domain_end(const void *domain, uint64_t id)
-{
-	end(id);
-}
-
-static int mark(const char *text)
-{
-	struct thread *thread = marks_enter();
-	struct thread_range moment;
-
-	if (!thread)
-		return 0;
-	begin(thread, &moment, text);
-	if (moment.kept)
-		send(thread, &moment, 0);
-	return 0;
-}
-
-/* The names that are not given as they are. */
-#define WITH_ATTRIBUTES(type, call)                                                                \
-	static type call##_ex(const struct attributes *attributes)                                 \
-	{                                                                                          \
-		return call(text_of(attributes));                                                  \
-	}                                                                                          \
-	static type domain_##call##_ex(const void *domain, const struct attributes *attributes)    \
-	{                                                                                          \
-		return call(text_of(attributes));                                                  \
-	}
-WITH_ATTRIBUTES(int, mark)
-WITH_ATTRIBUTES(uint64_t, start)
-WITH_ATTRIBUTES(int, push)
-#undef WITH_ATTRIBUTES
 
 /* Its pop comes, too. */
 static int push_wide(const void *text)
 {
 	return push(NULL);
-}
-
-static const void *register_text(const void *domain, const char *text)
-{
-	return label_register(text);
-}
-
-/* All domains are one: a thread's ranges nest, whoever opened them. */
-static const void *create_domain(const void *name)
-{
-	return asked;
 }
 
 typedef void slot_function(void);
@@ -282,23 +183,12 @@ static const struct {
 	{                                                                                          \
 		module, number, (slot_function *)function                                          \
 	}
-	SLOT(1, 1, mark_ex),
-	SLOT(1, 2, mark),
-	SLOT(1, 4, start_ex),
-	SLOT(1, 5, start),
-	SLOT(1, 7, end),
 	SLOT(1, 8, push_ex),
 	SLOT(1, 9, push),
 	SLOT(1, 10, push_wide),
 	SLOT(1, 11, pop),
-	SLOT(5, 1, domain_mark_ex),
-	SLOT(5, 2, domain_start_ex),
-	SLOT(5, 3, domain_end),
 	SLOT(5, 4, domain_push_ex),
 	SLOT(5, 5, domain_pop),
-	SLOT(5, 10, register_text),
-	SLOT(5, 12, create_domain),
-	SLOT(5, 13, create_domain),
 #undef SLOT
 };
 
@@ -326,7 +216,6 @@ void nvtx_prepare(void)
 
 void nvtx_begin(void)
 {
-	leader = 0;
 	if (!asked[0])
 		return;
 	if (environment_is_others(VARIABLE))

@@ -7,10 +7,9 @@
  * for it, the constructor puts this library there, unless another tool is there already. Nothing of
  * CUDA is needed.
  *
- * The four outermost ranges of a thread are kept, 20,000 of a process at most, and none while the
- * drain is far behind. All domains share one stack: pops must come in the reverse order of pushes.
- * The program gets back what it gets without a tool, except for handles of domains and names and
- * the ids of ranges that are started.
+ * Only pushes and pops are looked at. The four outermost ranges of a thread are kept, 20,000 of a
+ * process at most, and none while the drain is far behind. All domains share one stack: pops must
+ * come in the reverse order of pushes. The program gets back what it gets without a tool.
  */
 #pragma once
 

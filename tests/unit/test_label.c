@@ -81,35 +81,3 @@ Test(label, no_character_is_cut)
 			  "78901234567890123\xc3\xa9\xc3\xa9");
 	cr_expect_eq(strlen(label), 86, "not cut within a character");
 }
-
-Test(label, registered_names_are_bounded)
-{
-	char name[LABEL_BYTES] = "", wrong[LABEL_BYTES * 2];
-	const void *first, *handle;
-
-	strcpy(name, "step 0");
-	first = label_register(name);
-	cr_assert_not_null(first);
-	cr_expect_str_eq(label_of(first), "step 0");
-	cr_expect_eq(label_register(name), first, "one name, one place");
-	for (int i = 1; i < 100000; i++) {
-		memset(name, 0, sizeof(name));
-		sprintf(name, "step %d", i);
-		handle = label_register(name);
-		cr_assert_not_null(handle);
-		cr_assert_str_eq(label_of(handle), i < 768 ? name : "step #");
-	}
-	for (int i = 0; i < 2000; i++) {
-		memset(name, 0, sizeof(name));
-		for (int bit = 0; bit < 11; bit++)
-			name[bit] = i >> bit & 1 ? 'a' : 'b';
-		handle = label_register(name);
-		cr_assert(!handle || strcmp(label_of(handle), name) == 0);
-	}
-	cr_expect_null(handle, "there is an end");
-	cr_expect_str_eq(label_of(first), "step 0");
-	cr_expect_null(label_of(NULL));
-	cr_expect_null(label_of((const char *)first + 1));
-	cr_expect_null(label_of(wrong));
-	cr_expect_null(label_register(""));
-}
