@@ -20,7 +20,10 @@
 	X(SAMPLING, "sampling", WAITS)                                                             \
 	X(EPOCH_START, "epoch_start", WAITS)                                                       \
 	X(EPOCH_END, "epoch_end", WAITS)                                                           \
-	X(STEP, "step", STEPS)                                                                     \
+	X(BEFORE, "before", STEPS)                                                                 \
+	X(AFTER, "after", STEPS)                                                                   \
+	X(SAVE, "save", STEPS)                                                                     \
+	X(STEP, "step", STEPS) /* all else of it, or a whole one */                                \
 	X(OTHER, "other", REST)
 
 /* X(identifier, its name in a database) */

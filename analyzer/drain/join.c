@@ -294,6 +294,40 @@ static void take_made(struct stream *stream, const struct dlprof_event *event)
 	entry->made_seen = true;
 }
 
+static void add_parts(struct dlprof_parts *parts, const struct dlprof_parts *more)
+{
+	for (int i = 0; i < DLPROF_PART_MAX; i++)
+		if (__builtin_add_overflow(parts->ns[i], more->ns[i], &parts->ns[i]))
+			parts->ns[i] = UINT64_MAX;
+	if (!parts->backward_ns)
+		parts->backward_ns = more->backward_ns;
+	if (more->last_ns)
+		parts->last_ns = more->last_ns;
+}
+
+static void take_parts(const struct join *join, struct stream *stream,
+		       const struct segment *segment, const struct ring *ring,
+		       const struct dlprof_event *event)
+{
+	const uint64_t save_ns = event->parts.ns[DLPROF_PART_SAVE];
+	struct entry *entry;
+
+	sampler_save(join->sampler, segment, ring, event, stream->known ? stream->loader_id : 0);
+	if (event->flags & DLPROF_FLAG_OUTSIDE) {
+		if (stream->seen.save_ns == WRITE_UNKNOWN)
+			stream->seen.save_ns = 0;
+		if (save_ns < INT64_MAX / 4)
+			stream->seen.save_ns += (int64_t)save_ns;
+		stream->seen_more = true;
+		return;
+	}
+	entry = entry_find(stream, event->task);
+	if (!entry || !entry->delivered || stream->last_ring != ring)
+		return;
+	add_parts(&entry->parts, &event->parts);
+	entry->parts_seen = true;
+}
+
 static int take_operation(struct join *join, const struct segment *segment, const struct ring *ring,
 			  struct dlprof_event *event)
 {
@@ -386,6 +420,7 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	case DLPROF_EVENT_WORKER:
 	case DLPROF_EVENT_LOAD:
 	case DLPROF_EVENT_MADE:
+	case DLPROF_EVENT_PARTS:
 		break;
 	default: /* of a damaged ring */
 		return 0;
@@ -404,6 +439,9 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 		return note_process(join, stream, segment, "worker", event->worker);
 	case DLPROF_EVENT_MADE:
 		take_made(stream, event);
+		return 0;
+	case DLPROF_EVENT_PARTS:
+		take_parts(join, stream, segment, ring, event);
 		return 0;
 	default:
 		return take_load(join, stream, segment, ring, position, event);
@@ -468,6 +506,8 @@ int join_round(struct join *join, size_t *ret_rows)
 			r = writer_epoch_seen(join->writer, stream->loader_id, stream->epoch,
 					      &stream->seen);
 			stream->seen_more = r < 0;
+			if (r == 0)
+				stream->seen.save_ns = WRITE_UNKNOWN;
 		}
 		if (r == 0)
 			r = settle_stream(join, stream);

@@ -317,6 +317,33 @@ void sampler_epoch(struct sampler *sampler, const struct segment *segment, const
 	      is_end ? LINE_EPOCH_END : LINE_EPOCH_START, loader_id);
 }
 
+void sampler_save(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
+		  const struct dlprof_event *event, int64_t loader_id)
+{
+	if (!sampler || !targets_find(&sampler->targets, segment->header->pid))
+		return;
+	claim(sampler, segment->header->pid, ring->tid, event->parts.save_begin_ns,
+	      event->parts.save_end_ns, BOOKING_FREE, LINE_SAVE, loader_id);
+}
+
+/* A step begins with a forward pass, and ends with what is behind the optimizer. */
+static void settle_step(struct sampler *sampler, const struct stream *stream,
+			const struct entry *entry, uint32_t tid, uint64_t begin_ns)
+{
+	const uint64_t end_ns = entry->step_end_ns;
+	const struct dlprof_parts *parts = &entry->parts;
+
+	if (entry->parts_seen && parts->backward_ns)
+		claim(sampler, stream->consumer.pid, tid, begin_ns,
+		      within(begin_ns, end_ns, parts->backward_ns), BOOKING_FREE, LINE_BEFORE,
+		      stream->loader_id);
+	if (entry->parts_seen && parts->last_ns)
+		claim(sampler, stream->consumer.pid, tid, within(begin_ns, end_ns, parts->last_ns),
+		      end_ns, BOOKING_FREE, LINE_AFTER, stream->loader_id);
+	claim(sampler, stream->consumer.pid, tid, begin_ns, end_ns, BOOKING_FREE, LINE_STEP,
+	      stream->loader_id);
+}
+
 static uint32_t tid_of(const struct held *held, uint32_t otherwise)
 {
 	return held->ring && held->ring->tid ? held->ring->tid : otherwise;
@@ -372,8 +399,7 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream, const 
 	claim(sampler, stream->consumer.pid, tid, end_ns, end_ns + free_ns, BOOKING_FREE,
 	      is_first ? LINE_EPOCH_START : LINE_RECEIVING, loader_id);
 	if (entry->stepped)
-		claim(sampler, stream->consumer.pid, tid, end_ns + free_ns, entry->step_end_ns,
-		      BOOKING_FREE, LINE_STEP, loader_id);
+		settle_step(sampler, stream, entry, tid, end_ns + free_ns);
 }
 
 /* Where a process is that has not recorded anything for a while, and that it goes on when it does.

@@ -43,6 +43,10 @@ void sampler_take(struct sampler *sampler, const struct segment *segment, const 
 void sampler_epoch(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
 		   const struct dlprof_event *event, int64_t loader_id);
 
+/* The parts of a step are told, of which one may be saving. */
+void sampler_save(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
+		  const struct dlprof_event *event, int64_t loader_id);
+
 /* All is known of a batch. */
 void sampler_settle(struct sampler *sampler, const struct stream *stream,
 		    const struct entry *entry);

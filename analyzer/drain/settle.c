@@ -51,6 +51,20 @@ static void fill_load(const struct entry *entry, struct batch_values *values)
 	values->decode_bytes = count_or_unknown(load->decode_count, (int64_t)load->decode_bytes);
 }
 
+static int64_t part_or_unknown(const struct dlprof_parts *parts, enum dlprof_part part)
+{
+	return parts->ns[part] > INT64_MAX ? WRITE_UNKNOWN : (int64_t)parts->ns[part];
+}
+
+static void fill_parts(const struct dlprof_parts *parts, struct batch_values *values)
+{
+	values->before_ns = part_or_unknown(parts, DLPROF_PART_BEFORE);
+	values->backward_ns = part_or_unknown(parts, DLPROF_PART_BACKWARD);
+	values->between_ns = part_or_unknown(parts, DLPROF_PART_BETWEEN);
+	values->optimizer_ns = part_or_unknown(parts, DLPROF_PART_OPTIMIZER);
+	values->save_ns = part_or_unknown(parts, DLPROF_PART_SAVE);
+}
+
 static void fill_batch(const struct entry *entry, struct batch_values *values)
 {
 	const struct dlprof_event *event = &entry->batch;
@@ -89,6 +103,8 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		values->compute_ns = 0;
 	if (values->compute_ns < 0)
 		values->compute_ns = 0;
+	if (entry->parts_seen)
+		fill_parts(&entry->parts, values);
 }
 
 /*

@@ -91,7 +91,7 @@ struct stream *stream_new(uint64_t key, uint32_t generation)
 	stream->generation = generation;
 	stream->in_order = true;
 	stream->seen = (struct epoch_seen){WRITE_UNKNOWN, WRITE_UNKNOWN, WRITE_UNKNOWN,
-					   WRITE_UNKNOWN};
+					   WRITE_UNKNOWN, WRITE_UNKNOWN};
 	stream->place.workers = -1;
 	return stream;
 }

@@ -33,6 +33,8 @@ struct entry {
 	uint64_t step_end_ns;
 	uint64_t waited_end_ns;
 	uint64_t free_ns;		/* of the batch before, after this one was handed out */
+	bool parts_seen;
+	struct dlprof_parts parts;
 };
 
 /*

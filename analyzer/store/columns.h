@@ -12,6 +12,14 @@
 	X(epoch)                                                                                   \
 	X(task)
 
+/* Parts of compute_ns, in the order of enum dlprof_part; the rest of it came after them. */
+#define STEP_PARTS(X)                                                                              \
+	X(before_ns)                                                                               \
+	X(backward_ns)                                                                             \
+	X(between_ns)                                                                              \
+	X(optimizer_ns)                                                                            \
+	X(save_ns)
+
 #define BATCH_SEEN(X)                                                                              \
 	X(batch)                                                                                   \
 	X(begin_ns)                                                                                \
@@ -94,7 +102,7 @@
 	X(other_launch_ns)                                                                         \
 	X(other_launch_count)
 
-#define BATCH_COLUMNS(X) BATCH_KEY(X) BATCH_SEEN(X) BATCH_LOADED(X)
+#define BATCH_COLUMNS(X) BATCH_KEY(X) BATCH_SEEN(X) STEP_PARTS(X) BATCH_LOADED(X)
 
 /* What of a load is in none of its parts, as the view `load` has it. */
 #define BATCH_OTHER_SQL                                                                            \

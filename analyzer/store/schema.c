@@ -48,9 +48,21 @@ static const char VERSION_10_SQL[] = "DROP VIEW IF EXISTS batch; DROP VIEW IF EX
 				     "ALTER TABLE t_batch ADD COLUMN fetch_count INTEGER;"
 				     "ALTER TABLE t_batch ADD COLUMN free_ns INTEGER;";
 
+static const char VERSION_12_SQL[] = "DROP VIEW IF EXISTS batch; DROP VIEW IF EXISTS epoch;"
+				     "ALTER TABLE t_batch ADD COLUMN before_ns INTEGER;"
+				     "ALTER TABLE t_batch ADD COLUMN backward_ns INTEGER;"
+				     "ALTER TABLE t_batch ADD COLUMN between_ns INTEGER;"
+				     "ALTER TABLE t_batch ADD COLUMN optimizer_ns INTEGER;"
+				     "ALTER TABLE t_batch ADD COLUMN save_ns INTEGER;"
+				     "ALTER TABLE t_epoch ADD COLUMN save_ns INTEGER;";
+
 static const char INSERT_VIEW_SQL[] =
 	"INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES"
 	" ('view', ?1, ?1, 0, ?2)";
+
+#define NO_PARTS_SQL                                                                               \
+	" NULL AS before_ns, NULL AS backward_ns, NULL AS between_ns, NULL AS optimizer_ns,"       \
+	" NULL AS save_ns"
 
 /*
  * ... and the columns that tell that a table is the one we know. `lent`: what stands for an older
@@ -73,7 +85,9 @@ static const struct {
 	 "CREATE TEMP VIEW t_loader AS SELECT *, NULL AS place FROM main.t_loader"},
 	{"t_epoch", "stop_ns", "loader_id",
 	 "CREATE TEMP VIEW t_epoch AS SELECT *, NULL AS tid, NULL AS nested,"
-	 " NULL AS stop_begin_ns, NULL AS stop_ns FROM main.t_epoch"},
+	 " NULL AS stop_begin_ns, NULL AS stop_ns, NULL AS save_ns FROM main.t_epoch"},
+	{"t_epoch", "save_ns", "stop_ns",
+	 "CREATE TEMP VIEW t_epoch AS SELECT *, NULL AS save_ns FROM main.t_epoch"},
 	{"t_frame", "line"},
 	{"t_stack", "ns"},
 	{"t_doing", "since_ns"},
@@ -86,7 +100,10 @@ static const struct {
 	 "CREATE TEMP VIEW t_process AS SELECT *, NULL AS exit_status FROM main.t_process"},
 	{"t_batch", "free_ns", "task",
 	 "CREATE TEMP VIEW t_batch AS SELECT *, NULL AS sample_ns, NULL AS fetch_ns,"
-	 " NULL AS fetch_cpu_ns, NULL AS fetch_count, NULL AS free_ns FROM main.t_batch"},
+	 " NULL AS fetch_cpu_ns, NULL AS fetch_count, NULL AS free_ns," NO_PARTS_SQL
+	 " FROM main.t_batch"},
+	{"t_batch", "save_ns", "free_ns",
+	 "CREATE TEMP VIEW t_batch AS SELECT *," NO_PARTS_SQL " FROM main.t_batch"},
 };
 
 /* Calls `take` with the name of each view of the schema and where its statement begins. */
@@ -203,6 +220,8 @@ int schema_upgrade(struct db *db, int64_t version)
 		r = db_run(db, VERSION_8_SQL);
 	if (r == 0 && version < 10)
 		r = db_run(db, VERSION_10_SQL);
+	if (r == 0 && version < 12)
+		r = db_run(db, VERSION_12_SQL);
 	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(ADDED); i++)
 		r = make(db, "", ADDED[i]);
 	snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", DB_SCHEMA_VERSION);

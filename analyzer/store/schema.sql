@@ -82,6 +82,7 @@ CREATE TABLE t_epoch (
 	nested INTEGER,
 	stop_begin_ns INTEGER,
 	stop_ns INTEGER,
+	save_ns INTEGER,		-- saving checkpoints after that call; since version 12
 	PRIMARY KEY (loader_id, epoch)
 ) WITHOUT ROWID;
 
@@ -106,6 +107,13 @@ CREATE TABLE t_batch (
 	free_ns INTEGER,
 	step_ns INTEGER,
 	compute_ns INTEGER,
+	-- Since version 12. Parts of compute_ns: before a backward pass, in it, between it and the
+	-- optimizer, in that, saving checkpoints. The rest came after. NULL: no part of it was seen.
+	before_ns INTEGER,
+	backward_ns INTEGER,
+	between_ns INTEGER,
+	optimizer_ns INTEGER,
+	save_ns INTEGER,
 	worker_id INTEGER,
 	ready_ns INTEGER,
 	head_ready INTEGER,
@@ -303,7 +311,8 @@ CREATE TABLE t_loss (pid INTEGER NOT NULL, what TEXT NOT NULL, count INTEGER NOT
 -- innermost first, separated by blanks. `count` samples of it represent `ns` of that part of a
 -- thread's time. role: main (the thread that takes the batches), worker, thread (another thread of
 -- the training's process, which held the interpreter meanwhile). phase: load, not_ready, receiving,
--- sampling, epoch_start, epoch_end, step, other. loader_id: 0 where it is not known. Since version 9.
+-- sampling, epoch_start, epoch_end, before, after, save (parts of a step, as in t_batch), step (the
+-- others, or a whole one), other. loader_id: 0 where it is not known. Since version 9.
 CREATE TABLE t_frame (
 	id INTEGER PRIMARY KEY,
 	file TEXT NOT NULL,
@@ -357,7 +366,7 @@ CREATE VIEW loader AS SELECT loader_id, r.rank AS rank, kind, workers, prefetch_
 FROM t_loader, t_rank r;
 
 CREATE VIEW epoch AS SELECT r.rank AS rank, loader_id, epoch, begin_ns, setup_ns, tid, nested,
-	stop_begin_ns, stop_ns
+	stop_begin_ns, stop_ns, save_ns
 FROM t_epoch, t_rank r;
 
 -- excluded: the first W batches of an iterator cannot overlap compute (W unknown: 8; W = 0: the
@@ -366,7 +375,7 @@ FROM t_epoch, t_rank r;
 CREATE VIEW batch AS SELECT r.rank AS rank, b.loader_id AS loader_id, epoch, batch, begin_ns,
 	wait_ns, receive_ns, step_ns, compute_ns, worker_id, load_ns, ready_ns, head_ready, qdepth,
 	hol_ns, h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns, sample_ns, fetch_ns, fetch_cpu_ns,
-	fetch_count, free_ns,
+	fetch_count, free_ns, before_ns, backward_ns, between_ns, optimizer_ns, save_ns,
 	CASE WHEN theta_ns IS NULL OR batch < MAX(IFNULL(workers, 8), 1) THEN NULL
 	     ELSE MIN(wait_ns + IFNULL(free_ns, 0),
 		IIF(gpu_idle_wait_ns >= 0, gpu_idle_wait_ns, wait_ns + IFNULL(free_ns, 0))) >= theta_ns

@@ -259,8 +259,8 @@ int writer_epoch(struct writer *writer, const struct epoch_row *row)
 int writer_epoch_seen(struct writer *writer, int64_t loader_id, int64_t epoch,
 		      const struct epoch_seen *seen)
 {
-	return finish(bind(writer, STATEMENT_EPOCH_SEEN, "nnnnnn", seen->tid, seen->nested,
-			   seen->stop_begin_ns, seen->stop_ns, loader_id, epoch));
+	return finish(bind(writer, STATEMENT_EPOCH_SEEN, "nnnnnnn", seen->tid, seen->nested,
+			   seen->stop_begin_ns, seen->stop_ns, seen->save_ns, loader_id, epoch));
 }
 
 int writer_place(struct writer *writer, int64_t pid, int64_t number, const char *place)

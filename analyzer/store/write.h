@@ -73,6 +73,7 @@ int writer_epoch(struct writer *writer, const struct epoch_row *row);
 /* What its batches and its end tell of an epoch that is there. */
 struct epoch_seen {
 	int64_t tid, nested, stop_begin_ns, stop_ns;
+	int64_t save_ns; /* since it was told last */
 };
 
 int writer_epoch_seen(struct writer *writer, int64_t loader_id, int64_t epoch,

@@ -27,6 +27,7 @@ enum dlprof_event_kind {
 	DLPROF_EVENT_MADE,       /* what some loads made: follows their LOAD */
 	DLPROF_EVENT_STAGE,      /* a stage of a loader's pipeline, before its first sums */
 	DLPROF_EVENT_STAGE_SUM,  /* what a stage did in a window of time */
+	DLPROF_EVENT_PARTS,      /* parts of the step of a batch that was handed out; consumer */
 	DLPROF_EVENT_KIND_MAX
 };
 
@@ -57,6 +58,7 @@ enum dlprof_event_flag {
 	DLPROF_FLAG_NESTED = 1 << 4,	/* within another wait of its thread, or within a load */
 	DLPROF_FLAG_POOL = 1 << 5,	/* any thread of a pool asks, in the name of the main one */
 	DLPROF_FLAG_DROPPED = 1 << 6,	/* of a STOP: the program let go of the iterator */
+	DLPROF_FLAG_OUTSIDE = 1 << 7,	/* of PARTS: after the end of the epoch, of no batch */
 };
 
 /*
@@ -131,6 +133,27 @@ struct dlprof_load {
 	uint32_t samples;	/* 0: not known */
 	uint32_t storage_blocks; /* ru_inblock: 512 bytes each that a device delivered for us */
 	uint32_t unused;
+};
+
+/* Parts of a step that are told apart; what is left of the step came after all of them. */
+enum dlprof_part {
+	DLPROF_PART_BEFORE,   /* up to a backward pass: copies to the GPU, forward, loss */
+	DLPROF_PART_BACKWARD,
+	DLPROF_PART_BETWEEN,  /* then up to the optimizer: clipping gradients, scaling */
+	DLPROF_PART_OPTIMIZER,
+	DLPROF_PART_SAVE,     /* a checkpoint */
+	DLPROF_PART_MAX
+};
+
+/*
+ * begin_ns: when the thread began to wait again. Own times, without waits; a step with several
+ * waits in it has several of these records, which add up.
+ */
+struct dlprof_parts {
+	uint64_t ns[DLPROF_PART_MAX]; /* UINT64_MAX: not observed */
+	uint64_t backward_ns; /* when the first backward pass began; 0: there was none */
+	uint64_t last_ns;     /* when the last backward pass or optimizer ended; 0: as before */
+	uint64_t save_begin_ns, save_end_ns; /* of the last checkpoint; 0: there was none */
 };
 
 /* begin_ns: when it was looked at. UINT64_MAX: there was more than is counted, or is understood. */
@@ -306,6 +329,7 @@ struct dlprof_event {
 		struct dlprof_made made;
 		struct dlprof_stage stage;
 		struct dlprof_stage_sum stage_sum;
+		struct dlprof_parts parts;
 		struct dlprof_op op;
 		char mark[DLPROF_MARK_BYTES];
 		struct dlprof_gpu_ops gpu_ops;

@@ -42,7 +42,7 @@
 #include "dlprof/tally.h"
 
 #define DLPROF_SEGMENT_MAGIC UINT64_C(0x31474553464f5250)	/* "PROFSEG1" */
-#define DLPROF_SEGMENT_ABI        9
+#define DLPROF_SEGMENT_ABI        10
 #define DLPROF_SEGMENT_SUFFIX ".seg"
 #define DLPROF_SEGMENT_UNFINISHED ".new"	/* its name until it may be read */
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "batch/pinning.h"
 #include "batch/stage.h"
+#include "batch/training.h"
 #include "record/activate.h"
 #include "record/launches.h"
 #include "record/run.h"
@@ -206,6 +207,8 @@ static void enter(struct consumer_wait *wait, struct thread *thread, uint64_t be
 	wait->outer = thread->parts;
 	thread->parts = (struct thread_parts){.load_depth = thread->load_depth};
 	thread->free_since_ns = 0;
+	if (!wait->nested)
+		training_pause(thread, wait->begin_ns);
 	thread->wait_depth++;
 }
 
@@ -221,8 +224,10 @@ static bool leave(struct consumer_wait *wait, uint64_t end_ns)
 	if (thread_get() != thread)
 		return false;
 	thread->parts = wait->outer;
-	if (--thread->wait_depth == 0)
+	if (--thread->wait_depth == 0) {
 		thread->waited_ns += end_ns - wait->begin_ns;
+		training_resume(thread, end_ns);
+	}
 	if (wait->account)
 		wait->account->waited_ns += end_ns - wait->begin_ns;
 	return true;
@@ -352,13 +357,17 @@ static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, ui
 	if (!push(thread, event))
 		return true;
 	if (event->kind == DLPROF_EVENT_BATCH) {
-		if (!wait->nested)
+		if (!wait->nested) {
 			summary_batch(wait->account, end_ns);
+			training_batch(thread, event);
+		}
 		if (!wait->nested && wait->account == thread->account)
 			thread->free_since_ns = end_ns;
 		run_watch(end_ns);
 	} else if (event->flags & DLPROF_FLAG_FAILED && !wait->nested) {
 		keep_failed(thread, event);
+	} else if (!wait->nested) {
+		training_stop(thread, event);
 	}
 	return true;
 }

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "batch/training.h"
 #include "record/activate.h"
 #include "record/summary.h"
 
@@ -85,6 +86,7 @@ void freeing_end(const struct freeing *freeing)
 	thread->free_since_ns = now_ns;
 	thread->free_ns += ns;
 	thread->waited_ns += ns;
+	training_skip(thread, ns);
 	if (thread->account)
 		thread->account->waited_ns += ns;
 }

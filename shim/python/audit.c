@@ -28,6 +28,7 @@
 #include "python/patch.h"
 #include "python/steps.h"
 #include "python/torch.h"
+#include "python/training.h"
 
 typedef int (*audit_function)(const char *event, PyObject *args, void *data);
 
@@ -53,6 +54,9 @@ static struct target {
 #define TARGET(name, function, row) {name, function, row, false, false},
 #include "python/targets.def"
 #undef TARGET
+#define POINT(id, module, ...) {module, training_patch, TRAINING_##id, false, false},
+#include "python/training.def"
+#undef POINT
 #define LOADER(id, kind, module, ...) {module, loader_patch, LOADER_##id, false, false},
 #include "python/loaders.def"
 #undef LOADER

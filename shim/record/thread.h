@@ -129,6 +129,27 @@ struct thread_parts {
 	uint32_t load_depth;	/* of the wait itself: what a load within it does is the load's */
 };
 
+/* Whose step it is that a thread is in; stream 0: nobody's. */
+struct thread_batch {
+	uint64_t stream;
+	uint32_t generation, task;
+	bool is_over; /* the epoch has ended: no batch's */
+};
+
+/* The step that the thread is in, by its parts; batch/training.c. */
+struct thread_training {
+	uint64_t since_ns; /* time since then is not booked; 0: it waits, or has no step */
+	uint64_t rest_ns;  /* in no part yet: what comes next says in which */
+	struct thread_batch batch;
+	struct thread_batch outer; /* ... and before the iterator was asked that handed it out */
+	enum dlprof_part part;     /* DLPROF_PART_MAX: it is in none */
+	uint32_t call_depth;       /* calls under way that are parts of it */
+	uint32_t optimizer_depth;
+	bool has_run; /* a backward pass or an optimizer, since the batch was handed out */
+	bool is_seen; /* there is something to be told */
+	struct dlprof_parts told;
+};
+
 #define THREAD_NAMED_MAX 16
 
 /* A tally that a decode library counted into lately: images of several widths take turns. */
@@ -213,6 +234,7 @@ struct thread {
 	uint64_t free_ns;		/* since its last batch was handed out */
 	bool pins;			/* it receives for another thread; pinning.h */
 	struct account *account; /* summary.h; NULL: none yet */
+	struct thread_training training;
 	uint64_t iter_begin_ns, iter_ns; /* iter() of an epoch that is still to be announced */
 	/* Waits that raised since the last batch: the next batch, or the next epoch, has them. */
 	uint64_t failed_begin_ns, failed_ns;

@@ -53,7 +53,7 @@ VIEWS = {
     "loader": "loader_id rank kind workers prefetch_factor in_order persistent batch_size",
     "batch": "rank loader_id epoch batch begin_ns wait_ns receive_ns step_ns compute_ns worker_id "
              "load_ns ready_ns head_ready qdepth hol_ns h2d_ns h2d_bytes gpu_busy_ns "
-             "gpu_idle_wait_ns starved excluded",
+             "gpu_idle_wait_ns before_ns backward_ns between_ns optimizer_ns save_ns starved excluded",
     "load": "rank loader_id epoch batch worker_id pid begin_ns load_ns collate_ns transfer_ns "
             "cpu_ns samples open_count open_ns read_count read_bytes read_ns storage_bytes "
             "decode_count decode_ns decode_bytes other_ns",
@@ -78,7 +78,7 @@ VIEWS = {
 
 # The lists of columns.h that make up a table.
 TABLES = {
-    "t_batch": "BATCH_KEY BATCH_SEEN BATCH_LOADED BATCH_COPIED",
+    "t_batch": "BATCH_KEY BATCH_SEEN STEP_PARTS BATCH_LOADED BATCH_COPIED",
     "t_gpu_step": "GPU_STEP_COLUMNS",
     "t_gpu_call": "GPU_CALL_TRAINING GPU_CALL_COLUMNS",
 }

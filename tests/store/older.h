@@ -2,7 +2,15 @@
 /* older.h - SQL that takes from a database what later versions of the schema added. */
 #pragma once
 
-#define WITHOUT_11 "DROP VIEW stage; DROP TABLE t_stage; DROP TABLE t_stage_sum;"
+#define WITHOUT_12                                                                                 \
+	"DROP VIEW batch; DROP VIEW epoch; ALTER TABLE t_epoch DROP COLUMN save_ns;"               \
+	"ALTER TABLE t_batch DROP COLUMN before_ns; ALTER TABLE t_batch DROP COLUMN backward_ns;"  \
+	"ALTER TABLE t_batch DROP COLUMN between_ns; ALTER TABLE t_batch DROP COLUMN optimizer_ns;"\
+	"ALTER TABLE t_batch DROP COLUMN save_ns;"                                                 \
+	"CREATE VIEW batch AS SELECT task FROM t_batch;"                                           \
+	"CREATE VIEW epoch AS SELECT epoch FROM t_epoch;"
+
+#define WITHOUT_11 WITHOUT_12 "DROP VIEW stage; DROP TABLE t_stage; DROP TABLE t_stage_sum;"
 
 #define WITHOUT_10                                                                                 \
 	WITHOUT_11                                                                                 \

@@ -418,6 +418,33 @@ Test(db, a_database_of_version_9_can_be_read_and_written_on)
 	cr_expect_eq(ask("SELECT user_version FROM pragma_user_version"), DB_SCHEMA_VERSION);
 }
 
+Test(db, of_a_database_of_version_11_no_parts_of_steps_are_known)
+{
+	struct batch_filter all = batch_filter_all(1);
+	struct batch_series series;
+	struct db *db;
+
+	make();
+	run_sql(WITHOUT_12
+		"INSERT INTO t_loader (loader_id, pid, number, workers) VALUES (1, 7, 1, 2);"
+		"INSERT INTO t_epoch (loader_id, epoch, stop_ns) VALUES (1, 0, 5);"
+		"INSERT INTO t_batch (loader_id, epoch, task, batch, begin_ns, wait_ns, compute_ns,"
+		" free_ns) VALUES (1, 0, 0, 0, 100, 90, 10, 7); PRAGMA user_version = 11");
+	cr_assert_eq(db_open_read(path, &db), 0);
+	series_init(&series);
+	cr_assert_eq(query_series(db, &all, &series), 0);
+	cr_expect_eq(series.count, 1);
+	cr_expect_eq(series.epoch_count, 1);
+	cr_expect_float_eq((double)series.wait_ns[0], 97, 1e-6);
+	series_done(&series);
+	db_close(db);
+	cr_assert_eq(db_open_write(path, &db), 0);
+	db_close(db);
+	cr_expect_eq(ask("SELECT COUNT(*) FROM batch JOIN epoch USING (epoch) WHERE wait_ns = 90"
+			 " AND COALESCE(before_ns, backward_ns, between_ns, optimizer_ns,"
+			 " batch.save_ns, epoch.save_ns) IS NULL AND stop_ns = 5"), 1);
+}
+
 /* It has no lines of code; they are added up from its next drain on. */
 Test(db, a_database_of_version_8_can_be_read_and_written_on)
 {

@@ -350,3 +350,61 @@ Test(join, parts_of_a_wait_that_nobody_saw_are_unknown)
 			       " IS NULL"),
 		     1);
 }
+
+static struct dlprof_event fake_parts(uint32_t task, uint64_t at_ms, const uint64_t *ms)
+{
+	struct dlprof_event parts = fake_batch(0, task, at_ms, 0);
+
+	parts.kind = DLPROF_EVENT_PARTS;
+	parts.parts = (struct dlprof_parts){0};
+	for (int i = 0; i < DLPROF_PART_MAX; i++)
+		parts.parts.ns[i] = ms[i] * MS;
+	return parts;
+}
+
+/* A step with a wait in it has two records of its parts; one that trains nothing has none. */
+Test(join, parts_of_a_step_add_up_and_are_unknown_where_there_are_none)
+{
+	const uint64_t first[] = {5, 4, 3, 2, 1}, second[] = {0, 0, 0, 0, 10};
+
+	take(fake_epoch(1, 0, 1, 0, 0));
+	take(fake_batch(0, 0, 10, 5));
+	take(fake_parts(0, 40, first));
+	take(fake_parts(0, 80, second));
+	take(fake_batch(0, 1, 90, 5));
+	take(fake_stop(0, 120));
+	cr_expect_eq(after_all("SELECT before_ns * 1000 + backward_ns * 100 + between_ns * 10 +"
+			       " optimizer_ns FROM batch WHERE batch = 0"), 5432 * MS);
+	cr_expect_eq(after_all("SELECT save_ns FROM batch WHERE batch = 0"), 11 * MS);
+	cr_expect_eq(after_all("SELECT COUNT(*) FROM batch WHERE batch = 1 AND COALESCE(before_ns,"
+			       " backward_ns, between_ns, optimizer_ns, save_ns) IS NULL"), 1);
+}
+
+Test(join, an_optimizer_that_nobody_saw_is_unknown)
+{
+	struct dlprof_event parts = fake_parts(0, 40, (const uint64_t[]){5, 4, 0, 0, 0});
+
+	parts.parts.ns[DLPROF_PART_BETWEEN] = parts.parts.ns[DLPROF_PART_OPTIMIZER] = UINT64_MAX;
+	take(fake_epoch(1, 0, 1, 0, 0));
+	take(fake_batch(0, 0, 10, 5));
+	take(parts);
+	take(parts);
+	take(fake_batch(0, 1, 90, 5));
+	take(fake_stop(0, 120));
+	cr_expect_eq(after_all("SELECT COUNT(between_ns) + COUNT(optimizer_ns) FROM batch"), 0);
+	cr_expect_eq(after_all("SELECT before_ns FROM batch WHERE batch = 0"), 10 * MS);
+}
+
+Test(join, what_is_saved_after_an_epoch_is_that_epochs)
+{
+	struct dlprof_event parts = fake_parts(0, 200, (const uint64_t[]){0, 0, 0, 0, 30});
+
+	parts.flags = DLPROF_FLAG_OUTSIDE;
+	take(fake_epoch(1, 0, 1, 0, 0));
+	take(fake_batch(0, 0, 10, 5));
+	take(fake_stop(0, 120));
+	take(parts);
+	take(parts);
+	cr_expect_eq(after_all("SELECT save_ns FROM epoch"), 60 * MS);
+	cr_expect_eq(after_all("SELECT COUNT(save_ns) FROM batch"), 0);
+}

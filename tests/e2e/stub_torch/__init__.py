@@ -37,6 +37,9 @@ class Tensor:
     def pin_memory(self, device=None):
         return self
 
+    def backward(self):
+        sys.modules["torch.autograd"].backward(self)
+
 
 tensor = Tensor
 
@@ -126,7 +129,44 @@ _module("torch._C", _log_api_usage_once=_nothing, _set_worker_pids=_nothing,
 _module("torch._utils", ExceptionWrapper=_ExceptionWrapper, _accumulate=_accumulate,
         cpu_count=lambda: len(os.sched_getaffinity(0)))
 _module("torch._six", string_classes=(str, bytes))
-_module("torch.autograd")
+
+
+def _backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False,
+              grad_variables=None, inputs=None):
+    """Of a tensor whose value is a function, that is the gradient's."""
+    tensors.value()
+
+
+def _save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_serialization=True):
+    f.write(obj)
+
+
+class _Optimizer:
+    """With the hooks that torch has since 2.0: what they return replaces the arguments."""
+    before, after = [], []
+
+    def step(self, *args, **keywords):
+        args = (self,) + args
+        for hook in self.before:
+            changed = hook(self, args, keywords)
+            if changed is not None:
+                args, keywords = changed
+        out = type(self).update(*args, **keywords)
+        for hook in self.after:
+            hook(self, args, keywords)
+        return out
+
+
+_backward.__name__, _save.__name__ = "backward", "save"
+_module("torch.autograd", backward=_backward)
+_module("torch.serialization", save=_save)
+_module("torch.optim")
+if os.environ.get("TEST_OPTIMIZER_HOOKS") != "0":
+    _module("torch.optim.optimizer", Optimizer=_Optimizer,
+            register_optimizer_step_pre_hook=_Optimizer.before.append,
+            register_optimizer_step_post_hook=_Optimizer.after.append)
+else:
+    _module("torch.optim.optimizer", Optimizer=_Optimizer)
 _module("torch.autograd.profiler", record_function=_Range)
 _module("torch.distributed", is_available=lambda: False, is_initialized=lambda: False)
 # A device that pins by doing nothing: what matters is the thread between the two queues.

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "batch/training.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "record/activate.h"
+
+bool training_sees_optimizers;
+
+static void book(struct thread_training *training, uint64_t now_ns)
+{
+	/* A wait may be told of later than it began. */
+	const uint64_t ns = now_ns > training->since_ns ? now_ns - training->since_ns : 0;
+
+	if (training->part == DLPROF_PART_MAX)
+		training->rest_ns += ns;
+	else
+		training->told.ns[training->part] += ns;
+	training->since_ns = now_ns;
+}
+
+/* What was in no part yet lies before a part that begins now. */
+static void book_rest(struct thread_training *training, enum dlprof_part part)
+{
+	training->told.ns[part] += training->rest_ns;
+	training->rest_ns = 0;
+}
+
+static void tell(struct thread *thread, uint64_t now_ns)
+{
+	struct thread_training *training = &thread->training;
+	struct dlprof_event event = {
+		.kind = DLPROF_EVENT_PARTS,
+		.flags = training->batch.is_over ? DLPROF_FLAG_OUTSIDE : 0,
+		.worker = -1,
+		.begin_ns = now_ns,
+		.stream = training->batch.stream,
+		.generation = training->batch.generation,
+		.task = training->batch.task,
+		.parts = training->told,
+	};
+
+	if (!training_sees_optimizers)
+		event.parts.ns[DLPROF_PART_BETWEEN] = event.parts.ns[DLPROF_PART_OPTIMIZER] =
+			UINT64_MAX;
+	training->is_seen = false;
+	memset(&training->told, 0, sizeof(training->told));
+	thread_push(thread, &event);
+}
+
+void training_pause(struct thread *thread, uint64_t now_ns)
+{
+	struct thread_training *training = &thread->training;
+
+	if (!training->since_ns)
+		return;
+	book(training, now_ns);
+	training->since_ns = 0;
+	if (training->is_seen)
+		tell(thread, now_ns);
+}
+
+void training_resume(struct thread *thread, uint64_t now_ns)
+{
+	if (thread->training.batch.stream)
+		thread->training.since_ns = now_ns;
+}
+
+/* An optimizer that raised has not said that it ended. */
+static void begin_anew(struct thread_training *training)
+{
+	training->rest_ns = 0;
+	training->has_run = false;
+	if (training->call_depth)
+		return;
+	training->part = DLPROF_PART_MAX;
+	training->optimizer_depth = 0;
+}
+
+void training_batch(struct thread *thread, const struct dlprof_event *batch)
+{
+	struct thread_training *training = &thread->training;
+
+	if (training->batch.stream != batch->stream)
+		training->outer = training->batch;
+	training->batch = (struct thread_batch){
+		.stream = batch->stream, .generation = batch->generation, .task = batch->task};
+	begin_anew(training);
+	training_resume(thread, batch->begin_ns + batch->duration_ns);
+}
+
+/* Where the loop was over another loader, the step or the epoch's end around it goes on. */
+void training_stop(struct thread *thread, const struct dlprof_event *stop)
+{
+	const struct thread_batch over = {stop->stream, stop->generation, 0, true};
+	struct thread_training *training = &thread->training;
+
+	if (training->outer.stream == stop->stream)
+		training->outer = over;
+	/* One that the program has left before, and drops only now. */
+	if (training->batch.stream != stop->stream)
+		return;
+	training->batch = training->outer.stream && training->outer.stream != stop->stream
+				  ? training->outer
+				  : over;
+	begin_anew(training);
+	training_resume(thread, stop->begin_ns + stop->duration_ns);
+}
+
+/* NULL: this thread has no step. */
+static OFTEN struct thread_training *own(void)
+{
+	struct thread *thread = thread_self;
+
+	if (!thread || thread->life != thread_life || !thread->training.since_ns)
+		return NULL;
+	return &thread->training;
+}
+
+/*
+ * A part begins that the time before it leads to. Where no optimizer is followed, one may have run
+ * after an earlier backward pass: that time stays in no part.
+ */
+static void lead_to(struct thread_training *training, enum dlprof_part part)
+{
+	if (training->part != DLPROF_PART_MAX)
+		return;
+	if (training->has_run && !training_sees_optimizers)
+		training->rest_ns = 0;
+	else if (part == DLPROF_PART_BACKWARD || !training->has_run)
+		book_rest(training, DLPROF_PART_BEFORE);
+	else
+		book_rest(training, DLPROF_PART_BETWEEN);
+	training->has_run = true;
+}
+
+static void enter(struct thread_training *training, enum dlprof_part part, uint64_t now_ns)
+{
+	book(training, now_ns);
+	training->is_seen = true;
+	if (part == DLPROF_PART_BACKWARD || part == DLPROF_PART_OPTIMIZER)
+		lead_to(training, part);
+	if (part == DLPROF_PART_BACKWARD && !training->told.backward_ns)
+		training->told.backward_ns = now_ns;
+	if (part == DLPROF_PART_SAVE && training->part != DLPROF_PART_SAVE)
+		training->told.save_begin_ns = now_ns;
+	training->part = part;
+}
+
+static void leave(struct thread_training *training, enum dlprof_part outer, uint64_t now_ns)
+{
+	book(training, now_ns);
+	if (training->part == DLPROF_PART_SAVE)
+		training->told.save_end_ns = now_ns;
+	else if (training->part != DLPROF_PART_MAX)
+		training->told.last_ns = now_ns;
+	else if (outer == DLPROF_PART_OPTIMIZER)
+		book_rest(training, training->has_run ? DLPROF_PART_BETWEEN : DLPROF_PART_BEFORE);
+	training->part = outer;
+}
+
+OFTEN void training_call_begin(struct training_call *call, enum dlprof_part part)
+{
+	struct thread_training *training = activate_on() ? own() : NULL;
+
+	call->thread = NULL;
+	if (!training)
+		return;
+	call->thread = thread_self;
+	call->life = thread_life;
+	call->outer = training->part;
+	training->call_depth++;
+	enter(training, part, clock_now_ns());
+}
+
+/* The thread may have waited within: then it has been handed a batch, and goes on with that. */
+OFTEN void training_call_end(const struct training_call *call)
+{
+	struct thread_training *training;
+
+	if (!call->thread || !thread_is_in_life(call->life) || thread_self != call->thread)
+		return;
+	training = &call->thread->training;
+	training->call_depth--;
+	if (training->since_ns)
+		leave(training, call->outer, clock_now_ns());
+	else
+		training->part = call->outer;
+}
+
+bool training_optimizer_begin(void)
+{
+	struct thread_training *training = activate_on() ? own() : NULL;
+
+	if (!training || training->optimizer_depth++)
+		return false;
+	enter(training, DLPROF_PART_OPTIMIZER, clock_now_ns());
+	return true;
+}
+
+void training_optimizer_end(void)
+{
+	struct thread_training *training = activate_on() ? own() : NULL;
+
+	if (!training || !training->optimizer_depth || --training->optimizer_depth)
+		return;
+	if (training->part == DLPROF_PART_OPTIMIZER)
+		leave(training, DLPROF_PART_MAX, clock_now_ns());
+}

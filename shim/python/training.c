@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/training.h"
+
+#include "base/sys.h"
+#include "base/text.h"
+#include "batch/training.h"
+#include "dlprof/units.h"
+#include "python/patch.h"
+#include "record/activate.h"
+
+#define CO_ANY (0x4 | 0x8) /* CO_VARARGS, CO_VARKEYWORDS */
+
+/* They are pickled by name, so the wrappers cannot carry the originals. */
+static PyObject *originals[] = {
+#define POINT(id, module, function, part) NULL,
+#include "python/training.def"
+#undef POINT
+};
+
+static OFTEN PyObject *call_part(enum dlprof_part part, PyObject *original, PyObject *args,
+				 PyObject *kwargs)
+{
+	struct training_call call;
+	PyObject *result;
+
+	if (likely(!activate_on()))
+		return py.PyObject_Call(original, args, kwargs);
+	training_call_begin(&call, part);
+	result = py.PyObject_Call(original, args, kwargs);
+	training_call_end(&call);
+	return result;
+}
+
+#define POINT(id, module, function, part)                                                          \
+	static PyObject *on_##id(PyObject *none, PyObject *args, PyObject *kwargs)                 \
+	{                                                                                          \
+		return call_part(DLPROF_PART_##part, originals[TRAINING_##id], args, kwargs);      \
+	}
+#include "python/training.def"
+#undef POINT
+
+#define SIGNATURE_BYTES 256
+
+static struct {
+	const char *module;
+	PyMethodDef method;
+	char signature[SIGNATURE_BYTES];
+} points[] = {
+#define POINT(id, module, function, part)                                                          \
+	{module, {function, on_##id, PY_VARARGS_KEYWORDS, NULL}},
+#include "python/training.def"
+#undef POINT
+};
+
+/* Parameters by name, of which the last `optional` have defaults. */
+static void add_parameters(struct text *text, PyObject *names, int64_t count, int64_t optional)
+{
+	for (int64_t i = 0; i < count; i++) {
+		PyObject *name = py.PyTuple_GetItem(names, (ssize_t)i);
+		const char *spelt = name ? py.PyUnicode_AsUTF8(name) : NULL;
+
+		text_add(text, i ? ", " : "");
+		text_add(text, spelt ? spelt : "_");
+		text_add(text, i >= count - optional ? "=None" : "");
+	}
+}
+
+/*
+ * As tools ask for it: the names are those of this version of PyTorch. A text cannot hold all
+ * defaults, so each is None. What takes any arguments, as decorated functions do, says so.
+ */
+static void write_signature(PyObject *function, const char *name, char *signature)
+{
+	OWNED PyObject *code = api_get_named(function, "__code__");
+	OWNED PyObject *names = code ? api_get_named(code, "co_varnames") : NULL;
+	OWNED PyObject *defaults = api_get_named(function, "__defaults__");
+	const int64_t any = code ? api_get_number(code, "co_flags", CO_ANY) & CO_ANY : CO_ANY;
+	struct text text;
+
+	text_init(&text, signature, SIGNATURE_BYTES);
+	text_join(&text, name, "(", "");
+	if (!names || any)
+		text_add(&text, "*args, **kwargs");
+	else
+		add_parameters(&text, names, api_get_number(code, "co_argcount", 0),
+			       defaults && defaults != py.none ? py.PyTuple_Size(defaults) : 0);
+	text_add(&text, ")\n--\n\n");
+	py.PyErr_Clear();
+}
+
+/* Versions differ in what they have for saving, and the rest of a run is seen without it. */
+void training_patch(PyObject *module, size_t row)
+{
+	OWNED PyObject *original = api_get_named(module, points[row].method.ml_name);
+
+	if (!original)
+		return;
+	write_signature(original, points[row].method.ml_name, points[row].signature);
+	points[row].method.ml_doc = points[row].signature;
+	if (patch_function(module, points[row].module, &points[row].method, &originals[row]))
+		patch_note(points[row].module, points[row].method.ml_name, true);
+}
+
+/* A closure that is given to an optimizer runs the forward and the backward pass. */
+static PyObject *on_closure(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	return call_part(DLPROF_PART_MAX, original, args, kwargs);
+}
+
+static PyMethodDef closure_method = {"closure", on_closure, PY_VARARGS_KEYWORDS,
+				     "closure()\n--\n\n"};
+
+/* New reference; NULL: `closure` is none that we know, and stays as it is. */
+static PyObject *wrap_closure(PyObject *closure)
+{
+	static const char *const known[] = {
+		"function", "method", "builtin_function_or_method", "partial", NULL,
+	};
+
+	if (!closure || !api_is_of_type(closure, known))
+		return NULL;
+	return py.PyCFunction_NewEx(&closure_method, closure, NULL);
+}
+
+/* (args, kwargs) of optimizer.step(closure), which may be replaced; NULL: they stay. */
+static PyObject *with_closure(PyObject *args, PyObject *kwargs)
+{
+	const bool is_first = py.PyTuple_Size(args) > 1;
+	OWNED PyObject *wrapped =
+		wrap_closure(is_first ? py.PyTuple_GetItem(args, 1)
+				      : api_argument(args, kwargs, -1, "closure"));
+	OWNED PyObject *replaced = NULL;
+
+	if (!wrapped)
+		return NULL;
+	if (is_first) {
+		replaced = api_slice(args, 0);
+		if (replaced && py.PyTuple_SetItem(replaced, 1, api_take(&wrapped)) < 0)
+			return NULL;
+		return replaced ? py.PyTuple_Pack(2, replaced, kwargs) : NULL;
+	}
+	/* Nobody else has it: a call's own keywords. */
+	py.PyDict_SetItemString(kwargs, "closure", wrapped);
+	return NULL;
+}
+
+/* Hooks of every optimizer: (optimizer, args, kwargs). */
+static OFTEN PyObject *on_step(PyObject *none, PyObject *args, PyObject *kwargs)
+{
+	PyObject *changed = NULL, *step_args, *step_kwargs;
+
+	if (training_optimizer_begin()) {
+		step_args = py.PyTuple_GetItem(args, 1);
+		step_kwargs = py.PyTuple_GetItem(args, 2);
+		if (step_args && step_kwargs)
+			changed = with_closure(step_args, step_kwargs);
+		py.PyErr_Clear();
+	}
+	if (!changed)
+		py.Py_IncRef(changed = py.none);
+	return changed;
+}
+
+static OFTEN PyObject *on_stepped(PyObject *none, PyObject *args, PyObject *kwargs)
+{
+	training_optimizer_end();
+	py.Py_IncRef(py.none);
+	return py.none;
+}
+
+static bool add_hook(PyObject *module, const char *name, PyMethodDef *method)
+{
+	OWNED PyObject *add = api_get_named(module, name);
+	OWNED PyObject *hook = add ? py.PyCFunction_NewEx(method, NULL, NULL) : NULL;
+	OWNED PyObject *args = hook ? py.PyTuple_Pack(1, hook) : NULL;
+	OWNED PyObject *handle = args ? py.PyObject_CallObject(add, args) : NULL;
+
+	py.PyErr_Clear();
+	return handle;
+}
+
+void training_patch_optimizer(PyObject *module, size_t row)
+{
+	static PyMethodDef begins = {"dlprof_step_begins", on_step, PY_VARARGS_KEYWORDS,
+				     "dlprof_step_begins(optimizer, args, kwargs)\n--\n\n"};
+	static PyMethodDef ends = {"dlprof_step_ends", on_stepped, PY_VARARGS_KEYWORDS,
+				   "dlprof_step_ends(optimizer, args, kwargs)\n--\n\n"};
+
+	training_sees_optimizers = add_hook(module, "register_optimizer_step_post_hook", &ends) &&
+				   add_hook(module, "register_optimizer_step_pre_hook", &begins);
+	if (training_sees_optimizers)
+		patch_note("torch.optim.optimizer", "register_optimizer_step_pre_hook", true);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * training.h - the points of PyTorch that part a training's step: its functions for a backward pass
+ * and for saving (training.def), and the optimizers' own global hooks.
+ *
+ * Nothing of torch.nn and no method of an optimizer is wrapped: torch.compile, schedulers of the
+ * learning rate and accelerate look at those closely. Tensor.backward calls the function.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "python/api.h"
+
+enum training_row {
+#define POINT(id, module, function, part) TRAINING_##id,
+#include "python/training.def"
+#undef POINT
+};
+
+/* Patches a row of training.def in its module, which has been imported. */
+void training_patch(PyObject *module, size_t row);
+
+/* torch.optim.optimizer: registers the hooks, which PyTorch has since 2.0. */
+void training_patch_optimizer(PyObject *module, size_t row);
