@@ -9,14 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "drain/hidden.h"
-#include "drain/now.h"
-#include "drain/sampler.h"
-#include "drain/stacks.h"
+#include "drain/base/now.h"
+#include "drain/batches/sampler.h"
+#include "drain/batches/totals.h"
+#include "drain/modules/hidden.h"
+#include "drain/modules/stacks.h"
 #include "drain/state.h"
-#include "drain/totals.h"
-#include "store/db_open.h"
-#include "store/query.h"
+#include "store/database/db_open.h"
+#include "store/run/query.h"
 
 #define MS UINT64_C(1000000)
 

@@ -10,7 +10,7 @@
 
 #include "dlprof/units.h"
 #include "drain/drain.h"
-#include "store/db_open.h"
+#include "store/database/db_open.h"
 
 /*
  * We came out of somebody else's process: its files, its signals, its folder and its process group

@@ -7,12 +7,12 @@
 #include <sys/utsname.h>
 
 #include "drain/drain.h"
-#include "drain/folder.h"
-#include "drain/link.h"
-#include "drain/home.h"
-#include "drain/segment.h"
-#include "store/db_open.h"
-#include "store/query.h"
+#include "drain/segments/folder.h"
+#include "drain/segments/link.h"
+#include "drain/database/home.h"
+#include "drain/segments/segment.h"
+#include "store/database/db_open.h"
+#include "store/run/query.h"
 
 #define LOOK_MS	 50
 #define WAIT_MS	 5000	/* for a drain that is finishing */

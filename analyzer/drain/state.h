@@ -8,15 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "drain/cores.h"
-#include "drain/neighbours.h"
-#include "drain/facts.h"
-#include "drain/folder.h"
-#include "drain/join.h"
-#include "drain/home.h"
-#include "drain/live.h"
-#include "drain/segment.h"
-#include "drain/use.h"
+#include "drain/machine/cores.h"
+#include "drain/machine/neighbours.h"
+#include "drain/database/facts.h"
+#include "drain/segments/folder.h"
+#include "drain/batches/join.h"
+#include "drain/database/home.h"
+#include "drain/metrics/live.h"
+#include "drain/segments/segment.h"
+#include "drain/machine/use.h"
 
 struct drain {
 	const char *database;

@@ -4,7 +4,7 @@
 
 #include "launch/options.h"
 #include "launch/preload.h"
-#include "render/terminal.h"
+#include "render/form/terminal.h"
 
 enum launch_exit {
 	LAUNCH_DONE = 0,

@@ -14,7 +14,7 @@
 #include "dlprof/units.h"
 #include "launch/cmd.h"
 #include "launch/runs.h"
-#include "render/page.h"
+#include "render/form/page.h"
 
 extern char **environ;
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "dlprof/units.h"
 
 #define VARIATION 0.1

@@ -10,7 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "drain/elf.h"
+#include "drain/modules/elf.h"
 
 #define MOST_SCRIPTS 5
 #define OLDEST_MINOR 8   /* of a Python 3: the first with audit hooks */

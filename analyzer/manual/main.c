@@ -10,7 +10,7 @@
 #include "launch/options.h"
 #include "line/complete.h"
 #include "line/man.h"
-#include "render/explain.h"
+#include "render/run/explain.h"
 #include "report/options.h"
 
 static void man_launch(FILE *out)

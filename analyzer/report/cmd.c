@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "drain/database/home.h"
 #include "drain/drain.h"
-#include "drain/home.h"
-#include "store/db_open.h"
+#include "store/database/db_open.h"
 
 /* Why some of the run is not there, and where it is. */
 static void remark_recovered(const struct options *options, int error,

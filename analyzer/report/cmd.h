@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 #include "drain/drain.h"
-#include "render/page.h"
+#include "render/form/page.h"
 #include "report/options.h"
-#include "store/query.h"
+#include "store/run/query.h"
 
 enum cmd_exit {
 	CMD_DONE = 0,

@@ -9,7 +9,7 @@
 #include "report/cmd.h"
 #include "report/newest.h"
 #include "report/ranks.h"
-#include "store/redact.h"
+#include "store/database/redact.h"
 
 static int print(const struct options *options)
 {

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "report/names.h"
-#include "store/db_open.h"
+#include "store/database/db_open.h"
 
 struct candidate {
 	const char *path;

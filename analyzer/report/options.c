@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "line/near.h"
-#include "render/explain.h"
+#include "render/run/explain.h"
 #include "report/option_file.h"
 #include "report/queries.h"
 #include "report/wish.h"

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/whatif.h"
+#include "analysis/predict/whatif.h"
 #include "line/line.h"
-#include "render/terminal.h"
+#include "render/form/terminal.h"
 
 #define OPTIONS_MOST_META      32
 #define OPTIONS_MOST_BASELINES 1000

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "drain/database/home.h"
 #include "drain/drain.h"
-#include "drain/home.h"
 #include "report/names.h"
-#include "store/db_open.h"
-#include "store/redact.h"
+#include "store/database/db_open.h"
+#include "store/database/redact.h"
 
 #define MOST_REMARKS 5
 #define MOST_OPEN    64 /* opening a file costs more than reading it, on a network file system */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/whatif.h"
+#include "analysis/predict/whatif.h"
 
 #define WISH_MOST_WORKERS  1024
 #define WISH_MOST_PREFETCH 1024

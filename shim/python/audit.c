@@ -18,16 +18,16 @@
 #include "base/sys.h"
 #include "base/text.h"
 #include "dlprof/units.h"
-#include "python/api.h"
-#include "python/batch_fn.h"
-#include "python/boundary.h"
-#include "python/descriptor.h"
-#include "python/importing.h"
-#include "python/later.h"
-#include "python/loader.h"
-#include "python/patch.h"
-#include "python/steps.h"
-#include "python/torch.h"
+#include "python/interpreter/api.h"
+#include "python/interpreter/importing.h"
+#include "python/interpreter/later.h"
+#include "python/interpreter/patch.h"
+#include "python/loaders/batch_fn.h"
+#include "python/loaders/loader.h"
+#include "python/sample/boundary.h"
+#include "python/sample/steps.h"
+#include "python/torch/descriptor.h"
+#include "python/torch/torch.h"
 #include "python/training.h"
 
 typedef int (*audit_function)(const char *event, PyObject *args, void *data);
@@ -58,7 +58,7 @@ static struct target {
 #include "python/training.def"
 #undef POINT
 #define LOADER(id, kind, module, ...) {module, loader_patch, LOADER_##id, false, false},
-#include "python/loaders.def"
+#include "python/loaders/loaders.def"
 #undef LOADER
 	{.patch = batch_fn_patch},	/* the user's; NULL if there is none */
 };
@@ -123,10 +123,10 @@ static RARELY void sweep(void)
 static struct later later[] = {
 #define BOUNDARY(id, module, implied, class, ...)                                                  \
 	{module, implied, boundary_patch, BOUNDARY_##id, (class) == NULL, false},
-#include "python/boundary.def"
+#include "python/sample/boundary.def"
 #undef BOUNDARY
 #define STEPS(id, module, ...) {module, NULL, steps_patch, STEPS_##id, false, false},
-#include "python/steps.def"
+#include "python/sample/steps.def"
 #undef STEPS
 	{"_frozen_importlib", NULL, importing_patch, 0, false, false},
 };

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "batch/training.h"
 #include "dlprof/units.h"
-#include "python/patch.h"
+#include "python/interpreter/patch.h"
 #include "record/activate.h"
 
 #define CO_ANY (0x4 | 0x8) /* CO_VARARGS, CO_VARKEYWORDS */

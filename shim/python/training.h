@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "python/api.h"
+#include "python/interpreter/api.h"
 
 enum training_row {
 #define POINT(id, module, function, part) TRAINING_##id,

@@ -178,7 +178,7 @@ struct thread {
 	uintptr_t boundary_address;
 	uint32_t load_depth;		/* 0: no batch is loaded just now */
 	bool boundary_inflates;		/* the outermost one reads packed data, not images */
-	uint32_t import_depth;		/* modules that are being imported; python/importing.h */
+	uint32_t import_depth;		/* modules being imported: interpreter/importing.h */
 	bool busy;			/* a record is being written: a signal handler must not */
 
 	alignas(64) struct thread_visit visit;
@@ -239,7 +239,7 @@ struct thread {
 	/* Waits that raised since the last batch: the next batch, or the next epoch, has them. */
 	uint64_t failed_begin_ns, failed_ns;
 
-	/* Iterators of TensorFlow's that it makes, or asks; python/tfdata.c. */
+	/* Iterators of TensorFlow's that it makes, or asks; python/loaders/tfdata.c. */
 	struct tfdata_making *making;
 	const void *asked[2];		/* the innermost first */
 	uint64_t asked_end_ns, asked_ns;	/* 0: nothing is to be recorded just now */

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "../unit/gate_model.h"
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 
 #define BASELINES  5
 #define POOL       120 /* runs of a cell */

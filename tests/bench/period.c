@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/period.h"
+#include "analysis/period/period.h"
 
 #define MS          1e6
 #define THETA       (10 * MS)

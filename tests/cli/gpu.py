@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The GPU in reports of databases whose GPU columns are filled in: clock, sums, gaps, advice.
 
-What is true is computed here, from the rows, by the definitions of analysis/stall.h.
+What is true is computed here, from the rows, by the definitions of analysis/account/stall.h.
 """
 import json
 import os

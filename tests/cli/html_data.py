@@ -17,7 +17,7 @@ MS = rundb.MS
 
 
 def replay(trace):
-    """In order, as it was, of one epoch: analysis/replay.h, once more."""
+    """In order, as it was, of one epoch: analysis/predict/replay.h, once more."""
     load, compute, lag, latency, handover = (
         html_file.unpack(trace[key]) for key in ("load", "compute", "lag", "latency", "handover"))
     workers, slots = trace["workers"], trace["workers"] * trace["prefetch"]

@@ -10,7 +10,7 @@ import random
 import sqlite3
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-SCHEMA = os.path.join(ROOT, "analyzer", "store", "schema.sql")
+SCHEMA = os.path.join(ROOT, "analyzer", "store", "database", "schema.sql")
 APPLICATION_ID = 0x646C7072
 SCHEMA_VERSION = 1
 MS = 1000000

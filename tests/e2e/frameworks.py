@@ -68,7 +68,7 @@ def compare(name, kind, expected, python=PYTHON):
 
 def check_rows():
     """No row is without a case."""
-    with open(os.path.join(ROOT, "shim", "python", "loaders.def")) as file:
+    with open(os.path.join(ROOT, "shim", "python", "loaders", "loaders.def")) as file:
         text = file.read()
     text = text.replace("TF_ITERATORS", '"tensorflow.python.data.ops.iterator_ops"')
     points = {"{}:{}.{}".format(*row) for row in

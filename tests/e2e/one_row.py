@@ -14,7 +14,7 @@ from dlprof_test import (BUILD, PYTHON, ROOT, check, environment, equal, finish,
                          rows, run, scratch, skip, wait_for_drain)
 from loops import DRIVER, epochs_of, split  # noqa: E402
 
-TABLES = {"LOADER": "shim/python/loaders.def", "FRAMEWORK": "include/dlprof/frameworks.def"}
+TABLES = {"LOADER": "shim/python/loaders/loaders.def", "FRAMEWORK": "include/dlprof/frameworks.def"}
 LIBRARY = """
 import time
 class Loader:

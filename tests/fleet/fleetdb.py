@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fleet of jobs that never were: rows for the tables of store/lake.def, with known faults.
+"""A fleet of jobs that never were: rows for the tables of store/fleet/lake.def, with known faults.
 
 One machine is slow (BAD_NODE: its ranks wait more than the others of their jobs), one file system
 (STORAGE[0]), and one program waits more from its revision BAD_REVISION on.
@@ -10,7 +10,7 @@ import re
 import sqlite3
 
 LAKE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "analyzer", "store",
-                    "lake.def")
+                    "fleet", "lake.def")
 FLEET_ID, FLEET_VERSION = 0x646C706C, 1
 NAMES = ("train.py", "pretrain.py", "finetune.py")
 OWNERS = ("ada", "grace", "linus", None)

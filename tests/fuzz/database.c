@@ -11,13 +11,13 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "store/db_open.h"
-#include "store/export.h"
-#include "store/gpu.h"
-#include "store/lines.h"
-#include "store/query.h"
-#include "store/tally.h"
-#include "store/timeline.h"
+#include "store/database/db_open.h"
+#include "store/fleet/export.h"
+#include "store/run/gpu.h"
+#include "store/run/lines.h"
+#include "store/run/query.h"
+#include "store/run/tally.h"
+#include "store/run/timeline.h"
 
 #define MOST_ROWS 100000 /* in a file of some 100 KB */
 

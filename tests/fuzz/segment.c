@@ -17,12 +17,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "drain/facts.h"
-#include "drain/join.h"
-#include "drain/segment.h"
-#include "drain/totals.h"
+#include "drain/batches/join.h"
+#include "drain/batches/totals.h"
+#include "drain/database/facts.h"
+#include "drain/segments/segment.h"
 #include "fuzz.h"
-#include "store/db_open.h"
+#include "store/database/db_open.h"
 
 #define NAME "1-1-0.seg"
 

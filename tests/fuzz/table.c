@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/cause.h"
+#include "analysis/cause/cause.h"
 #include "fuzz.h"
-#include "report/table.h"
+#include "report/data/table.h"
 
 #define MOST_ROWS 4096
 

@@ -125,7 +125,7 @@ def check_includes():
         if not path.startswith("analyzer/store/"):
             check("<sqlite3.h" not in names, path, "includes sqlite3.h; only store/ may")
             check(not re.search(r"\bsqlite3_\w+\s*\(", text(path)), path, "calls sqlite3")
-        if path != "analyzer/store/rows.h":
+        if path != "analyzer/store/database/rows.h":
             check("sqlite3_column_text" not in text(path), path,
                   "reads a text past rows_text(), which --redact needs")
         check(not any(re.search(r"shim/", name) for name in names), path, "looks into shim/")
@@ -140,7 +140,7 @@ def check_includes():
 
 
 def room_of(path):
-    return os.path.dirname(path) or "."
+    return path.split("/")[0] if "/" in path else "."
 
 
 def check_rooms():
@@ -157,15 +157,8 @@ def check_rooms():
             check((used, user) not in arrows, "a circle of folders:", pairs, arrows.get((used, user)))
 
 
-def check_circles(room):
-    """No two modules of a room (a .c and its .h are one) stand on one another."""
-    arrows = {}
-    for path in files(room, endings=(".c", ".h", ".def", ".S")):
-        own = os.path.splitext(os.path.relpath(path, room))[0]
-        for name in includes(path):
-            for found in (name[1:], os.path.join(os.path.dirname(own), name[1:])):
-                if os.path.exists(os.path.join(ROOT, room, found)):
-                    arrows.setdefault(own, set()).add(os.path.splitext(found)[0])
+def circles_of(arrows):
+    """The groups of names that reach one another; `arrows` has what each name uses."""
     reached = {own: set(used) - {own} for own, used in arrows.items()}
     grown = True
     while grown:
@@ -176,13 +169,27 @@ def check_circles(room):
             grown |= bool(further)
     circles = {frozenset(name for name in used if own in reached.get(name, ()))
                for own, used in reached.items() if own in used}
-    equal(sorted(map(sorted, circles)), [], room, "has circles of files")
+    return sorted(map(sorted, circles))
+
+
+def check_circles(room):
+    """No two modules of a room (a .c and its .h are one), and no two folders, use one another."""
+    arrows, folders = {}, {}
+    for path in files(room, endings=(".c", ".h", ".def", ".S")):
+        own = os.path.splitext(os.path.relpath(path, room))[0]
+        for name in includes(path):
+            for found in (name[1:], os.path.join(os.path.dirname(own), name[1:])):
+                if os.path.exists(os.path.join(ROOT, room, found)):
+                    arrows.setdefault(own, set()).add(os.path.splitext(found)[0])
+                    folders.setdefault(os.path.dirname(own), set()).add(os.path.dirname(found))
+    equal(circles_of(arrows), [], room, "has circles of files")
+    equal(circles_of(folders), [], room, "has circles of folders")
 
 
 def check_frameworks():
     """Every module that is patched has its framework's name."""
     packages = re.findall(r'^FRAMEWORK\("([\w.]+)",', text("include/dlprof/frameworks.def"), re.M)
-    loaders = text("shim/python/loaders.def")
+    loaders = text("shim/python/loaders/loaders.def")
     macros = dict(re.findall(r'^#define (\w+) "([\w.]+)"$', loaders, re.M))
     modules = [macros.get(name) or name.strip('"') for name in
                re.findall(r'^LOADER\(\w+, "[^"]*", ([\w.]+|"[^"]*"),', loaders, re.M)]
@@ -253,7 +260,7 @@ def check_views():
     import sqlite3
 
     database = sqlite3.connect(":memory:")
-    database.executescript(text("analyzer/store/schema.sql"))
+    database.executescript(text("analyzer/store/database/schema.sql"))
     for view, expected in VIEWS.items():
         kind = database.execute("SELECT type FROM sqlite_master WHERE name = ?",
                                 (view,)).fetchall()
@@ -262,7 +269,7 @@ def check_views():
         # Additions are free, at the end or between; what was promised stays in its order.
         equal([c for c in columns if c in expected.split()], expected.split(), "columns of", view)
         database.execute("SELECT * FROM {}".format(view)).fetchall()
-    lists = text("analyzer/store/columns.h")
+    lists = text("analyzer/store/database/columns.h")
     for table, names in TABLES.items():
         columns = [row[1] for row in database.execute("PRAGMA table_info({})".format(table))]
         listed = [column for name in names.split() for column in re.findall(

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "drain/alive.h"
-#include "drain/now.h"
+#include "drain/base/now.h"
 #include "drain/python/python.h"
+#include "drain/segments/alive.h"
 
 #define TIDS_MAX 16
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * every_row.h - a library that has every function of decode/decode.def, cuda/cudart.def and
- * python/tfdata.def, and does nothing: every_row_library.c; and what it is told to do instead.
+ * python/loaders/tfdata.def, and does nothing: every_row_library.c; and what it is told to do
+ * instead.
  */
 #pragma once
 
@@ -38,7 +39,7 @@ enum row {
 	ROW_DECODER_MAX,
 	ROW_BEFORE_OTHERS = ROW_DECODER_MAX - 1,
 #include "cuda/cudart.def"
-#include "python/tfdata.def"
+#include "python/loaders/tfdata.def"
 #undef WRAP
 #undef WRAP_VOID
 	ROW_MAX

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/db_open.h"
-#include "store/handle.h"
+#include "store/database/db_open.h"
+#include "store/database/handle.h"
 
 static char one_run_folder[] = "/tmp/dlprof-store-XXXXXX";
 static char one_run_path[64];

@@ -9,9 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "store/db_open.h"
-#include "store/query.h"
-#include "store/write.h"
+#include "store/database/db_open.h"
+#include "store/run/query.h"
+#include "store/write/write.h"
 
 #define SMALL 10
 #define LARGE 200 /* notes of 10 kB: more than is read at once */

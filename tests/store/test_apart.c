@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/db_open.h"
-#include "store/query.h"
-#include "store/write.h"
+#include "store/database/db_open.h"
+#include "store/run/query.h"
+#include "store/write/write.h"
 
 static char folder[] = "/tmp/dlprof-apart-XXXXXX";
 static char path[64];

@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "older.h"
-#include "store/db_open.h"
-#include "store/lines.h"
-#include "store/gpu.h"
-#include "store/handle.h"
-#include "store/query.h"
-#include "store/write.h"
+#include "store/database/db_open.h"
+#include "store/run/lines.h"
+#include "store/run/gpu.h"
+#include "store/database/handle.h"
+#include "store/run/query.h"
+#include "store/write/write.h"
 
 static char folder[] = "/tmp/dlprof-store-XXXXXX";
 static char path[64];

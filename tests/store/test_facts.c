@@ -6,8 +6,8 @@
 
 #include "older.h"
 #include "one_run.h"
-#include "store/facts.h"
-#include "store/write.h"
+#include "store/run/facts.h"
+#include "store/write/write.h"
 
 static const struct batch_filter filter = {.loader_id = 1, .epoch = -1, .first = -1, .last = -1};
 

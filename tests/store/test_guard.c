@@ -13,11 +13,11 @@
 
 #include "dlprof/units.h"
 #include "older.h"
-#include "store/db_open.h"
-#include "store/export.h"
-#include "store/query.h"
-#include "store/tally.h"
-#include "store/write.h"
+#include "store/database/db_open.h"
+#include "store/fleet/export.h"
+#include "store/run/query.h"
+#include "store/run/tally.h"
+#include "store/write/write.h"
 
 static char folder[] = "/tmp/dlprof-guard-XXXXXX";
 static char path[64];

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "one_run.h"
-#include "report/stuck.h"
+#include "report/run/stuck.h"
 
 #define S 1000000000.0
 

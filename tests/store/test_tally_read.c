@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "one_run.h"
-#include "store/tally.h"
+#include "store/run/tally.h"
 
 TestSuite(tally_read, .init = one_run_begin, .fini = one_run_end);
 

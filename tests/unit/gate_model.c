@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 
 #define MS      1e6
 #define STEP    (50 * MS)

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "analysis/gate.h"
+#include "analysis/gate/gate.h"
 
 /* How loads, hand-overs and epochs vary; times in ms. */
 struct gate_family {

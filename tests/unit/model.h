@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "analysis/cause.h"
+#include "analysis/cause/cause.h"
 
 /* What a loader does; times in ms. */
 struct model {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "analysis/account.h"
+#include "analysis/account/account.h"
 
 #define MS INT64_C(1000000)
 

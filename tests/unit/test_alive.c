@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "drain/alive.h"
-#include "drain/segment.h"
+#include "drain/segments/alive.h"
+#include "drain/segments/segment.h"
 
 #define FOREIGN_SPACE 1
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/advice.h"
-#include "analysis/cause.h"
+#include "analysis/cause/advice.h"
+#include "analysis/cause/cause.h"
 #include "model.h"
 
 #define MS 1e6

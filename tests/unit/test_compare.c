@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/compare.h"
+#include "analysis/gate/compare.h"
 
 #define PAIRS    500 /* of each kind and length */
 #define WORKERS  7

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "drain/cpus.h"
-#include "drain/process.h"
+#include "drain/base/process.h"
+#include "drain/machine/cpus.h"
 
 #define PID 77
 #define V2  "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"

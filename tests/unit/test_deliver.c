@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "drain/deliver.h"
-#include "store/db_open.h"
-#include "store/query.h"
-#include "store/write.h"
+#include "drain/database/deliver.h"
+#include "store/database/db_open.h"
+#include "store/run/query.h"
+#include "store/write/write.h"
 
 static char folder[] = "/tmp/dlprof-deliver-XXXXXX";
 static char from[64], target[64], name[DELIVER_PATH];

@@ -3,9 +3,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "analysis/advice.h"
-#include "analysis/cause.h"
-#include "render/explain.h"
+#include "analysis/cause/advice.h"
+#include "analysis/cause/cause.h"
+#include "render/run/explain.h"
 
 static void check(const char *id, const char *kind)
 {

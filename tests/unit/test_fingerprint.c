@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 
-#include "analysis/fingerprint.h"
+#include "analysis/gate/fingerprint.h"
 
 Test(fingerprint, what_is_not_known_is_no_difference)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/flight.h"
+#include "analysis/predict/flight.h"
 
 #define MS      1000000
 #define EPOCHS  8

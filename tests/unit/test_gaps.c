@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drain/gaps.h"
+#include "drain/gpu/gaps.h"
 
 #define END 400
 

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/cause.h"
-#include "analysis/gpu_use.h"
+#include "analysis/cause/cause.h"
+#include "analysis/gpu/gpu_use.h"
 
 #define MS      INT64_C(1000000)
 #define WORKERS 8

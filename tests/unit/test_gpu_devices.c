@@ -2,7 +2,7 @@
 /* Which of several devices count: those that get data from the host, whatever the others do. */
 #include <criterion/criterion.h>
 
-#include "analysis/gpu_devices.h"
+#include "analysis/gpu/gpu_devices.h"
 
 #define MS 1000000
 

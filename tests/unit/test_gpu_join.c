@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "drain/gpu_join.h"
+#include "drain/gpu/gpu_join.h"
 
 enum { END = 4000, STEPS = 100, OPS = 1500, MS = 1000000 };
 

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "analysis/gpu_step.h"
+#include "analysis/gpu/gpu_step.h"
 
 #define US 1000
 

@@ -2,7 +2,7 @@
 /* Whose kernels are whose: by their names, their streams and the threads that launch there. */
 #include <criterion/criterion.h>
 
-#include "analysis/gpu_streams.h"
+#include "analysis/gpu/gpu_streams.h"
 
 enum { TRAINING = 100, AUTOGRAD, LOADER };
 enum { DEFAULT = 7, SIDE = 13, COMMON = 17 };

@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "analysis/cause.h"
-#include "analysis/grounds.h"
+#include "analysis/cause/cause.h"
+#include "analysis/cause/grounds.h"
 #include "model.h"
 
 #define MS    1e6

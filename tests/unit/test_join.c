@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "drain/join.h"
-#include "drain/stream.h"
+#include "drain/batches/join.h"
+#include "drain/batches/stream.h"
 #include "fake_run.h"
-#include "store/db_open.h"
+#include "store/database/db_open.h"
 
 #define MANY UINT32_C(150000) /* an entry less would have to be moved as often as there are more   \
 			       */

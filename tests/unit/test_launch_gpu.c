@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "launch/gpu.h"
+#include "launch/doctor/gpu.h"
 
 static char root[] = "/tmp/dlprof-gpu-XXXXXX";
 

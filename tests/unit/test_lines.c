@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/diagnosis.h"
-#include "analysis/lines.h"
+#include "analysis/cause/diagnosis.h"
+#include "analysis/cause/lines.h"
 
 #define EACH_NS LINE_LEAST_NS
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/load.h"
+#include "analysis/account/load.h"
 
 static const struct load_times plain = {
 	.load_ns = 100, .cpu_ns = 40, .open_ns = 5, .read_ns = 15, .decode_ns = 20,

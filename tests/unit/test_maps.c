@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "drain/hidden.h"
-#include "drain/maps.h"
-#include "drain/module.h"
-#include "drain/pages.h"
+#include "drain/modules/hidden.h"
+#include "drain/modules/maps.h"
+#include "drain/modules/module.h"
+#include "drain/modules/pages.h"
 
 #define TEXT_AT   4096
 #define TEXT_SIZE 4096

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "analysis/events.h"
-#include "analysis/fold.h"
-#include "analysis/period.h"
+#include "analysis/period/events.h"
+#include "analysis/period/period.h"
+#include "analysis/statistics/fold.h"
 
 #define MS INT64_C(1000000)
 

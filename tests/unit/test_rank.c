@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/rank.h"
-#include "analysis/rank_place.h"
+#include "analysis/ranks/rank.h"
+#include "analysis/ranks/rank_place.h"
 
 #define MS    INT64_C(1000000)
 #define RANKS 4

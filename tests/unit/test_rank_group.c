@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/rank.h"
+#include "analysis/ranks/rank.h"
 
 #define MS    1e6
 #define RANKS 8

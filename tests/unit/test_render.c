@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/advice.h"
-#include "analysis/cause.h"
-#include "analysis/series.h"
-#include "render/ended.h"
-#include "render/explain.h"
-#include "render/jsonw.h"
-#include "render/page.h"
-#include "render/units.h"
-#include "render/utf8.h"
-#include "render/verdict.h"
+#include "analysis/account/series.h"
+#include "analysis/cause/advice.h"
+#include "analysis/cause/cause.h"
+#include "render/form/jsonw.h"
+#include "render/form/page.h"
+#include "render/form/units.h"
+#include "render/form/utf8.h"
+#include "render/form/verdict.h"
+#include "render/run/ended.h"
+#include "render/run/explain.h"
 
 #define ASSERT_TEXT(call, expected)                                                                \
 	do {                                                                                       \

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/take.h"
-#include "analysis/whatif.h"
+#include "analysis/predict/take.h"
+#include "analysis/predict/whatif.h"
 
 #define MS 1e6
 

@@ -33,8 +33,8 @@ static void open_of_shim(void)
 #define segment_publish	    drain_segment_publish
 #define segment_is_empty    drain_segment_is_empty
 #define segment_beat	    drain_segment_beat
-#include "drain/alive.c"
-#include "drain/segment.c"
+#include "drain/segments/alive.c"
+#include "drain/segments/segment.c"
 
 /* What must be so. */
 static struct {

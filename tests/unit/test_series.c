@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "analysis/series.h"
+#include "analysis/account/series.h"
 
 Test(series, what_was_never_observed_has_no_column)
 {

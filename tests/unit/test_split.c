@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "analysis/cause.h"
+#include "analysis/cause/cause.h"
 #include "model.h"
 
 #define MS 1e6

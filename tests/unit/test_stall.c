@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/stall.h"
+#include "analysis/account/stall.h"
 
 #define MS INT64_C(1000000)
 

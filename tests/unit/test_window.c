@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/window.h"
+#include "analysis/ranks/window.h"
 
 static void add_rank(struct windows *windows, size_t rank, size_t steps, unsigned seed)
 {

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "drain/alive.h"
+#include "drain/segments/alive.h"
 
 /*
  * Before 3.11 an interpreter does not know the numbers of its threads, but pthread_self() is where

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "dlprof/units.h"
-#include "drain/elf.h"
-#include "drain/maps.h"
+#include "drain/modules/elf.h"
+#include "drain/modules/maps.h"
 
 /* Beside the executable: a library, or a program that was started by naming its loader. */
 static const char *const names[] = {"libpython", "python"};

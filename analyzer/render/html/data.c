@@ -13,9 +13,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/crowd.h"
+#include "analysis/predict/crowd.h"
 #include "render/html/sections.h"
-#include "render/jsonw.h"
+#include "render/form/jsonw.h"
 
 #define MOST_WORKERS 64
 #define SCALE    1500

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 
 #define ABOVE          12
 #define BELOW          46

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "render/code.h"
+#include "render/run/code.h"
 #include "render/html/sections.h"
-#include "render/jsonw.h"
+#include "render/form/jsonw.h"
 
 #define MOST_STACKS 600 /* of a group, the heaviest */
 #define MOST_FRAMES 4000

@@ -5,7 +5,7 @@
 
 #include "render/html/figure.h"
 #include "render/html/sections.h"
-#include "render/parts.h"
+#include "render/run/parts.h"
 
 #define HEIGHT       150
 #define TABLE_ROWS   24

@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "analysis/replay.h"
-#include "render/report.h"
-#include "store/gpu.h"
+#include "analysis/predict/replay.h"
+#include "render/run/report.h"
+#include "store/run/gpu.h"
 
 #define HTML_WINDOWS  2
 #define HTML_GPU_BARS 156

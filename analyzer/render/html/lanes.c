@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analysis/clamp.h"
+#include "analysis/statistics/clamp.h"
 #include "render/html/figure.h"
 #include "render/html/sections.h"
 

@@ -3,7 +3,7 @@
 #include "page_css.h"
 #include "page_js.h"
 #include "render/html/sections.h"
-#include "render/parts.h"
+#include "render/run/parts.h"
 
 /*
  * Nothing is fetched, sent or framed; of scripts and styles only ours, by hash: markup that came

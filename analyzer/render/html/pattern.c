@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pattern.c - do the stalls come in a rhythm? The evidence for every period, as the test of
- * analysis/period.h weighs it, and the waits by their place in the period.
+ * analysis/period/period.h weighs it, and the waits by their place in the period.
  */
 #include <errno.h>
 #include <math.h>

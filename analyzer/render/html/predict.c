@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * predict.c - what other settings would bring: the table is for every reader, the sliders and the
- * animation are for those with JavaScript, whose script does what analysis/replay.c does.
+ * animation are for those with JavaScript, whose script does what analysis/predict/replay.c does.
  */
 #include <math.h>
 

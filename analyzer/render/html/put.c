@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "render/escape.h"
-#include "render/utf8.h"
+#include "render/form/escape.h"
+#include "render/form/utf8.h"
 
 #define LONGEST 4096 /* of a formatted text; more is cut */
 

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
+#include "render/form/outline.h"
+#include "render/form/units.h"
 #include "render/html/html.h"
-#include "render/outline.h"
-#include "render/units.h"
 
 struct html {
 	FILE *out;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ranks.c - a page of the ranks of one job: its verdict, a row and a small picture of each. */
-#include "render/ranks.h"
+#include "render/jobs/ranks.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "render/form/verdict.h"
 #include "render/html/figure.h"
 #include "render/html/sections.h"
-#include "render/verdict.h"
 
 #define ROW       40 /* of the picture */
 #define BARS      32 /* the highest in it */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.js - the run's loads and steps through another loader: analysis/replay.c once more, on the
+ * replay.js - the run's loads and steps through another loader: analysis/predict/replay.c once more, on the
  * same batches. Times are nanoseconds. What it predicts must be what dlprof-report says.
  */
 "use strict";
@@ -42,7 +42,7 @@ function loadOf(trace, setup, number, ordinal, worker) {
 	return slow < trace.factors.length ? ns * trace.factors[slow] : ns;
 }
 
-/* See analysis/replay.c for all: what was not there to be measured is taken from elsewhere. */
+/* See analysis/predict/replay.c for all: what was not there to be measured is taken from elsewhere. */
 const FORK = 8e6;
 const BOOT = 1e7;
 const FIRST_END = 2.5;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/bar.h"
+#include "analysis/account/bar.h"
 #include "render/html/figure.h"
 #include "render/html/sections.h"
 

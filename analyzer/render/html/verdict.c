@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verdict.c - the top of the page: what a reader who leaves after ten seconds should know. */
-#include "render/verdict.h"
+#include "render/form/verdict.h"
 
 #include <math.h>
 
 #include "render/html/figure.h"
 #include "render/html/sections.h"
-#include "render/parts.h"
+#include "render/run/parts.h"
 
 void html_heading(struct html *html, enum stall_verdict verdict)
 {

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * series.c - grow the columns of a series together. A column is made when its first value is
+ * seen, so a quantity that was never observed costs no memory and cannot be mistaken for zero.
+ */
+#include "analysis/account/series.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_CAPACITY 1024
+#define FIRST_RUNS     16
+#define LONGEST_NS     1e19f
+#define LOADING_LEAST  0.05 /* of the busiest worker's loads */
+#define LOADING_ROUNDS 2    /* batches a worker; a shorter epoch does not show who loads */
+#define LOADING_KNOWN  0.9  /* of an epoch's batches */
+#define OTHERS_LEAST   0.1  /* of the cores */
+#define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
+
+const struct batch_row BATCH_ROW_UNKNOWN = {
+	.times = {[0 ... SERIES_TIMES - 1] = SERIES_UNKNOWN},
+	.load_cpu_ns = SERIES_UNKNOWN,
+	.worker = -1,
+	.qdepth = -1,
+	.head_ready = -1,
+};
+
+void series_init(struct batch_series *series)
+{
+	memset(series, 0, sizeof(*series));
+	series->workers = series->loading = -1;
+	series->prefetch_factor = -1;
+	series->in_order = -1;
+	series->persistent = -1;
+	series->iterable = -1;
+	series->cores = series->main_cores = series->other_cores = NAN;
+	series->main_share = series->worker_share = NAN;
+	series->synchronous = -1;
+	series->first_ns = series->last_ns = series->tail_begin_ns = SERIES_UNKNOWN;
+}
+
+/* A column that is absent stays so. */
+static int grow_column(void *column, bool needed, size_t size, size_t capacity)
+{
+	void *old, *grown;
+
+	memcpy(&old, column, sizeof(old));
+	if (!old && !needed)
+		return 0;
+	grown = reallocarray(old, capacity, size);
+	if (!grown)
+		return -ENOMEM;
+	memcpy(column, &grown, sizeof(grown));
+	return 0;
+}
+
+/* Room for so many at least. */
+static int grow(struct batch_series *series, size_t needed)
+{
+	size_t capacity = series->capacity ? series->capacity : FIRST_CAPACITY, i;
+
+	while (capacity < needed && capacity <= SIZE_MAX / 4)
+		capacity *= 2;
+	if (capacity < needed)
+		return -ENOMEM;
+	for (i = 0; i < SERIES_TIMES; i++)
+		if (grow_column(&series->times[i], false, sizeof(float), capacity) < 0)
+			return -ENOMEM;
+	if (grow_column(&series->worker, true, sizeof(*series->worker), capacity) < 0 ||
+	    grow_column(&series->state, true, sizeof(*series->state), capacity) < 0)
+		return -ENOMEM;
+	series->capacity = capacity;
+	return 0;
+}
+
+/* Makes the column, of which this is the first known value; earlier batches did not have it. */
+static int make_column(struct batch_series *series, float **column)
+{
+	*column = malloc(series->capacity * sizeof(**column));
+	for (size_t i = 0; *column && i < series->count; i++)
+		(*column)[i] = NAN;
+	return *column ? 0 : -ENOMEM;
+}
+
+/* A time below 0, SERIES_UNKNOWN included, is not known. */
+static int put_time(struct batch_series *series, float **column, int64_t value)
+{
+	if (!*column && value < 0)
+		return 0;
+	if (!*column && make_column(series, column) < 0)
+		return -ENOMEM;
+	(*column)[series->count] = value < 0 ? NAN : (float)value;
+	return 0;
+}
+
+static int put_ordinal(struct batch_series *series, int32_t epoch, int32_t batch)
+{
+	const struct series_run *last;
+	size_t capacity;
+
+	if (series->run_count) {
+		last = &series->runs[series->run_count - 1];
+		if (epoch == last->epoch &&
+		    batch == last->batch + (int64_t)(series->count - last->begin))
+			return 0;
+	}
+	if (series->run_count == series->run_capacity) {
+		capacity = series->run_capacity ? series->run_capacity * 2 : FIRST_RUNS;
+		if (grow_column(&series->runs, true, sizeof(*series->runs), capacity) < 0)
+			return -ENOMEM;
+		series->run_capacity = capacity;
+	}
+	series->runs[series->run_count++] =
+		(struct series_run){.begin = series->count, .epoch = epoch, .batch = batch};
+	return 0;
+}
+
+static uint8_t pack(const struct batch_row *row)
+{
+	unsigned state = 0;
+
+	if (row->head_ready >= 0)
+		state |= SERIES_READY_KNOWN | (row->head_ready ? SERIES_READY : 0);
+	if (row->qdepth >= 0)
+		state |= SERIES_QUEUE_KNOWN | (row->qdepth ? SERIES_QUEUE : 0);
+	return (uint8_t)state;
+}
+
+/* They are parts of the wait, although two clocks, or a table, may say otherwise. */
+static void limit_to_wait(struct batch_series *series, float *part_ns, size_t begin, size_t end)
+{
+	for (size_t i = begin; part_ns && series->wait_ns && i < end; i++)
+		if (part_ns[i] > series->wait_ns[i])
+			part_ns[i] = series->wait_ns[i];
+}
+
+int series_append(struct batch_series *series, const struct batch_row *row)
+{
+	struct batch_row kept = *row;
+	size_t i = series->count, k;
+
+	if (row->wait_ns >= 0 && row->compute_ns >= 0)
+		kept.step_ns = SERIES_UNKNOWN;
+	if (i == series->capacity && grow(series, i + 1) < 0)
+		return -ENOMEM;
+	for (k = 0; k < SERIES_TIMES; k++)
+		if (put_time(series, &series->times[k], kept.times[k]) < 0)
+			return -ENOMEM;
+	if (put_ordinal(series, row->epoch, row->batch) < 0)
+		return -ENOMEM;
+	limit_to_wait(series, series->gpu_idle_ns, i, i + 1);
+	limit_to_wait(series, series->handover_ns, i, i + 1);
+	limit_to_wait(series, series->sample_ns, i, i + 1);
+	series->worker[i] = row->worker < 0 || row->worker > INT16_MAX ? -1 : (int16_t)row->worker;
+	series->state[i] = pack(row);
+	if (row->load_cpu_ns >= 0) {
+		series->load_cpu_ns += (double)row->load_cpu_ns;
+		series->load_cpu_count++;
+	}
+	series->count++;
+	return 0;
+}
+
+int series_add_epoch(struct batch_series *series, const struct series_epoch *epoch)
+{
+	size_t count = series->epoch_count;
+
+	/* A power of two is full. */
+	if (!(count & (count - 1))) {
+		size_t capacity = count ? 2 * count : 1;
+
+		if (grow_column(&series->epochs, true, sizeof(*series->epochs), capacity) < 0)
+			return -ENOMEM;
+	}
+	series->epochs[series->epoch_count++] = *epoch;
+	return 0;
+}
+
+static void copy_times(float *to, const float *from, size_t count)
+{
+	/* What a file holds need not be a time. */
+	for (size_t i = 0; i < count; i++)
+		to[i] = from[i] >= 0 && from[i] < LONGEST_NS ? from[i] : NAN;
+}
+
+int series_extend(struct batch_series *series, const struct series_part *part)
+{
+	size_t begin = series->count, i, k;
+
+	if (part->count > series->capacity - begin && grow(series, begin + part->count) < 0)
+		return -ENOMEM;
+	for (k = 0; k < SERIES_TIMES; k++) {
+		float **column = &series->times[k];
+
+		if (!*column && !part->times[k])
+			continue;
+		if (!*column && make_column(series, column) < 0)
+			return -ENOMEM;
+		if (part->times[k])
+			copy_times(*column + begin, part->times[k], part->count);
+		for (i = 0; !part->times[k] && i < part->count; i++)
+			(*column)[begin + i] = NAN;
+	}
+	limit_to_wait(series, series->gpu_idle_ns, begin, begin + part->count);
+	limit_to_wait(series, series->handover_ns, begin, begin + part->count);
+	limit_to_wait(series, series->sample_ns, begin, begin + part->count);
+	memcpy(series->worker + begin, part->worker, part->count * sizeof(*series->worker));
+	for (i = 0; i < part->count; i++)
+		series->state[begin + i] = part->state[i] & OBSERVED;
+	for (i = 0; i < part->run_count; i++) {
+		series->count = begin + part->runs[i].begin;
+		if (put_ordinal(series, part->runs[i].epoch, part->runs[i].batch) < 0) {
+			series->count = begin;
+			return -ENOMEM;
+		}
+	}
+	series->count = begin + part->count;
+	return 0;
+}
+
+void series_cut(const struct batch_series *series, size_t begin, size_t count,
+		struct series_run *runs, struct series_part *ret)
+{
+	*ret = (struct series_part){.count = count,
+				    .worker = series->worker + begin,
+				    .state = series->state + begin,
+				    .runs = runs};
+	for (size_t k = 0; k < SERIES_TIMES; k++)
+		ret->times[k] = series->times[k] ? series->times[k] + begin : NULL;
+	for (size_t run = 0; run < series->run_count && series->runs[run].begin < begin + count;
+	     run++) {
+		const struct series_run *from = &series->runs[run];
+		size_t skipped = from->begin < begin ? begin - from->begin : 0;
+
+		if (series_run_end(series, run) <= begin)
+			continue;
+		runs[ret->run_count++] = (struct series_run){
+			.begin = from->begin + skipped - begin,
+			.epoch = from->epoch,
+			.batch = (int32_t)(from->batch + (int64_t)skipped),
+		};
+	}
+}
+
+bool series_next(const struct batch_series *series, struct series_place *place)
+{
+	size_t i = place->next;
+
+	if (i >= series->count)
+		return false;
+	if (place->run == SIZE_MAX ||
+	    (place->run + 1 < series->run_count && i == series->runs[place->run + 1].begin)) {
+		const struct series_run *run = &series->runs[++place->run];
+
+		place->is_new = !place->run || run->epoch != place->epoch;
+		place->epoch = run->epoch;
+		place->batch = run->batch;
+	} else {
+		place->is_new = false;
+		place->batch++;
+	}
+	place->i = i;
+	place->next = i + 1;
+	return true;
+}
+
+/* Of the epoch of these batches; 0: it does not show. `made`: room for a number for each worker. */
+static size_t count_loading(const struct batch_series *s, size_t begin, size_t end, uint32_t *made)
+{
+	size_t workers = (size_t)s->workers, known_count = 0, loading = 0, i, w;
+	uint32_t most = 0;
+
+	if (end - begin < LOADING_ROUNDS * workers)
+		return 0;
+	memset(made, 0, workers * sizeof(*made));
+	for (i = begin; i < end; i++) {
+		if (s->worker[i] < 0 || (size_t)s->worker[i] >= workers)
+			continue;
+		w = (size_t)s->worker[i];
+		known_count++;
+		made[w]++;
+		most = made[w] > most ? made[w] : most;
+	}
+	if ((double)known_count < LOADING_KNOWN * (double)(end - begin))
+		return 0;
+	for (w = 0; w < workers; w++)
+		loading += (double)made[w] >= fmax(1, LOADING_LEAST * (double)most);
+	return loading;
+}
+
+/* The number that the middle batch's epoch had; -1: no epoch shows it. */
+static int32_t middle_of(const size_t *batches_by_loading, size_t workers)
+{
+	size_t all = 0, below = 0, number;
+
+	for (number = 1; number <= workers; number++)
+		all += batches_by_loading[number];
+	for (number = 1; all && number <= workers; number++) {
+		below += batches_by_loading[number];
+		if (2 * below >= all)
+			return (int32_t)number;
+	}
+	return -1;
+}
+
+int32_t series_find_loading(const struct batch_series *s)
+{
+	size_t workers = s->workers > 0 && s->workers < INT16_MAX ? (size_t)s->workers : 0;
+	uint32_t *made = calloc(workers + 1, sizeof(*made));
+	size_t *batches = calloc(workers + 1, sizeof(*batches));
+	size_t begin = 0, run;
+	int32_t loading = -1;
+
+	for (run = 0; made && batches && workers && run < s->run_count; run++) {
+		size_t end = series_run_end(s, run);
+
+		if (run + 1 < s->run_count && s->runs[run + 1].epoch == s->runs[run].epoch)
+			continue;
+		batches[count_loading(s, begin, end, made)] += end - begin;
+		begin = end;
+	}
+	if (made && batches)
+		loading = middle_of(batches, workers);
+	free(made);
+	free(batches);
+	return loading;
+}
+
+double series_free_cores(const struct batch_series *series)
+{
+	/* Both are measured, and the run had something. */
+	const double least = 0.05;
+
+	if (isnan(series->other_cores))
+		return series->cores;
+	return fmax(series->cores - series->other_cores, fmin(least, series->cores));
+}
+
+bool series_has_others(const struct batch_series *series)
+{
+	return series->other_cores >= OTHERS_LEAST * series->cores;
+}
+
+void series_done(struct batch_series *series)
+{
+	for (size_t k = 0; k < SERIES_TIMES; k++)
+		free(series->times[k]);
+	free(series->epochs);
+	free(series->worker);
+	free(series->state);
+	free(series->runs);
+	series_init(series);
+}

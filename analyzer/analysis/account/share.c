@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/account/share.h"
+
+#include <math.h>
+
+struct claim {
+	double weight;
+	double wanted;
+	double got; /* below 0: not satisfied yet */
+};
+
+/* By weight; who wants less than that gets what he wants, and the others divide the rest. */
+static void divide(struct claim *claims, size_t count, double cores)
+{
+	bool is_done = false;
+
+	for (size_t i = 0; i < count; i++)
+		claims[i].got = -1;
+	while (!is_done) {
+		double weight = 0, left = cores;
+
+		for (size_t i = 0; i < count; i++) {
+			weight += claims[i].got < 0 ? claims[i].weight : 0;
+			left -= claims[i].got < 0 ? 0 : claims[i].got;
+		}
+		is_done = true;
+		for (size_t i = 0; i < count; i++) {
+			if (claims[i].got >= 0 ||
+			    claims[i].wanted * weight > claims[i].weight * left)
+				continue;
+			claims[i].got = claims[i].wanted;
+			is_done = false;
+		}
+		for (size_t i = 0; is_done && i < count; i++)
+			if (claims[i].got < 0)
+				claims[i].got = claims[i].weight / weight * left;
+	}
+}
+
+double share_of_thread(const struct share *share, double threads, double want)
+{
+	/* The first is the run's. */
+	struct claim groups[1 + SHARE_NEIGHBOURS] = {{.weight = 1, .wanted = threads}};
+	struct claim own[1 + SHARE_NEIGHBOURS] = {{.weight = threads, .wanted = threads}};
+	size_t group_count = 1, own_count = 1, i;
+
+	if (!(share->all > 0) || !(threads > 0))
+		return 1;
+	for (i = 0; i < share->count; i++) {
+		const struct share_neighbour *n = &share->neighbours[i];
+		double wanted = n->wanted * want;
+
+		if (n->is_group) {
+			groups[group_count++] = (struct claim){n->weight, wanted, 0};
+		} else {
+			own[own_count++] = (struct claim){n->weight * wanted, wanted, 0};
+			groups[0].wanted += wanted;
+		}
+	}
+	divide(groups, group_count, share->all);
+	divide(own, own_count, groups[0].got);
+	return fmin(fmin(own[0].got, share->cores) / threads, 1);
+}
+
+double share_wanted(const struct share *share)
+{
+	double wanted = 0;
+
+	for (size_t i = 0; i < share->count; i++)
+		wanted += share->neighbours[i].wanted;
+	return wanted;
+}

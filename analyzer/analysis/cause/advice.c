@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/cause/advice.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/cause/grounds.h"
+#include "analysis/cause/lines.h"
+
+#define PAGEABLE_LEAST 0.5   /* of the bytes that go to the GPU */
+#define UNSEEN         1.005 /* times the rate as it was: "1.00x" */
+#define REMEDIES       8     /* for one cause, in the order in which they are preferred */
+#define ALIKE          1.1   /* gains that differ by less are no reason to prefer one */
+#define READING_LEAST  0.2   /* of the loads' time, for advice about storage */
+#define MANY_BYTES     (8.0 * (1 << 20)) /* of a batch */
+#define CROWDED        0.7   /* of a core: less did the training's thread get */
+#define NEARLY_HALF    0.4   /* of a load: half of its CPU time */
+#define LEAST_OF_SAMPLES 30
+#define LEAST_OF_STEP  0.1   /* of the steps, for a line of code */
+#define NO_ROW         (-1)
+
+const char *const advice_names[ADVICE_MAX] = {
+#define ADVICE(constant, name, ...) name,
+#include "analysis/cause/remedies.def"
+#undef ADVICE
+};
+
+const char *const advice_useless_words[USELESS_MAX] = {
+	[USELESS_LOADING_IS_NO_LIMIT] = "the training does not wait for data",
+	[USELESS_CORES_ARE_USED] = "the cores are used up",
+	[USELESS_WORKERS_NEVER_IDLE] = "the workers are never idle, so a longer queue "
+				       "stays as empty",
+	[USELESS_NOTHING_BEHIND] = "no finished batch stands behind an unfinished one",
+	[USELESS_OTHER_LIMIT] = "the replay of this run shows no gain",
+};
+
+/* What each cause asks for. */
+static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
+	[CAUSE_LOADER_CAPACITY] = {ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
+				   ADVICE_SPLIT_FIRST, ADVICE_MORE_LOADER_CAPACITY,
+				   ADVICE_READ_LESS, ADVICE_REDUCE_CPU_PER_BATCH,
+				   ADVICE_INSPECT_LOADS},
+	[CAUSE_CPU_CONTENTION] = {ADVICE_SPLIT_FIRST, ADVICE_READ_LESS, ADVICE_REDUCE_CPU_PER_BATCH,
+				  ADVICE_USE_FEWER_WORKERS, ADVICE_MORE_LOADER_CAPACITY,
+				  ADVICE_INSPECT_LOADS},
+	[CAUSE_SLOW_WORKER] = {ADVICE_FIX_SLOW_WORKER, ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
+			       ADVICE_INSPECT_LOADS},
+	[CAUSE_PERIODIC_SLOW_LOAD] = {ADVICE_BALANCE_LOADS, ADVICE_SMOOTH_SHARD_OPENING,
+				      ADVICE_INSPECT_LOADS},
+	[CAUSE_HEAD_OF_LINE] = {ADVICE_PREFETCH_OR_IN_ORDER_FALSE, ADVICE_INSPECT_LOADS},
+	[CAUSE_INTERMITTENT_LOADER] = {ADVICE_STORAGE, ADVICE_INSPECT_LOADS},
+	[CAUSE_COLD_CACHE] = {ADVICE_WARM_CACHE, ADVICE_INSPECT_LOADS},
+	[CAUSE_EPOCH_START] = {ADVICE_PERSISTENT_WORKERS, ADVICE_CHEAPER_STARTS},
+	[CAUSE_DELIVERY] = {ADVICE_REDUCE_DELIVERY_COST, ADVICE_SEND_LESS, ADVICE_OWN_CORES,
+			    ADVICE_INSPECT_WAITS},
+	[CAUSE_ISOLATED_STALL] = {ADVICE_FIND_EVENT},
+	[CAUSE_MAIN_THREAD_PERIODIC] = {ADVICE_REDUCE_MAIN_THREAD_EVENT},
+	[CAUSE_SINGLE_PROCESS] = {ADVICE_USE_WORKERS, ADVICE_READ_LESS,
+				  ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
+				  ADVICE_REDUCE_CPU_PER_BATCH, ADVICE_INSPECT_LOADS},
+	[CAUSE_UNSEEN_LOADER] = {ADVICE_MARK_LOADS},
+	[CAUSE_UNEXPLAINED] = {ADVICE_INSPECT_LOADS},
+	[CAUSE_IDLE_WORKERS] = {ADVICE_MORE_SHARDS},
+	[CAUSE_SAMPLER] = {ADVICE_VECTORISE_SAMPLER},
+	[CAUSE_WORKER_INTERPRETER] = {ADVICE_REDUCE_CPU_PER_BATCH, ADVICE_FILE_SYSTEM_SHARING,
+				      ADVICE_INSPECT_LOADS},
+	[CAUSE_INTERPRETER_HELD] = {ADVICE_MOVE_OUT_OF_PROCESS},
+	[CAUSE_SHARED_LIMIT] = {ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
+				ADVICE_READ_LESS, ADVICE_INSPECT_LOADS},
+	[CAUSE_LOCK] = {ADVICE_SHORTEN_LOCK},
+	[CAUSE_SLOW_SAMPLES] = {ADVICE_FIX_SAMPLES, ADVICE_PREFETCH_OR_IN_ORDER_FALSE},
+	[CAUSE_TOO_MANY_THREADS] = {ADVICE_LIMIT_THREADS},
+	[CAUSE_NARROWED_CORES] = {ADVICE_WIDEN_CORES},
+	[CAUSE_TOO_MANY_WORKERS] = {ADVICE_USE_FEWER_WORKERS},
+	[CAUSE_MEMORY] = {ADVICE_SHARE_MEMORY},
+	[CAUSE_GROWING_LOADS] = {ADVICE_STOP_GROWTH},
+};
+
+/* Other settings whose gain the replay predicts, whatever the cause. */
+static const enum advice_id OTHERS[] = {
+	ADVICE_MORE_LOADER_CAPACITY,
+	ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
+	ADVICE_PERSISTENT_WORKERS,
+	ADVICE_USE_FEWER_WORKERS,
+	ADVICE_FILE_SYSTEM_SHARING,
+	ADVICE_REDUCE_DELIVERY_COST,
+};
+
+/* All that is looked at. */
+struct view {
+	const struct batch_series *series;
+	const struct finding *finding;
+	const struct cause_input *input;
+	const struct diagnosis *diagnosis;
+};
+
+/* Time that would not be spent, as a gain of throughput. */
+static double gain_of(double share)
+{
+	return share < 1 ? 1 / (1 - share) - 1 : NAN;
+}
+
+/* The prediction that is this advice; of two, the better one. */
+static int row_of(const struct whatif *whatif, enum advice_id id)
+{
+	/* The baseline is no advice's prediction. */
+	static const int rows[ADVICE_MAX] = {
+		[ADVICE_MORE_LOADER_CAPACITY] = WHATIF_MORE_WORKERS,
+		[ADVICE_PREFETCH_OR_IN_ORDER_FALSE] = WHATIF_IN_ORDER_FALSE,
+		[ADVICE_FIX_SLOW_WORKER] = WHATIF_FIX_SLOW_WORKER,
+		[ADVICE_USE_WORKERS] = WHATIF_USE_WORKERS,
+		[ADVICE_REDUCE_CPU_PER_BATCH] = WHATIF_LOAD_HALF,
+		[ADVICE_PERSISTENT_WORKERS] = WHATIF_PERSISTENT,
+		[ADVICE_REDUCE_DELIVERY_COST] = WHATIF_DELIVERY,
+		[ADVICE_SEND_LESS] = WHATIF_DELIVERY,
+		[ADVICE_VECTORISE_SAMPLER] = WHATIF_SAMPLING,
+		[ADVICE_FILE_SYSTEM_SHARING] = WHATIF_SHARING,
+		[ADVICE_USE_FEWER_WORKERS] = WHATIF_FEWER_WORKERS,
+	};
+	const double *gain = whatif->gain;
+
+	if (id == ADVICE_PREFETCH_OR_IN_ORDER_FALSE &&
+	    (gain[WHATIF_PREFETCH_X4] > gain[WHATIF_IN_ORDER_FALSE] ||
+	     isnan(gain[WHATIF_IN_ORDER_FALSE])))
+		return WHATIF_PREFETCH_X4;
+	return rows[id] ? rows[id] : NO_ROW;
+}
+
+/*
+ * Whether a prediction is good enough to advise the step. If its range includes the run as it was,
+ * or would be shown as "1.00x", it may bring nothing.
+ */
+static bool is_sure(const struct whatif *whatif, int row)
+{
+	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
+
+	return whatif->gain[row] > 0 && (whatif_may_be_shared(whatif, row) ||
+					 !(whatif->low_per_s[row] < UNSEEN * as_it_was));
+}
+
+/* Whether what the advice is about was observed. */
+static bool applies(const struct view *v, enum advice_id id)
+{
+	const struct batch_series *s = v->series;
+	const struct grounds *r = &v->diagnosis->grounds;
+	const struct load_times *loads = v->input->loads;
+
+	switch (id) {
+	case ADVICE_NONE:
+		return false;
+	case ADVICE_MORE_LOADER_CAPACITY:
+		return s->workers > 0 && v->diagnosis->cause != CAUSE_IDLE_WORKERS &&
+		       v->diagnosis->cause != CAUSE_SHARED_LIMIT && !r->is_managed;
+	case ADVICE_PERSISTENT_WORKERS:
+		return s->persistent != 1 && s->workers != 0 && !v->input->is_foreign;
+	case ADVICE_PREFETCH_OR_IN_ORDER_FALSE:
+	case ADVICE_FILE_SYSTEM_SHARING:
+		return s->workers > 0 && !v->input->is_foreign;
+	case ADVICE_STORAGE:
+		return r->storage_share >= READING_LEAST;
+	case ADVICE_SMOOTH_SHARD_OPENING:
+		return !loads || !load_reads_nothing(loads);
+	case ADVICE_BALANCE_LOADS:
+		return v->diagnosis->slow.every > 0;
+	case ADVICE_USE_WORKERS:
+		return s->workers == 0;
+	case ADVICE_REDUCE_CPU_PER_BATCH:
+		return r->cpu_share + r->no_core_share >= GROUNDS_CPU_LITTLE;
+	case ADVICE_REDUCE_DELIVERY_COST:
+		return r->tensors >= GROUNDS_TENSORS;
+	case ADVICE_SEND_LESS:
+		return r->facts && r->facts->batch_bytes >= MANY_BYTES;
+	case ADVICE_OWN_CORES:
+		return series_has_others(s) && !(s->main_share >= CROWDED);
+	case ADVICE_READ_LESS:
+		return r->read_again >= GROUNDS_READ_AGAIN &&
+		       load_read_share(loads) + load_decode_share(loads) >= READING_LEAST;
+	case ADVICE_FEWER_REQUESTS:
+		return r->asked_share >= GROUNDS_OUTSIDE && !r->is_managed;
+	case ADVICE_SHARE_WITHOUT_MANAGER:
+		return r->is_managed;
+	case ADVICE_SPLIT_FIRST:
+		return r->is_decoded_by_all && load_decode_share(loads) >= READING_LEAST;
+	case ADVICE_CHEAPER_STARTS:
+		/* An iterator for each batch is one thing to mend. */
+		return v->finding->epoch_count < v->finding->batch_count ||
+		       !applies(v, ADVICE_PERSISTENT_WORKERS);
+	default:
+		return true;
+	}
+}
+
+static void take_gain(struct whatif_gain gain, struct advice *ret)
+{
+	ret->gain = gain.gain;
+	ret->low = gain.low;
+	ret->high = gain.high;
+}
+
+/* What the run would gain if its loads did without this part. */
+static int price_part(const struct view *v, double share, struct advice *ret)
+{
+	struct whatif_gain gain;
+	int r = whatif_part(v->series, v->finding, &v->diagnosis->whatif, share, &gain);
+
+	if (r == 0)
+		take_gain(gain, ret);
+	return r;
+}
+
+/* The part of what is read or decoded that no batch needs; 0: none that is known. */
+static double in_vain(const struct view *v, enum advice_id id)
+{
+	const struct grounds *r = &v->diagnosis->grounds;
+
+	if (id == ADVICE_READ_LESS)
+		return 1 - 1 / r->read_again;
+	if (id == ADVICE_SPLIT_FIRST)
+		return 1 - 1.0 / series_busy_workers(v->series);
+	if (id == ADVICE_DECODE_BOUND && r->decoded_again >= GROUNDS_READ_AGAIN)
+		return 1 - 1 / r->decoded_again;
+	return 0;
+}
+
+/*
+ * What is done with bytes that no batch needs goes with them: of the rest of a load so much may,
+ * but need not.
+ */
+static int widen_price(const struct view *v, enum advice_id id, struct advice *ret)
+{
+	double part = in_vain(v, id);
+	struct advice all = {.gain = NAN};
+	int r = part > 0 ? price_part(v, part, &all) : 0;
+
+	if (r == 0 && all.gain > ret->high)
+		ret->high = all.gain;
+	return r;
+}
+
+/* The part of a load that the advice does away with; 0: none that has a size. */
+static double part_of(const struct view *v, enum advice_id id)
+{
+	const struct grounds *r = &v->diagnosis->grounds;
+	const struct load_times *loads = v->input->loads;
+
+	switch (id) {
+	case ADVICE_READ_LESS:
+		return (load_read_share(loads) + load_decode_share(loads)) * in_vain(v, id);
+	case ADVICE_SPLIT_FIRST:
+		return load_decode_share(loads) * in_vain(v, id);
+	case ADVICE_SHARE_WITHOUT_MANAGER:
+		return r->asked_share;
+	case ADVICE_FIX_SAMPLES:
+		return r->samples.share * (1 - r->samples.mean_ns / r->samples.each_ns);
+	case ADVICE_SHORTEN_LOCK:
+		return r->lock_share;
+	case ADVICE_REDUCE_CPU_PER_BATCH:
+		return (r->cpu_share + r->no_core_share) / 2;
+	case ADVICE_STOP_GROWTH:
+		return 1 - r->growth.first_ns / v->finding->load_mean_ns;
+	case ADVICE_DECODE_BOUND:
+		return load_decode_share(loads);
+	case ADVICE_STORAGE_BOUND:
+	case ADVICE_SMALL_READS:
+		return load_read_share(loads);
+	default:
+		return 0;
+	}
+}
+
+static double share_of_cause(const struct diagnosis *d, enum cause cause)
+{
+	for (size_t i = 0; i < d->cause_count; i++)
+		if (d->causes[i].cause == cause)
+			return d->causes[i].share;
+	return 0;
+}
+
+/* What may be said although nothing of its gain is known but that ideal input exceeds it. */
+static bool is_plain(enum advice_id id)
+{
+	return id != ADVICE_MORE_LOADER_CAPACITY && id != ADVICE_PREFETCH_OR_IN_ORDER_FALSE &&
+	       id != ADVICE_USE_FEWER_WORKERS && id != ADVICE_FILE_SYSTEM_SHARING;
+}
+
+/*
+ * What a remedy brings: by a prediction, by a replay without a part of the loads, as time of steps
+ * that is not spent, or, where that is not known, no more than ideal input. The gain stays NAN
+ * where it does not apply, or may bring nothing. 0 or -ENOMEM.
+ */
+static int price(const struct view *v, enum advice_id id, struct advice *ret)
+{
+	const struct whatif *whatif = &v->diagnosis->whatif;
+	double part;
+	int row = row_of(whatif, id), r = 0;
+
+	*ret = (struct advice){id, NO_ROW, NAN, NAN, NAN, false};
+	if (!applies(v, id))
+		return 0;
+	part = part_of(v, id);
+	/* Half of the CPU's part of a load is not half of the load. */
+	if (id == ADVICE_REDUCE_CPU_PER_BATCH && part < NEARLY_HALF)
+		row = NO_ROW;
+	if (row != NO_ROW && !isnan(whatif->gain[row])) {
+		if (is_sure(whatif, row)) {
+			ret->whatif = row;
+			take_gain(whatif_gain_of(whatif, row), ret);
+			return 0;
+		}
+		/* What is not sent need not be made either, which no row has. */
+		if (id != ADVICE_SEND_LESS)
+			return 0;
+	}
+	if (part > 0) {
+		r = price_part(v, part, ret);
+		if (r == 0)
+			r = widen_price(v, id, ret);
+	} else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
+		ret->gain = gain_of(share_of_cause(v->diagnosis, CAUSE_MAIN_THREAD_PERIODIC));
+	if (isnan(ret->gain) && is_plain(id)) {
+		ret->is_ideal = true;
+		/* The steps become shorter, too: ideal input is no limit. */
+		if (id != ADVICE_MOVE_OUT_OF_PROCESS)
+			ret->gain = v->finding->gain_max - 1;
+	}
+	return r;
+}
+
+static bool has(const struct advice_list *list, const struct advice *advice)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->steps[i].id == advice->id ||
+		    (advice->whatif != NO_ROW && list->steps[i].whatif == advice->whatif))
+			return true;
+	return false;
+}
+
+bool advice_has(const struct advice_list *list, enum whatif_id id)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->steps[i].whatif == (int)id)
+			return true;
+	return false;
+}
+
+/* Its gain is that of a part of the loads that is gone altogether. */
+static bool is_whole(enum advice_id id)
+{
+	return id == ADVICE_DECODE_BOUND || id == ADVICE_STORAGE_BOUND || id == ADVICE_SMALL_READS;
+}
+
+/*
+ * Whether a step goes before another one that is preferred where both bring as much. One whose size
+ * is assumed (loads half as long), or not known, does not go before one that the replay knows.
+ */
+static bool is_better(const struct advice *advice, const struct advice *preferred)
+{
+	if (advice->is_ideal || preferred->is_ideal)
+		return preferred->is_ideal && !advice->is_ideal;
+	if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH)
+		return false;
+	/* A part of the loads that was seen goes before half of them if it may bring as much. */
+	if (preferred->id == ADVICE_REDUCE_CPU_PER_BATCH && advice->whatif == NO_ROW)
+		return ALIKE * (1 + fmax(advice->gain, advice->high)) >= 1 + preferred->gain;
+	/* What is done in vain may be more than is known of it, and can go; no decoding at all
+	 * cannot be had. */
+	if (preferred->id == ADVICE_SPLIT_FIRST || preferred->id == ADVICE_READ_LESS)
+		return !is_whole(advice->id) &&
+		       1 + advice->gain > ALIKE * (1 + fmax(preferred->gain, preferred->high));
+	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
+}
+
+/*
+ * By gain; the cause's own step stays the first if nothing is known of its gain but the ideal. If
+ * there are too many, the last one goes.
+ */
+static void insert(struct advice_list *list, const struct advice *advice)
+{
+	size_t at;
+
+	if (!(advice->is_ideal || advice->gain >= ADVICE_GAIN) ||
+	    advice->gain < ADVICE_GAIN || has(list, advice))
+		return;
+	if (list->count == ADVICE_MOST) {
+		if (!is_better(advice, &list->steps[ADVICE_MOST - 1]))
+			return;
+		list->count--;
+	}
+	for (at = list->count++; at > 0 && is_better(advice, &list->steps[at - 1]); at--) {
+		if (at == 1 && list->steps[0].is_ideal)
+			break;
+		list->steps[at] = list->steps[at - 1];
+	}
+	list->steps[at] = *advice;
+}
+
+static int add_step(const struct view *v, enum advice_id id, struct advice_list *list)
+{
+	struct advice advice;
+	int r = price(v, id, &advice);
+
+	if (r == 0)
+		insert(list, &advice);
+	return r;
+}
+
+/* To look closer is said only where there is nothing to do. */
+static int add_remedies(const struct view *v, enum cause cause, struct advice_list *list)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < REMEDIES && REMEDY[cause][i] != ADVICE_NONE; i++) {
+		enum advice_id id = REMEDY[cause][i];
+
+		if (!list->count || (id != ADVICE_INSPECT_LOADS && id != ADVICE_INSPECT_WAITS))
+			r = add_step(v, id, list);
+	}
+	return r;
+}
+
+static bool is_about_loads(enum cause cause)
+{
+	return cause == CAUSE_LOADER_CAPACITY || cause == CAUSE_CPU_CONTENTION ||
+	       cause == CAUSE_SINGLE_PROCESS || cause == CAUSE_WORKER_INTERPRETER;
+}
+
+/* Where loading is the bottleneck, which part of a load to shorten first. */
+static int add_parts(const struct view *v, struct advice_list *list)
+{
+	const struct load_times *loads = v->input->loads;
+	const struct diagnosis *d = v->diagnosis;
+	int r = 0;
+
+	if (!loads || (!is_about_loads(d->cause) && !is_about_loads(d->second)))
+		return 0;
+	if (load_decode_share(loads) >=
+	    (in_vain(v, ADVICE_DECODE_BOUND) > 0 ? READING_LEAST : LOAD_LEAST))
+		r = add_step(v, ADVICE_DECODE_BOUND, list);
+	if (r == 0 && load_read_share(loads) >= LOAD_LEAST)
+		r = add_step(v, load_reads_small(loads) ? ADVICE_SMALL_READS : ADVICE_STORAGE_BOUND,
+			     list);
+	return r;
+}
+
+/* Only settings that the replay has tried; what would bring more is no better known. */
+static int add_others(const struct view *v, struct advice_list *list)
+{
+	const struct whatif *whatif = &v->diagnosis->whatif;
+	int r = 0;
+
+	if (v->diagnosis->second != CAUSE_UNKNOWN)
+		r = add_remedies(v, v->diagnosis->second, list);
+	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(OTHERS); i++) {
+		int row = row_of(whatif, OTHERS[i]);
+
+		if (row != NO_ROW && whatif->gain[row] >= ADVICE_GAIN)
+			r = add_step(v, OTHERS[i], list);
+	}
+	return r;
+}
+
+/*
+ * Copies from pageable memory are staged by the driver and hold up what follows. Pinned ones can
+ * run beside kernels, which at most takes away the time in which nothing but copies ran. It goes
+ * beside the cause's own remedy, which is about other time.
+ */
+static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
+{
+	struct advice advice = {ADVICE_PAGEABLE_H2D, NO_ROW, NAN, NAN, NAN, false};
+
+	if (!gpu || !(gpu->pageable_share >= PAGEABLE_LEAST))
+		return;
+	advice.gain = gain_of(gpu->exposed_share);
+	insert(list, &advice);
+}
+
+/* Before all others, of which the last one goes if there are too many. */
+static void put_first(const struct advice *advice, struct advice_list *list)
+{
+	list->count -= list->count == ADVICE_MOST;
+	memmove(&list->steps[1], &list->steps[0], list->count++ * sizeof(*advice));
+	list->steps[0] = *advice;
+}
+
+/* Where most of the time is steps, and one line of the user's own leads in them. */
+static void add_step_line(const struct view *v, struct advice_list *list)
+{
+	const struct lines *lines = v->input->lines;
+	const struct line_lead *steps = lines ? &lines->groups[LINE_STEPS] : NULL;
+	const struct finding *f = v->finding;
+	struct advice advice = {ADVICE_CHEAPER_STEP, NO_ROW, NAN, NAN, NAN, false};
+	double share;
+
+	if (!steps || !steps->count || !(f->stall_ratio < STALL_HIGH) ||
+	    list->count == ADVICE_MOST)
+		return;
+	share = (steps->lines[0].share - steps->lines[0].error) * (1 - f->stall_ratio);
+	if (steps->samples < LEAST_OF_SAMPLES || share < fmax(LEAST_OF_STEP, f->stall_ratio) ||
+	    steps->lines[0].share > LINE_IS_STEP)
+		return;
+	put_first(&advice, list);
+}
+
+/* The GPU idles, and longer for this than for data. */
+static void add_lack(const struct view *v, struct advice_list *list)
+{
+	static const enum advice_id ids[GPU_LACK_MAX] = {
+		[GPU_LACK_LAUNCHES] = ADVICE_LAUNCH_LESS,
+		[GPU_LACK_ORDERS] = ADVICE_WAIT_FOR_GPU_LESS,
+	};
+	const struct gpu_use *gpu = v->input->gpu;
+	struct advice advice = {ADVICE_NONE, NO_ROW, NAN, NAN, NAN, false};
+
+	if (!gpu || !v->finding->by_gpu || gpu->lack == GPU_LACK_NOTHING)
+		return;
+	advice.id = ids[gpu->lack];
+	put_first(&advice, list);
+}
+
+/* Was a batch finished while an earlier one was waited for? */
+static bool is_anything_behind(const struct batch_series *series)
+{
+	for (size_t i = 0; i < series->count; i++)
+		if (series->state[i] & SERIES_STARVED && series->state[i] & SERIES_QUEUE)
+			return true;
+	return false;
+}
+
+static enum useless why(const struct view *v, enum whatif_id id)
+{
+	if (!v->finding->starved)
+		return USELESS_LOADING_IS_NO_LIMIT;
+	if (id == WHATIF_WORKERS_X2 && v->diagnosis->whatif.core_limited)
+		return USELESS_CORES_ARE_USED;
+	if (id == WHATIF_PREFETCH_X4 && v->finding->rho >= 1)
+		return USELESS_WORKERS_NEVER_IDLE;
+	if (id == WHATIF_IN_ORDER_FALSE && !is_anything_behind(v->series))
+		return USELESS_NOTHING_BEHIND;
+	return USELESS_OTHER_LIMIT;
+}
+
+/* Where batches are ready, or the iterator is what takes time, shorter loads are no help. */
+static bool is_not_about_loads(const struct view *v)
+{
+	enum cause cause = v->diagnosis->cause;
+
+	return !v->finding->starved || cause == CAUSE_DELIVERY || cause == CAUSE_EPOCH_START ||
+	       cause == CAUSE_SAMPLER || cause == CAUSE_INTERPRETER_HELD;
+}
+
+static void add_useless(const struct view *v, struct advice_list *list)
+{
+	static const enum whatif_id tried[] = {WHATIF_WORKERS_X2, WHATIF_PREFETCH_X4,
+					       WHATIF_IN_ORDER_FALSE, WHATIF_PERSISTENT,
+					       WHATIF_LOAD_HALF};
+
+	for (size_t i = 0; i < ARRAY_COUNT(tried); i++) {
+		if (!(v->diagnosis->whatif.gain[tried[i]] < ADVICE_GAIN) ||
+		    advice_has(list, tried[i]) ||
+		    (tried[i] == WHATIF_WORKERS_X2 && advice_has(list, WHATIF_MORE_WORKERS)) ||
+		    (tried[i] == WHATIF_LOAD_HALF && !is_not_about_loads(v)))
+			continue;
+		list->useless[list->useless_count].id = tried[i];
+		list->useless[list->useless_count++].why = why(v, tried[i]);
+	}
+}
+
+int advice_give(const struct batch_series *series, const struct finding *finding,
+		const struct cause_input *input, struct diagnosis *d)
+{
+	const struct view view = {series, finding, input, d};
+	struct advice_list *list = &d->advice;
+	int r = 0;
+
+	memset(list, 0, sizeof(*list));
+	if (d->cause == CAUSE_UNKNOWN)
+		return 0;
+	r = add_remedies(&view, d->cause, list);
+	if (r == 0)
+		r = add_parts(&view, list);
+	if (r == 0 && finding->starved)
+		r = add_others(&view, list);
+	add_pageable(input->gpu, list);
+	add_step_line(&view, list);
+	add_lack(&view, list);
+	if (!list->count)
+		list->steps[list->count++] =
+			(struct advice){ADVICE_NONE, NO_ROW, NAN, NAN, NAN, false};
+	add_useless(&view, list);
+	return r;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/cause/cause.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/cause/advice.h"
+#include "analysis/cause/grounds.h"
+#include "analysis/cause/split.h"
+#include "analysis/predict/take.h"
+#include "analysis/statistics/stats.h"
+
+#define EXCESS_SHARE      0.5 /* of the median: what is this much longer than normal is an event */
+#define EXCESS_FLOOR_NS   2e6
+#define CPU_FULL          0.85
+#define FEWER_CORES       2   /* times the cores, in workers */
+#define PAUSES_LEAD       5.0 /* times the largest waiting */
+#define ACCUMULATED_MOST  16  /* batches from one to the next */
+#define ACCUMULATED_SHARE 0.4 /* of the time of all steps */
+#define GRADUAL_LEAST     0.3 /* of the excess of a slow load, its neighbour's */
+
+const char *const cause_names[CAUSE_MAX] = {
+#define CAUSE(constant, name, ...) [CAUSE_##constant] = name,
+#include "analysis/cause/causes.def"
+#undef CAUSE
+};
+
+/* Events of a column: what exceeds its median by so much. */
+static struct events_query excess(const struct batch_series *s, const float *values,
+				  double floor_ns, double median_ns)
+{
+	struct events_query query = {.series = s, .values = values};
+	struct stats_column column = {values, s->state, s->count};
+
+	if (s->wait_ns && s->compute_ns)
+		query.mask = query.want = column.mask = column.want = SERIES_STEADY;
+	else
+		query.from_start = true;
+	if (values)
+		query.offset_ns = isnan(median_ns) ? stats_median(&column) : median_ns;
+	if (isnan(query.offset_ns))
+		query.values = NULL;
+	query.theta_ns = EXCESS_SHARE * query.offset_ns + floor_ns;
+	return query;
+}
+
+/*
+ * How much longer than normal a step takes. By the host's clock that is its compute. By the GPU's
+ * clock it is idle time that no wait explains: a host that waits for a busy GPU stops nothing.
+ */
+static int list_others(const struct batch_series *s, const struct finding *f, float **ret)
+{
+	*ret = NULL;
+	if (!f->by_gpu || !s->gpu_busy_ns || s->synchronous == 0)
+		return 0;
+	*ret = malloc(s->count * sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->count; i++)
+		(*ret)[i] = s->gpu_busy_ns[i] >= 0
+				    ? (float)fmax(0, stall_demand_ns(s, f, i) -
+							     (double)s->gpu_busy_ns[i])
+				    : NAN;
+	return 0;
+}
+
+/*
+ * Whether slow loads have neighbours that are nearly as slow. Samples sorted by size do; the
+ * opening of a shard is one load, or one of each worker.
+ */
+static bool is_gradual(const struct events_query *q)
+{
+	const struct batch_series *s = q->series;
+	double around_ns = 0, slow_ns = 0, before_ns = 0;
+	size_t i, end;
+
+	for (i = 0; q->values && i < s->count; i = end) {
+		double run_ns = 0, excess_ns;
+
+		for (end = i; end < s->count; end++) {
+			excess_ns = (double)q->values[end] - q->offset_ns;
+			if (!(excess_ns > 0 && excess_ns >= q->theta_ns))
+				break;
+			run_ns += excess_ns;
+		}
+		if (end > i) {
+			double after_ns =
+				end < s->count ? (double)q->values[end] - q->offset_ns : 0;
+
+			slow_ns += run_ns / (double)(end - i);
+			around_ns += fmax(0, fmax(before_ns, after_ns));
+		} else {
+			before_ns = excess_ns;
+			end++;
+		}
+	}
+	return around_ns > GRADUAL_LEAST * slow_ns;
+}
+
+static int find_periods(const struct batch_series *s, const struct finding *f, const float *others,
+			struct diagnosis *ret)
+{
+	const struct events_query wait = {
+		.series = s,
+		.values = stall_waits(s, f),
+		.mask = SERIES_STARVED,
+		.want = SERIES_STARVED,
+	};
+	bool is_partial = !s->wait_ns || !s->compute_ns;
+	struct events_query of_wait =
+		is_partial ? excess(s, s->wait_ns, EXCESS_FLOOR_NS, NAN) : wait;
+	struct events_query of_compute, of_load = excess(s, s->load_ns, 0, NAN);
+	double time_ns = f->wait_all_ns + f->compute_all_ns;
+	int r;
+
+	ret->steps_only = is_partial && !s->compute_ns && s->step_ns;
+	of_compute = excess(s,
+			    ret->steps_only ? s->step_ns
+			    : others        ? others
+					    : s->compute_ns,
+			    EXCESS_FLOOR_NS, others ? NAN : f->compute_median_ns);
+	of_compute.slips = ret->steps_only;
+	/* A step that waits for the GPU is long because those before it did not wait. */
+	if (s->synchronous == 0)
+		of_compute.values = NULL;
+	/* While the training pauses, batches pile up, and the rhythm of the waits starts again. */
+	of_wait.breaks = &of_compute;
+	r = period_find(&of_wait, &ret->wait);
+	if (r == 0)
+		r = period_find(&of_compute, &ret->compute);
+	if (r == 0)
+		r = period_find(&of_load, &ret->load);
+	ret->load.gradual = ret->load.batches && is_gradual(&of_load);
+	ret->wait_timer.period_ns = ret->compute_timer.period_ns = NAN;
+	if (of_wait.values && ret->wait.event_count > TIMER_LEAST)
+		events_find_timer(&of_wait, &ret->wait_timer);
+	if (of_compute.values && ret->compute.event_count > TIMER_LEAST)
+		events_find_timer(&of_compute, &ret->compute_timer);
+	ret->compute_share = NAN;
+	if (ret->compute.regular && time_ns > 0)
+		ret->compute_share = ret->compute.cost_ns / time_ns;
+	else if (!isnan(ret->compute_timer.period_ns) && time_ns > 0)
+		ret->compute_share = ret->compute.events_ns / time_ns;
+	return r;
+}
+
+/* CPU time of the workers in a second, over the cores that other programs leave. */
+static double cpu_share(const struct batch_series *s, const struct finding *f)
+{
+	if (!s->load_cpu_count || !(s->cores > 0))
+		return NAN;
+	return s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns /
+	       series_free_cores(s);
+}
+
+/* The mechanism by which the training waits for batches that are not ready. */
+static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
+{
+	static const enum cause causes[SPLIT_MAX] = {
+		[SPLIT_CAPACITY] = CAUSE_LOADER_CAPACITY,
+		[SPLIT_SLOW_WORKER] = CAUSE_SLOW_WORKER,
+		[SPLIT_PERIODIC] = CAUSE_PERIODIC_SLOW_LOAD,
+		[SPLIT_HEAD_OF_LINE] = CAUSE_HEAD_OF_LINE,
+		[SPLIT_INTERMITTENT] = CAUSE_INTERMITTENT_LOADER,
+		[SPLIT_COLD] = CAUSE_COLD_CACHE,
+		[SPLIT_ISOLATED] = CAUSE_ISOLATED_STALL,
+		[SPLIT_SINGLE] = CAUSE_SINGLE_PROCESS,
+		[SPLIT_UNSEEN] = CAUSE_UNSEEN_LOADER,
+	};
+
+	if (owner == SPLIT_CAPACITY && d->cpu_share >= CPU_FULL)
+		return CAUSE_CPU_CONTENTION;
+	return causes[owner];
+}
+
+/* Beside other programs, fewer workers get less of the cores. */
+static bool may_be_uncrowded(const struct batch_series *s, const struct diagnosis *d)
+{
+	return d->grounds.is_crowded && isnan(d->whatif.gain[WHATIF_FEWER_WORKERS]) &&
+	       !series_has_others(s);
+}
+
+/* So many that fewer may be faster, which only a prediction tells. */
+static bool has_many_workers(const struct batch_series *s)
+{
+	return s->workers >= FEWER_CORES * s->cores;
+}
+
+/* Where the cores do not suffice for the workers, and fewer of them are faster. */
+static enum cause with_fewer(const struct batch_series *s, const struct diagnosis *d,
+			     enum cause cause)
+{
+	const struct whatif *whatif = &d->whatif;
+
+	if ((cause == CAUSE_CPU_CONTENTION || cause == CAUSE_EPOCH_START) &&
+	    has_many_workers(s) && whatif->gain[WHATIF_FEWER_WORKERS] >= ADVICE_GAIN &&
+	    whatif->low_per_s[WHATIF_FEWER_WORKERS] > whatif->batches_per_s[WHATIF_BASELINE])
+		return CAUSE_TOO_MANY_WORKERS;
+	return cause;
+}
+
+/* Sorted by cost, the highest first. Several mechanisms may have one reason. */
+static void add_cause(struct diagnosis *d, enum cause cause, double ns, double time_ns)
+{
+	struct cause_cost cost = {cause, ns, ns / time_ns};
+	size_t at;
+
+	if (!(ns > 0))
+		return;
+	for (at = 0; at < d->cause_count && d->causes[at].cause != cause; at++)
+		;
+	if (at < d->cause_count) {
+		cost.ns += d->causes[at].ns;
+		cost.share += d->causes[at].share;
+		memmove(&d->causes[at], &d->causes[at + 1],
+			(--d->cause_count - at) * sizeof(d->causes[0]));
+	}
+	for (at = d->cause_count++; at > 0 && d->causes[at - 1].ns < cost.ns; at--)
+		d->causes[at] = d->causes[at - 1];
+	d->causes[at] = cost;
+}
+
+/*
+ * Long steps that come again soon and hold much of the step time belong to the training itself:
+ * gradient accumulation, or several batches taken at once.
+ */
+static bool is_accumulation(const struct finding *f, const struct period *compute)
+{
+	return compute->regular && compute->batches <= ACCUMULATED_MOST &&
+	       compute->cost_ns > ACCUMULATED_SHARE * f->compute_all_ns;
+}
+
+/*
+ * Steps are not waiting. A pause of the training itself is the cause only if the run does not
+ * starve, or if no waiting comes near it; else it is the second cause.
+ */
+static void add_pauses(const struct finding *f, struct diagnosis *d)
+{
+	double ns = d->compute_share * (f->wait_all_ns + f->compute_all_ns);
+	double time_ns = f->account.time_ns;
+	struct cause_cost cost = {CAUSE_MAIN_THREAD_PERIODIC, ns, ns / time_ns};
+
+	if (!(d->compute_share >= CAUSE_COST_LEAST) || is_accumulation(f, &d->compute))
+		return;
+	if (!d->cause_count || !(ns > d->causes[0].ns) || ns > PAUSES_LEAD * d->causes[0].ns) {
+		add_cause(d, cost.cause, cost.ns, time_ns);
+		return;
+	}
+	for (size_t at = d->cause_count++; at > 1; at--)
+		d->causes[at] = d->causes[at - 1];
+	d->causes[1] = cost;
+}
+
+/*
+ * Each part of the account's waiting goes to one mechanism, where the part is known, and has the
+ * cause by which that is explained.
+ */
+static void list_causes(const struct batch_series *s, const struct finding *f,
+			const struct split *split, struct diagnosis *d)
+{
+	const double *part_ns = f->account.part_ns;
+	double time_ns = f->account.time_ns, pool_ns = f->own.part_ns[ACCOUNT_NOT_READY], known_ns;
+
+	if (f->starved) {
+		known_ns = part_ns[ACCOUNT_EPOCH_START] + part_ns[ACCOUNT_EPOCH_END];
+		add_cause(d, with_fewer(s, d, CAUSE_EPOCH_START), known_ns, time_ns);
+		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_DELIVERY),
+			  part_ns[ACCOUNT_RECEIVING], time_ns);
+		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_SAMPLER),
+			  part_ns[ACCOUNT_SAMPLING], time_ns);
+		if (isnan(pool_ns))
+			pool_ns = f->own.wait_ns - f->own.part_ns[ACCOUNT_EPOCH_START] -
+				  f->own.part_ns[ACCOUNT_EPOCH_END] -
+				  fmax(0, f->own.part_ns[ACCOUNT_SAMPLING]);
+		for (enum split_owner owner = 0; owner < SPLIT_MAX; owner++) {
+			enum cause cause = grounds_cause(&d->grounds, s, cause_of(owner, d));
+
+			add_cause(d, with_fewer(s, d, cause), pool_ns * split->share[owner],
+				  time_ns);
+		}
+		while (d->cause_count > 1 && d->causes[d->cause_count - 1].share < CAUSE_COST_LEAST)
+			d->cause_count--;
+	}
+	add_pauses(f, d);
+	d->cause = d->cause_count ? d->causes[0].cause : CAUSE_NONE;
+	d->second = d->cause_count > 1 && d->causes[1].ns >= CAUSE_SECOND * d->causes[0].ns
+			    ? d->causes[1].cause
+			    : CAUSE_UNKNOWN;
+}
+
+static int find(const struct batch_series *s, const struct finding *f,
+		const struct cause_input *input, bool advises, struct diagnosis *ret)
+{
+	const bool predicts = advises || (input && f->starved && has_many_workers(s));
+	const struct split_periods periods = {&ret->wait, &ret->load};
+	static const struct cause_input nothing;
+	float *others = NULL;
+	struct split split;
+	struct trace trace;
+	int r;
+
+	if (!input)
+		input = &nothing;
+	*ret = (struct diagnosis){.cpu_share = NAN, .slow = {.worker = -1}};
+	r = list_others(s, f, &others);
+	if (r == 0)
+		r = find_periods(s, f, others, ret);
+	free(others);
+	if (r == 0)
+		r = slow_find(s, f, input->work, &ret->slow);
+	if (r == 0)
+		r = boot_stall_ratio(s, f, &ret->boot);
+	if (r < 0)
+		return r;
+	split_find(s, f, &ret->slow, &periods, &split);
+	ret->cold = split.cold;
+	ret->shift = split.shift;
+	ret->queued_share = split.queued_share;
+	ret->cpu_share = cpu_share(s, f);
+	grounds_find(s, f, input, &ret->grounds);
+	if (predicts) {
+		const struct whatif_known known = {.facts = input->facts, .flight = input->flight};
+
+		r = take_trace(s, f, &trace);
+		if (r == 0)
+			r = whatif_predict(s, f, &trace, &known, &ret->whatif);
+		trace_done(&trace);
+		if (r == 0 && may_be_uncrowded(s, ret))
+			r = whatif_uncrowd(s, f, ret->grounds.unseen_share, &ret->whatif);
+	}
+	/* Whose waits are not known has no cause. */
+	if (r == 0 && f->gap == STALL_GAP_NONE && !f->is_doubtful)
+		list_causes(s, f, &split, ret);
+	return r < 0 || !advises ? r : advice_give(s, f, input, ret);
+}
+
+int cause_find(const struct batch_series *s, const struct finding *f,
+	       const struct cause_input *input, struct diagnosis *ret)
+{
+	return find(s, f, input, true, ret);
+}
+
+int cause_find_bare(const struct batch_series *s, const struct finding *f,
+		    const struct cause_input *input, struct diagnosis *ret)
+{
+	return find(s, f, input, false, ret);
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/cause/grounds.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/statistics/stats.h"
+
+#define LOCKED          0.4 /* of the loads' time */
+#define SLOW_TIMES      5.0 /* the mean sample */
+#define SLOW_FEW        0.01 /* of all samples */
+#define SLOW_SHARE      0.2  /* of the time of all loads */
+#define GROWTH_PARTS    8
+#define GROWTH_FEWEST   16  /* loads in each part */
+#define GROWTH_FACTOR   1.5 /* last over first quarter */
+#define GROWTH_STEP     1.03 /* from a part to the next */
+#define GROWTH_STEPS    5    /* of seven */
+#define FETCH_SHARE     0.5 /* of receiving */
+#define FETCH_LEAST_NS  1e6
+#define FETCH_CPU_MOST  0.5
+#define FETCH_BUSY      0.5 /* of a worker's time, with loads */
+#define HELD_SHARE      0.5  /* of the waits */
+#define HELD_SAMPLES    30
+#define HELD_CPU        0.25 /* of the time: CPU of one other thread */
+#define SLOW_AGAIN      0.5  /* of the epochs */
+#define THREADS_LEAST   2.0  /* of a worker */
+#define THREADS_CROWD   2.0  /* times the cores */
+#define CROWD           2.0  /* times the cores, in workers */
+#define CROWD_UNSEEN    0.5  /* of the loads' time */
+#define NARROW          0.5  /* of the machine's cores */
+#define NARROW_FULL     0.85
+#define PAGING          0.33 /* of the loads' time, neither on a CPU nor in a call that was seen */
+#define FAULTS_A_LOAD   1.0
+#define CALM_PARTS      32
+#define CALM_FEWEST     8   /* batches in each part */
+#define CALM_LEAST      0.2 /* of the batches; and of the others */
+#define CALM_WAIT       0.1 /* of what the other batches wait */
+#define TOGETHER        0.5
+#define TOGETHER_FACTOR 1.3
+
+/* NAN stays NAN. */
+static double share_of(double part, double whole)
+{
+	return whole > 0 && part >= 0 ? fmin(part / whole, 1) : NAN;
+}
+
+/* What loads take longer than the median, where it is half of such a sample or more. */
+static double excess_ns(const struct batch_series *s, double sample_ns)
+{
+	const struct stats_column column = {.values = s->load_ns,
+					    .count = s->load_ns ? s->count : 0};
+	double median_ns = stats_median(&column), ns = 0;
+
+	for (size_t i = 0; i < column.count; i++)
+		if ((double)s->load_ns[i] >= median_ns + sample_ns / 2)
+			ns += (double)s->load_ns[i] - median_ns;
+	return ns;
+}
+
+/*
+ * A sample is known at its slowest, which may have been an accident, as Python's garbage collection
+ * is. Then it is not slow again in the next epoch. What takes five times the mean is slow.
+ */
+static void find_samples(const struct batch_series *s, const struct finding *f,
+			 const struct cause_input *input, struct grounds *ret)
+{
+	const struct load_times *loads = input->loads;
+	double ns = 0, all_ns = 0, times = 0, epochs = (double)f->epoch_count, mean_ns;
+	size_t count = 0;
+
+	if (!loads || !(loads->samples > 0) || !(loads->load_ns > 0) || !epochs)
+		return;
+	mean_ns = loads->load_ns / loads->samples;
+	for (size_t i = 0; i < input->sample_count; i++) {
+		if (input->samples[i].ns < SLOW_TIMES * mean_ns)
+			continue;
+		ns += input->samples[i].ns;
+		all_ns += input->samples[i].ns * fmin(input->samples[i].count, epochs);
+		times += fmin(input->samples[i].count, epochs);
+		count++;
+	}
+	if (!count || (double)count * epochs > SLOW_FEW * loads->samples)
+		return;
+	if (epochs > 1 && times < SLOW_AGAIN * epochs * (double)count)
+		return;
+	ret->samples.count = count;
+	ret->samples.each_ns = ns / (double)count;
+	ret->samples.mean_ns = mean_ns;
+	ret->samples.share =
+		fmin(all_ns, excess_ns(s, ret->samples.each_ns)) / loads->load_ns;
+}
+
+/* One step in the middle is none of these: split.h looks for that. */
+static bool are_rising(const double *means)
+{
+	int steps = 0;
+
+	for (int i = 0; i + 1 < GROWTH_PARTS; i++)
+		steps += means[i + 1] >= GROWTH_STEP * means[i];
+	return steps >= GROWTH_STEPS;
+}
+
+/* Of all steady loads in their order, in eight parts of as many each. */
+static void find_growth(const struct batch_series *s, struct grounds *ret)
+{
+	struct stats_moments parts[GROWTH_PARTS] = {0};
+	double means[GROWTH_PARTS];
+	size_t count = 0, number = 0, i;
+
+	for (i = 0; s->load_ns && i < s->count; i++)
+		count += s->state[i] & SERIES_STEADY && s->load_ns[i] >= 0;
+	if (count < GROWTH_PARTS * GROWTH_FEWEST)
+		return;
+	for (i = 0; i < s->count; i++)
+		if (s->state[i] & SERIES_STEADY && s->load_ns[i] >= 0)
+			stats_add(&parts[number++ * GROWTH_PARTS / count], (double)s->load_ns[i]);
+	for (i = 0; i < GROWTH_PARTS; i++)
+		means[i] = parts[i].mean;
+	ret->growth.first_ns = (means[0] + means[1]) / 2;
+	ret->growth.last_ns = (means[GROWTH_PARTS - 2] + means[GROWTH_PARTS - 1]) / 2;
+	ret->growth.found = ret->growth.last_ns >= GROWTH_FACTOR * ret->growth.first_ns &&
+			    are_rising(means);
+}
+
+static void find_fetches(const struct batch_series *s, const struct finding *f,
+			 struct grounds *ret)
+{
+	double receiving_ns = f->own.part_ns[ACCOUNT_RECEIVING];
+
+	ret->loading_share = f->load_mean_ns * (double)f->steady_count / s->workers / f->steady_ns;
+	if (!(s->fetches.batches > 0) || !(s->fetches.count > 0))
+		return;
+	ret->fetch.count = s->fetches.count / s->fetches.batches;
+	ret->fetch.each_ns = s->fetches.ns / s->fetches.count;
+	ret->fetch.cpu_share = share_of(s->fetches.cpu_ns, s->fetches.ns);
+	ret->fetch.share = share_of(s->fetches.ns, receiving_ns);
+}
+
+/* Whether the cores leave a thread that could run one of its own. */
+static bool has_free_core(const struct batch_series *s)
+{
+	double used = s->main_cores + (s->other_cores >= 0 ? s->other_cores : 0);
+
+	return isnan(s->cores) || isnan(s->main_cores) || used < GROUNDS_FREE * s->cores;
+}
+
+/*
+ * By samples of the process: its Python runs in another thread in half of the waits or more. Where
+ * no samples were taken: one other thread of it uses much CPU while waits need none.
+ */
+static void find_holder(const struct batch_series *s, const struct finding *f,
+			const struct cause_input *input, struct grounds *ret)
+{
+	const struct line_lead *held = input->lines ? &input->lines->holders[LINE_WAITS] : NULL;
+	const struct load_facts *facts = input->facts;
+	double most = facts && facts->thread_count ? facts->threads[0].cpu_ns : NAN;
+
+	ret->holder.cpu_ns = ret->holder.share = NAN;
+	if (held && held->samples >= HELD_SAMPLES) {
+		double share = 0;
+
+		for (size_t i = 0; i < held->count; i++)
+			share += held->lines[i].share;
+		if (!held->count || share - lines_error(fmin(share, 1),
+							lines_effective_count(held->samples,
+									      held->ns)) <
+					    HELD_SHARE)
+			return;
+		ret->holder.found = true;
+		ret->holder.share = fmin(share, 1);
+		ret->holder.is_line = true;
+	} else {
+		ret->holder.found = most >= HELD_CPU * f->account.time_ns &&
+				    ret->fetch.cpu_share < FETCH_CPU_MOST && has_free_core(s);
+	}
+	if (ret->holder.found && most > 0) {
+		ret->holder.cpu_ns = most;
+		memcpy(ret->holder.name, facts->threads[0].name, sizeof(ret->holder.name));
+	}
+}
+
+static double or_zero(double value)
+{
+	return value > 0 ? value : 0;
+}
+
+/* A Manager listens at /tmp/pymp-8hq3/listener-x1, as CPython's connection.py names it. */
+static bool is_manager(const char *peer)
+{
+	const char *folder = strstr(peer, "/pymp-");
+
+	return folder && strstr(folder, "/listener-");
+}
+
+static void find_waits(const struct batch_series *s, const struct finding *f,
+		       const struct cause_input *input, struct grounds *ret)
+{
+	const struct load_facts *facts = input->facts;
+	const struct load_times *loads = input->loads;
+	double seen_ns;
+
+	ret->lock_share = ret->asked_share = ret->storage_share = ret->unseen_share = NAN;
+	ret->cpu_share = share_of(s->load_cpu_ns / (double)s->load_cpu_count, f->load_mean_ns);
+	if (loads && loads->load_ns > 0) {
+		seen_ns = or_zero(loads->open_ns) + or_zero(loads->read_ns);
+		ret->storage_share = share_of(seen_ns, loads->load_ns);
+		ret->cpu_share = share_of(loads->cpu_ns, loads->load_ns);
+		seen_ns += loads->cpu_ns + or_zero(loads->blocked_ns);
+		ret->unseen_share = share_of(or_zero(loads->load_ns - seen_ns), loads->load_ns);
+	}
+	if (!facts || !(facts->load_ns > 0))
+		return;
+	ret->lock_share = share_of(facts->wait_ns[LOAD_WAIT_LOCK], facts->load_ns);
+	ret->asked_share = share_of(or_zero(facts->wait_ns[LOAD_WAIT_SOCKET]) +
+					    or_zero(facts->wait_ns[LOAD_WAIT_PIPE]),
+				    facts->load_ns);
+	ret->no_core_share = or_zero(share_of(facts->no_core_ns, facts->load_ns));
+	ret->read_again = fmax(or_zero(facts->read_per_byte), or_zero(facts->inflated_per_byte));
+	ret->decoded_again = or_zero(facts->decoded_per_byte);
+	/* Of as many images as there are workers a sample consists by chance only. */
+	ret->is_decoded_by_all =
+		s->iterable == 1 && series_busy_workers(s) >= 2 &&
+		fabs(facts->images_per_sample / series_busy_workers(s) - 1) <= GROUNDS_ALL;
+	ret->is_managed = ret->asked_share >= GROUNDS_OUTSIDE && facts->peer_count &&
+			  is_manager(facts->peers[0].name);
+	ret->samples.asleep_share = share_of(facts->wait_ns[LOAD_WAIT_ASLEEP], facts->load_ns);
+}
+
+/* Waits for pages: where memory runs out, threads stand still in no call that anybody sees. */
+static bool is_paging(const struct load_facts *facts, const struct cause_input *input,
+		      double unseen_share)
+{
+	const struct load_times *loads = input->loads;
+
+	if (!loads)
+		return false;
+	return unseen_share - or_zero(facts->no_core_ns / facts->load_ns) >= PAGING &&
+	       (facts->swapped_bytes > 0 || facts->major_faults >= FAULTS_A_LOAD * loads->samples);
+}
+
+static void find_processes(const struct batch_series *s, const struct finding *f,
+			   const struct cause_input *input, struct grounds *ret)
+{
+	const struct load_facts *facts = input->facts;
+	double loading = ret->loading > 0 ? ret->loading : s->workers, used;
+
+	ret->threads = ret->cores_allowed = NAN;
+	ret->is_crowded = s->workers >= CROWD * s->cores && ret->unseen_share >= CROWD_UNSEEN;
+	if (!facts)
+		return;
+	ret->is_memory_short = is_paging(facts, input, ret->unseen_share);
+	ret->tensors = fmax(or_zero(facts->tensors), ret->fetch.count);
+	if (!(loading > 0))
+		return;
+	if (facts->runnable_threads >= THREADS_LEAST &&
+	    facts->runnable_threads * loading >= THREADS_CROWD * s->cores)
+		ret->threads = facts->runnable_threads * loading;
+	used = s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns;
+	if (facts->cores_allowed <= NARROW * s->cores && used >= NARROW_FULL * facts->cores_allowed)
+		ret->cores_allowed = facts->cores_allowed;
+}
+
+/* Of the loads that were under way while the training waited: whether half of them were slow. */
+static bool are_slow_together(const struct batch_series *s)
+{
+	const struct stats_column column = {s->load_ns, s->state, s->count, SERIES_STEADY,
+					    SERIES_STEADY};
+	double edge_ns;
+	size_t slow = 0, all = 0;
+
+	if (!s->load_ns || s->workers < 2)
+		return false;
+	edge_ns = TOGETHER_FACTOR * stats_median(&column);
+	for (size_t i = 0; i < s->count; i++) {
+		if (!(s->state[i] & SERIES_STARVED) || s->state[i] & SERIES_QUEUE)
+			continue;
+		for (size_t k = i; k < s->count && k < i + (size_t)s->workers; k++) {
+			all += s->load_ns[k] >= 0;
+			slow += s->load_ns[k] >= (float)edge_ns;
+		}
+	}
+	return all && (double)slow >= TOGETHER * (double)all;
+}
+
+/* How many of the parts, from one end, wait for less than a tenth of what the others do. */
+static size_t count_calm(const double *wait_ns, bool from_end)
+{
+	double all = 0, calm = 0;
+	size_t count = 0, part;
+
+	for (part = 0; part < CALM_PARTS; part++)
+		all += wait_ns[part];
+	for (part = 0; part + 1 < CALM_PARTS; part++) {
+		double rest, own = wait_ns[from_end ? CALM_PARTS - 1 - part : part];
+
+		calm += own;
+		rest = (all - calm) / (double)(CALM_PARTS - 1 - part);
+		if (calm <= CALM_WAIT * rest * (double)(part + 1) && own <= CALM_WAIT * rest)
+			count = part + 1;
+	}
+	return count;
+}
+
+/* Where waits begin or end for good within the run, in parts of as many batches each. */
+static void find_calm(const struct batch_series *s, const struct finding *f, struct grounds *ret)
+{
+	double wait_ns[CALM_PARTS] = {0};
+	size_t first, last;
+
+	if (!s->wait_ns || s->count < CALM_PARTS * CALM_FEWEST)
+		return;
+	for (size_t i = 0; i < s->count; i++)
+		wait_ns[i * CALM_PARTS / s->count] += stall_not_ready_ns(s, f, i);
+	first = count_calm(wait_ns, false);
+	last = count_calm(wait_ns, true);
+	if (first >= CALM_LEAST * CALM_PARTS && first <= (1 - CALM_LEAST) * CALM_PARTS)
+		ret->calm.first = first * s->count / CALM_PARTS;
+	else if (last >= CALM_LEAST * CALM_PARTS && last <= (1 - CALM_LEAST) * CALM_PARTS)
+		ret->calm.last = last * s->count / CALM_PARTS;
+}
+
+void grounds_find(const struct batch_series *s, const struct finding *f,
+		 const struct cause_input *input, struct grounds *ret)
+{
+	*ret = (struct grounds){.facts = input->facts};
+	ret->loading = s->loading;
+	ret->shared_per_s = input->flight ? input->flight->limit_per_s : NAN;
+	find_samples(s, f, input, ret);
+	find_growth(s, ret);
+	find_fetches(s, f, ret);
+	find_holder(s, f, input, ret);
+	find_waits(s, f, input, ret);
+	find_processes(s, f, input, ret);
+	find_calm(s, f, ret);
+}
+
+/* Of waits for batches that are not ready, where workers load them. */
+static enum cause of_workers(const struct grounds *r, const struct batch_series *s,
+			     enum cause cause)
+{
+	if (r->loading > 0 && r->loading < s->workers)
+		return CAUSE_IDLE_WORKERS;
+	if (r->is_memory_short)
+		return CAUSE_MEMORY;
+	if (r->lock_share >= LOCKED)
+		return CAUSE_LOCK;
+	if (r->samples.share >= SLOW_SHARE && cause != CAUSE_PERIODIC_SLOW_LOAD)
+		return CAUSE_SLOW_SAMPLES;
+	if (!isnan(r->shared_per_s))
+		return CAUSE_SHARED_LIMIT;
+	if (!isnan(r->threads))
+		return CAUSE_TOO_MANY_THREADS;
+	if (!isnan(r->cores_allowed))
+		return CAUSE_NARROWED_CORES;
+	if (r->growth.found)
+		return CAUSE_GROWING_LOADS;
+	return cause;
+}
+
+/* A worker that does not load most of the time is not busy with its next load when it is asked. */
+static bool is_asking(const struct grounds *r)
+{
+	return r->fetch.share >= FETCH_SHARE && r->fetch.each_ns >= FETCH_LEAST_NS &&
+	       r->fetch.cpu_share < FETCH_CPU_MOST && r->loading_share >= FETCH_BUSY;
+}
+
+enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, enum cause cause)
+{
+	switch (cause) {
+	case CAUSE_LOADER_CAPACITY:
+	case CAUSE_CPU_CONTENTION:
+	case CAUSE_HEAD_OF_LINE:
+	case CAUSE_PERIODIC_SLOW_LOAD:
+		return of_workers(r, s, cause);
+	case CAUSE_SLOW_WORKER:
+		return r->loading > 0 && r->loading < s->workers ? CAUSE_IDLE_WORKERS : cause;
+	case CAUSE_INTERMITTENT_LOADER:
+		cause = of_workers(r, s, cause);
+		if (cause == CAUSE_INTERMITTENT_LOADER && !are_slow_together(s))
+			return CAUSE_UNEXPLAINED;
+		return cause;
+	case CAUSE_SINGLE_PROCESS:
+		return r->samples.share >= SLOW_SHARE ? CAUSE_SLOW_SAMPLES : cause;
+	case CAUSE_DELIVERY:
+		if (r->holder.found)
+			return CAUSE_INTERPRETER_HELD;
+		if (!is_asking(r))
+			return cause;
+		/* Loads that grow make the answers late as well. */
+		return r->growth.found ? CAUSE_GROWING_LOADS : CAUSE_WORKER_INTERPRETER;
+	case CAUSE_SAMPLER:
+		return r->holder.found ? CAUSE_INTERPRETER_HELD : cause;
+	default:
+		return cause;
+	}
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/cause/lines.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/cause/diagnosis.h"
+#include "dlprof/units.h"
+
+#define NORMAL_95    1.96
+#define NAMED_SHARE  0.25 /* of the group, beyond the error */
+#define NAMED_COUNT  30   /* samples of the group */
+#define HELD_SHARE   0.5
+#define ASKING_SHARE 0.5
+#define PAUSE_SLACK  0.1 /* of what pauses cost, which is known no better */
+
+const char *const line_phase_names[LINE_PHASE_MAX] = {
+#define X(id, name, group) [LINE_##id] = name,
+	LINE_PHASES(X)
+#undef X
+};
+
+const char *const line_role_names[LINE_ROLE_MAX] = {
+#define X(id, name) [LINE_ROLE_##id] = name,
+	LINE_ROLES(X)
+#undef X
+};
+
+static const enum line_group group_of[LINE_PHASE_MAX] = {
+#define X(id, name, group) [LINE_##id] = LINE_##group,
+	LINE_PHASES(X)
+#undef X
+};
+
+/* "/lib/python3.11/", "/lib/python3/", "/lib/python311.zip/": Python's own modules. */
+static const char *below_python(const char *file, const char *folder)
+{
+	const char *at = strstr(file, folder);
+
+	if (!at)
+		return NULL;
+	at += strlen(folder);
+	at += strspn(at, ".0123456789t");
+	if (strncmp(at, "zip", 3) == 0)
+		at += 3;
+	return *at == '/' ? at + 1 : NULL;
+}
+
+const char *lines_below_packages(const char *file)
+{
+	static const char *const packages[] = {"/site-packages/", "/dist-packages/"};
+	const char *at;
+
+	for (size_t i = 0; i < ARRAY_COUNT(packages); i++)
+		if ((at = strstr(file, packages[i])))
+			return at + strlen(packages[i]);
+	at = below_python(file, "/lib/python3");
+	return at ? at : below_python(file, "/lib64/python3");
+}
+
+/* A program without ".py" in a folder of programs: what pip makes of an entry point. */
+static bool is_entry_point(const char *file)
+{
+	const char *name = strrchr(file, '/');
+
+	return name && name - file >= 4 && strncmp(name - 4, "/bin", 4) == 0 &&
+	       !strstr(name, ".py");
+}
+
+bool lines_is_own(const char *file)
+{
+	/* Of the files that are none, what the user typed; others are code that a library made. */
+	static const char *const typed[] = {"<stdin>", "<ipython-input"};
+
+	if (*file == '<') {
+		for (size_t i = 0; i < ARRAY_COUNT(typed); i++)
+			if (strncmp(file, typed[i], strlen(typed[i])) == 0)
+				return true;
+		return false;
+	}
+	return *file && !lines_below_packages(file) && !is_entry_point(file);
+}
+
+const char *lines_bare_name(const char *function)
+{
+	const char *dot = strrchr(function, '.');
+
+	return dot ? dot + 1 : function;
+}
+
+bool lines_is_iterator(const char *function)
+{
+	const char *name = lines_bare_name(function);
+
+	return strcmp(name, "__iter__") == 0 || strcmp(name, "__next__") == 0;
+}
+
+double lines_effective_count(int64_t count, double ns)
+{
+	const double least = (double)LINE_LEAST_NS, most = (double)LINE_MOST_NS;
+	double n = (double)count, squares = (least + most) * ns - n * least * most;
+
+	if (!(n > 0) || !(ns > 0))
+		return 0;
+	/* Weights beyond the limits are of a damaged file. */
+	if (!(squares > ns * ns / n))
+		return n;
+	return ns * ns / squares;
+}
+
+double lines_error(double share, double effective_count)
+{
+	const double z2 = NORMAL_95 * NORMAL_95, n = effective_count;
+	double middle, half;
+
+	if (!(n > 0))
+		return NAN;
+	middle = (share + z2 / (2 * n)) / (1 + z2 / n);
+	half = NORMAL_95 / (1 + z2 / n) * sqrt(share * (1 - share) / n + z2 / (4 * n * n));
+	return fabs(middle - share) + half;
+}
+
+/* One stack's time at its line, while lines are being summed. */
+struct piece {
+	uint32_t frame, inner;
+	enum line_role role;
+	bool is_loop;
+	int64_t count;
+	double ns;
+};
+
+/* How many of a stack's frames lie within the outermost iterator, which is the loader's; or all. */
+static size_t within_loader(const struct line_samples *samples, const struct line_stack *stack)
+{
+	for (size_t i = stack->depth; i > 0; i--)
+		if (samples->frames[stack->frames[i - 1]].is_iterator)
+			return i;
+	return stack->depth;
+}
+
+/* A comprehension or the like is a function of its own, at the line of the one that it stands in.
+ */
+static bool is_same_line(const struct line_frame *a, const struct line_frame *b)
+{
+	return a->line > 0 && a->line == b->line && strcmp(a->file, b->file) == 0;
+}
+
+/* Puts a stack's time down to one of its frames. */
+static struct piece piece_of(const struct line_samples *samples, const struct line_stack *stack)
+{
+	bool is_load = stack->role == LINE_ROLE_MAIN && stack->phase == LINE_LOAD;
+	bool is_wait = stack->role == LINE_ROLE_MAIN && group_of[stack->phase] == LINE_WAITS;
+	size_t within = within_loader(samples, stack), end = is_load ? within : stack->depth, i = 0;
+
+	while (i < end && !samples->frames[stack->frames[i]].is_own)
+		i++;
+	while (i + 1 < end && is_same_line(&samples->frames[stack->frames[i]],
+					   &samples->frames[stack->frames[i + 1]]))
+		i++;
+	return (struct piece){.frame = stack->frames[i < end ? i : 0],
+			      .inner = stack->frames[0],
+			      .role = stack->role,
+			      .is_loop = is_wait && i >= within,
+			      .count = stack->count,
+			      .ns = (double)stack->ns};
+}
+
+static int by_frame(const void *a, const void *b)
+{
+	const struct piece *left = a, *right = b;
+
+	if (left->frame != right->frame)
+		return left->frame < right->frame ? -1 : 1;
+	return (left->inner > right->inner) - (left->inner < right->inner);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct line_share *left = a, *right = b;
+
+	if (left->ns != right->ns)
+		return left->ns > right->ns ? -1 : 1;
+	return (left->frame > right->frame) - (left->frame < right->frame);
+}
+
+/* Sums the pieces of one line; they are sorted by their innermost frame. */
+static struct line_share sum(const struct piece *pieces, size_t count)
+{
+	struct line_share line = {
+		.frame = pieces->frame, .inner = pieces->inner, .role = pieces->role};
+	double inner_ns = 0, most_ns = 0, loop_ns = 0, role_ns[LINE_ROLE_MAX] = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		inner_ns = i && pieces[i].inner == pieces[i - 1].inner ? inner_ns : 0;
+		inner_ns += pieces[i].ns;
+		if (inner_ns > most_ns) {
+			most_ns = inner_ns;
+			line.inner = pieces[i].inner;
+		}
+		line.ns += pieces[i].ns;
+		line.count += pieces[i].count;
+		loop_ns += pieces[i].is_loop ? pieces[i].ns : 0;
+		role_ns[pieces[i].role] += pieces[i].ns;
+		if (role_ns[pieces[i].role] > role_ns[line.role])
+			line.role = pieces[i].role;
+	}
+	line.inner_share = line.ns > 0 ? most_ns / line.ns : 0;
+	line.is_loop = loop_ns > line.ns / 2;
+	return line;
+}
+
+static bool is_same_function(const struct line_frame *a, const struct line_frame *b)
+{
+	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
+}
+
+/* A loop in Python spreads its time over its lines: none of them leads, and its function does. */
+static void sum_functions(const struct line_samples *samples, double effective,
+			  struct line_lead *lead)
+{
+	for (size_t i = 0; i < lead->count && i < LINE_SUMMED; i++) {
+		struct line_share *line = &lead->lines[i];
+
+		for (size_t k = 0; k < lead->count; k++)
+			if (is_same_function(&samples->frames[line->frame],
+					     &samples->frames[lead->lines[k].frame]))
+				line->of_function += lead->lines[k].share;
+		line->of_function = fmin(line->of_function, 1);
+		line->function_error = lines_error(line->of_function, effective);
+	}
+}
+
+/* Sums pieces by line: shares of `ret->ns`, which `ret->samples` stand for. */
+static int lead(const struct line_samples *samples, struct piece *pieces, size_t count,
+		struct line_lead *ret)
+{
+	double effective = lines_effective_count(ret->samples, ret->ns), ns = 0;
+
+	ret->lines = calloc(count + 1, sizeof(*ret->lines));
+	if (!ret->lines)
+		return -ENOMEM;
+	qsort(pieces, count, sizeof(*pieces), by_frame);
+	for (size_t begin = 0, end; begin < count; begin = end) {
+		for (end = begin; end < count && pieces[end].frame == pieces[begin].frame; end++)
+			ns += pieces[end].ns;
+		ret->lines[ret->count++] = sum(pieces + begin, end - begin);
+	}
+	qsort(ret->lines, ret->count, sizeof(*ret->lines), by_time);
+	/* A thread cannot have held the interpreter for longer than that. */
+	ns = fmax(ns, ret->ns);
+	for (size_t i = 0; i < ret->count; i++) {
+		struct line_share *line = &ret->lines[i];
+
+		line->share = ns > 0 ? fmin(line->ns / ns, 1) : 0;
+		line->error = lines_error(line->share, effective);
+	}
+	sum_functions(samples, effective, ret);
+	return 0;
+}
+
+/* Whether the group has samples of other loaders. */
+static bool is_shared(const struct line_samples *samples, int64_t loader_id, enum line_group group)
+{
+	for (size_t i = 0; i < samples->stack_count; i++) {
+		const struct line_stack *stack = &samples->stacks[i];
+
+		if (group_of[stack->phase] == group && stack->loader_id &&
+		    stack->loader_id != loader_id)
+			return true;
+	}
+	return false;
+}
+
+struct line_filter lines_filter(const struct line_samples *samples, int64_t loader_id,
+				enum line_group group)
+{
+	return (struct line_filter){group, loader_id,
+				    !loader_id || !is_shared(samples, loader_id, group)};
+}
+
+bool lines_passes(const struct line_filter *filter, const struct line_stack *stack)
+{
+	if (group_of[stack->phase] != filter->group)
+		return false;
+	if (!stack->loader_id)
+		return filter->takes_unknown;
+	return !filter->loader_id || stack->loader_id == filter->loader_id;
+}
+
+static int find(const struct line_samples *samples, int64_t loader_id, enum line_group group,
+		bool is_holder, struct piece *pieces, struct line_lead *ret)
+{
+	const struct line_filter filter = lines_filter(samples, loader_id, group);
+	size_t count = 0;
+
+	for (size_t i = 0; i < samples->stack_count; i++) {
+		const struct line_stack *stack = &samples->stacks[i];
+		bool is_thread = stack->role == LINE_ROLE_THREAD;
+
+		if (!lines_passes(&filter, stack))
+			continue;
+		if (is_holder ? stack->role == LINE_ROLE_MAIN : !is_thread) {
+			ret->samples += stack->count;
+			ret->ns += (double)stack->ns;
+		}
+		if (is_thread == is_holder)
+			pieces[count++] = piece_of(samples, stack);
+	}
+	return lead(samples, pieces, count, ret);
+}
+
+static bool asks_worker(const struct line_samples *samples, const struct line_stack *stack)
+{
+	for (size_t i = 0; i < stack->depth; i++)
+		if (samples->frames[stack->frames[i]].is_sharer)
+			return true;
+	return false;
+}
+
+/* NAN: too few samples to say. */
+static double asking_share(const struct line_samples *samples, int64_t loader_id)
+{
+	const struct line_filter filter = lines_filter(samples, loader_id, LINE_WAITS);
+	double asking_ns = 0, all_ns = 0;
+	int64_t count = 0;
+
+	for (size_t i = 0; i < samples->stack_count; i++) {
+		const struct line_stack *stack = &samples->stacks[i];
+
+		if (stack->role != LINE_ROLE_MAIN || stack->phase != LINE_RECEIVING ||
+		    !lines_passes(&filter, stack))
+			continue;
+		count += stack->count;
+		all_ns += (double)stack->ns;
+		asking_ns += asks_worker(samples, stack) ? (double)stack->ns : 0;
+	}
+	return count >= NAMED_COUNT && all_ns > 0 ? asking_ns / all_ns : NAN;
+}
+
+int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret)
+{
+	struct piece *pieces = calloc(samples->stack_count + 1, sizeof(*pieces));
+	int r = pieces ? 0 : -ENOMEM;
+
+	*ret = (struct lines){0};
+	for (int group = 0; r == 0 && group < LINE_GROUP_MAX; group++) {
+		r = find(samples, loader_id, group, false, pieces, &ret->groups[group]);
+		if (r == 0)
+			r = find(samples, loader_id, group, true, pieces, &ret->holders[group]);
+	}
+	free(pieces);
+	if (r < 0)
+		lines_done(ret);
+	else
+		ret->asking_share = asking_share(samples, loader_id);
+	return r;
+}
+
+void lines_done(struct lines *lines)
+{
+	for (int group = 0; group < LINE_GROUP_MAX; group++) {
+		free(lines->groups[group].lines);
+		free(lines->holders[group].lines);
+	}
+	*lines = (struct lines){0};
+}
+
+#define LINE_NONE LINE_GROUP_MAX
+
+/* Where the time of a cause is spent; LINE_NONE: it is not known. */
+static const enum line_group group_of_cause[CAUSE_MAX] = {
+	[CAUSE_UNKNOWN] = LINE_NONE,
+#define CAUSE(constant, name, group, ...) [CAUSE_##constant] = LINE_##group,
+#include "analysis/cause/causes.def"
+#undef CAUSE
+};
+
+/* A line of all steps takes more than pauses cost, and one of many in them less. */
+static bool may_be_pauses(const struct line_share *line, const struct finding *finding,
+			  const struct diagnosis *diagnosis)
+{
+	double share;
+
+	if (diagnosis->cause != CAUSE_MAIN_THREAD_PERIODIC || !diagnosis->cause_count)
+		return true;
+	share = diagnosis->causes[0].ns / finding->account.step_ns;
+	return fabs(line->share - share) <= line->error + PAUSE_SLACK * share;
+}
+
+static bool takes(const struct line_share *line, double share)
+{
+	return line->share - line->error >= share;
+}
+
+static bool is_of_function(const struct line_share *line, double share)
+{
+	return line->of_function - line->function_error >= share;
+}
+
+bool lines_name(const struct lines *lines, const struct finding *finding,
+		const struct diagnosis *diagnosis, struct line_named *ret)
+{
+	const enum line_group group = group_of_cause[diagnosis->cause];
+	const struct line_lead *lead, *holders;
+	bool is_asking;
+
+	if (group == LINE_NONE || lines->groups[group].samples < NAMED_COUNT)
+		return false;
+	lead = &lines->groups[group];
+	holders = &lines->holders[group];
+	*ret = (struct line_named){.group = group};
+	/* Workers have interpreters of their own. */
+	if (holders->count && (group != LINE_LOADS || diagnosis->cause == CAUSE_SINGLE_PROCESS) &&
+	    takes(&holders->lines[0], HELD_SHARE)) {
+		ret->line = &holders->lines[0];
+		ret->is_holder = true;
+		return true;
+	}
+	for (size_t i = 0; i < lead->count && !ret->line; i++)
+		if (takes(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop &&
+		    may_be_pauses(&lead->lines[i], finding, diagnosis))
+			ret->line = &lead->lines[i];
+	for (size_t i = 0; group != LINE_STEPS && i < lead->count && !ret->line; i++)
+		if (is_of_function(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop)
+			ret->line = &lead->lines[i];
+	/* What keeps a worker from answering is its load. */
+	lead = &lines->groups[LINE_LOADS];
+	is_asking = diagnosis->cause == CAUSE_WORKER_INTERPRETER ||
+		    (diagnosis->cause == CAUSE_DELIVERY && lines->asking_share >= ASKING_SHARE);
+	if (!ret->line && is_asking && lead->samples >= NAMED_COUNT &&
+	    takes(&lead->lines[0], NAMED_SHARE)) {
+		ret->line = &lead->lines[0];
+		ret->group = LINE_LOADS;
+	}
+	return ret->line != NULL;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/cause/split.h"
+
+#include <math.h>
+
+#include "analysis/statistics/stats.h"
+
+#define COLD_FACTOR       1.3
+#define ISOLATED_SHARE    0.005
+#define ISOLATED_FEWEST   2
+#define ISOLATED_LEAST    0.7
+#define CAPACITY          1.0
+#define CAPACITY_MARGINAL 0.9
+#define SHIFT_PARTS       64
+#define SHIFT_FEWEST      4 /* on either side */
+#define SHIFT_QUARTERS    4
+#define SHIFT_LOADS       (4 * (size_t)SHIFT_PARTS)
+#define SHIFT_FACTOR      1.3
+#define SHIFT_Z           6.0
+
+static void find_cold(const struct batch_series *s, const struct finding *f, struct cold *ret)
+{
+	struct part {
+		double load_ns, stall_ns, time_ns;
+		size_t loads, count;
+	} parts[2] = {0};
+
+	*ret = (struct cold){NAN, NAN, NAN, NAN, 0, false};
+	for (size_t run = 0; run < s->run_count; run++) {
+		struct part *part = &parts[s->runs[run].epoch != s->runs[0].epoch];
+
+		for (size_t i = s->runs[run].begin; i < series_run_end(s, run); i++) {
+			if (!(s->state[i] & SERIES_STEADY))
+				continue;
+			part->count++;
+			part->time_ns += (double)s->wait_ns[i] + (double)s->compute_ns[i];
+			part->stall_ns += stall_not_ready_ns(s, f, i);
+			if (s->load_ns && s->load_ns[i] >= 0) {
+				part->load_ns += (double)s->load_ns[i];
+				part->loads++;
+			}
+		}
+	}
+	if (!parts[0].loads || !parts[1].loads || s->runs[0].epoch != 0)
+		return;
+	ret->first_load_ns = parts[0].load_ns / (double)parts[0].loads;
+	ret->later_load_ns = parts[1].load_ns / (double)parts[1].loads;
+	ret->first_ratio = parts[0].stall_ns / parts[0].time_ns;
+	ret->later_ratio = parts[1].stall_ns / parts[1].time_ns;
+	ret->owned_ns = parts[0].stall_ns -
+			parts[1].stall_ns / (double)parts[1].count * (double)parts[0].count;
+	ret->found = ret->first_load_ns >= COLD_FACTOR * ret->later_load_ns && ret->owned_ns > 0;
+	if (!ret->found)
+		ret->owned_ns = 0;
+}
+
+struct shift_part {
+	size_t begin; /* index of its first batch */
+	double mean_ns;
+};
+
+static bool is_looked_at(const struct batch_series *s, size_t i)
+{
+	return s->state[i] & SERIES_STEADY && s->load_ns[i] >= 0;
+}
+
+static bool fill_parts(const struct batch_series *s, struct shift_part *parts)
+{
+	size_t count = 0, number = 0, i;
+	struct stats_moments moments = {0};
+
+	for (i = 0; s->load_ns && i < s->count; i++)
+		count += is_looked_at(s, i);
+	if (count < SHIFT_LOADS)
+		return false;
+	for (i = 0; i < s->count; i++) {
+		size_t part = number * SHIFT_PARTS / count;
+
+		if (!is_looked_at(s, i))
+			continue;
+		if (part != (number - (number > 0)) * SHIFT_PARTS / count || !number) {
+			moments = (struct stats_moments){0};
+			parts[part].begin = i;
+		}
+		stats_add(&moments, (double)s->load_ns[i]);
+		parts[part].mean_ns = moments.mean;
+		number++;
+	}
+	return true;
+}
+
+static struct stats_moments moments_of(const struct shift_part *parts, size_t begin, size_t end)
+{
+	struct stats_moments moments = {0};
+
+	for (size_t i = begin; i < end; i++)
+		stats_add(&moments, parts[i].mean_ns);
+	return moments;
+}
+
+static bool is_lasting(const struct shift_part *parts, size_t at, double before_ns)
+{
+	for (size_t i = 0; i < SHIFT_QUARTERS; i++) {
+		size_t begin = at + (SHIFT_PARTS - at) * i / SHIFT_QUARTERS;
+		size_t end = at + (SHIFT_PARTS - at) * (i + 1) / SHIFT_QUARTERS;
+
+		if (!(moments_of(parts, begin, end).mean >= SHIFT_FACTOR * before_ns))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Of the steady loads, in 64 parts: the boundary between two with most evidence (Welch on the
+ * parts' means, z >= 6), four parts or more on either side, after which each quarter takes 1.3
+ * times as long as what was before.
+ */
+static void find_shift(const struct batch_series *s, struct shift *ret)
+{
+	struct shift_part parts[SHIFT_PARTS];
+	double most = SHIFT_Z;
+
+	*ret = (struct shift){.before_ns = NAN, .after_ns = NAN};
+	if (!fill_parts(s, parts))
+		return;
+	for (size_t at = SHIFT_FEWEST; at <= SHIFT_PARTS - SHIFT_FEWEST; at++) {
+		const struct stats_moments before = moments_of(parts, 0, at);
+		const struct stats_moments after = moments_of(parts, at, SHIFT_PARTS);
+		double z = stats_welch(&after, &before);
+
+		if (!(z >= most) || !is_lasting(parts, at, before.mean))
+			continue;
+		most = z;
+		*ret = (struct shift){parts[at].begin, before.mean, after.mean};
+	}
+}
+
+/* A stretch of the run; its waits are for batches that were not ready. */
+struct pool {
+	double wait_ns;
+	double queue_known_ns, queued_ns; /* of them: while other batches were ready, where known */
+	double load_ns;                   /* as if no worker were slow */
+	size_t load_count;
+};
+
+struct pools {
+	struct pool before, after; /* a shift */
+	double queue_known_ns, queued_ns;
+	double wait_ns; /* of all, cold ones too */
+};
+
+static void pool_add(const struct batch_series *s, const struct slow_workers *slow, size_t i,
+		     double wait_ns, struct pool *pool)
+{
+	size_t k;
+
+	pool->wait_ns += wait_ns;
+	if (s->state[i] & SERIES_QUEUE_KNOWN) {
+		pool->queue_known_ns += wait_ns;
+		pool->queued_ns += s->state[i] & SERIES_QUEUE ? wait_ns : 0;
+	}
+	if (!s->load_ns || !(s->load_ns[i] >= 0))
+		return;
+	for (k = 0; k < slow->count && k < SLOW_MOST; k++)
+		if (slow->list[k] == s->worker[i])
+			break;
+	pool->load_ns += (double)s->load_ns[i] / (k < slow->count ? slow->factor : 1);
+	pool->load_count++;
+}
+
+/* A cold epoch says nothing about what its other waits are. */
+static void fill_pools(const struct batch_series *s, const struct finding *f,
+		       const struct slow_workers *slow, const struct split *split,
+		       struct pools *ret)
+{
+	*ret = (struct pools){0};
+	for (size_t run = 0; run < s->run_count; run++) {
+		bool is_cold = split->cold.found && s->runs[run].epoch == s->runs[0].epoch;
+
+		for (size_t i = s->runs[run].begin; i < series_run_end(s, run); i++) {
+			double wait_ns = stall_not_ready_ns(s, f, i);
+
+			if (!(s->state[i] & SERIES_STEADY))
+				continue;
+			ret->wait_ns += wait_ns;
+			if (!is_cold)
+				pool_add(s, slow, i, wait_ns,
+					 i < split->shift.at ? &ret->before : &ret->after);
+		}
+	}
+	ret->queue_known_ns = ret->before.queue_known_ns + ret->after.queue_known_ns;
+	ret->queued_ns = ret->before.queued_ns + ret->after.queued_ns;
+}
+
+/* The largest waits, if they are nearly all of the waiting and not regular. */
+static double isolated_ns(const struct batch_series *s, const struct finding *f,
+			  const struct split_periods *periods, const struct pools *pools)
+{
+	const struct stats_column starved = {stall_waits(s, f), s->state, s->count, SERIES_STARVED,
+					     SERIES_STARVED};
+	size_t count = (size_t)ceil(ISOLATED_SHARE * (double)f->starved_count);
+	struct stats_order order;
+	double ns;
+
+	if (!f->starved_count || s->workers == 0 || periods->wait->regular ||
+	    periods->load->regular)
+		return 0;
+	if (count < ISOLATED_FEWEST)
+		count = ISOLATED_FEWEST;
+	count = count < f->starved_count ? count : f->starved_count;
+	stats_order_init(&order, &starved);
+	ns = stats_order_sum_largest(&order, count);
+	return ns < ISOLATED_LEAST * pools->wait_ns ? 0 : fmin(ns, pools->wait_ns);
+}
+
+/* Openings of shards and the like: in the loads themselves, or every few rounds of the workers. */
+static double periodic_share(const struct batch_series *s, const struct slow_workers *slow,
+			     const struct split_periods *periods)
+{
+	const struct period *wait = periods->wait, *load = periods->load;
+	double share = 0;
+	const int32_t workers = series_busy_workers(s);
+	bool is_load = load->batches && load->batches != workers;
+
+	/* A slow load's neighbours are as slow: the samples are sorted by size, no shard is opened.
+	 * */
+	if (load->batches && load->gradual)
+		return 0;
+	if (wait->regular && workers > 1 && wait->batches > workers && wait->batches % workers == 0)
+		share = wait->share;
+	if (slow->every || (is_load && load->regular) ||
+	    (is_load && wait->batches &&
+	     (wait->batches % load->batches == 0 || load->batches % wait->batches == 0)))
+		share = fmax(share, fmax(load->share, wait->share));
+	return fmin(share, 1);
+}
+
+static void share_out(const struct batch_series *s, const struct finding *f,
+		      const struct pool *pool, double periodic, double part, struct split *split)
+{
+	double rho = pool->load_ns / (double)pool->load_count / series_busy_workers(s) /
+		     f->demand_mean_ns;
+	double queued = 0;
+	enum split_owner rest = isnan(f->load_mean_ns) ? SPLIT_UNSEEN : SPLIT_INTERMITTENT;
+
+	if (rho >= CAPACITY && s->workers > 0) {
+		split->share[SPLIT_CAPACITY] += part;
+		return;
+	}
+	split->share[SPLIT_PERIODIC] += part * periodic;
+	part *= 1 - periodic;
+	if (pool->queue_known_ns > 0 && s->in_order != 0)
+		queued = pool->queued_ns / pool->queue_known_ns;
+	split->share[SPLIT_HEAD_OF_LINE] += part * queued;
+	if (rho >= CAPACITY_MARGINAL && s->workers > 0)
+		rest = SPLIT_CAPACITY;
+	split->share[rest] += part * (1 - queued);
+}
+
+void split_find(const struct batch_series *s, const struct finding *f,
+		const struct slow_workers *slow, const struct split_periods *periods,
+		struct split *ret)
+{
+	double periodic = periodic_share(s, slow, periods), rest, isolated, pooled;
+	struct pools pools;
+
+	*ret = (struct split){.queued_share = NAN};
+	/* Waiting whose readiness is known of no batch still needs an owner. */
+	ret->share[s->workers == 0 ? SPLIT_SINGLE : SPLIT_UNSEEN] = 1;
+	if (!s->wait_ns || !f->steady_count)
+		return;
+	find_cold(s, f, &ret->cold);
+	if (!ret->cold.found)
+		find_shift(s, &ret->shift);
+	fill_pools(s, f, slow, ret, &pools);
+	if (pools.queue_known_ns > 0)
+		ret->queued_share = pools.queued_ns / pools.queue_known_ns;
+	if (!(pools.wait_ns > 0) || s->workers == 0)
+		return;
+	ret->share[SPLIT_UNSEEN] = 0;
+	rest = 1;
+	ret->share[SPLIT_COLD] = fmin(rest, ret->cold.owned_ns / pools.wait_ns);
+	rest -= ret->share[SPLIT_COLD];
+	if (slow->worker >= 0)
+		ret->share[SPLIT_SLOW_WORKER] = fmin(rest, slow->owned_ns / pools.wait_ns);
+	rest -= ret->share[SPLIT_SLOW_WORKER];
+	isolated = isolated_ns(s, f, periods, &pools) / pools.wait_ns;
+	if (rest == 1)
+		ret->share[SPLIT_ISOLATED] = isolated;
+	rest -= ret->share[SPLIT_ISOLATED];
+	pooled = pools.before.wait_ns + pools.after.wait_ns;
+	if (!(pooled > 0)) {
+		/* All of it is the cold epoch's. */
+		ret->share[SPLIT_COLD] += rest;
+		return;
+	}
+	share_out(s, f, &pools.before, periodic, rest * pools.before.wait_ns / pooled, ret);
+	share_out(s, f, &pools.after, periodic, rest * pools.after.wait_ns / pooled, ret);
+}

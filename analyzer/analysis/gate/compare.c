@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/gate/compare.h"
+
+#include <math.h>
+
+#include "analysis/account/boot.h"
+
+#define SHARED_WORKERS   1.25 /* times as many */
+#define SHARED_PART      0.75 /* of the logarithm of that, by which loads are longer at least */
+#define LEAST_POINTS     0.02
+#define FEW_BLOCKS       6
+
+bool compare_is_shared(const struct comparison *c, double workers_a, double workers_b)
+{
+	const struct compare_difference *load = &c->rows[COMPARE_LOAD];
+	double workers = fabs(log(workers_b / workers_a)), loads = log(load->b / load->a);
+
+	if (!(workers_a > 0 && workers_b > 0) || !(workers >= log(SHARED_WORKERS)) ||
+	    !load->differs)
+		return false;
+	return loads * (workers_b > workers_a ? 1 : -1) >= SHARED_PART * workers;
+}
+
+const char *const compare_row_names[COMPARE_ROWS] = {
+	[COMPARE_STEP] = "step",           [COMPARE_WAIT] = "wait",
+	[COMPARE_COMPUTE] = "compute",     [COMPARE_EPOCH_START] = "epoch_start",
+	[COMPARE_RECEIVING] = "receiving", [COMPARE_EPOCH_END] = "epoch_end",
+	[COMPARE_GPU_BUSY] = "gpu_busy",   [COMPARE_GPU_IDLE] = "gpu_idle_wait",
+	[COMPARE_LOAD] = "load",           [COMPARE_OPEN] = "open",
+	[COMPARE_READ] = "read",           [COMPARE_DECODE] = "decode",
+	[COMPARE_COLLATE] = "collate",     [COMPARE_OTHER] = "other",
+	[COMPARE_TRANSFER] = "transfer",   [COMPARE_STALL] = "stall",
+	[COMPARE_SAMPLING] = "sampling",
+};
+
+struct value {
+	enum compare_row row;
+	double numerator, denominator;
+};
+
+/* A track leaves out batches whose value is not known. */
+static int add(struct compare_side *side, const struct value *values, size_t count)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < count; i++)
+		if (!isnan(values[i].numerator) && values[i].denominator > 0)
+			r = track_add(&side->tracks[values[i].row], values[i].numerator,
+				      values[i].denominator);
+	return r;
+}
+
+static double at(const float *column, size_t i)
+{
+	return column && column[i] >= 0 ? (double)column[i] : NAN;
+}
+
+/* One batch and its wait; NAN: not known. */
+struct times {
+	double wait_ns, compute_ns;
+	struct account_restart restart;
+};
+
+/* Waits by the host's clock; the first of a run is start-up. */
+static int add_waits(struct compare_side *side, const struct batch_series *s, size_t i,
+		     bool is_start, const struct times *times)
+{
+	double restart_ns = times->restart.start_ns + times->restart.end_ns;
+	double wait_ns = times->wait_ns + restart_ns, step_ns = wait_ns + times->compute_ns;
+	double end_ns = isnan(wait_ns) ? NAN : times->restart.end_ns;
+	double start_ns = isnan(wait_ns) ? NAN : times->restart.start_ns;
+	const struct account_wait parts = account_divide(
+		s->workers, at(s->wait_ns, i), at(s->handover_ns, i), at(s->sample_ns, i));
+	const struct value values[] = {
+		{COMPARE_STEP, isnan(step_ns) ? at(s->step_ns, i) : step_ns, 1},
+		{COMPARE_WAIT, wait_ns, 1},
+		{COMPARE_RECEIVING, is_start ? 0 : parts.receiving_ns, 1},
+		{COMPARE_SAMPLING, is_start ? 0 : parts.sampling_ns, 1},
+		{COMPARE_EPOCH_START, start_ns + (is_start ? times->wait_ns : 0), 1},
+		{COMPARE_EPOCH_END, end_ns, 1},
+	};
+
+	return i == 0 && !s->is_part ? 0 : add(side, values, ARRAY_COUNT(values));
+}
+
+static int add_batch(struct compare_side *side, const struct batch_series *s,
+		     const struct finding *f, const struct series_place *place,
+		     const struct times *times)
+{
+	size_t i = place->i;
+	bool is_start = place->batch < account_start_count(s->workers);
+	double counted_ns =
+		at(stall_waits(s, f), i) + times->restart.start_ns + times->restart.end_ns;
+	bool has_stall = f->gap == STALL_GAP_NONE && (i > 0 || s->is_part);
+	const struct value values[] = {
+		{COMPARE_COMPUTE, times->compute_ns, 1},
+		{COMPARE_GPU_BUSY, at(s->gpu_busy_ns, i), 1},
+		{COMPARE_GPU_IDLE, at(s->gpu_idle_ns, i), 1},
+		{COMPARE_STALL, counted_ns, has_stall ? counted_ns + stall_demand_ns(s, f, i) : 0},
+	};
+	int r = add_waits(side, s, i, is_start, times);
+
+	return r ? r : add(side, values, ARRAY_COUNT(values));
+}
+
+int compare_add_series(struct compare_side *side, const struct batch_series *series,
+		       const struct finding *finding)
+{
+	struct series_place place = SERIES_BEGIN;
+	size_t next = 0;
+	int r = 0;
+
+	side->block = boot_block(series);
+	side->stall_ratio = finding->gap == STALL_GAP_NONE ? finding->stall_ratio : NAN;
+	while (r == 0 && series_next(series, &place)) {
+		struct times times = {.wait_ns = at(series->wait_ns, place.i),
+				      .compute_ns = at(series->compute_ns, place.i),
+				      .restart = account_restart(series, &next, place.epoch)};
+
+		r = add_batch(side, series, finding, &place, &times);
+	}
+	return r;
+}
+
+int compare_add_load(struct compare_side *side, const struct load_times *times, double transfer_ns)
+{
+	const struct value parts[] = {
+		{COMPARE_LOAD, times->load_ns, 1},       {COMPARE_OPEN, times->open_ns, 1},
+		{COMPARE_READ, times->read_ns, 1},       {COMPARE_DECODE, times->decode_ns, 1},
+		{COMPARE_COLLATE, times->collate_ns, 1}, {COMPARE_OTHER, times->other_ns, 1},
+		{COMPARE_TRANSFER, transfer_ns, 1},
+	};
+
+	return add(side, parts, ARRAY_COUNT(parts));
+}
+
+void compare_side_done(struct compare_side *side)
+{
+	for (int row = 0; row < COMPARE_ROWS; row++)
+		track_done(&side->tracks[row]);
+}
+
+/*
+ * Half the width of a difference's interval (Welch, Satterthwaite). A run that happened to have no
+ * burst seems steadier than it is, so the smaller variance counts as at least a part of the larger
+ * one, or as all of it where there are few blocks.
+ */
+static double half_width(const struct estimate *a, const struct estimate *b)
+{
+	const struct estimate *most = a->variance > b->variance ? a : b, *less = most == a ? b : a;
+	double floor = fmin(1, FEW_BLOCKS / most->freedom) * most->variance, sum;
+	bool raised = less->variance < floor;
+	double variance = raised ? floor : less->variance;
+	double freedom = raised ? most->freedom : less->freedom;
+
+	sum = most->variance + variance;
+	if (!(sum > 0))
+		return sum; /* NAN, or two runs without any variation: no doubt */
+	return sqrt(sum) * track_t975(sum * sum /
+				      (most->variance * most->variance / most->freedom +
+				       variance * variance / freedom));
+}
+
+static void set_difference(const struct estimate *a, const struct estimate *b, double least,
+			   struct compare_difference *ret)
+{
+	double half = half_width(a, b);
+
+	*ret = (struct compare_difference){
+		.a = a->value,
+		.b = b->value,
+		.change = b->value - a->value,
+	};
+	ret->low = ret->change - half;
+	ret->high = ret->change + half;
+	ret->differs = (ret->low > 0 || ret->high < 0) && fabs(ret->change) >= least;
+}
+
+/* Of the logarithm: its interval becomes that of the ratio. */
+static struct estimate relative(const struct estimate *estimate)
+{
+	struct estimate ret = *estimate;
+
+	ret.variance /= ret.value * ret.value;
+	return ret;
+}
+
+static void set_result(const struct estimate *a, const struct estimate *b, struct comparison *ret)
+{
+	struct estimate left = relative(a), right = relative(b);
+	double half = half_width(&left, &right);
+
+	ret->speedup = a->value / b->value;
+	ret->low = ret->speedup * exp(-half);
+	ret->high = ret->speedup * exp(half);
+	if (isnan(half))
+		ret->result = COMPARE_CANNOT_SAY;
+	else if (ret->rows[COMPARE_STEP].differs)
+		ret->result = ret->speedup > 1 ? COMPARE_FASTER : COMPARE_SLOWER;
+	else if (ret->low < 1 / COMPARE_MOST_DOUBT || ret->high > COMPARE_MOST_DOUBT)
+		ret->result = COMPARE_CANNOT_SAY;
+	else
+		ret->result = COMPARE_SAME;
+}
+
+void compare_runs(const struct compare_side *a, const struct compare_side *b,
+		  struct comparison *ret)
+{
+	struct estimate left[COMPARE_ROWS], right[COMPARE_ROWS];
+
+	for (int row = 0; row < COMPARE_ROWS; row++) {
+		left[row] = track_estimate(&a->tracks[row], a->block);
+		right[row] = track_estimate(&b->tracks[row], b->block);
+	}
+	/* Of the whole thread, which may use other loaders, too. */
+	left[COMPARE_STALL].value = a->stall_ratio;
+	right[COMPARE_STALL].value = b->stall_ratio;
+	for (int row = 0; row < COMPARE_ROWS; row++) {
+		bool of_load = row >= COMPARE_LOAD && row <= COMPARE_TRANSFER;
+		double whole = left[of_load ? COMPARE_LOAD : COMPARE_STEP].value;
+
+		set_difference(&left[row], &right[row],
+			       row == COMPARE_STALL ? LEAST_POINTS : COMPARE_LEAST_SHARE * whole,
+			       &ret->rows[row]);
+	}
+	set_result(&left[COMPARE_STEP], &right[COMPARE_STEP], ret);
+}
+
+const char *const compare_result_names[COMPARE_RESULTS] = {
+	[COMPARE_CANNOT_SAY] = "cannot_say",
+	[COMPARE_SAME] = "no_difference",
+	[COMPARE_FASTER] = "faster",
+	[COMPARE_SLOWER] = "slower",
+};

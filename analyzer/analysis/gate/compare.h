@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compare.h - two runs of the same training: what takes longer, what less, and what is noise.
+ *
+ * Times are means over all delivered batches but the first, whose wait is start-up; what begins and
+ * ends an epoch is part of its first batch's wait: starting workers once and not every epoch is a
+ * difference. The stall ratio is the account's (account.h). A difference is one where its 95 %
+ * interval leaves out 0 and it is 2 % of the step (of a load, for what a load consists of; 2 points
+ * of stall): runs of the same thing differ by that much for reasons that no single run shows
+ * (ux.md 2.3). That nothing differs is said only where a difference of a quarter would have shown:
+ * two short runs cannot say.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "analysis/account/load.h"
+#include "analysis/account/stall.h"
+#include "analysis/statistics/track.h"
+
+#define COMPARE_LEAST_SHARE 0.02
+#define COMPARE_MOST_DOUBT  1.25 /* of the speed-up's interval, if that includes 1 */
+
+enum compare_row {
+	COMPARE_STEP, /* wait and compute; or all that is known */
+	COMPARE_WAIT,
+	COMPARE_RECEIVING,   /* of the wait: after the batch was finished */
+	COMPARE_SAMPLING,    /* the sampler chose */
+	COMPARE_EPOCH_START, /* making iterators, first rounds */
+	COMPARE_EPOCH_END,
+	COMPARE_COMPUTE,
+	COMPARE_GPU_BUSY,
+	COMPARE_GPU_IDLE, /* while the consumer waited */
+	COMPARE_LOAD,
+	COMPARE_OPEN,
+	COMPARE_READ,
+	COMPARE_DECODE,
+	COMPARE_COLLATE,
+	COMPARE_OTHER,
+	COMPARE_TRANSFER,
+	COMPARE_STALL, /* a ratio: not in nanoseconds */
+	COMPARE_ROWS
+};
+
+/* One run, as a row of means. All zero: nothing of it is known. */
+struct compare_side {
+	struct track tracks[COMPARE_ROWS];
+	size_t block; /* batches that belong together: 2 p W */
+	double stall_ratio;
+};
+
+/* The consumer's side, of a judged series; 0 or -ENOMEM, as below. */
+int compare_add_series(struct compare_side *side, const struct batch_series *series,
+		       const struct finding *finding);
+
+/* One load; NAN: not observed. */
+int compare_add_load(struct compare_side *side, const struct load_times *times, double transfer_ns);
+
+void compare_side_done(struct compare_side *side);
+
+struct compare_difference {
+	double a, b;              /* ns a batch, or the stall ratio; NAN: not observed */
+	double change, low, high; /* b - a; NAN: not known */
+	bool differs;
+};
+
+enum compare_result {
+	COMPARE_CANNOT_SAY, /* too few batches, or too wide an interval */
+	COMPARE_SAME,
+	COMPARE_FASTER,
+	COMPARE_SLOWER,
+	COMPARE_RESULTS
+};
+
+struct comparison {
+	enum compare_result result;
+	double speedup, low, high; /* batches a second, b over a */
+	struct compare_difference rows[COMPARE_ROWS];
+};
+
+void compare_runs(const struct compare_side *a, const struct compare_side *b,
+		  struct comparison *ret);
+
+/*
+ * Whether loads take longer about in proportion to the number of workers, which differs by a
+ * quarter or more: then the workers share what they wait for, and have no more of it together.
+ */
+bool compare_is_shared(const struct comparison *comparison, double workers_a, double workers_b);
+
+/* As JSON has them. */
+extern const char *const compare_row_names[COMPARE_ROWS];
+extern const char *const compare_result_names[COMPARE_RESULTS];

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fingerprint.h - may two runs be held against each other? What each is a run of, and where.
+ *
+ * - WORK: what a batch is. Where it differs, a second more or less a batch says nothing.
+ * - PLACE: what it ran on, and by which clock. Where it differs, the machine is compared.
+ * - SETTING: what people turn to make a loader faster. compare lists it as what was changed; who
+ *   wants to know whether the code became slower (a gate) refuses it as well.
+ * - NOTE: worth saying, no reason for anything.
+ *
+ * What one of the two does not know is no difference.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "analysis/account/series.h"
+
+enum fingerprint_class {
+	FINGERPRINT_WORK,
+	FINGERPRINT_PLACE,
+	FINGERPRINT_SETTING,
+	FINGERPRINT_NOTE,
+};
+
+/*
+ * FIELD(constant, name as JSON has it, class, kind). The loader is a kind of loader, an epoch's
+ * batches are those of a whole one, which is the size of the dataset.
+ */
+#define FINGERPRINT_FIELDS(FIELD)                                                                  \
+	FIELD(LOADER, "loader", WORK, TEXT)                                                        \
+	FIELD(BATCH_SIZE, "batch_size", WORK, NUMBER)                                              \
+	FIELD(EPOCH_BATCHES, "epoch_batches", WORK, NUMBER)                                        \
+	FIELD(FRAMEWORKS, "frameworks", WORK, TEXT)                                                \
+	FIELD(RANKS, "ranks", WORK, NUMBER)                                                        \
+	FIELD(CLOCK, "clock", PLACE, TEXT)                                                         \
+	FIELD(SYNC, "sync", PLACE, FLAG)                                                           \
+	FIELD(CORES, "cores", PLACE, NUMBER)                                                       \
+	FIELD(GPU, "gpu", PLACE, TEXT)                                                             \
+	FIELD(WORKERS, "workers", SETTING, NUMBER)                                                 \
+	FIELD(PREFETCH_FACTOR, "prefetch_factor", SETTING, NUMBER)                                 \
+	FIELD(IN_ORDER, "in_order", SETTING, FLAG)                                                 \
+	FIELD(PERSISTENT_WORKERS, "persistent_workers", SETTING, FLAG)                             \
+	FIELD(COMMAND, "command", NOTE, TEXT)                                                      \
+	FIELD(HOST, "host", NOTE, TEXT)                                                            \
+	FIELD(KERNEL, "kernel", NOTE, TEXT)                                                        \
+	FIELD(VERSION, "dlprof_version", NOTE, TEXT)
+
+enum fingerprint_field {
+#define FIELD(constant, name, class, kind) FINGERPRINT_##constant,
+	FINGERPRINT_FIELDS(FIELD) FINGERPRINT_MAX
+#undef FIELD
+};
+
+enum fingerprint_kind { FINGERPRINT_TEXT, FINGERPRINT_NUMBER, FINGERPRINT_FLAG };
+
+extern const struct fingerprint_row {
+	const char *name; /* as JSON has it: "batch_size" */
+	enum fingerprint_class class;
+	enum fingerprint_kind kind;
+} fingerprint_fields[FINGERPRINT_MAX];
+
+/* Texts are borrowed. NULL and SERIES_UNKNOWN: not known. */
+struct fingerprint {
+	const char *text[FINGERPRINT_MAX];
+	int64_t number[FINGERPRINT_MAX]; /* of fields that are no text */
+};
+
+#define FINGERPRINT_BIT(field) (1u << (field))
+
+void fingerprint_init(struct fingerprint *ret);
+
+/*
+ * The batches of an epoch; SERIES_UNKNOWN unless one was certainly whole because another followed.
+ */
+int64_t fingerprint_epoch_batches(const struct batch_series *series);
+
+/* Bits of the fields that both runs know and that differ. */
+unsigned fingerprint_diff(const struct fingerprint *a, const struct fingerprint *b);
+
+/* All fields of a class. */
+unsigned fingerprint_mask(enum fingerprint_class which);

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/gate/gate.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/statistics/stats.h"
+
+#define BLOCKS       10     /* of the bootstrap that a run must have: 20 p W batches */
+#define NORMAL99     2.3263 /* the 99 % point of a normal variable */
+#define DEPENDENT    3      /* the error of a sum of values that depend by .8 on the one before */
+#define SEED         UINT64_C(0x452821e638d01377)
+#define DRAWS        10000
+#define CHANGE_LEAST 0.02 /* of a mean: a smaller change explains nothing */
+
+#define AT(field)     offsetof(struct finding, field)
+#define AT_PART(part) AT(account.share[ACCOUNT_##part])
+
+const struct gate_metric_row gate_metrics[GATE_METRIC_MAX] = {
+	[GATE_STALL_RATIO] = {"stall.ratio", GATE_SHARE, AT(stall_ratio)},
+	[GATE_STALL_INCREASE] = {"stall.ratio.increase", GATE_POINTS, SIZE_MAX},
+	[GATE_TRIMMED_RATIO] = {"stall.trimmed_ratio", GATE_SHARE, AT(trimmed_ratio)},
+	[GATE_NOT_READY] = {"stall.not_ready", GATE_SHARE, AT_PART(NOT_READY)},
+	[GATE_RECEIVING] = {"stall.receiving", GATE_SHARE, AT_PART(RECEIVING)},
+	[GATE_SAMPLING] = {"stall.sampling", GATE_SHARE, AT_PART(SAMPLING)},
+	[GATE_EPOCH_START] = {"stall.epoch_start", GATE_SHARE, AT_PART(EPOCH_START)},
+	[GATE_EPOCH_END] = {"stall.epoch_end", GATE_SHARE, AT_PART(EPOCH_END)},
+	[GATE_STARTUP] = {"stall.startup", GATE_TIME, AT(account.startup_ns)},
+	[GATE_WAIT_P50] = {"stall.wait_p50", GATE_TIME, AT(wait_p50_ns)},
+	[GATE_WAIT_P99] = {"stall.wait_p99", GATE_TIME, AT(wait_p99_ns)},
+	[GATE_LOAD_MEAN] = {"workers.load_mean", GATE_TIME, AT(load_mean_ns)},
+	[GATE_GPU_IDLE] = {"gpu.idle", GATE_SHARE, SIZE_MAX},
+	[GATE_COLLECTIVES_ALONE] = {"gpu.collectives_alone_share", GATE_SHARE, SIZE_MAX},
+	[GATE_BATCHES] = {"stall.batches", GATE_COUNT, AT(batch_count), true, true},
+	[GATE_STEADY_BATCHES] = {"stall.steady_batches", GATE_COUNT, AT(steady_count), true, true},
+	[GATE_LOST_SHARE] = {"loss.share", GATE_SHARE, AT(lost_share), false, true},
+};
+
+enum gate_metric gate_metric_find(const char *name, size_t length)
+{
+	int i;
+
+	for (i = 0; i < GATE_METRIC_MAX; i++)
+		if (strlen(gate_metrics[i].name) == length &&
+		    strncmp(gate_metrics[i].name, name, length) == 0)
+			break;
+	return (enum gate_metric)i;
+}
+
+static double value_of(const struct finding *finding, const struct gate_metric_row *metric)
+{
+	const char *at = (const char *)finding + metric->offset;
+
+	if (metric->offset == SIZE_MAX)
+		return NAN;
+	return metric->unit == GATE_COUNT ? (double)*(const size_t *)at : *(const double *)at;
+}
+
+static enum gate_unfit find_unfit(const struct finding *finding, size_t needed_count, bool live)
+{
+	if (live)
+		return GATE_LIVE;
+	if (finding->lost_share > GATE_TOLERATED_LOSS)
+		return GATE_LOSS;
+	if (finding->gap != STALL_GAP_NONE && finding->gap != STALL_GAP_FEW_BATCHES)
+		return GATE_NO_VERDICT;
+	return finding->batch_count < needed_count ? GATE_FEW : GATE_FIT;
+}
+
+/* Of a loader of few batches: by how much the sum of its waits may be another's, and that sum. */
+static double short_margin_ns(const struct batch_series *series, const struct finding *finding,
+			      double *ret_sum_ns)
+{
+	struct stats_moments moments = {0};
+	struct series_place at = SERIES_BEGIN;
+	const float *waits = stall_waits(series, finding);
+	size_t count = 0;
+
+	*ret_sum_ns = 0;
+	for (; series_next(series, &at); count++) {
+		*ret_sum_ns += series_time(waits, at.i);
+		stats_add(&moments, series_time(waits, at.i));
+	}
+	/* Waits that are all alike may be so by chance. */
+	stats_add(&moments, 0);
+	return count < 2 ? INFINITY
+			 : DEPENDENT * gate_t99(count - 1) * stats_deviation(&moments) *
+				   sqrt((double)count);
+}
+
+static double short_low99(const struct batch_series *series, const struct finding *finding,
+			  size_t needed_count)
+{
+	const struct account *all = &finding->account;
+	double sum_ns, margin_ns, wait_ns;
+
+	if (finding->gap != STALL_GAP_NONE || finding->batch_count >= needed_count ||
+	    all->count < finding->own.count + needed_count)
+		return NAN;
+	margin_ns = short_margin_ns(series, finding, &sum_ns);
+	wait_ns = all->wait_ns - fmin(sum_ns, margin_ns) - NORMAL99 * finding->others_error_ns;
+	return wait_ns > 0 ? wait_ns / (wait_ns + all->step_ns) : 0;
+}
+
+void gate_take(const struct batch_series *series, const struct finding *finding,
+	       const struct diagnosis *diagnosis, const struct load_times *times, double load_count,
+	       bool live, struct gate_sample *ret)
+{
+	struct load_split split = load_split(times);
+	size_t needed_count = BLOCKS * boot_block(series);
+	double batches = (double)finding->batch_count;
+
+	if (needed_count < GATE_FEWEST)
+		needed_count = GATE_FEWEST;
+	*ret = (struct gate_sample){
+		.low99 = diagnosis->boot.low99,
+		.error = diagnosis->boot.error,
+		.short_low99 = short_low99(series, finding, needed_count),
+		.unfit = find_unfit(finding, needed_count, live),
+		.gap = finding->gap,
+		.needed_count = needed_count,
+		.part_ns =
+			{
+				[GATE_PART_OPEN] = times->open_ns / load_count,
+				[GATE_PART_READ] = times->read_ns / load_count,
+				[GATE_PART_DECODE] = times->decode_ns / load_count,
+				[GATE_PART_COLLATE] = times->collate_ns / load_count,
+				[GATE_PART_OWN] = split.cpu_ns / load_count,
+				[GATE_PART_BLOCKED] = split.blocked_ns / load_count,
+			},
+		.load_ns = times->load_ns / load_count,
+		.compute_ns = finding->compute_all_ns / batches,
+		.wait_ns = finding->wait_all_ns / batches,
+		.cause = diagnosis->cause,
+	};
+	for (int i = 0; i < GATE_METRIC_MAX; i++)
+		ret->value[i] = value_of(finding, &gate_metrics[i]);
+}
+
+static struct gate_result inconclusive(enum gate_why why, double found)
+{
+	return (struct gate_result){.outcome = GATE_INCONCLUSIVE,
+				    .why = why,
+				    .found = found,
+				    .edge = NAN,
+				    .before = NAN,
+				    .spread = NAN};
+}
+
+void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
+		struct gate_result *ret)
+{
+	const struct gate_metric_row *metric = &gate_metrics[limit->metric];
+	double found = run->value[limit->metric];
+	bool is_ratio = limit->metric == GATE_STALL_RATIO;
+	bool is_short = is_ratio && run->unfit == GATE_FEW && !isnan(run->short_low99);
+	bool fails;
+
+	*ret = inconclusive(GATE_WHY_UNFIT, found);
+	if (run->unfit == GATE_LIVE || (run->unfit != GATE_FIT && !metric->is_whole && !is_short))
+		return;
+	if (is_short && run->short_low99 <= limit->value && !(found <= limit->value))
+		return;
+	ret->why = GATE_WHY_NOT_OBSERVED;
+	ret->edge = is_short ? run->short_low99 : is_ratio ? run->low99 : found;
+	if (isnan(ret->edge))
+		return;
+	ret->why = GATE_WHY_NONE;
+	fails = metric->is_least ? ret->edge < limit->value : ret->edge > limit->value;
+	ret->outcome = fails ? GATE_FAILED : GATE_PASSED;
+}
+
+double gate_t99(size_t degrees)
+{
+	/* Student's t, one-sided, 1 to 30 degrees of freedom; with more it is smaller. */
+	static const double points[] = {
+		31.8205, 6.9646, 4.5407, 3.7469, 3.3649, 3.1427, 2.9980, 2.8965, 2.8214, 2.7638,
+		2.7181,  2.6810, 2.6503, 2.6245, 2.6025, 2.5835, 2.5669, 2.5524, 2.5395, 2.5280,
+		2.5176,  2.5083, 2.4999, 2.4922, 2.4851, 2.4786, 2.4727, 2.4671, 2.4620, 2.4573,
+	};
+	const size_t count = ARRAY_COUNT(points);
+
+	return degrees ? points[degrees < count ? degrees - 1 : count - 1] : INFINITY;
+}
+
+static struct stats_moments moments_of(const double *values, size_t count)
+{
+	struct stats_moments moments = {0};
+
+	for (size_t i = 0; i < count; i++)
+		stats_add(&moments, values[i]);
+	return moments;
+}
+
+static double median_of(const double *values, size_t count)
+{
+	double sorted[GATE_MOST_BASELINES];
+
+	memcpy(sorted, values, count * sizeof(*values));
+	stats_sort(sorted, count);
+	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
+/* `pick`: fmax or fmin. */
+static double extreme(const double *values, size_t count, double (*pick)(double a, double b))
+{
+	double found = values[0];
+
+	for (size_t i = 1; i < count; i++)
+		found = pick(found, values[i]);
+	return found;
+}
+
+static void judge_bound(const struct gate_limit *limit, const struct gate_groups *groups,
+			struct gate_result *ret)
+{
+	struct stats_moments now = moments_of(groups->now, groups->now_count);
+	double n = (double)groups->before_count, m = (double)groups->now_count;
+	double factor = gate_t99(groups->before_count - 1) * sqrt(1 / m + 1 / n);
+	double error = extreme(groups->error, groups->now_count, fmax);
+
+	ret->found = now.mean - ret->before;
+	ret->edge = fmax(limit->value, factor * fmax(ret->spread, error));
+	ret->outcome = ret->found > ret->edge ? GATE_FAILED : GATE_PASSED;
+}
+
+static void judge_separation(const struct gate_limit *limit, const struct gate_groups *groups,
+			     struct gate_result *ret)
+{
+	double highest = extreme(groups->before, groups->before_count, fmax);
+	double middle = median_of(groups->before, groups->before_count);
+	size_t count =
+		groups->now_count < GATE_SEPARATE_RUNS ? groups->now_count : GATE_SEPARATE_RUNS;
+
+	ret->before = middle;
+	ret->found = median_of(groups->now, count) - middle;
+	ret->edge = fmax(limit->value, highest - middle);
+	ret->outcome = GATE_PASSED;
+	if (extreme(groups->now, count, fmin) <= highest)
+		return;
+	if (count < GATE_SEPARATE_RUNS) {
+		ret->outcome = GATE_INCONCLUSIVE;
+		ret->why = GATE_WHY_ANOTHER_RUN;
+	} else if (ret->found > limit->value) {
+		ret->outcome = GATE_FAILED;
+	}
+}
+
+void gate_judge_increase(const struct gate_limit *limit, const struct gate_groups *groups,
+			 struct gate_result *ret)
+{
+	struct stats_moments before = moments_of(groups->before, groups->before_count);
+
+	*ret = inconclusive(groups->now_count ? GATE_WHY_BASELINES : GATE_WHY_UNFIT, NAN);
+	ret->baseline_count = groups->before_count;
+	if (!groups->now_count || groups->before_count < GATE_FEWEST_BASELINES)
+		return;
+	ret->why = GATE_WHY_NONE;
+	ret->before = before.mean;
+	ret->spread = stats_deviation(&before);
+	if (limit->rule == GATE_BOUND)
+		judge_bound(limit, groups, ret);
+	else
+		judge_separation(limit, groups, ret);
+}
+
+bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
+		   const struct gate_result *b)
+{
+	bool less = gate_metrics[limit->metric].is_least ? a->edge < b->edge : a->edge > b->edge;
+
+	if (a->outcome != b->outcome)
+		return a->outcome > b->outcome;
+	/* Each increase has an edge of its own. */
+	return limit->metric == GATE_STALL_INCREASE ? a->found - a->edge > b->found - b->edge
+						    : less;
+}
+
+/* How much further the runs may rise before the gate fails; below 0: it fails. */
+static double find_margin(const struct gate_limit *limit, const struct gate_groups *groups)
+{
+	struct gate_result result;
+
+	gate_judge_increase(limit, groups, &result);
+	if (limit->rule == GATE_BOUND)
+		return result.edge - result.found;
+	return fmax(extreme(groups->before, groups->before_count, fmax) -
+			    extreme(groups->now, groups->now_count, fmin),
+		    limit->value - result.found);
+}
+
+const char *const gate_unfit_ids[GATE_UNFIT_MAX] = {
+	[GATE_LIVE] = "still_recording", [GATE_NO_VERDICT] = "incomplete",
+	[GATE_LOSS] = "events_lost",     [GATE_FEW] = "few_batches",
+	[GATE_DOUBT] = "in_doubt",       [GATE_RANKS] = "ranks_missing",
+};
+
+const char *const gate_why_ids[GATE_WHY_MAX] = {
+	[GATE_WHY_UNFIT] = "run_not_fit",       [GATE_WHY_NOT_OBSERVED] = "not_observed",
+	[GATE_WHY_BASELINES] = "few_baselines", [GATE_WHY_UNLIKE] = "runs_differ",
+	[GATE_WHY_ANOTHER_RUN] = "another_run",
+};
+
+const char *const gate_outcome_ids[] = {
+	[GATE_PASSED] = "passed",
+	[GATE_INCONCLUSIVE] = "inconclusive",
+	[GATE_FAILED] = "failed",
+};
+
+/* What got slower between the baselines and the runs. */
+
+static_assert(offsetof(struct gate_sample, low99) == GATE_MEANS * sizeof(double),
+	      "every mean of a sample is one of `means`");
+
+/* What the runs of a group have in common. */
+static void summarize(const struct gate_sample *const *runs, size_t count, struct gate_sample *ret)
+{
+	size_t causes[CAUSE_MAX] = {0}, i;
+
+	*ret = (struct gate_sample){.low99 = NAN, .error = NAN};
+	for (int k = 0; k < GATE_MEANS; k++) {
+		struct stats_moments mean = {0};
+
+		for (i = 0; i < count; i++)
+			if (!isnan(runs[i]->means[k]))
+				stats_add(&mean, runs[i]->means[k]);
+		ret->means[k] = mean.count ? mean.mean : NAN;
+	}
+	for (i = 0; i < count; i++)
+		if (++causes[runs[i]->cause] > causes[ret->cause])
+			ret->cause = runs[i]->cause;
+}
+
+static double rise(double before, double now)
+{
+	return before > 0 && !isnan(now) ? now / before - 1 : 0;
+}
+
+void gate_compare(const struct gate_sample *const *before, size_t before_count,
+		  const struct gate_sample *const *now, size_t now_count, struct gate_change *ret)
+{
+	double longer, shorter, largest_ns = 0;
+
+	*ret = (struct gate_change){.part = GATE_PART_MAX};
+	summarize(before, before_count, &ret->before);
+	summarize(now, now_count, &ret->now);
+	longer = rise(ret->before.load_ns, ret->now.load_ns);
+	shorter = -rise(ret->before.compute_ns, ret->now.compute_ns);
+	if (fmax(longer, shorter) < CHANGE_LEAST)
+		ret->suspect = GATE_SUSPECT_OTHER;
+	else if (shorter > longer)
+		ret->suspect = GATE_SUSPECT_COMPUTE;
+	if (ret->suspect != GATE_SUSPECT_LOAD)
+		return;
+	for (int k = 0; k < GATE_PART_MAX; k++) {
+		/* What was not seen before has no known time. */
+		double ns = ret->now.part_ns[k] - ret->before.part_ns[k];
+
+		if (ns > largest_ns) {
+			largest_ns = ns;
+			ret->part = (enum gate_part)k;
+		}
+	}
+}
+
+/* The gate, repeated on runs between which nothing changed. */
+
+/* Makes the first `wanted` of `order` a random choice of all. */
+static void shuffle(size_t *order, size_t count, size_t wanted, uint64_t *state)
+{
+	for (size_t i = 0; i < wanted; i++) {
+		size_t other = i + (size_t)(stats_random(state) % (count - i)), kept = order[i];
+
+		order[i] = order[other];
+		order[other] = kept;
+	}
+}
+
+struct draws {
+	size_t *order;
+	double *before, *now, *error, *margins; /* one block */
+	bool *alarmed;
+};
+
+static void draw_all(const struct gate_limit *limit, const double *ratios, const double *errors,
+		     size_t count, size_t now_count, struct draws *draws,
+		     struct gate_calibration *ret)
+{
+	const size_t before_count = GATE_FEWEST_BASELINES;
+	uint64_t state = SEED;
+
+	for (size_t i = 0; i < count; i++)
+		draws->order[i] = i;
+	for (size_t i = 0; i < DRAWS; i++) {
+		shuffle(draws->order, count, before_count + now_count, &state);
+		for (size_t k = 0; k < before_count; k++)
+			draws->before[k] = ratios[draws->order[k]];
+		for (size_t k = 0; k < now_count; k++) {
+			draws->now[k] = ratios[draws->order[before_count + k]];
+			draws->error[k] = errors[draws->order[before_count + k]];
+		}
+		draws->margins[i] = find_margin(
+			limit, &(struct gate_groups){draws->before, before_count, draws->now,
+						     draws->error, now_count});
+		if (draws->margins[i] >= 0)
+			continue;
+		ret->alarm_count++;
+		for (size_t k = 0; k < now_count; k++)
+			draws->alarmed[draws->order[before_count + k]] = true;
+	}
+	for (size_t i = 0; i < count; i++)
+		ret->alarm_run_count += draws->alarmed[i];
+	stats_sort(draws->margins, DRAWS);
+	ret->detect50 = fmax(0, draws->margins[DRAWS / 2]);
+	ret->detect95 = fmax(0, draws->margins[DRAWS * 95 / 100]);
+}
+
+int gate_calibrate(const struct gate_limit *limit, const double *ratios, const double *errors,
+		   size_t count, struct gate_calibration *ret)
+{
+	size_t now_count = limit->rule == GATE_BOUND ? 1 : GATE_SEPARATE_RUNS;
+	struct draws draws = {
+		.order = calloc(count, sizeof(*draws.order)),
+		.before = calloc(3 * count + DRAWS, sizeof(*draws.before)),
+		.alarmed = calloc(count, sizeof(*draws.alarmed)),
+	};
+	int r = -EDOM;
+
+	*ret = (struct gate_calibration){.run_count = count, .draw_count = DRAWS};
+	if (count >= GATE_FEWEST_BASELINES + now_count)
+		r = draws.order && draws.before && draws.alarmed ? 0 : -ENOMEM;
+	if (r == 0) {
+		draws.now = draws.before + count;
+		draws.error = draws.now + count;
+		draws.margins = draws.error + count;
+		draw_all(limit, ratios, errors, count, now_count, &draws, ret);
+	}
+	free(draws.order);
+	free(draws.before);
+	free(draws.alarmed);
+	return r;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gate.h - may this run pass? The statistics of a gate, and nothing that reads or prints.
+ *
+ * What fails a build has to be sure of it, and what passes has to have been looked at:
+ *
+ * - A limit on the stall ratio fails iff the 1 % point of the block bootstrap (boot.h) is above it:
+ *   the ratio of this run is then above the limit with 99 % confidence.
+ * - An increase over baselines, rule "bound": n baseline runs, m runs now. Fails iff the difference
+ *   of the means exceeds max(least, k x max(SD of the baselines, bootstrap error of a run)), where
+ *   k = t(.99, n - 1) x sqrt(1/m + 1/n): the one-sided prediction bound for the mean of m further
+ *   observations of a normal variable (Hahn & Meeker, Statistical Intervals, 1991, chapter 4; for n
+ *   = 5, m = 1 k is 4.1). The run and not the batch is the sampling unit: waits of one run depend
+ *   on one another and share what differs between runs, so tests on batches give false alarms in up
+ *   to 70 % of pairs. The SD of five runs can be small by chance; the bootstrap error, which comes
+ *   from hundreds of batches, is the floor.
+ * - Rule "separation": fails iff every one of m runs is above every one of n baselines, and their
+ *   median `least` above that of the baselines: the extreme of the Mann-Whitney test, p = 1 /
+ *   C(n + m, m) whatever the distribution (Mann & Whitney, Ann. Math. Statist. 18, 1947). It is
+ *   sequential: one run that is not above all baselines passes, and ends it.
+ * - Fewer than max(300, 20 p W) batches, lost records, a run that still records: no answer.
+ * - Of several loaders the one that waits most may be short, such as a validation: too short for
+ *   blocks. Then its waits count for their sum less 3 x t(.99, n - 1) standard errors, as if one
+ *   more batch had not waited: right even where a wait is like the one before by .8 (of 20,000
+ *   draws of 5 to 290 waits of five kinds 2.3 % at most were wrong, 0.9 % of all but one kind). A
+ *   limit fails if that is above it, and passes only if the ratio itself is not.
+ */
+#pragma once
+
+#include "analysis/account/boot.h"
+#include "analysis/account/load.h"
+#include "analysis/cause/cause.h"
+
+#define GATE_FEWEST_BASELINES 5
+#define GATE_MOST_BASELINES   1000
+#define GATE_FEWEST           300
+#define GATE_TOLERATED_LOSS   0.01
+#define GATE_SEPARATE_RUNS    3
+#define GATE_LEAST_INCREASE   0.03
+#define GATE_DEFAULT_LIMIT    0.10 /* an accelerator that is busy 90 % of the time */
+
+enum gate_metric {
+	GATE_STALL_RATIO,
+	GATE_STALL_INCREASE,
+	GATE_TRIMMED_RATIO,
+	GATE_NOT_READY,
+	GATE_RECEIVING,
+	GATE_SAMPLING,
+	GATE_EPOCH_START,
+	GATE_EPOCH_END,
+	GATE_STARTUP,
+	GATE_WAIT_P50,
+	GATE_WAIT_P99,
+	GATE_LOAD_MEAN,
+	GATE_GPU_IDLE,
+	GATE_COLLECTIVES_ALONE,
+	GATE_BATCHES,
+	GATE_STEADY_BATCHES,
+	GATE_LOST_SHARE,
+	GATE_METRIC_MAX
+};
+
+enum gate_unit { GATE_SHARE, GATE_POINTS, GATE_TIME, GATE_COUNT };
+
+extern const struct gate_metric_row {
+	const char *name; /* of a limit, and as the formats name it */
+	enum gate_unit unit;
+	size_t offset; /* of a double or, of counts, a size_t in the finding; SIZE_MAX: elsewhere */
+	bool is_least; /* a limit is a least value, not a greatest one */
+	bool is_whole; /* known also for a run that is too short to be judged */
+} gate_metrics[GATE_METRIC_MAX];
+
+/* The metric of that name; GATE_METRIC_MAX: none. */
+enum gate_metric gate_metric_find(const char *name, size_t length);
+
+/* Why a run cannot be judged, or be a baseline. */
+enum gate_unfit {
+	GATE_FIT,
+	GATE_LIVE,
+	GATE_NO_VERDICT,
+	GATE_LOSS,
+	GATE_DOUBT, /* its waits may be another thread's than the training's */
+	GATE_FEW,
+	GATE_RANKS, /* others of its job left no database */
+	GATE_UNFIT_MAX
+};
+
+/* What the time of a load goes into. */
+enum gate_part {
+	GATE_PART_OPEN,
+	GATE_PART_READ,
+	GATE_PART_DECODE,
+	GATE_PART_COLLATE,
+	GATE_PART_OWN,     /* the dataset's own code, running */
+	GATE_PART_BLOCKED, /* and not running */
+	GATE_PART_MAX
+};
+
+#define GATE_MEANS (GATE_METRIC_MAX + GATE_PART_MAX + 3)
+
+/* All that a gate knows of a run. NAN: not observed. */
+struct gate_sample {
+	union {
+		double means[GATE_MEANS];
+		struct {
+			double value[GATE_METRIC_MAX]; /* times in ns; NAN for the increase */
+			double part_ns[GATE_PART_MAX]; /* means of a batch, as are these */
+			double load_ns, compute_ns, wait_ns;
+		};
+	};
+	double low99, error; /* of the stall ratio */
+	double short_low99;  /* low99 where the judged loader alone is too short, else NAN */
+	enum gate_unfit unfit;
+	enum stall_gap gap;
+	size_t needed_count; /* batches it must have */
+	enum cause cause;
+};
+
+/* `times` are sums over `load_count` loads. */
+void gate_take(const struct batch_series *series, const struct finding *finding,
+	       const struct diagnosis *diagnosis, const struct load_times *times, double load_count,
+	       bool live, struct gate_sample *ret);
+
+enum gate_outcome { GATE_PASSED, GATE_INCONCLUSIVE, GATE_FAILED };
+
+enum gate_why {
+	GATE_WHY_NONE,
+	GATE_WHY_UNFIT,        /* the run is unfit, as its sample says */
+	GATE_WHY_NOT_OBSERVED, /* the metric was not observed */
+	GATE_WHY_BASELINES,    /* too few can be compared */
+	GATE_WHY_UNLIKE,       /* the runs to judge are not of one kind */
+	GATE_WHY_ANOTHER_RUN,  /* so far all runs are above all baselines */
+	GATE_WHY_MAX
+};
+
+enum gate_rule { GATE_BOUND, GATE_SEPARATION };
+
+/* What has to hold. */
+struct gate_limit {
+	enum gate_metric metric;
+	double value;
+	enum gate_rule rule; /* of an increase */
+};
+
+struct gate_result {
+	enum gate_outcome outcome;
+	enum gate_why why;
+	double found;  /* NAN: not observed */
+	double edge;   /* the 1 % point of the ratio, or the largest increase that passes */
+	double before; /* mean of the baselines */
+	double spread; /* their SD */
+	size_t baseline_count;
+	size_t run; /* the worst of those that were judged */
+};
+
+enum gate_action { GATE_ACTION_FAIL, GATE_ACTION_WARN, GATE_ACTION_PASS };
+
+/* An assertion and its result. */
+struct gate_item {
+	struct gate_limit limit;
+	bool is_error; /* else a warning */
+	enum gate_action on_inconclusive;
+	char text[120]; /* "stall.ratio <= 10%" */
+	struct gate_result result;
+};
+
+/* One run against a limit that needs no baseline. */
+void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
+		struct gate_result *ret);
+
+/* Stall ratios of the baselines; of the runs, with their bootstrap errors, in order of time. */
+struct gate_groups {
+	const double *before;
+	size_t before_count;
+	const double *now, *error;
+	size_t now_count;
+};
+
+void gate_judge_increase(const struct gate_limit *limit, const struct gate_groups *groups,
+			 struct gate_result *ret);
+
+/*
+ * The worse of two: failed before inconclusive; if both are alike, the one further off its limit.
+ */
+bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
+		   const struct gate_result *b);
+
+/* One-sided 99 % point of Student's t. */
+double gate_t99(size_t degrees);
+
+/*
+ * What a gate does with runs between which nothing changed: each draw takes some of them as
+ * baselines and others as the runs to judge. The seed is fixed.
+ */
+struct gate_calibration {
+	size_t run_count, draw_count;
+	size_t alarm_count;        /* draws that failed */
+	size_t alarm_run_count;    /* runs that failed in one draw or more */
+	double detect50, detect95; /* increases that are caught in 50 and 95 % of the draws */
+};
+
+/* 0, -ENOMEM, or -EDOM: fewer runs than baselines and one more. */
+int gate_calibrate(const struct gate_limit *limit, const double *ratios, const double *errors,
+		   size_t count, struct gate_calibration *ret);
+
+/* Between baselines and runs: what got slower. */
+enum gate_suspect {
+	GATE_SUSPECT_LOAD,    /* a load takes longer, most of it `part` */
+	GATE_SUSPECT_COMPUTE, /* steps became shorter, so that waits show */
+	GATE_SUSPECT_OTHER,   /* neither: how loads vary, or the hand-over */
+};
+
+struct gate_change {
+	enum gate_suspect suspect;
+	enum gate_part part;            /* GATE_PART_MAX: not known */
+	struct gate_sample before, now; /* means, and the most frequent cause */
+};
+
+void gate_compare(const struct gate_sample *const *before, size_t before_count,
+		  const struct gate_sample *const *now, size_t now_count, struct gate_change *ret);
+
+/* As JSON has it; NULL for GATE_FIT, GATE_WHY_NONE. */
+extern const char *const gate_unfit_ids[GATE_UNFIT_MAX];
+extern const char *const gate_why_ids[GATE_WHY_MAX];
+extern const char *const gate_outcome_ids[];

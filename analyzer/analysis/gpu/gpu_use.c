@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/gpu/gpu_use.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define MOST 1e19 /* of anything that is summed */
+
+#define LACK_LEAST    0.3  /* of the steps: more than a step has between two batches */
+#define SHORT_NS      10e3 /* a kernel that takes no longer than launching it */
+#define MANY_LAUNCHES 100  /* a step */
+
+static double *sum_at(struct gpu_sums *sums, size_t i)
+{
+	return (double *)(void *)sums + i;
+}
+
+void gpu_sums_init(struct gpu_sums *sums)
+{
+	for (size_t i = 0; i < GPU_SUMS_COUNT; i++)
+		*sum_at(sums, i) = NAN;
+}
+
+void gpu_sums_check(struct gpu_sums *sums)
+{
+	for (size_t i = 0; i < GPU_SUMS_COUNT; i++)
+		if (!(*sum_at(sums, i) >= 0 && *sum_at(sums, i) < MOST))
+			*sum_at(sums, i) = NAN;
+}
+
+static double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : NAN;
+}
+
+/*
+ * A GPU that idles while there is data and nothing is copied waits for the host, which is too slow
+ * to launch, or waited for the GPU itself. Where kernels are short and many, launching is what the
+ * host is busy with, whatever it waited for.
+ */
+static void find_lack(struct gpu_use *use)
+{
+	const double *share = use->gap_share;
+	double launches = share[GPU_GAP_HOST] + share[GPU_GAP_OTHER];
+
+	use->lack_share = launches + share[GPU_GAP_SYNC];
+	if (!(use->lack_share >= LACK_LEAST) || !(use->lack_share > share[GPU_GAP_DATA]))
+		return;
+	use->lack = launches > share[GPU_GAP_SYNC] || (use->kernels >= MANY_LAUNCHES &&
+						       use->kernel_mean_ns <= SHORT_NS)
+			    ? GPU_LACK_LAUNCHES
+			    : GPU_LACK_ORDERS;
+}
+
+struct gpu_use gpu_use_of(const struct gpu_sums *s)
+{
+	struct gpu_use use = {
+		.is_known = s->batch_count > 0 || s->seen_count > 0,
+		.busy_share = fmin(1, ratio(s->busy_ns, s->step_ns)),
+		.alone_share = ratio(s->busy_ns - s->compute_ns, s->step_ns),
+		.h2d_bytes_per_s = ratio(s->h2d_bytes, s->h2d_ns) * 1e9,
+		.pageable_share = ratio(s->h2d_pageable_bytes, s->h2d_bytes),
+		.exposed_share = ratio(s->gap_ns[GPU_GAP_H2D], s->step_ns),
+		.overlap_share = fmax(0, 1 - ratio(s->gap_ns[GPU_GAP_H2D], s->h2d_ns)),
+		.kernels = ratio(s->kernel_count, s->seen_count),
+		.kernel_mean_ns = ratio(s->busy_ns, s->kernel_count),
+	};
+
+	/* fmin and fmax take the number where the other is NAN. */
+	if (isnan(s->busy_ns) || !(s->step_ns > 0))
+		use.busy_share = NAN;
+	if (isnan(s->gap_ns[GPU_GAP_H2D]) || !(s->h2d_ns > 0))
+		use.overlap_share = NAN;
+	use.idle_share = use.unattributed_share = 1 - use.busy_share;
+	for (int gap = 0; gap < GPU_GAP_MAX; gap++) {
+		use.gap_share[gap] = ratio(s->gap_ns[gap], s->step_ns);
+		if (!isnan(use.gap_share[gap]))
+			use.unattributed_share -= use.gap_share[gap];
+	}
+	if (use.unattributed_share < 0)
+		use.unattributed_share = 0;
+	find_lack(&use);
+	return use;
+}
+
+const char *const gpu_lack_ids[GPU_LACK_MAX] = {
+	[GPU_LACK_LAUNCHES] = "launches",
+	[GPU_LACK_ORDERS] = "orders",
+};
+
+const char *const gpu_gap_ids[GPU_GAP_MAX] = {
+	[GPU_GAP_DATA] = "data", [GPU_GAP_H2D] = "h2d",     [GPU_GAP_SYNC] = "sync",
+	[GPU_GAP_HOST] = "host", [GPU_GAP_OTHER] = "other",
+};
+
+const char *const gpu_sync_ids[GPU_SYNC_MAX] = {
+	[GPU_SYNC_EVENT] = "event",
+	[GPU_SYNC_STREAM] = "stream",
+	[GPU_SYNC_CONTEXT] = "context",
+};

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/predict/replay.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Measured with PyTorch, for runs that do not show it themselves: */
+#define FORK_NS   8e6   /* to start a worker */
+#define BOOT_NS   1e7   /* ... until it begins to load */
+#define RESUME_NS 1.5e6 /* to set workers going that are there */
+#define PASS_NS   3e5   /* to hand over a batch, on its way and in the training each */
+/* Workers end side by side: stopping the first takes as long as stopping so many more. */
+#define FIRST_END 2.5
+
+/* Workers that stay where they went before. */
+static bool is_kept(const struct trace *t, const struct replay_setup *setup, size_t epoch)
+{
+	return epoch > 0 && t->restarts && !setup->restarts;
+}
+
+/* The epoch starts a different number of workers than in the run. */
+static bool starts_others(const struct trace *t, const struct replay_setup *setup, size_t epoch)
+{
+	return setup->workers != t->workers && (!epoch || setup->restarts);
+}
+
+/*
+ * They are started one after the other, and each takes as long from then until its first load; how
+ * long after all are started that is.
+ */
+static double ready_ns(const struct trace *t, const struct replay_setup *setup, size_t epoch,
+		       size_t worker)
+{
+	const struct trace_epoch *e = &t->epochs[epoch];
+	double fork_ns = t->workers ? e->setup_ns / t->workers : FORK_NS;
+	double boot_ns = !t->workers ? BOOT_NS : isnan(e->boot_ns) ? e->start_ns : e->boot_ns;
+
+	return fmax(0, boot_ns - fork_ns * ((double)setup->workers - (double)worker - 1));
+}
+
+double replay_load_ns(const struct trace *t, const struct replay_setup *setup, size_t at,
+		      size_t worker)
+{
+	double ns = (double)t->load_ns[at] * setup->load_factor;
+
+	if (setup->slow == REPLAY_SLOW_INDEX)
+		worker = t->worker[at] < 0 ? SIZE_MAX : (size_t)t->worker[at];
+	if (setup->slow != REPLAY_SLOW_NONE && worker < t->factor_count)
+		ns *= t->factors[worker];
+	return ns;
+}
+
+static double lag_ns(const struct trace *t, const struct replay_setup *setup, size_t at,
+		     size_t epoch, size_t ordinal)
+{
+	if (starts_others(t, setup, epoch)) {
+		if (ordinal < (size_t)setup->workers)
+			return ready_ns(t, setup, epoch, ordinal) - ready_ns(t, setup, epoch, 0);
+		if (ordinal < (size_t)t->workers)
+			return t->usual_lag_ns;
+	}
+	if (ordinal < (size_t)setup->workers && is_kept(t, setup, epoch))
+		return fmin(t->usual_lag_ns, (double)t->lag_ns[at]);
+	return (double)t->lag_ns[at];
+}
+
+double replay_until_loaded_ns(const struct trace *t, const struct replay_setup *setup, size_t at,
+			      size_t worker, size_t epoch, size_t ordinal)
+{
+	double load_ns = replay_load_ns(t, setup, at, worker);
+
+	if (is_kept(t, setup, epoch) && ordinal < (size_t)t->workers)
+		load_ns *= t->kept_factor;
+	return lag_ns(t, setup, at, epoch, ordinal) + load_ns;
+}
+
+struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup *setup,
+				size_t epoch)
+{
+	struct trace_epoch e = t->epochs[epoch];
+
+	if (!setup->workers)
+		return (struct trace_epoch){.begin = e.begin,
+					    .setup_ns = t->workers ? 0 : e.setup_ns,
+					    .stop_ns = t->workers ? 0 : e.stop_ns};
+	if (starts_others(t, setup, epoch))
+		e.start_ns = ready_ns(t, setup, epoch, 0);
+	if (!t->workers) {
+		e.setup_ns += setup->restarts || !epoch ? FORK_NS * setup->workers : RESUME_NS;
+		return e;
+	}
+	if (is_kept(t, setup, epoch)) {
+		e.setup_ns = fmin(e.setup_ns, RESUME_NS);
+		e.start_ns = fmin(e.start_ns, t->usual_lag_ns);
+	} else if (t->restarts) {
+		e.setup_ns *= (double)setup->workers / t->workers;
+	}
+	if (t->restarts && !setup->restarts)
+		e.stop_ns = 0;
+	else if (t->restarts)
+		e.stop_ns *= (setup->workers + FIRST_END) / (t->workers + FIRST_END);
+	return e;
+}
+
+/* What of asking for descriptors is left. */
+static double fetch_left(const struct trace *t, const struct replay_setup *setup)
+{
+	return setup->fetch_factor * (t->fetch_waits ? setup->load_factor : 1);
+}
+
+double replay_handover_ns(const struct trace *t, const struct replay_setup *setup, size_t at)
+{
+	double ns = (double)t->handover_ns[at], sample_ns = fmin(t->sample_ns, ns);
+	double fetch_ns = fmin(t->fetch_ns, ns - sample_ns), rest_ns = ns - sample_ns - fetch_ns;
+
+	sample_ns *= setup->sampling_factor;
+	if (!setup->workers)
+		return sample_ns + (t->workers ? 0 : rest_ns);
+	if (!t->workers)
+		return sample_ns + PASS_NS * setup->handover_factor;
+	return sample_ns + (rest_ns + fetch_ns * fetch_left(t, setup)) * setup->handover_factor;
+}
+
+double replay_latency_ns(const struct trace *t, const struct replay_setup *setup, size_t at)
+{
+	double ns = (double)t->latency_ns[at];
+	/* Of a batch that was late, asking for its descriptors may be counted here. */
+	double asked_ns = t->fetch_ns + t->sample_ns - (double)t->handover_ns[at];
+	double fetch_ns = fmin(fmax(0, asked_ns), ns);
+
+	if (!setup->workers)
+		return 0;
+	if (!t->workers)
+		return PASS_NS * setup->handover_factor;
+	return (ns - fetch_ns * (1 - fetch_left(t, setup))) * setup->handover_factor;
+}
+
+double replay_receive_ns(const struct trace *t, const struct replay_setup *setup)
+{
+	double fetch_ns = fmin(t->fetch_ns, t->receive_ns);
+
+	return (t->receive_ns - fetch_ns * (1 - fetch_left(t, setup))) * setup->handover_factor;
+}
+
+/* The loads that a worker was given and that were not delivered yet: a ring. */
+struct queue {
+	double free_ns; /* when it has done all of them */
+	size_t first, next, count;
+};
+
+struct replay {
+	const struct trace *trace;
+	const struct replay_setup *setup;
+	size_t workers, prefetch;
+	struct queue *queues;
+	double *end_ns;                  /* of the loads: prefetch for each worker */
+	size_t epoch, ahead, begin, end; /* batches of the epoch; the next one to be loaded */
+	double now_ns, wait_ns;
+};
+
+/* Counts cyclically: a division in every step of a replay would take most of its time. */
+static size_t next(size_t at, size_t count)
+{
+	return at + 1 < count ? at + 1 : 0;
+}
+
+/* Gives the next load to a worker, if there is one. */
+static void dispatch(struct replay *r, size_t worker)
+{
+	struct queue *queue = &r->queues[worker];
+	size_t at = r->ahead;
+
+	if (at == r->end)
+		return;
+	r->ahead++;
+	queue->free_ns =
+		fmax(queue->free_ns, r->now_ns) +
+		replay_until_loaded_ns(r->trace, r->setup, at, worker, r->epoch, at - r->begin);
+	r->end_ns[worker * r->prefetch + queue->next] = queue->free_ns;
+	queue->next = next(queue->next, r->prefetch);
+	queue->count++;
+}
+
+/* The worker whose first undelivered load finishes first. */
+static size_t find_first(const struct replay *r)
+{
+	double best_ns = INFINITY;
+	size_t best = 0;
+
+	for (size_t w = 0; w < r->workers; w++) {
+		double ns = r->end_ns[w * r->prefetch + r->queues[w].first];
+
+		if (r->queues[w].count && ns < best_ns) {
+			best_ns = ns;
+			best = w;
+		}
+	}
+	return best;
+}
+
+static double take(struct replay *r, size_t worker)
+{
+	struct queue *queue = &r->queues[worker];
+	double end_ns = r->end_ns[worker * r->prefetch + queue->first];
+
+	queue->first = next(queue->first, r->prefetch);
+	queue->count--;
+	return end_ns;
+}
+
+static void start_epoch(struct replay *r, const struct trace_epoch *e)
+{
+	r->now_ns += e->setup_ns;
+	r->wait_ns += r->epoch ? e->setup_ns : 0;
+	for (size_t i = 0; i < r->workers; i++)
+		r->queues[i].free_ns = r->now_ns + e->start_ns;
+	/* In a short epoch the other workers have nothing to do. */
+	for (size_t i = 0; i < r->workers * r->prefetch && r->ahead < r->end; i++)
+		dispatch(r, i % r->workers);
+}
+
+/* Replays one epoch. What comes before the run's first batch is in no account. */
+static void run_epoch(struct replay *r, double *begin_ns)
+{
+	const struct trace *t = r->trace;
+	double end_ns, out_ns;
+	size_t at, worker, turn = 0;
+
+	for (at = r->begin; at < r->end; at++, turn = next(turn, r->workers)) {
+		worker = r->setup->in_order ? turn : find_first(r);
+		end_ns = r->workers ? take(r, worker)
+				    : r->now_ns + replay_load_ns(t, r->setup, at, SIZE_MAX);
+		out_ns = fmax(r->now_ns, end_ns + replay_latency_ns(t, r->setup, at)) +
+			 replay_handover_ns(t, r->setup, at);
+		if (at)
+			r->wait_ns += out_ns - r->now_ns;
+		else
+			*begin_ns = out_ns;
+		r->now_ns = out_ns;
+		if (r->workers)
+			dispatch(r, worker);
+		r->now_ns += (double)t->compute_ns[at];
+	}
+}
+
+static struct replay_result run(struct replay *r)
+{
+	const struct trace *t = r->trace;
+	double begin_ns = 0, time_ns;
+
+	for (r->epoch = 0; r->epoch < t->epoch_count; r->epoch++) {
+		struct trace_epoch e = replay_epoch(t, r->setup, r->epoch);
+		bool is_last = r->epoch + 1 == t->epoch_count;
+
+		r->ahead = r->begin = e.begin;
+		r->end = is_last ? t->count : t->epochs[r->epoch + 1].begin;
+		start_epoch(r, &e);
+		run_epoch(r, &begin_ns);
+		r->now_ns += is_last ? 0 : e.stop_ns;
+		r->wait_ns += is_last ? 0 : e.stop_ns;
+	}
+	time_ns = r->now_ns - begin_ns;
+	if (!(time_ns > 0))
+		return (struct replay_result){NAN, NAN};
+	return (struct replay_result){(double)t->count / time_ns * NS_PER_S, r->wait_ns / time_ns};
+}
+
+struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup)
+{
+	struct replay replay = {.trace = trace, .setup = setup};
+	struct replay_result result = {NAN, NAN};
+	size_t slots;
+
+	if (!trace->count || setup->workers < 0)
+		return result;
+	replay.workers = (size_t)setup->workers;
+	replay.prefetch = setup->prefetch_factor > 0 ? (size_t)setup->prefetch_factor : 1;
+	slots = replay.workers * replay.prefetch;
+	if (slots > REPLAY_SLOTS)
+		return result;
+	replay.queues = calloc(replay.workers + 1, sizeof(*replay.queues));
+	replay.end_ns = calloc(slots + 1, sizeof(*replay.end_ns));
+	if (replay.queues && replay.end_ns)
+		result = run(&replay);
+	free(replay.queues);
+	free(replay.end_ns);
+	return result;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replay.h - run the recorded loads and steps through another loader than the one they came from.
+ *
+ * In order, PyTorch's DataLoader is this recursion (analysis.md 1.1; S start of a load, F its end,
+ * R request, D delivery, L load, C compute, W workers, p prefetch), begun anew in each epoch:
+ *
+ *     S[j] = max(F[j-W], D[j-pW]) + lag    F[j] = S[j] + L[j]
+ *     D[j] = max(R[j], F[j] + latency) + hand-over[j]    R[j+1] = D[j] + C[j]
+ *
+ * Batch j is loaded by worker j mod W. With in_order=False the finished batch that came first is
+ * delivered, and its worker gets the next one. The whole run is replayed once, its starts and ends
+ * of epochs included: another run would have as many batches. Where threads may have to wait for
+ * cores, crowd.h does the same with time that is shared.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/predict/trace.h"
+
+#define REPLAY_SLOTS (1 << 20) /* workers x prefetch_factor; more are not replayed */
+
+/* Whom slow loads go with. */
+enum replay_slow {
+	REPLAY_SLOW_WORKER,
+	REPLAY_SLOW_INDEX, /* they are the data's */
+	REPLAY_SLOW_NONE,
+};
+
+struct replay_setup {
+	int32_t workers; /* 0: loaded by the consumer itself */
+	int32_t prefetch_factor;
+	bool in_order;
+	bool restarts; /* each epoch starts its workers */
+	enum replay_slow slow;
+	double load_factor; /* 0: an ideal loader */
+	double handover_factor; /* but for choosing samples */
+	double fetch_factor;
+	double sampling_factor;
+};
+
+struct replay_result {
+	double batches_per_s; /* NAN: could not be run */
+	double stall_ratio;   /* waiting, epochs' starts and ends included, over all time */
+};
+
+/* As if nobody waited longer for a core than in the run. */
+struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup);
+
+/* What a batch's load takes. */
+double replay_load_ns(const struct trace *trace, const struct replay_setup *setup, size_t at,
+		      size_t worker);
+
+/* What an epoch takes before its first load and behind its last step. */
+struct trace_epoch replay_epoch(const struct trace *trace, const struct replay_setup *setup,
+				size_t epoch);
+
+/* From when a load could begin until it is done; `ordinal` in its epoch. */
+double replay_until_loaded_ns(const struct trace *trace, const struct replay_setup *setup,
+			      size_t at, size_t worker, size_t epoch, size_t ordinal);
+
+/*
+ * What the hand-over of a batch costs the training, and how long the batch is on its way before.
+ * Choosing the next samples is a part of it that no setting of the workers changes. Where a worker
+ * is asked for the descriptors of tensors and its next load holds its interpreter, shorter loads
+ * let it answer sooner.
+ */
+double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
+double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
+
+/* The same of taking in one message, where that is known apart (trace->receive_ns). */
+double replay_receive_ns(const struct trace *trace, const struct replay_setup *setup);

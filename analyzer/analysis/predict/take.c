@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/predict/take.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/statistics/stats.h"
+
+#define SAMPLE_PARTS     16
+#define SAMPLE_PART      ((size_t)2048)
+#define RECEIVE_LEAST_NS 5e5
+#define FETCH_LONG_NS    1e6 /* for one descriptor; one that is not waited for takes 0.1 ms */
+#define FETCH_IDLE       0.25 /* of it, on a CPU */
+#define RUNS_AHEAD       0.01 /* of the time the host waits and the GPU is busy */
+#define LITTLE_WORK      0.15 /* of a core */
+#define HARDLY_WORK      0.2  /* of a load, while it could run: it does not matter who else runs */
+#define KNOWN_LEAST      0.8  /* of the loads and steps */
+#define FEWEST           5    /* of each kind, to compare two kinds of batches */
+#define SOON             0.25 /* of batches that were waited for: nothing held these up */
+#define MOST_SET_UP      ((size_t)1 << 25)
+#define USUAL_LAG_NS     2e5
+
+struct lag_input {
+	float *wait_ns;
+	uint8_t *is_ready; /* when it was asked for */
+	double receive_ns; /* what taking a batch in costs on average; NAN */
+};
+
+/* When each worker was free, and when its last batches were handed out: then it was sent others. */
+struct walk {
+	double *free_ns;  /* NAN: unknown */
+	double *given_ns; /* as many for each worker as it may be ahead */
+	size_t *turn;     /* the oldest of these */
+	size_t workers, ahead;
+	double now_ns;
+};
+
+static int walk_begin(struct walk *w, int32_t workers, int32_t prefetch_factor, size_t epochs)
+{
+	size_t ahead = (size_t)prefetch_factor;
+
+	*w = (struct walk){.workers = workers > 0 ? (size_t)workers : 1, .ahead = ahead};
+	/* All of it is set up anew for each epoch. */
+	if (ahead > MOST_SET_UP / w->workers / (epochs + 1))
+		w->ahead = 1;
+	w->free_ns = calloc(w->workers, sizeof(*w->free_ns));
+	w->given_ns = calloc(w->workers * w->ahead, sizeof(*w->given_ns));
+	w->turn = calloc(w->workers, sizeof(*w->turn));
+	return w->free_ns && w->given_ns && w->turn ? 0 : -ENOMEM;
+}
+
+static void walk_end(struct walk *w)
+{
+	free(w->free_ns);
+	free(w->given_ns);
+	free(w->turn);
+}
+
+static void start_epoch(struct walk *w, struct trace *t, struct trace_epoch *e, double wait_ns)
+{
+	double rest_ns = wait_ns - (double)t->load_ns[e->begin] - (double)t->handover_ns[e->begin];
+
+	w->now_ns += e->setup_ns;
+	e->start_ns = rest_ns > 0 ? rest_ns : 0;
+	for (size_t i = 0; i < w->workers; i++) {
+		w->free_ns[i] = w->now_ns + e->start_ns;
+		w->turn[i] = 0;
+	}
+	for (size_t i = 0; i < w->workers * w->ahead; i++)
+		w->given_ns[i] = w->now_ns;
+}
+
+static void pass_batch(struct walk *w, struct trace *t, size_t i, size_t worker,
+		       const struct lag_input *input)
+{
+	double *given = &w->given_ns[worker * w->ahead + w->turn[worker]];
+	double could_ns = w->free_ns[worker] < *given ? *given : w->free_ns[worker];
+	double out_ns = w->now_ns + (double)input->wait_ns[i], end_ns = NAN;
+
+	t->lag_ns[i] = NAN;
+	if (!input->is_ready[i] && t->handover_ns[i] >= 0 && t->workers > 0) {
+		end_ns = out_ns - (double)t->handover_ns[i];
+		t->lag_ns[i] = (float)(end_ns - (double)t->load_ns[i] - could_ns);
+		/* Stamps of two processes. */
+		if (t->lag_ns[i] < 0)
+			t->lag_ns[i] = 0;
+	}
+	/* Of one that was ready only that it was so by the time it was asked for. */
+	w->free_ns[worker] = end_ns;
+	*given = out_ns;
+	w->turn[worker] = w->turn[worker] + 1 < w->ahead ? w->turn[worker] + 1 : 0;
+	w->now_ns = out_ns + (double)t->compute_ns[i];
+}
+
+/* Of the values with `kind`; NULL: of all. */
+static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, size_t count,
+		       double share, size_t *ret_count)
+{
+	const struct stats_column column = {values, kinds, count, UINT8_MAX, kind};
+	struct stats_order order;
+
+	stats_order_init(&order, &column);
+	*ret_count = order.count;
+	return stats_order_quantile(&order, share);
+}
+
+/*
+ * Handing over a batch that was waited for takes longer than one that was there: the difference
+ * passes in the worker and on the way, beside the training. It differs from batch to batch: a
+ * worker that is busy with its next load may send the last one some milliseconds late.
+ */
+static void find_latency(struct trace *t, const struct lag_input *input)
+{
+	size_t late_count, ready_count, i;
+	double late = quantile(t->handover_ns, input->is_ready, false, t->count, SOON, &late_count);
+	double own = quantile(t->handover_ns, input->is_ready, true, t->count, 0.5, &ready_count);
+
+	if (late_count >= FEWEST && ready_count >= FEWEST)
+		own = fmin(own, late);
+	else if (late_count >= FEWEST)
+		own = fmin(fmax(late / 2, input->receive_ns), late);
+	for (i = 0; i < t->count; i++) {
+		t->latency_ns[i] = NAN;
+		if (!input->is_ready[i] && t->handover_ns[i] >= 0 && t->workers > 0)
+			t->latency_ns[i] = fmaxf(0, t->handover_ns[i] - (float)own);
+	}
+	late = quantile(t->latency_ns, NULL, 0, t->count, 0.5, &late_count);
+	if (late_count < FEWEST)
+		late = 0;
+	for (i = 0; i < t->count; i++) {
+		if (isnan(t->handover_ns[i]))
+			t->handover_ns[i] = isnan(own) ? 0 : (float)own;
+		else if (t->latency_ns[i] > 0)
+			t->handover_ns[i] = (float)own;
+		if (isnan(t->latency_ns[i]))
+			t->latency_ns[i] = (float)late;
+	}
+}
+
+/* The first loads of an epoch's workers. */
+static void find_firsts(const struct trace *t, uint8_t *is_first)
+{
+	for (size_t i = 0; i < t->count; i++)
+		is_first[i] = 0;
+	for (size_t e = 0; e < t->epoch_count; e++)
+		for (size_t i = t->epochs[e].begin;
+		     i < t->count && i < t->epochs[e].begin + (size_t)t->workers; i++)
+			is_first[i] = 1;
+}
+
+/*
+ * A new worker's first load imports modules and opens files that a worker which was there has. From
+ * the second epoch on, as caches are cold in the first; only where the first loads are clearly
+ * longer than others. An iterable dataset opens its files in each epoch, whoever loads.
+ */
+static double find_kept_factor(const struct trace *t, const uint8_t *is_first, bool is_iterable)
+{
+	const size_t begin = t->epoch_count > 1 ? t->epochs[1].begin : t->count;
+	const float *loads = t->load_ns + begin;
+	const size_t count = t->count - begin;
+	size_t first_count, other_count;
+	double first = quantile(loads, is_first + begin, 1, count, 0.25, &first_count);
+	double other = quantile(loads, is_first + begin, 0, count, 0.75, &other_count);
+
+	if (is_iterable || first_count < FEWEST || other_count < FEWEST || !(first > other))
+		return 1;
+	first = quantile(loads, is_first + begin, 1, count, 0.5, &first_count);
+	other = quantile(loads, is_first + begin, 0, count, 0.5, &other_count);
+	return other / first;
+}
+
+/*
+ * What passes between a worker and the training beside loads and steps: until a load begins that
+ * could, until a finished batch can be taken, until an epoch's first load begins. Found by walking
+ * through the recorded times as replay.c does through its own; with PyTorch it is some tenths of a
+ * millisecond each, more where others keep the cores busy.
+ *
+ * Of a trace that has its loads as they were, steps, epochs and, as hand-over, all that came after
+ * the load's end, NAN where that is not known. Fills the lags, the epochs' starts and the
+ * latencies; what of a hand-over is latency is taken out of it. 0 or -ENOMEM.
+ */
+static int find_lags(struct trace *t, const struct batch_series *s, const struct lag_input *input)
+{
+	uint8_t *is_first = malloc(t->count + 1);
+	size_t e = 0, ordinal = 0, count, i;
+	struct walk w;
+	int r = walk_begin(&w, t->workers, series_ahead(s), t->epoch_count);
+
+	if (r < 0 || !is_first) {
+		r = -ENOMEM;
+		goto out;
+	}
+	for (i = 0; i < t->count; i++, ordinal++) {
+		int16_t worker = t->worker[i];
+
+		if (e < t->epoch_count && t->epochs[e].begin == i) {
+			w.now_ns += e ? t->epochs[e - 1].stop_ns : 0;
+			start_epoch(&w, t, &t->epochs[e++], (double)input->wait_ns[i]);
+			ordinal = 0;
+		}
+		pass_batch(&w, t, i,
+			   worker >= 0 && (size_t)worker < w.workers ? (size_t)worker
+								     : ordinal % w.workers,
+			   input);
+	}
+	find_firsts(t, is_first);
+	t->kept_factor = find_kept_factor(t, is_first, s->iterable == 1);
+	t->usual_lag_ns = quantile(t->lag_ns, is_first, 0, t->count, 0.5, &count);
+	if (count < FEWEST || t->workers == 0)
+		t->usual_lag_ns = USUAL_LAG_NS;
+	for (i = 0; i < t->count; i++)
+		if (isnan(t->lag_ns[i]))
+			t->lag_ns[i] = (float)t->usual_lag_ns;
+	find_latency(t, input);
+out:
+	free(is_first);
+	walk_end(&w);
+	return r;
+}
+
+/* Whether this part of a long series belongs to the sample. */
+static bool is_sampled(size_t part, size_t count)
+{
+	size_t parts = count / SAMPLE_PART;
+
+	if (parts <= SAMPLE_PARTS)
+		return true;
+	return part * SAMPLE_PARTS / parts != (part + 1) * SAMPLE_PARTS / parts;
+}
+
+/* Without workers the wait is the load (analysis.md 8). */
+static const float *find_loads(const struct batch_series *s)
+{
+	return !s->load_ns && s->workers == 0 ? s->wait_ns : s->load_ns;
+}
+
+/* The time of a batch that the replay takes as its step. */
+struct steps {
+	const float *waits; /* by the clock of the verdict */
+	const struct batch_series *series;
+	const struct finding *finding;
+	double elsewhere_ns; /* a batch */
+	double mean_ns;      /* where it is not known */
+	bool is_even;
+	double busy_mean_ns; /* of the GPU, within a batch's own time */
+};
+
+/* The GPU's work within a batch's own time; NAN: not known. */
+static double busy_of(const struct batch_series *s, const struct finding *f, size_t i)
+{
+	if (!series_has(s->gpu_busy_ns, i) || !series_has(s->compute_ns, i))
+		return NAN;
+	return fmin((double)s->gpu_busy_ns[i], stall_demand_ns(s, f, i));
+}
+
+static double busy_mean_ns(const struct batch_series *s, const struct finding *f)
+{
+	double sum_ns = 0, busy_ns;
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		busy_ns = busy_of(s, f, i);
+		if (isnan(busy_ns))
+			continue;
+		sum_ns += busy_ns;
+		count++;
+	}
+	return sum_ns / (double)count;
+}
+
+static double step_of(const struct steps *steps, size_t i)
+{
+	const struct batch_series *s = steps->series;
+	double demand_ns = stall_demand_ns(s, steps->finding, i), busy_ns;
+
+	if (!(s->compute_ns[i] >= 0))
+		return steps->mean_ns;
+	if (!steps->is_even)
+		return demand_ns + steps->elsewhere_ns;
+	busy_ns = busy_of(s, steps->finding, i);
+	return isnan(busy_ns) ? steps->mean_ns
+			      : demand_ns - busy_ns + steps->busy_mean_ns + steps->elsewhere_ns;
+}
+
+static struct steps find_steps(const struct batch_series *s, const struct finding *f)
+{
+	struct steps steps = {
+		.waits = stall_waits(s, f),
+		.series = s,
+		.finding = f,
+		/*
+		 * A host that runs ahead asks for many batches at once and then waits long for the
+		 * GPU. The GPU takes them at an even pace. A step in which the GPU idles, as the
+		 * first one does while libraries are loaded, is as long as it is.
+		 */
+		.is_even = f->by_gpu && f->wait_masked_ns > RUNS_AHEAD * f->account.time_ns,
+		.elsewhere_ns = s->count ? s->elsewhere_ns / (double)s->count : 0,
+	};
+
+	steps.mean_ns = f->demand_mean_ns + steps.elsewhere_ns;
+	if (steps.is_even)
+		steps.busy_mean_ns = busy_mean_ns(s, f);
+	return steps;
+}
+
+/* The part of a wait by the verdict's clock that handing over took; NAN: unknown. */
+static double handover_of(const struct steps *steps, size_t i)
+{
+	const struct batch_series *s = steps->series;
+	double host_ns = series_time(s->wait_ns, i), wait_ns = series_time(steps->waits, i);
+
+	if (s->workers == 0)
+		return s->load_ns && s->load_ns[i] >= 0 ? fmax(0, wait_ns - (double)s->load_ns[i])
+							: 0;
+	if (s->handover_ns && s->handover_ns[i] >= 0)
+		return host_ns > 0 ? (double)s->handover_ns[i] * (wait_ns / host_ns) : 0;
+	return s->state[i] & SERIES_READY ? wait_ns : NAN;
+}
+
+static const struct series_epoch *find_epoch(const struct batch_series *s, int32_t epoch)
+{
+	size_t low = 0, high = s->epoch_count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (s->epochs[middle].epoch < epoch)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < s->epoch_count && s->epochs[low].epoch == epoch ? &s->epochs[low] : NULL;
+}
+
+static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoch)
+{
+	const struct series_epoch *found = find_epoch(s, epoch);
+	struct trace_epoch *grown;
+
+	grown = reallocarray(t->epochs, t->epoch_count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	t->epochs = grown;
+	t->epochs[t->epoch_count++] = (struct trace_epoch){
+		.begin = t->count,
+		.boot_ns = found ? (double)found->boot_ns : NAN,
+		.setup_ns = found && found->setup_ns >= 0 ? (double)found->setup_ns : 0,
+		.stop_ns = found && found->stop_ns >= 0 ? (double)found->stop_ns : 0,
+	};
+	return 0;
+}
+
+/*
+ * Where some workers got no data, those that load are numbered by their first batches in the epoch:
+ * it is in this order that they take turns.
+ */
+struct turns {
+	int16_t number[TRACE_WORKERS]; /* of a worker; -1: none yet */
+	int16_t count;
+};
+
+static void start_turns(struct turns *turns, const struct batch_series *s)
+{
+	for (int32_t i = 0; series_has_idle_workers(s) && i < s->workers; i++)
+		turns->number[i] = -1;
+	turns->count = 0;
+}
+
+static int16_t turn_of(struct turns *turns, const struct batch_series *s, size_t i)
+{
+	int16_t worker = s->worker[i];
+
+	if (!series_has_idle_workers(s) || worker < 0 || worker >= s->workers)
+		return worker;
+	if (turns->number[worker] < 0 && turns->count < s->loading)
+		turns->number[worker] = turns->count++;
+	return turns->number[worker];
+}
+
+static void add_batch(struct trace *t, const struct steps *steps, size_t i, int16_t worker,
+		      double load_ns, struct lag_input *lags)
+{
+	const struct batch_series *s = steps->series;
+	double wait_ns = series_time(steps->waits, i), step_ns = step_of(steps, i);
+	double handover_ns = handover_of(steps, i);
+
+	t->load_ns[t->count] = (float)load_ns;
+	t->compute_ns[t->count] = (float)step_ns;
+	t->handover_ns[t->count] = (float)handover_ns;
+	t->worker[t->count] = worker;
+	lags->wait_ns[t->count] = (float)wait_ns;
+	lags->is_ready[t->count] = (s->state[i] & SERIES_READY) != 0;
+	/* Time before the first batch is in no account. */
+	t->time_ns += step_ns + (t->count ? wait_ns : 0);
+	t->count++;
+}
+
+/* The same sum over all batches. */
+static double whole_time_ns(const struct steps *steps)
+{
+	const struct batch_series *s = steps->series;
+	double ns = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		ns += step_of(steps, i) + (i ? series_time(steps->waits, i) : 0);
+	for (size_t i = 0; i < s->epoch_count; i++) {
+		if (i && s->epochs[i].setup_ns >= 0)
+			ns += (double)s->epochs[i].setup_ns;
+		if (i + 1 < s->epoch_count && s->epochs[i].stop_ns >= 0)
+			ns += (double)s->epochs[i].stop_ns;
+	}
+	return ns;
+}
+
+static int take_batches(struct trace *t, const struct steps *steps, const float *loads,
+			double load_mean_ns, struct lag_input *lags)
+{
+	const struct batch_series *s = steps->series;
+	struct series_place at = SERIES_BEGIN;
+	struct turns turns;
+	bool wanted = false;
+	int r;
+
+	start_turns(&turns, s);
+	while (series_next(s, &at)) {
+		if (at.is_new)
+			start_turns(&turns, s);
+		if (at.i % SAMPLE_PART == 0)
+			wanted = is_sampled(at.i / SAMPLE_PART, s->count);
+		if (!wanted)
+			continue;
+		if (at.is_new || !t->count) {
+			r = add_epoch(t, s, at.epoch);
+			if (r < 0)
+				return r;
+			/* A part of a long run begins in the midst of an epoch. */
+			if (!at.is_new)
+				t->epochs[0].setup_ns = 0;
+		}
+		add_batch(t, steps, at.i, turn_of(&turns, s, at.i),
+			  loads[at.i] >= 0 ? (double)loads[at.i] : load_mean_ns, lags);
+	}
+	return 0;
+}
+
+static double mean_of(const struct batch_series *s, const float *loads, size_t *ret_count)
+{
+	double sum = 0;
+	size_t count = 0, i;
+
+	for (i = 0; i < s->count; i++) {
+		if (!(loads[i] >= 0))
+			continue;
+		sum += (double)loads[i];
+		count++;
+	}
+	*ret_count = count;
+	return sum / (double)count;
+}
+
+/*
+ * What it costs the training to take a batch in, if that is enough for its moment to matter, and
+ * what of that is asking for descriptors. Where that takes long and nothing runs, the worker's
+ * interpreter is waited for.
+ */
+static void find_receiving(struct trace *t, const struct batch_series *s)
+{
+	double receive_ns = s->receive_count ? s->receive_ns / (double)s->receive_count : 0;
+	const struct series_fetches *fetches = &s->fetches;
+	size_t sample_count = 0;
+	double sample_ns;
+
+	if (s->workers > 0 && receive_ns > RECEIVE_LEAST_NS)
+		t->receive_ns = receive_ns;
+	if (s->sample_ns)
+		sample_ns = mean_of(s, s->sample_ns, &sample_count);
+	t->sample_ns = sample_count ? sample_ns : 0;
+	if (s->workers < 1 || !(fetches->batches > 0))
+		return;
+	t->fetch_ns = fetches->ns / fetches->batches;
+	t->fetch_waits = fetches->ns >= FETCH_LONG_NS * fetches->count &&
+			 fetches->cpu_ns < FETCH_IDLE * fetches->ns;
+}
+
+/* Which parts of loads and steps use the CPU, and how much of a core they had. */
+static void find_cpu(struct trace *t, const struct batch_series *s, double load_mean_ns)
+{
+	double cpu_ns = s->load_cpu_count ? s->load_cpu_ns / (double)s->load_cpu_count : 0;
+	double main_ns = s->main_cores > 0 ? s->main_cores * t->time_ns / (double)t->count : 0;
+	double step_ns = 0, works;
+
+	/* Where nothing is known of the cores, nobody waited for one. */
+	t->load_got = t->step_got = 1;
+	if (t->share.all > 0 && s->main_share > 0)
+		t->step_got = s->main_share;
+	if (t->share.all > 0 && s->worker_share > 0)
+		t->load_got = s->worker_share;
+	if (s->workers == 0)
+		t->load_got = t->step_got;
+	t->load_cpu = load_mean_ns > 0 ? fmin(cpu_ns / load_mean_ns, 1) : 0;
+	if (s->workers == 0)
+		main_ns = fmax(0, main_ns - cpu_ns);
+	for (size_t i = 0; i < t->count; i++)
+		step_ns += (double)t->compute_ns[i] + series_time(t->handover_ns, i);
+	if (step_ns > 0)
+		t->step_cpu = main_ns * (double)t->count / step_ns;
+	t->step_threads = fmax(1, t->step_cpu / t->step_got);
+	t->step_cpu /= t->step_threads;
+	/*
+	 * A thread that works little waits for a core mostly when it wakes up, whoever else runs.
+	 * And a part cannot have been longer than the whole.
+	 */
+	works = t->load_cpu / t->load_got;
+	t->load_got = works < LITTLE_WORK ? 1 : fmax(t->load_got, t->load_cpu);
+	t->step_got = t->step_cpu < LITTLE_WORK ? 1 : fmax(t->step_got, t->step_cpu);
+	if (s->load_cpu_count && works < HARDLY_WORK) {
+		t->load_got = t->step_got = 1;
+		t->share.count = 0;
+	}
+}
+
+static int fill(struct trace *t, const struct batch_series *s, const struct steps *steps,
+		const float *loads, double load_mean_ns)
+{
+	size_t most = (SAMPLE_PARTS + 1) * SAMPLE_PART, room = s->count < most ? s->count : most, e;
+	struct lag_input lags = {
+		.wait_ns = malloc(room * sizeof(float)),
+		.is_ready = malloc(room),
+		.receive_ns = s->receive_count ? s->receive_ns / (double)s->receive_count : NAN,
+	};
+	int r = trace_make_room(t, room);
+
+	if (!lags.wait_ns || !lags.is_ready)
+		r = -ENOMEM;
+	if (r == 0)
+		r = take_batches(t, steps, loads, load_mean_ns, &lags);
+	if (r == 0)
+		r = find_lags(t, s, &lags);
+	for (e = 0; r == 0 && e < t->epoch_count; e++) {
+		t->time_ns += e ? t->epochs[e].setup_ns : 0;
+		t->time_ns += e + 1 < t->epoch_count ? t->epochs[e].stop_ns : 0;
+	}
+	if (r == 0 && t->workers > 1 && t->workers <= TRACE_WORKERS)
+		r = trace_find_factors(t, (size_t)t->workers);
+	free(lags.wait_ns);
+	free(lags.is_ready);
+	return r;
+}
+
+int take_trace(const struct batch_series *s, const struct finding *f, struct trace *ret)
+{
+	const struct steps steps = find_steps(s, f);
+	const float *loads = find_loads(s);
+	double load_mean_ns, whole_ns;
+	size_t known_count;
+	int r;
+
+	*ret = (struct trace){
+		.workers = series_busy_workers(s),
+		.restarts = s->persistent != 1,
+		.share = s->share,
+	};
+	if (s->workers > TRACE_WORKERS || !loads || !steps.waits || !s->compute_ns ||
+	    !f->steady_count)
+		return 0;
+	load_mean_ns = mean_of(s, loads, &known_count);
+	if ((double)known_count < KNOWN_LEAST * (double)s->count)
+		return 0;
+	r = fill(ret, s, &steps, loads, load_mean_ns);
+	if (r < 0)
+		return r;
+	whole_ns = whole_time_ns(&steps);
+	ret->per_s = whole_ns > 0 ? (double)s->count / whole_ns * 1e9 : NAN;
+	find_cpu(ret, s, load_mean_ns);
+	find_receiving(ret, s);
+	return 0;
+}

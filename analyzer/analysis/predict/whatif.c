@@ -1,0 +1,654 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/predict/whatif.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/predict/crowd.h"
+#include "analysis/predict/needed.h"
+#include "analysis/predict/take.h"
+#include "analysis/statistics/stats.h"
+
+#define PREFETCH_FACTOR  4
+#define WORTH            1.05 /* times the rate as it was: less is not worth more workers */
+#define RESAMPLES        100
+#define MOST_DRAWN       64 /* workers; more take more time than it is worth */
+#define WANT_LESS        0.5
+#define WANT_MORE        1.5
+#define SEED             UINT64_C(0x13198a2e03707344)
+#define RANGE_LONGEST    3000 /* batches; what is longer is off by less than other things are */
+#define RANGE_LEAST      0.04
+#define RANGE_PART       0.06 /* of the logarithm */
+#define RANGE_BESIDE     0.3  /* of what other programs take of a core: they come and go */
+#define HANDED_SOONER    0.5
+#define LEAST_LEFT       0.01 /* of a load */
+
+const char *whatif_name(const struct whatif *whatif, int id)
+{
+	static const char *const names[WHATIF_MAX] = {
+		[WHATIF_BASELINE] = "baseline",
+		[WHATIF_WORKERS_X2] = "workers_x2",
+		[WHATIF_MORE_WORKERS] = "more_workers",
+		[WHATIF_LOAD_HALF] = "load_x0.5",
+		[WHATIF_PREFETCH_X4] = "prefetch_x4",
+		[WHATIF_IN_ORDER_FALSE] = "in_order_false",
+		[WHATIF_FIX_SLOW_WORKER] = "fix_slow_worker",
+		[WHATIF_USE_WORKERS] = "use_workers",
+		[WHATIF_PERSISTENT] = "persistent",
+		[WHATIF_DELIVERY] = "delivery",
+		[WHATIF_SHARING] = "sharing",
+		[WHATIF_SAMPLING] = "sampling",
+		[WHATIF_FEWER_WORKERS] = "fewer_workers",
+		[WHATIF_SYNTHETIC] = "synthetic",
+	};
+
+	return id < WHATIF_MAX ? names[id] : whatif->wishes[id - WHATIF_MAX].text;
+}
+
+const char *const whatif_gap_words[WHATIF_GAP_MAX] = {
+	[WHATIF_GAP_NO_VERDICT] = "there is no verdict",
+	[WHATIF_GAP_DOUBT] = "the waits may not be the training's",
+	[WHATIF_GAP_LOADS] = "too few loads or steps were observed",
+	[WHATIF_GAP_WORKERS] = "the number of workers is not known",
+	[WHATIF_GAP_OFF] = "the replay of the run as it was differs from the run",
+};
+
+/* The loader's own rate, as this replay has it and the run had it. */
+static double correction(const struct trace *trace, const struct replay_setup *setup,
+			 const struct whatif *whatif)
+{
+	return crowd_matters(trace, setup) ? whatif->correction : whatif->plain_correction;
+}
+
+/* The rate of the loader's own loop. */
+static double own_per_s(const struct trace *trace, const struct replay_setup *setup, double want,
+			const struct whatif *whatif)
+{
+	return crowd_replay(trace, setup, want).batches_per_s * correction(trace, setup, whatif);
+}
+
+/* How far below and above, as logarithms: 0 at least. */
+struct error {
+	double low, high;
+};
+
+static void add_error(struct error *e, double low, double high)
+{
+	if (low > 0)
+		e->low = hypot(e->low, low);
+	if (high > 0)
+		e->high = hypot(e->high, high);
+}
+
+static bool is_wanted(const struct whatif *whatif, int id)
+{
+	return !isnan(whatif->batches_per_s[id]) && whatif->setups[id].workers <= MOST_DRAWN;
+}
+
+/* What chance does, to the replay without shared cores, which is many times as fast. */
+static int add_chance(const struct trace *trace, const struct whatif *whatif, int first, int end,
+		      struct error *errors)
+{
+	const struct replay_setup *now = &whatif->setups[WHATIF_BASELINE];
+	size_t block = 2 * (size_t)now->prefetch_factor * (size_t)(now->workers ? now->workers : 1);
+	double(*rates)[RESAMPLES] = malloc((size_t)(end - first) * sizeof(*rates));
+	uint64_t state = SEED;
+	struct trace drawn;
+	int r = trace_copy(trace, &drawn), id, i;
+
+	if (block > trace->count)
+		block = trace->count;
+	if (!rates)
+		r = -ENOMEM;
+	drawn.factors = trace->factors;
+	for (i = 0; r == 0 && i < RESAMPLES; i++) {
+		trace_draw(trace, block, &state, &drawn);
+		for (id = first; id < end; id++)
+			if (is_wanted(whatif, id))
+				rates[id - first][i] =
+					replay_run(&drawn, &whatif->setups[id]).batches_per_s;
+	}
+	for (id = first; r == 0 && id < end; id++) {
+		double *sorted = rates[id - first], middle;
+
+		if (!is_wanted(whatif, id))
+			continue;
+		stats_sort(sorted, RESAMPLES);
+		middle = sorted[RESAMPLES / 2];
+		add_error(&errors[id], log(middle / sorted[RESAMPLES / 40]),
+			  log(sorted[RESAMPLES - 1 - RESAMPLES / 40] / middle));
+	}
+	drawn.factors = NULL;
+	trace_done(&drawn);
+	free(rates);
+	return r;
+}
+
+static void add_neighbours(const struct trace *trace, const struct whatif *whatif, int id,
+			   struct error *error)
+{
+	const struct replay_setup *setup = &whatif->setups[id];
+	double rate = whatif->batches_per_s[id];
+
+	if (!(whatif->others_cores > 0) || !crowd_matters(trace, setup))
+		return;
+	add_error(error, log(rate / own_per_s(trace, setup, WANT_MORE, whatif)),
+		  log(own_per_s(trace, setup, WANT_LESS, whatif) / rate));
+}
+
+/* The slow ones may be the data's, or the worker's. */
+static double rate_otherwise(const struct trace *trace, const struct whatif *whatif, int id)
+{
+	struct replay_setup setup = whatif->setups[id];
+
+	if (!trace->is_either || setup.slow == REPLAY_SLOW_NONE || id == WHATIF_BASELINE)
+		return whatif->batches_per_s[id];
+	setup.slow = setup.slow == REPLAY_SLOW_INDEX ? REPLAY_SLOW_WORKER : REPLAY_SLOW_INDEX;
+	return own_per_s(trace, &setup, 1, whatif);
+}
+
+/* A worker that is less busy answers sooner: what a hand-over may cost in another run at least. */
+static double rate_handed_sooner(const struct trace *trace, const struct whatif *whatif, int id)
+{
+	struct replay_setup setup = whatif->setups[id];
+
+	if (id == WHATIF_BASELINE || !trace->workers || !setup.workers)
+		return whatif->batches_per_s[id];
+	setup.fetch_factor = 0;
+	setup.handover_factor *= fmin(HANDED_SOONER, setup.load_factor);
+	return fmin(own_per_s(trace, &setup, 1, whatif),
+		    fmax(crowd_most(trace, &setup), whatif->own_per_s));
+}
+
+static bool has_more_workers(const struct whatif *whatif, int id)
+{
+	return whatif->setups[id].workers > whatif->setups[WHATIF_BASELINE].workers;
+}
+
+bool whatif_may_be_shared(const struct whatif *whatif, int id)
+{
+	return whatif->outside_share >= WHATIF_OUTSIDE && has_more_workers(whatif, id) &&
+	       whatif->low_per_s[id] >= whatif->batches_per_s[WHATIF_BASELINE];
+}
+
+/*
+ * What loads wait for outside of the CPU may be shared, and give no more to more workers than to
+ * those that there were; to the first one what the training itself had.
+ */
+static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
+{
+	struct replay_setup setup = whatif->setups[id];
+
+	if (!(whatif->outside_share >= WHATIF_OUTSIDE) || !has_more_workers(whatif, id))
+		return INFINITY;
+	if (whatif->setups[WHATIF_BASELINE].workers)
+		return whatif->own_per_s;
+	setup.workers = 1;
+	return fmax(own_per_s(trace, &setup, 1, whatif), whatif->own_per_s);
+}
+
+/*
+ * How far off a prediction may be: 95 %, and the prediction is always within. Six things, of which
+ * the first three are added as errors that are independent of each other:
+ * - Chance, in a short run: 2.5 and 97.5 % of replays of traces that are drawn anew from this one,
+ *   by blocks of 2 p W batches, which keep their phase.
+ * - The neighbours: replays in which they want half as much, and half as much again; and, as what
+ *   only sleeps has to wake up beside them, RANGE_BESIDE of what they take.
+ * - The model: RANGE_LEAST, by how much its replay of the run as it was is off, and RANGE_PART of
+ *   what the change brings. The two were chosen on the 67 "seen" pairs of tests/bench/predict.py,
+ *   really run on 2 cores, before any of its "unseen" ones ran.
+ * - Where slow loads may be the data's as well as a worker's, the other one's prediction is within.
+ * - So is that of batches that are handed over sooner, and,
+ * - where half of the loads' time or more passes outside of the CPU, that more workers gain
+ *   nothing.
+ */
+static int find_ranges(const struct trace *trace, struct whatif *whatif, int first, int end)
+{
+	struct error errors[WHATIF_ROOM] = {0};
+	int r = 0, id;
+
+	if (trace->count <= RANGE_LONGEST && first < end)
+		r = add_chance(trace, whatif, first, end, errors);
+	for (id = first; r == 0 && id < end; id++) {
+		double rate = whatif->batches_per_s[id], other, sooner, model;
+
+		if (isnan(rate))
+			continue;
+		model = RANGE_LEAST + fabs(log1p(whatif->off)) +
+			RANGE_PART * fabs(log(rate / whatif->own_per_s));
+		add_error(&errors[id], model, model);
+		add_neighbours(trace, whatif, id, &errors[id]);
+		add_error(&errors[id], RANGE_BESIDE * whatif->core_lost,
+			  RANGE_BESIDE * whatif->core_lost);
+		other = rate_otherwise(trace, whatif, id);
+		sooner = rate_handed_sooner(trace, whatif, id);
+		whatif->low_per_s[id] = fmin(fmin(rate, other) * exp(-errors[id].low),
+					     rate_if_shared(trace, whatif, id));
+		whatif->high_per_s[id] = fmax(fmax(rate, other), sooner) * exp(errors[id].high);
+		if (has_more_workers(whatif, id) && whatif->shared_per_s > 0)
+			whatif->high_per_s[id] = fmin(whatif->high_per_s[id],
+						      rate * exp(errors[id].high));
+	}
+	return r;
+}
+
+/* A batch's time without its waiting. */
+static double replayed_step_ns(const struct replay_result *result)
+{
+	return (1 - result->stall_ratio) / result->batches_per_s * NS_PER_S;
+}
+
+static void predict(const struct trace *trace, struct replay_setup setup, int id,
+		    struct whatif *ret)
+{
+	bool is_shared = crowd_matters(trace, &setup);
+	struct replay_result result = crowd_replay(trace, &setup, 1);
+	double step_ns = is_shared ? ret->step_ns : ret->plain_step_ns;
+	/* The correction may not lead beyond the cores; what was seen to be possible is. */
+	double most = fmax(crowd_most(trace, &setup), ret->own_per_s);
+	double per_s = result.batches_per_s * correction(trace, &setup, ret);
+
+	ret->setups[id] = setup;
+	ret->batches_per_s[id] = fmin(per_s, most);
+	/* What gave no more to these workers than to some of them gives no more to others. */
+	if (ret->shared_per_s > 0 && has_more_workers(ret, id))
+		ret->batches_per_s[id] = fmin(ret->batches_per_s[id], ret->own_per_s);
+	ret->step_factor[id] = replayed_step_ns(&result) / step_ns;
+	ret->shares_cores |= is_shared && ret->others_cores > 0;
+}
+
+/* The same rate where what passes outside of the loader's own loop counts, too. */
+static double whole_per_s(const struct whatif *w, double own_per_s)
+{
+	return 1 / (1 / own_per_s + w->outside_ns / 1e9);
+}
+
+/*
+ * The headline's ratio, carried to another rate: what a batch takes less is waiting that is gone,
+ * and steps last as long as they did, or longer where they wait for a core. So waits for other
+ * loaders, which lie in this loader's steps, are waiting in each prediction.
+ */
+static double stall_at(const struct whatif *w, int id)
+{
+	double faster = w->gain[id] + 1;
+
+	if (id == WHATIF_BASELINE)
+		return w->ratio;
+	return fmax(0, 1 - (1 - w->ratio) * faster * fmax(1, w->step_factor[id]));
+}
+
+/* From the loader's own loop to the account of the run. */
+static void widen(struct whatif *w, int first, int end)
+{
+	for (int id = first; id < end; id++) {
+		if (isnan(w->batches_per_s[id]))
+			continue;
+		w->batches_per_s[id] = whole_per_s(w, w->batches_per_s[id]);
+		w->low_per_s[id] = whole_per_s(w, w->low_per_s[id]);
+		w->high_per_s[id] = whole_per_s(w, w->high_per_s[id]);
+		/* Steps alone may be shorter beside fewer loads; that is no matter of input. */
+		if (w->batches_per_s[id] > w->ceiling_per_s)
+			w->batches_per_s[id] = w->ceiling_per_s;
+		if (w->low_per_s[id] > w->batches_per_s[id])
+			w->low_per_s[id] = w->batches_per_s[id];
+		w->gain[id] = w->batches_per_s[id] / whole_per_s(w, w->own_per_s) - 1;
+		w->stall_ratio[id] = stall_at(w, id);
+	}
+}
+
+static bool has_slow_worker(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->factor_count; i++)
+		if (trace->factors[i] > 1)
+			return true;
+	return false;
+}
+
+/* Ideal input: the account without its waits. As far off as the run as it was may be. */
+static void add_ceiling(const struct finding *finding, struct whatif *w)
+{
+	w->gain[WHATIF_SYNTHETIC] = finding->gain_max - 1;
+	w->batches_per_s[WHATIF_SYNTHETIC] = w->batches_per_s[WHATIF_BASELINE] * finding->gain_max;
+	w->low_per_s[WHATIF_SYNTHETIC] = w->low_per_s[WHATIF_BASELINE] * finding->gain_max;
+	w->high_per_s[WHATIF_SYNTHETIC] = w->high_per_s[WHATIF_BASELINE] * finding->gain_max;
+	w->stall_ratio[WHATIF_SYNTHETIC] = 0;
+}
+
+static void add_fewer(const struct trace *trace, struct replay_setup now, int32_t workers,
+		      struct whatif *ret)
+{
+	now.workers = ret->fewer_workers = workers;
+	predict(trace, now, WHATIF_FEWER_WORKERS, ret);
+	/* They are to load as fast. */
+	if (ret->batches_per_s[WHATIF_FEWER_WORKERS] >= ret->own_per_s)
+		return;
+	ret->batches_per_s[WHATIF_FEWER_WORKERS] = NAN;
+	ret->fewer_workers = -1;
+}
+
+static void add_more(const struct trace *trace, struct replay_setup now, int32_t workers,
+		     struct whatif *ret)
+{
+	now.workers = ret->more_workers = workers;
+	predict(trace, now, WHATIF_MORE_WORKERS, ret);
+	if (ret->batches_per_s[WHATIF_MORE_WORKERS] >= WORTH * ret->own_per_s)
+		return;
+	ret->batches_per_s[WHATIF_MORE_WORKERS] = NAN;
+	ret->more_workers = -1;
+}
+
+static void add_workers(const struct trace *trace, struct replay_setup now, struct whatif *ret)
+{
+	struct needed needed;
+
+	if (!now.workers)
+		now.prefetch_factor = SERIES_PREFETCH;
+	needed = needed_find(trace, &now, ret->cores);
+	ret->core_limited = needed.core_limited;
+	if (needed.enough <= now.workers || needed.enough <= needed.more)
+		ret->needed_workers = needed.enough;
+	if (!now.workers) {
+		now.workers = ret->use_workers = needed.more;
+		predict(trace, now, WHATIF_USE_WORKERS, ret);
+		return;
+	}
+	if (needed.fewer > 0)
+		add_fewer(trace, now, needed.fewer, ret);
+	if (needed.more > 0)
+		add_more(trace, now, needed.more, ret);
+	now.workers = 2 * ret->setups[WHATIF_BASELINE].workers;
+	predict(trace, now, WHATIF_WORKERS_X2, ret);
+}
+
+/* All that follows from the trace; the loader's settings are known. */
+static void predict_all(const struct trace *trace, struct replay_setup now, struct whatif *ret)
+{
+	struct replay_setup other = now;
+
+	other.load_factor = 0.5;
+	predict(trace, other, WHATIF_LOAD_HALF, ret);
+	if (trace->sample_ns > 0) {
+		other = now;
+		other.sampling_factor = 0;
+		predict(trace, other, WHATIF_SAMPLING, ret);
+	}
+	/* What more data for the workers would bring is not known. */
+	if (!ret->has_idle_workers)
+		add_workers(trace, now, ret);
+	if (now.workers == 0)
+		return;
+	other = now;
+	other.prefetch_factor = PREFETCH_FACTOR * now.prefetch_factor;
+	predict(trace, other, WHATIF_PREFETCH_X4, ret);
+	other = now;
+	other.handover_factor = 0;
+	predict(trace, other, WHATIF_DELIVERY, ret);
+	if (trace->fetch_ns > 0) {
+		other = now;
+		other.fetch_factor = 0;
+		predict(trace, other, WHATIF_SHARING, ret);
+	}
+	if (now.in_order) {
+		other = now;
+		other.in_order = false;
+		predict(trace, other, WHATIF_IN_ORDER_FALSE, ret);
+	}
+	if (now.restarts && trace->epoch_count > 1) {
+		other = now;
+		other.restarts = false;
+		predict(trace, other, WHATIF_PERSISTENT, ret);
+	}
+	if (now.slow == REPLAY_SLOW_WORKER && has_slow_worker(trace)) {
+		other = now;
+		other.slow = REPLAY_SLOW_NONE;
+		predict(trace, other, WHATIF_FIX_SLOW_WORKER, ret);
+	}
+}
+
+static struct replay_setup setup_of(const struct batch_series *series, const struct trace *trace)
+{
+	int32_t prefetch = series_ahead(series);
+
+	return (struct replay_setup){
+		.workers = trace->workers,
+		/* So that four times as much is a number, too; neither is replayed. */
+		.prefetch_factor = prefetch <= REPLAY_SLOTS ? prefetch : REPLAY_SLOTS + 1,
+		.in_order = series->in_order != 0,
+		.restarts = series->persistent != 1,
+		.slow = trace->by_index ? REPLAY_SLOW_INDEX : REPLAY_SLOW_WORKER,
+		.load_factor = 1,
+		.handover_factor = 1,
+		.fetch_factor = 1,
+		.sampling_factor = 1,
+	};
+}
+
+static enum whatif_gap find_gap(const struct batch_series *series, const struct finding *finding,
+				const struct trace *trace)
+{
+	if (finding->gap != STALL_GAP_NONE)
+		return WHATIF_GAP_NO_VERDICT;
+	if (finding->is_doubtful)
+		return WHATIF_GAP_DOUBT;
+	if (series->workers < 0 || series->workers > TRACE_WORKERS)
+		return WHATIF_GAP_WORKERS;
+	return trace->count < STALL_FEWEST ? WHATIF_GAP_LOADS : WHATIF_GAP_NONE;
+}
+
+/* The run as it was, which the replay has to find again. */
+static void replay_baseline(const struct trace *trace, struct replay_setup now,
+			    double account_per_s, struct whatif *ret)
+{
+	struct replay_result result = replay_run(trace, &now), shared;
+	double seen_per_s = (double)trace->count / trace->time_ns * 1e9;
+
+	ret->setups[WHATIF_BASELINE] = now;
+	ret->off = result.batches_per_s / seen_per_s - 1;
+	if (!(fabs(ret->off) <= WHATIF_OFF)) {
+		ret->gap = WHATIF_GAP_OFF;
+		return;
+	}
+	/*
+	 * As it was is what was measured, without the replay's own error. The account leaves out a
+	 * last step that nobody saw end.
+	 */
+	ret->own_per_s = fmax(trace->per_s, account_per_s);
+	ret->plain_correction = ret->own_per_s / result.batches_per_s;
+	ret->batches_per_s[WHATIF_BASELINE] = ret->own_per_s;
+	ret->plain_step_ns = replayed_step_ns(&result);
+	shared = crowd_replay(trace, &now, 1);
+	ret->correction = ret->own_per_s / shared.batches_per_s;
+	ret->step_ns = replayed_step_ns(&shared);
+}
+
+/* By the run's own demand, whatever its loads do. */
+static double find_core_lost(const struct share *share, const struct trace *trace)
+{
+	struct share alone = *share;
+	double threads = 1 + trace->load_cpu / trace->load_got * trace->workers;
+
+	alone.count = 0;
+	return fmax(0, 1 - share_of_thread(share, threads, 1) /
+				   share_of_thread(&alone, threads, 1));
+}
+
+/* The part of the loads' time for which they were blocked by something outside; NAN: not known. */
+static double find_outside(const struct batch_series *s, const struct finding *f,
+			   const struct load_facts *facts)
+{
+	const double got = s->workers ? s->worker_share : s->main_share;
+	double cpu = NAN, ready = NAN, threads = 0, waited = NAN;
+
+	if (s->load_cpu_count && f->load_mean_ns > 0)
+		cpu = s->load_cpu_ns / (double)s->load_cpu_count / f->load_mean_ns;
+	if (got > 0)
+		ready = cpu * (1 / fmin(got, 1) - 1);
+	else if (series_free_cores(s) >= 1)
+		ready = 0;
+	if (facts && facts->load_ns > 0) {
+		if (!isnan(facts->no_core_ns))
+			ready = facts->no_core_ns / facts->load_ns;
+		for (int kind = 0; kind < LOAD_WAIT_MAX; kind++) {
+			double share = facts->wait_ns[kind] / facts->load_ns;
+
+			if (kind == LOAD_WAIT_THREAD)
+				threads = fmax(0, share);
+			else if (!isnan(share))
+				waited = fmax(0, waited) + share;
+		}
+	}
+	cpu = 1 - cpu - ready - threads;
+	return isnan(cpu) && isnan(waited) ? NAN : fmin(1, fmax(waited, cpu));
+}
+
+static void forget(struct whatif *whatif, int id)
+{
+	whatif->batches_per_s[id] = whatif->gain[id] = whatif->stall_ratio[id] = NAN;
+	whatif->low_per_s[id] = whatif->high_per_s[id] = NAN;
+}
+
+int whatif_predict(const struct batch_series *series, const struct finding *finding,
+		   const struct trace *trace, const struct whatif_known *known,
+		   struct whatif *ret)
+{
+	const struct account *account = &finding->account;
+	double count = (double)series->count;
+	double account_per_s = count / (account->time_ns + account->unseen_ns) * 1e9;
+	int id, r;
+
+	*ret = (struct whatif){
+		.needed_workers = -1,
+		.more_workers = -1,
+		.fewer_workers = -1,
+		.outside_share = find_outside(series, finding, known ? known->facts : NULL),
+		.shared_per_s = known && known->flight ? known->flight->limit_per_s : NAN,
+		.has_idle_workers = series_has_idle_workers(series),
+		.cores = series->cores,
+		.off = NAN,
+	};
+	for (id = 0; id < WHATIF_ROOM; id++)
+		forget(ret, id);
+	ret->gap = find_gap(series, finding, trace);
+	if (ret->gap == WHATIF_GAP_NONE)
+		replay_baseline(trace, setup_of(series, trace), account_per_s, ret);
+	if (ret->gap != WHATIF_GAP_NONE)
+		return 0;
+	ret->others_cores = share_wanted(&trace->share);
+	ret->core_lost = find_core_lost(&series->share, trace);
+	/* What passes between epochs. */
+	ret->outside_ns = 1e9 / account_per_s - 1e9 / ret->own_per_s;
+	ret->ratio = finding->stall_ratio;
+	ret->ceiling_per_s = whole_per_s(ret, ret->own_per_s) * finding->gain_max;
+	predict_all(trace, ret->setups[WHATIF_BASELINE], ret);
+	r = find_ranges(trace, ret, 0, WHATIF_MAX);
+	widen(ret, 0, WHATIF_MAX);
+	add_ceiling(finding, ret);
+	return r;
+}
+
+int whatif_ask(const struct batch_series *series, const struct finding *finding,
+	       const struct whatif_wish *wishes, size_t count, struct whatif *whatif)
+{
+	struct trace trace;
+	int r;
+
+	if (!count)
+		return 0;
+	/* Nothing can be predicted: what was asked is said all the same. */
+	if (whatif->gap != WHATIF_GAP_NONE) {
+		memcpy(whatif->wishes, wishes, count * sizeof(*wishes));
+		whatif->wish_count = count;
+		return 0;
+	}
+	r = take_trace(series, finding, &trace);
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		const struct whatif_wish *wish = &whatif->wishes[i];
+		struct replay_setup setup = whatif->setups[WHATIF_BASELINE];
+
+		whatif->wishes[i] = wishes[i];
+		whatif->wish_count = i + 1;
+		if (wish->workers >= 0 && wish->workers != series->workers) {
+			setup.workers = wish->workers;
+			if (whatif->has_idle_workers)
+				continue;
+		}
+		if (wish->prefetch_factor >= 0)
+			setup.prefetch_factor = wish->prefetch_factor;
+		if (wish->in_order >= 0)
+			setup.in_order = wish->in_order;
+		if (!isnan(wish->load_factor))
+			setup.load_factor = wish->load_factor;
+		if (wish->persistent == 1)
+			setup.restarts = false;
+		predict(&trace, setup, WHATIF_MAX + (int)i, whatif);
+	}
+	if (r == 0)
+		r = find_ranges(&trace, whatif, WHATIF_MAX, WHATIF_MAX + (int)whatif->wish_count);
+	widen(whatif, WHATIF_MAX, WHATIF_MAX + (int)whatif->wish_count);
+	trace_done(&trace);
+	return r;
+}
+
+struct whatif_gain whatif_gain_of(const struct whatif *whatif, int id)
+{
+	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
+
+	return (struct whatif_gain){
+		.gain = whatif->gain[id],
+		.low = whatif->low_per_s[id] / as_it_was - 1,
+		.high = whatif->high_per_s[id] / as_it_was - 1,
+	};
+}
+
+/* Loads of another length, in as many workers (-1: in as many as there were): row WHATIF_MAX. */
+static int ask_apart(const struct batch_series *series, const struct finding *finding,
+		     int32_t workers, double load_factor, const struct whatif *whatif,
+		     struct whatif *ret)
+{
+	const struct whatif_wish wish = {
+		.text = "",
+		.workers = workers,
+		.prefetch_factor = -1,
+		.in_order = -1,
+		.load_factor = load_factor,
+		.persistent = -1,
+	};
+
+	*ret = *whatif;
+	ret->wish_count = 0;
+	forget(ret, WHATIF_MAX);
+	return whatif_ask(series, finding, &wish, 1, ret);
+}
+
+int whatif_part(const struct batch_series *series, const struct finding *finding,
+		const struct whatif *whatif, double share, struct whatif_gain *ret)
+{
+	struct whatif asked;
+	int r = ask_apart(series, finding, -1, fmax(1 - share, LEAST_LEFT), whatif, &asked);
+
+	*ret = whatif_gain_of(&asked, WHATIF_MAX);
+	return r;
+}
+
+int whatif_uncrowd(const struct batch_series *series, const struct finding *finding,
+		   double waiting_share, struct whatif *whatif)
+{
+	const int32_t workers = (int32_t)ceil(series->cores);
+	const int to = WHATIF_FEWER_WORKERS, from = WHATIF_MAX;
+	struct whatif asked;
+	int r = ask_apart(series, finding, workers, 1 - waiting_share, whatif, &asked);
+
+	if (r < 0 || isnan(asked.gain[from]))
+		return r;
+	whatif->fewer_workers = workers;
+	whatif->batches_per_s[to] = asked.batches_per_s[from];
+	whatif->gain[to] = asked.gain[from];
+	whatif->stall_ratio[to] = asked.stall_ratio[from];
+	whatif->low_per_s[to] = asked.low_per_s[from];
+	whatif->high_per_s[to] = asked.high_per_s[from];
+	whatif->setups[to] = asked.setups[from];
+	whatif->step_factor[to] = asked.step_factor[from];
+	return 0;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/base/process.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dlprof/units.h"
+
+/* Where in the line of /proc/PID/stat: proc(5). */
+enum {
+	FIELD_STATE = 3,
+	FIELD_FAULTS = 12,
+	FIELD_USER = 14,
+	FIELD_SYSTEM = 15,
+	FIELD_NICE = 19,
+	FIELD_THREADS = 20,
+	FIELD_START = 22,
+	FIELD_MEMORY = 23,
+	FIELD_EXIT = 52,
+	FIELD_COUNT
+};
+
+/* Asked of every process of the machine again and again, so without stdio. */
+size_t process_file_read(int32_t pid, const char *name, char *text, size_t size)
+{
+	char path[320];
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%" PRId32 "/%s", pid, name);
+	text[0] = '\0';
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	length = read(fd, text, size - 1);
+	close(fd);
+	if (length < 0)
+		length = 0;
+	text[length] = '\0';
+	return (size_t)length;
+}
+
+static bool read_stat(int32_t pid, const char *name, struct process_stat *ret)
+{
+	const long rate = sysconf(_SC_CLK_TCK);
+	long long fields[FIELD_COUNT] = {0};
+	const char *begin;
+	char text[1024], *at;
+	int last;
+
+	process_file_read(pid, name, text, sizeof(text));
+	/* "12 (name) S ...": the name is in brackets and may hold anything. */
+	begin = strchr(text, '(');
+	at = strrchr(text, ')');
+	if (!begin || !at || at < begin || rate <= 0 || strlen(at) < 3)
+		return false;
+	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)(at - begin - 1), begin + 1);
+	ret->is_over = at[2] == 'Z' || at[2] == 'X';
+	at += 3;
+	last = ret->is_over ? FIELD_EXIT : FIELD_MEMORY;
+	for (int i = FIELD_STATE + 1; i <= last; i++)
+		fields[i] = strtoll(at, &at, 10);
+	if (*at != ' ' && *at != '\n')
+		return false;
+	ret->major_faults = fields[FIELD_FAULTS];
+	ret->nice = (int)fields[FIELD_NICE];
+	ret->threads = (int)fields[FIELD_THREADS];
+	ret->start_ticks = (uint64_t)fields[FIELD_START];
+	ret->has_memory = fields[FIELD_MEMORY] > 0;
+	ret->exit_status = (int)fields[FIELD_EXIT];
+	ret->used_ns = (fields[FIELD_USER] + fields[FIELD_SYSTEM]) * ((int64_t)NS_PER_S / rate);
+	return true;
+}
+
+bool process_stat_read(int32_t pid, struct process_stat *ret)
+{
+	return read_stat(pid, "stat", ret);
+}
+
+bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret)
+{
+	char name[300];
+
+	snprintf(name, sizeof(name), "task/%s/stat", tid);
+	return read_stat(pid, name, ret);
+}
+
+int64_t process_used_ns(int32_t pid, const struct process_stat *stat)
+{
+	/* User's and kernel's time are cut off apart. */
+	const int64_t most_ns =
+		stat->used_ns + 2 * ((int64_t)NS_PER_S / sysconf(_SC_CLK_TCK));
+	struct timespec used;
+	clockid_t clock;
+	int64_t ns;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) < 0)
+		return stat->used_ns;
+	ns = (int64_t)used.tv_sec * (int64_t)NS_PER_S + used.tv_nsec;
+	/* Where /proc is another namespace's, the number may be somebody else's. */
+	if (ns < stat->used_ns)
+		return stat->used_ns;
+	return ns < most_ns ? ns : most_ns;
+}

@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/batches/join.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drain/base/now.h"
+#include "drain/batches/sampler.h"
+#include "drain/batches/stages.h"
+#include "drain/batches/stream.h"
+#include "drain/database/facts.h"
+#include "drain/gpu/gpu_join.h"
+
+int join_open(struct writer *writer, struct live *live, struct sampler *sampler,
+	      struct join **ret_join)
+{
+	struct join *join = calloc(1, sizeof(*join));
+	int r;
+
+	if (!join)
+		return -ENOMEM;
+	join->writer = writer;
+	join->live = live;
+	join->sampler = sampler;
+	join->now_ns = now_ns();
+	r = gpu_join_open(writer, &join->gpu);
+	if (r < 0)
+		free(join);
+	else
+		*ret_join = join;
+	return r;
+}
+
+void join_close(struct join *join)
+{
+	if (!join)
+		return;
+	for (struct stream *stream = join->streams, *next; stream; stream = next) {
+		next = stream->next;
+		stream_free(stream);
+	}
+	gpu_join_close(join->gpu);
+	free(join);
+}
+
+static int find_known(struct join *join, struct stream *stream)
+{
+	int64_t in_order = WRITE_UNKNOWN;
+	int r;
+
+	r = writer_find_epoch(join->writer, stream->key, stream->generation, &stream->loader_id,
+			      &stream->epoch, &in_order);
+	if (r == -ENOENT)
+		return 0;
+	stream->known = r == 0;
+	stream->in_order = in_order == 1;
+	stream->order_unknown = in_order == WRITE_UNKNOWN;
+	return r;
+}
+
+static int find_stream(struct join *join, const struct dlprof_event *event,
+		       struct stream **ret_stream)
+{
+	struct stream *stream;
+
+	for (stream = join->streams; stream; stream = stream->next)
+		if (stream->key == event->stream && stream->generation == event->generation)
+			break;
+	if (!stream) {
+		stream = stream_new(event->stream, event->generation);
+		if (!stream)
+			return -ENOMEM;
+		stream->next = join->streams;
+		join->streams = stream;
+	}
+	*ret_stream = stream;
+	return stream->known ? 0 : find_known(join, stream);
+}
+
+static void came_now(const struct join *join, struct entry *entry)
+{
+	entry->round = join->round;
+	entry->since_ns = join->now_ns;
+}
+
+static int64_t flag(uint32_t flags, uint32_t bit)
+{
+	return (flags & bit) != 0;
+}
+
+static int note_process(struct join *join, const struct stream *stream, struct segment *segment,
+			const char *role, int64_t worker_id)
+{
+	struct process_row row = facts_process(segment);
+
+	row.worker_id = worker_id;
+	if (stream->known)
+		row.loader_id = stream->loader_id;
+	if (worker_id != WRITE_UNKNOWN)
+		row.stream = (int64_t)stream->key;
+	row.role = segment->role = role;
+	segment->worker_id = worker_id;
+	return writer_process(join->writer, &row);
+}
+
+/* A worker that iterates over a loader of its own stays a worker. */
+static int note_consumer(struct join *join, const struct stream *stream, struct segment *segment)
+{
+	return segment->role ? 0 : note_process(join, stream, segment, "main", WRITE_UNKNOWN);
+}
+
+/*
+ * A persistent stream that begins again is done with what it did before. An iterator that was left
+ * half-way when its loader began another may still go on, but its last batch waits no longer for
+ * the end of its step.
+ */
+static void supersede(const struct join *join, const struct stream *stream, const struct ring *ring,
+		      const struct dlprof_event *event)
+{
+	for (struct stream *older = join->streams; older; older = older->next) {
+		if (older == stream)
+			continue;
+		if (older->has_last && older->last_ring == ring && !older->left_ns &&
+		    !(event->flags & DLPROF_FLAG_NESTED)) {
+			older->left_ns = event->begin_ns;
+			older->left_waited_ns = event->epoch.waited_ns;
+			if (older->dropped_ns) {
+				older->left_ns = older->dropped_ns;
+				older->left_waited_ns = older->dropped_waited_ns;
+				stream_close(join, older);
+			}
+		}
+		if (older->key == stream->key && older->generation < stream->generation)
+			stream_close(join, older);
+		else if (older->known && older->loader_id == stream->loader_id && older->has_last)
+			stream_leave(older);
+	}
+}
+
+/* What was freed just after the newest batch of a thread, which its next record tells. */
+static void take_free(const struct join *join, const struct ring *ring, uint64_t free_ns)
+{
+	struct entry *newest = NULL;
+	uint64_t newest_ns = 0;
+
+	for (struct stream *stream = join->streams; free_ns && stream; stream = stream->next) {
+		struct entry *last = stream->has_last && stream->last_ring == ring
+					     ? entry_find(stream, stream->last_task)
+					     : NULL;
+		uint64_t out_ns = last ? last->batch.begin_ns + last->batch.duration_ns : 0;
+
+		if (out_ns > newest_ns) {
+			newest = last;
+			newest_ns = out_ns;
+		}
+	}
+	if (newest)
+		newest->free_ns = free_ns;
+}
+
+/* Any thread of a pool may take a batch; the one that waits for it is the main thread. */
+static int64_t thread_of(const struct segment *segment, const struct ring *ring,
+			 const struct dlprof_event *event)
+{
+	return event->flags & DLPROF_FLAG_POOL ? (int64_t)segment->header->pid : ring->tid;
+}
+
+static int take_epoch(struct join *join, struct stream *stream, struct segment *segment,
+		      const struct ring *ring, struct dlprof_event *event)
+{
+	struct dlprof_epoch *epoch = &event->epoch;
+	bool opaque = epoch->flags & DLPROF_EPOCH_OPAQUE;
+	struct loader_row loader = {
+		.pid = segment->header->pid,
+		.number = facts_loader(segment, epoch->loader),
+		.workers = epoch->workers < 0 ? WRITE_UNKNOWN : epoch->workers,
+		.prefetch_factor =
+			epoch->prefetch_factor < 0 ? WRITE_UNKNOWN : epoch->prefetch_factor,
+		.in_order = opaque ? WRITE_UNKNOWN : flag(epoch->flags, DLPROF_EPOCH_IN_ORDER),
+		.persistent = opaque ? WRITE_UNKNOWN : flag(epoch->flags, DLPROF_EPOCH_PERSISTENT),
+		.batch_size = epoch->batch_size < 0 ? WRITE_UNKNOWN : epoch->batch_size,
+		.kind = epoch->kind,
+	};
+	struct epoch_row row = {
+		.epoch = epoch->epoch,
+		.begin_ns = (int64_t)event->begin_ns,
+		.setup_ns = opaque && !event->duration_ns ? WRITE_UNKNOWN
+							  : (int64_t)event->duration_ns,
+		.stream = (int64_t)event->stream,
+		.generation = event->generation,
+		.tid = thread_of(segment, ring, event),
+		.nested = flag(event->flags, DLPROF_FLAG_NESTED),
+	};
+	int r;
+
+	take_free(join, ring, epoch->free_ns);
+	epoch->kind[sizeof(epoch->kind) - 1] = '\0';
+	r = writer_loader(join->writer, &loader, &row.loader_id);
+	if (r == 0)
+		r = writer_epoch(join->writer, &row);
+	if (r < 0)
+		return r;
+	stream->known = true;
+	stream->consumer = segment_life(segment);
+	stream->loader_id = row.loader_id;
+	stream->epoch = row.epoch;
+	stream->in_order = loader.in_order == 1;
+	stream->order_unknown = loader.in_order == WRITE_UNKNOWN;
+	stream->place.workers = epoch->workers;
+	stream->place.setup_begin_ns = row.begin_ns;
+	stream->place.setup_ns = row.setup_ns;
+	supersede(join, stream, ring, event);
+	sampler_epoch(join->sampler, segment, ring, event, stream->loader_id);
+	return note_consumer(join, stream, segment);
+}
+
+static void end_step(struct stream *stream, const struct dlprof_event *event,
+		     const struct ring *ring)
+{
+	const struct entry *last = stream->has_last ? entry_find(stream, stream->last_task) : NULL;
+
+	stream->left_ns = 0;
+	if (!last)
+		return;
+	/* The thread's waits for other loaders meanwhile are not compute; another thread's sum says
+	 * nothing about them. */
+	stream_end_step(stream, event->begin_ns,
+			ring == stream->last_ring
+				? event->batch.waited_ns
+				: last->batch.batch.waited_ns + last->batch.duration_ns);
+}
+
+static int take_batch(struct join *join, struct stream *stream, struct segment *segment,
+		      struct ring *ring, uint64_t position, const struct dlprof_event *event)
+{
+	struct entry *entry;
+
+	stream->consumer = segment_life(segment);
+	stream->tid = ring->tid;
+	take_free(join, ring, event->batch.free_ns);
+	end_step(stream, event, ring);
+	/* iter() may have been another thread's, and a pool is known by its second thread. */
+	if (stream->seen.tid == WRITE_UNKNOWN ||
+	    (event->flags & DLPROF_FLAG_POOL && stream->seen.tid != segment->header->pid)) {
+		stream->seen.tid = thread_of(segment, ring, event);
+		stream->seen.nested = flag(event->flags, DLPROF_FLAG_NESTED);
+		stream->seen_more = true;
+	}
+	entry = entry_make(stream, event->task);
+	if (!entry)
+		return -ENOMEM;
+	entry->delivered = true;
+	entry->batch = *event;
+	entry->batch_held = (struct held){ring, position};
+	came_now(join, entry);
+	segment->batch_ns = event->begin_ns + event->duration_ns;
+	if (event->flags & DLPROF_FLAG_STEP) {
+		entry->stepped = true;
+		entry->step_end_ns = event->begin_ns + event->duration_ns;
+		return 0;
+	}
+	stream->has_last = true;
+	stream->last_task = event->task;
+	stream->last_ring = ring;
+	return 0;
+}
+
+static int take_load(const struct join *join, struct stream *stream, struct segment *segment,
+		     struct ring *ring, uint64_t position, const struct dlprof_event *event)
+{
+	struct entry *entry = entry_make(stream, event->task);
+
+	if (!entry)
+		return -ENOMEM;
+	entry->loaded = true;
+	entry->load = *event;
+	segment->loaded_ns += (double)event->duration_ns;
+	entry->loader = segment_life(segment);
+	entry->load_held = (struct held){ring, position};
+	came_now(join, entry);
+	return 0;
+}
+
+/* It follows its load, which is still here. */
+static void take_made(struct stream *stream, const struct dlprof_event *event)
+{
+	struct entry *entry = entry_find(stream, event->task);
+
+	if (!entry || !entry->loaded)
+		return;
+	entry->made = event->made;
+	entry->made_seen = true;
+}
+
+static void add_parts(struct dlprof_parts *parts, const struct dlprof_parts *more)
+{
+	for (int i = 0; i < DLPROF_PART_MAX; i++)
+		if (__builtin_add_overflow(parts->ns[i], more->ns[i], &parts->ns[i]))
+			parts->ns[i] = UINT64_MAX;
+	if (!parts->backward_ns)
+		parts->backward_ns = more->backward_ns;
+	if (more->last_ns)
+		parts->last_ns = more->last_ns;
+}
+
+static void take_parts(const struct join *join, struct stream *stream,
+		       const struct segment *segment, const struct ring *ring,
+		       const struct dlprof_event *event)
+{
+	const uint64_t save_ns = event->parts.ns[DLPROF_PART_SAVE];
+	struct entry *entry;
+
+	sampler_save(join->sampler, segment, ring, event, stream->known ? stream->loader_id : 0);
+	if (event->flags & DLPROF_FLAG_OUTSIDE) {
+		if (stream->seen.save_ns == WRITE_UNKNOWN)
+			stream->seen.save_ns = 0;
+		if (save_ns < INT64_MAX / 4)
+			stream->seen.save_ns += (int64_t)save_ns;
+		stream->seen_more = true;
+		return;
+	}
+	entry = entry_find(stream, event->task);
+	if (!entry || !entry->delivered || stream->last_ring != ring)
+		return;
+	add_parts(&entry->parts, &event->parts);
+	entry->parts_seen = true;
+}
+
+static int take_operation(struct join *join, const struct segment *segment, const struct ring *ring,
+			  struct dlprof_event *event)
+{
+	static const char *const classes[DLPROF_CLASS_MAX] = {
+		[DLPROF_CLASS_OPEN] = "open",     [DLPROF_CLASS_READ] = "read",
+		[DLPROF_CLASS_DECODE] = "decode", [DLPROF_CLASS_COLLATE] = "collate",
+		[DLPROF_CLASS_STEP] = "step",     [DLPROF_CLASS_WAIT] = "wait",
+	};
+	struct dlprof_op *op = &event->op;
+	char what[80];
+	struct slow_row row = {
+		.ts_ns = (int64_t)event->begin_ns,
+		.pid = segment->header->pid,
+		.tid = ring->tid,
+		.ns = (int64_t)event->duration_ns,
+		.class = op->class < DLPROF_CLASS_MAX ? classes[op->class] : NULL,
+		.what = what,
+	};
+
+	op->name[sizeof(op->name) - 1] = '\0';
+	op->path[sizeof(op->path) - 1] = '\0';
+	snprintf(what, sizeof(what), "%s%s%s", op->name, op->path[0] ? " " : "", op->path);
+	return writer_slow(join->writer, &row);
+}
+
+static int take_stop(struct join *join, struct stream *stream, const struct segment *segment,
+		     const struct ring *ring, const struct dlprof_event *event)
+{
+	const bool is_dropped = event->flags & DLPROF_FLAG_DROPPED;
+
+	take_free(join, ring, event->batch.free_ns);
+	if (!is_dropped)
+		end_step(stream, event, ring);
+	sampler_epoch(join->sampler, segment, ring, event, stream->known ? stream->loader_id : 0);
+	/* After an error the consumer may go on asking. */
+	if (event->flags & DLPROF_FLAG_FAILED)
+		return 0;
+	stream->seen.stop_begin_ns = (int64_t)event->begin_ns;
+	stream->seen.stop_ns = (int64_t)event->duration_ns;
+	stream->seen_more = true;
+	/* How long its last step was is known only if the training goes on: supersede(). */
+	if (is_dropped && stream->has_last && stream->last_ring == ring) {
+		stream->dropped_ns = event->begin_ns;
+		stream->dropped_waited_ns = event->batch.waited_ns;
+		return 0;
+	}
+	stream_close(join, stream);
+	return 0;
+}
+
+static int take_mark(struct join *join, const struct segment *segment, const struct ring *ring,
+		     struct dlprof_event *event)
+{
+	event->mark[sizeof(event->mark) - 1] = '\0';
+	return writer_mark(join->writer, (int64_t)event->begin_ns, segment->header->pid, ring->tid,
+			   event->flags & DLPROF_FLAG_RANGE
+				   ? (int64_t)(event->duration_ns & INT64_MAX)
+				   : WRITE_UNKNOWN,
+			   event->mark);
+}
+
+int join_take(void *context, struct segment *segment, struct ring *ring, uint64_t position,
+	      struct dlprof_event *event)
+{
+	struct join *join = context;
+	struct stream *stream = NULL;
+	int r;
+
+	sampler_take(join->sampler, segment, ring, event);
+	switch ((enum dlprof_event_kind)event->kind) {
+	case DLPROF_EVENT_OP:
+		return take_operation(join, segment, ring, event);
+	case DLPROF_EVENT_MARK:
+		return take_mark(join, segment, ring, event);
+	case DLPROF_EVENT_PLACE:
+		event->mark[sizeof(event->mark) - 1] = '\0';
+		return writer_place(join->writer, segment->header->pid,
+				    facts_loader(segment, event->task), event->mark);
+	case DLPROF_EVENT_GPU_OPS:
+	case DLPROF_EVENT_GPU_COPIES:
+	case DLPROF_EVENT_GPU_STATE:
+	case DLPROF_EVENT_KERNEL:
+		return gpu_join_take(join->gpu, segment, event);
+	case DLPROF_EVENT_STAGE:
+	case DLPROF_EVENT_STAGE_SUM:
+		return stages_take(join->writer, segment, event);
+	case DLPROF_EVENT_EPOCH:
+	case DLPROF_EVENT_BATCH:
+	case DLPROF_EVENT_STOP:
+	case DLPROF_EVENT_WORKER:
+	case DLPROF_EVENT_LOAD:
+	case DLPROF_EVENT_MADE:
+	case DLPROF_EVENT_PARTS:
+		break;
+	default: /* of a damaged ring */
+		return 0;
+	}
+	r = find_stream(join, event, &stream);
+	if (r < 0)
+		return r;
+	switch ((enum dlprof_event_kind)event->kind) {
+	case DLPROF_EVENT_EPOCH:
+		return take_epoch(join, stream, segment, ring, event);
+	case DLPROF_EVENT_BATCH:
+		return take_batch(join, stream, segment, ring, position, event);
+	case DLPROF_EVENT_STOP:
+		return take_stop(join, stream, segment, ring, event);
+	case DLPROF_EVENT_WORKER:
+		return note_process(join, stream, segment, "worker", event->worker);
+	case DLPROF_EVENT_MADE:
+		take_made(stream, event);
+		return 0;
+	case DLPROF_EVENT_PARTS:
+		take_parts(join, stream, segment, ring, event);
+		return 0;
+	default:
+		return take_load(join, stream, segment, ring, position, event);
+	}
+}
+
+static void drop_done(struct join *join)
+{
+	struct stream **link = &join->streams;
+
+	while (*link) {
+		struct stream *stream = *link;
+
+		/* Not at once: a worker's last records may come a round later. */
+		if (stream->closed && !stream->count && join->round - stream->closed_round > 2) {
+			*link = stream->next;
+			stream_free(stream);
+		} else {
+			link = &stream->next;
+		}
+	}
+}
+
+/* Batches whose step is not over keep what the GPU did since they began. */
+static void keep_for_steps(const struct join *join)
+{
+	for (const struct stream *stream = join->streams; stream; stream = stream->next)
+		for (size_t i = 0; i < stream->count; i++)
+			if (stream->entries[i].delivered)
+				gpu_join_keep_from(join->gpu, &stream->consumer,
+						   (int64_t)stream->entries[i].batch.begin_ns);
+}
+
+/* Records of a loader whose epoch was never announced: its consumer lost the record, was killed
+ * before it wrote it, or there is none. */
+static int adopt(struct join *join, struct stream *stream)
+{
+	struct loader_row row = {
+		.pid = stream->consumer.pid ? stream->consumer.pid : stream->entries[0].loader.pid,
+		.number = (int64_t)(stream->key & INT64_MAX),
+		.workers = WRITE_UNKNOWN,
+		.prefetch_factor = WRITE_UNKNOWN,
+		.in_order = WRITE_UNKNOWN,
+		.persistent = WRITE_UNKNOWN,
+		.batch_size = WRITE_UNKNOWN,
+	};
+
+	stream->known = true;
+	stream->epoch = stream->generation;
+	return writer_loader(join->writer, &row, &stream->loader_id);
+}
+
+int join_round(struct join *join, size_t *ret_rows)
+{
+	size_t before = join->rows;
+	int r;
+
+	join->now_ns = now_ns();
+	for (struct stream *stream = join->streams; stream; stream = stream->next) {
+		r = stream->known || stream->count <= STREAM_MOST ? 0 : adopt(join, stream);
+		if (r == 0 && stream->known && stream->seen_more) {
+			r = writer_epoch_seen(join->writer, stream->loader_id, stream->epoch,
+					      &stream->seen);
+			stream->seen_more = r < 0;
+			if (r == 0)
+				stream->seen.save_ns = WRITE_UNKNOWN;
+		}
+		if (r == 0)
+			r = settle_stream(join, stream);
+		if (r < 0)
+			return r;
+	}
+	keep_for_steps(join);
+	r = gpu_join_round(join->gpu, join->finishing);
+	if (r < 0)
+		return r;
+	drop_done(join);
+	join->round++;
+	*ret_rows += join->rows - before;
+	return 0;
+}
+
+void join_life_ended(struct join *join, const struct life *life)
+{
+	for (struct stream *stream = join->streams; stream; stream = stream->next) {
+		if (life_is(&stream->consumer, life))
+			stream_close(join, stream);
+		for (size_t i = 0; i < stream->count; i++) {
+			struct entry *entry = &stream->entries[i];
+
+			if (!life_is(&entry->loader, life) || entry->delivered || entry->abandoned)
+				continue;
+			entry->abandoned = true;
+			came_now(join, entry);
+		}
+	}
+}
+
+int join_finish(struct join *join)
+{
+	size_t rows = 0;
+	int r;
+
+	join->finishing = true;
+	for (struct stream *stream = join->streams; stream; stream = stream->next) {
+		stream_close(join, stream);
+		r = stream->known || !stream->count ? 0 : adopt(join, stream);
+		if (r < 0)
+			return r;
+	}
+	return join_round(join, &rows);
+}
+
+static void hold(const struct held *held)
+{
+	if (held->ring && held->position < held->ring->release)
+		held->ring->release = held->position;
+}
+
+void join_release(const struct join *join, struct segment *segment)
+{
+	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++)
+		segment->rings[i].release = segment->rings[i].read;
+	for (const struct stream *stream = join->streams; stream; stream = stream->next) {
+		for (size_t i = 0; i < stream->count; i++) {
+			hold(&stream->entries[i].load_held);
+			hold(&stream->entries[i].batch_held);
+		}
+	}
+	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
+		struct ring *ring = &segment->rings[i];
+
+		/* Nearly full of records that wait for something: give room, at the risk that a
+		 * drain killed now takes these few with it. */
+		if (!segment->dead && ring->head - ring->release > DLPROF_RING_CAPACITY / 4 * 3)
+			ring->release = ring->read;
+		/* Room that was given once cannot be taken back. */
+		if (ring->release - ring->published > DLPROF_RING_CAPACITY)
+			ring->release = ring->published;
+	}
+}
+
+void join_forget(struct join *join, const struct segment *segment)
+{
+	const struct ring *end = segment->rings + DLPROF_SLOT_COUNT;
+
+	for (struct stream *stream = join->streams; stream; stream = stream->next) {
+		for (size_t i = 0; i < stream->count; i++) {
+			struct entry *entry = &stream->entries[i];
+
+			if (entry->load_held.ring >= segment->rings && entry->load_held.ring < end)
+				entry->load_held.ring = NULL;
+			if (entry->batch_held.ring >= segment->rings &&
+			    entry->batch_held.ring < end)
+				entry->batch_held.ring = NULL;
+		}
+	}
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/batches/stages.h"
+
+#include <errno.h>
+
+#include "analysis/cause/stage_kind.h"
+#include "drain/database/facts.h"
+
+static int64_t known(int32_t value)
+{
+	return value < 0 ? WRITE_UNKNOWN : value;
+}
+
+static int take_stage(struct writer *writer, int64_t pid, int64_t number,
+		      const struct segment *segment, struct dlprof_event *event)
+{
+	struct dlprof_stage *stage = &event->stage;
+	const bool is_kernel = stage->flags & DLPROF_STAGE_KERNEL;
+	struct stage_row row = {
+		.pid = pid,
+		.number = number,
+		.parent = stage->parent ? facts_loader(segment, stage->parent) : WRITE_UNKNOWN,
+		.kernel = is_kernel,
+		.root = (stage->flags & DLPROF_STAGE_ROOT) != 0,
+		.autotuned = (stage->flags & DLPROF_STAGE_AUTOTUNED) != 0,
+		.parallel = known(stage->parallel),
+		.capacity = known(stage->capacity),
+		.threads = known(stage->threads),
+		.name = stage->name,
+	};
+
+	stage->name[sizeof(stage->name) - 1] = '\0';
+	row.kind = stage_kind_names[stage_kind_of(stage->name, is_kernel)];
+	return writer_stage(writer, &row);
+}
+
+/* Of all that is within a call only a part has a clock for its CPU time: the rest is as busy. */
+static int64_t cpu_of(const struct dlprof_stage_sum *sum)
+{
+	if (!sum->timed_ns || sum->cpu_ns > sum->timed_ns * 2)
+		return WRITE_UNKNOWN;
+	return (int64_t)((double)sum->own_ns * (double)sum->cpu_ns / (double)sum->timed_ns);
+}
+
+static int take_sum(struct writer *writer, int64_t pid, int64_t number,
+		    const struct dlprof_event *event)
+{
+	const struct dlprof_stage_sum *sum = &event->stage_sum;
+	struct stage_sum_row row = {
+		.begin_ns = (int64_t)event->begin_ns,
+		.window_ns = (int64_t)event->duration_ns,
+		.loader_id = WRITE_UNKNOWN,
+		.epoch = WRITE_UNKNOWN,
+		.elements = (int64_t)sum->elements,
+		.busy_ns = (int64_t)sum->busy_ns,
+		.own_ns = (int64_t)sum->own_ns,
+		.cpu_ns = cpu_of(sum),
+		.read_ns = (int64_t)sum->read_ns,
+		.ready = (int64_t)sum->ready,
+	};
+	int64_t in_order;
+	int r = 0;
+
+	if (event->stream)
+		r = writer_find_epoch(writer, event->stream, event->generation, &row.loader_id,
+				      &row.epoch, &in_order);
+	return r < 0 && r != -ENOENT ? r : writer_stage_sum(writer, pid, number, &row);
+}
+
+int stages_take(struct writer *writer, const struct segment *segment, struct dlprof_event *event)
+{
+	const int64_t pid = segment->header->pid, number = facts_loader(segment, event->task);
+
+	return event->kind == DLPROF_EVENT_STAGE
+		       ? take_stage(writer, pid, number, segment, event)
+		       : take_sum(writer, pid, number, event);
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/database/home.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dlprof/units.h"
+#include "drain/base/now.h"
+#include "drain/segments/folder.h"
+#include "drain/segments/link.h"
+#include "drain/segments/trust.h"
+#include "store/database/copy.h"
+#include "store/database/db_open.h"
+#include "store/run/query.h"
+
+/*
+ * Between two deliveries. What is delivered is all that is left where the kernel ends the drain
+ * with process 1 of a container, and its folders go: of a short run it must not be nothing.
+ */
+#define LEAST_NS  UINT64_C(2000000000)
+#define MOST_NS	  UINT64_C(60000000000)
+#define PART_TIME 10	/* of the time since the first */
+
+/*
+ * File systems of other machines and of user-space programs: SQLite's locks and its shared memory
+ * do not work on all of them, and every one of its small writes is a journey. The numbers are those
+ * of linux/magic.h and statfs(2), or of the file system's own sources.
+ */
+static const struct {
+	uint32_t type;
+	const char *name;
+} REMOTE[] = {
+	{0x6969, "NFS"},
+	{0x517B, "SMB"},
+	{0xFF534D42, "CIFS"},
+	{0xFE534D42, "SMB2"},
+	{0x65735546, "FUSE"}, /* sshfs, s3fs, gcsfuse, and many more */
+	{0x01021997, "9p"},
+	{0x00C36400, "Ceph"},
+	{0x0BD00BD0, "Lustre"},
+	{0x47504653, "GPFS"},
+	{0x19830326, "BeeGFS"},
+	{0x5346414F, "AFS"},
+	{0x6B414653, "kAFS"},
+	{0x73757245, "Coda"},
+	{0x20030528, "OrangeFS"},
+	{0xAAD7AAEA, "PanFS"},
+	{0x564C, "NCP"},
+	{0x01161970, "GFS2"},
+	{0x7461636F, "OCFS2"},
+	{0x786F4256, "VirtualBox"},
+	{0xBACBACBC, "VMware"},
+};
+
+/* How a delivering child went, in memory that it shares with us. */
+struct told {
+	int error;
+	char name[DELIVER_PATH];
+};
+
+void home_init(struct home *home, const char *target, const char *folder)
+{
+	*home = (struct home){.target = target};
+	snprintf(home->local, sizeof(home->local), "%s/" TRUST_DATABASE, folder);
+}
+
+static bool has_bytes(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+}
+
+bool home_is_remote(const char *path)
+{
+	struct statfs status;
+
+	if (statfs(path, &status) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_COUNT(REMOTE); i++)
+		if ((uint32_t)status.f_type == REMOTE[i].type)
+			return true;
+	return false;
+}
+
+/* The run's, as it has it. */
+static void run_id(struct db *db, char *ret, size_t size)
+{
+	struct run_info run;
+
+	if (query_run(db, &run) < 0)
+		return;
+	snprintf(ret, size, "%s", run.id ? run.id : "");
+	run_info_done(&run);
+}
+
+/* The folder was removed with everything in it. */
+static void restore(const struct home *home)
+{
+	if (home->is_local && *home->delivered && !has_bytes(home->local))
+		copy_database(home->delivered, home->local);
+}
+
+int home_open(struct home *home, struct db **ret_db)
+{
+	struct stat status;
+	int r;
+
+	/* The folder has the newest copy: a drain that was interrupted wrote there. */
+	if (!home->was_open && !home->is_local)
+		home->is_local = has_bytes(home->local) ||
+				  (home_is_remote(home->target) && !has_bytes(home->target));
+	restore(home);
+	/* Whoever removed it wants no new one. */
+	if (!home->is_local && lstat(home->target, &status) < 0)
+		return -errno;
+	r = db_open_write(home->is_local ? home->local : home->target, ret_db);
+	/* No room on this machine, either. */
+	if (r < 0 && home->is_local && !has_bytes(home->local) &&
+	    db_open_write(home->target, ret_db) == 0) {
+		home->is_local = false;
+		r = 0;
+	}
+	home->was_open |= r == 0;
+	return r;
+}
+
+/* Nobody may take a part of the run for all of it. */
+static void empty_target(const struct home *home)
+{
+	static const char *const beside[] = {"-wal", "-shm", "-journal"};
+	char name[DELIVER_PATH + 16];
+	struct stat status;
+	int fd = open(home->target, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &status) < 0 || status.st_uid != geteuid() || ftruncate(fd, 0) < 0) {
+		close(fd);
+		return;
+	}
+	close(fd);
+	for (size_t i = 0; i < ARRAY_COUNT(beside); i++) {
+		snprintf(name, sizeof(name), "%s%s", home->target, beside[i]);
+		unlink(name);
+	}
+}
+
+/* Whether what was copied can be written on; what is no run of ours stays where it was. */
+static bool is_ours(const struct home *home)
+{
+	struct db *db;
+	int r = db_open_write(home->local, &db);
+
+	if (r == 0)
+		db_close(db);
+	else
+		unlink(home->local);
+	return r == 0;
+}
+
+void home_failed(struct home *home, int error)
+{
+	bool had_bytes = has_bytes(home->target);
+
+	home->error = error;
+	/* Somebody has it locked, which passes; or has removed it. */
+	if (home->is_local || error == -ENOMEM || (error == -EBUSY && home->was_open) ||
+	    access(home->target, F_OK) < 0)
+		return;
+	if (had_bytes && copy_database(home->target, home->local) < 0)
+		return;
+	home->is_local = true;
+	home->was_open = false;
+	home->due_ns = 0;
+	if (!had_bytes || is_ours(home))
+		empty_target(home);
+}
+
+/* In the child: delivers, and lets its parent know how it went. */
+static void carry(const struct parcel *parcel, struct told *told)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	told->error = deliver(parcel, told->name);
+	_exit(0);
+}
+
+static struct parcel parcel_of(const struct home *home, bool last)
+{
+	struct parcel parcel = {.from = home->local, .target = home->target, .last = last};
+
+	snprintf(parcel.run_id, sizeof(parcel.run_id), "%s", home->run_id);
+	return parcel;
+}
+
+static void take_answer(struct home *home, const struct told *told)
+{
+	home->error = told->error;
+	if (told->error == 0)
+		snprintf(home->delivered, sizeof(home->delivered), "%s", told->name);
+}
+
+/* The log was moved into the database, and stays empty until the copy is made. */
+static void send(struct home *home, struct db *db)
+{
+	struct parcel parcel;
+
+	if (!*home->run_id)
+		run_id(db, home->run_id, sizeof(home->run_id));
+	if (!home->told) {
+		home->told = mmap(NULL, sizeof(*home->told), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		if (home->told == MAP_FAILED)
+			home->told = NULL;
+	}
+	if (!home->told || db_freeze(db) < 0)
+		return;
+	parcel = parcel_of(home, false);
+	*home->told = (struct told){.error = -EIO};
+	home->carrier = fork();
+	if (home->carrier == 0)
+		carry(&parcel, home->told);
+	if (home->carrier < 0) {
+		home->carrier = 0;
+		db_thaw(db);
+	}
+}
+
+static uint64_t pause_ns(struct home *home, uint64_t now)
+{
+	if (!home->begun_ns)
+		home->begun_ns = now;
+	return within(LEAST_NS, MOST_NS, (now - home->begun_ns) / PART_TIME);
+}
+
+void home_committed(struct home *home, struct db *db)
+{
+	uint64_t now = now_ns();
+
+	if (!home->is_local) {
+		home->error = 0;
+		return;
+	}
+	if (home->carrier) {
+		if (waitpid(home->carrier, NULL, WNOHANG) == 0)
+			return;
+		home->carrier = 0;
+		db_thaw(db);
+		take_answer(home, home->told);
+		home->due_ns = now + pause_ns(home, now);
+	} else if (now >= home->due_ns) {
+		send(home, db);
+	}
+}
+
+void home_words(const struct home *home, char *text, size_t size)
+{
+	const char *where = "";
+
+	if (home->is_local && home->error)
+		where = home->local;
+	else if (*home->delivered && strcmp(home->delivered, home->target) != 0)
+		where = home->delivered;
+	snprintf(text, size, "%s", where);
+	/* Of what is in the folder, the folder. */
+	if (where == home->local)
+		*strrchr(text, '/') = '\0';
+}
+
+void home_stop(struct home *home)
+{
+	if (!home->carrier)
+		return;
+	kill(home->carrier, SIGKILL);
+	waitpid(home->carrier, NULL, 0);
+	home->carrier = 0;
+	home->due_ns = 0;
+}
+
+/*
+ * What a move or a delivery that was cut short left there, and what was delivered. In a folder that
+ * is ours, and nowhere else, whatever has its path by now.
+ */
+static void clear(const struct home *home)
+{
+	static const char *const names[] = {
+		TRUST_DATABASE, TRUST_DATABASE "-wal", TRUST_DATABASE "-shm",
+		TRUST_DATABASE "-journal", TRUST_DATABASE COPY_PART,
+	};
+	char path[DELIVER_PATH];
+	struct folder folder;
+
+	snprintf(path, sizeof(path), "%s", home->local);
+	*strrchr(path, '/') = '\0';
+	if (folder_look(&folder, path) < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+		unlinkat(folder.fd, names[i], 0);
+	folder_close(&folder);
+}
+
+int home_finish(struct home *home)
+{
+	struct told told = {.error = 0};
+	struct parcel parcel;
+	struct db *db;
+
+	if (has_bytes(home->local)) {
+		db_limit_anew();
+		if (!*home->run_id && db_open_read(home->local, &db) == 0) {
+			run_id(db, home->run_id, sizeof(home->run_id));
+			db_close(db);
+		}
+		parcel = parcel_of(home, true);
+		told.error = deliver(&parcel, told.name);
+		take_answer(home, &told);
+	}
+	if (told.error < 0)
+		return told.error;
+	clear(home);
+	home->is_local = home->was_open = false;
+	return 0;
+}
+
+bool home_find(const char *database, char *ret, size_t size)
+{
+	char path[4096];
+	struct folder folder;
+
+	snprintf(ret, size, "%s", database);
+	if (link_find(database, path, sizeof(path)) < 0 || folder_look(&folder, path) < 0)
+		return false;
+	folder_close(&folder);
+	if (strlen(path) + sizeof(TRUST_DATABASE) >= size)
+		return false;
+	snprintf(ret, size, "%s/" TRUST_DATABASE, path);
+	if (has_bytes(ret))
+		return true;
+	snprintf(ret, size, "%s", database);
+	return false;
+}
+
+int home_open_read(const char *database, struct db **ret_db)
+{
+	char path[DELIVER_PATH];
+	int r;
+
+	if (!home_find(database, path, sizeof(path)))
+		return db_open_read(database, ret_db);
+	r = db_open_read(path, ret_db);
+	/* Delivered just now. */
+	return r == -ENOENT ? db_open_read(database, ret_db) : r;
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/gpu/gpu_join.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/gpu/gpu_devices.h"
+#include "dlprof/units.h"
+#include "drain/base/now.h"
+#include "drain/gpu/gaps.h"
+#include "drain/gpu/gpu_ops.h"
+#include "drain/gpu/gpu_rows.h"
+#include "drain/gpu/kernel_name.h"
+
+#define KEEP_NS 10000000000 /* of an epoch's first wait nothing is known until it is over */
+#define META_NS 2000000000  /* between two looks at the sums */
+#define MANY_OTHERS 100     /* copies and waits without a kernel */
+
+#define NOT_LATE ((struct gap){INT64_MAX, 0})
+
+struct process {
+	struct process *next;
+	struct life life;
+	struct gpu_rows what;
+	bool has_batches;   /* of a loader or of marks */
+	bool whole_graphs;  /* and there were graphs */
+	bool any_kernel;    /* or graph was recorded */
+	size_t other_count; /* operations before the first of these */
+	struct gaps gaps;
+	int64_t complete_ns; /* all was sent up to here */
+	int64_t newest_ns;   /* batch that was told, its begin */
+	int64_t keep_ns;     /* batches to come do not begin before; INT64_MAX: not told */
+	struct gap late;     /* was said to be complete, and operations of it came since */
+	struct gpu_seen seen;
+	struct kernel_name name;
+	struct gpu_ops ops;
+	struct gpu_batch *batches; /* that wait, or may be written again, in any order */
+	size_t batch_count, batch_capacity;
+	struct dlprof_gpu_state sums;
+	struct dlprof_gpu_state judged; /* the sums of the last word that all was sent */
+};
+
+struct gpu_join {
+	struct writer *writer;
+	struct process *processes;
+	bool clock_noted, doubt_noted;
+	int64_t meta_ns;
+};
+
+int gpu_join_open(struct writer *writer, struct gpu_join **ret_gpu)
+{
+	struct gpu_join *gpu = calloc(1, sizeof(*gpu));
+
+	if (!gpu)
+		return -ENOMEM;
+	gpu->writer = writer;
+	*ret_gpu = gpu;
+	return 0;
+}
+
+void gpu_join_close(struct gpu_join *gpu)
+{
+	struct process *process, *next;
+
+	if (!gpu)
+		return;
+	for (process = gpu->processes; process; process = next) {
+		next = process->next;
+		gpu_ops_done(&process->ops);
+		free(process->batches);
+		free(process);
+	}
+	free(gpu);
+}
+
+static struct process *find_process(const struct gpu_join *gpu, const struct life *life)
+{
+	struct process *process = gpu->processes;
+
+	while (process && !life_is(&process->life, life))
+		process = process->next;
+	return process;
+}
+
+static struct process *make_process(struct gpu_join *gpu, const struct life *life)
+{
+	struct process *process = find_process(gpu, life);
+
+	if (process)
+		return process;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	process->life = *life;
+	/* Unless it says otherwise itself: what a drain before us took is gone. */
+	gaps_init(&process->gaps, (int64_t)now_ns());
+	process->keep_ns = INT64_MAX;
+	process->late = NOT_LATE;
+	process->next = gpu->processes;
+	gpu->processes = process;
+	return process;
+}
+
+/* All that began before complete_ns was said to be sent: see shim/cuda/coverage.h. */
+static void note_late(struct process *process, const struct gpu_op *op)
+{
+	struct gap *late = &process->late;
+	const int64_t end_ns =
+		op->end_ns < process->complete_ns ? op->end_ns : process->complete_ns;
+
+	if (op->device < 0 || op->begin_ns >= process->complete_ns)
+		return;
+	if (op->begin_ns < late->begin_ns)
+		late->begin_ns = op->begin_ns;
+	if (end_ns > late->end_ns)
+		late->end_ns = end_ns;
+}
+
+static int add_op(struct process *process, const struct dlprof_event *event, bool only,
+		  const struct dlprof_gpu_op *op, uint64_t bytes)
+{
+	uint64_t begin_ns = event->begin_ns + op->offset_ns;
+	uint64_t length_ns = only ? event->duration_ns : op->length_ns;
+	struct gpu_op added;
+
+	/* Of a damaged ring they may be anything. */
+	if (begin_ns > INT64_MAX / 4 || length_ns > INT64_MAX / 4)
+		return 0;
+	added = (struct gpu_op){
+		.begin_ns = (int64_t)begin_ns,
+		.end_ns = (int64_t)(begin_ns + length_ns),
+		.bytes = bytes,
+		.what = op->what,
+		.device = (int16_t)event->worker,
+		.kind = DLPROF_GPU_WHAT_KIND(op->what),
+	};
+	gpu_devices_note(&process->seen.devices, &added);
+	gpu_streams_note(&process->seen.streams, &added);
+	note_late(process, &added);
+	process->whole_graphs |=
+		added.kind == DLPROF_GPU_GRAPH && (process->sums.flags & DLPROF_GPU_WHOLE_GRAPHS);
+	process->any_kernel |= added.kind == DLPROF_GPU_KERNEL || added.kind == DLPROF_GPU_GRAPH;
+	process->other_count += !process->any_kernel;
+	return gpu_ops_add(&process->ops, &added);
+}
+
+static int take_ops(struct process *process, const struct dlprof_event *event)
+{
+	const struct dlprof_gpu_ops *ops = &event->gpu_ops;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < ops->count && i < DLPROF_GPU_OP_COUNT; i++)
+		r = add_op(process, event, ops->count == 1, &ops->ops[i], 0);
+	return r;
+}
+
+static int take_copies(struct process *process, const struct dlprof_event *event)
+{
+	const struct dlprof_gpu_copies *copies = &event->gpu_copies;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < copies->count && i < DLPROF_GPU_COPY_COUNT; i++) {
+		const struct dlprof_gpu_copy *copy = &copies->copies[i];
+
+		r = add_op(process, event, copies->count == 1, &copy->op,
+			   (uint64_t)copy->bytes_high << 32 | copy->bytes_low);
+	}
+	return r;
+}
+
+static int write_gap(struct gpu_join *gpu, const struct process *process, const struct gap *gap,
+		     const char *why)
+{
+	return writer_gap(gpu->writer, process->life.pid, gap->begin_ns,
+			  gap->end_ns == GAPS_OPEN ? WRITE_UNKNOWN : gap->end_ns, why);
+}
+
+static int take_complete(struct gpu_join *gpu, struct process *process, int64_t when_ns)
+{
+	const char *why;
+	struct gap gap;
+	bool changed;
+
+	process->complete_ns = when_ns;
+	changed = gaps_judge(&process->gaps, when_ns, &process->judged, &process->sums, &gap, &why);
+	process->judged = process->sums;
+	return changed ? write_gap(gpu, process, &gap, why) : 0;
+}
+
+static int take_state(struct gpu_join *gpu, struct process *process,
+		      const struct dlprof_event *event)
+{
+	const struct dlprof_gpu_state *state = &event->gpu_state;
+	int64_t when_ns = (int64_t)(event->begin_ns & INT64_MAX);
+	struct gap gap = {when_ns, GAPS_OPEN};
+	char why[sizeof(state->why) + 1];
+
+	if (state->state == DLPROF_GPU_HOST)
+		process->what.host = true;
+	if (state->state == DLPROF_GPU_HOST || state->state > DLPROF_GPU_GAP_END)
+		return 0;
+	process->sums = *state;
+	process->what.with_kernels = state->flags & DLPROF_GPU_WITH_KERNELS;
+	process->what.with_calls = state->flags & DLPROF_GPU_WITH_CALLS;
+	snprintf(why, sizeof(why), "%.*s", (int)sizeof(state->why), state->why);
+	switch (state->state) {
+	case DLPROF_GPU_ATTACHED:
+		process->gaps.known_ns = process->gaps.window_ns = when_ns;
+		return 0;
+	case DLPROF_GPU_COMPLETE:
+		return take_complete(gpu, process, when_ns);
+	case DLPROF_GPU_GAP_BEGIN:
+		if (!gaps_begin(&process->gaps, GAPS_TOLD, when_ns))
+			return 0;
+		return write_gap(gpu, process, &gap, why);
+	default:
+		if (!gaps_end(&process->gaps, GAPS_TOLD, when_ns, &gap))
+			return 0;
+		return write_gap(gpu, process, &gap, NULL);
+	}
+}
+
+int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
+		  const struct dlprof_event *event)
+{
+	const struct life life = segment_life(segment);
+	struct process *process = make_process(gpu, &life);
+
+	if (!process)
+		return -ENOMEM;
+	switch (event->kind) {
+	case DLPROF_EVENT_GPU_OPS:
+		return take_ops(process, event);
+	case DLPROF_EVENT_GPU_COPIES:
+		return take_copies(process, event);
+	case DLPROF_EVENT_KERNEL:
+		return kernel_name_take(gpu->writer, &process->name, event);
+	default:
+		return take_state(gpu, process, event);
+	}
+}
+
+int gpu_join_batch(struct gpu_join *gpu, const struct life *life, const struct gpu_batch *batch)
+{
+	struct process *process = find_process(gpu, life);
+
+	if (!process || batch->end_ns < batch->begin_ns || batch->begin_ns < 0)
+		return 0;
+	process->has_batches = true;
+	if (batch->begin_ns > process->newest_ns)
+		process->newest_ns = batch->begin_ns;
+	if (process->batch_count == process->batch_capacity) {
+		size_t more = process->batch_capacity ? 2 * process->batch_capacity : 256;
+		struct gpu_batch *grown = realloc(process->batches, more * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		process->batches = grown;
+		process->batch_capacity = more;
+	}
+	process->batches[process->batch_count++] = *batch;
+	return 0;
+}
+
+void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t begin_ns)
+{
+	struct process *process = find_process(gpu, life);
+
+	if (process && begin_ns < process->keep_ns)
+		process->keep_ns = begin_ns;
+}
+
+/*
+ * A step without any operation is none of a GPU that waits, but of one whose records went to
+ * another user of CUPTI, or that has no part in this loop.
+ */
+static bool is_known(const struct process *process, const struct gpu_batch *batch)
+{
+	if (process->what.host)
+		return true;
+	return batch->begin_ns >= process->ops.forgotten_ns &&
+	       batch->end_ns <= process->complete_ns &&
+	       gaps_spare(&process->gaps, batch->begin_ns, batch->end_ns) &&
+	       gpu_ops_has(&process->ops, batch->begin_ns, batch->end_ns);
+}
+
+static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu_batch *batch)
+{
+	struct gpu_said said = {false, false};
+	struct gpu_rows what = process->what;
+	int r;
+
+	/* Copies may be reported and kernels not: then nothing is known of how busy a GPU is. */
+	what.with_kernels &= process->any_kernel;
+	r = gpu_rows_write(gpu->writer, &what, &process->ops, &process->seen, batch, &said);
+	batch->written = true;
+	if (r == 0 && said.is_doubtful && !gpu->doubt_noted) {
+		gpu->doubt_noted = true;
+		r = writer_note(gpu->writer, "warning",
+				"a GPU loader's kernels run on the same stream as others: how long "
+				"the GPU was idle is not known there, and the host's clock counts");
+	}
+	if (r < 0 || !said.busy || gpu->clock_noted)
+		return r;
+	gpu->clock_noted = true;
+	return writer_meta(gpu->writer, META_CLOCK, "gpu");
+}
+
+/* A thread of the host, as that of a backward pass, tells of its last launches with its next. */
+static bool is_awaited(const struct process *process, const struct gpu_batch *batch)
+{
+	if (process->what.host)
+		return batch->end_ns > process->newest_ns;
+	return batch->begin_ns >= process->ops.forgotten_ns &&
+	       (batch->end_ns > process->complete_ns ||
+		gaps_may_spare(&process->gaps, batch->end_ns));
+}
+
+/*
+ * Operations came of a time of which all was said to be there: what was written without them is
+ * written again. Where their neighbours are forgotten, before `kept_ns`, nothing is known.
+ */
+static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept_ns)
+{
+	struct gap late = process->late;
+	bool any = false;
+	int r;
+
+	process->late = NOT_LATE;
+	for (size_t i = 0; i < process->batch_count; i++)
+		if (process->batches[i].begin_ns < late.end_ns &&
+		    process->batches[i].end_ns > late.begin_ns)
+			process->batches[i].written = false;
+	if (late.end_ns > kept_ns)
+		late.end_ns = kept_ns;
+	if (late.begin_ns >= late.end_ns)
+		return 0;
+	r = writer_no_gpu(gpu->writer, process->life.pid, late.begin_ns, late.end_ns, &any);
+	return r < 0 || !any ? r : write_gap(gpu, process, &late, "CUPTI's records came too late");
+}
+
+/* Once there is no more to come of it, and what is written is not written again. */
+static int settle_batch(struct gpu_join *gpu, struct process *process, struct gpu_batch *batch,
+			int64_t kept_ns, bool *ret_kept)
+{
+	int r = 0;
+
+	if (!batch->written && is_known(process, batch))
+		r = write_batch(gpu, process, batch);
+	*ret_kept = batch->written && batch->begin_ns >= kept_ns && !process->what.host;
+	return r;
+}
+
+static int settle(struct gpu_join *gpu, struct process *process, bool finishing)
+{
+	int64_t keep_ns = (process->what.host ? (int64_t)now_ns() : process->complete_ns) - KEEP_NS;
+	const int64_t kept_ns =
+		keep_ns > process->ops.forgotten_ns ? keep_ns : process->ops.forgotten_ns;
+	size_t kept = 0;
+	int r = gpu_ops_sort(&process->ops);
+
+	if (r == 0)
+		r = mend_late(gpu, process, kept_ns);
+	for (size_t i = 0; r == 0 && i < process->batch_count; i++) {
+		struct gpu_batch *batch = &process->batches[i];
+		bool stays = !finishing && is_awaited(process, batch);
+
+		if (stays && batch->begin_ns < keep_ns)
+			keep_ns = batch->begin_ns;
+		else if (!stays)
+			r = settle_batch(gpu, process, batch, kept_ns, &stays);
+		if (stays)
+			process->batches[kept++] = *batch;
+	}
+	process->batch_count = kept;
+	if (process->keep_ns < keep_ns)
+		keep_ns = process->keep_ns;
+	process->keep_ns = INT64_MAX;
+	/* Not every time for the sake of a few. */
+	if (process->ops.count > 4096 && process->has_batches)
+		gpu_ops_forget(&process->ops, keep_ns);
+	return r;
+}
+
+/* What a process counted, by the keys of its sums over all processes. */
+static const struct count {
+	enum meta key;
+	size_t offset; /* in struct dlprof_gpu_state */
+} counts[] = {
+	{META_CUDA_RECORDS, offsetof(struct dlprof_gpu_state, record_count)},
+	{META_CUDA_BAD_TS, offsetof(struct dlprof_gpu_state, bad_count)},
+	{META_CUDA_DROPPED, offsetof(struct dlprof_gpu_state, dropped_count)},
+	{META_CUDA_OWN_DROP, offsetof(struct dlprof_gpu_state, own_drop_count)},
+	{META_CUDA_OVERHEAD_NS, offsetof(struct dlprof_gpu_state, overhead_ns)},
+};
+
+/* A number of a damaged segment must not make a sum overflow. */
+static int64_t sum_of(const struct process *process, size_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)&process->sums + offset, sizeof(value));
+	return (int64_t)(value > INT64_MAX >> 12 ? INT64_MAX >> 12 : value);
+}
+
+static int64_t sum_of_all(const struct gpu_join *gpu, size_t offset)
+{
+	int64_t sum = 0;
+
+	for (const struct process *process = gpu->processes; process; process = process->next)
+		sum += sum_of(process, offset);
+	return sum;
+}
+
+/* By all lives of the process. */
+static int64_t lost_by(const struct gpu_join *gpu, int32_t pid)
+{
+	int64_t lost = 0;
+
+	for (const struct process *process = gpu->processes; process; process = process->next)
+		if (process->life.pid == pid)
+			lost += sum_of(process, offsetof(struct dlprof_gpu_state, dropped_count)) +
+				sum_of(process, offsetof(struct dlprof_gpu_state, own_drop_count));
+	return lost;
+}
+
+static int write_losses(struct gpu_join *gpu)
+{
+	int r = 0;
+
+	for (const struct process *process = gpu->processes; r == 0 && process;
+	     process = process->next) {
+		int64_t lost = lost_by(gpu, process->life.pid);
+
+		if (lost)
+			r = writer_loss(gpu->writer, process->life.pid, "GPU records", lost);
+	}
+	return r;
+}
+
+/* Once it is clear that kernels do not come, though all else does. */
+static int note_no_kernels(struct gpu_join *gpu)
+{
+	for (const struct process *process = gpu->processes; process; process = process->next)
+		if (process->what.with_kernels && !process->any_kernel &&
+		    process->other_count >= MANY_OTHERS)
+			return writer_note(gpu->writer, "warning",
+					   "CUPTI reported copies and waits of the GPU, but no "
+					   "kernel: how busy it was is not known, and the host's "
+					   "clock counts");
+	return 0;
+}
+
+static int write_meta(struct gpu_join *gpu)
+{
+	bool bound = false, seen = false;
+	int r = 0;
+
+	for (const struct process *process = gpu->processes; process; process = process->next) {
+		seen |= !process->what.host;
+		bound |= process->whole_graphs;
+	}
+	for (size_t i = 0; seen && r == 0 && i < ARRAY_COUNT(counts); i++)
+		r = writer_meta_number(gpu->writer, counts[i].key,
+				       sum_of_all(gpu, counts[i].offset));
+	if (seen && r == 0)
+		r = writer_meta_number(gpu->writer, META_GPU_BUSY_IS_UPPER_BOUND, bound);
+	if (r == 0)
+		r = write_losses(gpu);
+	if (r == 0 && sum_of_all(gpu, offsetof(struct dlprof_gpu_state, bad_count)) * 100 >
+			      sum_of_all(gpu, offsetof(struct dlprof_gpu_state, record_count)))
+		r = writer_note(gpu->writer, "warning",
+				"more than 1 % of CUPTI's records have times that cannot be: they "
+				"were left out, and the GPU was busier than the numbers say");
+	return r;
+}
+
+int gpu_join_round(struct gpu_join *gpu, bool finishing)
+{
+	int r = 0;
+
+	if (!gpu->processes)
+		return 0;
+	for (struct process *process = gpu->processes; r == 0 && process; process = process->next)
+		r = settle(gpu, process, finishing);
+	if (r == 0 && (finishing || (int64_t)now_ns() - gpu->meta_ns > META_NS)) {
+		gpu->meta_ns = (int64_t)now_ns();
+		r = write_meta(gpu);
+	}
+	if (r == 0 && finishing)
+		r = note_no_kernels(gpu);
+	return r;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu_ops.h - the operations of one process's GPUs that may still belong to a step: they come out
+ * of order and seconds late. Where more come than fit, the older half is forgotten.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/gpu/gpu_step.h"
+
+/* All zero at first. */
+struct gpu_ops {
+	struct gpu_op *items;
+	size_t count, capacity, sorted_count;
+	int64_t longest_ns;   /* operation among them */
+	int64_t forgotten_ns; /* what ended before is no longer kept */
+};
+
+void gpu_ops_done(struct gpu_ops *ops);
+
+/* 0 or -ENOMEM. */
+int gpu_ops_add(struct gpu_ops *ops, const struct gpu_op *op);
+
+/* Before what follows. 0 or -ENOMEM. */
+int gpu_ops_sort(struct gpu_ops *ops);
+
+/* Forgets those that ended before. */
+void gpu_ops_forget(struct gpu_ops *ops, int64_t ns);
+
+/* Those that may touch [begin_ns, end_ns), by begin. */
+struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns,
+			    size_t *ret_count);
+
+/* Whether any does. */
+bool gpu_ops_has(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns);

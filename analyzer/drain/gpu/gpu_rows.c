@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/gpu/gpu_rows.h"
+
+#include <stdlib.h>
+
+#include "analysis/gpu/gpu_call.h"
+
+/* One step, as it is looked at. */
+struct view {
+	const struct gpu_batch *batch;
+	struct gpu_op *ops;
+	size_t count;
+	struct gpu_step step;
+	struct gpu_device_step devices[GPU_DEVICES_MOST];
+	size_t device_count;
+};
+
+static void fill(const struct gpu_rows *what, const struct view *view, bool is_doubtful,
+		 struct gpu_values *values)
+{
+	const struct gpu_batch *batch = view->batch;
+	const struct gpu_step *step = &view->step;
+
+	values->kernel_count = step->kernel_count;
+	values->graph_count = step->graph_count;
+	if (!step->anywhere_bytes) {
+		values->h2d_bytes = step->h2d_bytes;
+		values->d2h_bytes = step->d2h_bytes;
+	}
+	values->sync_event_ns = step->sync_event_ns;
+	values->sync_stream_ns = step->sync_stream_ns;
+	values->sync_context_ns = step->sync_context_ns;
+	if (what->host)
+		return;
+	values->h2d_ns = step->h2d_ns;
+	values->d2h_ns = step->d2h_ns;
+	values->memset_ns = step->memset_ns;
+	values->h2d_pageable_bytes = step->h2d_pageable_bytes;
+	if (!what->with_kernels) {
+		values->kernel_count = values->graph_count = WRITE_UNKNOWN;
+		return;
+	}
+	if (is_doubtful)
+		return;
+	values->nccl_ns = step->nccl_ns;
+	values->gpu_compute_ns = step->compute_ns;
+	values->gpu_loading_ns = step->loading_ns;
+	values->gpu_busy_ns = step->busy_ns;
+	/* The wait was not seen: it may lie in any of the gaps. */
+	if (batch->wait_ns == WRITE_UNKNOWN)
+		return;
+	values->gpu_idle_wait_ns = step->gap_data_ns;
+	values->gap_data_ns = step->gap_data_ns;
+	values->gap_h2d_ns = step->gap_h2d_ns;
+	values->gap_sync_ns = step->gap_sync_ns;
+	values->gap_host_ns = step->gap_host_ns;
+	values->gap_other_ns = step->gap_other_ns;
+}
+
+static int write_calls(struct writer *writer, const struct gpu_batch *batch,
+		       const struct gpu_op *ops, size_t count)
+{
+	struct gpu_call_values values = {batch->loader_id, batch->epoch, batch->task};
+	struct gpu_calls calls;
+
+	gpu_calls_measure(ops, count, batch->begin_ns, batch->end_ns, batch->tid, &calls);
+#define X(name)                                                                                    \
+	values.name = batch->tid ? calls.training.name : WRITE_UNKNOWN;                            \
+	values.other_##name = calls.others.name;
+	GPU_CALL_TRAINING(X)
+#undef X
+	return writer_gpu_call(writer, &values);
+}
+
+static int write_devices(struct writer *writer, const struct gpu_batch *batch,
+			 const struct gpu_device_step *steps, size_t count)
+{
+	bool waited = batch->wait_ns != WRITE_UNKNOWN;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = writer_gpu_device(writer, &(struct gpu_device_row){
+						      .loader_id = batch->loader_id,
+						      .epoch = batch->epoch,
+						      .task = batch->task,
+						      .device = steps[i].device,
+						      .fed = steps[i].fed,
+						      .busy_ns = steps[i].busy_ns,
+						      .idle_wait_ns = waited ? steps[i].gap_data_ns
+									     : WRITE_UNKNOWN,
+						      .kernel_count = steps[i].kernel_count,
+						      .graph_count = steps[i].graph_count,
+						      .h2d_bytes = steps[i].h2d_bytes,
+						      .peer_bytes = steps[i].peer_bytes,
+					      });
+	return r;
+}
+
+static int measure(struct gpu_devices *devices, struct view *view)
+{
+	const struct gpu_batch *batch = view->batch;
+	int64_t wait_ns = batch->wait_ns == WRITE_UNKNOWN ? 0 : batch->wait_ns;
+
+	return gpu_devices_measure(devices, view->ops, view->count, batch->begin_ns,
+				   batch->begin_ns + wait_ns, batch->end_ns, &view->step,
+				   view->devices, &view->device_count);
+}
+
+/* With what cannot be told as the training's; *ret_is_doubtful: as the loader's it is another. */
+static int measure_both(struct gpu_seen *seen, struct view *view, bool *ret_is_doubtful)
+{
+	const struct gpu_batch *batch = view->batch;
+	struct gpu_devices devices = seen->devices;
+	int64_t gap_ns = 0;
+	int r = 0;
+
+	if (gpu_streams_mark(&seen->streams, batch->tid, true, view->ops, view->count))
+		r = measure(&devices, view);
+	gap_ns = view->step.gap_data_ns;
+	if (r < 0 || !gpu_streams_mark(&seen->streams, batch->tid, false, view->ops, view->count))
+		return r < 0 ? r : measure(&seen->devices, view);
+	r = measure(&seen->devices, view);
+	*ret_is_doubtful = (double)llabs(gap_ns - view->step.gap_data_ns) >
+			   GPU_STREAMS_KNOWN * (double)(batch->end_ns - batch->begin_ns);
+	return r;
+}
+
+int gpu_rows_write(struct writer *writer, const struct gpu_rows *what, const struct gpu_ops *all,
+		   struct gpu_seen *seen, const struct gpu_batch *batch, struct gpu_said *ret_said)
+{
+	struct view view = {.batch = batch};
+	struct gpu_values values;
+	int r;
+
+	view.ops = gpu_ops_find(all, batch->begin_ns, batch->end_ns, &view.count);
+	r = measure_both(seen, &view, &ret_said->is_doubtful);
+	if (r == 0 && what->with_kernels && !ret_said->is_doubtful)
+		r = write_devices(writer, batch, view.devices, view.device_count);
+	if (r < 0)
+		return r;
+	gpu_values_init(&values);
+	values.loader_id = batch->loader_id;
+	values.epoch = batch->epoch;
+	values.task = batch->task;
+	fill(what, &view, ret_said->is_doubtful, &values);
+	ret_said->busy = values.gpu_busy_ns != WRITE_UNKNOWN;
+	r = writer_gpu_step(writer, &values);
+	if (r == 0 && what->with_calls)
+		r = write_calls(writer, batch, view.ops, view.count);
+	return r;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/machine/neighbours.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "drain/base/now.h"
+#include "drain/base/process.h"
+
+#define LEAST_NS  UINT64_C(500000000) /* between looks */
+#define MOST_NS   UINT64_C(4000000000)
+#define KNOWN_PART 4 /* ... of the time that they saw, the more of it the less often */
+#define COST_PART 2000 /* looks may take one part in so many of our time */
+#define WORTH_NS  5e7  /* of CPU time that others used: with less, no process is asked */
+#define ACTIVE    0.01 /* of a core: who used less has no part in it */
+
+struct neighbour {
+	int32_t pid;
+	uint64_t start_ticks;
+	int64_t used_ns;
+	int64_t ran_ns, waited_ns; /* -1: not asked for */
+	int kind;                  /* or one of these */
+};
+
+#define KIND_UNKNOWN (-1)
+#define KIND_MAIN    (-2) /* the run's own: the one that started it */
+#define KIND_WORKER  (-3)
+#define IS_OWN(kind) ((kind) < KIND_UNKNOWN)
+
+/* The weight that the scheduler gives a nice value, over that of 0: a quarter more for each. */
+static double weight_of(int nice)
+{
+	return pow(1.25, -nice);
+}
+
+static uint64_t hash(const char *text)
+{
+	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+	for (; *text; text++)
+		sum = (sum ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return sum;
+}
+
+/* The last one of its sort takes in all that have no room. */
+static int find_kind(struct neighbours *n, bool is_group, uint64_t who, double weight)
+{
+	size_t most = is_group ? NEIGHBOURS_GROUPS : NEIGHBOURS_WEIGHTS, i;
+
+	for (i = 0; i < n->kind_count; i++)
+		if (n->kinds[i].is_group == is_group && (n->kinds[i].who == who || --most == 0))
+			return (int)i;
+	n->kinds[n->kind_count++] =
+		(struct neighbour_kind){.is_group = is_group, .who = who, .weight = weight};
+	return (int)i;
+}
+
+static int kind_of(struct neighbours *n, int32_t pid, int nice)
+{
+	struct cpus_group group;
+
+	cpus_group("", pid, &group);
+	if (strcmp(group.name, n->group.name) == 0)
+		return find_kind(n, false, (uint64_t)(nice + 64), weight_of(nice - n->nice));
+	return find_kind(n, true, hash(group.name), weight_of(group.nice - n->group.nice));
+}
+
+/* Whether it is one of the run's processes; `kind` stays as it is where it was not. */
+static int own_kind(struct segment *const *segments, size_t count, int32_t pid, int kind)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!segments[i]->dead && segments[i]->alive.is_found &&
+		    segments[i]->alive.proc_pid == pid)
+			return segments[i]->header->flags & DLPROF_SEGMENT_ROOT ? KIND_MAIN
+										: KIND_WORKER;
+	return IS_OWN(kind) ? KIND_UNKNOWN : kind;
+}
+
+/* The one that started the run; 0: it is gone. */
+static int32_t find_root(struct segment *const *segments, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!segments[i]->dead && segments[i]->alive.is_found &&
+		    segments[i]->header->flags & DLPROF_SEGMENT_ROOT)
+			return segments[i]->alive.proc_pid;
+	return 0;
+}
+
+/* How long it ran since `old`, and how long it wanted to; NULL: it began after the last look. */
+static void add(struct neighbours *n, const struct neighbour *old, struct neighbour *now,
+		const struct process_stat *stat, uint64_t span_ns)
+{
+	const double used_ns = (double)(now->used_ns - (old ? old->used_ns : 0));
+	const int own = now->kind == KIND_WORKER;
+	double ran_ns, waited_ns;
+	bool asked;
+
+	if (used_ns < ACTIVE * (double)span_ns && !IS_OWN(now->kind))
+		return;
+	if (now->kind == KIND_UNKNOWN)
+		now->kind = kind_of(n, now->pid, stat->nice);
+	asked = stat->threads == 1 || IS_OWN(now->kind)
+			? cpus_wanted(now->pid, &now->ran_ns, &now->waited_ns)
+			: cpus_wanted_by_all(now->pid, &now->ran_ns, &now->waited_ns);
+	if (!asked)
+		now->ran_ns = -1;
+	if (now->kind == KIND_MAIN && old)
+		n->main_ns += used_ns;
+	if (!IS_OWN(now->kind))
+		n->kinds[now->kind].used_ns += used_ns;
+	if (!asked || !old || old->ran_ns < 0 || now->ran_ns < old->ran_ns ||
+	    now->waited_ns < old->waited_ns)
+		return;
+	ran_ns = (double)(now->ran_ns - old->ran_ns);
+	waited_ns = (double)(now->waited_ns - old->waited_ns);
+	if (IS_OWN(now->kind)) {
+		n->ran_ns[own] += ran_ns;
+		n->waited_ns[own] += waited_ns;
+	} else {
+		n->kinds[now->kind].ran_ns += ran_ns;
+		n->kinds[now->kind].waited_ns += waited_ns;
+	}
+}
+
+/* A training that mostly sleeps uses less between two looks than what /proc counts in. */
+static int64_t own_used_ns(const struct neighbour *n, const struct process_stat *stat)
+{
+	return n->kind == KIND_MAIN ? process_used_ns(n->pid, stat) : stat->used_ns;
+}
+
+static void look_at_own(struct neighbours *n)
+{
+	struct process_stat stat;
+
+	for (size_t i = 0; i < n->count; i++) {
+		const struct neighbour old = n->list[i];
+
+		if (!IS_OWN(old.kind) || !process_stat_read(old.pid, &stat) ||
+		    stat.start_ticks != old.start_ticks)
+			continue;
+		n->list[i].used_ns = own_used_ns(&old, &stat);
+		add(n, &old, &n->list[i], &stat, 0);
+	}
+}
+
+static int look_at_all(struct neighbours *n, struct segment *const *segments, size_t count,
+		       uint64_t now_ns)
+{
+	const uint64_t span_ns = n->all_ns ? now_ns - n->all_ns : 0;
+	const int32_t self = getpid();
+	struct neighbour *list = NULL, *grown;
+	size_t used = 0, room = 0, at = 0;
+	struct process_stat stat;
+	struct dirent *entry;
+	DIR *folder = opendir("/proc");
+
+	if (!folder)
+		return 0;
+	while ((entry = readdir(folder))) {
+		struct neighbour now = {.pid = atoi(entry->d_name), .ran_ns = -1, .kind = -1};
+		const struct neighbour *old = NULL;
+
+		/* What we take ourselves counts as the run's. */
+		if (now.pid <= 0 || now.pid == self || !process_stat_read(now.pid, &stat))
+			continue;
+		now.start_ticks = stat.start_ticks;
+		/* The kernel lists them in this order. */
+		while (at < n->count && n->list[at].pid < now.pid)
+			at++;
+		if (at < n->count && n->list[at].pid == now.pid &&
+		    n->list[at].start_ticks == now.start_ticks) {
+			old = &n->list[at];
+			now.kind = old->kind;
+			now.ran_ns = old->ran_ns;
+			now.waited_ns = old->waited_ns;
+		}
+		now.kind = own_kind(segments, count, now.pid, now.kind);
+		now.used_ns = own_used_ns(&now, &stat);
+		if (span_ns || IS_OWN(now.kind))
+			add(n, old, &now, &stat, span_ns);
+		if (used == room) {
+			room = room ? 2 * room : 256;
+			grown = reallocarray(list, room, sizeof(*list));
+			if (!grown) {
+				closedir(folder);
+				free(list);
+				return -ENOMEM;
+			}
+			list = grown;
+		}
+		list[used++] = now;
+	}
+	closedir(folder);
+	free(n->list);
+	n->list = list;
+	n->count = used;
+	n->all_ns = now_ns;
+	return 0;
+}
+
+/* If hardly anybody ran, hundreds of processes need not be asked. */
+static int look(struct neighbours *n, struct segment *const *segments, size_t count,
+		int64_t others_ns, uint64_t now_ns)
+{
+	const double worth_ns = fmax(WORTH_NS, ACTIVE * (double)(now_ns - n->all_ns));
+	int r = 0;
+
+	if (!n->all_ns || (double)(others_ns - n->others_ns) >= worth_ns) {
+		r = look_at_all(n, segments, count, now_ns);
+		n->others_ns = others_ns;
+	} else {
+		look_at_own(n);
+	}
+	if (r < 0)
+		return r;
+	n->of_ns += n->seen_ns ? (double)(now_ns - n->seen_ns) : 0;
+	n->seen_ns = now_ns;
+	n->is_new = true;
+	return 0;
+}
+
+/* Which group the run is in does not change. */
+static bool find_group(struct neighbours *n, struct segment *const *segments, size_t count)
+{
+	const int32_t root = find_root(segments, count);
+
+	if (!root)
+		return false;
+	cpus_group("", root, &n->group);
+	errno = 0;
+	n->nice = getpriority(PRIO_PROCESS, (id_t)root);
+	n->is_known = n->nice != -1 || !errno;
+	return n->is_known;
+}
+
+static int write_all(const struct neighbours *n, struct writer *writer)
+{
+	static const enum meta keys[2][2] = {{META_MAIN_RAN_NS, META_MAIN_WAITED_NS},
+					     {META_WORKERS_RAN_NS, META_WORKERS_WAITED_NS}};
+	char text[NEIGHBOURS_KINDS * 64] = "";
+	size_t used = 0;
+	int r;
+
+	for (size_t i = 0; i < n->kind_count; i++) {
+		const struct neighbour_kind *kind = &n->kinds[i];
+		const double cores = kind->used_ns / n->of_ns;
+		/* How long a process waited is known only from the second look on. */
+		const double ratio = kind->ran_ns > 0 ? kind->waited_ns / kind->ran_ns : 0;
+
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c %.4f %.3f %.3f",
+					 i ? ";" : "", kind->is_group ? 'g' : 't', kind->weight,
+					 cores, cores * (1 + ratio));
+	}
+	r = writer_meta(writer, META_NEIGHBOURS, text);
+	if (r == 0)
+		r = writer_meta_number(writer, META_MAIN_CPU_NS, (int64_t)n->main_ns);
+	if (r == 0)
+		r = writer_meta_number(writer, META_MAIN_CPU_OF_NS, (int64_t)n->of_ns);
+	for (size_t i = 0; r == 0 && i < 2; i++) {
+		r = writer_meta_number(writer, keys[i][0], (int64_t)n->ran_ns[i]);
+		if (r == 0)
+			r = writer_meta_number(writer, keys[i][1], (int64_t)n->waited_ns[i]);
+	}
+	return r;
+}
+
+static uint64_t newest_batch(struct segment *const *segments, size_t count)
+{
+	uint64_t newest_ns = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (segments[i]->batch_ns > newest_ns)
+			newest_ns = segments[i]->batch_ns;
+	return newest_ns;
+}
+
+int neighbours_update(struct neighbours *n, struct writer *writer, struct segment *const *segments,
+		      size_t count, int64_t others_ns, uint64_t now_ns)
+{
+	const uint64_t begin_ns = cpu_ns(), batch_ns = newest_batch(segments, count);
+	uint64_t least_ns;
+	int r = 0;
+
+	if (n->is_new && batch_ns > n->seen_ns) {
+		n->is_new = false;
+		if (n->of_ns > 0)
+			r = write_all(n, writer);
+	}
+	if (r < 0 || !batch_ns || now_ns < n->next_ns ||
+	    (!n->is_known && !find_group(n, segments, count)))
+		return r;
+	r = look(n, segments, count, others_ns, now_ns);
+	if (r < 0)
+		return r == -ENOMEM ? 0 : r;
+	n->pause_ns += (cpu_ns() - begin_ns) * COST_PART;
+	/* One look alone says nothing: the second comes next, and the pause is for both. */
+	if (!(n->of_ns > 0))
+		return 0;
+	least_ns = within(LEAST_NS, MOST_NS, (uint64_t)n->of_ns / KNOWN_PART);
+	n->next_ns = now_ns + within(least_ns, UINT64_MAX, n->pause_ns);
+	n->pause_ns = 0;
+	return 0;
+}
+
+void neighbours_done(struct neighbours *n)
+{
+	free(n->list);
+	n->list = NULL;
+	n->count = 0;
+	n->seen_ns = n->all_ns = 0;
+}

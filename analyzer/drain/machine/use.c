@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/machine/use.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drain/base/now.h"
+#include "drain/base/process.h"
+#include "drain/machine/cpus.h"
+
+#define LEAST_NS   UINT64_C(500000000) /* between looks */
+#define MOST_NS	   UINT64_C(20000000000)
+#define KNOWN_PART 4	/* ... of the time since the first, the more of it the less often */
+#define COST_PART  8000 /* of a core: 0.0125 % */
+#define COST_AHEAD UINT64_C(10000000)	/* so much CPU time may be used before */
+#define MEMORY_PART  4000 /* the same for looks at memory, which are ever further apart */
+#define MEMORY_AHEAD UINT64_C(30000000)
+#define MEMORY_NS    UINT64_C(1000000000)
+#define BEGIN_NS   UINT64_C(10000000000) /* later, memory is not that of the begin */
+#define WORTH_NS   2e8	/* of loads: how many threads ran in less is not known */
+#define WATCHED_MOST 2	/* workers whose threads are looked at: they are alike */
+#define MEMORY_MOST  1	/* processes whose memory is */
+#define THREADS_SEEN 256
+#define THREADS_KEPT 32
+
+struct use_thread {
+	int32_t tid;
+	char name[16];
+	int64_t base_ns, cpu_ns; /* when its process was first looked at, and now */
+};
+
+struct use_process {
+	int32_t pid;
+	uint64_t life_ns;
+	bool is_worker;  /* else it takes batches */
+	bool loads;	 /* it made a load */
+	bool is_here;
+	bool is_watched; /* its threads are looked at */
+	bool has_memory; /* ... and its memory */
+	uint64_t begun_ns, memory_ns; /* the first look at it, and the last at its memory */
+	int64_t used_ns, waited_ns; /* by all its threads, at the last look; -1: there was none */
+	double wanted_ns, base_of_ns; /* ... since the first, when so much time had passed */
+	int64_t base_faults;
+	struct use_row row;
+	struct use_thread *threads; /* of one that takes batches */
+	size_t thread_count;
+};
+
+static bool is_first(struct segment *const *segments, size_t index)
+{
+	const struct life life = segment_life(segments[index]);
+
+	for (size_t i = 0; i < index; i++) {
+		const struct life other = segment_life(segments[i]);
+
+		if (life_is(&life, &other) && !segments[i]->dead)
+			return false;
+	}
+	return true;
+}
+
+/* How long the process's threads have loaded so far. */
+static double loaded_ns(struct segment *const *segments, size_t count, const struct life *life)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct life other = segment_life(segments[i]);
+
+		if (life_is(life, &other))
+			ns += segments[i]->loaded_ns;
+	}
+	return ns;
+}
+
+static struct use_process *find(struct use *use, const struct life *life)
+{
+	for (size_t i = 0; i < use->count; i++)
+		if (use->list[i].pid == life->pid && use->list[i].life_ns == life->begun_ns)
+			return &use->list[i];
+	return NULL;
+}
+
+/* "VmSwap:      12 kB", which begins a line; WRITE_UNKNOWN: there is none. */
+static int64_t bytes_of(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+	long long kib;
+
+	if (!at || sscanf(at + strlen(name), " %lld", &kib) != 1 || kib < 0 ||
+	    kib > INT64_MAX >> 12)
+		return WRITE_UNKNOWN;
+	return kib * 1024;
+}
+
+static void note_swap(struct use_process *process, int32_t number)
+{
+	char text[4096];
+	int64_t bytes;
+
+	process_file_read(number, "status", text, sizeof(text));
+	bytes = bytes_of(text, "\nVmSwap:");
+	if (bytes > process->row.swapped_bytes) /* WRITE_UNKNOWN is the least */
+		process->row.swapped_bytes = bytes;
+}
+
+static void note_memory(struct use_process *process, int32_t number)
+{
+	char text[4096];
+	int64_t bytes;
+
+	process_file_read(number, "smaps_rollup", text, sizeof(text));
+	bytes = bytes_of(text, "\nPrivate_Dirty:");
+	if (bytes == WRITE_UNKNOWN)
+		return;
+	if (process->row.private_begin_bytes == WRITE_UNKNOWN)
+		process->row.private_begin_bytes = bytes;
+	else
+		process->row.private_end_bytes = bytes;
+}
+
+static struct use_thread *thread_of(struct use_process *process, int32_t tid)
+{
+	for (size_t i = 0; i < process->thread_count; i++)
+		if (process->threads[i].tid == tid)
+			return &process->threads[i];
+	if (!process->threads)
+		process->threads = calloc(THREADS_SEEN, sizeof(*process->threads));
+	if (!process->threads || process->thread_count == THREADS_SEEN)
+		return NULL;
+	process->threads[process->thread_count] = (struct use_thread){.tid = tid};
+	return &process->threads[process->thread_count++];
+}
+
+static void look_at_threads(struct use_process *process, int32_t number)
+{
+	const bool is_base = !process->thread_count;
+	struct process_stat stat;
+	struct use_thread *thread;
+	struct dirent *entry;
+	char path[64];
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%" PRId32 "/task", number);
+	folder = opendir(path);
+	if (!folder)
+		return;
+	while ((entry = readdir(folder))) {
+		if (entry->d_name[0] == '.' ||
+		    !process_thread_read(number, entry->d_name, &stat) ||
+		    strncmp(stat.name, "dlprof", strlen("dlprof")) == 0)
+			continue;
+		thread = thread_of(process, atoi(entry->d_name));
+		if (!thread)
+			break;
+		/* A number that is used again is another thread, which has used less. */
+		if (is_base)
+			thread->base_ns = stat.used_ns;
+		else if (stat.used_ns < thread->cpu_ns)
+			thread->base_ns = 0;
+		thread->cpu_ns = stat.used_ns;
+		memcpy(thread->name, stat.name, sizeof(thread->name));
+	}
+	closedir(folder);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct use_thread *left = a, *right = b;
+	const int64_t left_ns = left->cpu_ns - left->base_ns,
+		      right_ns = right->cpu_ns - right->base_ns;
+
+	return left_ns < right_ns ? 1 : left_ns > right_ns ? -1 : left->tid - right->tid;
+}
+
+static int write_threads(struct use_process *process, struct writer *writer)
+{
+	int r = writer_no_threads(writer, process->pid);
+
+	if (process->threads)
+		qsort(process->threads, process->thread_count, sizeof(*process->threads), by_time);
+	for (size_t i = 0; r == 0 && i < process->thread_count && i < THREADS_KEPT; i++) {
+		const struct use_thread *thread = &process->threads[i];
+		const struct thread_row row = {
+			.pid = process->pid,
+			.tid = thread->tid,
+			.cpu_ns = thread->cpu_ns - thread->base_ns,
+			.name = thread->name,
+		};
+
+		r = writer_thread(writer, &row);
+	}
+	return r;
+}
+
+/*
+ * Of a worker by the time of its loads, of others by the clock. How long threads that ended between
+ * two looks had no core is not known.
+ */
+static void note_threads_at_once(struct use_process *process, int32_t number,
+				 const struct process_stat *stat, double of_ns)
+{
+	const int64_t used_ns = process_used_ns(number, stat);
+	int64_t ran_ns, waited_ns;
+
+	if (!cpus_wanted_by_all(number, &ran_ns, &waited_ns))
+		return;
+	if (process->used_ns < 0) {
+		process->base_of_ns = of_ns;
+	} else {
+		process->wanted_ns += (double)(used_ns - process->used_ns);
+		if (waited_ns > process->waited_ns)
+			process->wanted_ns += (double)(waited_ns - process->waited_ns);
+	}
+	process->used_ns = used_ns;
+	process->waited_ns = waited_ns;
+	if (of_ns - process->base_of_ns >= WORTH_NS)
+		process->row.runnable_milli =
+			(int64_t)(process->wanted_ns * 1000 / (of_ns - process->base_of_ns));
+}
+
+static int look(struct use_process *process, struct writer *writer, int32_t number, double of_ns)
+{
+	struct process_stat stat;
+	int64_t cores;
+	int r = 0;
+
+	if (!process_stat_read(number, &stat) || stat.is_over)
+		return 0;
+	if (process->base_faults < 0)
+		process->base_faults = stat.major_faults;
+	if (stat.major_faults >= process->base_faults)
+		process->row.major_faults = stat.major_faults - process->base_faults;
+	if (process->is_watched)
+		note_threads_at_once(process, number, &stat, of_ns);
+	cores = cpus_affinity(number);
+	if (cores > 0)
+		process->row.cores_allowed = cores;
+	note_swap(process, number);
+	if (!process->is_worker) {
+		look_at_threads(process, number);
+		r = write_threads(process, writer);
+	}
+	return r < 0 ? r : writer_use(writer, &process->row);
+}
+
+static struct use_process *add(struct use *use, const struct segment *segment, uint64_t now_ns)
+{
+	struct use_process *grown =
+		reallocarray(use->list, use->count + 1, sizeof(*use->list));
+	const int64_t life_ns = (int64_t)segment->header->created_ns;
+	size_t watched = 0;
+
+	if (!grown)
+		return NULL;
+	use->list = grown;
+	for (size_t i = 0; i < use->count; i++)
+		watched += use->list[i].is_worker && use->list[i].is_watched;
+	grown = &use->list[use->count++];
+	*grown = (struct use_process){
+		.pid = segment->header->pid,
+		.life_ns = segment->header->created_ns,
+		.is_worker = strcmp(segment->role, "worker") == 0,
+		.begun_ns = now_ns,
+		.used_ns = -1,
+		.base_faults = -1,
+		.row = {segment->header->pid, life_ns, WRITE_UNKNOWN, WRITE_UNKNOWN, WRITE_UNKNOWN,
+			WRITE_UNKNOWN, WRITE_UNKNOWN, WRITE_UNKNOWN},
+	};
+	grown->is_watched = !grown->is_worker || watched < WATCHED_MOST;
+	return grown;
+}
+
+static void drop(struct use *use, size_t index)
+{
+	free(use->list[index].threads);
+	use->list[index] = use->list[--use->count];
+}
+
+/*
+ * One process a look, the one that waited longest for it. Not a training that has workers: all its
+ * memory is theirs, too, as long as nobody writes to it.
+ */
+static int look_at_memory(struct use *use, struct writer *writer, struct segment *const *segments,
+			  size_t count, uint64_t now_ns)
+{
+	struct use_process *next = NULL;
+	size_t watched = 0;
+	int32_t number = 0;
+
+	if (use->memory_cost_ns > MEMORY_AHEAD + (now_ns - use->begun_ns) / MEMORY_PART)
+		return 0;
+	for (size_t i = 0; i < use->count; i++)
+		watched += use->list[i].has_memory;
+	for (size_t i = 0; i < use->count; i++) {
+		struct use_process *process = &use->list[i];
+
+		if (!process->loads ||
+		    (!process->has_memory &&
+		     (watched >= MEMORY_MOST || now_ns - process->begun_ns > BEGIN_NS)))
+			continue;
+		if (process->memory_ns && now_ns - process->memory_ns <
+						  within(MEMORY_NS, UINT64_MAX,
+							 process->memory_ns - process->begun_ns))
+			continue;
+		if (!next || process->memory_ns < next->memory_ns)
+			next = process;
+	}
+	for (size_t i = 0; next && i < count; i++)
+		if (segments[i]->header->pid == next->pid && !segments[i]->dead)
+			number = alive_number(&segments[i]->alive);
+	if (!number)
+		return 0;
+	note_memory(next, number);
+	next->has_memory = true;
+	next->memory_ns = now_ns;
+	return writer_use(writer, &next->row);
+}
+
+/* It has begun: its first load or batch is over. */
+static bool is_wanted(const struct segment *segment, double ns)
+{
+	if (segment->dead || segment->left_ns || segment->later_ns || !segment->role)
+		return false;
+	return strcmp(segment->role, "worker") == 0 ? ns > 0 : segment->batch_ns != 0;
+}
+
+/* Those that are due: all of them, or only who is new. */
+static int look_at_all(struct use *use, struct writer *writer, struct segment *const *segments,
+		       size_t count, uint64_t now_ns)
+{
+	const bool is_due = now_ns >= use->next_ns;
+	int r = 0;
+
+	for (size_t i = 0; i < use->count; i++)
+		use->list[i].is_here = false;
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		const struct life life = segment_life(segments[i]);
+		const double ns = loaded_ns(segments, count, &life);
+		const int32_t number =
+			is_wanted(segments[i], ns) && is_first(segments, i)
+				? alive_number(&segments[i]->alive) : 0;
+		struct use_process *process = find(use, &life);
+
+		if (!number)
+			continue;
+		if (process && !is_due) {
+			process->is_here = true;
+			continue;
+		}
+		if (!process)
+			process = add(use, segments[i], now_ns);
+		if (!process)
+			return 0;
+		process->is_here = true;
+		process->loads = ns > 0;
+		r = look(process, writer, number, process->is_worker ? ns : (double)now_ns);
+	}
+	for (size_t i = use->count; i-- > 0;)
+		if (!use->list[i].is_here)
+			drop(use, i);
+	if (is_due && use->count)
+		use->next_ns = now_ns + within(LEAST_NS, MOST_NS,
+					       (now_ns - use->begun_ns) / KNOWN_PART);
+	return r;
+}
+
+int use_update(struct use *use, struct writer *writer, struct segment *const *segments,
+	       size_t count, uint64_t now_ns)
+{
+	uint64_t begin_ns = cpu_ns(), middle_ns;
+	int r;
+
+	if (!use->begun_ns)
+		use->begun_ns = now_ns;
+	if (use->cost_ns > COST_AHEAD + (now_ns - use->begun_ns) / COST_PART)
+		return 0;
+	r = look_at_all(use, writer, segments, count, now_ns);
+	middle_ns = cpu_ns();
+	use->cost_ns += middle_ns - begin_ns;
+	if (r == 0)
+		r = look_at_memory(use, writer, segments, count, now_ns);
+	use->memory_cost_ns += cpu_ns() - middle_ns;
+	return r;
+}
+
+void use_done(struct use *use)
+{
+	while (use->count)
+		drop(use, use->count - 1);
+	free(use->list);
+	*use = (struct use){0};
+}

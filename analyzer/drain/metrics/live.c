@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/metrics/live.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/account/stall.h"
+#include "dlprof/folder.h"
+#include "dlprof/units.h"
+#include "drain/database/home.h"
+#include "store/run/query.h"
+
+#define EVERY_NS   UINT64_C(15000000000)
+#define STALE_S    300
+#define SUFFIX     ".prom"
+#define UNFINISHED ".new" /* behind it: the collector takes *.prom */
+#define LONGEST_NS 1e18   /* more is of a damaged ring */
+
+static const struct meta_field LABELS[] = {
+	{META_JOB_ID, offsetof(struct live_labels, job_id)},
+	{META_RUN_ID, offsetof(struct live_labels, run_id)},
+	{META_VERSION, offsetof(struct live_labels, version)},
+	{META_RANK, offsetof(struct live_labels, rank)},
+	{META_LOCAL_RANK, offsetof(struct live_labels, local_rank)},
+};
+
+/* "dlprof-PID-TICKS.prom", finished or not. */
+static bool is_ours(const char *name)
+{
+	const char *end = strstr(name, SUFFIX);
+	char stem[NAME_MAX + 1];
+	uint64_t pid, ticks;
+
+	if (!end || (strcmp(end, SUFFIX) != 0 && strcmp(end, SUFFIX UNFINISHED) != 0))
+		return false;
+	snprintf(stem, sizeof(stem), "%.*s", (int)(end - name), name);
+	return dlprof_parse_folder(stem, &pid, &ticks);
+}
+
+/* Removes the files of runs whose drain was killed. In a folder like /tmp, others' files stay. */
+static void remove_stale(const char *folder)
+{
+	const time_t now = time(NULL);
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	struct stat status;
+
+	while (dir && (entry = readdir(dir)))
+		if (is_ours(entry->d_name) &&
+		    fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    status.st_mtime < now - STALE_S)
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+}
+
+void live_begin(struct live *live, const char *segment_dir)
+{
+	const char *folder = getenv("DLPROF_METRICS_DIR"), *name = strrchr(segment_dir, '/');
+
+	if (!folder || folder[0] != '/' || !name)
+		return;
+	snprintf(live->path, sizeof(live->path), "%s%s" SUFFIX, folder, name);
+	if (snprintf(live->part, sizeof(live->part), "%s" UNFINISHED, live->path) >= PATH_MAX) {
+		live->path[0] = '\0';
+		return;
+	}
+	/* Its server might not answer, and the drain would wait for it. */
+	live->is_remote = home_is_remote(folder);
+	if (!live->is_remote)
+		remove_stale(folder);
+}
+
+void live_end(struct live *live)
+{
+	if (live_wanted(live))
+		unlink(live->path);
+	meta_free(&live->labels, LABELS, ARRAY_COUNT(LABELS));
+}
+
+static void add(struct live_sums *sums, enum metric metric, double value)
+{
+	if (value > 0 && value < LONGEST_NS)
+		sums->value[metric] += value;
+}
+
+/* NULL: a new thread; its time begins with its first batch. */
+static struct live_thread *find_thread(struct live_sums *sums, const struct live_place *of)
+{
+	for (size_t i = 0; i < sums->thread_count; i++)
+		if (life_is(&sums->threads[i].life, &of->consumer) &&
+		    sums->threads[i].tid == of->tid)
+			return &sums->threads[i];
+	return NULL;
+}
+
+static void extend(struct live_thread *thread, double end_ns)
+{
+	if (end_ns > thread->end_ns && end_ns < LONGEST_NS)
+		thread->end_ns = end_ns;
+}
+
+/* Where its wait goes in the account. */
+static void add_wait(struct live_sums *sums, const struct live_place *of,
+		     const struct batch_values *row)
+{
+	const struct batch_row times = {.wait_ns = row->wait_ns, .load_ns = row->load_ns};
+	const int64_t received_ns = query_handover_ns(&times, row->begin_ns, row->load_begin_ns);
+	const double free_ns = fmax((double)row->free_ns, 0);
+	const double wait_ns = (double)row->wait_ns + free_ns;
+	const struct account_wait parts =
+		account_divide(of->workers, wait_ns, query_known(received_ns) + free_ns,
+			       query_known(row->sample_ns));
+
+	if (row->batch < account_start_count(of->workers)) {
+		add(sums, METRIC_WAIT_EPOCH_START, wait_ns);
+		return;
+	}
+	if (isnan(parts.not_ready_ns))
+		add(sums, METRIC_WAIT_UNKNOWN, wait_ns - fmax(parts.sampling_ns, 0));
+	add(sums, METRIC_WAIT_NOT_READY, parts.not_ready_ns);
+	add(sums, METRIC_WAIT_RECEIVING, parts.receiving_ns);
+	add(sums, METRIC_WAIT_SAMPLING, parts.sampling_ns);
+}
+
+/* By the mean step so far, where the report takes the median of all. */
+static bool is_starved(const struct live_sums *sums, const struct live_place *of,
+		       const struct batch_values *row)
+{
+	const double theta_ns =
+		fmax(DLPROF_STARVED_LEAST_NS,
+		     sums->step_ns / sums->step_count * DLPROF_STARVED_LEAST_PERCENT / 100);
+
+	return row->batch >= stall_start_count(of->workers) &&
+	       stall_is_starved(row->wait_ns, (int)row->head_ready, theta_ns);
+}
+
+static void add_batch(struct live_sums *sums, const struct live_place *of,
+		      const struct batch_values *row)
+{
+	const double out_ns = (double)row->begin_ns + (double)row->wait_ns;
+	struct live_thread *thread = find_thread(sums, of);
+
+	if (of->nested) /* part of another's */
+		return;
+	add(sums, METRIC_BATCHES, 1);
+	if (row->wait_ns < 0 || row->begin_ns < 0)
+		return;
+	sums->value[METRIC_LAST_BATCH] = fmax(sums->value[METRIC_LAST_BATCH], out_ns);
+	if (row->qdepth >= 0)
+		sums->value[METRIC_QUEUE] = (double)row->qdepth;
+	if (row->compute_ns >= 0) {
+		sums->step_ns += (double)row->compute_ns;
+		sums->step_count++;
+	}
+	if (is_starved(sums, of, row))
+		add(sums, METRIC_STARVED, 1);
+	if (thread) {
+		if (row->batch == 0 && (double)of->setup_begin_ns >= thread->begin_ns)
+			add(sums, METRIC_WAIT_EPOCH_START, (double)of->setup_ns);
+		add_wait(sums, of, row);
+	} else if (sums->thread_count < LIVE_THREADS) {
+		thread = &sums->threads[sums->thread_count++];
+		*thread = (struct live_thread){of->consumer, of->tid, out_ns, out_ns};
+	} else {
+		return;
+	}
+	extend(thread, fmax(out_ns, (double)row->begin_ns + (double)row->step_ns));
+}
+
+void live_row(struct live *live, const struct live_place *of, const struct batch_values *row,
+	      bool loaded, bool delivered)
+{
+	struct live_sums *sums = &live->now;
+
+	if (loaded) {
+		add(sums, METRIC_LOAD, (double)row->load_ns);
+		add(sums, METRIC_READ, (double)row->read_bytes);
+		add(sums, METRIC_STORAGE, (double)row->storage_bytes);
+	}
+	if (delivered)
+		add_batch(sums, of, row);
+}
+
+void live_stop(struct live *live, const struct live_place *of, int64_t begin_ns, int64_t ns)
+{
+	struct live_thread *thread = find_thread(&live->now, of);
+
+	if (!thread || of->nested || begin_ns < 0 || ns < 0)
+		return;
+	add(&live->now, METRIC_WAIT_EPOCH_END, (double)ns);
+	extend(thread, (double)begin_ns + (double)ns);
+}
+
+void live_committed(struct live *live)
+{
+	live->stored = live->now;
+}
+
+void live_rewind(struct live *live)
+{
+	live->now = live->stored;
+}
+
+/* The account: threads computed in the time in which they did not wait. */
+static double compute_ns(const struct live_sums *sums)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < sums->thread_count; i++)
+		ns += sums->threads[i].end_ns - sums->threads[i].begin_ns;
+	for (enum metric part = METRIC_WAIT_NOT_READY; part <= METRIC_WAIT_UNKNOWN; part++)
+		ns -= sums->value[part];
+	return ns;
+}
+
+static int64_t lost_count(const struct live *live, struct segment *const *segments, size_t count)
+{
+	int64_t sum = live->lost_count;
+
+	for (size_t i = 0; i < count; i++)
+		sum += segments[i]->lost_noted;
+	return sum;
+}
+
+static void fill(struct live *live, uint64_t now_ns, struct metrics *ret)
+{
+	const struct live_sums *sums = &live->stored;
+	struct timespec unix_now;
+	double now_s;
+
+	clock_gettime(CLOCK_REALTIME, &unix_now);
+	now_s = (double)unix_now.tv_sec + (double)unix_now.tv_nsec / NS_PER_S;
+	*ret = (struct metrics){
+		.job_id = live->labels.job_id ? live->labels.job_id : live->labels.run_id,
+		.version = live->labels.version,
+		.clock = "host",
+		.rank = live->labels.rank,
+		.local_rank = live->labels.local_rank,
+	};
+	memcpy(ret->value, sums->value, sizeof(ret->value));
+	live->compute_ns = fmax(live->compute_ns, compute_ns(sums));
+	ret->value[METRIC_COMPUTE] = live->compute_ns;
+	for (enum metric metric = METRIC_WAIT_NOT_READY; metric <= METRIC_LOAD; metric++)
+		ret->value[metric] /= NS_PER_S;
+	ret->value[METRIC_UPDATED] = now_s;
+	ret->value[METRIC_INFO] = 1;
+	if (sums->value[METRIC_LAST_BATCH] > 0) {
+		ret->value[METRIC_LAST_BATCH] =
+			now_s - ((double)now_ns - sums->value[METRIC_LAST_BATCH]) / NS_PER_S;
+	} else {
+		ret->value[METRIC_LAST_BATCH] = NAN;
+		ret->value[METRIC_QUEUE] = NAN;
+	}
+}
+
+static int write_file(const struct live *live, const struct metrics *metrics)
+{
+	FILE *file;
+	int fd, r;
+
+	/* Left by an earlier drain of this run; no other file has such a name. */
+	if (unlink(live->part) < 0 && errno != ENOENT)
+		return -errno;
+	fd = open(live->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	/* The collector runs as another user, whom the training's umask may keep out. */
+	r = fchmod(fd, 0644) < 0 ? -errno : 0;
+	file = fdopen(fd, "w");
+	if (!file) {
+		close(fd);
+		return -ENOMEM;
+	}
+	metrics_put(file, metrics);
+	errno = EIO;
+	if (ferror(file) && r == 0)
+		r = -errno;
+	if (fclose(file) < 0 && r == 0)
+		r = -errno;
+	if (r == 0 && rename(live->part, live->path) < 0)
+		r = -errno;
+	if (r < 0)
+		unlink(live->part);
+	return r;
+}
+
+/* Once: the folder may become writable, and the user gains nothing from a second note. */
+static int warn(struct live *live, struct writer *writer, const char *why)
+{
+	char text[PATH_MAX + 200];
+
+	if (live->warned)
+		return 0;
+	live->warned = true;
+	snprintf(text, sizeof(text), "DLPROF_METRICS_DIR: '%s' cannot be written: %s", live->path,
+		 why);
+	return writer_note(writer, "warning", text);
+}
+
+int live_update(struct live *live, struct db *db, struct writer *writer,
+		struct segment *const *segments, size_t count, uint64_t now_ns)
+{
+	struct metrics metrics;
+	int r = 0;
+
+	if (!live->path[0] || now_ns < live->due_ns)
+		return 0;
+	live->due_ns = now_ns + EVERY_NS;
+	if (live->is_remote)
+		return warn(live, writer, "it is on a network file system");
+	if (!live->is_labelled)
+		r = meta_read(db, &live->labels, LABELS, ARRAY_COUNT(LABELS));
+	if (r < 0)
+		return r;
+	live->is_labelled = true;
+	fill(live, now_ns, &metrics);
+	metrics.value[METRIC_LOST] = (double)lost_count(live, segments, count);
+	r = write_file(live, &metrics);
+	return r < 0 ? warn(live, writer, strerror(-r)) : 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * metrics.h - the numbers of a rank in Prometheus' text format, which node-exporter's textfile
+ * collector and promtool read.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum metric {
+#define METRIC(id, name, type, part, help) METRIC_##id,
+#include "drain/metrics/metrics.def"
+#undef METRIC
+	METRIC_MAX
+};
+
+struct metrics {
+	const char *job_id, *version, *clock; /* NULL: not known */
+	int64_t rank, local_rank;             /* < 0: not known */
+	double value[METRIC_MAX];             /* as Prometheus wants it; NAN: none is shown */
+};
+
+/* Errors are the stream's. */
+void metrics_put(FILE *out, const struct metrics *rank);

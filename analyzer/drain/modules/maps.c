@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/modules/maps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "dlprof/units.h"
+
+/* More than a line can have: a path is shorter than a page, and a byte of it may take four. */
+#define BUFFER_BYTES ((size_t)1 << 16)
+
+static int open_of(int32_t pid, const char *name)
+{
+	char path[40];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* A hexadecimal number, and what follows it. */
+static uint64_t take_hex(const char **at)
+{
+	uint64_t value = 0;
+
+	for (;; ++*at) {
+		char c = **at;
+
+		if (c >= '0' && c <= '9')
+			value = value << 4 | (uint64_t)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			value = value << 4 | (uint64_t)(c - 'a' + 10);
+		else
+			return value;
+	}
+}
+
+/* "7f12c000-7f12d000 r-xp 00001000 fd:00 1234    /usr/lib/libc.so.6". False: of no file. */
+static bool parse(const char *text, struct maps_line *ret)
+{
+	char *end;
+
+	ret->begin = take_hex(&text);
+	text += *text == '-';
+	ret->end = take_hex(&text);
+	if (*text != ' ' || strnlen(text, 6) < 6)
+		return false;
+	ret->is_code = text[2] == '-' && text[3] == 'x';
+	text += 6;
+	ret->offset = take_hex(&text);
+	text += *text == ' ';
+	ret->device = take_hex(&text) << 32;
+	text += *text == ':';
+	ret->device |= take_hex(&text);
+	ret->inode = strtoull(text, &end, 10);
+	ret->path = end + strspn(end, " ");
+	return ret->path[0] == '/';
+}
+
+/* Takes the whole lines of `size` bytes; *ret_used: how many bytes these are. */
+static int take_lines(char *bytes, size_t size, size_t *ret_used,
+		      int (*take)(void *context, const struct maps_line *line), void *context)
+{
+	char *at = bytes, *end;
+	struct maps_line line;
+	int r = 0;
+
+	while (r == 0 && (end = memchr(at, '\n', size - (size_t)(at - bytes)))) {
+		*end = '\0';
+		if (parse(at, &line))
+			r = take(context, &line);
+		at = end + 1;
+	}
+	*ret_used = (size_t)(at - bytes);
+	return r;
+}
+
+int maps_each(int32_t pid, int (*take)(void *context, const struct maps_line *line), void *context)
+{
+	int fd = open_of(pid, "maps");
+	char *bytes = fd < 0 ? NULL : malloc(BUFFER_BYTES);
+	size_t have = 0, used;
+	ssize_t got;
+	int r = 0;
+
+	if (fd < 0)
+		return fd;
+	if (!bytes)
+		r = -ENOMEM;
+	while (r == 0) {
+		got = read(fd, bytes + have, BUFFER_BYTES - have);
+		if (got <= 0) {
+			r = got < 0 ? -errno : 0;
+			break;
+		}
+		have += (size_t)got;
+		r = take_lines(bytes, have, &used, take, context);
+		have -= used;
+		memmove(bytes, bytes + used, have);
+		if (have == BUFFER_BYTES) /* no line is so long */
+			have = 0;
+	}
+	free(bytes);
+	close(fd);
+	return r;
+}
+
+uint64_t maps_device(dev_t device)
+{
+	return (uint64_t)major(device) << 32 | minor(device);
+}
+
+/*
+ * File systems without a device of their own (major number 0: overlay, btrfs) have one number in
+ * /proc/PID/maps and another for stat().
+ */
+static bool is_mapped(const struct stat *status, uint64_t device, uint64_t inode)
+{
+	return S_ISREG(status->st_mode) && status->st_ino == inode &&
+	       (maps_device(status->st_dev) == device || !major(status->st_dev) || !(device >> 32));
+}
+
+int maps_open(const char *path, uint64_t device, uint64_t inode)
+{
+	struct stat status;
+	int fd;
+
+	if (stat(path, &status) < 0)
+		return -errno;
+	if (!is_mapped(&status, device, inode))
+		return -ENOENT;
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) == 0 && is_mapped(&status, device, inode))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+uint64_t maps_state(int32_t pid)
+{
+	static const char *const names[] = {"\nVmExe:", "\nVmLib:"};
+	int fd = open_of(pid, "status");
+	char text[4096];
+	uint64_t state = 0;
+	ssize_t length;
+
+	if (fd < 0)
+		return 0;
+	length = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[length > 0 ? length : 0] = '\0';
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+		const char *at = strstr(text, names[i]);
+
+		if (!at)
+			return 0;
+		state += strtoull(at + strlen(names[i]), NULL, 10);
+	}
+	return state;
+}
+
+/* The kernel's words to a program hold where it put it, its stack and its loader. */
+uint64_t maps_image(int32_t pid)
+{
+	const uint64_t state = maps_state(pid);
+	uint64_t words[64], image = state;
+	int fd = open_of(pid, "auxv");
+	ssize_t length;
+
+	if (fd < 0)
+		return 0;
+	length = read(fd, words, sizeof(words));
+	close(fd);
+	for (ssize_t i = 0; i < length / (ssize_t)sizeof(words[0]); i++)
+		image = (image ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	return length > 0 && state ? image : 0;
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/modules/module.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlprof/units.h"
+#include "drain/base/now.h"
+#include "drain/modules/elf.h"
+#include "drain/modules/maps.h"
+#include "drain/modules/pages.h"
+
+#define HEADER_MAX	64		/* program and section headers that are looked at */
+#define SYMBOLS_MAX	(64 << 20)	/* bytes of a symbol table, at most */
+#define SYMBOLS_AT_ONCE 2048
+#define SYMBOL_BYTES	120
+#define KNOWN_COUNT	512
+#define KEPT_COUNT	32		/* lists, of the images used last */
+#define LIST_NS		UINT64_C(15000000000)
+
+/* What .eh_frame_hdr must look like to be searched: as every linker writes it. */
+#define EH_FRAME_POINTER 0x1b	/* relative to itself, 4 bytes */
+#define EH_COUNT	 0x03	/* 4 bytes */
+#define EH_TABLE	 0x3b	/* relative to the header, 4 bytes */
+
+struct mapping {
+	uint64_t begin, end, offset;
+	uint64_t device, inode;
+	uint64_t file;	/* tells files apart */
+	bool is_code;
+	char *path;     /* shared with the module before, if that is of the same file */
+};
+
+struct modules {
+	int32_t pid;
+	uint64_t begun_ns, listed_ns; /* the first and the last list */
+	uint64_t generation;
+	struct mapping *mappings;
+	size_t count;
+	const struct mapping *last; /* that was found */
+};
+
+static int add_mapping(void *context, const struct maps_line *line)
+{
+	struct modules *modules = context;
+	struct mapping *grown, *last;
+	char *path;
+
+	if (modules->count % 256 == 0) {
+		grown = reallocarray(modules->mappings, modules->count + 256, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		modules->mappings = grown;
+	}
+	last = modules->count ? &modules->mappings[modules->count - 1] : NULL;
+	path = last && strcmp(last->path, line->path) == 0 ? last->path : strdup(line->path);
+	if (!path)
+		return -ENOMEM;
+	modules->mappings[modules->count++] = (struct mapping){
+		line->begin,  line->end,   line->offset,
+		line->device, line->inode, pages_id(line->device, line->inode),
+		line->is_code, path};
+	return 0;
+}
+
+static void forget(struct modules *modules)
+{
+	for (size_t i = 0; i < modules->count; i++)
+		if (!i || modules->mappings[i].path != modules->mappings[i - 1].path)
+			free(modules->mappings[i].path);
+	free(modules->mappings);
+	modules->mappings = NULL;
+	modules->last = NULL;
+	modules->count = 0;
+}
+
+struct modules *modules_open(int32_t pid)
+{
+	struct modules *modules = calloc(1, sizeof(*modules));
+
+	if (!modules)
+		return NULL;
+	modules->pid = pid;
+	return modules;
+}
+
+static bool are_same(const struct modules *one, const struct modules *other)
+{
+	if (one->count != other->count)
+		return false;
+	for (size_t i = 0; i < one->count; i++) {
+		const struct mapping *a = &one->mappings[i], *b = &other->mappings[i];
+
+		if (a->begin != b->begin || a->end != b->end || a->offset != b->offset ||
+		    a->file != b->file)
+			return false;
+		if ((!i || a->path != a[-1].path) && strcmp(a->path, b->path) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool modules_update(struct modules *modules, uint64_t now_ns)
+{
+	static uint64_t generation;
+	struct modules now = {.pid = modules->pid,
+			      .begun_ns = modules->count ? modules->begun_ns : now_ns,
+			      .listed_ns = now_ns,
+			      .generation = modules->generation};
+
+	if (modules->count &&
+	    now_ns - modules->listed_ns <
+		    within(LIST_NS, UINT64_MAX, modules->listed_ns - modules->begun_ns))
+		return true;
+	if (maps_each(modules->pid, add_mapping, &now) < 0 || !now.count)
+		forget(&now);
+	else if (!are_same(&now, modules))
+		now.generation = ++generation;
+	forget(modules);
+	*modules = now;
+	return modules->count;
+}
+
+uint64_t modules_generation(const struct modules *modules)
+{
+	return modules->generation;
+}
+
+bool modules_get(const struct modules *modules, size_t number, struct maps_line *ret)
+{
+	const struct mapping *mapping;
+
+	if (number >= modules->count)
+		return false;
+	mapping = &modules->mappings[number];
+	*ret = (struct maps_line){mapping->begin,  mapping->end,   mapping->offset,
+				  mapping->device, mapping->inode, mapping->is_code,
+				  mapping->path};
+	return true;
+}
+
+void modules_close(struct modules *modules)
+{
+	if (!modules)
+		return;
+	forget(modules);
+	free(modules);
+}
+
+struct modules *modules_of(int32_t pid)
+{
+	static struct kept {
+		uint64_t image, used;
+		struct modules *modules;
+	} kept[KEPT_COUNT];
+	static uint64_t uses;
+	const uint64_t image = pid ? maps_image(pid) : 0;
+	struct kept *at = kept;
+
+	if (!image)
+		return NULL;
+	for (size_t i = 0; i < KEPT_COUNT && at->image != image; i++)
+		if (kept[i].image == image || kept[i].used < at->used)
+			at = &kept[i];
+	if (at->image != image) {
+		modules_close(at->modules);
+		*at = (struct kept){.image = image, .modules = modules_open(pid)};
+	}
+	at->used = ++uses;
+	if (at->modules)
+		at->modules->pid = pid;
+	return at->modules;
+}
+
+static const struct mapping *find(struct modules *modules, uint64_t address)
+{
+	size_t low = 0, high = modules->count;
+
+	if (modules->last && address - modules->last->begin <
+				     modules->last->end - modules->last->begin)
+		return modules->last;
+	/* The kernel lists them by address; the unwinder asks for thousands of words a stack. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (modules->mappings[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == modules->count || modules->mappings[low].begin > address)
+		return NULL;
+	modules->last = &modules->mappings[low];
+	return modules->last;
+}
+
+static bool read_file(const struct mapping *mapping, uint64_t offset, void *bytes, size_t size)
+{
+	const struct pages_file file = {mapping->path, mapping->device, mapping->inode};
+
+	return pages_read(&file, offset, bytes, size);
+}
+
+bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t size)
+{
+	const struct mapping *mapping = find(modules, address);
+
+	return mapping && size <= mapping->end - address &&
+	       read_file(mapping, address - mapping->begin + mapping->offset, bytes, size);
+}
+
+/* The program headers, and how far the module lies from where it was linked to be. */
+static size_t read_headers(const struct mapping *mapping, Elf64_Phdr headers[HEADER_MAX],
+			   uint64_t *ret_bias)
+{
+	Elf64_Ehdr file;
+
+	if (!read_file(mapping, 0, &file, sizeof(file)) ||
+	    !elf_is_readable(&file) || file.e_phentsize != sizeof(Elf64_Phdr) || !file.e_phnum ||
+	    file.e_phnum > HEADER_MAX ||
+	    !read_file(mapping, file.e_phoff, headers, file.e_phnum * sizeof(Elf64_Phdr)))
+		return 0;
+	for (size_t i = 0; i < file.e_phnum; i++) {
+		const Elf64_Phdr *header = &headers[i];
+
+		if (header->p_type != PT_LOAD || mapping->offset + 4096 <= header->p_offset ||
+		    mapping->offset >= header->p_offset + header->p_filesz)
+			continue;
+		*ret_bias = mapping->begin - mapping->offset + header->p_offset - header->p_vaddr;
+		return file.e_phnum;
+	}
+	return 0;
+}
+
+bool module_find_table(struct modules *modules, uint64_t address, struct module_table *ret_table)
+{
+	const struct mapping *mapping = find(modules, address);
+	Elf64_Phdr headers[HEADER_MAX];
+	uint64_t bias = 0;
+	size_t count = mapping ? read_headers(mapping, headers, &bias) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct {
+			uint8_t version, pointer, count, table;
+			int32_t frame;
+			uint32_t entry_count;
+		} start;
+
+		if (headers[i].p_type != PT_GNU_EH_FRAME)
+			continue;
+		if (!read_file(mapping, headers[i].p_offset, &start, sizeof(start)) ||
+		    start.version != 1 || start.pointer != EH_FRAME_POINTER ||
+		    start.count != EH_COUNT || start.table != EH_TABLE)
+			return false;
+		*ret_table = (struct module_table){
+			.begin = mapping->begin,
+			.end = mapping->end,
+			.header = bias + headers[i].p_vaddr,
+			.entries = bias + headers[i].p_vaddr + sizeof(start),
+			.entry_count = start.entry_count,
+		};
+		return true;
+	}
+	return false;
+}
+
+/* The function of a symbol table that holds `value`. */
+static bool search_symbols(const struct mapping *mapping,
+			   const Elf64_Shdr *table, uint64_t value, Elf64_Sym *best)
+{
+	static Elf64_Sym symbols[SYMBOLS_AT_ONCE];
+	size_t count = table->sh_size / sizeof(*symbols), some;
+	bool found = false;
+
+	for (size_t at = 0; at < count; at += some) {
+		some = count - at < SYMBOLS_AT_ONCE ? count - at : SYMBOLS_AT_ONCE;
+		if (!read_file(mapping, table->sh_offset + at * sizeof(*symbols), symbols,
+			       some * sizeof(*symbols)))
+			return false;
+		for (size_t i = 0; i < some; i++) {
+			const Elf64_Sym *symbol = &symbols[i];
+
+			if (value - symbol->st_value >= symbol->st_size ||
+			    ELF64_ST_TYPE(symbol->st_info) != STT_FUNC ||
+			    (found && symbol->st_value <= best->st_value))
+				continue;
+			*best = *symbol;
+			found = true;
+		}
+	}
+	return found;
+}
+
+static bool name_in_table(const struct mapping *mapping,
+			  const Elf64_Shdr *table, const Elf64_Shdr *strings, uint64_t value,
+			  char *name, size_t size)
+{
+	char text[SYMBOL_BYTES - 20];
+	Elf64_Sym symbol;
+	uint64_t room;
+
+	if (table->sh_size > SYMBOLS_MAX || table->sh_offset > INT64_MAX - SYMBOLS_MAX ||
+	    !search_symbols(mapping, table, value, &symbol) ||
+	    symbol.st_name >= strings->sh_size)
+		return false;
+	room = strings->sh_size - symbol.st_name;
+	if (room > sizeof(text) - 1)
+		room = sizeof(text) - 1;
+	if (strings->sh_offset > (uint64_t)INT64_MAX - symbol.st_name ||
+	    !read_file(mapping, strings->sh_offset + symbol.st_name, text, room))
+		return false;
+	text[room] = '\0';
+	snprintf(name, size, "%s+0x%" PRIx64, text, value - symbol.st_value);
+	return true;
+}
+
+static bool find_symbol(const struct mapping *mapping, uint64_t value,
+			char *name, size_t size)
+{
+	static const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM};
+	Elf64_Shdr sections[HEADER_MAX];
+	Elf64_Ehdr file;
+
+	if (!read_file(mapping, 0, &file, sizeof(file)) ||
+	    file.e_shentsize != sizeof(Elf64_Shdr) || !file.e_shnum || file.e_shnum > HEADER_MAX ||
+	    !read_file(mapping, file.e_shoff, sections, file.e_shnum * sizeof(Elf64_Shdr)))
+		return false;
+	for (size_t k = 0; k < ARRAY_COUNT(types); k++)
+		for (size_t i = 0; i < file.e_shnum; i++)
+			if (sections[i].sh_type == types[k] && sections[i].sh_link < file.e_shnum &&
+			    name_in_table(mapping, &sections[i],
+					  &sections[sections[i].sh_link], value, name, size))
+				return true;
+	return false;
+}
+
+/* Slow calls come from the same few places, and a symbol table is megabytes. */
+static struct known {
+	uint64_t file, value;
+	char symbol[SYMBOL_BYTES];
+} *know(uint64_t file, uint64_t value)
+{
+	static struct known known[KNOWN_COUNT];
+	uint64_t hash = (file ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	struct known *entry = &known[hash >> 32 & (KNOWN_COUNT - 1)];
+
+	if (entry->file != file || entry->value != value)
+		entry->symbol[0] = '\0';
+	entry->file = file;
+	entry->value = value;
+	return entry;
+}
+
+bool module_name(struct modules *modules, uint64_t address, char *name, size_t size)
+{
+	const struct mapping *mapping = find(modules, address);
+	Elf64_Phdr headers[HEADER_MAX];
+	struct known *known;
+	const char *leaf;
+	uint64_t bias = 0;
+
+	if (!mapping)
+		return false;
+	leaf = strrchr(mapping->path, '/') + 1;
+	if (!read_headers(mapping, headers, &bias))
+		return false;
+	known = know(mapping->file, address - bias);
+	if (!known->symbol[0] && !find_symbol(mapping, address - bias, known->symbol,
+					      sizeof(known->symbol)))
+		snprintf(known->symbol, sizeof(known->symbol), "+0x%" PRIx64, address - bias);
+	snprintf(name, size, "%s %s", known->symbol, leaf);
+	return true;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* child.h - processes that the doctor starts, watches and ends. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "launch/doctor/doctor.h"
+
+struct child {
+	const char *file; /* of the program; NULL: argv[0], looked for in PATH */
+	char *const *argv;
+	bool is_silent; /* else what it says goes to standard error */
+};
+
+/* Starts it, recorded, in a session of its own, with an empty input. Its pid or -errno. */
+pid_t child_start(const struct doctor *doctor, const struct child *child);
+
+/* All processes of the session: SIGTERM, then SIGKILL; waits for the first. */
+void child_end(pid_t session);
+
+/* Calls `each` for the processes of a session. */
+void child_each(pid_t session, void (*each)(pid_t pid, void *context), void *context);

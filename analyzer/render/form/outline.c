@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/form/outline.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/form/units.h"
+
+const char *const OUTLINE_PARTS[] = {"", "#Time", "#Share", "", NULL};
+
+/* One more element of an array whose room doubles. NULL: no memory. */
+static void *grow(struct outline *outline, void **array, size_t *count, size_t size)
+{
+	char *items = *array;
+
+	if ((*count & (*count - 1)) == 0) {
+		items = reallocarray(*array, *count ? 2 * *count : 1, size);
+		if (!items) {
+			outline->failed = true;
+			return NULL;
+		}
+		*array = items;
+	}
+	return memset(items + size * (*count)++, 0, size);
+}
+
+static struct outline_block *open_block(const struct outline *outline)
+{
+	return outline->failed || !outline->count ? NULL : &outline->blocks[outline->count - 1];
+}
+
+void outline_table(struct outline *outline, const char *chapter, const char *const *headings)
+{
+	struct outline_block *block;
+
+	if (outline->failed)
+		return;
+	block = grow(outline, (void **)&outline->blocks, &outline->count, sizeof(*block));
+	if (!block)
+		return;
+	block->chapter = chapter;
+	for (size_t i = 0; headings && headings[i] && i < OUTLINE_CELLS; i++)
+		block->headings[i] = headings[i];
+}
+
+void outline_items(struct outline *outline, const char *chapter)
+{
+	outline_table(outline, chapter, NULL);
+}
+
+static char *format_text(struct outline *outline, const char *format, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0) {
+		outline->failed = true;
+		return NULL;
+	}
+	return text;
+}
+
+void outline_title(struct outline *outline, const char *format, ...)
+{
+	struct outline_block *block = open_block(outline);
+	va_list args;
+
+	if (!block)
+		return;
+	va_start(args, format);
+	block->title = format_text(outline, format, args);
+	va_end(args);
+}
+
+void outline_strip(struct outline *outline, const struct batch_series *series, const float *waits)
+{
+	struct outline_block *block = open_block(outline);
+
+	if (!block)
+		return;
+	block->series = series;
+	block->waits = waits;
+}
+
+void outline_row(struct outline *outline, enum page_color tone)
+{
+	struct outline_block *block = open_block(outline);
+	struct outline_row *row;
+
+	if (!block)
+		return;
+	row = grow(outline, (void **)&block->rows, &block->count, sizeof(*row));
+	if (!row)
+		return;
+	row->tone = tone;
+	row->share = NAN;
+}
+
+void outline_sign(struct outline *outline, const char *sign)
+{
+	struct outline_block *block = open_block(outline);
+	struct outline_row *row;
+
+	if (!block || !block->count)
+		return;
+	row = &block->rows[block->count - 1];
+	row->sign = sign;
+	row->signed_cell = row->count;
+}
+
+void outline_share(struct outline *outline, double share, int part)
+{
+	struct outline_block *block = open_block(outline);
+
+	if (!block || !block->count)
+		return;
+	block->rows[block->count - 1].share = share;
+	block->rows[block->count - 1].part = part;
+}
+
+void outline_cell(struct outline *outline, const char *format, ...)
+{
+	struct outline_block *block = open_block(outline);
+	struct outline_row *row;
+	va_list args;
+
+	if (!block || !block->count)
+		return;
+	row = &block->rows[block->count - 1];
+	if (row->count == OUTLINE_CELLS)
+		return;
+	va_start(args, format);
+	row->cells[row->count++] = format_text(outline, format, args);
+	va_end(args);
+}
+
+void outline_cells(struct outline *outline, ...)
+{
+	const char *text;
+	va_list args;
+
+	outline_row(outline, PAGE_PLAIN);
+	va_start(args, outline);
+	while ((text = va_arg(args, const char *)))
+		outline_cell(outline, "%s", text);
+	va_end(args);
+}
+
+void outline_time(struct outline *outline, const char *label, double ns, double whole_ns)
+{
+	outline_cells(outline, label, isnan(ns) ? "not observed" : UNITS_TIME(ns),
+		      isnan(ns) || isnan(whole_ns) ? "" : UNITS_SHARE(ns / whole_ns), NULL);
+}
+
+const struct outline_block *outline_find(const struct outline *outline, const char *chapter)
+{
+	for (size_t i = 0; i < outline->count; i++)
+		if (outline->blocks[i].count && strcmp(outline->blocks[i].chapter, chapter) == 0)
+			return &outline->blocks[i];
+	return NULL;
+}
+
+void outline_done(struct outline *outline)
+{
+	for (size_t i = 0; i < outline->count; i++) {
+		struct outline_block *block = &outline->blocks[i];
+
+		for (size_t row = 0; row < block->count; row++)
+			for (size_t cell = 0; cell < block->rows[row].count; cell++)
+				free(block->rows[row].cells[cell]);
+		free(block->rows);
+		free(block->title);
+	}
+	free(outline->blocks);
+	*outline = (struct outline){0};
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/form/verdict.h"
+
+#include "render/form/units.h"
+
+static const struct verdict VERDICTS[] = {
+	[STALL_VERDICT_INCOMPLETE] = {"INCOMPLETE", "?", "?", PAGE_BOLD},
+	[STALL_VERDICT_NOT] = {"NOT INPUT-BOUND", "not", "✓", PAGE_GREEN},
+	[STALL_VERDICT_MODERATELY] = {"MODERATELY INPUT-BOUND", "moderately", "▲", PAGE_YELLOW},
+	[STALL_VERDICT_HIGHLY] = {"HIGHLY INPUT-BOUND", "highly", "■", PAGE_RED},
+	[STALL_VERDICT_IN_DOUBT] = {"IN DOUBT", "in doubt", "?", PAGE_BOLD},
+};
+
+static const struct {
+	const char *reason, *remedy;
+} GAPS[STALL_GAP_MAX] = {
+	[STALL_GAP_NONE] = {"", ""},
+	[STALL_GAP_NO_BATCHES] =
+		{"no batch was seen",
+		 "The program made no iterator of a loader that dlprof knows, or "
+		 "ended before its first batch. `dlprof doctor` says what would "
+		 "be seen; DLPROF_BATCH_FN or dlprof.h name a loader of your own."},
+	[STALL_GAP_WAIT] = {"only how long the steps took is known, not how much of it was waiting",
+			    "Record the training with dlprof, or log the waits too."},
+	[STALL_GAP_COMPUTE] = {"the time between batches was not observed",
+			       "Record the training with dlprof, or log the steps too."},
+	[STALL_GAP_FEW_BATCHES] = {"too few batches after the first round of each epoch",
+				   "Let it run longer."},
+	[STALL_GAP_LOSS] = {"too many of the run's records were lost to judge by the rest",
+			    "DLPROF_DETAIL=batches records less, and loses less."},
+	[STALL_GAP_ASYNCHRONOUS] =
+		{"the training does not wait for its GPU, whose idle time was not observed",
+		 "Its waits need not mean that the GPU is idle. Record with CUPTI: `dlprof doctor` "
+		 "says what is missing."},
+};
+
+const struct verdict *verdict_of(enum stall_verdict verdict)
+{
+	return &VERDICTS[verdict];
+}
+
+enum verdict_clock verdict_clock(const struct finding *finding)
+{
+	return finding->by_gpu ? VERDICT_GPU : VERDICT_HOST;
+}
+
+static const struct {
+	const char *name, *meaning;
+} CLOCKS[] = {
+	[false] = {"the host's clock", "the host's clock: what the main process waited"},
+	[true] = {"the GPU's clock", "the GPU's clock: waits while it was idle"},
+};
+
+const char *verdict_clock_name(bool by_gpu)
+{
+	return CLOCKS[by_gpu].name;
+}
+
+const char *verdict_clock_meaning(bool by_gpu)
+{
+	return CLOCKS[by_gpu].meaning;
+}
+
+const char *verdict_sentence(char *buffer, enum verdict_clock clock, double ratio)
+{
+	static const struct {
+		const char *before, *after;
+	} words[] = {
+		[VERDICT_HOST] = {"", " of the time is spent waiting for data"},
+		[VERDICT_LOADER] = {"", " of this loader's own loop is spent waiting for data"},
+		[VERDICT_GPU] = {"the GPU is idle ", " of the time, waiting for data"},
+		[VERDICT_JOB] = {"", " of the job's time is lost to waiting for data"},
+		[VERDICT_JOB_MOST] = {"up to ", " of the job's time is lost to waiting for data"},
+		[VERDICT_GROUP] = {"up to ", " of a rank's time is lost to waiting for data"},
+	};
+
+	snprintf(buffer, VERDICT_SENTENCE, "%s%s%s", words[clock].before, UNITS_SHARE(ratio),
+		 words[clock].after);
+	return buffer;
+}
+
+const char *verdict_doubt(void)
+{
+	return "it is not known whose waits these are";
+}
+
+const char *verdict_reason(enum stall_gap gap)
+{
+	return GAPS[gap].reason;
+}
+
+const char *verdict_remedy(enum stall_gap gap)
+{
+	return GAPS[gap].remedy;
+}

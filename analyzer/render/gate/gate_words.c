@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gate_words.c - what a gate found, in words that every form uses. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "render/form/units.h"
+#include "render/gate/gate.h"
+#include "render/run/explain.h"
+
+/* One decimal, so that a value is not rounded onto its limit. */
+static const char *percent(char *buffer, double share)
+{
+	snprintf(buffer, UNITS_MAX, "%.1f %%", share * 100);
+	return buffer;
+}
+#define PERCENT(share) percent(UNITS_BUFFER, share)
+
+static const char *points(char *buffer, double share)
+{
+	snprintf(buffer, UNITS_MAX, "%+.1f pp", share * 100);
+	return buffer;
+}
+#define POINTS(share) points(UNITS_BUFFER, share)
+
+static const char *value_words(char *buffer, enum gate_unit unit, double value)
+{
+	switch (unit) {
+	case GATE_SHARE:
+		return percent(buffer, value);
+	case GATE_POINTS:
+		return points(buffer, value);
+	case GATE_TIME:
+		return units_time(buffer, value);
+	case GATE_COUNT:
+		return units_count(buffer, (int64_t)value);
+	}
+	return "";
+}
+
+const char *gate_outcome_words(enum gate_outcome outcome)
+{
+	return outcome == GATE_PASSED ? "PASSED" : outcome == GATE_FAILED ? "FAILED" : "CANNOT SAY";
+}
+
+const char *gate_time_words(const struct gate_run *run, char *text)
+{
+	return units_date(text, run->info.start_unix_ns, "%Y-%m-%d %H:%M UTC");
+}
+
+static void found_increase(const struct gate_result *result, char *text)
+{
+	snprintf(text, GATE_WORDS, "%s against %s of %zu baselines (SD %s); more than %s fails",
+		 POINTS(result->found), PERCENT(result->before), result->baseline_count,
+		 POINTS(result->spread) + 1, POINTS(result->edge));
+}
+
+/* The run is above its limit and passes all the same: "52.0 %" alone would look like a mistake. */
+static bool is_above_by_chance(const struct gate_item *item)
+{
+	return item->result.outcome == GATE_PASSED && item->result.found > item->limit.value;
+}
+
+const char *gate_found_words(const struct gate_item *item, char *text)
+{
+	const struct gate_result *result = &item->result;
+
+	if (isnan(result->found))
+		snprintf(text, GATE_WORDS, "not known");
+	else if (item->limit.metric == GATE_STALL_INCREASE)
+		found_increase(result, text);
+	else if (item->limit.metric == GATE_STALL_RATIO && !isnan(result->edge))
+		snprintf(text, GATE_WORDS,
+			 is_above_by_chance(item) ? "%s, but with 99 %% confidence only at least %s"
+						  : "%s, with 99 %% confidence at least %s",
+			 PERCENT(result->found), PERCENT(result->edge));
+	else
+		value_words(text, gate_metrics[item->limit.metric].unit, result->found);
+	return text;
+}
+
+const char *gate_unfit_words(const struct gate_run *run, char *text)
+{
+	const struct gate_sample *sample = &run->sample;
+
+	*text = '\0';
+	switch (sample->unfit) {
+	case GATE_LIVE:
+		snprintf(text, GATE_WORDS, "it is still recording");
+		break;
+	case GATE_NO_VERDICT:
+		snprintf(text, GATE_WORDS, "there is no verdict on it (%s)",
+			 sample->gap == STALL_GAP_NONE ? "?" : stall_gap_ids[sample->gap]);
+		if (!run->has_loader && run->load_count)
+			page_append(text, GATE_WORDS,
+				    ": if this rank loads no data, say --ranks %zu",
+				    run->load_count);
+		break;
+	case GATE_LOSS:
+		snprintf(text, GATE_WORDS, "%s of its records were lost",
+			 PERCENT(sample->value[GATE_LOST_SHARE]));
+		break;
+	case GATE_DOUBT:
+		snprintf(text, GATE_WORDS, "its waits may not be the training's; see its report");
+		break;
+	case GATE_FEW:
+		snprintf(text, GATE_WORDS,
+			 "%s has %.0f batches and %zu are needed: let it run longer",
+			 run->is_one_of_several ? "its loader that waits most" : "it",
+			 sample->value[GATE_BATCHES], sample->needed_count);
+		break;
+	case GATE_RANKS:
+		snprintf(text, GATE_WORDS,
+			 "only %zu of the %" PRId64 " ranks of its job have a database here; if "
+			 "the others load no data, add --ranks %zu",
+			 run->rank_count, run->info.world_size, run->rank_count);
+		break;
+	case GATE_FIT:
+	case GATE_UNFIT_MAX:
+		break;
+	}
+	return text;
+}
+
+static const struct gate_run *first_refused(const struct gate_report *report)
+{
+	for (size_t i = 0; i < report->baseline_count; i++)
+		if (*report->baselines[i].refused)
+			return &report->baselines[i];
+	return NULL;
+}
+
+const char *gate_reason_words(const struct gate_report *report, const struct gate_item *item,
+			      char *text)
+{
+	const struct gate_run *run =
+		item->result.run < report->run_count ? &report->runs[item->result.run] : NULL;
+	const struct gate_run *refused = first_refused(report);
+	char unfit[GATE_WORDS];
+
+	*text = '\0';
+	switch (item->result.why) {
+	case GATE_WHY_UNFIT:
+		snprintf(text, GATE_WORDS, "%s: %s", run ? run->name : "no run",
+			 run ? gate_unfit_words(run, unfit) : "");
+		break;
+	case GATE_WHY_NOT_OBSERVED:
+		snprintf(text, GATE_WORDS, "%s: %s was not observed", run ? run->name : "no run",
+			 gate_metrics[item->limit.metric].name);
+		break;
+	case GATE_WHY_BASELINES:
+		snprintf(text, GATE_WORDS,
+			 "%zu baseline%s can be compared and %d are needed%s%s%s%s",
+			 item->result.baseline_count, item->result.baseline_count == 1 ? "" : "s",
+			 GATE_FEWEST_BASELINES, refused ? "; not " : "",
+			 refused ? refused->name : "", refused ? ": " : "",
+			 refused ? refused->refused : "");
+		break;
+	case GATE_WHY_UNLIKE:
+		snprintf(text, GATE_WORDS, "the runs to judge are not of the same kind");
+		break;
+	case GATE_WHY_ANOTHER_RUN:
+		snprintf(text, GATE_WORDS,
+			 "all %zu runs so far are above every baseline; %d decide",
+			 report->run_count, GATE_SEPARATE_RUNS);
+		break;
+	case GATE_WHY_NONE:
+	case GATE_WHY_MAX:
+		break;
+	}
+	return text;
+}
+
+static int weight(const struct gate_item *item)
+{
+	bool is_open = item->result.outcome == GATE_INCONCLUSIVE;
+
+	if (item->result.outcome == GATE_PASSED)
+		return 0;
+	if (is_open && item->on_inconclusive == GATE_ACTION_PASS)
+		return 1;
+	return (item->is_error ? 4 : 2) + !is_open;
+}
+
+const struct gate_item *gate_first_item(const struct gate_report *report)
+{
+	const struct gate_item *first = NULL;
+
+	for (size_t i = 0; i < report->item_count; i++)
+		if (!first || weight(&report->items[i]) > weight(first))
+			first = &report->items[i];
+	return first;
+}
+
+static const char *cause_words(enum cause cause)
+{
+	return cause == CAUSE_UNKNOWN ? "not known" : cause_names[cause];
+}
+
+static void add_since(const struct gate_report *report, char *text)
+{
+	char when[GATE_WORDS];
+
+	for (size_t i = report->baseline_count; i-- > 0;) {
+		const struct gate_run *run = &report->baselines[i];
+
+		if (!run->used)
+			continue;
+		gate_time_words(run, when);
+		page_append(text, GATE_WORDS, " since %s%s%s%s", when, *when ? " (" : "", run->name,
+			    *when ? ")" : "");
+		return;
+	}
+}
+
+static void add_part(const struct gate_change *change, char *text)
+{
+	static const char *const words[GATE_PART_MAX] = {
+		[GATE_PART_OPEN] = "opening files",     [GATE_PART_READ] = "reading",
+		[GATE_PART_DECODE] = "decoding",        [GATE_PART_COLLATE] = "collating",
+		[GATE_PART_OWN] = "the dataset's code", [GATE_PART_BLOCKED] = "not running",
+	};
+
+	if (change->part == GATE_PART_MAX)
+		return;
+	page_append(text, GATE_WORDS, " (mostly %s: %s instead of %s)", words[change->part],
+		    UNITS_TIME(change->now.part_ns[change->part]),
+		    UNITS_TIME(change->before.part_ns[change->part]));
+}
+
+/* What got slower, by how much, and the cause. */
+static void add_change(const struct gate_change *change, char *text)
+{
+	const struct gate_sample *a = &change->before, *b = &change->now;
+
+	switch (change->suspect) {
+	case GATE_SUSPECT_LOAD:
+		page_append(text, GATE_WORDS, ": a load takes %s instead of %s",
+			    UNITS_TIME(b->load_ns), UNITS_TIME(a->load_ns));
+		add_part(change, text);
+		break;
+	case GATE_SUSPECT_COMPUTE:
+		page_append(text, GATE_WORDS,
+			    ": loads take as long as before, but a step takes %s instead of %s and "
+			    "hides less of them",
+			    UNITS_TIME(b->compute_ns), UNITS_TIME(a->compute_ns));
+		break;
+	case GATE_SUSPECT_OTHER:
+		page_append(text, GATE_WORDS,
+			    ": the mean wait is %s instead of %s, although loads and steps take as "
+			    "long as before",
+			    UNITS_TIME(b->wait_ns), UNITS_TIME(a->wait_ns));
+		break;
+	}
+	if (a->cause == b->cause)
+		page_append(text, GATE_WORDS, "; the cause is %s as before", cause_words(b->cause));
+	else
+		page_append(text, GATE_WORDS, "; the cause is %s, before it was %s",
+			    cause_words(b->cause), cause_words(a->cause));
+}
+
+static void add_cause(const struct gate_run *run, char *text)
+{
+	const char *name = cause_names[run->sample.cause];
+	const struct explanation *page = name ? explain_find(name) : NULL;
+
+	if (page)
+		page_append(text, GATE_WORDS, "; cause: %s (%.*s)", name,
+			    (int)strcspn(page->line, "."), page->line);
+	if (!isnan(run->sample.load_ns))
+		page_append(text, GATE_WORDS, "; a load takes %s", UNITS_TIME(run->sample.load_ns));
+}
+
+static void add_failure(const struct gate_report *report, const struct gate_item *item, char *text)
+{
+	const struct gate_result *result = &item->result;
+	const struct gate_run *run = &report->runs[result->run];
+	char found[GATE_WORDS];
+
+	if (item->limit.metric == GATE_STALL_INCREASE)
+		page_append(text, GATE_WORDS, "The stall ratio rose by %s from %s to %s",
+			    POINTS(result->found) + 1, PERCENT(result->before),
+			    PERCENT(result->before + result->found));
+	else
+		page_append(text, GATE_WORDS, "%s does not hold%s%s: %s", item->text,
+			    report->run_count > 1 ? " in " : "",
+			    report->run_count > 1 ? run->name : "", gate_found_words(item, found));
+	if (report->has_change && item->limit.metric == GATE_STALL_INCREASE) {
+		add_since(report, text);
+		add_change(&report->change, text);
+	} else if (item->limit.metric == GATE_COLLECTIVES_ALONE) {
+		/* What slows the loader is not why. */
+		page_append(text, GATE_WORDS,
+			    "; its GPU exchanged with other ranks, or waited for them");
+	} else {
+		add_cause(run, text);
+		if (report->has_change) {
+			page_append(text, GATE_WORDS, ";");
+			add_since(report, text);
+			add_change(&report->change, text);
+		}
+	}
+	page_append(text, GATE_WORDS, ".");
+}
+
+const char *gate_why_words(const struct gate_report *report, char *text)
+{
+	const struct gate_item *item = gate_first_item(report);
+	char reason[GATE_WORDS];
+
+	*text = '\0';
+	if (!item)
+		return text;
+	if (item->result.outcome == GATE_FAILED)
+		add_failure(report, item, text);
+	else if (item->result.outcome == GATE_INCONCLUSIVE)
+		page_append(text, GATE_WORDS, "Cannot say whether %s: %s.", item->text,
+			    gate_reason_words(report, item, reason));
+	else
+		page_append(text, GATE_WORDS, "All assertions hold.");
+	return text;
+}

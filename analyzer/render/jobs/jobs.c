@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jobs.c - several jobs, or attempts of one: a row for each, and never a mixture. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+
+#include "render/form/jsonw.h"
+#include "render/form/units.h"
+#include "render/form/verdict.h"
+#include "render/jobs/ranks.h"
+
+const char *jobs_id_words(const struct ranks *job, char text[JOBS_ID])
+{
+	snprintf(text, JOBS_ID, "%s", job->job_id ? job->job_id : "not known");
+	if (job->attempt > 0)
+		page_append(text, JOBS_ID, " (%" PRId64 ")", job->attempt);
+	return text;
+}
+
+static void add_row(const struct ranks *job, struct outline *o)
+{
+	const struct rank_finding *found = &job->job;
+	const struct verdict *verdict = verdict_of(found->verdict);
+	char text[RANKS_COUNT], share[UNITS_MAX];
+
+	outline_cells(o, jobs_id_words(job, text),
+		      ranks_share_words(found->verdict, found->stall_ratio, share), NULL);
+	outline_sign(o, verdict->sign);
+	outline_cell(o, "%s", verdict->word);
+	if (found->culprit < 0)
+		outline_cell(o, "-");
+	else
+		outline_cell(o, "%" PRId64, job->rows[found->culprit].rank);
+	outline_cell(o, "%s", ranks_count_words(job, text));
+}
+
+int jobs_outline(const char *path, const struct ranks *jobs, size_t count, struct outline *o)
+{
+	static const char *const headings[] = {"Job (attempt)", "#Stall", "Input-bound",
+					       "#Culprit",      "Ranks",  NULL};
+	char text[RANKS_DOUBT], id[JOBS_ID];
+
+	*o = (struct outline){0};
+	outline_items(o, OUTLINE_HEAD);
+	outline_item(o, "", "%zu jobs", count);
+	outline_cell(o, "%s", path);
+	outline_table(o, "jobs", headings);
+	for (size_t i = 0; i < count; i++)
+		add_row(&jobs[i], o);
+	outline_items(o, "jobs");
+	outline_item(o, "Culprit", "the rank that waits for data while the others wait for it");
+	outline_items(o, RANKS_LIMITS);
+	for (size_t i = 0; i < count; i++)
+		for (size_t at = 0; ranks_doubt_words(&jobs[i], &at, text);)
+			outline_item(o, "Less sure", "about job %s: %s",
+				     jobs_id_words(&jobs[i], id), text);
+	outline_items(o, OUTLINE_MORE);
+	outline_item(o, "More", "dlprof-report --job ID %s", path);
+	return o->failed ? -ENOMEM : 0;
+}
+
+void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *out)
+{
+	struct jsonw json;
+
+	jsonw_begin(&json, out, "dlprof.report/3");
+	jsonw_open(&json, "run", '{');
+	jsonw_string(&json, "path", path);
+	jsonw_close(&json, '}');
+	jsonw_open(&json, "jobs", '[');
+	for (size_t i = 0; i < count; i++) {
+		jsonw_open(&json, NULL, '{');
+		ranks_json_job(&json, &jobs[i]);
+		jsonw_close(&json, '}');
+	}
+	jsonw_close(&json, ']');
+	jsonw_close(&json, '}');
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/jobs/ranks.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/form/units.h"
+#include "render/form/verdict.h"
+
+#define COLLECTIVES 0.1 /* of the time: worth a line, and worth naming who is waited for */
+
+static const char *verdict_words(const struct rank_finding *job, char text[VERDICT_SENTENCE])
+{
+	const bool is_most = job->alignment != RANK_ALONE && !job->is_exact;
+
+	return verdict_sentence(text,
+				job->group_count ? VERDICT_GROUP
+				: is_most        ? VERDICT_JOB_MOST
+						 : VERDICT_JOB,
+				job->stall_ratio);
+}
+
+#define RANKS_MOST_NAMED 8
+
+/* One more of "3, 8-15"; false: it was not, as enough are named. */
+static bool append_range(char *text, size_t size, size_t *named, int64_t first, int64_t last)
+{
+	if ((*named)++ == RANKS_MOST_NAMED) {
+		page_append(text, size, ", ...");
+		return false;
+	}
+	page_append(text, size, last > first ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
+		    *named > 1 ? ", " : "", first, last);
+	return true;
+}
+
+/* The ranks whose group or guilt it is, the first few of them. */
+static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int which, char *text,
+			 size_t size)
+{
+	const struct rank_row *rows = ranks->rows;
+	size_t named = 0, i, end;
+
+	for (i = 0; i < ranks->count; i = end) {
+		end = i + 1;
+		if (!is_meant(&ranks->blames[i], which))
+			continue;
+		while (end < ranks->count && is_meant(&ranks->blames[end], which) &&
+		       rows[end].rank == rows[end - 1].rank + 1)
+			end++;
+		if (!append_range(text, size, &named, rows[i].rank, rows[end - 1].rank))
+			return;
+	}
+}
+
+/* The host that they all ran on; NULL: several, or not known. */
+static const char *host_of_culprits(const struct ranks *ranks)
+{
+	const char *host = NULL;
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		const char *own = ranks->rows[i].host;
+
+		if (!ranks_is_culprit(&ranks->blames[i], ranks_group(ranks)))
+			continue;
+		if (!own || (host && strcmp(own, host) != 0))
+			return NULL;
+		host = own;
+	}
+	return host;
+}
+
+static size_t size_of_group(const struct ranks *ranks, int group)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		count += ranks_is_in_group(&ranks->blames[i], group);
+	return count;
+}
+
+/* Which ranks do not wait for each other, and which of them lose most; "": all meet, or none. */
+static void groups_words(const struct ranks *ranks, char *text, size_t size)
+{
+	const struct rank_finding *job = &ranks->job;
+
+	*text = '\0';
+	for (size_t i = 0; i < job->group_count; i++) {
+		if (i == RANKS_MOST_NAMED) {
+			page_append(text, size, " and others");
+			break;
+		}
+		page_append(text, size, i ? i + 1 < job->group_count ? ", " : " and " : "Ranks ");
+		append_ranks(ranks, ranks_is_in_group, (int)i, text, size);
+	}
+	if (!job->group_count)
+		return;
+	page_append(text, size, " do not wait for each other. %s ",
+		    size_of_group(ranks, (int)job->group) > 1 ? "Ranks" : "Rank");
+	append_ranks(ranks, ranks_is_in_group, (int)job->group, text, size);
+	page_append(text, size, " lose%s %s of %s time, more than any other.",
+		    size_of_group(ranks, (int)job->group) > 1 ? "" : "s",
+		    UNITS_SHARE(job->stall_ratio),
+		    size_of_group(ranks, (int)job->group) > 1 ? "their" : "its");
+}
+
+/* Which rank it is, or that no single one is to blame; "" where there is nothing to say. */
+static void culprit_words(const struct ranks *ranks, char *text, size_t size)
+{
+	const struct rank_finding *job = &ranks->job;
+	const bool is_one = job->culprit_count == 1;
+	char share[UNITS_MAX], least[UNITS_MAX], most[UNITS_MAX];
+
+	*text = '\0';
+	if (job->culprit_count) {
+		const char *host = host_of_culprits(ranks);
+
+		page_append(text, size, is_one ? "Rank " : "Ranks ");
+		append_ranks(ranks, ranks_is_culprit, ranks_group(ranks), text, size);
+		page_append(
+			text, size,
+			"%s%s%s wait%s for data in %s of the lost time, and the others wait for %s "
+			"in the collective. If %s batches were always ready, the job would run %s "
+			"to %s as fast.",
+			host ? " (" : "", host ? host : "", host ? ")" : "", is_one ? "s" : "",
+			units_share(share, job->blame_share), is_one ? "it" : "them",
+			is_one ? "its" : "their", units_factor(least, job->gain_least),
+			units_factor(most, job->gain_most));
+	} else if (job->hidden >= 0) {
+		page_append(
+			text, size,
+			"Rank %" PRId64 " waits longest, but no step is longer for it: another "
+			"rank computes meanwhile. Faster input of this rank alone gains little.",
+			ranks->rows[job->hidden].rank);
+	} else if (job->starved && job->alignment != RANK_ALONE) {
+		page_append(text, size,
+			    "No single rank is to blame: look at what they share (storage, cores, "
+			    "the loader's settings).");
+	}
+}
+
+static size_t count_hosts(const struct ranks *ranks)
+{
+	size_t hosts = 0, i;
+
+	for (i = 0; i < ranks->count; i++)
+		hosts += i == 0 || !ranks->rows[i].host || !ranks->rows[i - 1].host ||
+			 strcmp(ranks->rows[i].host, ranks->rows[i - 1].host) != 0;
+	return hosts;
+}
+
+bool ranks_in_doubt(const struct ranks *ranks)
+{
+	for (size_t i = 0; i < ranks->count; i++)
+		if (ranks->rows[i].finding.verdict == STALL_VERDICT_IN_DOUBT)
+			return true;
+	return false;
+}
+
+const char *ranks_share_words(enum stall_verdict verdict, double ratio, char *text)
+{
+	if (isnan(ratio) || verdict == STALL_VERDICT_IN_DOUBT)
+		return "-";
+	return units_share(text, ratio);
+}
+
+const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT])
+{
+	const size_t without = ranks_without_loader(ranks), hosts = count_hosts(ranks);
+	char seen[UNITS_MAX], all[UNITS_MAX];
+
+	*text = '\0';
+	page_append(text, RANKS_COUNT, "%s", units_count(seen, (int64_t)ranks->count));
+	if (ranks->world_size > (int64_t)ranks->count)
+		page_append(text, RANKS_COUNT, " of %s", units_count(all, ranks->world_size));
+	page_append(text, RANKS_COUNT, " ranks on %s host%s", units_count(all, (int64_t)hosts),
+		    hosts == 1 ? "" : "s");
+	if (without && without < ranks->count)
+		page_append(text, RANKS_COUNT, "; %s %s no loader",
+			    units_count(all, (int64_t)without), without == 1 ? "has" : "have");
+	return text;
+}
+
+/* "3, 8-15", the first few of those that are missing; "": none is. */
+static void missing_words(const struct ranks *ranks, char *text, size_t size)
+{
+	int64_t next = 0;
+	size_t named = 0;
+
+	*text = '\0';
+	for (size_t i = 0; i <= ranks->count && next < ranks->world_size; i++) {
+		int64_t end = ranks->world_size;
+
+		if (i < ranks->count && ranks->rows[i].rank < end)
+			end = ranks->rows[i].rank;
+		if (end > next && !append_range(text, size, &named, next, end - 1))
+			return;
+		if (end >= next && end < ranks->world_size)
+			next = end + 1;
+	}
+}
+
+/* "by step: ..." */
+#define ALIGNMENT_WORDS 120
+static const char *alignment_words(const struct rank_finding *job, char text[ALIGNMENT_WORDS])
+{
+	switch (job->alignment) {
+	case RANK_BY_STEP:
+		if (job->width == 1)
+			return "by step: where one rank waits, all take longer";
+		snprintf(text, ALIGNMENT_WORDS,
+			 "by windows of %d steps: where one rank waits, all take longer, if not in "
+			 "the same step",
+			 job->width);
+		return text;
+	case RANK_BY_CLOCK:
+		return "by the hosts' clocks, as if they agreed: batches cannot be matched by "
+		       "number";
+	case RANK_ALONE:
+	case RANK_ALIGNMENTS:
+		break;
+	}
+	if (job->shifted_count)
+		return "not at all: neither their batches' numbers nor the clocks tell which steps "
+		       "belong together, so each is judged alone";
+	return "not at all: the ranks do not wait for each other, so each is judged alone";
+}
+
+/* A collective lasts until the last rank has come: who comes last waits least in it. */
+static void collectives_words(const struct ranks *ranks, char *text, size_t size)
+{
+	const struct rank_row *least = NULL, *most = NULL;
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		const struct rank_row *row = &ranks->rows[i];
+
+		if (isnan(row->alone_share))
+			continue;
+		if (!least || row->alone_share < least->alone_share)
+			least = row;
+		if (!most || row->alone_share > most->alone_share)
+			most = row;
+	}
+	*text = '\0';
+	if (least == most || most->alone_share < COLLECTIVES)
+		return;
+	page_append(text, size,
+		    "the GPU of rank %" PRId64 " is in collectives alone %s of the time, that of "
+		    "rank %" PRId64 " %s",
+		    least->rank, UNITS_SHARE(least->alone_share), most->rank,
+		    UNITS_SHARE(most->alone_share));
+	if (most->alone_share - least->alone_share >= COLLECTIVES)
+		page_append(text, size, ": the others wait for rank %" PRId64, least->rank);
+}
+
+static void add_head(const struct ranks *ranks, struct outline *o)
+{
+	char count[RANKS_COUNT], id[JOBS_ID];
+
+	outline_items(o, OUTLINE_HEAD);
+	ranks_count_words(ranks, count);
+	if (ranks->job_id)
+		outline_item(o, "", "job %s, %s", jobs_id_words(ranks, id), count);
+	else
+		outline_item(o, "", "%s", count);
+	outline_cell(o, "%s", ranks->path);
+}
+
+static void add_verdict(const struct ranks *ranks, struct outline *o)
+{
+	const struct rank_finding *job = &ranks->job;
+	const struct verdict *verdict = verdict_of(job->verdict);
+	char sentence[VERDICT_SENTENCE], text[600];
+
+	outline_items(o, OUTLINE_VERDICT);
+	outline_row(o, verdict->tone);
+	outline_cell(o, "%s", verdict->words);
+	outline_cell(o, "%s",
+		     job->verdict == STALL_VERDICT_INCOMPLETE ? "no rank has batches to judge by"
+		     : job->verdict == STALL_VERDICT_IN_DOUBT ? verdict_doubt()
+							      : verdict_words(job, sentence));
+	if (job->verdict == STALL_VERDICT_IN_DOUBT) {
+		outline_cell(o, "The report of a rank that is in doubt says why: --rank N.");
+		return;
+	}
+	groups_words(ranks, text, sizeof(text));
+	if (*text)
+		outline_cell(o, "%s", text);
+	culprit_words(ranks, text, sizeof(text));
+	if (*text)
+		outline_cell(o, "%s", text);
+}
+
+/* Where the device is, which is what differs, or its name. */
+static const char *place_of(const char *gpu)
+{
+	const char *at = gpu ? strstr(gpu, " at ") : NULL;
+
+	return at ? at + 4 : gpu ? gpu : "";
+}
+
+static void add_row(const struct ranks *ranks, size_t i, bool with_paths, struct outline *o)
+{
+	const struct rank_row *row = &ranks->rows[i];
+	const struct finding *f = &row->finding;
+	const struct verdict *verdict = verdict_of(f->verdict);
+	double share = ranks_blame_share(ranks, i);
+	char text[UNITS_MAX];
+
+	outline_row(o, PAGE_PLAIN);
+	outline_cell(o, "%" PRId64 "%s", row->rank, ranks->blames[i].is_culprit ? "*" : "");
+	outline_cell(o, "%s", UNITS_COUNT((int64_t)f->batch_count));
+	outline_cell(o, "%s",
+		     f->own.count ? UNITS_TIME(f->own.time_ns / (double)f->own.count) : "-");
+	outline_cell(o, "%s", ranks_share_words(f->verdict, f->stall_ratio, text));
+	outline_cell(o, "%s", isnan(share) ? "-" : UNITS_SHARE(share));
+	outline_sign(o, verdict->sign);
+	outline_cell(o, "%s%s", verdict->word, row->live ? ", still recording" : "");
+	outline_cell(o, "%s%s%s", row->host ? row->host : "-", row->gpu ? ", " : "",
+		     place_of(row->gpu));
+	if (with_paths)
+		outline_cell(o, "%s", row->path);
+}
+
+static void add_rows(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o)
+{
+	const char *const headings[] = {
+		"#Rank",     "#Batches",    "#Each",     "#Stall",
+		"#To blame", "Input-bound", "Host, GPU", with_paths ? "Run" : NULL,
+		NULL};
+	size_t *order = malloc(ranks->count * sizeof(*order));
+
+	o->failed |= !order;
+	outline_table(o, "ranks", headings);
+	if (!order)
+		return;
+	if (ranks->count > RANKS_MOST_ROWS)
+		outline_title(o, "Those that are to blame for most come first");
+	ranks_order(ranks, order);
+	for (size_t i = 0; i < ranks->count && i < most; i++)
+		add_row(ranks, order[i], with_paths, o);
+	free(order);
+}
+
+/* Ranks with different clocks share one verdict, so the report says which clocks. */
+static void add_clock(const struct ranks *ranks, struct outline *o)
+{
+	size_t by_gpu = 0;
+	char rest[80] = "";
+
+	for (size_t i = 0; i < ranks->count; i++)
+		by_gpu += ranks->rows[i].finding.by_gpu;
+	if (by_gpu && by_gpu < ranks->count)
+		snprintf(rest, sizeof(rest), ", in %zu of the ranks; else %s, " VERDICT_BOUND,
+			 by_gpu, verdict_clock_name(false));
+	if (by_gpu)
+		outline_item(o, "Clock", "%s%s", verdict_clock_meaning(true), rest);
+}
+
+/* Of those that did not end well the one that may be why the others did not. */
+static void add_ended(const struct ranks *ranks, struct outline *o)
+{
+	const struct rank_row *first = NULL;
+	char more[56] = "";
+	size_t count = 0;
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		const struct rank_row *row = &ranks->rows[i];
+
+		count += *row->ended != '\0';
+		if (*row->ended && (!first || (first->is_terminated && !row->is_terminated)))
+			first = row;
+	}
+	if (count > 1)
+		snprintf(more, sizeof(more), "; %zu more rank%s did not end well", count - 1,
+			 count > 2 ? "s" : "");
+	if (first)
+		outline_item(o, "End", "rank %" PRId64 ": %s%s", first->rank, first->ended, more);
+}
+
+/* What the verdict rests on, and how far it can be believed. */
+static void add_limits(const struct ranks *ranks, struct outline *o)
+{
+	const struct ranks_spread spread = ranks_spread(ranks);
+	char text[600];
+
+	outline_items(o, RANKS_LIMITS);
+	missing_words(ranks, text, sizeof(text));
+	if (*text)
+		outline_item(o, "Missing",
+			     "%s: no database of theirs is here. A rank that uses neither a loader "
+			     "nor a GPU has none",
+			     text);
+	add_ended(ranks, o);
+	if (!isnan(spread.median))
+		outline_item(o, "Spread",
+			     "the ranks wait for %s to %s of their time, half of them for %s at "
+			     "most",
+			     UNITS_SHARE(spread.least), UNITS_SHARE(spread.most),
+			     UNITS_SHARE(spread.median));
+	add_clock(ranks, o);
+	collectives_words(ranks, text, sizeof(text));
+	if (*text)
+		outline_item(o, "Waits", "%s", text);
+	outline_item(o, "Aligned", "%s", alignment_words(&ranks->job, text));
+	if (ranks->job.step_count)
+		outline_item(o, "Steps", "%s", UNITS_COUNT((int64_t)ranks->job.step_count));
+	for (size_t i = 0; ranks_doubt_words(ranks, &i, text);)
+		outline_item(o, "Less sure", "%s", text);
+}
+
+static const char *culprit_legend(const struct rank_finding *job)
+{
+	if (job->group_count)
+		return "a culprit of its group";
+	return job->culprit_count > 1 ? "the culprits" : "the culprit";
+}
+
+/* What the table does not say by itself. */
+static void add_legend(const struct ranks *ranks, size_t most, struct outline *o)
+{
+	outline_items(o, "ranks");
+	if (ranks->count > most)
+		outline_item(o, "", "and %zu more; --json has all", ranks->count - most);
+	if (ranks->job.culprit_count)
+		outline_item(o, "*", "%s", culprit_legend(&ranks->job));
+	outline_item(o, "Each", "time of a batch: its wait and its step");
+	outline_item(o, "To blame", "share of the lost time in which the rank waited longest");
+}
+
+int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o)
+{
+	*o = (struct outline){0};
+	add_head(ranks, o);
+	add_verdict(ranks, o);
+	if (most) {
+		add_rows(ranks, most, with_paths, o);
+		add_legend(ranks, most, o);
+	}
+	add_limits(ranks, o);
+	outline_items(o, OUTLINE_MORE);
+	outline_item(o, "More", "dlprof-report %s", ranks->rows[ranks_worst(ranks)].path);
+	return o->failed ? -ENOMEM : 0;
+}

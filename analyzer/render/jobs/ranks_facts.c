@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ranks_facts.c - what is asked of a job's ranks in every form: groups, blame, order. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/statistics/stats.h"
+#include "render/jobs/ranks.h"
+
+bool ranks_is_in_group(const struct rank_blame *blame, int group)
+{
+	return blame->group == group;
+}
+
+bool ranks_is_culprit(const struct rank_blame *blame, int group)
+{
+	return blame->is_culprit && (blame->group == group || group < 0);
+}
+
+int ranks_group(const struct ranks *ranks)
+{
+	return ranks->job.group_count ? (int)ranks->job.group : -1;
+}
+
+double ranks_blame_share(const struct ranks *ranks, size_t i)
+{
+	const struct rank_finding *job = &ranks->job;
+	const int32_t group = ranks->blames[i].group;
+
+	if (group >= 0)
+		return job->groups[group].meets
+			       ? ranks->blames[i].wait_ns / job->groups[group].wait_ns
+			       : NAN;
+	return job->alignment == RANK_ALONE ? NAN : ranks->blames[i].wait_ns / job->wait_ns;
+}
+
+struct ranks_spread ranks_spread(const struct ranks *ranks)
+{
+	double *ratios = malloc(ranks->count * sizeof(*ratios));
+	struct ranks_spread spread = {NAN, NAN, NAN};
+	size_t count = 0, i;
+
+	for (i = 0; ratios && i < ranks->count; i++)
+		if (!isnan(ranks->rows[i].finding.stall_ratio))
+			ratios[count++] = ranks->rows[i].finding.stall_ratio;
+	if (count) {
+		stats_sort(ratios, count);
+		spread = (struct ranks_spread){ratios[0], ratios[(count - 1) / 2],
+					       ratios[count - 1]};
+	}
+	free(ratios);
+	return spread;
+}
+
+size_t ranks_without_loader(const struct ranks *ranks)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < ranks->count; i++)
+		count += ranks->rows[i].finding.gap == STALL_GAP_NO_BATCHES;
+	return count;
+}
+
+size_t ranks_worst(const struct ranks *ranks)
+{
+	size_t worst = 0, i;
+
+	for (i = 0; i < ranks->count; i++)
+		if (ranks->blames[i].wait_ns > ranks->blames[worst].wait_ns)
+			worst = i;
+	return worst;
+}
+
+static int by_blame(const void *a, const void *b, void *context)
+{
+	const struct ranks *ranks = context;
+	size_t left = *(const size_t *)a, right = *(const size_t *)b;
+	double x = ranks->blames[left].wait_ns, y = ranks->blames[right].wait_ns;
+	double u = ranks->rows[left].finding.stall_ratio,
+	       v = ranks->rows[right].finding.stall_ratio;
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	if (u != v && !(isnan(u) && isnan(v)))
+		return u > v || isnan(v) ? -1 : 1;
+	return left < right ? -1 : left > right;
+}
+
+void ranks_order(const struct ranks *ranks, size_t *ret)
+{
+	for (size_t i = 0; i < ranks->count; i++)
+		ret[i] = i;
+	if (ranks->count > RANKS_MOST_ROWS)
+		qsort_r(ret, ranks->count, sizeof(*ret), by_blame, (void *)(uintptr_t)ranks);
+}

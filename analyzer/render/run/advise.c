@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/run/parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/cause/advice.h"
+#include "render/form/units.h"
+
+/* "every 5 batches, as many as there are workers". */
+static void add_period(const struct report *report, char *text, size_t size, int64_t batches)
+{
+	int32_t workers = report->series.workers;
+
+	page_append(text, size, "every %" PRId64 " batches", batches);
+	if (workers > 1 && batches == workers)
+		page_append(text, size, ", as many as there are workers");
+	else if (workers > 1 && batches % workers == 0)
+		page_append(text, size, ", %" PRId64 " times the workers", batches / workers);
+}
+
+void advise_rhythm(const struct report *report, struct outline *o)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	const struct period *period = d->steps_only ? &d->compute : &d->wait;
+	const struct timer *timer = d->steps_only ? &d->compute_timer : &d->wait_timer;
+	char text[128] = "";
+
+	if (!report->series.count)
+		return;
+	if (period->batches && period->regular)
+		page_append(text, sizeof(text), "every %" PRId64 " batches%s",
+			    (int64_t)period->batches,
+			    report->series.workers > 1 && period->batches == report->series.workers
+				    ? ", as many as workers"
+				    : "");
+	else if (!isnan(timer->period_ns))
+		page_append(text, sizeof(text), "every %s", UNITS_TIME(timer->period_ns));
+	outline_item(o, "Waits", "%s", text);
+}
+
+/* What the report is about is mentioned even if it has no period. */
+static void say_none(struct outline *o, const char *what, const struct period *period)
+{
+	if (!period->batches && period->tested)
+		outline_item(o, "Pattern", "%s have no period: none stands out", what);
+	else if (!period->batches)
+		outline_item(o, "Pattern", "too few %s to look for a period", what);
+}
+
+static void say_period(const struct report *report, struct outline *o, const char *what,
+		       const struct period *period)
+{
+	char text[512] = "";
+
+	if (!period->batches)
+		return;
+	if (period->regular) {
+		page_append(text, sizeof(text), "%s ", what);
+		add_period(report, text, sizeof(text), period->batches);
+		page_append(text, sizeof(text), ": %s, %s of their time",
+			    UNITS_TIME(period->cost_ns), UNITS_SHARE(period->share));
+	} else {
+		page_append(text, sizeof(text),
+			    "%s vary with a period of %" PRId64 " batches, without a regular spike",
+			    what, period->batches);
+	}
+	if (period->drifting)
+		page_append(text, sizeof(text), ", sometimes one more or one less");
+	else
+		page_append(text, sizeof(text), " (p %s 1e-%d)",
+			    period->log_p < -34.5 ? "<" : "about",
+			    period->log_p < -34.5 ? 15 : (int)ceil(-period->log_p / log(10) - 0.5));
+	outline_item(o, "Pattern", "%s", text);
+}
+
+static void say_timer(struct outline *o, const char *what, const struct period *period,
+		      const struct timer *timer)
+{
+	if (period->regular || isnan(timer->period_ns))
+		return;
+	outline_item(o, "Pattern", "%s come by the clock, every %s (%zu gaps)", what,
+		     UNITS_TIME(timer->period_ns), timer->gap_count);
+}
+
+void advise_patterns(const struct report *report, struct outline *o)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	const char *steps = d->steps_only ? "long steps" : "long steps of the training";
+
+	outline_items(o, "pattern");
+	if (!report->series.count)
+		return;
+	outline_strip(o, &report->series, stall_waits(&report->series, &report->finding));
+	if (d->steps_only)
+		say_none(o, steps, &d->compute);
+	else
+		say_none(o, "stalls", &d->wait);
+	say_period(report, o, "stalls", &d->wait);
+	say_timer(o, "stalls", &d->wait, &d->wait_timer);
+	say_period(report, o, steps, &d->compute);
+	say_timer(o, steps, &d->compute, &d->compute_timer);
+	say_period(report, o, "long loads", &d->load);
+	/* A log with nothing but step times. */
+	if (d->steps_only && d->compute.large_count)
+		outline_item(o, "Long steps",
+			     "%zu of %zu steps take much longer than the others, %s more in all. "
+			     "Whether they waited for data cannot be told from step times alone: "
+			     "record the run with dlprof, or log the waits too.",
+			     d->compute.large_count, report->finding.batch_count,
+			     UNITS_TIME(d->compute.large_ns));
+}
+
+static const char *whatif_words(const struct whatif *whatif, int id)
+{
+	static const char *const words[WHATIF_MAX] = {
+		[WHATIF_BASELINE] = "as it was",
+		[WHATIF_WORKERS_X2] = "twice the workers",
+		[WHATIF_MORE_WORKERS] = "more workers",
+		[WHATIF_LOAD_HALF] = "loads half as long",
+		[WHATIF_PREFETCH_X4] = "prefetch_factor x 4",
+		[WHATIF_IN_ORDER_FALSE] = "in_order=False",
+		[WHATIF_FIX_SLOW_WORKER] = "no slow worker",
+		[WHATIF_USE_WORKERS] = "with workers",
+		[WHATIF_PERSISTENT] = "persistent workers",
+		[WHATIF_DELIVERY] = "no hand-over",
+		[WHATIF_SHARING] = "sharing by files",
+		[WHATIF_SAMPLING] = "samples chosen",
+		[WHATIF_FEWER_WORKERS] = "fewer workers",
+		[WHATIF_SYNTHETIC] = "an ideal loader",
+	};
+
+	return id < WHATIF_MAX ? words[id] : whatif_name(whatif, id);
+}
+
+/*
+ * " (1.51x to 1.63x)". The range includes runs that are faster for other reasons; what is shown of
+ * it promises no more than ideal input. False: both ends look alike, and none was shown.
+ */
+static bool add_range(const struct whatif *whatif, double low, double high, const char *assumed,
+		      char *text, size_t size)
+{
+	double most = whatif->gain[WHATIF_SYNTHETIC];
+	char words[2][UNITS_MAX];
+
+	if (isnan(low))
+		return false;
+	units_factor(words[0], 1 + low);
+	units_factor(words[1], 1 + fmin(high, most));
+	if (strcmp(words[0], words[1]) == 0)
+		return false;
+	page_append(text, size, " (%s to %s%s)", words[0], words[1], assumed);
+	return true;
+}
+
+/* ": about 1.58x (1.51x to 1.63x)"; true: a range was shown. */
+static bool add_gain(const struct whatif *whatif, const struct advice *advice, const char *assumed,
+		     char *text, size_t size)
+{
+	if (!(advice->gain >= 0))
+		return false;
+	page_append(text, size, ": %s %s%s", advice->is_ideal ? "up to" : "about",
+		    UNITS_FACTOR(1 + advice->gain), advice->is_ideal ? " (ideal input)" : "");
+	return !advice->is_ideal &&
+	       add_range(whatif, advice->low, advice->high, assumed, text, size);
+}
+
+static void add_steps(const struct report *report, struct outline *o)
+{
+	const struct advice_list *list = &report->diagnosis.advice;
+	const struct whatif *whatif = &report->diagnosis.whatif;
+	const char *assumed = whatif->shares_cores ? ", if other programs stay as busy" : "";
+	char text[512], words[REMEDY_WORDS], label[16];
+	size_t i, number = 0;
+
+	for (i = 0; i < list->count; i++) {
+		const struct advice *advice = &list->steps[i];
+
+		if (advice->id == ADVICE_NONE)
+			continue;
+		text[0] = '\0';
+		page_append(text, sizeof(text), "%s", remedy_line(report, advice, words));
+		text[strlen(text) - 1] = '\0'; /* the full stop */
+		if (add_gain(whatif, advice, assumed, text, sizeof(text)))
+			assumed = ""; /* once is enough */
+		snprintf(label, sizeof(label), "%zu.", ++number);
+		outline_item(o, label, "%s", text);
+		outline_cell(o, "%s", remedy_how(report, advice, words));
+	}
+}
+
+/* What one tries, in a word or two. */
+static const char *try_words(const struct whatif *whatif, int id)
+{
+	static const char *const words[WHATIF_MAX] = {
+		[WHATIF_WORKERS_X2] = "more workers",
+		[WHATIF_PREFETCH_X4] = "prefetch_factor",
+	};
+
+	return id < WHATIF_MAX && words[id] ? words[id] : whatif_words(whatif, id);
+}
+
+/* What would not help, and how little it would bring: a cell each. */
+static void add_useless(const struct report *report, struct outline *o)
+{
+	const struct advice_list *list = &report->diagnosis.advice;
+	const struct whatif *whatif = &report->diagnosis.whatif;
+
+	for (size_t i = 0; i < list->useless_count; i++) {
+		int id = list->useless[i].id;
+		bool is_known = !isnan(whatif->gain[id]);
+
+		if (i == 0) {
+			outline_row(o, PAGE_PLAIN);
+			outline_cell(o, "No");
+		}
+		outline_cell(o, "%s%s%s", try_words(whatif, id), is_known ? " " : "",
+			     is_known ? UNITS_FACTOR(1 + whatif->gain[id]) : "");
+	}
+}
+
+/* What was asked by --what-if. */
+static void add_wishes(const struct whatif *whatif, struct outline *o)
+{
+	for (int id = WHATIF_MAX; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
+		const struct whatif_gain gain = whatif_gain_of(whatif, id);
+		char text[256] = "";
+
+		if (isnan(gain.gain)) {
+			page_append(text, sizeof(text), "cannot be predicted: %s",
+				    whatif_gap_words[whatif->gap]);
+		} else {
+			page_append(text, sizeof(text), "%s as fast", UNITS_FACTOR(1 + gain.gain));
+			add_range(whatif, gain.low, gain.high, "", text, sizeof(text));
+		}
+		outline_item(o, id > WHATIF_MAX ? "" : "If", "%s: %s", whatif_name(whatif, id),
+			     text);
+	}
+}
+
+void advise_next(const struct report *report, struct outline *o)
+{
+	outline_items(o, SCREEN_NEXT);
+	if (report->diagnosis.cause == CAUSE_UNKNOWN)
+		return;
+	add_steps(report, o);
+	outline_items(o, SCREEN_NO);
+	if (report->finding.starved)
+		add_useless(report, o);
+	outline_items(o, SCREEN_IF);
+	add_wishes(&report->diagnosis.whatif, o);
+}
+
+/* Whether a prediction is of a number of workers, which is said instead of words. */
+static bool is_of_number(int id)
+{
+	return id == WHATIF_USE_WORKERS || id == WHATIF_MORE_WORKERS || id == WHATIF_FEWER_WORKERS;
+}
+
+static void add_prediction(const struct whatif *whatif, int id, struct outline *o)
+{
+	double most = 0;
+
+	for (int i = 0; i < WHATIF_MAX + (int)whatif->wish_count; i++)
+		if (whatif->batches_per_s[i] > most)
+			most = whatif->batches_per_s[i];
+	outline_row(o, PAGE_PLAIN);
+	outline_share(o, whatif->batches_per_s[id] / most, 0);
+	if (is_of_number(id))
+		outline_cell(o, "%" PRId32 " worker%s", whatif->setups[id].workers,
+			     whatif->setups[id].workers == 1 ? "" : "s");
+	else
+		outline_cell(o, "%s", whatif_words(whatif, id));
+	outline_cell(o, "%.4g", whatif->batches_per_s[id]);
+	if (isnan(whatif->low_per_s[id]))
+		outline_cell(o, "-");
+	else
+		outline_cell(o, "%.3g to %.3g", whatif->low_per_s[id],
+			     fmin(whatif->high_per_s[id], whatif->high_per_s[WHATIF_SYNTHETIC]));
+	if (id == WHATIF_BASELINE)
+		outline_cell(o, "-");
+	else
+		outline_cell(o, "%+.0f %%", rint(100 * whatif->gain[id]) + 0.0); /* no "-0 %" */
+	outline_cell(o, "%s", UNITS_SHARE(whatif->stall_ratio[id]));
+}
+
+/* Settings that share a reason share a sentence. */
+static void add_reasons(const struct report *report, struct outline *o)
+{
+	const struct advice_list *list = &report->diagnosis.advice;
+	char text[512];
+
+	for (size_t i = 0; i < list->useless_count; i++) {
+		bool said = false;
+
+		for (size_t j = 0; j < i; j++)
+			said |= list->useless[j].why == list->useless[i].why;
+		if (said)
+			continue;
+		text[0] = '\0';
+		for (size_t j = i; j < list->useless_count; j++)
+			if (list->useless[j].why == list->useless[i].why)
+				page_append(text, sizeof(text), "%s%s", j > i ? ", " : "",
+					    whatif_words(NULL, list->useless[j].id));
+		outline_item(o, "No help", "%s: %s", text,
+			     advice_useless_words[list->useless[i].why]);
+	}
+}
+
+static void add_needed(const struct report *report, struct outline *o)
+{
+	const struct advice_list *advice = &report->diagnosis.advice;
+	const struct whatif *whatif = &report->diagnosis.whatif;
+
+	if (whatif->needed_workers > 0)
+		outline_item(o, "Workers",
+			     "%" PRId32 " would be enough for 95 %% of what the training can "
+			     "take%s%s",
+			     whatif->needed_workers,
+			     isnan(whatif->gain[WHATIF_FIX_SLOW_WORKER])
+				     ? ""
+				     : ", if the slow ones are not among them",
+			     whatif->needed_workers > whatif->cores && whatif->cores > 0
+				     ? "; there are fewer cores, which matters if loads need CPU"
+				     : "");
+	else if (whatif->core_limited && !advice_has(advice, WHATIF_WORKERS_X2) &&
+		 !advice_has(advice, WHATIF_MORE_WORKERS) &&
+		 !advice_has(advice, WHATIF_USE_WORKERS))
+		outline_item(o, "Workers",
+			     "no number is enough: loads and training need more CPU time than %.3g "
+			     "cores give%s",
+			     whatif->cores,
+			     series_has_others(&report->series) ? " beside other programs" : "");
+}
+
+void advise_predictions(const struct report *report, struct outline *o)
+{
+	static const char *const headings[] = {"With",	"#Batches/s", "#95 % range",
+					       "#More", "#Waiting",   NULL};
+	const struct whatif *whatif = &report->diagnosis.whatif;
+
+	if (report->diagnosis.cause == CAUSE_UNKNOWN && !report->finding.is_doubtful)
+		return;
+	outline_table(o, "predict", headings);
+	outline_title(o, "Predicted by replaying this run's loads and steps with other settings");
+	if (!isnan(whatif->batches_per_s[WHATIF_BASELINE]))
+		for (int id = 0; id < WHATIF_MAX + (int)whatif->wish_count; id++)
+			if (!isnan(whatif->batches_per_s[id]))
+				add_prediction(whatif, id, o);
+	outline_items(o, "predict");
+	if (whatif->gap != WHATIF_GAP_NONE && report->series.count)
+		outline_item(o, "Predicted", "nothing: %s", whatif_gap_words[whatif->gap]);
+	else if (whatif->shares_cores)
+		outline_item(o, "Neighbours",
+			     "assumed: other programs want %.2g of the %.3g cores all the time",
+			     whatif->others_cores, whatif->cores);
+	add_reasons(report, o);
+	add_needed(report, o);
+}
+
+/* `batches` is a regular period; `modulated_batches` is one with which the times only vary. */
+static void add_period_json(struct jsonw *json, const char *key, const struct period *period,
+			    bool counts)
+{
+	bool is_named = period->regular && counts;
+
+	jsonw_open(json, key, '{');
+	jsonw_int(json, "batches", is_named ? period->batches : SERIES_UNKNOWN);
+	jsonw_number(json, "p", period->tested && !period->drifting ? exp(period->log_p) : NAN);
+	jsonw_number(json, "share", period->batches ? period->share : NAN);
+	jsonw_int(json, "phase",
+		  period->batches && !period->drifting ? period->phase : SERIES_UNKNOWN);
+	jsonw_bool(json, "drifting", period->drifting);
+	jsonw_bool(json, "modulated", period->batches && !period->regular);
+	jsonw_int(json, "modulated_batches",
+		  period->batches && !period->regular ? period->batches : SERIES_UNKNOWN);
+	jsonw_number(json, "cost_s", is_named ? period->cost_ns / NS_PER_S : NAN);
+	jsonw_int(json, "events", (int64_t)period->event_count);
+}
+
+void advise_patterns_json(const struct report *report, struct jsonw *json)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	/* In a log of steps, the steps have the period. */
+	const struct period *period = d->steps_only ? &d->compute : &d->wait;
+	const struct timer *timer = d->steps_only ? &d->compute_timer : &d->wait_timer;
+
+	add_period_json(json, "period", period, true);
+	jsonw_string(json, "of", d->steps_only ? "steps" : "stalls");
+	jsonw_number(json, "timer_s", timer->period_ns / NS_PER_S);
+	jsonw_close(json, '}');
+	add_period_json(json, "compute_period", &d->compute,
+			!d->steps_only && d->compute_share >= CAUSE_COST_LEAST);
+	jsonw_number(json, "timer_s", d->compute_timer.period_ns / NS_PER_S);
+	jsonw_close(json, '}');
+	add_period_json(json, "load_period", &d->load, true);
+	jsonw_close(json, '}');
+	jsonw_int(json, "slow_worker", d->slow.count == 1 ? d->slow.worker : SERIES_UNKNOWN);
+	jsonw_open(json, "slow_workers", '[');
+	for (size_t i = 0; i < d->slow.count && i < SLOW_MOST; i++)
+		jsonw_int(json, NULL, d->slow.list[i]);
+	jsonw_close(json, ']');
+	jsonw_open(json, "causes", '[');
+	for (size_t i = 0; i < d->cause_count; i++) {
+		/* Pauses that cost more than the first, and are no waiting: see compute_period. */
+		if (d->causes[i].ns > d->causes[0].ns)
+			continue;
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "id", cause_names[d->causes[i].cause]);
+		jsonw_number(json, "s", d->causes[i].ns / NS_PER_S);
+		jsonw_number(json, "share", d->causes[i].share);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+}
+
+static void add_whatif_json(const struct whatif *whatif, struct jsonw *json)
+{
+	jsonw_open(json, "whatif", '[');
+	for (int id = 0; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
+		if (isnan(whatif->batches_per_s[id]))
+			continue;
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "id", whatif_name(whatif, id));
+		jsonw_number(json, "batches_per_s", whatif->batches_per_s[id]);
+		jsonw_range(json, "ci95", whatif->low_per_s[id], whatif->high_per_s[id]);
+		jsonw_number(json, "gain", whatif->gain[id]);
+		jsonw_number(json, "stall_ratio", whatif->stall_ratio[id]);
+		if (is_of_number(id))
+			jsonw_int(json, "workers", whatif->setups[id].workers);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+}
+
+void advise_json(const struct report *report, struct jsonw *json)
+{
+	const struct advice_list *list = &report->diagnosis.advice;
+	const struct whatif *whatif = &report->diagnosis.whatif;
+	char words[REMEDY_WORDS];
+
+	add_whatif_json(whatif, json);
+	jsonw_open(json, "advice", '[');
+	for (size_t i = 0; i < list->count; i++) {
+		const struct advice *advice = &list->steps[i];
+
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "id", advice_names[advice->id]);
+		jsonw_string(json, "text", remedy_line(report, advice, words));
+		jsonw_string(json, "how", remedy_how(report, advice, words));
+		jsonw_string(json, "whatif",
+			     advice->whatif < 0 ? NULL : whatif_name(whatif, advice->whatif));
+		jsonw_number(json, "gain", advice->gain);
+		jsonw_range(json, "ci95", advice->low, advice->high);
+		jsonw_bool(json, "at_most", advice->is_ideal);
+		jsonw_string(json, "confidence", stall_confidence_ids[report->finding.confidence]);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+	jsonw_open(json, "not_useful", '[');
+	for (size_t i = 0; i < list->useless_count; i++) {
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "id", whatif_name(NULL, list->useless[i].id));
+		jsonw_string(json, "why", advice_useless_words[list->useless[i].why]);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+}

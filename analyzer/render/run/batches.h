@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * batches.h - every delivered batch as one row: a table for people, CSV or JSON for programs. Rows
+ * are written as they come; none is kept.
+ *
+ * One table (in batches.c) says which columns there are. CSV and JSON have seconds with nanoseconds
+ * in them; an empty cell, in JSON null, is what was not observed.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "render/form/jsonw.h"
+#include "render/form/page.h"
+#include "store/run/batch.h"
+
+struct batch_line {
+	struct batch_record batch;
+	int64_t begin_ns;     /* since the run began */
+	int64_t starved;      /* 1, 0, or QUERY_UNKNOWN: not steady state */
+	const char *excluded; /* why it is not, or NULL */
+};
+
+enum batches_form {
+	BATCHES_TEXT,
+	BATCHES_CSV,
+	BATCHES_JSON,
+};
+
+struct batches {
+	enum batches_form form;
+	const struct page *page;
+	struct jsonw json;
+};
+
+void batches_begin(struct batches *batches, enum batches_form form, const struct page *page,
+		   const char *path);
+void batches_add(struct batches *batches, const struct batch_line *line);
+void batches_end(struct batches *batches);

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/run/code.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/form/jsonw.h"
+#include "render/form/outline.h"
+#include "render/form/units.h"
+#include "render/run/report.h"
+#include "store/run/lines.h"
+
+#define CHAPTER      "code"
+#define MOST_LINES   6    /* of a group */
+#define MOST_HOLDERS 3    /* of a group */
+#define MOST_STUCK   2    /* processes */
+#define MINUTE_NS    (60 * (int64_t)NS_PER_S)
+#define LEAST_LEAD  0.1 /* of the group, for a line beside advice */
+#define LEAST_SHARE  0.03 /* of a group */
+#define JSON_LINES   16   /* of a group */
+#define JSON_SHARE   0.01
+#define LEAST_COUNT  20   /* samples of a group */
+#define MOSTLY       0.5  /* of a line's time */
+#define LOCALS       "<locals>."
+#define MOST_NAME    44 /* bytes, on the screen */
+#define SPREAD       1.3 /* times its line's share: a function of which no line leads */
+
+/* What each group is called, and where its samples are from. */
+static const struct {
+	const char *label, *all, *one, *id;
+} GROUPS[] = {
+	[LINE_LOADS] = {"Loads", "the loads", "a load", "load"},
+	[LINE_WAITS] = {"Waits", "the waits", "the waits", "wait"},
+	[LINE_STEPS] = {"Steps", "the steps", "the steps", "step"},
+};
+
+/* The first word of a command that ends in ".py"; its length is 0 where there is none. */
+static const char *find_script(const char *command, size_t *ret_length)
+{
+	for (const char *at = command; *at; at += *ret_length + (at[*ret_length] == ' ')) {
+		*ret_length = strcspn(at, " ");
+		if (*ret_length > 3 && strncmp(at + *ret_length - 3, ".py", 3) == 0)
+			return at;
+	}
+	*ret_length = 0;
+	return command;
+}
+
+/* The folder in which the program was started: what stands before its path among the files. */
+static void find_root(struct code_names *names, const char *script, size_t length)
+{
+	const char *name = length ? memrchr(script, '/', length) : NULL;
+
+	if (name && *script == '/') {
+		names->root = script;
+		names->root_length = (size_t)(name + 1 - script);
+		return;
+	}
+	while (length > 2 && strncmp(script, "./", 2) == 0) {
+		script += 2;
+		length -= 2;
+	}
+	for (size_t i = 0; length && i < names->samples->frame_count; i++) {
+		const struct line_frame *frame = &names->samples->frames[i];
+		size_t all = strlen(frame->file), folder = all > length ? all - length : 0;
+
+		if (frame->is_own && folder && frame->file[folder - 1] == '/' &&
+		    memcmp(frame->file + folder, script, length) == 0 &&
+		    (!names->root || folder < names->root_length)) {
+			names->root = frame->file;
+			names->root_length = folder;
+		}
+	}
+}
+
+/* A path's bytes from its end on, where '/' comes first. */
+static int by_end(const void *a, const void *b)
+{
+	const char *left = *(const char *const *)a, *right = *(const char *const *)b;
+	size_t i = strlen(left), j = strlen(right);
+
+	while (i && j) {
+		unsigned char l = (unsigned char)left[--i], r = (unsigned char)right[--j];
+
+		if (l != r)
+			return l == '/' || (r != '/' && l < r) ? -1 : 1;
+	}
+	return (i > 0) - (j > 0);
+}
+
+struct code_names code_names(const struct line_samples *samples, const char *command)
+{
+	struct code_names names = {.samples = samples};
+	const char *script;
+	size_t length;
+
+	if (!samples->frame_count)
+		return names;
+	script = find_script(command ? command : "", &length);
+	find_root(&names, script, length);
+	names.files = calloc(samples->frame_count, sizeof(*names.files));
+	if (!names.files)
+		return names;
+	for (size_t i = 0; i < samples->frame_count; i++)
+		names.files[i] = samples->frames[i].file;
+	qsort(names.files, samples->frame_count, sizeof(*names.files), by_end);
+	for (size_t i = 0; i < samples->frame_count; i++)
+		if (!i || strcmp(names.files[i], names.files[names.file_count - 1]) != 0)
+			names.files[names.file_count++] = names.files[i];
+	return names;
+}
+
+void code_names_done(struct code_names *names)
+{
+	free(names->files);
+}
+
+/* One more name of the path. */
+static const char *take_name(const char *file, const char *tail)
+{
+	if (tail > file)
+		tail--;
+	while (tail > file && tail[-1] != '/')
+		tail--;
+	return tail;
+}
+
+static bool ends_with(const char *file, const char *tail)
+{
+	size_t all = strlen(file), length = strlen(tail);
+
+	return all >= length && strcmp(file + all - length, tail) == 0 &&
+	       (all == length || file[all - length - 1] == '/');
+}
+
+/* Whether another file's path ends in the same names. */
+static bool is_ambiguous(const struct code_names *names, const char *file, const char *tail)
+{
+	const char **found = names->file_count ? bsearch(&file, names->files, names->file_count,
+							 sizeof(*names->files), by_end)
+					       : NULL;
+
+	return found &&
+	       ((found > names->files && ends_with(found[-1], tail)) ||
+		(found + 1 < names->files + names->file_count && ends_with(found[1], tail)));
+}
+
+static const char *shorten(const struct code_names *names, const struct line_frame *frame)
+{
+	const char *file = frame->file, *tail;
+
+	if (names->root && frame->is_own && strncmp(file, names->root, names->root_length) == 0)
+		return file + names->root_length;
+	tail = frame->is_own ? NULL : lines_below_packages(file);
+	if (!tail)
+		tail = take_name(file, take_name(file, file + strlen(file)));
+	while (tail > file && is_ambiguous(names, file, tail))
+		tail = take_name(file, tail);
+	return tail;
+}
+
+const char *code_place(const struct code_names *names, uint32_t frame, char *buffer)
+{
+	const struct line_frame *of = &names->samples->frames[frame];
+	const char *file = shorten(names, of);
+	size_t length = strlen(file), most = CODE_WORDS - 32;
+
+	/* The end of a path says most. */
+	snprintf(buffer, CODE_WORDS, "%s%s", length > most ? "..." : "",
+		 length > most ? file + length - most : file);
+	if (of->line > 0)
+		page_append(buffer, CODE_WORDS, ":%" PRId64, of->line);
+	return buffer;
+}
+
+const char *code_function(const struct code_names *names, uint32_t frame, char *buffer)
+{
+	const char *at = names->samples->frames[frame].function, *found;
+
+	*buffer = '\0';
+	for (; (found = strstr(at, LOCALS)); at = found + strlen(LOCALS))
+		page_append(buffer, CODE_WORDS, "%.*s", (int)(found - at), at);
+	page_append(buffer, CODE_WORDS, "%s", at);
+	return buffer;
+}
+
+/* "80 % ± 4" */
+static const char *put_share(const struct line_share *line, char buffer[2 * UNITS_MAX])
+{
+	snprintf(buffer, 2 * UNITS_MAX, "%s ± %.0f", UNITS_SHARE(line->share),
+		 ceil(100 * line->error));
+	return buffer;
+}
+
+static void add_line(const struct code_names *names, const struct line_share *line,
+		     struct outline *o)
+{
+	const struct line_frame *frames = names->samples->frames;
+	bool is_elsewhere = strcmp(frames[line->inner].file, frames[line->frame].file) != 0 &&
+			    line->inner_share >= MOSTLY;
+	char share[2 * UNITS_MAX], where[2 * CODE_WORDS + 8] = "";
+
+	outline_cells(o, put_share(line, share), NULL);
+	outline_cell(o, "%s, %s", CODE_FUNCTION(names, line->frame),
+		     CODE_PLACE(names, line->frame));
+	if (is_elsewhere)
+		page_append(where, sizeof(where), "in %s %s", CODE_PLACE(names, line->inner),
+			    CODE_FUNCTION(names, line->inner));
+	if (!*where && !line->is_loop)
+		return;
+	outline_row(o, PAGE_DIM);
+	outline_cell(o, "%s", "");
+	outline_cell(o, "  %s%s%s", line->is_loop ? "the loop that waits" : "",
+		     line->is_loop && *where ? ", " : "", where);
+}
+
+/* The longest, the user's own before others. */
+static void add_lines(const struct code_names *names, const struct line_lead *lead,
+		      enum line_group group, struct outline *o)
+{
+	static const char *const headings[] = {"#Share", "Function and line", NULL};
+	size_t count = lead->count < MOST_LINES ? lead->count : MOST_LINES;
+
+	if (lead->samples < LEAST_COUNT)
+		return;
+	outline_table(o, CHAPTER, headings);
+	outline_title(o, "In your code: %s, by %s samples", GROUPS[group].all,
+		      UNITS_COUNT(lead->samples));
+	for (int is_own = 1; is_own >= 0; is_own--)
+		for (size_t i = 0; i < count && lead->lines[i].share >= LEAST_SHARE; i++)
+			if (names->samples->frames[lead->lines[i].frame].is_own == is_own)
+				add_line(names, &lead->lines[i], o);
+}
+
+static void add_holders(const struct code_names *names, const struct line_lead *lead,
+			enum line_group group, struct outline *o)
+{
+	char text[MOST_HOLDERS * (2 * CODE_WORDS + 64)] = "", share[2 * UNITS_MAX];
+
+	if (lead->samples < LEAST_COUNT)
+		return;
+	for (size_t i = 0; i < lead->count && i < MOST_HOLDERS; i++)
+		if (lead->lines[i].share >= LEAST_SHARE)
+			page_append(text, sizeof(text), "%s %s, %s, in %s", i ? ";" : "",
+				    CODE_FUNCTION(names, lead->lines[i].frame),
+				    CODE_PLACE(names, lead->lines[i].frame),
+				    put_share(&lead->lines[i], share));
+	if (*text)
+		outline_item(o, "Meanwhile",
+			     "another thread of the training's process held the interpreter:%s of "
+			     "%s",
+			     text, GROUPS[group].all);
+}
+
+void code_outline(const struct report *report, struct outline *o)
+{
+	const struct lines *lines = &report->lines;
+	struct code_names names = code_names(&report->samples, report->run.command);
+	size_t count = ARRAY_COUNT(GROUPS), before = o->count;
+
+	for (enum line_group group = 0; group < count; group++)
+		add_lines(&names, &lines->groups[group], group, o);
+	outline_items(o, CHAPTER);
+	if (o->count == before + 1)
+		outline_title(o, "In your code");
+	for (enum line_group group = 0; group < count; group++)
+		if (lines->groups[group].samples > 0 && lines->groups[group].samples < LEAST_COUNT)
+			outline_item(o, GROUPS[group].label, "too few samples of lines: %" PRId64,
+				     lines->groups[group].samples);
+	for (enum line_group group = 0; group < count; group++)
+		add_holders(&names, &lines->holders[group], group, o);
+	if (report->samples.reason)
+		outline_item(o, "Lines", "%s", report->samples.reason);
+	code_names_done(&names);
+}
+
+static bool is_within_character(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* So many of a text's bytes are shown. */
+static int head_length(const char *text)
+{
+	size_t length = strlen(text);
+
+	if (length > MOST_NAME)
+		for (length = MOST_NAME; length && is_within_character(text[length]);)
+			length--;
+	return (int)length;
+}
+
+/* From there on a text is shown: the end of a path says most. */
+static const char *tail(const char *text)
+{
+	size_t length = strlen(text);
+
+	if (length > MOST_NAME)
+		for (text += length - MOST_NAME; is_within_character(*text);)
+			text++;
+	return text;
+}
+
+/* Samples of lines are of the whole run, whosever the waits are. */
+static bool is_of_samples(const struct report *report)
+{
+	const struct batch_filter *filter = &report->filter;
+
+	return filter->epoch < 0 && filter->first < 0 && filter->last < 0 &&
+	       !report->finding.is_doubtful;
+}
+
+static void add_line_words(const struct report *report, const struct line_named *named, char *text,
+			   size_t size)
+{
+	struct code_names names = code_names(&report->samples, report->run.command);
+	const char *function = CODE_FUNCTION(&names, named->line->frame);
+
+	page_append(text, size, "%.*s, %s, %s %s (± %.0f) of %s", head_length(function), function,
+		    tail(CODE_PLACE(&names, named->line->frame)),
+		    named->is_holder ? "in another thread, holds the interpreter in" : "takes",
+		    UNITS_SHARE(named->line->share), ceil(100 * named->line->error),
+		    named->is_holder ? GROUPS[named->group].all : GROUPS[named->group].one);
+	/* Of steps it is the loop over batches. */
+	if (named->group != LINE_STEPS &&
+	    named->line->of_function >= SPREAD * named->line->share)
+		page_append(text, size, ", all of its function %s",
+			    UNITS_SHARE(named->line->of_function));
+	code_names_done(&names);
+}
+
+bool code_add_named(const struct report *report, char *text, size_t size)
+{
+	struct line_named named;
+
+	if (!is_of_samples(report) ||
+	    !lines_name(&report->lines, &report->finding, &report->diagnosis, &named))
+		return false;
+	add_line_words(report, &named, text, size);
+	return true;
+}
+
+bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size)
+{
+	const struct line_lead *lead = &report->lines.groups[group];
+	struct line_named named = {.group = group};
+
+	if (!is_of_samples(report) || lead->samples < LEAST_COUNT)
+		return false;
+	for (size_t i = 0; i < lead->count && !named.line; i++)
+		if (!lead->lines[i].is_loop &&
+		    lead->lines[i].share - lead->lines[i].error >= LEAST_LEAD)
+			named.line = &lead->lines[i];
+	if (named.line)
+		add_line_words(report, &named, text, size);
+	return named.line;
+}
+
+static void put_lines(const struct report *report, const struct line_lead *lead,
+		      enum line_group group, struct jsonw *json)
+{
+	for (size_t i = 0; i < lead->count && i < JSON_LINES; i++) {
+		const struct line_share *line = &lead->lines[i];
+		const struct line_frame *frame = &report->samples.frames[line->frame];
+
+		if (line->share < JSON_SHARE)
+			break;
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "phase", GROUPS[group].id);
+		jsonw_string(json, "role", line_role_names[line->role]);
+		jsonw_string(json, "file", frame->file);
+		jsonw_int(json, "line", frame->line > 0 ? frame->line : QUERY_UNKNOWN);
+		jsonw_string(json, "function", frame->function);
+		jsonw_number(json, "share", line->share);
+		jsonw_number(json, "error", line->error);
+		jsonw_int(json, "samples", line->count);
+		jsonw_close(json, '}');
+	}
+}
+
+void code_json(const struct report *report, struct jsonw *json)
+{
+	if (!report->samples.stack_count) {
+		jsonw_null(json, "lines");
+		return;
+	}
+	jsonw_open(json, "lines", '[');
+	for (enum line_group group = 0; group < ARRAY_COUNT(GROUPS); group++) {
+		put_lines(report, &report->lines.groups[group], group, json);
+		put_lines(report, &report->lines.holders[group], group, json);
+	}
+	jsonw_close(json, ']');
+}
+
+/* Of minutes their number is enough. */
+static const char *put_length(const struct doing *doing, char buffer[UNITS_MAX])
+{
+	const int64_t ns = doing->seen_ns - doing->since_ns;
+
+	if (ns < MINUTE_NS || ns >= 60 * MINUTE_NS)
+		return units_time(buffer, (double)ns);
+	snprintf(buffer, UNITS_MAX, "%" PRId64 " min", ns / MINUTE_NS);
+	return buffer;
+}
+
+void code_stuck(const struct code_names *names, const struct doing *stuck, size_t count,
+		struct outline *o)
+{
+	char who[64], length[UNITS_MAX], more[32] = "";
+
+	for (size_t i = 0; i < count && i < MOST_STUCK; i++) {
+		snprintf(who, sizeof(who), "main process");
+		if (stuck[i].worker_id != QUERY_UNKNOWN)
+			snprintf(who, sizeof(who), "worker %" PRId64, stuck[i].worker_id);
+		if (i + 1 == MOST_STUCK && count > MOST_STUCK)
+			snprintf(more, sizeof(more), "; and %zu more", count - MOST_STUCK);
+		outline_row(o, PAGE_YELLOW);
+		outline_cell(o, "Stuck");
+		outline_cell(o, "%s: %s in %s(), %s%s", who, put_length(&stuck[i], length),
+			     CODE_FUNCTION(names, stuck[i].inner),
+			     CODE_PLACE(names, stuck[i].frame), more);
+	}
+}
+
+void code_stuck_json(const struct line_samples *samples, const struct doing *stuck, size_t count,
+		     struct jsonw *json)
+{
+	jsonw_open(json, "stuck", '[');
+	for (size_t i = 0; i < count; i++) {
+		const struct line_frame *frame = &samples->frames[stuck[i].frame];
+
+		jsonw_open(json, NULL, '{');
+		jsonw_int(json, "pid", stuck[i].pid);
+		jsonw_int(json, "worker", stuck[i].worker_id);
+		jsonw_ns(json, "time_s", stuck[i].seen_ns - stuck[i].since_ns);
+		jsonw_string(json, "file", frame->file);
+		jsonw_int(json, "line", frame->line > 0 ? frame->line : QUERY_UNKNOWN);
+		jsonw_string(json, "function", samples->frames[stuck[i].inner].function);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+}

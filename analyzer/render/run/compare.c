@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compare.c - the comparison for people and as `dlprof.compare/2`. In JSON times are seconds a
+ * batch, shares 0-1; `differs` false is what text marks by "~".
+ */
+#include "render/run/compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "render/form/jsonw.h"
+#include "render/form/units.h"
+#include "render/form/verdict.h"
+
+#define CPU_LEADS 0.5 /* of the loads' time */
+#define PER_BATCH 1e6 /* ns a batch: seconds of 1,000 */
+
+static const struct {
+	const char *words;
+	enum page_color color;
+} RESULTS[COMPARE_RESULTS] = {
+	[COMPARE_CANNOT_SAY] = {"CANNOT SAY", PAGE_BOLD},
+	[COMPARE_SAME] = {"NO DIFFERENCE", PAGE_BOLD},
+	[COMPARE_FASTER] = {"FASTER", PAGE_GREEN},
+	[COMPARE_SLOWER] = {"SLOWER", PAGE_RED},
+};
+
+/* The report's words; JSON's are older. */
+static const char *const LABELS[COMPARE_ROWS] = {
+	[COMPARE_STEP] = "a batch",
+	[COMPARE_WAIT] = "  waiting",
+	[COMPARE_COMPUTE] = "  step",
+	[COMPARE_EPOCH_START] = "    epoch starts",
+	[COMPARE_RECEIVING] = "    receiving",
+	[COMPARE_SAMPLING] = "    sampling",
+	[COMPARE_EPOCH_END] = "    epoch ends",
+	[COMPARE_GPU_BUSY] = "GPU busy",
+	[COMPARE_GPU_IDLE] = "GPU idle, waits",
+	[COMPARE_LOAD] = "load",
+	[COMPARE_OPEN] = "  open",
+	[COMPARE_READ] = "  read",
+	[COMPARE_DECODE] = "  decode",
+	[COMPARE_COLLATE] = "  collate",
+	[COMPARE_OTHER] = "  other",
+	[COMPARE_TRANSFER] = "hand-over",
+	[COMPARE_STALL] = "stall",
+};
+
+static const char *value_text(const struct fingerprint *print, enum fingerprint_field field,
+			      char buffer[UNITS_MAX])
+{
+	int64_t number = print->number[field];
+
+	switch (fingerprint_fields[field].kind) {
+	case FINGERPRINT_TEXT:
+		return print->text[field];
+	case FINGERPRINT_FLAG:
+		return number ? "true" : "false";
+	case FINGERPRINT_NUMBER:
+		break;
+	}
+	return units_count(buffer, number);
+}
+
+static void add_fields(const struct compared *compared, unsigned fields, const char *label,
+		       struct outline *o)
+{
+	for (int field = 0; field < FINGERPRINT_MAX; field++) {
+		enum fingerprint_field which = (enum fingerprint_field)field;
+
+		if (!(fields & FINGERPRINT_BIT(field)))
+			continue;
+		outline_item(o, label, "%s: %.400s -> %.400s", fingerprint_fields[which].name,
+			     value_text(&compared->prints[0], which, UNITS_BUFFER),
+			     value_text(&compared->prints[1], which, UNITS_BUFFER));
+		label = "";
+	}
+}
+
+static void add_head(const struct compared *compared, struct outline *o)
+{
+	const struct report *const sides[2] = {compared->a, compared->b};
+
+	outline_items(o, OUTLINE_HEAD);
+	for (int i = 0; i < 2; i++) {
+		outline_item(o, i ? "B" : "A", "%s batches, rank %" PRId64,
+			     UNITS_COUNT((int64_t)sides[i]->finding.batch_count),
+			     sides[i]->run.rank);
+		outline_cell(o, "%s", sides[i]->name);
+	}
+}
+
+static void add_result(const struct compared *compared, struct outline *o)
+{
+	const struct comparison *c = &compared->comparison;
+	const struct compare_difference *step = &c->rows[COMPARE_STEP];
+
+	outline_items(o, OUTLINE_VERDICT);
+	outline_row(o, compared->mismatch ? PAGE_BOLD : RESULTS[c->result].color);
+	outline_cell(o, "%s", compared->mismatch ? "NOT COMPARABLE" : RESULTS[c->result].words);
+	if (compared->mismatch)
+		outline_cell(o, "these are not two runs of the same training on the same machine");
+	else if (c->result == COMPARE_CANNOT_SAY && isnan(c->low))
+		outline_cell(o, "too few batches, or their times were not observed");
+	else if (c->result == COMPARE_CANNOT_SAY)
+		outline_cell(o,
+			     "B is %s to %s as fast, as far as these runs can tell: they are "
+			     "too short, or too unsteady",
+			     UNITS_FACTOR(c->low), UNITS_FACTOR(c->high));
+	else
+		outline_cell(o, "%s (%s to %s): %.4g -> %.4g batches/s", UNITS_FACTOR(c->speedup),
+			     UNITS_FACTOR(c->low), UNITS_FACTOR(c->high), NS_PER_S / step->a,
+			     NS_PER_S / step->b);
+}
+
+/* "HIGHLY INPUT-BOUND -> NOT INPUT-BOUND" */
+static void add_change(struct outline *o, const char *label, const char *a, const char *b)
+{
+	if (strcmp(a, b) == 0)
+		outline_item(o, label, "%s, both", a);
+	else
+		outline_item(o, label, "%s -> %s", a, b);
+}
+
+static bool is_shared(const struct compared *compared)
+{
+	return compare_is_shared(&compared->comparison, compared->a->series.workers,
+				 compared->b->series.workers);
+}
+
+/* What two numbers of workers prove that no single run can. */
+static void add_shared(const struct compared *compared, struct outline *o)
+{
+	const struct compare_difference *load = &compared->comparison.rows[COMPARE_LOAD];
+	const struct report *a = compared->a, *b = compared->b;
+	bool is_cpu = fmax(a->diagnosis.grounds.cpu_share, b->diagnosis.grounds.cpu_share) >=
+		      CPU_LEADS;
+
+	if (!is_shared(compared))
+		return;
+	outline_item(o, "Shared",
+		     "%" PRId32 " -> %" PRId32 " workers, and a load takes %s instead of %s: the "
+		     "workers share %s, so more of them bring nothing",
+		     a->series.workers, b->series.workers, UNITS_TIME(load->b),
+		     UNITS_TIME(load->a),
+		     is_cpu ? "the cores"
+			    : "what they wait for (a server, disk, lock or rate limit)");
+}
+
+static void add_changes(const struct compared *compared, struct outline *o)
+{
+	const struct report *a = compared->a, *b = compared->b;
+	const struct compare_difference *stall = &compared->comparison.rows[COMPARE_STALL];
+	const char *cause_a = cause_names[a->diagnosis.cause];
+	const char *cause_b = cause_names[b->diagnosis.cause];
+
+	outline_items(o, "changes");
+	add_fields(compared, compared->mismatch, "Differs", o);
+	if (a->finding.verdict == STALL_VERDICT_IN_DOUBT ||
+	    b->finding.verdict == STALL_VERDICT_IN_DOUBT)
+		outline_item(o, "Stall", "%s", verdict_doubt());
+	else if (!isnan(stall->change) && stall->differs)
+		outline_item(o, "Stall", "%s -> %s of the time: %+.1f points (%+.1f to %+.1f)",
+			     UNITS_SHARE(stall->a), UNITS_SHARE(stall->b), 100 * stall->change,
+			     100 * stall->low, 100 * stall->high);
+	else if (!isnan(stall->change))
+		outline_item(o, "Stall", "%s -> %s of the time ~ noise (%+.1f to %+.1f points)",
+			     UNITS_SHARE(stall->a), UNITS_SHARE(stall->b), 100 * stall->low,
+			     100 * stall->high);
+	add_change(o, "Verdict", verdict_of(a->finding.verdict)->words,
+		   verdict_of(b->finding.verdict)->words);
+	if (cause_a || cause_b)
+		add_change(o, "Cause", cause_a ? cause_a : "?", cause_b ? cause_b : "?");
+	add_shared(compared, o);
+	if (compared->changed)
+		add_fields(compared, compared->changed, "Changed", o);
+	else
+		outline_item(o, "Changed", "no known setting of the loader");
+	add_fields(compared, compared->noted, "Also", o);
+}
+
+static void add_time(struct outline *o, double ns)
+{
+	double seconds = ns / PER_BATCH;
+
+	if (isnan(ns))
+		outline_cell(o, "-");
+	else
+		outline_cell(o, "%.*f",
+			     seconds < 1     ? 4
+			     : seconds < 10  ? 3
+			     : seconds < 100 ? 2
+					     : 1,
+			     seconds);
+}
+
+static void add_row(struct outline *o, const char *label, const struct compare_difference *d)
+{
+	int digits = fabs(d->change) < 10 * PER_BATCH ? 3 : 1;
+
+	if (isnan(d->a) && isnan(d->b))
+		return;
+	outline_cells(o, label, NULL);
+	add_time(o, d->a);
+	add_time(o, d->b);
+	if (isnan(d->change))
+		return;
+	outline_cell(o, d->differs ? "%+.*f" : "~", digits, d->change / PER_BATCH);
+	if (!isnan(d->low))
+		outline_cell(o, "%+.*f to %+.*f", digits, d->low / PER_BATCH, digits,
+			     d->high / PER_BATCH);
+}
+
+void compare_outline(const struct compared *compared, struct outline *o)
+{
+	static const char *const headings[] = {"s per 1,000",    "#A", "#B", "#Change",
+					       "#95 % interval", NULL};
+
+	*o = (struct outline){0};
+	add_head(compared, o);
+	add_result(compared, o);
+	add_changes(compared, o);
+	outline_table(o, "rows", headings);
+	for (int row = 0; row < COMPARE_STALL; row++)
+		add_row(o, LABELS[row], &compared->comparison.rows[row]);
+	outline_items(o, "notes");
+	outline_item(o, "~",
+		     "perhaps noise: the interval includes 0, or it is under 2 %% of a batch's "
+		     "time (2 points of stall)");
+	outline_item(o, "Range",
+		     "covers what varies within each run, not caches or neighbours that differ "
+		     "between the runs. Swap the order and run both again");
+}
+
+static void add_run(struct jsonw *json, const char *key, const struct report *report)
+{
+	const struct finding *finding = &report->finding;
+
+	jsonw_open(json, key, '{');
+	jsonw_string(json, "path", report->name);
+	jsonw_string(json, "id", report->run.id);
+	jsonw_int(json, "rank", report->run.rank);
+	jsonw_string(json, "verdict", stall_verdict_ids[finding->verdict]);
+	jsonw_string(json, "cause", cause_names[report->diagnosis.cause]);
+	jsonw_number(json, "stall_ratio", finding->stall_ratio);
+	jsonw_int(json, "batches", (int64_t)finding->batch_count);
+	jsonw_int(json, "steady_batches", (int64_t)finding->steady_count);
+	jsonw_close(json, '}');
+}
+
+static void add_value(struct jsonw *json, const char *key, const struct fingerprint *print,
+		      enum fingerprint_field field)
+{
+	if (fingerprint_fields[field].kind == FINGERPRINT_TEXT)
+		jsonw_string(json, key, print->text[field]);
+	else if (fingerprint_fields[field].kind == FINGERPRINT_FLAG)
+		jsonw_tristate(json, key, print->number[field]);
+	else
+		jsonw_int(json, key, print->number[field]);
+}
+
+static void put_fields(struct jsonw *json, const char *key, const struct compared *compared,
+		       unsigned fields)
+{
+	jsonw_open(json, key, '[');
+	for (int field = 0; field < FINGERPRINT_MAX; field++) {
+		enum fingerprint_field which = (enum fingerprint_field)field;
+
+		if (!(fields & FINGERPRINT_BIT(field)))
+			continue;
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "field", fingerprint_fields[which].name);
+		add_value(json, "a", &compared->prints[0], which);
+		add_value(json, "b", &compared->prints[1], which);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+}
+
+static void add_difference(struct jsonw *json, enum compare_row row,
+			   const struct compare_difference *d)
+{
+	double unit = row == COMPARE_STALL ? 1 : NS_PER_S;
+
+	jsonw_open(json, compare_row_names[row], '{');
+	jsonw_number(json, "a", d->a / unit);
+	jsonw_number(json, "b", d->b / unit);
+	jsonw_number(json, "change", d->change / unit);
+	jsonw_range(json, "ci95", d->low / unit, d->high / unit);
+	jsonw_tristate(json, "differs", isnan(d->low) ? SERIES_UNKNOWN : d->differs);
+	jsonw_close(json, '}');
+}
+
+void compare_json(const struct compared *compared, FILE *out)
+{
+	const struct comparison *c = &compared->comparison;
+	struct jsonw json;
+
+	jsonw_begin(&json, out, "dlprof.compare/2");
+	add_run(&json, "a", compared->a);
+	add_run(&json, "b", compared->b);
+	jsonw_bool(&json, "comparable", !compared->mismatch);
+	put_fields(&json, "mismatches", compared, compared->mismatch);
+	put_fields(&json, "changes", compared, compared->changed);
+	put_fields(&json, "notes", compared, compared->noted);
+	jsonw_string(&json, "result",
+		     compared->mismatch ? "not_comparable" : compare_result_names[c->result]);
+	jsonw_open(&json, "speedup", '{');
+	jsonw_number(&json, "factor", c->speedup);
+	jsonw_range(&json, "ci95", c->low, c->high);
+	jsonw_close(&json, '}');
+	jsonw_bool(&json, "workers_share_limit", is_shared(compared));
+	jsonw_open(&json, "rows", '{');
+	for (int row = 0; row < COMPARE_ROWS; row++)
+		add_difference(&json, (enum compare_row)row, &c->rows[row]);
+	jsonw_close(&json, '}');
+	jsonw_close(&json, '}');
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/run/parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/cause/grounds.h"
+#include "render/form/units.h"
+#include "render/run/code.h"
+#include "render/run/explain.h"
+#include "render/run/screen.h"
+
+#define MOST_NAMED     4 /* slow workers */
+#define ETA_SERIOUS    0.9
+#define MOST_KERNELS   1e15 /* a step: more is of a damaged file */
+#define LONG_STEP      0.1  /* of the time */
+#define OTHERWISE      1.25 /* times the gain of ideal input */
+
+/* "Worker 3 takes", "Workers 1, 4 and 6 take", "16 of 32 workers take". */
+static void add_slow_workers(const struct report *report, char *text, size_t size)
+{
+	const struct slow_workers *slow = &report->diagnosis.slow;
+
+	if (slow->count > MOST_NAMED) {
+		page_append(text, size, " %zu of %" PRId32 " workers take", slow->count,
+			    report->series.workers);
+		return;
+	}
+	page_append(text, size, slow->count > 1 ? " Workers" : " Worker");
+	for (size_t i = 0; i < slow->count; i++)
+		page_append(text, size, "%s %d",
+			    !i                    ? ""
+			    : i + 1 < slow->count ? ","
+						  : " and",
+			    slow->list[i]);
+	page_append(text, size, slow->count > 1 ? " take" : " takes");
+}
+
+const char *evidence_taker(const struct report *report)
+{
+	return report->finding.account.count > report->finding.own.count ? "this loop"
+									 : "the training";
+}
+
+static void add_capacity(const struct report *report, char *text, size_t size)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	const struct finding *f = &report->finding;
+
+	if (d->shift.at)
+		page_append(text, size, " From about batch %zu on loads take %s, before %s.",
+			    d->shift.at, UNITS_TIME(d->shift.after_ns),
+			    UNITS_TIME(d->shift.before_ns));
+	else if (!isnan(f->rho))
+		page_append(text, size,
+			    f->rho < 1 ? " %" PRId32 " worker%s %s batches/s, hardly more than %s "
+					 "would take: %s."
+				       : " %" PRId32 " worker%s %s batches/s, %s would take %s.",
+			    report->series.workers,
+			    report->series.workers == 1 ? " loads" : "s load",
+			    UNITS_RATE(NS_PER_S / f->demand_mean_ns / f->rho),
+			    evidence_taker(report), UNITS_RATE(NS_PER_S / f->demand_mean_ns));
+	if (d->cause == CAUSE_CPU_CONTENTION)
+		page_append(text, size, " They use %s of %s%.3g cores.", UNITS_SHARE(d->cpu_share),
+			    series_has_others(&report->series) ? "what others leave of " : "",
+			    report->series.cores);
+	else if (f->eta < ETA_SERIOUS &&
+		 !(d->whatif.gain[WHATIF_IN_ORDER_FALSE] < ADVICE_GAIN))
+		page_append(text, size,
+			    " Handing out in order costs another %s, because loads differ.",
+			    UNITS_SHARE(1 - f->eta));
+}
+
+const char *evidence_line(const struct report *report)
+{
+	const struct diagnosis *d = &report->diagnosis;
+
+	if (d->cause == CAUSE_LOADER_CAPACITY && !d->shift.at && report->finding.rho < 1)
+		return "The workers can hardly keep up with the training.";
+	return explain_find(cause_names[d->cause])->line;
+}
+
+static void add_cold(const struct cold *cold, char *text, size_t size)
+{
+	page_append(text, size, " Its loads take %s, later ones %s",
+		    UNITS_TIME(cold->first_load_ns), UNITS_TIME(cold->later_load_ns));
+	page_append(text, size,
+		    "; for %s of its time the training waits for unfinished batches, later for %s.",
+		    UNITS_SHARE(cold->first_ratio), UNITS_SHARE(cold->later_ratio));
+}
+
+/* What is one part of the bar has its figure. */
+static const char *cost_share(const struct report *report, const struct cause_cost *cost,
+			      char buffer[UNITS_MAX])
+{
+	const struct account *account = &report->finding.account;
+
+	if (cost->cause == CAUSE_DELIVERY || cost->cause == CAUSE_WORKER_INTERPRETER)
+		return screen_share(account, ACCOUNT_RECEIVING, buffer);
+	if (cost->cause == CAUSE_SAMPLER)
+		return screen_share(account, ACCOUNT_SAMPLING, buffer);
+	return units_share(buffer, cost->share);
+}
+
+/* What the first cause cost. */
+static void add_cost(const struct report *report, char *text, size_t size)
+{
+	const struct cause_cost *cost = &report->diagnosis.causes[0];
+	char share[UNITS_MAX];
+
+	page_append(text, size, " %s %s, %s of the time.",
+		    cost->cause == CAUSE_ISOLATED_STALL ? "They take" : "It takes",
+		    UNITS_TIME(cost->ns), cost_share(report, cost, share));
+}
+
+/* Whom most loads wait for, or in what, if that is half of their time or more. */
+static void add_outside(const struct load_facts *facts, bool is_managed, char *text, size_t size)
+{
+	static const char *const words[LOAD_WAIT_MAX] = {
+		[LOAD_WAIT_ASLEEP] = "asleep",
+		[LOAD_WAIT_THREAD] = "waiting for other threads",
+		[LOAD_WAIT_SOCKET] = "waiting for sockets",
+		[LOAD_WAIT_PIPE] = "waiting for pipes",
+	};
+	const struct load_peer *peer = facts && facts->peer_count ? &facts->peers[0] : NULL;
+
+	if (!facts || !(facts->load_ns > 0))
+		return;
+	if (peer && *peer->name && peer->ns >= GROUNDS_OUTSIDE * facts->load_ns) {
+		page_append(text, size, " A load waits for %s%s in %s of its time.",
+			    is_managed ? "a multiprocessing.Manager, " : "", peer->name,
+			    UNITS_SHARE(peer->ns / facts->load_ns));
+		return;
+	}
+	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
+		if (words[kind] && facts->wait_ns[kind] >= GROUNDS_OUTSIDE * facts->load_ns)
+			page_append(text, size, " A load is %s in %s of its time.", words[kind],
+				    UNITS_SHARE(facts->wait_ns[kind] / facts->load_ns));
+}
+
+static void add_samples(const struct report *report, char *text, size_t size)
+{
+	const struct grounds *r = &report->diagnosis.grounds;
+
+	page_append(text, size, " %zu of them take%s %s each (the mean is %s): %s of all loading",
+		    r->samples.count, r->samples.count == 1 ? "s" : "",
+		    UNITS_TIME(r->samples.each_ns), UNITS_TIME(r->samples.mean_ns),
+		    UNITS_SHARE(r->samples.share));
+	if (r->samples.asleep_share >= r->samples.share / 2)
+		page_append(text, size, ", asleep in %s", UNITS_SHARE(r->samples.asleep_share));
+	page_append(text, size, ".");
+}
+
+static void add_fetches(const struct grounds *r, char *text, size_t size)
+{
+	page_append(text, size,
+		    " Each batch asks its worker for %.3g descriptor%s and waits %s for each, of "
+		    "which the training's CPU is %s.",
+		    r->fetch.count, r->fetch.count == 1 ? "" : "s", UNITS_TIME(r->fetch.each_ns),
+		    UNITS_SHARE(r->fetch.cpu_share));
+}
+
+static void add_holder(const struct report *report, char *text, size_t size)
+{
+	const struct grounds *r = &report->diagnosis.grounds;
+
+	/* A thread without a name of its own has its program's. */
+	if (r->holder.cpu_ns > 0)
+		page_append(text, size, " %s%.16s used %s of CPU%s",
+			    strncmp(r->holder.name, "python", 6) == 0 ? "It" : "Thread ",
+			    strncmp(r->holder.name, "python", 6) == 0 ? "" : r->holder.name,
+			    UNITS_TIME(r->holder.cpu_ns), r->holder.is_line ? "" : ".");
+	if (!r->holder.is_line)
+		return;
+	page_append(text, size, "%s it is in Python in %s of the waits.",
+		    r->holder.cpu_ns > 0 ? ";" : " In another thread",
+		    UNITS_SHARE(r->holder.share));
+}
+
+static void add_memory(const struct load_facts *facts, char *text, size_t size)
+{
+	if (facts->major_faults > 0)
+		page_append(text, size, " %s pages were read back from disk",
+			    UNITS_COUNT((int64_t)facts->major_faults));
+	if (facts->swapped_bytes > 0)
+		page_append(text, size, "%s %s of the run were swapped out",
+			    facts->major_faults > 0 ? ";" : "", UNITS_BYTES(facts->swapped_bytes));
+	page_append(text, size, ".");
+	if (facts->private_end_bytes > facts->private_begin_bytes)
+		page_append(text, size, " A worker's own memory grew from %s to %s.",
+			    UNITS_BYTES(facts->private_begin_bytes),
+			    UNITS_BYTES(facts->private_end_bytes));
+}
+
+static void add_by_fact(const struct report *report, char *text, size_t size)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	const struct grounds *r = &d->grounds;
+
+	switch (d->cause) {
+	case CAUSE_IDLE_WORKERS:
+		page_append(text, size, " %" PRId32 " of %" PRId32 " workers make all batches.",
+			    r->loading, report->series.workers);
+		break;
+	case CAUSE_WORKER_INTERPRETER:
+		add_fetches(r, text, size);
+		break;
+	case CAUSE_INTERPRETER_HELD:
+		add_holder(report, text, size);
+		break;
+	case CAUSE_LOCK:
+		page_append(text, size, " It takes %s of the loads' time.",
+			    UNITS_SHARE(r->lock_share));
+		break;
+	case CAUSE_SHARED_LIMIT:
+		page_append(text, size, " All of them together get %s batches/s.",
+			    UNITS_RATE(r->shared_per_s));
+		add_outside(r->facts, r->is_managed, text, size);
+		break;
+	case CAUSE_SLOW_SAMPLES:
+		add_samples(report, text, size);
+		break;
+	case CAUSE_TOO_MANY_THREADS:
+		page_append(text, size,
+			    " %.2g threads of each run or want to, %.2g of %" PRId32
+			    " workers, on %.3g cores.",
+			    r->facts->runnable_threads, r->threads, report->series.workers,
+			    report->series.cores);
+		break;
+	case CAUSE_TOO_MANY_WORKERS:
+		page_append(text, size, " %" PRId32 " workers on %.3g cores: a load takes %s",
+			    report->series.workers, report->series.cores,
+			    UNITS_TIME(report->finding.load_mean_ns));
+		page_append(text, size, r->cpu_share > 0 ? ", of which it runs for %s." : ".",
+			    UNITS_SHARE(r->cpu_share));
+		break;
+	case CAUSE_NARROWED_CORES:
+		page_append(text, size, " They may use %.3g of the %.3g cores.", r->cores_allowed,
+			    report->series.cores);
+		break;
+	case CAUSE_MEMORY:
+		add_memory(r->facts, text, size);
+		break;
+	case CAUSE_GROWING_LOADS:
+		page_append(text, size,
+			    " From %s in the first quarter of the run to %s in the last.",
+			    UNITS_TIME(r->growth.first_ns), UNITS_TIME(r->growth.last_ns));
+		break;
+	default:
+		break;
+	}
+}
+
+static void add_first(const struct report *report, char *text, size_t size)
+{
+	const struct diagnosis *d = &report->diagnosis;
+
+	switch (d->cause) {
+	case CAUSE_LOADER_CAPACITY:
+	case CAUSE_CPU_CONTENTION:
+		add_capacity(report, text, size);
+		add_outside(d->grounds.facts, d->grounds.is_managed, text, size);
+		break;
+	case CAUSE_SINGLE_PROCESS:
+		add_outside(d->grounds.facts, d->grounds.is_managed, text, size);
+		break;
+	case CAUSE_SLOW_WORKER:
+		add_slow_workers(report, text, size);
+		page_append(text, size,
+			    " %.2g times as long as the others; %s of the waiting is for %s "
+			    "batches.",
+			    d->slow.factor, UNITS_SHARE(d->slow.share),
+			    d->slow.count > 1 ? "their" : "its");
+		break;
+	case CAUSE_HEAD_OF_LINE:
+		page_append(text, size,
+			    " For %s of the waiting a later batch was already finished.",
+			    UNITS_SHARE(d->queued_share));
+		break;
+	case CAUSE_COLD_CACHE:
+		add_cold(&d->cold, text, size);
+		break;
+	case CAUSE_PERIODIC_SLOW_LOAD:
+		if (d->slow.every > 0)
+			page_append(text, size,
+				    " In every group of %" PRId32
+				    " batches the same ones take %.2g times as long as the others.",
+				    d->slow.every, d->slow.factor);
+		break;
+	case CAUSE_EPOCH_START:
+	case CAUSE_DELIVERY:
+	case CAUSE_SAMPLER:
+	case CAUSE_UNEXPLAINED:
+	case CAUSE_ISOLATED_STALL:
+	case CAUSE_MAIN_THREAD_PERIODIC:
+		add_cost(report, text, size);
+		break;
+	default:
+		add_by_fact(report, text, size);
+		break;
+	}
+}
+
+/* Waits that begin or end for good within the run. */
+static void add_calm(const struct report *report, char *text, size_t size)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	size_t first = d->grounds.calm.first, last = d->grounds.calm.last;
+
+	if ((!first && !last) || !report->finding.starved || d->cause == CAUSE_COLD_CACHE)
+		return;
+	page_append(text, size, " The %s %s of %s batches hardly waited.", first ? "first" : "last",
+		    UNITS_COUNT((int64_t)(first ? first : last)),
+		    UNITS_COUNT((int64_t)report->finding.batch_count));
+}
+
+static const char *const NOUNS[CAUSE_MAX] = {
+#define CAUSE(constant, name, group, noun, ...) [CAUSE_##constant] = noun,
+#include "analysis/cause/causes.def"
+#undef CAUSE
+};
+
+static int rank_of(double stall_ratio)
+{
+	return (stall_ratio >= STALL_MODERATE) + (stall_ratio >= STALL_HIGH);
+}
+
+bool evidence_add_step(const struct report *report, char *text, size_t size)
+{
+	const struct account *a = &report->finding.account;
+	const struct batch_series *s = &report->series;
+	double longest_ns = 0, whole = a->wait_ns / a->time_ns, ratio;
+
+	/* What passes in the steps of a loader may be waits for another one. */
+	if (a->count > report->finding.own.count || !s->compute_ns)
+		return false;
+	for (size_t i = 0; i < s->count; i++)
+		longest_ns = fmax(longest_ns, (double)s->compute_ns[i]);
+	ratio = a->wait_ns / (a->time_ns - longest_ns);
+	if (!(longest_ns >= LONG_STEP * a->time_ns && longest_ns < a->time_ns) ||
+	    (rank_of(ratio) == rank_of(whole) && (1 - whole) / (1 - ratio) < OTHERWISE))
+		return false;
+	page_append(text, size,
+		    "%sWithout one step of %s (compiling a model?) %s of the time would be "
+		    "waiting: let it run longer.",
+		    *text ? " " : "", UNITS_TIME(longest_ns), UNITS_SHARE(ratio));
+	return true;
+}
+
+/* Why the GPU idles, where data is not what it lacks. */
+static void add_lack(const struct report *report, char *text, size_t size)
+{
+	const struct gpu_use *gpu = &report->gpu_use;
+
+	if (gpu->lack == GPU_LACK_NOTHING || !report->finding.by_gpu)
+		return;
+	page_append(text, size,
+		    " The GPU works %s of the time; for %s it has data and nothing to do: ",
+		    UNITS_SHARE(gpu->busy_share), UNITS_SHARE(gpu->lack_share));
+	page_append(text, size,
+		    gpu->lack == GPU_LACK_ORDERS ? "the host had waited for it"
+						 : "the host launches too slowly");
+	if (gpu->lack == GPU_LACK_LAUNCHES && gpu->kernels > 0 && gpu->kernels < MOST_KERNELS)
+		page_append(text, size, ", %s kernels a step of %s each",
+			    UNITS_COUNT((int64_t)gpu->kernels), UNITS_TIME(gpu->kernel_mean_ns));
+	page_append(text, size, ".");
+}
+
+void evidence_add(const struct report *report, char *text, size_t size)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	char share[UNITS_MAX];
+
+	add_first(report, text, size);
+	add_lack(report, text, size);
+	add_calm(report, text, size);
+	/* The verdict is about waiting. */
+	if (d->cause == CAUSE_MAIN_THREAD_PERIODIC && report->finding.starved && d->cause_count > 1)
+		page_append(text, size,
+			    " That is time of steps; most of the waiting is %s, %s of the time.",
+			    NOUNS[d->causes[1].cause], cost_share(report, &d->causes[1], share));
+	else if (d->second != CAUSE_UNKNOWN)
+		page_append(text, size, " Also: %s, %s of the time.", NOUNS[d->second],
+			    cost_share(report, &d->causes[1], share));
+}

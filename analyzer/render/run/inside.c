@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/run/inside.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/account/load_facts.h"
+#include "render/form/outline.h"
+#include "render/form/units.h"
+#include "store/database/run.h"
+
+#define MOST_PARTS 16
+#define MOST_SIZES 24
+#define MOST_SLOW  8
+#define MOST_FRAMES 4
+#define FIXED_PARTS (4 + LOAD_WAIT_MAX) /* that have no names of their own */
+#define MOST_WORDS  4
+#define LEAST_WORDS 0.02 /* of the loads */
+#define LEAST_IMAGES 0.2
+#define LEAST_REST  0.1 /* of the loads, that has no name */
+
+/* One line of where the time went: a step, a decoder with all its sizes, or reading. */
+struct inside_part {
+	char name[240];
+	const char *what;
+	int64_t count;
+	int64_t ns;
+};
+
+struct inside_parts {
+	struct inside_part *items; /* the longest first; NULL: no memory */
+	size_t count;
+};
+
+static void add_part(struct inside_parts *parts, const char *name, const char *what, int64_t count,
+		     int64_t ns)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		struct inside_part *part = &parts->items[i];
+
+		if (strcmp(part->name, name) == 0 && strcmp(part->what, what) == 0) {
+			part->count += count;
+			part->ns += ns;
+			return;
+		}
+	}
+	if (ns <= 0)
+		return;
+	parts->items[parts->count] = (struct inside_part){.what = what, .count = count, .ns = ns};
+	snprintf(parts->items[parts->count].name, sizeof(parts->items[0].name), "%s", name);
+	parts->count++;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct inside_part *left = a, *right = b;
+
+	return left->ns < right->ns   ? 1
+	       : left->ns > right->ns ? -1
+				      : strcmp(left->name, right->name);
+}
+
+static void decoder_name(const struct tally *decoder, char *name, size_t size)
+{
+	snprintf(name, size, "%s%s%s", decoder->detail, decoder->detail[0] ? ", " : "",
+		 decoder->name);
+}
+
+static struct inside_parts find_parts(const struct inside *inside)
+{
+	struct inside_parts parts = {
+		.items = calloc(inside->steps.count + inside->decoders.count + FIXED_PARTS,
+				sizeof(struct inside_part)),
+	};
+
+	if (!parts.items)
+		return parts;
+	for (size_t i = 0; i < inside->steps.count; i++) {
+		const struct tally *step = &inside->steps.items[i];
+
+		add_part(&parts, step->name,
+			 strcmp(step->detail, "dataset") == 0 ? "dataset" : "transform",
+			 step->count, step->ns);
+	}
+	for (size_t i = 0; i < inside->decoders.count; i++) {
+		char name[240];
+
+		decoder_name(&inside->decoders.items[i], name, sizeof(name));
+		add_part(&parts, name, "decode", inside->decoders.items[i].count,
+			 inside->decoders.items[i].ns);
+	}
+	add_part(&parts, "read", "storage", 0, inside->loads.read_ns);
+	add_part(&parts, "open", "storage", 0, inside->loads.open_ns);
+	add_part(&parts, "collate", "", 0, inside->loads.collate_ns);
+	add_part(&parts, "sleeping", "or in locks, queues", 0, inside->loads.blocked_ns);
+	qsort(parts.items, parts.count, sizeof(*parts.items), by_time);
+	return parts;
+}
+
+static bool has_parts(const struct inside *inside)
+{
+	return inside->loads.load_ns && (inside->steps.count || inside->decoders.count);
+}
+
+void inside_take_largest(struct inside_largest top[2], const struct inside_largest *part)
+{
+	if (part->ns > top[0].ns) {
+		top[1] = top[0];
+		top[0] = *part;
+	} else if (part->ns > top[1].ns) {
+		top[1] = *part;
+	}
+}
+
+bool inside_find_largest(const struct inside *inside, struct inside_largest ret[2])
+{
+	struct inside_parts parts = {0};
+
+	if (has_parts(inside))
+		parts = find_parts(inside);
+	for (size_t i = 0; i < parts.count && i < 2; i++) {
+		snprintf(ret[i].name, sizeof(ret[i].name), "%s", parts.items[i].name);
+		ret[i].ns = parts.items[i].ns;
+	}
+	free(parts.items);
+	return parts.count > 1;
+}
+
+bool inside_decodes_images(const struct inside *inside)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < inside->decoders.count; i++)
+		if (inside->decoders.items[i].pixels > 0)
+			ns += (double)inside->decoders.items[i].ns;
+	return ns >= LEAST_IMAGES * (double)inside->loads.load_ns && ns > 0;
+}
+
+/* What is called sleeping is what was waited for, where that is known. */
+static void divide_sleep(const struct load_facts *facts, struct inside_parts *parts)
+{
+	static const char *const names[LOAD_WAIT_MAX] = {
+		[LOAD_WAIT_ASLEEP] = "asleep",       [LOAD_WAIT_LOCK] = "a shared lock",
+		[LOAD_WAIT_THREAD] = "other threads", [LOAD_WAIT_SOCKET] = "sockets",
+		[LOAD_WAIT_PIPE] = "pipes",          [LOAD_WAIT_OTHER] = "other waits",
+	};
+
+	for (size_t i = 0; i < parts->count; i++)
+		if (strcmp(parts->items[i].name, "sleeping") == 0)
+			parts->items[i].ns = 0;
+	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
+		if (facts->wait_ns[kind] > 0)
+			add_part(parts, names[kind], "", 0,
+				 (int64_t)fmin(facts->wait_ns[kind], 9e18));
+	qsort(parts->items, parts->count, sizeof(*parts->items), by_time);
+}
+
+void inside_add_words(const struct inside *inside, const struct load_facts *facts, char *text,
+		      size_t size)
+{
+	double all_ns = (double)inside->loads.load_ns, rest_ns = all_ns;
+	struct inside_parts parts = find_parts(inside);
+
+	if (!parts.items || !(all_ns > 0)) {
+		free(parts.items);
+		return;
+	}
+	if (facts && facts->load_ns > 0 && parts.count)
+		divide_sleep(facts, &parts);
+	for (size_t i = 0; i < parts.count && i < MOST_WORDS; i++) {
+		const struct inside_part *part = &parts.items[i];
+		const char *library = strstr(part->name, ", "); /* behind a format */
+
+		if ((double)part->ns >= LEAST_WORDS * all_ns)
+			page_append(text, size, "%s%.60s %s", i ? ", " : "",
+				    library ? library + 2 : part->name,
+				    UNITS_SHARE((double)part->ns / all_ns));
+	}
+	for (size_t i = 0; i < parts.count; i++)
+		rest_ns -= (double)parts.items[i].ns;
+	if (*text && rest_ns >= LEAST_REST * all_ns)
+		page_append(text, size, ", the rest %s", UNITS_SHARE(rest_ns / all_ns));
+	free(parts.items);
+}
+
+static void add_parts(const struct inside *inside, struct outline *o)
+{
+	static const char *const headings[] = {"", "#Share", "#Time", "#Calls", "#Each", "", NULL};
+	struct inside_parts parts = find_parts(inside);
+	double all_ns = (double)inside->loads.load_ns;
+
+	outline_table(o, "life", headings);
+	outline_title(o, "Where the time of all loads went, %s in all (own time of each)",
+		      UNITS_TIME(all_ns));
+	for (size_t i = 0; i < parts.count && i < MOST_PARTS; i++) {
+		const struct inside_part *part = &parts.items[i];
+
+		outline_cells(o, part->name, UNITS_SHARE((double)part->ns / all_ns),
+			      UNITS_TIME((double)part->ns),
+			      part->count ? UNITS_COUNT(part->count) : "",
+			      part->count ? UNITS_TIME((double)part->ns / (double)part->count) : "",
+			      part->what, NULL);
+	}
+	free(parts.items);
+}
+
+static void add_decoders(const struct inside *inside, struct outline *o)
+{
+	static const char *const headings[] = {"",	 "#Width", "#Images", "#Each",
+					       "#Speed", "#Bytes", "#Time",   NULL};
+	char name[240], width[UNITS_MAX], speed[UNITS_MAX];
+
+	outline_table(o, "life", headings);
+	outline_title(o, "Decoded, by format and size");
+	for (size_t i = 0; i < inside->decoders.count && i < MOST_SIZES; i++) {
+		const struct tally *decoder = &inside->decoders.items[i];
+		double images = (double)decoder->count;
+
+		/* A decoder around another one, which counted the images. */
+		if (!decoder->count)
+			continue;
+		decoder_name(decoder, name, sizeof(name));
+		snprintf(width, sizeof(width), "to %" PRId64 " px", decoder->class);
+		snprintf(speed, sizeof(speed), "%.0f Mpixel/s",
+			 (double)decoder->pixels * 1e3 / (double)decoder->ns);
+		outline_cells(o, name, decoder->class ? width : "-", UNITS_COUNT(decoder->count),
+			      UNITS_TIME((double)decoder->ns / images),
+			      decoder->class && decoder->pixels && decoder->ns ? speed : "-",
+			      decoder->bytes ? UNITS_BYTES((double)decoder->bytes / images) : "-",
+			      UNITS_TIME((double)decoder->ns), NULL);
+	}
+}
+
+static void add_samples(const struct inside *inside, struct outline *o)
+{
+	static const char *const headings[] = {"Sample", "#Slowest", "Last data file of it", NULL};
+
+	outline_table(o, "slowest", headings);
+	outline_title(o, "Samples");
+	for (size_t i = 0; i < inside->samples.count && i < MOST_SLOW; i++) {
+		const struct tally *sample = &inside->samples.items[i];
+
+		outline_row(o, PAGE_PLAIN);
+		outline_cell(o, "%s[%" PRId64 "]", sample->detail, sample->class);
+		outline_cell(o, "%s", UNITS_TIME((double)sample->ns));
+		outline_cell(o, "%s", sample->name);
+	}
+}
+
+/*
+ * Each time with its bounds; the list is ordered by the lower one. Time that was counted for no
+ * entry may belong to one, from before it was listed.
+ */
+static void add_paths(struct outline *o, const char *title, const struct tally_list *list,
+		      const char *suffix, int64_t unlisted_ns)
+{
+	static const char *const headings[] = {"#Time", "#Slowest", "#Calls", "#Bytes", "", NULL};
+	outline_table(o, "slowest", headings);
+	if (unlisted_ns > 0)
+		outline_title(
+			o,
+			"%s; others took at most %s each, and these may have taken that much more",
+			title, UNITS_TIME((double)unlisted_ns));
+	else
+		outline_title(o, "%s", title);
+	for (size_t i = 0; i < list->count && i < MOST_SLOW; i++) {
+		const struct tally *path = &list->items[i];
+		const char *least = UNITS_TIME((double)(path->ns - path->error_ns));
+		const char *most = UNITS_TIME((double)path->ns);
+		bool is_known = strcmp(least, most) == 0;
+
+		/* Half guessed is not worth a name. */
+		if (path->error_ns > path->ns / 2)
+			break;
+		outline_row(o, PAGE_PLAIN);
+		outline_cell(o, "%s%s%s", is_known ? "" : least, is_known ? "" : " to ", most);
+		outline_cell(o, "%s", UNITS_TIME((double)path->slowest_ns));
+		outline_cell(o, "%s", UNITS_COUNT(path->count));
+		outline_cell(o, "%s", UNITS_BYTES((double)path->bytes));
+		outline_cell(o, "%s%s", path->name, suffix);
+	}
+}
+
+/* The innermost frames, which say most. */
+static void add_calls(const struct inside *inside, struct outline *o)
+{
+	static const char *const headings[] = {"#Time", "Call", NULL};
+
+	outline_table(o, "slowest", headings);
+	outline_title(o, "Single calls, and where they came from");
+	for (size_t i = 0; i < inside->slow_count && i < MOST_SLOW; i++) {
+		const struct slow_call *call = &inside->slow[i];
+		const char *stack = call->stack;
+
+		outline_cells(o, UNITS_TIME((double)call->ns), call->what, NULL);
+		for (int frame = 0; frame < MOST_FRAMES && *stack; frame++) {
+			int length = (int)strcspn(stack, "\n");
+
+			outline_row(o, PAGE_DIM);
+			outline_cell(o, "%s", "");
+			outline_cell(o, "  %.*s", length, stack);
+			stack += length;
+			stack += *stack == '\n';
+		}
+	}
+}
+
+void inside_outline(const struct inside *inside, struct outline *o)
+{
+	if (has_parts(inside)) {
+		add_parts(inside, o);
+		add_decoders(inside, o);
+	}
+	/* Also where nothing else of a load was seen: loaders with threads of their own. */
+	if (!inside->files.count && !inside->samples.count &&
+	    !(inside->loads.load_ns && inside->slow_count))
+		return;
+	add_samples(inside, o);
+	add_paths(o, "Files", &inside->files, "", inside->unlisted_file_ns);
+	add_paths(o, "Folders", &inside->folders, "/", inside->unlisted_folder_ns);
+	add_calls(inside, o);
+}
+
+void inside_json_load(const struct inside *inside, struct jsonw *json)
+{
+	struct inside_parts parts = find_parts(inside);
+
+	jsonw_open(json, "parts", '[');
+	for (size_t i = 0; inside->loads.load_ns > 0 && i < parts.count; i++) {
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "name", parts.items[i].name);
+		jsonw_string(json, "kind", *parts.items[i].what ? parts.items[i].what : NULL);
+		jsonw_number(json, "share",
+			     (double)parts.items[i].ns / (double)inside->loads.load_ns);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+	jsonw_open(json, "samples", '[');
+	for (size_t i = 0; i < inside->samples.count && i < MOST_SLOW; i++) {
+		char name[96];
+
+		snprintf(name, sizeof(name), "%.60s[%" PRId64 "]", inside->samples.items[i].detail,
+			 inside->samples.items[i].class);
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "name", name);
+		jsonw_ns(json, "s", inside->samples.items[i].ns);
+		jsonw_string(json, "file",
+			     *inside->samples.items[i].name ? inside->samples.items[i].name : NULL);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+	free(parts.items);
+}
+
+enum member {
+	MEMBER_NAME = 1,
+	MEMBER_DETAIL = 2,
+	MEMBER_CLASS = 4,
+	MEMBER_COUNT = 8,
+	MEMBER_BYTES = 16,
+	MEMBER_PIXELS = 32,
+	MEMBER_SLOWEST = 64,
+	MEMBER_ERROR = 128,
+};
+
+/* `names`: what name, detail and class are called here. */
+static void add_list(struct jsonw *json, const char *key, const struct tally_list *list,
+		     const char *const names[3], unsigned int members)
+{
+	jsonw_open(json, key, '[');
+	for (size_t i = 0; i < list->count; i++) {
+		const struct tally *tally = &list->items[i];
+
+		jsonw_open(json, NULL, '{');
+		if (members & MEMBER_NAME)
+			jsonw_string(json, names[0], tally->name);
+		if (members & MEMBER_DETAIL)
+			jsonw_string(json, names[1], tally->detail[0] ? tally->detail : NULL);
+		if (members & MEMBER_CLASS)
+			jsonw_int(json, names[2], tally->class);
+		if (members & MEMBER_COUNT)
+			jsonw_int(json, "count", tally->count);
+		jsonw_ns(json, "time_s", tally->ns);
+		if (members & MEMBER_BYTES)
+			jsonw_int(json, "bytes", tally->bytes);
+		if (members & MEMBER_PIXELS) {
+			const bool packs = !tally->class && tally->pixels;
+
+			jsonw_int(json, "pixels", packs ? 0 : tally->pixels);
+			jsonw_int(json, "made_bytes", packs ? tally->pixels : QUERY_UNKNOWN);
+		}
+		if (members & MEMBER_SLOWEST)
+			jsonw_ns(json, "slowest_s", tally->slowest_ns);
+		if (members & MEMBER_ERROR)
+			jsonw_ns(json, "error_s", tally->error_ns);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+}
+
+void inside_json(const struct inside *inside, struct jsonw *json)
+{
+	static const char *const step[] = {"name", "kind", NULL};
+	static const char *const decoder[] = {"library", "format", "width_class"};
+	static const char *const sample[] = {"path", "dataset", "sample"};
+	static const char *const path[] = {"path", NULL, NULL};
+	const unsigned int file = MEMBER_NAME | MEMBER_COUNT | MEMBER_BYTES | MEMBER_SLOWEST |
+				  MEMBER_ERROR;
+
+	add_list(json, "steps", &inside->steps, step,
+		 MEMBER_NAME | MEMBER_DETAIL | MEMBER_COUNT | MEMBER_SLOWEST);
+	add_list(json, "decoders", &inside->decoders, decoder,
+		 MEMBER_NAME | MEMBER_DETAIL | MEMBER_CLASS | MEMBER_COUNT | MEMBER_BYTES |
+			 MEMBER_PIXELS | MEMBER_SLOWEST);
+	add_list(json, "samples", &inside->samples, sample,
+		 MEMBER_NAME | MEMBER_DETAIL | MEMBER_CLASS);
+	jsonw_open(json, "slow", '[');
+	for (size_t i = 0; i < inside->slow_count; i++) {
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "what", inside->slow[i].what);
+		jsonw_ns(json, "time_s", inside->slow[i].ns);
+		jsonw_string(json, "stack",
+			     inside->slow[i].stack[0] ? inside->slow[i].stack : NULL);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+	add_list(json, "files", &inside->files, path, file);
+	add_list(json, "folders", &inside->folders, path, file);
+	jsonw_ns(json, "files_unlisted_s", inside->unlisted_file_ns);
+	jsonw_ns(json, "folders_unlisted_s", inside->unlisted_folder_ns);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* remedy.c - a step to take, and how, in a sentence each with the run's own figures. */
+#include "render/run/parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/cause/advice.h"
+#include "analysis/cause/grounds.h"
+#include "render/form/units.h"
+#include "render/run/code.h"
+#include "render/run/explain.h"
+#include "render/run/screen.h"
+
+static int32_t prefetch_factor(const struct report *report)
+{
+	return report->diagnosis.whatif.setups[WHATIF_PREFETCH_X4].prefetch_factor;
+}
+
+static bool is_torch(const struct report *report)
+{
+	const char *kind = report->loader ? report->loader->kind : "";
+
+	return !*kind || strncmp(kind, "torch", strlen("torch")) == 0;
+}
+
+static bool is_kind(const struct report *report, const char *kind)
+{
+	return report->loader && strcmp(report->loader->kind, kind) == 0;
+}
+
+/* A table does not say whose loader it is of. Marks that know their workers are the demo's. */
+bool remedy_is_foreign(const struct report *report)
+{
+	return !is_torch(report) && !is_kind(report, "imported") &&
+	       !(is_kind(report, "marks") && report->loader->workers > 0);
+}
+
+/* How many workers the step is about. */
+static int32_t workers_of(const struct report *report, const struct advice *advice)
+{
+	const struct whatif *whatif = &report->diagnosis.whatif;
+
+	switch (advice->id) {
+	case ADVICE_MORE_LOADER_CAPACITY:
+		return whatif->more_workers;
+	case ADVICE_USE_WORKERS:
+		return whatif->use_workers;
+	case ADVICE_USE_FEWER_WORKERS:
+		return whatif->fewer_workers;
+	default:
+		return 0;
+	}
+}
+
+/* Each batch has an iterator of its own. */
+static bool is_made_anew(const struct report *report)
+{
+	return report->finding.epoch_count == report->finding.batch_count;
+}
+
+const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer)
+{
+	const char *line = explain_find(advice_names[advice->id])->line;
+	const int32_t workers = workers_of(report, advice);
+
+	if (advice->id == ADVICE_USE_WORKERS && !is_torch(report))
+		return "Load beside the training, in threads or processes.";
+	if (advice->id == ADVICE_MARK_LOADS && is_kind(report, "marks"))
+		return "Make the loader faster; mark its loads (dlprof.h) to see how.";
+	if (advice->whatif == WHATIF_IN_ORDER_FALSE)
+		return "Hand out finished batches out of order: in_order=False.";
+	if ((advice->id == ADVICE_PERSISTENT_WORKERS || advice->id == ADVICE_CHEAPER_STARTS) &&
+	    is_made_anew(report))
+		return "Make the iterator once, before the loop.";
+	if (advice->id == ADVICE_DECODE_BOUND && !inside_decodes_images(&report->inside))
+		return "Decompress less, or with a faster codec.";
+	if (advice->whatif == WHATIF_PREFETCH_X4)
+		snprintf(buffer, REMEDY_WORDS, "Load further ahead: prefetch_factor=%" PRId32 ".",
+			 prefetch_factor(report));
+	else if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH)
+		return "Make the loads need half the CPU.";
+	else if (workers > 0 && advice->id != ADVICE_USE_WORKERS)
+		snprintf(buffer, REMEDY_WORDS, "Use %s workers, %" PRId32 " in all.",
+			 advice->id == ADVICE_USE_FEWER_WORKERS ? "fewer" : "more", workers);
+	else if (workers > 0)
+		snprintf(buffer, REMEDY_WORDS,
+			 "Use %" PRId32 " worker%s, so that loading happens beside the training.",
+			 workers, workers == 1 ? "" : "s");
+	else
+		return line;
+	return buffer;
+}
+
+/* The line of code that leads in a group of samples. False: none does, or the screen names it. */
+static bool add_line(const struct report *report, enum line_group group, char *buffer)
+{
+	struct line_named named;
+
+	*buffer = '\0';
+	if (lines_name(&report->lines, &report->finding, &report->diagnosis, &named) &&
+	    named.group == group && !named.is_holder)
+		return false;
+	return code_add_lead(report, group, buffer, REMEDY_WORDS);
+}
+
+/* The two largest parts of the loads, by name or, where there are no names, by column. */
+static void loads_words(const struct report *report, char *buffer)
+{
+	const struct load_totals *totals = &report->totals;
+	const struct inside_largest columns[] = {
+		{"opening files", totals->open_ns},
+		{"reading", totals->read_ns},
+		{"decoding", totals->decode_ns},
+		{"collating", totals->collate_ns},
+		{"the dataset's own code", totals->other_ns},
+	};
+	struct inside_largest top[2] = {{"", 0}, {"", 0}};
+	double all_ns = (double)report->inside.loads.load_ns;
+
+	if (!inside_find_largest(&report->inside, top)) {
+		all_ns = (double)totals->load_ns;
+		for (size_t i = 0; i < ARRAY_COUNT(columns); i++)
+			inside_take_largest(top, &columns[i]);
+	}
+	if (top[1].ns <= 0 || !(all_ns > 0))
+		return;
+	snprintf(buffer, REMEDY_WORDS,
+		 "Their largest parts are %.80s (%s) and %.80s (%s); dlprof-report -v names files "
+		 "and samples.",
+		 top[0].name, UNITS_SHARE((double)top[0].ns / all_ns), top[1].name,
+		 UNITS_SHARE((double)top[1].ns / all_ns));
+}
+
+static void workers_words(const struct report *report, const struct advice *advice, char *buffer)
+{
+	const int32_t workers = workers_of(report, advice);
+	const bool may_be_shared = advice->id != ADVICE_USE_FEWER_WORKERS && advice->whatif >= 0 &&
+				   report->diagnosis.whatif.outside_share >= WHATIF_OUTSIDE;
+
+	if (is_torch(report))
+		snprintf(buffer, REMEDY_WORDS, "num_workers=%" PRId32 "; %s.", workers,
+			 may_be_shared ? "nothing, if what loads wait for is shared"
+				       : "a Trainer's is dataloader_num_workers");
+	else
+		snprintf(buffer, REMEDY_WORDS, "In all, %" PRId32 " worker%s.", workers,
+			 workers == 1 ? "" : "s");
+}
+
+/* What receiving consists of, where no line of code says it. */
+static void receiving_words(const struct report *report, char *buffer)
+{
+	const struct grounds *r = &report->diagnosis.grounds;
+
+	if (r->fetch.count > 0 && r->fetch.share > 0)
+		snprintf(buffer, REMEDY_WORDS,
+			 "%s of it is asking workers for descriptors (%.2g a batch, %s each); the "
+			 "rest is the pipe, unpickling and mapping.",
+			 UNITS_SHARE(r->fetch.share), r->fetch.count, UNITS_TIME(r->fetch.each_ns));
+}
+
+/* "43 bytes are inflated for each byte of the batch: chunk ...". */
+static void read_words(const struct report *report, char *buffer)
+{
+	const struct load_facts *facts = report->diagnosis.grounds.facts;
+	bool is_inflated = facts->inflated_per_byte > facts->read_per_byte;
+
+	snprintf(buffer, REMEDY_WORDS, "%s bytes are %s for each byte of a batch. %s",
+		 UNITS_RATE(report->diagnosis.grounds.read_again),
+		 is_inflated ? "inflated" : "read",
+		 explain_find(advice_names[ADVICE_READ_LESS])->how);
+}
+
+/* The slow samples, as many as there is room for: "worst: Images[17], 2.1 s, 0017.jpg". */
+static void samples_words(const struct report *report, char *buffer)
+{
+	const struct tally_list *samples = &report->inside.samples;
+
+	for (size_t i = 0; i < samples->count && i < 3; i++)
+		page_append(buffer, REMEDY_WORDS, "%s%.40s[%" PRId64 "] %s%s%.60s", i ? ", " : "",
+			    samples->items[i].detail, samples->items[i].class,
+			    UNITS_TIME((double)samples->items[i].ns),
+			    samples->items[i].name[0] ? " " : "", samples->items[i].name);
+	if (samples->count)
+		page_append(buffer, REMEDY_WORDS, "; dlprof-report -v lists them.");
+}
+
+const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer)
+{
+	const double decoded_again = report->diagnosis.grounds.decoded_again;
+
+	*buffer = '\0';
+	switch (advice->id) {
+	case ADVICE_MORE_LOADER_CAPACITY:
+	case ADVICE_USE_WORKERS:
+	case ADVICE_USE_FEWER_WORKERS:
+		if (workers_of(report, advice) > 0)
+			workers_words(report, advice, buffer);
+		break;
+	case ADVICE_MARK_LOADS:
+		if (is_kind(report, "batch_fn") && report->loader_count == 1)
+			return "Let it load beside the training, in threads or processes; of a "
+			       "PyTorch DataLoader dlprof sees the loads, too.";
+		break;
+	case ADVICE_PREFETCH_OR_IN_ORDER_FALSE:
+		if (advice->whatif == WHATIF_IN_ORDER_FALSE)
+			return "DataLoader(..., in_order=False), since PyTorch 2.6, hands out "
+			       "whatever is finished.";
+		if (advice->whatif == WHATIF_PREFETCH_X4)
+			snprintf(buffer, REMEDY_WORDS,
+				 "DataLoader(..., prefetch_factor=%" PRId32 ") keeps %" PRId32
+				 " batches a worker ready; the default is 2.",
+				 prefetch_factor(report), prefetch_factor(report));
+		break;
+	case ADVICE_PERSISTENT_WORKERS:
+	case ADVICE_CHEAPER_STARTS:
+		if (is_made_anew(report))
+			return "Call iter(loader) once, before the loop, and next() in it: here "
+			       "each batch has an iterator of its own.";
+		break;
+	case ADVICE_REDUCE_CPU_PER_BATCH:
+	case ADVICE_STOP_GROWTH:
+	case ADVICE_SHORTEN_LOCK:
+		if (add_line(report, LINE_LOADS, buffer))
+			page_append(buffer, REMEDY_WORDS, ".");
+		break;
+	case ADVICE_INSPECT_LOADS:
+		if (add_line(report, LINE_LOADS, buffer))
+			page_append(buffer, REMEDY_WORDS, ".");
+		else
+			loads_words(report, buffer);
+		break;
+	case ADVICE_VECTORISE_SAMPLER:
+	case ADVICE_INSPECT_WAITS:
+		if (add_line(report, LINE_WAITS, buffer))
+			page_append(buffer, REMEDY_WORDS, ".");
+		else if (advice->id == ADVICE_INSPECT_WAITS)
+			receiving_words(report, buffer);
+		break;
+	case ADVICE_CHEAPER_STEP:
+		if (add_line(report, LINE_STEPS, buffer))
+			page_append(buffer, REMEDY_WORDS, ".");
+		break;
+	case ADVICE_READ_LESS:
+		read_words(report, buffer);
+		break;
+	case ADVICE_SEND_LESS:
+		snprintf(buffer, REMEDY_WORDS,
+			 "A batch has %s. Send uint8 instead of float32 or float64, and crop "
+			 "before.",
+			 UNITS_BYTES(report->diagnosis.grounds.facts->batch_bytes));
+		break;
+	case ADVICE_OWN_CORES:
+		snprintf(buffer, REMEDY_WORDS,
+			 "Other programs took %.2g of the %.3g cores: pin the training to cores "
+			 "that they may not use (taskset, cpusets).",
+			 report->series.other_cores, report->series.cores);
+		break;
+	case ADVICE_FIX_SAMPLES:
+		samples_words(report, buffer);
+		break;
+	case ADVICE_DECODE_BOUND:
+		if (decoded_again >= GROUNDS_READ_AGAIN)
+			snprintf(buffer, REMEDY_WORDS,
+				 "%s bytes of pixels are decoded for each byte of a batch. Decode "
+				 "them smaller (Pillow's draft(), OpenCV's "
+				 "IMREAD_REDUCED_COLOR_4), or store images near the size that is "
+				 "used.",
+				 UNITS_RATE(decoded_again));
+		else if (!inside_decodes_images(&report->inside))
+			return "Use a faster codec (LZ4, zstd), larger pieces, or keep the data "
+			       "as it is.";
+		break;
+	default:
+		break;
+	}
+	return *buffer ? buffer : explain_find(advice_names[advice->id])->how;
+}

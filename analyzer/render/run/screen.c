@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/run/parts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/statistics/clamp.h"
+#include "render/form/units.h"
+#include "render/form/verdict.h"
+#include "render/run/code.h"
+#include "render/run/ended.h"
+#include "render/run/explain.h"
+#include "render/run/screen.h"
+
+#define MOST_PARTS   (ACCOUNT_PART_MAX + 1)
+#define STARTUP      0.02 /* of the time: from there on worth its words */
+#define LOSS_SERIOUS 0.01 /* of the records */
+#define ALONE        0.20 /* of the steps, in collectives alone */
+#define UNLOADED     0.05 /* of the batches, whose loads were not seen */
+#define NOTE_MOST    60   /* bytes of a note that is shown as it is */
+
+void screen_program(const char *command, char *ret, size_t size)
+{
+	const char *best = command, *at = command, *slash;
+	size_t length = strcspn(command, " "), best_length = length;
+
+	for (; *at; at += length + (at[length] == ' ')) {
+		length = strcspn(at, " ");
+		if (length > 3 && strncmp(at + length - 3, ".py", 3) == 0) {
+			best = at;
+			best_length = length;
+			break;
+		}
+		if (length == 2 && strncmp(at, "-m", 2) == 0 && at[2]) {
+			best = at + 3;
+			best_length = strcspn(best, " ");
+			break;
+		}
+	}
+	slash = memrchr(best, '/', best_length);
+	if (slash)
+		best_length -= (size_t)(slash + 1 - best);
+	snprintf(ret, size, "%.*s", (int)best_length, slash ? slash + 1 : best);
+}
+
+/* The batches of all loaders in the account, which are those of one thread. */
+static int64_t batch_count(const struct report *report)
+{
+	const struct finding *f = &report->finding;
+
+	return f->account.count <= f->batch_count ? (int64_t)f->batch_count : ended_after(report);
+}
+
+/* Of a thread's loaders one was asked for: the account is that of its loop. */
+static bool is_one_of_several(const struct report *report)
+{
+	const struct finding *f = &report->finding;
+
+	return report->loader && f->account.count <= f->batch_count &&
+	       ended_after(report) > report->loader->batch_count;
+}
+
+static void add_head(const struct report *report, struct outline *o)
+{
+	const struct finding *f = &report->finding;
+	char text[256] = "", program[64];
+	double ns = report_duration_ns(report);
+
+	screen_program(report->run.command ? report->run.command : "", program, sizeof(program));
+	if (batch_count(report) > (int64_t)f->batch_count)
+		page_append(text, sizeof(text), "%s batches of several loaders",
+			    UNITS_COUNT(batch_count(report)));
+	else
+		page_append(text, sizeof(text), "%s batch%s in %s epoch%s",
+			    UNITS_COUNT((int64_t)f->batch_count), f->batch_count == 1 ? "" : "es",
+			    UNITS_COUNT((int64_t)f->epoch_count), f->epoch_count == 1 ? "" : "s");
+	if (!isnan(ns))
+		page_append(text, sizeof(text), ", %s", UNITS_TIME(ns));
+	if (report->run.rank > 0)
+		page_append(text, sizeof(text), ", rank %" PRId64, report->run.rank);
+	if (report->live)
+		page_append(text, sizeof(text), ", still recording");
+	outline_items(o, OUTLINE_HEAD);
+	outline_item(o, program, "%s", text);
+	outline_cell(o, "%s", report->name);
+}
+
+static void add_verdict(const struct report *report, struct outline *o)
+{
+	const struct finding *f = &report->finding;
+	const struct verdict *verdict = verdict_of(f->verdict);
+	enum verdict_clock clock = verdict_clock(f);
+	char sentence[VERDICT_SENTENCE], below[160] = "";
+	bool is_loop = is_one_of_several(report);
+
+	if (is_loop && clock == VERDICT_HOST)
+		clock = VERDICT_LOADER;
+	outline_items(o, OUTLINE_VERDICT);
+	outline_row(o, verdict->tone);
+	outline_cell(o, "%s", verdict->words);
+	if (f->verdict == STALL_VERDICT_IN_DOUBT) {
+		outline_cell(o, "%s", verdict_doubt());
+		if (report->note_count)
+			outline_cell(o, "%s", report->notes[0]);
+		return;
+	}
+	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
+		outline_cell(o, "%s", verdict_sentence(sentence, clock, f->stall_ratio));
+		if (f->starved && !isnan(f->gain_max))
+			page_append(below, sizeof(below),
+				    "With ideal input this %s would run %s as fast",
+				    is_loop ? "loop" : "training", UNITS_FACTOR(f->gain_max));
+		/* Once a run and in no share: not worth a line of its own. */
+		if (f->account.startup_ns > STARTUP * f->account.time_ns)
+			page_append(below, sizeof(below), "%s %s, %s",
+				    *below ? "; start-up" : "Start-up took",
+				    UNITS_TIME(f->account.startup_ns),
+				    f->account.life_count > 1 ? "in all" : "once");
+		if (*below)
+			outline_cell(o, "%s.", below);
+		return;
+	}
+	outline_cell(o, "%s", verdict_reason(f->gap));
+	if (f->gap == STALL_GAP_NO_BATCHES && report->live)
+		outline_cell(o, "It still records: batches of the last second may be missing.");
+	else if (f->gap == STALL_GAP_FEW_BATCHES)
+		outline_cell(o,
+			     "%s batch%s seen, of which %zu count%s: after the first, with a whole "
+			     "step. A verdict needs %d. %s",
+			     UNITS_COUNT(batch_count(report)),
+			     batch_count(report) == 1 ? " was" : "es were", f->account.count,
+			     f->account.count == 1 ? "s" : "", STALL_FEWEST,
+			     verdict_remedy(f->gap));
+	else if (f->gap == STALL_GAP_LOSS)
+		outline_cell(o, "At least %s are missing. %s", UNITS_SHARE(f->lost_share),
+			     verdict_remedy(f->gap));
+	else
+		outline_cell(o, "%s", verdict_remedy(f->gap));
+}
+
+struct part {
+	const char *label;
+	enum page_color tone;
+	int part; /* enum account_part, ACCOUNT_PART_MAX for the rest */
+	double ns;
+	int64_t units; /* of the whole */
+};
+
+static size_t find_parts(const struct account *a, struct part ret[MOST_PARTS])
+{
+	static const struct part kinds[ACCOUNT_PART_MAX] = {
+		[ACCOUNT_NOT_READY] = {"not ready", PAGE_RED},
+		[ACCOUNT_RECEIVING] = {"receiving", PAGE_YELLOW},
+		[ACCOUNT_SAMPLING] = {"sampling", PAGE_YELLOW},
+		[ACCOUNT_EPOCH_START] = {"epoch start", PAGE_RED},
+		[ACCOUNT_EPOCH_END] = {"epoch end", PAGE_RED},
+	};
+	double known_ns = 0;
+	size_t n = 0, part;
+
+	for (part = 0; part < ACCOUNT_PART_MAX; part++) {
+		if (!(a->part_ns[part] > 0))
+			continue;
+		known_ns += a->part_ns[part];
+		ret[n] = kinds[part];
+		ret[n].part = (int)part;
+		ret[n++].ns = a->part_ns[part];
+	}
+	/* In an old run some of the waiting, or all, belongs to no part. */
+	if (a->wait_ns - known_ns > a->time_ns / 1e6)
+		ret[n++] = (struct part){.label = "waiting",
+					 .tone = PAGE_RED,
+					 .part = ACCOUNT_NOT_READY,
+					 .ns = a->wait_ns - known_ns};
+	return n;
+}
+
+/*
+ * Whole units of each part that sum to `all`, which is the headline's figure: the largest
+ * remainders are rounded up, so that none is off by one or more.
+ */
+static void share_out(struct part *parts, size_t count, double units_per_ns, int64_t all)
+{
+	int64_t left = all;
+
+	for (size_t i = 0; i < count; i++) {
+		parts[i].units = (int64_t)floor(parts[i].ns * units_per_ns);
+		left -= parts[i].units;
+	}
+	for (; count && left > 0; left--) {
+		double largest = -INFINITY;
+		size_t most = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			double rest = parts[i].ns * units_per_ns - (double)parts[i].units;
+
+			if (rest > largest) {
+				largest = rest;
+				most = i;
+			}
+		}
+		parts[most].units++;
+	}
+}
+
+/* All percentages are of one time. They sum to 100, and those of waiting to the headline's. */
+static size_t divide(const struct account *a, struct part ret[MOST_PARTS], int64_t *ret_whole)
+{
+	/* As units_share() writes the headline: tenths below ten percent. */
+	const int64_t whole = a->ratio * 100 < 9.95 ? 1000 : 100;
+	const int64_t waiting = llrint(a->ratio * (double)whole);
+	size_t count = find_parts(a, ret);
+
+	share_out(ret, count, (double)whole / a->time_ns, waiting);
+	ret[count++] =
+		(struct part){"step", PAGE_DIM, ACCOUNT_PART_MAX, a->step_ns, whole - waiting};
+	*ret_whole = whole;
+	return count;
+}
+
+static const char *units_words(int64_t units, int64_t whole, char buffer[UNITS_MAX])
+{
+	snprintf(buffer, UNITS_MAX, "%.*f %%", whole > 100 && units < whole ? 1 : 0,
+		 (double)units * 100 / (double)whole);
+	return buffer;
+}
+
+const char *screen_share(const struct account *account, int part, char buffer[UNITS_MAX])
+{
+	struct part parts[MOST_PARTS];
+	int64_t whole;
+	size_t count = divide(account, parts, &whole);
+
+	for (size_t i = 0; i < count; i++)
+		if (parts[i].part == part && parts[i].units)
+			return units_words(parts[i].units, whole, buffer);
+	return units_share(buffer, (part < ACCOUNT_PART_MAX ? account->part_ns[part]
+							    : account->step_ns) /
+					   account->time_ns);
+}
+
+static void add_account(const struct report *report, struct outline *o)
+{
+	static const char *const headings[] = {"part", "#share", "#time", NULL};
+	const struct account *a = &report->finding.account;
+	struct part parts[MOST_PARTS];
+	char words[UNITS_MAX];
+	size_t count, i;
+	int64_t whole;
+
+	if (isnan(a->ratio) || !(a->time_ns > 0))
+		return;
+	outline_table(o, SCREEN_ACCOUNT, headings);
+	count = divide(a, parts, &whole);
+	for (i = 0; i < count; i++) {
+		if (!parts[i].units)
+			continue;
+		outline_row(o, parts[i].tone);
+		outline_share(o, parts[i].ns / a->time_ns, parts[i].part);
+		outline_cell(o, "%s", parts[i].label);
+		outline_cell(o, "%s", units_words(parts[i].units, whole, words));
+		outline_cell(o, "%s", UNITS_TIME(parts[i].ns));
+	}
+}
+
+/* "loader 2 of 3 (train.py:41 in main): its waits are 35 % of the time". */
+static void add_which(const struct report *report, struct outline *o)
+{
+	const struct loader_info *loader = report->loader;
+	const struct finding *f = &report->finding;
+	char text[300] = "";
+
+	if (!loader || report->loader_count < 2)
+		return;
+	page_append(text, sizeof(text), "loader %" PRId64 " of %zu", loader->loader_id,
+		    report->loader_count);
+	if (loader->place[0] || loader->kind[0])
+		page_append(text, sizeof(text), " (%s)",
+			    loader->place[0] ? loader->place : loader->kind);
+	if (f->account.time_ns > 0 && f->own.wait_ns <= f->account.wait_ns &&
+	    !is_one_of_several(report))
+		page_append(text, sizeof(text), ": its waits are %s of the time",
+			    UNITS_SHARE(f->own.wait_ns / f->account.time_ns));
+	outline_item(o, "Which", "%s", text);
+}
+
+static void add_only(const struct report *report, struct outline *o)
+{
+	const struct batch_filter *filter = &report->filter;
+	char text[160] = "";
+
+	if (filter->epoch >= 0)
+		page_append(text, sizeof(text), "epoch %" PRId64 " ", filter->epoch);
+	if (filter->first >= 0 && filter->last >= 0)
+		page_append(text, sizeof(text), "batches %" PRId64 " to %" PRId64 " ",
+			    filter->first, filter->last);
+	else if (filter->first >= 0)
+		page_append(text, sizeof(text), "batches from %" PRId64 " ", filter->first);
+	else if (filter->last >= 0)
+		page_append(text, sizeof(text), "batches up to %" PRId64 " ", filter->last);
+	if (*text)
+		outline_item(o, "Only", "%sof loader %" PRId64, text, filter->loader_id);
+}
+
+/*
+ * What a load is made of; of a run that hardly waits, which line of code leads in its steps. They
+ * are asked for most.
+ */
+static void add_load(const struct report *report, struct outline *o)
+{
+	const struct line_lead *steps = &report->lines.groups[LINE_STEPS];
+	const struct finding *f = &report->finding;
+	char text[512] = "";
+
+	outline_items(o, SCREEN_LOAD);
+	if (f->verdict == STALL_VERDICT_INCOMPLETE)
+		return;
+	if (f->load_mean_ns > 0)
+		inside_add_words(&report->inside, report->diagnosis.grounds.facts, text,
+				 sizeof(text));
+	if (*text)
+		outline_item(o, "Load", "%s: %s", UNITS_TIME(f->load_mean_ns), text);
+	text[0] = '\0';
+	if (f->stall_ratio < STALL_HIGH && f->demand_mean_ns > 0 && steps->count &&
+	    steps->lines[0].share <= LINE_IS_STEP &&
+	    code_add_lead(report, LINE_STEPS, text, sizeof(text)))
+		outline_item(o, "Step", "%s: %s", UNITS_TIME(f->demand_mean_ns), text);
+}
+
+static void add_why(const struct report *report, struct outline *o)
+{
+	const char *cause = cause_names[report->diagnosis.cause];
+	char text[1024] = "";
+
+	outline_items(o, SCREEN_WHY);
+	/* Whose the cause is comes before it. */
+	add_only(report, o);
+	add_which(report, o);
+	if (!cause)
+		return;
+	if (report->diagnosis.cause != CAUSE_NONE || !evidence_add_step(report, text, sizeof(text)))
+		page_append(text, sizeof(text), "%s", evidence_line(report));
+	evidence_add(report, text, sizeof(text));
+	if (report->diagnosis.cause != CAUSE_NONE)
+		evidence_add_step(report, text, sizeof(text));
+	outline_item(o, "Why", "%s", text);
+	outline_items(o, SCREEN_LINE);
+	text[0] = '\0';
+	if (code_add_named(report, text, sizeof(text)))
+		outline_item(o, "Line", "%s", text);
+}
+
+/* What a note says first; the rest of it is behind -v. */
+static void add_note(const char *note, char *text, size_t size)
+{
+	size_t length = strcspn(note, ":;");
+
+	page_append(text, size, "; %.*s", (int)(strlen(note) > NOTE_MOST ? length : strlen(note)),
+		    note);
+}
+
+/* What makes the rest doubtful, in one line. */
+static void add_warning(const struct report *report, struct outline *o)
+{
+	const struct finding *f = &report->finding;
+	/* Where no load at all was seen, the cause says so. */
+	double unseen = f->batch_count && report->totals.load_count > 0
+				? 1 - (double)report->totals.load_count / (double)f->batch_count
+				: 0;
+	const char *missing = report->run.patch_missing;
+	size_t said = f->is_doubtful; /* beside the verdict */
+	char text[400] = "";
+
+	if (f->lost_share > LOSS_SERIOUS)
+		page_append(text, sizeof(text), "; at least %s of the records are lost",
+			    UNITS_SHARE(f->lost_share));
+	if (missing && *missing)
+		page_append(text, sizeof(text), "; not followed: %s", missing);
+	if (unseen > UNLOADED && report->series.workers != 0)
+		page_append(text, sizeof(text), "; %s of the loads were not seen",
+			    UNITS_SHARE(unseen));
+	if (report->gpu_use.alone_share >= ALONE)
+		page_append(text, sizeof(text),
+			    "; in collectives alone %s of the time: another rank may be late",
+			    UNITS_SHARE(report->gpu_use.alone_share));
+	if (report->note_count > said)
+		add_note(report->notes[said], text, sizeof(text));
+	if (report->note_count > said + 1)
+		page_append(text, sizeof(text), "; and %zu more", report->note_count - said - 1);
+	if (!*text)
+		return;
+	outline_row(o, PAGE_YELLOW);
+	outline_cell(o, "Warn");
+	outline_cell(o, "%s", text + 2);
+}
+
+static void add_end(const struct report *report, struct outline *o)
+{
+	char texts[2][ENDED_WORDS];
+
+	ended_workers(&report->run, texts[0], sizeof(texts[0]));
+	ended_program(&report->run, ended_after(report), texts[1], sizeof(texts[1]));
+	for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
+		if (!*texts[i])
+			continue;
+		outline_row(o, PAGE_YELLOW);
+		outline_cell(o, "End");
+		outline_cell(o, "%s", texts[i]);
+	}
+}
+
+static void add_sure(const struct report *report, struct outline *o)
+{
+	const struct finding *f = &report->finding;
+	int64_t lost = clamp_add(report->run.lost_count, (int64_t)f->missing_count);
+	char text[200] = "";
+
+	outline_items(o, SCREEN_SURE);
+	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
+		page_append(text, sizeof(text), "%s: %s batches, ",
+			    stall_confidence_ids[f->confidence], UNITS_COUNT(batch_count(report)));
+		if (lost > 0)
+			page_append(text, sizeof(text), "%s records lost", UNITS_COUNT(lost));
+		else if (report->live)
+			page_append(text, sizeof(text), "those of the last second may be missing");
+		else
+			page_append(text, sizeof(text), "nothing lost");
+		page_append(text, sizeof(text), "; %s%s", verdict_clock_name(f->by_gpu),
+			    !f->by_gpu && report->gpu.mode ? ", " VERDICT_BOUND : "");
+		if (f->by_gpu && f->unseen_count)
+			page_append(text, sizeof(text), ", in %s of them",
+				    UNITS_SHARE(f->gpu_share));
+		outline_item(o, "Sure", "%s", text);
+	}
+	if (report->stuck_count) {
+		struct code_names names = code_names(&report->samples, report->run.command);
+
+		code_stuck(&names, report->stuck, report->stuck_count, o);
+		code_names_done(&names);
+	}
+	add_warning(report, o);
+	add_end(report, o);
+}
+
+static void add_more(const struct report *report, struct outline *o)
+{
+	const char *cause = cause_names[report->diagnosis.cause];
+	char command[2 * PATH_MAX] = "dlprof-report -v ";
+
+	page_append_word(command, sizeof(command), report->name);
+	outline_items(o, OUTLINE_MORE);
+	outline_item(o, "More", "%s", command);
+	outline_cell(o, "html -o FILE.html");
+	if (cause && report->diagnosis.cause != CAUSE_NONE)
+		outline_cell(o, "--explain %s", cause);
+	outline_cell(o, "batches");
+}
+
+int screen_outline(const struct report *report, bool all, struct outline *o)
+{
+	*o = (struct outline){0};
+	add_head(report, o);
+	add_verdict(report, o);
+	add_account(report, o);
+	add_load(report, o);
+	add_why(report, o);
+	advise_next(report, o);
+	outline_items(o, SCREEN_WAITS);
+	advise_rhythm(report, o);
+	add_sure(report, o);
+	add_more(report, o);
+	if (all)
+		details_outline(report, o);
+	return o->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text.c - a run's report on a terminal. The screen is fitted to SCREEN_LINES: what it can do
+ * without goes first, blank lines before words.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/form/outline_text.h"
+#include "render/form/strip.h"
+#include "render/run/parts.h"
+
+#define SCREEN_LINES 22
+#define INDENT       2
+#define HANG         9  /* of the screen's texts */
+#define STEP_HANG    12 /* of its next steps */
+#define BAR_MOST     100
+#define STRIP_LEAST  20
+#define COVERAGE_HANG 16 /* as that of dlprof doctor's own lines */
+#define LINE_MOST    1024
+
+/* What the screen has room for. */
+struct fit {
+	/* Blank lines, the dearest first: before "Why", "Next", "Waits" and "More". */
+	int blanks;
+	/* 3: all next steps and how; else without: 2, how of the third, 1, it, 0, how of the
+	 * second. */
+	int steps;
+	bool has_load; /* what a load is made of, above "Why" */
+	bool has_line; /* of code, below it */
+};
+#define FIT_BLANKS 4
+#define FIT_STEPS  4
+#define FIT_CALM   2 /* so many blank lines are worth more than words */
+
+static const char *part_glyph(const struct page *page, int part)
+{
+	static const char *const glyphs[][2] = {
+		[ACCOUNT_NOT_READY] = {"█", "#"},   [ACCOUNT_RECEIVING] = {"▓", "="},
+		[ACCOUNT_SAMPLING] = {"▚", "%"},    [ACCOUNT_EPOCH_START] = {"▒", "+"},
+		[ACCOUNT_EPOCH_END] = {"░", "-"},   [ACCOUNT_PART_MAX] = {"·", "."},
+	};
+
+	return glyphs[part][page->ascii];
+}
+
+static void put_spaces(const struct page *page, int count)
+{
+	if (count > 0)
+		fprintf(page->out, "%*s", count, "");
+}
+
+static void put_bar(const struct outline_block *block, const struct page *page)
+{
+	int cells = (page->width < BAR_MOST ? page->width : BAR_MOST) - 2 * INDENT, from = 0;
+	size_t parts = block->count, i;
+	double sum = 0;
+
+	put_spaces(page, INDENT);
+	for (i = 0; i < parts; i++) {
+		const struct outline_row *row = &block->rows[i];
+		int to;
+
+		sum += row->share;
+		to = i + 1 == parts ? cells : (int)lrint(sum * cells);
+		if (to <= from)
+			to = from + 1; /* a part that has a figure has a cell */
+		if (to > cells - (int)(parts - 1 - i))
+			to = cells - (int)(parts - 1 - i);
+		page_color(page, row->tone);
+		for (; from < to; from++)
+			fputs(part_glyph(page, row->part), page->out);
+		page_color(page, PAGE_PLAIN);
+	}
+	fputc('\n', page->out);
+}
+
+/*
+ * A part's words in the legend. Short of room, "end" is enough: the epoch's start stands before it.
+ */
+static const char *part_words(const struct outline_row *row, bool is_short)
+{
+	return is_short && row->part == ACCOUNT_EPOCH_END ? "end" : row->cells[0];
+}
+
+static int legend_columns(const struct outline_block *block, const struct page *page, bool is_short)
+{
+	int columns = 0;
+
+	for (size_t i = 0; i < block->count; i++)
+		columns += 5 + page_columns(page, part_words(&block->rows[i], is_short)) +
+			   page_columns(page, block->rows[i].cells[1]);
+	return columns + (int)block->count;
+}
+
+/* "not ready 31 %   receiving 7 %", each with its glyph; if it must, it breaks between them. */
+static void put_legend(const struct outline_block *block, const struct page *page)
+{
+	bool is_short = legend_columns(block, page, false) - 1 > page->width;
+	int gap = is_short ? 2 : 3, column = 0;
+
+	for (size_t i = 0; i < block->count; i++) {
+		const struct outline_row *row = &block->rows[i];
+		const char *words = part_words(row, is_short);
+		int width = 3 + page_columns(page, words) + page_columns(page, row->cells[1]);
+
+		if (column && column + gap + width > page->width) {
+			fputc('\n', page->out);
+			column = 0;
+		}
+		put_spaces(page, column ? gap : INDENT);
+		column += (column ? gap : INDENT) + width;
+		page_color(page, row->tone);
+		fputs(part_glyph(page, row->part), page->out);
+		page_color(page, PAGE_PLAIN);
+		fprintf(page->out, " %s %s", words, row->cells[1]);
+	}
+	fputc('\n', page->out);
+}
+
+/* Each in one line, cut if it is longer. */
+static void put_lines(const struct outline_block *block, const struct page *page)
+{
+	for (size_t i = 0; i < block->count; i++) {
+		const struct outline_row *row = &block->rows[i];
+
+		page_color(page, row->tone);
+		page_line(page, "%*s%-*s%s", INDENT, "", HANG - INDENT, row->cells[0],
+			  row->cells[1]);
+		page_color(page, PAGE_PLAIN);
+	}
+}
+
+static void put_next(const struct outline_block *block, const struct page *page,
+		     const struct fit *fit)
+{
+	size_t most = fit->steps > 2 ? 3 : fit->steps > 0 ? 2 : 1;
+	size_t shown = block->count < most ? block->count : most, i;
+	char label[HANG + 8];
+
+	for (i = 0; i < shown; i++) {
+		const struct outline_row *row = &block->rows[i];
+		bool how = i == 0 || (i == 1 ? fit->steps > 1 : fit->steps == FIT_STEPS);
+
+		snprintf(label, sizeof(label), "%-*s%s", HANG - INDENT, i ? "" : "Next",
+			 row->cells[0]);
+		page_entry(page, INDENT, STEP_HANG, label, "%s", row->cells[1]);
+		if (how && row->count > 2 && *row->cells[2])
+			page_entry(page, STEP_HANG, STEP_HANG, "", "%s", row->cells[2]);
+	}
+}
+
+static void put_waits(const struct report *report, const struct outline_block *block,
+		      const struct page *page)
+{
+	const struct outline_row *row = &block->rows[0];
+	const struct period *period = &report->diagnosis.wait;
+	const float *waits = stall_waits(&report->series, &report->finding);
+	const char *words = row->cells[1];
+	int room = page->width - HANG, beside = *words ? page_columns(page, words) + 3 : 0;
+
+	if (!strip_is_known(&report->series, waits))
+		return;
+	if (room - beside < STRIP_LEAST)
+		beside = 0;
+	fprintf(page->out, "%*s%-*s", INDENT, "", HANG - INDENT, row->cells[0]);
+	strip_line(page, &report->series, waits, (size_t)(room - beside),
+		   period->regular && period->batches > 0 ? (size_t)period->batches : 0);
+	fprintf(page->out, "%s%s\n", beside ? "   " : "", beside ? words : "");
+}
+
+/* As many of the row's texts as fit into a line. */
+static void put_joined(const struct outline_block *block, const struct page *page,
+		       const char *between)
+{
+	const struct outline_row *row = &block->rows[0];
+	char text[LINE_MOST] = "";
+
+	for (size_t i = 1; i < row->count; i++)
+		if (i == 1 || HANG + page_columns(page, text) + (int)strlen(between) +
+					      page_columns(page, row->cells[i]) <=
+				      page->width)
+			page_append(text, sizeof(text), "%s%s", i > 1 ? between : "",
+				    row->cells[i]);
+	page_line(page, "%*s%-*s%s", INDENT, "", HANG - INDENT, row->cells[0], text);
+}
+
+static void put_screen(const struct report *report, const struct outline *outline,
+		       const struct page *page, const struct fit *fit)
+{
+	const struct outline_block *block;
+
+	outline_text_head(outline_find(outline, OUTLINE_HEAD), page);
+	page_break(page);
+	outline_text_verdict(outline_find(outline, OUTLINE_VERDICT), page);
+	block = outline_find(outline, SCREEN_ACCOUNT);
+	if (block) {
+		page_break(page);
+		put_bar(block, page);
+		put_legend(block, page);
+	}
+	if (fit->blanks >= 1)
+		page_break(page);
+	block = outline_find(outline, SCREEN_LOAD);
+	if (block && fit->has_load)
+		outline_text_items(block, page, HANG);
+	block = outline_find(outline, SCREEN_WHY);
+	if (block)
+		outline_text_items(block, page, HANG);
+	block = outline_find(outline, SCREEN_LINE);
+	if (block && fit->has_line)
+		outline_text_items(block, page, HANG);
+	block = outline_find(outline, SCREEN_NEXT);
+	if (block) {
+		if (fit->blanks >= 2)
+			page_break(page);
+		put_next(block, page, fit);
+	}
+	if (!block && outline_find(outline, SCREEN_NO) && fit->blanks >= 2)
+		page_break(page);
+	block = outline_find(outline, SCREEN_NO);
+	if (block)
+		put_joined(block, page, ", ");
+	block = outline_find(outline, SCREEN_IF);
+	if (block)
+		outline_text_items(block, page, HANG);
+	if (fit->blanks >= 3)
+		page_break(page);
+	block = outline_find(outline, SCREEN_WAITS);
+	if (block)
+		put_waits(report, block, page);
+	block = outline_find(outline, SCREEN_SURE);
+	if (block)
+		put_lines(block, page);
+	if (fit->blanks >= 4)
+		page_break(page);
+	put_joined(outline_find(outline, OUTLINE_MORE), page, "    ");
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t count = 0;
+
+	for (; *text; text++)
+		count += *text == '\n';
+	return count;
+}
+
+/* Prints it as `fit` says, unless that takes too many lines. 1; 0: too many; or -ENOMEM. */
+static int try_screen(const struct report *report, const struct outline *outline,
+		      const struct page *page, const struct fit *fit, bool is_last)
+{
+	struct page copy = *page;
+	char *text = NULL;
+	size_t size;
+	int r;
+
+	copy.out = open_memstream(&text, &size);
+	if (!copy.out)
+		return -ENOMEM;
+	put_screen(report, outline, &copy, fit);
+	r = fclose(copy.out) != 0 ? -ENOMEM : is_last || count_lines(text) <= SCREEN_LINES;
+	if (r == 1)
+		fputs(text, page->out);
+	free(text);
+	return r;
+}
+
+/* *ret_steps: as in struct fit, what it had room for. */
+static int fit_screen(const struct report *report, const struct outline *outline,
+		      const struct page *page, int *ret_steps)
+{
+	struct fit fit = {.has_load = true, .has_line = true};
+	int r = 0;
+
+	for (fit.steps = FIT_STEPS; r == 0 && fit.steps > 0; fit.steps--)
+		for (fit.blanks = FIT_BLANKS; r == 0 && fit.blanks >= FIT_CALM; fit.blanks--) {
+			*ret_steps = fit.steps;
+			r = try_screen(report, outline, page, &fit, false);
+		}
+	/* A second step is worth more than blank lines. */
+	for (fit.steps = 1; r == 0 && fit.steps >= 0; fit.steps--)
+		for (fit.blanks = FIT_CALM - 1; r == 0 && fit.blanks >= 0; fit.blanks--) {
+			*ret_steps = fit.steps;
+			r = try_screen(report, outline, page, &fit, false);
+		}
+	if (r == 0)
+		r = try_screen(report, outline, page, &(struct fit){.has_load = true}, false);
+	if (r == 0)
+		r = try_screen(report, outline, page, &(struct fit){0}, true);
+	return r < 0 ? r : 0;
+}
+
+/* All next steps, where the screen had no room for some, or for how to take them. */
+static void put_all_next(const struct outline *outline, const struct page *page, int steps)
+{
+	const struct outline_block *block = outline_find(outline, SCREEN_NEXT);
+	size_t count = block ? block->count : 0;
+
+	if (count < 2 || steps >= (count > 2 ? FIT_STEPS : 2))
+		return;
+	page_break(page);
+	put_next(block, page, &(struct fit){.steps = FIT_STEPS});
+}
+
+/* How many blocks the screen has; what follows is beyond it. */
+static size_t count_screen(const struct outline *outline)
+{
+	size_t count = 0;
+
+	while (strcmp(outline->blocks[count++].chapter, OUTLINE_MORE) != 0)
+		continue;
+	return count;
+}
+
+int report_text(const struct report *report, bool all, const struct page *page)
+{
+	struct outline outline;
+	int r = screen_outline(report, all, &outline), steps = FIT_STEPS;
+
+	if (r == 0)
+		r = fit_screen(report, &outline, page, &steps);
+	if (r == 0 && all)
+		put_all_next(&outline, page, steps);
+	if (r == 0)
+		outline_text_blocks(&outline, count_screen(&outline), page);
+	outline_done(&outline);
+	return r;
+}
+
+int report_why(const struct report *report, const struct page *page)
+{
+	const struct outline_block *block;
+	struct outline outline;
+	int r = screen_outline(report, false, &outline);
+
+	if (r == 0) {
+		block = outline_find(&outline, SCREEN_WHY);
+		if (block)
+			outline_text_items(block, page, HANG);
+		block = outline_find(&outline, SCREEN_LINE);
+		if (block)
+			outline_text_items(block, page, HANG);
+		block = outline_find(&outline, SCREEN_NEXT);
+		if (block)
+			put_next(block, page, &(struct fit){.steps = FIT_STEPS});
+		block = outline_find(&outline, SCREEN_NO);
+		if (block)
+			put_joined(block, page, ", ");
+	}
+	outline_done(&outline);
+	return r;
+}
+
+int report_markdown(const struct report *report, bool all, FILE *out)
+{
+	struct outline outline;
+	int r = screen_outline(report, all, &outline);
+
+	if (r == 0)
+		outline_markdown(&outline, out);
+	outline_done(&outline);
+	return r;
+}
+
+/* Lines of code have a chapter of their own, which says why there are none. */
+int report_coverage(const struct report *report, const struct page *page)
+{
+	const char *const chapters[] = {"loader", "coverage",
+					report->samples.reason ? "code" : NULL, NULL};
+	struct outline outline;
+	int r = screen_outline(report, true, &outline);
+
+	for (size_t i = 0; r == 0 && chapters[i]; i++)
+		for (size_t k = 0; k < outline.count; k++)
+			if (strcmp(outline.blocks[k].chapter, chapters[i]) == 0)
+				outline_text_items(&outline.blocks[k], page, COVERAGE_HANG);
+	outline_done(&outline);
+	return r;
+}

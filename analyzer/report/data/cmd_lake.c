@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_lake.c - `dlprof-report export --into FLEET.db RUN|FOLDER|PART...` and `export --copy`: what
+ * fold says of jobs, as rows of lake.def.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/cause/cause.h"
+#include "analysis/statistics/clamp.h"
+#include "drain/database/home.h"
+#include "render/form/utf8.h"
+#include "render/run/screen.h"
+#include "report/jobs/merger.h"
+#include "store/database/db_open.h"
+#include "store/fleet/lake.h"
+
+#define MOST_TEXTS 8 /* of a row */
+#define NAME       64
+#define NO_BYTES   "\xef\xbf\xbd" /* U+FFFD */
+
+/* Copies of a row's texts that had to be changed. */
+struct texts {
+	char *list[MOST_TEXTS];
+	size_t count;
+	bool failed;
+};
+
+/* As UTF-8, which readers of the tables insist on. */
+static const char *clean(struct texts *texts, const char *text)
+{
+	const char *at = text;
+	struct utf8 rune;
+	bool valid = true;
+	size_t size;
+	FILE *out;
+
+	while (text && valid && utf8_next(&at, &rune))
+		valid = rune.valid;
+	if (!text || valid)
+		return text;
+	out = open_memstream(&texts->list[texts->count++], &size);
+	for (at = text; out && utf8_next(&at, &rune);)
+		fwrite(rune.valid ? rune.bytes : NO_BYTES, 1,
+		       rune.valid ? rune.length : strlen(NO_BYTES), out);
+	texts->failed |= !out || fclose(out) != 0;
+	return texts->failed ? NULL : texts->list[texts->count - 1];
+}
+
+static int free_texts(struct texts *texts)
+{
+	while (texts->count)
+		free(texts->list[--texts->count]);
+	return texts->failed ? -ENOMEM : 0;
+}
+
+static double seconds(double ns)
+{
+	return ns / 1e9;
+}
+
+static int64_t whole(double value)
+{
+	return fabs(value) < 9e18 ? llrint(value) : QUERY_UNKNOWN;
+}
+
+static int64_t known(int64_t value)
+{
+	return value < 0 ? QUERY_UNKNOWN : value;
+}
+
+static int put_job(struct lake *lake, const struct part *part, const struct ranks *ranks,
+		   const struct lake_rank *key)
+{
+	const struct rank_finding *job = &ranks->job;
+	const char *command = part_word(part, PART_COMMAND);
+	const char *words[PART_WORDS];
+	struct texts texts = {.count = 0};
+	struct lake_job row;
+	char name[NAME];
+	int r;
+
+	for (int i = PART_CLUSTER; i < PART_WORDS; i++)
+		words[i] = clean(&texts, part_word(part, (enum part_word)i));
+	screen_program(command ? command : "", name, sizeof(name));
+	row = (struct lake_job){
+		.job_id = key->job_id,
+		.attempt = key->attempt,
+		.name = *name ? clean(&texts, name) : NULL,
+		.cluster = words[PART_CLUSTER],
+		.owner = words[PART_OWNER],
+		.revision = words[PART_REVISION],
+		.dataset = words[PART_DATASET],
+		.storage = words[PART_STORAGE],
+		.started_unix_s =
+			part->start_unix_ns < 0 ? NAN : seconds((double)part->start_unix_ns),
+		.time_s = seconds(job->time_ns),
+		.world_size = known(part->world_size),
+		.ranks_seen = (int64_t)ranks->count,
+		.verdict = stall_verdict_ids[job->verdict],
+		.stall_ratio = job->stall_ratio,
+		.at_most = job->alignment != RANK_ALONE && !job->is_exact,
+		.wait_s = seconds(job->wait_ns),
+		.starved = isnan(job->stall_ratio) ? QUERY_UNKNOWN : job->starved,
+		.culprit = job->culprit < 0 ? QUERY_UNKNOWN : part->ranks[job->culprit].rank,
+		.blame_share = job->blame_share,
+		.gain_max = 1 / (1 - job->stall_ratio),
+	};
+	for (size_t i = 0; i < ranks->count; i++) {
+		row.batches = clamp_add(row.batches, (int64_t)part->ranks[i].batch_count);
+		row.gpus += part->ranks[i].gpu != PART_NONE;
+	}
+	if (!row.gpus)
+		row.gpus = QUERY_UNKNOWN;
+	r = lake_put_job(lake, &row);
+	return free_texts(&texts) < 0 ? -ENOMEM : r;
+}
+
+static double rest(const struct part_rank *rank)
+{
+	return rank->load_ns - (isnan(rank->open_ns) ? 0 : rank->open_ns) -
+	       (isnan(rank->read_ns) ? 0 : rank->read_ns) -
+	       (isnan(rank->decode_ns) ? 0 : rank->decode_ns);
+}
+
+static int put_rank(struct lake *lake, const struct part_rank *rank, const struct ranks *ranks,
+		    size_t i, const struct lake_rank *key)
+{
+	struct texts texts = {.count = 0};
+	struct lake_rank row = *key;
+	int r;
+
+	row.rank_id = rank->rank;
+	row.node = clean(&texts, ranks->rows[i].host);
+	row.gpu = clean(&texts, ranks->rows[i].gpu);
+	row.batches = (int64_t)rank->batch_count;
+	row.verdict = stall_verdict_ids[rank->verdict];
+	row.stall_ratio = rank->stall_ratio;
+	row.wait_s = seconds(rank->wait_ns);
+	row.time_s = seconds(rank->time_ns);
+	row.load_s = seconds(rank->load_ns);
+	row.open_s = seconds(rank->open_ns);
+	row.read_s = seconds(rank->read_ns);
+	row.decode_s = seconds(rank->decode_ns);
+	row.other_s = seconds(fmax(rest(rank), 0));
+	if (isnan(rank->load_ns))
+		row.other_s = NAN;
+	row.read_bytes = whole(rank->read_bytes);
+	row.storage_bytes = whole(rank->storage_bytes);
+	row.cause = cause_names[rank->cause];
+	row.is_culprit = ranks->blames[i].is_culprit;
+	row.blame_s = ranks->job.alignment == RANK_ALONE ? NAN : seconds(ranks->blames[i].wait_ns);
+	r = lake_put_rank(lake, &row);
+	return free_texts(&texts) < 0 ? -ENOMEM : r;
+}
+
+/* At the width, and of the group, that the verdict rests on. */
+static int put_steps(struct lake *lake, const struct part *part, const struct ranks *ranks,
+		     const struct lake_rank *key)
+{
+	const int width = __builtin_ctz((unsigned)ranks->job.width);
+	const struct window_width *list = &part->job.groups[ranks->job.group].by_step.widths[width];
+	int r = 0;
+
+	for (size_t e = 0; r == 0 && e < part->job.epoch_count; e++) {
+		const struct rank_base *epoch = &part->job.epochs[e];
+		const size_t begin = epoch->base >> width;
+
+		for (size_t i = begin;
+		     r == 0 && i < list->count && i << width < epoch->base + epoch->length; i++) {
+			const struct window *window = &list->list[i];
+			const struct lake_step row = {
+				.job_id = key->job_id,
+				.attempt = key->attempt,
+				.epoch = epoch->epoch,
+				.first_step = (int64_t)((i - begin) << width),
+				.width = ranks->job.width,
+				.stall_us = whole((double)window->wait_ns / 1e3),
+				.second_us = whole((double)window->second_ns / 1e3),
+				.rank_id = part->ranks[window->rank].rank,
+				.starved = window->is_starved,
+				.pace_us = whole((double)window->pace_ns / 1e3),
+				.sum_us = whole((double)window->sum_ns / 1e3),
+				.ranks = window->count,
+			};
+
+			r = window->count ? lake_put_step(lake, &row) : 0;
+		}
+	}
+	return r;
+}
+
+static int put_runs(struct lake *lake, const struct rank_files *runs)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < runs->count; i++) {
+		struct db *db = runs->files[i].db;
+
+		if (!db)
+			r = home_open_read(runs->files[i].path, &db);
+		else
+			db_limit_renew(db);
+		if (r == 0)
+			r = lake_put_run(lake, db, runs->files[i].rank);
+		if (!runs->files[i].db)
+			db_close(db);
+		if (r < 0)
+			cmd_fail("cannot read '%s': %s", runs->files[i].path, db_error(r));
+	}
+	return r < 0 ? -EIO : 0;
+}
+
+/* What a stream could not take is said when it is closed. */
+static int fail(const struct options *options, int error)
+{
+	return !options->into && error == -EPIPE
+		       ? CMD_ERROR
+		       : cmd_fail("cannot write '%s': %s",
+				  options->into ? options->into : "the rows", lake_error(error));
+}
+
+static int put(const struct options *options, struct merger_job *job, void *context)
+{
+	const struct part *part = &job->whole;
+	struct lake *lake = context;
+	struct texts texts = {.count = 0};
+	struct lake_rank key = {.attempt = part->attempt < 0 ? 0 : part->attempt};
+	struct ranks ranks;
+	int r = merger_judge(options, &job->whole, &ranks), status = 0;
+
+	key.job_id = clean(&texts, ranks.job_id ? ranks.job_id : part_word(part, PART_RUN_ID));
+	if (!key.job_id)
+		key.job_id = "";
+	if (options->with_batches && job->partial)
+		status = cmd_fail("'%s' is a partial, which has no batches; --with-batches needs "
+				  "the runs",
+				  job->partial);
+	if (r == 0 && !status)
+		r = lake_begin(lake, key.job_id, key.attempt);
+	if (r == 0 && !status)
+		r = put_job(lake, part, &ranks, &key);
+	for (size_t i = 0; r == 0 && !status && i < ranks.count; i++)
+		r = put_rank(lake, &part->ranks[i], &ranks, i, &key);
+	if (r == 0 && !status && ranks.job.alignment == RANK_BY_STEP)
+		r = put_steps(lake, part, &ranks, &key);
+	if (r == 0 && !status && options->with_batches && put_runs(lake, &job->runs) < 0)
+		job->failed = true;
+	if (r == 0 && !status)
+		r = job->failed ? lake_cancel(lake) : lake_commit(lake);
+	cmd_ranks_free(&ranks);
+	free_texts(&texts);
+	return status ? status : r < 0 ? fail(options, r) : 0;
+}
+
+static int put_all(const struct options *options, struct lake *lake, int r)
+{
+	int status = r < 0 ? fail(options, r) : merger_jobs(options, put, lake);
+
+	lake_close(lake, !status);
+	return status;
+}
+
+int cmd_lake(const struct options *options)
+{
+	struct output output;
+	struct lake *lake;
+	int status, r;
+
+	if (options->into) {
+		r = lake_open(options->into, options->redact, &lake);
+		return put_all(options, lake, r);
+	}
+	status = cmd_open_output(options, &output);
+	if (status)
+		return status;
+	r = lake_open_copy(output.file, &lake);
+	return cmd_close_output(&output, put_all(options, lake, r));
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sheet.h - rows of a database as CSV, line by line as they come. */
+#pragma once
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "store/fleet/export.h"
+
+struct sheet {
+	FILE *file;
+	uint64_t times; /* a bit for each column that holds nanoseconds */
+	int64_t row_count;
+};
+
+/* For an export_sink, whose context is a sheet. */
+int sheet_names(const char *const *names, size_t count, void *context);
+int sheet_row(const struct export_cell *cells, size_t count, void *context);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_fold.c - `dlprof-report fold FOLDER|PART... [-o N.part]`: the ranks of a job that no one
+ * machine should read one by one.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/jobs/merger.h"
+#include "store/database/redact.h"
+
+/* What is shown, and the partials that its texts are in. */
+struct shown {
+	struct jobs jobs;
+	struct part *wholes;
+};
+
+static int write_whole(const struct options *options, struct merger_job *job, void *context)
+{
+	struct output output;
+	int status, r;
+
+	if (!job->is_only)
+		return cmd_fail("a partial is of one job, and these are of several; --job ID "
+				"chooses one");
+	status = cmd_open_output(options, &output);
+	if (status)
+		return status;
+	r = part_write(&job->whole, output.file);
+	return cmd_close_output(&output, r < 0 ? cmd_fail("%s", db_error(r)) : CMD_DONE);
+}
+
+static int add_job(const struct options *options, struct merger_job *job, void *context)
+{
+	struct shown *shown = context;
+	struct jobs *jobs = &shown->jobs;
+	struct ranks *list = reallocarray(jobs->list, jobs->count + 1, sizeof(*list));
+	struct part *wholes = reallocarray(shown->wholes, jobs->count + 1, sizeof(*wholes));
+	int r;
+
+	if (list)
+		jobs->list = list;
+	if (wholes)
+		shown->wholes = wholes;
+	if (!list || !wholes)
+		return cmd_fail("%s", db_error(-ENOMEM));
+	wholes[jobs->count] = job->whole;
+	part_init(&job->whole);
+	r = merger_judge(options, &wholes[jobs->count], &list[jobs->count]);
+	rank_free_windows(&wholes[jobs->count].job);
+	jobs->count++;
+	return r < 0 ? cmd_fail("%s", db_error(r)) : 0;
+}
+
+static int show(const struct options *options, struct jobs *jobs)
+{
+	char command[PATH_MAX + 10];
+
+	/* "More: dlprof-report --job ID fold FOLDER" */
+	snprintf(command, sizeof(command), "fold %s", jobs->path);
+	if (!options->json && jobs->count > 1)
+		jobs->path = command;
+	return cmd_show_jobs(options, jobs);
+}
+
+int cmd_fold(const struct options *options)
+{
+	struct shown shown = {.jobs.path = redact(REDACT_RUN, options->run)};
+	int status = merger_jobs(options, options->output ? write_whole : add_job, &shown);
+
+	if (!status && !options->output)
+		status = show(options, &shown.jobs);
+	for (size_t i = 0; i < shown.jobs.count; i++) {
+		cmd_ranks_free(&shown.jobs.list[i]);
+		part_done(&shown.wholes[i]);
+	}
+	free(shown.jobs.list);
+	free(shown.wholes);
+	return status;
+}

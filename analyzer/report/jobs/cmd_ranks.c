@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_ranks.c - `dlprof-report [html] FOLDER` or several runs: the ranks of one job.
+ *
+ * One rank is in memory at a time: what is kept of it are its finding and its share of the steps.
+ */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "drain/database/home.h"
+#include "render/html/html.h"
+#include "render/jobs/ranks.h"
+#include "report/ranks.h"
+#include "report/run/judge.h"
+#include "report/run/thread.h"
+#include "store/database/db_open.h"
+#include "store/database/redact.h"
+#include "store/run/gpu.h"
+#include "store/run/steps.h"
+
+/* With its place in the machine, which is what differs between ranks, unless that is private. */
+static void take_gpu(const struct options *options, struct run_info *run, struct rank_row *row)
+{
+	char **from = run->gpu_place && !options->redact ? &run->gpu_place : &run->gpu;
+
+	row->gpu = *from;
+	*from = NULL;
+}
+
+/* By the account of the thread that trains, as a report of this rank alone. */
+static int judge(const struct options *options, struct db *db, const struct rank_file *file,
+		 int64_t *ret_loader_id, struct batch_series *series, struct finding *finding)
+{
+	struct thread_query query = {
+		.filter = {.epoch = options->epoch, .first = options->first, .last = options->last},
+		.missing_count = file->missing_count,
+		.is_chosen = options->loader >= 0,
+	};
+	struct loader_info *loaders;
+	size_t i = 0;
+	int r = steps_list_loaders(db, &loaders, &query.loader_count);
+
+	if (r < 0)
+		return r;
+	query.loaders = loaders;
+	while (query.is_chosen && i < query.loader_count &&
+	       loaders[i].loader_id != options->loader)
+		i++;
+	if (i < query.loader_count) {
+		r = thread_judge(db, &query, &i, series, finding);
+		*ret_loader_id = loaders[i].loader_id;
+	} else {
+		stall_judge(series, finding);
+	}
+	free(loaders);
+	return r;
+}
+
+static int read_collectives(const struct options *options, struct db *db, int64_t loader_id,
+			    struct rank_row *row)
+{
+	const struct batch_filter filter = {
+		.loader_id = loader_id,
+		.epoch = options->epoch,
+		.first = options->first,
+		.last = options->last,
+	};
+	struct gpu_sums sums;
+	int r = gpu_sums_read(db, &filter, true, &sums);
+
+	row->alone_share = r < 0 ? NAN : (float)gpu_use_of(&sums).alone_share;
+	return r;
+}
+
+struct looking {
+	int (*look)(const struct rank_look *look, void *context);
+	void *context;
+};
+
+static int read_rank(const struct options *options, struct db *db, struct rank_job *job,
+		     const struct rank_file *file, struct rank_row *row,
+		     const struct looking *looking)
+{
+	struct rank_epoch *epochs = NULL;
+	struct batch_series series;
+	size_t epoch_count = 0;
+	int64_t offset_ns, loader_id = -1;
+	struct run_info run;
+	int r = query_run(db, &run);
+
+	if (r < 0)
+		return r;
+	series_init(&series);
+	row->host = run.host;
+	run.host = NULL;
+	take_gpu(options, &run, row);
+	if (__builtin_sub_overflow(run.start_unix_ns, run.start_ns, &offset_ns) ||
+	    run.start_unix_ns < 0 || run.start_ns < 0)
+		offset_ns = QUERY_UNKNOWN;
+	r = judge(options, db, file, &loader_id, &series, &row->finding);
+	if (run.doubt_count > 0)
+		stall_doubt(&row->finding);
+	if (!ended_workers(&run, row->ended, sizeof(row->ended)))
+		ended_program(&run, -1, row->ended, sizeof(row->ended));
+	row->is_terminated = ended_signal(run.exit_status) == SIGTERM;
+	row->alone_share = NAN;
+	if (r == 0 && row->finding.by_gpu)
+		r = read_collectives(options, db, loader_id, row);
+	if (r == 0 && offset_ns != QUERY_UNKNOWN)
+		r = steps_read_epochs(db, loader_id, offset_ns, &epochs, &epoch_count);
+	if (r == 0 && options->verb == VERB_HTML)
+		r = bars_of(&series, HTML_RANK_BARS, &row->bars, &row->bar_count);
+	if (r == 0)
+		r = rank_add(job, &series, &row->finding, epochs, epoch_count);
+	if (r == 0 && looking->look)
+		r = looking->look(&(struct rank_look){db, &run, row, &series, loader_id},
+				  looking->context);
+	free(epochs);
+	series_done(&series);
+	run_info_done(&run);
+	return r;
+}
+
+int cmd_read_ranks(const struct options *options, const struct rank_files *files,
+		   struct rank_job *job, struct rank_row *rows,
+		   int (*look)(const struct rank_look *look, void *context), void *context)
+{
+	const struct looking looking = {look, context};
+	size_t i;
+
+	for (i = 0; i < files->count; i++) {
+		const struct rank_file *file = &files->files[i];
+		struct db *db = file->db;
+		int r = 0;
+
+		if (db)
+			db_limit_renew(db);
+		else
+			r = home_open_read(file->path, &db);
+
+		rows[i] = (struct rank_row){
+			.path = redact(REDACT_RUN, file->path),
+			.rank = file->rank,
+			.live = file->live,
+			.world_size = file->world_size,
+		};
+		if (r == 0) {
+			r = read_rank(options, db, job, file, &rows[i], &looking);
+			if (!file->db)
+				db_close(db);
+		}
+		if (r < 0)
+			return cmd_fail("cannot read '%s': %s", file->path, db_error(r));
+	}
+	return 0;
+}
+
+static int put(const struct options *options, const void *what, const struct page *page)
+{
+	const struct jobs *jobs = what;
+	const bool is_one = jobs->count == 1;
+	struct outline outline;
+
+	if (options->verb == VERB_HTML)
+		return is_one ? html_write_ranks(jobs->list, page->out)
+			      : html_write_jobs(jobs->path, jobs->list, jobs->count, page->out);
+	if (options->json) {
+		if (is_one)
+			ranks_json(jobs->list, page->out);
+		else
+			jobs_json(jobs->path, jobs->list, jobs->count, page->out);
+		return 0;
+	}
+	if (is_one)
+		ranks_outline(jobs->list, RANKS_MOST_ROWS, false, &outline);
+	else
+		jobs_outline(jobs->path, jobs->list, jobs->count, &outline);
+	return outline_show(&outline, page, options->markdown);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct ranks *left = a, *right = b;
+
+	return (left->start_unix_ns > right->start_unix_ns) -
+	       (left->start_unix_ns < right->start_unix_ns);
+}
+
+int cmd_show_jobs(const struct options *options, struct jobs *jobs)
+{
+	bool is_known = false;
+
+	for (size_t i = 0; i < jobs->count; i++)
+		is_known |= stall_is_judged(jobs->list[i].job.verdict);
+	qsort(jobs->list, jobs->count, sizeof(*jobs->list), by_start);
+	return cmd_show(options, put, jobs, is_known ? CMD_DONE : CMD_CANNOT_SAY);
+}
+
+void cmd_ranks_free(const struct ranks *ranks)
+{
+	struct rank_row *rows = (struct rank_row *)(uintptr_t)ranks->rows;
+
+	for (size_t i = 0; rows && i < ranks->count; i++) {
+		free(rows[i].host);
+		free(rows[i].gpu);
+		free(rows[i].bars);
+	}
+	free(rows);
+	free((void *)(uintptr_t)ranks->blames);
+}
+
+/* The files of one job and attempt. */
+static int judge_job(const struct options *options, const struct rank_files *files,
+		     struct ranks *ret)
+{
+	struct rank_row *rows = calloc(files->count, sizeof(*rows));
+	struct rank_blame *blames = calloc(files->count, sizeof(*blames));
+	struct rank_job job = {.rank_count = 0};
+	int status = 0;
+
+	*ret = (struct ranks){
+		.path = redact(REDACT_RUN, options->run),
+		.rows = rows,
+		.blames = blames,
+		.count = files->count,
+		.job_id = files->files->job,
+		.attempt = files->files->attempt,
+		.world_size = ranks_world_size(files),
+		.start_unix_ns = files->files->start_unix_ns,
+	};
+	if (!rows || !blames)
+		status = cmd_fail("%s", db_error(-ENOMEM));
+	if (!status)
+		status = cmd_read_ranks(options, files, &job, rows, NULL, NULL);
+	if (!status && rank_judge(&job, blames, &ret->job) < 0)
+		status = cmd_fail("%s", db_error(-ENOMEM));
+	if (!status && ranks_in_doubt(ret))
+		rank_doubt(blames, ret->count, &ret->job);
+	rank_done(&job);
+	return status;
+}
+
+static int judge_all(const struct options *options, const struct rank_files *files,
+		     struct jobs *jobs)
+{
+	int status = 0;
+
+	for (size_t begin = 0, end; !status && begin < files->count; begin = end) {
+		end = ranks_job_end(files, begin);
+		status = judge_job(options, &(struct rank_files){files->files + begin, end - begin},
+				   &jobs->list[jobs->count++]);
+	}
+	return status;
+}
+
+int cmd_ranks(const struct options *options, const struct rank_files *files)
+{
+	struct jobs jobs = {.path = redact(REDACT_RUN, options->run),
+			    .list = calloc(files->count, sizeof(*jobs.list))};
+	int status;
+
+	if (options->wish_count)
+		status = cmd_fail("--what-if replays one run, and there are %zu ranks; --rank N "
+				  "chooses one",
+				  files->count);
+	else if (!jobs.list)
+		status = cmd_fail("%s", db_error(-ENOMEM));
+	else
+		status = judge_all(options, files, &jobs);
+	if (!status)
+		status = cmd_show_jobs(options, &jobs);
+	for (size_t i = 0; i < jobs.count; i++)
+		cmd_ranks_free(&jobs.list[i]);
+	free(jobs.list);
+	return status;
+}

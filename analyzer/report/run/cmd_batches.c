@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_batches.c - `dlprof-report batches RUN`: every delivered batch of all loaders, or of one. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/account/stall.h"
+#include "render/run/batches.h"
+#include "report/cmd.h"
+#include "report/ranks.h"
+#include "store/database/redact.h"
+
+/* What stays the same while the rows of a loader go by. */
+struct stream {
+	struct batches batches;
+	struct output *output;
+	int64_t start_ns;
+	int64_t workers;
+	int64_t theta_ns;
+	int64_t row_count;
+};
+
+static int64_t since(int64_t ns, int64_t start_ns)
+{
+	int64_t difference;
+
+	if (ns == QUERY_UNKNOWN || start_ns == QUERY_UNKNOWN ||
+	    __builtin_sub_overflow(ns, start_ns, &difference))
+		return QUERY_UNKNOWN;
+	return difference;
+}
+
+static int add_row(const struct batch_record *batch, void *context)
+{
+	struct stream *stream = context;
+	struct batch_line line = {.batch = *batch, .starved = QUERY_UNKNOWN};
+	int ready = batch->head_ready == QUERY_UNKNOWN ? -1 : batch->head_ready > 0;
+	int64_t wait_ns = batch->wait_ns;
+
+	line.begin_ns = since(batch->begin_ns, stream->start_ns);
+	line.excluded =
+		stall_excluded(stream->workers, batch->batch, batch->wait_ns, batch->compute_ns);
+	if (batch->gpu_idle_wait_ns != QUERY_UNKNOWN && batch->gpu_idle_wait_ns < wait_ns)
+		wait_ns = batch->gpu_idle_wait_ns;
+	if (!line.excluded && stream->theta_ns != SERIES_UNKNOWN)
+		line.starved = stall_is_starved(wait_ns, ready, (double)stream->theta_ns);
+	batches_add(&stream->batches, &line);
+	stream->row_count++;
+	/* A full disk or a closed terminal: the rest need not be read. */
+	return ferror(stream->output->file) ? -EPIPE : 0;
+}
+
+/* The threshold is that of the whole loader, whatever part is shown. */
+static int set_theta(struct db *db, int64_t loader_id, struct stream *stream)
+{
+	const struct batch_filter all = batch_filter_all(loader_id);
+	struct batch_series series;
+	int r;
+
+	series_init(&series);
+	r = query_series(db, &all, &series);
+	if (r == 0) {
+		stream->workers = series.workers;
+		stream->theta_ns = stall_theta_ns(&series);
+	}
+	series_done(&series);
+	return r;
+}
+
+static int add_loader(const struct options *options, struct db *db, int64_t loader_id,
+		      struct stream *stream)
+{
+	const struct batch_filter filter = {.loader_id = loader_id,
+					    .epoch = options->epoch,
+					    .first = options->first,
+					    .last = options->last};
+	int r = set_theta(db, loader_id, stream);
+
+	return r < 0 ? r : batch_each(db, &filter, add_row, stream);
+}
+
+/* No batch was shown: did the options leave none? */
+static bool is_part_empty(const struct options *options, const struct loader_info *loaders,
+			  size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (loaders[i].batch_count > 0 &&
+		    (options->loader < 0 || options->loader == loaders[i].loader_id))
+			return cmd_check_part(options, &loaders[i]) != 0;
+	return false;
+}
+
+static int show(const struct options *options, struct db *db, int64_t start_ns,
+		const struct loader_info *loaders, size_t count)
+{
+	struct stream stream = {.start_ns = start_ns};
+	struct output output;
+	struct page page;
+	int r = 0, status;
+
+	status = cmd_open_output(options, &output);
+	if (status)
+		return status;
+	stream.output = &output;
+	page = cmd_page(options, &output);
+	batches_begin(&stream.batches,
+		      options->json  ? BATCHES_JSON
+		      : options->csv ? BATCHES_CSV
+				     : BATCHES_TEXT,
+		      &page, redact(REDACT_RUN, options->run));
+	for (size_t i = 0; r == 0 && i < count; i++)
+		if (options->loader < 0 || options->loader == loaders[i].loader_id)
+			r = add_loader(options, db, loaders[i].loader_id, &stream);
+	batches_end(&stream.batches);
+	/* A failed write is reported where the output is closed. */
+	if (r < 0 && !ferror(output.file))
+		status = cmd_fail_read(options, r);
+	else if (!stream.row_count)
+		status = is_part_empty(options, loaders, count) ? CMD_ERROR : CMD_CANNOT_SAY;
+	return cmd_close_output(&output, status);
+}
+
+static int check_and_show(const struct options *options, struct db *db)
+{
+	struct loader_info *loaders = NULL;
+	struct run_info run;
+	size_t count = 0;
+	int r, status;
+
+	r = query_run(db, &run);
+	if (r < 0)
+		return cmd_fail_read(options, r);
+	r = query_loaders(db, &loaders, &count);
+	status =
+		r < 0 ? cmd_fail_read(options, r) : cmd_check_filter(options, &run, loaders, count);
+	if (!status)
+		status = show(options, db, run.start_ns, loaders, count);
+	free(loaders);
+	run_info_done(&run);
+	return status;
+}
+
+int cmd_batches(const struct options *options)
+{
+	struct options one = *options;
+	char *path;
+	int status = ranks_pick(options, options->run, &path);
+
+	one.run = path;
+	if (!status)
+		status = cmd_on_run(&one, check_and_show);
+	free(path);
+	return status;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_top.c - `dlprof-report top RUN`: the report's screen of a run that still records, again and
+ * again until q. The database is open only while it is read: a reader that stays would keep the
+ * drain from leaving one plain file behind.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "report/run/judge.h"
+
+#define REST  10 /* times a picture's CPU time is rested: a training runs here */
+#define ENTER "\033[?1049h\033[?25l" /* the other screen, no cursor */
+#define LEAVE "\033[?25h\033[?1049l"
+#define CLEAR "\033[H\033[J"
+
+struct screen {
+	FILE *out;
+	int signals;   /* the descriptor that signals are read from */
+	bool has_keys; /* keys come one by one, and are not shown */
+	struct termios before;
+	sigset_t mask_before;
+};
+
+static void enter(struct screen *screen)
+{
+	struct termios keys;
+
+	/* In the background, changing the terminal's modes would stop us. */
+	screen->has_keys = tcgetpgrp(STDIN_FILENO) == getpgrp() &&
+			   tcgetattr(STDIN_FILENO, &screen->before) == 0;
+	keys = screen->before;
+	keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	keys.c_cc[VMIN] = 0;
+	keys.c_cc[VTIME] = 0;
+	if (screen->has_keys)
+		screen->has_keys = tcsetattr(STDIN_FILENO, TCSANOW, &keys) == 0;
+	fputs(ENTER, screen->out);
+}
+
+static void leave(struct screen *screen)
+{
+	fputs(LEAVE, screen->out);
+	fflush(screen->out);
+	if (screen->has_keys)
+		tcsetattr(STDIN_FILENO, TCSANOW, &screen->before);
+}
+
+/* False: `out` is no terminal that could be drawn on. */
+static bool take(FILE *out, struct screen *ret)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH};
+	const char *term = getenv("TERM");
+	sigset_t mask;
+
+	if (!isatty(fileno(out)) || !term || strcmp(term, "dumb") == 0)
+		return false;
+	*ret = (struct screen){.out = out};
+	sigemptyset(&mask);
+	for (size_t i = 0; i < ARRAY_COUNT(signals); i++)
+		sigaddset(&mask, signals[i]);
+	ret->signals = signalfd(-1, &mask, SFD_CLOEXEC);
+	if (ret->signals < 0)
+		return false;
+	sigprocmask(SIG_BLOCK, &mask, &ret->mask_before);
+	enter(ret);
+	return true;
+}
+
+static void give_back(struct screen *screen, int signal)
+{
+	leave(screen);
+	sigprocmask(SIG_SETMASK, &screen->mask_before, NULL);
+	if (signal)
+		raise(signal);
+}
+
+static bool quits_by_signal(struct screen *screen)
+{
+	struct signalfd_siginfo signal = {0};
+
+	read(screen->signals, &signal, sizeof(signal));
+	if (signal.ssi_signo == SIGTERM || signal.ssi_signo == SIGHUP)
+		give_back(screen, (int)signal.ssi_signo);
+	if (signal.ssi_signo == SIGTSTP) {
+		leave(screen);
+		raise(SIGSTOP);
+		enter(screen);
+	}
+	return signal.ssi_signo == SIGINT;
+}
+
+/* Until the time is over, or something happens. True: the user wants no further picture. */
+static bool quits(struct screen *screen, int interval_ms)
+{
+	struct pollfd looks[] = {{screen->signals, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
+	char key = 0;
+
+	if (poll(looks, screen->has_keys ? 2 : 1, interval_ms) < 1)
+		return false;
+	if (looks[0].revents)
+		return quits_by_signal(screen);
+	/* Where standard input has ended there are no keys to wait for. */
+	screen->has_keys = read(STDIN_FILENO, &key, 1) == 1;
+	return key == 'q' || key == 'Q';
+}
+
+/* One picture; the exit status is that of the last. *ret_live: there may be others. */
+static int draw(const struct options *options, struct output *output, bool *ret_live)
+{
+	const struct page page = cmd_page(options, output);
+	struct report report;
+	int status = judge_run(options, options->run, true, &report);
+
+	*ret_live = report.live && !ferror(output->file);
+	if (!status && report_text(&report, false, &page) < 0)
+		status = cmd_fail("%s", strerror(ENOMEM));
+	else if (!status && !report.series.count)
+		status = CMD_CANNOT_SAY;
+	judge_done(&report);
+	fflush(output->file);
+	return status;
+}
+
+int cmd_top(const struct options *options)
+{
+	struct options quiet = *options;
+	struct screen screen;
+	struct output output;
+	int status = cmd_open_output(options, &output);
+	bool live = true, has_quit = false;
+	int64_t rest_ms;
+
+	if (status)
+		return status;
+	quiet.quiet = true; /* each picture says itself that the run still records */
+	if (take(output.file, &screen)) {
+		while (live && !has_quit) {
+			const clock_t begun = clock();
+
+			fputs(CLEAR, output.file);
+			status = draw(&quiet, &output, &live);
+			rest_ms = (clock() - begun) * REST * 1000 / CLOCKS_PER_SEC;
+			rest_ms = rest_ms < options->interval_ms ? options->interval_ms : rest_ms;
+			has_quit = live && quits(&screen, (int)rest_ms);
+		}
+		give_back(&screen, 0);
+	}
+	/* The last picture, or what went wrong, stays on the terminal, unless the user quit. */
+	if (!has_quit)
+		status = draw(&quiet, &output, &live);
+	return cmd_close_output(&output, status);
+}

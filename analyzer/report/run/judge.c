@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/run/judge.h"
+
+#include <stdlib.h>
+
+#include "analysis/statistics/clamp.h"
+#include "render/run/parts.h"
+#include "report/run/stuck.h"
+#include "report/run/thread.h"
+#include "report/run/why.h"
+#include "store/database/db_open.h"
+#include "store/database/redact.h"
+#include "store/run/facts.h"
+#include "store/run/lines.h"
+
+static void inside_done(struct inside *inside)
+{
+	tally_list_done(&inside->steps);
+	tally_list_done(&inside->decoders);
+	tally_list_done(&inside->samples);
+	tally_list_done(&inside->files);
+	tally_list_done(&inside->folders);
+	free(inside->slow);
+}
+
+void judge_done(struct report *report)
+{
+	run_info_done(&report->run);
+	free(report->loaders);
+	series_done(&report->series);
+	inside_done(&report->inside);
+	gpu_info_done(&report->gpu);
+	lines_free(&report->samples);
+	lines_done(&report->lines);
+	free(report->stuck);
+	while (report->note_count)
+		free(report->notes[--report->note_count]);
+	free(report->notes);
+}
+
+/* The loader to judge: the one asked for, else the first, which has most time. */
+static void choose_loader(const struct options *options, struct report *report)
+{
+	for (size_t i = 0; i < report->loader_count && !report->loader; i++)
+		if (options->loader < 0 || report->loaders[i].loader_id == options->loader)
+			report->loader = &report->loaders[i];
+	if (report->loader)
+		report->filter.loader_id = report->loader->loader_id;
+}
+
+#define MOST_TALLIES    WHY_SAMPLES
+#define MOST_SLOW_CALLS 16
+
+static int read_inside(struct db *db, struct inside *inside)
+{
+	const struct {
+		const char *kind;
+		struct tally_list *list;
+	} lists[] = {
+		{"step", &inside->steps},     {"decode", &inside->decoders},
+		{"sample", &inside->samples}, {"file", &inside->files},
+		{"folder", &inside->folders},
+	};
+	int r = tally_loads_read(db, &inside->loads);
+
+	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(lists); i++)
+		r = tally_list_read(db, lists[i].kind, MOST_TALLIES, lists[i].list);
+	if (r == 0)
+		r = slow_calls_read(db, MOST_SLOW_CALLS, &inside->slow, &inside->slow_count);
+	if (r == 0)
+		r = tally_unlisted_read(db, "file", &inside->unlisted_file_ns);
+	return r < 0 ? r : tally_unlisted_read(db, "folder", &inside->unlisted_folder_ns);
+}
+
+/* Of the loader that most waits are for, by the account of the thread that asks for its batches. */
+static int read_series(struct db *db, bool is_chosen, struct report *report)
+{
+	const struct thread_query query = {
+		.filter = report->filter,
+		.loaders = report->loaders,
+		.loader_count = report->loader_count,
+		.missing_count = report->missing_count,
+		.is_chosen = is_chosen,
+	};
+	size_t judged = (size_t)(report->loader - report->loaders);
+	int r = thread_judge(db, &query, &judged, &report->series, &report->finding);
+
+	report->loader = &report->loaders[judged];
+	report->filter.loader_id = report->loader->loader_id;
+	return r;
+}
+
+static int read_loader(struct db *db, bool is_chosen, struct report *report)
+{
+	int r;
+
+	if (!report->loader) {
+		stall_judge(&report->series, &report->finding);
+		return 0;
+	}
+	r = read_series(db, is_chosen, report);
+	if (r == 0)
+		r = batch_totals(db, &report->filter, &report->totals);
+	if (r == 0)
+		r = gpu_sums_read(db, &report->filter, report->series.gpu_busy_ns,
+				  &report->gpu_sums);
+	if (r == 0)
+		r = gpu_calls_read(db, &report->filter, &report->gpu_calls);
+	report->gpu_use = gpu_use_of(&report->gpu_sums);
+	if (r == 0)
+		r = gpu_device_list_read(db, &report->filter, &report->gpu_devices);
+	return r;
+}
+
+/* Samples of lines, and which of them lead where the judged loader loads and is waited for. */
+static int find_lines(struct db *db, struct report *report)
+{
+	int r = lines_read(db, &report->samples);
+
+	return r < 0 ? r
+		     : lines_find(&report->samples, report->loader ? report->filter.loader_id : 0,
+				  &report->lines);
+}
+
+/* Why, and what to do: with what the loads' and the GPU's time went to. */
+static int find_cause(struct db *db, bool advises, struct report *report)
+{
+	const struct why_input input = {
+		.filter = &report->filter,
+		.series = &report->series,
+		.finding = &report->finding,
+		.totals = &report->totals,
+		.facts = &report->facts,
+		.lines = &report->lines,
+		.samples = &report->inside.samples,
+		.gpu = &report->gpu_use,
+		.is_foreign = remedy_is_foreign(report),
+	};
+
+	return why_find(db, &input, advises, &report->diagnosis);
+}
+
+static int collect(const struct options *options, struct db *db, bool advises,
+		   struct report *report)
+{
+	bool explains;
+	int r;
+
+	report->path = options->run;
+	report->name = redact(REDACT_RUN, options->run);
+	report->filter = (struct batch_filter){
+		.epoch = options->epoch, .first = options->first, .last = options->last};
+	series_init(&report->series);
+	batch_totals_init(&report->totals);
+	report->facts = LOAD_FACTS_UNKNOWN;
+	gpu_sums_init(&report->gpu_sums);
+	r = query_run(db, &report->run);
+	/* Counted as dropped: the verdict must not rest on the other records alone. */
+	report->run.lost_count = clamp_add(report->run.lost_count, report->missing_count);
+	if (r == 0)
+		r = query_loaders(db, &report->loaders, &report->loader_count);
+	if (r == 0)
+		r = query_notes(db, &report->notes, &report->note_count);
+	if (r == 0)
+		r = read_inside(db, &report->inside);
+	if (r == 0)
+		r = gpu_info_read(db, MOST_TALLIES, &report->gpu);
+	if (r < 0)
+		return cmd_fail_read(options, r);
+	if (cmd_check_filter(options, &report->run, report->loaders, report->loader_count))
+		return CMD_ERROR;
+	choose_loader(options, report);
+	r = read_loader(db, options->loader >= 0, report);
+	if (report->run.doubt_count > 0)
+		stall_doubt(&report->finding);
+	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
+	    cmd_check_part(options, report->loader))
+		return CMD_ERROR;
+	/* What does not starve has no cause that the waits do not tell. */
+	explains = advises || report->finding.starved;
+	if (r == 0 && explains)
+		r = load_facts_read(db, &report->filter, &report->facts);
+	if (r == 0 && explains)
+		r = find_lines(db, report);
+	if (r == 0 && advises && report->live)
+		r = stuck_read(db, &report->samples,
+			       report->loader ? report->filter.loader_id : QUERY_UNKNOWN,
+			       &report->finding, &report->stuck, &report->stuck_count);
+	if (r == 0)
+		r = find_cause(db, advises, report);
+	if (r == 0 && advises)
+		r = whatif_ask(&report->series, &report->finding, options->wishes,
+			       options->wish_count, &report->diagnosis.whatif);
+	return r < 0 ? cmd_fail_read(options, r) : 0;
+}
+
+void judge_fingerprint(const struct report *report, struct fingerprint *ret)
+{
+	const struct loader_info *loader = report->loader;
+	const struct run_info *run = &report->run;
+
+	fingerprint_init(ret);
+	ret->text[FINGERPRINT_FRAMEWORKS] = run->frameworks;
+	ret->text[FINGERPRINT_CLOCK] = report->finding.by_gpu ? "gpu" : "host";
+	ret->text[FINGERPRINT_GPU] = run->gpu;
+	ret->text[FINGERPRINT_COMMAND] = run->command;
+	ret->text[FINGERPRINT_HOST] = run->host;
+	ret->text[FINGERPRINT_KERNEL] = run->kernel;
+	ret->text[FINGERPRINT_VERSION] = run->version;
+	ret->number[FINGERPRINT_CORES] = run->cpus;
+	if (run->synchronous >= 0)
+		ret->number[FINGERPRINT_SYNC] = run->synchronous;
+	if (!loader)
+		return;
+	ret->text[FINGERPRINT_LOADER] = loader->kind[0] ? loader->kind : NULL;
+	ret->number[FINGERPRINT_BATCH_SIZE] = loader->batch_size;
+	ret->number[FINGERPRINT_EPOCH_BATCHES] = fingerprint_epoch_batches(&report->series);
+	ret->number[FINGERPRINT_WORKERS] = loader->workers;
+	/* Without workers nothing is prefetched. */
+	if (loader->workers != 0) {
+		ret->number[FINGERPRINT_PREFETCH_FACTOR] = loader->prefetch_factor;
+		ret->number[FINGERPRINT_IN_ORDER] = loader->in_order;
+		ret->number[FINGERPRINT_PERSISTENT_WORKERS] = loader->persistent;
+	}
+}
+
+int judge_run(const struct options *options, const char *path, bool advises, struct report *ret)
+{
+	struct options one = *options;
+	struct recovered recovered;
+	struct db *db;
+	int status;
+
+	*ret = (struct report){0};
+	one.run = path;
+	status = cmd_open_run(&one, &db, &recovered);
+	ret->live = recovered.live;
+	if (status)
+		return status;
+	ret->missing_count = recovered.missing_count;
+	status = collect(&one, db, advises, ret);
+	db_close(db);
+	return status;
+}
+
+int judge_status(const struct report *report)
+{
+	const struct finding *finding = &report->finding;
+	bool cannot_say = !report->series.count || finding->gap == STALL_GAP_FEW_BATCHES ||
+			  finding->lost_share > STALL_TOLERATED_LOSS ||
+			  finding->verdict == STALL_VERDICT_IN_DOUBT;
+
+	return cannot_say ? CMD_CANNOT_SAY : CMD_DONE;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/run/thread.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/account/boot.h"
+#include "analysis/statistics/clamp.h"
+
+/* A loader of a thread. */
+struct member {
+	size_t loader; /* its place in the query's list */
+	int64_t life_ns;
+	struct batch_series series;
+	struct finding finding;
+};
+
+/* The one that is judged comes first. */
+struct thread {
+	size_t count;
+	struct member *list;
+};
+
+/* A loader with nothing but steps has no account. */
+static bool is_known(const struct finding *finding)
+{
+	return !isnan(finding->own.ratio);
+}
+
+/* Another thread may have taken all batches of an iterator that this one has made. */
+static bool is_only_made(const struct batch_series *series)
+{
+	return !series->count && series->epoch_count;
+}
+
+/* Whether its waits are part of the thread's, however short its own loop was. */
+static bool is_waited_for(const struct batch_series *series)
+{
+	return is_only_made(series) || (series->count && series->wait_ns);
+}
+
+/* A thread other than the first has another number in each program that a process becomes. */
+static bool is_same_thread(const struct loader_info *one, const struct loader_info *other)
+{
+	return one->life_ns == other->life_ns
+		       ? one->tid == other->tid
+		       : (one->tid == one->pid) == (other->tid == other->pid);
+}
+
+static bool is_of_thread(const struct loader_info *loader, const struct loader_info *judged)
+{
+	return loader == judged ||
+	       (!loader->nested && !judged->nested && loader->pid == judged->pid &&
+		is_same_thread(loader, judged));
+}
+
+static int read_one(struct db *db, const struct thread_query *query, size_t which,
+		    struct member *ret)
+{
+	struct batch_filter filter = query->filter;
+	int r;
+
+	ret->loader = which;
+	ret->life_ns = query->loaders[which].life_ns;
+	filter.loader_id = query->loaders[which].loader_id;
+	series_init(&ret->series);
+	r = query_series(db, &filter, &ret->series);
+	ret->series.lost_count = clamp_add(ret->series.lost_count, query->missing_count);
+	if (r == 0)
+		stall_judge(&ret->series, &ret->finding);
+	return r;
+}
+
+static void done(struct thread *thread)
+{
+	for (size_t i = 0; i < thread->count; i++)
+		series_done(&thread->list[i].series);
+	free(thread->list);
+}
+
+static int read_all(struct db *db, const struct thread_query *query, size_t judged,
+		    struct thread *ret)
+{
+	size_t room = query->loader_count, i;
+	int r;
+
+	*ret = (struct thread){.list = calloc(room, sizeof(*ret->list))};
+	if (!ret->list)
+		return -ENOMEM;
+	ret->count = 1;
+	r = read_one(db, query, judged, &ret->list[0]);
+	if (query->is_chosen || query->filter.epoch >= 0 || query->filter.first >= 0 ||
+	    query->filter.last >= 0)
+		return r;
+	for (i = 0; r == 0 && i < room; i++) {
+		if (i == judged || !is_of_thread(&query->loaders[i], &query->loaders[judged]))
+			continue;
+		r = read_one(db, query, i, &ret->list[ret->count]);
+		if (r == 0 && !is_waited_for(&ret->list[ret->count].series))
+			series_done(&ret->list[ret->count].series);
+		else
+			ret->count++;
+	}
+	return r;
+}
+
+/* Imported tables have no clock times, and the time between lost batches is not known. */
+static bool has_span(const struct batch_series *series, const struct finding *finding)
+{
+	return !series->is_part && series->epoch_count && series->first_ns != SERIES_UNKNOWN &&
+	       !finding->missing_count;
+}
+
+static int by_life(const void *a, const void *b)
+{
+	const struct member *const *one = a, *const *other = b;
+
+	return ((*one)->life_ns > (*other)->life_ns) - ((*one)->life_ns < (*other)->life_ns);
+}
+
+/* What lies between two lives is the start-up of the later one, as what lies before the first. */
+static int account_of_lives(const struct thread *thread, const struct member **members,
+			    struct account *ret)
+{
+	const bool by_gpu = thread->list[0].finding.by_gpu;
+	int64_t whole_ns = 0;
+	size_t i, end;
+
+	for (size_t begin = 0; begin < thread->count; begin = end) {
+		struct account_span span = {INT64_MAX, 0};
+
+		for (end = begin;
+		     end < thread->count && members[end]->life_ns == members[begin]->life_ns;
+		     end++) {
+			const struct batch_series *s = &members[end]->series;
+
+			if (is_only_made(s))
+				continue;
+			if (!has_span(s, &members[end]->finding))
+				return -ERANGE;
+			if (s->first_ns < span.begin_ns)
+				span.begin_ns = s->first_ns;
+			if (s->last_ns > span.end_ns)
+				span.end_ns = s->last_ns;
+		}
+		/* Nothing is known of a program in which no step was seen. */
+		if (span.end_ns < span.begin_ns)
+			continue;
+		for (i = begin; i < end; i++)
+			account_add(ret, &members[i]->series, by_gpu, members[i]->finding.theta_ns,
+				    &span);
+		whole_ns = clamp_add(whole_ns, span.end_ns - span.begin_ns);
+		ret->life_count++;
+	}
+	return account_close(ret, &(struct account_span){0, whole_ns});
+}
+
+static int account_of_thread(const struct thread *thread, struct account *ret)
+{
+	const struct member **members = calloc(thread->count, sizeof(*members));
+	int r;
+
+	*ret = ACCOUNT_EMPTY;
+	if (!members)
+		return -ENOMEM;
+	for (size_t i = 0; i < thread->count; i++)
+		members[i] = &thread->list[i];
+	qsort(members, thread->count, sizeof(*members), by_life);
+	r = account_of_lives(thread, members, ret);
+	free(members);
+	return r;
+}
+
+/* Puts the loader first that has more than half of the waits. */
+static void put_first(struct thread *thread)
+{
+	double wait_ns = 0;
+	size_t i, most = 0;
+
+	for (i = 0; i < thread->count; i++) {
+		if (!is_known(&thread->list[i].finding))
+			continue;
+		wait_ns += thread->list[i].finding.own.wait_ns;
+		if (thread->list[i].finding.own.wait_ns > thread->list[most].finding.own.wait_ns)
+			most = i;
+	}
+	if (most && thread->list[most].finding.own.wait_ns > wait_ns / 2) {
+		struct member first = thread->list[0];
+
+		thread->list[0] = thread->list[most];
+		thread->list[most] = first;
+	}
+}
+
+static int judge_thread(struct thread *thread)
+{
+	double variance = 0, error_ns;
+	struct account account;
+	int r;
+
+	if (!is_known(&thread->list[0].finding))
+		return 0;
+	put_first(thread);
+	if (account_of_thread(thread, &account) < 0)
+		return 0;
+	for (size_t i = 1; i < thread->count; i++) {
+		if (!is_known(&thread->list[i].finding))
+			continue;
+		r = boot_wait_error(&thread->list[i].series, &thread->list[i].finding, &error_ns);
+		if (r < 0)
+			return r;
+		variance += error_ns * error_ns;
+	}
+	stall_judge_thread(&thread->list[0].series, &account, sqrt(variance),
+			   &thread->list[0].finding);
+	return 0;
+}
+
+int thread_judge(struct db *db, const struct thread_query *query, size_t *judged,
+		 struct batch_series *series, struct finding *finding)
+{
+	struct thread thread;
+	int r = read_all(db, query, *judged, &thread);
+
+	if (r == 0 && !query->is_chosen)
+		r = judge_thread(&thread);
+	if (r == 0) {
+		series_done(series);
+		*series = thread.list[0].series;
+		*finding = thread.list[0].finding;
+		*judged = thread.list[0].loader;
+		series_init(&thread.list[0].series);
+	}
+	done(&thread);
+	return r;
+}

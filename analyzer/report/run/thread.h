@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* thread.h - judge a loader by the account of the thread that asks for its batches. */
+#pragma once
+
+#include "analysis/account/stall.h"
+#include "store/run/query.h"
+
+struct thread_query {
+	struct batch_filter filter; /* its loader_id is not looked at */
+	const struct loader_info *loaders;
+	size_t loader_count;
+	int64_t missing_count; /* records that could not be folded in */
+	bool is_chosen;        /* the user wants this loader, and no other */
+};
+
+/*
+ * Reads the loader at `judged` into `series` (initialised by the caller) and judges it. Of a whole
+ * run, and unless a loader was chosen, the finding's account is the thread's: all loaders that the
+ * thread asks. Where more than half of its waits are for another loader, that one is judged
+ * instead, and `judged` changes. Where there is no such account (a part of a run, an imported
+ * table, lost batches), it is the loader's own. 0 or -errno.
+ */
+int thread_judge(struct db *db, const struct thread_query *query, size_t *judged,
+		 struct batch_series *series, struct finding *finding);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/run/why.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Whether the loads slow each other down, which matters where there are workers. 0 or -errno. */
+static int find_flight(struct db *db, const struct why_input *input, struct flight *ret)
+{
+	struct flight_load *loads;
+	size_t count;
+	int r;
+
+	*ret = (struct flight){.growth = NAN, .z = NAN, .limit_per_s = NAN};
+	if (input->series->workers < 1 || !input->finding->starved)
+		return 0;
+	loads = calloc(FLIGHT_MOST, sizeof(*loads));
+	r = loads ? batch_flights(db, input->filter, loads, &count) : -ENOMEM;
+	if (r == 0)
+		r = flight_find(loads, count, series_busy_workers(input->series), ret);
+	free(loads);
+	return r;
+}
+
+int why_find(struct db *db, const struct why_input *input, bool advises, struct diagnosis *ret)
+{
+	int (*find)(const struct batch_series *, const struct finding *, const struct cause_input *,
+		    struct diagnosis *) = advises ? cause_find : cause_find_bare;
+	const struct load_times loads = batch_totals_times(input->totals);
+	struct slow_sample samples[WHY_SAMPLES];
+	struct slow_work work = {0};
+	struct flight flight;
+	struct cause_input known = {
+		.gpu = input->gpu,
+		.loads = &loads,
+		.facts = input->facts,
+		.flight = &flight,
+		.lines = input->lines,
+		.samples = samples,
+		.is_foreign = input->is_foreign,
+	};
+	int r = find_flight(db, input, &flight);
+
+	for (size_t i = 0; i < input->samples->count && i < WHY_SAMPLES; i++)
+		samples[known.sample_count++] = (struct slow_sample){
+			(double)input->samples->items[i].ns,
+			(double)input->samples->items[i].count,
+		};
+	if (r == 0)
+		r = find(input->series, input->finding, &known, ret);
+	/* Only where workers or samples are slow does it matter what each worker read. */
+	if (r < 0 || (!ret->slow.count && !ret->slow.every))
+		return r;
+	known.work = &work;
+	r = batch_reads(db, input->filter, SLOW_WORKERS, work.loads, work.bytes);
+	return r < 0 ? r : find(input->series, input->finding, &known, ret);
+}

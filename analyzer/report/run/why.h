@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * why.h - why a loader waits, by all that its database knows beside the waits: the same for the
+ * report, the gate and the tables of many jobs.
+ */
+#pragma once
+
+#include "analysis/cause/cause.h"
+#include "analysis/cause/lines.h"
+#include "store/run/batch.h"
+#include "store/run/tally.h"
+
+#define WHY_SAMPLES 64 /* that are asked for */
+
+/* Of a loader that is judged, what was read of it. */
+struct why_input {
+	const struct batch_filter *filter;
+	const struct batch_series *series;
+	const struct finding *finding;
+	const struct load_totals *totals;
+	const struct load_facts *facts;
+	const struct lines *lines;
+	const struct tally_list *samples; /* the slowest */
+	const struct gpu_use *gpu;        /* for the advice; NULL: not known */
+	bool is_foreign; /* PyTorch's advice does not fit this loader: for the advice, too */
+};
+
+/* `advises`: with predictions and advice, which take most of the time. 0 or -errno. */
+int why_find(struct db *db, const struct why_input *input, bool advises, struct diagnosis *ret);

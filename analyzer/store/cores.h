@@ -1,7 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* cores.h - which cores a run had, and who else wanted them. */
-#pragma once
-
-#include "store/run.h"
-
-void cores_read(const struct run_info *run, struct batch_series *series);

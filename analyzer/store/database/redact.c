@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/database/redact.h"
+
+#include <ctype.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_MEMORY "(redacted)"
+#define BLANKS    " \t\r\n"
+
+static bool is_on;
+
+/* A name and the word for it. The program keeps them to its end. */
+struct name {
+	enum redact_kind kind;
+	const char *text;
+	char word[];
+};
+
+static void *names; /* of tsearch(3), by kind and text */
+static size_t counts[REDACT_MAX];
+
+/* Names of hosts, the ones that stand in free text. */
+static struct name **hosts;
+static size_t host_count;
+
+static const char *const words[REDACT_MAX] = {
+	[REDACT_ARGUMENTS] = "arguments", [REDACT_FILE] = "file",
+	[REDACT_FOLDER] = "folder",       [REDACT_RUN] = "run",
+	[REDACT_HOST] = "host",           [REDACT_JOB] = "job",
+	[REDACT_MARK] = "mark",           [REDACT_OTHER] = "value",
+};
+
+void redact_begin(void)
+{
+	is_on = true;
+}
+
+bool redact_is_on(void)
+{
+	return is_on;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct name *left = a, *right = b;
+
+	if (left->kind != right->kind)
+		return left->kind < right->kind ? -1 : 1;
+	return strcmp(left->text, right->text);
+}
+
+static void remember_host(struct name *name)
+{
+	struct name **grown = reallocarray(hosts, host_count + 1, sizeof(*hosts));
+
+	if (!grown)
+		return;
+	hosts = grown;
+	hosts[host_count++] = name;
+}
+
+/* The entry of a text of this kind, made with this word or the next number; NULL: no memory. */
+static const char *word_for(enum redact_kind kind, const char *text, const char *word)
+{
+	const struct name wanted = {.kind = kind, .text = text};
+	struct name **found = tfind(&wanted, &names, by_name), *name;
+	size_t size = (word ? strlen(word) : 40) + 1, length = strlen(text) + 1;
+
+	if (found)
+		return (*found)->word;
+	name = malloc(sizeof(*name) + size + length);
+	if (!name)
+		return NO_MEMORY;
+	name->kind = kind;
+	name->text = memcpy(name->word + size, text, length);
+	if (word)
+		memcpy(name->word, word, size);
+	else
+		snprintf(name->word, size, "%s-%zu", words[kind], ++counts[kind]);
+	if (!tsearch(name, &names, by_name)) {
+		free(name);
+		return NO_MEMORY;
+	}
+	if (kind == REDACT_HOST)
+		remember_host(name);
+	return name->word;
+}
+
+static bool is_of_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The host whose name stands at `at`, as a word; NULL: none. */
+static const struct name *host_at(const char *text, const char *at)
+{
+	if (at > text && is_of_word(at[-1]))
+		return NULL;
+	for (size_t i = 0; i < host_count; i++) {
+		size_t length = strlen(hosts[i]->text);
+
+		if (strncmp(at, hosts[i]->text, length) == 0 && !is_of_word(at[length]))
+			return hosts[i];
+	}
+	return NULL;
+}
+
+static bool has_slash(const char *at, size_t length)
+{
+	return memchr(at, '/', length) || memchr(at, '\\', length) || *at == '~';
+}
+
+/* Behind the string in quotes that begins here, within its line; NULL: none does. */
+static const char *quoted_end(const char *text, const char *at)
+{
+	const char *end;
+
+	if ((*at != '\'' && *at != '"') || (at > text && is_of_word(at[-1])))
+		return NULL;
+	end = at + 1 + strcspn(at + 1, *at == '"' ? "\"\n" : "'\n");
+	return *end == *at ? end + 1 : NULL;
+}
+
+static const char *word_of(enum redact_kind kind, const char *at, size_t length)
+{
+	char *copy = strndup(at, length);
+	const char *word = copy ? word_for(kind, copy, NULL) : NO_MEMORY;
+
+	free(copy);
+	return word;
+}
+
+/*
+ * A path without quotes may hold blanks: nobody knows where it ends, so the rest of its line goes
+ * with it.
+ */
+static void put_text(FILE *out, const char *text)
+{
+	const char *at = text;
+
+	while (*at) {
+		const char *end = quoted_end(text, at);
+		const struct name *host = host_at(text, at);
+		bool is_begin = at == text || !is_of_word(at[-1]);
+		size_t length = strcspn(at, BLANKS);
+
+		if (end) {
+			fprintf(out, "'%s'",
+				word_of(has_slash(at + 1, (size_t)(end - at - 2)) ? REDACT_FILE
+										  : REDACT_OTHER,
+					at + 1, (size_t)(end - at - 2)));
+			at = end;
+		} else if (host) {
+			fputs(host->word, out);
+			at += strlen(host->text);
+		} else if (is_begin && length && has_slash(at, length)) {
+			length = strcspn(at, "\n");
+			fputs(word_of(REDACT_FILE, at, length), out);
+			at += length;
+		} else {
+			fputc(*at++, out);
+		}
+	}
+}
+
+static void put_call(FILE *out, const char *text)
+{
+	size_t length = strcspn(text, BLANKS);
+
+	if (has_slash(text, length))
+		length = 0;
+	fwrite(text, 1, length, out);
+	if (text[length])
+		fprintf(out, "%s%s", length ? " " : "",
+			word_for(REDACT_FILE, text + length + (length > 0), NULL));
+}
+
+static void put_place(FILE *out, const char *text)
+{
+	const char *line = strrchr(text, ':');
+	size_t length = line ? (size_t)(line - text) : strlen(text);
+
+	fprintf(out, "%s%s", word_of(REDACT_FILE, text, length), text + length);
+}
+
+static void put_command(FILE *out, const char *text)
+{
+	size_t length = strcspn(text, BLANKS), begin = length;
+
+	while (begin && text[begin - 1] != '/')
+		begin--;
+	fwrite(text + begin, 1, length - begin, out);
+	if (text[length])
+		fprintf(out, " %s", word_for(REDACT_ARGUMENTS, text, NULL));
+}
+
+/* What `put` makes of it, made once. */
+static const char *made(enum redact_kind kind, const char *text, void (*put)(FILE *, const char *))
+{
+	const char *word = NO_MEMORY;
+	char *buffer = NULL;
+	size_t size;
+	FILE *out = open_memstream(&buffer, &size);
+
+	if (!out)
+		return word;
+	put(out, text);
+	if (fclose(out) == 0)
+		word = strcmp(buffer, text) == 0 ? text : word_for(kind, text, buffer);
+	free(buffer);
+	return word;
+}
+
+static bool is_number(const char *text)
+{
+	return !text[strspn(text, "0123456789.-")];
+}
+
+const char *redact(enum redact_kind kind, const char *text)
+{
+	if (!is_on || !text || !*text)
+		return text;
+	switch (kind) {
+	case REDACT_NOT:
+		return text;
+	case REDACT_TEXT:
+		return made(kind, text, put_text);
+	case REDACT_CALL:
+		return made(kind, text, put_call);
+	case REDACT_PLACE:
+		return made(kind, text, put_place);
+	case REDACT_COMMAND:
+		return made(kind, text, put_command);
+	case REDACT_PEER:
+		if (*text == '/' || *text == '@')
+			return word_for(REDACT_FILE, text, NULL);
+		return strchr(text, ':') ? word_for(REDACT_HOST, text, NULL) : text;
+	case REDACT_JOB:
+	case REDACT_OTHER:
+		return is_number(text) ? text : word_for(kind, text, NULL);
+	default:
+		return word_for(kind, text, NULL);
+	}
+}
+
+enum redact_kind redact_kind_of_column(const char *view, const char *column)
+{
+	if (strcmp(column, "command") == 0)
+		return REDACT_COMMAND;
+	if (strcmp(column, "path") == 0)
+		return strcmp(view, "folder") == 0 ? REDACT_FOLDER : REDACT_FILE;
+	if (strcmp(column, "place") == 0)
+		return REDACT_PLACE;
+	if (strcmp(view, "mark") == 0)
+		return REDACT_MARK;
+	if (strcmp(column, "host") == 0 || strcmp(column, "node") == 0)
+		return REDACT_HOST;
+	if (strcmp(column, "job_id") == 0)
+		return REDACT_JOB;
+	/* Of a query over many jobs: whatever it calls its columns. */
+	if (strcmp(view, "lake") == 0)
+		return strcmp(column, "cause") == 0 || strcmp(column, "verdict") == 0
+			       ? REDACT_NOT
+			       : REDACT_OTHER;
+	if (strcmp(view, "blocked") == 0 && strcmp(column, "name") == 0)
+		return REDACT_PEER;
+	if (strcmp(view, "thread") == 0)
+		return REDACT_OTHER;
+	if (strcmp(view, "frame") == 0)
+		return strcmp(column, "file") == 0 ? REDACT_FILE : REDACT_OTHER;
+	if (strcmp(view, "slow") == 0 && strcmp(column, "what") == 0)
+		return REDACT_CALL;
+	return REDACT_TEXT;
+}

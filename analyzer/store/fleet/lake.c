@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/fleet/lake.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dlprof/units.h"
+#include "store/database/guard.h"
+#include "store/database/rows.h"
+#include "store/database/schema.h"
+
+#define WAIT_MS (10 * 60 * 1000) /* for other writers: hundreds may be at it */
+
+enum type { TEXT, INTEGER, REAL };
+enum dialect { SQLITE, POSTGRES, DIALECTS };
+
+static const char *const type_names[DIALECTS][3] = {
+	[SQLITE] = {"TEXT", "INTEGER", "REAL"},
+	[POSTGRES] = {"TEXT", "BIGINT", "DOUBLE PRECISION"},
+};
+
+struct column {
+	const char *name;
+	enum type type;
+};
+
+/* Each member of a row's struct is one of these. */
+union cell {
+	const char *text;
+	int64_t integer;
+	double real;
+};
+
+#define LAKE_TABLE(table, keys, meaning) static const struct column columns_of_##table[] = {
+#define LAKE(type, column, meaning)      {#column, type},
+#define LAKE_END(table)                                                                            \
+	}                                                                                          \
+	;                                                                                          \
+	_Static_assert(sizeof(struct lake_##table) ==                                              \
+			       ARRAY_COUNT(columns_of_##table) * sizeof(union cell),               \
+		       "a row is an array of cells");
+#include "store/fleet/lake.def"
+
+enum table {
+#define LAKE_TABLE(table, keys, meaning) TABLE_##table,
+#include "store/fleet/lake.def"
+	TABLES
+};
+
+static const struct table_info {
+	const char *name;
+	size_t key_count;
+	const struct column *columns;
+	size_t column_count;
+} tables[] = {
+#define LAKE_TABLE(table, keys, meaning)                                                           \
+	{#table, keys, columns_of_##table, ARRAY_COUNT(columns_of_##table)},
+#include "store/fleet/lake.def"
+};
+
+struct lake {
+	const char *path;
+	struct db db; /* its handle is NULL: */
+	FILE *out;    /* for psql */
+	sqlite3_stmt *inserts[TABLES];
+	enum table table; /* whose rows are being copied; TABLES: none's */
+	const char *job_id;
+	int64_t attempt;
+};
+
+/* "name TYPE NOT NULL, ..., PRIMARY KEY (...)", or names alone. */
+static void put_columns(FILE *out, const struct table_info *table, size_t count,
+			const char *const types[])
+{
+	for (size_t i = 0; i < count; i++) {
+		fprintf(out, "%s%s", i ? ", " : "", table->columns[i].name);
+		if (types)
+			fprintf(out, " %s%s", types[table->columns[i].type],
+				i < table->key_count ? " NOT NULL" : "");
+	}
+}
+
+static void put_tables(FILE *out, enum dialect dialect)
+{
+	for (size_t i = 0; i < TABLES; i++) {
+		fprintf(out, "CREATE TABLE IF NOT EXISTS %s (", tables[i].name);
+		put_columns(out, &tables[i], tables[i].column_count, type_names[dialect]);
+		fputs(", PRIMARY KEY (", out);
+		put_columns(out, &tables[i], tables[i].key_count, NULL);
+		fprintf(out, "))%s;\n", dialect == SQLITE ? " WITHOUT ROWID" : "");
+	}
+}
+
+/* What `put` makes of it; NULL: out of memory. To be freed. */
+static char *sql_of(void (*put)(FILE *out, size_t which), size_t which)
+{
+	char *sql = NULL;
+	size_t size;
+	FILE *out = open_memstream(&sql, &size);
+
+	if (!out)
+		return NULL;
+	put(out, which);
+	if (fclose(out) == 0)
+		return sql;
+	free(sql);
+	return NULL;
+}
+
+static void put_schema(FILE *out, size_t which)
+{
+	fprintf(out, "PRAGMA application_id = %d; PRAGMA user_version = %d;", LAKE_APPLICATION_ID,
+		LAKE_VERSION);
+	put_tables(out, SQLITE);
+}
+
+/* A batch that a damaged run has twice is there once. */
+static void put_insert(FILE *out, size_t which)
+{
+	fprintf(out, "INSERT OR REPLACE INTO %s (", tables[which].name);
+	put_columns(out, &tables[which], tables[which].column_count, NULL);
+	fputs(") VALUES (?", out);
+	for (size_t i = 1; i < tables[which].column_count; i++)
+		fputs(", ?", out);
+	fputs(")", out);
+}
+
+static void put_delete(FILE *out, size_t which)
+{
+	fprintf(out, "DELETE FROM %s WHERE job_id = ", tables[which].name);
+}
+
+const char *lake_error(int error)
+{
+	switch (error) {
+	case -EMEDIUMTYPE:
+		return "export --into did not make it; name another file";
+	case -EPROTONOSUPPORT:
+		return "a newer dlprof made it; use that version's dlprof-report";
+	case -EISDIR:
+		return "it is a folder; name a file in it";
+	case -ENOTDIR:
+		return "its folder does not exist; make it first";
+	case -EEXIST:
+		return "it holds jobs, and --redact names anew at each export; name a new file";
+	default:
+		return db_error(error);
+	}
+}
+
+/* 1: the tables are there; 0: it is empty. */
+static int check_identity(struct db *db)
+{
+	int64_t count, id, version;
+	int r = rows_number(db, "SELECT COUNT(*) FROM sqlite_schema", &count);
+
+	if (r == 0)
+		r = rows_number(db, "PRAGMA application_id", &id);
+	if (r == 0)
+		r = rows_number(db, "PRAGMA user_version", &version);
+	if (r < 0 || (!count && !id))
+		return r;
+	if (id != LAKE_APPLICATION_ID)
+		return -EMEDIUMTYPE;
+	return version > LAKE_VERSION ? -EPROTONOSUPPORT : 1;
+}
+
+int lake_query(const char *path, const char *sql, const struct export_sink *sink)
+{
+	sqlite3_stmt *stmt = NULL;
+	struct db db = {.handle = NULL};
+	int r = guard_open(&db, path, DOOR_READ, WAIT_MS);
+
+	if (r == 0)
+		r = check_identity(&db);
+	if (r >= 0)
+		r = r ? rows_prepare(&db, sql, &stmt) : -EMEDIUMTYPE;
+	if (r == 0)
+		r = export_rows(stmt, "lake", sink);
+	sqlite3_finalize(stmt);
+	sqlite3_close(db.handle);
+	return r;
+}
+
+int lake_open(const char *path, bool is_for_new, struct lake **ret)
+{
+	struct lake *lake = calloc(1, sizeof(*lake));
+	int64_t count = 0;
+	int r;
+
+	*ret = lake;
+	if (!lake)
+		return -ENOMEM;
+	lake->path = path;
+	lake->table = TABLES;
+	r = guard_open(&lake->db, path, DOOR_WRITE, WAIT_MS);
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0)
+		r = check_identity(&lake->db);
+	if (r == 1 && is_for_new)
+		r = rows_number(&lake->db, "SELECT COUNT(*) FROM job", &count);
+	return r < 0 ? r : count ? -EEXIST : 0;
+}
+
+int lake_open_copy(FILE *out, struct lake **ret)
+{
+	*ret = calloc(1, sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	(*ret)->out = out;
+	(*ret)->table = TABLES;
+	/* One writer at a time: two that make the tables, or the same job, would fail. */
+	fputs("\\set ON_ERROR_STOP on\nSET client_encoding TO 'UTF8';\n"
+	      "SET standard_conforming_strings TO on;\nSET client_min_messages TO warning;\n"
+	      "BEGIN;\nSELECT pg_advisory_xact_lock(1684828268) \\g /dev/null\n",
+	      out);
+	put_tables(out, POSTGRES);
+	fputs("COMMIT;\n", out);
+	return 0;
+}
+
+static void put_literal(FILE *out, const char *text)
+{
+	fputc('\'', out);
+	for (; *text; text++)
+		fprintf(out, *text == '\'' ? "''" : "%c", *text);
+	fputc('\'', out);
+}
+
+static void begin_copy(struct lake *lake)
+{
+	fputs("BEGIN;\nSELECT pg_advisory_xact_lock(1684828268) \\g /dev/null\n", lake->out);
+	for (size_t i = 0; i < TABLES; i++) {
+		put_delete(lake->out, i);
+		put_literal(lake->out, lake->job_id);
+		fprintf(lake->out, " AND attempt = %" PRId64 ";\n", lake->attempt);
+	}
+}
+
+static int delete_job(struct lake *lake, size_t which)
+{
+	char *start = sql_of(put_delete, which), *sql = NULL;
+	ROWS *stmt = NULL;
+	int r = start && asprintf(&sql, "%s ? AND attempt = ?", start) >= 0 ? 0 : -ENOMEM;
+
+	if (r == 0)
+		r = rows_ask(&lake->db, &stmt, sql, "sn", lake->job_id, lake->attempt);
+	free(start);
+	free(sql);
+	return r < 0 ? r : rows_next(stmt);
+}
+
+static int make_tables(struct lake *lake)
+{
+	char *sql = sql_of(put_schema, 0);
+	int r = sql ? db_run(&lake->db, sql) : -ENOMEM;
+
+	free(sql);
+	return r;
+}
+
+static int prepare_insert(struct lake *lake, size_t which)
+{
+	char *sql = sql_of(put_insert, which);
+	int r = sql ? rows_prepare(&lake->db, sql, &lake->inserts[which]) : -ENOMEM;
+
+	free(sql);
+	return r;
+}
+
+int lake_begin(struct lake *lake, const char *job_id, int64_t attempt)
+{
+	int r;
+
+	lake->job_id = job_id;
+	lake->attempt = attempt;
+	if (lake->out) {
+		begin_copy(lake);
+		return 0;
+	}
+	r = lake->db.handle ? 0
+			    : guard_open(&lake->db, lake->path, DOOR_MAKE, WAIT_MS);
+	if (r == -ENOENT)
+		return -ENOTDIR;
+	if (r == 0)
+		r = db_begin(&lake->db);
+	if (r == 0)
+		r = check_identity(&lake->db);
+	if (r == 0)
+		r = make_tables(lake);
+	for (size_t i = 0; r >= 0 && i < TABLES; i++) {
+		r = delete_job(lake, i);
+		if (r >= 0 && !lake->inserts[i])
+			r = prepare_insert(lake, i);
+	}
+	return r < 0 ? r : 0;
+}
+
+static void put_text(FILE *out, const char *text)
+{
+	static const char odd[] = "\b\f\n\r\t\v\\", names[] = "bfnrtv\\";
+
+	for (; *text; text++) {
+		const char *at = strchr(odd, *text);
+
+		if (at)
+			fputc('\\', out);
+		fputc(at ? names[at - odd] : *text, out);
+	}
+}
+
+/* What ends the rows of a table. */
+static void end_table(struct lake *lake)
+{
+	if (lake->table != TABLES)
+		fputs("\\.\n", lake->out);
+	lake->table = TABLES;
+}
+
+static int copy_row(struct lake *lake, enum table which, const union cell *cells)
+{
+	const struct table_info *table = &tables[which];
+	FILE *out = lake->out;
+
+	if (lake->table != which) {
+		end_table(lake);
+		lake->table = which;
+		fprintf(out, "COPY %s (", table->name);
+		put_columns(out, table, table->column_count, NULL);
+		fputs(") FROM stdin;\n", out);
+	}
+	for (size_t i = 0; i < table->column_count; i++) {
+		const enum type type = table->columns[i].type;
+
+		if (i)
+			fputc('\t', out);
+		if (type == TEXT && cells[i].text)
+			put_text(out, cells[i].text);
+		else if (type == INTEGER && cells[i].integer != QUERY_UNKNOWN)
+			fprintf(out, "%" PRId64, cells[i].integer);
+		else if (type == REAL && isfinite(cells[i].real))
+			fprintf(out, "%.17g", cells[i].real);
+		else
+			fputs("\\N", out);
+	}
+	fputc('\n', out);
+	return ferror(out) ? -EPIPE : 0;
+}
+
+static int put(struct lake *lake, enum table which, const void *row)
+{
+	const struct table_info *table = &tables[which];
+	const union cell *cells = row;
+	sqlite3_stmt *stmt = lake->inserts[which];
+
+	if (lake->out)
+		return copy_row(lake, which, cells);
+	for (size_t i = 0; i < table->column_count; i++) {
+		const int at = (int)i + 1;
+
+		if (table->columns[i].type == TEXT)
+			sqlite3_bind_text(stmt, at, cells[i].text, -1, SQLITE_STATIC);
+		else if (table->columns[i].type == REAL && isfinite(cells[i].real))
+			sqlite3_bind_double(stmt, at, cells[i].real);
+		else if (table->columns[i].type == INTEGER && cells[i].integer != QUERY_UNKNOWN)
+			sqlite3_bind_int64(stmt, at, cells[i].integer);
+		else
+			sqlite3_bind_null(stmt, at);
+	}
+	sqlite3_step(stmt);
+	return db_errno(sqlite3_reset(stmt));
+}
+
+#define LAKE_TABLE(table, keys, meaning)                                                           \
+	int lake_put_##table(struct lake *lake, const struct lake_##table *row)                    \
+	{                                                                                          \
+		return put(lake, TABLE_##table, row);                                              \
+	}
+#include "store/fleet/lake.def"
+
+int lake_put_run(struct lake *lake, struct db *run, int64_t rank_id)
+{
+	const struct table_info *table = &tables[TABLE_batch];
+	union cell cells[ARRAY_COUNT(columns_of_batch)] = {
+		{.text = lake->job_id}, {.integer = lake->attempt}, {.integer = rank_id}};
+	ROWS *stmt = NULL;
+	char *sql = NULL;
+	size_t size;
+	FILE *out = open_memstream(&sql, &size);
+	int r = out ? schema_view(run, "t_rank") : -ENOMEM;
+
+	if (r == 0)
+		r = schema_view(run, "batch");
+	if (out) {
+		fputs("SELECT ", out);
+		put_columns(out, table, table->column_count, NULL);
+		fputs(" FROM (SELECT *, NULL AS job_id, NULL AS attempt, rank AS rank_id,"
+		      " batch AS ordinal FROM batch)",
+		      out);
+		if (fclose(out) != 0)
+			r = -ENOMEM;
+	}
+	if (r == 0)
+		r = rows_prepare(run, sql, &stmt);
+	free(sql);
+	while (r >= 0 && (r = rows_next(stmt)) == 1) {
+		for (size_t i = 3; i < table->column_count; i++)
+			cells[i].integer = rows_int(stmt, (int)i);
+		r = put(lake, TABLE_batch, cells);
+	}
+	return r;
+}
+
+int lake_commit(struct lake *lake)
+{
+	if (!lake->out)
+		return db_commit(&lake->db);
+	end_table(lake);
+	fputs("COMMIT;\n", lake->out);
+	return ferror(lake->out) || fflush(lake->out) != 0 ? -EPIPE : 0;
+}
+
+int lake_cancel(struct lake *lake)
+{
+	if (!lake->out)
+		return db_rollback(&lake->db);
+	end_table(lake);
+	fputs("ROLLBACK;\n", lake->out);
+	return 0;
+}
+
+void lake_close(struct lake *lake, bool is_done)
+{
+	if (!lake)
+		return;
+	/* So that psql does not say that all went well. */
+	if (lake->out && !is_done) {
+		end_table(lake);
+		fputs("DO $$BEGIN RAISE 'dlprof-report export failed'; END$$;\n", lake->out);
+	}
+	for (size_t i = 0; i < TABLES; i++)
+		sqlite3_finalize(lake->inserts[i]);
+	sqlite3_close(lake->db.handle);
+	free(lake);
+}

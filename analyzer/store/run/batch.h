@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* batch.h - delivered batches and their loads, one by one or summed. As query.h. */
+#pragma once
+
+#include "analysis/account/load.h"
+#include "analysis/predict/flight.h"
+#include "store/run/query.h"
+
+/* A delivered batch and its load, as the views of these names; QUERY_UNKNOWN for NULL. */
+struct batch_record {
+#define X(name) int64_t name;
+	BATCH_COLUMNS(X)
+	BATCH_COPIED(X)
+#undef X
+	int64_t other_ns;
+};
+
+/* Calls `row` for every batch in order; stops with its result if that is not 0. */
+int batch_each(struct db *db, const struct batch_filter *filter,
+	       int (*row)(const struct batch_record *record, void *context), void *context);
+
+/* The last `count` delivered batches of a loader, the newest first. */
+int batch_newest(struct db *db, int64_t loader_id, int64_t count,
+		 int (*row)(const struct batch_record *record, void *context), void *context);
+
+/* Sums over the delivered batches of a loader; QUERY_UNKNOWN where no batch has the column. */
+int batch_totals(struct db *db, const struct batch_filter *filter, struct load_totals *ret_totals);
+/* ... of no batch. */
+void batch_totals_init(struct load_totals *totals);
+
+/* How many of the first loads of each worker are known, and what they read; others keep theirs. */
+int batch_reads(struct db *db, const struct batch_filter *filter, size_t workers,
+		double *ret_loads, double *ret_bytes);
+
+/* The first loads whose begin, length and CPU time are known, to room for FLIGHT_MOST. */
+int batch_flights(struct db *db, const struct batch_filter *filter, struct flight_load *ret_loads,
+		  size_t *ret_count);
+
+/* For the analysis: NAN where not observed. Of a single batch, `blocked_ns` is not. */
+struct load_times batch_times(const struct batch_record *record);
+struct load_times batch_totals_times(const struct load_totals *totals);

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cores.h - which cores a run had, and who else wanted them. */
+#pragma once
+
+#include "store/database/run.h"
+
+void cores_read(const struct run_info *run, struct batch_series *series);

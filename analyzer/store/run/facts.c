@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/run/facts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dlprof/units.h"
+#include "store/database/meta.h"
+#include "store/database/rows.h"
+#include "store/run/batch.h"
+#include "store/run/pack.h"
+#include "store/run/tally.h"
+
+#define SINCE_VERSION 10
+#define MOST_TALLIES  256
+
+static const char *const kind_names[LOAD_WAIT_MAX] = {
+#define WAIT_KIND(id, name, meaning) [LOAD_WAIT_##id] = name,
+#include "dlprof/wait_kinds.def"
+#undef WAIT_KIND
+};
+
+/* Sums of all loaders; floats do not overflow. */
+static const char LOADS_SQL[] = "SELECT SUM(load_ns * 1.0), SUM(cpu_ns * 1.0),"
+				" SUM(blocked_ns * 1.0) FROM t_batch WHERE load_ns IS NOT NULL";
+
+static const char MADE_SQL[] = "SELECT loader_id, AVG(tensor_count), AVG(batch_bytes) FROM t_made"
+			       " GROUP BY loader_id";
+
+static const char LOADED_SQL[] = ROWS_LOADERS "SELECT loader_id FROM part WHERE loader_id NOT NULL";
+
+/* Workers if there are any. Those of a later epoch took the place of those before. */
+static const char USE_SQL[] =
+	"WITH role AS (SELECT CASE WHEN EXISTS (SELECT 1 FROM t_process WHERE role = 'worker')"
+	"  THEN 'worker' ELSE 'main' END AS role),"
+	" used AS (SELECT u.*, worker_id FROM t_use u JOIN t_process USING (pid, start_ticks)"
+	"  JOIN role USING (role)),"
+	" one AS (SELECT MAX(swapped_bytes) AS swapped FROM used GROUP BY worker_id)"
+	"SELECT AVG(runnable_milli) / 1000.0, MIN(cores_allowed),"
+	" AVG(CASE WHEN private_end_bytes NOT NULL THEN private_begin_bytes END),"
+	" AVG(private_end_bytes), SUM(major_faults * 1.0), (SELECT SUM(swapped * 1.0) FROM one),"
+	" (SELECT role = 'worker' FROM role)"
+	" FROM used";
+
+/* Who asks for the loader's batches; where no loader is known, the run's first thread. */
+static const char ASKER_SQL[] =
+	"SELECT IFNULL((SELECT pid FROM t_loader WHERE loader_id = ?1),"
+	"  (SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'pid')),"
+	" (SELECT MAX(tid) FROM t_epoch e WHERE loader_id = ?1 AND epoch ="
+	"  (SELECT MIN(epoch) FROM t_epoch f WHERE f.loader_id = e.loader_id))";
+
+static const char THREADS_SQL[] = "SELECT tid, cpu_ns, name FROM t_thread WHERE pid = ?1"
+				  " AND cpu_ns > 0 ORDER BY cpu_ns DESC, tid LIMIT 64";
+
+/* How long the first threads of the run's processes had a core, and how long they wanted one. */
+struct wanted {
+	int64_t main_ran_ns, main_waited_ns, workers_ran_ns, workers_waited_ns, schema;
+};
+
+static const struct meta_field WANTED[] = {
+	{META_MAIN_RAN_NS, offsetof(struct wanted, main_ran_ns)},
+	{META_MAIN_WAITED_NS, offsetof(struct wanted, main_waited_ns)},
+	{META_WORKERS_RAN_NS, offsetof(struct wanted, workers_ran_ns)},
+	{META_WORKERS_WAITED_NS, offsetof(struct wanted, workers_waited_ns)},
+	{META_SCHEMA, offsetof(struct wanted, schema)},
+};
+
+const char *load_wait_name(enum load_wait_kind kind)
+{
+	return kind_names[kind];
+}
+
+/* NAN for what is no number, or below zero. */
+static double known(sqlite3_stmt *stmt, int column)
+{
+	const int type = sqlite3_column_type(stmt, column);
+	double value = NAN;
+
+	if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
+		value = sqlite3_column_double(stmt, column);
+	return value >= 0 ? value : NAN;
+}
+
+static enum load_wait_kind kind_of(const char *name)
+{
+	for (int kind = 0; kind < LOAD_WAIT_OTHER; kind++)
+		if (strcmp(kind_names[kind], name) == 0)
+			return (enum load_wait_kind)kind;
+	return LOAD_WAIT_OTHER;
+}
+
+/* The list has the longest first. */
+static int read_waits(struct db *db, struct load_facts *ret)
+{
+	struct tally_list list;
+	int r = tally_list_read(db, "wait", MOST_TALLIES, &list);
+
+	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
+		ret->wait_ns[kind] = 0;
+	for (size_t i = 0; r == 0 && i < list.count; i++) {
+		const struct tally *tally = &list.items[i];
+		const enum load_wait_kind kind = kind_of(tally->detail);
+		struct load_peer *peer = &ret->peers[ret->peer_count];
+
+		ret->wait_ns[kind] += (double)tally->ns;
+		if (!tally->name[0] || ret->peer_count == LOAD_FACTS_MOST)
+			continue;
+		*peer = (struct load_peer){
+			.kind = kind,
+			.ns = (double)tally->ns,
+			.bytes = (double)tally->bytes,
+			.count = (double)tally->count,
+		};
+		snprintf(peer->name, sizeof(peer->name), "%.*s", LOAD_FACTS_PEER - 1, tally->name);
+		ret->peer_count++;
+	}
+	tally_list_done(&list);
+	return r;
+}
+
+/* Of a core that is wanted and not had, the same part as of the threads that load. */
+static double no_core(const struct wanted *wanted, bool by_workers, double cpu_ns, double rest_ns)
+{
+	const double ran_ns =
+		query_known(by_workers ? wanted->workers_ran_ns : wanted->main_ran_ns);
+	const double waited_ns =
+		query_known(by_workers ? wanted->workers_waited_ns : wanted->main_waited_ns);
+
+	if (!(ran_ns > 0) || isnan(waited_ns) || isnan(cpu_ns) || isnan(rest_ns))
+		return NAN;
+	return fmax(fmin(cpu_ns * waited_ns / ran_ns, rest_ns), 0);
+}
+
+static int read_use(struct db *db, bool *ret_workers, struct load_facts *ret)
+{
+	ROWS *stmt = NULL;
+	int r = rows_prepare(db, USE_SQL, &stmt);
+
+	if (r == 0)
+		r = rows_next(stmt);
+	if (r < 1)
+		return r;
+	ret->runnable_threads = known(stmt, 0);
+	ret->cores_allowed = known(stmt, 1);
+	ret->private_begin_bytes = known(stmt, 2);
+	ret->private_end_bytes = known(stmt, 3);
+	ret->major_faults = known(stmt, 4);
+	ret->swapped_bytes = known(stmt, 5);
+	*ret_workers = sqlite3_column_int(stmt, 6) == 1;
+	return 0;
+}
+
+static int read_loads(struct db *db, const struct wanted *wanted, bool by_workers,
+		      struct load_facts *ret)
+{
+	/* An imported run has no processes, and its loads were not looked into. */
+	const bool is_recorded = rows_any(db, "SELECT 1 FROM t_process LIMIT 1");
+	double cpu_ns = NAN, blocked_ns = NAN;
+	struct load_totals totals;
+	ROWS *stmt = NULL;
+	int r;
+
+	if (pack_sum_totals(db, &totals) == 0) {
+		ret->load_ns = query_known(totals.load_ns);
+		cpu_ns = query_known(totals.cpu_ns);
+		blocked_ns = query_known(totals.blocked_ns);
+	} else {
+		r = rows_prepare(db, LOADS_SQL, &stmt);
+		if (r == 0)
+			r = rows_next(stmt);
+		if (r < 1)
+			return r;
+		ret->load_ns = known(stmt, 0);
+		cpu_ns = known(stmt, 1);
+		blocked_ns = known(stmt, 2);
+	}
+	if (!is_recorded || !(ret->load_ns > 0))
+		return 0;
+	ret->no_core_ns = no_core(wanted, by_workers, cpu_ns, ret->load_ns - cpu_ns - blocked_ns);
+	return isnan(blocked_ns) || wanted->schema < SINCE_VERSION ? 0 : read_waits(db, ret);
+}
+
+/* What decoders made. */
+struct decoded {
+	double inflated_bytes, pixels, images;
+};
+
+/* What unpacks has no width class, and counts the bytes that it made. */
+static int read_decoded(struct db *db, struct decoded *ret)
+{
+	struct tally_list list;
+	int r = tally_list_read(db, "decode", MOST_TALLIES, &list);
+
+	*ret = (struct decoded){0};
+	for (size_t i = 0; r == 0 && i < list.count; i++) {
+		const struct tally *tally = &list.items[i];
+
+		if (!tally->class) {
+			ret->inflated_bytes += (double)tally->pixels;
+			continue;
+		}
+		ret->pixels += (double)tally->pixels;
+		ret->images += tally->pixels > 0 ? (double)tally->count : 0;
+	}
+	tally_list_done(&list);
+	return r;
+}
+
+static int read_loader(struct db *db, int64_t loader_id, struct load_totals *ret)
+{
+	const struct batch_filter all = batch_filter_all(loader_id);
+
+	batch_totals_init(ret);
+	return batch_totals(db, &all, ret);
+}
+
+/* Files that are mapped are not read, but a device may have had to bring them. */
+static void note_reads(const struct load_totals *totals, struct load_facts *ret)
+{
+	const double handed_out = ret->batch_bytes * query_known(totals->load_count);
+	const double read = fmax(query_known(totals->read_bytes),
+				 query_known(totals->storage_bytes));
+
+	if (handed_out > 0)
+		ret->read_per_byte = read / handed_out;
+	if (totals->samples > 0)
+		ret->opens_per_sample =
+			query_known(totals->open_count) / (double)totals->samples;
+}
+
+/* What all loaders together handed out; NAN where one of them is not known. */
+static int sum_bytes(struct db *db, const double *bytes, const int64_t *ids, size_t count,
+		     double *ret_bytes)
+{
+	struct load_totals totals;
+	ROWS *stmt = NULL;
+	int r = rows_prepare(db, LOADED_SQL, &stmt);
+
+	*ret_bytes = 0;
+	while (r >= 0 && (r = rows_next(stmt)) == 1) {
+		const int64_t loader_id = rows_int(stmt, 0);
+		size_t i = 0;
+
+		r = read_loader(db, loader_id, &totals);
+		if (r < 0 || totals.load_count < 1)
+			continue;
+		while (i < count && ids[i] != loader_id)
+			i++;
+		*ret_bytes += i < count ? bytes[i] * (double)totals.load_count : NAN;
+	}
+	return r;
+}
+
+#define MOST_LOADERS  64
+#define BYTES_A_PIXEL 3
+
+static int read_made(struct db *db, int64_t loader_id, struct load_facts *ret)
+{
+	double bytes[MOST_LOADERS], handed_out = NAN;
+	struct decoded decoded = {0};
+	int64_t ids[MOST_LOADERS];
+	struct load_totals totals;
+	ROWS *stmt = NULL;
+	size_t count = 0;
+	int r = rows_prepare(db, MADE_SQL, &stmt);
+
+	while (r >= 0 && count < MOST_LOADERS && (r = rows_next(stmt)) == 1) {
+		ids[count] = rows_int(stmt, 0);
+		bytes[count] = known(stmt, 2);
+		if (ids[count] == loader_id) {
+			ret->tensors = known(stmt, 1);
+			ret->batch_bytes = bytes[count];
+		}
+		count++;
+	}
+	if (r < 0)
+		return r;
+	r = read_loader(db, loader_id, &totals);
+	if (r == 0)
+		note_reads(&totals, ret);
+	if (r == 0)
+		r = read_decoded(db, &decoded);
+	if (r == 0 && (decoded.inflated_bytes > 0 || decoded.pixels > 0))
+		r = sum_bytes(db, bytes, ids, count, &handed_out);
+	if (decoded.inflated_bytes > 0 && handed_out > 0)
+		ret->inflated_per_byte = decoded.inflated_bytes / handed_out;
+	if (decoded.pixels > 0 && handed_out > 0)
+		ret->decoded_per_byte = BYTES_A_PIXEL * decoded.pixels / handed_out;
+	if (decoded.images > 0 && count == 1 && totals.samples > 0)
+		ret->images_per_sample = decoded.images / (double)totals.samples;
+	return r;
+}
+
+static int read_threads(struct db *db, int64_t loader_id, struct load_facts *ret)
+{
+	ROWS *asker = NULL, *stmt = NULL;
+	int64_t pid, tid;
+	int r = rows_ask(db, &asker, ASKER_SQL, "n", loader_id);
+
+	if (r == 0)
+		r = rows_next(asker);
+	if (r < 1)
+		return r;
+	pid = rows_int(asker, 0);
+	tid = rows_time(asker, 1);
+	if (tid == QUERY_UNKNOWN)
+		tid = pid;
+	r = rows_ask(db, &stmt, THREADS_SQL, "n", pid);
+	while (r >= 0 && (r = rows_next(stmt)) == 1) {
+		struct load_thread *thread = &ret->threads[ret->thread_count];
+
+		if (rows_int(stmt, 0) == tid) {
+			ret->main_cpu_ns = known(stmt, 1);
+			continue;
+		}
+		if (ret->thread_count == LOAD_FACTS_MOST)
+			continue;
+		thread->cpu_ns = known(stmt, 1);
+		rows_fill(stmt, 2, REDACT_OTHER, thread->name, sizeof(thread->name));
+		ret->thread_count++;
+	}
+	return r;
+}
+
+int load_facts_read(struct db *db, const struct batch_filter *filter, struct load_facts *ret)
+{
+	struct wanted wanted;
+	bool by_workers = false;
+	int r = meta_read(db, &wanted, WANTED, ARRAY_COUNT(WANTED));
+
+	*ret = LOAD_FACTS_UNKNOWN;
+	if (r == 0)
+		r = read_use(db, &by_workers, ret);
+	if (r == 0)
+		r = read_loads(db, &wanted, by_workers, ret);
+	if (r == 0)
+		r = read_made(db, filter->loader_id, ret);
+	return r < 0 ? r : read_threads(db, filter->loader_id, ret);
+}

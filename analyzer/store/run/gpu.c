@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpu.c - what a file holds is not believed here either: see rows.h. */
+#include "store/run/gpu.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlprof/units.h"
+#include "store/run/pack.h"
+#include "store/database/meta.h"
+#include "store/database/rows.h"
+
+#define ANY_SQL "SELECT 1 FROM t_gpu_step LIMIT 1"
+
+/*
+ * In the order of struct gpu_sums. A run without rows in t_gpu_step (before version 3, or imported)
+ * has NULL in their columns.
+ */
+#define SUMS                                                                                       \
+	"SELECT COUNT(busy), SUM(step * 1.0), SUM(busy * 1.0), SUM(data * 1.0),"                   \
+	" SUM(MAX(0, h2d) * 1.0), SUM(MAX(0, sync) * 1.0), SUM(MAX(0, host) * 1.0),"               \
+	" SUM(MAX(0, other) * 1.0), COUNT(seen),"                                                  \
+	" SUM(MAX(0, kernel_count) * 1.0), SUM(MAX(0, graph_count) * 1.0),"                        \
+	" SUM(MAX(0, h2d_ns) * 1.0), SUM(MAX(0, h2d_bytes) * 1.0), SUM(MAX(0, pageable) * 1.0),"   \
+	" SUM(MAX(0, d2h_ns) * 1.0), SUM(MAX(0, d2h_bytes) * 1.0), SUM(MAX(0, memset_ns) * 1.0),"  \
+	" SUM(MAX(0, nccl_ns) * 1.0), SUM(MAX(0, sync_event_ns) * 1.0),"                           \
+	" SUM(MAX(0, sync_stream_ns) * 1.0), SUM(MAX(0, sync_context_ns) * 1.0),"                  \
+	" SUM(MAX(0, compute) * 1.0), SUM(MAX(0, loading) * 1.0)"                                  \
+	" FROM (SELECT h2d_ns, h2d_bytes, "
+#define KNOWN(column)                                                                              \
+	"CASE WHEN gpu_busy_ns >= 0 AND step_ns >= 0 AND typeof(gpu_busy_ns) = 'integer'"          \
+	" AND typeof(step_ns) = 'integer' THEN " column " END"
+#define OF_BATCH KNOWN("gpu_busy_ns") " AS busy, " KNOWN("step_ns") " AS step, "
+/* clang-format off */
+#define OF_STEP                                                                                    \
+	OF_BATCH KNOWN("MAX(0, IFNULL(gap_data_ns, gpu_idle_wait_ns))") " AS data, "               \
+	KNOWN("gap_h2d_ns") " AS h2d, " KNOWN("gap_sync_ns") " AS sync, "                          \
+	KNOWN("gap_host_ns") " AS host, " KNOWN("gap_other_ns") " AS other,"                       \
+	" IFNULL(kernel_count, gpu_busy_ns) AS seen, kernel_count, graph_count,"                   \
+	" h2d_pageable_bytes AS pageable, d2h_ns, d2h_bytes, memset_ns, nccl_ns, sync_event_ns,"   \
+	" sync_stream_ns, sync_context_ns, " KNOWN("MIN(gpu_compute_ns, gpu_busy_ns)")             \
+	" AS compute, " KNOWN("gpu_loading_ns") " AS loading FROM t_batch LEFT JOIN t_gpu_step"    \
+	" USING (loader_id, epoch, task)"
+/* clang-format on */
+
+static const char *const SUMS_SQL[ROWS_FORMS] = ROWS_JOIN(SUMS OF_STEP, ")");
+static const char *const STEPS_SQL[ROWS_FORMS] =
+	ROWS_JOIN("SELECT step, busy, data, h2d, sync, host, other FROM (SELECT " OF_STEP, ")");
+
+static const char CALLS_ANY_SQL[] = "SELECT 1 FROM t_gpu_call LIMIT 1";
+static const char *const CALLS_SQL[ROWS_FORMS] = ROWS_JOIN(
+	"SELECT COUNT(seen), SUM(MAX(0, sync_ns) * 1.0), SUM(MAX(0, copy_ns) * 1.0),"
+	" SUM(MAX(0, launch_ns) * 1.0), SUM(MAX(0, launch_count) * 1.0),"
+	" SUM(MAX(0, other_sync_ns) * 1.0), SUM(MAX(0, other_copy_ns) * 1.0),"
+	" SUM(MAX(0, other_launch_ns) * 1.0), SUM(MAX(0, other_launch_count) * 1.0)"
+	" FROM (SELECT t_gpu_call.*, other_sync_ns AS seen FROM t_batch LEFT JOIN t_gpu_call"
+	" USING (loader_id, epoch, task)",
+	")");
+
+static const char GAP_SQL[] = "SELECT COUNT(*), TOTAL(MAX(0, end_ns - begin_ns) * 1.0) FROM t_gap "
+			      "WHERE begin_ns IS NOT NULL";
+static const char WHY_SQL[] =
+	"SELECT why FROM t_gap WHERE why IS NOT NULL ORDER BY end_ns IS NULL DESC,"
+	" end_ns - begin_ns DESC LIMIT 1";
+
+/* The one row of doubles; NAN stays where it is NULL. */
+static int read_sums(struct db *db, const char *const sql[ROWS_FORMS],
+		     const struct batch_filter *filter, double *sums, size_t count)
+{
+	ROWS *stmt = NULL;
+	int r = rows_of_batches(db, sql, filter, &stmt);
+
+	if (r == 0)
+		r = rows_next(stmt);
+	for (size_t i = 0; r == 1 && i < count; i++)
+		if (sqlite3_column_type(stmt, (int)i) != SQLITE_NULL)
+			sums[i] = sqlite3_column_double(stmt, (int)i);
+	return r < 0 ? r : 0;
+}
+
+int gpu_sums_count(struct db *db, const struct batch_filter *filter, bool busy_seen,
+		   struct gpu_sums *ret_sums)
+{
+	int r;
+
+	gpu_sums_init(ret_sums);
+	if (!busy_seen && !rows_any(db, ANY_SQL)) { /* no GPU: do not search all the rows */
+		ret_sums->batch_count = ret_sums->seen_count = 0;
+		return 0;
+	}
+	r = read_sums(db, SUMS_SQL, filter, (double *)(void *)ret_sums, GPU_SUMS_COUNT);
+	gpu_sums_check(ret_sums);
+	return r;
+}
+
+int gpu_calls_read(struct db *db, const struct batch_filter *filter, struct gpu_call_sums *ret_sums)
+{
+	double *sums = (double *)(void *)ret_sums;
+	int r = 0;
+
+	for (size_t i = 0; i < GPU_CALL_SUMS_COUNT; i++)
+		sums[i] = NAN;
+	/* Neither before version 5 nor of another level. */
+	if (rows_any(db, CALLS_ANY_SQL))
+		r = read_sums(db, CALLS_SQL, filter, sums, GPU_CALL_SUMS_COUNT);
+	for (size_t i = 0; i < GPU_CALL_SUMS_COUNT; i++)
+		if (!(sums[i] >= 0 && sums[i] < 1e19))
+			sums[i] = NAN;
+	return r;
+}
+
+int gpu_sums_read(struct db *db, const struct batch_filter *filter, bool busy_seen,
+		  struct gpu_sums *ret_sums)
+{
+	struct pack_head head;
+	int r = rows_is_whole(filter) ? pack_read_head(db, filter->loader_id, &head) : -ENOENT;
+
+	if (r == 0)
+		*ret_sums = head.gpu;
+	return r == -ENOENT ? gpu_sums_count(db, filter, busy_seen, ret_sums) : r;
+}
+
+static void add_value(double *sum, sqlite3_stmt *stmt, int column)
+{
+	int64_t value = rows_int(stmt, column);
+
+	if (value != QUERY_UNKNOWN)
+		*sum = (isnan(*sum) ? 0 : *sum) + fmax(0, (double)value);
+}
+
+static void add_step(struct gpu_bar *bar, sqlite3_stmt *stmt)
+{
+	if (sqlite3_column_type(stmt, 0) == SQLITE_NULL)
+		return;
+	bar->count++;
+	add_value(&bar->step_ns, stmt, 0);
+	add_value(&bar->busy_ns, stmt, 1);
+	for (int gap = 0; gap < GPU_GAP_MAX; gap++)
+		add_value(&bar->gap_ns[gap], stmt, 2 + gap);
+}
+
+int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
+		  struct gpu_bar *bars, size_t count)
+{
+	struct gpu_bar none = {.step_ns = NAN, .busy_ns = NAN};
+	ROWS *stmt = NULL;
+	size_t place = 0, i;
+	int gap, r;
+
+	for (gap = 0; gap < GPU_GAP_MAX; gap++)
+		none.gap_ns[gap] = NAN;
+	for (i = 0; i < count; i++)
+		bars[i] = none;
+	r = rows_of_batches(db, STEPS_SQL, filter, &stmt);
+	while (r >= 0 && place < each * count && (r = rows_next(stmt)) == 1)
+		add_step(&bars[place++ / each], stmt);
+	for (i = 0; i < count; i++) {
+		double seen = (double)bars[i].count;
+
+		bars[i].step_ns /= seen;
+		bars[i].busy_ns /= seen;
+		for (gap = 0; gap < GPU_GAP_MAX; gap++)
+			bars[i].gap_ns[gap] /= seen;
+	}
+	return r < 0 ? r : 0;
+}
+
+#define FIELD(id, type, member) {META_##id, offsetof(struct gpu_info, member)},
+static const struct meta_field FIELDS[] = {GPU_FACTS(FIELD)};
+
+static int read_gaps(struct db *db, struct gpu_info *info)
+{
+	ROWS *gaps = NULL;
+	ROWS *why = NULL;
+	int r = rows_prepare(db, GAP_SQL, &gaps);
+
+	if (r == 0 && (r = rows_next(gaps)) == 1) {
+		info->gap_count = sqlite3_column_int64(gaps, 0);
+		info->gap_ns = sqlite3_column_double(gaps, 1);
+	}
+	if (r >= 0)
+		r = rows_prepare(db, WHY_SQL, &why);
+	if (r == 0 && (r = rows_next(why)) == 1)
+		rows_fill(why, 0, REDACT_TEXT, info->gap_why, sizeof(info->gap_why));
+	return r < 0 ? r : 0;
+}
+
+/* In a stranger's file it may be anything. */
+static const char NAME_SQL[] = "SELECT substr(name, 1, 65536) FROM t_kernel WHERE id = ?1";
+
+static int read_names(struct db *db, struct gpu_info *info)
+{
+	int r = 0;
+
+	info->kernel_names = calloc(info->kernels.count + 1, sizeof(*info->kernel_names));
+	if (!info->kernel_names)
+		return -ENOMEM;
+	for (size_t i = 0; r >= 0 && i < info->kernels.count; i++) {
+		ROWS *stmt = NULL;
+
+		r = rows_ask(db, &stmt, NAME_SQL, "n", info->kernels.items[i].class);
+		if (r == 0 && (r = rows_next(stmt)) == 1)
+			r = rows_copy(stmt, 0, REDACT_TEXT, &info->kernel_names[i]);
+	}
+	return r < 0 ? r : 0;
+}
+
+const char *gpu_kernel_name(const struct gpu_info *info, size_t kernel)
+{
+	const char *whole = info->kernel_names ? info->kernel_names[kernel] : NULL;
+
+	return whole ? whole : info->kernels.items[kernel].name;
+}
+
+int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info)
+{
+	int r;
+
+	*ret_info = (struct gpu_info){0};
+	r = meta_read(db, ret_info, FIELDS, ARRAY_COUNT(FIELDS));
+	ret_info->is_upper_bound = ret_info->upper_bound != QUERY_UNKNOWN && ret_info->upper_bound;
+	if (r == 0)
+		r = read_gaps(db, ret_info);
+	if (r == 0)
+		r = tally_list_read(db, "kernel", most_kernels, &ret_info->kernels);
+	return r < 0 ? r : read_names(db, ret_info);
+}
+
+void gpu_info_done(struct gpu_info *info)
+{
+	meta_free(info, FIELDS, ARRAY_COUNT(FIELDS));
+	for (size_t i = 0; info->kernel_names && i < info->kernels.count; i++)
+		free(info->kernel_names[i]);
+	free(info->kernel_names);
+	tally_list_done(&info->kernels);
+	memset(info, 0, sizeof(*info));
+}
+
+/* Of floats: means of integers cannot overflow then. */
+static const char MEANS_SQL[] =
+	"SELECT AVG(MAX(h2d_ns, 0) * 1.0), AVG(MAX(h2d_bytes, 0) * 1.0),"
+	" AVG(MAX(gpu_busy_ns, 0) * 1.0), AVG(MAX(gpu_idle_wait_ns, 0) * 1.0)"
+	" FROM (SELECT h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns FROM t_batch"
+	" WHERE loader_id = ?1 AND batch IS NOT NULL LIMIT ?2)";
+
+int gpu_means_read(struct db *db, int64_t loader_id, int64_t most, struct gpu_means *ret)
+{
+	ROWS *stmt = NULL;
+	int r = rows_ask(db, &stmt, MEANS_SQL, "nn", loader_id, most);
+
+	if (r == 0)
+		r = rows_next(stmt);
+	if (r < 0)
+		return r;
+	*ret = (struct gpu_means){
+		.h2d_ns = rows_int(stmt, 0),
+		.h2d_bytes = rows_int(stmt, 1),
+		.gpu_busy_ns = rows_int(stmt, 2),
+		.gpu_idle_wait_ns = rows_int(stmt, 3),
+	};
+	return 0;
+}

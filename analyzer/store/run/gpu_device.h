@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpu_device.h - the devices of a run by number: their names, and what each did in the batches. */
+#pragma once
+
+#include "store/database/run.h"
+
+#define GPU_DEVICE_MOST  32
+#define GPU_DEVICE_BYTES 160
+
+struct gpu_device {
+	int64_t number;
+	char name[GPU_DEVICE_BYTES]; /* and where it is; "": not known */
+	/* Sums; NAN: not known. All of them are where the process has only this device. */
+	double batch_count;
+	double fed_count; /* in which the loader fed it */
+	double step_ns, busy_ns, idle_wait_ns, h2d_bytes, peer_bytes;
+};
+
+struct gpu_device_list {
+	struct gpu_device items[GPU_DEVICE_MOST]; /* by number */
+	size_t count;
+};
+
+/* Of the batches of the filter. 0 or a negative errno (db.h). */
+int gpu_device_list_read(struct db *db, const struct batch_filter *filter,
+			 struct gpu_device_list *ret_list);

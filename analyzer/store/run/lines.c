@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/run/lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/database/meta.h"
+#include "store/database/rows.h"
+
+/* More than any drain writes; a file may hold anything. */
+#define MOST_FRAMES 50000
+#define MOST_STACKS 50000
+#define MOST_DEPTH  256
+#define MOST_DOING  4096
+
+static const char FRAMES_SQL[] =
+	"SELECT id, file, function, line FROM t_frame ORDER BY id LIMIT ?1";
+
+static const char STACKS_SQL[] = "SELECT role, phase, loader_id, count, ns, frames FROM t_stack"
+				 " ORDER BY ns DESC, role, phase, loader_id, frames LIMIT ?1";
+
+static const char DOING_SQL[] =
+	"SELECT pid, worker_id, since_ns, seen_ns, role, frames FROM t_doing"
+	" ORDER BY worker_id, pid LIMIT ?1";
+
+#define OBSERVED "observed" /* what is noted of a run whose lines were */
+
+static const struct meta_field FIELDS[] = {{META_LINES, offsetof(struct line_samples, reason)}};
+
+struct reader {
+	struct line_samples *samples;
+	int64_t *ids; /* of the frames, rising */
+	size_t places, capacity;
+};
+
+/* get() of the queue from which a worker takes what to load. */
+static bool is_queue(const char *file, const char *function)
+{
+	static const char queues[] = "/multiprocessing/queues.py";
+	const size_t length = strlen(file), end = strlen(queues);
+
+	return length > end && strcmp(file + length - end, queues) == 0 &&
+	       strcmp(lines_bare_name(function), "get") == 0;
+}
+
+static int read_frames(struct db *db, struct reader *reader)
+{
+	struct line_samples *samples = reader->samples;
+	ROWS *stmt = NULL;
+	int r = rows_ask(db, &stmt, FRAMES_SQL, "n", (int64_t)MOST_FRAMES);
+
+	while (r >= 0 && (r = rows_next(stmt)) == 1) {
+		struct line_frame *frame = &samples->frames[samples->frame_count];
+		const char *file = rows_text(stmt, 1, REDACT_NOT);
+		const char *function = rows_text(stmt, 2, REDACT_NOT);
+
+		frame->is_own = file && lines_is_own(file);
+		frame->is_iterator = !frame->is_own && function && lines_is_iterator(function);
+		frame->is_sharer = file && strstr(file, "/multiprocessing/resource_sharer.py");
+		frame->is_queue = !frame->is_own && file && function && is_queue(file, function);
+		frame->line = rows_time(stmt, 3) == QUERY_UNKNOWN ? 0 : rows_time(stmt, 3);
+		r = rows_copy(stmt, 1, REDACT_FILE, &frame->file);
+		if (r == 0)
+			r = rows_copy(stmt, 2, REDACT_OTHER, &frame->function);
+		reader->ids[samples->frame_count] = rows_int(stmt, 0);
+		samples->frame_count += r == 0 && frame->file && frame->function;
+	}
+	return r;
+}
+
+/* The place of a frame, or that of none. */
+static size_t place_of(const int64_t *ids, size_t count, int64_t id)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ids[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && ids[low] == id ? low : count;
+}
+
+/* Appends the places of the frames that a text names, but for those that are not there. */
+static int add_places(struct reader *reader, const char *text, size_t *ret_depth)
+{
+	struct line_samples *samples = reader->samples;
+	const char *at = text ? text : "";
+
+	*ret_depth = 0;
+	while (*at && *ret_depth < MOST_DEPTH) {
+		char *end;
+		size_t place = place_of(reader->ids, samples->frame_count, strtoll(at, &end, 10));
+
+		if (end == at)
+			break;
+		at = end;
+		if (place == samples->frame_count)
+			continue;
+		if (reader->places == reader->capacity) {
+			size_t more = reader->capacity ? 2 * reader->capacity : 1024;
+			uint32_t *grown = reallocarray(samples->places, more, sizeof(*grown));
+
+			if (!grown)
+				return -ENOMEM;
+			samples->places = grown;
+			reader->capacity = more;
+		}
+		samples->places[reader->places++] = (uint32_t)place;
+		++*ret_depth;
+	}
+	return 0;
+}
+
+static int name_of(const char *const *names, int count, const char *text)
+{
+	for (int i = 0; text && i < count; i++)
+		if (strcmp(names[i], text) == 0)
+			return i;
+	return -1;
+}
+
+static int take_stack(struct reader *reader, sqlite3_stmt *stmt)
+{
+	struct line_samples *samples = reader->samples;
+	struct line_stack *stack = &samples->stacks[samples->stack_count];
+	int role = name_of(line_role_names, LINE_ROLE_MAX, rows_text(stmt, 0, REDACT_NOT));
+	int phase = name_of(line_phase_names, LINE_PHASE_MAX, rows_text(stmt, 1, REDACT_NOT));
+	const size_t places = reader->places;
+	int r = add_places(reader, rows_text(stmt, 5, REDACT_NOT), &stack->depth);
+
+	stack->count = rows_time(stmt, 3);
+	stack->ns = rows_time(stmt, 4);
+	/* Sums of what is less than a year do not wrap. */
+	if (r < 0 || role < 0 || phase < 0 || !stack->depth || stack->count <= 0 || stack->ns < 0 ||
+	    stack->ns > INT64_C(1) << 55 || stack->count > INT64_C(1) << 40) {
+		reader->places = places;
+		return r;
+	}
+	stack->role = (enum line_role)role;
+	stack->phase = (enum line_phase)phase;
+	stack->loader_id = rows_time(stmt, 2) == QUERY_UNKNOWN ? 0 : rows_time(stmt, 2);
+	samples->stack_count++;
+	return 0;
+}
+
+static int read_stacks(struct db *db, struct reader *reader)
+{
+	struct line_samples *samples = reader->samples;
+	const uint32_t *at;
+	ROWS *stmt = NULL;
+	int r = rows_ask(db, &stmt, STACKS_SQL, "n", (int64_t)MOST_STACKS);
+
+	while (r >= 0 && (r = rows_next(stmt)) == 1)
+		r = take_stack(reader, stmt);
+	at = samples->places;
+	for (size_t i = 0; i < samples->stack_count; i++) {
+		samples->stacks[i].frames = at;
+		at += samples->stacks[i].depth;
+	}
+	return r < 0 ? r : 0;
+}
+
+static int read_samples(struct db *db, bool has_stacks, struct line_samples *ret)
+{
+	struct reader reader = {.samples = ret, .ids = calloc(MOST_FRAMES, sizeof(int64_t))};
+	int r;
+
+	*ret = (struct line_samples){
+		.frames = calloc(MOST_FRAMES, sizeof(*ret->frames)),
+		.stacks = calloc(MOST_STACKS, sizeof(*ret->stacks)),
+		.ids = reader.ids,
+	};
+	r = meta_read(db, ret, FIELDS, ARRAY_COUNT(FIELDS));
+	if (r == 0 && ret->reason && strcmp(ret->reason, OBSERVED) == 0) {
+		free(ret->reason);
+		ret->reason = NULL;
+	}
+	if (r == 0)
+		r = reader.ids && ret->frames && ret->stacks ? read_frames(db, &reader) : -ENOMEM;
+	if (r >= 0 && has_stacks)
+		r = read_stacks(db, &reader);
+	return r < 0 ? r : 0;
+}
+
+int lines_read(struct db *db, struct line_samples *ret)
+{
+	return read_samples(db, true, ret);
+}
+
+int lines_read_frames(struct db *db, struct line_samples *ret)
+{
+	return read_samples(db, false, ret);
+}
+
+void lines_free(struct line_samples *samples)
+{
+	for (size_t i = 0; samples->frames && i < MOST_FRAMES; i++) {
+		free(samples->frames[i].file);
+		free(samples->frames[i].function);
+	}
+	free(samples->frames);
+	free(samples->stacks);
+	free(samples->places);
+	free(samples->ids);
+	meta_free(samples, FIELDS, ARRAY_COUNT(FIELDS));
+	*samples = (struct line_samples){0};
+}
+
+/* Finds the innermost frame, and the innermost of the user's. False: there is none, or it idles. */
+static bool find_place(const char *at, const struct line_samples *samples, struct doing *ret)
+{
+	bool has_inner = false, has_own = false, is_in_queue = false;
+
+	for (char *end; at && *at; at = end) {
+		size_t place = place_of(samples->ids, samples->frame_count, strtoll(at, &end, 10));
+		const struct line_frame *frame = &samples->frames[place];
+
+		if (end == at)
+			break;
+		if (place == samples->frame_count)
+			continue;
+		/* Whoever asks the queue is no code of the user's: the loop of a worker. */
+		if (is_in_queue && !frame->is_own && ret->role == LINE_ROLE_WORKER)
+			return false;
+		is_in_queue = frame->is_queue;
+		if (!has_inner)
+			ret->inner = ret->frame = (uint32_t)place;
+		if (frame->is_own && !has_own)
+			ret->frame = (uint32_t)place;
+		has_inner = true;
+		has_own |= frame->is_own;
+	}
+	return has_inner && !(is_in_queue && ret->role == LINE_ROLE_WORKER);
+}
+
+static bool take_doing(sqlite3_stmt *stmt, const struct line_samples *samples, struct doing *ret)
+{
+	int role = name_of(line_role_names, LINE_ROLE_MAX, rows_text(stmt, 4, REDACT_NOT));
+
+	*ret = (struct doing){
+		.pid = rows_int(stmt, 0),
+		.worker_id = rows_time(stmt, 1),
+		.since_ns = rows_time(stmt, 2),
+		.seen_ns = rows_time(stmt, 3),
+		.role = role < 0 ? LINE_ROLE_MAIN : (enum line_role)role,
+	};
+	return ret->since_ns != QUERY_UNKNOWN && ret->seen_ns >= ret->since_ns &&
+	       find_place(rows_text(stmt, 5, REDACT_NOT), samples, ret);
+}
+
+int doing_read(struct db *db, const struct line_samples *samples, struct doing **ret,
+	       size_t *ret_count)
+{
+	ROWS *stmt = NULL;
+	int r = rows_ask(db, &stmt, DOING_SQL, "n", (int64_t)MOST_DOING);
+
+	*ret_count = 0;
+	*ret = calloc(MOST_DOING, sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	while (r >= 0 && *ret_count < MOST_DOING && (r = rows_next(stmt)) == 1)
+		*ret_count += take_doing(stmt, samples, &(*ret)[*ret_count]);
+	return r < 0 ? r : 0;
+}

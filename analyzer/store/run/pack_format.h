@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pack_format.h - what lies in a pack: for pack.c, which reads it, and pack_write.c. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/gpu/gpu_use.h"
+#include "store/database/run.h"
+
+#define PACK_MAGIC     UINT32_C(0x32637064) /* as this machine writes it */
+#define PACK_PART      ((size_t)1 << 16)
+#define PACK_RUNS      PACK_PART
+
+/* Part 0. */
+struct pack_head {
+	uint32_t magic;
+	uint32_t size; /* of this struct */
+	int64_t batch_count, epoch_count, time_ns;
+	int64_t load_cpu_count;
+	double load_cpu_ns;
+	int64_t first_ns, last_ns, tail_begin_ns; /* of the series */
+	double elsewhere_ns;
+	struct series_fetches fetches;
+	struct load_totals totals;
+	struct gpu_sums gpu;
+};
+
+/* Before the arrays of the other parts. */
+struct pack_part {
+	uint32_t magic;
+	uint32_t count;
+	uint32_t columns; /* bits: which times are there */
+	uint32_t run_count;
+};
+
+struct pack_run {
+	uint32_t begin;
+	int32_t epoch, batch;
+};
+
+static inline size_t pack_part_size(const struct pack_part *head)
+{
+	size_t columns = (size_t)__builtin_popcount(head->columns);
+
+	return sizeof(*head) + head->run_count * sizeof(struct pack_run) +
+	       head->count * (columns * sizeof(float) + sizeof(int16_t) + 1);
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * query.c - each question is one statement, run once. It reads tables: a file's views are whatever
+ * its author wrote.
+ */
+#include "store/run/query.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/account/account.h"
+#include "analysis/statistics/clamp.h"
+#include "dlprof/units.h"
+#include "store/database/meta.h"
+#include "store/database/rows.h"
+#include "store/run/cores.h"
+#include "store/run/pack.h"
+
+static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FROM t_loss"
+				"  WHERE what = 'events'),"
+				" (SELECT COUNT(*) FROM t_process), IFNULL((SELECT CAST(value AS"
+				"  INTEGER) FROM t_meta WHERE key = 'rank'), 0),"
+				" (SELECT COUNT(*) FROM t_note WHERE level = 'doubt')";
+
+/* Loaders end their workers by SIGTERM (15), and a terminal all by SIGHUP (1) or SIGINT (2). */
+static const char ENDS_SQL[] =
+	"SELECT m.exit = 'gone', m.exit_status, w.count, w.worker_id, w.exit_status, m.end_ns FROM"
+	" (SELECT COUNT(*) AS count, MIN(worker_id) AS worker_id, exit_status FROM t_process"
+	"  WHERE role = 'worker' AND exit_status & 127 NOT IN (0, 1, 2, 13, 15)) w"
+	" LEFT JOIN (SELECT exit, exit_status, end_ns FROM t_process WHERE pid ="
+	"  (SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'pid') AND exit IS NOT 'exec'"
+	"  ORDER BY start_ns LIMIT 1) m";
+
+/* The thread of its first epoch speaks for all; where nobody says so, it is not nested. */
+#define OWNER_SQL                                                                                  \
+	" pid, (SELECT MAX(tid) FROM t_epoch e WHERE e.loader_id = id.loader_id AND epoch ="       \
+	"  (SELECT MIN(epoch) FROM t_epoch f WHERE f.loader_id = id.loader_id)),"                  \
+	" IFNULL((SELECT MAX(nested) FROM t_epoch e WHERE e.loader_id = id.loader_id), 0) > 0,"    \
+	" place, (SELECT MAX(start_ns) FROM t_process p WHERE p.pid = t_loader.pid AND"            \
+	"  start_ns <= number)"
+
+/* A loader may be known by its batches alone, where the record of its iterator was lost. */
+static const char LOADERS_SQL[] =
+	"WITH part AS (SELECT loader_id, epoch, COUNT(batch) AS batches,"
+	"  TOTAL(CASE WHEN batch IS NOT NULL THEN"
+	"   MAX(IFNULL(wait_ns, 0), 0) + MAX(IFNULL(compute_ns, 0), 0) END) AS ns"
+	"  FROM t_batch GROUP BY loader_id, epoch),"
+	" whole AS MATERIALIZED (SELECT loader_id, TOTAL(batches) AS batches,"
+	"  TOTAL(batches > 0) AS epochs, TOTAL(ns) AS ns FROM part GROUP BY loader_id),"
+	" id AS (SELECT loader_id FROM t_loader UNION SELECT loader_id FROM whole)"
+	"SELECT id.loader_id, kind, workers, prefetch_factor, in_order, persistent, batch_size,"
+	" CAST(IFNULL(batches, 0) AS INTEGER), CAST(IFNULL(epochs, 0) AS INTEGER),"
+	" CAST(IFNULL(ns, 0) AS INTEGER)," OWNER_SQL
+	" FROM id LEFT JOIN t_loader USING (loader_id) LEFT JOIN whole USING (loader_id)";
+
+/* The same without a look at the batches; their sums stand in the packs. */
+static const char PACKED_SQL[] = ROWS_LOADERS
+	", id AS (SELECT loader_id FROM t_loader UNION"
+	"  SELECT loader_id FROM part WHERE loader_id IS NOT NULL)"
+	"SELECT id.loader_id, kind, workers, prefetch_factor, in_order, persistent, batch_size,"
+	" 0, 0, 0," OWNER_SQL " FROM id LEFT JOIN t_loader USING (loader_id)";
+
+static const char LOADER_SQL[] =
+	"SELECT workers, prefetch_factor, in_order, persistent, kind LIKE '%(iterable)'"
+	" FROM t_loader WHERE loader_id = ?1";
+
+static const char *const SERIES_SQL[ROWS_FORMS] = ROWS_ORDERS(
+	"SELECT wait_ns, compute_ns, load_ns, gpu_idle_wait_ns, gpu_busy_ns, step_ns, cpu_ns,"
+	" epoch, batch, worker_id, head_ready, qdepth, begin_ns, load_begin_ns, receive_ns,"
+	" sample_ns, free_ns, fetch_count, fetch_ns, fetch_cpu_ns"
+	" FROM t_batch",
+	"");
+
+static const char EPOCHS_SQL[] =
+	"SELECT epoch, begin_ns, setup_ns, stop_begin_ns, stop_ns,"
+	" (SELECT MAX(load_begin_ns) FROM (SELECT load_begin_ns FROM t_batch b"
+	"   WHERE b.loader_id = e.loader_id AND b.epoch = e.epoch ORDER BY task LIMIT ?4))"
+	"  - begin_ns - setup_ns"
+	" FROM t_epoch e WHERE loader_id = ?1 AND epoch >= ?2 AND epoch <= ?3 ORDER BY epoch";
+
+static const char NOTES_SQL[] = "SELECT text FROM t_note"
+				" WHERE level IN ('doubt', 'warning') ORDER BY level, rowid";
+
+#define FIELD(id, type, member) {META_##id, offsetof(struct run_info, member)},
+static const struct meta_field FIELDS[] = {RUN_FACTS(FIELD)};
+
+static int read_ends(struct db *db, struct run_info *run)
+{
+	ROWS *stmt = NULL;
+	int r = rows_prepare(db, ENDS_SQL, &stmt);
+
+	if (r == 0)
+		r = rows_next(stmt);
+	if (r < 0)
+		return r;
+	run->is_gone = sqlite3_column_int(stmt, 0) == 1;
+	run->exit_status = rows_time(stmt, 1);
+	run->killed_count = sqlite3_column_int64(stmt, 2);
+	run->killed_worker = rows_time(stmt, 3);
+	run->killed_status = rows_time(stmt, 4);
+	run->main_end_ns = rows_time(stmt, 5);
+	return 0;
+}
+
+int query_run(struct db *db, struct run_info *ret_run)
+{
+	ROWS *stmt = NULL;
+	int r;
+
+	*ret_run = (struct run_info){0};
+	r = meta_read(db, ret_run, FIELDS, ARRAY_COUNT(FIELDS));
+	if (r == 0)
+		r = rows_prepare(db, COUNT_SQL, &stmt);
+	if (r == 0)
+		r = rows_next(stmt);
+	if (r >= 0)
+		r = read_ends(db, ret_run);
+	if (r < 0) {
+		run_info_done(ret_run);
+		return r;
+	}
+	if (ret_run->synchronous == QUERY_UNKNOWN)
+		ret_run->synchronous = -1;
+	else
+		ret_run->synchronous = ret_run->synchronous != 0;
+	ret_run->lost_count = sqlite3_column_int64(stmt, 0);
+	ret_run->process_count = sqlite3_column_int64(stmt, 1);
+	ret_run->rank = sqlite3_column_int64(stmt, 2);
+	ret_run->doubt_count = sqlite3_column_int64(stmt, 3);
+	return 0;
+}
+
+void run_info_done(struct run_info *run)
+{
+	meta_free(run, FIELDS, ARRAY_COUNT(FIELDS));
+	memset(run, 0, sizeof(*run));
+}
+
+static int take_loader(sqlite3_stmt *stmt, void *item)
+{
+	struct loader_info *loader = item;
+
+	*loader = (struct loader_info){
+		.loader_id = sqlite3_column_int64(stmt, 0),
+		.workers = rows_time(stmt, 2),
+		.prefetch_factor = rows_time(stmt, 3),
+		.in_order = rows_time(stmt, 4),
+		.persistent = rows_time(stmt, 5),
+		.batch_size = rows_time(stmt, 6),
+		.batch_count = sqlite3_column_int64(stmt, 7),
+		.epoch_count = sqlite3_column_int64(stmt, 8),
+		.time_ns = sqlite3_column_int64(stmt, 9),
+		.pid = rows_time(stmt, 10),
+		.tid = rows_time(stmt, 11),
+		.nested = sqlite3_column_int(stmt, 12) != 0,
+		.life_ns = rows_time(stmt, 14),
+	};
+	rows_fill(stmt, 1, REDACT_TEXT, loader->kind, sizeof(loader->kind));
+	rows_fill(stmt, 13, REDACT_PLACE, loader->place, sizeof(loader->place));
+	return 1;
+}
+
+static int list_loaders(struct db *db, const char *sql, struct loader_info **ret_loaders,
+			size_t *ret_count)
+{
+	return rows_list(db, sql, 0, sizeof(**ret_loaders), take_loader, ret_loaders, ret_count);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct loader_info *left = a, *right = b;
+
+	if (left->time_ns != right->time_ns)
+		return left->time_ns > right->time_ns ? -1 : 1;
+	return left->loader_id < right->loader_id ? -1 : 1;
+}
+
+int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count)
+{
+	int r = list_loaders(db, PACKED_SQL, ret_loaders, ret_count);
+
+	for (size_t i = 0; r == 0 && i < *ret_count; i++) {
+		struct loader_info *loader = &(*ret_loaders)[i];
+		struct pack_head head;
+
+		r = pack_read_head(db, loader->loader_id, &head);
+		if (r < 0)
+			break;
+		loader->batch_count = head.batch_count;
+		loader->epoch_count = head.epoch_count;
+		loader->time_ns = head.time_ns;
+	}
+	if (r == -ENOENT || (r == 0 && !*ret_count)) {
+		free(*ret_loaders);
+		r = list_loaders(db, LOADERS_SQL, ret_loaders, ret_count);
+	}
+	if (r < 0) {
+		free(*ret_loaders);
+		*ret_loaders = NULL;
+		return r;
+	}
+	if (*ret_count)
+		qsort(*ret_loaders, *ret_count, sizeof(**ret_loaders), by_time);
+	return 0;
+}
+
+static int query_loader(struct db *db, int64_t loader_id, struct batch_series *series)
+{
+	ROWS *stmt = NULL;
+	int r = rows_ask(db, &stmt, LOADER_SQL, "n", loader_id);
+
+	if (r == 0)
+		r = rows_next(stmt);
+	if (r < 1)
+		return r;
+	series->workers = rows_small(stmt, 0);
+	series->prefetch_factor = rows_small(stmt, 1);
+	series->in_order = rows_small(stmt, 2);
+	series->persistent = rows_small(stmt, 3);
+	series->iterable = rows_small(stmt, 4);
+	return 0;
+}
+
+int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t load_begin_ns)
+{
+	int64_t end_ns, ready_ns;
+
+	if (begin_ns < 0 || load_begin_ns < 0 || row->load_ns < 0 || row->wait_ns < 0 ||
+	    __builtin_add_overflow(load_begin_ns, row->load_ns, &ready_ns) ||
+	    __builtin_add_overflow(begin_ns, row->wait_ns, &end_ns))
+		return QUERY_UNKNOWN;
+	if (ready_ns <= begin_ns)
+		return row->wait_ns;
+	return ready_ns < end_ns ? end_ns - ready_ns : 0;
+}
+
+/* What was waited for memory to be freed once the batch was in hand, in wait and hand-over. */
+static void add_free(struct batch_row *row, int64_t free_ns)
+{
+	if (free_ns <= 0 || row->wait_ns < 0)
+		return;
+	row->wait_ns = clamp_add(row->wait_ns, free_ns);
+	if (row->handover_ns >= 0)
+		row->handover_ns = clamp_add(row->handover_ns, free_ns);
+}
+
+/* When it was handed out and when its step ended, and what of that was in no column. */
+static void span_row(struct batch_series *series, const struct batch_row *row, int64_t begin_ns,
+		     int64_t free_ns)
+{
+	const int64_t step_ns = row->step_ns;
+	int64_t out_ns, end_ns;
+
+	series->tail_begin_ns = step_ns < 0 && begin_ns >= 0 ? begin_ns : SERIES_UNKNOWN;
+	if (begin_ns < 0 || row->wait_ns < 0 ||
+	    __builtin_add_overflow(begin_ns, row->wait_ns, &out_ns) ||
+	    __builtin_add_overflow(begin_ns, step_ns > row->wait_ns ? step_ns : row->wait_ns,
+				   &end_ns))
+		return;
+	if (series->first_ns == SERIES_UNKNOWN)
+		series->first_ns = out_ns;
+	if (step_ns < 0)
+		return;
+	if (end_ns > series->last_ns)
+		series->last_ns = end_ns;
+	if (row->compute_ns >= 0)
+		series->elsewhere_ns +=
+			fmax((double)(end_ns - out_ns) - (double)row->compute_ns -
+				     fmax((double)free_ns, 0),
+			     0);
+}
+
+static void add_fetches(struct series_fetches *fetches, sqlite3_stmt *stmt)
+{
+	if (rows_time(stmt, 17) < 0)
+		return;
+	fetches->batches++;
+	fetches->count += (double)rows_time(stmt, 17);
+	fetches->ns += fmax((double)rows_time(stmt, 18), 0);
+	fetches->cpu_ns += fmax((double)rows_time(stmt, 19), 0);
+}
+
+static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
+{
+	int32_t ready = rows_small(stmt, 10);
+	int64_t begin_ns = rows_time(stmt, 12), free_ns = rows_time(stmt, 16);
+	struct batch_row row = {
+		.load_cpu_ns = rows_time(stmt, 6),
+		.epoch = rows_small(stmt, 7),
+		.batch = rows_small(stmt, 8),
+		.worker = rows_small(stmt, 9),
+		.head_ready = ready < 0 ? -1 : ready > 0,
+		.qdepth = rows_small(stmt, 11),
+	};
+
+	for (int i = 0; i < SERIES_TIMES - 2; i++) /* all but the parts of the wait */
+		row.times[i] = rows_time(stmt, i);
+	row.sample_ns = rows_time(stmt, 15);
+	/* At the start of an epoch there is more to take in than batches. */
+	if (rows_time(stmt, 14) >= 0 && row.batch >= series->workers) {
+		series->receive_ns += (double)rows_time(stmt, 14);
+		series->receive_count++;
+	}
+	if (row.batch >= account_start_count(series->workers))
+		add_fetches(&series->fetches, stmt);
+	row.handover_ns = query_handover_ns(&row, begin_ns, rows_time(stmt, 13));
+	span_row(series, &row, begin_ns, free_ns);
+	add_free(&row, free_ns);
+	return series_append(series, &row);
+}
+
+/* Epochs `first` to `last` of a loader: what they waited for besides their batches. */
+static int read_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t last,
+		       struct batch_series *series)
+{
+	int64_t workers = series->workers > 0 ? series->workers : 0;
+	ROWS *stmt = NULL;
+	int r = rows_ask(db, &stmt, EPOCHS_SQL, "nnnn", loader_id, first, last, workers);
+
+	while (r == 0 && (r = rows_next(stmt)) == 1) {
+		const struct series_epoch epoch = {
+			.epoch = rows_small(stmt, 0),
+			.begin_ns = rows_time(stmt, 1),
+			.setup_ns = (float)query_known(rows_time(stmt, 2)),
+			.stop_begin_ns = rows_time(stmt, 3),
+			.stop_ns = (float)query_known(rows_time(stmt, 4)),
+			.boot_ns = (float)query_known(rows_time(stmt, 5)),
+		};
+
+		r = series_add_epoch(series, &epoch);
+	}
+	return r;
+}
+
+/* Of some of an epoch's batches its start and end are no part. */
+static int read_filtered(struct db *db, const struct batch_filter *filter,
+			 struct batch_series *series)
+{
+	ROWS *stmt = NULL;
+	int r = rows_of_batches(db, SERIES_SQL, filter, &stmt);
+
+	while (r == 0 && (r = rows_next(stmt)) == 1)
+		r = append_row(series, stmt);
+	series->is_part = !rows_is_whole(filter) && series->run_count &&
+			  (series->runs[0].epoch > 0 || series->runs[0].batch > 0);
+	return r;
+}
+
+int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series)
+{
+	struct run_info run;
+	int r = query_run(db, &run);
+
+	if (r < 0)
+		return r;
+	series->lost_count = run.lost_count;
+	cores_read(&run, series);
+	series->synchronous = run.synchronous;
+	run_info_done(&run);
+
+	r = query_loader(db, filter->loader_id, series);
+	if (r == 0 && filter->first < 0 && filter->last < 0)
+		r = read_epochs(db, filter->loader_id, filter->epoch >= 0 ? filter->epoch : 0,
+				 filter->epoch >= 0 ? filter->epoch : INT32_MAX, series);
+	if (r < 0)
+		return r;
+	r = rows_is_whole(filter) ? pack_read_series(db, filter->loader_id, series) : -ENOENT;
+	return r == -ENOENT ? read_filtered(db, filter, series) : r;
+}
+
+static int take_note(sqlite3_stmt *stmt, void *item)
+{
+	char **note = item;
+	int r = rows_copy(stmt, 0, REDACT_TEXT, note);
+
+	return r < 0 ? r : *note != NULL;
+}
+
+int query_notes(struct db *db, char ***ret_notes, size_t *ret_count)
+{
+	int r = rows_list(db, NOTES_SQL, 0, sizeof(**ret_notes), take_note, ret_notes, ret_count);
+
+	if (r == 0)
+		return 0;
+	while (*ret_count)
+		free((*ret_notes)[--*ret_count]);
+	free(*ret_notes);
+	*ret_notes = NULL;
+	return r;
+}

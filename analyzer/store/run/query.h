@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * query.h - questions to a dlprof database, answered as plain structs.
+ *
+ * Functions return 0 or a negative errno (db.h). Strings belong to the struct that holds them.
+ */
+#pragma once
+
+#include "store/database/db.h"
+#include "store/database/run.h"
+
+int query_run(struct db *db, struct run_info *ret_run);
+void run_info_done(struct run_info *run);
+
+/* All loaders, the one with the most time first; *ret_loaders is to be freed, NULL if none. */
+int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count);
+
+/*
+ * Fills `series` (initialised by the caller), workers and the like included. A time below 0 is
+ * no time: it is taken as not observed.
+ */
+int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series);
+
+/* Of a batch's wait, the part after it was finished; QUERY_UNKNOWN. */
+int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t load_begin_ns);
+
+/* Notes of level doubt, then warning, oldest first; *ret_notes and each to be freed. */
+int query_notes(struct db *db, char ***ret_notes, size_t *ret_count);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * steps.h - what a job of a thousand ranks asks of each of them. 0 or a negative errno (db.h).
+ */
+#pragma once
+
+#include "analysis/ranks/rank.h"
+#include "store/database/run.h"
+
+/*
+ * As query_loaders(), but of a run's only loader nothing is told beside its id: no batch is looked
+ * at.
+ */
+int steps_list_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count);
+
+/* When each epoch began to deliver, plus `offset_ns`, ascending; *ret_epochs is to be freed. */
+int steps_read_epochs(struct db *db, int64_t loader_id, int64_t offset_ns,
+		      struct rank_epoch **ret_epochs, size_t *ret_count);

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * write.h - put what the drain found into the database.
+ *
+ * Every row can be written again: a drain that was killed reads again what it had not released.
+ * Functions return 0 or a negative errno. WRITE_UNKNOWN becomes NULL; strings may be NULL.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/database/columns.h"
+#include "store/database/db.h"
+#include "store/database/meta.h"
+
+#define WRITE_UNKNOWN INT64_MIN
+
+struct writer;
+
+int writer_open(struct db *db, struct writer **ret_writer);
+void writer_close(struct writer *writer);
+
+int writer_meta(struct writer *writer, enum meta key, const char *value);
+int writer_meta_number(struct writer *writer, enum meta key, int64_t value);
+
+/* "KEY VALUE" of a recorded process, if it may say that (meta.def). */
+int writer_meta_noted(struct writer *writer, const char *key, const char *value);
+
+/* A row is an array of numbers, and then texts: write.c binds them in this order. */
+struct process_row {
+	int64_t pid, life_ns, ppid, worker_id, loader_id, stream, start_ns, end_ns;
+	int64_t exit_status;
+	const char *role;
+	const char *exit;
+	const char *command;
+};
+
+int writer_process(struct writer *writer, const struct process_row *row);
+
+/* What a process used; see t_use in schema.sql. */
+struct use_row {
+	int64_t pid, life_ns, runnable_milli, cores_allowed, private_begin_bytes, private_end_bytes,
+		major_faults, swapped_bytes;
+};
+
+int writer_use(struct writer *writer, const struct use_row *row);
+
+struct thread_row {
+	int64_t pid, tid, cpu_ns;
+	const char *name;
+};
+
+int writer_thread(struct writer *writer, const struct thread_row *row);
+/* Takes back those of a process. */
+int writer_no_threads(struct writer *writer, int64_t pid);
+
+struct loader_row {
+	int64_t pid, number, workers, prefetch_factor, in_order, persistent, batch_size;
+	const char *kind;
+};
+
+/* The loader's id, a new one where the process's loader of that number has none. */
+int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id);
+
+struct epoch_row {
+	int64_t loader_id, epoch, begin_ns, setup_ns, stream, generation, tid, nested;
+};
+
+/* The epoch, and whose the workers of its stream are. */
+int writer_epoch(struct writer *writer, const struct epoch_row *row);
+
+/* What its batches and its end tell of an epoch that is there. */
+struct epoch_seen {
+	int64_t tid, nested, stop_begin_ns, stop_ns;
+	int64_t save_ns; /* since it was told last */
+};
+
+int writer_epoch_seen(struct writer *writer, int64_t loader_id, int64_t epoch,
+		      const struct epoch_seen *seen);
+
+/* Where the program makes the process's loader of that number. */
+int writer_place(struct writer *writer, int64_t pid, int64_t number, const char *place);
+
+/* Which epoch a stream's generation is, and how many workers its loader has; -ENOENT. */
+int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generation,
+		      int64_t *ret_loader_id, int64_t *ret_epoch, int64_t *ret_in_order);
+
+struct batch_values {
+#define X(name) int64_t name;
+	BATCH_COLUMNS(X)
+#undef X
+};
+
+static inline void batch_values_init(struct batch_values *values)
+{
+#define X(name) values->name = WRITE_UNKNOWN;
+	BATCH_COLUMNS(X)
+#undef X
+}
+
+int writer_batch(struct writer *writer, const struct batch_values *values);
+
+/* What the load of a batch made. */
+struct made_row {
+	int64_t loader_id, epoch, task, tensor_count, batch_bytes;
+};
+
+int writer_made(struct writer *writer, const struct made_row *row);
+
+/* A stage of a loader's pipeline; see t_stage in schema.sql. `parent`: a number as `number` is. */
+struct stage_row {
+	int64_t pid, number, parent, kernel, root, autotuned, parallel, capacity, threads;
+	const char *name, *kind;
+};
+
+int writer_stage(struct writer *writer, const struct stage_row *row);
+
+/* What the stage of that number did in a window of time. */
+struct stage_sum_row {
+	int64_t begin_ns, window_ns, loader_id, epoch, elements, busy_ns, own_ns, cpu_ns, read_ns,
+		ready;
+};
+
+int writer_stage_sum(struct writer *writer, int64_t pid, int64_t number,
+		     const struct stage_sum_row *row);
+
+/* What the GPU did in the step of a batch whose row is written. */
+struct gpu_values {
+	int64_t loader_id, epoch, task;
+#define X(name) int64_t name;
+	BATCH_GPU(X)
+	GPU_STEP_COLUMNS(X)
+#undef X
+};
+
+void gpu_values_init(struct gpu_values *values);
+int writer_gpu_step(struct writer *writer, const struct gpu_values *values);
+
+/* ... and one of several devices; see schema.sql. */
+struct gpu_device_row {
+	int64_t loader_id, epoch, task, device, fed, busy_ns, idle_wait_ns, kernel_count,
+		graph_count, h2d_bytes, peer_bytes;
+};
+
+int writer_gpu_device(struct writer *writer, const struct gpu_device_row *row);
+
+/* How long the host was in calls of CUDA meanwhile. */
+struct gpu_call_values {
+	int64_t loader_id, epoch, task;
+#define X(name) int64_t name;
+	GPU_CALL_COLUMNS(X)
+#undef X
+};
+
+int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values);
+
+/* Takes back what was written of the GPU in the process's steps that touch [begin_ns, end_ns), if
+ * any. */
+int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
+		  bool *ret_any);
+
+/* The kernel's name as it is mangled, and as people read it. */
+int writer_kernel(struct writer *writer, int64_t id, const char *symbol, const char *name);
+
+/* Nothing is known of the GPU from begin_ns on; WRITE_UNKNOWN: no end yet. Ends at its
+ * begin: there was none. */
+int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
+	       const char *why);
+
+struct slow_row {
+	int64_t ts_ns, pid, tid, ns;
+	const char *class;
+	const char *what;
+};
+
+/* A tally of segment.h as it stands now; see schema.sql for the columns. */
+struct tally_row {
+	int64_t slot, place, class, count, ns, bytes, pixels, slowest_ns, error_ns;
+	const char *segment, *kind, *name, *detail;
+};
+
+int writer_live(struct writer *writer, const struct tally_row *row);
+
+/*
+ * The segment's process is over: each tally becomes part of the totals, as it is, or as it was
+ * written last (of the row only the place counts); then nothing of the segment is added any more.
+ */
+int writer_total(struct writer *writer, const struct tally_row *row);
+int writer_fold(struct writer *writer, const struct tally_row *row);
+int writer_folded(struct writer *writer, const char *segment);
+int writer_is_folded(struct writer *writer, const char *segment, bool *ret_folded);
+
+/* What is not listed of this kind may have taken so much more. */
+int writer_unlisted(struct writer *writer, const char *kind, int64_t ns);
+
+/* Keeps the heaviest totals of a kind. */
+int writer_trim(struct writer *writer, const char *kind, int64_t keep_count);
+
+int writer_slow(struct writer *writer, const struct slow_row *row);
+/* The stack under a slow operation; *ret_found: its row is there. */
+int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *text,
+		 bool *ret_found);
+
+/* The id of a frame, a new one where it has none. */
+int writer_frame(struct writer *writer, const char *file, const char *function, int64_t line,
+		 int64_t *ret_id);
+
+/* So many more samples of a stack, which stand for so much time; see t_stack in schema.sql. */
+struct samples_row {
+	const char *role;
+	int64_t loader_id;
+	const char *phase, *frames;
+	int64_t count, ns;
+};
+
+int writer_samples(struct writer *writer, const struct samples_row *row);
+
+struct doing_row {
+	int64_t pid, worker_id, since_ns, seen_ns;
+	const char *role, *frames;
+};
+
+int writer_doing(struct writer *writer, const struct doing_row *row);
+
+int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count);
+int writer_note(struct writer *writer, const char *level, const char *text);
+/* `ns`: the length of a range, or WRITE_UNKNOWN. */
+int writer_mark(struct writer *writer, int64_t ts_ns, int64_t pid, int64_t tid, int64_t ns,
+		const char *text);
+
+/* The threshold of every loader, once the run is over. */
+int writer_theta(struct writer *writer, int64_t loader_id, int64_t theta_ns);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/interpreter/later.h"
+
+#include "base/sys.h"
+#include "batch/scope.h"
+#include "record/activate.h"
+
+static struct later *later;
+static size_t later_count;
+
+/*
+ * Something of it may have come since the last look. Functions of modules are patched in workers
+ * only, so that what there is of them may wait for a worker for ever.
+ */
+static atomic_bool later_due HOT_DATA = true, functions_due HOT_DATA = true;
+
+void later_ready(struct later *modules, size_t count)
+{
+	later = modules;
+	later_count = count;
+}
+
+bool later_is_importing(PyObject *module)
+{
+	OWNED PyObject *spec = api_get_named(module, "__spec__");
+
+	return spec && api_get_flag(spec, "_initializing", false);
+}
+
+/* Borrowed, or NULL. One that is being initialized may stand for what it implies. */
+static PyObject *find_module(PyObject *modules, const struct later *wanted)
+{
+	PyObject *module = py.PyDict_GetItemString(modules, wanted->module);
+
+	if (module || !wanted->implied)
+		return module;
+	module = py.PyDict_GetItemString(modules, wanted->implied);
+	if (!module || later_is_importing(module))
+		return module;
+	module = py.PyImport_ImportModule(wanted->module);
+	if (module)
+		py.Py_DecRef(module);	/* sys.modules keeps it */
+	else
+		py.PyErr_Clear();
+	return module;
+}
+
+/* NULL: another interpreter than the main one. */
+static PyObject *modules_of_main(void)
+{
+	return api_main_interpreter() ? py.PySys_GetObject("modules") : NULL;
+}
+
+static void look(PyObject *modules, bool functions)
+{
+	bool missed = false;
+
+	atomic_store(&later_due, false);
+	atomic_store(&functions_due, !functions);
+	for (size_t i = 0; i < later_count; i++) {
+		PyObject *module;
+
+		if (atomic_load(&later[i].done))
+			continue;
+		module = find_module(modules, &later[i]);
+		if (!module)
+			continue;
+		if (later[i].is_function && !functions) {
+			missed = true;
+			continue;
+		}
+		if (later_is_importing(module)) {	/* by another thread, say */
+			atomic_store(&later_due, true);
+			continue;
+		}
+		atomic_store(&later[i].done, true);
+		py.Py_IncRef(module);
+		later[i].patch(module, later[i].row);
+		py.Py_DecRef(module);
+	}
+	scope_decoders_missed(missed);
+}
+
+void later_load_begin(bool functions)
+{
+	static _Atomic ssize_t known_count;
+	PyObject *modules = modules_of_main();
+	ssize_t count = modules ? py.PyDict_Size(modules) : 0;
+
+	if (count < 0)	/* somebody's own kind of mapping */
+		py.PyErr_Clear();
+	/* Not every import is an event. */
+	if (!modules ||
+	    likely(!atomic_load(&later_due) && !(functions && atomic_load(&functions_due)) &&
+		   count == atomic_load(&known_count)))
+		return;
+	atomic_store(&known_count, count);
+	look(modules, functions);
+}
+
+OFTEN void later_opened(void)
+{
+	PyObject *modules = unlikely(atomic_load(&later_due)) ? modules_of_main() : NULL;
+
+	if (modules)
+		look(modules, false);
+}
+
+/* A decoder that appears in the middle of a load is timed from the next load on. */
+static bool is_awaited(PyObject *name)
+{
+	for (size_t i = 0; i < later_count; i++)
+		if (!atomic_load(&later[i].done) &&
+		    py.PyUnicode_CompareWithASCIIString(name, later[i].module) == 0)
+			return true;
+	return false;
+}
+
+void later_import(PyObject *name)
+{
+	atomic_store_explicit(&later_due, true, memory_order_relaxed);
+	if (unlikely(activate_on()) && is_awaited(name))
+		scope_decoders_missed(true);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/interpreter/patch.h"
+
+#include "base/note.h"
+#include "base/text.h"
+#include "record/activate.h"
+
+#define POINT_MAX 64
+
+/* Modules are noted when imported, long before the process begins to record. */
+static struct {
+	const char *where;
+	const char *name;
+	bool found;
+} noted[POINT_MAX];
+static size_t noted_count;
+
+static void report(size_t i)
+{
+	TEXT(line, 160);
+
+	text_join(&line, noted[i].where, ".", noted[i].name);
+	note_add(noted[i].found ? '+' : '-', line.buffer);
+}
+
+void patch_note(const char *where, const char *name, bool found)
+{
+	if (noted_count == POINT_MAX)
+		return;
+	noted[noted_count].where = where;
+	noted[noted_count].name = name;
+	noted[noted_count].found = found;
+	if (activate_on())
+		report(noted_count);
+	noted_count++;
+}
+
+void patch_report(void)
+{
+	for (size_t i = 0; i < noted_count; i++)
+		report(i);
+}
+
+static bool set_wrapper(PyObject *owner, PyMethodDef *method, bool bind)
+{
+	OWNED PyObject *original = api_get_named(owner, method->ml_name);
+	OWNED PyObject *function =
+		original ? py.PyCFunction_NewEx(method, original, NULL) : NULL;
+	OWNED PyObject *bound = function && bind ? py.PyInstanceMethod_New(function) : NULL;
+	PyObject *wrapper = bind ? bound : function;
+	bool set = wrapper && py.PyObject_SetAttrString(owner, method->ml_name, wrapper) == 0;
+
+	if (!set)
+		py.PyErr_Clear();
+	return set;
+}
+
+void patch_points(PyObject *module, struct patch_point *points, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		OWNED PyObject *class = api_get_named(module, points[i].class);
+
+		patch_note(points[i].where, points[i].method.ml_name,
+			   class && patch_class(class, &points[i].method));
+	}
+}
+
+bool patch_has_method(PyObject *module, const struct patch_point *point)
+{
+	OWNED PyObject *class = api_get_named(module, point->class);
+	OWNED PyObject *found = class ? api_get_named(class, point->method.ml_name) : NULL;
+
+	return found;
+}
+
+bool patch_optional(PyObject *module, struct patch_point *point)
+{
+	if (!patch_has_method(module, point))
+		return false;
+	patch_points(module, point, 1);
+	return true;
+}
+
+bool patch_class(PyObject *owner, PyMethodDef *method)
+{
+	return set_wrapper(owner, method, true);
+}
+
+bool patch_guest_make(struct patch_guest *guest, PyObject *owner, PyMethodDef *method)
+{
+	guest->name.text = method->ml_name;
+	guest->original = api_get_named(owner, method->ml_name);
+	guest->function = guest->original ? py.PyCFunction_NewEx(method, guest->original, NULL)
+					  : NULL;
+	guest->bound = guest->function ? py.PyInstanceMethod_New(guest->function) : NULL;
+	py.PyErr_Clear();
+	if (!guest->bound || !api_name(&guest->name))
+		return false;
+	py.Py_IncRef(owner);
+	guest->owner = owner;
+	return true;
+}
+
+static void swap(struct patch_guest *guest, const PyObject *before, PyObject *after)
+{
+	PyObject *type, *value, *traceback;
+
+	py.PyErr_Fetch(&type, &value, &traceback);
+	{
+		OWNED PyObject *found = api_get_again(guest->owner, &guest->name);
+
+		if (found == before)
+			py.PyObject_SetAttr(guest->owner, guest->name.string, after);
+		py.PyErr_Clear();
+	}
+	py.PyErr_Restore(type, value, traceback);
+}
+
+void patch_guest_comes(struct patch_guest *guest)
+{
+	swap(guest, guest->original, guest->bound);
+}
+
+/* Asked of its class, a method is the function in it. */
+void patch_guest_goes(struct patch_guest *guest)
+{
+	swap(guest, guest->function, guest->original);
+}
+
+bool patch_attribute(PyObject *object, PyMethodDef *method)
+{
+	return set_wrapper(object, method, false);
+}
+
+bool patch_function(PyObject *module, const char *name, PyMethodDef *method, PyObject **original)
+{
+	OWNED PyObject *string = NULL, *function = NULL;
+	bool set = false;
+
+	*original = api_get_named(module, method->ml_name);
+	if (!*original)
+		return false;
+	string = py.PyUnicode_FromString(name);
+	if (string)
+		function = py.PyCFunction_NewEx(method, NULL, string);
+	if (function)
+		set = py.PyObject_SetAttrString(module, method->ml_name, function) == 0;
+	py.PyErr_Clear();
+	return set;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/interpreter/standin.h"
+
+#include <stddef.h>
+
+#include "base/sys.h"
+
+static struct api_name object_name = {"_dlprof_object", NULL};
+
+/* Past its class's own __setattr__: attributes that others set belong to what it stands for. */
+OFTEN bool standin_keep(PyObject *standing, struct api_name *name, PyObject *value)
+{
+	PyObject *string = api_name(name);
+
+	return string && py.PyObject_GenericSetAttr(standing, string, value) == 0;
+}
+
+/* NULL with an exception, in a stand-in that was copied without its state. */
+OFTEN PyObject *standin_kept(PyObject *standing, struct api_name *name)
+{
+	PyObject *string = api_name(name);
+
+	return string ? py.PyObject_GenericGetAttr(standing, string) : NULL;
+}
+
+OFTEN PyObject *standin_make(PyObject *class, PyObject *object)
+{
+	OWNED PyObject *standing = py.PyObject_CallObject(class, NULL);
+
+	return standing && standin_keep(standing, &object_name, object) ? api_take(&standing)
+									: NULL;
+}
+
+OFTEN PyObject *standin_original(PyObject *args)
+{
+	PyObject *standing = py.PyTuple_GetItem(args, 0);
+
+	return standing ? standin_kept(standing, &object_name) : NULL;
+}
+
+/* __getattr__: only for what the stand-in itself lacks. */
+static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	PyObject *name = py.PyTuple_GetItem(args, 1);
+	OWNED PyObject *object = NULL;
+
+	/* Copied without its state it has no object, and asking for that would come here again. */
+	if (name && py.PyUnicode_CompareWithASCIIString(name, object_name.text) == 0) {
+		py.PyErr_SetObject(*py.attribute_error, name);
+		return NULL;
+	}
+	if (name)
+		object = standin_original(args);
+	return object ? py.PyObject_GetAttr(object, name) : NULL;
+}
+
+/* A method that Python asks the class for; `name`: which. */
+static PyObject *on_forward(PyObject *name, PyObject *args, PyObject *kwargs)
+{
+	OWNED PyObject *object = standin_original(args);
+	OWNED PyObject *method = object ? py.PyObject_GetAttr(object, name) : NULL;
+	OWNED PyObject *rest = method ? api_slice(args, 1) : NULL;
+
+	return rest ? py.PyObject_Call(method, rest, kwargs) : NULL;
+}
+
+/* For isinstance(). */
+static PyObject *on_class(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	OWNED PyObject *object = standin_original(args);
+
+	return object ? py.PyObject_GetAttrString(object, "__class__") : NULL;
+}
+
+static PyMethodDef attribute_method = {"__getattr__", on_attribute, PY_VARARGS_KEYWORDS, NULL};
+static PyMethodDef forward_method = {"forward", on_forward, PY_VARARGS_KEYWORDS, NULL};
+static PyMethodDef class_method = {"__class__", on_class, PY_VARARGS_KEYWORDS, NULL};
+
+static bool add_method(PyObject *dict, PyMethodDef *method, const char *name, PyObject *self)
+{
+	OWNED PyObject *function = py.PyCFunction_NewEx(method, self, NULL);
+	OWNED PyObject *bound = function ? py.PyInstanceMethod_New(function) : NULL;
+
+	return bound && py.PyDict_SetItemString(dict, name, bound) == 0;
+}
+
+/* What Python looks up on the class, not on the object, so that __getattr__ does not see it. */
+static const char *const forwarded[] = {
+	"__len__", "__bool__", "__iter__", "__next__", "__contains__", "__call__", "__add__",
+	"__radd__", "__eq__", "__ne__", "__hash__", "__repr__", "__str__", "__dir__",
+	"__setitem__", "__delitem__", "__enter__", "__exit__", "__length_hint__",
+	"__setattr__", "__delattr__", "__reduce__", "__reduce_ex__", NULL,
+};
+
+/* Those of `forwarded` that the object has; what it is not, the stand-in must not seem to be. */
+static bool add_forwarded(PyObject *dict, PyObject *object)
+{
+	OWNED PyObject *type = py.PyObject_Type(object);
+	bool added = type;
+
+	for (const char *const *name = forwarded; added && *name; name++) {
+		OWNED PyObject *self = NULL;
+
+		if (!api_has(type, *name))
+			continue;
+		self = py.PyUnicode_InternFromString(*name);
+		added = self && add_method(dict, &forward_method, *name, self);
+	}
+	return added;
+}
+
+static bool add_class(PyObject *dict)
+{
+	OWNED PyObject *getter = py.PyCFunction_NewEx(&class_method, NULL, NULL);
+	OWNED PyObject *args = getter ? py.PyTuple_Pack(1, getter) : NULL;
+	OWNED PyObject *property = args ? py.PyObject_CallObject(py.property_type, args) : NULL;
+
+	return property && py.PyDict_SetItemString(dict, "__class__", property) == 0;
+}
+
+/*
+ * Classes are made once for each class of what they stand for: a class is a cycle, which a program
+ * that has switched the collector off would keep from each epoch.
+ */
+#define KNOWN_MAX 8
+
+static struct known {
+	PyObject *type; /* weak */
+	PyMethodDef *const *methods;
+	PyObject *class;
+} known[KNOWN_MAX];
+
+/* New reference, or NULL. */
+static PyObject *find_class(const PyObject *type, PyMethodDef *const *methods)
+{
+	for (size_t i = 0; i < KNOWN_MAX && known[i].class; i++) {
+		OWNED PyObject *found = known[i].methods == methods
+						? py.PyObject_CallObject(known[i].type, NULL)
+						: NULL;
+
+		if (found && found == type) {
+			py.Py_IncRef(known[i].class);
+			return known[i].class;
+		}
+	}
+	return NULL;
+}
+
+/* In place of the one that was made first. */
+static void keep_class(PyObject *type, PyMethodDef *const *methods, PyObject *class)
+{
+	static size_t newest;
+	PyObject *reference = py.PyWeakref_NewRef(type, NULL);
+	struct known *place = &known[newest++ % KNOWN_MAX];
+	OWNED PyObject *old_type = NULL, *old_class = NULL;
+
+	if (!reference) {
+		py.PyErr_Clear();
+		return;
+	}
+	old_type = place->type;
+	old_class = place->class;
+	py.Py_IncRef(class);
+	*place = (struct known){reference, methods, class};
+}
+
+static PyObject *make_class(const char *name, PyMethodDef *const *methods, PyObject *like)
+{
+	OWNED PyObject *dict = py.PyDict_New(), *bases = py.PyTuple_New(0);
+	OWNED PyObject *title = py.PyUnicode_FromString(name), *args = NULL;
+	bool added = dict && bases && title && add_class(dict) &&
+		     add_method(dict, &attribute_method, attribute_method.ml_name, NULL) &&
+		     (!like || add_forwarded(dict, like));
+	PyObject *class = NULL;
+
+	for (; added && *methods; methods++)
+		added = add_method(dict, *methods, (*methods)->ml_name, NULL);
+	if (added)
+		args = py.PyTuple_Pack(3, title, bases, dict);
+	if (args)
+		class = py.PyObject_CallObject(py.type_type, args);
+	py.PyErr_Clear();
+	return class;
+}
+
+PyObject *standin_class(const char *name, PyMethodDef *const *methods, PyObject *like)
+{
+	OWNED PyObject *type = like ? py.PyObject_Type(like) : NULL;
+	PyObject *class = type ? find_class(type, methods) : NULL;
+
+	if (class)
+		return class;
+	class = make_class(name, methods, like);
+	if (class && type)
+		keep_class(type, methods, class);
+	return class;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/loaders/follow.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/note.h"
+#include "python/interpreter/standin.h"
+#include "python/loaders/tfdata.h"
+#include "python/torch/iterator.h"
+#include "record/activate.h"
+
+#define FOLLOWED_MAX 128
+
+/*
+ * An iterator that is followed. Known by its address, so that nothing is put into objects of the
+ * user's. Where it cannot be referred to weakly, one at the address of another that is gone goes on
+ * where that one stopped, in a new epoch if that one came to its end. Under the GIL.
+ */
+static struct followed {
+	const void *object;
+	PyObject *reference; /* weak; NULL: none */
+	struct follow_what what;
+	uint32_t life;
+	uint32_t users; /* threads in a call of it; the proxy that owns it */
+	uint64_t used_ns; /* 0: free */
+	bool gave_way;
+	bool made; /* by this loader, whatever the object itself says */
+	struct consumer consumer;
+} followed[FOLLOWED_MAX];
+static size_t followed_count; /* that were ever in use */
+
+static void drop(struct followed *one)
+{
+	if (one->life == thread_life)
+		consumer_abandon(&one->consumer);
+	if (one->reference)
+		py.Py_DecRef(one->reference);
+	memset(one, 0, sizeof(*one));
+}
+
+static bool is_gone(const struct followed *one)
+{
+	OWNED PyObject *object =
+		one->reference ? py.PyObject_CallObject(one->reference, NULL) : NULL;
+
+	if (!object)
+		py.PyErr_Clear();
+	return object && object == py.none;
+}
+
+/*
+ * The one of this object, or a new one in place of one that is gone, or was not used for longest.
+ * NULL: all are in use. An iterator of the same loader that was left half-way is not asked again
+ * once it is gone, so the loader's next epoch can begin.
+ */
+static struct followed *find(const struct follow_what *what, const void *key, PyObject *object)
+{
+	struct followed *oldest = NULL;
+
+	for (size_t i = 0; i < followed_count; i++) {
+		struct followed *one = &followed[i];
+		const bool ours = one->life == thread_life && one->what.kind == what->kind &&
+				  (one->what.loader == what->loader ||
+				   (one->made && one->object == key));
+
+		if (ours && !one->users && is_gone(one))
+			drop(one);
+		else if (ours && key && one->object == key)
+			return one;
+		if (one->users && one->life == thread_life)
+			continue;
+		if (!oldest || one->used_ns < oldest->used_ns)
+			oldest = one;
+	}
+	if ((!oldest || oldest->used_ns) && followed_count < FOLLOWED_MAX)
+		oldest = &followed[followed_count++];
+	if (!oldest)
+		return NULL;
+	if (oldest->used_ns && oldest->life == thread_life && oldest->consumer.stream &&
+	    !oldest->consumer.over && !is_gone(oldest))
+		note_once('w', "dlprof tracks 128 iterators; beyond that it may count too many "
+			       "epochs, each too short");
+	drop(oldest);
+	oldest->object = key;
+	oldest->what = *what;
+	oldest->life = thread_life;
+	oldest->used_ns = clock_now_ns();
+	if (object) {
+		oldest->reference = py.PyWeakref_NewRef(object, NULL);
+		py.PyErr_Clear();
+	}
+	return oldest;
+}
+
+static void begin_epoch(struct followed *one, uint64_t begin_ns)
+{
+	const struct consumer_facts facts = {
+		.kind = one->what.kind,
+		.workers = -1,
+		.dataset = one->what.loader,
+		CONSUMER_OPAQUE,
+	};
+
+	if (!one->consumer.stream || one->consumer.over)
+		iterator_start(&one->consumer, &facts, begin_ns);
+}
+
+static PyObject *ask(struct followed *one, PyObject *callable, PyObject *args, PyObject *kwargs)
+{
+	PyObject *batch;
+
+	one->users++;
+	tfdata_hold();
+	batch = py.PyObject_Call(callable, args, kwargs);
+	tfdata_release();
+	return batch;
+}
+
+static void tell(struct followed *one, struct consumer_wait *wait, const PyObject *batch)
+{
+	struct consumer *consumer = &one->consumer;
+	const bool ended = !batch && py.PyErr_ExceptionMatches(*py.stop_iteration);
+
+	one->used_ns = clock_now_ns();
+	/* An iterator may be asked again at its end; that is no epoch. */
+	if (ended && consumer->over) {
+		consumer_wait_cancel(wait);
+		return;
+	}
+	begin_epoch(one, wait->begin_ns);
+	if (batch)
+		consumer_wait_end(consumer, wait, (uint32_t)consumer->ordinal);
+	else
+		consumer_wait_stop(consumer, wait, !ended);
+}
+
+static enum ahead_answer answer_of(const PyObject *batch)
+{
+	if (batch)
+		return AHEAD_BATCH;
+	return py.PyErr_ExceptionMatches(*py.stop_iteration) ? AHEAD_ENDED : AHEAD_FAILED;
+}
+
+/* What it is made of is recorded first, and if it is followed, nothing else is. */
+static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *args,
+			    PyObject *kwargs)
+{
+	const uint32_t life = thread_life;
+	struct thread *thread = thread_get();
+	const uint32_t count = thread ? thread->wait_count : 0;
+	const uint64_t begin_ns = clock_now_ns();
+	struct consumer_wait wait;
+	PyObject *batch = ask(one, callable, args, kwargs);
+
+	if (thread_life != life) /* a fork returned into this child */
+		return batch;
+	one->users--;
+	if (one->what.ahead && consumer_hand_on(one->what.ahead, begin_ns, answer_of(batch)))
+		return batch;
+	one->gave_way |= !thread || thread->wait_count != count;
+	if (one->gave_way)
+		return batch;
+	if (consumer_wait_begin(&one->consumer, &wait, begin_ns))
+		tell(one, &wait, batch);
+	return batch;
+}
+
+/* One batch of `one`, or no more of them. */
+static PyObject *next(struct followed *one, PyObject *callable, PyObject *args, PyObject *kwargs)
+{
+	const uint32_t life = thread_life;
+	struct consumer_wait wait;
+	PyObject *batch;
+
+	if (one->what.gives_way || one->what.ahead)
+		return next_after(one, callable, args, kwargs);
+	if (!one->consumer.over)
+		begin_epoch(one, clock_now_ns());
+	if (!consumer_wait_begin(&one->consumer, &wait, 0))
+		return py.PyObject_Call(callable, args, kwargs);
+	batch = ask(one, callable, args, kwargs);
+	if (thread_life != life)
+		return batch;
+	one->users--;
+	tell(one, &wait, batch);
+	return batch;
+}
+
+bool follow_inside(void)
+{
+	const struct thread *thread = activate_on() ? thread_self : NULL;
+
+	return ahead_is_here() ||
+	       (thread && thread->life == thread_life &&
+		(thread->wait_depth || thread->load_depth || thread->worker >= 0));
+}
+
+static struct followed *find_made(const struct follow_what *what, const PyObject *object)
+{
+	for (size_t i = 0; object && i < followed_count; i++) {
+		struct followed *one = &followed[i];
+
+		if (one->made && one->object == object && one->life == thread_life &&
+		    one->what.loader == what->loader && !is_gone(one) && consumer_record())
+			return one;
+	}
+	return NULL;
+}
+
+PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject *original,
+		      PyObject *args, PyObject *kwargs)
+{
+	const void *key = object ? (const void *)object : what->loader;
+	struct followed *one = NULL;
+
+	if (what->only_made)
+		one = follow_inside() ? NULL : find_made(what, object);
+	else if (!follow_inside() && consumer_record())
+		one = find(what, key, object);
+	return one ? next(one, original, args, kwargs) : py.PyObject_Call(original, args, kwargs);
+}
+
+void follow_made(const struct follow_what *what, PyObject *object)
+{
+	struct followed *one = NULL;
+
+	if (!follow_inside() && consumer_record())
+		one = find(what, object, object);
+	if (!one)
+		return;
+	one->made = true;
+	if (one->consumer.stream)
+		consumer_abandon(&one->consumer);
+}
+
+PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObject *args,
+		      PyObject *kwargs)
+{
+	PyObject *made;
+
+	if (follow_inside() || !consumer_record())
+		return py.PyObject_Call(original, args, kwargs);
+	made = iterator_make(original, args, kwargs, 0);
+	if (made)
+		follow_made(what, made);
+	return made;
+}
+
+/* Returned in place of an iterator: its __next__ and __iter__ are ours. */
+#define CAPSULE "dlprof"
+
+static struct api_name capsule_name = {"_dlprof", NULL}; /* of its struct followed */
+static struct api_name next_name = {"__next__", NULL};
+
+/*
+ * A forked child has its parent's stand-ins, and other iterators of its own in their places. Before
+ * it records it takes no lock: a thread that is not here may have had it at the fork.
+ */
+static bool is_of(const struct followed *one, const PyObject *capsule)
+{
+	return thread_is_in_life(one->life) && one->object == capsule;
+}
+
+static PyObject *on_next(PyObject *none, PyObject *args, PyObject *kwargs)
+{
+	OWNED PyObject *iterator = standin_original(args), *empty = py.PyTuple_New(0);
+	OWNED PyObject *capsule =
+		iterator ? standin_kept(py.PyTuple_GetItem(args, 0), &capsule_name) : NULL;
+	PyObject *name = api_name(&next_name);
+	OWNED PyObject *callable =
+		capsule && name ? py.PyObject_GetAttr(iterator, name) : NULL;
+	struct followed *one;
+
+	if (!capsule)
+		return NULL; /* not called with a stand-in of ours */
+	one = py.PyCapsule_GetPointer(capsule, CAPSULE);
+	if (!one || !empty || !callable)
+		return NULL;
+	/* In a forked child, it is not the training that asks. */
+	return is_of(one, capsule) && !follow_inside() ? next(one, callable, empty, NULL)
+						       : py.PyObject_Call(callable, empty, NULL);
+}
+
+/* Its iterator is gone: run to the end, or left half-way. */
+static void on_gone(PyObject *capsule)
+{
+	struct followed *one = py.PyCapsule_GetPointer(capsule, CAPSULE);
+
+	if (!one || !is_of(one, capsule))
+		return;
+	consumer_abandon(&one->consumer);
+	one->users = 0;
+	one->used_ns = 0;
+	one->object = NULL;
+}
+
+/* Takes the iterator, and returns what stands for it; itself if that cannot be made. */
+static PyObject *wrap(PyObject *iterator, struct followed *one)
+{
+	static PyMethodDef next_method = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};
+	static PyMethodDef iter_method = {"__iter__", api_itself, PY_VARARGS_KEYWORDS, NULL};
+	static PyMethodDef *const methods[] = {&next_method, &iter_method, NULL};
+	static PyObject *class;
+	OWNED PyObject *standing = NULL, *capsule = NULL;
+
+	if (!class && api_has(iterator, next_name.text))
+		class = standin_class("generator", methods, NULL);
+	if (class && api_has(iterator, next_name.text))
+		standing = standin_make(class, iterator);
+	if (standing)
+		capsule = py.PyCapsule_New(one, CAPSULE, on_gone);
+	if (capsule) {
+		one->object = capsule;
+		one->users = 1;
+	}
+	if (!capsule || !standin_keep(standing, &capsule_name, capsule)) {
+		py.PyErr_Clear();
+		return iterator;
+	}
+	py.Py_DecRef(iterator); /* what stands for it keeps it */
+	return api_take(&standing);
+}
+
+PyObject *follow_iterator(const struct follow_what *what, PyObject *iterator)
+{
+	struct followed *one = NULL;
+
+	if (iterator && !follow_inside() && consumer_record())
+		one = find(what, NULL, NULL);
+	return one ? wrap(iterator, one) : iterator;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * follow.h - record the batches of an iterator when we know nothing except that it returns them.
+ *
+ * Each call is a wait, what it returns is a batch, StopIteration ends the epoch. Calls within
+ * another's, or within a load, are part of that: only the outermost is a wait of the training.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "python/interpreter/api.h"
+
+struct follow_what {
+	const char *kind;
+	const void *loader; /* which it is of; only to be compared */
+	bool gives_way;     /* to what it asks in turn, once that is followed too */
+	bool only_made;     /* only objects that follow_made() was called of are followed */
+	const void *ahead;  /* the object of which a thread asks ahead, see ahead.h; NULL: none */
+};
+
+/* In another's wait, or in a load: also of a worker, whatever it iterates over. */
+bool follow_inside(void);
+
+/* A call of `original` on `object`; NULL: it is a function, not a method. */
+PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject *original,
+		      PyObject *args, PyObject *kwargs);
+
+/* A call of `original` that is iter(), and an epoch of the object that it returns begins. */
+PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObject *args,
+		      PyObject *kwargs);
+
+/* A new epoch of an object: follow_call() knows it again, even as another loader's. */
+void follow_made(const struct follow_what *what, PyObject *object);
+
+/* A new epoch: takes `iterator`, and returns what stands in for it. */
+PyObject *follow_iterator(const struct follow_what *what, PyObject *iterator);

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/loaders/loader.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/note.h"
+#include "base/sys.h"
+#include "batch/ahead.h"
+#include "batch/marks.h"
+#include "python/interpreter/patch.h"
+#include "python/loaders/follow.h"
+#include "python/loaders/tfdata.h"
+
+#define CLASS_MAX    64
+#define CO_GENERATOR 0x20
+#define CO_ASYNC     (0x80 | 0x200) /* CO_COROUTINE, CO_ASYNC_GENERATOR */
+
+/* The flags of loaders.def. */
+enum {
+	WAIT = 1 << 0,
+	MAKE = 1 << 1,
+	STEP = 1 << 2,
+	THREAD = 1 << 3,
+	CALLS = WAIT | MAKE | STEP | THREAD,
+	MAIN = 1 << 4,
+	EAGER = 1 << 5,
+	GENERATOR = 1 << 6,
+	OBJECT = 1 << 7,
+	CLASS = 1 << 8,
+	GRAPH = 1 << 9,
+	PARTS = 1 << 10,
+	AHEAD = 1 << 11,
+	INNER = 1 << 12,
+};
+
+/* Each row has wrappers of its own, which know their row: `next` is of what CLASS patches. */
+#define LOADER(id, kind, module, class, name, how, known_by, unless)                               \
+	static PyObject *call_##id(PyObject *original, PyObject *args, PyObject *kwargs);          \
+	static PyObject *next_##id(PyObject *original, PyObject *args, PyObject *kwargs);
+#include "python/loaders/loaders.def"
+#undef LOADER
+
+static struct row {
+	const char *kind;
+	const char *module;
+	const char *class;
+	const char *where;
+	int how;
+	const char *known_by; /* a path; NULL: the object itself */
+	const char *unless;   /* a path, or a path and "=number"; NULL: always */
+	PyMethodDef method, next;
+} rows[LOADER_MAX] = {
+#define LOADER(id, kind, module, class, name, how, known_by, unless)                               \
+	{kind,                                                                                     \
+	 module,                                                                                   \
+	 class,                                                                                    \
+	 module ":" class,                                                                         \
+	 how,                                                                                      \
+	 known_by,                                                                                 \
+	 unless,                                                                                   \
+	 {name, call_##id, PY_VARARGS_KEYWORDS, PATCH_SIGNATURE(name)},                            \
+	 {"__next__", next_##id, PY_VARARGS_KEYWORDS, PATCH_SIGNATURE("__next__")}},
+#include "python/loaders/loaders.def"
+#undef LOADER
+};
+
+/* The user named a loader: the table's give way to it. */
+static bool users;
+
+/* Borrowed. NULL without an exception: it was called without arguments. */
+static PyObject *self_of(PyObject *args)
+{
+	PyObject *self = py.PyTuple_GetItem(args, 0);
+
+	py.PyErr_Clear();
+	return self;
+}
+
+/* Only to be compared. */
+static const void *loader_of(const struct row *row, PyObject *object)
+{
+	OWNED PyObject *loader = NULL; /* the object keeps it */
+
+	if (object && row->how & CLASS)
+		loader = py.PyObject_Type(object);
+	else if (object && row->known_by)
+		loader = api_get_path(object, row->known_by);
+	return loader ? loader : object;
+}
+
+static struct follow_what what_of(const struct row *row, PyObject *object)
+{
+	return (struct follow_what){
+		.kind = row->kind,
+		.loader = loader_of(row, object),
+		.gives_way = users || row->how & INNER,
+		.ahead = row->how & AHEAD ? object : NULL,
+	};
+}
+
+/* A daemon of multiprocessing's is somebody's worker, and never trains: it may have no children. */
+static bool look_for_daemon(void)
+{
+	static int32_t known_pid;
+	static bool servant;
+	const int32_t pid = sys_getpid();
+	OWNED PyObject *process = NULL;
+	PyObject *module;
+
+	if (likely(known_pid == pid))
+		return servant;
+	module = api_module("multiprocessing.process");
+	if (module)
+		process = api_get_named(module, "_current_process");
+	servant = process && api_get_flag(process, "daemon", false);
+	known_pid = pid;
+	return servant;
+}
+
+static bool is_inside(void)
+{
+	return follow_inside() || look_for_daemon();
+}
+
+static bool is_left_out(const struct row *row, PyObject *object)
+{
+	OWNED PyObject *value = row->unless ? api_get_path(object, row->unless) : NULL;
+	const char *number = row->unless ? strchr(row->unless, '=') : NULL;
+
+	if (!value || value == py.none)
+		return false;
+	return !number || api_number(value, -1) == number[1] - '0';
+}
+
+/*
+ * 1: TensorFlow executes what is called at once, or we cannot know; 0: it builds a graph for later.
+ * -1: a signal handler of the program raised in there, as Ctrl-C does, and that exception goes on.
+ */
+static int is_eager(void)
+{
+	static PyObject *function;
+	PyObject *answer;
+
+	if (!function) {
+		OWNED PyObject *module =
+			py.PyImport_ImportModule("tensorflow.python.eager.context");
+
+		if (module)
+			function = api_get_named(module, "executing_eagerly");
+		py.PyErr_Clear();
+	}
+	if (!function)
+		return 1;
+	answer = py.PyObject_CallObject(function, NULL);
+	return answer ? api_flag(answer, true) : -1;
+}
+
+/* 1: record this call; 0: do not; -1: an exception was raised. */
+static int gate(const struct row *row, PyObject *object)
+{
+	if (!object || is_inside() || (row->how & MAIN && sys_gettid() != sys_getpid()) ||
+	    is_left_out(row, object))
+		return 0;
+	return row->how & EAGER ? is_eager() : 1;
+}
+
+static PyObject *on_wait(const struct row *row, PyObject *original, PyObject *args,
+			 PyObject *kwargs)
+{
+	PyObject *object = self_of(args);
+	const int open = gate(row, object);
+	struct follow_what what;
+
+	if (open < 0)
+		return NULL;
+	if (!open)
+		return py.PyObject_Call(original, args, kwargs);
+	what = what_of(row, object);
+	return follow_call(&what, object, original, args, kwargs);
+}
+
+/* Once for a class. False: the class cannot be changed. */
+static bool patch_next(PyObject *object, PyMethodDef *method)
+{
+	static struct {
+		PyObject *class;
+		const PyMethodDef *method;
+	} patched[CLASS_MAX];
+	OWNED PyObject *class = py.PyObject_Type(object);
+	size_t i = 0;
+
+	for (; class && i < CLASS_MAX && patched[i].class; i++)
+		if (patched[i].class == class && patched[i].method == method)
+			return true;
+	if (!class || i == CLASS_MAX || !patch_class(class, method))
+		return false;
+	patched[i].class = api_take(&class); /* kept, so that no other comes to lie there */
+	patched[i].method = method;
+	return true;
+}
+
+/* What a graph asks of TensorFlow's iterator is seen by other means than its methods. */
+static PyObject *make_graph(const struct row *row, PyObject *original, PyObject *args,
+			    PyObject *kwargs)
+{
+	PyObject *dataset = api_argument(args, kwargs, 1, "dataset"), *made;
+	struct tfdata_making making;
+	int eager;
+
+	if (!dataset || dataset == py.none || is_inside())
+		return py.PyObject_Call(original, args, kwargs);
+	eager = is_eager();
+	if (eager < 0)
+		return NULL;
+	tfdata_make(&making, dataset, row->how & PARTS);
+	making.is_eager = eager;
+	made = py.PyObject_Call(original, args, kwargs);
+	tfdata_make_end(&making);
+	return made;
+}
+
+static PyObject *on_make(struct row *row, PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	static const char *const generators[] = {"generator", NULL};
+	PyObject *object = self_of(args), *made;
+	struct follow_what what;
+
+	if (row->how & GRAPH)
+		return make_graph(row, original, args, kwargs);
+	if (row->how & CLASS) {
+		made = py.PyObject_Call(original, args, kwargs);
+		if (made && object)
+			patch_next(object, &row->next);
+		return made;
+	}
+	if (is_inside() || is_left_out(row, object))
+		return py.PyObject_Call(original, args, kwargs);
+	what = what_of(row, object);
+	if (row->how & OBJECT)
+		return follow_make(&what, original, args, kwargs);
+	made = py.PyObject_Call(original, args, kwargs);
+	/* Whoever looks at what else is made may look at more than its batches. */
+	if (row->how & GENERATOR && !api_is_of_type(made, generators))
+		return made;
+	return follow_iterator(&what, made);
+}
+
+static void on_step(const struct row *row, PyObject *args)
+{
+	PyObject *number = py.PyTuple_Size(args) > 1 ? py.PyTuple_GetItem(args, 1) : NULL;
+	const bool first = number && api_number(number, 1) == 0;
+
+	if (marks_step(row->kind, first, clock_now_ns()) && !first)
+		note_once('w', "Keras runs this loop in a graph, so dlprof sees steps but not "
+			       "waits: use run_eagerly=True or loop over the dataset to record "
+			       "waits");
+	py.PyErr_Clear();
+}
+
+/* The thread that asks ahead, all of its life. */
+static PyObject *on_thread(const struct row *row, PyObject *original, PyObject *args,
+			   PyObject *kwargs)
+{
+	PyObject *object = self_of(args), *result;
+
+	if (object && !look_for_daemon())
+		ahead_enter(object, row->kind);
+	result = py.PyObject_Call(original, args, kwargs);
+	ahead_leave();
+	return result;
+}
+
+static PyObject *call(struct row *row, PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	switch (row->how & CALLS) {
+	case WAIT:
+		return on_wait(row, original, args, kwargs);
+	case MAKE:
+		return on_make(row, original, args, kwargs);
+	case THREAD:
+		return on_thread(row, original, args, kwargs);
+	default:
+		on_step(row, args);
+		return py.PyObject_Call(original, args, kwargs);
+	}
+}
+
+#define LOADER(id, kind, module, class, name, how, known_by, unless)                               \
+	static PyObject *call_##id(PyObject *original, PyObject *args, PyObject *kwargs)           \
+	{                                                                                          \
+		return call(&rows[LOADER_##id], original, args, kwargs);                           \
+	}                                                                                          \
+	static PyObject *next_##id(PyObject *original, PyObject *args, PyObject *kwargs)           \
+	{                                                                                          \
+		return on_wait(&rows[LOADER_##id], original, args, kwargs);                        \
+	}
+#include "python/loaders/loaders.def"
+#undef LOADER
+
+/* Loaders that are made one after the other are one. */
+static const struct follow_what of_users = {.kind = "batch_fn", .loader = &of_users};
+static const struct follow_what of_made = {
+	.kind = "batch_fn", .loader = &of_users, .only_made = true};
+
+static PyObject *on_users_method(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	ahead_named();
+	return follow_call(&of_users, self_of(args), original, args, kwargs);
+}
+
+static PyObject *on_users_function(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	ahead_named();
+	return follow_call(&of_users, NULL, original, args, kwargs);
+}
+
+static PyObject *on_users_next(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	ahead_named();
+	return follow_call(&of_made, self_of(args), original, args, kwargs);
+}
+
+static PyMethodDef users_next = {"__next__", on_users_next, PY_VARARGS_KEYWORDS,
+				 PATCH_SIGNATURE("__next__")};
+
+/* An object of a class of Python's stays what it is; generators and the like are wrapped. */
+static PyObject *on_users_make(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *made = py.PyObject_Call(original, args, kwargs);
+
+	ahead_named();
+	if (!made || !patch_next(made, &users_next))
+		return follow_iterator(&of_users, made);
+	follow_made(&of_users, made);
+	return made;
+}
+
+/* What the class itself has under that name, past the descriptor; NULL: nothing. New reference. */
+static PyObject *raw_attribute(PyObject *class, const char *name)
+{
+	OWNED PyObject *order = api_get_named(class, "__mro__");
+	ssize_t count = order ? py.PyTuple_Size(order) : 0;
+	PyObject *found = NULL;
+
+	for (ssize_t i = 0; i < count && !found; i++) {
+		OWNED PyObject *dict = api_get_named(py.PyTuple_GetItem(order, i), "__dict__");
+
+		found = dict ? py.PyMapping_GetItemString(dict, name) : NULL;
+		py.PyErr_Clear();
+	}
+	py.PyErr_Clear();
+	return found;
+}
+
+/* Whatever else hides behind a name (a class method, a property) would not survive a wrapper. */
+static const char *const methods[] = {"function",          "wrapper_descriptor",
+				      "method_descriptor", "cython_function_or_method",
+				      "instancemethod",    NULL};
+static const char *const wrapped[] = {"instancemethod", NULL};
+static const char *const functions[] = {"function", "builtin_function_or_method",
+					"cython_function_or_method", NULL};
+
+void loader_patch_users(PyObject *owner, bool is_class, const char *where, const char *name)
+{
+	static PyMethodDef method = {NULL, NULL, PY_VARARGS_KEYWORDS, NULL};
+	OWNED PyObject *raw = is_class ? raw_attribute(owner, name) : api_get_named(owner, name);
+	OWNED PyObject *code = raw ? api_get_named(raw, "__code__") : NULL;
+	int64_t flags = code ? api_get_number(code, "co_flags", 0) : 0;
+	bool known = api_is_of_type(raw, is_class ? methods : functions) && !(flags & CO_ASYNC);
+
+	method.ml_name = name;
+	if ((flags & CO_GENERATOR) || strcmp(name, "__iter__") == 0)
+		method.ml_meth = on_users_make;
+	else
+		method.ml_meth = is_class ? on_users_method : on_users_function;
+	known = known && (is_class ? patch_class(owner, &method) : patch_attribute(owner, &method));
+	users |= known;
+	patch_note(where, name, known);
+}
+
+void loader_patch(PyObject *module, size_t at)
+{
+	struct row *row = &rows[at];
+	OWNED PyObject *class = api_get_named(module, row->class);
+	OWNED PyObject *raw = class ? raw_attribute(class, row->method.ml_name) : NULL;
+	/* The same class under another module's name, or its base's method. */
+	bool set = api_is_of_type(raw, wrapped);
+
+	if (!set)
+		set = api_is_of_type(raw, methods) && patch_class(class, &row->method);
+	patch_note(row->where, row->method.ml_name, set);
+}
+
+bool loader_is_known(const char *module, const char *class, const char *name)
+{
+	for (size_t i = 0; i < LOADER_MAX; i++)
+		if (strcmp(rows[i].module, module) == 0 && strcmp(rows[i].class, class) == 0 &&
+		    strcmp(rows[i].method.ml_name, name) == 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loader.h - patch loaders of which the calls that hand out batches are known, and nothing else:
+ * those of loaders.def, and the one that the user names (batch_fn.h), to whom they give way.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "python/interpreter/api.h"
+
+enum loader_id {
+#define LOADER(id, ...) LOADER_##id,
+#include "python/loaders/loaders.def"
+#undef LOADER
+	LOADER_MAX
+};
+
+/* Patches a row of loaders.def in its module, which has been imported. */
+void loader_patch(PyObject *module, size_t row);
+
+/* Whether loaders.def has it. */
+bool loader_is_known(const char *module, const char *class, const char *name);
+
+/*
+ * Patches `name` of the user's class or module, noted as `where`. Whatever else hides behind a name
+ * (a class method, a property) would not survive a wrapper, and is noted as missing.
+ */
+void loader_patch_users(PyObject *owner, bool is_class, const char *where, const char *name);

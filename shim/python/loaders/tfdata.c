@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/loaders/tfdata.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/note.h"
+#include "python/torch/iterator.h"
+#include "record/activate.h"
+#include "record/thread.h"
+#include "slots/got.h"
+
+#define ITERATOR_MAX 128
+
+/*
+ * An iterator that was made, or that a graph has asked. Known by its object; where TensorFlow does
+ * not tell that, by the thread that asks, as each node of a graph has one of its own.
+ */
+static struct iterator {
+	const void *key;
+	uint32_t life;
+	bool ignored;               /* whoever asks it prepares what another hands out */
+	bool fresh;                 /* not asked yet */
+	const struct thread *first; /* who did so first */
+	const void *dataset;
+	uint64_t used_ns; /* 0: free */
+	struct consumer consumer;
+} iterators[ITERATOR_MAX];
+
+/* Of `iterators`. */
+static _Atomic uint32_t iterators_busy;
+
+/* Who made iterators that nobody has asked yet, as far as it is known. */
+static struct thread *maker;
+static uint32_t maker_life;
+
+/* The newest iterator whose object was not seen, until somebody asks for its first batch. */
+static const void *_Atomic newest;
+
+static _Atomic uint32_t held;
+
+/* This TensorFlow says which iterator is asked. */
+static atomic_bool telling;
+
+static bool is_used(const struct iterator *one)
+{
+	return one->used_ns && one->life == thread_life;
+}
+
+static void forget(struct iterator *one)
+{
+	if (is_used(one))
+		consumer_abandon(&one->consumer);
+	memset(one, 0, sizeof(*one));
+}
+
+static struct iterator *look_up(const void *key)
+{
+	for (int i = 0; i < ITERATOR_MAX; i++)
+		if (is_used(&iterators[i]) && iterators[i].key == key)
+			return &iterators[i];
+	return NULL;
+}
+
+/* In place of the one that was not used for longest. */
+static struct iterator *add(const void *key)
+{
+	struct iterator *oldest = &iterators[0];
+
+	for (int i = 1; i < ITERATOR_MAX && is_used(oldest); i++)
+		if (!is_used(&iterators[i]) || iterators[i].used_ns < oldest->used_ns)
+			oldest = &iterators[i];
+	if (is_used(oldest) && oldest->consumer.stream && !oldest->consumer.over)
+		note_once('w', "dlprof tracks 128 iterators of TensorFlow's; beyond that it may "
+			       "count too many loaders");
+	forget(oldest);
+	oldest->key = key;
+	oldest->life = thread_life;
+	oldest->used_ns = clock_now_ns();
+	return oldest;
+}
+
+void tfdata_make(struct tfdata_making *making, const void *dataset, bool many)
+{
+	struct tfdata_making *outer;
+
+	memset(making, 0, sizeof(*making));
+	if (!consumer_record())
+		return;
+	got_sweep();
+	making->thread = thread_get();
+	making->life = thread_life;
+	making->dataset = dataset;
+	making->many = many;
+	if (!making->thread)
+		return;
+	outer = making->thread->making;
+	making->outer = outer;
+	if (outer) {
+		making->ignored = outer->ignored || (outer->many && outer->part_count);
+		if (outer->many)
+			making->dataset = outer->dataset;
+		outer->part_count++;
+	}
+	making->thread->making = making;
+	making->begin_ns = clock_now_ns();
+}
+
+/* To the training it is an iter() like any other: one within another is a part of it. */
+static void count_making(const struct tfdata_making *making)
+{
+	if (making->outer || !making->is_eager)
+		return;
+	consumer_iter_took(making->thread, making->begin_ns, clock_now_ns() - making->begin_ns);
+	maker = making->thread;
+	maker_life = making->life;
+}
+
+/* A thread of TensorFlow's own asks for what the training's thread has made. */
+static void take_making(struct thread *thread)
+{
+	if (!maker || maker_life != thread_life || maker == thread || !maker->iter_ns)
+		return;
+	consumer_iter_took(thread, maker->iter_begin_ns, maker->iter_ns);
+	maker->iter_ns = 0;
+}
+
+void tfdata_make_end(struct tfdata_making *making)
+{
+	if (!making->thread || !thread_is_in_life(making->life))
+		return;
+	making->thread->making = making->outer;
+	count_making(making);
+	if (!making->seen && !making->many && !making->ignored)
+		atomic_store(&newest, making->dataset);
+}
+
+void tfdata_made(const void *iterator)
+{
+	struct thread *thread = thread_get();
+	struct tfdata_making *making = thread ? thread->making : NULL;
+	struct iterator *one;
+
+	thread_lock(&iterators_busy);
+	one = look_up(iterator);
+	if (one)
+		forget(one);
+	if (making) {
+		making->seen = true;
+		one = add(iterator);
+		one->dataset = making->dataset;
+		one->ignored = making->ignored || making->many;
+		one->fresh = true;
+	}
+	thread_unlock(&iterators_busy);
+}
+
+void tfdata_hold(void)
+{
+	atomic_fetch_add(&held, 1);
+	atomic_store(&newest, NULL);
+}
+
+void tfdata_release(void)
+{
+	atomic_fetch_sub(&held, 1);
+}
+
+/* Who asks first after an iterator was made asks that one, unless it is known which it is. */
+static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t begin_ns)
+{
+	const void *dataset = one->fresh ? one->dataset : atomic_exchange(&newest, NULL);
+	struct consumer_facts facts = {
+		.kind = "tf.data",
+		.workers = -1,
+		CONSUMER_OPAQUE,
+	};
+
+	if (!dataset && one->consumer.stream && !one->consumer.over)
+		return;
+	if (dataset)
+		one->dataset = dataset;
+	/* A graph that turns to a new iterator has done with the last one over the same dataset. */
+	for (int i = 0; dataset && i < ITERATOR_MAX; i++)
+		if (is_used(&iterators[i]) && iterators[i].dataset == dataset &&
+		    iterators[i].first == thread)
+			consumer_abandon(&iterators[i].consumer);
+	one->fresh = false;
+	one->first = thread;
+	facts.dataset = one->dataset;
+	consumer_abandon(&one->consumer);
+	take_making(thread);
+	iterator_start(&one->consumer, &facts, begin_ns);
+}
+
+static struct thread *current(void)
+{
+	return activate_on() ? thread_get() : NULL;
+}
+
+void tfdata_asked(const void *iterator)
+{
+	struct thread *thread = current();
+
+	atomic_store(&telling, true);
+	if (!thread || thread->asked[0] == iterator)
+		return;
+	thread->asked[1] = thread->asked[0];
+	thread->asked[0] = iterator;
+}
+
+void tfdata_waited(uint64_t wait_us)
+{
+	struct thread *thread = current();
+
+	if (!thread)
+		return;
+	thread->asked_end_ns = clock_now_ns();
+	thread->asked_ns = wait_us * 1000;
+}
+
+static void tell(struct iterator *one, struct thread *thread, uint64_t begin_ns, bool any)
+{
+	struct consumer_wait wait;
+
+	one->used_ns = clock_now_ns();
+	if (one->ignored)
+		return;
+	/* At its end, and asked again: that is no epoch of its own. */
+	if (!any && one->consumer.over && !atomic_load(&newest))
+		return;
+	begin_epoch(one, thread, begin_ns);
+	if (!consumer_wait_begin(&one->consumer, &wait, begin_ns))
+		return;
+	if (any)
+		consumer_wait_end(&one->consumer, &wait, (uint32_t)one->consumer.ordinal);
+	else
+		consumer_wait_stop(&one->consumer, &wait, false);
+}
+
+void tfdata_fetched(int64_t bytes)
+{
+	struct thread *thread = current();
+	struct iterator *one;
+	const void *key;
+	uint64_t begin_ns;
+
+	if (!thread)
+		return;
+	key = thread->asked[0];
+	thread->asked[0] = thread->asked[1];
+	thread->asked[1] = NULL;
+	begin_ns = thread->asked_ns < thread->asked_end_ns ? thread->asked_end_ns - thread->asked_ns
+							   : 0;
+	thread->asked_end_ns = 0;
+	if (!key && !atomic_load(&telling))
+		key = thread;
+	if (!key || !begin_ns || atomic_load(&held) || thread->wait_depth || thread->load_depth ||
+	    thread->worker >= 0)
+		return;
+	thread_lock(&iterators_busy);
+	one = look_up(key);
+	tell(one ? one : add(key), thread, begin_ns, bytes > 0);
+	thread_unlock(&iterators_busy);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/sample/boundary.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "batch/scope.h"
+#include "decode/image.h"
+#include "dlprof/units.h"
+#include "python/interpreter/patch.h"
+#include "record/activate.h"
+#include "record/span.h"
+#include "record/tally.h"
+
+struct decoded {
+	char format[24];
+	uint32_t width, height;
+	uint64_t bytes;		/* that went in; 0: not known */
+};
+
+static OFTEN void set_format(struct decoded *image, const char *format)
+{
+	size_t length;
+
+	if (!format)
+		return;
+	format = image_spelling(format);
+	length = strnlen(format, sizeof(image->format) - 1);
+	memcpy(image->format, format, length);
+	image->format[length] = '\0';
+}
+
+static OFTEN PyObject *first_argument(PyObject *args)
+{
+	PyObject *first = py.PyTuple_GetItem(args, 0);
+
+	py.PyErr_Clear();
+	return first;
+}
+
+static OFTEN uint32_t item_of(PyObject *tuple, ssize_t at)
+{
+	PyObject *item = py.PyTuple_GetItem(tuple, at);
+	int64_t number = item ? api_number(item, 0) : 0;
+
+	py.PyErr_Clear();
+	return number > 0 && number <= UINT32_MAX ? (uint32_t)number : 0;
+}
+
+/* From the attribute `shape` of an array or tensor: which axis is what. */
+static void measure_shape(PyObject *array, ssize_t height_axis, ssize_t width_axis,
+			  struct decoded *image)
+{
+	OWNED PyObject *shape = api_get_named(array, "shape");
+
+	if (!shape)
+		return;
+	image->height = item_of(shape, height_axis);
+	image->width = item_of(shape, width_axis);
+}
+
+/* (height, width, ...) */
+static void measure_rows(PyObject *args, PyObject *result, struct decoded *image)
+{
+	measure_shape(result, 0, 1, image);
+}
+
+/* (..., height, width); the input is a tensor of bytes. */
+static void measure_planes(PyObject *args, PyObject *result, struct decoded *image)
+{
+	OWNED PyObject *shape = api_get_named(result, "shape");
+	PyObject *first = first_argument(args);
+	ssize_t axes = shape ? py.PyTuple_Size(shape) : -1;
+	ssize_t size = first ? py.PyObject_Size(first) : -1;
+
+	py.PyErr_Clear();
+	if (axes >= 2)
+		measure_shape(result, axes - 2, axes - 1, image);
+	if (size > 0)
+		image->bytes = (uint64_t)size;
+}
+
+static uint8_t byte_of(PyObject *buffer, ssize_t at)
+{
+	OWNED PyObject *item = py.PySequence_GetItem(buffer, at);
+	int64_t byte = item ? api_number(item, 0) : 0;
+
+	py.PyErr_Clear();
+	return (uint8_t)byte;
+}
+
+/* An array or bytes object with the file's content. */
+static void measure_buffer(PyObject *args, PyObject *result, struct decoded *image)
+{
+	PyObject *buffer = first_argument(args);
+	ssize_t size = buffer ? py.PyObject_Size(buffer) : -1;
+	uint8_t begin[16]; /* enough for the format */
+
+	py.PyErr_Clear();
+	measure_rows(args, result, image);
+	if (size < (ssize_t)sizeof(begin))
+		return;
+	image->bytes = (uint64_t)size;
+	for (size_t i = 0; i < sizeof(begin); i++)
+		begin[i] = byte_of(buffer, (ssize_t)i);
+	set_format(image, image_sniff(begin, sizeof(begin)).format);
+}
+
+static void measure_path(PyObject *args, PyObject *result, struct decoded *image)
+{
+	PyObject *first = first_argument(args);
+	const char *path = first && api_is_string(first) ? py.PyUnicode_AsUTF8(first) : NULL;
+
+	py.PyErr_Clear();
+	measure_rows(args, result, image);
+	set_format(image, image_of_path(path).format);
+}
+
+/* An ImageFile that has loaded itself. */
+static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decoded *image)
+{
+	static struct api_name own_size = {"_size", NULL}, size_name = {"size", NULL},
+			       format_name = {"format", NULL};
+	OWNED PyObject *size = NULL, *format = NULL;
+	PyObject *self = first_argument(args);
+
+	if (!self)
+		return;
+	/* `size` is a property: code of Python's, which a signal may end. */
+	size = api_get_again(self, &own_size);
+	if (!size)
+		size = api_get_again(self, &size_name);
+	format = api_get_again(self, &format_name);
+	if (size) {
+		image->width = item_of(size, 0);
+		image->height = item_of(size, 1);
+	}
+	if (format && api_is_string(format))
+		set_format(image, py.PyUnicode_AsUTF8(format));
+	py.PyErr_Clear();
+}
+
+/* Data of an archive, not an image: what is inflated in it is counted as such. */
+static void measure_archive(PyObject *args, PyObject *result, struct decoded *image)
+{
+}
+
+/* A load() that decodes before it hands over to ImageFile.load(), which counts the image. */
+static void measure_around(PyObject *args, PyObject *result, struct decoded *image)
+{
+	measure_pillow(args, result, image);
+}
+
+/* Every operation on an image calls load(); only with tiles left is there something to decode. */
+static OFTEN bool has_work(void (*measure)(PyObject *, PyObject *, struct decoded *),
+			   PyObject *args)
+{
+	static struct api_name tile = {"tile", NULL};
+	PyObject *self;
+
+	if (measure != measure_pillow)
+		return true;
+	self = first_argument(args);
+	return self && api_flag(api_get_again(self, &tile), true);
+}
+
+static const struct boundary {
+	const char *module, *class, *function, *library, *format;
+	void (*measure)(PyObject *args, PyObject *result, struct decoded *image);
+} boundaries[] = {
+#define BOUNDARY(id, module, implied, class, function, library, format, measure)                   \
+	{module, class, function, library, format, measure},
+#include "python/sample/boundary.def"
+#undef BOUNDARY
+};
+
+/* Of the rows without a class: a dataset may hold such a function and be pickled, by name. A
+ * wrapper that carried its original would be pickled as a method of that. */
+static PyObject *functions[ARRAY_COUNT(boundaries)];
+
+/* The tally of `library` for what the decoder inside it has counted: mostly it was that before. */
+static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
+					       struct thread_decoder *decoded, const char *library)
+{
+	if (unlikely(decoded->around_library != library)) {
+		decoded->around = tally_named(thread, DLPROF_TALLY_DECODE, library,
+					      decoded->format, decoded->class);
+		decoded->around_library = decoded->around ? library : NULL;
+	}
+	return decoded->around;
+}
+
+/*
+ * Own time goes to the library named here; what an observed decoder took inside is its own. The
+ * image is counted here only if none inside counted one.
+ */
+static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *original, PyObject *args,
+			      PyObject *kwargs)
+{
+	struct span span = {.fd = -1, .name = boundary->function};
+	struct decoded image = {0};
+	struct thread_decoder *decoded = NULL;
+	const struct dlprof_counter *counter;
+	struct thread *thread;
+	PyObject *result;
+	uintptr_t around;
+	uint32_t life;
+
+	if (unlikely(!original))
+		original = functions[boundary - boundaries];
+	if (likely(!activate_on()) || !has_work(boundary->measure, args) ||
+	    !span_begin(&span, DLPROF_CLASS_DECODE))
+		return py.PyObject_Call(original, args, kwargs);
+	life = thread_life;
+	thread = span.thread;
+	counter = &thread->slot->counters[DLPROF_CLASS_DECODE];
+	around = thread->boundary_address;
+	if (!around) {
+		thread->boundary_count = counter->count;
+		thread->decoded = NULL;
+		thread->boundary_inflates = boundary->measure == measure_archive;
+	}
+	thread->boundary_address = (uintptr_t)&span;
+	set_format(&image, boundary->format);
+	result = py.PyObject_Call(original, args, kwargs);
+	if (!thread_is_in_life(life))
+		return result;
+	thread->boundary_address = around;
+	span.uncounted = !result || counter->count != thread->boundary_count ||
+			 boundary->measure == measure_around;
+	if (result && boundary->measure && boundary->measure != measure_archive) {
+		/* Mostly the decoder inside has seen what it is. */
+		decoded = counter->count != thread->boundary_count ? thread->decoded : NULL;
+		if (!decoded)
+			boundary->measure(args, result, &image);
+	}
+	if (decoded)
+		span.tally = tally_around(thread, decoded, boundary->library);
+	else
+		span.tally = tally_named(thread, DLPROF_TALLY_DECODE, boundary->library,
+					 image.format,
+					 image.width ? tally_width_class(image.width) : 0);
+	if (span.tally && !span.uncounted)
+		span.tally->pixels += (uint64_t)image.width * image.height;
+	span_end(&span, span.uncounted ? 0 : image.bytes, !result);
+	return result;
+}
+
+#define BOUNDARY(id, module, implied, class, function, library, format, measure)                   \
+	static OFTEN PyObject *on_##id(PyObject *original, PyObject *args, PyObject *kwargs)       \
+	{                                                                                          \
+		return decode(&boundaries[BOUNDARY_##id], original, args, kwargs);                 \
+	}
+#include "python/sample/boundary.def"
+#undef BOUNDARY
+
+static PyMethodDef methods[] = {
+#define BOUNDARY(id, module, implied, class, function, library, format, measure)                   \
+	{function, on_##id, PY_VARARGS_KEYWORDS, PATCH_SIGNATURE(function)},
+#include "python/sample/boundary.def"
+#undef BOUNDARY
+};
+
+void boundary_patch(PyObject *module, size_t row)
+{
+	const struct boundary *boundary = &boundaries[row];
+	OWNED PyObject *class = boundary->class ? api_get_named(module, boundary->class) : NULL;
+	bool set;
+
+	if (boundary->class)
+		set = class && patch_class(class, &methods[row]);
+	else
+		set = patch_function(module, boundary->module, &methods[row], &functions[row]);
+	/* Other versions of the library may not have it. */
+	if (!set)
+		return;
+	patch_note(boundary->module, boundary->function, true);
+	/* `from cv2 import imread` got hold of the original: that none was seen means nothing. */
+	if (boundary->class)
+		scope_decoders_reached();
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* boundary.h - time decoding from outside, at the Python calls of boundary.def. */
+#pragma once
+
+#include <stddef.h>
+
+#include "python/interpreter/api.h"
+
+enum boundary_row {
+#define BOUNDARY(id, module, implied, class, function, library, format, measure) BOUNDARY_##id,
+#include "python/sample/boundary.def"
+#undef BOUNDARY
+};
+
+/* Patches a row of boundary.def in its module, which has been imported. */
+void boundary_patch(PyObject *module, size_t row);

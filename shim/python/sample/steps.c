@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/sample/steps.h"
+
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "python/interpreter/later.h"
+#include "python/interpreter/patch.h"
+#include "python/interpreter/standin.h"
+#include "record/activate.h"
+#include "record/span.h"
+#include "record/tally.h"
+
+/* Attributes of a stand-in. */
+static struct api_name dataset_name = {"_dlprof_dataset",
+				       NULL}; /* of a stream: of what it is an iterator */
+static struct api_name taken_name = {"_dlprof_taken",
+				     NULL}; /* of a stream: a uint64_t, samples it gave */
+
+/* The name of an object's class, or of a function. */
+static void add_name(struct text *text, PyObject *object)
+{
+	OWNED PyObject *type = py.PyObject_Type(object);
+	OWNED PyObject *name = type ? api_get_named(type, "__name__") : NULL;
+	OWNED PyObject *own = name && py.PyUnicode_CompareWithASCIIString(name, "function") == 0
+				      ? api_get_named(object, "__name__") : NULL;
+	PyObject *best = own ? own : name;
+	const char *utf8 = best && api_is_string(best) ? py.PyUnicode_AsUTF8(best) : NULL;
+
+	text_add(text, utf8 ? utf8 : "?");
+	py.PyErr_Clear();
+}
+
+/* The type, or a function itself; only to be compared. */
+static OFTEN const void *key_of(PyObject *object)
+{
+	OWNED PyObject *type = py.PyObject_Type(object);	/* the object keeps it */
+
+	return type == py.function_type ? object : type;
+}
+
+#define STEP_PLACES 4	/* where one may lie; the last of them is given up for a further one */
+
+static RARELY struct dlprof_tally *find_tally(struct thread *thread, PyObject *object,
+					      const char *what)
+{
+	TEXT(name, DLPROF_TALLY_NAME_BYTES);
+
+	add_name(&name, object);
+	return tally_named(thread, DLPROF_TALLY_STEP, name.buffer, what, 0);
+}
+
+/* `what`: "dataset" or "transform". */
+static OFTEN struct dlprof_tally *tally_of(struct thread *thread, PyObject *object,
+					   const char *what)
+{
+	const void *key = key_of(object);
+	uintptr_t at = (uintptr_t)key >> 4;
+	struct thread_step *known = NULL;
+
+	for (uintptr_t end = at + STEP_PLACES; at < end; at++) {
+		known = &thread->steps[at % THREAD_STEP_MAX];
+		if (likely(known->key == key && known->tally))
+			return known->tally;
+		if (!known->key)
+			break;
+	}
+	known->tally = find_tally(thread, object, what);
+	known->key = key;
+	return known->tally;
+}
+
+static OFTEN bool begin_step(struct span *span, PyObject *object, const char *what,
+			     const char *name)
+{
+	if (!activate_on() || !span_begin_in_load(span, DLPROF_CLASS_STEP))
+		return false;
+	span->name = name;
+	span->uncounted = false;
+	span->tally = tally_of(span->thread, object, what);
+	return true;
+}
+
+/* The method of a transform: one step of the transform's class. */
+static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *self = py.PyTuple_GetItem(args, 0), *result;
+	struct span span;
+	bool recorded;
+
+	py.PyErr_Clear();
+	recorded = self && begin_step(&span, self, "transform", "transform");
+	result = py.PyObject_Call(original, args, kwargs);
+	if (recorded)
+		span_end(&span, 0, !result);
+	return result;
+}
+
+/* An image file was opened, and so the module of its format is imported: its decoder can be seen.
+ */
+static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *result = py.PyObject_Call(original, args, kwargs);
+
+	if (result && activate_on())
+		later_opened();
+	return result;
+}
+
+/*
+ * builtins.next: PyIter_Next() would swallow a StopIteration, and with it its value and its class.
+ * NULL: it is not there. Borrowed.
+ */
+static PyObject *next_function(void)
+{
+	static PyObject *function HOT_DATA = NULL;
+	PyObject *builtins;
+
+	if (unlikely(!function)) {
+		builtins = api_module("builtins");
+		function = builtins ? api_get_named(builtins, "next") : NULL;
+	}
+	return function;
+}
+
+static OFTEN PyObject *next_of(PyObject *iterator)
+{
+	OWNED PyObject *args = py.PyTuple_Pack(1, iterator);
+
+	return args ? py.PyObject_Call(next_function(), args, NULL) : NULL;
+}
+
+/* One sample, from begin to end; `index`: its place in the dataset, or in the stream. */
+static OFTEN PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key, uint64_t index)
+{
+	struct span span;
+	bool recorded = begin_step(&span, dataset, "dataset", "sample");
+	uint64_t begin_ticks = recorded ? clock_ticks() : 0;
+	uint32_t life = thread_life;
+	PyObject *value = key ? py.PyObject_GetItem(object, key) : next_of(object);
+
+	if (!recorded)
+		return value;
+	span.uncounted = !value;	/* the end of a stream is no sample */
+	span_end(&span, 0, !value && key);
+	if (value && thread_is_in_life(life) && span.tally)
+		tally_sample(span.thread, span.tally->name, index,
+			     clock_length_ns(clock_ticks() - begin_ticks),
+			     tally_visited(span.thread));
+	return value;
+}
+
+/* __getitem__ */
+static OFTEN PyObject *on_item(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	OWNED PyObject *object = standin_original(args);
+	PyObject *key = object ? py.PyTuple_GetItem(args, 1) : NULL;
+	const int64_t index = key ? api_number(key, 0) : 0;
+
+	return key ? sample(object, object, key, index < 0 ? 0 : (uint64_t)index) : NULL;
+}
+
+/* __getitems__: samples of a whole batch at once. */
+static PyObject *on_items(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	OWNED PyObject *object = standin_original(args);
+	OWNED PyObject *method = object ? py.PyObject_GetAttrString(object, "__getitems__") : NULL;
+	PyObject *keys = method ? py.PyTuple_GetItem(args, 1) : NULL, *values;
+	OWNED PyObject *inner = keys ? py.PyTuple_Pack(1, keys) : NULL;
+	struct span span;
+	bool recorded;
+
+	if (!inner)
+		return NULL;
+	recorded = begin_step(&span, object, "dataset", "samples");
+	values = py.PyObject_Call(method, inner, kwargs);
+	if (recorded)
+		span_end(&span, 0, !values);
+	return values;
+}
+
+/* __next__ */
+static PyObject *on_next(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	OWNED PyObject *object = standin_original(args), *dataset = NULL, *bytes = NULL;
+	PyObject *standing = py.PyTuple_GetItem(args, 0), *value;
+	uint64_t *taken;
+
+	if (!object)
+		return NULL;
+	dataset = standin_kept(standing, &dataset_name);
+	bytes = standin_kept(standing, &taken_name);
+	py.PyErr_Clear();
+	taken = bytes ? api_bytearray(bytes, sizeof(*taken)) : NULL;
+	value = sample(object, dataset ? dataset : object, NULL, taken ? *taken : 0);
+	if (value && taken)
+		(*taken)++;
+	return value;
+}
+
+static PyMethodDef item_method = {"__getitem__", on_item, PY_VARARGS_KEYWORDS, NULL};
+static PyMethodDef items_method = {"__getitems__", on_items, PY_VARARGS_KEYWORDS, NULL};
+static PyMethodDef next_method = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};
+static PyMethodDef iter_method = {"__iter__", api_itself, PY_VARARGS_KEYWORDS, NULL};
+
+static PyMethodDef *const dataset_methods[] = {&item_method, NULL};
+static PyMethodDef *const items_methods[] = {&item_method, &items_method, NULL};
+static PyMethodDef *const stream_methods[] = {&next_method, &iter_method, NULL};
+
+/* `function`: has what each Compose has, which is to be called and what every object has. */
+static PyObject *compose_class(PyObject *function)
+{
+	static PyMethodDef *const methods[] = {NULL};
+	static PyObject *class HOT_DATA = NULL;
+
+	if (!class)
+		class = standin_class("compose", methods, function);
+	return class;
+}
+
+/* The stand-in also knows whose iterator it is, and counts. */
+static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
+{
+	static const uint64_t none;
+	OWNED PyObject *dataset = api_get_named(fetcher, "dataset");
+	OWNED PyObject *taken = py.PyByteArray_FromStringAndSize((const char *)&none, sizeof(none));
+
+	return dataset && taken && standin_keep(standing, &dataset_name, dataset) &&
+	       standin_keep(standing, &taken_name, taken);
+}
+
+/*
+ * What keeps a state is looked at closely by those who save it: left alone. So is what cannot be
+ * asked for samples: Python has an error to raise, which it knows better than we do.
+ */
+void steps_watch(PyObject *fetcher)
+{
+	bool stream = api_has(fetcher, "dataset_iter");
+	const char *name = stream ? "dataset_iter" : "dataset";
+	OWNED PyObject *object = api_get_named(fetcher, name), *class = NULL, *standing = NULL;
+	OWNED PyObject *type = object ? py.PyObject_Type(object) : NULL;
+
+	if (type && api_has(type, stream ? "__next__" : "__getitem__") &&
+	    !api_has(object, "state_dict") && (!stream || next_function()))
+		class = standin_class(name,
+				      stream ? stream_methods
+				      : api_get_flag(object, "__getitems__", false)
+					      ? items_methods
+					      : dataset_methods,
+				      object);
+	if (class)
+		standing = standin_make(class, object);
+	if (standing && (!stream || add_stream_facts(standing, fetcher)))
+		py.PyObject_SetAttrString(fetcher, name, standing);
+	py.PyErr_Clear();
+}
+
+static struct api_name transforms_name = {"transforms", NULL};
+
+/* A call of Compose, whose loop asks for one step after the other. A debugger may keep it. */
+struct walk {
+	struct span *span; /* on the stack of the call; NULL: that is over */
+	bool timed;        /* a step is under way */
+};
+
+static OFTEN void end_step(struct walk *walk, bool failed)
+{
+	if (walk->timed)
+		span_end(walk->span, 0, failed);
+	walk->timed = false;
+}
+
+/* What the loop gets next, which it calls at once: with it the step before is over. */
+static OFTEN PyObject *on_step(PyObject *bytes, PyObject *step)
+{
+	struct walk *walk = (void *)py.PyByteArray_AsString(bytes);
+
+	if (walk->span) {
+		end_step(walk, false);
+		walk->timed = begin_step(walk->span, step, "transform", "transform");
+	}
+	py.Py_IncRef(step);
+	return step;
+}
+
+static PyMethodDef step_method = {"step", (py_wrapper)(void (*)(void))on_step, PY_ONE_ARGUMENT,
+				  NULL};
+
+/* map(on_step, compose.transforms). NULL: not what we know. */
+static OFTEN PyObject *timed_steps(PyObject *compose, PyObject *bytes)
+{
+	OWNED PyObject *steps = api_get_again(compose, &transforms_name);
+	OWNED PyObject *function = steps ? py.PyCFunction_NewEx(&step_method, bytes, NULL) : NULL;
+	OWNED PyObject *args = function ? py.PyTuple_Pack(2, function, steps) : NULL;
+
+	return args ? py.PyObject_CallObject(py.map_type, args) : NULL;
+}
+
+/* (stand-in of self, the rest) */
+static OFTEN PyObject *replace_self(PyObject *args, PyObject *standing)
+{
+	PyObject *replaced = api_slice(args, 0);
+
+	if (replaced) {
+		py.Py_IncRef(standing);
+		py.PyTuple_SetItem(replaced, 0, standing);
+	}
+	return replaced;
+}
+
+/* Compose.__call__(self, sample), Compose.forward(self, *samples) */
+static OFTEN PyObject *steps_compose(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	OWNED PyObject *bytes = NULL, *steps = NULL, *standing = NULL, *replaced = NULL;
+	struct walk *walk;
+	struct span span;
+	PyObject *self, *result;
+
+	if (!activate_on() || !thread_loading())
+		return py.PyObject_Call(original, args, kwargs);
+	self = py.PyTuple_GetItem(args, 0);
+	if (self && compose_class(original))
+		bytes = py.PyByteArray_FromStringAndSize((const char *)&(struct walk){&span, false},
+							 sizeof(*walk));
+	if (bytes)
+		steps = timed_steps(self, bytes);
+	if (steps)
+		standing = standin_make(compose_class(original), self);
+	if (standing && standin_keep(standing, &transforms_name, steps))
+		replaced = replace_self(args, standing);
+	py.PyErr_Clear();
+	result = py.PyObject_Call(original, replaced ? replaced : args, kwargs);
+	if (bytes) {
+		walk = (void *)py.PyByteArray_AsString(bytes);
+		end_step(walk, !result);
+		walk->span = NULL;
+	}
+	return result;
+}
+
+static struct {
+	const char *class;
+	PyMethodDef method;
+} rows[] = {
+#define STEPS(id, module, class, name, wrapper)                                                    \
+	{class, {name, wrapper, PY_VARARGS_KEYWORDS, PATCH_SIGNATURE(name)}},
+#include "python/sample/steps.def"
+#undef STEPS
+};
+
+#define COMPOSE_MAX 2 /* rows of steps_compose */
+
+static struct patch_guest composes[COMPOSE_MAX];
+static size_t compose_count HOT_DATA = 0;
+static uint32_t loading HOT_DATA = 0; /* loads under way, by whatever thread; under the GIL */
+
+OFTEN void steps_load_begin(void)
+{
+	if (loading++)
+		return;
+	for (size_t i = 0; i < compose_count; i++)
+		patch_guest_comes(&composes[i]);
+}
+
+OFTEN void steps_load_end(void)
+{
+	if (--loading)
+		return;
+	for (size_t i = 0; i < compose_count; i++)
+		patch_guest_goes(&composes[i]);
+}
+
+/* One that is found in the middle of a load comes at once. */
+static bool add_compose(PyObject *class, PyMethodDef *method)
+{
+	struct patch_guest *guest = &composes[compose_count];
+
+	if (compose_count == COMPOSE_MAX || !patch_guest_make(guest, class, method))
+		return false;
+	compose_count++;
+	if (loading)
+		patch_guest_comes(guest);
+	return true;
+}
+
+void steps_patch(PyObject *module, size_t row)
+{
+	OWNED PyObject *class = api_get_named(module, rows[row].class);
+	PyMethodDef *method = &rows[row].method;
+	bool set = false;
+
+	if (class)
+		set = method->ml_meth == steps_compose ? add_compose(class, method)
+						       : patch_class(class, method);
+	if (set)
+		patch_note(rows[row].class, method->ml_name, true);
+}

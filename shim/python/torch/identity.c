@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/torch/identity.h"
+
+#include <string.h>
+
+#include "base/note.h"
+#include "base/sys.h"
+#include "base/text.h"
+#include "python/torch/origin.h"
+#include "record/thread.h"
+
+#define LOADER_MAX 256 /* a note says it, too */
+
+/* What is known of a loader object. What is copied with it, or into another process, is another. */
+struct mark {
+	uint32_t number; /* 0: none yet */
+	uint32_t pid;
+	const void *object;
+	uint64_t made;   /* count of what was made or asked for the first time until then */
+	uint64_t origin; /* hash of the place; 0: its constructor was not seen */
+	char place[DLPROF_MARK_BYTES];
+};
+
+/* Compared as a whole. */
+struct settings {
+	int64_t batch_size;
+	int32_t workers;
+	int32_t prefetch_factor;
+	uint64_t flags;
+};
+
+struct identity {
+	uint64_t origin;
+	const void *dataset; /* where there is no origin */
+	const void *classes[CONSUMER_PART_MAX];
+	struct settings settings;
+};
+
+/* Loaders of this process; a loader's number is its place here, from 1. */
+static struct known {
+	struct identity identity;
+	int64_t length;
+	PyObject *object, *iterator, *dataset; /* weak, of the newest; NULL: not known */
+	const void *dataset_at;
+	/* At the last look: whether `object` lives, is the one in question, and `dataset` that of
+	 * it. */
+	bool alive, sought, same_dataset;
+	uint64_t asked;              /* the same count when it was asked first */
+	uint32_t epochs;
+	uint32_t running;
+} loaders[LOADER_MAX + 1];
+static uint32_t loader_count;
+static uint32_t loader_pid;
+static uint64_t moments;
+
+/* Of `loaders`: threads of a framework come here without the GIL. */
+static _Atomic uint32_t loaders_busy;
+
+/* Interned on first use: a look-up by a C string would make a new string every time. */
+static struct api_name mark_name = {"_dlprof_loader", NULL};
+
+static struct mark *mark_of(PyObject *loader, bool make)
+{
+	return loader ? api_memory(loader, &mark_name, sizeof(struct mark), make) : NULL;
+}
+
+void identity_made(PyObject *loader)
+{
+	struct mark *mark = mark_of(loader, true);
+	TEXT(place, sizeof(mark->place));
+
+	if (!mark || mark->object)
+		return;
+	mark->object = loader;
+	mark->made = ++moments;
+	mark->origin = origin_find(&place);
+	memcpy(mark->place, place.buffer, place.length + 1);
+}
+
+static bool is_numbered(const struct mark *mark, const void *object)
+{
+	return mark && mark->number && mark->pid == (uint32_t)sys_getpid() &&
+	       mark->object == object;
+}
+
+bool identity_is_known(PyObject *loader)
+{
+	return is_numbered(mark_of(loader, false), loader);
+}
+
+/* Borrowed: somebody else keeps it alive, and we hold the GIL. NULL: it is gone. */
+static const PyObject *referred(PyObject *reference)
+{
+	OWNED PyObject *object = reference ? py.PyObject_CallObject(reference, NULL) : NULL;
+
+	py.PyErr_Clear();
+	return object == py.none ? NULL : object;
+}
+
+/* An iterator that was left half-way and no longer exists will not be asked again. */
+static void look_who_lives(const PyObject *sought, const void *dataset)
+{
+	for (uint32_t i = 1; i <= loader_count; i++) {
+		struct known *known = &loaders[i];
+		const PyObject *object = referred(known->object);
+
+		known->alive = object;
+		known->sought = object && object == sought;
+		/* One that lives keeps its dataset. */
+		known->same_dataset = known->dataset_at == dataset &&
+				      (object || (dataset && referred(known->dataset) == dataset));
+		if (known->iterator && !referred(known->iterator))
+			known->running = 0;
+	}
+}
+
+static void refer(PyObject **reference, PyObject *object)
+{
+	OWNED PyObject *before = *reference;
+
+	*reference = object ? py.PyWeakref_NewRef(object, NULL) : NULL;
+	py.PyErr_Clear();
+}
+
+static struct identity describe(const struct consumer_facts *facts, const struct mark *mark)
+{
+	struct identity identity;
+
+	memset(&identity, 0, sizeof(identity)); /* what lies between is compared, too */
+	identity.origin = mark ? mark->origin : 0;
+	identity.dataset = identity.origin ? NULL : facts->dataset;
+	memcpy(identity.classes, facts->classes, sizeof(facts->classes));
+	identity.settings.batch_size = facts->batch_size;
+	identity.settings.workers = facts->workers;
+	identity.settings.prefetch_factor = facts->prefetch_factor;
+	identity.settings.flags = facts->flags;
+	return identity;
+}
+
+/* Of loaders that look the same: whether this one goes on where the known one stopped. */
+static bool goes_on(const struct known *known, const struct mark *mark, int64_t length)
+{
+	if (known->sought) /* it shares its mark with a copy of it */
+		return true;
+	if (known->running)
+		return false;
+	if (!known->identity.origin)
+		return known->identity.dataset;
+	if (known->alive && !(mark->made > known->asked && known->same_dataset))
+		return false;
+	/* A dataset may grow. */
+	return known->length == length || known->same_dataset;
+}
+
+static uint32_t find(const struct identity *identity, const struct mark *mark, int64_t length)
+{
+	for (uint32_t i = 1; i <= loader_count; i++)
+		if (memcmp(&loaders[i].identity, identity, sizeof(*identity)) == 0 &&
+		    goes_on(&loaders[i], mark, length))
+			return i;
+	if (loader_count == LOADER_MAX)
+		return LOADER_MAX;
+	loaders[++loader_count].identity = *identity;
+	return loader_count;
+}
+
+/* A child process does not own its parent's loaders. */
+static void look_where(void)
+{
+	const uint32_t pid = (uint32_t)sys_getpid();
+
+	if (loader_pid == pid)
+		return;
+	memset(loaders, 0, sizeof(loaders));
+	loader_count = 0;
+	loader_pid = pid;
+}
+
+/* The same object may have been given other settings meanwhile; its length is its own affair. */
+static bool is_same(const struct mark *mark, const void *object, const struct identity *identity)
+{
+	return is_numbered(mark, object) &&
+	       (mark->number == LOADER_MAX ||
+		memcmp(&loaders[mark->number].identity.settings, &identity->settings,
+		       sizeof(identity->settings)) == 0);
+}
+
+void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iterator,
+		     const struct consumer_facts *facts)
+{
+	struct mark *mark = mark_of(loader, true);
+	const struct identity identity = describe(facts, mark);
+	struct known *known;
+	bool is_first;
+
+	thread_lock(&loaders_busy);
+	look_where();
+	thread_unlock(&loaders_busy);
+	is_first = !is_same(mark, loader, &identity);
+	if (loader && is_first)
+		look_who_lives(loader, facts->dataset);
+	thread_lock(&loaders_busy);
+	consumer->loader = is_first ? find(&identity, mark, facts->length) : mark->number;
+	known = &loaders[consumer->loader];
+	consumer->epoch = known->epochs++;
+	known->running++;
+	if (is_first) {
+		known->asked = ++moments;
+		known->length = facts->length;
+		known->dataset_at = facts->dataset;
+	}
+	thread_unlock(&loaders_busy);
+	/* All further loaders share the last number. */
+	if (unlikely(loader_count == LOADER_MAX))
+		note_once('w', "the program made 256 loaders or more: from the 256th on they are "
+			       "recorded as one");
+	if (mark) {
+		mark->number = consumer->loader;
+		mark->pid = loader_pid;
+		mark->object = loader;
+	}
+	if (loader && is_first) {
+		refer(&known->object, loader);
+		refer(&known->dataset, (PyObject *)facts->dataset);
+	}
+	if (iterator)
+		refer(&known->iterator, iterator);
+}
+
+const char *identity_place(PyObject *loader)
+{
+	const struct mark *mark = mark_of(loader, false);
+
+	return is_numbered(mark, loader) && mark->origin && loaders[mark->number].epochs == 1
+		       ? mark->place
+		       : NULL;
+}
+
+void identity_epoch_ended(const struct consumer *consumer)
+{
+	thread_lock(&loaders_busy);
+	if (consumer->loader <= LOADER_MAX && loader_pid == (uint32_t)sys_getpid() &&
+	    loaders[consumer->loader].running)
+		loaders[consumer->loader].running--;
+	thread_unlock(&loaders_busy);
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/torch/torch.h"
+
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/sys.h"
+#include "batch/ahead.h"
+#include "dlprof/units.h"
+#include "python/interpreter/later.h"
+#include "python/interpreter/patch.h"
+#include "python/torch/descriptor.h"
+#include "python/torch/identity.h"
+#include "python/torch/iterator.h"
+#include "record/activate.h"
+
+#define DATALOADER "torch.utils.data.dataloader"
+#define STATEFUL   "torchdata.stateful_dataloader.stateful_dataloader"
+
+bool torch_blind;
+static bool samples_seen;
+
+uint64_t torch_pipe_inode(PyObject *queue, const char *end)
+{
+	OWNED PyObject *connection = api_get_named(queue, end);
+	const int64_t fd = connection ? api_get_number(connection, "_handle", -1) : -1;
+	struct stat status;
+
+	return fd >= 0 && sys_call2(SYS_fstat, fd, &status) == 0 ? (uint64_t)status.st_ino : 0;
+}
+
+static const char *kind_of(PyObject *iterator)
+{
+	static const char *const kinds[2][2] = {
+		{"torch.DataLoader", "torch.DataLoader (iterable)"},
+		{"torchdata.StatefulDataLoader", "torchdata.StatefulDataLoader (iterable)"},
+	};
+	/* Sent with each snapshot of its state, which the others have not. */
+	const int stateful = api_has(iterator, "_sampler_iter_yielded");
+
+	return kinds[stateful][api_get_number(iterator, "_dataset_kind", 0) == 1];
+}
+
+/*
+ * len() runs code of the program's: a signal handler may raise in there, as Ctrl-C does. Then it
+ * works the second time, and the exception goes on. False: it does. Else *length is -1.
+ */
+static bool ask_length(PyObject *sampler, int64_t *length)
+{
+	PyObject *type, *value, *traceback;
+
+	*length = py.PyObject_Size(sampler);
+	if (*length >= 0)
+		return true;
+	py.PyErr_Fetch(&type, &value, &traceback);
+	if (py.PyObject_Size(sampler) >= 0) {
+		py.PyErr_Restore(type, value, traceback);
+		return false;
+	}
+	py.PyErr_Restore(type, value, traceback);
+	py.PyErr_Clear();
+	return true;
+}
+
+/*
+ * Of a loader with a sampler of torch's own, which asks the dataset for its length itself before
+ * its first index: another's might do anything when it is asked. False: an exception goes on.
+ */
+static bool length_of(PyObject *loader, int64_t *length)
+{
+	static const char *const own[] = {
+		"SequentialSampler",     "RandomSampler",      "SubsetRandomSampler",
+		"WeightedRandomSampler", "DistributedSampler", NULL,
+	};
+	OWNED PyObject *sampler = NULL;
+
+	*length = -1;
+	if (!loader || identity_is_known(loader))
+		return true;
+	sampler = api_get_named(loader, "sampler");
+	return !api_is_of_type(sampler, own) || ask_length(sampler, length);
+}
+
+static const char *const own_batches[] = {"BatchSampler", NULL};
+
+/* Of a loader. Returns its dataset, to which the facts point; a property may make a new one. */
+static PyObject *gather_identity(PyObject *loader, int64_t length, struct consumer_facts *facts)
+{
+	PyObject *dataset = NULL;
+	static const char *const parts[CONSUMER_PART_MAX] = {"dataset", "sampler", "batch_sampler"};
+
+	facts->batch_size = api_get_number(loader, "batch_size", -1);
+	for (size_t i = 0; i < CONSUMER_PART_MAX; i++) {
+		OWNED PyObject *part = api_get_named(loader, parts[i]);
+		OWNED PyObject *class = part ? py.PyObject_Type(part) : NULL;
+
+		if (i == 2 && api_is_of_type(part, own_batches))
+			facts->length = length;
+		facts->classes[i] = class;	/* only to be compared */
+		if (i == 0)
+			facts->dataset = dataset = api_take(&part);
+	}
+	return dataset;
+}
+
+/* Of a _BaseDataLoaderIter. Returns the loader's dataset. */
+static PyObject *gather_facts(PyObject *iterator, PyObject *loader, int64_t length,
+			      struct consumer_facts *facts)
+{
+	PyObject *dataset = NULL;
+	OWNED PyObject *queue = api_get_named(iterator, "_worker_result_queue");
+
+	facts->kind = kind_of(iterator);
+	facts->workers = (int32_t)api_get_number(iterator, "_num_workers", -1);
+	facts->prefetch_factor = (int32_t)api_get_number(iterator, "_prefetch_factor", -1);
+	facts->batch_size = -1;
+	if (loader)
+		dataset = gather_identity(loader, length, facts);
+	if (queue)
+		facts->stream = torch_pipe_inode(queue, "_reader");
+	else
+		facts->workers = 0;
+	if (facts->workers == 0)
+		facts->prefetch_factor = -1;
+	facts->sees_samples = samples_seen;
+	facts->sees_fetches = !descriptor_blind;
+	/* Before 2.6 there was no choice. */
+	if (api_get_flag(iterator, "_in_order", true))
+		facts->flags |= DLPROF_EPOCH_IN_ORDER;
+	if (facts->workers && api_get_flag(iterator, "_persistent_workers", false))
+		facts->flags |= DLPROF_EPOCH_PERSISTENT;
+	return dataset;
+}
+
+/* Before the workers are forked, which inherit it. */
+static void begin_recording(void)
+{
+	if (consumer_record())
+		later_load_begin(false);
+}
+
+/*
+ * DataLoader.check_worker_number_rationality(), the last that each constructor calls: by then the
+ * loader is what it will be, and no library inspects the signature of this one.
+ */
+static PyObject *on_made(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *result = py.PyObject_Call(original, args, kwargs);
+	PyObject *loader = result ? api_argument(args, NULL, 0, NULL) : NULL;
+
+	if (loader)
+		identity_made(loader);
+	return result;
+}
+
+/* DataLoader.__iter__ */
+static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	uint64_t begin_ns = clock_now_ns();
+	struct consumer_facts facts = {0};
+	OWNED PyObject *dataset = NULL;
+	PyObject *loader, *iterator;
+	int64_t length;
+
+	begin_recording();
+	iterator = iterator_make(original, args, kwargs, begin_ns);
+	if (!iterator || !activate_on())
+		return iterator;
+	loader = py.PyTuple_GetItem(args, 0);
+	py.PyErr_Clear();
+	if (!length_of(loader, &length)) {
+		py.Py_DecRef(iterator);
+		return NULL;
+	}
+	dataset = gather_facts(iterator, loader, length, &facts);
+	iterator_epoch(iterator, loader, &facts, begin_ns);
+	return iterator;
+}
+
+static struct api_name maker_name = {"_dlprof_maker", NULL};
+
+/* A weak reference: workers end when their loader and its iterator go. */
+static void remember_maker(PyObject *iterator, PyObject *loader)
+{
+	PyObject *name = api_name(&maker_name);
+	OWNED PyObject *reference = py.PyWeakref_NewRef(loader, NULL);
+
+	if (reference && name)
+		py.PyObject_SetAttr(iterator, name, reference);
+	py.PyErr_Clear();
+}
+
+/* New reference. */
+static PyObject *maker_of(PyObject *iterator)
+{
+	OWNED PyObject *reference = api_get_again(iterator, &maker_name);
+	OWNED PyObject *loader = reference ? py.PyObject_CallObject(reference, NULL) : NULL;
+
+	py.PyErr_Clear();
+	return loader == py.none ? NULL : api_take(&loader);
+}
+
+/*
+ * _BaseDataLoaderIter.__init__(self, loader), and that of the kind with workers: some make
+ * iterators without DataLoader.__iter__.
+ */
+static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *made, *iterator, *loader;
+
+	begin_recording();
+	made = iterator_make(original, args, kwargs, 0);
+	if (!made || !activate_on())
+		return made;
+	iterator = api_argument(args, NULL, 0, NULL);
+	loader = api_argument(args, kwargs, 1, "loader");
+	if (iterator && loader)
+		remember_maker(iterator, loader);
+	return made;
+}
+
+/* __init__ of torchdata's: what it asks itself for, to get to where it was, is not handed out. */
+static PyObject *on_resume(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *iterator = api_argument(args, NULL, 0, NULL), *made;
+
+	begin_recording();
+	if (iterator && activate_on())
+		iterator_skip(iterator, true);
+	made = py.PyObject_Call(original, args, kwargs);
+	if (made)
+		iterator_skip(iterator, false);
+	return made;
+}
+
+/* Which task the batch was that __next__ just returned. */
+static uint32_t delivered_task(PyObject *iterator, const struct consumer *consumer)
+{
+	static struct api_name received = {"_rcvd_idx", NULL};
+	OWNED PyObject *value = NULL;
+	int64_t next;
+
+	if (consumer->workers == 0)
+		return (uint32_t)consumer->ordinal;
+	if (!consumer->in_order)
+		return consumer->last_task;
+	/* Counts what it handed out, and with datasets that end early what it skipped. */
+	value = api_get_again(iterator, &received);
+	next = value ? api_number(value, 0) : 0;
+	return next > 0 ? (uint32_t)(next - 1) : (uint32_t)consumer->ordinal;
+}
+
+/* Of an iterator that was made without DataLoader.__iter__. False: an exception goes on. */
+static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
+{
+	struct consumer_facts facts = {0};
+	OWNED PyObject *loader = maker_of(iterator), *dataset = NULL;
+	int64_t length;
+
+	if (!length_of(loader, &length))
+		return false;
+	dataset = gather_facts(iterator, loader, length, &facts);
+	*consumer = iterator_epoch(iterator, loader, &facts, clock_now_ns());
+	return true;
+}
+
+/* The records from here on are of another iterator, which hands on what this one brings. */
+static void announce_ahead(PyObject *iterator, struct consumer *consumer)
+{
+	struct consumer_facts facts = {0};
+
+	gather_facts(iterator, NULL, -1, &facts);
+	consumer_announce(consumer, &facts, clock_now_ns());
+}
+
+/* _BaseDataLoaderIter.__next__ */
+static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	struct consumer_wait wait;
+	struct consumer *consumer;
+	PyObject *iterator, *batch;
+
+	if (!consumer_record())
+		return py.PyObject_Call(original, args, kwargs);
+	iterator = py.PyTuple_GetItem(args, 0);
+	consumer = iterator ? iterator_state(iterator) : NULL;
+	if (iterator && unlikely(!consumer || !(consumer->stream || consumer->skipping)) &&
+	    !begin_epoch(iterator, &consumer))
+		return NULL;
+	py.PyErr_Clear();
+	if (!consumer || consumer->skipping || !consumer_wait_begin(consumer, &wait, 0))
+		return py.PyObject_Call(original, args, kwargs);
+	ahead_watch_begin(wait.thread);
+	if (unlikely(ahead_is_here()) && !consumer->is_ahead)
+		announce_ahead(iterator, consumer);
+	batch = py.PyObject_Call(original, args, kwargs);
+	if (!thread_is_in_life(wait.life)) /* a fork returned into this child */
+		return batch;
+	if (unlikely(ahead_may_be_users(wait.thread))) {
+		consumer_wait_cancel(&wait);
+		consumer->ordinal += batch != NULL;
+		if (!batch && py.PyErr_ExceptionMatches(*py.stop_iteration))
+			consumer_abandon(consumer);
+		return batch;
+	}
+	ahead_watch_end(wait.thread);
+	if (batch)
+		consumer_wait_end(consumer, &wait, delivered_task(iterator, consumer));
+	else
+		consumer_wait_stop(consumer, &wait, !py.PyErr_ExceptionMatches(*py.stop_iteration));
+	return batch;
+}
+
+int64_t torch_first_number(PyObject *tuple)
+{
+	PyObject *first = py.PyTuple_GetItem(tuple, 0);
+
+	if (!first) {
+		py.PyErr_Clear();
+		return -1;
+	}
+	return api_number(first, -1);
+}
+
+/* _MultiProcessingDataLoaderIter._try_get_data: (True, (task, data)) if a message came. */
+static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *iterator = py.PyTuple_GetItem(args, 0);
+	struct consumer *consumer = NULL;
+	struct consumer_receive receive;
+	struct thread *thread = NULL;
+	PyObject *answer, *message;
+	int64_t task = -1;
+
+	if (iterator && activate_on())
+		consumer = iterator_state(iterator);
+	py.PyErr_Clear();
+	if (consumer)
+		thread = thread_get();
+	if (thread)
+		consumer_receive_begin(&receive, thread);
+	answer = py.PyObject_Call(original, args, kwargs);
+	if (!thread || !activate_on())
+		return answer;
+	if (answer) {
+		message = py.PyTuple_GetItem(answer, 1);
+		if (message)
+			task = torch_first_number(message);
+		py.PyErr_Clear();
+	}
+	consumer_receive_end(consumer, &receive, task);
+	return answer;
+}
+
+/* _BaseDataLoaderIter._next_index: the sampler, in the thread that wants the batches. */
+static PyObject *on_sample(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	struct thread *thread = activate_on() ? thread_waiting() : NULL;
+	const uint32_t life = thread_life;
+	uint64_t begin_ns;
+	PyObject *index;
+
+	if (!thread)
+		return py.PyObject_Call(original, args, kwargs);
+	begin_ns = clock_now_ns();
+	index = py.PyObject_Call(original, args, kwargs);
+	if (thread_is_in_life(life) && thread_waiting() == thread)
+		thread->parts.sample_ns += clock_now_ns() - begin_ns;
+	return index;
+}
+
+/* _MultiProcessingDataLoaderIter._shutdown_workers, also where a loop was left by `break`. */
+static PyObject *on_shutdown(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *iterator = activate_on() ? api_argument(args, NULL, 0, NULL) : NULL, *result;
+	struct consumer *consumer = iterator ? iterator_state(iterator) : NULL;
+	struct consumer_wait wait;
+
+	if (!consumer || consumer->skipping || !consumer_drop_begin(consumer, &wait))
+		return py.PyObject_Call(original, args, kwargs);
+	result = py.PyObject_Call(original, args, kwargs);
+	if (thread_is_in_life(wait.life))
+		consumer_drop_end(consumer, &wait);
+	return result;
+}
+
+void torch_patch_dataloader(PyObject *module, size_t package)
+{
+	static struct patch_point points[] = {
+		PATCH_POINT(DATALOADER, "_BaseDataLoaderIter", "__next__", on_next),
+		PATCH_POINT(DATALOADER, "DataLoader", "__iter__", on_iter),
+		PATCH_POINT(DATALOADER, "_BaseDataLoaderIter", "__init__", on_init),
+		PATCH_POINT(DATALOADER, "_MultiProcessingDataLoaderIter", "_try_get_data",
+			    on_try_get),
+		PATCH_POINT(DATALOADER, "_MultiProcessingDataLoaderIter", "__init__", on_init),
+	};
+	/* Its iterators' __next__ calls the one above, and so does their base's __init__. */
+	static struct patch_point stateful[] = {
+		PATCH_POINT(STATEFUL, "StatefulDataLoader", "__iter__", on_iter),
+		PATCH_POINT(STATEFUL, "_StatefulSingleProcessDataLoaderIter", "__init__",
+			    on_resume),
+		PATCH_POINT(STATEFUL, "_StatefulMultiProcessingDataLoaderIter", "__init__",
+			    on_resume),
+		PATCH_POINT(STATEFUL, "_StatefulMultiProcessingDataLoaderIter", "_try_get_data",
+			    on_try_get),
+	};
+	static struct patch_point made =
+		PATCH_POINT(DATALOADER, "DataLoader", "check_worker_number_rationality", on_made);
+	static struct patch_point sample =
+		PATCH_POINT(DATALOADER, "_BaseDataLoaderIter", "_next_index", on_sample);
+	static struct patch_point drop = PATCH_POINT(DATALOADER, "_MultiProcessingDataLoaderIter",
+						     "_shutdown_workers", on_shutdown);
+	static struct patch_point drop_stateful =
+		PATCH_POINT(STATEFUL, "_StatefulMultiProcessingDataLoaderIter",
+			    "_shutdown_workers", on_shutdown);
+
+	if (package == TORCHDATA) {
+		if (torch_blind)
+			return;
+		patch_points(module, stateful, ARRAY_COUNT(stateful));
+		patch_optional(module, &drop_stateful);
+		return;
+	}
+	/* Half of the points would announce loaders and never a batch. */
+	if (!patch_has_method(module, &points[0])) {
+		torch_blind = true;
+		for (size_t i = 0; i < ARRAY_COUNT(points); i++)
+			patch_note(points[i].where, points[i].method.ml_name, false);
+		return;
+	}
+	patch_points(module, points, ARRAY_COUNT(points));
+	/* PyTorch has it since 1.8. */
+	patch_optional(module, &made);
+	samples_seen = patch_optional(module, &sample);
+	patch_optional(module, &drop);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* torch_worker.c - the side of PyTorch's loaders that loads, in a worker or in the main process. */
+#include "dlprof/units.h"
+#include "python/torch/torch.h"
+
+#include "base/clock.h"
+#include "batch/consumer.h"
+#include "batch/pinning.h"
+#include "batch/scope.h"
+#include "python/interpreter/later.h"
+#include "python/interpreter/patch.h"
+#include "python/sample/steps.h"
+#include "python/torch/made.h"
+#include "record/activate.h"
+#include "record/span.h"
+
+#define FETCH   "torch.utils.data._utils.fetch"
+#define PINNING "torch.utils.data._utils.pin_memory"
+
+/* A fetcher's collate_fn, called as collate_fn(samples). */
+static PyObject *on_collate(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	struct span span = {.fd = -1, .name = "collate_fn"};
+	bool recorded = activate_on() && span_begin(&span, DLPROF_CLASS_COLLATE);
+	PyObject *batch = py.PyObject_Call(original, args, kwargs);
+
+	if (recorded)
+		span_end(&span, 0, !batch);
+	return batch;
+}
+
+static PyMethodDef collate_method = {"collate_fn", on_collate, PY_VARARGS_KEYWORDS, NULL};
+
+static void prepare(PyObject *fetcher)
+{
+	static struct api_name mark = {"_dlprof_seen", NULL}, collate = {"collate_fn", NULL};
+	OWNED PyObject *seen = api_get_again(fetcher, &mark), *function = NULL;
+	PyObject *name = api_name(&mark);
+
+	if (seen || !name)
+		return;
+	function = api_get_again(fetcher, &collate);
+	/* Set first: a fetcher that refuses attributes stays as it is. */
+	if (py.PyObject_SetAttr(fetcher, name, name) == 0) {
+		if (function)
+			patch_attribute(fetcher, &collate_method);
+		steps_watch(fetcher);
+	}
+	py.PyErr_Clear();
+}
+
+static uint32_t count_samples(PyObject *indices)
+{
+	ssize_t size;
+
+	/* With batch_size=None. Asking a number for its size costs as much as all else in here. */
+	if (!indices || api_is_int(indices))
+		return 1;
+	size = py.PyObject_Size(indices);
+	py.PyErr_Clear();
+	return size < 0 ? 1 : (uint32_t)size;
+}
+
+/* _MapDatasetFetcher.fetch, _IterableDatasetFetcher.fetch: one load. */
+static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	struct thread *thread = activate_on() ? thread_get() : NULL;
+	struct scope_load load;
+	PyObject *fetcher, *batch;
+	uint32_t samples;
+	bool is_worker, failed;
+
+	/* No stream: somebody uses the fetcher without a loader. */
+	if (!thread || !thread->stream)
+		return py.PyObject_Call(original, args, kwargs);
+	fetcher = py.PyTuple_GetItem(args, 0);
+	samples = count_samples(py.PyTuple_GetItem(args, 1));
+	py.PyErr_Clear();
+	if (fetcher)
+		prepare(fetcher);
+	is_worker = thread->worker >= 0;
+	later_load_begin(is_worker);
+	steps_load_begin();
+	scope_load_begin(thread, &load);
+	batch = py.PyObject_Call(original, args, kwargs);
+	failed = !batch;
+	/* An iterable's end is no load: nothing was loaded. */
+	if (batch || !py.PyErr_ExceptionMatches(*py.stop_iteration))
+		scope_load_end(thread, &load, samples, failed);
+	else
+		scope_load_cancel(thread, &load);
+	if (batch && thread_is_in_life(load.life))
+		made_look(thread, batch);
+	/* A worker does nothing but load. */
+	if (!is_worker)
+		steps_load_end();
+	return batch;
+}
+
+/* index_queue.get in a worker: (task, indices), a request to start over, or None. */
+static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *message = py.PyObject_Call(original, args, kwargs);
+	static const char *const resumes[] = {"_ResumeIteration", NULL};
+	struct thread *thread = activate_on() ? thread_get() : NULL;
+	int64_t task;
+
+	if (!message || !thread)
+		return message;
+	task = torch_first_number(message);
+	if (task >= 0) {
+		thread->task = (uint32_t)task;
+		return message;
+	}
+	if (api_is_of_type(message, resumes))
+		thread->generation++;
+	py.PyErr_Clear();
+	return message;
+}
+
+static PyMethodDef index_method = {"get", on_index, PY_VARARGS_KEYWORDS, NULL};
+
+/* The worker loop is pickled by name under spawn, so its wrapper cannot carry the original. */
+static struct worker_loop {
+	const char *module;
+	PyObject *original;
+	ssize_t index_queue;
+	ssize_t data_queue;
+	ssize_t worker_id;
+} worker_loops[TORCH_PACKAGE_MAX] = {
+	[TORCH] = {.module = "torch.utils.data._utils.worker"},
+	[TORCHDATA] = {.module = "torchdata.stateful_dataloader.worker"},
+};
+
+static void enter_worker(const struct worker_loop *loop, PyObject *args, PyObject *kwargs)
+{
+	PyObject *indices = api_argument(args, kwargs, loop->index_queue, "index_queue");
+	PyObject *results = api_argument(args, kwargs, loop->data_queue, "data_queue");
+	PyObject *id = api_argument(args, kwargs, loop->worker_id, "worker_id");
+	struct thread *thread;
+	struct dlprof_event event = {.kind = DLPROF_EVENT_WORKER};
+
+	if (!indices || !results || torch_blind || !consumer_record())
+		return;
+	thread = thread_get();
+	if (!thread)
+		return;
+	thread->worker = id ? (int32_t)api_number(id, -1) : -1;
+	thread->stream = torch_pipe_inode(results, "_writer");
+	thread->generation = 0;
+	patch_attribute(indices, &index_method);
+	event.worker = thread->worker;
+	event.begin_ns = clock_now_ns();
+	event.stream = thread->stream;
+	thread_push(thread, &event);
+}
+
+static PyObject *run_worker(enum torch_package package, PyObject *args, PyObject *kwargs)
+{
+	enter_worker(&worker_loops[package], args, kwargs);
+	return py.PyObject_Call(worker_loops[package].original, args, kwargs);
+}
+
+static PyObject *on_torch_worker(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	return run_worker(TORCH, args, kwargs);
+}
+
+static PyObject *on_torchdata_worker(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	return run_worker(TORCHDATA, args, kwargs);
+}
+
+/* Where the loop takes its arguments, by name: their places differ between versions. */
+static void find_arguments(struct worker_loop *loop)
+{
+	OWNED PyObject *code = api_get_named(loop->original, "__code__");
+	OWNED PyObject *names = code ? api_get_named(code, "co_varnames") : NULL;
+	ssize_t count = code ? (ssize_t)api_get_number(code, "co_argcount", 0) : 0;
+
+	loop->index_queue = loop->data_queue = loop->worker_id = -1;
+	for (ssize_t i = 0; names && i < count; i++) {
+		PyObject *name = py.PyTuple_GetItem(names, i);
+
+		if (!name)
+			break;
+		if (py.PyUnicode_CompareWithASCIIString(name, "index_queue") == 0)
+			loop->index_queue = i;
+		else if (py.PyUnicode_CompareWithASCIIString(name, "data_queue") == 0)
+			loop->data_queue = i;
+		else if (py.PyUnicode_CompareWithASCIIString(name, "worker_id") == 0)
+			loop->worker_id = i;
+	}
+	py.PyErr_Clear();
+}
+
+void torch_patch_worker(PyObject *module, size_t package)
+{
+	static PyMethodDef methods[TORCH_PACKAGE_MAX] = {
+		[TORCH] = {"_worker_loop", on_torch_worker, PY_VARARGS_KEYWORDS, NULL},
+		[TORCHDATA] = {"_worker_loop", on_torchdata_worker, PY_VARARGS_KEYWORDS, NULL},
+	};
+	struct worker_loop *loop = &worker_loops[package];
+	bool set = patch_function(module, loop->module, &methods[package], &loop->original);
+
+	if (set)
+		find_arguments(loop);
+	patch_note(loop->module, methods[package].ml_name,
+		   set && loop->data_queue >= 0 && loop->index_queue >= 0);
+}
+
+void torch_patch_fetch(PyObject *module, size_t package)
+{
+	static struct patch_point points[] = {
+		PATCH_POINT(FETCH, "_MapDatasetFetcher", "fetch", on_fetch),
+		PATCH_POINT(FETCH, "_IterableDatasetFetcher", "fetch", on_fetch),
+	};
+
+	patch_points(module, points, ARRAY_COUNT(points));
+}
+
+static PyObject *pinning_loop;
+
+/* _pin_memory_loop(in_queue, ...): all the life of a thread that receives a loader's batches. */
+static PyObject *on_pinning(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	struct thread *thread = activate_on() ? thread_get() : NULL;
+	const uint32_t life = thread_life;
+	PyObject *queue = api_argument(args, kwargs, 0, "in_queue"), *result;
+
+	if (thread && queue)
+		pinning_of(thread, torch_pipe_inode(queue, "_reader"));
+	result = py.PyObject_Call(pinning_loop, args, kwargs);
+	if (thread && thread_is_in_life(life) && thread_self == thread)
+		pinning_of(thread, 0);
+	return result;
+}
+
+void torch_patch_pinning(PyObject *module, size_t package)
+{
+	static PyMethodDef method = {"_pin_memory_loop", on_pinning, PY_VARARGS_KEYWORDS, NULL};
+
+	if (patch_function(module, PINNING, &method, &pinning_loop))
+		patch_note(PINNING, method.ml_name, true);
+}
