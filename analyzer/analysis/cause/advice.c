@@ -59,6 +59,11 @@ static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 				  ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
 				  ADVICE_REDUCE_CPU_PER_BATCH, ADVICE_INSPECT_LOADS},
 	[CAUSE_UNSEEN_LOADER] = {ADVICE_MARK_LOADS},
+	[CAUSE_SLOW_STAGE] = {ADVICE_ADD_PREFETCH, ADVICE_CHEAPER_STAGE},
+	[CAUSE_NARROW_POOL] = {ADVICE_OWN_THREADS, ADVICE_ADD_PREFETCH, ADVICE_CHEAPER_STAGE},
+	[CAUSE_SERIAL_STAGE] = {ADVICE_PARALLEL_STAGE, ADVICE_ADD_PREFETCH, ADVICE_CHEAPER_STAGE},
+	[CAUSE_NO_PREFETCH] = {ADVICE_ADD_PREFETCH, ADVICE_PARALLEL_STAGE, ADVICE_OWN_THREADS,
+			       ADVICE_CHEAPER_STAGE},
 	[CAUSE_UNEXPLAINED] = {ADVICE_INSPECT_LOADS},
 	[CAUSE_IDLE_WORKERS] = {ADVICE_MORE_SHARDS},
 	[CAUSE_SAMPLER] = {ADVICE_VECTORISE_SAMPLER},
@@ -197,6 +202,23 @@ static void take_gain(struct whatif_gain gain, struct advice *ret)
 	ret->high = gain.high;
 }
 
+/* What a change of the pipeline brings; NULL: it is none. */
+static const struct stage_gain *stage_gain(const struct stage_finding *stages, enum advice_id id)
+{
+	switch (id) {
+	case ADVICE_PARALLEL_STAGE:
+		return &stages->parallel;
+	case ADVICE_OWN_THREADS:
+		return &stages->own_threads;
+	case ADVICE_ADD_PREFETCH:
+		return &stages->prefetch;
+	case ADVICE_CHEAPER_STAGE:
+		return &stages->cheaper;
+	default:
+		return NULL;
+	}
+}
+
 /* What the run would gain if its loads did without this part. */
 static int price_part(const struct view *v, double share, struct advice *ret)
 {
@@ -291,12 +313,23 @@ static bool is_plain(enum advice_id id)
 static int price(const struct view *v, enum advice_id id, struct advice *ret)
 {
 	const struct whatif *whatif = &v->diagnosis->whatif;
+	const struct stage_gain *of_stage = stage_gain(&v->diagnosis->stages, id);
 	double part;
 	int row = row_of(whatif, id), r = 0;
 
 	*ret = (struct advice){id, NO_ROW, NAN, NAN, NAN, false};
 	if (!applies(v, id))
 		return 0;
+	if (of_stage) {
+		const double most = v->finding->gain_max - 1;
+
+		/* Never more than ideal input, which the run's own account knows better. */
+		if (!isnan(of_stage->gain))
+			take_gain((struct whatif_gain){fmin(of_stage->gain, most), of_stage->low,
+						       fmin(of_stage->high, most)},
+				  ret);
+		return 0;
+	}
 	part = part_of(v, id);
 	/* Half of the CPU's part of a load is not half of the load. */
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && part < NEARLY_HALF)
@@ -357,7 +390,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 {
 	if (advice->is_ideal || preferred->is_ideal)
 		return preferred->is_ideal && !advice->is_ideal;
-	if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH)
+	if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH || advice->id == ADVICE_CHEAPER_STAGE)
 		return false;
 	/* A part of the loads that was seen goes before half of them if it may bring as much. */
 	if (preferred->id == ADVICE_REDUCE_CPU_PER_BATCH && advice->whatif == NO_ROW)

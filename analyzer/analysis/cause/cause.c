@@ -169,7 +169,15 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 		[SPLIT_SINGLE] = CAUSE_SINGLE_PROCESS,
 		[SPLIT_UNSEEN] = CAUSE_UNSEEN_LOADER,
 	};
+	static const enum cause of_stages[STAGE_LIMIT_MAX] = {
+		[STAGE_LIMIT_WORK] = CAUSE_SLOW_STAGE,
+		[STAGE_LIMIT_POOL] = CAUSE_NARROW_POOL,
+		[STAGE_LIMIT_SERIAL] = CAUSE_SERIAL_STAGE,
+		[STAGE_LIMIT_PREFETCH] = CAUSE_NO_PREFETCH,
+	};
 
+	if (owner == SPLIT_UNSEEN && d->stages.limit != STAGE_LIMIT_UNKNOWN)
+		return of_stages[d->stages.limit];
 	if (owner == SPLIT_CAPACITY && d->cpu_share >= CPU_FULL)
 		return CAUSE_CPU_CONTENTION;
 	return causes[owner];
@@ -290,6 +298,20 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 			    : CAUSE_UNKNOWN;
 }
 
+/* By what a batch of the loader's own loop takes. */
+static void find_stages(const struct batch_series *s, const struct finding *f,
+			const struct stages *stages, struct stage_finding *ret)
+{
+	static const struct stages none;
+	const struct stages_facts facts = {
+		.wait_ns = f->own.wait_ns / (double)f->own.count,
+		.step_ns = f->own.step_ns / (double)f->own.count,
+		.cores = s->cores,
+	};
+
+	stages_judge(stages && f->starved ? stages : &none, &facts, ret);
+}
+
 static int find(const struct batch_series *s, const struct finding *f,
 		const struct cause_input *input, bool advises, struct diagnosis *ret)
 {
@@ -320,6 +342,7 @@ static int find(const struct batch_series *s, const struct finding *f,
 	ret->queued_share = split.queued_share;
 	ret->cpu_share = cpu_share(s, f);
 	grounds_find(s, f, input, &ret->grounds);
+	find_stages(s, f, input->stages, &ret->stages);
 	if (predicts) {
 		const struct whatif_known known = {.facts = input->facts, .flight = input->flight};
 

@@ -8,6 +8,7 @@
 #include "analysis/account/stall.h"
 #include "analysis/cause/slow.h"
 #include "analysis/cause/split.h"
+#include "analysis/cause/stages.h"
 #include "analysis/gpu/gpu_use.h"
 #include "analysis/period/period.h"
 #include "analysis/predict/whatif.h"
@@ -132,6 +133,7 @@ struct diagnosis {
 	struct boot boot;
 	struct advice_list advice;
 	struct grounds grounds;
+	struct stage_finding stages; /* of a loader that is made of such */
 };
 
 struct lines; /* lines.h */
@@ -148,6 +150,7 @@ struct cause_input {
 	const struct slow_work *work;   /* what each worker read */
 	const struct load_facts *facts; /* what loads wait for */
 	const struct flight *flight;    /* whether it is shared */
+	const struct stages *stages; /* what the loader is made of */
 	const struct lines *lines; /* of code, that lead */
 	const struct slow_sample *samples;
 	size_t sample_count;

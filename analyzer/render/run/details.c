@@ -8,6 +8,7 @@
 #include "render/form/units.h"
 #include "render/run/code.h"
 #include "render/run/screen.h"
+#include "render/run/stages.h"
 
 #define WORTH_SAYING 0.01 /* of a load */
 #define MOST_NOTES   32
@@ -431,6 +432,7 @@ void details_outline(const struct report *report, struct outline *o)
 	add_load(report, o);
 	facts_outline_load(report, o);
 	inside_outline(&report->inside, o);
+	stages_outline(report, o);
 	code_outline(report, o);
 	gpu_outline(report, o);
 	advise_patterns(report, o);

@@ -10,6 +10,7 @@
 #include "render/run/code.h"
 #include "render/run/explain.h"
 #include "render/run/screen.h"
+#include "render/run/stages.h"
 
 #define MOST_NAMED     4 /* slow workers */
 #define ETA_SERIOUS    0.9
@@ -208,6 +209,12 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 		break;
 	case CAUSE_INTERPRETER_HELD:
 		add_holder(report, text, size);
+		break;
+	case CAUSE_SLOW_STAGE:
+	case CAUSE_NARROW_POOL:
+	case CAUSE_SERIAL_STAGE:
+	case CAUSE_NO_PREFETCH:
+		stages_add_evidence(report, text, size);
 		break;
 	case CAUSE_LOCK:
 		page_append(text, size, " It takes %s of the loads' time.",

@@ -20,6 +20,7 @@
 #include "render/run/ended.h"
 #include "render/run/parts.h"
 #include "render/run/report.h"
+#include "render/run/stages.h"
 
 /* "a,b" as ["a","b"]. NULL: not recorded. */
 static void add_list(struct jsonw *json, const char *key, const char *list)
@@ -426,6 +427,7 @@ void report_json(const struct report *report, FILE *out)
 	add_workers(&json, report);
 	add_breakdown(&json, report);
 	facts_json_load(report, &json);
+	stages_json(report, &json);
 	facts_json_processes(report, &json);
 	inside_json(&report->inside, &json);
 	code_json(report, &json);

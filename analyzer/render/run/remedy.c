@@ -12,6 +12,7 @@
 #include "render/run/code.h"
 #include "render/run/explain.h"
 #include "render/run/screen.h"
+#include "render/run/stages.h"
 
 static int32_t prefetch_factor(const struct report *report)
 {
@@ -65,6 +66,9 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	const char *line = explain_find(advice_names[advice->id])->line;
 	const int32_t workers = workers_of(report, advice);
 
+	*buffer = '\0';
+	if (stages_add_line(report, advice->id, buffer, REMEDY_WORDS))
+		return buffer;
 	if (advice->id == ADVICE_USE_WORKERS && !is_torch(report))
 		return "Load beside the training, in threads or processes.";
 	if (advice->id == ADVICE_MARK_LOADS && is_kind(report, "marks"))
@@ -273,6 +277,7 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			       "as it is.";
 		break;
 	default:
+		stages_add_how(report, advice->id, buffer, REMEDY_WORDS);
 		break;
 	}
 	return *buffer ? buffer : explain_find(advice_names[advice->id])->how;

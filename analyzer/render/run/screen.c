@@ -14,6 +14,7 @@
 #include "render/run/ended.h"
 #include "render/run/explain.h"
 #include "render/run/screen.h"
+#include "render/run/stages.h"
 
 #define MOST_PARTS   (ACCOUNT_PART_MAX + 1)
 #define STARTUP      0.02 /* of the time: from there on worth its words */
@@ -318,6 +319,7 @@ static void add_load(const struct report *report, struct outline *o)
 	outline_items(o, SCREEN_LOAD);
 	if (f->verdict == STALL_VERDICT_INCOMPLETE)
 		return;
+	stages_outline_line(report, o);
 	if (f->load_mean_ns > 0)
 		inside_add_words(&report->inside, report->diagnosis.grounds.facts, text,
 				 sizeof(text));

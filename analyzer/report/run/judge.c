@@ -12,6 +12,7 @@
 #include "store/database/redact.h"
 #include "store/run/facts.h"
 #include "store/run/lines.h"
+#include "store/run/stages.h"
 
 static void inside_done(struct inside *inside)
 {
@@ -28,6 +29,7 @@ void judge_done(struct report *report)
 	run_info_done(&report->run);
 	free(report->loaders);
 	series_done(&report->series);
+	stages_done(&report->stages);
 	inside_done(&report->inside);
 	gpu_info_done(&report->gpu);
 	lines_free(&report->samples);
@@ -105,6 +107,8 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 		r = gpu_sums_read(db, &report->filter, report->series.gpu_busy_ns,
 				  &report->gpu_sums);
 	if (r == 0)
+		r = stages_read(db, report->filter.loader_id, &report->stages);
+	if (r == 0)
 		r = gpu_calls_read(db, &report->filter, &report->gpu_calls);
 	report->gpu_use = gpu_use_of(&report->gpu_sums);
 	if (r == 0)
@@ -131,6 +135,7 @@ static int find_cause(struct db *db, bool advises, struct report *report)
 		.finding = &report->finding,
 		.totals = &report->totals,
 		.facts = &report->facts,
+		.stages = &report->stages,
 		.lines = &report->lines,
 		.samples = &report->inside.samples,
 		.gpu = &report->gpu_use,

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "store/run/stages.h"
+
 /* Whether the loads slow each other down, which matters where there are workers. 0 or -errno. */
 static int find_flight(struct db *db, const struct why_input *input, struct flight *ret)
 {
@@ -23,10 +25,12 @@ static int find_flight(struct db *db, const struct why_input *input, struct flig
 	return r;
 }
 
-int why_find(struct db *db, const struct why_input *input, bool advises, struct diagnosis *ret)
+static int find(struct db *db, const struct why_input *input, const struct stages *stages,
+		bool advises, struct diagnosis *ret)
 {
-	int (*find)(const struct batch_series *, const struct finding *, const struct cause_input *,
-		    struct diagnosis *) = advises ? cause_find : cause_find_bare;
+	int (*judge)(const struct batch_series *, const struct finding *,
+		     const struct cause_input *, struct diagnosis *) =
+		advises ? cause_find : cause_find_bare;
 	const struct load_times loads = batch_totals_times(input->totals);
 	struct slow_sample samples[WHY_SAMPLES];
 	struct slow_work work = {0};
@@ -36,6 +40,7 @@ int why_find(struct db *db, const struct why_input *input, bool advises, struct 
 		.loads = &loads,
 		.facts = input->facts,
 		.flight = &flight,
+		.stages = stages,
 		.lines = input->lines,
 		.samples = samples,
 		.is_foreign = input->is_foreign,
@@ -48,11 +53,24 @@ int why_find(struct db *db, const struct why_input *input, bool advises, struct 
 			(double)input->samples->items[i].count,
 		};
 	if (r == 0)
-		r = find(input->series, input->finding, &known, ret);
+		r = judge(input->series, input->finding, &known, ret);
 	/* Only where workers or samples are slow does it matter what each worker read. */
 	if (r < 0 || (!ret->slow.count && !ret->slow.every))
 		return r;
 	known.work = &work;
 	r = batch_reads(db, input->filter, SLOW_WORKERS, work.loads, work.bytes);
-	return r < 0 ? r : find(input->series, input->finding, &known, ret);
+	return r < 0 ? r : judge(input->series, input->finding, &known, ret);
+}
+
+int why_find(struct db *db, const struct why_input *input, bool advises, struct diagnosis *ret)
+{
+	struct stages stages = {0};
+	int r = 0;
+
+	if (!input->stages)
+		r = stages_read(db, input->filter->loader_id, &stages);
+	if (r == 0)
+		r = find(db, input, input->stages ? input->stages : &stages, advises, ret);
+	stages_done(&stages);
+	return r;
 }

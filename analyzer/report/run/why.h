@@ -19,6 +19,7 @@ struct why_input {
 	const struct finding *finding;
 	const struct load_totals *totals;
 	const struct load_facts *facts;
+	const struct stages *stages; /* NULL: to be asked for, where the loader has any */
 	const struct lines *lines;
 	const struct tally_list *samples; /* the slowest */
 	const struct gpu_use *gpu;        /* for the advice; NULL: not known */

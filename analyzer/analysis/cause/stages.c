@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/cause/stages.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_DEEP    64
+#define INPUT_LEADS  0.5 /* of a stage's time, for its input in the same thread */
+#define INPUT_LIMITS 0.8 /* the same, where the input has a thread of its own */
+#define KERNELS_LEAST 0.3 /* of a stage's time, for its kernels to explain it */
+#define BLOCKED      0.5 /* of a call: less CPU is waiting */
+#define POOL_FULL    0.7 /* of its threads at work, on average */
+#define ONE_BY_ONE   1.3 /* calls at once: fewer are one after the other */
+#define HIDDEN_LEAST 0.5 /* of the waiting, to blame it on nothing being loaded ahead */
+#define WANTED       16  /* threads, or calls, where calls wait rather than compute */
+
+struct view {
+	const struct stages *stages;
+	const struct stages_facts *facts;
+	double batches;
+	double slow_ns;   /* how long the slow stage is waited for */
+	double kernel_ns; /* own time of all kernels that the slow stage may call */
+};
+
+static bool begins(const struct stage_work *stage, const char *name)
+{
+	return strncmp(stage->name, name, strlen(name)) == 0;
+}
+
+/* Its calls, or its inputs, are other threads'. */
+static bool is_parallel(const struct stage_work *stage)
+{
+	return begins(stage, "Parallel") || begins(stage, "MapAndBatch");
+}
+
+/* It calls a function of the program's for each element. */
+static bool calls_function(const struct stage_work *stage)
+{
+	return begins(stage, "Map") || begins(stage, "ParallelMap") || begins(stage, "Filter") ||
+	       begins(stage, "ParallelFilter");
+}
+
+static size_t find_root(const struct stages *stages)
+{
+	size_t root = STAGE_NOWHERE;
+
+	for (size_t i = 0; i < stages->count; i++)
+		if (stages->list[i].is_root &&
+		    (root == STAGE_NOWHERE ||
+		     stages->list[i].busy_ns > stages->list[root].busy_ns))
+			root = i;
+	return root;
+}
+
+/* The input that takes most time. */
+static size_t input_of(const struct stages *stages, size_t at)
+{
+	size_t input = STAGE_NOWHERE;
+
+	for (size_t i = 0; i < stages->count; i++) {
+		const struct stage_work *stage = &stages->list[i];
+
+		if (i != at && !stage->is_kernel && stage->parent == at &&
+		    (input == STAGE_NOWHERE || stage->busy_ns > stages->list[input].busy_ns))
+			input = i;
+	}
+	return input;
+}
+
+/*
+ * Whether an interleave that reads several inputs at once is the limit of the stage that takes from
+ * it: nearly all its threads are at work all the time, however short the wait for each element is.
+ */
+static bool is_full(const struct stages *stages, size_t at, const struct stage_work *taker)
+{
+	const struct stage_work *stage = &stages->list[at];
+	const size_t input = input_of(stages, at);
+
+	return begins(stage, "ParallelInterleave") && stage->parallel > 0 &&
+	       input != STAGE_NOWHERE &&
+	       stages->list[input].busy_ns >= INPUT_LIMITS * stage->parallel * taker->busy_ns;
+}
+
+/* Whether a stage's time is its input's. */
+static bool is_of_input(const struct stage_work *stage, const struct stage_work *input)
+{
+	if (stage->is_root || stage->kind == STAGE_PREFETCH || stage->kind == STAGE_OTHER)
+		return true;
+	/* Its inputs lie in threads of its own, and it does nothing but wait for them. */
+	if (begins(stage, "ParallelInterleave"))
+		return true;
+	return input->busy_ns >= (is_parallel(stage) ? INPUT_LIMITS : INPUT_LEADS) * stage->busy_ns;
+}
+
+/* Goes down from the root; what is loaded ahead, and in which sequential interleave, on the way. */
+static size_t find_slow(struct view *v, struct stage_finding *f)
+{
+	const struct stages *stages = v->stages;
+	size_t at = find_root(stages), input;
+	bool is_first = true;
+
+	f->is_prefetched = false;
+	f->opener = STAGE_NOWHERE;
+	for (int depth = 0; at != STAGE_NOWHERE && depth < MOST_DEEP; depth++, at = input) {
+		const struct stage_work *stage = &stages->list[at];
+
+		if (is_first && stage->kind == STAGE_PREFETCH)
+			f->is_prefetched = true;
+		is_first &= stage->is_root || stage->kind == STAGE_OTHER;
+		if (begins(stage, "Interleave"))
+			f->opener = at;
+		/* What lies in an interleave's threads is waited for as long as its taker is. */
+		if (!f->is_interleaved)
+			v->slow_ns = stage->busy_ns;
+		input = input_of(stages, at);
+		if (input == STAGE_NOWHERE)
+			return at;
+		if (is_full(stages, input, stage)) {
+			f->is_interleaved = true;
+			f->asked = stages->list[input].parallel;
+			continue;
+		}
+		if (!is_of_input(stage, &stages->list[input]))
+			return at;
+	}
+	return at;
+}
+
+/* Which threads call a kernel is not always known; then it may be the slow stage's. */
+static bool may_call(const struct stages *stages, size_t slow, const struct stage_work *kernel)
+{
+	return kernel->is_kernel &&
+	       (kernel->parent == slow || kernel->parent == STAGE_NOWHERE ||
+		calls_function(&stages->list[kernel->parent]));
+}
+
+/* CPU time of its own; short calls have no clock, and hardly wait. */
+static double cpu_of(const struct stage_work *stage)
+{
+	return isnan(stage->cpu_ns) ? stage->own_ns : fmin(stage->cpu_ns, stage->own_ns);
+}
+
+static void find_lead(struct view *v, struct stage_finding *f)
+{
+	const struct stages *stages = v->stages;
+	const struct stage_work *slow = &stages->list[f->slow], *lead;
+	size_t longest = STAGE_NOWHERE;
+
+	v->kernel_ns = 0;
+	for (size_t i = 0; i < stages->count && calls_function(slow); i++) {
+		if (!may_call(stages, f->slow, &stages->list[i]))
+			continue;
+		v->kernel_ns += stages->list[i].own_ns;
+		if (longest == STAGE_NOWHERE ||
+		    stages->list[i].own_ns > stages->list[longest].own_ns)
+			longest = i;
+	}
+	f->at_once = slow->busy_ns / v->slow_ns;
+	f->lead = f->slow;
+	f->lead_share = slow->own_ns / slow->busy_ns;
+	if (v->kernel_ns >= KERNELS_LEAST * slow->busy_ns) {
+		f->at_once = v->kernel_ns / v->slow_ns;
+		f->lead = longest;
+		f->lead_share = stages->list[longest].own_ns / v->kernel_ns;
+	} else {
+		v->kernel_ns = 0;
+	}
+	lead = &stages->list[f->lead];
+	f->each_ns = lead->own_ns / fmax(lead->elements, 1);
+	f->blocked_share = 1 - cpu_of(lead) / lead->own_ns;
+	f->is_reading = (lead->kind == STAGE_READ || lead->read_ns >= BLOCKED * lead->own_ns) &&
+			f->blocked_share >= BLOCKED;
+}
+
+/* CPU time of a batch, over what the cores can give: no pipeline is faster. */
+static double floor_of(const struct view *v)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < v->stages->count; i++) {
+		const struct stage_work *stage = &v->stages->list[i];
+
+		/* Most of what a stage takes by itself is waiting. */
+		if (stage->is_kernel || !isnan(stage->cpu_ns))
+			ns += cpu_of(stage);
+	}
+	return v->facts->cores > 0 ? ns / v->batches / v->facts->cores : 0;
+}
+
+/*
+ * The gain where a batch takes the pipeline `load_ns` instead of what the slow stage takes now. The
+ * sums of stages have the start-up in them and the waits do not, so only their ratio counts.
+ */
+static double gain_of(const struct view *v, const struct stage_finding *f, double load_ns)
+{
+	const struct stages_facts *facts = v->facts;
+	const double factor = load_ns * v->batches / v->slow_ns;
+	double now_ns = facts->wait_ns + facts->step_ns;
+	double then_ns = f->is_prefetched ? fmax(now_ns * factor, facts->step_ns)
+					  : facts->wait_ns * factor + facts->step_ns;
+
+	return fmax(now_ns / then_ns - 1, 0);
+}
+
+/*
+ * `count` calls at once instead of at_once. At best all of them shorten; what computes shares the
+ * cores. What waits for storage or a server may wait for what is shared: nothing is gained then.
+ */
+static void price_calls(const struct view *v, const struct stage_finding *f, int32_t count,
+			double next_ns, struct stage_gain *ret)
+{
+	const struct stage_work *slow = &v->stages->list[f->slow];
+	const struct stage_work *lead = &v->stages->list[f->lead];
+	const double all_ns = (v->kernel_ns > 0 ? v->kernel_ns : slow->busy_ns) / v->batches;
+	const double blocked_ns = f->blocked_share * lead->own_ns / v->batches;
+	const double cores = v->facts->cores > 0 ? fmin(v->facts->cores, count) : 1;
+	const double least_ns = fmax(floor_of(v), next_ns);
+
+	if (count <= f->at_once)
+		return;
+	ret->high = gain_of(v, f, fmax(all_ns / count, least_ns));
+	ret->gain = gain_of(v, f, fmax(blocked_ns / count + fmax(all_ns - blocked_ns, 0) / cores,
+				       least_ns));
+	ret->gain = fmin(ret->gain, ret->high);
+	ret->low = f->blocked_share >= BLOCKED ? 0 : fmin(ret->gain, ret->high / 2);
+}
+
+/* The pipeline without its largest part. */
+static void price_cheaper(const struct view *v, const struct stage_finding *f,
+			  struct stage_gain *ret)
+{
+	const double load_ns = v->slow_ns / v->batches;
+
+	ret->high = gain_of(v, f, load_ns * (1 - f->lead_share));
+	ret->gain = gain_of(v, f, load_ns * (1 - f->lead_share / 2));
+	ret->low = 0;
+}
+
+/* Loading beside the training, as long as that computes. */
+static void price_prefetch(const struct view *v, struct stage_gain *ret)
+{
+	const struct stages_facts *facts = v->facts;
+
+	ret->high = (facts->wait_ns + facts->step_ns) / fmax(facts->wait_ns, facts->step_ns) - 1;
+	/* Both want the cores. */
+	ret->low = ret->high / 2;
+	ret->gain = ret->high;
+}
+
+/* Of kernels, what they would need of the pool's threads once the slow stage is faster. */
+static double next_of(const struct view *v, const struct stage_finding *f)
+{
+	double ns = 0, threads = f->threads > 0 ? f->threads : fmax(v->facts->cores, 1);
+
+	for (size_t i = 0; i < v->stages->count && v->kernel_ns <= 0; i++)
+		if (v->stages->list[i].is_kernel)
+			ns += v->stages->list[i].own_ns;
+	return ns / v->batches / threads;
+}
+
+static bool is_serial(const struct stages *stages, const struct stage_finding *f)
+{
+	const struct stage_work *slow = &stages->list[f->slow];
+
+	if (f->at_once > ONE_BY_ONE || is_parallel(slow) || f->is_interleaved)
+		return false;
+	return f->opener != STAGE_NOWHERE || slow->kind == STAGE_PYTHON ||
+	       slow->kind == STAGE_READ || slow->kind == STAGE_INTERLEAVE || calls_function(slow);
+}
+
+/* Its threads wait, and there is more that they could wait for. */
+static bool is_pool_narrow(const struct stages *stages, const struct stage_finding *f)
+{
+	const struct stage_work *slow = &stages->list[f->slow];
+
+	return is_parallel(slow) && calls_function(slow) && f->threads > 0 && f->is_reading &&
+	       f->at_once >= POOL_FULL * f->threads && f->threads < WANTED &&
+	       (slow->is_autotuned || f->asked > f->threads);
+}
+
+static enum stage_limit limit_of(const struct view *v, const struct stage_finding *f)
+{
+	const double hidden_ns = fmin(v->facts->wait_ns, v->facts->step_ns);
+
+	if (!f->is_prefetched && hidden_ns >= HIDDEN_LEAST * v->facts->wait_ns)
+		return STAGE_LIMIT_PREFETCH;
+	if (is_pool_narrow(v->stages, f))
+		return STAGE_LIMIT_POOL;
+	if (is_serial(v->stages, f))
+		return STAGE_LIMIT_SERIAL;
+	return STAGE_LIMIT_WORK;
+}
+
+static void price(struct view *v, struct stage_finding *f)
+{
+	const struct stage_work *slow = &v->stages->list[f->slow];
+
+	price_cheaper(v, f, &f->cheaper);
+	if (!f->is_prefetched)
+		price_prefetch(v, &f->prefetch);
+	if (is_pool_narrow(v->stages, f)) {
+		f->wanted = slow->is_autotuned || f->asked > WANTED ? WANTED : f->asked;
+		price_calls(v, f, f->wanted, 0, &f->own_threads);
+	} else if (is_serial(v->stages, f)) {
+		f->wanted = f->opener != STAGE_NOWHERE &&
+					    v->stages->list[f->opener].capacity > 1
+				    ? v->stages->list[f->opener].capacity
+				    : 4;
+		/* One interpreter runs one piece of Python at a time. */
+		if (slow->kind != STAGE_PYTHON)
+			price_calls(v, f, f->wanted, next_of(v, f), &f->parallel);
+	}
+}
+
+void stages_judge(const struct stages *stages, const struct stages_facts *facts,
+		  struct stage_finding *ret)
+{
+	static const struct stage_gain none = {NAN, NAN, NAN};
+	struct view v = {.stages = stages, .facts = facts};
+	size_t root = find_root(stages);
+
+	*ret = (struct stage_finding){
+		.slow = STAGE_NOWHERE,
+		.lead = STAGE_NOWHERE,
+		.opener = STAGE_NOWHERE,
+		.asked = -1,
+		.threads = -1,
+		.own_threads = none,
+		.parallel = none,
+		.prefetch = none,
+		.cheaper = none,
+	};
+	if (root == STAGE_NOWHERE || !(facts->wait_ns > 0) || !(facts->step_ns >= 0))
+		return;
+	v.batches = stages->list[root].elements;
+	ret->slow = find_slow(&v, ret);
+	if (ret->slow == STAGE_NOWHERE || ret->slow == root || !(v.batches > 0) ||
+	    !(stages->list[ret->slow].busy_ns > 0))
+		return;
+	if (!stages->list[ret->slow].is_autotuned && !ret->is_interleaved)
+		ret->asked = stages->list[ret->slow].parallel;
+	ret->threads = stages->list[root].threads;
+	find_lead(&v, ret);
+	ret->limit = limit_of(&v, ret);
+	price(&v, ret);
+}
+
+void stages_done(struct stages *stages)
+{
+	free(stages->list);
+	*stages = (struct stages){0};
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/run/stages.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "render/form/units.h"
+
+#define LEAST_SHARE  0.02 /* of the kernels, to be named on the screen */
+#define MOST_KERNELS 3    /* named there */
+#define LEAST_ROW    0.001 /* of the time, for a row */
+#define MOST_ROWS    40
+
+static const struct stage_work *at(const struct report *report, size_t place)
+{
+	return place < report->stages.count ? &report->stages.list[place] : NULL;
+}
+
+static const struct stage_work *slow_of(const struct report *report)
+{
+	return at(report, report->diagnosis.stages.slow);
+}
+
+static const struct stage_work *lead_of(const struct report *report)
+{
+	return at(report, report->diagnosis.stages.lead);
+}
+
+/* "ReadFile takes 91 % of what MapAndBatch does, 30 ms a call, waiting for files." */
+static void add_lead(const struct report *report, char *text, size_t size)
+{
+	const struct stage_finding *f = &report->diagnosis.stages;
+	const struct stage_work *slow = slow_of(report), *lead = lead_of(report);
+
+	if (lead == slow)
+		page_append(text, size, " %s takes %s of its time itself, %s an element",
+			    slow->name, UNITS_SHARE(f->lead_share), UNITS_TIME(f->each_ns));
+	else
+		page_append(text, size, " %s takes %s of what %s does, %s a call", lead->name,
+			    UNITS_SHARE(f->lead_share), slow->name, UNITS_TIME(f->each_ns));
+	if (f->is_reading)
+		page_append(text, size, ", waiting for files");
+	else if (lead->kind == STAGE_PYTHON)
+		page_append(text, size, ": Python of the program's own");
+	page_append(text, size, ".");
+}
+
+static void add_calls(const struct stage_finding *f, bool is_autotuned, char *text, size_t size)
+{
+	if (f->asked > 0)
+		page_append(text, size, " %" PRId32 " calls at once are asked for, %.2g run",
+			    f->asked, f->at_once);
+	else
+		page_append(text, size, " %.2g calls run at once%s", f->at_once,
+			    is_autotuned ? " (autotuned)" : "");
+	if (f->threads > 0 && !f->is_interleaved)
+		page_append(text, size, ": the pool has %" PRId32 " thread%s", f->threads,
+			    f->threads == 1 ? "" : "s");
+	page_append(text, size, ".");
+}
+
+void stages_add_evidence(const struct report *report, char *text, size_t size)
+{
+	const struct stage_finding *f = &report->diagnosis.stages;
+	const struct account *own = &report->finding.own;
+	const struct stage_work *opener = at(report, f->opener);
+
+	if (f->limit == STAGE_LIMIT_UNKNOWN || !slow_of(report) || !lead_of(report))
+		return;
+	if (f->limit == STAGE_LIMIT_PREFETCH)
+		page_append(text, size, " A step takes %s, and %s of waiting comes after it.",
+			    UNITS_TIME(own->step_ns / (double)own->count),
+			    UNITS_TIME(own->wait_ns / (double)own->count));
+	add_lead(report, text, size);
+	if (f->limit == STAGE_LIMIT_SERIAL && opener)
+		page_append(text, size, " %s asks its inputs one after the other.", opener->name);
+	else if (lead_of(report) != slow_of(report) || f->is_interleaved)
+		add_calls(f, slow_of(report)->is_autotuned, text, size);
+}
+
+bool stages_add_line(const struct report *report, enum advice_id id, char *text, size_t size)
+{
+	const struct stage_finding *f = &report->diagnosis.stages;
+	const struct stage_work *lead = lead_of(report);
+
+	if (!lead)
+		return false;
+	if (id == ADVICE_OWN_THREADS)
+		page_append(text, size,
+			    "Give the pipeline %" PRId32
+			    " threads: options.threading.private_threadpool_size = %" PRId32 ".",
+			    f->wanted, f->wanted);
+	else if (id == ADVICE_PARALLEL_STAGE && at(report, f->opener))
+		page_append(text, size,
+			    "Read several files at once: "
+			    "interleave(..., num_parallel_calls=%" PRId32 ").",
+			    f->wanted);
+	else if (id == ADVICE_PARALLEL_STAGE && lead->kind == STAGE_READ)
+		page_append(text, size,
+			    "Read several files at once: interleave() over their names, "
+			    "num_parallel_calls=%" PRId32 ".", f->wanted);
+	else if (id == ADVICE_CHEAPER_STAGE)
+		page_append(text, size, "Make %s need less.", lead->name);
+	else
+		return false;
+	return true;
+}
+
+bool stages_add_how(const struct report *report, enum advice_id id, char *text, size_t size)
+{
+	static const char *const hows[STAGE_KIND_MAX] = {
+		[STAGE_READ] = "Copy the files to a local disk or /dev/shm, or pack small ones "
+			       "into TFRecord shards; dataset.cache() keeps what was read.",
+		[STAGE_DECODE] = "tf.io.decode_jpeg(..., ratio=2) decodes smaller, "
+				 "tf.image.decode_and_crop_jpeg a part; or store images near the "
+				 "size that is used.",
+		[STAGE_TRANSFORM] = "Do it on the smaller image, on whole batches (behind "
+				    "batch()), or on the GPU, as layers of the model.",
+		[STAGE_PYTHON] = "Write it with TensorFlow's own operations, which hold no Python "
+				 "interpreter; or do it once, beforehand.",
+	};
+	const struct stage_finding *f = &report->diagnosis.stages;
+	const struct stage_work *lead = lead_of(report), *slow = slow_of(report);
+
+	if (!lead || !slow)
+		return false;
+	if (id == ADVICE_OWN_THREADS)
+		page_append(text, size,
+			    "options = tf.data.Options(); "
+			    "dataset = dataset.with_options(options)%s.",
+			    slow->is_autotuned ? "; and map(..., num_parallel_calls=16)" : "");
+	else if (id == ADVICE_PARALLEL_STAGE)
+		page_append(text, size,
+			    "%s Nothing is gained if what they wait for is shared and at its "
+			    "limit.",
+			    at(report, f->opener) ? "The order of elements stays "
+						    "(deterministic=True)."
+						  : "");
+	else if (id == ADVICE_CHEAPER_STAGE && hows[lead->kind])
+		page_append(text, size, "%s", hows[lead->kind]);
+	else
+		return false;
+	return true;
+}
+
+/* Of its time, how much a kernel is; of another stage, how much it is busy. */
+static double share_of(const struct report *report, const struct stage_work *stage)
+{
+	double kernel_ns = 0;
+
+	if (!stage->is_kernel)
+		return stage->busy_ns / report->stages.span_ns;
+	for (size_t i = 0; i < report->stages.count; i++)
+		if (report->stages.list[i].is_kernel)
+			kernel_ns += report->stages.list[i].own_ns;
+	return stage->own_ns / kernel_ns;
+}
+
+/* The largest kernels but the leading one, which the cause names. */
+static void add_kernels(const struct report *report, char *text, size_t size)
+{
+	const struct stage_work *last = lead_of(report);
+
+	for (int shown = 0; shown < MOST_KERNELS; shown++) {
+		const struct stage_work *next = NULL;
+
+		for (size_t i = 0; i < report->stages.count; i++) {
+			const struct stage_work *stage = &report->stages.list[i];
+
+			if (stage->is_kernel && stage != last &&
+			    (!last->is_kernel || stage->own_ns < last->own_ns) &&
+			    (!next || stage->own_ns > next->own_ns))
+				next = stage;
+		}
+		if (!next || !(share_of(report, next) >= LEAST_SHARE))
+			return;
+		page_append(text, size, "%s%s %s", *text ? ", " : "", next->name,
+			    UNITS_SHARE(share_of(report, next)));
+		last = next;
+	}
+}
+
+void stages_outline_line(const struct report *report, struct outline *o)
+{
+	const struct stage_work *slow = slow_of(report);
+	char text[512] = "";
+
+	if (report->diagnosis.stages.limit == STAGE_LIMIT_UNKNOWN || !slow || !lead_of(report))
+		return;
+	add_kernels(report, text, sizeof(text));
+	for (size_t i = 0; i < report->stages.count; i++) {
+		const struct stage_work *stage = &report->stages.list[i];
+
+		if (stage->kind == STAGE_PREFETCH && stage->capacity > 0 && stage->queue >= 0)
+			page_append(text, sizeof(text), "%s%s holds %.2g of %" PRId32 " when asked",
+				    *text ? "; " : "", stage->name, stage->queue, stage->capacity);
+	}
+	if (*text)
+		outline_item(o, "Beside", "%s", text);
+}
+
+static void add_row(const struct report *report, const struct stage_work *stage, struct outline *o)
+{
+	char asked[24] = "", queue[48] = "", name[STAGE_NAME + 2];
+
+	if (stage->is_autotuned && stage->parallel > 0)
+		snprintf(asked, sizeof(asked), "auto");
+	else if (stage->parallel > 0)
+		snprintf(asked, sizeof(asked), "%" PRId32, stage->parallel);
+	if (stage->queue >= 0)
+		snprintf(queue, sizeof(queue), "%.2g", stage->queue);
+	snprintf(name, sizeof(name), "%s%s", stage->is_kernel ? "  " : "", stage->name);
+	outline_cells(o, name, stage_kind_names[stage->kind],
+		      UNITS_COUNT((int64_t)fmin(stage->elements, 9e18)), UNITS_TIME(stage->busy_ns),
+		      UNITS_TIME(stage->own_ns / fmax(stage->elements, 1)),
+		      isnan(stage->cpu_ns) ? "-"
+					   : UNITS_SHARE(fmin(stage->cpu_ns / stage->own_ns, 1)),
+		      UNITS_SHARE(fmin(stage->read_ns / fmax(stage->own_ns, 1), 1)), asked, queue,
+		      NULL);
+}
+
+void stages_outline(const struct report *report, struct outline *o)
+{
+	static const char *const headings[] = {"",     "",	 "#Elements", "#Busy",	"#Each",
+					       "#CPU", "#Reads", "#Asked",    "#Queue", NULL};
+	size_t rows = 0;
+
+	outline_table(o, "life", headings);
+	if (!report->stages.count)
+		return;
+	outline_title(o, "Stages of the pipeline, and the kernels that they call (own time of each "
+			 "call, CPU and reading in it; calls at once that are asked for; elements "
+			 "that were ready when asked)");
+	for (size_t i = 0; i < report->stages.count && rows < MOST_ROWS; i++) {
+		const struct stage_work *stage = &report->stages.list[i];
+
+		if (!(stage->busy_ns >= LEAST_ROW * report->stages.span_ns))
+			continue;
+		add_row(report, stage, o);
+		rows++;
+	}
+}
+
+void stages_json(const struct report *report, struct jsonw *json)
+{
+	const struct stage_finding *f = &report->diagnosis.stages;
+	const struct stage_work *slow = slow_of(report);
+
+	if (!report->stages.count) {
+		jsonw_string(json, "stages", NULL);
+		return;
+	}
+	jsonw_open(json, "stages", '[');
+	for (size_t i = 0; i < report->stages.count; i++) {
+		const struct stage_work *stage = &report->stages.list[i];
+		const double span_ns = report->stages.span_ns;
+
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "name", stage->name);
+		jsonw_string(json, "kind", stage_kind_names[stage->kind]);
+		jsonw_bool(json, "kernel", stage->is_kernel);
+		jsonw_int(json, "parent",
+			  stage->parent == STAGE_NOWHERE ? QUERY_UNKNOWN : (int64_t)stage->parent);
+		jsonw_number(json, "elements", stage->elements);
+		jsonw_number(json, "busy", stage->busy_ns / span_ns);
+		jsonw_number(json, "own", stage->own_ns / span_ns);
+		jsonw_seconds(json, "busy_s", stage->busy_ns);
+		jsonw_seconds(json, "own_s", stage->own_ns);
+		jsonw_seconds(json, "cpu_s", stage->cpu_ns);
+		jsonw_seconds(json, "read_s", stage->read_ns);
+		jsonw_number(json, "at_once", slow ? stage->busy_ns / slow->busy_ns : NAN);
+		jsonw_int(json, "asked", stage->parallel < 0 ? QUERY_UNKNOWN : stage->parallel);
+		jsonw_bool(json, "autotuned", stage->is_autotuned);
+		jsonw_number(json, "queue", stage->queue);
+		jsonw_int(json, "capacity", stage->capacity < 0 ? QUERY_UNKNOWN : stage->capacity);
+		jsonw_int(json, "threads", stage->threads < 0 ? QUERY_UNKNOWN : stage->threads);
+		jsonw_number(json, "share", share_of(report, stage));
+		jsonw_bool(json, "waited_for", i == f->slow || i == f->lead);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+}

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of a loader that is made of stages: of each planted flaw its cause, its own framework's
+settings, and never PyTorch's. The sums are those that TensorFlow 2.21 had on two cores."""
+import json
+import os
+import sqlite3
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test as t
+import forms
+import rundb
+
+MS = rundb.MS
+PYTORCH = ("DataLoader", "num_workers", "persistent_workers", "prefetch_factor", "pin_memory", "workers")
+COLUMNS = "name kind parent elements busy own cpu read parallel capacity threads autotuned".split()
+ROOT = ("Root", "other", None, 80, 18553, 8, None, 0, None, None, 2, 0)
+PREFETCH = ("Prefetch", "prefetch", "Root", 80, 18546, 18546, 3, 0, None, 4, None, 0)
+POOL = [
+    ROOT, PREFETCH,
+    ("MapAndBatch", "batch", "Prefetch", 80, 20506, 20506, 53, 0, 8, None, None, 0),
+    ("ReadFile", "read", None, 1280, 32265, 32265, 331, 32120, None, None, None, 0),
+    ("DecodeJpeg", "decode", None, 1280, 3482, 3482, 2586, 0, None, None, None, 0),
+]
+SERIAL = [
+    ROOT, PREFETCH,
+    ("MapAndBatch", "batch", "Prefetch", 80, 20344, 20344, 30, 0, 2, None, None, 1),
+    ("Interleave", "interleave", "MapAndBatch", 1280, 20053, 45, None, 0, None, 4, None, 0),
+    ("TFRecord", "read", "Interleave", 1280, 19975, 19975, 267, 19772, None, None, None, 0),
+    ("DecodeJpeg", "decode", None, 1280, 3026, 3026, 2511, 0, None, None, None, 0),
+]
+WORK = [
+    ROOT, PREFETCH,
+    ("MapAndBatch", "batch", "Prefetch", 80, 20506, 20506, 53, 0, 2, None, None, 1),
+    ("DecodeJpeg", "decode", None, 1280, 8482, 8482, 7586, 0, None, None, None, 0),
+    ("AdjustHue", "transform", None, 7680, 28482, 28482, 26586, 0, None, None, None, 0),
+]
+UNFETCHED = [
+    ROOT,
+    ("MapAndBatch", "batch", "Root", 80, 18500, 18500, 53, 0, 2, None, None, 1),
+    ("DecodeJpeg", "decode", None, 1280, 28482, 28482, 27586, 0, None, None, None, 0),
+]
+
+
+def build(path, stages, wait_ms=230, step_ms=25, count=80, kind="tf.data"):
+    now, batches = rundb.START_NS, []
+    for i in range(count):
+        batches.append({"epoch": 0, "task": i, "batch": i, "begin_ns": now, "wait_ns": wait_ms * MS,
+                        "step_ns": (wait_ms + step_ms) * MS, "compute_ns": step_ms * MS})
+        now += (wait_ms + step_ms) * MS
+    rundb.build(path, [rundb.loader(batches, kind=kind, prefetch_factor=None, in_order=None,
+                                    persistent=None, batch_size=None)],
+                meta={"cpus": "2", "schema": "11", "frameworks": "tensorflow"}, version=11)
+    numbers = {row[0]: i for i, row in enumerate(stages, 1)}
+    with sqlite3.connect(path) as database:
+        for row in stages:
+            row = dict(zip(COLUMNS, row))
+            number = numbers[row["name"]]
+            is_kernel = row["kind"] in ("decode", "transform") or row["name"] == "ReadFile"
+            rundb.insert(database, "t_stage", {
+                "stage_id": number, "pid": 42, "number": number, "parent": numbers.get(row["parent"]),
+                "kernel": int(is_kernel), "root": int(row["name"] == "Root"), "name": row["name"],
+                "kind": row["kind"], "parallel": row["parallel"], "capacity": row["capacity"],
+                "threads": row["threads"], "autotuned": row["autotuned"]})
+            for window in range(2):
+                rundb.insert(database, "t_stage_sum", {
+                    "stage_id": number, "begin_ns": rundb.START_NS + window * 10 * 1000 * MS,
+                    "window_ns": 10 * 1000 * MS, "loader_id": 1, "epoch": 0,
+                    "elements": row["elements"] // 2, "busy_ns": row["busy"] * MS // 2,
+                    "own_ns": row["own"] * MS // 2, "read_ns": row["read"] * MS // 2, "ready": 0,
+                    "cpu_ns": row["cpu"] and row["cpu"] * MS // 2})
+    return path
+
+
+def check(name, path, cause, advice, words, most=None):
+    """Of the JSON cause and first step; of the screen what it says; nothing of PyTorch anywhere."""
+    found = json.loads(t.report("--json", path).out)
+    t.equal((found["cause"], found["advice"][0]["id"]), (cause, advice), name)
+    text = forms.flat(forms.run(path))
+    for word in words:
+        t.check(word in text, name, "lacks", word, text)
+    whole = forms.flat(forms.run(path, "-v"))
+    for word in PYTORCH:
+        t.check(word not in text, name, "speaks of", word, text)
+    t.check("Stages of the pipeline" in whole, name, "-v has no table of stages")
+    for step in found["advice"]:
+        low, high = step["ci95"]
+        t.check(0 <= low <= step["gain"] <= high <= found["stall"]["gain_max"], name, "range", step)
+    if most:
+        t.check(found["advice"][0]["ci95"][1] <= most, name, "gains more than its CPU allows", found["advice"])
+    return found
+
+
+def main():
+    folder = t.scratch()
+
+    def run(name, stages, **changes):
+        return build(os.path.join(folder, name + ".db"), stages, **changes)
+
+    found = check("pool", run("pool", POOL), "narrow_pool", "own_threads",
+                  ("ReadFile takes 90 % of what MapAndBatch does, 25.2 ms a call, waiting for files",
+                   "8 calls at once are asked for, 1.7 run: the pool has 2 threads",
+                   "options.threading.private_threadpool_size = 8"))
+    t.equal([stage["name"] for stage in found["stages"]], [row[0] for row in POOL], "stages of JSON")
+    t.equal([stage["name"] for stage in found["stages"] if stage["waited_for"]],
+            ["MapAndBatch", "ReadFile"], "waited for")
+    t.equal(found["advice"][0]["ci95"][0], 0, "what is read may come no faster")
+    check("serial", run("serial", SERIAL), "serial_stage", "parallel_stage",
+          ("TFRecord takes", "waiting for files", "Interleave asks its inputs one after the other",
+           "interleave(..., num_parallel_calls=4)"))
+    check("work", run("work", WORK), "slow_stage", "cheaper_stage",
+          ("AdjustHue takes 77 % of what MapAndBatch does, 3.71 ms a call", "(autotuned)",
+           "Beside DecodeJpeg 23 %"))
+    check("unfetched", run("unfetched", UNFETCHED, step_ms=200), "no_prefetch", "add_prefetch",
+          ("Nothing is loaded while the training computes", "prefetch(tf.data.AUTOTUNE)"))
+    # Where no stage was seen the waits stay, and nothing is said of what happens meanwhile.
+    unseen = json.loads(t.report("--json", run("unseen", [])).out)
+    t.equal((unseen["cause"], unseen["stages"], unseen["advice"][0]["id"]),
+            ("unseen_loader", None, "mark_loads"), "unseen")
+    t.finish()
+
+
+main()

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which stage is waited for, of pipelines whose flaw was planted: sums in ms as TensorFlow 2.21 ran
+ * them on two cores.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/cause/stages.h"
+
+#define MS   1e6
+#define NONE (-1)
+
+/* A stage: whom it feeds by its place, NONE: not known; cpu < 0: not known. */
+struct row {
+	const char *name;
+	int parent;
+	double elements, busy, own, cpu, read;
+	int parallel, capacity, threads;
+	bool is_autotuned;
+};
+
+static struct stage_work list[32];
+static struct stage_finding found;
+
+static void judge(const struct row *rows, size_t count, double wait_ms, double step_ms)
+{
+	const struct stages stages = {list, count, 1e9};
+	const struct stages_facts facts = {wait_ms * MS, step_ms * MS, 2};
+
+	memset(list, 0, sizeof(list));
+	for (size_t i = 0; i < count; i++) {
+		const struct row *row = &rows[i];
+		const bool is_kernel = *row->name == '+';
+		struct stage_work *stage = &list[i];
+
+		strcpy(stage->name, row->name + is_kernel);
+		stage->is_kernel = is_kernel;
+		stage->kind = stage_kind_of(stage->name, is_kernel);
+		stage->is_root = strcmp(row->name, "Root") == 0;
+		stage->parent = row->parent == NONE ? STAGE_NOWHERE : (size_t)row->parent;
+		stage->elements = row->elements;
+		stage->busy_ns = row->busy * MS;
+		stage->own_ns = row->own * MS;
+		stage->cpu_ns = row->cpu < 0 ? NAN : row->cpu * MS;
+		stage->read_ns = row->read * MS;
+		stage->parallel = row->parallel ? row->parallel : -1;
+		stage->capacity = row->capacity ? row->capacity : -1;
+		stage->threads = row->threads ? row->threads : -1;
+		stage->is_autotuned = row->is_autotuned;
+		stage->queue = NAN;
+	}
+	stages_judge(&stages, &facts, &found);
+}
+
+#define JUDGE(rows, wait_ms, step_ms) judge(rows, sizeof(rows) / sizeof(rows[0]), wait_ms, step_ms)
+
+static const char *slow_name(void)
+{
+	return found.slow == STAGE_NOWHERE ? "" : list[found.slow].name;
+}
+
+static const char *lead_name(void)
+{
+	return found.lead == STAGE_NOWHERE ? "" : list[found.lead].name;
+}
+
+static const struct row PAR8[] = {
+	{"Root", NONE, 80, 18553, 8, -1, 0, 0, 0, 2},
+	{"Prefetch", 0, 80, 18546, 18546, 3, 0, 0, 4},
+	{"MapAndBatch", 1, 80, 20506, 20506, 53, 0, 8},
+	{"TensorSlice", 2, 1280, 30, 30, 5},
+	{"+ReadFile", NONE, 1280, 32265, 32265, 331, 32120},
+	{"+DecodeJpeg", NONE, 1280, 3482, 3482, 2586},
+	{"+ResizeBilinear", NONE, 1280, 938, 938, 574},
+};
+
+Test(stages, reads_fill_a_pool_of_two_threads)
+{
+	JUDGE(PAR8, 232, 24);
+	cr_expect_eq(found.limit, STAGE_LIMIT_POOL);
+	cr_expect_str_eq(slow_name(), "MapAndBatch");
+	cr_expect_str_eq(lead_name(), "ReadFile");
+	cr_expect(found.is_reading && found.is_prefetched);
+	cr_expect_float_eq(found.lead_share, 0.88, 0.01);
+	cr_expect_float_eq(found.at_once, 1.8, 0.1);
+	cr_expect_eq(found.asked, 8);
+	cr_expect_eq(found.threads, 2);
+	cr_expect_eq(found.wanted, 8);
+	/* 20.5 s became 12.0 s with 16 threads, and 6.18 s 2.75 s in another run. */
+	cr_expect(found.own_threads.low <= 0.71 && found.own_threads.high >= 1.25);
+	/* Of what is read nobody knows whether it comes any faster. */
+	cr_expect_eq(found.own_threads.low, 0);
+	/* The CPU time of a batch over the cores is the floor: 22 of 256 ms. */
+	cr_expect(found.own_threads.high <= 256 / 24.0 - 1);
+}
+
+Test(stages, a_pool_that_is_wide_enough_is_not_narrow)
+{
+	struct row rows[7];
+
+	memcpy(rows, PAR8, sizeof(rows));
+	rows[0].threads = 16;
+	JUDGE(rows, 232, 24);
+	cr_expect_eq(found.limit, STAGE_LIMIT_WORK);
+	cr_expect(isnan(found.own_threads.gain));
+	/* Nor one whose threads compute: more of them get no more of the cores. */
+	memcpy(rows, PAR8, sizeof(rows));
+	rows[4].cpu = rows[4].own;
+	JUDGE(rows, 232, 24);
+	cr_expect_eq(found.limit, STAGE_LIMIT_WORK);
+	cr_expect(!found.is_reading);
+	cr_expect(isnan(found.own_threads.gain));
+}
+
+static const struct row TFR[] = {
+	{"Root", NONE, 80, 26498, 2, -1, 0, 0, 0, 2},
+	{"Prefetch", 0, 80, 26496, 26496, 4, 0, 0, 1, 0, true},
+	{"MapAndBatch", 1, 80, 28344, 28344, 30, 0, 2, 0, 0, true},
+	{"Interleave", 2, 1280, 28053, 45, -1, 0, 0, 4},
+	{"FlatMap", 3, 1280, 28008, 33, -1},
+	{"TFRecord", 4, 1280, 27975, 27975, 367, 27772},
+	{"+DecodeJpeg", NONE, 1280, 3026, 3026, 2511},
+	{"+ResizeBilinear", NONE, 1280, 695, 695, 606},
+};
+
+Test(stages, an_interleave_asks_one_after_the_other)
+{
+	JUDGE(TFR, 332, 22);
+	cr_expect_eq(found.limit, STAGE_LIMIT_SERIAL);
+	cr_expect_str_eq(slow_name(), "TFRecord");
+	cr_expect_str_eq(lead_name(), "TFRecord");
+	cr_expect_str_eq(list[found.opener].name, "Interleave");
+	cr_expect(found.is_reading);
+	cr_expect_eq(found.wanted, 4);
+	/* 28.4 s became 7.85 s: 3.6 times. */
+	cr_expect(found.parallel.low <= 2.6 && found.parallel.high >= 2.6);
+	cr_expect_float_eq(found.parallel.gain, 2.6, 0.5);
+}
+
+static const struct row TFRP[] = {
+	{"Root", NONE, 80, 6048, 2, -1, 0, 0, 0, 2},
+	{"Prefetch", 0, 80, 6047, 6047, 3, 0, 0, 1, 0, true},
+	{"MapAndBatch", 1, 80, 7794, 7794, 48, 0, 2, 0, 0, true},
+	{"ParallelInterleaveV4", 2, 1280, 2609, 2609, 1595, 0, 4},
+	{"FlatMap", 3, 1280, 27740, 47, -1},
+	{"TFRecord", 4, 1280, 27693, 27693, 315, 27507},
+	{"+DecodeJpeg", NONE, 1280, 4315, 4315, 2501},
+};
+
+Test(stages, an_interleave_whose_threads_are_all_at_work)
+{
+	JUDGE(TFRP, 77, 22);
+	cr_expect_eq(found.limit, STAGE_LIMIT_WORK);
+	cr_expect_str_eq(lead_name(), "TFRecord");
+	cr_expect_eq(found.asked, 4);
+	cr_expect_float_eq(found.at_once, 3.55, 0.1);
+	cr_expect(isnan(found.parallel.gain));
+}
+
+static const struct row AUG[] = {
+	{"Root", NONE, 40, 9038, 8, -1, 0, 0, 0, 2},
+	{"Prefetch", 0, 40, 9030, 9030, 2, 0, 0, 1, 0, true},
+	{"MapAndBatch", 1, 40, 9899, 9899, 25, 0, 2, 0, 0, true},
+	{"ParallelMapV2", 2, 640, 1993, 1993, 52, 0, 2, 0, 0, true},
+	{"Shuffle", 3, 640, 9, 9, -1, 0, 0, 160},
+	{"+ReadFile", NONE, 640, 231, 231, 98, 164},
+	{"+DecodeJpeg", NONE, 640, 2709, 2709, 1235},
+	{"+AdjustHue", NONE, 3840, 9352, 9352, 3986},
+};
+
+Test(stages, an_augmentation)
+{
+	JUDGE(AUG, 227, 26);
+	cr_expect_eq(found.limit, STAGE_LIMIT_WORK);
+	cr_expect_str_eq(slow_name(), "MapAndBatch");
+	cr_expect_str_eq(lead_name(), "AdjustHue");
+	cr_expect(found.lead_share >= 0.7);
+	cr_expect_float_eq(found.each_ns, 2.44 * MS, 0.01 * MS);
+	cr_expect_eq(found.asked, -1);
+	cr_expect(!found.is_reading);
+	/* Steps of 26 ms are no faster for it. */
+	cr_expect(found.cheaper.gain > 0.3 && found.cheaper.high <= 253 / 26.0 - 1);
+}
+
+static const struct row GEN[] = {
+	{"Root", NONE, 20, 4658, 15, -1, 0, 0, 0, 2},
+	{"Prefetch", 0, 20, 4643, 4643, 1, 0, 0, 2},
+	{"BatchV2", 1, 20, 5084, 452, -1},
+	{"FlatMap", 2, 320, 4632, 61, -1},
+	{"Generator", 3, 320, 4571, 4571, 31},
+	{"+PyFunc", NONE, 323, 3981, 3981, 459},
+};
+
+Test(stages, a_generator)
+{
+	JUDGE(GEN, 233, 22);
+	cr_expect_eq(found.limit, STAGE_LIMIT_SERIAL);
+	cr_expect_str_eq(lead_name(), "Generator");
+	cr_expect_eq(list[found.lead].kind, STAGE_PYTHON);
+	cr_expect(found.lead_share >= 0.85);
+	/* Python does not become parallel by asking for it. */
+	cr_expect(isnan(found.parallel.gain));
+	cr_expect(found.cheaper.gain > 0);
+}
+
+static const struct row NOPRE[] = {
+	{"Root", NONE, 40, 2608, 3, -1, 0, 0, 0, 2},
+	{"MapAndBatch", 0, 40, 2606, 2606, 12, 0, 2, 0, 0, true},
+	{"Shuffle", 1, 640, 9, 9, -1, 0, 0, 160},
+	{"+ReadFile", NONE, 640, 116, 116, 70, 71},
+	{"+DecodeJpeg", NONE, 640, 2398, 2398, 1236},
+	{"+ResizeBilinear", NONE, 640, 493, 493, 291},
+};
+
+Test(stages, nothing_is_loaded_ahead)
+{
+	/* A long step could hide all of it. */
+	JUDGE(NOPRE, 65, 80);
+	cr_expect_eq(found.limit, STAGE_LIMIT_PREFETCH);
+	cr_expect(!found.is_prefetched);
+	cr_expect_str_eq(lead_name(), "DecodeJpeg");
+	cr_expect_float_eq(found.prefetch.gain, 145 / 80.0 - 1, 0.01);
+	/* A short one hides little, and the decoding is what takes long. */
+	JUDGE(NOPRE, 65, 20);
+	cr_expect_eq(found.limit, STAGE_LIMIT_WORK);
+	cr_expect_float_eq(found.prefetch.gain, 85 / 65.0 - 1, 0.01);
+}
+
+Test(stages, what_is_not_known_is_not_said)
+{
+	static const struct row rootless[] = {{"MapAndBatch", NONE, 40, 2606, 2606, 12}};
+	static const struct row alone[] = {{"Root", NONE, 40, 2606, 2606, 12}};
+
+	JUDGE(rootless, 65, 20);
+	cr_expect_eq(found.limit, STAGE_LIMIT_UNKNOWN);
+	JUDGE(alone, 65, 20);
+	cr_expect_eq(found.limit, STAGE_LIMIT_UNKNOWN);
+	JUDGE(NOPRE, NAN, 20);
+	cr_expect_eq(found.limit, STAGE_LIMIT_UNKNOWN);
+	judge(NULL, 0, 65, 20);
+	cr_expect_eq(found.limit, STAGE_LIMIT_UNKNOWN);
+}
+
+/* A damaged file may say anything of who feeds whom. */
+Test(stages, circles_end)
+{
+	static const struct row circle[] = {
+		{"Root", 2, 40, 100, 0, -1},
+		{"Prefetch", 0, 40, 100, 0, -1},
+		{"BatchV2", 1, 40, 100, 0, -1},
+	};
+
+	JUDGE(circle, 65, 20);
+	cr_expect_lt(found.limit, STAGE_LIMIT_MAX);
+}
+
+Test(stages, kinds_of_names)
+{
+	cr_expect_eq(stage_kind_of("ParallelInterleaveV4", false), STAGE_INTERLEAVE);
+	cr_expect_eq(stage_kind_of("MapAndBatch", false), STAGE_BATCH);
+	cr_expect_eq(stage_kind_of("MemoryCacheImpl", false), STAGE_CACHE);
+	cr_expect_eq(stage_kind_of("DecodeJpeg", true), STAGE_DECODE);
+	cr_expect_eq(stage_kind_of("AdjustHue", true), STAGE_TRANSFORM);
+	cr_expect_eq(stage_kind_of("Unheard", false), STAGE_OTHER);
+	for (int kind = 0; kind < STAGE_KIND_MAX; kind++)
+		cr_expect_eq((int)stage_kind_find(stage_kind_names[kind]), kind);
+	cr_expect_eq(stage_kind_find("nonsense"), STAGE_OTHER);
+}
