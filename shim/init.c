@@ -23,6 +23,7 @@
 #include "decode/decode.h"
 #include "python/audit.h"
 #include "python/interpreter/patch.h"
+#include "python/loaders/dali.h"
 #include "python/loaders/tfdata.h"
 #include "python/torch/identity.h"
 #include "record/activate.h"
@@ -32,7 +33,8 @@
 #include "slots/got.h"
 #include "slots/lookup.h"
 
-const struct wrap_set *const wrap_sets[] = {&decode_slots, &cudart_slots, &tfdata_slots, NULL};
+const struct wrap_set *const wrap_sets[] = {&decode_slots, &cudart_slots, &tfdata_slots,
+					  &dali_slots, NULL};
 
 static void begin_recording(void)
 {

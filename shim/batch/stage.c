@@ -60,7 +60,9 @@ static struct {
 /* Of `stages` and `window`. */
 static _Atomic uint32_t busy;
 
+/* The innermost call of this thread, and its address, which can be looked at when it is gone. */
 static __thread struct stage_call *top __attribute__((tls_model("initial-exec")));
+static __thread uintptr_t top_address __attribute__((tls_model("initial-exec")));
 
 static _Atomic uint64_t *bucket_of(const void *object)
 {
@@ -150,7 +152,7 @@ static const char *name_of(const char *path)
 	for (; *path; path++)
 		if (path[0] == ':' && path[1] == ':')
 			name = path + 2;
-	return name;
+	return *name == '=' ? name + 1 : name;
 }
 
 /* Stages may come to be known in any order. */
@@ -211,11 +213,18 @@ static uint64_t read_so_far(void)
 
 void stage_begin(struct stage_call *call, uint16_t number)
 {
+	stage_begin_at(call, number, (uintptr_t)call);
+}
+
+void stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address)
+{
 	const struct stage *stage = &stages[number];
 
 	/* What lies below was left by an exception, and nothing of it can be believed. */
-	if (unlikely(top && (uintptr_t)top <= (uintptr_t)call))
+	if (unlikely(top_address && top_address <= address))
 		top = NULL;
+	top_address = address;
+	call->address = address;
 	call->outer = top;
 	call->inner_ticks = call->inner_read_ns = call->cpu_ns = 0;
 	call->number = number;
@@ -263,6 +272,7 @@ void stage_end(struct stage_call *call, bool has_element)
 	uint64_t ticks, own_ns, read_ns;
 
 	top = call->outer;
+	top_address = top ? top->address : 0;
 	if (!call->number || call->life != thread_life)
 		return;
 	ticks = clock_ticks() - call->begin_ticks;
@@ -292,7 +302,7 @@ bool stage_is_inside(void)
 	char here;
 
 	for (const struct stage_call *call = top;
-	     call && (uintptr_t)call > (uintptr_t)&here; call = call->outer)
+	     call && top_address > (uintptr_t)&here; call = call->outer)
 		if (call->is_kernel || !call->number)
 			return true;
 	return false;
@@ -302,7 +312,7 @@ uint16_t stage_current(void)
 {
 	char here;
 
-	return top && (uintptr_t)top > (uintptr_t)&here ? (uint16_t)top->number : STAGE_NONE;
+	return top && top_address > (uintptr_t)&here ? (uint16_t)top->number : STAGE_NONE;
 }
 
 void stage_empty(uint16_t number)

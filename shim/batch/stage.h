@@ -19,6 +19,7 @@
 /* A call of a stage; lies on the stack of whoever makes it. */
 struct stage_call {
 	struct stage_call *outer; /* the call of this thread around it; NULL: none that is known */
+	uintptr_t address;	/* where on the stack it is */
 	uint64_t begin_ticks;
 	uint64_t inner_ticks;	/* of the calls within it */
 	uint64_t read_ns;	/* when it began: what the thread had read in all */
@@ -52,6 +53,8 @@ void stage_forget(const void *object);
 
 /* Around a call of a stage. STAGE_NONE may begin, too: it is not counted, and others lie in it. */
 void stage_begin(struct stage_call *call, uint16_t number);
+/* The same of a call whose state lies elsewhere, and which is at this address of the stack. */
+void stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address);
 void stage_end(struct stage_call *call, bool has_element);
 
 /* Whether this thread is within a call of a kernel, or of STAGE_NONE. */

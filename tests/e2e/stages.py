@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stages of tf.data's pipelines and their kernels, with TensorFlow's two libraries as tf_stages.c plays
+"""Stages of tf.data's pipelines and of DALI's, with their libraries as tf_stages.c and dali_ranges.c play
 them: what was planted is in the view `stage`, and the program sees nothing of it."""
+import json
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import fakes  # noqa: E402
 import programs  # noqa: E402
-from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, rows, run,  # noqa
+from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, report, rows, run,  # noqa
                          scratch, wait_for_drain)
 
 SUMS = ("SELECT name, kind, kernel, root, autotuned, parallel, capacity, threads, "
@@ -18,25 +19,25 @@ SUMS = ("SELECT name, kind, kernel, root, autotuned, parallel, capacity, threads
 AHEAD = 2
 
 
-def record(*arguments):
+def record(*arguments, program="stages"):
     database, packages = os.path.join(scratch(), "run.db"), scratch()
     fakes.write(packages)
-    program = [PYTHON, "-B", programs.path_of("stages")] + [str(one) for one in arguments]
+    program = [PYTHON, "-B", programs.path_of(program)] + [str(one) for one in arguments]
     plain = run(program, env=environment(False, PYTHONPATH=packages), cwd=packages)
     done = run(program, cwd=packages, env=environment(DLPROF_OUT=database, DLPROF_QUIET=1,
                                                       PYTHONPATH=packages))
     equal((done.status, done.out, done.err), (plain.status, plain.out, plain.err), arguments,
           "status and output")
-    # As many as were asked for, every status as it came, and no text of TensorFlow's was kept.
-    equal(done.out.split()[:3], [str(arguments[0] * arguments[1]), "0", "0"], arguments, done.err)
     wait_for_drain(database)
-    return {row["name"]: row for row in rows(database, SUMS)}, database
+    return {row["name"]: row for row in rows(database, SUMS)}, database, done.out.split()
 
 
 def check_planted():
     """Each stage with what it does, and none of the training's kernels."""
     epochs, count, read_us, decode_us = 3, 20, 3000, 1500
-    found, database = record(epochs, count, read_us, decode_us)
+    found, database, said = record(epochs, count, read_us, decode_us)
+    # As many as were asked for, every status as it came, and no text of TensorFlow's was kept.
+    equal(said[:3], [str(epochs * count), "0", "0"], "the program")
     equal(sorted(found), ["DecodeJpeg", "ParallelMapV2", "Prefetch", "ReadFile", "Root"], "stages")
     equal({name: (row["kind"], row["kernel"], row["root"], row["feeds"]) for name, row in
            found.items()},
@@ -71,7 +72,8 @@ def check_planted():
 def check_many():
     """Iterators that come and go at the same addresses are the same stages, and nothing grows."""
     epochs, count = 10000, 3
-    found, database = record(epochs, count, 0, 0)
+    found, database, said = record(epochs, count, 0, 0)
+    equal(said[:3], [str(epochs * count), "0", "0"], "the program")
     equal(sorted(found), ["DecodeJpeg", "ParallelMapV2", "Prefetch", "ReadFile", "Root"], "stages")
     for name, row in found.items():
         equal(row["elements"], epochs * count, name, "elements of many epochs")
@@ -80,8 +82,38 @@ def check_many():
     equal(rows(database, "SELECT text FROM note WHERE text LIKE '%stage%'"), [], "notes")
 
 
+def check_dali(operators_us, reader_us, callback_us, cause, advice, lead):
+    """Operators of the executor, the reader with a thread of its own, and what run() takes beside."""
+    batches = 60
+    found, database, said = record(batches, operators_us, reader_us, callback_us, program="dali_stages")
+    name = "DALI", operators_us, reader_us, callback_us
+    equal(said, [str(batches), "0"], name, "the program")
+    equal({one: (row["kind"], row["kernel"], row["root"], row["feeds"]) for one, row in found.items()},
+          {"PopOutputs": ("other", 0, 1, None), "Launch": ("other", 0, 0, "PopOutputs"),
+           "ConsumerWait": ("other", 0, 0, "PopOutputs"),
+           "DataReader": ("reader", 0, 0, "ConsumerWait"), "ReadOne": ("read", 1, 0, "DataReader"),
+           "readers__File": ("read", 1, 0, "PopOutputs"),
+           "decoders__Image": ("decode", 1, 0, "PopOutputs"),
+           "Resize": ("transform", 1, 0, "PopOutputs")}, name, "stages")
+    equal({one: row["elements"] for one, row in found.items()},
+          dict.fromkeys(found, batches) | {"ReadOne": 4 * batches}, name, "calls")
+    for one, us in (("Resize", operators_us * 3 // 4), ("decoders__Image", operators_us // 4),
+                    ("ReadOne", reader_us), ("ConsumerWait", reader_us)):
+        check(found[one]["own_ns"] >= batches * us * 1000, name, one, found[one])
+    check(found["DataReader"]["own_ns"] < 0.3 * found["DataReader"]["busy_ns"] + 5_000_000, name,
+          "a file's time is the file's", found["DataReader"])
+    told = json.loads(report("--json", database).out)
+    equal(told["cause"], cause, name)
+    check(told["advice"][0]["id"] in advice, name, "first step", told["advice"])
+    equal([stage["name"] for stage in told["stages"] if stage["waited_for"]][-1], lead, name)
+
+
 def main():
     need_shim()
+    # More threads where other programs leave cores.
+    check_dali(20000, 1000, 0, "slow_stage", ("parallel_stage", "cheaper_stage"), "Resize")
+    check_dali(2000, 20000, 0, "serial_stage", ("parallel_stage",), "ReadOne")
+    check_dali(2000, 1000, 20000, "slow_stage", ("parallel_stage",), "PopOutputs")
     check_planted()
     check_many()
     finish()

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * every_row.h - a library that has every function of decode/decode.def, cuda/cudart.def and
- * python/loaders/tfdata.def, and does nothing: every_row_library.c; and what it is told to do
- * instead.
+ * every_row.h - a library that has every function of decode/decode.def, cuda/cudart.def,
+ * python/loaders/dali.def and python/loaders/tfdata.def, and does nothing: every_row_library.c; and
+ * what it is told to do instead.
  */
 #pragma once
 
@@ -39,6 +39,7 @@ enum row {
 	ROW_DECODER_MAX,
 	ROW_BEFORE_OTHERS = ROW_DECODER_MAX - 1,
 #include "cuda/cudart.def"
+#include "python/loaders/dali.def"
 #include "python/loaders/tfdata.def"
 #undef WRAP
 #undef WRAP_VOID

@@ -26,7 +26,7 @@ static long size, data, pixels, to, count, stream, handle, height, width, room, 
 	strip, space, shown, sampling, sample, planes, parameters, packet, options, most, least,
 	graph, events, array, align, z, y_stride, y_room, wanted, version, v_stride, v_room,
 	uv_stride, u_stride, u_room, transforms, to_strides, submit, sizes, scan, require, requests,
-	end_info, end, status, tensors, construction, node, is_deferred,
+	end_info, end, status, tensors, construction, node, is_deferred, name, color,
 	pixel_bytes, orientation, offset, nothing, more, map, item, into, frame, flush, features,
 	fd, device_offset, device, codec, closes, chroma, calls, background, arguments, action,
 	allocator, at, error, small, to_at, whence;
@@ -177,7 +177,7 @@ static void set_arguments(bool is_webp)
 		array = packet = frame = ring = file = setup = (long)object;
 	data = (long)(is_webp ? webp_file : jpeg_file);
 	size = is_webp ? sizeof(webp_file) : sizeof(jpeg_file);
-	end = status = tensors = construction = node = device = (long)object;
+	end = status = tensors = construction = node = name = device = (long)object;
 	line = strip = sample = x = y = z = 0;
 	row_effect = NULL;
 	row_answer[1] = 0;

@@ -306,7 +306,8 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 	const struct stages_facts facts = {
 		.wait_ns = f->own.wait_ns / (double)f->own.count,
 		.step_ns = f->own.step_ns / (double)f->own.count,
-		.cores = s->cores,
+		.cores = series_free_cores(s),
+		.used_cores = s->main_cores,
 	};
 
 	stages_judge(stages && f->starved ? stages : &none, &facts, ret);

@@ -13,6 +13,7 @@
 #define POOL_FULL    0.7 /* of its threads at work, on average */
 #define ONE_BY_ONE   1.3 /* calls at once: fewer are one after the other */
 #define HIDDEN_LEAST 0.5 /* of the waiting, to blame it on nothing being loaded ahead */
+#define USED_MOST    0.8 /* of the cores: where more are used, more threads are no help */
 #define WANTED       16  /* threads, or calls, where calls wait rather than compute */
 
 struct view {
@@ -313,6 +314,122 @@ static void price(struct view *v, struct stage_finding *f)
 	}
 }
 
+static size_t find_named(const struct stages *stages, const char *name)
+{
+	for (size_t i = 0; i < stages->count; i++)
+		if (strcmp(stages->list[i].name, name) == 0)
+			return i;
+	return STAGE_NOWHERE;
+}
+
+static double busy_of(const struct stages *stages, size_t at)
+{
+	return at == STAGE_NOWHERE ? 0 : stages->list[at].busy_ns;
+}
+
+/* The longest kernel that this stage calls, and what all of them take. */
+static size_t longest_of(const struct stages *stages, size_t at, double *ret_ns)
+{
+	size_t longest = STAGE_NOWHERE;
+
+	*ret_ns = 0;
+	for (size_t i = 0; i < stages->count; i++) {
+		const struct stage_work *stage = &stages->list[i];
+
+		if (!stage->is_kernel || stage->parent != at)
+			continue;
+		*ret_ns += stage->own_ns;
+		if (longest == STAGE_NOWHERE || stage->own_ns > stages->list[longest].own_ns)
+			longest = i;
+	}
+	return longest;
+}
+
+/* Faster by a factor at best; whether at all is not known. */
+static void price_maybe(const struct view *v, const struct stage_finding *f, double load_ns,
+			struct stage_gain *ret)
+{
+	ret->high = gain_of(v, f, load_ns);
+	ret->gain = sqrt(1 + ret->high) - 1;
+	ret->low = 0;
+}
+
+/* The reader reads one file after the other, and the operators wait for it. */
+static void judge_reader(struct view *v, size_t reader, double operators_ns,
+			 struct stage_finding *f)
+{
+	const struct stages *stages = v->stages;
+	double ns;
+
+	f->slow = reader;
+	f->lead = longest_of(stages, reader, &ns);
+	if (f->lead == STAGE_NOWHERE)
+		f->lead = reader;
+	v->slow_ns = stages->list[reader].busy_ns;
+	f->lead_share = fmin(stages->list[f->lead].own_ns / v->slow_ns, 1);
+	f->limit = STAGE_LIMIT_SERIAL;
+	f->wanted = 2;
+	price_maybe(v, f, fmax(v->slow_ns / f->wanted, operators_ns) / v->batches, &f->parallel);
+}
+
+/* Operators run in turn, each in all threads of the pool. */
+static void judge_operators(struct view *v, size_t root, double wait_ns, struct stage_finding *f)
+{
+	const struct stages_facts *facts = v->facts;
+	double ns;
+
+	f->lead = longest_of(v->stages, root, &ns);
+	if (f->lead == STAGE_NOWHERE)
+		return;
+	f->slow = root;
+	v->slow_ns = ns + wait_ns;
+	f->lead_share = v->stages->list[f->lead].own_ns / v->slow_ns;
+	f->limit = STAGE_LIMIT_WORK;
+	if (facts->used_cores < USED_MOST * facts->cores)
+		price_maybe(v, f, v->slow_ns / v->batches * facts->used_cores / facts->cores,
+			    &f->parallel);
+}
+
+/*
+ * DALI's executor runs an iteration's operators one after the other, ahead of the training. What
+ * run() takes beside the wait for it is Python that it calls: an external source.
+ */
+static void judge_dali(struct view *v, size_t root, struct stage_finding *f)
+{
+	const struct stages *stages = v->stages;
+	const size_t waiting = find_named(stages, "ConsumerWait");
+	const size_t reader = find_named(stages, "DataReader");
+	const double waited_ns = v->facts->wait_ns * v->batches;
+	const double launch_ns = busy_of(stages, find_named(stages, "Launch"));
+	double operators_ns;
+
+	f->maker = STAGES_DALI;
+	f->is_prefetched = true;
+	f->at_once = 1;
+	longest_of(stages, root, &operators_ns);
+	f->callback_share = 1 - (stages->list[root].busy_ns + launch_ns) / waited_ns;
+	if (f->callback_share >= INPUT_LEADS) {
+		f->slow = f->lead = root;
+		v->slow_ns = waited_ns + v->facts->step_ns * v->batches;
+		f->lead_share = f->callback_share * waited_ns / v->slow_ns;
+		f->limit = STAGE_LIMIT_WORK;
+		price_maybe(v, f, v->slow_ns / v->batches * (1 - f->lead_share), &f->parallel);
+		return;
+	}
+	f->callback_share = 0;
+	if (reader != STAGE_NOWHERE &&
+	    busy_of(stages, waiting) >= INPUT_LEADS * (operators_ns + busy_of(stages, waiting)))
+		judge_reader(v, reader, operators_ns, f);
+	else
+		judge_operators(v, root, busy_of(stages, waiting), f);
+	if (f->limit == STAGE_LIMIT_UNKNOWN)
+		return;
+	f->each_ns = stages->list[f->lead].own_ns / fmax(stages->list[f->lead].elements, 1);
+	f->blocked_share = 1 - cpu_of(&stages->list[f->lead]) / stages->list[f->lead].own_ns;
+	f->is_reading = stages->list[f->lead].read_ns >= BLOCKED * stages->list[f->lead].own_ns;
+	price_cheaper(v, f, &f->cheaper);
+}
+
 void stages_judge(const struct stages *stages, const struct stages_facts *facts,
 		  struct stage_finding *ret)
 {
@@ -334,6 +451,11 @@ void stages_judge(const struct stages *stages, const struct stages_facts *facts,
 	if (root == STAGE_NOWHERE || !(facts->wait_ns > 0) || !(facts->step_ns >= 0))
 		return;
 	v.batches = stages->list[root].elements;
+	if (strcmp(stages->list[root].name, "PopOutputs") == 0) {
+		if (v.batches > 0)
+			judge_dali(&v, root, ret);
+		return;
+	}
 	ret->slow = find_slow(&v, ret);
 	if (ret->slow == STAGE_NOWHERE || ret->slow == root || !(v.batches > 0) ||
 	    !(stages->list[ret->slow].busy_ns > 0))

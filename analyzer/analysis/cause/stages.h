@@ -52,6 +52,13 @@ enum stage_limit {
 struct stages_facts {
 	double wait_ns, step_ns; /* of a batch, on average */
 	double cores;            /* NAN: not known */
+	double used_cores;       /* by the training's process; NAN: not known */
+};
+
+/* Whose stages they are. */
+enum stages_maker {
+	STAGES_TFDATA,
+	STAGES_DALI, /* an executor runs all operators in turn; a reader has one thread */
 };
 
 /* Batches a second with it over those without, less 1; NAN: does not apply. */
@@ -61,6 +68,8 @@ struct stage_gain {
 
 struct stage_finding {
 	enum stage_limit limit;
+	enum stages_maker maker;
+	double callback_share; /* of the waiting: Python that the training's own thread calls */
 	size_t slow;          /* place of the stage that is waited for */
 	size_t lead;          /* of its largest kernel, or its own; STAGE_NOWHERE */
 	size_t opener;        /* the sequential interleave that it lies in; STAGE_NOWHERE */

@@ -60,6 +60,32 @@ static void add_calls(const struct stage_finding *f, bool is_autotuned, char *te
 	page_append(text, size, ".");
 }
 
+/* The executor's operators, its reader, or Python that run() calls. */
+static void add_dali(const struct report *report, char *text, size_t size)
+{
+	const struct stage_finding *f = &report->diagnosis.stages;
+	const struct account *own = &report->finding.own;
+
+	if (f->callback_share > 0)
+		page_append(text, size,
+			    " Of the %s that a batch is waited for %s is Python of the "
+			    "program's own (an external source), which the training's thread "
+			    "calls.",
+			    UNITS_TIME(own->wait_ns / (double)own->count),
+			    UNITS_SHARE(f->callback_share));
+	else if (f->limit == STAGE_LIMIT_SERIAL)
+		page_append(text, size,
+			    " The operators wait for the reader, which has one thread: a file "
+			    "takes %s%s.",
+			    UNITS_TIME(f->each_ns), f->is_reading ? ", waiting for files" : "");
+	else
+		page_append(text, size,
+			    " %s takes %s of the executor's time, %s a batch; operators run "
+			    "one after the other.",
+			    lead_of(report)->name, UNITS_SHARE(f->lead_share),
+			    UNITS_TIME(f->each_ns));
+}
+
 void stages_add_evidence(const struct report *report, char *text, size_t size)
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
@@ -68,6 +94,10 @@ void stages_add_evidence(const struct report *report, char *text, size_t size)
 
 	if (f->limit == STAGE_LIMIT_UNKNOWN || !slow_of(report) || !lead_of(report))
 		return;
+	if (f->maker == STAGES_DALI) {
+		add_dali(report, text, size);
+		return;
+	}
 	if (f->limit == STAGE_LIMIT_PREFETCH)
 		page_append(text, size, " A step takes %s, and %s of waiting comes after it.",
 			    UNITS_TIME(own->step_ns / (double)own->count),
@@ -79,6 +109,56 @@ void stages_add_evidence(const struct report *report, char *text, size_t size)
 		add_calls(f, slow_of(report)->is_autotuned, text, size);
 }
 
+/* Of DALI's pipelines, which have settings of their own. */
+static bool add_dali_line(const struct report *report, enum advice_id id, char *text, size_t size)
+{
+	const struct stage_finding *f = &report->diagnosis.stages;
+
+	if (id == ADVICE_PARALLEL_STAGE)
+		page_append(text, size, "%s",
+			    f->callback_share > 0 ? "Call the external source in processes."
+			    : f->limit == STAGE_LIMIT_SERIAL
+				    ? "Read with two readers: each has one thread."
+				    : "Give the pipeline more threads: num_threads.");
+	else if (id == ADVICE_CHEAPER_STAGE)
+		page_append(text, size, "Make %s need less.", lead_of(report)->name);
+	else
+		return false;
+	return true;
+}
+
+static bool add_dali_how(const struct report *report, enum advice_id id, char *text, size_t size)
+{
+	static const char *const hows[STAGE_KIND_MAX] = {
+		[STAGE_READ] = "Copy the files to a local disk or /dev/shm, or pack them: "
+			       "fn.readers.tfrecord, fn.readers.webdataset.",
+		[STAGE_DECODE] = "fn.decoders.image(..., device=\"mixed\") decodes on the GPU, "
+				 "fn.decoders.image_crop a part of the image.",
+		[STAGE_TRANSFORM] = "Run it on the GPU: its input's .gpu(); or on smaller images.",
+		[STAGE_PYTHON] = "Use DALI's own operators, which hold no Python interpreter.",
+	};
+	const struct stage_finding *f = &report->diagnosis.stages;
+
+	if (id == ADVICE_PARALLEL_STAGE && f->callback_share > 0)
+		page_append(text, size,
+			    "fn.external_source(..., parallel=True), and py_num_workers=N of the "
+			    "pipeline.");
+	else if (id == ADVICE_PARALLEL_STAGE && f->limit == STAGE_LIMIT_SERIAL)
+		page_append(text, size,
+			    "fn.readers.file(..., num_shards=2, shard_id=0), another with "
+			    "shard_id=1, half of the batch each. Nothing is gained if the "
+			    "storage is at its limit.");
+	else if (id == ADVICE_PARALLEL_STAGE)
+		page_append(text, size,
+			    "pipeline_def(num_threads=N): the process uses %.2g of %.3g cores.",
+			    report->series.main_cores, report->series.cores);
+	else if (id == ADVICE_CHEAPER_STAGE && hows[lead_of(report)->kind])
+		page_append(text, size, "%s", hows[lead_of(report)->kind]);
+	else
+		return false;
+	return true;
+}
+
 bool stages_add_line(const struct report *report, enum advice_id id, char *text, size_t size)
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
@@ -86,6 +166,8 @@ bool stages_add_line(const struct report *report, enum advice_id id, char *text,
 
 	if (!lead)
 		return false;
+	if (f->maker == STAGES_DALI)
+		return add_dali_line(report, id, text, size);
 	if (id == ADVICE_OWN_THREADS)
 		page_append(text, size,
 			    "Give the pipeline %" PRId32
@@ -125,6 +207,8 @@ bool stages_add_how(const struct report *report, enum advice_id id, char *text, 
 
 	if (!lead || !slow)
 		return false;
+	if (f->maker == STAGES_DALI)
+		return add_dali_how(report, id, text, size);
 	if (id == ADVICE_OWN_THREADS)
 		page_append(text, size,
 			    "options = tf.data.Options(); "

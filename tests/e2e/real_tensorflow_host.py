@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A training with TensorFlow whose input pipeline has a planted flaw.
+
+usage: real_tensorflow_host.py FOLDER KIND. FOLDER gets images on first use. Prints as JSON the seconds from the
+first batch to the last, those waited in next() by the script's own clock, batches, and a digest of all.
+"""
+import glob
+import hashlib
+import json
+import os
+import sys
+import time
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+IMAGES, BATCH, STEP_S, SIDE = 480, 8, 0.01, 96
+folder, kind = sys.argv[1:3]
+AUTO = tf.data.AUTOTUNE
+
+
+def make():
+    """Files of JPEGs, and the same in four files of records; below /slow/, which slow_reads.c knows."""
+    os.makedirs(os.path.join(folder, "slow"))
+    noise = np.random.default_rng(1)
+    for number in range(IMAGES):
+        blocks = noise.integers(0, 255, (24, 32, 3), np.uint8).repeat(16, 0).repeat(16, 1)
+        tf.io.write_file(os.path.join(folder, "slow", "%04d.jpg" % number), tf.io.encode_jpeg(blocks))
+    for shard in range(4):
+        with tf.io.TFRecordWriter(os.path.join(folder, "slow", "%d.records" % shard)) as writer:
+            for path in sorted(glob.glob(os.path.join(folder, "slow", "*.jpg")))[shard::4]:
+                with open(path, "rb") as file:
+                    writer.write(file.read())
+
+
+def decode(data):
+    return tf.image.resize(tf.image.decode_jpeg(data, channels=3), (SIDE, SIDE)) / 255.
+
+
+def load(path):
+    return decode(tf.io.read_file(path))
+
+
+def hues(image):
+    for _ in range(30):
+        image = tf.image.adjust_hue(image, .05)
+    return image
+
+
+def python(path):
+    return np.sort(np.random.default_rng(len(path)).random(100_000))[:64].astype(np.float32)
+
+
+def generate():
+    for number in range(IMAGES):
+        time.sleep(.005)
+        yield np.full((64,), number, np.float32)
+
+
+def pipeline():
+    files = tf.data.Dataset.from_tensor_slices(sorted(glob.glob(os.path.join(folder, "slow", "*.jpg"))))
+    records = tf.data.Dataset.from_tensor_slices(sorted(glob.glob(os.path.join(folder, "slow", "*.records"))))
+    if kind in ("reads", "reads_own"):
+        data = files.map(load, num_parallel_calls=8).batch(BATCH).prefetch(4)
+        if kind == "reads_own":
+            options = tf.data.Options()
+            options.threading.private_threadpool_size = 8
+            data = data.with_options(options)
+        return data
+    if kind in ("records", "records_four"):
+        return records.interleave(lambda path: tf.data.TFRecordDataset(path, buffer_size=4096), cycle_length=4,
+                                  num_parallel_calls=4 if kind == "records_four" else None).map(
+            decode, num_parallel_calls=AUTO).batch(BATCH).prefetch(AUTO)
+    if kind == "hues":
+        return files.map(load, num_parallel_calls=AUTO).map(hues, num_parallel_calls=AUTO).batch(BATCH).prefetch(AUTO)
+    if kind == "python":
+        return files.map(lambda path: tf.numpy_function(python, [path], tf.float32),
+                         num_parallel_calls=AUTO).batch(BATCH).prefetch(AUTO)
+    if kind == "generator":
+        return tf.data.Dataset.from_generator(
+            generate, output_signature=tf.TensorSpec((64,), tf.float32)).batch(BATCH).prefetch(2)
+    return files.map(load, num_parallel_calls=AUTO).batch(BATCH).prefetch(AUTO)
+
+
+def fit(data):
+    model = tf.keras.Sequential([tf.keras.Input((SIDE, SIDE, 3)), tf.keras.layers.Flatten(), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(data.map(lambda image: (image, 0.), num_parallel_calls=AUTO), epochs=2, verbose=0)
+
+
+def many():
+    """Iterators that come and go: their addresses are given to others."""
+    data, total = tf.data.Dataset.range(4).map(lambda x: x * 2, num_parallel_calls=2).batch(2).prefetch(1), 0
+    for _ in range(int(os.environ.get("TEST_ITERATORS", 1000))):
+        for batch in data:
+            total += int(batch[0])
+    return total
+
+
+def loop(data):
+    digest, first, waited, batches = hashlib.sha256(), None, 0, 0
+    for _ in range(1):
+        iterator = iter(data)
+        while True:
+            begin = time.perf_counter()
+            batch = next(iterator, None)
+            end = time.perf_counter()
+            first = first or end
+            if batch is None:
+                break
+            waited += end - begin if batches else 0
+            batches += 1
+            digest.update(batch.numpy().tobytes())
+            time.sleep(STEP_S)
+    return {"s": end - first, "waited_s": waited, "batches": batches, "digest": digest.hexdigest()}
+
+
+if not os.path.exists(os.path.join(folder, "slow")):
+    make()
+if kind == "make":
+    sys.exit()
+if kind == "fit":
+    fit(pipeline())
+elif kind == "many":
+    print(json.dumps({"total": many()}))
+else:
+    print(json.dumps(loop(pipeline())))
