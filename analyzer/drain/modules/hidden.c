@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dlprof/units.h"
@@ -16,7 +15,6 @@
 #include "drain/modules/module.h"
 
 #define FILE_MAX_COUNT 4096
-#define STATE_COUNT    16
 #define LIST_BYTES     2048
 #define SECOND_NS      ((uint64_t)NS_PER_S)
 #define LOOK_MAX_NS    (60 * SECOND_NS)
@@ -37,10 +35,6 @@
 
 /* A decoder has more code than this; most extension modules and tables of characters have less. */
 #define CODE_BYTES (32 << 10)
-
-/* Every text has at least STRIDE + 3 bytes, so that four of its own lie at a multiple of that. */
-#define STRIDE	  8
-#define HASH_BITS 14
 
 static const char *const without_decoders[] = {
 	"libtorch", "libc10", "libcu", "libnv", "libnccl", "libtriton", "libtensorflow",
@@ -77,10 +71,6 @@ static struct {
 		uint64_t device, inode;
 	} seen[FILE_MAX_COUNT];
 	size_t seen_count;
-	uint64_t states[STATE_COUNT]; /* maps_state() of processes that were looked through */
-	size_t state_count;
-	uint64_t list;                /* modules_generation() of the list that is looked through */
-	size_t next;                  /* ... and the place in it */
 	uint64_t rest_ns; /* no look before */
 	char reached[LIST_BYTES];
 	char hidden[LIST_BYTES];
@@ -98,85 +88,19 @@ int hidden_reached(struct writer *writer, const char *library)
 	return writer_meta(writer, META_DECODERS_PATCHED, hidden.reached);
 }
 
-/*
- * Strings are in sections that are neither written nor run. So are tables for unwinding (29 % of
- * those bytes in PyTorch's modules), which are skipped.
- */
-static bool may_have_text(const struct elf *elf, const Elf64_Shdr *section, uint64_t names)
+/* Strings are in sections that are neither written nor run. */
+static bool has_text(const struct elf *elf, const char *text)
 {
-	static const char table[] = ".eh_frame";
-	const char *name = elf_part(elf, names + section->sh_name, sizeof(table) - 1);
-
-	return section->sh_type == SHT_PROGBITS &&
-	       (section->sh_flags & ~(uint64_t)(SHF_MERGE | SHF_STRINGS)) == SHF_ALLOC &&
-	       (!names || !name || memcmp(name, table, sizeof(table) - 1) != 0);
-}
-
-static bool has_code(const struct elf *elf)
-{
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < elf->section_count; i++)
-		if (elf->sections[i].sh_flags & SHF_EXECINSTR)
-			bytes += elf->sections[i].sh_size;
-	return bytes >= CODE_BYTES;
-}
-
-static size_t hash_at(const void *bytes)
-{
-	uint32_t gram;
-
-	memcpy(&gram, bytes, sizeof(gram));
-	return gram * UINT32_C(0x9e3779b1) >> (32 - HASH_BITS);
-}
-
-/* Bits of the marks whose texts begin less than STRIDE bytes before `at`, or there. */
-static unsigned int find_texts_at(const uint8_t *bytes, size_t size, size_t at)
-{
-	unsigned int found = 0;
-
-	for (size_t k = 0; k < MARK_COUNT; k++)
-		for (size_t back = 0; back < STRIDE && back <= at; back++)
-			if (strlen(marks[k].text) <= size - (at - back) &&
-			    memcmp(bytes + at - back, marks[k].text, strlen(marks[k].text)) == 0)
-				found |= 1u << k;
-	return found;
-}
-
-/*
- * Bits of the marks whose texts are in there. Every STRIDE bytes four of them are looked up among
- * those that the texts begin with: one pass over hundreds of megabytes, and not one for each mark.
- */
-static unsigned int find_texts_in(const uint8_t *bytes, size_t size)
-{
-	static bool is_begin[1 << HASH_BITS];
-	unsigned int found = 0;
-
-	for (size_t k = 0; k < MARK_COUNT; k++)
-		for (size_t at = 0; at < STRIDE; at++)
-			is_begin[hash_at(marks[k].text + at)] = true;
-	for (size_t at = 0; at + sizeof(uint32_t) <= size; at += STRIDE)
-		if (__builtin_expect(is_begin[hash_at(bytes + at)], 0))
-			found |= find_texts_at(bytes, size, at);
-	return found;
-}
-
-static unsigned int find_texts(const struct elf *elf)
-{
-	const Elf64_Ehdr *header = elf_part(elf, 0, sizeof(*header));
-	const uint64_t names = header && header->e_shstrndx < elf->section_count
-				       ? elf->sections[header->e_shstrndx].sh_offset
-				       : 0;
-	unsigned int found = 0;
-
 	for (size_t i = 0; i < elf->section_count; i++) {
 		const Elf64_Shdr *section = &elf->sections[i];
 		const void *bytes = elf_part(elf, section->sh_offset, section->sh_size);
 
-		if (bytes && may_have_text(elf, section, names))
-			found |= find_texts_in(bytes, section->sh_size);
+		if (bytes && section->sh_type == SHT_PROGBITS &&
+		    (section->sh_flags & ~(uint64_t)(SHF_MERGE | SHF_STRINGS)) == SHF_ALLOC &&
+		    memmem(bytes, section->sh_size, text, strlen(text)))
+			return true;
 	}
-	return found;
+	return false;
 }
 
 /* It calls its own exports directly. */
@@ -207,56 +131,35 @@ static bool is_named(const char *const *names, const char *path)
 	return false;
 }
 
-/* Closes the file. */
-static int scan_file(int fd, const char *path, int (*found)(void *context, const char *library),
-		     void *context)
+unsigned int hidden_scan(int fd, const char *path)
 {
+	unsigned int found = 0;
 	struct elf elf;
-	int r = elf_open(fd, &elf);
-	unsigned int texts;
 
-	close(fd);
-	if (r < 0)
+	if (elf_open(fd, &elf) < 0)
 		return 0;
-	texts = elf.size <= FILE_BYTES && has_code(&elf) ? find_texts(&elf) : 0;
-	for (size_t i = 0; r == 0 && i < MARK_COUNT; i++)
-		if ((texts & 1u << i) && !is_named(marks[i].names, path) &&
+	for (size_t i = 0; elf.size <= FILE_BYTES && i < MARK_COUNT; i++)
+		if (!is_named(marks[i].names, path) && has_text(&elf, marks[i].text) &&
 		    (!elf_export(&elf, marks[i].symbol) || is_symbolic(&elf)))
-			r = found(context, marks[i].library);
+			found |= 1u << i;
 	elf_close(&elf);
-	return r;
+	return found;
 }
 
-int hidden_scan(const char *path, int (*found)(void *context, const char *library), void *context)
+static int note(struct writer *writer, const char *path, const char *library)
 {
-	struct stat status;
-	int fd = stat(path, &status) < 0
-			 ? -1
-			 : maps_open(path, maps_device(status.st_dev), status.st_ino);
-
-	return fd < 0 ? 0 : scan_file(fd, path, found, context);
-}
-
-struct module {
-	struct writer *writer;
-	const char *path;
-};
-
-static int note(void *context, const char *library)
-{
-	const struct module *module = context;
 	char text[512];
 	int r;
 
-	snprintf(text, sizeof(text), "%s in %s", library, base_name(module->path));
+	snprintf(text, sizeof(text), "%s in %s", library, base_name(path));
 	if (!list_add(hidden.hidden, sizeof(hidden.hidden), text))
 		return 0;
-	r = writer_meta(module->writer, META_DECODERS_HIDDEN, hidden.hidden);
+	r = writer_meta(writer, META_DECODERS_HIDDEN, hidden.hidden);
 	if (r < 0)
 		return r;
 	snprintf(text, sizeof(text), "decoder %s inside %s cannot be observed directly", library,
-		 module->path);
-	return writer_note(module->writer, "info", text);
+		 path);
+	return writer_note(writer, "info", text);
 }
 
 /* Notes the file. True: look at it, once, whichever process has it. */
@@ -277,56 +180,39 @@ static int look_through(struct writer *writer, const struct modules *modules, bo
 {
 	const uint64_t begin_ns = cpu_ns();
 	struct maps_line line;
+	unsigned int found;
 	int fd, r = 0;
 
-	if (hidden.list != modules_generation(modules))
-		hidden.next = 0;
-	hidden.list = modules_generation(modules);
-	while (r == 0 && !*ret_paused && modules_get(modules, hidden.next++, &line)) {
-		struct module module = {writer, line.path};
-
+	for (size_t n = 0; r == 0 && !*ret_paused && modules_get(modules, n, &line); n++) {
 		/* What has code is a module. */
 		if (!line.is_code || line.end - line.begin < CODE_BYTES || !note_file(&line))
 			continue;
 		fd = maps_open(line.path, line.device, line.inode);
-		if (fd >= 0)
-			r = scan_file(fd, line.path, note, &module);
+		found = fd < 0 ? 0 : hidden_scan(fd, line.path);
+		close(fd);
+		for (size_t i = 0; r == 0 && i < MARK_COUNT; i++)
+			if (found & 1u << i)
+				r = note(writer, line.path, marks[i].library);
 		*ret_paused = cpu_ns() - begin_ns >= LOOK_CPU_NS;
 	}
 	return r;
 }
 
-/* Of this process or of the one that it was forked from. */
-static bool is_known(uint64_t state)
-{
-	for (size_t i = 0; state && i < STATE_COUNT; i++)
-		if (hidden.states[i] == state)
-			return true;
-	return false;
-}
-
 int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns)
 {
+	const uint64_t begin_ns = cpu_ns();
 	struct modules *modules;
 	bool paused = false;
-	int32_t number;
-	uint64_t state, begin_ns;
 	int r = 0;
 
 	if (segment->dead || now_ns < segment->look_ns || now_ns < hidden.rest_ns)
 		return 0;
-	number = alive_number(&segment->alive);
-	state = number ? maps_state(number) : 0;
-	if (state && !is_known(state)) {
-		begin_ns = cpu_ns();
-		modules = modules_of(number);
-		if (modules && modules_update(modules, now_ns))
-			r = look_through(writer, modules, &paused);
-		hidden.rest_ns = now_ns + (cpu_ns() - begin_ns) * COST_PART;
-		if (paused || r < 0)
-			return r;
-		hidden.states[hidden.state_count++ % STATE_COUNT] = state;
-	}
+	modules = modules_of(alive_number(&segment->alive));
+	if (modules && modules_update(modules, now_ns))
+		r = look_through(writer, modules, &paused);
+	hidden.rest_ns = now_ns + (cpu_ns() - begin_ns) * COST_PART;
+	if (paused || r < 0)
+		return r;
 	/* Looks at once, then at growing intervals: most imports come early. */
 	segment->look_wait_ns = within(SECOND_NS, LOOK_MAX_NS, 2 * segment->look_wait_ns);
 	segment->look_ns = now_ns + segment->look_wait_ns;

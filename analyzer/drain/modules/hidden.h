@@ -20,5 +20,5 @@ int hidden_reached(struct writer *writer, const char *library);
 /* May be called often; looks now and then at what the process has loaded since. */
 int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns);
 
-/* Does the file hold a copy of a library that it does not export? For each, `found` is called. */
-int hidden_scan(const char *path, int (*found)(void *context, const char *library), void *context);
+/* Which libraries, as bits, the file holds a copy of that it does not export. */
+unsigned int hidden_scan(int fd, const char *path);
