@@ -6,6 +6,9 @@
 
 #include "drain/state.h"
 
+#include "analysis/statistics/array.h"
+
+
 #define NOTED_MOST  50
 #define LOST_ROUNDS 5	/* who removes it may still be doing so */
 
@@ -65,7 +68,7 @@ static void order_lives(struct segment *one, struct segment *other)
 
 static int add_segment(void *context, const char *name)
 {
-	struct segment **grown, *segment;
+	struct segment *segment;
 	struct drain *drain = context;
 	int r;
 
@@ -76,12 +79,10 @@ static int add_segment(void *context, const char *name)
 		return gather_leave(drain, name, r);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	grown = realloc(drain->segments, (drain->count + 1) * sizeof(*grown));
-	if (!grown) {
+	if (!ARRAY_GROW(drain->segments, drain->count)) {
 		segment_close(segment);
 		return -ENOMEM;
 	}
-	drain->segments = grown;
 	for (size_t i = 0; i < drain->count; i++)
 		order_lives(drain->segments[i], segment);
 	drain->segments[drain->count++] = segment;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analysis/statistics/array.h"
 #include "drain/database/home.h"
 #include "drain/drain.h"
 #include "report/names.h"
@@ -90,7 +91,7 @@ static void file_done(struct rank_file *file)
 static int add(struct listing *listing, char *path, const char *folder, bool must)
 {
 	struct rank_files *files = listing->files;
-	struct rank_file file = {.path = path}, *grown;
+	struct rank_file file = {.path = path};
 	int r = look(path, files->count < MOST_OPEN, listing->options->verb == VERB_EXPORT, &file);
 
 	if (r < 0) {
@@ -105,12 +106,10 @@ static int add(struct listing *listing, char *path, const char *folder, bool mus
 	}
 	if (!file.job && folder)
 		file.job = strdup(redact(REDACT_JOB, folder));
-	grown = reallocarray(files->files, files->count + 1, sizeof(*grown));
-	if (!grown) {
+	if (!ARRAY_GROW(files->files, files->count)) {
 		file_done(&file);
 		return cmd_fail("%s", strerror(ENOMEM));
 	}
-	files->files = grown;
 	files->files[files->count++] = file;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/account/stall.h"
+#include "analysis/statistics/array.h"
 #include "analysis/statistics/stats.h"
 
 #define CAP_BITS    15 /* of a positive float, without the low ones: bins 0.8 % wide */
@@ -72,17 +73,9 @@ static int add_epoch(struct events *events, const struct walk *walk, bool from_s
 {
 	int64_t start =
 		from_start ? 0 : stall_start_count(walk->series->workers) - walk->epoch_batch;
-	size_t count = events->epoch_count;
 
-	/* A power of two is full. */
-	if (!(count & (count - 1))) {
-		struct fold_segment *grown =
-			reallocarray(events->epochs, count ? 2 * count : 1, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		events->epochs = grown;
-	}
+	if (!ARRAY_GROW(events->epochs, events->epoch_count))
+		return -ENOMEM;
 	if (start < 0)
 		start = 0;
 	if (!events->epoch_count)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/statistics/array.h"
 #include "analysis/statistics/stats.h"
 
 #define SAMPLE_PARTS     16
@@ -335,12 +336,9 @@ static const struct series_epoch *find_epoch(const struct batch_series *s, int32
 static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoch)
 {
 	const struct series_epoch *found = find_epoch(s, epoch);
-	struct trace_epoch *grown;
 
-	grown = reallocarray(t->epochs, t->epoch_count + 1, sizeof(*grown));
-	if (!grown)
+	if (!ARRAY_GROW(t->epochs, t->epoch_count))
 		return -ENOMEM;
-	t->epochs = grown;
 	t->epochs[t->epoch_count++] = (struct trace_epoch){
 		.begin = t->count,
 		.boot_ns = found ? (double)found->boot_ns : NAN,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/gpu/gpu_devices.h"
+#include "analysis/statistics/array.h"
 #include "dlprof/units.h"
 #include "drain/base/now.h"
 #include "drain/gpu/gaps.h"
@@ -38,7 +39,7 @@ struct process {
 	struct kernel_name name;
 	struct gpu_ops ops;
 	struct gpu_batch *batches; /* that wait, or may be written again, in any order */
-	size_t batch_count, batch_capacity;
+	size_t batch_count;
 	struct dlprof_gpu_state sums;
 	struct dlprof_gpu_state judged; /* the sums of the last word that all was sent */
 };
@@ -252,15 +253,8 @@ int gpu_join_batch(struct gpu_join *gpu, const struct life *life, const struct g
 	process->has_batches = true;
 	if (batch->begin_ns > process->newest_ns)
 		process->newest_ns = batch->begin_ns;
-	if (process->batch_count == process->batch_capacity) {
-		size_t more = process->batch_capacity ? 2 * process->batch_capacity : 256;
-		struct gpu_batch *grown = realloc(process->batches, more * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		process->batches = grown;
-		process->batch_capacity = more;
-	}
+	if (!ARRAY_GROW(process->batches, process->batch_count))
+		return -ENOMEM;
 	process->batches[process->batch_count++] = *batch;
 	return 0;
 }

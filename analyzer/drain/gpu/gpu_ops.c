@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/array.h"
+
+
 #define OPS_MOST ((size_t)1 << 20) /* that are kept: 40 MB */
 
 void gpu_ops_done(struct gpu_ops *ops)
@@ -72,15 +75,8 @@ int gpu_ops_add(struct gpu_ops *ops, const struct gpu_op *op)
 			return r;
 		gpu_ops_forget(ops, ops->items[ops->count / 2].begin_ns);
 	}
-	if (ops->count == ops->capacity) {
-		size_t more = ops->capacity ? 2 * ops->capacity : 256;
-		struct gpu_op *grown = realloc(ops->items, more * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		ops->items = grown;
-		ops->capacity = more;
-	}
+	if (!ARRAY_GROW(ops->items, ops->count))
+		return -ENOMEM;
 	ops->items[ops->count++] = *op;
 	if (op->end_ns - op->begin_ns > ops->longest_ns)
 		ops->longest_ns = op->end_ns - op->begin_ns;

@@ -14,7 +14,7 @@
 /* All zero at first. */
 struct gpu_ops {
 	struct gpu_op *items;
-	size_t count, capacity, sorted_count;
+	size_t count, sorted_count;
 	int64_t longest_ns;   /* operation among them */
 	int64_t forgotten_ns; /* what ended before is no longer kept */
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/array.h"
 #include "drain/base/now.h"
 #include "drain/lines/seen_stacks.h"
 
@@ -50,15 +51,8 @@ static struct target *add(struct targets *targets, const struct dlprof_header *h
 	for (size_t i = 0; !target && i < targets->count; i++)
 		if (!targets->list[i].segment)
 			target = &targets->list[i];
-	if (!target && targets->count == targets->capacity) {
-		size_t more = targets->capacity ? 2 * targets->capacity : 16;
-		struct target *grown = reallocarray(targets->list, more, sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		targets->list = grown;
-		targets->capacity = more;
-	}
+	if (!target && !ARRAY_GROW(targets->list, targets->count))
+		return NULL;
 	if (!target)
 		target = &targets->list[targets->count++];
 	*target = begin(header);

@@ -32,7 +32,7 @@ struct target {
 
 struct targets {
 	struct target *list; /* those without a segment are places that are free */
-	size_t count, capacity;
+	size_t count;
 	enum reason reason; /* why a process was not observed, the first that was not */
 	bool is_observed;   /* one was */
 };

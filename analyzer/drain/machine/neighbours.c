@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "analysis/statistics/array.h"
 #include "drain/base/now.h"
 #include "drain/base/process.h"
 
@@ -154,8 +155,8 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 {
 	const uint64_t span_ns = n->all_ns ? now_ns - n->all_ns : 0;
 	const int32_t self = getpid();
-	struct neighbour *list = NULL, *grown;
-	size_t used = 0, room = 0, at = 0;
+	struct neighbour *list = NULL;
+	size_t used = 0, at = 0;
 	struct process_stat stat;
 	struct dirent *entry;
 	DIR *folder = opendir("/proc");
@@ -184,15 +185,10 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 		now.used_ns = own_used_ns(&now, &stat);
 		if (span_ns || IS_OWN(now.kind))
 			add(n, old, &now, &stat, span_ns);
-		if (used == room) {
-			room = room ? 2 * room : 256;
-			grown = reallocarray(list, room, sizeof(*list));
-			if (!grown) {
-				closedir(folder);
-				free(list);
-				return -ENOMEM;
-			}
-			list = grown;
+		if (!ARRAY_GROW(list, used)) {
+			closedir(folder);
+			free(list);
+			return -ENOMEM;
 		}
 		list[used++] = now;
 	}

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/array.h"
 #include "drain/base/now.h"
 #include "drain/base/process.h"
 #include "drain/machine/cpus.h"
@@ -249,14 +250,12 @@ static int look(struct use_process *process, struct writer *writer, int32_t numb
 
 static struct use_process *add(struct use *use, const struct segment *segment, uint64_t now_ns)
 {
-	struct use_process *grown =
-		reallocarray(use->list, use->count + 1, sizeof(*use->list));
 	const int64_t life_ns = (int64_t)segment->header->created_ns;
+	struct use_process *grown;
 	size_t watched = 0;
 
-	if (!grown)
+	if (!ARRAY_GROW(use->list, use->count))
 		return NULL;
-	use->list = grown;
 	for (size_t i = 0; i < use->count; i++)
 		watched += use->list[i].is_worker && use->list[i].is_watched;
 	grown = &use->list[use->count++];

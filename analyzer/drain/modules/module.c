@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/array.h"
 #include "dlprof/units.h"
 #include "drain/base/now.h"
 #include "drain/modules/elf.h"
@@ -46,15 +47,11 @@ struct modules {
 static int add_mapping(void *context, const struct maps_line *line)
 {
 	struct modules *modules = context;
-	struct mapping *grown, *last;
+	struct mapping *last;
 	char *path;
 
-	if (modules->count % 256 == 0) {
-		grown = reallocarray(modules->mappings, modules->count + 256, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		modules->mappings = grown;
-	}
+	if (!ARRAY_GROW(modules->mappings, modules->count))
+		return -ENOMEM;
 	last = modules->count ? &modules->mappings[modules->count - 1] : NULL;
 	path = last && strcmp(last->path, line->path) == 0 ? last->path : strdup(line->path);
 	if (!path)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/statistics/array.h"
 #include "dlprof/folder.h"
 #include "drain/base/now.h"
 #include "drain/segments/link.h"
@@ -199,17 +200,15 @@ bool folder_has_segments(const struct folder *folder)
 
 static int leave(struct folder *folder, const char *name, bool is_ours, ino_t inode)
 {
-	struct left *grown;
+	struct left *left;
 
 	if (is_left(folder, name))
 		return 0;
-	grown = reallocarray(folder->left, folder->left_count + 1, sizeof(*grown));
-	if (!grown)
+	if (!ARRAY_GROW(folder->left, folder->left_count))
 		return -ENOMEM;
-	folder->left = grown;
-	grown = &grown[folder->left_count++];
-	*grown = (struct left){.is_ours = is_ours, .inode = inode};
-	snprintf(grown->name, sizeof(grown->name), "%s", name);
+	left = &folder->left[folder->left_count++];
+	*left = (struct left){.is_ours = is_ours, .inode = inode};
+	snprintf(left->name, sizeof(left->name), "%s", name);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/array.h"
 #include "analysis/statistics/clamp.h"
 
 struct loss {
@@ -15,17 +16,13 @@ struct loss {
 
 static struct loss *find(struct losses *losses, int32_t pid, const char *what)
 {
-	struct loss *grown;
-
 	for (size_t i = 0; i < losses->count; i++)
 		if (losses->list[i].pid == pid && strcmp(losses->list[i].what, what) == 0)
 			return &losses->list[i];
-	grown = reallocarray(losses->list, losses->count + 1, sizeof(*grown));
-	if (!grown)
+	if (!ARRAY_GROW(losses->list, losses->count))
 		return NULL;
-	losses->list = grown;
-	grown[losses->count] = (struct loss){.pid = pid, .what = what};
-	return &grown[losses->count++];
+	losses->list[losses->count] = (struct loss){.pid = pid, .what = what};
+	return &losses->list[losses->count++];
 }
 
 int losses_add(struct losses *losses, struct writer *writer, int32_t pid, const char *what,

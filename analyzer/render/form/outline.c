@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/array.h"
 #include "render/form/units.h"
 
 const char *const OUTLINE_PARTS[] = {"", "#Time", "#Share", "", NULL};
@@ -13,16 +14,13 @@ const char *const OUTLINE_PARTS[] = {"", "#Time", "#Share", "", NULL};
 /* One more element of an array whose room doubles. NULL: no memory. */
 static void *grow(struct outline *outline, void **array, size_t *count, size_t size)
 {
-	char *items = *array;
+	char *items = array_grown(*array, *count, size);
 
-	if ((*count & (*count - 1)) == 0) {
-		items = reallocarray(*array, *count ? 2 * *count : 1, size);
-		if (!items) {
-			outline->failed = true;
-			return NULL;
-		}
-		*array = items;
+	if (!items) {
+		outline->failed = true;
+		return NULL;
 	}
+	*array = items;
 	return memset(items + size * (*count)++, 0, size);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/statistics/array.h"
 #include "line/near.h"
 #include "render/form/jsonw.h"
 #include "render/form/units.h"
@@ -56,13 +57,10 @@ struct table {
 
 static int add_cell(struct table *table, const char *text)
 {
-	char **grown = reallocarray(table->cells, table->count + 1, sizeof(*grown));
-
-	if (!grown)
+	if (!ARRAY_GROW(table->cells, table->count))
 		return -ENOMEM;
-	table->cells = grown;
-	grown[table->count] = strdup(text);
-	return grown[table->count++] ? 0 : -ENOMEM;
+	table->cells[table->count] = strdup(text);
+	return table->cells[table->count++] ? 0 : -ENOMEM;
 }
 
 static int add_names(const char *const *names, size_t count, void *context)

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/statistics/array.h"
 #include "report/names.h"
 #include "report/run/judge.h"
 #include "store/database/copy.h"
@@ -20,12 +21,11 @@
 
 static struct gate_run *add(struct gate_runs *runs, const char *path)
 {
-	struct gate_run *run = reallocarray(runs->list, runs->count + 1, sizeof(*run));
+	struct gate_run *run;
 
-	if (!run)
+	if (!ARRAY_GROW(runs->list, runs->count))
 		return NULL;
-	runs->list = run;
-	run += runs->count;
+	run = &runs->list[runs->count];
 	*run = (struct gate_run){.path = strdup(path)};
 	if (!run->path)
 		return NULL;

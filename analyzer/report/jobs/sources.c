@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analysis/statistics/array.h"
 #include "render/jobs/ranks.h"
 #include "report/names.h"
 #include "report/run/why.h"
@@ -44,12 +45,11 @@ const char *source_name(const struct source *source)
 /* A place for one more of that job, of which nothing else is known; NULL: out of memory. */
 static struct source *grow(struct sources *sources, const char *job, int64_t attempt)
 {
-	struct source *grown = reallocarray(sources->list, sources->count + 1, sizeof(*grown));
+	struct source *grown;
 
-	if (!grown)
+	if (!ARRAY_GROW(sources->list, sources->count))
 		return NULL;
-	sources->list = grown;
-	grown += sources->count;
+	grown = &sources->list[sources->count];
 	*grown = (struct source){.job = job ? strdup(job) : NULL, .attempt = attempt};
 	part_init(&grown->part);
 	if (job && !grown->job)

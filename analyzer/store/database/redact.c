@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/array.h"
+
+
 #define NO_MEMORY "(redacted)"
 #define BLANKS    " \t\r\n"
 
@@ -54,12 +57,8 @@ static int by_name(const void *a, const void *b)
 
 static void remember_host(struct name *name)
 {
-	struct name **grown = reallocarray(hosts, host_count + 1, sizeof(*hosts));
-
-	if (!grown)
-		return;
-	hosts = grown;
-	hosts[host_count++] = name;
+	if (ARRAY_GROW(hosts, host_count))
+		hosts[host_count++] = name;
 }
 
 /* The entry of a text of this kind, made with this word or the next number; NULL: no memory. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/array.h"
 #include "analysis/statistics/clamp.h"
 #include "dlprof/units.h"
 #include "store/database/guard.h"
@@ -79,13 +80,10 @@ int rows_list(struct db *db, const char *sql, int64_t value, size_t size,
 	*ret_count = 0;
 	r = rows_ask(db, &stmt, sql, "n", value);
 	while (r >= 0 && (r = rows_next(stmt)) == 1) {
-		/* Twice as many whenever it is full. */
-		if (!(*ret_count & (*ret_count - 1))) {
-			grown = reallocarray(*items, *ret_count ? 2 * *ret_count : 1, size);
-			if (!grown)
-				return -ENOMEM;
-			*items = grown;
-		}
+		grown = array_grown(*items, *ret_count, size);
+		if (!grown)
+			return -ENOMEM;
+		*items = grown;
 		r = take(stmt, memset(*items + *ret_count * size, 0, size));
 		*ret_count += r > 0;
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/array.h"
 #include "store/database/meta.h"
 #include "store/database/rows.h"
 
@@ -31,7 +32,7 @@ static const struct meta_field FIELDS[] = {{META_LINES, offsetof(struct line_sam
 struct reader {
 	struct line_samples *samples;
 	int64_t *ids; /* of the frames, rising */
-	size_t places, capacity;
+	size_t places;
 };
 
 /* get() of the queue from which a worker takes what to load. */
@@ -101,15 +102,8 @@ static int add_places(struct reader *reader, const char *text, size_t *ret_depth
 		at = end;
 		if (place == samples->frame_count)
 			continue;
-		if (reader->places == reader->capacity) {
-			size_t more = reader->capacity ? 2 * reader->capacity : 1024;
-			uint32_t *grown = reallocarray(samples->places, more, sizeof(*grown));
-
-			if (!grown)
-				return -ENOMEM;
-			samples->places = grown;
-			reader->capacity = more;
-		}
+		if (!ARRAY_GROW(samples->places, reader->places))
+			return -ENOMEM;
 		samples->places[reader->places++] = (uint32_t)place;
 		++*ret_depth;
 	}
