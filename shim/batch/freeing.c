@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "batch/training.h"
+#include "dlprof/hash.h"
 #include "record/activate.h"
 #include "record/summary.h"
 
@@ -22,9 +23,7 @@ static atomic_bool any;
 
 static struct bucket *bucket_of(const void *address)
 {
-	const uint32_t page = (uint32_t)((uintptr_t)address >> 12);
-
-	return &buckets[page * UINT32_C(0x9e3779b1) >> (32 - BUCKET_BITS)];
+	return &buckets[hash_word(0, (uintptr_t)address >> 12) >> (64 - BUCKET_BITS)];
 }
 
 void freeing_mapped(const void *address)

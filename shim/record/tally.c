@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "dlprof/hash.h"
 #include "record/segment.h"
 
 enum {
@@ -84,12 +85,12 @@ static OFTEN uint64_t hash_whole(const char *name, size_t length)
 
 	for (; length >= 8; name += 8, length -= 8) {
 		memcpy(&word, name, 8);
-		hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		hash = hash_word(hash, word);
 		hash ^= hash >> 29;
 	}
 	for (word = 0; length; length--)
 		word = word << 8 | (uint8_t)*name++;
-	return (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash_word(hash, word);
 }
 
 static uint32_t hash_of(const char *name, size_t length)

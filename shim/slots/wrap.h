@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/sys.h"
+#include "dlprof/hash.h"
 
 #define WRAP_INSTANCE_MAX 8
 #define WRAP_ROW_MAX	  240
@@ -105,7 +106,7 @@ int wrap_row_of(const char *name);
 static inline uint32_t wrap_begin(uint64_t bytes)
 {
 	bytes <<= 64 - 8 * WRAP_BEGIN_BYTES;
-	return (uint32_t)(bytes * UINT64_C(0x9e3779b97f4a7c15) >> (64 - WRAP_BEGIN_BITS));
+	return (uint32_t)(hash_word(0, bytes) >> (64 - WRAP_BEGIN_BITS));
 }
 
 /* False: it is the name of no row. At least eight bytes of it, or behind its end, can be read. */

@@ -9,6 +9,7 @@
 #include "analysis/account/stall.h"
 #include "analysis/statistics/array.h"
 #include "analysis/statistics/stats.h"
+#include "dlprof/hash.h"
 
 #define CAP_BITS    15 /* of a positive float, without the low ones: bins 0.8 % wide */
 #define CAP_SHIFT   16
@@ -214,7 +215,7 @@ struct table {
 
 static double table_add(struct table *table, size_t phase, double value)
 {
-	size_t at = (size_t)((uint64_t)phase * UINT64_C(0x9e3779b97f4a7c15) >> (64 - TABLE_BITS));
+	size_t at = (size_t)(hash_word(0, phase) >> (64 - TABLE_BITS));
 
 	while (table->cells[at].stamp == table->stamp && table->cells[at].phase != phase)
 		at = (at + 1) % TABLE_SIZE;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/cause/lines.h"
+#include "dlprof/hash.h"
 #include "dlprof/units.h"
 
 #define MOST_FRAMES 16384
@@ -53,22 +54,12 @@ void seen_close(struct seen_stacks *seen)
 	free(seen);
 }
 
-/* FNV-1a. */
-static uint32_t hash(uint32_t hash, const void *bytes, size_t count)
+static uint64_t hash_of_frame(const struct stack_frame *frame)
 {
-	const unsigned char *at = bytes;
+	const char *file = frame->code->file, *name = frame->code->name;
+	uint64_t hash = hash_bytes(HASH_BEGIN, file, strlen(file));
 
-	while (count--)
-		hash = (hash ^ *at++) * 16777619;
-	return hash;
-}
-
-static uint32_t hash_of_frame(const struct stack_frame *frame)
-{
-	uint32_t all = hash(2166136261, frame->code->file, strlen(frame->code->file));
-
-	all = hash(all, frame->code->name, strlen(frame->code->name));
-	return hash(all, &frame->line, sizeof(frame->line));
+	return hash_word(hash_bytes(hash, name, strlen(name)), (uint64_t)frame->line);
 }
 
 static bool is_frame(const struct frame *kept, const struct stack_frame *frame)
@@ -79,7 +70,7 @@ static bool is_frame(const struct frame *kept, const struct stack_frame *frame)
 
 static uint32_t number_of_frame(struct seen_stacks *seen, const struct stack_frame *frame)
 {
-	uint32_t at = hash_of_frame(frame) % BUCKETS;
+	size_t at = (hash_of_frame(frame) >> 32) % BUCKETS;
 	struct frame *kept;
 
 	for (; seen->frame_of[at]; at = (at + 1) % BUCKETS)
@@ -111,7 +102,7 @@ static bool is_entry(const char *name)
 static uint32_t number_of_stack(struct seen_stacks *seen, const uint32_t *frames, uint32_t depth)
 {
 	const size_t bytes = depth * sizeof(*frames);
-	uint32_t at = hash(2166136261, frames, bytes) % BUCKETS;
+	size_t at = (hash_bytes(HASH_BEGIN, frames, bytes) >> 32) % BUCKETS;
 
 	for (; seen->stack_of[at]; at = (at + 1) % BUCKETS) {
 		const struct kept *kept = &seen->stacks[seen->stack_of[at] - 1];

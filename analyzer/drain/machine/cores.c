@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/machine/cores.h"
 
+#include "dlprof/hash.h"
 #include "drain/base/now.h"
 #include "drain/machine/cpus.h"
 
@@ -41,8 +42,7 @@ static bool look(struct segment *const *segments, size_t count, struct cores *no
 		used_ns = cpus_used_ns(segments[i]->alive.proc_pid, header->start_ticks);
 		is_whole &= used_ns >= 0;
 		now->used_ns += used_ns;
-		now->who +=
-			(uint64_t)header->pid * UINT64_C(0x9e3779b97f4a7c15) ^ header->start_ticks;
+		now->who += hash_word(0, (uint64_t)header->pid) ^ header->start_ticks;
 	}
 	now->busy_ns = root < 0 ? -1 : cpus_busy_ns("", root);
 	return is_whole && now->busy_ns >= 0;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "analysis/statistics/array.h"
+#include "dlprof/hash.h"
 #include "drain/base/now.h"
 #include "drain/base/process.h"
 
@@ -40,15 +41,6 @@ static double weight_of(int nice)
 	return pow(1.25, -nice);
 }
 
-static uint64_t hash(const char *text)
-{
-	uint64_t sum = UINT64_C(0xcbf29ce484222325);
-
-	for (; *text; text++)
-		sum = (sum ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return sum;
-}
-
 /* The last one of its sort takes in all that have no room. */
 static int find_kind(struct neighbours *n, bool is_group, uint64_t who, double weight)
 {
@@ -69,7 +61,8 @@ static int kind_of(struct neighbours *n, int32_t pid, int nice)
 	cpus_group("", pid, &group);
 	if (strcmp(group.name, n->group.name) == 0)
 		return find_kind(n, false, (uint64_t)(nice + 64), weight_of(nice - n->nice));
-	return find_kind(n, true, hash(group.name), weight_of(group.nice - n->group.nice));
+	return find_kind(n, true, hash_bytes(HASH_BEGIN, group.name, strlen(group.name)),
+			 weight_of(group.nice - n->group.nice));
 }
 
 /* Whether it is one of the run's processes; `kind` stays as it is where it was not. */

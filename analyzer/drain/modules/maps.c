@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "dlprof/hash.h"
 #include "dlprof/units.h"
 
 /* More than a line can have: a path is shorter than a page, and a byte of it may take four. */
@@ -181,6 +182,6 @@ uint64_t maps_image(int32_t pid)
 	length = read(fd, words, sizeof(words));
 	close(fd);
 	for (ssize_t i = 0; i < length / (ssize_t)sizeof(words[0]); i++)
-		image = (image ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		image = hash_word(image, words[i]);
 	return length > 0 && state ? image : 0;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/statistics/array.h"
+#include "dlprof/hash.h"
 #include "dlprof/units.h"
 #include "drain/base/now.h"
 #include "drain/modules/elf.h"
@@ -341,8 +342,7 @@ static struct known {
 } *know(uint64_t file, uint64_t value)
 {
 	static struct known known[KNOWN_COUNT];
-	uint64_t hash = (file ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-	struct known *entry = &known[hash >> 32 & (KNOWN_COUNT - 1)];
+	struct known *entry = &known[hash_word(file, value) >> 32 & (KNOWN_COUNT - 1)];
 
 	if (entry->file != file || entry->value != value)
 		entry->symbol[0] = '\0';

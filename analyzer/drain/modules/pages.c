@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dlprof/hash.h"
 #include "drain/modules/maps.h"
 
 #define PAGE_BYTES ((size_t)4096)
@@ -50,14 +51,13 @@ static ssize_t read_at(const struct pages_file *of, uint64_t offset, void *bytes
 
 uint64_t pages_id(uint64_t device, uint64_t inode)
 {
-	return device * UINT64_C(0x9e3779b97f4a7c15) ^ inode;
+	return hash_word(0, device) ^ inode;
 }
 
 static const struct page *page_of(const struct pages_file *of, uint64_t number)
 {
 	uint64_t id = pages_id(of->device, of->inode);
-	uint64_t hash = (id ^ number) * UINT64_C(0x9e3779b97f4a7c15);
-	struct page *page = &pages[hash >> (64 - PAGE_BITS)];
+	struct page *page = &pages[hash_word(id, number) >> (64 - PAGE_BITS)];
 	ssize_t got;
 
 	if (page->size && page->id == id && page->number == number)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "dlprof/hash.h"
 #include "dlprof/units.h"
 #include "drain/python/lines.h"
 
@@ -235,7 +236,7 @@ const struct code *code_get(struct code_cache *cache, const struct memory *memor
 			    const struct layout *layout, uint64_t address, const uint8_t *bytes)
 {
 	const struct head head = take_head(layout, bytes);
-	const size_t number = (address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 56;
+	const size_t number = hash_word(0, address >> 4) >> 56;
 	struct code_entry **at = &cache->buckets[number];
 	struct code_entry *entry;
 

@@ -4,13 +4,11 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "dlprof/hash.h"
 #include "python/interpreter/api.h"
 
 #define NEAREST_MAX 3  /* make_loader(), who calls it, and for whom that is */
 #define DEEPEST_MAX 64 /* frames to look through for one of the program's own */
-
-#define HASH_BASIS UINT64_C(14695981039346656037)
-#define HASH_PRIME UINT64_C(1099511628211)
 
 /* Parts of paths that show that code is not the user's program. */
 static const char *const installed[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
@@ -23,13 +21,6 @@ static bool has_part(const char *path, const char *const *parts)
 		if (strstr(path, *parts))
 			return true;
 	return false;
-}
-
-static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t size)
-{
-	for (const unsigned char *at = bytes; size; size--)
-		hash = (hash ^ *at++) * HASH_PRIME;
-	return hash;
 }
 
 static const char *text_of(PyObject *string)
@@ -75,9 +66,9 @@ static bool take_frame(struct walk *walk, PyObject *frame)
 		const bool is_own = !walk->found && !has_part(path_text, installed);
 
 		if (walk->nearest < NEAREST_MAX || is_own) {
-			walk->hash = add_bytes(walk->hash, path_text, strlen(path_text));
-			walk->hash = add_bytes(walk->hash, name_text, strlen(name_text));
-			walk->hash = add_bytes(walk->hash, &line, sizeof(line));
+			walk->hash = hash_bytes(walk->hash, path_text, strlen(path_text));
+			walk->hash = hash_bytes(walk->hash, name_text, strlen(name_text));
+			walk->hash = hash_bytes(walk->hash, &line, sizeof(line));
 		}
 		if (is_own || !walk->nearest)
 			describe(walk->text, path_text, name_text, line);
@@ -89,7 +80,7 @@ static bool take_frame(struct walk *walk, PyObject *frame)
 
 uint64_t origin_find(struct text *text)
 {
-	struct walk walk = {.hash = HASH_BASIS, .text = text};
+	struct walk walk = {.hash = HASH_BEGIN, .text = text};
 	PyObject *frame = py.PyEval_GetFrame();
 
 	if (frame)
