@@ -9,7 +9,7 @@ case $root in
 	exit 1 ;;
 esac
 
-packages="gcc g++ libc6-dev meson ninja-build pkg-config libsqlite3-dev libcriterion-dev libunwind-dev
+packages="gcc libc6-dev meson ninja-build pkg-config libsqlite3-dev libunwind-dev
 	python3 python3-torch python3-torchvision python3-pil"
 extras=
 
@@ -90,13 +90,13 @@ install_deps() {
 # Debian's own tools come first: pyenv and the like put others of the same names before them.
 PATH=/usr/bin:/bin:$PATH
 
-# Configures and builds into $1/build.
+# Configures $root/build, with options of meson, and builds there.
 build() {
-	if [ -f "$1/build/build.ninja" ]; then
-		meson setup --reconfigure "$1/build" "$1" >"$1/build/setup.log" ||
-			{ cat "$1/build/setup.log"; return 1; }
+	if [ -f "$root/build/build.ninja" ]; then
+		meson setup --reconfigure "$@" "$root/build" "$root" >"$root/build/setup.log" ||
+			{ cat "$root/build/setup.log"; return 1; }
 	else
-		meson setup "$1/build" "$1"
+		meson setup "$@" "$root/build" "$root"
 	fi
-	ninja -C "$1/build"
+	ninja -C "$root/build"
 }

@@ -10,7 +10,8 @@ import random
 from PIL import Image
 
 CLASSES = 10
-SIZES = (200, 640)
+SCENES = 4  # of each class; an image is a part of one
+SMALLEST, LARGEST = 200, 640
 
 
 def noise(rng, mode, width, height):
@@ -20,12 +21,18 @@ def noise(rng, mode, width, height):
 
 def draw(rng, label):
     """Smooth blobs in the colour of the class, with grain: as hard to decode as a photograph."""
-    width, height = rng.randint(*SIZES), rng.randint(*SIZES)
+    size = LARGEST, LARGEST
     small = noise(rng, "RGB", 16, 16)
-    grain = noise(rng, "L", width // 2, height // 2).resize((width, height))
-    tint = Image.new("HSV", (width, height), (label * 255 // CLASSES, 200, 200)).convert("RGB")
-    image = Image.blend(small.resize((width, height), Image.BICUBIC), tint, 0.5)
+    grain = noise(rng, "L", LARGEST // 2, LARGEST // 2).resize(size)
+    tint = Image.new("HSV", size, (label * 255 // CLASSES, 200, 200)).convert("RGB")
+    image = Image.blend(small.resize(size, Image.BICUBIC), tint, 0.5)
     return Image.blend(image, grain.convert("RGB"), 0.1)
+
+
+def part(rng, scene):
+    width, height = rng.randint(SMALLEST, LARGEST), rng.randint(SMALLEST, LARGEST)
+    left, top = rng.randint(0, LARGEST - width), rng.randint(0, LARGEST - height)
+    return scene.crop((left, top, left + width, top + height))
 
 
 def main():
@@ -35,11 +42,12 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rng = random.Random(options.seed)
+    scenes = [draw(rng, label) for _ in range(SCENES) for label in range(CLASSES)]
     for i in range(options.count):
         label = i % CLASSES
         folder = os.path.join(options.folder, "class{}".format(label))
         os.makedirs(folder, exist_ok=True)
-        draw(rng, label).save(os.path.join(folder, "{:05}.jpg".format(i)), quality=90)
+        part(rng, scenes[i % len(scenes)]).save(os.path.join(folder, "{:05}.jpg".format(i)), quality=90)
 
 
 if __name__ == "__main__":

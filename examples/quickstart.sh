@@ -10,7 +10,9 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/examples/install-deps.sh"
 
 install_deps
-build "$root"
+# Who has built the tests keeps them.
+[ -f "$root/build/build.ninja" ] && tests= || tests=-Dtests=false
+build $tests
 
 images=$root/build/images
 if [ ! -d "$images" ]; then

@@ -13,6 +13,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 # What tests alone need: other preloads, other C libraries, other compilers, other checkers, other
 # processors, a browser, PyPI. A test whose tool is missing is skipped and says so, and no user needs
 # any of these.
+packages="$packages g++ libcriterion-dev"
 extras="strace libfuse3-dev fuse3 libjemalloc2 libtcmalloc-minimal4t64|libtcmalloc-minimal4 faketime libcap2-bin
 	musl-tools libc6-i386 libc6-dev-i386 clang valgrind libc6-dbg man-db groff mandoc zsh fish
 	python3-h5py python3-lmdb libcharls2 libaio-dev liburing-dev python3-pip chromium
@@ -33,7 +34,7 @@ install_deps || exit 1
 /usr/bin/python3 "$root/tests/lib/pypi.py"
 mkdir -p "$root/build"
 sh "$root/packaging/wheel.sh" fetch >"$root/build/wheel.log" 2>&1 || tail -3 "$root/build/wheel.log"
-build "$root" || exit 1
+build -Dtests=true || exit 1
 
 logs=$root/build/meson-logs
 rm -f "$logs"/testlog*.json
