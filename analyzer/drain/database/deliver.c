@@ -27,7 +27,6 @@ static bool is_of_run(const char *name, const char *run_id)
 	struct db *db;
 	bool same;
 
-	db_limit_anew();
 	if (!*run_id || db_open_read(name, &db) < 0)
 		return false;
 	same = query_run(db, &run) == 0 && run.id && strcmp(run.id, run_id) == 0;

@@ -315,7 +315,6 @@ int home_finish(struct home *home)
 	struct db *db;
 
 	if (has_bytes(home->local)) {
-		db_limit_anew();
 		if (!*home->run_id && db_open_read(home->local, &db) == 0) {
 			run_id(db, home->run_id, sizeof(home->run_id));
 			db_close(db);

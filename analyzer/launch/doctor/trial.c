@@ -95,7 +95,6 @@ static int read_loaders(const struct doctor *doctor, struct db **ret_db, struct 
 
 	*ret = NULL;
 	*ret_count = 0;
-	db_limit_anew();
 	r = home_open_read(doctor->database, ret_db);
 	return r < 0 ? r : query_loaders(*ret_db, ret, ret_count);
 }

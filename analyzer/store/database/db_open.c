@@ -326,11 +326,6 @@ static int empty_log(struct db *db)
 	return r == 0 && busy ? -EBUSY : r;
 }
 
-void db_limit_anew(void)
-{
-	guard_anew();
-}
-
 void db_limit_renew(struct db *db)
 {
 	guard_renew(db);

@@ -19,13 +19,7 @@ int db_open_read(const char *path, struct db **ret_db);
  */
 int db_open_write(const char *path, struct db **ret_db);
 
-/*
- * All that a process reads of one file counts together. For who reads the same again and again, as
- * long as it runs: from here on it counts anew.
- */
-void db_limit_anew(void);
-
-/* The same for one that was opened to read before others were read. */
+/* The time that the process may take counts anew: others were read since the database was opened. */
 void db_limit_renew(struct db *db);
 
 /*

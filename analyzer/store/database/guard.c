@@ -120,23 +120,6 @@ int guard_open(struct db *db, const char *path, enum door_use use, int wait_ms)
 	return 0;
 }
 
-static struct stat last;	/* file */
-static uint64_t until_ns;	/* ... its limit; 0: none yet */
-
-void guard_anew(void)
-{
-	until_ns = 0;
-}
-
-/* What is opened again, for the next part of a report, gets no more time than before. */
-static uint64_t allow(const struct stat *file, double share)
-{
-	if (!until_ns || last.st_dev != file->st_dev || last.st_ino != file->st_ino)
-		until_ns = cpu_ns() + (uint64_t)(share * (double)MOST_NS);
-	last = *file;
-	return until_ns;
-}
-
 bool guard_is_spent(const struct db *db)
 {
 	if (!db->until_ns || cpu_ns() <= db->until_ns)
@@ -145,20 +128,18 @@ bool guard_is_spent(const struct db *db)
 	return true;
 }
 
-void guard_limit(struct db *db, const struct stat *file)
-{
-	double share = file->st_size > FILE_BYTES ? (double)file->st_size / FILE_BYTES : 1;
-
-	db->share = share;
-	db->until_ns = allow(file, share);
-	db->most_bytes = (int64_t)(share * (double)MOST_BYTES);
-	sqlite3_hard_heap_limit64(db->most_bytes);
-	sqlite3_progress_handler(db->handle, EVERY_OPS, look, db);
-}
-
 void guard_renew(struct db *db)
 {
 	db->until_ns = cpu_ns() + (uint64_t)(db->share * (double)MOST_NS);
+}
+
+void guard_limit(struct db *db, const struct stat *file)
+{
+	db->share = file->st_size > FILE_BYTES ? (double)file->st_size / FILE_BYTES : 1;
+	db->most_bytes = (int64_t)(db->share * (double)MOST_BYTES);
+	guard_renew(db);
+	sqlite3_hard_heap_limit64(db->most_bytes);
+	sqlite3_progress_handler(db->handle, EVERY_OPS, look, db);
 }
 
 static int refuse(struct db *db, const char *sql)

@@ -22,9 +22,6 @@ void guard_limit(struct db *db, const struct stat *file);
 /* Its full time from now on, where others were read since it was opened. */
 void guard_renew(struct db *db);
 
-/* What is opened next gets its full time, whatever was opened before. */
-void guard_anew(void);
-
 /* For many short statements: none of them is interrupted. */
 bool guard_is_spent(const struct db *db);
 
