@@ -19,7 +19,7 @@ int db_open_read(const char *path, struct db **ret_db);
  */
 int db_open_write(const char *path, struct db **ret_db);
 
-/* The time that the process may take counts anew: others were read since the database was opened. */
+/* The time that it may take counts anew: others were read since the database was opened. */
 void db_limit_renew(struct db *db);
 
 /*
