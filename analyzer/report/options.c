@@ -65,21 +65,22 @@ static const struct line_verb VERBS[VERB_MAX] = {
 				 "are aligned by their hosts' wall clocks. With several runs, "
 				 "--worst applies to each run."},
 	[VERB_EXPORT] =
-		{"export", "RUN.db... -o FOLDER|--into FLEET.db|--copy",
+		{"export", "RUN.db... -o FOLDER|--into FLEET.db|--csv -o FOLDER",
 		 "views as CSV, or jobs as rows of a database", .fewest = 1, .most = -1,
 		 .about = "Writes one file per view of a run into FOLDER, or with --view only that "
 			  "view, to a file or standard output. Times are seconds of the monotonic "
 			  "clock; an empty cell was not observed.\n\n"
-			  "With --into or --copy it writes rows about jobs instead, from runs, "
+			  "With --into or --csv it writes rows about jobs instead, from runs, "
 			  "folders of runs and partials of fold in any mixture; dlprof-report sql "
 			  "lists the tables. A job (its id and attempt) that is there already is "
 			  "replaced, each in one transaction, and exports into one database wait "
 			  "for each other. A run without a job is a job by itself. What is damaged "
 			  "is named and left out, a job's rank or, where it shows only while it "
 			  "is read, the job; the rest is exported, and the exit status is 2. "
-			  "--into makes or extends an SQLite database; --copy is for PostgreSQL: "
-			  "dlprof-report export --copy RUNS/ | psql. --redact numbers names anew "
-			  "at each export, so give it all runs at once."},
+			  "--into makes or extends an SQLite database; --csv -o FOLDER writes "
+			  "job.csv and a file for each other table, for databases to load, of "
+			  "runs or of such an SQLite database. --redact numbers names anew at "
+			  "each export, so give it all runs at once."},
 	[VERB_TOP] =
 		{"top", "[RUN.db]", "the report of a run that still records, again and again",
 		 .fewest = 0, .most = 1,
@@ -101,7 +102,8 @@ static const struct line_verb VERBS[VERB_MAX] = {
 		 .about = "With a name and a database of many jobs, as export makes it, it prints "
 			  "what the query finds there. With a name alone it prints the query, "
 			  "which PostgreSQL, DuckDB, ClickHouse and Spark understand, too. Without "
-			  "a name it lists the queries and the tables that they read."},
+			  "a name it lists the queries and the tables that they read; sql tables "
+			  "prints the statements that make these."},
 };
 
 static bool take_color(void *context, const char *argument)
@@ -227,7 +229,7 @@ static const struct line_option OPTIONS[] = {
 	{"markdown", .help = "as Markdown, for an issue or a job's page", FLAG(markdown),
 	 .verbs = ON(VERB_REPORT)},
 	{"csv", .help = "CSV; an empty cell: not observed", FLAG(csv),
-	 .verbs = ON(VERB_BATCHES) | ON(VERB_SQL)},
+	 .verbs = ON(VERB_BATCHES) | ON(VERB_SQL) | ON(VERB_EXPORT)},
 	{"output", 'o', "FILE", .help = "write to FILE; - is standard output", TEXT(output),
 	 .verbs = ALL},
 	{"force", 'f', .help = "replace FILE if it exists", FLAG(force), .verbs = ALL},
@@ -259,8 +261,7 @@ static const struct line_option OPTIONS[] = {
 	{"into", .argument = "FLEET.db",
 	 .help = "add the jobs to this SQLite database, or make it", TEXT(into),
 	 .verbs = ON(VERB_EXPORT)},
-	{"copy", .help = "write the same as text for psql", FLAG(copy), .verbs = ON(VERB_EXPORT)},
-	{"with-batches", .help = "with --into or --copy: each batch, too", FLAG(with_batches),
+	{"with-batches", .help = "with --into or --csv: each batch, too", FLAG(with_batches),
 	 .verbs = ON(VERB_EXPORT)},
 	{"interval", .argument = "SECONDS", .help = "time between updates; default 2",
 	 .take = take_interval, .verbs = ON(VERB_TOP)},
@@ -309,6 +310,8 @@ static const struct line_gone GONE[] = {
 		    "of one that records"},
 	{"--policy", "@FILE holds options of the gate, one a line, as --limit 'stall.ratio<=10%' "
 		     "or --warn 'stall.wait_p99<=250ms'"},
+	{"--copy",
+	 "--csv -o FOLDER writes the rows as CSV, which examples/fleet/postgres.sql loads"},
 	{"openmetrics", "json=FILE has the numbers"},
 	{"gitlab", "junit=FILE has the assertions, json=FILE the numbers"},
 	{NULL},
@@ -356,14 +359,17 @@ static int read_wishes(struct options *options)
 
 static int check_export(struct options *options)
 {
-	const bool is_of_jobs = options->into || options->copy;
+	const bool is_of_jobs = options->into || options->csv;
 
-	if (is_of_jobs && (options->view || (options->into && (options->copy || options->output))))
+	if (is_of_jobs && (options->view || (options->into && (options->csv || options->output))))
 		return line_problem(&options->line,
-				    "--into FLEET.db, --copy and --view are three things; choose "
-				    "one");
+				    "--into FLEET.db, --csv -o FOLDER and --view are three "
+				    "things; choose one");
+	if (options->csv && !options->output)
+		return line_problem(&options->line,
+				    "--csv needs a folder for its files: -o FOLDER");
 	if (!is_of_jobs && options->with_batches)
-		return line_problem(&options->line, "--with-batches goes with --into or --copy");
+		return line_problem(&options->line, "--with-batches goes with --into or --csv");
 	if (!is_of_jobs && options->run_count > 1)
 		return line_problem(&options->line,
 				    "'%s' is one too many: views are of one run; --into FLEET.db "

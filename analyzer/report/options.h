@@ -49,7 +49,7 @@ struct options {
 	size_t wish_count;
 	const char *view;    /* NULL: all */
 	const char *into;    /* NULL: not given */
-	bool copy, with_batches;
+	bool with_batches;
 	int64_t worst;       /* -1: not given */
 	int64_t interval_ms; /* of top */
 	bool json, csv;

@@ -304,7 +304,7 @@ int ranks_list(const struct options *options, struct rank_files *ret)
 	struct listing listing = {
 		.options = options,
 		.files = ret,
-		.goes_on = options->into || options->copy,
+		.goes_on = options->into || options->csv,
 	};
 
 	*ret = (struct rank_files){0};

@@ -3,10 +3,9 @@
 
 usage: fleet.py [JOBS RANKS STEPS]      medians of TIMES; needs what tests/fleet/install.sh installs
 
-Parquet lies as dlprof.lake leaves it, a file a job and compacted. Everything is in the page cache as
+Parquet lies as dlprof.lake leaves it, a file a day. Everything is in the page cache as
 far as it fits; the load of the machine is printed, as others may have the cores.
 """
-import glob
 import json
 import os
 import sqlite3
@@ -24,40 +23,23 @@ import engines
 import fleetdb
 
 TIMES = 3
-TABLES = ("job", "rank", "step")
 
 
 def make(folder, count, rank_count, step_count):
-    """All forms of the fleet in one go, in the Python that has pyarrow."""
-    import pyarrow
-    from pyarrow import csv, parquet
-
+    """All forms of the fleet in one go, in the Python that has DuckDB."""
     from dlprof import lake
-    types = {"INTEGER": pyarrow.int64(), "REAL": pyarrow.float64(), "TEXT": pyarrow.string()}
-    schemas = {table: pyarrow.schema([(name, types[kind]) for name, kind in columns])
-               for table, (columns, _) in fleetdb.tables().items()}
     nodes = ["node{:04}".format(i) for i in range(1000)]
-    database = fleetdb.create(os.path.join(folder, "fleet.db"))
+    path = os.path.join(folder, "fleet.db")
+    database = fleetdb.create(path)
     database.execute("PRAGMA synchronous = OFF")
-    for day in range(10):
-        rows = {table: [] for table in TABLES}
-        for number in range(count * day // 10, count * (day + 1) // 10):
-            job, ranks, steps = fleetdb.make_job(number, count, rank_count, step_count, nodes)
-            for table, some in (("job", [job]), ("rank", ranks), ("step", steps)):
-                fleetdb.insert(database, table, some)
-                rows[table].append(pyarrow.Table.from_pylist(some, schemas[table]))
-                home = os.path.join(folder, "jobs", table, "date=2026-09-{:02}".format(day + 1))
-                os.makedirs(home, exist_ok=True)
-                parquet.write_table(rows[table][-1], os.path.join(
-                    home, lake._file_name(job["job_id"], job["attempt"])), compression="zstd")
-        for table in TABLES:
-            home = os.path.join(folder, "days", table, "date=2026-09-{:02}".format(day + 1))
-            os.makedirs(home)
-            whole = pyarrow.concat_tables(rows[table])
-            parquet.write_table(whole, os.path.join(home, "day.parquet"), compression="zstd")
-            csv.write_csv(whole, os.path.join(folder, "{}.{}.csv".format(table, day)),
-                          csv.WriteOptions(include_header=False))
+    for number in range(count):
+        job, ranks, steps = fleetdb.make_job(number, count, rank_count, step_count, nodes)
+        for table, some in (("job", [job]), ("rank", ranks), ("step", steps)):
+            fleetdb.insert(database, table, some)
     database.commit()
+    begin = time.monotonic()
+    lake.write(os.path.join(folder, "lake"), path)
+    t.say("dlprof.lake write took {:.0f} s".format(time.monotonic() - begin))
 
 
 def say(what, seconds):
@@ -84,19 +66,18 @@ def measure(what, ask_once):
 
 
 def measure_postgres(folder):
+    rows = os.path.join(folder, "rows")
     with engines.Postgres() as postgres:
-        for table, (columns, keys) in fleetdb.tables().items():
-            postgres.psql("-c", "CREATE TABLE {} ({}, PRIMARY KEY ({}))".format(
-                table, ", ".join("{} {}".format(name, {"INTEGER": "bigint", "TEXT": "text"}.get(
-                    kind, "double precision")) for name, kind in columns),
-                ", ".join(name for name, _ in columns[:keys])))
+        postgres.psql(text=t.report("sql", "tables").out)
         begin = time.monotonic()
-        for path in sorted(glob.glob(os.path.join(folder, "*.csv"))):
-            done = postgres.psql("-c", "\\copy {} FROM '{}' CSV".format(
-                os.path.basename(path).split(".")[0], path))
-            t.equal(done.status, 0, done.err)
+        done = t.report("export", "--csv", "-o", rows, os.path.join(folder, "fleet.db"))
+        t.equal(done.status, 0, done.err)
+        written = time.monotonic()
+        done = postgres.load(rows)
+        t.equal(done.status, 0, done.err)
         postgres.psql("-c", "ANALYZE")
-        t.say("PostgreSQL took {:.0f} s to load".format(time.monotonic() - begin))
+        t.say("export --csv took {:.0f} s, PostgreSQL {:.0f} s to load it".format(
+            written - begin, time.monotonic() - written))
         measure("postgresql", lambda text: t.equal(postgres.psql("-c", text).status, 0))
 
 
@@ -108,15 +89,14 @@ def bench(count, rank_count, step_count):
     t.say("{} jobs, {} ranks, made in {:.0f} s".format(count, count * rank_count,
                                                        time.monotonic() - begin))
     t.say(" " * 30, *engines.QUERIES)
-    days, jobs = os.path.join(folder, "days"), os.path.join(folder, "jobs")
+    lake = os.path.join(folder, "lake")
     for engine in ("duckdb", "chdb"):
-        ask(engine + ", a file a day", engine, days)
-        ask(engine + ", a file a job", engine, jobs, 1)
+        ask(engine, engine, lake)
     database = sqlite3.connect(os.path.join(folder, "fleet.db"))
     measure("sqlite", lambda text: database.execute(text).fetchall())
     for workers in (1, 2):
         with engines.Spark(workers) as cluster:
-            ask("spark, {} workers, a file a day".format(workers), "spark=" + cluster.master, days)
+            ask("spark, {} workers".format(workers), "spark=" + cluster.master, lake)
     measure_postgres(folder)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`export --into` and `--copy`: rows of many jobs are what `fold` says of each, whatever they come
+"""`export --into` and `--csv`: rows of many jobs are what `fold` says of each, whatever they come
 from, and whoever is killed, writes twice or writes at once leaves whole jobs.
 """
 import csv
@@ -192,13 +192,21 @@ def check_refusals(path, parts):
     twice = os.path.join(folder, "twice.db")
     refused("rank 0 is in", "--into", twice, path, run, *parts)
     t.equal([row[0] for row in content(twice)["job"]], ["box-42-17f"], "the job that can be folded")
-    refused("are three things", "--into", fleet, "--copy", path)
+    refused("are three things", "--into", fleet, "--csv", path)
     refused("are three things", "--into", fleet, "-o", "x", path)
-    refused("goes with --into or --copy", "--with-batches", "-o", "x", run)
+    refused("goes with --into or --csv", "--with-batches", "-o", "x", run)
+    refused("--csv needs a folder for its files: -o FOLDER", "--csv", run)
+    refused("--copy is gone: --csv -o FOLDER writes the rows as CSV", "--copy", path)
     refused("is one too many", "-o", "x", run, run)
     refused("all views need a folder", run)
     refused("no query is called 'worst_job'; did you mean worst_jobs?", "worst_job", verb="sql")
-    refused("'/dev/full': No space left on device", "--copy", "-o", "/dev/full", path)
+    refused("cannot make the folder", "--csv", "-o", os.path.join(folder, "no", "x"), path)
+    refused("cannot write into '{}'".format(text), "--csv", "-o", text, path)
+    full = os.path.join(folder, "full")
+    os.mkdir(full)
+    os.symlink("/dev/full", os.path.join(full, "job.csv"))
+    refused("'{}/job.csv': No space left on device".format(full), "--csv", "-f", "-o", full, path)
+    t.equal(sorted(os.listdir(full)), ["job.csv"], "the database on the way is removed")
 
 
 def sum_of(sum_, data):
@@ -240,9 +248,8 @@ def check_damaged(parts):
         t.equal({row[0]: row[1] for row in sqlite3.connect(fleet).execute(
             "SELECT job_id, ranks_seen FROM job")}, {"70": 4, "71": 3, "72": 2}, words)
         os.unlink(fleet)
-    copy = export("--copy", folder, part)
-    t.equal(copy.status, 2)
-    t.check(all("{}\t".format(job) in copy.out for job in ("71", "72")) and "RAISE" in copy.out, "copy")
+    found = csv_rows("--csv", folder, part, status=2)
+    t.equal({row[0]: row[11] for row in found["job"]}, {"71": "3", "72": "2"}, "as CSV")
 
 
 def check_hostile(parts):
@@ -340,35 +347,25 @@ def check_many_at_once(folder, path):
     t.equal(len(content(fleet)["job"]), len(crowd) + 1)
 
 
-def rows_of_copy(text):
-    """What PostgreSQL makes of it: {table: rows}, of transactions that are complete."""
-    found, open_rows, table = {name: [] for name in TABLES}, [], None
-    names = {"\\" + name: char for name, char in zip("bfnrtv\\", "\b\f\n\r\t\v\\")}
-    for line in text.split("\n"):
-        begin = re.fullmatch(r"COPY (\w+) \(.*\) FROM stdin;", line)
-        if table and line == "\\.":
-            table = None
-        elif table:
-            cells = [None if cell == "\\N" else re.sub(r"\\.", lambda m: names[m.group()], cell)
-                     for cell in line.split("\t")]
-            open_rows.append((table, cells))
-        elif begin:
-            table = begin.group(1)
-        elif line == "BEGIN;":
-            open_rows = []
-        elif line == "COMMIT;":
-            for name, cells in open_rows:
-                found[name].append(cells)
+def csv_rows(*arguments, status=0):
+    """What a reader of CSV makes of the files in the folder."""
+    folder, found = os.path.join(t.scratch(), "rows"), {}
+    done = export(*arguments, "-o", folder)
+    t.equal((done.status, done.out), (status, ""), arguments, done.err)
+    t.equal(sorted(os.listdir(folder)), sorted(table + ".csv" for table in TABLES), "files")
+    for table in TABLES:
+        with open(os.path.join(folder, table + ".csv"), encoding="utf-8", newline="") as file:
+            found[table] = list(csv.reader(file))[1:]
     return found
 
 
-def as_copy(rows):
-    return [[None if cell is None else cell if isinstance(cell, str) else "{:.17g}".format(cell)
+def as_csv(rows):
+    return [["" if cell is None else cell if isinstance(cell, str) else "{:.17g}".format(cell)
              if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
 
 
-def check_copy(folder, path):
-    """The same rows as text; of a stream that is cut off, only jobs that are whole."""
+def check_csv(folder, path):
+    """The same rows as CSV, of runs, of partials and of a database; again, they are replaced whole."""
     solo = rundb.lockstep(os.path.join(t.scratch(), "solo.db"), meta={
         "run_id": "it's\n" + ODD, "host": ODD, "owner": ODD, "dataset": ODD, "storage": "\\N",
         "revision": "\\."})
@@ -379,22 +376,18 @@ def check_copy(folder, path):
     row, = [row for row in dictionaries(fleet, "job") if row["world_size"] is None]
     t.equal((row["job_id"], row["owner"], row["storage"], row["revision"]),
             ("it's\n" + ODD, ODD, "a\ufffdb", "\\."), "any text, as UTF-8")
-    done = export("--copy", "--with-batches", path, solo)
-    t.equal((done.status, done.err), (0, ""))
-    found = rows_of_copy(done.out)
-    for table in TABLES:
-        t.equal(sorted(found[table], key=repr), sorted(as_copy(wanted[table]), key=repr), table)
-    t.check("failed" not in done.out, "all went well")
-    failed = export("--copy", path, "--job", "none")
-    t.equal((failed.status, rows_of_copy(failed.out)["job"]), (2, []), failed.err)
-    t.check("RAISE 'dlprof-report export failed'" in failed.out, "psql is told")
-    t.check("DELETE FROM job WHERE job_id = 'it''s\n" in done.out, "a quote in the id of a job")
-    for length in range(0, len(done.out), len(done.out) // 50):
-        cut = rows_of_copy(done.out[:length])
-        for job in {tuple(row[:2]) for rows in cut.values() for row in rows}:
-            for table in TABLES:
-                t.equal(sum(tuple(row[:2]) == job for row in cut[table]),
-                        sum(tuple(row[:2]) == job for row in found[table]), "cut at", length)
+    for words in (["--with-batches", path, solo], [fleet]):
+        found = csv_rows("--csv", *words)
+        for table in TABLES:
+            t.equal(sorted(found[table]), sorted(as_csv(wanted[table])), words, table)
+    out = os.path.join(t.scratch(), "rows")
+    for words in ([], ["-f"]):
+        done = export("--csv", "-o", out, *words, solo)
+        t.equal((done.status, done.err), (0, ""), words)
+    done = export("--csv", "-o", out, solo)
+    t.check(done.status == 2 and "job.csv" in done.err, "files that are there", done.err)
+    failed = export("--csv", "-o", os.path.join(t.scratch(), "rows"), path, "--job", "none")
+    t.equal((failed.status, failed.err.count("\n")), (2, 1), failed.err)
 
 
 def check_redacted():
@@ -409,9 +402,9 @@ def check_redacted():
     for words in ([path], [part], [path, "--with-batches"]):
         fleet = os.path.join(t.scratch(), "fleet.db")
         found = into(fleet, "--redact", *words)
-        copy = export("--copy", "--redact", *words).out
+        rows = csv_rows("--csv", "--redact", *words)
         with open(fleet, "rb") as file:
-            t.check("zebra" not in copy and b"zebra" not in file.read(), words, "a name is told")
+            t.check("zebra" not in repr(rows) and b"zebra" not in file.read(), words, "a name is told")
         row, = dictionaries(fleet, "job")
         t.equal((row["owner"], row["name"]), (row["dataset"], "python3"), "one name is one word")
         t.check(row["owner"] and row["owner"] != row["storage"], "two names are two")
@@ -436,6 +429,7 @@ def check_redacted():
     refused("it holds jobs, and --redact names anew", "--into", fleet, "--redact", path)
     plain = os.path.join(t.scratch(), "plain.db")
     into(plain, path)
+    t.check("zebra" not in repr(csv_rows("--csv", "--redact", plain)), "a name is told of a database")
     for name in ("worst_jobs", "culprits", "lost_by_owner"):
         shown = t.report("sql", name, plain, "--redact").out
         t.check(shown and "zebra" not in shown, name, shown)
@@ -447,8 +441,14 @@ def check_sql(path):
     t.check("worst_jobs" in names, "queries", listed)
     for table in TABLES:
         t.check(re.search(r"^{} ".format(table), listed, re.M), table, "is not explained")
-    fleet = os.path.join(t.scratch(), "fleet.db")
+    fleet, made = os.path.join(t.scratch(), "fleet.db"), os.path.join(t.scratch(), "made.db")
     into(fleet, path)
+    with sqlite3.connect(made) as database:
+        database.executescript(t.report("sql", "tables").out)
+    for table in TABLES:
+        columns = ["SELECT name, type, pk FROM pragma_table_info('{}')".format(table)]
+        t.equal(*[sqlite3.connect(one).execute(columns[0]).fetchall() for one in (made, fleet)], table)
+    names.remove("tables")
     for name in names:
         text = t.report("sql", name).out
         t.check(text.startswith("-- "), name, text)
@@ -483,7 +483,7 @@ def main():
     make(folder, [1, 1], "71")
     check_kills(folder, path)
     check_many_at_once(folder, path)
-    check_copy(folder, path)
+    check_csv(folder, path)
     check_redacted()
     check_sql(path)
     t.finish()

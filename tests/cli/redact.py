@@ -223,7 +223,15 @@ def check_sql(job):
                 show("sql " + name, "sql", name, fleet, *form)
     with open(fleet, "rb") as file:
         t.equal(leaks(file.read().decode("latin-1")), [], "export --into")
-    show("export --copy", "export", "--copy", *job.runs)
+    rows = os.path.join(job.folder, "rows")
+    named = os.path.join(job.folder, "zebra-fleet0.sqlite")
+    for source in (job.runs, [named]):
+        done = report("export", "--redact", "-f", "--csv", "-o", rows, *source)
+        t.equal((done.status, done.err), (0, ""), source)
+        for name in os.listdir(rows):
+            with open(os.path.join(rows, name)) as file:
+                t.equal(leaks(file.read()), [], "export --csv", name, source)
+    shutil.rmtree(rows)
 
 
 CHECKS = {

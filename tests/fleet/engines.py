@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shipped queries have the same answers in SQLite, DuckDB, ClickHouse, PostgreSQL and Spark.
 
-Some jobs come from runs by way of `export` and dlprof.lake, more are made up (fleetdb.py). Spark is a
+Some jobs come from runs by way of `export`, more are made up (fleetdb.py). Spark is a
 cluster of a master and two workers, PostgreSQL a server: both are started and ended here.
 """
 import glob
 import json
 import os
-import re
 import shutil
 import sqlite3
 import subprocess
@@ -24,6 +23,7 @@ import servers
 ENGINES = os.environ.get("TEST_ENGINES") or os.path.join(t.BUILD, "pypi", "engines")
 PYTHON = os.path.join(ENGINES, "bin", "python")
 SQL = os.path.join(t.ROOT, "analyzer", "report", "sql")
+LOAD = os.path.join(t.ROOT, "examples", "fleet", "postgres.sql")
 QUERIES = ("bad_nodes", "culprits", "lost_by_dataset", "lost_by_owner", "lost_by_storage",
            "regression", "worst_jobs")
 JOBS, RANKS, STEPS = 240, 48, 4
@@ -83,7 +83,7 @@ def compare(engine, answers, expected):
 
 
 def python(code, *arguments):
-    """In the Python that has pyarrow, with the package from here and the programs that were built."""
+    """In the Python that has DuckDB, with the package from here and the programs that were built."""
     found = t.run([PYTHON, "-c", "import sys; from dlprof import lake; " + code] + list(arguments),
                   env=t.environment(preload=False,
                                     PYTHONPATH=os.path.join(t.ROOT, "analyzer", "python"),
@@ -193,6 +193,11 @@ class Postgres:
         return t.run(self.arguments() + list(arguments), text_in=text, timeout=SECONDS,
                      env=t.environment(preload=False))
 
+    def load(self, folder):
+        """The rows in the folder, which psql reads as whoever runs it."""
+        return t.run(self.arguments() + ["-f", LOAD], cwd=folder, timeout=SECONDS,
+                     env=t.environment(preload=False))
+
     def rows(self, query):
         """Of an answer as JSON, which keeps NULL and numbers apart from text."""
         done = self.psql("-A", "-t", "-c", "SELECT coalesce(json_agg(q), '[]') FROM ({}) q".format(
@@ -201,42 +206,44 @@ class Postgres:
         return json.loads(done.out or "[]")
 
 
-def check_copy(postgres, runs, fleet):
-    """`export --copy | psql` twice, and once cut off in the middle."""
-    done = t.report("export", "--copy", *runs)
-    t.equal(done.status, 0, done.err)
+def check_postgres(postgres, runs, fleet):
+    """What examples/fleet says: `sql tables | psql` once, then `export --csv` and postgres.sql, twice, and
+    once cut off in the middle."""
+    made = t.report("sql", "tables")
+    for _ in range(2):
+        t.equal(postgres.psql(text=made.out).status, 0)
     counts = "SELECT " + ", ".join("(SELECT count(*) FROM {0}) AS {0}".format(table)
                                    for table in ("job", "rank", "step"))
     expected = {table: len(rows_of(fleet)[table]) for table in ("job", "rank", "step")}
+    folder = os.path.join(t.scratch(), "rows")
+    done = t.report("export", "--csv", "-o", folder, *runs)
+    t.equal(done.status, 0, done.err)
     for _ in range(2):
-        loaded = postgres.psql(text=done.out)
+        loaded = postgres.load(folder)
         t.equal(loaded.status, 0, loaded.err)
         t.equal(postgres.rows(counts), [expected], "rows in PostgreSQL")
-    # The rows of a new job, up to the middle of its ranks, and then psql is killed.
-    text = done.out.replace("77\t", "79\t").replace("'77'", "'79'")
-    process = subprocess.Popen(postgres.arguments(), stdin=subprocess.PIPE, env=t.environment(
-        preload=False), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    process.stdin.write(text[:re.search(r"^79\t.*\n79\t", text, re.M).end()].encode())
-    process.stdin.flush()
-    time.sleep(2)
-    process.kill()
-    process.wait()
-    t.equal(postgres.rows(counts), [expected], "rows after a psql that was killed")
+    t.equal(postgres.rows("SELECT job_id, stall_ratio FROM job ORDER BY 2, 1"), [
+        dict(zip(("job_id", "stall_ratio"), row)) for row in sqlite3.connect(fleet).execute(
+            "SELECT job_id, stall_ratio FROM job ORDER BY 2, 1")], "to the last digit")
+    # A job's rows of another number, up to the middle of its ranks.
+    with open(os.path.join(folder, "rank.csv"), "r+", encoding="utf-8") as file:
+        text = file.read()
+        file.truncate(len(text.encode()) // 2)
+    t.check(postgres.load(folder).status != 0, "half a file is refused")
+    t.equal(postgres.rows(counts), [expected], "rows after half a file")
+    # Of what is loaded again there are fewer ranks.
+    t.equal(t.report("export", "-f", "--csv", "-o", folder, os.path.join(runs[0], "r0.db")).status, 0)
+    t.equal(postgres.load(folder).status, 0)
+    t.equal(postgres.rows("SELECT count(*) AS n FROM rank WHERE job_id = '77'"), [{"n": 1}], "replaced")
 
 
 def fill_postgres(postgres, fleet):
-    """Anew, by CSV: most of it was never a run."""
-    for table, (columns, _) in fleetdb.tables().items():
-        path = os.path.join(t.scratch(), table)
-        names = ", ".join(name for name, _ in columns)
-        rows = sqlite3.connect(fleet).execute("SELECT {} FROM {}".format(names, table))
-        with open(path, "w", encoding="utf-8") as file:
-            for row in rows:
-                file.write(",".join("" if cell is None else '"{}"'.format(str(cell).replace(
-                    '"', '""')) for cell in row) + "\n")
-        done = postgres.psql("-c", "TRUNCATE {}".format(table), "-c",
-                             "\\copy {} ({}) FROM '{}' CSV".format(table, names, path))
-        t.equal(done.status, 0, done.err)
+    """Anew, from the database that has more jobs."""
+    folder = os.path.join(t.scratch(), "rows")
+    done = t.report("export", "--csv", "-o", folder, fleet)
+    t.equal(done.status, 0, done.err)
+    done = postgres.load(folder)
+    t.equal(done.status, 0, done.err)
 
 
 def ask_postgres(postgres, expected):
@@ -248,18 +255,13 @@ def ask_postgres(postgres, expected):
     return answers
 
 
-def check_lake(runs, fleet, root):
-    """The files of dlprof.lake; again, and with most days compacted, they hold the same."""
-    python("lake.write(sys.argv[1], *sys.argv[2:])", root, *runs)
-    files = glob.glob(os.path.join(root, "*", "date=*", "*"))
-    t.equal(len(files), 9, "files of three jobs", files)
-    python("lake.write(sys.argv[1], *sys.argv[2:])", root, *runs)
-    t.equal(sorted(glob.glob(os.path.join(root, "*", "date=*", "*"))), sorted(files), "repeated")
+def check_lake(fleet, root):
+    """The files of dlprof.lake: one a day and table, and again the same."""
     python("lake.write(*sys.argv[1:])", root, fleet)
-    days = sorted(os.listdir(os.path.join(root, "job")))
-    for name in days[:-1]:
-        python("lake.compact(*sys.argv[1:])", root, name[5:])
-    python("lake.write(*sys.argv[1:])", root, runs[0])
+    files = sorted(glob.glob(os.path.join(root, "*", "date=*", "*")))
+    python("lake.write(*sys.argv[1:])", root, fleet)
+    t.equal(sorted(glob.glob(os.path.join(root, "*", "date=*", "*"))), files, "repeated")
+    t.check(len(files) > 20 and len(files) % 3 == 0, "files", files)
 
 
 def main():
@@ -275,7 +277,7 @@ def main():
     once = rows_of(fleet)
     t.equal([len(once[table]) for table in ("job", "rank")], [3, 12], "exported twice")
     with Postgres() as postgres:
-        check_copy(postgres, runs, fleet)
+        check_postgres(postgres, runs, fleet)
         fleetdb.fill(sqlite3.connect(fleet), JOBS, RANKS, STEPS)
         expected = ask_sqlite(fleet)
         for name in QUERIES:
@@ -283,7 +285,7 @@ def main():
             t.say(name, *expected[name][1][:1])
         fill_postgres(postgres, fleet)
         compare("PostgreSQL", ask_postgres(postgres, expected), expected)
-    check_lake(runs, fleet, root)
+    check_lake(fleet, root)
     compare("DuckDB", ask("duckdb", root), expected)
     compare("ClickHouse", ask("chdb", root), expected)
     with Spark() as cluster:

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs what the suite "fleet" wants of Debian: Prometheus, node-exporter, Slurm, OpenMPI, PostgreSQL,
-# Java; and of PyPI, into build/pypi/engines (2 GB): DuckDB, ClickHouse's chdb, Spark, pyarrow. They are
+# Java; and of PyPI, into build/pypi/engines (2 GB): DuckDB, ClickHouse's chdb, Spark. They are
 # run as processes by the tests, on 127.0.0.1, and no service is started here.
 # Then: meson test -C build --suite fleet
 set -eu

@@ -78,5 +78,5 @@ static int export(const struct options *options, struct db *db)
 
 int cmd_export(const struct options *options)
 {
-	return options->into || options->copy ? cmd_lake(options) : cmd_on_run(options, export);
+	return options->into || options->csv ? cmd_lake(options) : cmd_on_run(options, export);
 }

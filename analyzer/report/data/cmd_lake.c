@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_lake.c - `dlprof-report export --into FLEET.db RUN|FOLDER|PART...` and `export --copy`: what
- * fold says of jobs, as rows of lake.def.
+ * cmd_lake.c - `dlprof-report export --into FLEET.db RUN|FOLDER|PART...`: what fold says of jobs,
+ * as rows of lake.def. `export --csv -o FOLDER` writes the same rows, or those of a FLEET.db, as
+ * CSV.
  */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "analysis/cause/cause.h"
 #include "analysis/statistics/clamp.h"
 #include "drain/database/home.h"
 #include "render/form/utf8.h"
 #include "render/run/screen.h"
+#include "report/data/sheet.h"
 #include "report/jobs/merger.h"
 #include "store/database/db_open.h"
 #include "store/fleet/lake.h"
@@ -213,19 +218,21 @@ static int put_runs(struct lake *lake, const struct rank_files *runs)
 	return r < 0 ? -EIO : 0;
 }
 
-/* What a stream could not take is said when it is closed. */
-static int fail(const struct options *options, int error)
+static int fail(const char *path, int error)
 {
-	return !options->into && error == -EPIPE
-		       ? CMD_ERROR
-		       : cmd_fail("cannot write '%s': %s",
-				  options->into ? options->into : "the rows", lake_error(error));
+	return cmd_fail("cannot write '%s': %s", path, lake_error(error));
 }
+
+struct target {
+	struct lake *lake;
+	const char *path;
+};
 
 static int put(const struct options *options, struct merger_job *job, void *context)
 {
 	const struct part *part = &job->whole;
-	struct lake *lake = context;
+	const struct target *target = context;
+	struct lake *lake = target->lake;
 	struct texts texts = {.count = 0};
 	struct lake_rank key = {.attempt = part->attempt < 0 ? 0 : part->attempt};
 	struct ranks ranks;
@@ -252,30 +259,74 @@ static int put(const struct options *options, struct merger_job *job, void *cont
 		r = job->failed ? lake_cancel(lake) : lake_commit(lake);
 	cmd_ranks_free(&ranks);
 	free_texts(&texts);
-	return status ? status : r < 0 ? fail(options, r) : 0;
+	return status ? status : r < 0 ? fail(target->path, r) : 0;
 }
 
-static int put_all(const struct options *options, struct lake *lake, int r)
+/* `is_for_new`: only if it holds no jobs yet. */
+static int put_all(const struct options *options, const char *path, bool is_for_new)
 {
-	int status = r < 0 ? fail(options, r) : merger_jobs(options, put, lake);
+	struct target target = {.path = path};
+	int r = lake_open(path, is_for_new, &target.lake);
+	int status = r < 0 ? fail(path, r) : merger_jobs(options, put, &target);
 
-	lake_close(lake, !status);
+	lake_close(target.lake);
 	return status;
+}
+
+/* FOLDER/job.csv and so on, of the database at `path`. */
+static int put_tables(const struct options *options, const char *path)
+{
+	struct options one = *options;
+	const char *table;
+	int status = CMD_DONE;
+
+	for (size_t i = 0; !status && (table = lake_table(i)); i++) {
+		char name[PATH_MAX], sql[64];
+		struct output output;
+		struct sheet sheet = {.is_raw = true};
+		const struct export_sink sink = {sheet_names, sheet_row, &sheet};
+		int r;
+
+		snprintf(name, sizeof(name), "%s/%s.csv", options->output, table);
+		snprintf(sql, sizeof(sql), "SELECT * FROM %s", table);
+		one.output = name;
+		status = cmd_open_output(&one, &output);
+		if (status)
+			break;
+		sheet.file = output.file;
+		r = lake_query(path, sql, &sink);
+		if (r < 0 && !ferror(output.file))
+			status = cmd_fail("cannot read '%s': %s", path, lake_error(r));
+		status = cmd_close_output(&output, status);
+	}
+	return status;
+}
+
+/* By way of a database in the folder, whose rows are the newest ones of each job. */
+static int put_csv(const struct options *options)
+{
+	char path[PATH_MAX];
+	int status, written, file;
+
+	if (mkdir(options->output, 0777) < 0 && errno != EEXIST)
+		return cmd_fail("cannot make the folder '%s': %s", options->output,
+				strerror(errno));
+	if (options->run_count == 1 && lake_is(options->run))
+		return put_tables(options, options->run);
+	if (snprintf(path, sizeof(path), "%s/.jobs-XXXXXX", options->output) >= (int)sizeof(path))
+		return cmd_fail("the name of the folder is too long");
+	file = mkstemp(path);
+	if (file < 0)
+		return cmd_fail("cannot write into '%s': %s", options->output, strerror(errno));
+	close(file);
+	status = put_all(options, path, false);
+	/* What can be read is written; where that is nothing, there is no table. */
+	written = lake_is(path) ? put_tables(options, path) : CMD_DONE;
+	unlink(path);
+	return written ? written : status;
 }
 
 int cmd_lake(const struct options *options)
 {
-	struct output output;
-	struct lake *lake;
-	int status, r;
-
-	if (options->into) {
-		r = lake_open(options->into, options->redact, &lake);
-		return put_all(options, lake, r);
-	}
-	status = cmd_open_output(options, &output);
-	if (status)
-		return status;
-	r = lake_open_copy(output.file, &lake);
-	return cmd_close_output(&output, put_all(options, lake, r));
+	return options->into ? put_all(options, options->into, options->redact) : put_csv(options);
 }

@@ -18,6 +18,7 @@
 #include "report/queries.h"
 #include "store/fleet/lake.h"
 
+#define TABLES    "tables" /* a name beside those of queries */
 #define HANG      20
 #define WIDE_HANG 30
 #define PAGE_LINE 4096
@@ -31,12 +32,19 @@ static int list(const struct options *options, const void *what, const struct pa
 		text = queries_text(name);
 		page_entry(page, 2, HANG, name, "%.*s", (int)strcspn(text, "\n") - 3, text + 3);
 	}
+	page_entry(page, 2, HANG, TABLES, "The statements that make the tables.");
 	page_break(page);
 	page_line(page, "The tables that dlprof-report export --into FLEET.db makes:");
 #define LAKE_TABLE(table, keys, meaning)                                                           \
 	page_entry(page, 0, HANG, #table, "%s; its key are the first %d columns", meaning, keys);
 #define LAKE(type, column, meaning) page_entry(page, 2, HANG, #column, "%s: %s", #type, meaning);
 #include "store/fleet/lake.def"
+	return 0;
+}
+
+static int print_tables(const struct options *options, const void *what, const struct page *page)
+{
+	lake_put_schema(page->out);
 	return 0;
 }
 
@@ -198,6 +206,8 @@ int cmd_sql(const struct options *options)
 
 	if (!options->run)
 		return cmd_show(options, list, NULL, CMD_DONE);
+	if (strcmp(options->run, TABLES) == 0 && options->run_count < 2)
+		return cmd_show(options, print_tables, NULL, CMD_DONE);
 	near = (struct near){options->run, strlen(options->run)};
 	for (size_t i = 0; (name = queries_name(i)); i++)
 		near_try(&near, name);

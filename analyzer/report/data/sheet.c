@@ -37,7 +37,7 @@ int sheet_names(const char *const *names, size_t count, void *context)
 	struct sheet *sheet = context;
 
 	for (size_t i = 0; i < count; i++) {
-		bool time = is_time(names[i]);
+		bool time = !sheet->is_raw && is_time(names[i]);
 
 		fprintf(sheet->file, "%s%.*s%s", i ? "," : "", (int)strlen(names[i]) - 2 * time,
 			names[i], time ? "s" : "");
@@ -64,6 +64,10 @@ int sheet_row(const struct export_cell *cells, size_t count, void *context)
 				fprintf(sheet->file, "%" PRId64, cells[i].integer);
 			break;
 		case EXPORT_REAL:
+			if (sheet->is_raw) {
+				fprintf(sheet->file, "%.17g", cells[i].real);
+				break;
+			}
 			fputs(UNITS_NUMBER(sheet->times >> i & 1 ? cells[i].real / 1e9
 								 : cells[i].real),
 			      sheet->file);

@@ -2,6 +2,7 @@
 /* sheet.h - rows of a database as CSV, line by line as they come. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -9,7 +10,8 @@
 
 struct sheet {
 	FILE *file;
-	uint64_t times; /* a bit for each column that holds nanoseconds */
+	bool is_raw;    /* numbers as they are stored, to the last digit */
+	uint64_t times; /* a bit for each column that holds nanoseconds; of raw ones none */
 	int64_t row_count;
 };
 

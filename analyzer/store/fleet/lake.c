@@ -2,7 +2,6 @@
 #include "store/fleet/lake.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -17,12 +16,8 @@
 #define WAIT_MS (10 * 60 * 1000) /* for other writers: hundreds may be at it */
 
 enum type { TEXT, INTEGER, REAL };
-enum dialect { SQLITE, POSTGRES, DIALECTS };
-
-static const char *const type_names[DIALECTS][3] = {
-	[SQLITE] = {"TEXT", "INTEGER", "REAL"},
-	[POSTGRES] = {"TEXT", "BIGINT", "DOUBLE PRECISION"},
-};
+/* Each engine that reads these tables knows these names, SQLite among them. */
+static const char *const type_names[] = {"TEXT", "BIGINT", "DOUBLE PRECISION"};
 
 struct column {
 	const char *name;
@@ -66,34 +61,41 @@ static const struct table_info {
 struct lake {
 	const char *path;
 	struct db db; /* its handle is NULL: */
-	FILE *out;    /* for psql */
 	sqlite3_stmt *inserts[TABLES];
-	enum table table; /* whose rows are being copied; TABLES: none's */
 	const char *job_id;
 	int64_t attempt;
 };
 
 /* "name TYPE NOT NULL, ..., PRIMARY KEY (...)", or names alone. */
-static void put_columns(FILE *out, const struct table_info *table, size_t count,
-			const char *const types[])
+static void put_columns(FILE *out, const struct table_info *table, size_t count, bool has_types)
 {
 	for (size_t i = 0; i < count; i++) {
 		fprintf(out, "%s%s", i ? ", " : "", table->columns[i].name);
-		if (types)
-			fprintf(out, " %s%s", types[table->columns[i].type],
+		if (has_types)
+			fprintf(out, " %s%s", type_names[table->columns[i].type],
 				i < table->key_count ? " NOT NULL" : "");
 	}
 }
 
-static void put_tables(FILE *out, enum dialect dialect)
+static void put_tables(FILE *out, const char *end)
 {
 	for (size_t i = 0; i < TABLES; i++) {
 		fprintf(out, "CREATE TABLE IF NOT EXISTS %s (", tables[i].name);
-		put_columns(out, &tables[i], tables[i].column_count, type_names[dialect]);
+		put_columns(out, &tables[i], tables[i].column_count, true);
 		fputs(", PRIMARY KEY (", out);
-		put_columns(out, &tables[i], tables[i].key_count, NULL);
-		fprintf(out, "))%s;\n", dialect == SQLITE ? " WITHOUT ROWID" : "");
+		put_columns(out, &tables[i], tables[i].key_count, false);
+		fprintf(out, "))%s;\n", end);
 	}
+}
+
+void lake_put_schema(FILE *out)
+{
+	put_tables(out, "");
+}
+
+const char *lake_table(size_t i)
+{
+	return i < TABLES ? tables[i].name : NULL;
 }
 
 /* What `put` makes of it; NULL: out of memory. To be freed. */
@@ -116,14 +118,14 @@ static void put_schema(FILE *out, size_t which)
 {
 	fprintf(out, "PRAGMA application_id = %d; PRAGMA user_version = %d;", LAKE_APPLICATION_ID,
 		LAKE_VERSION);
-	put_tables(out, SQLITE);
+	put_tables(out, " WITHOUT ROWID");
 }
 
 /* A batch that a damaged run has twice is there once. */
 static void put_insert(FILE *out, size_t which)
 {
 	fprintf(out, "INSERT OR REPLACE INTO %s (", tables[which].name);
-	put_columns(out, &tables[which], tables[which].column_count, NULL);
+	put_columns(out, &tables[which], tables[which].column_count, false);
 	fputs(") VALUES (?", out);
 	for (size_t i = 1; i < tables[which].column_count; i++)
 		fputs(", ?", out);
@@ -170,6 +172,15 @@ static int check_identity(struct db *db)
 	return version > LAKE_VERSION ? -EPROTONOSUPPORT : 1;
 }
 
+bool lake_is(const char *path)
+{
+	struct db db = {.handle = NULL};
+	bool is = guard_open(&db, path, DOOR_READ, WAIT_MS) == 0 && check_identity(&db) == 1;
+
+	sqlite3_close(db.handle);
+	return is;
+}
+
 int lake_query(const char *path, const char *sql, const struct export_sink *sink)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -197,7 +208,6 @@ int lake_open(const char *path, bool is_for_new, struct lake **ret)
 	if (!lake)
 		return -ENOMEM;
 	lake->path = path;
-	lake->table = TABLES;
 	r = guard_open(&lake->db, path, DOOR_WRITE, WAIT_MS);
 	if (r == -ENOENT)
 		return 0;
@@ -206,41 +216,6 @@ int lake_open(const char *path, bool is_for_new, struct lake **ret)
 	if (r == 1 && is_for_new)
 		r = rows_number(&lake->db, "SELECT COUNT(*) FROM job", &count);
 	return r < 0 ? r : count ? -EEXIST : 0;
-}
-
-int lake_open_copy(FILE *out, struct lake **ret)
-{
-	*ret = calloc(1, sizeof(**ret));
-	if (!*ret)
-		return -ENOMEM;
-	(*ret)->out = out;
-	(*ret)->table = TABLES;
-	/* One writer at a time: two that make the tables, or the same job, would fail. */
-	fputs("\\set ON_ERROR_STOP on\nSET client_encoding TO 'UTF8';\n"
-	      "SET standard_conforming_strings TO on;\nSET client_min_messages TO warning;\n"
-	      "BEGIN;\nSELECT pg_advisory_xact_lock(1684828268) \\g /dev/null\n",
-	      out);
-	put_tables(out, POSTGRES);
-	fputs("COMMIT;\n", out);
-	return 0;
-}
-
-static void put_literal(FILE *out, const char *text)
-{
-	fputc('\'', out);
-	for (; *text; text++)
-		fprintf(out, *text == '\'' ? "''" : "%c", *text);
-	fputc('\'', out);
-}
-
-static void begin_copy(struct lake *lake)
-{
-	fputs("BEGIN;\nSELECT pg_advisory_xact_lock(1684828268) \\g /dev/null\n", lake->out);
-	for (size_t i = 0; i < TABLES; i++) {
-		put_delete(lake->out, i);
-		put_literal(lake->out, lake->job_id);
-		fprintf(lake->out, " AND attempt = %" PRId64 ";\n", lake->attempt);
-	}
 }
 
 static int delete_job(struct lake *lake, size_t which)
@@ -280,12 +255,7 @@ int lake_begin(struct lake *lake, const char *job_id, int64_t attempt)
 
 	lake->job_id = job_id;
 	lake->attempt = attempt;
-	if (lake->out) {
-		begin_copy(lake);
-		return 0;
-	}
-	r = lake->db.handle ? 0
-			    : guard_open(&lake->db, lake->path, DOOR_MAKE, WAIT_MS);
+	r = lake->db.handle ? 0 : guard_open(&lake->db, lake->path, DOOR_MAKE, WAIT_MS);
 	if (r == -ENOENT)
 		return -ENOTDIR;
 	if (r == 0)
@@ -302,65 +272,12 @@ int lake_begin(struct lake *lake, const char *job_id, int64_t attempt)
 	return r < 0 ? r : 0;
 }
 
-static void put_text(FILE *out, const char *text)
-{
-	static const char odd[] = "\b\f\n\r\t\v\\", names[] = "bfnrtv\\";
-
-	for (; *text; text++) {
-		const char *at = strchr(odd, *text);
-
-		if (at)
-			fputc('\\', out);
-		fputc(at ? names[at - odd] : *text, out);
-	}
-}
-
-/* What ends the rows of a table. */
-static void end_table(struct lake *lake)
-{
-	if (lake->table != TABLES)
-		fputs("\\.\n", lake->out);
-	lake->table = TABLES;
-}
-
-static int copy_row(struct lake *lake, enum table which, const union cell *cells)
-{
-	const struct table_info *table = &tables[which];
-	FILE *out = lake->out;
-
-	if (lake->table != which) {
-		end_table(lake);
-		lake->table = which;
-		fprintf(out, "COPY %s (", table->name);
-		put_columns(out, table, table->column_count, NULL);
-		fputs(") FROM stdin;\n", out);
-	}
-	for (size_t i = 0; i < table->column_count; i++) {
-		const enum type type = table->columns[i].type;
-
-		if (i)
-			fputc('\t', out);
-		if (type == TEXT && cells[i].text)
-			put_text(out, cells[i].text);
-		else if (type == INTEGER && cells[i].integer != QUERY_UNKNOWN)
-			fprintf(out, "%" PRId64, cells[i].integer);
-		else if (type == REAL && isfinite(cells[i].real))
-			fprintf(out, "%.17g", cells[i].real);
-		else
-			fputs("\\N", out);
-	}
-	fputc('\n', out);
-	return ferror(out) ? -EPIPE : 0;
-}
-
 static int put(struct lake *lake, enum table which, const void *row)
 {
 	const struct table_info *table = &tables[which];
 	const union cell *cells = row;
 	sqlite3_stmt *stmt = lake->inserts[which];
 
-	if (lake->out)
-		return copy_row(lake, which, cells);
 	for (size_t i = 0; i < table->column_count; i++) {
 		const int at = (int)i + 1;
 
@@ -399,7 +316,7 @@ int lake_put_run(struct lake *lake, struct db *run, int64_t rank_id)
 		r = schema_view(run, "batch");
 	if (out) {
 		fputs("SELECT ", out);
-		put_columns(out, table, table->column_count, NULL);
+		put_columns(out, table, table->column_count, false);
 		fputs(" FROM (SELECT *, NULL AS job_id, NULL AS attempt, rank AS rank_id,"
 		      " batch AS ordinal FROM batch)",
 		      out);
@@ -419,31 +336,18 @@ int lake_put_run(struct lake *lake, struct db *run, int64_t rank_id)
 
 int lake_commit(struct lake *lake)
 {
-	if (!lake->out)
-		return db_commit(&lake->db);
-	end_table(lake);
-	fputs("COMMIT;\n", lake->out);
-	return ferror(lake->out) || fflush(lake->out) != 0 ? -EPIPE : 0;
+	return db_commit(&lake->db);
 }
 
 int lake_cancel(struct lake *lake)
 {
-	if (!lake->out)
-		return db_rollback(&lake->db);
-	end_table(lake);
-	fputs("ROLLBACK;\n", lake->out);
-	return 0;
+	return db_rollback(&lake->db);
 }
 
-void lake_close(struct lake *lake, bool is_done)
+void lake_close(struct lake *lake)
 {
 	if (!lake)
 		return;
-	/* So that psql does not say that all went well. */
-	if (lake->out && !is_done) {
-		end_table(lake);
-		fputs("DO $$BEGIN RAISE 'dlprof-report export failed'; END$$;\n", lake->out);
-	}
 	for (size_t i = 0; i < TABLES; i++)
 		sqlite3_finalize(lake->inserts[i]);
 	sqlite3_close(lake->db.handle);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lake.h - the tables of lake.def, written job by job: into an SQLite file, or as text for psql.
+ * lake.h - the tables of lake.def, written job by job into an SQLite file.
  *
  * A job is one transaction, which replaces what was there of it. Several processes may write into
  * one file: they wait for each other. Functions return 0 or a negative errno (db.h). Of a file:
@@ -32,6 +32,15 @@
 /* What went wrong, for a person; any error of db.h, too. */
 const char *lake_error(int error);
 
+/* The statements that make the tables, in SQL that all engines understand. */
+void lake_put_schema(FILE *out);
+
+/* The name of a table, up to NULL. */
+const char *lake_table(size_t i);
+
+/* Whether the file at `path` is one of them; another one is a run, or none of ours. */
+bool lake_is(const char *path);
+
 /* Rows of a query over them, in a file. */
 int lake_query(const char *path, const char *sql, const struct export_sink *sink);
 
@@ -41,16 +50,13 @@ struct lake;
  */
 int lake_open(const char *path, bool is_for_new, struct lake **ret);
 
-/* The file stays the caller's, and what it could not take is its error. */
-int lake_open_copy(FILE *out, struct lake **ret);
-
 /* From here on rows are of this job; the strings are the caller's until it is done. */
 int lake_begin(struct lake *lake, const char *job_id, int64_t attempt);
 int lake_commit(struct lake *lake);
 int lake_cancel(struct lake *lake);
 
-/* What was not committed is not there. `is_done`: nothing went wrong. */
-void lake_close(struct lake *lake, bool is_done);
+/* What was not committed is not there. */
+void lake_close(struct lake *lake);
 
 #define LAKE_TABLE(table, keys, meaning)                                                           \
 	int lake_put_##table(struct lake *lake, const struct lake_##table *row);
