@@ -28,7 +28,7 @@
 #include "python/sample/steps.h"
 #include "python/torch/descriptor.h"
 #include "python/torch/torch.h"
-#include "python/training.h"
+#include "python/torch/training.h"
 
 typedef int (*audit_function)(const char *event, PyObject *args, void *data);
 
@@ -55,7 +55,7 @@ static struct target {
 #include "python/targets.def"
 #undef TARGET
 #define POINT(id, module, ...) {module, training_patch, TRAINING_##id, false, false},
-#include "python/training.def"
+#include "python/torch/training.def"
 #undef POINT
 #define LOADER(id, kind, module, ...) {module, loader_patch, LOADER_##id, false, false},
 #include "python/loaders/loaders.def"

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from dlprof_test import (PYTHON, check, databases, environment, equal, finish,  # noqa: E402
-                         need_shim, need_torch, rows, run, say, scratch, use_stub,
+                         need_shim, need_torch, report, rows, run, say, scratch, use_stub,
                          wait_for_drain)
 
 ATTEMPTS = 4
@@ -162,6 +162,26 @@ def check_loop(name, text):
     return database
 
 
+def check_report(database):
+    """What the report says of the steps is what the database has, and why they are long."""
+    seen, found = rows(database, SUMS)[0], json.loads(report("--json", database).out)
+    step, text = found["step"], report("-v", database).out
+    shares = [step[part] for part in PARTS + ["after", "other_loops"]]
+    check(abs(sum(shares) - 1) < 1e-6, "the parts sum to the step", step)
+    for part in PARTS:
+        check(abs(step[part] * found["stall"]["time_s"] * (1 - found["stall"]["ratio"])
+                  - seen[part] / 1e9) < 1e-3, part, step, seen)
+    equal(found["cause"], "saving", "a training that saves every fourth step")
+    for words in ("Step   ", "before backward", "saving", "The training stops to save"):
+        check(words in text, words, text)
+    # It is too short for a gate, which says what it has found all the same.
+    done = report("gate", database, "--limit", "step.save<=1%")
+    equal(done.status, 3, "a gate of a short run", done.out)
+    found = "{:.0f} %;" if step["save"] > 0.0995 else "{:.1f} %;"
+    check("step.save <= 1%  CANNOT SAY  " + found.format(100 * step["save"]) in done.out,
+          "a share of the step", step, done.out)
+
+
 HARMLESS = """
 import hashlib, inspect, io, pickle
 import torch
@@ -216,6 +236,8 @@ def main():
     use_stub()
     for name, text in LOOPS.items():
         database = check_loop(name, text)
+        if name == "plain":
+            check_report(database)
         if name == "validation":
             # Nothing of it ran in the steps of the other loader.
             equal(rows(database, "SELECT COUNT(before_ns) AS n FROM batch WHERE loader_id = 2")[0]

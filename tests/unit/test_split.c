@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analysis/cause/cause.h"
+#include "analysis/cause/lines.h"
 #include "model.h"
 
 #define MS 1e6
@@ -97,6 +98,48 @@ Test(causes, pauses_of_the_training_lead_where_waiting_is_far_less)
 		cr_expect_eq(diagnosis.causes[1].cause,
 			     far ? CAUSE_EPOCH_START : CAUSE_MAIN_THREAD_PERIODIC);
 		cr_expect_eq(diagnosis.second, far ? CAUSE_UNKNOWN : CAUSE_MAIN_THREAD_PERIODIC);
+		series_done(&series);
+	}
+}
+
+/* Long steps whose length is that of saving are no pauses for another reason. */
+Test(causes, saving_is_named_where_it_is_what_long_steps_are_made_of)
+{
+	for (int share = 0; share < 2; share++) {
+		struct step_parts step = {.is_split = true, .has_optimizer = true};
+		const struct cause_input input = {.step = &step};
+
+		start_series();
+		for (int i = 0; i < 400; i++)
+			add(0, i, &(struct row){1, 1, i % 20 == 19 ? 288 : 125, 50, false});
+		step.whole_ns = (380 * 125 + 20 * 288) * MS;
+		step.ns[STEP_SAVE] = 20 * (share ? 160 : 20) * MS;
+		diagnose(&input);
+		cr_expect_eq(diagnosis.cause, share ? CAUSE_SAVING : CAUSE_MAIN_THREAD_PERIODIC,
+			     "%d: %s", share, cause_names[diagnosis.cause]);
+		cr_expect_eq(diagnosis.cause_count, 1, "%d: %zu", share, diagnosis.cause_count);
+		cr_expect(is_advised(ADVICE_REDUCE_MAIN_THREAD_EVENT));
+		series_done(&series);
+	}
+}
+
+/* A line after the optimizer leads; beside a GPU it may only wait for that. */
+Test(causes, a_line_after_the_optimizer_is_named_where_it_does_not_wait_for_a_gpu)
+{
+	struct line_share line = {.share = 0.9, .error = 0.05};
+	struct lines lines = {.groups = {[LINE_AFTERS] = {&line, 1, 300, 1e9}}};
+	struct step_parts step = {.is_split = true, .has_optimizer = true, .whole_ns = 40e9};
+	struct cause_input input = {.step = &step, .lines = &lines};
+
+	step.ns[STEP_AFTER] = 8e9;
+	for (int has_gpu = 0; has_gpu < 2; has_gpu++) {
+		start_series();
+		for (int i = 0; i < 400; i++)
+			add(0, i, &(struct row){1, 1, 100, 50, false});
+		input.has_gpu = has_gpu;
+		diagnose(&input);
+		cr_expect_eq(diagnosis.cause, has_gpu ? CAUSE_NONE : CAUSE_LOGGING, "%s",
+			     cause_names[diagnosis.cause]);
 		series_done(&series);
 	}
 }

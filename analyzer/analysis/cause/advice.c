@@ -55,6 +55,8 @@ static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 			    ADVICE_INSPECT_WAITS},
 	[CAUSE_ISOLATED_STALL] = {ADVICE_FIND_EVENT},
 	[CAUSE_MAIN_THREAD_PERIODIC] = {ADVICE_REDUCE_MAIN_THREAD_EVENT},
+	[CAUSE_SAVING] = {ADVICE_REDUCE_MAIN_THREAD_EVENT},
+	[CAUSE_LOGGING] = {ADVICE_REDUCE_MAIN_THREAD_EVENT},
 	[CAUSE_SINGLE_PROCESS] = {ADVICE_USE_WORKERS, ADVICE_READ_LESS,
 				  ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
 				  ADVICE_REDUCE_CPU_PER_BATCH, ADVICE_INSPECT_LOADS},
@@ -298,6 +300,13 @@ static double share_of_cause(const struct diagnosis *d, enum cause cause)
 	return 0;
 }
 
+/* What the training's thread does instead of training. */
+static double share_of_pauses(const struct diagnosis *d)
+{
+	return share_of_cause(d, CAUSE_MAIN_THREAD_PERIODIC) + share_of_cause(d, CAUSE_SAVING) +
+	       share_of_cause(d, CAUSE_LOGGING);
+}
+
 /* What may be said although nothing of its gain is known but that ideal input exceeds it. */
 static bool is_plain(enum advice_id id)
 {
@@ -349,7 +358,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 		if (r == 0)
 			r = widen_price(v, id, ret);
 	} else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
-		ret->gain = gain_of(share_of_cause(v->diagnosis, CAUSE_MAIN_THREAD_PERIODIC));
+		ret->gain = gain_of(share_of_pauses(v->diagnosis));
 	if (isnan(ret->gain) && is_plain(id)) {
 		ret->is_ideal = true;
 		/* The steps become shorter, too: ideal input is no limit. */

@@ -8,6 +8,7 @@
 
 #include "analysis/cause/advice.h"
 #include "analysis/cause/grounds.h"
+#include "analysis/cause/lines.h"
 #include "analysis/cause/split.h"
 #include "analysis/predict/take.h"
 #include "analysis/statistics/stats.h"
@@ -17,6 +18,7 @@
 #define CPU_FULL          0.85
 #define FEWER_CORES       2   /* times the cores, in workers */
 #define PAUSES_LEAD       5.0 /* times the largest waiting */
+#define LOGGING_LEAST     0.05 /* of the time */
 #define ACCUMULATED_MOST  16  /* batches from one to the next */
 #define ACCUMULATED_SHARE 0.4 /* of the time of all steps */
 #define GRADUAL_LEAST     0.3 /* of the excess of a slow load, its neighbour's */
@@ -242,17 +244,14 @@ static bool is_accumulation(const struct finding *f, const struct period *comput
 
 /*
  * Steps are not waiting. A pause of the training itself is the cause only if the run does not
- * starve, or if no waiting comes near it; else it is the second cause.
+ * starve, or if no waiting comes near it (`wait_ns`, the largest); else it is the second cause.
  */
-static void add_pauses(const struct finding *f, struct diagnosis *d)
+static void add_pause(struct diagnosis *d, enum cause cause, double ns, double time_ns,
+		      double wait_ns)
 {
-	double ns = d->compute_share * (f->wait_all_ns + f->compute_all_ns);
-	double time_ns = f->account.time_ns;
-	struct cause_cost cost = {CAUSE_MAIN_THREAD_PERIODIC, ns, ns / time_ns};
+	struct cause_cost cost = {cause, ns, ns / time_ns};
 
-	if (!(d->compute_share >= CAUSE_COST_LEAST) || is_accumulation(f, &d->compute))
-		return;
-	if (!d->cause_count || !(ns > d->causes[0].ns) || ns > PAUSES_LEAD * d->causes[0].ns) {
+	if (!(ns > wait_ns) || ns > PAUSES_LEAD * wait_ns) {
 		add_cause(d, cost.cause, cost.ns, time_ns);
 		return;
 	}
@@ -261,12 +260,45 @@ static void add_pauses(const struct finding *f, struct diagnosis *d)
 	d->causes[1] = cost;
 }
 
+/* What a line takes that leads after the optimizer, where it does not wait for a GPU. */
+static double logging_ns(const struct cause_input *input)
+{
+	const struct line_share *line =
+		input->lines ? lines_leading(input->lines, LINE_AFTERS) : NULL;
+
+	if (!line || !input->step || !input->step->has_optimizer || input->has_gpu)
+		return 0;
+	return line->share * step_parts_share(input->step, STEP_AFTER) * input->step->whole_ns;
+}
+
+/* Long steps whose length is saving, or that line, are no pauses of another kind. */
+static void add_pauses(const struct finding *f, const struct cause_input *input,
+		       struct diagnosis *d)
+{
+	const double time_ns = f->account.time_ns, wait_ns = d->cause_count ? d->causes[0].ns : 0;
+	const bool is_split = input->step && input->step->is_split;
+	double pauses_ns = d->compute_share * (f->wait_all_ns + f->compute_all_ns);
+	double save_ns = is_split ? input->step->ns[STEP_SAVE] : 0, log_ns = logging_ns(input);
+
+	if (!(d->compute_share >= CAUSE_COST_LEAST) || is_accumulation(f, &d->compute))
+		pauses_ns = 0;
+	if (pauses_ns - save_ns - log_ns < fmax(CAUSE_COST_LEAST * time_ns, pauses_ns / 2))
+		pauses_ns = 0;
+	if (save_ns >= CAUSE_COST_LEAST * time_ns)
+		add_pause(d, CAUSE_SAVING, save_ns, time_ns, wait_ns);
+	if (log_ns >= LOGGING_LEAST * time_ns)
+		add_pause(d, CAUSE_LOGGING, log_ns, time_ns, wait_ns);
+	if (pauses_ns > 0)
+		add_pause(d, CAUSE_MAIN_THREAD_PERIODIC, pauses_ns, time_ns, wait_ns);
+}
+
 /*
  * Each part of the account's waiting goes to one mechanism, where the part is known, and has the
  * cause by which that is explained.
  */
 static void list_causes(const struct batch_series *s, const struct finding *f,
-			const struct split *split, struct diagnosis *d)
+			const struct cause_input *input, const struct split *split,
+			struct diagnosis *d)
 {
 	const double *part_ns = f->account.part_ns;
 	double time_ns = f->account.time_ns, pool_ns = f->own.part_ns[ACCOUNT_NOT_READY], known_ns;
@@ -291,7 +323,7 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 		while (d->cause_count > 1 && d->causes[d->cause_count - 1].share < CAUSE_COST_LEAST)
 			d->cause_count--;
 	}
-	add_pauses(f, d);
+	add_pauses(f, input, d);
 	d->cause = d->cause_count ? d->causes[0].cause : CAUSE_NONE;
 	d->second = d->cause_count > 1 && d->causes[1].ns >= CAUSE_SECOND * d->causes[0].ns
 			    ? d->causes[1].cause
@@ -356,7 +388,7 @@ static int find(const struct batch_series *s, const struct finding *f,
 	}
 	/* Whose waits are not known has no cause. */
 	if (r == 0 && f->gap == STALL_GAP_NONE && !f->is_doubtful)
-		list_causes(s, f, &split, ret);
+		list_causes(s, f, input, &split, ret);
 	return r < 0 || !advises ? r : advice_give(s, f, input, ret);
 }
 

@@ -6,6 +6,7 @@
 #include "analysis/account/load.h"
 #include "analysis/account/load_facts.h"
 #include "analysis/account/stall.h"
+#include "analysis/account/step_parts.h"
 #include "analysis/cause/slow.h"
 #include "analysis/cause/split.h"
 #include "analysis/cause/stages.h"
@@ -152,7 +153,9 @@ struct cause_input {
 	const struct flight *flight;    /* whether it is shared */
 	const struct stages *stages; /* what the loader is made of */
 	const struct lines *lines; /* of code, that lead */
+	const struct step_parts *step; /* what the steps' time went to */
 	const struct slow_sample *samples;
 	size_t sample_count;
 	bool is_foreign; /* the loader is known not to be PyTorch's */
+	bool has_gpu;    /* a line of the training may only wait for it */
 };

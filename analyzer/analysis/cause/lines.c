@@ -260,13 +260,21 @@ static int lead(const struct line_samples *samples, struct piece *pieces, size_t
 	return 0;
 }
 
+/* STEPS has its parts in it. */
+static bool is_in(enum line_group group, enum line_phase phase)
+{
+	const enum line_group own = group_of[phase];
+
+	return own == group || (group == LINE_STEPS && (own == LINE_AFTERS || own == LINE_SAVES));
+}
+
 /* Whether the group has samples of other loaders. */
 static bool is_shared(const struct line_samples *samples, int64_t loader_id, enum line_group group)
 {
 	for (size_t i = 0; i < samples->stack_count; i++) {
 		const struct line_stack *stack = &samples->stacks[i];
 
-		if (group_of[stack->phase] == group && stack->loader_id &&
+		if (is_in(group, stack->phase) && stack->loader_id &&
 		    stack->loader_id != loader_id)
 			return true;
 	}
@@ -282,7 +290,7 @@ struct line_filter lines_filter(const struct line_samples *samples, int64_t load
 
 bool lines_passes(const struct line_filter *filter, const struct line_stack *stack)
 {
-	if (group_of[stack->phase] != filter->group)
+	if (!is_in(filter->group, stack->phase))
 		return false;
 	if (!stack->loader_id)
 		return filter->takes_unknown;
@@ -397,6 +405,16 @@ static bool takes(const struct line_share *line, double share)
 static bool is_of_function(const struct line_share *line, double share)
 {
 	return line->of_function - line->function_error >= share;
+}
+
+const struct line_share *lines_leading(const struct lines *lines, enum line_group group)
+{
+	const struct line_lead *lead = &lines->groups[group];
+
+	for (size_t i = 0; lead->samples >= NAMED_COUNT && i < lead->count; i++)
+		if (takes(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop)
+			return &lead->lines[i];
+	return NULL;
 }
 
 bool lines_name(const struct lines *lines, const struct finding *finding,

@@ -21,8 +21,8 @@
 	X(EPOCH_START, "epoch_start", WAITS)                                                       \
 	X(EPOCH_END, "epoch_end", WAITS)                                                           \
 	X(BEFORE, "before", STEPS)                                                                 \
-	X(AFTER, "after", STEPS)                                                                   \
-	X(SAVE, "save", STEPS)                                                                     \
+	X(AFTER, "after", AFTERS)                                                                  \
+	X(SAVE, "save", SAVES)                                                                     \
 	X(STEP, "step", STEPS) /* all else of it, or a whole one */                                \
 	X(OTHER, "other", REST)
 
@@ -81,7 +81,16 @@ struct line_samples {
 	char *reason;     /* why lines were not observed; NULL: nobody says that they were not */
 };
 
-enum line_group { LINE_LOADS, LINE_WAITS, LINE_STEPS, LINE_REST, LINE_GROUP_MAX };
+/* AFTERS and SAVES are parts of STEPS: after the optimizer, and in saving. */
+enum line_group {
+	LINE_LOADS,
+	LINE_WAITS,
+	LINE_STEPS,
+	LINE_AFTERS,
+	LINE_SAVES,
+	LINE_REST,
+	LINE_GROUP_MAX
+};
 
 /* A line that a share of a group's time was spent at, callees in other files included. */
 struct line_share {
@@ -167,6 +176,12 @@ bool lines_passes(const struct line_filter *filter, const struct line_stack *sta
  */
 int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret);
 void lines_done(struct lines *lines);
+
+/*
+ * The line that has at least a quarter of the group's time beyond its error, and is no loop that
+ * waits; NULL: none has, or there are too few samples.
+ */
+const struct line_share *lines_leading(const struct lines *lines, enum line_group group);
 
 /* A line to name beside a cause. */
 struct line_named {

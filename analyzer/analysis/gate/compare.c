@@ -30,7 +30,9 @@ const char *const compare_row_names[COMPARE_ROWS] = {
 	[COMPARE_READ] = "read",           [COMPARE_DECODE] = "decode",
 	[COMPARE_COLLATE] = "collate",     [COMPARE_OTHER] = "other",
 	[COMPARE_TRANSFER] = "transfer",   [COMPARE_STALL] = "stall",
-	[COMPARE_SAMPLING] = "sampling",
+	[COMPARE_SAMPLING] = "sampling",   [COMPARE_BEFORE] = "before",
+	[COMPARE_BACKWARD] = "backward",   [COMPARE_BETWEEN] = "between",
+	[COMPARE_OPTIMIZER] = "optimizer", [COMPARE_SAVE] = "save",
 };
 
 struct value {
@@ -129,6 +131,19 @@ int compare_add_load(struct compare_side *side, const struct load_times *times, 
 		{COMPARE_READ, times->read_ns, 1},       {COMPARE_DECODE, times->decode_ns, 1},
 		{COMPARE_COLLATE, times->collate_ns, 1}, {COMPARE_OTHER, times->other_ns, 1},
 		{COMPARE_TRANSFER, transfer_ns, 1},
+	};
+
+	return add(side, parts, ARRAY_COUNT(parts));
+}
+
+int compare_add_parts(struct compare_side *side, const double part_ns[STEP_TOLD_MAX])
+{
+	const struct value parts[STEP_TOLD_MAX] = {
+		{COMPARE_BEFORE, part_ns[STEP_BEFORE], 1},
+		{COMPARE_BACKWARD, part_ns[STEP_BACKWARD], 1},
+		{COMPARE_BETWEEN, part_ns[STEP_BETWEEN], 1},
+		{COMPARE_OPTIMIZER, part_ns[STEP_OPTIMIZER], 1},
+		{COMPARE_SAVE, part_ns[STEP_SAVE], 1},
 	};
 
 	return add(side, parts, ARRAY_COUNT(parts));

@@ -16,6 +16,7 @@
 
 #include "analysis/account/load.h"
 #include "analysis/account/stall.h"
+#include "analysis/account/step_parts.h"
 #include "analysis/statistics/track.h"
 
 #define COMPARE_LEAST_SHARE 0.02
@@ -29,6 +30,11 @@ enum compare_row {
 	COMPARE_EPOCH_START, /* making iterators, first rounds */
 	COMPARE_EPOCH_END,
 	COMPARE_COMPUTE,
+	COMPARE_BEFORE, /* parts of it, as in enum step_part */
+	COMPARE_BACKWARD,
+	COMPARE_BETWEEN,
+	COMPARE_OPTIMIZER,
+	COMPARE_SAVE,
 	COMPARE_GPU_BUSY,
 	COMPARE_GPU_IDLE, /* while the consumer waited */
 	COMPARE_LOAD,
@@ -55,6 +61,9 @@ int compare_add_series(struct compare_side *side, const struct batch_series *ser
 
 /* One load; NAN: not observed. */
 int compare_add_load(struct compare_side *side, const struct load_times *times, double transfer_ns);
+
+/* What its step went to; NAN: not observed. */
+int compare_add_parts(struct compare_side *side, const double part_ns[STEP_TOLD_MAX]);
 
 void compare_side_done(struct compare_side *side);
 

@@ -337,7 +337,7 @@ static void settle_step(struct sampler *sampler, const struct stream *stream,
 		claim(sampler, stream->consumer.pid, tid, begin_ns,
 		      within(begin_ns, end_ns, parts->backward_ns), BOOKING_FREE, LINE_BEFORE,
 		      stream->loader_id);
-	if (entry->parts_seen && parts->last_ns)
+	if (entry->parts_seen && parts->last_ns && parts->ns[DLPROF_PART_OPTIMIZER] <= INT64_MAX)
 		claim(sampler, stream->consumer.pid, tid, within(begin_ns, end_ns, parts->last_ns),
 		      end_ns, BOOKING_FREE, LINE_AFTER, stream->loader_id);
 	claim(sampler, stream->consumer.pid, tid, begin_ns, end_ns, BOOKING_FREE, LINE_STEP,

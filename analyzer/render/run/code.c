@@ -34,6 +34,9 @@ static const struct {
 	[LINE_LOADS] = {"Loads", "the loads", "a load", "load"},
 	[LINE_WAITS] = {"Waits", "the waits", "the waits", "wait"},
 	[LINE_STEPS] = {"Steps", "the steps", "the steps", "step"},
+	[LINE_AFTERS] = {"After", "what comes after the optimizer", "what comes after it",
+			 "after"},
+	[LINE_SAVES] = {"Saving", "saving", "saving", "save"},
 };
 
 /* The first word of a command that ends in ".py"; its length is 0 where there is none. */

@@ -9,6 +9,7 @@
 #include "render/run/code.h"
 #include "render/run/screen.h"
 #include "render/run/stages.h"
+#include "render/run/step.h"
 
 #define WORTH_SAYING 0.01 /* of a load */
 #define MOST_NOTES   32
@@ -428,6 +429,7 @@ static void add_place(const struct report *report, struct outline *o)
 void details_outline(const struct report *report, struct outline *o)
 {
 	add_account(report, o);
+	step_outline(report, o);
 	add_waits(report, o);
 	add_load(report, o);
 	facts_outline_load(report, o);

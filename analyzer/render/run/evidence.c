@@ -16,6 +16,7 @@
 #define ETA_SERIOUS    0.9
 #define MOST_KERNELS   1e15 /* a step: more is of a damaged file */
 #define LONG_STEP      0.1  /* of the time */
+#define LONG_STEPS 1.2 /* times the others, from there on a rhythm worth its words */
 #define OTHERWISE      1.25 /* times the gain of ideal input */
 
 /* "Worker 3 takes", "Workers 1, 4 and 6 take", "16 of 32 workers take". */
@@ -259,6 +260,42 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 	}
 }
 
+/* "1st", "20th", "23rd" */
+static const char *ordinal(int64_t number, char buffer[32])
+{
+	static const char *const endings[] = {"th", "st", "nd", "rd"};
+	const int64_t last = number % 100 / 10 == 1 ? 0 : number % 10;
+
+	snprintf(buffer, 32, "%" PRId64 "%s", number, endings[last < 4 ? last : 0]);
+	return buffer;
+}
+
+/* "Every 20th step takes 288 ms, the others 125 ms." */
+static void add_rhythm(const struct report *report, char *text, size_t size)
+{
+	const struct period *period = &report->diagnosis.compute;
+	const struct batch_series *s = &report->series;
+	struct series_place at = SERIES_BEGIN;
+	double ns[2] = {0}, count[2] = {0};
+	char buffer[32];
+
+	if (!period->regular || period->batches < 2 || period->drifting)
+		return;
+	while (series_next(s, &at)) {
+		const bool is_long = at.batch % period->batches == period->phase;
+
+		if (!series_has(s->compute_ns, at.i))
+			continue;
+		ns[is_long] += (double)s->compute_ns[at.i];
+		count[is_long]++;
+	}
+	if (!(ns[1] / count[1] >= LONG_STEPS * ns[0] / count[0]))
+		return;
+	page_append(text, size, " Every %s step takes %s, the others %s.",
+		    ordinal(period->batches, buffer), UNITS_TIME(ns[1] / count[1]),
+		    UNITS_TIME(ns[0] / count[0]));
+}
+
 static void add_first(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
@@ -300,8 +337,13 @@ static void add_first(const struct report *report, char *text, size_t size)
 	case CAUSE_SAMPLER:
 	case CAUSE_UNEXPLAINED:
 	case CAUSE_ISOLATED_STALL:
+		add_cost(report, text, size);
+		break;
+	case CAUSE_SAVING:
+	case CAUSE_LOGGING:
 	case CAUSE_MAIN_THREAD_PERIODIC:
 		add_cost(report, text, size);
+		add_rhythm(report, text, size);
 		break;
 	default:
 		add_by_fact(report, text, size);
@@ -374,6 +416,12 @@ static void add_lack(const struct report *report, char *text, size_t size)
 	page_append(text, size, ".");
 }
 
+static bool is_pause(enum cause cause)
+{
+	return cause == CAUSE_MAIN_THREAD_PERIODIC || cause == CAUSE_SAVING ||
+	       cause == CAUSE_LOGGING;
+}
+
 void evidence_add(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
@@ -383,7 +431,7 @@ void evidence_add(const struct report *report, char *text, size_t size)
 	add_lack(report, text, size);
 	add_calm(report, text, size);
 	/* The verdict is about waiting. */
-	if (d->cause == CAUSE_MAIN_THREAD_PERIODIC && report->finding.starved && d->cause_count > 1)
+	if (is_pause(d->cause) && report->finding.starved && d->cause_count > 1)
 		page_append(text, size,
 			    " That is time of steps; most of the waiting is %s, %s of the time.",
 			    NOUNS[d->causes[1].cause], cost_share(report, &d->causes[1], share));

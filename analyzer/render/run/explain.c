@@ -144,6 +144,16 @@ static const struct explanation PAGES[] = {
 	 "points), medium from 100 (5 points), else low. One step lower where it is not known for "
 	 "95 % of them whether they were ready, where over 1 % of the records were lost, or where "
 	 "the GPU's idle time was only guessed."},
+	{"step", "metric", "What the training does in its steps, by the host's clock.",
+	 "Parts of a PyTorch training: before the backward pass (copies to the GPU, forward, "
+	 "loss), in it, between it and the optimizer (clipping, scaling), in the optimizer, and "
+	 "saving checkpoints (torch.save, torch.distributed.checkpoint, safetensors). Other loops "
+	 "are those over loaders in whose steps no backward pass runs, as validations. After is "
+	 "the rest: metrics, logging, schedules, a loss that is asked for. A closure is no part "
+	 "of the optimizer, and a batch without one ends with its backward pass: gradients are "
+	 "accumulated.\n\nA host that waits for a GPU may do so for earlier work. Before PyTorch "
+	 "2.0 the optimizer is not observed, nor what lies before it. JAX and TensorFlow are not "
+	 "split."},
 	{"compute_period", "metric", "Long steps that come every so many batches.",
 	 "As period, of the steps instead of the waits. See main_thread_periodic."},
 	{"noise", "metric", "A difference between two runs that need not be one.",

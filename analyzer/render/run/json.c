@@ -21,6 +21,7 @@
 #include "render/run/parts.h"
 #include "render/run/report.h"
 #include "render/run/stages.h"
+#include "render/run/step.h"
 
 /* "a,b" as ["a","b"]. NULL: not recorded. */
 static void add_list(struct jsonw *json, const char *key, const char *list)
@@ -428,6 +429,7 @@ void report_json(const struct report *report, FILE *out)
 	add_breakdown(&json, report);
 	facts_json_load(report, &json);
 	stages_json(report, &json);
+	step_json(report, &json);
 	facts_json_processes(report, &json);
 	inside_json(&report->inside, &json);
 	code_json(report, &json);

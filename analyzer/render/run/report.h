@@ -13,6 +13,7 @@
 
 #include "analysis/account/load_facts.h"
 #include "analysis/account/stall.h"
+#include "analysis/account/step_parts.h"
 #include "analysis/cause/cause.h"
 #include "analysis/cause/lines.h"
 #include "render/form/page.h"
@@ -35,6 +36,7 @@ struct report {
 	const struct loader_info *loader; /* the one that is judged; NULL: the run has none */
 	struct batch_series series;
 	struct finding finding;
+	struct step_parts step; /* what the thread does in its steps */
 	struct diagnosis diagnosis;
 	struct load_totals totals;
 	struct inside inside;

@@ -15,6 +15,7 @@
 #include "render/run/explain.h"
 #include "render/run/screen.h"
 #include "render/run/stages.h"
+#include "render/run/step.h"
 
 #define MOST_PARTS   (ACCOUNT_PART_MAX + 1)
 #define STARTUP      0.02 /* of the time: from there on worth its words */
@@ -326,10 +327,15 @@ static void add_load(const struct report *report, struct outline *o)
 	if (*text)
 		outline_item(o, "Load", "%s: %s", UNITS_TIME(f->load_mean_ns), text);
 	text[0] = '\0';
+	if (step_add_words(report, text, sizeof(text)))
+		outline_item(o, "Step", "%s: %s",
+			     UNITS_TIME(f->compute_all_ns / (double)f->batch_count), text);
+	text[0] = '\0';
 	if (f->stall_ratio < STALL_HIGH && f->demand_mean_ns > 0 && steps->count &&
 	    steps->lines[0].share <= LINE_IS_STEP &&
 	    code_add_lead(report, LINE_STEPS, text, sizeof(text)))
-		outline_item(o, "Step", "%s: %s", UNITS_TIME(f->demand_mean_ns), text);
+		outline_item(o, report->step.is_split ? "In it" : "Step", "%s: %s",
+			     UNITS_TIME(f->demand_mean_ns), text);
 }
 
 static void add_why(const struct report *report, struct outline *o)

@@ -58,6 +58,8 @@ static void take(struct report *report, struct gate_run *ret)
 		ret->sample.value[GATE_GPU_IDLE] = report->gpu_use.idle_share;
 		ret->sample.value[GATE_COLLECTIVES_ALONE] = report->gpu_use.alone_share;
 	}
+	for (int part = 0; part < STEP_PART_MAX; part++)
+		ret->sample.value[GATE_STEP + part] = step_parts_share(&report->step, part);
 	judge_fingerprint(report, &ret->fingerprint);
 	ret->info = report->run;
 	report->run = (struct run_info){0};

@@ -7,11 +7,19 @@
 #include "report/run/judge.h"
 #include "store/database/db_open.h"
 
-static int add_load(const struct batch_record *batch, void *context)
+static int add_batch(const struct batch_record *batch, void *context)
 {
 	const struct load_times times = batch_times(batch);
+	const double parts[STEP_TOLD_MAX] = {
+		[STEP_BEFORE] = query_known(batch->before_ns),
+		[STEP_BACKWARD] = query_known(batch->backward_ns),
+		[STEP_BETWEEN] = query_known(batch->between_ns),
+		[STEP_OPTIMIZER] = query_known(batch->optimizer_ns),
+		[STEP_SAVE] = query_known(batch->save_ns),
+	};
+	int r = compare_add_load(context, &times, query_known(batch->transfer_ns));
 
-	return compare_add_load(context, &times, query_known(batch->transfer_ns));
+	return r ? r : compare_add_parts(context, parts);
 }
 
 static int read_side(const struct options *options, const struct report *report,
@@ -28,7 +36,7 @@ static int read_side(const struct options *options, const struct report *report,
 	if (status)
 		return status;
 	if (report->loader)
-		r = batch_each(db, &report->filter, add_load, side);
+		r = batch_each(db, &report->filter, add_batch, side);
 	db_close(db);
 	if (r == 0)
 		r = compare_add_series(side, &report->series, &report->finding);

@@ -87,6 +87,8 @@ static int read_series(struct db *db, bool is_chosen, struct report *report)
 	size_t judged = (size_t)(report->loader - report->loaders);
 	int r = thread_judge(db, &query, &judged, &report->series, &report->finding);
 
+	if (r == 0)
+		r = thread_parts(db, &query, judged, &report->finding, &report->step);
 	report->loader = &report->loaders[judged];
 	report->filter.loader_id = report->loader->loader_id;
 	return r;
@@ -139,6 +141,8 @@ static int find_cause(struct db *db, bool advises, struct report *report)
 		.lines = &report->lines,
 		.samples = &report->inside.samples,
 		.gpu = &report->gpu_use,
+		.step = &report->step,
+		.has_gpu = report->gpu.mode != NULL || report->gpu_use.is_known,
 		.is_foreign = remedy_is_foreign(report),
 	};
 

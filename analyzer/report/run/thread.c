@@ -7,6 +7,7 @@
 
 #include "analysis/account/boot.h"
 #include "analysis/statistics/clamp.h"
+#include "store/run/batch.h"
 
 /* A loader of a thread. */
 struct member {
@@ -234,4 +235,32 @@ int thread_judge(struct db *db, const struct thread_query *query, size_t *judged
 	}
 	done(&thread);
 	return r;
+}
+
+/* The GPU's clock puts waits into the steps: then they are those of the loader's own batches. */
+int thread_parts(struct db *db, const struct thread_query *query, size_t judged,
+		 const struct finding *finding, struct step_parts *ret)
+{
+	const bool is_part = query->is_chosen || finding->by_gpu || query->filter.epoch >= 0 ||
+			     query->filter.first >= 0 || query->filter.last >= 0;
+	struct batch_filter filter = query->filter;
+	struct step_sums sums;
+
+	*ret = (struct step_parts){0};
+	for (size_t i = 0; i < query->loader_count; i++) {
+		int r;
+
+		if (i != judged &&
+		    (is_part || !is_of_thread(&query->loaders[i], &query->loaders[judged])))
+			continue;
+		filter.loader_id = query->loaders[i].loader_id;
+		r = batch_parts(db, &filter, &sums);
+		if (r < 0)
+			return r;
+		if (is_part)
+			sums.save_ns = 0;
+		step_parts_add(ret, &sums);
+	}
+	step_parts_close(ret, is_part ? finding->compute_all_ns : finding->account.step_ns);
+	return 0;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/account/stall.h"
+#include "analysis/account/step_parts.h"
 #include "store/run/query.h"
 
 struct thread_query {
@@ -22,3 +23,10 @@ struct thread_query {
  */
 int thread_judge(struct db *db, const struct thread_query *query, size_t *judged,
 		 struct batch_series *series, struct finding *finding);
+
+/*
+ * What the thread does in its steps, of all its loaders where the finding's account is the
+ * thread's, else of the judged one. 0 or -errno.
+ */
+int thread_parts(struct db *db, const struct thread_query *query, size_t judged,
+		 const struct finding *finding, struct step_parts *ret);

@@ -43,6 +43,8 @@ static int find(struct db *db, const struct why_input *input, const struct stage
 		.stages = stages,
 		.lines = input->lines,
 		.samples = samples,
+		.step = input->step,
+		.has_gpu = input->has_gpu,
 		.is_foreign = input->is_foreign,
 	};
 	int r = find_flight(db, input, &flight);

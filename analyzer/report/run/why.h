@@ -23,6 +23,8 @@ struct why_input {
 	const struct lines *lines;
 	const struct tally_list *samples; /* the slowest */
 	const struct gpu_use *gpu;        /* for the advice; NULL: not known */
+	const struct step_parts *step; /* NULL: not known */
+	bool has_gpu;
 	bool is_foreign; /* PyTorch's advice does not fit this loader: for the advice, too */
 };
 

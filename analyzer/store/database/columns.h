@@ -130,4 +130,10 @@
 	X(read_bytes, "read_bytes")                                                                \
 	X(storage_bytes, "storage_bytes")                                                          \
 	X(samples, "samples")                                                                      \
-	X(blocked_ns, "blocked_ns") /* of other_ns: in locks, queues, sleep() */
+	X(blocked_ns, "blocked_ns") /* of other_ns: in locks, queues, sleep() */                   \
+	X(compute_ns, "compute_ns")                                                                \
+	X(before_ns, "before_ns")                                                                  \
+	X(backward_ns, "backward_ns")                                                              \
+	X(between_ns, "between_ns")                                                                \
+	X(optimizer_ns, "optimizer_ns")                                                            \
+	X(save_ns, "save_ns")

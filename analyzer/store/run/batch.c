@@ -108,6 +108,34 @@ int batch_totals(struct db *db, const struct batch_filter *filter, struct load_t
 	return r;
 }
 
+static const char SAVED_SQL[] =
+	"SELECT TOTAL(MAX(save_ns, 0)) FROM t_epoch WHERE loader_id = ?1 AND save_ns > 0";
+
+int batch_parts(struct db *db, const struct batch_filter *filter, struct step_sums *ret)
+{
+	struct load_totals totals;
+	ROWS *stmt = NULL;
+	int r = batch_totals(db, filter, &totals);
+
+	if (r == 0)
+		r = rows_ask(db, &stmt, SAVED_SQL, "n", filter->loader_id);
+	if (r == 0)
+		r = rows_next(stmt);
+	if (r < 0)
+		return r;
+	*ret = (struct step_sums){
+		.ns = {[STEP_BEFORE] = query_known(totals.before_ns),
+		       [STEP_BACKWARD] = query_known(totals.backward_ns),
+		       [STEP_BETWEEN] = query_known(totals.between_ns),
+		       [STEP_OPTIMIZER] = query_known(totals.optimizer_ns),
+		       [STEP_SAVE] = query_known(totals.save_ns)},
+		.compute_ns = query_known(totals.compute_ns),
+		/* Not of a part of a run. */
+		.save_ns = rows_is_whole(filter) ? query_known(rows_time(stmt, 0)) : 0,
+	};
+	return 0;
+}
+
 int batch_reads(struct db *db, const struct batch_filter *filter, size_t workers,
 		double *ret_loads, double *ret_bytes)
 {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/account/load.h"
+#include "analysis/account/step_parts.h"
 #include "analysis/predict/flight.h"
 #include "store/run/query.h"
 
@@ -27,6 +28,9 @@ int batch_newest(struct db *db, int64_t loader_id, int64_t count,
 int batch_totals(struct db *db, const struct batch_filter *filter, struct load_totals *ret_totals);
 /* ... of no batch. */
 void batch_totals_init(struct load_totals *totals);
+
+/* What passed in the steps of a loader, by its parts. */
+int batch_parts(struct db *db, const struct batch_filter *filter, struct step_sums *ret);
 
 /* How many of the first loads of each worker are known, and what they read; others keep theirs. */
 int batch_reads(struct db *db, const struct batch_filter *filter, size_t workers,

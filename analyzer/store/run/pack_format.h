@@ -8,7 +8,7 @@
 #include "analysis/gpu/gpu_use.h"
 #include "store/database/run.h"
 
-#define PACK_MAGIC     UINT32_C(0x32637064) /* as this machine writes it */
+#define PACK_MAGIC     UINT32_C(0x33637064) /* as this machine writes it */
 #define PACK_PART      ((size_t)1 << 16)
 #define PACK_RUNS      PACK_PART
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "python/training.h"
+#include "python/torch/training.h"
 
 #include "base/sys.h"
 #include "base/text.h"
@@ -13,7 +13,7 @@
 /* They are pickled by name, so the wrappers cannot carry the originals. */
 static PyObject *originals[] = {
 #define POINT(id, module, function, part) NULL,
-#include "python/training.def"
+#include "python/torch/training.def"
 #undef POINT
 };
 
@@ -36,7 +36,7 @@ static OFTEN PyObject *call_part(enum dlprof_part part, PyObject *original, PyOb
 	{                                                                                          \
 		return call_part(DLPROF_PART_##part, originals[TRAINING_##id], args, kwargs);      \
 	}
-#include "python/training.def"
+#include "python/torch/training.def"
 #undef POINT
 
 #define SIGNATURE_BYTES 256
@@ -48,7 +48,7 @@ static struct {
 } points[] = {
 #define POINT(id, module, function, part)                                                          \
 	{module, {function, on_##id, PY_VARARGS_KEYWORDS, NULL}},
-#include "python/training.def"
+#include "python/torch/training.def"
 #undef POINT
 };
 

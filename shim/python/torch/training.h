@@ -14,7 +14,7 @@
 
 enum training_row {
 #define POINT(id, module, function, part) TRAINING_##id,
-#include "python/training.def"
+#include "python/torch/training.def"
 #undef POINT
 };
 

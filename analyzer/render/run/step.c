@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/run/step.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "render/form/outline.h"
+#include "render/form/units.h"
+
+#define WORTH_SAYING 0.01 /* of the steps */
+
+static const struct {
+	const char *label, *note;
+} PARTS[STEP_PART_MAX] = {
+	[STEP_BEFORE] = {"before backward", "up to the backward pass: copies to the GPU, forward, "
+					    "loss"},
+	[STEP_BACKWARD] = {"backward", "the backward pass"},
+	[STEP_BETWEEN] = {"between", "from there to the optimizer: clipping, scaling"},
+	[STEP_OPTIMIZER] = {"optimizer", "the optimizer's step, without its closure"},
+	[STEP_SAVE] = {"saving", "checkpoints"},
+	[STEP_LOOPS] = {"other loops", "steps of loaders without a backward pass: validation"},
+	[STEP_AFTER] = {"after", "all else: metrics, logging, between epochs"},
+};
+
+/* Where no optimizer was seen, that is what comes after a backward pass. */
+static const char *note_of(const struct step_parts *parts, enum step_part part)
+{
+	if (part == STEP_AFTER && !parts->has_optimizer)
+		return "all else, with the optimizer, which was not observed";
+	return PARTS[part].note;
+}
+
+static bool has_gpu(const struct report *report)
+{
+	return report->gpu.mode || report->gpu_use.is_known;
+}
+
+bool step_add_words(const struct report *report, char *text, size_t size)
+{
+	const struct step_parts *parts = &report->step;
+	const char *separator = "";
+
+	if (!parts->is_split)
+		return false;
+	for (int part = 0; part < STEP_PART_MAX; part++) {
+		const double share = step_parts_share(parts, part);
+
+		if (!(share >= WORTH_SAYING))
+			continue;
+		page_append(text, size, "%s%s %s", separator, PARTS[part].label,
+			    UNITS_SHARE(share));
+		separator = ", ";
+	}
+	if (!parts->has_optimizer)
+		page_append(text, size, " (the optimizer was not observed)");
+	if (has_gpu(report))
+		page_append(text, size, "; the host's times");
+	return true;
+}
+
+void step_outline(const struct report *report, struct outline *o)
+{
+	const struct step_parts *parts = &report->step;
+
+	if (!parts->is_split) {
+		outline_items(o, "wait");
+		if (report->finding.batch_count && report->series.compute_ns)
+			outline_item(o, "Parts",
+				     "steps are not split: in the thread that takes the batches no "
+				     "backward pass of PyTorch's was seen%s",
+				     report->run.frameworks &&
+						     (strstr(report->run.frameworks, "jax") ||
+						      strstr(report->run.frameworks, "tensorflow"))
+					     ? "; those of JAX and TensorFlow never are"
+					     : "");
+		return;
+	}
+	outline_table(o, "wait", OUTLINE_PARTS);
+	outline_title(o, "The steps of %s, by the host's clock%s", UNITS_TIME(parts->whole_ns),
+		      has_gpu(report) ? ": where it waits for the GPU, that may be for earlier work"
+				      : "");
+	for (int part = 0; part < STEP_PART_MAX; part++)
+		if (isnan(parts->ns[part]))
+			outline_part(o, PARTS[part].label, NAN, NAN, "%s", PARTS[part].note);
+		else if (parts->ns[part] > 0 || part < STEP_SAVE)
+			outline_part(o, PARTS[part].label, parts->ns[part], parts->whole_ns, "%s",
+				     note_of(parts, part));
+}
+
+void step_json(const struct report *report, struct jsonw *json)
+{
+	const struct finding *f = &report->finding;
+
+	if (!f->batch_count || !report->series.compute_ns) {
+		jsonw_null(json, "step");
+		return;
+	}
+	jsonw_open(json, "step", '{');
+	jsonw_seconds(json, "mean_s", f->compute_all_ns / (double)f->batch_count);
+	for (int part = 0; part < STEP_PART_MAX; part++)
+		jsonw_number(json, step_part_names[part], step_parts_share(&report->step, part));
+	jsonw_number(json, "sync",
+		     has_gpu(report) ? report->gpu_calls.sync_ns / f->compute_all_ns : NAN);
+	jsonw_close(json, '}');
+}

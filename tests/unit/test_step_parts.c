@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the steps of a thread are made of, over its loaders. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "analysis/account/step_parts.h"
+
+static const struct step_sums trains = {
+	.ns = {50, 100, 10, 40, 20}, .compute_ns = 300, .save_ns = NAN};
+
+Test(step_parts, they_sum_to_the_steps)
+{
+	struct step_parts parts = {0};
+	double sum = 0;
+
+	step_parts_add(&parts, &trains);
+	step_parts_close(&parts, 400);
+	cr_expect(parts.is_split && parts.has_optimizer);
+	cr_expect_eq(parts.ns[STEP_AFTER], 180);
+	for (int part = 0; part < STEP_PART_MAX; part++)
+		sum += step_parts_share(&parts, part);
+	cr_expect_float_eq(sum, 1, 1e-9);
+}
+
+/* A loop without a backward pass is a validation, whatever it saves. */
+Test(step_parts, a_loader_that_does_not_train_is_another_loop)
+{
+	const struct step_sums validates = {
+		.ns = {NAN, NAN, NAN, NAN, NAN}, .compute_ns = 70, .save_ns = 5};
+	struct step_parts parts = {0};
+
+	step_parts_add(&parts, &validates);
+	step_parts_add(&parts, &trains);
+	step_parts_close(&parts, 400);
+	cr_expect_eq(parts.ns[STEP_LOOPS], 70);
+	cr_expect_eq(parts.ns[STEP_SAVE], 25);
+	cr_expect_eq(parts.ns[STEP_AFTER], 105);
+	parts = (struct step_parts){0};
+	step_parts_add(&parts, &validates);
+	step_parts_close(&parts, 400);
+	cr_expect_not(parts.is_split, "nothing trains");
+	cr_expect(isnan(step_parts_share(&parts, STEP_LOOPS)));
+}
+
+/* Unknown is not 0: what it was came after the backward pass. */
+Test(step_parts, an_optimizer_that_nobody_saw_is_unknown)
+{
+	const struct step_sums older = {
+		.ns = {50, 100, NAN, NAN, 20}, .compute_ns = 300, .save_ns = 0};
+	struct step_parts parts = {0};
+
+	step_parts_add(&parts, &older);
+	step_parts_close(&parts, 300);
+	cr_expect(parts.is_split);
+	cr_expect(isnan(step_parts_share(&parts, STEP_OPTIMIZER)));
+	cr_expect(isnan(step_parts_share(&parts, STEP_BETWEEN)));
+	cr_expect_eq(parts.ns[STEP_AFTER], 130);
+}
+
+/* What is known of the steps may be longer than what the account has left for them. */
+Test(step_parts, no_part_is_negative)
+{
+	struct step_parts parts = {0};
+
+	step_parts_add(&parts, &trains);
+	step_parts_close(&parts, 100);
+	cr_expect_eq(parts.whole_ns, 220);
+	cr_expect_eq(parts.ns[STEP_AFTER], 0);
+}
