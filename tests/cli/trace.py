@@ -20,7 +20,7 @@ import rundb
 MS = rundb.MS
 LARGE = int(float(os.environ.get("TEST_BATCHES", "2e5")))  # memory must not depend on them
 FEW = 2000
-MOST_KB = 9000  # a row that is kept would make it 16 bytes times LARGE more at least
+MOST_KB = 2000  # more than of a quarter of them: 16 bytes a row would make it 2400 at least
 
 
 def trace(*arguments):
@@ -110,6 +110,28 @@ def check_nested(folder):
     check_invariants("nested", events)
     lanes = [e["tid"] for kind in ("decode", "read") for e in slices(events, kind)]
     t.check(len(lanes) == 3 and lanes[0] == lanes[2] != lanes[1], "levels", lanes)
+
+
+def check_parts(folder):
+    """What a wait consists of lies within it; what frees memory behind it."""
+    batches = rundb.simulate(12, 2, 40, 10) + rundb.simulate(12, 0, 5, 10)
+    for row in batches:
+        row.update(sample_ns=MS, free_ns=2 * MS, fetch_ns=row["receive_ns"] // 2)
+        row["wait_ns"] = max(row["wait_ns"], 4 * MS)
+    run = rundb.build(os.path.join(folder, "parts.db"),
+                      [rundb.loader(batches[:12], workers=2), rundb.loader(batches[12:], workers=0)])
+    events = trace(run)
+    check_invariants("parts", events)
+    for number, here in ((1, False), (2, True)):
+        lane = [e["tid"] for e in events if e["ph"] == "M" and "name" in e["args"]
+                and e["args"]["name"] == "loader {}: training".format(number)]
+        own = [e for e in events if e.get("tid") in lane and e["ph"] == "X"]
+        t.equal([e["name"] for e in own[:6]],
+                ["wait"] + (["sample", "receive", "fetch"] if here else
+                            ["receive", "fetch", "sample"]) + ["free", "compute"], "order", own)
+        wait, sample = slices(own, "wait")[0], slices(own, "sample")[0]
+        end = round((wait["ts"] + wait["dur"]) * 1000)
+        t.equal(round(sample["ts"] * 1000), round(wait["ts"] * 1000) if here else end - MS, "sample")
 
 
 def check_trace(folder):
@@ -243,11 +265,11 @@ def memory_kb(*arguments):
 
 
 def check_memory(folder):
-    run = large(folder, "big.db", LARGE)
+    small, run = (large(folder, str(count), count) for count in (LARGE // 4, LARGE))
     for arguments in (["trace"], ["trace", "--worst", "20"], ["export", "--view", "batch"]):
-        memory = memory_kb(*arguments, run)
-        t.say(*arguments, "of {} batches: {} kB".format(LARGE, memory))
-        t.check(0 < memory < MOST_KB, arguments, "takes", memory, "kB")
+        less, memory = memory_kb(*arguments, small), memory_kb(*arguments, run)
+        t.say(*arguments, "of {} batches: {} kB, of a quarter {}".format(LARGE, memory, less))
+        t.check(0 < memory < less + MOST_KB, arguments, "takes", memory, "kB, of fewer", less)
     begun = time.monotonic()
     t.equal(t.report("top", run).status, 0, "top")
     t.say("top of as many: {:.3f} s".format(time.monotonic() - begun))
@@ -383,6 +405,7 @@ def main():
     t.need_shim()
     folder = t.scratch()
     check_nested(folder)
+    check_parts(folder)
     check_trace(folder)
     check_ranks(folder)
     check_damaged(folder)

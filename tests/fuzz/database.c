@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "trace_part_sql.h"
+#include "trace_sql.h"
+
 #include "fuzz.h"
 #include "store/database/db_open.h"
 #include "store/fleet/export.h"
@@ -91,6 +94,20 @@ static void read_lines(struct db *db)
 	lines_free(&samples);
 }
 
+static void read_timeline(struct db *db)
+{
+	const struct timeline_worst all = {.worst = -1};
+	const struct timeline_worst some = {.worst = 3, .before = 2, .behind = 1};
+	const struct batch_filter filter = batch_filter_all(1);
+
+	if (timeline_begin(db) < 0)
+		return;
+	timeline_add_part(db, trace_part_sql, &filter, &all);
+	timeline_add_part(db, trace_part_sql, &filter, &some);
+	timeline_events(db, trace_sql, false, ignore_event, NULL);
+	timeline_events(db, trace_sql, true, ignore_event, NULL);
+}
+
 static void read_all(struct db *db)
 {
 	struct tally_list list;
@@ -105,8 +122,7 @@ static void read_all(struct db *db)
 	tally_list_done(&list);
 	gpu_info_read(db, 8, &gpu);
 	gpu_info_done(&gpu);
-	for (int kind = 0; kind < TIMELINE_MAX; kind++)
-		timeline_events(db, (enum timeline_kind)kind, ignore_event, NULL);
+	read_timeline(db);
 	export_views(db, export, db);
 }
 

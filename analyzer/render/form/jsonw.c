@@ -22,25 +22,31 @@ void jsonw_begin(struct jsonw *json, FILE *out, const char *schema)
 	jsonw_string(json, "schema", schema);
 }
 
-static void put_string(const struct jsonw *json, const char *text)
+static void put_rune(const struct jsonw *json, const struct utf8 *rune)
 {
 	FILE *out = json->out;
+
+	if (!rune->valid || (json->is_in_page && rune->code >= 0x7f && !utf8_is_printable(rune)))
+		fputs("\\ufffd", out);
+	else if ((!utf8_is_printable(rune) && rune->code <= 0xffff) ||
+		 (json->is_in_page && escape_find(ESCAPE_HTML, rune->code)))
+		fprintf(out, "\\u%04x", (unsigned)rune->code);
+	else
+		fwrite(rune->bytes, 1, rune->length, out);
+}
+
+static void put_string(const struct jsonw *json, const char *text)
+{
 	struct utf8 rune;
 
-	fputc('"', out);
+	fputc('"', json->out);
 	while (utf8_next(&text, &rune)) {
-		if (!rune.valid ||
-		    (json->is_in_page && rune.code >= 0x7f && !utf8_is_printable(&rune)))
-			fputs("\\ufffd", out);
-		else if (rune.code == '"' || rune.code == '\\')
-			fprintf(out, "\\%c", (int)rune.code);
-		else if ((!utf8_is_printable(&rune) && rune.code <= 0xffff) ||
-			 (json->is_in_page && escape_find(ESCAPE_HTML, rune.code)))
-			fprintf(out, "\\u%04x", (unsigned)rune.code);
+		if (rune.code == '"' || rune.code == '\\')
+			fprintf(json->out, "\\%c", (int)rune.code);
 		else
-			fwrite(rune.bytes, 1, rune.length, out);
+			put_rune(json, &rune);
 	}
-	fputc('"', out);
+	fputc('"', json->out);
 }
 
 /* What stands before a value: comma, line break, key. */
@@ -95,6 +101,22 @@ static void put_value(struct jsonw *json, const char *key, const char *text)
 {
 	lead(json, key);
 	fputs(*text ? text : "null", json->out);
+}
+
+void jsonw_members(struct jsonw *json, const char *object)
+{
+	struct utf8 rune;
+	size_t plain;
+
+	lead(json, NULL);
+	for (object++; object[0] && object[1];) {
+		for (plain = 0; object[plain] >= ' ' && object[plain] < 0x7f && object[plain + 1];)
+			plain++;
+		fwrite(object, 1, plain, json->out);
+		object += plain;
+		if (object[0] && object[1] && utf8_next(&object, &rune))
+			put_rune(json, &rune);
+	}
 }
 
 void jsonw_bool(struct jsonw *json, const char *key, bool value)

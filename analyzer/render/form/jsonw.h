@@ -30,6 +30,10 @@ void jsonw_open(struct jsonw *json, const char *key, char bracket);
 void jsonw_close(struct jsonw *json, char bracket);
 
 void jsonw_string(struct jsonw *json, const char *key, const char *value);
+
+/* All members of an object that is JSON already: "{...}"; there is at least one. */
+void jsonw_members(struct jsonw *json, const char *object);
+
 void jsonw_bool(struct jsonw *json, const char *key, bool value);
 void jsonw_null(struct jsonw *json, const char *key);
 void jsonw_int(struct jsonw *json, const char *key, int64_t value);

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace.h - runs as Chrome's trace events, which ui.perfetto.dev and chrome://tracing open. Events
- * are written as they come and none is kept; of each lane it is remembered where it ends.
+ * trace.h - runs as Chrome's trace events, which ui.perfetto.dev and chrome://tracing open. The
+ * events are made by trace.sql; here they get their lanes. They are written as they come and none
+ * is kept; of each lane it is remembered where its last slice is.
  *
- * A rank is a process. Lanes: of each loader the training's waits and compute, each worker's loads,
- * and the making of iterators; of each thread its slow operations and its NVTX ranges; gaps in the
- * GPU's recording.
- * Counters: finished batches that wait, and how busy the GPU was. Slices of a lane never overlap:
- * what begins before the last one ended is cut, and left out where nothing remains.
+ * A rank is a process, a lane a thread of it. Slices of a lane never overlap: what begins before
+ * the last one ended is cut, and left out where nothing remains.
  */
 #pragma once
 
 #include "render/form/jsonw.h"
-#include "store/run/batch.h"
 #include "store/run/timeline.h"
 
 struct trace_lane;
@@ -32,7 +29,6 @@ void trace_begin(struct tracer *trace, FILE *out, const struct run_info *run);
 
 /* What follows is of this run; `base_ns` of its clock is time 0 of the trace. */
 void trace_run(struct tracer *trace, const struct run_info *run, int64_t base_ns);
-void trace_batch(struct tracer *trace, const struct batch_record *batch);
 void trace_event(struct tracer *trace, const struct timeline_event *event);
 
 /* 0, or -ENOMEM: lanes are missing. */

@@ -4,220 +4,62 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "trace_part_sql.h"
+#include "trace_sql.h"
+
 #include "analysis/statistics/clamp.h"
 #include "render/run/trace.h"
 #include "report/ranks.h"
 #include "store/database/db_open.h"
 
 #define HEAVY_BYTES 200000000 /* more than browsers like */
-#define AFTER       2         /* batches shown behind one of the worst */
-
-/* A range of batches, by their place among those that the options select, and their time. */
-struct window {
-	int64_t first, last;
-	int64_t from_ns, to_ns;
-};
-
-struct windows {
-	struct window *list;
-	size_t count, capacity;
-};
-
-struct worst {
-	struct {
-		int64_t place, wait_ns;
-	} * list;
-	size_t count, most;
-	int64_t place;
-};
+#define RENEW_COUNT 100000
 
 struct stream {
 	struct tracer trace;
 	struct output *output;
-	struct windows windows; /* of the loader that goes by */
-	struct windows shown;   /* of all, in time; none: everything is shown */
-	size_t window;
-	int64_t place, row_count;
-	size_t run_count;
+	struct db *db;
+	size_t run_count, event_count;
+	bool has_batches;
 };
-
-static int add_window(struct windows *windows, const struct window *window)
-{
-	if (windows->count == windows->capacity) {
-		size_t capacity = windows->capacity ? 2 * windows->capacity : 16;
-		struct window *list = reallocarray(windows->list, capacity, sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		windows->list = list;
-		windows->capacity = capacity;
-	}
-	windows->list[windows->count++] = *window;
-	return 0;
-}
-
-/* A heap of the longest waits, the shortest of them on top. */
-static int take_worst(const struct batch_record *batch, void *context)
-{
-	struct worst *worst = context;
-	int64_t place = worst->place++;
-	size_t at = 0, child;
-
-	if (batch->wait_ns < 0)
-		return 0;
-	if (worst->count < worst->most) {
-		at = worst->count++;
-		for (; at && worst->list[(at - 1) / 2].wait_ns > batch->wait_ns; at = (at - 1) / 2)
-			worst->list[at] = worst->list[(at - 1) / 2];
-	} else {
-		if (batch->wait_ns <= worst->list[0].wait_ns)
-			return 0;
-		for (; (child = 2 * at + 1) < worst->count; at = child) {
-			if (child + 1 < worst->count &&
-			    worst->list[child + 1].wait_ns < worst->list[child].wait_ns)
-				child++;
-			if (worst->list[child].wait_ns >= batch->wait_ns)
-				break;
-			worst->list[at] = worst->list[child];
-		}
-	}
-	worst->list[at].place = place;
-	worst->list[at].wait_ns = batch->wait_ns;
-	return 0;
-}
-
-static int by_first(const void *a, const void *b)
-{
-	const struct window *left = a, *right = b;
-
-	return (left->first > right->first) - (left->first < right->first);
-}
-
-/* Around each of the worst: what the workers did before, and how it went on. */
-static int find_windows(const struct options *options, struct db *db,
-			const struct batch_filter *filter, const struct loader_info *loader,
-			struct windows *ret)
-{
-	int64_t before = loader->workers > 0 ? clamp_add(loader->workers, loader->workers) : 4;
-	struct worst worst = {.most = (size_t)options->worst};
-	size_t kept = 0;
-	int r;
-
-	worst.list = calloc(worst.most, sizeof(*worst.list));
-	if (!worst.list)
-		return -ENOMEM;
-	r = batch_each(db, filter, take_worst, &worst);
-	for (size_t i = 0; r == 0 && i < worst.count; i++) {
-		int64_t place = worst.list[i].place;
-		const struct window window = {.first = place < before ? 0 : place - before,
-					      .last = place + AFTER};
-
-		r = add_window(ret, &window);
-	}
-	free(worst.list);
-	if (r < 0 || !ret->count)
-		return r;
-	qsort(ret->list, ret->count, sizeof(*ret->list), by_first);
-	for (size_t i = 1; i < ret->count; i++) {
-		if (ret->list[i].first > ret->list[kept].last + 1)
-			ret->list[++kept] = ret->list[i];
-		else if (ret->list[i].last > ret->list[kept].last)
-			ret->list[kept].last = ret->list[i].last;
-	}
-	ret->count = kept + 1;
-	return 0;
-}
-
-static void note_time(struct window *window, const struct batch_record *batch)
-{
-	int64_t from_ns = batch->begin_ns, to_ns = batch->begin_ns;
-
-	if (from_ns == QUERY_UNKNOWN)
-		return;
-	if (batch->load_begin_ns != QUERY_UNKNOWN && batch->load_begin_ns < from_ns)
-		from_ns = batch->load_begin_ns;
-	if (batch->wait_ns > 0)
-		to_ns = clamp_add(to_ns, batch->wait_ns);
-	if (batch->compute_ns > 0)
-		to_ns = clamp_add(to_ns, batch->compute_ns);
-	if (window->from_ns == QUERY_UNKNOWN || from_ns < window->from_ns)
-		window->from_ns = from_ns;
-	if (window->to_ns == QUERY_UNKNOWN || to_ns > window->to_ns)
-		window->to_ns = to_ns;
-}
-
-static int add_batch(const struct batch_record *batch, void *context)
-{
-	struct stream *stream = context;
-	int64_t place = stream->place++;
-	struct window *window;
-
-	while (stream->window < stream->windows.count &&
-	       stream->windows.list[stream->window].last < place)
-		stream->window++;
-	if (stream->window == stream->windows.count)
-		return 1; /* no more batches of this loader are wanted */
-	window = &stream->windows.list[stream->window];
-	if (place < window->first)
-		return 0;
-	note_time(window, batch);
-	trace_batch(&stream->trace, batch);
-	stream->row_count++;
-	return ferror(stream->output->file) ? -EPIPE : 0;
-}
-
-static int add_loader(const struct options *options, struct db *db,
-		      const struct loader_info *loader, bool part, struct stream *stream)
-{
-	const struct batch_filter filter = {.loader_id = loader->loader_id,
-					    .epoch = options->epoch,
-					    .first = options->first,
-					    .last = options->last};
-	const struct window all = {0, INT64_MAX, QUERY_UNKNOWN, QUERY_UNKNOWN};
-	int r;
-
-	stream->place = 0;
-	stream->window = stream->windows.count = 0;
-	r = options->worst > 0 ? find_windows(options, db, &filter, loader, &stream->windows)
-			       : add_window(&stream->windows, &all);
-	for (size_t i = 0; i < stream->windows.count; i++)
-		stream->windows.list[i].from_ns = stream->windows.list[i].to_ns = QUERY_UNKNOWN;
-	if (r == 0)
-		r = batch_each(db, &filter, add_batch, stream);
-	if (r == 1)
-		r = 0;
-	for (size_t i = 0; part && r == 0 && i < stream->windows.count; i++)
-		r = add_window(&stream->shown, &stream->windows.list[i]);
-	return r;
-}
 
 static int add_event(const struct timeline_event *event, void *context)
 {
 	struct stream *stream = context;
-	size_t i;
 
-	for (i = 0; i < stream->shown.count; i++)
-		if (event->begin_ns >= stream->shown.list[i].from_ns &&
-		    event->begin_ns <= stream->shown.list[i].to_ns)
-			break;
-	if (!stream->shown.count || i < stream->shown.count)
-		trace_event(&stream->trace, event);
+	trace_event(&stream->trace, event);
+	/* There are no more events than the file has room for, and writing them takes its time. */
+	if (!(++stream->event_count % RENEW_COUNT))
+		db_limit_renew(stream->db);
 	return ferror(stream->output->file) ? -EPIPE : 0;
 }
 
-static int add_all(const struct options *options, struct db *db, const struct loader_info *loaders,
-		   size_t count, struct stream *stream)
+static int add_events(const struct options *options, struct db *db,
+		      const struct loader_info *loaders, size_t count, struct stream *stream)
 {
-	bool part = options->worst > 0 || options->epoch >= 0 || options->first >= 0 ||
-		    options->last >= 0 || options->loader >= 0;
-	int r = 0;
+	bool is_whole = options->worst <= 0 && options->epoch < 0 && options->first < 0 &&
+			options->last < 0 && options->loader < 0;
+	int r = timeline_begin(db);
 
-	for (size_t i = 0; r == 0 && i < count; i++)
+	stream->db = db;
+	for (size_t i = 0; r >= 0 && i < count; i++) {
+		const struct batch_filter filter = {.loader_id = loaders[i].loader_id,
+						    .epoch = options->epoch,
+						    .first = options->first,
+						    .last = options->last};
+		/* What the workers did before, and how it went on. */
+		const struct timeline_worst worst = {
+			.worst = options->worst > 0 ? options->worst : -1,
+			.before = loaders[i].workers > 0
+					  ? clamp_add(loaders[i].workers, loaders[i].workers)
+					  : 4,
+			.behind = 2};
+
 		if (options->loader < 0 || options->loader == loaders[i].loader_id)
-			r = add_loader(options, db, &loaders[i], part, stream);
-	for (int kind = 0; r == 0 && kind < TIMELINE_MAX; kind++)
-		r = timeline_events(db, (enum timeline_kind)kind, add_event, stream);
-	return r;
+			r = timeline_add_part(db, trace_part_sql, &filter, &worst);
+		stream->has_batches |= r > 0;
+	}
+	return r < 0 ? r : timeline_events(db, trace_sql, is_whole, add_event, stream);
 }
 
 static void remark(const struct options *options, const struct stream *stream)
@@ -279,8 +121,7 @@ static int add_run(const struct options *options, struct stream *stream,
 		if (!stream->run_count++)
 			trace_begin(&stream->trace, stream->output->file, &run);
 		trace_run(&stream->trace, &run, find_base(files, file));
-		stream->shown.count = 0;
-		r = add_all(&one, db, loaders, count, stream);
+		r = add_events(&one, db, loaders, count, stream);
 		if (r < 0 && !ferror(stream->output->file))
 			status = cmd_fail_read(&one, r);
 	}
@@ -314,7 +155,7 @@ static int add_runs(const struct options *options, const struct rank_files *file
 
 static int show(const struct options *options, const struct rank_files *files)
 {
-	struct stream stream = {.row_count = 0};
+	struct stream stream = {.run_count = 0};
 	struct output output;
 	int status = cmd_open_output(options, &output);
 
@@ -322,12 +163,10 @@ static int show(const struct options *options, const struct rank_files *files)
 		return status;
 	stream.output = &output;
 	status = add_runs(options, files, &stream);
-	if (!status && !stream.row_count)
+	if (!status && !stream.has_batches)
 		status = CMD_CANNOT_SAY;
 	if (stream.run_count)
 		remark(options, &stream);
-	free(stream.windows.list);
-	free(stream.shown.list);
 	return cmd_close_output(&output, status);
 }
 

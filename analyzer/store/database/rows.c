@@ -109,6 +109,33 @@ void rows_fill(sqlite3_stmt *stmt, int i, enum redact_kind kind, char *ret, size
 	snprintf(ret, size, "%s", text ? text : "");
 }
 
+static void show(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	const enum redact_kind *kind = sqlite3_user_data(context);
+	const char *text = redact(*kind, (const char *)sqlite3_value_text(values[0]));
+
+	sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+}
+
+int rows_add_redaction(struct db *db)
+{
+	static const struct {
+		const char *name;
+		enum redact_kind kind;
+	} functions[] = {
+		{"as_it_is", REDACT_NOT},
+		{"redact_call", REDACT_CALL},
+		{"redact_mark", REDACT_MARK},
+		{"redact_text", REDACT_TEXT},
+	};
+	int r = SQLITE_OK;
+
+	for (size_t i = 0; r == SQLITE_OK && i < ARRAY_COUNT(functions); i++)
+		r = sqlite3_create_function(db->handle, functions[i].name, 1, SQLITE_UTF8,
+					    (void *)&functions[i].kind, show, NULL, NULL);
+	return db_errno(r);
+}
+
 /* 1, 0 or -errno. */
 static int is_by_task(struct db *db, int64_t loader_id)
 {
@@ -120,23 +147,34 @@ static int is_by_task(struct db *db, int64_t loader_id)
 	return r < 0 ? r : r == 1 && rows_int(stmt, 0) == 1;
 }
 
+struct rows_range rows_range(const struct batch_filter *filter)
+{
+	int64_t first = filter->first > 0 ? filter->first : 0;
+
+	return (struct rows_range){
+		/* The lowest of all numbers would be NULL. */
+		.low = filter->epoch < 0 ? -INT64_MAX : filter->epoch,
+		.high = filter->epoch < 0 ? INT64_MAX : filter->epoch,
+		.first = first,
+		.count = filter->last < 0	? -1
+			 : filter->last < first ? 0
+						: clamp_add(filter->last - first, 1),
+	};
+}
+
 int rows_of_batches(struct db *db, const char *const sql[ROWS_FORMS],
 		    const struct batch_filter *filter, sqlite3_stmt **ret_stmt)
 {
-	int64_t first = filter->first > 0 ? filter->first : 0;
-	int64_t count = filter->last < 0       ? -1
-			: filter->last < first ? 0
-					       : clamp_add(filter->last - first, 1);
-	/* The lowest of all numbers would be NULL. */
-	int64_t low = filter->epoch < 0 ? -INT64_MAX : filter->epoch;
-	int64_t high = filter->epoch < 0 ? INT64_MAX : filter->epoch;
+	const struct rows_range range = rows_range(filter);
 	int r = is_by_task(db, filter->loader_id);
 
 	if (r < 0)
 		return r;
-	if (count < 0 && !first && sql[2 + r])
-		return rows_ask(db, ret_stmt, sql[2 + r], "nnn", filter->loader_id, low, high);
-	return rows_ask(db, ret_stmt, sql[r], "nnnnn", filter->loader_id, low, high, count, first);
+	if (range.count < 0 && !range.first && sql[2 + r])
+		return rows_ask(db, ret_stmt, sql[2 + r], "nnn", filter->loader_id, range.low,
+				range.high);
+	return rows_ask(db, ret_stmt, sql[r], "nnnnn", filter->loader_id, range.low, range.high,
+			range.count, range.first);
 }
 
 bool rows_is_whole(const struct batch_filter *filter)

@@ -54,6 +54,12 @@ static inline const char *rows_text(sqlite3_stmt *stmt, int i, enum redact_kind 
 	return redact(kind, (const char *)sqlite3_column_text(stmt, i));
 }
 
+/*
+ * Statements may call redact_call(TEXT), redact_mark() and redact_text() from now on, where a text
+ * becomes a part of another one; as_it_is(): REDACT_NOT. The result is a text, whatever it is of.
+ */
+int rows_add_redaction(struct db *db);
+
 /* A copy of it in place of *ret_text, which is freed; NULL stays NULL. 0 or -ENOMEM. */
 int rows_copy(sqlite3_stmt *stmt, int i, enum redact_kind kind, char **ret_text);
 
@@ -123,6 +129,13 @@ static inline int32_t rows_small(sqlite3_stmt *stmt, int i)
 	{                                                                                          \
 		ROWS_PARTS(start, end), start ROWS_EACH end, start ROWS_EACH end                   \
 	}
+
+/* A filter as values for a statement: epochs, the first batch among theirs, how many (-1: all). */
+struct rows_range {
+	int64_t low, high, first, count;
+};
+
+struct rows_range rows_range(const struct batch_filter *filter);
 
 /* Of those the one that fits loader and filter, its values bound. To be finalized, also after an
  * error.

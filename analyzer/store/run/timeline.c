@@ -5,39 +5,60 @@
 
 #include "store/database/rows.h"
 
-static const char *const EVENTS[TIMELINE_MAX] = {
-	[TIMELINE_EPOCH] = "SELECT begin_ns, setup_ns, loader_id, epoch, NULL, NULL"
-			   " FROM t_epoch ORDER BY loader_id, epoch",
-	[TIMELINE_SLOW] = "SELECT ts_ns, ns, pid, tid, class, what FROM t_slow ORDER BY ts_ns, tid",
-	[TIMELINE_GAP] = "SELECT begin_ns, IFNULL(end_ns, (SELECT CAST(value AS INTEGER)"
-			 " FROM t_meta WHERE key = 'end_ns')) - begin_ns, 0, 0, NULL, why"
-			 " FROM t_gap ORDER BY begin_ns",
-	[TIMELINE_MARK] = "SELECT ts_ns, 0, pid, tid, NULL, text FROM t_mark"
-			  " WHERE ns IS NULL ORDER BY ts_ns, tid",
-	[TIMELINE_RANGE] = "SELECT ts_ns, ns, pid, tid, NULL, text FROM t_mark"
-			   " WHERE ns IS NOT NULL ORDER BY ts_ns, ns DESC, tid",
-};
+/* What a file holds is not believed. */
+#define KNOWN(name)                                                                                \
+	", IIF(" #name " BETWEEN 0 AND 9223372036854775807, " #name ", NULL) AS " #name
+#define DELIVERED(place)                                                                           \
+	"CREATE TEMP VIEW delivered AS SELECT loader_id, epoch, task, " place                      \
+	" AS place" BATCH_SEEN(KNOWN) BATCH_LOADED(KNOWN) BATCH_COPIED(KNOWN)                      \
+	" FROM t_batch WHERE batch IS NOT NULL"
 
-int timeline_events(struct db *db, enum timeline_kind kind,
+static const char PART_SQL[] =
+	"CREATE TEMP TABLE part (id INTEGER PRIMARY KEY, loader_id INTEGER, loader TEXT,"
+	" at INTEGER, epoch INTEGER, first_task INTEGER, last_task INTEGER, from_ns INTEGER,"
+	" to_ns INTEGER)";
+
+/* Rows are stored by task, so that only the batches of such a loader need to be sorted. */
+static const char OUT_OF_ORDER_SQL[] =
+	"SELECT 1 FROM t_loader WHERE in_order = 0 AND workers > 0";
+
+int timeline_begin(struct db *db)
+{
+	int r = rows_add_redaction(db);
+
+	if (r == 0)
+		r = db_run(db, rows_any(db, OUT_OF_ORDER_SQL) ? DELIVERED("batch")
+							      : DELIVERED("task"));
+	return r < 0 ? r : db_run(db, PART_SQL);
+}
+
+int timeline_add_part(struct db *db, const char *sql, const struct batch_filter *filter,
+		      const struct timeline_worst *worst)
+{
+	const struct rows_range range = rows_range(filter);
+	ROWS *stmt = NULL;
+	int r = rows_ask(db, &stmt, sql, "nnnnnnnn", filter->loader_id, range.low, range.high,
+			 range.count, range.first, worst->worst, worst->before, worst->behind);
+
+	if (r == 0)
+		r = rows_next(stmt);
+	return r < 0 ? r : sqlite3_changes(db->handle) > 0;
+}
+
+int timeline_events(struct db *db, const char *sql, bool is_whole,
 		    int (*row)(const struct timeline_event *event, void *context), void *context)
 {
-	static const enum redact_kind redacted[TIMELINE_MAX] = {
-		[TIMELINE_EPOCH] = REDACT_NOT,  [TIMELINE_SLOW] = REDACT_CALL,
-		[TIMELINE_GAP] = REDACT_TEXT,   [TIMELINE_MARK] = REDACT_MARK,
-		[TIMELINE_RANGE] = REDACT_MARK,
-	};
 	ROWS *stmt = NULL;
-	int r = rows_prepare(db, EVENTS[kind], &stmt);
+	int r = rows_ask(db, &stmt, sql, "n", (int64_t)is_whole);
 
 	while (r == 0 && (r = rows_next(stmt)) == 1) {
 		const struct timeline_event event = {
-			.kind = kind,
-			.begin_ns = rows_int(stmt, 0),
-			.ns = rows_int(stmt, 1),
-			.pid = rows_int(stmt, 2),
-			.tid = rows_int(stmt, 3),
-			.class = rows_text(stmt, 4, REDACT_NOT),
-			.what = rows_text(stmt, 5, redacted[kind]),
+			.lane = rows_text(stmt, 0, REDACT_NOT),
+			.at = rows_int(stmt, 1),
+			.kind = rows_text(stmt, 2, REDACT_NOT),
+			.begin_ns = rows_int(stmt, 3),
+			.ns = rows_int(stmt, 4),
+			.members = rows_text(stmt, 5, REDACT_NOT),
 		};
 
 		r = row(&event, context);

@@ -1,30 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline.h - what happened when, beside batches: one row after the other in the order of time,
- * none of which is kept. Functions return 0, a negative errno (db.h), or what stopped them.
+ * timeline.h - what happened when: the events of a run, as a statement of the caller's makes them,
+ * one after the other; none is kept. Functions return 0, a negative errno (db.h), or what stopped
+ * them.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "store/database/run.h"
 
-enum timeline_kind {
-	TIMELINE_EPOCH, /* an iterator was made; `pid` is its loader, `tid` its epoch */
-	TIMELINE_SLOW,  /* a slow operation */
-	TIMELINE_GAP,   /* the GPU was not recorded */
-	TIMELINE_MARK,  /* dlprof_mark() */
-	TIMELINE_RANGE, /* of NVTX; an outer one comes before those in it */
-	TIMELINE_MAX
+/*
+ * Lets statements read, besides the tables of the file,
+ *   delivered  t_batch without what was never delivered; a number that is below zero, or is none,
+ *              is NULL; `place` is the order of delivery in an epoch
+ *   part       the batches that are shown: ranges of tasks; it is empty
+ * and call as_it_is(TEXT), redact_call(), redact_mark() and redact_text(): each text that becomes
+ * a part of a row goes through one of these.
+ */
+int timeline_begin(struct db *db);
+
+/* Of the batches, the `worst` longest waits (-1: all), and so many before and behind each. */
+struct timeline_worst {
+	int64_t worst, before, behind;
 };
 
-/* Strings are valid until the function that is called returns; they may be NULL. */
+/*
+ * Has a statement add batches of a loader to `part`: trace_part.sql names its parameters.
+ * 1: it did, 0: there are none.
+ */
+int timeline_add_part(struct db *db, const char *sql, const struct batch_filter *filter,
+		      const struct timeline_worst *worst);
+
 struct timeline_event {
-	enum timeline_kind kind;
-	int64_t begin_ns, ns, pid, tid;
-	const char *class, *what;
+	const char *lane;    /* NULL: it is in none */
+	int64_t at;          /* place of the lane among others */
+	const char *kind;    /* of those in trace.sql */
+	int64_t begin_ns;    /* QUERY_UNKNOWN, as is: */
+	int64_t ns;
+	const char *members; /* a JSON object: name, arguments */
 };
 
-/* Every event of that kind. */
-int timeline_events(struct db *db, enum timeline_kind kind,
+/* Every row of a statement; ?1: the whole run is shown. Strings live until `row` returns. */
+int timeline_events(struct db *db, const char *sql, bool is_whole,
 		    int (*row)(const struct timeline_event *event, void *context), void *context);

@@ -1,0 +1,88 @@
+-- The trace of a run: each row is an event of the file, in the order in which they are written.
+--   lane, at     the lane's name and its place among the others; a counter has none
+--   kind         slice   of a lane whose slices follow one another
+--                nested  may begin within another slice of its lane: it is drawn below that
+--                within  a part of the slice that the lane got last
+--                moment, counter
+--   begin_ns, ns when it began and its length, of the run's clock
+--   event        its name and arguments; an argument that is NULL is left out
+-- A new kind of event is one more SELECT. The first two columns say where its rows go among the
+-- others, the third which event of a batch comes first; only `shown` may be read in its own order.
+--
+-- `delivered` and `part` are made by timeline.c, `part` is filled by trace_part.sql.
+-- ?1: the whole run is shown, and not only what happened while a part of its batches was made.
+WITH shown AS NOT MATERIALIZED (SELECT id, loader, at, delivered.*,
+		-- Without workers the samples are chosen at the beginning of a wait, else at its end.
+		worker_id IS NULL AND IFNULL(load_begin_ns >= begin_ns, 0) AS is_made_here,
+		IIF(sample_ns <= wait_ns, sample_ns, 0) AS sampled_ns,
+		begin_ns + wait_ns AS end_ns
+	FROM part CROSS JOIN delivered USING (loader_id, epoch)
+	WHERE task BETWEEN first_task AND last_task),
+received AS NOT MATERIALIZED (SELECT *,
+		end_ns - IIF(is_made_here, 0, IFNULL(sampled_ns, 0)) AS received_ns
+	FROM shown WHERE receive_ns > 0)
+SELECT lane, at, kind, begin_ns, ns, json_patch('{}', event) FROM (
+SELECT id, place, 0, loader || 'training' AS lane, at, 'slice' AS kind, begin_ns, wait_ns AS ns,
+	json_object('name', IIF(head_ready, 'wait (ready)', 'wait'),
+		'args', json_object('epoch', epoch + 0, 'batch', batch, 'worker', worker_id,
+			'head_of_line_s', hol_ns / 1e9, 'sample_s', sample_ns / 1e9,
+			'fetch_s', fetch_ns / 1e9, 'fetch_count', fetch_count,
+			'free_s', free_ns / 1e9, 'gpu_idle_s', gpu_idle_wait_ns / 1e9)) AS event
+	FROM shown
+UNION ALL SELECT id, place, 1, loader || 'training', at, 'within', begin_ns, sampled_ns,
+	'{"name":"sample"}'
+	FROM shown WHERE is_made_here AND sampled_ns > 0
+UNION ALL SELECT id, place, 2, loader || 'training', at, 'within', received_ns - receive_ns,
+	receive_ns, '{"name":"receive"}'
+	FROM received
+-- The bytes of a fetch come before and after others of the receiving; it is drawn at the end.
+UNION ALL SELECT id, place, 3, loader || 'training', at, 'within', received_ns - fetch_ns, fetch_ns,
+	'{"name":"fetch"}'
+	FROM received WHERE fetch_ns BETWEEN 1 AND receive_ns
+UNION ALL SELECT id, place, 4, loader || 'training', at, 'within', end_ns - sampled_ns, sampled_ns,
+	'{"name":"sample"}'
+	FROM shown WHERE NOT is_made_here AND sampled_ns > 0
+UNION ALL SELECT id, place, 5, loader || 'training', at, 'slice', end_ns, free_ns,
+	'{"name":"free"}'
+	FROM shown WHERE free_ns > 0
+UNION ALL SELECT id, place, 6, loader || 'training', at, 'slice', end_ns + IFNULL(free_ns, 0),
+	compute_ns,
+	json_object('name', 'compute', 'args', json_object('epoch', epoch + 0, 'batch', batch))
+	FROM shown
+UNION ALL SELECT id, place, 7, loader || IFNULL('worker ' || worker_id, 'loads'),
+	at + 1 + MIN(IFNULL(worker_id, -1), 900), 'slice', load_begin_ns, load_ns,
+	json_object('name', 'load', 'args', json_object('epoch', epoch + 0, 'batch', batch,
+		'open_s', open_ns / 1e9, 'read_s', read_ns / 1e9, 'decode_s', decode_ns / 1e9,
+		'collate_s', collate_ns / 1e9, 'cpu_s', cpu_ns / 1e9, 'samples', samples,
+		'read_bytes', read_bytes))
+	FROM shown
+UNION ALL SELECT id, place, 8, NULL, NULL, 'counter', begin_ns, NULL,
+	json_object('name', loader || 'finished batches', 'args', json_object('value', qdepth))
+	FROM shown WHERE qdepth >= 0
+UNION ALL SELECT id, place, 9, NULL, NULL, 'counter', begin_ns, NULL,
+	json_object('name', loader || 'GPU busy',
+		'args', json_object('value', 1.0 * gpu_busy_ns / (1.0 * wait_ns + compute_ns)))
+	FROM shown WHERE gpu_busy_ns >= 0 AND wait_ns + compute_ns > 0
+UNION ALL SELECT 1 << 40, loader_id, epoch, printf('loader %d: iterators', loader_id), 1000000,
+	'slice', begin_ns, setup_ns,
+	json_object('name', 'make iterator', 'args', json_object('epoch', epoch + 0))
+	FROM t_epoch
+UNION ALL SELECT 2 << 40, ts_ns, tid,
+	printf('slow operations of thread %d (process %d)', tid, pid), 1000000, 'nested', ts_ns, ns,
+	json_object('name', IFNULL(as_it_is(class), 'operation'),
+		'args', json_object('what', redact_call(what)))
+	FROM t_slow
+UNION ALL SELECT 3 << 40, begin_ns, 0, 'GPU not recorded', 1000000, 'slice', begin_ns,
+	IFNULL(end_ns, (SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'end_ns')) - begin_ns,
+	json_object('name', IFNULL(redact_text(why), 'gap'))
+	FROM t_gap
+UNION ALL SELECT 4 << 40, ts_ns, tid, 'marks', 1000000, 'moment', ts_ns, NULL,
+	json_object('name', IFNULL(redact_mark(text), ''), 's', 'p')
+	FROM t_mark WHERE ns IS NULL
+-- Of ranges that begin together the outer one first.
+UNION ALL SELECT 5 << 40, ts_ns, -ns, printf('ranges of thread %d (process %d)', tid, pid), 1000000,
+	'nested', ts_ns, ns,
+	json_object('name', IFNULL(NULLIF(redact_mark(text), ''), 'range'))
+	FROM t_mark WHERE ns NOT NULL
+ORDER BY 1, 2, 3)
+WHERE ?1 OR id < 1 << 40 OR EXISTS (SELECT 1 FROM part WHERE begin_ns BETWEEN from_ns AND to_ns)
