@@ -244,7 +244,7 @@ struct thread {
 	const void *asked[2];		/* the innermost first */
 	uint64_t asked_end_ns, asked_ns;	/* 0: nothing is to be recorded just now */
 
-	/* Not the main thread: what it does between its waits, and the main one; python/relay.c. */
+	/* Not the main thread: what it does between its waits, and the main one; batch/ahead.c. */
 	uint32_t ahead_count;
 	uint64_t ahead_main_ns;		/* CPU time of the main thread when it began */
 	uint64_t ahead_own_ns, ahead_exit_ns;

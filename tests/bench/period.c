@@ -2,7 +2,7 @@
 /*
  * period.c - how often the period test is wrong, how often it finds what is there, how long it
  * takes. `period false N`: N series of each aperiodic family; exit status 1 if more than 0.1 % have
- * a period. `period power N`: the table of analysis.md 3.4. `period speed BATCHES`.
+ * a period. `period power N`: a table of its power. `period speed BATCHES`.
  */
 #include <math.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@ struct boot {
 
 /*
  * Bootstrap of the ratio of a judged series: 400 resamples, fixed seed. Its batches are drawn in
- * circular blocks of 2 p W (analysis.md 6: shorter blocks are too wide), or longer where what is
+ * circular blocks of 2 p W (../README.md: shorter blocks are too wide), or longer where what is
  * slow stays slow for longer; its later epochs' starts and ends are drawn among themselves, since
  * another run has as many of them. Long series are summed up to 16384 cells first, of which a block
  * takes what it takes. What the account holds beside this series varies by the finding's

@@ -287,7 +287,7 @@ static void set_supply(const struct batch_series *s, struct finding *f, const st
 	f->eta = ratio((double)f->steady_count, f->steady_ns) / fmin(supply, demand);
 }
 
-/* D of the header; analysis.md 2.4. */
+/* The drain ratio D of stall.h. */
 static void set_drain(const struct batch_series *s, struct finding *f)
 {
 	struct stats_column compute = steady(s, s->compute_ns);

@@ -7,7 +7,7 @@
  * difference. The stall ratio is the account's (account.h). A difference is one where its 95 %
  * interval leaves out 0 and it is 2 % of the step (of a load, for what a load consists of; 2 points
  * of stall): runs of the same thing differ by that much for reasons that no single run shows
- * (ux.md 2.3). That nothing differs is said only where a difference of a quarter would have shown:
+ *. That nothing differs is said only where a difference of a quarter would have shown:
  * two short runs cannot say.
  */
 #pragma once

@@ -68,7 +68,7 @@ int events_long_period(const struct events *events, const struct fold_segment *s
 
 /*
  * Gaps in batches between large events, those of half of cap_ns or more: the timer rule of
- * analysis.md 3.7 for logs in which lines are missing now and then, so that no phase lasts.
+ * analysis/README.md for logs in which lines are missing now and then, so that no phase lasts.
  */
 struct event_gaps {
 	size_t large_count;

@@ -2,7 +2,7 @@
 /*
  * period.h - do the events of a series (stalls, long steps, long loads) come every P batches?
  *
- * The row-folded test of analysis.md 3.2: false positives 0.004 % at alpha 1 % over 21 kinds of
+ * The row-folded test of analysis/README.md: false positives 0.004 % at alpha 1 % over 21 kinds of
  * series without a period, where autocorrelation, Fisher's g and Lomb-Scargle have 18 to 68 %.
  * Deterministic; O(n) plus a part that is bounded (2^20 values are folded at most).
  */

@@ -2,7 +2,7 @@
 /*
  * replay.h - run the recorded loads and steps through another loader than the one they came from.
  *
- * In order, PyTorch's DataLoader is this recursion (analysis.md 1.1; S start of a load, F its end,
+ * In order, PyTorch's DataLoader is this recursion (S start of a load, F its end,
  * R request, D delivery, L load, C compute, W workers, p prefetch), begun anew in each epoch:
  *
  *     S[j] = max(F[j-W], D[j-pW]) + lag    F[j] = S[j] + L[j]

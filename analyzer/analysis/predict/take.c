@@ -230,7 +230,7 @@ static bool is_sampled(size_t part, size_t count)
 	return part * SAMPLE_PARTS / parts != (part + 1) * SAMPLE_PARTS / parts;
 }
 
-/* Without workers the wait is the load (analysis.md 8). */
+/* Without workers the wait is the load. */
 static const float *find_loads(const struct batch_series *s)
 {
 	return !s->load_ns && s->workers == 0 ? s->wait_ns : s->load_ns;

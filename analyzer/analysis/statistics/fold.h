@@ -5,8 +5,8 @@
  * A series of values in [0, 1] is cut into rows of P. Null hypothesis: every row may be rotated by
  * any shift without making a difference. That keeps trends, bursts and what a row holds, and
  * destroys only what the rows have in common: the phase. Under it the mean of a column is a mean of
- * independent values in [0, 1], which Hoeffding's and Bennett's inequalities bound (analysis.md
- * 3.2). No value may be NAN; all of this is deterministic.
+ * independent values in [0, 1], which Hoeffding's and Bennett's inequalities bound (the formula
+ * is in analysis/README.md). No value may be NAN; all of this is deterministic.
  */
 #pragma once
 

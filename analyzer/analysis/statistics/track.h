@@ -8,7 +8,7 @@
  *
  * Batches are no independent samples: waits alternate with a period of W batches, and storage or a
  * neighbour can be slow for hundreds of them. A bootstrap over blocks of a fixed length then says
- * "different" of 24 to 53 % of pairs of equal runs (ux.md 2.3, correlation .99), and no length is
+ * "different" of 24 to 53 % of pairs of equal runs (autocorrelation .99), and no length is
  * right for all. So the run is cut into blocks of many lengths, up to an eighth of it; each length
  * gives a variance of the mean, which what neighbouring blocks have in common makes larger, and the
  * widest interval of them counts.

@@ -1,6 +1,6 @@
 -- schema.sql - everything a dlprof database holds. Tables are ours; the views are the promise.
 -- Times: nanoseconds of CLOCK_MONOTONIC. Sizes: bytes. NULL: not observed, never 0.
--- user_version and application_id are set by db.c.
+-- user_version and application_id are set by schema.c.
 
 CREATE TABLE t_meta (
 	key TEXT PRIMARY KEY,
