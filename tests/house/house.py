@@ -4,6 +4,7 @@
 usage: house.py [ROOT [BUILD]]: with other folders, to plant a fault and see it found.
 """
 import ast
+import glob
 import os
 import re
 import subprocess
@@ -99,6 +100,9 @@ def text(path):
         return file.read()
 
 
+# Headers and sources of others that comments name.
+FOREIGN = {"cupti_activity.h", "libio.h", "b.c"}
+
 # Which of shim/'s folders stand on which.
 HEIGHT = {"base": 0, "record": 1, "slots": 2, "batch": 2, "decode": 3, "hooks": 3, "python": 3,
           "cuda": 3, ".": 4}
@@ -184,6 +188,42 @@ def check_circles(room):
                     folders.setdefault(os.path.dirname(own), set()).add(os.path.dirname(found))
     equal(circles_of(arrows), [], room, "has circles of files")
     equal(circles_of(folders), [], room, "has circles of folders")
+
+
+def check_mentions():
+    """A comment that names a file of ours (room/file.c, or file.c beside it) names one that exists."""
+    known = set(files(*FOLDERS))
+    rooms = {folder for path in known for folder in os.path.dirname(path).split("/")}
+    leaves = {os.path.basename(path) for path in known}
+    counted = 0
+    for path in files("shim", "analyzer", "include", "tests", endings=(".c", ".h", ".def", ".S")):
+        for comment in re.findall(r"/\*.*?\*/", text(path), re.DOTALL):
+            for name in re.findall(r"(?<![\w/.<])((?:\w+/)*\w+\.(?:c|h|S|def|sql))\b", comment):
+                room, leaf = os.path.split(name)
+                if room and not set(room.split("/")) & rooms:
+                    continue  # another project's, as linux/magic.h
+                counted += 1
+                found = any(("/" + one).endswith("/" + name) for one in known) if room else leaf in leaves
+                check(found or (not room and leaf in FOREIGN), path, "names", name, "that is not there")
+    check(counted > 300, "mentions of files were found:", counted)
+
+
+def check_calls(room, *patterns):
+    """No two object files call one another, however indirectly: includes do not show it where files share a header."""
+    objects = sorted(path for pattern in patterns for path in glob.glob(os.path.join(dlprof_test.BUILD, pattern)))
+    defines, needs = {}, {}
+    for path in objects:
+        listed = subprocess.run(["nm", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+        for line in listed.stdout.splitlines():
+            kind, name = line.split()[-2:]
+            if kind == "U":
+                needs.setdefault(path, set()).add(name)
+            elif kind.isupper():
+                defines.setdefault(name, path)
+    arrows = {path: {defines[name] for name in needs.get(path, ()) if name in defines} for path in objects}
+    check(len(objects) > 50 and sum(map(len, arrows.values())) > len(objects), room, "has objects:", len(objects))
+    equal([[os.path.basename(path) for path in circle] for circle in circles_of(arrows)], [], room,
+          "has circles of files that call one another")
 
 
 def check_frameworks():
@@ -366,6 +406,8 @@ def main():
     check_rooms()
     check_circles("analyzer")
     check_circles("shim")
+    check_calls("analyzer", "analyzer/*.p/*.o", "analyzer/line/*.p/*.o")
+    check_mentions()
     check_frameworks()
     check_meta()
     check_options()

@@ -34,7 +34,7 @@ __attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *doctor,
 						      enum doctor_status status, const char *id,
 						      const char *fix, const char *format, ...);
 
-/* doctor.c: library, drain, output, shared memory, forks, environment, GPU. */
+/* place.c: library, drain, output, shared memory, forks, environment, GPU. */
 void doctor_place(struct doctor *doctor);
 
 /* left.c: folders of runs that were killed together with their drain, where segments are made. */

@@ -168,13 +168,13 @@ int html_write_ranks(const struct ranks *ranks, FILE *out)
 static int put_job(struct html *html, const struct ranks *job, size_t number)
 {
 	struct outline outline;
-	char text[JOBS_ID];
+	char text[RANKS_ID];
 	int r = ranks_outline(job, 0, false, &outline);
 
 	html->outline = &outline;
 	if (r == 0) {
 		html_put(html, "<section id=\"job%zu\">\n<h2>Job ", number);
-		html_text(html, jobs_id_words(job, text));
+		html_text(html, ranks_id_words(job, text));
 		html_put(html, "</h2>\n");
 		html_answer(html, job->job.verdict, "");
 		html_items(html, RANKS_LIMITS, "quiet");

@@ -9,21 +9,13 @@
 #include "render/form/verdict.h"
 #include "render/jobs/ranks.h"
 
-const char *jobs_id_words(const struct ranks *job, char text[JOBS_ID])
-{
-	snprintf(text, JOBS_ID, "%s", job->job_id ? job->job_id : "not known");
-	if (job->attempt > 0)
-		page_append(text, JOBS_ID, " (%" PRId64 ")", job->attempt);
-	return text;
-}
-
 static void add_row(const struct ranks *job, struct outline *o)
 {
 	const struct rank_finding *found = &job->job;
 	const struct verdict *verdict = verdict_of(found->verdict);
 	char text[RANKS_COUNT], share[UNITS_MAX];
 
-	outline_cells(o, jobs_id_words(job, text),
+	outline_cells(o, ranks_id_words(job, text),
 		      ranks_share_words(found->verdict, found->stall_ratio, share), NULL);
 	outline_sign(o, verdict->sign);
 	outline_cell(o, "%s", verdict->word);
@@ -38,7 +30,7 @@ int jobs_outline(const char *path, const struct ranks *jobs, size_t count, struc
 {
 	static const char *const headings[] = {"Job (attempt)", "#Stall", "Input-bound",
 					       "#Culprit",      "Ranks",  NULL};
-	char text[RANKS_DOUBT], id[JOBS_ID];
+	char text[RANKS_DOUBT], id[RANKS_ID];
 
 	*o = (struct outline){0};
 	outline_items(o, OUTLINE_HEAD);
@@ -53,7 +45,7 @@ int jobs_outline(const char *path, const struct ranks *jobs, size_t count, struc
 	for (size_t i = 0; i < count; i++)
 		for (size_t at = 0; ranks_doubt_words(&jobs[i], &at, text);)
 			outline_item(o, "Less sure", "about job %s: %s",
-				     jobs_id_words(&jobs[i], id), text);
+				     ranks_id_words(&jobs[i], id), text);
 	outline_items(o, OUTLINE_MORE);
 	outline_item(o, "More", "dlprof-report --job ID %s", path);
 	return o->failed ? -ENOMEM : 0;

@@ -23,6 +23,14 @@ static const char *verdict_words(const struct rank_finding *job, char text[VERDI
 				job->stall_ratio);
 }
 
+const char *ranks_id_words(const struct ranks *job, char text[RANKS_ID])
+{
+	snprintf(text, RANKS_ID, "%s", job->job_id ? job->job_id : "not known");
+	if (job->attempt > 0)
+		page_append(text, RANKS_ID, " (%" PRId64 ")", job->attempt);
+	return text;
+}
+
 #define RANKS_MOST_NAMED 8
 
 /* One more of "3, 8-15"; false: it was not, as enough are named. */
@@ -258,12 +266,12 @@ static void collectives_words(const struct ranks *ranks, char *text, size_t size
 
 static void add_head(const struct ranks *ranks, struct outline *o)
 {
-	char count[RANKS_COUNT], id[JOBS_ID];
+	char count[RANKS_COUNT], id[RANKS_ID];
 
 	outline_items(o, OUTLINE_HEAD);
 	ranks_count_words(ranks, count);
 	if (ranks->job_id)
-		outline_item(o, "", "job %s, %s", jobs_id_words(ranks, id), count);
+		outline_item(o, "", "job %s, %s", ranks_id_words(ranks, id), count);
 	else
 		outline_item(o, "", "%s", count);
 	outline_cell(o, "%s", ranks->path);

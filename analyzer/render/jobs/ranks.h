@@ -78,8 +78,8 @@ struct jsonw;
 void ranks_json_doubts(struct jsonw *json, const struct ranks *ranks);
 
 /* "71 (1)": with its attempt, if it is not the first. */
-#define JOBS_ID 64
-const char *jobs_id_words(const struct ranks *job, char text[JOBS_ID]);
+#define RANKS_ID 64
+const char *ranks_id_words(const struct ranks *job, char text[RANKS_ID]);
 
 /* A row for each of several jobs, which `path` holds. 0 or -ENOMEM; outline_done() anyway. */
 int jobs_outline(const char *path, const struct ranks *jobs, size_t count, struct outline *o);

@@ -7,7 +7,7 @@
 
 #include "render/form/units.h"
 #include "render/run/code.h"
-#include "render/run/screen.h"
+#include "render/run/shares.h"
 #include "render/run/stages.h"
 #include "render/run/step.h"
 
@@ -21,7 +21,7 @@ static void add_part(struct outline *o, const char *label, const struct account 
 {
 	char share[UNITS_MAX];
 
-	outline_cells(o, label, UNITS_TIME(ns), screen_share(a, part, share), note, NULL);
+	outline_cells(o, label, UNITS_TIME(ns), shares_of(a, part, share), note, NULL);
 }
 
 /* The account in full, and what is not part of it: start-up, batches without GPU times. */

@@ -9,7 +9,7 @@
 #include "render/form/units.h"
 #include "render/run/code.h"
 #include "render/run/explain.h"
-#include "render/run/screen.h"
+#include "render/run/shares.h"
 #include "render/run/stages.h"
 
 #define MOST_NAMED     4 /* slow workers */
@@ -99,9 +99,9 @@ static const char *cost_share(const struct report *report, const struct cause_co
 	const struct account *account = &report->finding.account;
 
 	if (cost->cause == CAUSE_DELIVERY || cost->cause == CAUSE_WORKER_INTERPRETER)
-		return screen_share(account, ACCOUNT_RECEIVING, buffer);
+		return shares_of(account, ACCOUNT_RECEIVING, buffer);
 	if (cost->cause == CAUSE_SAMPLER)
-		return screen_share(account, ACCOUNT_SAMPLING, buffer);
+		return shares_of(account, ACCOUNT_SAMPLING, buffer);
 	return units_share(buffer, cost->share);
 }
 

@@ -14,10 +14,10 @@
 #include "render/run/ended.h"
 #include "render/run/explain.h"
 #include "render/run/screen.h"
+#include "render/run/shares.h"
 #include "render/run/stages.h"
 #include "render/run/step.h"
 
-#define MOST_PARTS   (ACCOUNT_PART_MAX + 1)
 #define STARTUP      0.02 /* of the time: from there on worth its words */
 #define LOSS_SERIOUS 0.01 /* of the records */
 #define ALONE        0.20 /* of the steps, in collectives alone */
@@ -143,112 +143,11 @@ static void add_verdict(const struct report *report, struct outline *o)
 		outline_cell(o, "%s", verdict_remedy(f->gap));
 }
 
-struct part {
-	const char *label;
-	enum page_color tone;
-	int part; /* enum account_part, ACCOUNT_PART_MAX for the rest */
-	double ns;
-	int64_t units; /* of the whole */
-};
-
-static size_t find_parts(const struct account *a, struct part ret[MOST_PARTS])
-{
-	static const struct part kinds[ACCOUNT_PART_MAX] = {
-		[ACCOUNT_NOT_READY] = {"not ready", PAGE_RED},
-		[ACCOUNT_RECEIVING] = {"receiving", PAGE_YELLOW},
-		[ACCOUNT_SAMPLING] = {"sampling", PAGE_YELLOW},
-		[ACCOUNT_EPOCH_START] = {"epoch start", PAGE_RED},
-		[ACCOUNT_EPOCH_END] = {"epoch end", PAGE_RED},
-	};
-	double known_ns = 0;
-	size_t n = 0, part;
-
-	for (part = 0; part < ACCOUNT_PART_MAX; part++) {
-		if (!(a->part_ns[part] > 0))
-			continue;
-		known_ns += a->part_ns[part];
-		ret[n] = kinds[part];
-		ret[n].part = (int)part;
-		ret[n++].ns = a->part_ns[part];
-	}
-	/* In an old run some of the waiting, or all, belongs to no part. */
-	if (a->wait_ns - known_ns > a->time_ns / 1e6)
-		ret[n++] = (struct part){.label = "waiting",
-					 .tone = PAGE_RED,
-					 .part = ACCOUNT_NOT_READY,
-					 .ns = a->wait_ns - known_ns};
-	return n;
-}
-
-/*
- * Whole units of each part that sum to `all`, which is the headline's figure: the largest
- * remainders are rounded up, so that none is off by one or more.
- */
-static void share_out(struct part *parts, size_t count, double units_per_ns, int64_t all)
-{
-	int64_t left = all;
-
-	for (size_t i = 0; i < count; i++) {
-		parts[i].units = (int64_t)floor(parts[i].ns * units_per_ns);
-		left -= parts[i].units;
-	}
-	for (; count && left > 0; left--) {
-		double largest = -INFINITY;
-		size_t most = 0;
-
-		for (size_t i = 0; i < count; i++) {
-			double rest = parts[i].ns * units_per_ns - (double)parts[i].units;
-
-			if (rest > largest) {
-				largest = rest;
-				most = i;
-			}
-		}
-		parts[most].units++;
-	}
-}
-
-/* All percentages are of one time. They sum to 100, and those of waiting to the headline's. */
-static size_t divide(const struct account *a, struct part ret[MOST_PARTS], int64_t *ret_whole)
-{
-	/* As units_share() writes the headline: tenths below ten percent. */
-	const int64_t whole = a->ratio * 100 < 9.95 ? 1000 : 100;
-	const int64_t waiting = llrint(a->ratio * (double)whole);
-	size_t count = find_parts(a, ret);
-
-	share_out(ret, count, (double)whole / a->time_ns, waiting);
-	ret[count++] =
-		(struct part){"step", PAGE_DIM, ACCOUNT_PART_MAX, a->step_ns, whole - waiting};
-	*ret_whole = whole;
-	return count;
-}
-
-static const char *units_words(int64_t units, int64_t whole, char buffer[UNITS_MAX])
-{
-	snprintf(buffer, UNITS_MAX, "%.*f %%", whole > 100 && units < whole ? 1 : 0,
-		 (double)units * 100 / (double)whole);
-	return buffer;
-}
-
-const char *screen_share(const struct account *account, int part, char buffer[UNITS_MAX])
-{
-	struct part parts[MOST_PARTS];
-	int64_t whole;
-	size_t count = divide(account, parts, &whole);
-
-	for (size_t i = 0; i < count; i++)
-		if (parts[i].part == part && parts[i].units)
-			return units_words(parts[i].units, whole, buffer);
-	return units_share(buffer, (part < ACCOUNT_PART_MAX ? account->part_ns[part]
-							    : account->step_ns) /
-					   account->time_ns);
-}
-
 static void add_account(const struct report *report, struct outline *o)
 {
 	static const char *const headings[] = {"part", "#share", "#time", NULL};
 	const struct account *a = &report->finding.account;
-	struct part parts[MOST_PARTS];
+	struct share_part parts[SHARES_MOST];
 	char words[UNITS_MAX];
 	size_t count, i;
 	int64_t whole;
@@ -256,14 +155,14 @@ static void add_account(const struct report *report, struct outline *o)
 	if (isnan(a->ratio) || !(a->time_ns > 0))
 		return;
 	outline_table(o, SCREEN_ACCOUNT, headings);
-	count = divide(a, parts, &whole);
+	count = shares_divide(a, parts, &whole);
 	for (i = 0; i < count; i++) {
 		if (!parts[i].units)
 			continue;
 		outline_row(o, parts[i].tone);
 		outline_share(o, parts[i].ns / a->time_ns, parts[i].part);
 		outline_cell(o, "%s", parts[i].label);
-		outline_cell(o, "%s", units_words(parts[i].units, whole, words));
+		outline_cell(o, "%s", shares_words(parts[i].units, whole, words));
 		outline_cell(o, "%s", UNITS_TIME(parts[i].ns));
 	}
 }

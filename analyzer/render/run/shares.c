@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/run/shares.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static size_t find_parts(const struct account *a, struct share_part ret[SHARES_MOST])
+{
+	static const struct share_part kinds[ACCOUNT_PART_MAX] = {
+		[ACCOUNT_NOT_READY] = {"not ready", PAGE_RED},
+		[ACCOUNT_RECEIVING] = {"receiving", PAGE_YELLOW},
+		[ACCOUNT_SAMPLING] = {"sampling", PAGE_YELLOW},
+		[ACCOUNT_EPOCH_START] = {"epoch start", PAGE_RED},
+		[ACCOUNT_EPOCH_END] = {"epoch end", PAGE_RED},
+	};
+	double known_ns = 0;
+	size_t n = 0, part;
+
+	for (part = 0; part < ACCOUNT_PART_MAX; part++) {
+		if (!(a->part_ns[part] > 0))
+			continue;
+		known_ns += a->part_ns[part];
+		ret[n] = kinds[part];
+		ret[n].part = (int)part;
+		ret[n++].ns = a->part_ns[part];
+	}
+	/* In an old run some of the waiting, or all, belongs to no part. */
+	if (a->wait_ns - known_ns > a->time_ns / 1e6)
+		ret[n++] = (struct share_part){.label = "waiting",
+					       .tone = PAGE_RED,
+					       .part = ACCOUNT_NOT_READY,
+					       .ns = a->wait_ns - known_ns};
+	return n;
+}
+
+/*
+ * Whole units of each part that sum to `all`, which is the headline's figure: the largest
+ * remainders are rounded up, so that none is off by one or more.
+ */
+static void share_out(struct share_part *parts, size_t count, double units_per_ns, int64_t all)
+{
+	int64_t left = all;
+
+	for (size_t i = 0; i < count; i++) {
+		parts[i].units = (int64_t)floor(parts[i].ns * units_per_ns);
+		left -= parts[i].units;
+	}
+	for (; count && left > 0; left--) {
+		double largest = -INFINITY;
+		size_t most = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			double rest = parts[i].ns * units_per_ns - (double)parts[i].units;
+
+			if (rest > largest) {
+				largest = rest;
+				most = i;
+			}
+		}
+		parts[most].units++;
+	}
+}
+
+/* All percentages are of one time. They sum to 100, and those of waiting to the headline's. */
+size_t shares_divide(const struct account *a, struct share_part ret[SHARES_MOST],
+		     int64_t *ret_whole)
+{
+	/* As units_share() writes the headline: tenths below ten percent. */
+	const int64_t whole = a->ratio * 100 < 9.95 ? 1000 : 100;
+	const int64_t waiting = llrint(a->ratio * (double)whole);
+	size_t count = find_parts(a, ret);
+
+	share_out(ret, count, (double)whole / a->time_ns, waiting);
+	ret[count++] = (struct share_part){"step", PAGE_DIM, ACCOUNT_PART_MAX, a->step_ns,
+					   whole - waiting};
+	*ret_whole = whole;
+	return count;
+}
+
+const char *shares_words(int64_t units, int64_t whole, char buffer[UNITS_MAX])
+{
+	snprintf(buffer, UNITS_MAX, "%.*f %%", whole > 100 && units < whole ? 1 : 0,
+		 (double)units * 100 / (double)whole);
+	return buffer;
+}
+
+const char *shares_of(const struct account *account, int part, char buffer[UNITS_MAX])
+{
+	struct share_part parts[SHARES_MOST];
+	int64_t whole;
+	size_t count = shares_divide(account, parts, &whole);
+
+	for (size_t i = 0; i < count; i++)
+		if (parts[i].part == part && parts[i].units)
+			return shares_words(parts[i].units, whole, buffer);
+	return units_share(buffer, (part < ACCOUNT_PART_MAX ? account->part_ns[part]
+							    : account->step_ns) /
+					   account->time_ns);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shares.h - the parts of an account in whole percent, which sum to 100 and to the headline. */
+#pragma once
+
+#include "analysis/account/account.h"
+#include "render/form/page.h"
+#include "render/form/units.h"
+
+#define SHARES_MOST (ACCOUNT_PART_MAX + 1)
+
+struct share_part {
+	const char *label;
+	enum page_color tone;
+	int part; /* enum account_part; ACCOUNT_PART_MAX: the steps */
+	double ns;
+	int64_t units; /* of the whole: percent, or tenths of a percent */
+};
+
+/*
+ * Fills `ret` with the parts that took time, the steps last, and `ret_whole` with the units that
+ * make the whole: 100, or 1000 where the ratio is below ten percent. Returns how many parts.
+ */
+size_t shares_divide(const struct account *account, struct share_part ret[SHARES_MOST],
+		     int64_t *ret_whole);
+
+/* "8 %", "0.8 %": `buffer` is returned. */
+const char *shares_words(int64_t units, int64_t whole, char buffer[UNITS_MAX]);
+
+/* The share of one part (ACCOUNT_PART_MAX: the steps), as shares_divide() has it. */
+const char *shares_of(const struct account *account, int part, char buffer[UNITS_MAX]);
