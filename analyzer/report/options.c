@@ -65,7 +65,7 @@ static const struct line_verb VERBS[VERB_MAX] = {
 				 "are aligned by their hosts' wall clocks. With several runs, "
 				 "--worst applies to each run."},
 	[VERB_EXPORT] =
-		{"export", "RUN.db... [--csv] -o FOLDER|--into FLEET.db",
+		{"export", "RUN.db... -o FOLDER|--into FLEET.db",
 		 "views as CSV, or jobs as rows of a database", .fewest = 1, .most = -1,
 		 .about = "Writes one file per view of a run into FOLDER, or with --view only that "
 			  "view, to a file or standard output. Times are seconds of the monotonic "
