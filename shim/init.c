@@ -23,6 +23,7 @@
 #include "decode/decode.h"
 #include "python/audit.h"
 #include "python/interpreter/patch.h"
+#include "python/interpreter/stop.h"
 #include "python/loaders/dali.h"
 #include "python/loaders/tfdata.h"
 #include "python/torch/identity.h"
@@ -98,6 +99,7 @@ __attribute__((constructor)) static void init_begin(void)
 	nvtx_prepare();
 	start_ready(got_begin, begin_recording);
 	consumer_ready(identity_epoch_ended);
+	stop_ready(init_finish);
 	audit_install();
 	if (when && strcmp(when, "always") == 0)
 		start_recording();

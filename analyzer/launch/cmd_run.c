@@ -21,7 +21,7 @@ extern char **environ;
 /* The options that are variables. 0 or -errno. */
 static int set_options(const struct launch_options *options)
 {
-	char slow_us[24];
+	char slow_us[24], stop_after[24];
 	const struct {
 		const char *name, *value;
 	} settings[] = {
@@ -32,11 +32,14 @@ static int set_options(const struct launch_options *options)
 		{"DLPROF_SEGMENT_DIR", options->segment_dir},
 		{"DLPROF_LOG", options->log},
 		{"DLPROF_SLOW_US", options->slow_us < 0 ? NULL : slow_us},
+		{"DLPROF_STOP_AFTER", options->stop_after < 0 ? NULL : stop_after},
+		{"DLPROF_SET", *options->set ? options->set : NULL},
 		{"DLPROF_ACTIVATE", options->always ? "always" : NULL},
 		{"DLPROF_QUIET", options->quiet ? "1" : NULL},
 	};
 
 	snprintf(slow_us, sizeof(slow_us), "%lld", (long long)options->slow_us);
+	snprintf(stop_after, sizeof(stop_after), "%lld", (long long)options->stop_after);
 	for (size_t i = 0; i < ARRAY_COUNT(settings); i++)
 		if (settings[i].value && setenv(settings[i].name, settings[i].value, 1) < 0)
 			return -errno;

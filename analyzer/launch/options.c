@@ -2,10 +2,13 @@
 #include "launch/options.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "dlprof/levels.h"
 #include "dlprof/units.h"
 #include "launch/scene.h"
+#include "launch/set.h"
 #include "line/near.h"
 
 #define ON      LINE_ON
@@ -56,6 +59,18 @@ static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 #define TEXT(field)  .kind = LINE_TEXT, AT(field)
 #define WHOLE(field) .kind = LINE_WHOLE, AT(field)
 
+/* Several are one, each with a place of its own. */
+static bool take_set(void *context, const char *argument)
+{
+	struct launch_options *options = context;
+	size_t length = strlen(options->set);
+	int more = snprintf(options->set + length, sizeof(options->set) - length, "%s%s",
+			    length ? ";" : "", argument);
+
+	options->set_is_too_long |= length + (size_t)more >= sizeof(options->set);
+	return true;
+}
+
 static const struct line_option OPTIONS[] = {
 	{"output", 'o', "FILE", .help = "the database; %p, %r, ... as in DLPROF_OUT", TEXT(output),
 	 .verbs = RECORDS},
@@ -74,6 +89,12 @@ static const struct line_option OPTIONS[] = {
 	{"log", .argument = "FILE", .help = "log there what dlprof does, or to stderr (DLPROF_LOG)",
 	 TEXT(log), .verbs = RUN},
 	{"always", .help = "from the start of every process (DLPROF_ACTIVATE)", FLAG(always),
+	 .verbs = RUN},
+	{"set", .argument = "KEY=VALUE,...",
+	 .help = "make loaders with workers=8,prefetch_factor=4,... (DLPROF_SET)", .take = take_set,
+	 .verbs = RUN},
+	{"stop-after", .argument = "N",
+	 .help = "end the command after N batches (DLPROF_STOP_AFTER)", WHOLE(stop_after),
 	 .verbs = RUN},
 	{"exec", .help = "become the command; no report when it has ended", FLAG(exec),
 	 .verbs = RUN},
@@ -110,10 +131,10 @@ const struct line_program launch_program = {
 int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 {
 	struct line *line = &ret->line;
-	char near[NEAR_WORDS];
+	char near[NEAR_WORDS], why[260];
 	int r;
 
-	*ret = (struct launch_options){.slow_us = -1, .seconds = -1};
+	*ret = (struct launch_options){.slow_us = -1, .stop_after = -1, .seconds = -1};
 	r = line_parse(&launch_program, ret, argc, argv, line);
 	if (r < 0)
 		return r;
@@ -131,5 +152,11 @@ int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 	if (ret->verb == LAUNCH_NONE)
 		return line_problem(line, "something is missing: dlprof run CMD..., dlprof doctor "
 					  "or dlprof demo (see --help)");
+	if (ret->set_is_too_long)
+		return line_problem(line, "--set: these are too many settings");
+	if (*ret->set && !set_check(ret->set, why, sizeof(why)))
+		return line_problem(line, "--set: %s", why);
+	if (ret->stop_after == 0)
+		return line_problem(line, "--stop-after: a number of batches from 1");
 	return line_check_words(&launch_program, line);
 }

@@ -17,7 +17,9 @@ struct launch_options {
 	const char *output;
 	/* As the DLPROF_ variable of the same meaning; NULL: left as it is. */
 	const char *detail, *batch_fn, *cuda, *segment_dir, *log;
-	int64_t slow_us; /* -1: left as it is */
+	char set[1024]; /* of all --set, joined by ';'; "": none */
+	bool set_is_too_long;
+	int64_t slow_us, stop_after; /* -1: left as it is */
 	int64_t seconds; /* -1: not given */
 	bool always, dry_run, exec, quiet, json, ascii;
 };

@@ -140,7 +140,8 @@ struct dlprof_header {
 	uint32_t unused;
 	/*
 	 * Lines "Ltext\n": L = 'w' warning, 'i' information, '+' patch point found, '-' missing,
-	 * 'd' decode library whose callers were found, 'm' "KEY VALUE" for the meta table.
+	 * 's' what a loader was set to, 'd' decode library whose callers were found, 'm' "KEY
+	 * VALUE" for the meta table.
 	 * A line that its writer did not finish is cut at the first 0.
 	 */
 	char notes[DLPROF_NOTES_BYTES];

@@ -141,6 +141,20 @@ static bool set_slow_us(const char *value)
 	return us > 0;
 }
 
+static bool set_stop_after(const char *value)
+{
+	return strlen(value) <= 12 && dlprof_take_number(&value, &config.stop_after) && !*value &&
+	       config.stop_after > 0;
+}
+
+static bool set_loaders(const char *value)
+{
+	const char *at;
+	size_t length;
+
+	return dlprof_set_parse(value, &config.set, &at, &length) == DLPROF_SET_FINE;
+}
+
 /* One colon, and names with single dots between them; letters beyond ASCII are Python's to judge.
  */
 static bool is_batch_fn(const char *value)
@@ -229,6 +243,11 @@ void config_note(void)
 		text_join(&line, options[i].name, " wants ", options[i].wants, ", not '",
 			  getenv(options[i].name), "'; the default is in force");
 		note_add('w', line.buffer);
+	}
+	if (config.set.count) {
+		text_init(&line, line_buffer, sizeof(line_buffer));
+		text_join(&line, "set ", getenv("DLPROF_SET"));
+		note_add('m', line.buffer);
 	}
 	for (char **entry = environ; entry && *entry; entry++) {
 		const char *end = strchr(*entry, '=');

@@ -7,6 +7,7 @@
 
 #include "base/sys.h"
 #include "dlprof/levels.h"
+#include "dlprof/set.h"
 
 #define CONFIG_LEVEL(constant, name, help) CONFIG_DETAIL_##constant,
 enum config_detail { DLPROF_DETAIL_LEVELS(CONFIG_LEVEL, CONFIG_LEVEL, CONFIG_LEVEL) };
@@ -22,6 +23,8 @@ struct config {
 	enum config_detail detail;
 	enum config_cuda cuda;
 	uint64_t slow_ns;
+	uint64_t stop_after;		/* batches; 0: the program ends by itself */
+	struct dlprof_set_list set;	/* what loaders are to be made with */
 	bool activate_always;
 	bool quiet;
 };
@@ -50,5 +53,5 @@ bool config_cuda_is_off(void);
 /* Fills `config`. A bad value leaves the default in force and is remembered for config_note(). */
 void config_read(void);
 
-/* Notes bad values, unknown names and a DLPROF_LOG that cannot be written to. */
+/* Notes bad values, unknown names, DLPROF_SET, and a DLPROF_LOG that cannot be written to. */
 void config_note(void);

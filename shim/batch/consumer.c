@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "base/config.h"
 #include "base/sys.h"
 #include "base/text.h"
 #include "batch/pinning.h"
@@ -63,6 +64,14 @@ static uint64_t local_stream(void)
 static bool is_nested(const struct thread *thread)
 {
 	return thread->wait_depth || thread->load_depth || thread->worker >= 0;
+}
+
+bool consumer_is_inside(void)
+{
+	const struct thread *thread = activate_on() ? thread_self : NULL;
+
+	return ahead_is_here() ||
+	       (thread && thread->life == thread_life && is_nested(thread));
 }
 
 static uint16_t flags_of(const struct consumer *consumer, bool nested)
@@ -340,6 +349,26 @@ static void keep_failed(struct thread *thread, const struct dlprof_event *event)
 	thread->failed_ns += event->duration_ns;
 }
 
+/* A forked child begins at 0. */
+static struct {
+	_Atomic uint64_t count;
+	_Atomic uint32_t pid;
+} delivered;
+
+static void count_delivered(void)
+{
+	const uint32_t pid = (uint32_t)sys_getpid();
+
+	if (atomic_exchange(&delivered.pid, pid) != pid)
+		delivered.count = 0;
+	delivered.count++;
+}
+
+uint64_t consumer_delivered(void)
+{
+	return delivered.pid == (uint32_t)sys_getpid() ? delivered.count : 0;
+}
+
 /* False: this wait belongs to no thread. */
 static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, uint64_t end_ns)
 {
@@ -361,6 +390,8 @@ static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, ui
 			summary_batch(wait->account, end_ns);
 			training_batch(thread, event);
 		}
+		if (unlikely(config.stop_after) && !wait->nested)
+			count_delivered();
 		if (!wait->nested && wait->account == thread->account)
 			thread->free_since_ns = end_ns;
 		run_watch(end_ns);

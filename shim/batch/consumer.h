@@ -116,6 +116,12 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, 
 /* It returned the batch that was asked for as `task`. */
 void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task);
 
+/* Whether this thread is within a wait or a load, or no thread of the training's at all. */
+bool consumer_is_inside(void);
+
+/* How many the training of this process has been handed out, of all loaders. */
+uint64_t consumer_delivered(void);
+
 /* It returned no batch: the epoch is over, or it raised. */
 void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed);
 

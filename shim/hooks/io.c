@@ -9,6 +9,7 @@
 #include <stdarg.h>
 
 #include "base/clock.h"
+#include "base/written.h"
 #include "record/tally.h"
 
 static inline bool has_slot(void)
@@ -75,6 +76,8 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 
 	if (unlikely(!activate_on()))
 		return;
+	if (unlikely(config.stop_after) && fd >= 0 && (flags & O_ACCMODE) != O_RDONLY)
+		written_add(path);
 	if (is_path_read(fd < 0))
 		kind = fd_kind_of_path(path);
 	if ((flags & O_ACCMODE) == O_WRONLY || (flags & (O_DIRECTORY | O_PATH)))

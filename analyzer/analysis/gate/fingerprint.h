@@ -41,6 +41,7 @@ enum fingerprint_class {
 	FIELD(PREFETCH_FACTOR, "prefetch_factor", SETTING, NUMBER)                                 \
 	FIELD(IN_ORDER, "in_order", SETTING, FLAG)                                                 \
 	FIELD(PERSISTENT_WORKERS, "persistent_workers", SETTING, FLAG)                             \
+	FIELD(SET, "set", SETTING, TEXT)                                                          \
 	FIELD(COMMAND, "command", NOTE, TEXT)                                                      \
 	FIELD(HOST, "host", NOTE, TEXT)                                                            \
 	FIELD(KERNEL, "kernel", NOTE, TEXT)                                                        \

@@ -218,7 +218,10 @@ static void take_point(struct facts *facts, bool is_found, const char *point)
 /* A doubt is of what the verdict says; a warning, of what is known beside it. */
 static const char *note_level(char level)
 {
-	return level == '?' ? "doubt" : level == 'w' ? "warning" : "info";
+	return level == '?'   ? "doubt"
+	       : level == 'w' ? "warning"
+	       : level == 's' ? "set"
+			      : "info";
 }
 
 /* Patch points go into a list each, the rest into the note table. */

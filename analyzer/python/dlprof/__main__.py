@@ -7,7 +7,7 @@ from dlprof import PROGRAMS
 
 # Of `dlprof run`: these take the next word.
 _WITH_VALUE = {"-o", "--output", "--detail", "--slow-us", "--batch-fn", "--cuda", "--segment-dir",
-               "--log", "--library"}
+               "--log", "--set", "--stop-after", "--library"}
 
 
 def _become(name, arguments):

@@ -59,7 +59,7 @@ static const char *value_text(const struct fingerprint *print, enum fingerprint_
 
 	switch (fingerprint_fields[field].kind) {
 	case FINGERPRINT_TEXT:
-		return print->text[field];
+		return *print->text[field] ? print->text[field] : "nothing";
 	case FINGERPRINT_FLAG:
 		return number ? "true" : "false";
 	case FINGERPRINT_NUMBER:

@@ -66,8 +66,9 @@ bool ended_workers(const struct run_info *run, char *text, size_t size)
 	char name[24];
 
 	*text = '\0';
-	/* Who kills the program often kills all of it. */
-	if (is_all || !by || run->killed_count < 1 || run->killed_worker == QUERY_UNKNOWN)
+	/* Who kills the program often kills all of it, as dlprof does where it ends it. */
+	if (is_all || run->stop_after > 0 || !by || run->killed_count < 1 ||
+	    run->killed_worker == QUERY_UNKNOWN)
 		return false;
 	page_append(text, size, "Worker %" PRId64, run->killed_worker);
 	if (run->killed_count > 1)

@@ -78,6 +78,8 @@ static void add_run(struct jsonw *json, const struct report *report)
 	jsonw_string(json, "kernel", run->kernel);
 	jsonw_int(json, "processes", run->process_count);
 	jsonw_bool(json, "live", report->live);
+	jsonw_int(json, "stopped_after", run->stop_after);
+	set_json(report, json);
 	add_end(json, report);
 	jsonw_close(json, '}');
 }

@@ -55,6 +55,10 @@ void advise_patterns_json(const struct report *report, struct jsonw *json);
 /* "whatif", "advice", "not_useful". */
 void advise_json(const struct report *report, struct jsonw *json);
 
+/* set.c: what loaders were set to from outside: an item of "why"; "set". */
+void set_outline(const struct report *report, struct outline *outline);
+void set_json(const struct report *report, struct jsonw *json);
+
 /* gpu_outline.c: the chapter "gpu": busy, idle and why, copies, host time in sync, kernels. */
 void gpu_outline(const struct report *report, struct outline *outline);
 

@@ -53,6 +53,8 @@ struct report {
 	size_t stuck_count;
 	char **notes;
 	size_t note_count;
+	char **set_done; /* what --set changed: "train.py:16: workers 1 -> 4", for each loader */
+	size_t set_count;
 };
 
 /*

@@ -246,6 +246,7 @@ static void add_why(const struct report *report, struct outline *o)
 	/* Whose the cause is comes before it. */
 	add_only(report, o);
 	add_which(report, o);
+	set_outline(report, o);
 	if (!cause)
 		return;
 	if (report->diagnosis.cause != CAUSE_NONE || !evidence_add_step(report, text, sizeof(text)))

@@ -38,6 +38,9 @@ void judge_done(struct report *report)
 	while (report->note_count)
 		free(report->notes[--report->note_count]);
 	free(report->notes);
+	while (report->set_count)
+		free(report->set_done[--report->set_count]);
+	free(report->set_done);
 }
 
 /* The loader to judge: the one asked for, else the first, which has most time. */
@@ -171,6 +174,8 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0)
 		r = query_notes(db, &report->notes, &report->note_count);
 	if (r == 0)
+		r = query_set(db, &report->set_done, &report->set_count);
+	if (r == 0)
 		r = read_inside(db, &report->inside);
 	if (r == 0)
 		r = gpu_info_read(db, MOST_TALLIES, &report->gpu);
@@ -212,6 +217,8 @@ void judge_fingerprint(const struct report *report, struct fingerprint *ret)
 	ret->text[FINGERPRINT_FRAMEWORKS] = run->frameworks;
 	ret->text[FINGERPRINT_CLOCK] = report->finding.by_gpu ? "gpu" : "host";
 	ret->text[FINGERPRINT_GPU] = run->gpu;
+	/* What no run before this had, none was recorded with. */
+	ret->text[FINGERPRINT_SET] = run->set ? run->set : "";
 	ret->text[FINGERPRINT_COMMAND] = run->command;
 	ret->text[FINGERPRINT_HOST] = run->host;
 	ret->text[FINGERPRINT_KERNEL] = run->kernel;

@@ -36,6 +36,8 @@ static inline double query_known(int64_t value)
 	FACT(PATCH_MISSING, char *, patch_missing)     /* comma-separated; "": all were found */   \
 	FACT(DECODERS_PATCHED, char *, decoders_seen)  /* likewise: their calls were observed */   \
 	FACT(DECODERS_HIDDEN, char *, decoders_hidden) /* "LIBRARY in MODULE,...": not observed */ \
+	FACT(SET, char *, set) /* DLPROF_SET: what loaders were to be made with */                 \
+	FACT(STOP_AFTER, int64_t, stop_after) /* batches, where dlprof ended it */                 \
 	FACT(NVTX, char *, nvtx) /* "recorded", or why its ranges are not though asked for */      \
 	FACT(START_UNIX_NS, int64_t, start_unix_ns)                                                \
 	FACT(START_NS, int64_t, start_ns)                                                          \

@@ -82,6 +82,7 @@ static const char EPOCHS_SQL[] =
 
 static const char NOTES_SQL[] = "SELECT text FROM t_note"
 				" WHERE level IN ('doubt', 'warning') ORDER BY level, rowid";
+static const char SET_SQL[] = "SELECT text FROM t_note WHERE level = 'set' ORDER BY rowid";
 
 #define FIELD(id, type, member) {META_##id, offsetof(struct run_info, member)},
 static const struct meta_field FIELDS[] = {RUN_FACTS(FIELD)};
@@ -378,9 +379,9 @@ static int take_note(sqlite3_stmt *stmt, void *item)
 	return r < 0 ? r : *note != NULL;
 }
 
-int query_notes(struct db *db, char ***ret_notes, size_t *ret_count)
+static int read_notes(struct db *db, const char *sql, char ***ret_notes, size_t *ret_count)
 {
-	int r = rows_list(db, NOTES_SQL, 0, sizeof(**ret_notes), take_note, ret_notes, ret_count);
+	int r = rows_list(db, sql, 0, sizeof(**ret_notes), take_note, ret_notes, ret_count);
 
 	if (r == 0)
 		return 0;
@@ -389,4 +390,14 @@ int query_notes(struct db *db, char ***ret_notes, size_t *ret_count)
 	free(*ret_notes);
 	*ret_notes = NULL;
 	return r;
+}
+
+int query_notes(struct db *db, char ***ret_notes, size_t *ret_count)
+{
+	return read_notes(db, NOTES_SQL, ret_notes, ret_count);
+}
+
+int query_set(struct db *db, char ***ret_changes, size_t *ret_count)
+{
+	return read_notes(db, SET_SQL, ret_changes, ret_count);
 }

@@ -26,3 +26,6 @@ int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t
 
 /* Notes of level doubt, then warning, oldest first; *ret_notes and each to be freed. */
 int query_notes(struct db *db, char ***ret_notes, size_t *ret_count);
+
+/* What --set changed, a text for each loader and time: "train.py:16: workers 1 -> 4". Likewise. */
+int query_set(struct db *db, char ***ret_changes, size_t *ret_count);

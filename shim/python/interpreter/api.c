@@ -231,3 +231,21 @@ PyObject *api_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char 
 	py.PyErr_Clear();
 	return value;
 }
+
+bool api_in_daemon(void)
+{
+	static int32_t known_pid;
+	static bool servant;
+	const int32_t pid = sys_getpid();
+	OWNED PyObject *process = NULL;
+	PyObject *module;
+
+	if (likely(known_pid == pid))
+		return servant;
+	module = api_module("multiprocessing.process");
+	if (module)
+		process = api_get_named(module, "_current_process");
+	servant = process && api_get_flag(process, "daemon", false);
+	known_pid = pid;
+	return servant;
+}

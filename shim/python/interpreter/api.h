@@ -69,6 +69,12 @@ bool api_main_interpreter(void);
 /* Of sys.modules, borrowed; NULL: it is not there. */
 PyObject *api_module(const char *name);
 
+/*
+ * Whether this process is a daemon of multiprocessing's: somebody's worker, which never trains and
+ * may have no children.
+ */
+bool api_in_daemon(void);
+
 /* Attribute or NULL; never leaves an exception behind. New reference. */
 PyObject *api_get(PyObject *object, PyObject *name);
 PyObject *api_get_named(PyObject *object, const char *name);

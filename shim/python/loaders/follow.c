@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/note.h"
 #include "python/interpreter/standin.h"
+#include "python/interpreter/stop.h"
 #include "python/loaders/tfdata.h"
 #include "python/torch/iterator.h"
 #include "record/activate.h"
@@ -173,6 +174,7 @@ static PyObject *next(struct followed *one, PyObject *callable, PyObject *args, 
 	struct consumer_wait wait;
 	PyObject *batch;
 
+	stop_look();
 	if (one->what.gives_way || one->what.ahead)
 		return next_after(one, callable, args, kwargs);
 	if (!one->consumer.over)
@@ -189,11 +191,7 @@ static PyObject *next(struct followed *one, PyObject *callable, PyObject *args, 
 
 bool follow_inside(void)
 {
-	const struct thread *thread = activate_on() ? thread_self : NULL;
-
-	return ahead_is_here() ||
-	       (thread && thread->life == thread_life &&
-		(thread->wait_depth || thread->load_depth || thread->worker >= 0));
+	return consumer_is_inside();
 }
 
 static struct followed *find_made(const struct follow_what *what, const PyObject *object)

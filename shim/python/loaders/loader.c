@@ -99,28 +99,9 @@ static struct follow_what what_of(const struct row *row, PyObject *object)
 	};
 }
 
-/* A daemon of multiprocessing's is somebody's worker, and never trains: it may have no children. */
-static bool look_for_daemon(void)
-{
-	static int32_t known_pid;
-	static bool servant;
-	const int32_t pid = sys_getpid();
-	OWNED PyObject *process = NULL;
-	PyObject *module;
-
-	if (likely(known_pid == pid))
-		return servant;
-	module = api_module("multiprocessing.process");
-	if (module)
-		process = api_get_named(module, "_current_process");
-	servant = process && api_get_flag(process, "daemon", false);
-	known_pid = pid;
-	return servant;
-}
-
 static bool is_inside(void)
 {
-	return follow_inside() || look_for_daemon();
+	return follow_inside() || api_in_daemon();
 }
 
 static bool is_left_out(const struct row *row, PyObject *object)
@@ -264,7 +245,7 @@ static PyObject *on_thread(const struct row *row, PyObject *original, PyObject *
 {
 	PyObject *object = self_of(args), *result;
 
-	if (object && !look_for_daemon())
+	if (object && !api_in_daemon())
 		ahead_enter(object, row->kind);
 	result = py.PyObject_Call(original, args, kwargs);
 	ahead_leave();

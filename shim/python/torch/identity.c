@@ -227,6 +227,13 @@ void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iter
 		refer(&known->iterator, iterator);
 }
 
+const char *identity_made_at(PyObject *loader)
+{
+	const struct mark *mark = mark_of(loader, false);
+
+	return mark && mark->origin ? mark->place : NULL;
+}
+
 const char *identity_place(PyObject *loader)
 {
 	const struct mark *mark = mark_of(loader, false);

@@ -29,6 +29,9 @@ bool identity_is_known(PyObject *loader);
 void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iterator,
 		     const struct consumer_facts *facts);
 
+/* Where its constructor was called; NULL: that was not seen. */
+const char *identity_made_at(PyObject *loader);
+
 /* Where it was made, once for each number; NULL: not known, or recorded already. */
 const char *identity_place(PyObject *loader);
 

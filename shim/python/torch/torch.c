@@ -9,9 +9,11 @@
 #include "dlprof/units.h"
 #include "python/interpreter/later.h"
 #include "python/interpreter/patch.h"
+#include "python/interpreter/stop.h"
 #include "python/torch/descriptor.h"
 #include "python/torch/identity.h"
 #include "python/torch/iterator.h"
+#include "python/torch/torch_set.h"
 #include "record/activate.h"
 
 #define DATALOADER "torch.utils.data.dataloader"
@@ -163,11 +165,11 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 	int64_t length;
 
 	begin_recording();
+	loader = api_argument(args, NULL, 0, NULL);
+	torch_set_loader(loader);
 	iterator = iterator_make(original, args, kwargs, begin_ns);
 	if (!iterator || !activate_on())
 		return iterator;
-	loader = py.PyTuple_GetItem(args, 0);
-	py.PyErr_Clear();
 	if (!length_of(loader, &length)) {
 		py.Py_DecRef(iterator);
 		return NULL;
@@ -282,6 +284,7 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 
 	if (!consumer_record())
 		return py.PyObject_Call(original, args, kwargs);
+	stop_look();
 	iterator = py.PyTuple_GetItem(args, 0);
 	consumer = iterator ? iterator_state(iterator) : NULL;
 	if (iterator && unlikely(!consumer || !(consumer->stream || consumer->skipping)) &&

@@ -11,6 +11,7 @@
 #include "python/interpreter/patch.h"
 #include "python/sample/steps.h"
 #include "python/torch/made.h"
+#include "python/torch/torch_set.h"
 #include "record/activate.h"
 #include "record/span.h"
 
@@ -149,6 +150,7 @@ static void enter_worker(const struct worker_loop *loop, PyObject *args, PyObjec
 	thread->stream = torch_pipe_inode(results, "_writer");
 	thread->generation = 0;
 	patch_attribute(indices, &index_method);
+	torch_set_worker();
 	event.worker = thread->worker;
 	event.begin_ns = clock_now_ns();
 	event.stream = thread->stream;

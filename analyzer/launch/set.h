@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* set.h - --set of the command line: what it asks for, or what of it makes no sense. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether all of it can be understood. Else `problem` says what cannot, and what is possible. */
+bool set_check(const char *text, char *problem, size_t size);

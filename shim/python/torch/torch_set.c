@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/torch/torch_set.h"
+
+#include "base/config.h"
+#include "base/note.h"
+#include "base/text.h"
+#include "dlprof/units.h"
+#include "python/torch/identity.h"
+
+#define PREFETCH 2	/* PyTorch's, where there are workers and nobody says otherwise */
+
+/* A loader that is made to have settings, and the note of it. */
+struct setting {
+	PyObject *loader, *fields; /* fields: its __dict__, past what __setattr__ refuses */
+	const char *place;
+	struct text *note;
+};
+
+static const char *word(enum dlprof_set key, int64_t value, char *buffer, size_t size)
+{
+	const char *words = dlprof_set_rows[key].words;
+	struct text text;
+
+	text_init(&text, buffer, size);
+	if (!*words) {
+		text_add_number(&text, value);
+		return buffer;
+	}
+	for (; value > 0 && strchr(words, '|'); value--)
+		words = strchr(words, '|') + 1;
+	text_add_bytes(&text, words, strcspn(words, "|"));
+	return buffer;
+}
+
+static void refuse(const struct setting *setting, enum dlprof_set key, const char *why)
+{
+	TEXT(line, 256);
+
+	text_join(&line, dlprof_set_rows[key].key, " was not set at ",
+		  setting->place ? setting->place : "a loader", ": ", why);
+	note_add('w', line.buffer);
+}
+
+/* "workers 2 -> 4". Before < 0: it was none. */
+static void tell(const struct setting *setting, enum dlprof_set key, int64_t before, int64_t after)
+{
+	char words[2][32];
+
+	if (before == after)
+		return;
+	text_join(setting->note, setting->note->length ? ", " : "", dlprof_set_rows[key].key, " ",
+		  before < 0 ? "none" : word(key, before, words[0], sizeof(words[0])), " -> ",
+		  after < 0 ? "none" : word(key, after, words[1], sizeof(words[1])));
+}
+
+static void put(const struct setting *setting, const char *name, PyObject *value)
+{
+	OWNED PyObject *owned = value;
+
+	if (!value || py.PyDict_SetItemString(setting->fields, name, value) < 0)
+		py.PyErr_Clear();
+}
+
+static PyObject *none(void)
+{
+	py.Py_IncRef(py.none);
+	return py.none;
+}
+
+static bool has_field(const struct setting *setting, const char *name)
+{
+	return py.PyDict_GetItemString(setting->fields, name) != NULL;
+}
+
+static int64_t prefetch_of(PyObject *loader)
+{
+	return api_get_number(loader, "prefetch_factor", -1);
+}
+
+/* Without workers nothing may be left that only workers have. Returns how many there are. */
+static int64_t set_workers(const struct setting *setting, int64_t wanted)
+{
+	const int64_t before = api_get_number(setting->loader, "num_workers", 0);
+
+	if (wanted < 0)
+		return before;
+	tell(setting, DLPROF_SET_WORKERS, before, wanted);
+	put(setting, "num_workers", py.PyLong_FromLongLong(wanted));
+	if (wanted == 0) {
+		put(setting, "prefetch_factor", none());
+		put(setting, "persistent_workers", py.PyBool_FromLong(0));
+		put(setting, "timeout", py.PyLong_FromLongLong(0));
+	} else if (prefetch_of(setting->loader) < 0) {
+		put(setting, "prefetch_factor", py.PyLong_FromLongLong(PREFETCH));
+	}
+	return wanted;
+}
+
+static void set_prefetch(const struct setting *setting, int64_t wanted)
+{
+	tell(setting, DLPROF_SET_PREFETCH, prefetch_of(setting->loader), wanted);
+	put(setting, "prefetch_factor", py.PyLong_FromLongLong(wanted));
+}
+
+static void set_flag(const struct setting *setting, enum dlprof_set key, int32_t wanted)
+{
+	const char *name = dlprof_set_rows[key].key;
+
+	if (!has_field(setting, name)) {
+		refuse(setting, key, "this PyTorch has no such setting");
+		return;
+	}
+	tell(setting, key, api_get_flag(setting->loader, name, false), wanted);
+	put(setting, name, py.PyBool_FromLong(wanted));
+}
+
+/* Its setter makes a context of the name. */
+static void set_context(const struct setting *setting, int32_t wanted)
+{
+	static struct api_name name = {"multiprocessing_context", NULL};
+	static const char *const made[] = {"_dlprof_context", NULL};
+	char buffer[32];
+	OWNED PyObject *value = py.PyUnicode_FromString(
+		word(DLPROF_SET_CONTEXT, wanted, buffer, sizeof(buffer)));
+	bool is_set = value && api_name(&name) &&
+		      py.PyObject_SetAttr(setting->loader, name.string, value) == 0;
+
+	py.PyErr_Clear();
+	if (!is_set) {
+		refuse(setting, DLPROF_SET_CONTEXT, "PyTorch refuses it");
+		return;
+	}
+	if (!has_field(setting, made[0])) {
+		text_join(setting->note, setting->note->length ? ", " : "", "context -> ", buffer);
+		put(setting, made[0], py.PyBool_FromLong(1));
+	}
+}
+
+/* Of torch.multiprocessing, which forked workers inherit. True: it was another. */
+static bool set_sharing(int32_t wanted, struct text *note)
+{
+	OWNED PyObject *get = NULL, *set = NULL, *now = NULL, *value = NULL, *args = NULL;
+	PyObject *module = api_module("torch.multiprocessing");
+	char buffer[32];
+
+	py.PyErr_Clear();
+	if (!module)
+		return false;
+	get = api_get_named(module, "get_sharing_strategy");
+	set = api_get_named(module, "set_sharing_strategy");
+	now = get ? py.PyObject_CallObject(get, NULL) : NULL;
+	word(DLPROF_SET_SHARING, wanted, buffer, sizeof(buffer));
+	if (now && set && py.PyUnicode_CompareWithASCIIString(now, buffer) != 0)
+		value = py.PyUnicode_FromString(buffer);
+	args = value ? py.PyTuple_Pack(1, value) : NULL;
+	if (args) {
+		OWNED PyObject *result = py.PyObject_CallObject(set, args);
+
+		if (result && note)
+			text_join(note, note->length ? ", " : "", "sharing -> ", buffer);
+	}
+	py.PyErr_Clear();
+	return args != NULL;
+}
+
+/* Of OpenCV, which has a thread for each core in each worker. PyTorch itself has one. */
+static void set_threads(int32_t wanted)
+{
+	PyObject *module = api_module("cv2");
+	OWNED PyObject *function = NULL, *args = NULL, *value = NULL, *result = NULL;
+
+	py.PyErr_Clear();
+	function = module ? api_get_named(module, "setNumThreads") : NULL;
+	value = function ? py.PyLong_FromLongLong(wanted) : NULL;
+	args = value ? py.PyTuple_Pack(1, value) : NULL;
+	result = args ? py.PyObject_CallObject(function, args) : NULL;
+	py.PyErr_Clear();
+}
+
+static void set_all(const struct setting *setting)
+{
+	int32_t wanted[DLPROF_SET_MAX];
+	int64_t workers;
+
+	for (int key = 0; key < DLPROF_SET_MAX; key++)
+		wanted[key] = dlprof_set_wanted(&config.set, (enum dlprof_set)key, setting->place);
+	workers = set_workers(setting, wanted[DLPROF_SET_WORKERS]);
+	if (wanted[DLPROF_SET_PREFETCH] >= 0 && workers)
+		set_prefetch(setting, wanted[DLPROF_SET_PREFETCH]);
+	if (wanted[DLPROF_SET_PERSISTENT] >= 0 && (workers || !wanted[DLPROF_SET_PERSISTENT]))
+		set_flag(setting, DLPROF_SET_PERSISTENT, wanted[DLPROF_SET_PERSISTENT]);
+	if (wanted[DLPROF_SET_IN_ORDER] >= 0)
+		set_flag(setting, DLPROF_SET_IN_ORDER, wanted[DLPROF_SET_IN_ORDER]);
+	if (wanted[DLPROF_SET_PIN] >= 0)
+		set_flag(setting, DLPROF_SET_PIN, wanted[DLPROF_SET_PIN]);
+	if (wanted[DLPROF_SET_CONTEXT] >= 0 && workers)
+		set_context(setting, wanted[DLPROF_SET_CONTEXT]);
+	if (wanted[DLPROF_SET_SHARING] >= 0)
+		set_sharing(wanted[DLPROF_SET_SHARING], setting->note);
+}
+
+void torch_set_loader(PyObject *loader)
+{
+	static struct api_name name = {"__dict__", NULL};
+	PyObject *string = api_name(&name);
+	OWNED PyObject *fields = NULL, *type = NULL;
+	TEXT(note, 256);
+	TEXT(line, 400);
+	struct setting setting = {.loader = loader, .note = &note};
+
+	if (likely(!config.set.count) || !loader || !string || api_in_daemon())
+		return;
+	fields = py.PyObject_GenericGetAttr(loader, string);
+	type = fields ? py.PyObject_Type(fields) : NULL;
+	py.PyErr_Clear();
+	if (type != py.dict_type)
+		return;
+	setting.fields = fields;
+	setting.place = identity_made_at(loader);
+	set_all(&setting);
+	if (!note.length)
+		return;
+	text_join(&line, setting.place ? setting.place : "a loader", ": ", note.buffer);
+	note_add('s', line.buffer);
+}
+
+void torch_set_worker(void)
+{
+	const int32_t sharing = dlprof_set_wanted(&config.set, DLPROF_SET_SHARING, NULL);
+	const int32_t threads = dlprof_set_wanted(&config.set, DLPROF_SET_THREADS, NULL);
+
+	/* A forked one has it from the training. */
+	if (sharing >= 0)
+		set_sharing(sharing, NULL);
+	if (threads >= 0)
+		set_threads(threads);
+}
