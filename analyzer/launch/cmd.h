@@ -10,6 +10,7 @@ enum launch_exit {
 	LAUNCH_DONE = 0,
 	LAUNCH_FOUND = 1, /* doctor: something failed */
 	LAUNCH_ERROR = TERMINAL_ERROR,
+	LAUNCH_CANNOT_SAY = 3, /* tune: fewer rounds than prove anything */
 	LAUNCH_CANNOT_RUN = 126, /* as shells and env(1) */
 	LAUNCH_NOT_FOUND = 127,
 };
@@ -18,6 +19,7 @@ enum launch_exit {
 int cmd_run(const struct launch_options *options);
 int cmd_doctor(const struct launch_options *options);
 int cmd_demo(const struct launch_options *options);
+int cmd_tune(const struct launch_options *options);
 
 /* What the demo runs under the preload: the pattern of that name. */
 int cmd_demo_simulate(const char *pattern);

@@ -22,6 +22,7 @@ int main(int argc, char **argv)
 		[LAUNCH_RUN] = cmd_run,
 		[LAUNCH_DOCTOR] = cmd_doctor,
 		[LAUNCH_DEMO] = cmd_demo,
+		[LAUNCH_TUNE] = cmd_tune,
 	};
 	struct launch_options options;
 

@@ -5,16 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/predict/tune.h"
 #include "dlprof/levels.h"
 #include "dlprof/units.h"
 #include "launch/scene.h"
 #include "launch/set.h"
 #include "line/near.h"
 
+#define LEAST_BATCHES 20
+
 #define ON      LINE_ON
 #define RUN     ON(LAUNCH_RUN)
 #define RECORDS (ON(LAUNCH_RUN) | ON(LAUNCH_DOCTOR) | ON(LAUNCH_DEMO))
-#define LOOKS   (ON(LAUNCH_DOCTOR) | ON(LAUNCH_DEMO))
+#define TUNE    ON(LAUNCH_TUNE)
+#define ALL     (RECORDS | TUNE)
+#define LOOKS   (ON(LAUNCH_DOCTOR) | ON(LAUNCH_DEMO) | TUNE)
 
 static const char *pattern(size_t i)
 {
@@ -52,6 +57,25 @@ static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 				  "work, and records them like any other training. Without "
 				  "PATTERN it lists the patterns. It takes a few seconds and "
 				  "needs no Python."},
+	[LAUNCH_TUNE] = {"tune", "[--] CMD...", "try settings of a loader; what is proven?",
+			 .fewest = 1, .most = -1, .passes_on = true,
+			 .about = "Runs a PyTorch training once as it is, predicts what other "
+				  "settings of its loader would bring, and then really runs it for "
+				  "a while, as it is and with each setting that should pay, in "
+				  "turn and each time from its start. What is proven to be faster "
+				  "is printed with the line of code to change, what it does to "
+				  "the samples, and what was not worth a trial.\n\n"
+				  "No code is changed: see --set and --stop-after of dlprof run. A "
+				  "run ends at its last batch without any of the program's own "
+				  "code, but what the program writes before (checkpoints, logs of "
+				  "experiments) each run writes: give it another folder for its "
+				  "output, and WANDB_MODE=disabled. Its standard output goes "
+				  "to files beside the databases.\n\n"
+				  "Proven means that 95 % exclude no gain, over three rounds or "
+				  "more, for all settings that are tried together. A run that "
+				  "dies is a result. Ctrl-C prints what is known. Settings in "
+				  "DLPROF_SET are those of all runs, so that what was proven can "
+				  "be the base of the next tune."},
 };
 
 #define AT(field)    .offset = offsetof(struct launch_options, field)
@@ -72,8 +96,9 @@ static bool take_set(void *context, const char *argument)
 }
 
 static const struct line_option OPTIONS[] = {
-	{"output", 'o', "FILE", .help = "the database; %p, %r, ... as in DLPROF_OUT", TEXT(output),
-	 .verbs = RECORDS},
+	{"output", 'o', "FILE",
+	 .help = "the database; %p, %r, ... as in DLPROF_OUT; of tune, a folder to make",
+	 TEXT(output), .verbs = ALL},
 	{"detail", .argument = "LEVEL", .values = DLPROF_LEVEL_CHOICE(DLPROF_DETAIL_LEVELS),
 	 .help = DLPROF_LEVEL_LIST(DLPROF_DETAIL_LEVELS) " (DLPROF_DETAIL)", TEXT(detail),
 	 .verbs = RUN},
@@ -102,12 +127,19 @@ static const struct line_option OPTIONS[] = {
 	 .verbs = RUN},
 	{"seconds", .argument = "N", .help = "end the command after N seconds; default 20",
 	 WHOLE(seconds), .verbs = ON(LAUNCH_DOCTOR)},
+	{"batches", .argument = "N",
+	 .help = "measure N batches of each run; default 100, or those of 20 s", WHOLE(batches),
+	 .verbs = TUNE},
+	{"rounds", .argument = "N", .help = "at most N rounds, 3 to 9; default 5", WHOLE(rounds),
+	 .verbs = TUNE},
+	{"max-time", .argument = "SECONDS", .help = "begin no round that would not end in time",
+	 WHOLE(max_time), .verbs = TUNE},
 	{"library", .argument = "FILE", .help = "the libdlprof.so to preload", TEXT(library),
-	 .verbs = RECORDS},
+	 .verbs = ALL},
 	{"json", .help = "JSON", FLAG(json), .verbs = LOOKS},
 	{"ascii", .help = "only ASCII characters in text", FLAG(ascii), .verbs = LOOKS},
 	{"quiet", 'q', .help = "no remarks, no line at exit, no report (DLPROF_QUIET)", FLAG(quiet),
-	 .verbs = RECORDS},
+	 .verbs = ALL},
 };
 
 const struct line_program launch_program = {
@@ -118,11 +150,14 @@ const struct line_program launch_program = {
 	.options = OPTIONS,
 	.option_count = ARRAY_COUNT(OPTIONS),
 	.exits = "of run, the command's (126: cannot be run, 127: not found); else 0 done, "
-		 "1 doctor found a failure, 2 bad usage or nothing could be run",
+		 "1 doctor found a failure, 2 bad usage or nothing could be run, 3 tune ended "
+		 "before anything could be proven",
 	.about = "dlprof run does what LD_PRELOAD=libdlprof.so does, and first checks what "
 		 "could go wrong. dlprof-report(1) reads what was recorded.",
 	.examples = "dlprof run python train.py\n"
 		    "dlprof run -o runs/%j-%r.db torchrun --nproc-per-node 8 train.py\n"
+		    "dlprof run --set workers=8,persistent_workers=true python train.py\n"
+		    "dlprof tune python train.py\n"
 		    "dlprof doctor python train.py\n"
 		    "dlprof demo head_of_line",
 	.see_also = "dlprof-report(1), dlprof(7)",
@@ -134,7 +169,14 @@ int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 	char near[NEAR_WORDS], why[260];
 	int r;
 
-	*ret = (struct launch_options){.slow_us = -1, .stop_after = -1, .seconds = -1};
+	*ret = (struct launch_options){
+		.slow_us = -1,
+		.stop_after = -1,
+		.seconds = -1,
+		.batches = -1,
+		.rounds = -1,
+		.max_time = -1,
+	};
 	r = line_parse(&launch_program, ret, argc, argv, line);
 	if (r < 0)
 		return r;
@@ -158,5 +200,9 @@ int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 		return line_problem(line, "--set: %s", why);
 	if (ret->stop_after == 0)
 		return line_problem(line, "--stop-after: a number of batches from 1");
+	if (ret->batches >= 0 && ret->batches < LEAST_BATCHES)
+		return line_problem(line, "--batches: at least %d", LEAST_BATCHES);
+	if (ret->rounds >= 0 && (ret->rounds < TUNE_LEAST || ret->rounds > TUNE_MOST))
+		return line_problem(line, "--rounds: %d to %d", TUNE_LEAST, TUNE_MOST);
 	return line_check_words(&launch_program, line);
 }

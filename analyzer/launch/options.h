@@ -7,7 +7,14 @@
 
 #include "line/line.h"
 
-enum launch_verb { LAUNCH_NONE, LAUNCH_RUN, LAUNCH_DOCTOR, LAUNCH_DEMO, LAUNCH_VERB_MAX };
+enum launch_verb {
+	LAUNCH_NONE,
+	LAUNCH_RUN,
+	LAUNCH_DOCTOR,
+	LAUNCH_DEMO,
+	LAUNCH_TUNE,
+	LAUNCH_VERB_MAX
+};
 
 struct launch_options {
 	struct line line;
@@ -20,7 +27,7 @@ struct launch_options {
 	char set[1024]; /* of all --set, joined by ';'; "": none */
 	bool set_is_too_long;
 	int64_t slow_us, stop_after; /* -1: left as it is */
-	int64_t seconds; /* -1: not given */
+	int64_t seconds, batches, rounds, max_time; /* -1: not given */
 	bool always, dry_run, exec, quiet, json, ascii;
 };
 

@@ -133,17 +133,36 @@ static void report_all(const struct trust_search *program, const struct run *run
 		close(null);
 }
 
+/* Waits until all of it is stored. Returns how many there are. */
+static int take(struct runs *runs, struct run *ret)
+{
+	int count = read_list(runs->list, ret), left_ms = STORED_MS;
+
+	runs_drop(runs);
+	for (int i = 0; i < count; i++)
+		left_ms = runs_wait_stored(ret[i].folder, left_ms);
+	return count;
+}
+
+int runs_take(struct runs *runs, char *ret, size_t size)
+{
+	struct run found[RUNS_MAX];
+	int count = take(runs, found);
+
+	snprintf(ret, size, "%s", count ? found[0].database : "");
+	for (int i = 0; i < count; i++)
+		free(found[i].folder);
+	return count;
+}
+
 void runs_report(struct runs *runs)
 {
 	struct run found[RUNS_MAX];
 	struct trust_search program;
-	int count = read_list(runs->list, found), left_ms = STORED_MS;
+	int count = take(runs, found);
 
-	runs_drop(runs);
 	if (!count)
 		return;
-	for (int i = 0; i < count; i++)
-		left_ms = runs_wait_stored(found[i].folder, left_ms);
 	if (preload_find_report(&program) == 0)
 		report_all(&program, found, count);
 	else

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits.h>
+#include <stddef.h>
 
 #include "launch/preload.h"
 
@@ -30,6 +31,12 @@ int runs_show(const struct trust_search *program, char *const argv[], int output
  * the time.
  */
 int runs_wait_stored(const char *folder, int most_ms);
+
+/*
+ * Waits until what was recorded is stored. Returns how many runs there are, and the database of the
+ * first; "": there is none.
+ */
+int runs_take(struct runs *runs, char *ret, size_t size);
 
 /* Without a report. */
 void runs_drop(struct runs *runs);

@@ -17,12 +17,12 @@ static void list_keys(char *text, size_t size)
 
 static void say_key(const char *key, size_t length, char *problem, size_t size)
 {
-	struct near near = near_begin(key, length);
+	struct near near = {key, length};
 	char words[NEAR_WORDS], keys[160];
 
 	for (int i = 0; i < DLPROF_SET_MAX; i++)
 		near_try(&near, dlprof_set_rows[i].key);
-	near_words(&near, "", words, sizeof(words));
+	near_words(&near, "", words);
 	list_keys(keys, sizeof(keys));
 	snprintf(problem, size, "'%.*s' is no setting%s There are %s", (int)length, key,
 		 *words ? words : ".", keys);

@@ -261,8 +261,8 @@ def check_meta():
 
 
 def check_options():
-    """`python -m dlprof run` skips the options that take a word: those that launch/options.c says."""
-    rows = re.findall(r'\{"([a-z-]+)",(?: \'(\w)\',)?([^}]*)\.verbs = (RUN|RECORDS)\}',
+    """`python -m dlprof run` and `tune` skip the options that take a word: those that launch/options.c says."""
+    rows = re.findall(r'\{"([a-z-]+)",(?: \'(\w)\',)?([^}]*)\.verbs = (RUN|RECORDS|TUNE|ALL)\}',
                       text("analyzer/launch/options.c"))
     taken = {word for name, letter, rest, _ in rows if re.match(r' "|\s+\.argument', rest)
              for word in ("--" + name, letter and "-" + letter) if word}

@@ -5,9 +5,10 @@ import sys
 
 from dlprof import PROGRAMS
 
-# Of `dlprof run`: these take the next word.
+# Of `dlprof run` and `dlprof tune`: these take the next word.
 _WITH_VALUE = {"-o", "--output", "--detail", "--slow-us", "--batch-fn", "--cuda", "--segment-dir",
-               "--log", "--set", "--stop-after", "--library"}
+               "--log", "--set", "--stop-after", "--library", "--batches",
+               "--rounds", "--max-time"}
 
 
 def _become(name, arguments):
@@ -21,7 +22,7 @@ def _become(name, arguments):
 
 def with_interpreter(arguments):
     """`python -m dlprof run -m package.train`, or `run train.py`, means this Python."""
-    if arguments[:1] != ["run"]:
+    if arguments[:1] not in (["run"], ["tune"]):
         return arguments
     at = 1
     while at < len(arguments) and arguments[at].startswith("-") and arguments[at] != "-m":

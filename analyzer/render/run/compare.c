@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/predict/same.h"
 #include "render/form/jsonw.h"
 #include "render/form/units.h"
 #include "render/form/verdict.h"
@@ -153,6 +154,53 @@ static void add_shared(const struct compared *compared, struct outline *o)
 			    : "what they wait for (a server, disk, lock or rate limit)");
 }
 
+/* What the changed settings do to the samples. */
+static enum same same_samples(const struct compared *compared)
+{
+	static const struct {
+		enum fingerprint_field field;
+		enum dlprof_set key;
+	} settings[] = {
+		{FINGERPRINT_WORKERS, DLPROF_SET_WORKERS},
+		{FINGERPRINT_PREFETCH_FACTOR, DLPROF_SET_PREFETCH},
+		{FINGERPRINT_IN_ORDER, DLPROF_SET_IN_ORDER},
+		{FINGERPRINT_PERSISTENT_WORKERS, DLPROF_SET_PERSISTENT},
+	};
+	const struct fingerprint *a = &compared->prints[0], *b = &compared->prints[1];
+	const char *kind = a->text[FINGERPRINT_LOADER];
+	enum same most = SAME_ALL;
+
+	for (size_t i = 0; i < ARRAY_COUNT(settings); i++) {
+		enum same same;
+
+		if (!(compared->changed & FINGERPRINT_BIT(settings[i].field)))
+			continue;
+		same = same_after(settings[i].key, a->number[settings[i].field],
+				  b->number[settings[i].field], kind && strstr(kind, "(iterable)"));
+		most = same > most ? same : most;
+	}
+	return most;
+}
+
+/* What two runs prove of the settings in which they differ. */
+static void add_proof(const struct compared *compared, struct outline *o)
+{
+	static const char *const words[COMPARE_RESULTS] = {
+		[COMPARE_CANNOT_SAY] = "what the change brings is not known",
+		[COMPARE_SAME] = "the change brings nothing",
+		[COMPARE_FASTER] = "the change makes it faster",
+		[COMPARE_SLOWER] = "the change makes it slower",
+	};
+	const char *kind = compared->prints[0].text[FINGERPRINT_LOADER];
+
+	if (!compared->changed || compared->mismatch || !kind || !strstr(kind, "DataLoader"))
+		return;
+	outline_item(o, "Proof",
+		     "%s, as far as one run of each tells (dlprof tune takes several); its "
+		     "samples: %s",
+		     words[compared->comparison.result], same_words[same_samples(compared)]);
+}
+
 static void add_changes(const struct compared *compared, struct outline *o)
 {
 	const struct report *a = compared->a, *b = compared->b;
@@ -182,6 +230,7 @@ static void add_changes(const struct compared *compared, struct outline *o)
 		add_fields(compared, compared->changed, "Changed", o);
 	else
 		outline_item(o, "Changed", "no known setting of the loader");
+	add_proof(compared, o);
 	add_fields(compared, compared->noted, "Also", o);
 }
 
@@ -316,6 +365,8 @@ void compare_json(const struct compared *compared, FILE *out)
 	jsonw_range(&json, "ci95", c->low, c->high);
 	jsonw_close(&json, '}');
 	jsonw_bool(&json, "workers_share_limit", is_shared(compared));
+	jsonw_string(&json, "samples",
+		     compared->changed ? same_ids[same_samples(compared)] : NULL);
 	jsonw_open(&json, "rows", '{');
 	for (int row = 0; row < COMPARE_ROWS; row++)
 		add_difference(&json, (enum compare_row)row, &c->rows[row]);

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/predict/tune.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define ROOM	   0.8 /* of what is free may be used */
+#define NEAR	   0.25 /* of a number of workers */
+#define CONFIDENCE 0.95
+#define HALVINGS   100
+#define FARTHEST   1e6
+
+const char *const tune_verdict_ids[] = {
+	[TUNE_OPEN] = "open",		[TUNE_PROVEN] = "proven",
+	[TUNE_NOT_PROVEN] = "not_proven", [TUNE_NO_WORTH] = "no_gain",
+	[TUNE_DIED] = "died",		[TUNE_UNCHANGED] = "not_set",
+};
+
+const char *const tune_choice_ids[] = {
+	[TUNE_TRY] = "try",		[TUNE_NO_GAIN] = "no_gain_predicted",
+	[TUNE_NO_MEMORY] = "no_memory", [TUNE_NO_SHM] = "no_shm",
+	[TUNE_NO_TIME] = "others_first",
+};
+
+/* What of a prediction can be set, and to what. False: it is of something else. */
+static bool set_of(const struct whatif *whatif, int id, struct tune_candidate *ret)
+{
+	const struct replay_setup *now = &whatif->setups[WHATIF_BASELINE];
+	const struct replay_setup *then = &whatif->setups[id];
+
+	ret->before = -1;
+	switch (id) {
+	case WHATIF_WORKERS_X2:
+	case WHATIF_MORE_WORKERS:
+	case WHATIF_USE_WORKERS:
+	case WHATIF_FEWER_WORKERS:
+		ret->key = DLPROF_SET_WORKERS;
+		ret->before = now->workers;
+		ret->value = then->workers;
+		return true;
+	case WHATIF_PREFETCH_X4:
+		ret->key = DLPROF_SET_PREFETCH;
+		ret->before = now->prefetch_factor;
+		ret->value = then->prefetch_factor;
+		return true;
+	case WHATIF_IN_ORDER_FALSE:
+		ret->key = DLPROF_SET_IN_ORDER;
+		ret->before = 1;
+		ret->value = 0;
+		return true;
+	case WHATIF_PERSISTENT:
+		ret->key = DLPROF_SET_PERSISTENT;
+		ret->before = 0;
+		ret->value = 1;
+		return true;
+	case WHATIF_SHARING:
+		ret->key = DLPROF_SET_SHARING;
+		ret->before = 0;
+		ret->value = 1;
+		return true;
+	default:
+		/* Somebody asked for so many workers. */
+		ret->key = DLPROF_SET_WORKERS;
+		ret->before = now->workers;
+		ret->value = then->workers;
+		return id >= WHATIF_MAX && now->workers != then->workers;
+	}
+}
+
+static enum tune_choice choose(const struct whatif *whatif, int id, const struct tune_room *room,
+			       struct tune_candidate *candidate)
+{
+	const struct replay_setup *now = &whatif->setups[WHATIF_BASELINE];
+	const struct replay_setup *then = &whatif->setups[id];
+	const double workers = fmax(0, (double)then->workers - (double)now->workers);
+	const double ahead = (double)then->workers * (double)then->prefetch_factor;
+
+	if (!(candidate->gain >= TUNE_WORTH) ||
+	    (!(candidate->low > 0) && !candidate->may_be_shared))
+		return TUNE_NO_GAIN;
+	candidate->need_bytes = workers * room->worker_bytes;
+	if (candidate->need_bytes > ROOM * room->free_bytes)
+		return TUNE_NO_MEMORY;
+	candidate->need_bytes = ahead * room->batch_bytes;
+	if (candidate->need_bytes > ROOM * room->shm_bytes)
+		return TUNE_NO_SHM;
+	return TUNE_TRY;
+}
+
+/* Whether it is there, or nearly so many workers, which would be as fast. */
+static bool is_listed(const struct tune_candidate *list, size_t count,
+		      const struct tune_candidate *candidate)
+{
+	for (size_t i = 0; i < count; i++) {
+		double near = candidate->key == DLPROF_SET_WORKERS ? NEAR * list[i].value : 0;
+
+		if (list[i].key == candidate->key &&
+		    (list[i].value == candidate->value ||
+		     abs(list[i].value - candidate->value) < near))
+			return true;
+	}
+	return false;
+}
+
+/* What is to be tried first, then by what is promised. */
+static int by_promise(const void *left, const void *right)
+{
+	const struct tune_candidate *a = left, *b = right;
+
+	if ((a->choice == TUNE_TRY) != (b->choice == TUNE_TRY))
+		return a->choice == TUNE_TRY ? -1 : 1;
+	return (a->gain < b->gain) - (a->gain > b->gain);
+}
+
+size_t tune_choose(const struct whatif *whatif, const struct tune_room *room,
+		   struct tune_candidate *ret)
+{
+	const int end = WHATIF_MAX + (int)whatif->wish_count;
+	size_t count = 0;
+
+	if (whatif->gap != WHATIF_GAP_NONE)
+		return 0;
+	for (int id = WHATIF_BASELINE + 1; id < end && count < TUNE_LISTED; id++) {
+		struct whatif_gain gain = whatif_gain_of(whatif, id);
+		struct tune_candidate *one = &ret[count];
+
+		*one = (struct tune_candidate){
+			.gain = gain.gain, .low = gain.low, .high = gain.high};
+		if (isnan(whatif->batches_per_s[id]) || !set_of(whatif, id, one) ||
+		    is_listed(ret, count, one))
+			continue;
+		one->may_be_shared = whatif_may_be_shared(whatif, id);
+		one->choice = choose(whatif, id, room, one);
+		count++;
+	}
+	qsort(ret, count, sizeof(*ret), by_promise);
+	for (size_t i = TUNE_TRIED; i < count; i++)
+		if (ret[i].choice == TUNE_TRY)
+			ret[i].choice = TUNE_NO_TIME;
+	return count;
+}
+
+/*
+ * The part of Student's distribution between -t and t, by finite sums: Abramowitz and Stegun
+ * (1964), 26.7.3 and 26.7.4.
+ */
+static double between(double t, size_t freedom)
+{
+	const double angle = atan(t / sqrt((double)freedom)), c = cos(angle), s = sin(angle);
+	double term = freedom % 2 ? c : 1, sum = 0;
+
+	for (size_t i = freedom % 2 ? 3 : 2; i <= freedom; i += 2) {
+		sum += term;
+		term *= c * c * (double)(i - 1) / (double)i;
+	}
+	return freedom % 2 ? 2 / M_PI * (angle + s * sum) : s * sum;
+}
+
+double tune_t(double share, size_t freedom)
+{
+	double low = 0, high = FARTHEST;
+
+	for (int i = 0; i < HALVINGS; i++) {
+		double middle = (low + high) / 2;
+
+		if (0.5 + between(middle, freedom) / 2 < share)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+static struct tune_interval interval(const double *gains, size_t count, double confidence)
+{
+	struct stats_moments moments = {0};
+	struct tune_interval ret = {NAN, NAN, NAN};
+	double half;
+
+	for (size_t i = 0; i < count; i++)
+		stats_add(&moments, gains[i]);
+	if (!count)
+		return ret;
+	ret.mean = moments.mean;
+	if (count < 2)
+		return ret;
+	half = tune_t(0.5 + confidence / 2, count - 1) * stats_deviation(&moments) /
+	       sqrt((double)count);
+	ret.low = ret.mean - half;
+	ret.high = ret.mean + half;
+	return ret;
+}
+
+struct tune_interval tune_interval(const double *gains, size_t count, size_t settings,
+				   size_t rounds)
+{
+	const size_t looks = (settings ? settings : 1) * (rounds > TUNE_LEAST ? 2 : 1);
+
+	return interval(gains, count, 1 - (1 - CONFIDENCE) / (double)looks);
+}
+
+enum tune_verdict tune_judge(const double *gains, size_t count, size_t settings, size_t rounds,
+			     bool is_over)
+{
+	bool is_last = is_over || count >= rounds;
+
+	if ((count == TUNE_LEAST || (is_last && count > TUNE_LEAST)) &&
+	    tune_interval(gains, count, settings, rounds).low > 0)
+		return TUNE_PROVEN;
+	if (count >= 2 && interval(gains, count, CONFIDENCE).high < log1p(TUNE_WORTH))
+		return TUNE_NO_WORTH;
+	return is_last ? TUNE_NOT_PROVEN : TUNE_OPEN;
+}

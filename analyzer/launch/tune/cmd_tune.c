@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_tune.c - `dlprof tune CMD...`: a base run, then rounds of it and of what should be faster. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "launch/tune/tune.h"
+#include "render/form/units.h"
+
+#define FIRST_BATCHES  128 /* of the base run: enough to predict from */
+#define MEASURED_LEAST 100
+#define MEASURED_S     20
+#define ROUNDS	       5
+#define RUN_LEAST_S    120 /* for a run, however fast the base was */
+#define RUN_TIMES      5   /* ... else so many times as long as the base */
+#define SKIPPED	       8   /* beside what workers have ready in the first burst */
+
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static int make_folder(struct tune *tune)
+{
+	const char *given = tune->options->output;
+
+	if (given)
+		snprintf(tune->folder, sizeof(tune->folder), "%s", given);
+	else
+		snprintf(tune->folder, sizeof(tune->folder), "dlprof-tune-%d", (int)getpid());
+	if (mkdir(tune->folder, 0777) < 0)
+		return launch_fail("cannot make '%s': %s; name another with -o", tune->folder,
+				   strerror(errno));
+	return 0;
+}
+
+static bool is_on_terminal(const struct tune *tune)
+{
+	return isatty(STDERR_FILENO) && !tune->options->quiet;
+}
+
+/* What still runs, on a terminal. NULL: nothing. */
+static void show_progress(const struct tune *tune, const char *name, size_t most, double left_s)
+{
+	if (!is_on_terminal(tune))
+		return;
+	fputs("\r\033[K", stderr);
+	if (name && isnan(left_s))
+		fprintf(stderr, "dlprof tune: %s", name);
+	else if (name)
+		fprintf(stderr, "dlprof tune: run %zu of %zu at most, %s; up to %s left",
+			tune->run_count + 1, most, name, UNITS_TIME(left_s * 1e9));
+}
+
+/* How long a run of so many batches takes, by the base run. */
+static double run_s(const struct tune *tune, const struct tune_run *base)
+{
+	double start_s = base->seconds - (double)base->batch_count / base->per_s;
+
+	return fmax(0, start_s) + (double)tune->stop_after / base->per_s;
+}
+
+/*
+ * What the workers have ready in the first burst is left out: of all runs as much, so that all are
+ * measured by the same batches. Where the program ended by itself, the last batch is not asked for.
+ */
+static void plan(struct tune *tune, const struct tune_run *base)
+{
+	const struct launch_options *options = tune->options;
+	size_t skip = SKIPPED, measured = MEASURED_LEAST;
+
+	for (size_t i = 0; i < tune->trial_count; i++) {
+		const struct tune_candidate *c = tune->trials[i].candidate;
+		size_t ahead = c->key == DLPROF_SET_WORKERS    ? 4 * (size_t)c->value
+			       : c->key == DLPROF_SET_PREFETCH ? 2 * (size_t)c->value
+							       : 0;
+
+		if (ahead + SKIPPED > skip)
+			skip = ahead + SKIPPED;
+	}
+	if (options->batches > 0)
+		measured = (size_t)options->batches;
+	else if (MEASURED_S * base->per_s > MEASURED_LEAST)
+		measured = (size_t)(MEASURED_S * base->per_s);
+	if (base->by_itself && skip + measured >= base->batch_count) {
+		measured = base->batch_count - 1;
+		skip = skip < measured / 3 ? skip : measured / 3;
+		measured -= skip;
+	}
+	tune->skip = skip;
+	tune->stop_after = skip + measured;
+}
+
+/* A run of a round. 0, -EINTR or another error. */
+static int run_once(struct tune *tune, const struct tune_run *base, struct tune_trial *trial,
+		    size_t most, double left_s, struct tune_run *ret)
+{
+	char name[TUNE_SETTING + 24], label[TUNE_SETTING] = "base";
+	double most_s = fmax(RUN_LEAST_S, RUN_TIMES * run_s(tune, base));
+	int r;
+
+	if (trial)
+		snprintf(label, sizeof(label), "%s", trial->set);
+	/* The place is the same in all of them. */
+	snprintf(name, sizeof(name), "%s-%zu",
+		 strrchr(label, ':') ? strrchr(label, ':') + 1 : label, tune->round_count + 1);
+	show_progress(tune, name, most, left_s);
+	r = tune_run(tune, name, trial ? trial->set : NULL, tune->stop_after, most_s, ret);
+	tune->run_count += r == 0;
+	return r;
+}
+
+static size_t count_open(const struct tune *tune)
+{
+	size_t open = 0;
+
+	for (size_t i = 0; i < tune->trial_count; i++)
+		open += tune->trials[i].verdict == TUNE_OPEN;
+	return open;
+}
+
+/* Whether there is time for another round. */
+static bool has_time(const struct tune *tune, const struct tune_run *base, double begin_s)
+{
+	const double need_s = (double)(count_open(tune) + 1) * run_s(tune, base);
+
+	return tune->options->max_time < 0 ||
+	       now_s() - begin_s + need_s <= (double)tune->options->max_time;
+}
+
+/* Base and settings in turn, and in every other round the other way round. 0 or -errno. */
+static int run_round(struct tune *tune, const struct tune_run *base)
+{
+	const size_t rounds = (size_t)tune->options->rounds, open = count_open(tune);
+	const size_t most = tune->run_count + (open + 1) * (rounds - tune->round_count);
+	double rates[TUNE_TRIED + 1], left_s = (double)(most - tune->run_count) * run_s(tune, base);
+	bool is_back = tune->round_count % 2;
+	struct tune_run run;
+
+	for (size_t i = 0; i <= tune->trial_count; i++) {
+		size_t at = is_back ? tune->trial_count - i : i;
+		struct tune_trial *trial = at ? &tune->trials[at - 1] : NULL;
+		int r;
+
+		rates[at] = NAN;
+		if (trial && trial->verdict != TUNE_OPEN)
+			continue;
+		r = run_once(tune, base, trial, most, left_s, &run);
+		if (r < 0)
+			return r;
+		left_s -= run_s(tune, base);
+		rates[at] = run.per_s;
+		if (!*run.died)
+			continue;
+		if (!trial) {
+			tune->cut = "a run without any setting came to no good end";
+			return -ECANCELED;
+		}
+		trial->verdict = TUNE_DIED;
+		snprintf(trial->died, sizeof(trial->died), "%s", run.died);
+	}
+	for (size_t i = 0; i < tune->trial_count; i++)
+		if (tune->trials[i].verdict == TUNE_OPEN)
+			tune->trials[i].gains[tune->trials[i].count++] =
+				log(rates[i + 1] / rates[0]);
+	tune->base_per_s[tune->round_count++] = rates[0];
+	return 0;
+}
+
+static void judge(struct tune *tune, bool is_over)
+{
+	for (size_t i = 0; i < tune->trial_count; i++) {
+		struct tune_trial *trial = &tune->trials[i];
+
+		if (trial->verdict == TUNE_OPEN)
+			trial->verdict = tune_judge(trial->gains, trial->count, tune->trial_count,
+						    (size_t)tune->options->rounds, is_over);
+	}
+}
+
+/* Rounds until all is decided, or a signal or another end comes first. */
+static void run_rounds(struct tune *tune, const struct tune_run *base, double begin_s)
+{
+	int r = 0;
+
+	while (count_open(tune)) {
+		if (!has_time(tune, base, begin_s)) {
+			tune->cut = "--max-time leaves no room for another round";
+			break;
+		}
+		r = run_round(tune, base);
+		if (r < 0)
+			break;
+		judge(tune, false);
+	}
+	if (r == -EINTR)
+		tune->cut = "it was interrupted";
+	else if (r < 0 && !tune->cut)
+		tune->cut = strerror(-r);
+	judge(tune, true);
+	show_progress(tune, NULL, 0, NAN);
+}
+
+static int run_base(struct tune *tune, struct tune_run *base)
+{
+	const struct launch_options *options = tune->options;
+	size_t batches = options->batches > 0 ? (size_t)options->batches + SKIPPED : FIRST_BATCHES;
+	char name[80];
+	int r;
+
+	tune->skip = SKIPPED;
+	snprintf(name, sizeof(name), "a first run of %zu batches, to predict from", batches);
+	show_progress(tune, name, 0, NAN);
+	r = tune_run(tune, "base-0", NULL, batches, INFINITY, base);
+	show_progress(tune, NULL, 0, NAN);
+	if (r < 0)
+		return r == -EINTR ? launch_fail("interrupted before anything was known")
+				   : launch_fail("cannot run '%s': %s", options->command[0],
+						 strerror(-r));
+	tune->run_count++;
+	if (!*base->died)
+		return tune_read_base(tune, base);
+	return launch_fail("the first run, as it is, %s; %s/base-0.log has its output", base->died,
+			   tune->folder);
+}
+
+/* What it will cost, beforehand. */
+static void announce(const struct tune *tune, const struct tune_run *base)
+{
+	const size_t most = (tune->trial_count + 1) * (size_t)tune->options->rounds;
+	const size_t fewest = (tune->trial_count + 1) * TUNE_LEAST;
+
+	launch_remark(tune->options,
+		      "%zu setting%s to try, %zu to %zu runs of %zu batches, about %s to %s; the "
+		      "program's output is in %s",
+		      tune->trial_count, tune->trial_count == 1 ? "" : "s", fewest, most,
+		      tune->stop_after, UNITS_TIME((double)fewest * run_s(tune, base) * 1e9),
+		      UNITS_TIME((double)most * run_s(tune, base) * 1e9), tune->folder);
+}
+
+static int show(const struct tune *tune)
+{
+	if (tune->options->json)
+		tune_json(tune, stdout);
+	else if (tune_show(tune) < 0)
+		return launch_fail("%s", strerror(ENOMEM));
+	return launch_close(tune->trial_count && tune->round_count < TUNE_LEAST ? LAUNCH_CANNOT_SAY
+										: LAUNCH_DONE);
+}
+
+int cmd_tune(const struct launch_options *given)
+{
+	struct launch_options options = *given;
+	struct tune *tune = calloc(1, sizeof(*tune));
+	const double begin_s = now_s();
+	struct tune_run base;
+	int r;
+
+	if (!tune)
+		return launch_fail("%s", strerror(ENOMEM));
+	if (options.rounds < 0)
+		options.rounds = ROUNDS;
+	tune->options = &options;
+	r = launch_find_library(&options, &tune->preload);
+	if (!r && target_find(options.command[0], &tune->target) < 0) {
+		launch_fail("cannot run '%s'", options.command[0]);
+		r = LAUNCH_NOT_FOUND;
+	}
+	if (!r)
+		r = make_folder(tune);
+	tune_catch_signals();
+	if (!r)
+		r = run_base(tune, &base);
+	if (!r) {
+		plan(tune, &base);
+		if (tune->trial_count) {
+			announce(tune, &base);
+			run_rounds(tune, &base, begin_s);
+		}
+		tune->seconds = now_s() - begin_s;
+		r = show(tune);
+	}
+	free(tune);
+	return r;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tune_base.c - the run as it is: what is predicted of settings, and what there is room for. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "launch/tune/tune.h"
+#include "report/run/judge.h"
+
+#define MOST_TIMES 8 /* the workers that there are: more was never seen to pay */
+#define WROTE "before it was ended, the program wrote "
+
+/* A number behind `name` in a file; with no name, the file's first. NAN: there is none. */
+static double read_number(const char *path, const char *name)
+{
+	char line[256];
+	double number = NAN;
+	FILE *file = fopen(path, "re");
+
+	while (file && isnan(number) && fgets(line, sizeof(line), file))
+		if (strncmp(line, name, strlen(name)) == 0 &&
+		    sscanf(line + strlen(name), "%lf", &number) != 1)
+			break;
+	if (file)
+		fclose(file);
+	return number;
+}
+
+/* Of the machine, or of the control group that we are in. */
+static double free_memory(void)
+{
+	static const char *const group = "/sys/fs/cgroup/memory.";
+	double machine = 1024 * read_number("/proc/meminfo", "MemAvailable:"), most, used;
+	char path[64];
+
+	snprintf(path, sizeof(path), "%smax", group);
+	most = read_number(path, "");
+	snprintf(path, sizeof(path), "%scurrent", group);
+	used = read_number(path, "");
+	return fmin(machine, most - used);
+}
+
+static struct tune_room find_room(const struct load_facts *facts)
+{
+	struct tune_room room = {
+		.worker_bytes = facts->private_end_bytes,
+		.free_bytes = free_memory(),
+		.batch_bytes = facts->batch_bytes,
+		.shm_bytes = NAN,
+	};
+	struct statvfs shm;
+
+	if (statvfs("/dev/shm", &shm) == 0)
+		room.shm_bytes = (double)shm.f_bavail * (double)shm.f_frsize;
+	return room;
+}
+
+/* "train.py:16", without the function; "" where --set could not name it. */
+static void copy_place(const char *place, char ret[TUNE_PLACE])
+{
+	size_t length = strstr(place, " in ") ? (size_t)(strstr(place, " in ") - place)
+					      : strlen(place);
+
+	*ret = '\0';
+	if (length < TUNE_PLACE && strcspn(place, ",;=") >= length)
+		snprintf(ret, TUNE_PLACE, "%.*s", (int)length, place);
+}
+
+static void write_setting(const struct tune *tune, struct tune_trial *trial)
+{
+	const struct tune_candidate *c = trial->candidate;
+	const struct dlprof_set_row *row = &dlprof_set_rows[c->key];
+	const char *before = getenv("DLPROF_SET"), *place = tune->place, *word = row->words;
+	char value[32];
+
+	for (int32_t i = 0; *word && i < c->value; i++)
+		word += strcspn(word, "|") + 1;
+	if (*row->words)
+		snprintf(value, sizeof(value), "%.*s", (int)strcspn(word, "|"), word);
+	else
+		snprintf(value, sizeof(value), "%d", (int)c->value);
+	if (row->scope == DLPROF_SET_PROGRAM)
+		place = "";
+	snprintf(trial->set, sizeof(trial->set), "%s%s%s%s%s=%s", before ? before : "",
+		 before && *before ? ";" : "", place, *place ? ":" : "", row->key, value);
+}
+
+/* As many workers as load while one batch is trained, which is all that sleeping loads need. */
+static int ask_needed(struct report *report)
+{
+	const struct finding *f = &report->finding;
+	const double now = fmax(1, report->series.workers), need = ceil(f->rho * now);
+	const struct whatif_wish wish = {
+		.text = "workers",
+		.workers = (int32_t)fmin(need, MOST_TIMES * now),
+		.prefetch_factor = -1,
+		.in_order = -1,
+		.load_factor = NAN,
+		.persistent = -1,
+	};
+
+	if (!(need > report->series.workers) || report->diagnosis.whatif.has_idle_workers)
+		return 0;
+	return whatif_ask(&report->series, f, &wish, 1, &report->diagnosis.whatif);
+}
+
+static void take(struct tune *tune, const struct report *report)
+{
+	const struct tune_room room = find_room(&report->facts);
+	const struct whatif *whatif = &report->diagnosis.whatif;
+
+	snprintf(tune->kind, sizeof(tune->kind), "%s", report->loader->kind);
+	copy_place(report->loader->place, tune->place);
+	tune->is_iterable = strstr(tune->kind, "(iterable)");
+	tune->stall_ratio = report->finding.stall_ratio;
+	tune->gap = whatif_gap_words[whatif->gap];
+	tune->candidate_count = tune_choose(whatif, &room, tune->candidates);
+	for (size_t i = 0; i < tune->candidate_count; i++) {
+		struct tune_trial *trial = &tune->trials[tune->trial_count];
+
+		if (tune->candidates[i].choice != TUNE_TRY)
+			continue;
+		trial->candidate = &tune->candidates[i];
+		write_setting(tune, trial);
+		tune->trial_count++;
+	}
+	for (size_t i = 0; i < report->note_count; i++)
+		if (strncmp(report->notes[i], WROTE, strlen(WROTE)) == 0)
+			snprintf(tune->wrote, sizeof(tune->wrote), "%s",
+				 report->notes[i] + strlen(WROTE));
+}
+
+int tune_read_base(struct tune *tune, const struct tune_run *base)
+{
+	char *argv[] = {(char[]){"dlprof-report"}, (char *)base->database, NULL};
+	struct options options;
+	struct report report;
+	int status;
+
+	if (options_parse(&options, 2, argv) < 0)
+		return launch_fail("%s", options.line.problem);
+	status = judge_run(&options, base->database, true, &report);
+	if (!status && !report.loader)
+		status = launch_fail("no batch of a loader was seen");
+	else if (!status && !strstr(report.loader->kind, "DataLoader"))
+		status = launch_fail("only PyTorch's loaders can be given other settings, not one "
+				     "of %s",
+				     report.loader->kind);
+	else if (!status && ask_needed(&report) < 0)
+		status = launch_fail("%s", strerror(ENOMEM));
+	else if (!status)
+		take(tune, &report);
+	judge_done(&report);
+	return status;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/statistics/stats.h"
+#include "drain/drain.h"
+#include "drain/database/home.h"
+#include "launch/doctor/child.h"
+#include "launch/runs.h"
+#include "launch/tune/tune.h"
+#include "store/run/batch.h"
+#include "store/database/db_open.h"
+
+#define PAUSE_MS      20
+#define GONE_MS	      10000 /* for what is left of a run to be gone */
+#define FEWEST_TIMED  10
+#define LOG_END_BYTES 4096
+
+static volatile sig_atomic_t is_interrupted;
+
+static void interrupt(int number)
+{
+	is_interrupted = number;
+}
+
+void tune_catch_signals(void)
+{
+	const struct sigaction action = {.sa_handler = interrupt};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	/* Whoever loses its parent becomes our child, so that we see when it is gone. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* In a session of its own: Ctrl-C is ours. */
+static void become(const struct tune *tune, const char *database, const char *log, const char *set,
+		   size_t stop_after)
+{
+	int in = open("/dev/null", O_RDONLY), out = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	char **command = tune->options->command;
+	char count[24];
+
+	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	dup2(in, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(out, STDERR_FILENO);
+	snprintf(count, sizeof(count), "%zu", stop_after);
+	setenv("DLPROF_OUT", database, 1);
+	setenv("DLPROF_STOP_AFTER", count, 1);
+	setenv("DLPROF_QUIET", "1", 1);
+	if (set)
+		setenv("DLPROF_SET", set, 1);
+	preload_set(&tune->preload, &tune->target);
+	execvp(command[0], command);
+	fprintf(stderr, "cannot run '%s': %s\n", command[0], strerror(errno));
+	_exit(LAUNCH_CANNOT_RUN);
+}
+
+static void end(pid_t pid, void *context)
+{
+	++*(int *)context;
+	kill(pid, SIGKILL);
+}
+
+/* Reaps whoever ended. True: `pid` is among them, and this is how. */
+static bool reap(pid_t pid, int *status)
+{
+	bool is_done = false;
+	int other;
+
+	for (pid_t one; (one = waitpid(-1, &other, WNOHANG)) > 0;) {
+		if (one != pid)
+			continue;
+		*status = other;
+		is_done = true;
+	}
+	return is_done;
+}
+
+/* Workers that were left alone would disturb the next run. */
+static void end_rest(pid_t session)
+{
+	for (int ms = 0; ms < GONE_MS; ms += PAUSE_MS) {
+		int status, left = 0;
+
+		reap(-1, &status);
+		child_each(session, end, &left);
+		if (!left)
+			return;
+		poll(NULL, 0, PAUSE_MS);
+	}
+}
+
+/* The last line that it printed that has anything in it. */
+static void last_line(const char *log, char *ret, size_t size)
+{
+	char text[LOG_END_BYTES + 1];
+	FILE *file = fopen(log, "re");
+	size_t length;
+
+	*ret = '\0';
+	if (!file)
+		return;
+	if (fseek(file, -LOG_END_BYTES, SEEK_END) < 0)
+		rewind(file);
+	length = fread(text, 1, LOG_END_BYTES, file);
+	fclose(file);
+	while (length && (text[length - 1] == '\n' || text[length - 1] == ' '))
+		length--;
+	text[length] = '\0';
+	snprintf(ret, size, "%.150s", memrchr(text, '\n', length)
+					  ? (char *)memrchr(text, '\n', length) + 1
+					  : text);
+}
+
+static void say_why(int status, const char *log, char *ret, size_t size)
+{
+	char line[TUNE_REASON - 40];
+
+	last_line(log, line, sizeof(line));
+	if (WIFSIGNALED(status))
+		snprintf(ret, size, "killed by signal %d (%s)", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+	else
+		snprintf(ret, size, "exit status %d%s%s", WEXITSTATUS(status), *line ? ": " : "",
+			 line);
+}
+
+struct times {
+	double *at_s;
+	size_t count, room;
+};
+
+static int add_time(const struct batch_record *batch, void *context)
+{
+	struct times *times = context;
+
+	if (batch->begin_ns == QUERY_UNKNOWN || batch->wait_ns == QUERY_UNKNOWN)
+		return 0;
+	if (times->count == times->room) {
+		size_t room = times->room ? 2 * times->room : 1024;
+		double *more = realloc(times->at_s, room * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		times->at_s = more;
+		times->room = room;
+	}
+	times->at_s[times->count++] = (double)(batch->begin_ns + batch->wait_ns) / 1e9;
+	return 0;
+}
+
+/* When each batch was handed out, of all loaders of the training. */
+static void read_times(const char *database, struct times *times)
+{
+	struct loader_info *loaders = NULL;
+	size_t count = 0;
+	struct recovered recovered;
+	struct db *db;
+
+	drain_recover(database, &recovered);
+	if (home_open_read(database, &db) < 0)
+		return;
+	if (query_loaders(db, &loaders, &count) < 0)
+		count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct batch_filter filter = batch_filter_all(loaders[i].loader_id);
+
+		if (!loaders[i].nested)
+			batch_each(db, &filter, add_time, times);
+	}
+	free(loaders);
+	db_close(db);
+	stats_sort(times->at_s, times->count);
+}
+
+static void measure(const struct tune *tune, struct tune_run *ret)
+{
+	struct times times = {0};
+	size_t skip = tune->skip;
+
+	ret->per_s = NAN;
+	if (*ret->database)
+		read_times(ret->database, &times);
+	ret->batch_count = times.count;
+	if (times.count > skip + FEWEST_TIMED)
+		ret->per_s = (double)(times.count - 1 - skip) /
+			     (times.at_s[times.count - 1] - times.at_s[skip]);
+	else if (!*ret->died)
+		snprintf(ret->died, sizeof(ret->died),
+			 "ended after %zu batches, too few to measure", times.count);
+	free(times.at_s);
+}
+
+static int wait_for(pid_t pid, double end_s, bool *is_late)
+{
+	int status = 0;
+
+	while (!reap(pid, &status)) {
+		*is_late = now_s() > end_s;
+		if (is_interrupted || *is_late) {
+			int count = 0;
+
+			child_each(pid, end, &count);
+			kill(pid, SIGKILL);
+		}
+		poll(NULL, 0, PAUSE_MS);
+	}
+	return status;
+}
+
+int tune_run(const struct tune *tune, const char *name, const char *set, size_t stop_after,
+	     double most_s, struct tune_run *ret)
+{
+	char database[PATH_MAX + 80], log[PATH_MAX + 80];
+	const double begin_s = now_s();
+	struct runs runs;
+	bool is_late = false;
+	int status, r;
+	pid_t pid;
+
+	*ret = (struct tune_run){.per_s = NAN};
+	snprintf(database, sizeof(database), "%s/%s.db", tune->folder, name);
+	snprintf(log, sizeof(log), "%s/%s.log", tune->folder, name);
+	r = runs_begin(&runs);
+	if (r < 0)
+		return r;
+	pid = fork();
+	if (!pid)
+		become(tune, database, log, set, stop_after);
+	if (pid < 0) {
+		r = -errno;
+		runs_drop(&runs);
+		return r;
+	}
+	status = wait_for(pid, begin_s + most_s, &is_late);
+	end_rest(pid);
+	ret->seconds = now_s() - begin_s;
+	runs_take(&runs, ret->database, sizeof(ret->database));
+	if (is_interrupted)
+		return -EINTR;
+	if (is_late)
+		snprintf(ret->died, sizeof(ret->died), "did not end within %.0f s", most_s);
+	else if (status)
+		say_why(status, log, ret->died, sizeof(ret->died));
+	measure(tune, ret);
+	ret->by_itself = ret->batch_count < stop_after;
+	return 0;
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tune_screen.c - what was tried, what that proves, and what to write; "dlprof.tune/1". */
+#include <math.h>
+#include <string.h>
+
+#include "launch/tune/tune.h"
+#include "render/form/jsonw.h"
+#include "render/form/units.h"
+
+const struct tune_trial *tune_best(const struct tune *tune)
+{
+	const struct tune_trial *best = NULL;
+	double most = 0;
+
+	for (size_t i = 0; i < tune->trial_count; i++) {
+		const struct tune_trial *trial = &tune->trials[i];
+		struct tune_interval gain = tune_interval(trial->gains, trial->count,
+							  tune->trial_count, 0);
+
+		if (trial->verdict != TUNE_PROVEN || gain.mean <= most)
+			continue;
+		best = trial;
+		most = gain.mean;
+	}
+	return best;
+}
+
+static struct tune_interval gain_of(const struct tune *tune, const struct tune_trial *trial)
+{
+	return tune_interval(trial->gains, trial->count, tune->trial_count,
+			     (size_t)tune->options->rounds);
+}
+
+static const char *value_of(const struct tune_candidate *c, char *buffer, size_t size)
+{
+	const char *word = dlprof_set_rows[c->key].words;
+
+	for (int32_t i = 0; *word && i < c->value; i++)
+		word += strcspn(word, "|") + 1;
+	if (*word)
+		snprintf(buffer, size, "%.*s", (int)strcspn(word, "|"), word);
+	else
+		snprintf(buffer, size, "%d", (int)c->value);
+	return buffer;
+}
+
+static const char *setting(const struct tune_candidate *c, char *buffer, size_t size)
+{
+	char value[32];
+
+	snprintf(buffer, size, "%s=%s", dlprof_set_rows[c->key].key,
+		 value_of(c, value, sizeof(value)));
+	return buffer;
+}
+
+#define SETTING(c) setting(c, (char[TUNE_SETTING]){0}, TUNE_SETTING)
+
+/* As Python has it: False and True, strings in quotes. */
+static const char *code(const struct tune_candidate *c, char *buffer, size_t size)
+{
+	const struct dlprof_set_row *row = &dlprof_set_rows[c->key];
+	bool is_flag = strcmp(row->words, "false|true") == 0;
+	char value[32];
+
+	value_of(c, value, sizeof(value));
+	if (is_flag)
+		value[0] = (char)(value[0] - 'a' + 'A');
+	snprintf(buffer, size, "%s%s%s%s%s", row->before, row->quoted ? "'" : "", value,
+		 row->quoted ? "'" : "", row->after);
+	return buffer;
+}
+
+#define CODE(c) code(c, (char[TUNE_SETTING]){0}, TUNE_SETTING)
+
+static enum same same_of(const struct tune *tune, const struct tune_candidate *c)
+{
+	return same_after(c->key, c->before, c->value, tune->is_iterable);
+}
+
+static const char *predicted(const struct tune_candidate *c, char *buffer, size_t size)
+{
+	if (isnan(c->gain))
+		return "";
+	snprintf(buffer, size, "%s (%s to %s)", UNITS_FACTOR(1 + c->gain),
+		 UNITS_FACTOR(1 + c->low), UNITS_FACTOR(1 + c->high));
+	return buffer;
+}
+
+#define PREDICTED(c) predicted(c, (char[3 * UNITS_MAX]){0}, 3 * UNITS_MAX)
+
+static const char *real_gain(const struct tune *tune, const struct tune_trial *trial, char *buffer,
+			     size_t size)
+{
+	struct tune_interval gain = gain_of(tune, trial);
+
+	if (!trial->count)
+		return "-";
+	if (isnan(gain.low))
+		snprintf(buffer, size, "%s, one round", UNITS_FACTOR(exp(gain.mean)));
+	else
+		snprintf(buffer, size, "%s (%s to %s)", UNITS_FACTOR(exp(gain.mean)),
+			 UNITS_FACTOR(exp(gain.low)), UNITS_FACTOR(exp(gain.high)));
+	return buffer;
+}
+
+#define REAL(tune, trial) real_gain(tune, trial, (char[3 * UNITS_MAX]){0}, 3 * UNITS_MAX)
+
+static double base_rate(const struct tune *tune)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < tune->round_count; i++)
+		sum += log(tune->base_per_s[i]);
+	return tune->round_count ? exp(sum / (double)tune->round_count) : NAN;
+}
+
+static void add_head(const struct tune *tune, struct outline *o)
+{
+	outline_items(o, OUTLINE_HEAD);
+	outline_item(o, "tune", "%zu runs of %zu batches in %s, %zu round%s", tune->run_count,
+		     tune->stop_after, UNITS_TIME(tune->seconds * 1e9), tune->round_count,
+		     tune->round_count == 1 ? "" : "s");
+	outline_cell(o, "%s", tune->folder);
+}
+
+static void add_verdict(const struct tune *tune, struct outline *o)
+{
+	const struct tune_trial *best = tune_best(tune);
+	double base = base_rate(tune);
+
+	outline_items(o, OUTLINE_VERDICT);
+	outline_row(o, best ? PAGE_GREEN : PAGE_BOLD);
+	if (best) {
+		struct tune_interval gain = gain_of(tune, best);
+
+		outline_cell(o, "PROVEN");
+		outline_cell(o, "%s is %s as fast (%s to %s): %.3g -> %.3g batches/s",
+			     SETTING(best->candidate), UNITS_FACTOR(exp(gain.mean)),
+			     UNITS_FACTOR(exp(gain.low)), UNITS_FACTOR(exp(gain.high)), base,
+			     base * exp(gain.mean));
+	} else if (tune->trial_count) {
+		outline_cell(o, "NOTHING PROVEN");
+		outline_cell(o, "no setting was shown to make this training faster");
+	} else {
+		outline_cell(o, "NOTHING TO TRY");
+		if (tune->gap)
+			outline_cell(o, "nothing is predicted: %s", tune->gap);
+		else
+			outline_cell(o,
+				     "no setting is predicted to gain anything, at %s of waiting",
+				     UNITS_SHARE(tune->stall_ratio));
+	}
+	if (tune->cut)
+		outline_cell(o, "It ended early: %s.", tune->cut);
+}
+
+static const char *verdict_words(const struct tune_trial *trial)
+{
+	switch (trial->verdict) {
+	case TUNE_PROVEN:
+		return "proven";
+	case TUNE_NO_WORTH:
+		return "no gain";
+	case TUNE_DIED:
+		return "died";
+	case TUNE_UNCHANGED:
+		return "not set";
+	default:
+		return "not proven";
+	}
+}
+
+static void add_tried(const struct tune *tune, struct outline *o)
+{
+	static const char *const headings[] = {"tried", "", "real gain, 95 %", "predicted", NULL};
+
+	outline_table(o, "tried", headings);
+	for (size_t i = 0; i < tune->trial_count; i++) {
+		const struct tune_trial *trial = &tune->trials[i];
+
+		outline_row(o, trial->verdict == TUNE_PROVEN ? PAGE_GREEN
+			       : trial->verdict == TUNE_DIED ? PAGE_RED
+							     : PAGE_PLAIN);
+		outline_cell(o, "%s", SETTING(trial->candidate));
+		outline_cell(o, "%s", verdict_words(trial));
+		outline_cell(o, "%s", REAL(tune, trial));
+		outline_cell(o, "%s", PREDICTED(trial->candidate));
+	}
+}
+
+static void add_samples(const struct tune *tune, struct outline *o)
+{
+	const char *label = "Samples";
+
+	outline_items(o, "samples");
+	for (int same = 0; same < SAME_MAX; same++) {
+		char text[300] = "";
+
+		for (size_t i = 0; i < tune->trial_count; i++)
+			if (same_of(tune, tune->trials[i].candidate) == (enum same)same)
+				page_append(text, sizeof(text), "%s%s", *text ? ", " : "",
+					    SETTING(tune->trials[i].candidate));
+		if (!*text)
+			continue;
+		outline_item(o, label, "%s: %s", text, same_words[same]);
+		label = "";
+	}
+	for (size_t i = 0; i < tune->trial_count; i++)
+		if (*tune->trials[i].died)
+			outline_item(o, "Died", "%s: %s", SETTING(tune->trials[i].candidate),
+				     tune->trials[i].died);
+}
+
+static void add_not_tried(const struct tune *tune, struct outline *o)
+{
+	char texts[4][400] = {"", "", "", ""};
+
+	for (size_t i = 0; i < tune->candidate_count; i++) {
+		const struct tune_candidate *c = &tune->candidates[i];
+		char *text;
+
+		if (c->choice == TUNE_TRY)
+			continue;
+		text = texts[c->choice - 1];
+		page_append(text, sizeof(texts[0]), "%s%s", *text ? ", " : "", SETTING(c));
+		if (c->choice == TUNE_NO_GAIN || c->choice == TUNE_NO_TIME)
+			page_append(text, sizeof(texts[0]), " %s", PREDICTED(c));
+		else
+			page_append(text, sizeof(texts[0]), " (%s)", UNITS_BYTES(c->need_bytes));
+	}
+	outline_items(o, "no");
+	if (*texts[TUNE_NO_GAIN - 1])
+		outline_item(o, "No", "not tried, as no gain is predicted: %s",
+			     texts[TUNE_NO_GAIN - 1]);
+	if (*texts[TUNE_NO_MEMORY - 1])
+		outline_item(o, "No", "not tried, as memory would not hold it: %s",
+			     texts[TUNE_NO_MEMORY - 1]);
+	if (*texts[TUNE_NO_SHM - 1])
+		outline_item(o, "No", "not tried, as /dev/shm would not hold it: %s",
+			     texts[TUNE_NO_SHM - 1]);
+	if (*texts[TUNE_NO_TIME - 1])
+		outline_item(o, "No", "not tried, as others promise more: %s",
+			     texts[TUNE_NO_TIME - 1]);
+}
+
+static void add_write(const struct tune *tune, struct outline *o)
+{
+	const struct tune_trial *best = tune_best(tune);
+
+	outline_items(o, "next");
+	if (!best)
+		return;
+	outline_item(o, "Write", "%s%s%s", tune->place, *tune->place ? "  " : "",
+		     CODE(best->candidate));
+	outline_items(o, "wrote");
+	if (*tune->wrote)
+		outline_item(o, "Wrote", "each run wrote %s", tune->wrote);
+}
+
+static void add_more(const struct tune *tune, struct outline *o)
+{
+	const struct tune_trial *best = tune_best(tune);
+
+	outline_items(o, OUTLINE_MORE);
+	if (best)
+		outline_item(o, "More", "dlprof-report compare %s/base-1.db %s/%s-1.db",
+			     tune->folder, tune->folder, SETTING(best->candidate));
+	else
+		outline_item(o, "More", "dlprof-report %s/base-0.db", tune->folder);
+}
+
+int tune_show(const struct tune *tune)
+{
+	struct page page = launch_page(tune->options);
+	struct outline outline = {0};
+
+	add_head(tune, &outline);
+	add_verdict(tune, &outline);
+	add_tried(tune, &outline);
+	add_samples(tune, &outline);
+	add_write(tune, &outline);
+	add_not_tried(tune, &outline);
+	add_more(tune, &outline);
+	return outline_show(&outline, &page, false);
+}
+
+static void put_candidate(const struct tune *tune, const struct tune_candidate *c,
+			  struct jsonw *json)
+{
+	char value[32];
+
+	jsonw_string(json, "setting", dlprof_set_rows[c->key].key);
+	jsonw_string(json, "value", value_of(c, value, sizeof(value)));
+	jsonw_open(json, "predicted", '{');
+	jsonw_number(json, "gain", c->gain);
+	jsonw_range(json, "ci95", c->low, c->high);
+	jsonw_bool(json, "may_be_shared", c->may_be_shared);
+	jsonw_close(json, '}');
+	jsonw_string(json, "samples", same_ids[same_of(tune, c)]);
+	jsonw_string(json, "code", CODE(c));
+}
+
+static void put_trial(const struct tune *tune, const struct tune_trial *trial, struct jsonw *json)
+{
+	struct tune_interval gain = gain_of(tune, trial);
+
+	jsonw_open(json, NULL, '{');
+	put_candidate(tune, trial->candidate, json);
+	jsonw_string(json, "verdict", tune_verdict_ids[trial->verdict]);
+	jsonw_number(json, "gain", exp(gain.mean) - 1);
+	jsonw_range(json, "ci95", exp(gain.low) - 1, exp(gain.high) - 1);
+	jsonw_int(json, "rounds", (int64_t)trial->count);
+	jsonw_string(json, "died", *trial->died ? trial->died : NULL);
+	jsonw_close(json, '}');
+}
+
+void tune_json(const struct tune *tune, FILE *out)
+{
+	const struct tune_trial *best = tune_best(tune);
+	struct jsonw json;
+
+	jsonw_begin(&json, out, "dlprof.tune/1");
+	jsonw_string(&json, "folder", tune->folder);
+	jsonw_int(&json, "runs", (int64_t)tune->run_count);
+	jsonw_int(&json, "batches", (int64_t)tune->stop_after);
+	jsonw_int(&json, "rounds", (int64_t)tune->round_count);
+	jsonw_seconds(&json, "duration_s", tune->seconds * 1e9);
+	jsonw_string(&json, "ended_early", tune->cut);
+	jsonw_string(&json, "loader", tune->kind);
+	jsonw_string(&json, "place", *tune->place ? tune->place : NULL);
+	jsonw_number(&json, "stall_ratio", tune->stall_ratio);
+	jsonw_number(&json, "base_batches_per_s", base_rate(tune));
+	jsonw_string(&json, "not_predicted", tune->gap);
+	jsonw_string(&json, "best", best ? SETTING(best->candidate) : NULL);
+	jsonw_open(&json, "tried", '[');
+	for (size_t i = 0; i < tune->trial_count; i++)
+		put_trial(tune, &tune->trials[i], &json);
+	jsonw_close(&json, ']');
+	jsonw_open(&json, "not_tried", '[');
+	for (size_t i = 0; i < tune->candidate_count; i++) {
+		if (tune->candidates[i].choice == TUNE_TRY)
+			continue;
+		jsonw_open(&json, NULL, '{');
+		put_candidate(tune, &tune->candidates[i], &json);
+		jsonw_string(&json, "why", tune_choice_ids[tune->candidates[i].choice]);
+		jsonw_close(&json, '}');
+	}
+	jsonw_close(&json, ']');
+	jsonw_string(&json, "wrote", *tune->wrote ? tune->wrote : NULL);
+	jsonw_close(&json, '}');
+}

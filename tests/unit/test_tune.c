@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/statistics/stats.h"
+#include "analysis/predict/tune.h"
+
+/* The tables of any textbook. */
+Test(tune, quantiles_of_t)
+{
+	static const struct {
+		size_t freedom;
+		double share, t;
+	} table[] = {
+		{1, 0.975, 12.706}, {2, 0.975, 4.303}, {3, 0.975, 3.182}, {4, 0.975, 2.776},
+		{5, 0.975, 2.571},  {2, 0.95, 2.920},  {3, 0.995, 5.841}, {4, 0.9, 1.533},
+		{8, 0.99, 2.896},   {30, 0.975, 2.042}, {2, 0.99375, 8.860},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+		cr_assert_float_eq(tune_t(table[i].share, table[i].freedom), table[i].t, 0.001,
+				   "%zu: %f", i, tune_t(table[i].share, table[i].freedom));
+	cr_assert_float_eq(tune_t(0.5, 3), 0, 1e-6);
+}
+
+Test(tune, the_interval_is_of_all_settings_together)
+{
+	static const double gains[] = {0.10, 0.12, 0.14};
+	struct tune_interval one = tune_interval(gains, 3, 1, 3);
+	struct tune_interval four = tune_interval(gains, 3, 4, 3);
+	struct tune_interval twice = tune_interval(gains, 3, 2, 5);
+
+	cr_assert_float_eq(one.mean, 0.12, 1e-9);
+	cr_assert_float_eq(one.high - one.mean, 4.303 * 0.02 / sqrt(3), 1e-4);
+	cr_assert_float_eq(four.high - four.mean, 8.860 * 0.02 / sqrt(3), 1e-4);
+	cr_assert_eq(twice.high, four.high);
+	cr_assert(isnan(tune_interval(gains, 1, 1, 3).low));
+	cr_assert(isnan(tune_interval(gains, 0, 1, 3).mean));
+}
+
+Test(tune, nothing_is_proven_by_fewer_than_three_rounds)
+{
+	static const double same[] = {0.5, 0.5, 0.5, 0.5, 0.5};
+
+	for (size_t count = 0; count < 3; count++) {
+		cr_assert_eq(tune_judge(same, count, 1, 5, false), TUNE_OPEN, "%zu", count);
+		cr_assert_eq(tune_judge(same, count, 1, 5, true), TUNE_NOT_PROVEN, "%zu", count);
+	}
+	cr_assert_eq(tune_judge(same, 3, 1, 5, false), TUNE_PROVEN);
+	/* It is not looked at in between. */
+	cr_assert_eq(tune_judge(same, 4, 1, 5, false), TUNE_OPEN);
+	cr_assert_eq(tune_judge(same, 5, 1, 5, false), TUNE_PROVEN);
+}
+
+Test(tune, who_gains_nothing_leaves)
+{
+	static const double worse[] = {-0.30, -0.31}, unsteady[] = {-0.2, 0.3, 0.1};
+
+	cr_assert_eq(tune_judge(worse, 2, 3, 5, false), TUNE_NO_WORTH);
+	cr_assert_eq(tune_judge(unsteady, 3, 1, 5, false), TUNE_OPEN);
+	cr_assert_eq(tune_judge(unsteady, 3, 1, 3, false), TUNE_NOT_PROVEN);
+}
+
+static double normal(uint64_t *state)
+{
+	double a = (double)(stats_random(state) >> 11) * 0x1p-53;
+	double b = (double)(stats_random(state) >> 11) * 0x1p-53;
+
+	return sqrt(-2 * log(1 - a)) * cos(2 * M_PI * b);
+}
+
+/* A whole tune of settings whose true gains these are: how many are proven to gain. */
+static size_t simulate(const double *truth, size_t settings, double noise, double drift,
+		       size_t rounds, uint64_t *state)
+{
+	double gains[TUNE_TRIED][TUNE_MOST];
+	enum tune_verdict verdicts[TUNE_TRIED] = {TUNE_OPEN};
+	size_t count = 0, proven = 0, time = 0, round, i;
+
+	for (round = 0; round < rounds; round++) {
+		double rates[TUNE_TRIED + 1];
+		size_t open = 0;
+
+		for (i = 0; i <= settings; i++) {
+			size_t who = round % 2 ? settings - i : i;
+
+			rates[who] = (who ? truth[who - 1] : 0) + noise * normal(state) +
+				     drift * (double)time++;
+		}
+		count++;
+		for (i = 0; i < settings; i++) {
+			if (verdicts[i] != TUNE_OPEN)
+				continue;
+			gains[i][count - 1] = rates[i + 1] - rates[0];
+			verdicts[i] = tune_judge(gains[i], count, settings, rounds, false);
+			open += verdicts[i] == TUNE_OPEN;
+		}
+		if (!open)
+			break;
+	}
+	for (i = 0; i < settings; i++)
+		proven += verdicts[i] == TUNE_PROVEN;
+	return proven;
+}
+
+/* 200 tunes with 10 % of noise and nothing to gain: 5 % may have something proven. */
+Test(tune, no_gain_is_not_proven)
+{
+	static const double nothing[TUNE_TRIED] = {0};
+	uint64_t state = 11;
+
+	for (size_t settings = 1; settings <= TUNE_TRIED; settings++)
+		for (size_t rounds = 3; rounds <= TUNE_MOST; rounds += 2) {
+			size_t wrong = 0, runs = 2000;
+
+			for (size_t i = 0; i < runs; i++)
+				wrong += simulate(nothing, settings, 0.1, 0, rounds, &state) > 0;
+			cr_assert_leq(wrong, runs / 20, "%zu settings, %zu rounds: %zu of %zu",
+				      settings, rounds, wrong, runs);
+		}
+	for (size_t wrong = 0, i = 0; i < 200; i++) {
+		wrong += simulate(nothing, 3, 0.1, 0, 5, &state) > 0;
+		cr_assert_leq(wrong, 10);
+	}
+}
+
+/* A machine that gets slower by 1 % with every run, all the time. */
+Test(tune, a_drift_is_no_gain)
+{
+	static const double nothing[TUNE_TRIED] = {0};
+	size_t wrong = 0;
+	uint64_t state = 7;
+
+	for (size_t i = 0; i < 500; i++) {
+		wrong += simulate(nothing, 4, 0.02, 0.01, 5, &state) > 0;
+		wrong += simulate(nothing, 4, 0.02, -0.01, 5, &state) > 0;
+	}
+	cr_assert_leq(wrong, 50, "%zu of 1000", wrong);
+}
+
+Test(tune, a_gain_is_proven)
+{
+	static const double real[] = {0.45, 0, -0.2};
+	size_t found = 0;
+	uint64_t state = 3;
+
+	for (size_t i = 0; i < 200; i++)
+		found += simulate(real, 3, 0.03, 0, 5, &state) == 1;
+	cr_assert_geq(found, 190, "%zu of 200", found);
+}
+
+static struct whatif prediction(void)
+{
+	struct whatif whatif = {.own_per_s = 10, .outside_share = 0, .correction = 1};
+
+	for (int id = 0; id < WHATIF_ROOM; id++) {
+		whatif.batches_per_s[id] = whatif.low_per_s[id] = whatif.high_per_s[id] = NAN;
+		whatif.gain[id] = NAN;
+		whatif.setups[id] = (struct replay_setup){.workers = 2, .prefetch_factor = 2};
+	}
+	whatif.batches_per_s[WHATIF_BASELINE] = 10;
+	return whatif;
+}
+
+static void add(struct whatif *whatif, int id, uint32_t workers, double per_s, double low)
+{
+	whatif->batches_per_s[id] = per_s;
+	whatif->low_per_s[id] = low;
+	whatif->high_per_s[id] = per_s * 1.1;
+	whatif->gain[id] = per_s / 10 - 1;
+	whatif->setups[id].workers = workers;
+}
+
+Test(tune, what_is_tried)
+{
+	const struct tune_room none = {NAN, NAN, NAN, NAN};
+	struct tune_candidate list[TUNE_LISTED];
+	struct whatif whatif = prediction();
+
+	add(&whatif, WHATIF_WORKERS_X2, 4, 15, 13);
+	add(&whatif, WHATIF_MORE_WORKERS, 8, 20, 17);
+	add(&whatif, WHATIF_PREFETCH_X4, 2, 10.5, 9.7);
+	add(&whatif, WHATIF_LOAD_HALF, 2, 18, 17);
+	whatif.setups[WHATIF_PREFETCH_X4].prefetch_factor = 8;
+	cr_assert_eq(tune_choose(&whatif, &none, list), 3);
+	cr_assert(list[0].value == 8 && list[0].choice == TUNE_TRY && list[0].before == 2);
+	cr_assert(list[1].value == 4 && list[1].choice == TUNE_TRY);
+	cr_assert(list[2].key == DLPROF_SET_PREFETCH && list[2].choice == TUNE_NO_GAIN);
+	/* The same once. */
+	add(&whatif, WHATIF_MORE_WORKERS, 4, 15, 13);
+	cr_assert_eq(tune_choose(&whatif, &none, list), 2);
+	whatif.gap = WHATIF_GAP_LOADS;
+	cr_assert_eq(tune_choose(&whatif, &none, list), 0);
+}
+
+Test(tune, what_does_not_fit_is_not_tried)
+{
+	struct tune_candidate list[TUNE_LISTED];
+	struct whatif whatif = prediction();
+	struct tune_room room = {.worker_bytes = 1e9, .free_bytes = 6e9, .batch_bytes = 1e6,
+				 .shm_bytes = 1e9};
+
+	add(&whatif, WHATIF_WORKERS_X2, 4, 15, 13);
+	add(&whatif, WHATIF_MORE_WORKERS, 8, 20, 17);
+	tune_choose(&whatif, &room, list);
+	cr_assert(list[0].value == 4 && list[0].choice == TUNE_TRY);
+	cr_assert(list[1].value == 8 && list[1].choice == TUNE_NO_MEMORY);
+	cr_assert_float_eq(list[1].need_bytes, 6e9, 1);
+	room.free_bytes = 1e12;
+	room.shm_bytes = 10e6;
+	tune_choose(&whatif, &room, list);
+	cr_assert_eq(list[0].choice, TUNE_TRY);
+	cr_assert(list[1].value == 8 && list[1].choice == TUNE_NO_SHM);
+}
