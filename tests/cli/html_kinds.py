@@ -42,7 +42,7 @@ def check_content(folder):
                   "not observed: part of the dataset's code", "python3 train.py --epochs 3"):
         t.check(words in raw, "missing:", words)
     order = [raw.find('id="{}"'.format(id_)) for id_ in
-             ("wait-h", "time", "period", "residue", "stages", "lanes-h", "predict-h", "replay",
+             ("wait-h", "time", "period", "residue", "stages", "lanes-h", "predict-h", "whatif",
               "coverage-h")]
     t.check(-1 not in order and order == sorted(order), "order of the page", order)
     gpu = html_file.check_page(pages.gpu(os.path.join(folder, "gpu.db")), "gpu")[1]

@@ -591,6 +591,18 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 	return r;
 }
 
+struct whatif_point whatif_at(const struct whatif *whatif, const struct trace *trace,
+			      const struct replay_setup *setup)
+{
+	struct whatif asked = *whatif;
+
+	forget(&asked, WHATIF_MAX);
+	predict(trace, *setup, WHATIF_MAX, &asked);
+	widen(&asked, WHATIF_MAX, WHATIF_MAX + 1);
+	return (struct whatif_point){asked.batches_per_s[WHATIF_MAX],
+				     asked.stall_ratio[WHATIF_MAX]};
+}
+
 struct whatif_gain whatif_gain_of(const struct whatif *whatif, int id)
 {
 	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];

@@ -106,6 +106,15 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 int whatif_ask(const struct batch_series *series, const struct finding *finding,
 	       const struct whatif_wish *wishes, size_t count, struct whatif *whatif);
 
+/* What is predicted for one setting, as in struct whatif, without a range. */
+struct whatif_point {
+	double batches_per_s, stall_ratio;
+};
+
+/* Of a predicted run and its trace. */
+struct whatif_point whatif_at(const struct whatif *whatif, const struct trace *trace,
+			      const struct replay_setup *setup);
+
 /* Over the baseline, 0.1: 10 % more; with the range. NAN: cannot be told. */
 struct whatif_gain {
 	double gain, low, high;

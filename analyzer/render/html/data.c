@@ -13,11 +13,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/predict/crowd.h"
 #include "render/html/sections.h"
 #include "render/form/jsonw.h"
 
-#define MOST_WORKERS 64
 #define SCALE    1500
 #define UNKNOWN  65535
 #define MOST_RAW 20000
@@ -194,86 +192,43 @@ static int put_series(struct jsonw *json, const struct batch_series *s)
 	return r;
 }
 
-static void put_epochs(struct jsonw *json, const struct trace *trace)
+static void put_numbers(struct jsonw *json, const char *key, const int32_t *values, size_t count)
 {
-	jsonw_open(json, "epochs", '[');
-	for (size_t i = 0; i < trace->epoch_count; i++) {
-		const struct trace_epoch *e = &trace->epochs[i];
-
-		jsonw_open(json, NULL, '[');
-		jsonw_int(json, NULL, (int64_t)e->begin);
-		jsonw_number(json, NULL, e->setup_ns);
-		jsonw_number(json, NULL, e->start_ns);
-		jsonw_number(json, NULL, e->stop_ns);
-		jsonw_number(json, NULL, e->boot_ns);
-		jsonw_close(json, ']');
-	}
+	jsonw_open(json, key, '[');
+	for (size_t i = 0; i < count; i++)
+		jsonw_int(json, NULL, values[i]);
 	jsonw_close(json, ']');
 }
 
-/* What the cores suffice for, and for steps alone; an infinite number becomes null. */
-static void put_cores(struct jsonw *json, const struct trace *trace, struct replay_setup setup)
+/* What the sliders show; see analysis/predict/grid.h. */
+static void put_grid(struct jsonw *json, const struct grid *grid)
 {
-	double most;
+	size_t count = grid->worker_count * grid->prefetch_count * grid->load_count *
+		       grid->order_count;
 
-	setup.workers = MOST_WORKERS;
-	most = crowd_most(trace, &setup);
-	jsonw_number(json, "most", isinf(most) ? NAN : most);
-	setup.load_factor = 0;
-	most = crowd_most(trace, &setup);
-	jsonw_number(json, "mostSteps", isinf(most) ? NAN : most);
-}
-
-/* The run as it was, for what the script's own replay makes of it. */
-static void put_was(struct jsonw *json, const struct whatif *whatif)
-{
-	jsonw_open(json, "was", '{');
-	jsonw_number(json, "rate", whatif->batches_per_s[WHATIF_BASELINE]);
-	jsonw_number(json, "stall", whatif->stall_ratio[WHATIF_BASELINE]);
-	jsonw_number(json, "own", whatif->own_per_s);
-	jsonw_number(json, "outside", whatif->outside_ns);
-	jsonw_number(json, "ceiling", whatif->batches_per_s[WHATIF_SYNTHETIC]);
-	jsonw_close(json, '}');
-}
-
-static int put_trace(struct jsonw *json, const struct html_input *input)
-{
-	const struct trace *trace = input->trace;
-	const struct batch_series *s = &input->report->series;
-	const struct whatif *whatif = &input->report->diagnosis.whatif;
-	const struct {
-		const char *name;
-		const float *values;
-	} columns[] = {
-		{"load", trace->load_ns},         {"compute", trace->compute_ns},
-		{"lag", trace->lag_ns},           {"latency", trace->latency_ns},
-		{"handover", trace->handover_ns},
-	};
-	int r = 0;
-
-	jsonw_open(json, "trace", '{');
-	jsonw_int(json, "workers", whatif->setups[WHATIF_BASELINE].workers);
-	jsonw_int(json, "prefetch", whatif->setups[WHATIF_BASELINE].prefetch_factor);
-	jsonw_bool(json, "inOrder", s->in_order != 0);
-	jsonw_bool(json, "restarts", trace->restarts);
-	jsonw_bool(json, "byIndex", trace->by_index);
-	jsonw_number(json, "usualLag", trace->usual_lag_ns);
-	jsonw_number(json, "sample", trace->sample_ns);
-	jsonw_number(json, "fetch", trace->fetch_ns);
-	jsonw_bool(json, "fetchWaits", trace->fetch_waits);
-	put_was(json, whatif);
-	put_cores(json, trace, whatif->setups[WHATIF_BASELINE]);
-	jsonw_open(json, "factors", '[');
-	for (size_t i = 0; i < trace->factor_count; i++)
-		jsonw_number(json, NULL, trace->factors[i]);
+	jsonw_open(json, "grid", '{');
+	put_numbers(json, "workers", grid->workers, grid->worker_count);
+	put_numbers(json, "prefetch", grid->prefetch, grid->prefetch_count);
+	jsonw_open(json, "load", '[');
+	for (size_t i = 0; i < grid->load_count; i++)
+		jsonw_number(json, NULL, grid->load[i]);
 	jsonw_close(json, ']');
-	put_epochs(json, trace);
-	jsonw_int(json, "count", (int64_t)trace->count);
-	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(columns); i++)
-		r = put_column(json, columns[i].name, &(struct column){.values = columns[i].values},
-			       trace->count);
+	jsonw_open(json, "inOrder", '[');
+	for (size_t i = 0; i < grid->order_count; i++)
+		jsonw_bool(json, NULL, grid->in_order[i]);
+	jsonw_close(json, ']');
+	put_numbers(json, "was", (const int32_t[]){(int32_t)grid->worker_was,
+						   (int32_t)grid->prefetch_was,
+						   (int32_t)grid->load_was}, 3);
+	jsonw_open(json, "rate", '[');
+	for (size_t i = 0; i < count; i++)
+		jsonw_number(json, NULL, grid->points[i].batches_per_s);
+	jsonw_close(json, ']');
+	jsonw_open(json, "stall", '[');
+	for (size_t i = 0; i < count; i++)
+		jsonw_number(json, NULL, grid->points[i].stall_ratio);
+	jsonw_close(json, ']');
 	jsonw_close(json, '}');
-	return r;
 }
 
 int html_data(struct html *html)
@@ -289,8 +244,8 @@ int html_data(struct html *html)
 	jsonw_open(&json, NULL, '{');
 	if (s->count && s->wait_ns && s->compute_ns)
 		r = put_series(&json, s);
-	if (r == 0 && !isnan(report->diagnosis.whatif.batches_per_s[WHATIF_BASELINE]))
-		r = put_trace(&json, html->input);
+	if (r == 0 && html->input->grid->points)
+		put_grid(&json, html->input->grid);
 	if (r == 0)
 		r = html_flames(report, &json);
 	jsonw_close(&json, '}');

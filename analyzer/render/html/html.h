@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "analysis/predict/replay.h"
+#include "analysis/predict/grid.h"
 #include "render/run/report.h"
 #include "store/run/gpu.h"
 
@@ -29,7 +29,7 @@ struct html_window {
 
 struct html_input {
 	const struct report *report;
-	const struct trace *trace; /* of the report's series */
+	const struct grid *grid; /* of the report's predictions */
 	struct gpu_means device;
 	struct gpu_bar gpu_bars[HTML_GPU_BARS]; /* none where the GPU was not seen */
 	size_t gpu_bar_count, gpu_bar_each;     /* batches */

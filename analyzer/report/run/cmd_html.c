@@ -62,6 +62,7 @@ static int show(const struct options *options, const struct report *report)
 {
 	struct html_input input = {.report = report};
 	struct trace trace = {0};
+	struct grid grid = {.points = NULL};
 	struct db *db;
 	int r, status;
 
@@ -72,11 +73,14 @@ static int show(const struct options *options, const struct report *report)
 	db_close(db);
 	if (r == 0)
 		r = take_trace(&report->series, &report->finding, &trace);
-	input.trace = &trace;
+	if (r == 0)
+		r = grid_predict(&report->diagnosis.whatif, &trace, &grid);
+	input.grid = &grid;
 	status = r < 0 ? cmd_fail_read(options, r)
 		       : cmd_show(options, put, &input, judge_status(report));
 	for (size_t i = 0; i < input.window_count; i++)
 		free(input.windows[i].rows);
+	grid_done(&grid);
 	trace_done(&trace);
 	return status;
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grid.h - predictions for every combination of a few numbers of workers, prefetch factors, lengths
+ * of loads and orders of delivery, so that a page can show them without a replay of its own.
+ */
+#pragma once
+
+#include "analysis/predict/whatif.h"
+
+#define GRID_MOST 12
+
+struct grid {
+	int32_t workers[GRID_MOST], prefetch[GRID_MOST];
+	double load[GRID_MOST];
+	bool in_order[2];
+	/* How many values each has, ascending (order: the run's own first); the run's own one. */
+	size_t worker_count, prefetch_count, load_count, order_count;
+	size_t worker_was, prefetch_was, load_was;
+	/* For each of the workers, in it for each prefetch factor, and so on. */
+	struct whatif_point *points;
+};
+
+/*
+ * Of a predicted run and its trace. Long runs get fewer values, so that this takes about a second
+ * at most. Nothing where nothing is predicted. 0 or -ENOMEM; grid_done() in either case.
+ */
+int grid_predict(const struct whatif *whatif, const struct trace *trace, struct grid *ret);
+void grid_done(struct grid *grid);
