@@ -134,6 +134,16 @@ def check_parts(folder):
         t.equal(round(sample["ts"] * 1000), round(wait["ts"] * 1000) if here else end - MS, "sample")
 
 
+def check_left_out(folder):
+    """Of a wait that lies within the compute before it nothing is shown, and no part of it."""
+    batches = rundb.simulate(6, 2, 40, 10)
+    batches[3].update(begin_ns=batches[2]["begin_ns"] + batches[2]["wait_ns"] + MS, wait_ns=MS,
+                      receive_ns=MS // 2)
+    run = rundb.build(os.path.join(folder, "left.db"), [rundb.loader(batches, workers=2)])
+    events = trace(run, "-q")
+    t.equal((len(slices(events, "wait")), len(slices(events, "receive"))), (5, 5), "left out", events)
+
+
 def check_trace(folder):
     run = rundb.build(os.path.join(folder, "two.db"),
                       [rundb.loader(rundb.simulate(60, 3, 40, 10, epochs=2), workers=3),
@@ -406,6 +416,7 @@ def main():
     folder = t.scratch()
     check_nested(folder)
     check_parts(folder)
+    check_left_out(folder)
     check_trace(folder)
     check_ranks(folder)
     check_damaged(folder)

@@ -100,7 +100,10 @@ static bool put_slice(struct tracer *trace, int64_t number, const struct timelin
 	struct trace_lane *lane = number < 0 ? NULL : &trace->lanes[number - 1];
 	int64_t begin_ns = event->begin_ns, end_ns;
 
-	if (!lane || event->ns < 0 || __builtin_add_overflow(begin_ns, event->ns, &end_ns) ||
+	if (!lane)
+		return false;
+	lane->begin_ns = INT64_MAX; /* of a slice that is left out nothing lies within it */
+	if (event->ns < 0 || __builtin_add_overflow(begin_ns, event->ns, &end_ns) ||
 	    end_ns < lane->end_ns || (event->ns > 0 && end_ns == lane->end_ns))
 		return false;
 	if (begin_ns < lane->end_ns)
