@@ -52,7 +52,7 @@ int cmd_read_ranks(const struct options *options, const struct rank_files *files
 		   struct rank_job *job, struct rank_row *rows,
 		   int (*look)(const struct rank_look *look, void *context), void *context);
 int cmd_show_jobs(const struct options *options, struct jobs *jobs); /* the exit status */
-void cmd_ranks_free(const struct ranks *ranks);
+void cmd_ranks_free(struct ranks *ranks);
 
 int cmd_batches(const struct options *options);
 int cmd_compare(const struct options *options);

@@ -37,7 +37,7 @@ def check_kinds(folder):
 
 def check_content(folder):
     page, raw = html_file.check_page(pages.lockstep(os.path.join(folder, "content.db")), "content")
-    for words in ("stalls every 7 batches, as many as there are workers", "7 workers",
+    for words in ("stalls every 7 batches, as many as workers", "7 workers",
                   "Use more workers, 12 in all: about 1.36x",
                   "not observed: part of the dataset's code", "python3 train.py --epochs 3"):
         t.check(words in raw, "missing:", words)

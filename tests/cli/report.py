@@ -88,7 +88,7 @@ def check_whole(folder):
     for words in ("7 workers, prefetch_factor 2, in order", "decode not observed counted as other",
                   "the host's clock: what the main process waited, an upper bound for the GPU",
                   "Sure low: 98 batches", "Readiness for 100 %",
-                  "stalls every 7 batches, as many as there are workers",
+                  "stalls every 7 batches, as many as workers",
                   "prefetch_factor x 4: the workers are never idle", "twice the workers"):
         t.check(words in flat, "missing:", words, whole)
     t.check("no number is enough" not in flat, "more workers would contradict it", whole)

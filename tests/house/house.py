@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import dlprof_test  # noqa: E402
@@ -226,6 +227,20 @@ def check_calls(room, *patterns):
           "has circles of files that call one another")
 
 
+# Partials hold numbers of causes and verdicts: of this version these.
+PARTS = 5, 314175500
+
+
+def check_parts():
+    """Whoever changes the order of what a partial numbers raises its version."""
+    names = re.findall(r"^CAUSE\((\w+),", text("analyzer/analysis/cause/causes.def"), re.M)
+    names += re.findall(r"^\t(STALL_VERDICT_\w+),", text("analyzer/analysis/account/stall.h"), re.M)
+    version = int(re.search(r"^#define VERSION +(\d+)", text("analyzer/store/fleet/part.c"), re.M)[1])
+    check(len(names) > 20, "causes and verdicts, read", names)
+    equal((version, zlib.crc32(" ".join(names).encode())), PARTS,
+          "the order of causes and verdicts, which part.c stores: raise its VERSION, and write both here")
+
+
 def check_frameworks():
     """Every module that is patched has its framework's name."""
     packages = re.findall(r'^FRAMEWORK\("([\w.]+)",', text("include/dlprof/frameworks.def"), re.M)
@@ -408,6 +423,7 @@ def main():
     check_circles("shim")
     check_calls("analyzer", "analyzer/*.p/*.o", "analyzer/line/*.p/*.o")
     check_mentions()
+    check_parts()
     check_frameworks()
     check_meta()
     check_options()

@@ -44,11 +44,13 @@ static double weight_of(int nice)
 /* The last one of its sort takes in all that have no room. */
 static int find_kind(struct neighbours *n, bool is_group, uint64_t who, double weight)
 {
-	size_t most = is_group ? NEIGHBOURS_GROUPS : NEIGHBOURS_WEIGHTS, i;
+	size_t most = is_group ? NEIGHBOURS_GROUPS : NEIGHBOURS_WEIGHTS, of_sort = 0, i;
 
-	for (i = 0; i < n->kind_count; i++)
-		if (n->kinds[i].is_group == is_group && (n->kinds[i].who == who || --most == 0))
+	for (i = 0; i < n->kind_count; i++) {
+		of_sort += n->kinds[i].is_group == is_group;
+		if (n->kinds[i].is_group == is_group && (n->kinds[i].who == who || of_sort == most))
 			return (int)i;
+	}
 	n->kinds[n->kind_count++] =
 		(struct neighbour_kind){.is_group = is_group, .who = who, .weight = weight};
 	return (int)i;

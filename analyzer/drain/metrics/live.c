@@ -131,13 +131,34 @@ static void add_wait(struct live_sums *sums, const struct live_place *of,
 	add(sums, METRIC_WAIT_SAMPLING, parts.sampling_ns);
 }
 
-/* By the mean step so far, where the report takes the median of all. */
+#define STEPS_OCTAVE 8
+
+/* The median of the steps so far, within 5 %; the report takes that of all. */
+static double median_step_ns(const struct live_sums *sums)
+{
+	uint32_t count = 0;
+
+	for (int i = 0; i < LIVE_STEPS; i++) {
+		count += sums->steps[i];
+		if (2 * count > sums->step_count)
+			return exp2((i + .5) / STEPS_OCTAVE);
+	}
+	return 0;
+}
+
+static void add_step(struct live_sums *sums, double ns)
+{
+	const double cell = ns < 1 ? 0 : floor(log2(ns) * STEPS_OCTAVE);
+
+	sums->steps[cell < LIVE_STEPS ? (int)cell : LIVE_STEPS - 1]++;
+	sums->step_count++;
+}
+
 static bool is_starved(const struct live_sums *sums, const struct live_place *of,
 		       const struct batch_values *row)
 {
-	const double theta_ns =
-		fmax(DLPROF_STARVED_LEAST_NS,
-		     sums->step_ns / sums->step_count * DLPROF_STARVED_LEAST_PERCENT / 100);
+	const double theta_ns = fmax(DLPROF_STARVED_LEAST_NS,
+				     median_step_ns(sums) * DLPROF_STARVED_LEAST_PERCENT / 100);
 
 	return row->batch >= stall_start_count(of->workers) &&
 	       stall_is_starved(row->wait_ns, (int)row->head_ready, theta_ns);
@@ -157,10 +178,8 @@ static void add_batch(struct live_sums *sums, const struct live_place *of,
 	sums->value[METRIC_LAST_BATCH] = fmax(sums->value[METRIC_LAST_BATCH], out_ns);
 	if (row->qdepth >= 0)
 		sums->value[METRIC_QUEUE] = (double)row->qdepth;
-	if (row->compute_ns >= 0) {
-		sums->step_ns += (double)row->compute_ns;
-		sums->step_count++;
-	}
+	if (row->compute_ns >= 0)
+		add_step(sums, (double)row->compute_ns);
 	if (is_starved(sums, of, row))
 		add(sums, METRIC_STARVED, 1);
 	if (thread) {

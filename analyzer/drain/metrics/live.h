@@ -20,6 +20,7 @@
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
+#define LIVE_STEPS   512
 #define LIVE_THREADS 8 /* that train; of others the batches count, and no time */
 
 /* From the first batch of a thread to the end of its last step. */
@@ -31,7 +32,8 @@ struct live_thread {
 
 struct live_sums {
 	double value[METRIC_MAX];   /* times in nanoseconds */
-	double step_ns, step_count; /* computing */
+	uint32_t steps[LIVE_STEPS]; /* how many computed for so long: 2^(i / 8) ns */
+	uint32_t step_count;
 	struct live_thread threads[LIVE_THREADS];
 	size_t thread_count;
 };

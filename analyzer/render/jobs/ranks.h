@@ -23,8 +23,8 @@ struct rank_row {
 
 struct ranks {
 	const char *path; /* of the job: the folder, or the first run */
-	const struct rank_row *rows;
-	const struct rank_blame *blames; /* of the same order */
+	struct rank_row *rows;
+	struct rank_blame *blames; /* of the same order */
 	size_t count;
 	struct rank_finding job;
 	const char *job_id;          /* NULL: not known */

@@ -8,14 +8,16 @@
 #include "analysis/cause/advice.h"
 #include "render/form/units.h"
 
-/* "every 5 batches, as many as there are workers". */
+#define AS_WORKERS ", as many as workers"
+
+/* "every 5 batches, as many as workers". */
 static void add_period(const struct report *report, char *text, size_t size, int64_t batches)
 {
 	int32_t workers = report->series.workers;
 
 	page_append(text, size, "every %" PRId64 " batches", batches);
 	if (workers > 1 && batches == workers)
-		page_append(text, size, ", as many as there are workers");
+		page_append(text, size, AS_WORKERS);
 	else if (workers > 1 && batches % workers == 0)
 		page_append(text, size, ", %" PRId64 " times the workers", batches / workers);
 }
@@ -33,7 +35,7 @@ void advise_rhythm(const struct report *report, struct outline *o)
 		page_append(text, sizeof(text), "every %" PRId64 " batches%s",
 			    (int64_t)period->batches,
 			    report->series.workers > 1 && period->batches == report->series.workers
-				    ? ", as many as workers"
+				    ? AS_WORKERS
 				    : "");
 	else if (!isnan(timer->period_ns))
 		page_append(text, sizeof(text), "every %s", UNITS_TIME(timer->period_ns));

@@ -198,17 +198,15 @@ int cmd_show_jobs(const struct options *options, struct jobs *jobs)
 	return cmd_show(options, put, jobs, is_known ? CMD_DONE : CMD_CANNOT_SAY);
 }
 
-void cmd_ranks_free(const struct ranks *ranks)
+void cmd_ranks_free(struct ranks *ranks)
 {
-	struct rank_row *rows = (struct rank_row *)(uintptr_t)ranks->rows;
-
-	for (size_t i = 0; rows && i < ranks->count; i++) {
-		free(rows[i].host);
-		free(rows[i].gpu);
-		free(rows[i].bars);
+	for (size_t i = 0; ranks->rows && i < ranks->count; i++) {
+		free(ranks->rows[i].host);
+		free(ranks->rows[i].gpu);
+		free(ranks->rows[i].bars);
 	}
-	free(rows);
-	free((void *)(uintptr_t)ranks->blames);
+	free(ranks->rows);
+	free(ranks->blames);
 }
 
 /* The files of one job and attempt. */
