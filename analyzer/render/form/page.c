@@ -154,6 +154,13 @@ void page_append(char *text, size_t size, const char *format, ...)
 	va_end(args);
 }
 
+int page_clause(const char *sentence)
+{
+	size_t length = strlen(sentence);
+
+	return (int)length - (length && sentence[length - 1] == '.');
+}
+
 void page_put_word(FILE *out, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -43,6 +43,9 @@ __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, i
 __attribute__((format(printf, 3, 4))) void page_append(char *text, size_t size, const char *format,
 						       ...);
 
+/* How long a sentence is without its full stop, for who goes on from there. */
+int page_clause(const char *sentence);
+
 /* A word as a shell wants it: in quotes where it needs them. */
 void page_put_word(FILE *out, const char *word);
 void page_append_word(char *text, size_t size, const char *word);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gate_outline.c - the gate for people: the outcome and its reason, each assertion, the runs. */
 #include <math.h>
-#include <string.h>
 
 #include "render/form/units.h"
 #include "render/gate/gate.h"
@@ -35,7 +34,7 @@ static void add_verdict(const struct gate_report *report, struct outline *o)
 	outline_items(o, OUTLINE_VERDICT);
 	outline_row(o, COLORS[report->outcome]);
 	outline_cell(o, "dlprof gate: %s", gate_outcome_words(report->outcome));
-	outline_cell(o, "%.*s", (int)strlen(why) - 1, why); /* the full stop */
+	outline_cell(o, "%.*s", page_clause(why), why);
 }
 
 static void add_items(const struct gate_report *report, struct outline *o)

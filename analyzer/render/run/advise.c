@@ -174,6 +174,7 @@ static void add_steps(const struct report *report, struct outline *o)
 	const struct whatif *whatif = &report->diagnosis.whatif;
 	const char *assumed = whatif->shares_cores ? ", if other programs stay as busy" : "";
 	char text[512], words[REMEDY_WORDS], label[16];
+	const char *line;
 	size_t i, number = 0;
 
 	for (i = 0; i < list->count; i++) {
@@ -181,9 +182,9 @@ static void add_steps(const struct report *report, struct outline *o)
 
 		if (advice->id == ADVICE_NONE)
 			continue;
+		line = remedy_line(report, advice, words);
 		text[0] = '\0';
-		page_append(text, sizeof(text), "%s", remedy_line(report, advice, words));
-		text[strlen(text) - 1] = '\0'; /* the full stop */
+		page_append(text, sizeof(text), "%.*s", page_clause(line), line);
 		if (add_gain(whatif, advice, assumed, text, sizeof(text)))
 			assumed = ""; /* once is enough */
 		snprintf(label, sizeof(label), "%zu.", ++number);

@@ -13,8 +13,9 @@
 #include "store/database/columns.h"
 #include "store/database/db.h"
 #include "store/database/meta.h"
+#include "store/database/run.h"
 
-#define WRITE_UNKNOWN INT64_MIN
+#define WRITE_UNKNOWN QUERY_UNKNOWN
 
 struct writer;
 
