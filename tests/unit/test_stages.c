@@ -23,11 +23,18 @@ struct row {
 
 static struct stage_work list[32];
 static struct stage_finding found;
+static double used_cores = NAN, free_cores = 2;
 
 static void judge(const struct row *rows, size_t count, double wait_ms, double step_ms)
 {
 	const struct stages stages = {list, count, 1e9};
-	const struct stages_facts facts = {wait_ms * MS, step_ms * MS, 2};
+	const struct stages_facts facts = {
+		.wait_ns = wait_ms * MS,
+		.step_ns = step_ms * MS,
+		.cores = 2,
+		.free_cores = free_cores,
+		.used_cores = used_cores,
+	};
 
 	memset(list, 0, sizeof(list));
 	for (size_t i = 0; i < count; i++) {
@@ -38,7 +45,8 @@ static void judge(const struct row *rows, size_t count, double wait_ms, double s
 		strcpy(stage->name, row->name + is_kernel);
 		stage->is_kernel = is_kernel;
 		stage->kind = stage_kind_of(stage->name, is_kernel);
-		stage->is_root = strcmp(row->name, "Root") == 0;
+		stage->is_root = strcmp(row->name, "Root") == 0 ||
+				 strcmp(row->name, "PopOutputs") == 0;
 		stage->parent = row->parent == NONE ? STAGE_NOWHERE : (size_t)row->parent;
 		stage->elements = row->elements;
 		stage->busy_ns = row->busy * MS;
@@ -241,6 +249,72 @@ Test(stages, what_is_not_known_is_not_said)
 	cr_expect_eq(found.limit, STAGE_LIMIT_UNKNOWN);
 	judge(NULL, 0, 65, 20);
 	cr_expect_eq(found.limit, STAGE_LIMIT_UNKNOWN);
+}
+
+static const struct row OPERATORS[] = {
+	{"Launch", 1, 27, 19, 19, 19},
+	{"PopOutputs", NONE, 26, 17775, 17775, 2, 0, 0, 0, 0, false},
+	{"ConsumerWait", 1, 27, 18, 18, -1},
+	{"DataReader", 2, 28, 43, 1, -1},
+	{"+ReadOne", 3, 448, 43, 43, 40, 3},
+	{"+readers__File", 1, 27, 133, 133, -1},
+	{"+decoders__Image", 1, 27, 4738, 4738, 892},
+	{"+Resize", 1, 27, 14129, 14129, 2},
+};
+
+Test(stages, operators_of_dali_run_in_turn)
+{
+	used_cores = 0.9;
+	JUDGE(OPERATORS, 660, 24);
+	cr_expect_eq(found.limit, STAGE_LIMIT_WORK);
+	cr_expect_eq(found.maker, STAGES_DALI);
+	cr_expect_str_eq(lead_name(), "Resize");
+	cr_expect_float_eq(found.lead_share, 0.74, 0.01);
+	cr_expect_float_eq(found.each_ns, 523 * MS, MS);
+	/* One core of two is free: twice as fast at best. */
+	cr_expect_float_eq(found.parallel.high, 2 / 0.9 - 1, 0.01);
+	cr_expect_eq(found.parallel.low, 0);
+	/* Other programs have it: more threads get no more. */
+	free_cores = 1;
+	JUDGE(OPERATORS, 660, 24);
+	cr_expect(isnan(found.parallel.gain));
+	cr_expect(found.cheaper.gain > 0);
+}
+
+static const struct row READER[] = {
+	{"PopOutputs", NONE, 23, 25815, 25815, 1},
+	{"ConsumerWait", 0, 24, 16063, 16063, 1},
+	{"DataReader", 1, 25, 27874, 3, -1},
+	{"+ReadOne", 2, 400, 27871, 27871, 127, 27842},
+	{"+decoders__Image", 0, 24, 3056, 3056, 7},
+	{"+Resize", 0, 24, 8313, 8313, 2},
+};
+
+Test(stages, a_reader_of_dali_has_one_thread)
+{
+	JUDGE(READER, 1050, 24);
+	cr_expect_eq(found.limit, STAGE_LIMIT_SERIAL);
+	cr_expect_str_eq(slow_name(), "DataReader");
+	cr_expect_str_eq(lead_name(), "ReadOne");
+	cr_expect(found.is_reading);
+	/* Two readers made 6.64 s 3.31 s. */
+	cr_expect(found.parallel.low <= 1 && found.parallel.high >= 0.99);
+}
+
+static const struct row CALLBACK[] = {
+	{"Launch", 1, 42, 63, 63, 41},
+	{"PopOutputs", NONE, 41, 299, 299, 1},
+	{"+Resize", 1, 42, 2212, 2212, 3},
+};
+
+Test(stages, an_external_source_of_dali_is_the_training_threads)
+{
+	JUDGE(CALLBACK, 42, 25);
+	cr_expect_eq(found.limit, STAGE_LIMIT_WORK);
+	cr_expect_float_eq(found.callback_share, 0.79, 0.01);
+	cr_expect_str_eq(lead_name(), "PopOutputs");
+	cr_expect(found.parallel.gain > 0);
+	cr_expect(isnan(found.cheaper.gain));
 }
 
 /* A damaged file may say anything of who feeds whom. */

@@ -338,7 +338,8 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 	const struct stages_facts facts = {
 		.wait_ns = f->own.wait_ns / (double)f->own.count,
 		.step_ns = f->own.step_ns / (double)f->own.count,
-		.cores = series_free_cores(s),
+		.cores = s->cores,
+		.free_cores = series_free_cores(s),
 		.used_cores = s->main_cores,
 	};
 

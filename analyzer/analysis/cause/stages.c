@@ -385,7 +385,7 @@ static void judge_operators(struct view *v, size_t root, double wait_ns, struct 
 	v->slow_ns = ns + wait_ns;
 	f->lead_share = v->stages->list[f->lead].own_ns / v->slow_ns;
 	f->limit = STAGE_LIMIT_WORK;
-	if (facts->used_cores < USED_MOST * facts->cores)
+	if (facts->used_cores < USED_MOST * facts->free_cores)
 		price_maybe(v, f, v->slow_ns / v->batches * facts->used_cores / facts->cores,
 			    &f->parallel);
 }
