@@ -28,12 +28,12 @@ struct stage {
 	uint16_t queue; /* the queue that its elements go to; STAGE_NONE */
 	uint32_t life;	/* in which it was recorded */
 	struct dlprof_stage_sum sent; /* of its sums, what was recorded */
-	_Atomic uint64_t last_ns;     /* how long its last call took by itself */
+	atomic_bool is_long;	      /* its last call took longer than CLOCKED_NS by itself */
 	_Atomic int64_t fill;	      /* of a queue: elements in it */
 };
 
-/* The fields of struct dlprof_stage_sum. */
-enum { ELEMENTS, BUSY, OWN, TIMED, CPU, READ, READY, SUM_MAX };
+/* The fields of struct dlprof_stage_sum, with what calls within took instead of busy_ns. */
+enum { ELEMENTS, OWN, INNER, TIMED, CPU, READ, READY, SUM_MAX };
 
 struct sums {
 	alignas(64) _Atomic uint64_t values[SUM_MAX];
@@ -244,7 +244,7 @@ void stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address)
 				&sums[0][number].values[READY], (uint64_t)fill,
 				memory_order_relaxed);
 	}
-	if (atomic_load_explicit(&stage->last_ns, memory_order_relaxed) > CLOCKED_NS)
+	if (atomic_load_explicit(&stage->is_long, memory_order_relaxed))
 		call->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	call->read_ns = read_so_far();
 	call->begin_ticks = clock_ticks();
@@ -285,8 +285,8 @@ void stage_end(struct stage_call *call, bool has_element)
 		top->inner_read_ns += read_ns;
 	}
 	add_to(to, ELEMENTS, has_element);
-	add_to(to, BUSY, clock_length_ns(ticks));
 	add_to(to, OWN, own_ns);
+	add_to(to, INNER, clock_length_ns(call->inner_ticks));
 	add_to(to, READ, read_ns > call->inner_read_ns ? read_ns - call->inner_read_ns : 0);
 	if (call->cpu_ns && call->is_leaf) {
 		add_to(to, CPU, clock_ns(CLOCK_THREAD_CPUTIME_ID) - call->cpu_ns);
@@ -294,7 +294,10 @@ void stage_end(struct stage_call *call, bool has_element)
 	}
 	if ((stage->is_queue || stage->queue) && has_element)
 		count_queue(stage);
-	atomic_store_explicit(&stage->last_ns, own_ns, memory_order_relaxed);
+	/* Only a change is written: other threads look at it all the time. */
+	if (unlikely((own_ns > CLOCKED_NS) !=
+		     atomic_load_explicit(&stage->is_long, memory_order_relaxed)))
+		atomic_store_explicit(&stage->is_long, own_ns > CLOCKED_NS, memory_order_relaxed);
 }
 
 bool stage_is_inside(void)
@@ -363,7 +366,7 @@ static bool take_sums(uint16_t number, struct dlprof_stage_sum *ret)
 {
 	struct dlprof_stage_sum *sent = &stages[number].sent, now = {
 		.elements = sum_of(number, ELEMENTS),
-		.busy_ns = sum_of(number, BUSY),
+		.busy_ns = sum_of(number, OWN) + sum_of(number, INNER),
 		.own_ns = sum_of(number, OWN),
 		.timed_ns = sum_of(number, TIMED),
 		.cpu_ns = sum_of(number, CPU),
