@@ -173,7 +173,7 @@ struct dlprof_stage {
 	uint32_t parent;	/* the stage that takes its elements; 0: not known */
 	uint32_t flags;		/* enum dlprof_stage_flag */
 	int32_t parallel;	/* how many calls at once are asked for */
-	int32_t capacity;	/* elements that its queue may hold */
+	int32_t capacity;	/* elements that its queue may hold; inputs that it has open */
 	int32_t threads;	/* of the pool that the pipeline runs in; of a root */
 	char name[64];
 };

@@ -25,6 +25,7 @@ PLANTED = {
 FOLLOWED = {"reads": ("reads_own", 1.3), "records": ("records_four", 1.8)}
 OF_TRAINING = ("MatMul", "BiasAdd", "AssignSubVariableOp", "ReadVariableOp")
 SUM_TOLERANCE = 0.05
+CALL_S = 0.002  # Python and TensorFlow around the root, a batch
 
 
 def host(folder, kind, database=None, **changes):
@@ -54,7 +55,7 @@ def check_planted(folder, kind):
     t.check(stages[lead]["waited_for"], kind, "waited for", lead, found["stages"])
     share = stages[lead]["share"] if stages[lead]["kernel"] else stages[lead]["busy_s"] / stages["Root"]["busy_s"]
     t.check(share >= least, kind, "share of", lead, stages[lead])
-    t.check(abs(waits - stages["Root"]["busy_s"]) <= SUM_TOLERANCE * waits, kind, "sums of waits", waits,
+    t.check(abs(waits - stages["Root"]["busy_s"]) <= SUM_TOLERANCE * waits + CALL_S * ours["batches"], kind, "sums of waits", waits,
             stages["Root"]["busy_s"])
     if lead == "ReadFile":
         t.check(stages[lead]["cpu_s"] < 0.1 * stages[lead]["own_s"], "reading is no computing", stages[lead])

@@ -164,7 +164,7 @@ CREATE TABLE t_stage (
 	root INTEGER,			-- the training asks this one
 	autotuned INTEGER,		-- the framework itself changes parallel and capacity
 	parallel INTEGER,		-- calls at once that are asked for
-	capacity INTEGER,		-- elements that its queue may hold
+	capacity INTEGER,		-- elements that its queue may hold; inputs that it has open
 	threads INTEGER,		-- of a root: in the pool that the pipeline runs in
 	name TEXT,
 	kind TEXT,			-- view stage

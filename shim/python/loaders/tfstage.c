@@ -69,8 +69,9 @@ static struct stage_facts facts_of(const char *facts)
 				 ? DLPROF_STAGE_AUTOTUNED
 				 : 0,
 		.parallel = number_in(facts, "parallelism="),
-		.capacity = first_of(number_in(facts, "buffer_limit="),
-				     number_in(facts, "buffer_size=")),
+		.capacity = first_of(first_of(number_in(facts, "buffer_limit="),
+					      number_in(facts, "buffer_size=")),
+				     number_in(facts, "cycle_length=")),
 		.threads = number_in(facts, "threadpool_size="),
 	};
 }
