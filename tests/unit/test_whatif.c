@@ -20,6 +20,7 @@ Test(whatif, predicts_what_the_model_does)
 	w = diagnosis.whatif;
 	/* Ideal input is no waiting at all, as the account has it. */
 	cr_assert_float_eq(w.gain[WHATIF_SYNTHETIC], 1 / (1 - finding.account.ratio) - 1, 1e-12);
+	cr_assert(isnan(w.batches_per_s[WHATIF_FIX_SLOW_WORKER])); /* all are as fast */
 	/* As it was is as it was measured, whatever the replay made of it. */
 	cr_assert_float_eq(w.batches_per_s[WHATIF_BASELINE] * finding.account.time_ns / 1e9,
 			   (double)series.count, 1e-6);
