@@ -72,7 +72,7 @@ def check_without_script(chrome, folder):
     chrome.open(path)
     text = visible(chrome)
     for words in ("HIGHLY INPUT-BOUND", "What would help", "twice the workers", "one batch is one bar",
-                  "With JavaScript there are sliders here"):
+                  "With JavaScript there are sliders here", "This figure is drawn with JavaScript"):
         t.check(words in text, "without script there is no", words)
     for words in ("Try it", "Drag to zoom"):
         t.check(words not in text, "without script there is", words)
@@ -116,6 +116,36 @@ def check_sliders(chrome, folder):
         t.check("As it was" in chrome.evaluate("document.getElementById('predicted').value"),
                 "as it was")
         t.equal(chrome.complaints(), [], name)
+
+
+HEIGHTS = """Array.from(document.querySelector("#bars path.{}").getAttribute("d").matchAll(
+	/M([0-9.]+) ([0-9.]+)V([0-9.]+)/g), found => [Number(found[1]), found[2] - found[3]])"""
+
+
+def check_time(chrome, folder):
+    """Bars as high as the times in the database, on axes in round numbers; of a step alone, too."""
+    run, path = page(folder, "time", pages.lockstep)
+    chrome.look()
+    chrome.open(path)
+    rows = t.rows(run, "SELECT wait_ns, compute_ns FROM batch ORDER BY epoch, batch")
+    compute, wait = (chrome.evaluate(HEIGHTS.format(name)) for name in ("compute", "wait"))
+    t.equal((len(compute), len(wait)), (len(rows), len(rows)), "bars")
+    scale = sum(height for _, height in compute) / sum(row["compute_ns"] for row in rows)
+    high = max(row["wait_ns"] + row["compute_ns"] for row in rows)
+    for (left, height), (_, waited), row in zip(compute, wait, rows):
+        t.check(abs(height - scale * row["compute_ns"]) < 0.2, left, "compute", height, row)
+        t.check(abs(waited - scale * row["wait_ns"]) < 0.3 or row["wait_ns"] > 0.9 * high, left,
+                "wait", waited, row)
+    labels = chrome.evaluate("Array.from(document.querySelectorAll('#time .axis text'), e => e.textContent)")
+    t.check({"0", "50 ms", "100 ms", "batch", "20"} <= set(labels), "axes", labels)
+    t.equal(chrome.evaluate("document.querySelector('#time title').textContent"),
+            "Wait and compute, batch by batch", "a name")
+    for name, make, drawn in (("steps", pages.steps, ["compute"]), ("gpu", pages.gpu, ["compute", "wait", "busy"])):
+        chrome.open(page(folder, "time-" + name, make)[1])
+        found = chrome.evaluate("Array.from(document.querySelectorAll('#bars > path'), "
+                                "e => e.getAttribute('class'))")
+        t.equal([kind for kind in found if kind != "most"], drawn, name, found)
+    t.equal(chrome.complaints(), [], "time")
 
 
 def check_zoom(chrome, folder):
@@ -184,7 +214,7 @@ def main():
     folder = t.scratch()
     with browser.Browser() as chrome:
         for check in (check_quiet, check_hostile, check_without_script, check_sliders,
-                      check_zoom, check_flames):
+                      check_time, check_zoom, check_flames):
             check(chrome, folder)
     t.finish()
 

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/account/bar.h"
 #include "render/html/sections.h"
 #include "render/form/jsonw.h"
 
@@ -22,6 +23,7 @@
 #define BUCKETS  4096
 #define WINDOWS  50
 #define WINDOW   200
+#define MOST_EPOCHS 12 /* that are named in the figure */
 
 static uint16_t pack(double ns)
 {
@@ -180,7 +182,6 @@ static int put_series(struct jsonw *json, const struct batch_series *s)
 {
 	int r = 0;
 
-	jsonw_int(json, "count", (int64_t)s->count);
 	if (s->count > MOST_RAW)
 		r = put_buckets(json, s);
 	jsonw_open(json, "raw", '[');
@@ -189,6 +190,71 @@ static int put_series(struct jsonw *json, const struct batch_series *s)
 	else if (r == 0)
 		r = put_windows(json, s);
 	jsonw_close(json, ']');
+	return r;
+}
+
+static double wait_of(const void *bars, size_t i)
+{
+	return ((const struct bar *)bars)[i].wait_ns;
+}
+
+static double compute_of(const void *bars, size_t i)
+{
+	return ((const struct bar *)bars)[i].compute_ns;
+}
+
+static double busy_of(const void *bars, size_t i)
+{
+	return ((const struct bar *)bars)[i].busy_ns;
+}
+
+static double most_of(const void *bars, size_t i)
+{
+	return ((const struct bar *)bars)[i].most_ns;
+}
+
+/* Where another epoch begins, if they are few. */
+static void put_epochs(struct jsonw *json, const struct batch_series *s)
+{
+	size_t count = 0;
+
+	for (size_t i = 1; i < s->run_count; i++)
+		count += s->runs[i].epoch != s->runs[i - 1].epoch;
+	jsonw_open(json, "epochs", '[');
+	for (size_t i = 1; i < s->run_count && count <= MOST_EPOCHS; i++) {
+		if (s->runs[i].epoch == s->runs[i - 1].epoch)
+			continue;
+		jsonw_open(json, NULL, '[');
+		jsonw_int(json, NULL, (int64_t)s->runs[i].begin);
+		jsonw_int(json, NULL, s->runs[i].epoch);
+		jsonw_close(json, ']');
+	}
+	jsonw_close(json, ']');
+}
+
+/* The whole run as time.js draws it first. */
+static int put_bars(struct jsonw *json, const struct batch_series *s)
+{
+	static const struct {
+		const char *name;
+		double (*of)(const void *bars, size_t i);
+	} columns[] = {
+		{"wait", wait_of}, {"compute", compute_of}, {"most", most_of}, {"busy", busy_of}};
+	struct bar *bars;
+	size_t count;
+	int r = bars_of(s, HTML_TIME_BARS, &bars, &count);
+
+	if (r < 0)
+		return r;
+	jsonw_int(json, "count", (int64_t)s->count);
+	put_epochs(json, s);
+	jsonw_open(json, "bars", '{');
+	jsonw_int(json, "each", (int64_t)(bars[0].end - bars[0].begin));
+	for (size_t i = 0; r == 0 && i < 3 + (s->gpu_busy_ns != NULL); i++)
+		r = put_column(json, columns[i].name,
+			       &(struct column){.make = columns[i].of, .context = bars}, count);
+	jsonw_close(json, '}');
+	free(bars);
 	return r;
 }
 
@@ -242,7 +308,9 @@ int html_data(struct html *html)
 	jsonw_init(&json, html->out);
 	json.is_in_page = true;
 	jsonw_open(&json, NULL, '{');
-	if (s->count && s->wait_ns && s->compute_ns)
+	if (s->count && (s->compute_ns || s->step_ns))
+		r = put_bars(&json, s);
+	if (r == 0 && s->count && s->wait_ns && s->compute_ns)
 		r = put_series(&json, s);
 	if (r == 0 && html->input->grid->points)
 		put_grid(&json, html->input->grid);

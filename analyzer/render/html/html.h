@@ -17,6 +17,7 @@
 
 #define HTML_WINDOWS  2
 #define HTML_GPU_BARS 156
+#define HTML_TIME_BARS 318
 
 /* Batches that are shown one by one, with what each worker did meanwhile. */
 struct html_window {

@@ -67,10 +67,9 @@ static int put_page(struct html *html)
 
 	html_head(html, true, html->report->name);
 	html_verdict(html);
-	r = html_timeline(html);
+	html_timeline(html);
 	html_gpu(html);
-	if (r == 0)
-		r = html_pattern(html);
+	r = html_pattern(html);
 	html_life(html);
 	html_lanes(html);
 	html_predict(html);

@@ -12,7 +12,7 @@ void html_run(struct html *html, const char *command);
 void html_answer(struct html *html, enum stall_verdict verdict, const char *range);
 
 void html_verdict(struct html *html);  /* the answer, why, and what to do */
-int html_timeline(struct html *html);  /* wait and compute, in all and over time */
+void html_timeline(struct html *html); /* wait and compute, in all and over time */
 void html_gpu(struct html *html);      /* busy, idle and for want of what, copies, kernels */
 int html_pattern(struct html *html);   /* the period, and the waits by phase */
 void html_life(struct html *html);     /* of a batch; decoders by format and size */
