@@ -114,3 +114,18 @@ Test(stats, variation)
 	stats_add(&moments, 1e12 + 3);
 	cr_assert_float_eq(stats_cv(&moments) * moments.mean, sqrt(2), 1e-9);
 }
+
+Test(stats, welch_of_values_without_spread)
+{
+	struct stats_moments twos = {0}, threes = {0}, single = {0};
+
+	stats_add(&single, 2);
+	for (int i = 0; i < 3; i++) {
+		stats_add(&twos, 2);
+		stats_add(&threes, 3);
+	}
+	cr_expect_eq(stats_welch(&twos, &twos), 0);
+	cr_expect_eq(stats_welch(&twos, &threes), -INFINITY);
+	cr_expect_eq(stats_welch(&threes, &twos), INFINITY);
+	cr_expect(isnan(stats_welch(&twos, &single)));
+}
