@@ -115,7 +115,7 @@ static const struct line_option OPTIONS[] = {
 	 TEXT(log), .verbs = RUN},
 	{"always", .help = "from the start of every process (DLPROF_ACTIVATE)", FLAG(always),
 	 .verbs = RUN},
-	{"set", .argument = "KEY=VALUE,...",
+	{"set", .argument = "KEY=VALUE",
 	 .help = "make loaders with workers=8,prefetch_factor=4,... (DLPROF_SET)", .take = take_set,
 	 .verbs = RUN},
 	{"stop-after", .argument = "N",
