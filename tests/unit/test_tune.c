@@ -187,6 +187,9 @@ Test(tune, what_is_tried)
 	cr_assert(list[0].value == 8 && list[0].choice == TUNE_TRY && list[0].before == 2);
 	cr_assert(list[1].value == 4 && list[1].choice == TUNE_TRY);
 	cr_assert(list[2].key == DLPROF_SET_PREFETCH && list[2].choice == TUNE_NO_GAIN);
+	add(&whatif, WHATIF_PREFETCH_X4, 2, 12, 9.7);
+	tune_choose(&whatif, &none, list);
+	cr_assert(list[2].key == DLPROF_SET_PREFETCH && list[2].choice == TUNE_TRY);
 	/* The same once. */
 	add(&whatif, WHATIF_MORE_WORKERS, 4, 15, 13);
 	cr_assert_eq(tune_choose(&whatif, &none, list), 2);

@@ -76,7 +76,8 @@ static enum tune_choice choose(const struct whatif *whatif, int id, const struct
 	const double ahead = (double)then->workers * (double)then->prefetch_factor;
 
 	if (!(candidate->gain >= TUNE_WORTH) ||
-	    (!(candidate->low > 0) && !candidate->may_be_shared))
+	    (!(candidate->low > 0) && !candidate->may_be_shared &&
+	     candidate->gain < TUNE_PROMISE))
 		return TUNE_NO_GAIN;
 	candidate->need_bytes = workers * room->worker_bytes;
 	if (candidate->need_bytes > ROOM * room->free_bytes)

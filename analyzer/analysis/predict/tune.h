@@ -24,10 +24,12 @@
 #define TUNE_TRIED  4    /* settings that are tried at most */
 #define TUNE_LISTED 12   /* settings that are spoken of at most */
 #define TUNE_WORTH  0.03 /* a gain below is not worth a change */
+/* A predicted gain that is worth a trial although its range does not exclude that there is none. */
+#define TUNE_PROMISE 0.1
 
 enum tune_choice {
 	TUNE_TRY,
-	TUNE_NO_GAIN, /* the prediction's range does not exclude that nothing is gained */
+	TUNE_NO_GAIN, /* too little is predicted: see TUNE_PROMISE */
 	TUNE_NO_MEMORY, /* more workers than fit */
 	TUNE_NO_SHM, /* more batches under way than /dev/shm holds */
 	TUNE_NO_TIME, /* others promise more */

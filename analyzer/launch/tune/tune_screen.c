@@ -117,8 +117,9 @@ static double base_rate(const struct tune *tune)
 static void add_head(const struct tune *tune, struct outline *o)
 {
 	outline_items(o, OUTLINE_HEAD);
-	outline_item(o, "tune", "%zu runs of %zu batches in %s, %zu round%s", tune->run_count,
-		     tune->stop_after, UNITS_TIME(tune->seconds * 1e9), tune->round_count,
+	outline_item(o, "tune", "%zu run%s of %zu batches in %s, %zu round%s", tune->run_count,
+		     tune->run_count == 1 ? "" : "s", tune->stop_after,
+		     UNITS_TIME(tune->seconds * 1e9), tune->round_count,
 		     tune->round_count == 1 ? "" : "s");
 	outline_cell(o, "%s", tune->folder);
 }
