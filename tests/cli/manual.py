@@ -41,7 +41,7 @@ def helps(program):
     options, of = {}, {}
     for verb in [""] + verbs:
         text = output(path, *([verb] if verb else []), "--help").out
-        rows = re.findall(r"^  (?:-(\w), |    )--([\w-]+)(?: [\w:=.|]+)? +(\S.*)$", text, re.MULTILINE)
+        rows = re.findall(r"^  (?:-(\w), |    )--([\w-]+)(?: [\w:=.,|]+)? +(\S.*)$", text, re.MULTILINE)
         of[verb] = {name for _, name, _ in rows}
         options.update({name: (letter, said) for letter, name, said in rows})
     t.check(len(verbs) >= 2 and len(options) >= 8, program, "help cannot be read", verbs, options)
@@ -59,7 +59,7 @@ def check_options(program):
     page = plain(program + ".1")
     for name, (letter, said) in sorted(options.items()):
         head = "{}--{}".format("-{}, ".format(letter) if letter else "", name)
-        t.check(re.search(r"\.TP " + re.escape(head) + r"( [\w:=.|]+)? " + re.escape(said), page),
+        t.check(re.search(r"\.TP " + re.escape(head) + r"( [\w:=.,|]+)? " + re.escape(said), page),
                 program, "the page lacks", head, said)
     fish = read(FOLDER, program + ".fish")
     for verb, names in of.items():
