@@ -117,6 +117,9 @@ def check_parts(folder):
     batches = rundb.simulate(12, 2, 40, 10) + rundb.simulate(12, 0, 5, 10)
     for row in batches:
         row.update(sample_ns=MS, free_ns=2 * MS, fetch_ns=row["receive_ns"] // 2)
+        row.update(before_ns=3 * MS, backward_ns=2 * MS, between_ns=0, optimizer_ns=MS,
+                   save_ns=None)
+        row["compute_ns"] = max(row["compute_ns"], 8 * MS)
         row["wait_ns"] = max(row["wait_ns"], 4 * MS)
     run = rundb.build(os.path.join(folder, "parts.db"),
                       [rundb.loader(batches[:12], workers=2), rundb.loader(batches[12:], workers=0)])
@@ -129,6 +132,9 @@ def check_parts(folder):
         t.equal([e["name"] for e in own[:6]],
                 ["wait"] + (["sample", "receive", "fetch"] if here else
                             ["receive", "fetch", "sample"]) + ["free", "compute"], "order", own)
+        t.equal([(e["name"], round(e["dur"] * 1000)) for e in own[6:9]],
+                [("before backward", 3 * MS), ("backward", 2 * MS), ("optimizer", MS)], "parts of a step")
+        t.equal(own[6]["ts"], own[5]["ts"], "they begin where the step does")
         wait, sample = slices(own, "wait")[0], slices(own, "sample")[0]
         end = round((wait["ts"] + wait["dur"]) * 1000)
         t.equal(round(sample["ts"] * 1000), round(wait["ts"] * 1000) if here else end - MS, "sample")

@@ -10,7 +10,7 @@
 	", IIF(" #name " BETWEEN 0 AND 9223372036854775807, " #name ", NULL) AS " #name
 #define DELIVERED(place)                                                                           \
 	"CREATE TEMP VIEW delivered AS SELECT loader_id, epoch, task, " place                      \
-	" AS place" BATCH_SEEN(KNOWN) BATCH_LOADED(KNOWN) BATCH_COPIED(KNOWN)                      \
+	" AS place" BATCH_SEEN(KNOWN) STEP_PARTS(KNOWN) BATCH_LOADED(KNOWN) BATCH_COPIED(KNOWN)    \
 	" FROM t_batch WHERE batch IS NOT NULL"
 
 static const char PART_SQL[] =

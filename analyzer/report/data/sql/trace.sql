@@ -20,7 +20,9 @@ WITH shown AS NOT MATERIALIZED (SELECT id, loader, at, delivered.*,
 	WHERE task BETWEEN first_task AND last_task),
 received AS NOT MATERIALIZED (SELECT *,
 		end_ns - IIF(is_made_here, 0, IFNULL(sampled_ns, 0)) AS received_ns
-	FROM shown WHERE receive_ns > 0)
+	FROM shown WHERE receive_ns > 0),
+split AS NOT MATERIALIZED (SELECT *, end_ns + IFNULL(free_ns, 0) AS out_ns FROM shown
+	WHERE before_ns NOT NULL)
 SELECT lane, at, kind, begin_ns, ns, json_patch('{}', event) FROM (
 SELECT id, place, 0, loader || 'training' AS lane, at, 'slice' AS kind, begin_ns, wait_ns AS ns,
 	json_object('name', IIF(head_ready, 'wait (ready)', 'wait'),
@@ -49,6 +51,23 @@ UNION ALL SELECT id, place, 6, loader || 'training', at, 'slice', end_ns + IFNUL
 	compute_ns,
 	json_object('name', 'compute', 'args', json_object('epoch', epoch + 0, 'batch', batch))
 	FROM shown
+-- The parts of a step are sums: each is drawn once, in the order in which they mostly come.
+UNION ALL SELECT id, place, 6.1, loader || 'training', at, 'within', out_ns, before_ns,
+	'{"name":"before backward"}'
+	FROM split WHERE before_ns > 0
+UNION ALL SELECT id, place, 6.2, loader || 'training', at, 'within', out_ns + before_ns,
+	backward_ns, '{"name":"backward"}'
+	FROM split WHERE backward_ns > 0
+UNION ALL SELECT id, place, 6.3, loader || 'training', at, 'within',
+	out_ns + before_ns + backward_ns, between_ns, '{"name":"between"}'
+	FROM split WHERE between_ns > 0
+UNION ALL SELECT id, place, 6.4, loader || 'training', at, 'within',
+	out_ns + before_ns + backward_ns + IFNULL(between_ns, 0), optimizer_ns,
+	'{"name":"optimizer"}'
+	FROM split WHERE optimizer_ns > 0
+UNION ALL SELECT id, place, 6.5, loader || 'training', at, 'within', out_ns + before_ns +
+	backward_ns + IFNULL(between_ns, 0) + IFNULL(optimizer_ns, 0), save_ns, '{"name":"save"}'
+	FROM split WHERE save_ns > 0
 UNION ALL SELECT id, place, 7, loader || IFNULL('worker ' || worker_id, 'loads'),
 	at + 1 + MIN(IFNULL(worker_id, -1), 900), 'slice', load_begin_ns, load_ns,
 	json_object('name', 'load', 'args', json_object('epoch', epoch + 0, 'batch', batch,
