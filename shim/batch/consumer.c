@@ -311,7 +311,7 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, 
 		return false;
 	look_at_asker(consumer, thread);
 	if (consumer->is_staged && !is_nested(thread))
-		stage_asked(consumer->stream, consumer->generation);
+		stage_asked(consumer->loader, consumer->stream, consumer->generation);
 	enter_next(consumer, wait, thread, begin_ns);
 	summary_wait_begin(wait->account, wait->begin_ns);
 	if (!wait->nested)

@@ -50,8 +50,9 @@ static _Atomic uint64_t objects[BUCKET_COUNT][BUCKET_OBJECTS] __attribute__((ali
 static struct {
 	uint64_t begin_ns; /* 0: nothing is */
 	uint64_t length_ns;
-	uint64_t stream;
+	uint64_t stream; /* of the newest epoch */
 	uint32_t generation;
+	uint32_t loader; /* an iterator of its has a stream of its own */
 	uint32_t life;
 	uint32_t count;
 	bool is_mixed;
@@ -438,18 +439,19 @@ static void begin_life(uint64_t now_ns)
 	window.is_mixed = false;
 }
 
-void stage_asked(uint64_t stream, uint32_t generation)
+void stage_asked(uint32_t loader, uint64_t stream, uint32_t generation)
 {
 	const uint64_t now_ns = clock_now_ns();
 
 	thread_lock(&busy);
 	if (window.life != thread_life)
 		begin_life(now_ns);
-	if (window.stream && window.stream != stream &&
+	if (window.stream && window.loader != loader &&
 	    (now_ns - window.begin_ns < MIXED_NS || !record(now_ns)))
 		window.is_mixed = true;
 	if (now_ns - window.begin_ns >= window.length_ns)
 		record(now_ns);
+	window.loader = loader;
 	window.stream = stream;
 	window.generation = generation;
 	thread_unlock(&busy);

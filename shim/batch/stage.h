@@ -70,7 +70,7 @@ void stage_empty(uint16_t number);
 bool stage_is_kind(const char *kind);
 
 /* A loader made of stages is asked for a batch of this epoch: records what is due. */
-void stage_asked(uint64_t stream, uint32_t generation);
+void stage_asked(uint32_t loader, uint64_t stream, uint32_t generation);
 
 /* The process ends: records what is left. */
 void stage_finish(void);
