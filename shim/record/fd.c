@@ -245,9 +245,11 @@ void fd_forget_range(unsigned int first, unsigned int last)
 	     page++) {
 		unsigned int begin = page == first / PAGE_FDS ? first % PAGE_FDS : 0;
 		unsigned int end = page == last / PAGE_FDS ? last % PAGE_FDS : PAGE_FDS - 1;
+		/* GCC makes a plain read of pages[page][i], which races with who adds the page. */
+		_Atomic uint8_t *cells = atomic_load_explicit(&pages[page], memory_order_acquire);
 
-		for (unsigned int i = begin; pages[page] && i <= end; i++)
-			atomic_store_explicit(&pages[page][i], FD_UNKNOWN, memory_order_relaxed);
+		for (unsigned int i = begin; cells && i <= end; i++)
+			atomic_store_explicit(&cells[i], FD_UNKNOWN, memory_order_relaxed);
 	}
 	for (int i = 0; i < FD_PATH_COUNT; i++)
 		drop_path(i);
