@@ -249,11 +249,12 @@ static void add_time(struct outline *o, double ns)
 			     seconds);
 }
 
+/* A part that neither run has, as saving where nothing is saved, has no row. */
 static void add_row(struct outline *o, const char *label, const struct compare_difference *d)
 {
 	int digits = fabs(d->change) < 10 * PER_BATCH ? 3 : 1;
 
-	if (isnan(d->a) && isnan(d->b))
+	if ((isnan(d->a) || d->a == 0) && (isnan(d->b) || d->b == 0))
 		return;
 	outline_cells(o, label, NULL);
 	add_time(o, d->a);
