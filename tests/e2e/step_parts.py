@@ -5,6 +5,7 @@ that a training can see of its functions is changed.
 usage: step_parts.py. A loop whose numbers are off is run again: the machine may have been busy."""
 import json
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -177,8 +178,8 @@ def check_report(database):
     # It is too short for a gate, which says what it has found all the same.
     done = report("gate", database, "--limit", "step.save<=1%")
     equal(done.status, 3, "a gate of a short run", done.out)
-    found = "{:.0f} %;" if step["save"] > 0.0995 else "{:.1f} %;"
-    check("step.save <= 1%  CANNOT SAY  " + found.format(100 * step["save"]) in done.out,
+    said = re.search(r"step.save <= 1%  CANNOT SAY  ([0-9.]+) %;", done.out)
+    check(said and abs(float(said.group(1)) - 100 * step["save"]) <= (0.06 if "." in said.group(1) else 0.51),
           "a share of the step", step, done.out)
 
 
@@ -250,7 +251,8 @@ def main():
                              TEST_OPTIMIZER_HOOKS=0)
     seen = rows(database, SUMS)[0]
     equal((seen["between"], seen["optimizer"]), (None, None), "no hooks", seen)
-    check(slept["before"] * 0.5e9 <= seen["before"] < slept["before"] * 0.9e9, "the first forward "
+    # One of two, whose naps are never quite as long.
+    check(slept["before"] * 0.35e9 <= seen["before"] < slept["before"] * 0.85e9, "the first forward "
           "pass alone", slept, seen)
     finish()
 
