@@ -260,6 +260,14 @@ def check_budgets():
         check(0 < count <= most, folder, "has", count, "lines of", most)
 
 
+def check_readme():
+    """Whoever comes anew finds both commands, of which the second is what CI runs."""
+    for command in ("examples/quickstart.sh", "tests/run.sh"):
+        check(re.search(r"^    " + re.escape(command) + r"\s", text("README.md"), re.M), "README.md",
+              "does not say", command)
+    check("tests/run.sh" in text(".ci/run"), ".ci/run calls another command than README.md names")
+
+
 def check_frameworks():
     """Every module that is patched has its framework's name."""
     packages = re.findall(r'^FRAMEWORK\("([\w.]+)",', text("include/dlprof/frameworks.def"), re.M)
@@ -443,6 +451,7 @@ def main():
     check_calls("analyzer", "analyzer/*.p/*.o", "analyzer/line/*.p/*.o")
     check_mentions()
     check_budgets()
+    check_readme()
     check_parts()
     check_frameworks()
     check_meta()
