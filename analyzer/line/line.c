@@ -194,7 +194,8 @@ static int parse_options(struct parser *parser, int argc, char **argv, bool pass
 	return 0;
 }
 
-int line_find_verb(const struct line_program *program, const char *word)
+/* -1: it is none. */
+static int find_verb(const struct line_program *program, const char *word)
 {
 	for (int i = 0; i < program->verb_count; i++)
 		if (*program->verbs[i].name && strcmp(program->verbs[i].name, word) == 0)
@@ -266,7 +267,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 		return r;
 	at = optind;
 	ended = at > 1 && strcmp(argv[at - 1], "--") == 0;
-	verb = at < argc ? line_find_verb(program, argv[at]) : -1;
+	verb = at < argc ? find_verb(program, argv[at]) : -1;
 	if (verb >= 0) {
 		ret->verb = verb;
 		at++;

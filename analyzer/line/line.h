@@ -85,9 +85,6 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 /* Are there as many words as the verb takes? 0, or -EINVAL with `problem` set. */
 int line_check_words(const struct line_program *program, struct line *line);
 
-/* -1: it is none. */
-int line_find_verb(const struct line_program *program, const char *word);
-
 /* What serves instead of a verb or option, of `length` bytes, that is gone; NULL: it never was. */
 const char *line_instead(const struct line_program *program, const char *word, size_t length);
 

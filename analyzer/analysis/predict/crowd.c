@@ -338,8 +338,8 @@ double crowd_most(const struct trace *t, const struct replay_setup *setup)
 	       NS_PER_S;
 }
 
-struct replay_result crowd_run(const struct trace *trace, const struct replay_setup *setup,
-			       double want)
+static struct replay_result run_crowd(const struct trace *trace, const struct replay_setup *setup,
+				      double want)
 {
 	struct crowd c = {.trace = trace,
 			  .setup = setup,
@@ -374,6 +374,6 @@ struct replay_result crowd_run(const struct trace *trace, const struct replay_se
 struct replay_result crowd_replay(const struct trace *trace, const struct replay_setup *setup,
 				  double want)
 {
-	return crowd_matters(trace, setup) ? crowd_run(trace, setup, want)
+	return crowd_matters(trace, setup) ? run_crowd(trace, setup, want)
 					   : replay_run(trace, setup);
 }

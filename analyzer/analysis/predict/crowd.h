@@ -20,10 +20,6 @@ bool crowd_matters(const struct trace *trace, const struct replay_setup *setup);
  */
 double crowd_most(const struct trace *trace, const struct replay_setup *setup);
 
-/* Whichever of the two replays it takes. */
+/* Whichever of the two replays it takes. `want`: of what the neighbours wanted in the run. */
 struct replay_result crowd_replay(const struct trace *trace, const struct replay_setup *setup,
 				  double want);
-
-/* `want`: how much the neighbours want of what they wanted during the run. */
-struct replay_result crowd_run(const struct trace *trace, const struct replay_setup *setup,
-			       double want);

@@ -78,6 +78,3 @@ int tune_read_base(struct tune *tune, const struct tune_run *base);
 /* tune_screen.c: all that is known. 0 or -ENOMEM. */
 int tune_show(const struct tune *tune);
 void tune_json(const struct tune *tune, FILE *out);
-
-/* The best of what is proven; NULL: nothing is. */
-const struct tune_trial *tune_best(const struct tune *tune);

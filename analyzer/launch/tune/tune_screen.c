@@ -7,7 +7,8 @@
 #include "render/form/jsonw.h"
 #include "render/form/units.h"
 
-const struct tune_trial *tune_best(const struct tune *tune)
+/* The best of what is proven; NULL: nothing is. */
+static const struct tune_trial *find_best(const struct tune *tune)
 {
 	const struct tune_trial *best = NULL;
 	double most = 0;
@@ -126,7 +127,7 @@ static void add_head(const struct tune *tune, struct outline *o)
 
 static void add_verdict(const struct tune *tune, struct outline *o)
 {
-	const struct tune_trial *best = tune_best(tune);
+	const struct tune_trial *best = find_best(tune);
 	double base = base_rate(tune);
 
 	outline_items(o, OUTLINE_VERDICT);
@@ -246,7 +247,7 @@ static void add_not_tried(const struct tune *tune, struct outline *o)
 
 static void add_write(const struct tune *tune, struct outline *o)
 {
-	const struct tune_trial *best = tune_best(tune);
+	const struct tune_trial *best = find_best(tune);
 
 	outline_items(o, "next");
 	if (!best)
@@ -260,7 +261,7 @@ static void add_write(const struct tune *tune, struct outline *o)
 
 static void add_more(const struct tune *tune, struct outline *o)
 {
-	const struct tune_trial *best = tune_best(tune);
+	const struct tune_trial *best = find_best(tune);
 
 	outline_items(o, OUTLINE_MORE);
 	if (best)
@@ -317,7 +318,7 @@ static void put_trial(const struct tune *tune, const struct tune_trial *trial, s
 
 void tune_json(const struct tune *tune, FILE *out)
 {
-	const struct tune_trial *best = tune_best(tune);
+	const struct tune_trial *best = find_best(tune);
 	struct jsonw json;
 
 	jsonw_begin(&json, out, "dlprof.tune/1");

@@ -102,7 +102,8 @@ static struct stage_call *take(const void *range)
 	return NULL;
 }
 
-void dali_begin(const void *range, const char *name)
+/* A range begins; `name` as DALI has it. */
+static void begin_range(const void *range, const char *name)
 {
 	uint16_t number = name && *name ? number_of(name) : STAGE_NONE;
 	struct stage_call *call = number ? take(range) : NULL;
@@ -113,7 +114,7 @@ void dali_begin(const void *range, const char *name)
 	stage_begin_at(call, number, (uintptr_t)range);
 }
 
-void dali_end(const void *range)
+static void end_range(const void *range)
 {
 	const uint16_t at = stage_of(range);
 
@@ -125,8 +126,8 @@ void dali_end(const void *range)
 }
 
 #define BEGIN	      activate_on()
-#define END_RANGE     dali_begin(object, name)
-#define BEGIN_RANGE_END , (dali_end(object), false)
+#define END_RANGE     begin_range(object, name)
+#define BEGIN_RANGE_END , (end_range(object), false)
 #define JUMPS_RANGE_END , true
 #define END_RANGE_END
 

@@ -11,8 +11,4 @@
 
 #include "slots/wrap.h"
 
-/* A range begins, ends; `name` as DALI has it. */
-void dali_begin(const void *range, const char *name);
-void dali_end(const void *range);
-
 extern HIDDEN const struct wrap_set dali_slots;
