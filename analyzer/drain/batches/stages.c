@@ -37,9 +37,13 @@ static int take_stage(struct writer *writer, int64_t pid, int64_t number,
 /* Of all that is within a call only a part has a clock for its CPU time: the rest is as busy. */
 static int64_t cpu_of(const struct dlprof_stage_sum *sum)
 {
-	if (!sum->timed_ns || sum->cpu_ns > sum->timed_ns * 2)
+	double ns;
+
+	if (!sum->timed_ns || sum->cpu_ns / 2 > sum->timed_ns)
 		return WRITE_UNKNOWN;
-	return (int64_t)((double)sum->own_ns * (double)sum->cpu_ns / (double)sum->timed_ns);
+	ns = (double)sum->own_ns * (double)sum->cpu_ns / (double)sum->timed_ns;
+	/* A torn or hostile record may hold any number. */
+	return ns < (double)INT64_MAX ? (int64_t)ns : WRITE_UNKNOWN;
 }
 
 static int take_sum(struct writer *writer, int64_t pid, int64_t number,
