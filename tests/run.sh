@@ -46,7 +46,7 @@ meson test -C "$root/build" --no-rebuild --timeout-multiplier 3 --print-errorlog
 # another training. So a few that fail are asked once more, with nothing of ours beside them. Both
 # results are told: one that passes at times is a bug all the same, most often of the test.
 failed=$(/usr/bin/python3 "$root/tests/lib/count.py" --failed "$logs/testlog.json")
-if [ -n "$failed" ] && [ "$(echo $failed | wc -w)" -le 3 ]; then
+if [ -n "$failed" ] && [ "$(echo $failed | wc -w)" -le 6 ]; then
 	meson test -C "$root/build" --no-rebuild --timeout-multiplier 3 --print-errorlogs \
 		--num-processes 1 --logbase testlog-again $failed
 fi

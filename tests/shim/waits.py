@@ -225,6 +225,8 @@ def main():
         key = kind, names[name]
         least[key] = least.get(key, 0) + 0.8 * WAIT_S * 1e9
         most[key] = most.get(key, 0) + int(took[act])
+    # This act waits until its thread has started, too.
+    most["thread", ""] += max(0, int(took["pipe"]) - least["pipe", "pipe"])
     found = {(row["kind"], row["name"]): (row["ns"], row["count"], row["bytes"])
              for row in rows(database, "SELECT * FROM blocked")}
     for key, ns in least.items():
