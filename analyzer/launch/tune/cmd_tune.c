@@ -237,13 +237,19 @@ static void announce(const struct tune *tune, const struct tune_run *base)
 {
 	const size_t most = (tune->trial_count + 1) * (size_t)tune->options->rounds;
 	const size_t fewest = (tune->trial_count + 1) * TUNE_LEAST;
+	char runs[40] = "", times[2 * UNITS_MAX + 8] = "";
 
+	if (fewest < most) {
+		snprintf(runs, sizeof(runs), "%zu to ", fewest);
+		snprintf(times, sizeof(times), "%s to ",
+			 UNITS_TIME((double)fewest * run_s(tune, base) * 1e9));
+	}
 	launch_remark(tune->options,
-		      "%zu setting%s to try, %zu to %zu runs of %zu batches, about %s to %s; the "
-		      "program's output is in %s",
-		      tune->trial_count, tune->trial_count == 1 ? "" : "s", fewest, most,
-		      tune->stop_after, UNITS_TIME((double)fewest * run_s(tune, base) * 1e9),
-		      UNITS_TIME((double)most * run_s(tune, base) * 1e9), tune->folder);
+		      "%zu setting%s to try, %s%zu runs of %zu batches, about %s%s; the program's "
+		      "output is in %s",
+		      tune->trial_count, tune->trial_count == 1 ? "" : "s", runs, most,
+		      tune->stop_after, times, UNITS_TIME((double)most * run_s(tune, base) * 1e9),
+		      tune->folder);
 }
 
 static int show(const struct tune *tune)

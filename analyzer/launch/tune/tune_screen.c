@@ -125,6 +125,15 @@ static void add_head(const struct tune *tune, struct outline *o)
 	outline_cell(o, "%s", tune->folder);
 }
 
+static bool has_no_room(const struct tune *tune)
+{
+	for (size_t i = 0; i < tune->candidate_count; i++)
+		if (tune->candidates[i].choice == TUNE_NO_MEMORY ||
+		    tune->candidates[i].choice == TUNE_NO_SHM)
+			return true;
+	return false;
+}
+
 static void add_verdict(const struct tune *tune, struct outline *o)
 {
 	const struct tune_trial *best = find_best(tune);
@@ -147,6 +156,8 @@ static void add_verdict(const struct tune *tune, struct outline *o)
 		outline_cell(o, "NOTHING TO TRY");
 		if (tune->gap)
 			outline_cell(o, "nothing is predicted: %s", tune->gap);
+		else if (has_no_room(tune))
+			outline_cell(o, "what is predicted to gain would not fit into memory");
 		else
 			outline_cell(o,
 				     "no setting is predicted to gain anything, at %s of waiting",
