@@ -103,6 +103,20 @@ Test(flight, loads_that_wait_for_themselves_are_none)
 	cr_expect(isnan(flight.limit_per_s));
 }
 
+/* What a load does on the CPU grows with the loads under way for other reasons. */
+Test(flight, only_what_is_outside_of_the_cpu_counts)
+{
+	struct flight plain, busy;
+	size_t count = simulate(true, 25, 1);
+
+	cr_assert_eq(flight_find(loads, count, WORKERS, &plain), 0);
+	for (size_t i = 0; i < count; i++)
+		if (loads[i].load_ns > 60 * (int64_t)MS)
+			loads[i].cpu_ns = loads[i].load_ns * 4 / 10;
+	cr_assert_eq(flight_find(loads, count, WORKERS, &busy), 0);
+	cr_expect_lt(busy.growth, plain.growth - 0.1, "%g %g", busy.growth, plain.growth);
+}
+
 /* Of a part of an epoch, or of one epoch alone, nothing is concluded. */
 Test(flight, says_nothing_of_little)
 {

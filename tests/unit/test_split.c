@@ -256,11 +256,11 @@ Test(slow, what_follows_the_index_is_no_worker)
 	cr_expect_neq(diagnosis.cause, CAUSE_SLOW_WORKER, "%s", cause_names[diagnosis.cause]);
 	cr_expect(is_advised(ADVICE_BALANCE_LOADS) || diagnosis.cause == CAUSE_LOADER_CAPACITY);
 	series_done(&series);
-	/* One of four: what it reads tells. */
+	/* One of four: what it reads for a load tells, however many loads it has. */
 	for (int reads_more = 0; reads_more < 2; reads_more++) {
 		for (int w = 0; w < 4; w++) {
-			work.loads[w] = 200;
-			work.bytes[w] = w == 2 && reads_more ? 8e8 : 2e8;
+			work.loads[w] = w == 2 && !reads_more ? 800 : 200;
+			work.bytes[w] = w == 2 ? 8e8 : 2e8;
 		}
 		run_crew(4, 0x04, 6, &work);
 		cr_expect_eq(diagnosis.slow.worker, reads_more ? -1 : 2);
