@@ -4,14 +4,14 @@
 #include <errno.h>
 #include <math.h>
 
-#define SLACK 1e-3 /* of the span: two processes' clocks and rounding may differ by so much */
+#define SLACK 1e-3 /* share of the span by which two processes' clocks and rounding may differ */
 
 /* One series, seen by one clock. */
 struct view {
 	const struct batch_series *series;
 	double theta_ns;
 	bool by_gpu;
-	bool knows_readiness; /* of some batches */
+	bool knows_readiness; /* the readiness of some batches is known */
 };
 
 static struct view look(const struct batch_series *s, bool by_gpu, double theta_ns)
@@ -42,8 +42,8 @@ struct account_wait account_divide(int64_t workers, double wait_ns, double hando
 	const double sampled_ns = isnan(sample_ns) ? 0 : fmin(sample_ns, wait_ns);
 	struct account_wait parts = {.sampling_ns = isnan(sample_ns) ? NAN : sampled_ns};
 
-	/* Without workers the wait is the load. Else the next samples are chosen once the batch is
-	 * in hand: in the part of the wait after it was finished. */
+	/* Without workers the whole wait is the load. With workers the sampler runs once the batch
+	 * is in hand, so its time is part of the hand-over. */
 	if (workers == 0)
 		handover_ns = 0;
 	else
@@ -125,7 +125,7 @@ static bool counts_end(const struct batch_series *s, size_t i, const struct acco
 	return i + 1 < s->epoch_count;
 }
 
-/* Behind the last step. */
+/* Whether epoch `i` begins after the last step. */
 static bool begins_after(const struct batch_series *s, size_t i, const struct account_span *span)
 {
 	return span->end_ns != SERIES_UNKNOWN && s->epochs[i].begin_ns != SERIES_UNKNOWN &&
@@ -145,7 +145,7 @@ static void add_epochs(struct account *a, const struct batch_series *s,
 	}
 }
 
-/* Of a loader by itself. */
+/* The span of a loader that is judged by itself. */
 static struct account_span own_span(const struct batch_series *s)
 {
 	/* A part of a run has no start of its own, and not all its times lie between first_ns and

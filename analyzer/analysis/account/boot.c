@@ -9,37 +9,36 @@
 
 #define RESAMPLES        400
 #define MOST_CELLS       16384
-#define FEWEST_BLOCKS    10 /* that can tell how they vary */
+#define FEWEST_BLOCKS    10 /* fewer blocks do not show their variance */
 #define DEFAULT_WORKERS  8
 #define SEED             UINT64_C(0x243f6a8885a308d3)
 
 /*
- * Waits and steps of some items, summed up to cells: the sums before each cell, twice around so
- * that no block has to wrap.
+ * Waits and steps of items (batches or epochs), summed into cells. The arrays hold prefix sums over
+ * two rounds, so that a circular block is one difference.
  */
 struct cells {
 	size_t count;
-	size_t size;  /* items a cell */
-	size_t added; /* items */
+	size_t size;  /* items in each cell */
+	size_t added; /* items added so far */
 	double *wait_ns;
 	double *step_ns;
 };
 
 /*
- * A run as what could have come otherwise: its batches, and its later epochs, each as what it took
- * to begin (the end of the one before, making the iterator, the first round). What begins an epoch
- * is not like what follows: as cells of the same kind one resample would have twice as many epochs
- * as another.
+ * What is resampled: a run's batches, and its later epochs, where one item is all that an epoch's
+ * beginning took (end of the epoch before, making the iterator, first round of batches). The two
+ * are drawn apart: mixed, one resample could have twice as many epochs as another.
  */
 struct strata {
 	struct cells batches, epochs;
-	size_t block; /* cells of batches */
+	size_t block; /* cells of batches in a block */
 };
 
 static int begin_cells(struct cells *cells, size_t items)
 {
 	cells->size = items / MOST_CELLS + 1;
-	/* A last cell that is not full would weigh as much as the others. */
+	/* The rest that fills no cell is left out: its cell would weigh as much as the others. */
 	cells->count = items / cells->size;
 	cells->wait_ns = calloc(2 * cells->count + 2, sizeof(*cells->wait_ns));
 	cells->step_ns = calloc(2 * cells->count + 2, sizeof(*cells->step_ns));
@@ -57,7 +56,7 @@ static void add(struct cells *cells, double wait_ns, double step_ns)
 	cells->added++;
 }
 
-/* From what is in each of `count` cells to the sums before it, twice around. */
+/* Turns the values of `count` cells into prefix sums over two rounds. */
 static void sum_up(double *ns, size_t count)
 {
 	for (size_t i = 1; i <= 2 * count; i++)
@@ -75,8 +74,9 @@ static void fill(const struct batch_series *s, const struct finding *f, struct s
 	const int64_t first = account_start_count(s->workers);
 	const float *waits = stall_waits(s, f);
 	struct series_place at = SERIES_BEGIN;
-	double start_wait_ns = 0, start_step_ns = 0; /* of what begins the epoch */
-	bool is_counted = false;                     /* the first one of a run is start-up */
+	double start_wait_ns = 0, start_step_ns = 0; /* what the epoch's beginning took */
+	bool is_counted = false;                     /* the run's first beginning is start-up, not
+						      * counted */
 	size_t next = 0;
 
 	while (series_next(s, &at)) {
@@ -104,7 +104,7 @@ static void fill(const struct batch_series *s, const struct finding *f, struct s
 	end_cells(&strata->epochs);
 }
 
-/* About normal, of mean 0 and deviation 1: the sum of twelve. */
+/* A nearly normal number of mean 0 and deviation 1: the sum of twelve uniform ones. */
 static double draw_normal(uint64_t *state)
 {
 	double sum = -6;
@@ -114,7 +114,7 @@ static double draw_normal(uint64_t *state)
 	return sum;
 }
 
-/* Waits and steps as another run of this length might have had them. */
+/* Adds up the waits and steps that another run of this length might have had. */
 static void resample(const struct cells *cells, size_t block, uint64_t *state, double *wait_ns,
 		     double *step_ns)
 {
@@ -131,8 +131,8 @@ static void resample(const struct cells *cells, size_t block, uint64_t *state, d
 }
 
 /*
- * By how much an interval that few epochs give is too narrow: the 1 % point of Student's t over the
- * normal one, within reason.
+ * The factor by which few epochs make an interval too narrow: the 1 % point of Student's t over
+ * that of the normal distribution, at most 3.
  */
 static double few_factor(size_t count)
 {
@@ -151,7 +151,7 @@ size_t boot_block(const struct batch_series *s)
 	return 2 * (size_t)series_prefetch(s) * workers;
 }
 
-/* How many batches begin no epoch, and how many epochs are not the first. */
+/* Counts the batches behind their epoch's start, and the epochs after the first. */
 static void count_items(const struct batch_series *s, size_t *ret_batches, size_t *ret_epochs)
 {
 	const int64_t first = account_start_count(s->workers);
@@ -172,7 +172,7 @@ static void free_strata(struct strata *strata)
 	free(strata->epochs.step_ns);
 }
 
-/* Of the residual of the ratio, in blocks of `block` cells; that of all is what it estimates. */
+/* Variance of the ratio's residual per cell, estimated from blocks of `block` cells. */
 static double block_variance(const struct cells *cells, size_t block)
 {
 	const size_t count = cells->count / block;
@@ -190,7 +190,7 @@ static double block_variance(const struct cells *cells, size_t block)
 	return stats_deviation(&moments) * stats_deviation(&moments) / (double)block;
 }
 
-/* In cells: 2 p W, or longer where what is slow stays slow for longer. */
+/* The length of a block in cells: 2 p W, or more where longer blocks vary more. */
 static size_t block_of(const struct batch_series *s, const struct cells *cells)
 {
 	size_t block = (boot_block(s) + cells->size - 1) / cells->size, best, longer;
@@ -230,7 +230,7 @@ static int make_strata(const struct batch_series *s, const struct finding *f, st
 	return 0;
 }
 
-/* One resample: of the batches, and by how much that of the epochs is off what they were. */
+/* One resample: sums of the batches, and how far the drawn epochs are off the run's own. */
 struct draw {
 	double wait_ns, step_ns;
 	double epoch_wait_ns, epoch_step_ns;
@@ -240,7 +240,7 @@ static struct draw draw_one(const struct strata *strata, uint64_t *state)
 {
 	const struct cells *epochs = &strata->epochs;
 	double count = (double)epochs->count;
-	/* A few show less of how they vary than there is. */
+	/* A draw from few epochs varies too little, which this factor makes up for. */
 	double factor = count > 1 ? sqrt(count / (count - 1)) : 0;
 	struct draw draw = {0};
 
@@ -274,9 +274,9 @@ int boot_wait_error(const struct batch_series *s, const struct finding *f, doubl
 	return 0;
 }
 
-/* What the account has besides the draws, such as other loaders, stays; steps go along. */
+/* What the account holds beside the drawn batches. Its waits stay; drawn steps are scaled to it. */
 struct rest {
-	double wait_ns, step_ns; /* with the epochs */
+	double wait_ns, step_ns; /* including the epochs' own */
 	double epoch_wait_ns;
 	double step_factor;
 };
@@ -294,7 +294,7 @@ static struct rest rest_of(const struct finding *f, const struct strata *strata)
 	};
 }
 
-/* How much longer all epochs' starts may take; shorter ones still take some time. */
+/* How much longer the epochs' starts take in a draw; a shortened start never falls to 0. */
 static double restart_off(const struct draw *draw, const struct rest *rest, double factor)
 {
 	double off_ns = factor * draw->epoch_wait_ns;

@@ -6,24 +6,24 @@
 
 struct boot {
 	double low95, high95; /* 2.5 % and 97.5 % of the resamples; NAN: not known */
-	double low99;         /* the 1 % of them, for gates */
-	double error;         /* their standard deviation */
+	double low99;         /* 1 % point of the resamples, for gates */
+	double error;         /* standard deviation of the resamples */
 };
 
 /*
- * Bootstrap of the ratio of a judged series: 400 resamples, fixed seed. Its batches are drawn in
- * circular blocks of 2 p W (../README.md: shorter blocks are too wide), or longer where what is
- * slow stays slow for longer; its later epochs' starts and ends are drawn among themselves, since
- * another run has as many of them. Long series are summed up to 16384 cells first, of which a block
- * takes what it takes. What the account holds beside this series varies by the finding's
- * `others_error_ns`. How often it is wrong: tests/bench/gate_study.c. 0 or -ENOMEM.
+ * Bootstrap of the ratio of a judged series: 400 resamples, fixed seed. Batches are drawn in
+ * circular blocks of 2 p W (../README.md says why), or longer ones where slow batches stay slow for
+ * longer. Later epochs' starts and ends are drawn separately, since another run has as many of
+ * them. A long series is first summed into at most 16384 cells, and blocks are counted in cells.
+ * The account's waits for other loaders vary by the finding's `others_error_ns`.
+ * tests/bench/gate_study.c measures how often the interval is wrong. 0 or -ENOMEM.
  */
 int boot_stall_ratio(const struct batch_series *series, const struct finding *finding,
 		     struct boot *ret);
 
-/* Standard error of the sum of its waits, by the same resampling. 0 or -ENOMEM. */
+/* Standard error of the series' summed waits, by the same resampling. 0 or -ENOMEM. */
 int boot_wait_error(const struct batch_series *series, const struct finding *finding,
 		    double *ret_ns);
 
-/* The least length of a block: 2 p W; what is not known counts as in a DataLoader's defaults. */
+/* The least length of a block in batches: 2 p W, with p 2 and W 8 where they are unknown. */
 size_t boot_block(const struct batch_series *series);

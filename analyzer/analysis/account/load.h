@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load.h - what the time of the loads went to: which part of a load to begin with. */
+/* load.h - what the time of the loads went to, and so which part of a load to improve first. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,34 +7,34 @@
 /* Sums over the same loads, in ns; NAN: not observed. */
 struct load_times {
 	double load_ns, cpu_ns, open_ns, read_ns, decode_ns, collate_ns;
-	double other_ns;   /* load less open, read, decode, collate */
-	double blocked_ns; /* of other: asleep in locks, queues, sleep() */
+	double other_ns;   /* load_ns minus open, read, decode and collate */
+	double blocked_ns; /* part of other_ns: asleep in locks, queues, sleep() */
 	double read_count, read_bytes, samples;
-	double storage_bytes; /* that a device was asked for, mapped files included */
+	double storage_bytes; /* bytes asked from a device, mapped files included */
 };
 
 struct load_split {
-	double cpu_ns;		/* other, running */
-	double blocked_ns;	/* other, not running: asleep, in page faults, or without a core */
+	double cpu_ns;		/* part of other_ns in which the thread ran */
+	double blocked_ns;	/* part of other_ns without running: asleep, page faults, no core */
 };
 
 /*
- * A thread that does not run in a load (load - cpu) is in a read or open, in a wait that was seen,
- * or somewhere in decode, collate and other: for want of a core, or in a page fault of mmap'ed
- * data. That rest is shared out over those three by their length. Both NAN if CPU or load was not
- * seen.
+ * Divides other_ns. A thread that does not run in a load (load - cpu) is in a read or open, in a
+ * wait that was seen, or somewhere in decode, collate and other, lacking a core or in a page fault
+ * of mapped data. That last time is shared out over decode, collate and other by their length. Both
+ * are NAN if CPU or load was not seen.
  */
 struct load_split load_split(const struct load_times *times);
 
-#define LOAD_LEAST       0.4     /* of a load's time: a smaller part is not where to begin */
-#define LOAD_SMALL_BYTES 16384.0 /* a read; below it the call costs what the bytes do */
-#define LOAD_SMALL_READS 8.0     /* a sample */
+#define LOAD_LEAST       0.4     /* share of a load's time; a smaller part is not where to begin */
+#define LOAD_SMALL_BYTES 16384.0 /* mean bytes of a read; smaller ones cost as much for the call */
+#define LOAD_SMALL_READS 8.0     /* reads for each sample, from which on they are many */
 
-/* Shares of the loads' time: 0 where it is not known, or none. */
+/* Shares of the loads' time (0-1); an unknown part has 0. */
 double load_decode_share(const struct load_times *times);
-double load_read_share(const struct load_times *times); /* with opening */
+double load_read_share(const struct load_times *times); /* including opening */
 
-/* Most of a load's reads are small, and many. */
+/* Whether the loads make many reads that are small on average. */
 bool load_reads_small(const struct load_times *times);
 
 /* Whether loads are known not to have touched any file. */

@@ -3,7 +3,7 @@
  * load_facts.h - what is known of the loads of a run beside their times: what they wait for outside
  * of the CPU, what they read for what they hand out, and the processes and threads that make them.
  *
- * Of the whole run, all loaders together. NAN and counts of 0: not observed.
+ * All figures are of the whole run, all loaders together. NAN and counts of 0: not observed.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #define LOAD_FACTS_PEER 96 /* bytes of a name */
 #define LOAD_FACTS_COMM 16
-#define LOAD_FACTS_MOST 8 /* peers, threads */
+#define LOAD_FACTS_MOST 8 /* entries of `peers` and of `threads` */
 
 /* What a thread was blocked in while it made a load. */
 enum load_wait_kind {
@@ -29,9 +29,9 @@ enum load_wait_kind {
 struct load_peer {
 	enum load_wait_kind kind;
 	char name[LOAD_FACTS_PEER];
-	double ns;    /* that loads were blocked for it */
-	double bytes; /* that came from it */
-	double count; /* of waits */
+	double ns;    /* time that loads were blocked waiting for it */
+	double bytes; /* bytes received from it */
+	double count; /* number of waits */
 };
 
 /* A thread of the training's process other than the one that takes the batches. */
@@ -42,8 +42,8 @@ struct load_thread {
 
 struct load_facts {
 	double load_ns;                /* sum over all loads */
-	double wait_ns[LOAD_WAIT_MAX]; /* ... what of them was blocked, by kind */
-	double no_core_ns;             /* ... what of them could have run and had no core */
+	double wait_ns[LOAD_WAIT_MAX]; /* part of load_ns that was blocked, by kind */
+	double no_core_ns;             /* part of load_ns that could have run and had no core */
 	struct load_peer peers[LOAD_FACTS_MOST]; /* the longest first */
 	size_t peer_count;
 
@@ -51,20 +51,20 @@ struct load_facts {
 	double batch_bytes; /* mean size of a batch */
 	double read_per_byte,
 		inflated_per_byte; /* bytes read, and inflated, for each byte of a batch */
-	double decoded_per_byte;   /* of images: three bytes a pixel, for each byte of a batch */
-	double images_per_sample;  /* that were decoded; NAN also where there are other loaders */
+	double decoded_per_byte;   /* of decoded images, three a pixel, for each byte of a batch */
+	double images_per_sample;  /* decoded images; NAN also where there are other loaders */
 	double opens_per_sample;
 
-	/* Of the worker processes; without workers, of the training's process. */
-	double runnable_threads; /* mean number of threads of one that ran or wanted to, in loads */
-	double cores_allowed;    /* by their masks: the fewest of any */
-	double private_begin_bytes, private_end_bytes; /* mean of one; private memory */
-	double major_faults;                           /* of all of them */
-	double swapped_bytes;                          /* most at any time, of all of them */
+	/* What follows is of the worker processes; without workers, of the training's process. */
+	double runnable_threads; /* mean number of one's threads that ran or wanted to, in loads */
+	double cores_allowed;    /* the smallest CPU mask of any of them */
+	double private_begin_bytes, private_end_bytes; /* mean private memory of one */
+	double major_faults;                           /* of all of them together */
+	double swapped_bytes;                          /* most at any time, all of them together */
 
 	struct load_thread threads[LOAD_FACTS_MOST]; /* the busiest first */
 	size_t thread_count;
-	double main_cpu_ns; /* of the thread that takes the batches, in the same time */
+	double main_cpu_ns; /* of the thread that takes the batches, over the same time */
 };
 
 /* Nothing was observed. */

@@ -13,10 +13,10 @@
 #define FIRST_CAPACITY 1024
 #define FIRST_RUNS     16
 #define LONGEST_NS     1e19f
-#define LOADING_LEAST  0.05 /* of the busiest worker's loads */
-#define LOADING_ROUNDS 2    /* batches a worker; a shorter epoch does not show who loads */
-#define LOADING_KNOWN  0.9  /* of an epoch's batches */
-#define OTHERS_LEAST   0.1  /* of the cores */
+#define LOADING_LEAST  0.05 /* share of the busiest worker's loads */
+#define LOADING_ROUNDS 2    /* batches per worker; a shorter epoch does not show who loads */
+#define LOADING_KNOWN  0.9  /* share of an epoch's batches whose worker must be known */
+#define OTHERS_LEAST   0.1  /* share of the cores */
 #define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
 
 const struct batch_row BATCH_ROW_UNKNOWN = {
@@ -41,7 +41,7 @@ void series_init(struct batch_series *series)
 	series->first_ns = series->last_ns = series->tail_begin_ns = SERIES_UNKNOWN;
 }
 
-/* A column that is absent stays so. */
+/* Grows a column; an absent one stays absent unless it is needed. */
 static int grow_column(void *column, bool needed, size_t size, size_t capacity)
 {
 	void *old, *grown;
@@ -56,7 +56,7 @@ static int grow_column(void *column, bool needed, size_t size, size_t capacity)
 	return 0;
 }
 
-/* Room for so many at least. */
+/* Makes room for at least `needed` batches. */
 static int grow(struct batch_series *series, size_t needed)
 {
 	size_t capacity = series->capacity ? series->capacity : FIRST_CAPACITY, i;
@@ -75,7 +75,7 @@ static int grow(struct batch_series *series, size_t needed)
 	return 0;
 }
 
-/* Makes the column, of which this is the first known value; earlier batches did not have it. */
+/* Makes a column at its first known value; the batches before it get NAN. */
 static int make_column(struct batch_series *series, float **column)
 {
 	*column = malloc(series->capacity * sizeof(**column));
@@ -128,7 +128,7 @@ static uint8_t pack(const struct batch_row *row)
 	return (uint8_t)state;
 }
 
-/* They are parts of the wait, although two clocks, or a table, may say otherwise. */
+/* Limits a part of the wait to the wait: two clocks, or a file, may say that it was longer. */
 static void limit_to_wait(struct batch_series *series, float *part_ns, size_t begin, size_t end)
 {
 	for (size_t i = begin; part_ns && series->wait_ns && i < end; i++)
@@ -167,7 +167,7 @@ int series_add_epoch(struct batch_series *series, const struct series_epoch *epo
 {
 	size_t count = series->epoch_count;
 
-	/* A power of two is full. */
+	/* The capacity is a power of two, so a count that is one has filled it. */
 	if (!(count & (count - 1))) {
 		size_t capacity = count ? 2 * count : 1;
 
@@ -180,7 +180,7 @@ int series_add_epoch(struct batch_series *series, const struct series_epoch *epo
 
 static void copy_times(float *to, const float *from, size_t count)
 {
-	/* What a file holds need not be a time. */
+	/* A file may hold values that are no times. */
 	for (size_t i = 0; i < count; i++)
 		to[i] = from[i] >= 0 && from[i] < LONGEST_NS ? from[i] : NAN;
 }
@@ -266,7 +266,7 @@ bool series_next(const struct batch_series *series, struct series_place *place)
 	return true;
 }
 
-/* Of the epoch of these batches; 0: it does not show. `made`: room for a number for each worker. */
+/* Workers that loaded an epoch's batches; 0: unknown. `made` has room for one count per worker. */
 static size_t count_loading(const struct batch_series *s, size_t begin, size_t end, uint32_t *made)
 {
 	size_t workers = (size_t)s->workers, known_count = 0, loading = 0, i, w;
@@ -290,7 +290,7 @@ static size_t count_loading(const struct batch_series *s, size_t begin, size_t e
 	return loading;
 }
 
-/* The number that the middle batch's epoch had; -1: no epoch shows it. */
+/* The median of the number of loading workers over all batches; -1: no epoch shows it. */
 static int32_t middle_of(const size_t *batches_by_loading, size_t workers)
 {
 	size_t all = 0, below = 0, number;
@@ -330,7 +330,7 @@ int32_t series_find_loading(const struct batch_series *s)
 
 double series_free_cores(const struct batch_series *series)
 {
-	/* Both are measured, and the run had something. */
+	/* Both figures are measured with errors, and the run did get some of a core. */
 	const double least = 0.05;
 
 	if (isnan(series->other_cores))

@@ -2,8 +2,8 @@
 /*
  * series.h - the batches of one loader as plain arrays: what every analysis takes.
  *
- * Batches stand in order of (epoch, batch). A column of times in which nothing was observed is
- * absent (NULL), and absent is not zero; in a column that is there NAN marks what was not observed.
+ * Batches stand in order of (epoch, batch). A column of times that was never observed is NULL,
+ * which is not zero; in a column that exists, NAN marks what was not observed.
  *
  * Ten million batches have to fit 200 MB: times are floats (7 digits: 2 us of 20 s; sums are kept
  * in double), what has few values is packed into one byte, and epoch and ordinal, which count up,
@@ -23,35 +23,35 @@
 /* Bits of `state`; a fact that is known has its KNOWN bit. */
 enum series_state {
 	SERIES_READY_KNOWN = 1,
-	SERIES_READY = 2, /* finished before it was asked for */
+	SERIES_READY = 2, /* the batch was finished before it was asked for */
 	SERIES_QUEUE_KNOWN = 4,
-	SERIES_QUEUE = 8, /* other batches were finished then */
-	/* What stall_judge() finds: */
+	SERIES_QUEUE = 8, /* finished batches lay undelivered when it was asked for */
+	/* stall_judge() sets these two: */
 	SERIES_STEADY = 16,
 	SERIES_STARVED = 32,
 };
 
-/* Batches whose ordinals follow each other; it ends where the next one begins. */
+/* A run of batches with consecutive ordinals; it ends where the next run begins. */
 struct series_run {
 	size_t begin;
 	int32_t epoch;
-	int32_t batch; /* ordinal of its first one */
+	int32_t batch; /* ordinal of its first batch */
 };
 
-/* What the training waited for an iterator besides its batches. SERIES_UNKNOWN, NAN: not known. */
+/* An epoch's waits outside of its batches. SERIES_UNKNOWN and NAN: not known. */
 struct series_epoch {
 	int64_t begin_ns;
 	int64_t stop_begin_ns;
-	float setup_ns; /* making it */
-	float boot_ns;  /* from then on until all workers had begun their first loads */
-	float stop_ns;  /* the call that ended it: workers are shut down */
+	float setup_ns; /* making the iterator */
+	float boot_ns;  /* after that, until all workers had begun their first loads */
+	float stop_ns;  /* the call that ended the epoch: workers are shut down */
 	int32_t epoch;
 };
 
-/* Descriptors of tensors that were asked of workers, for batches whose wait is no epoch's start. */
+/* Tensors' descriptors fetched from workers, over batches whose wait is not an epoch's start. */
 struct series_fetches {
 	double ns, cpu_ns, count;
-	double batches; /* of which that is known; 0: of none */
+	double batches; /* batches of which this is known; 0: none */
 };
 
 #define SERIES_TIMES 8 /* columns of times */
@@ -60,23 +60,23 @@ struct batch_series {
 	size_t count;
 	size_t capacity;
 	int32_t workers;         /* as set; -1: unknown, 0: loaded by the consumer itself */
-	int32_t loading;         /* see series_find_loading(); -1: unknown */
-	int32_t prefetch_factor; /* -1: unknown, as below */
+	int32_t loading;         /* workers that got data: series_find_loading(); -1: unknown */
+	int32_t prefetch_factor; /* -1: unknown, also in the fields below */
 	int32_t in_order;
 	int32_t persistent;
-	int32_t iterable;    /* its dataset is iterated, and begins anew in each epoch */
+	int32_t iterable;    /* the dataset is an iterable one, which begins anew in each epoch */
 	int32_t synchronous; /* the consumer waits for each of its steps to end */
 	int64_t lost_count;  /* records of the run that were dropped before they were read */
 	union {
 		float *times[SERIES_TIMES];
 		struct {
-			float *wait_ns; /* and freeing the batch before, as in handover_ns */
+			float *wait_ns; /* includes freeing the batch before, as handover_ns does */
 			float *compute_ns, *load_ns;
-			float *gpu_idle_ns; /* the GPU's, during the wait */
+			float *gpu_idle_ns; /* idle time of the GPU during the wait */
 			float *gpu_busy_ns;
 			float *step_ns;     /* only of batches whose wait or compute is unknown */
-			float *handover_ns; /* of the wait: after the batch was finished */
-			float *sample_ns;   /* of the wait: the sampler chose */
+			float *handover_ns; /* part of the wait after the batch was finished */
+			float *sample_ns;   /* part of the wait in which the sampler chose */
 		};
 	};
 	int16_t *worker; /* -1: unknown */
@@ -87,27 +87,26 @@ struct batch_series {
 	struct series_epoch *epochs; /* by epoch */
 	size_t epoch_count;
 	bool is_part;          /* it does not begin with the loader's first batch */
-	int64_t first_ns;      /* when that was handed out; SERIES_UNKNOWN */
-	int64_t last_ns;       /* when the last step ended; SERIES_UNKNOWN */
+	int64_t first_ns;      /* when the loader's first batch was handed out; or SERIES_UNKNOWN */
+	int64_t last_ns;       /* when the last step ended; or SERIES_UNKNOWN */
 	int64_t tail_begin_ns; /* when a last wait without a step began; SERIES_UNKNOWN: none */
-	double elsewhere_ns;   /* waits for other loaders within the steps: in no column */
-	double cores;          /* that the run may use, perhaps not whole; NAN: unknown */
+	double elsewhere_ns;   /* waits for other loaders within the steps; no column holds them */
+	double cores;          /* cores that the run may use, perhaps a fraction; NAN: unknown */
 	double main_cores;     /* used by the consumer's process itself; NAN: unknown */
 	double other_cores;    /* used by other programs; NAN: unknown */
-	/* Share of a core that the training, and workers, got while they could run; NAN: unknown.
-	 */
+	/* Share of a core that the training, and a worker, got while it could run; NAN: unknown. */
 	double main_share, worker_share;
-	struct share share; /* who else wants the cores */
-	double receive_ns; /* spent in waits on taking in messages, of these and of later batches */
+	struct share share; /* who else wants the cores, and how many */
+	double receive_ns; /* time in waits spent receiving messages, also for later batches */
 	size_t receive_count;
-	double load_cpu_ns; /* sum over the batches with a known one */
+	double load_cpu_ns; /* sum over the batches where it is known */
 	size_t load_cpu_count;
 	struct series_fetches fetches;
 };
 
 struct batch_row {
 	union {
-		int64_t times[SERIES_TIMES]; /* SERIES_UNKNOWN, as below */
+		int64_t times[SERIES_TIMES]; /* SERIES_UNKNOWN: not known, also in load_cpu_ns */
 		struct {
 			int64_t wait_ns, compute_ns, load_ns, gpu_idle_ns, gpu_busy_ns, step_ns,
 				handover_ns, sample_ns;
@@ -121,7 +120,7 @@ struct batch_row {
 	int8_t head_ready; /* 1: finished before it was asked for, 0: not, -1: unknown */
 };
 
-/* Nothing known of it. */
+/* A batch of which nothing is known. */
 extern const struct batch_row BATCH_ROW_UNKNOWN;
 
 void series_init(struct batch_series *series);
@@ -139,34 +138,33 @@ struct series_part {
 	const int16_t *worker;
 	const uint8_t *state;
 	const struct series_run *runs; /* `begin` counts from the part's first batch */
-	size_t run_count;              /* 1 at least, the first at 0, each after the other */
+	size_t run_count;              /* at least 1; the first begins at 0, all stand in order */
 };
 
-/* Appends them. Values that are no times become NAN. 0 or -ENOMEM. */
+/* Appends the batches of a part. Values that are no times become NAN. 0 or -ENOMEM. */
 int series_extend(struct batch_series *series, const struct series_part *part);
 
-/* The batches from `begin` on as a part; the runs go to `runs`, room for as many as the series has.
- */
+/* Gives `count` batches from `begin` on as a part. `runs` has room for all runs of the series. */
 void series_cut(const struct batch_series *series, size_t begin, size_t count,
 		struct series_run *runs, struct series_part *ret);
 
-/* Cores that other programs leave; NAN: unknown. */
+/* Cores that other programs leave to the run; NAN: unknown. */
 double series_free_cores(const struct batch_series *series);
 
-/* Whether other programs took more of the cores than any machine has running. */
+/* Whether other programs took more of the cores than the background work of any machine. */
 bool series_has_others(const struct batch_series *series);
 
 /* Frees the arrays; the series may be reused after series_init(). */
 void series_done(struct batch_series *series);
 
 /*
- * How many workers made the loads of a typical epoch; -1: not known. It is less than their number
- * where the others got no data, as where an iterable dataset has fewer shards. A worker that made
- * less than a twentieth of what the busiest one made is none of them.
+ * How many workers made the loads of a typical epoch; -1: not known. Workers that got no data are
+ * left out, such as those of an iterable dataset with fewer shards: a worker counts if it made at
+ * least a twentieth of what the busiest one made.
  */
 int32_t series_find_loading(const struct batch_series *series);
 
-/* The workers that make the rhythm and the rate: as many as loaded, else as were set. */
+/* Number of workers that set the loader's rhythm and rate: those that loaded, else those set. */
 static inline int32_t series_busy_workers(const struct batch_series *series)
 {
 	return series->loading > 0 ? series->loading : series->workers;
@@ -180,15 +178,15 @@ static inline bool series_has_idle_workers(const struct batch_series *series)
 
 #define SERIES_PREFETCH 2 /* a DataLoader's default */
 
-/* Batches that each worker has under way at most, as set. */
+/* The most batches that each worker has under way, as set. */
 static inline int32_t series_prefetch(const struct batch_series *series)
 {
 	return series->prefetch_factor > 0 ? series->prefetch_factor : SERIES_PREFETCH;
 }
 
 /*
- * Batches that each worker which loads has under way at most. One that ends without data leaves one
- * of its places to the others.
+ * The most batches that each loading worker has under way. A worker that ends without data leaves
+ * one of its places to the others.
  */
 static inline int32_t series_ahead(const struct batch_series *series)
 {
@@ -201,12 +199,12 @@ static inline int32_t series_ahead(const struct batch_series *series)
 
 /* A place in a series: start with SERIES_BEGIN. */
 struct series_place {
-	size_t i; /* of the batch */
+	size_t i; /* index of the batch */
 	size_t run;
 	size_t next;
 	int64_t batch; /* ordinal in its epoch */
 	int32_t epoch;
-	bool is_new; /* another epoch than the batch before */
+	bool is_new; /* the batch before was of another epoch */
 };
 
 #define SERIES_BEGIN ((struct series_place){.run = SIZE_MAX})

@@ -9,7 +9,7 @@ struct claim {
 	double got; /* below 0: not satisfied yet */
 };
 
-/* By weight; who wants less than that gets what he wants, and the others divide the rest. */
+/* Divides cores by weight. Claims on less than their share get all; the others divide the rest. */
 static void divide(struct claim *claims, size_t count, double cores)
 {
 	bool is_done = false;
@@ -39,7 +39,7 @@ static void divide(struct claim *claims, size_t count, double cores)
 
 double share_of_thread(const struct share *share, double threads, double want)
 {
-	/* The first is the run's. */
+	/* The first claim in each list is the run's. */
 	struct claim groups[1 + SHARE_NEIGHBOURS] = {{.weight = 1, .wanted = threads}};
 	struct claim own[1 + SHARE_NEIGHBOURS] = {{.weight = threads, .wanted = threads}};
 	size_t group_count = 1, own_count = 1, i;

@@ -10,15 +10,15 @@
 #include "dlprof/event.h"
 
 #define TRIM_SHARE        0.005
-#define UNKNOWN_WORKERS   8 /* how many first deliveries to exclude then */
+#define UNKNOWN_WORKERS   8 /* first deliveries to exclude where workers are unknown */
 #define RECORDS_PER_BATCH 2 /* one of the consumer, one of the worker */
-#define SYNC_FACTOR       5 /* a step that waits for the GPU, in medians */
+#define SYNC_FACTOR       5 /* medians: a longer step waits for the GPU */
 #define SYNC_FEWEST       0.003
 #define SYNC_MOST         0.20
 #define DRAIN_BUSY        5.0
 #define DRAIN_IDLE        3.5
-#define GPU_SEEN_LEAST    0.5  /* of the steady batches, for the GPU's clock */
-#define GPU_SEEN_MOST     0.95 /* from which the rest does not matter */
+#define GPU_SEEN_LEAST    0.5  /* share of the steady batches that the GPU's clock needs */
+#define GPU_SEEN_MOST     0.95 /* share from which the unseen rest does not matter */
 
 struct sums {
 	struct stats_moments load;
@@ -113,7 +113,7 @@ static struct stats_column steady(const struct batch_series *s, const float *val
 	return (struct stats_column){values, s->state, s->count, SERIES_STEADY, SERIES_STEADY};
 }
 
-/* NAN: no step is known. */
+/* Theta in ns; NAN: no step is known. */
 static double theta(struct batch_series *s, double *ret_compute_median_ns)
 {
 	struct stats_column compute = steady(s, s->compute_ns),
@@ -137,8 +137,8 @@ int64_t stall_theta_ns(struct batch_series *series)
 }
 
 /*
- * By which clock the run is judged. By the GPU's, a batch without a GPU time is not steady, and the
- * GPU idled in a wait no longer than the wait lasted, whatever a file says.
+ * Chooses the clock by which the run is judged. By the GPU's, a batch without a GPU time is not
+ * steady, and idle time is limited to the wait, whatever a file says.
  */
 static void choose_clock(struct batch_series *s, struct finding *f)
 {
@@ -166,7 +166,7 @@ static void choose_clock(struct batch_series *s, struct finding *f)
 			s->state[i] &= (uint8_t)~SERIES_STEADY;
 }
 
-/* Epochs, and how many deliveries of each have no record. */
+/* Counts epochs, and deliveries that have no record. */
 static void count_epochs(const struct batch_series *s, struct finding *f)
 {
 	size_t first = 0, r;
@@ -179,7 +179,8 @@ static void count_epochs(const struct batch_series *s, struct finding *f)
 		if (r < s->run_count && s->runs[r].epoch == s->runs[first].epoch)
 			continue;
 		f->epoch_count++;
-		/* A part of an epoch may be judged alone: its first batch is where it begins. */
+		/* Deliveries count from the first batch seen, since a part of an epoch may be
+		 * judged alone. */
 		if (span > (int64_t)(end - begin))
 			f->missing_count += (size_t)span - (end - begin);
 		first = r;
@@ -341,7 +342,8 @@ static enum stall_confidence find_confidence(const struct batch_series *s, const
 		level--;
 	if (f->by_gpu && f->gpu_share < GPU_SEEN_MOST)
 		level--;
-	/* The ratio is only an upper bound, and the rule was never tried on hardware. */
+	/* With a drain ratio the stall ratio is an upper bound only, and no hardware has confirmed
+	 * the rule. */
 	if (!isnan(f->drain_ratio))
 		level--;
 	return level < STALL_CONFIDENCE_LOW ? STALL_CONFIDENCE_LOW : (enum stall_confidence)level;

@@ -51,11 +51,11 @@ enum stall_verdict {
 	STALL_VERDICT_NOT,
 	STALL_VERDICT_MODERATELY,
 	STALL_VERDICT_HIGHLY,
-	STALL_VERDICT_IN_DOUBT, /* it cannot be told whose waits these are */
+	STALL_VERDICT_IN_DOUBT, /* the waits may not be the training's */
 	STALL_VERDICT_MAX
 };
 
-/* Whether the ratio is what the training waits. */
+/* Whether the verdict says how much the training waits. */
 static inline bool stall_is_judged(enum stall_verdict verdict)
 {
 	return verdict != STALL_VERDICT_INCOMPLETE && verdict != STALL_VERDICT_IN_DOUBT;
@@ -88,13 +88,13 @@ struct finding {
 	bool starved;
 	bool is_doubtful; /* the waits may not be the training's; stall_doubt() */
 	bool by_gpu;      /* by the GPU's idle time, not by the host's waits */
-	double gpu_share; /* of all batches: with a known idle time */
+	double gpu_share; /* share of batches with a known GPU idle time */
 
 	struct account account; /* of the thread that trains, or of what was selected */
 	struct account own;     /* of this loader's loop alone */
 	double others_error_ns; /* standard error of the account's waits for other loaders */
 
-	double stall_ratio; /* the account's */
+	double stall_ratio; /* account.ratio */
 	double trimmed_ratio;
 	double masked_share;
 	double gain_max; /* factor on throughput; NAN where it has no bound */
@@ -107,7 +107,7 @@ struct finding {
 	size_t epoch_count;
 	size_t unseen_count;    /* batches that the GPU's clock leaves out */
 	size_t readiness_count; /* steady batches whose readiness is known */
-	double lost_share;      /* of the records, at the least */
+	double lost_share;      /* share of the records, at the least */
 
 	double wait_all_ns; /* by the host's clock, all batches of the loader */
 	double compute_all_ns;
@@ -121,12 +121,13 @@ struct finding {
 
 	double drain_ratio;       /* NAN unless the verdict needs it */
 	double compute_median_ns; /* of steady batches */
-	double demand_mean_ns; /* a step without waiting; where steps do not wait for the GPU, its
-				  busy time */
+	double demand_mean_ns; /* mean step without waiting; where steps do not wait for the GPU,
+			        * the GPU's busy time */
 	double load_mean_ns;   /* of steady batches with a known load, else NAN */
-	double load_cv;        /* their standard deviation over their mean */
-	double rho;            /* mean load / workers that load / mean demand: from 1 on too slow */
-	double eta;            /* throughput / min(that load / mean load, 1 / mean demand) */
+	double load_cv;        /* standard deviation of these loads over their mean */
+	double rho;            /* load_mean_ns / loading workers / demand_mean_ns; too slow from 1
+			        * on */
+	double eta;            /* throughput / min(loading workers / load_mean_ns, 1 / demand) */
 };
 
 /*
@@ -139,23 +140,23 @@ struct finding {
  */
 void stall_judge(struct batch_series *series, struct finding *ret);
 
-/* The same by the account of the whole thread, of which the series is one loader. */
+/* Judges again by the account of the whole thread, of which the series is one loader. */
 void stall_judge_thread(const struct batch_series *series, const struct account *thread,
 			double others_error_ns, struct finding *finding);
 
-/* The caller knows that the waits may not be the training's. */
+/* Marks a finding whose waits may not be the training's, as the caller found. */
 void stall_doubt(struct finding *finding);
 
 /* Theta of a series; SERIES_UNKNOWN where no step was seen. */
 int64_t stall_theta_ns(struct batch_series *series);
 
-/* The time that the verdict counts: the GPU's idle time, or the host's waits. */
+/* The waits that the verdict counts: the GPU's idle time, or the host's waits. */
 const float *stall_waits(const struct batch_series *series, const struct finding *finding);
 
-/* How long a batch takes without that time. */
+/* How long batch `i` takes without its wait in stall_waits(). */
 double stall_demand_ns(const struct batch_series *series, const struct finding *finding, size_t i);
 
-/* How long a steady batch was waited for before it was finished, by the same clock. */
+/* How long a steady batch was waited for before it was finished, by the verdict's clock. */
 double stall_not_ready_ns(const struct batch_series *series, const struct finding *finding,
 			  size_t i);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_parts.h - what the thread that trains does in its steps, by the host's clock.
+ * step_parts.h - what the training thread does in its steps, by the host's clock.
  *
- * Of the loaders that it asks, one in whose steps no backward pass and no optimizer ran is another
- * loop: a validation. All else of the steps that is in no part came after them: metrics, logging,
- * the learning rate's schedule, and what is done between two epochs.
+ * A loader in whose steps no backward pass and no optimizer ran belongs to another loop, such as a
+ * validation: STEP_LOOPS. STEP_AFTER is the time of steps that no other part has: metrics, logging,
+ * the learning rate's schedule, and work between two epochs.
  */
 #pragma once
 
@@ -16,16 +16,16 @@ enum step_part {
 	STEP_BETWEEN,
 	STEP_OPTIMIZER,
 	STEP_SAVE,
-	STEP_TOLD_MAX, /* of these a record tells */
+	STEP_TOLD_MAX, /* records hold the parts above */
 	STEP_LOOPS = STEP_TOLD_MAX,
 	STEP_AFTER,
 	STEP_PART_MAX
 };
 
-/* As JSON has them. */
+/* Names of the parts in JSON. */
 extern const char *const step_part_names[STEP_PART_MAX];
 
-/* Of one loader's batches. NAN: not observed. */
+/* Sums over one loader's batches. NAN: not observed. */
 struct step_sums {
 	double ns[STEP_TOLD_MAX];
 	double compute_ns;
@@ -34,17 +34,17 @@ struct step_sums {
 
 struct step_parts {
 	bool is_split;
-	/* An optimizer was seen. Else its time, and what lies before it, came after. */
+	/* An optimizer was seen. Without one, STEP_BETWEEN and STEP_OPTIMIZER are in STEP_AFTER. */
 	bool has_optimizer;
 	double ns[STEP_PART_MAX]; /* NAN: not observed; their sum is whole_ns */
 	double whole_ns;
 };
 
-/* Adds a loader's. Starts from all zero. */
+/* Adds the sums of one loader to parts that start as all zero. */
 void step_parts_add(struct step_parts *parts, const struct step_sums *sums);
 
-/* All of them are added: the thread's steps take `whole_ns`. */
+/* Ends the adding. `whole_ns` is the time of all steps of the thread. */
 void step_parts_close(struct step_parts *parts, double whole_ns);
 
-/* Share of the steps; NAN: not observed, or they are not split. */
+/* A part's share of the steps; NAN: not observed, or the steps are not split. */
 double step_parts_share(const struct step_parts *parts, enum step_part part);

@@ -7,16 +7,16 @@
 #include "analysis/cause/grounds.h"
 #include "analysis/cause/lines.h"
 
-#define PAGEABLE_LEAST 0.5   /* of the bytes that go to the GPU */
-#define UNSEEN         1.005 /* times the rate as it was: "1.00x" */
-#define REMEDIES       8     /* for one cause, in the order in which they are preferred */
-#define ALIKE          1.1   /* gains that differ by less are no reason to prefer one */
-#define READING_LEAST  0.2   /* of the loads' time, for advice about storage */
-#define MANY_BYTES     (8.0 * (1 << 20)) /* of a batch */
-#define CROWDED        0.7   /* of a core: less did the training's thread get */
-#define NEARLY_HALF    0.4   /* of a load: half of its CPU time */
+#define PAGEABLE_LEAST 0.5   /* share of the bytes that go to the GPU */
+#define UNSEEN         1.005 /* factor on the rate: below it the gain is shown as "1.00x" */
+#define REMEDIES       8     /* most remedies of a cause; the preferred one comes first */
+#define ALIKE          1.1   /* gains that differ by a smaller factor count as equal */
+#define READING_LEAST  0.2   /* share of the loads' time, for advice about storage */
+#define MANY_BYTES     (8.0 * (1 << 20)) /* bytes of a large batch */
+#define CROWDED        0.7   /* share of a core: a training thread that gets less is crowded */
+#define NEARLY_HALF    0.4   /* share of a load that half of its CPU time must reach */
 #define LEAST_OF_SAMPLES 30
-#define LEAST_OF_STEP  0.1   /* of the steps, for a line of code */
+#define LEAST_OF_STEP  0.1   /* share of the steps that a line of code needs */
 #define NO_ROW         (-1)
 
 const char *const advice_names[ADVICE_MAX] = {
@@ -34,7 +34,7 @@ const char *const advice_useless_words[USELESS_MAX] = {
 	[USELESS_OTHER_LIMIT] = "the replay of this run shows no gain",
 };
 
-/* What each cause asks for. */
+/* The remedies of each cause. */
 static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 	[CAUSE_LOADER_CAPACITY] = {ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
 				   ADVICE_SPLIT_FIRST, ADVICE_MORE_LOADER_CAPACITY,
@@ -93,7 +93,7 @@ static const enum advice_id OTHERS[] = {
 	ADVICE_REDUCE_DELIVERY_COST,
 };
 
-/* All that is looked at. */
+/* What the rules below look at. */
 struct view {
 	const struct batch_series *series;
 	const struct finding *finding;
@@ -101,16 +101,16 @@ struct view {
 	const struct diagnosis *diagnosis;
 };
 
-/* Time that would not be spent, as a gain of throughput. */
+/* The gain in throughput if this share of the time were not spent. */
 static double gain_of(double share)
 {
 	return share < 1 ? 1 / (1 - share) - 1 : NAN;
 }
 
-/* The prediction that is this advice; of two, the better one. */
+/* The prediction that prices an advice, the better one of two; NO_ROW: none. */
 static int row_of(const struct whatif *whatif, enum advice_id id)
 {
-	/* The baseline is no advice's prediction. */
+	/* No entry, 0, is the baseline, which prices no advice. */
 	static const int rows[ADVICE_MAX] = {
 		[ADVICE_MORE_LOADER_CAPACITY] = WHATIF_MORE_WORKERS,
 		[ADVICE_PREFETCH_OR_IN_ORDER_FALSE] = WHATIF_IN_ORDER_FALSE,
@@ -145,7 +145,7 @@ static bool is_sure(const struct whatif *whatif, int row)
 					 !(whatif->low_per_s[row] < UNSEEN * as_it_was));
 }
 
-/* Whether what the advice is about was observed. */
+/* Whether the run shows what the advice is about. */
 static bool applies(const struct view *v, enum advice_id id)
 {
 	const struct batch_series *s = v->series;
@@ -189,7 +189,8 @@ static bool applies(const struct view *v, enum advice_id id)
 	case ADVICE_SPLIT_FIRST:
 		return r->is_decoded_by_all && load_decode_share(loads) >= READING_LEAST;
 	case ADVICE_CHEAPER_STARTS:
-		/* An iterator for each batch is one thing to mend. */
+		/* Where every batch has an iterator of its own, persistent workers are the
+		 * advice. */
 		return v->finding->epoch_count < v->finding->batch_count ||
 		       !applies(v, ADVICE_PERSISTENT_WORKERS);
 	default:
@@ -204,7 +205,7 @@ static void take_gain(struct whatif_gain gain, struct advice *ret)
 	ret->high = gain.high;
 }
 
-/* What a change of the pipeline brings; NULL: it is none. */
+/* The gain of an advice about stages of a pipeline; NULL: it is about something else. */
 static const struct stage_gain *stage_gain(const struct stage_finding *stages, enum advice_id id)
 {
 	switch (id) {
@@ -221,7 +222,7 @@ static const struct stage_gain *stage_gain(const struct stage_finding *stages, e
 	}
 }
 
-/* What the run would gain if its loads did without this part. */
+/* Prices loads without this share of their time. */
 static int price_part(const struct view *v, double share, struct advice *ret)
 {
 	struct whatif_gain gain;
@@ -232,7 +233,7 @@ static int price_part(const struct view *v, double share, struct advice *ret)
 	return r;
 }
 
-/* The part of what is read or decoded that no batch needs; 0: none that is known. */
+/* The part of what is read or decoded that no batch needs; 0: none is known. */
 static double in_vain(const struct view *v, enum advice_id id)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -247,8 +248,8 @@ static double in_vain(const struct view *v, enum advice_id id)
 }
 
 /*
- * What is done with bytes that no batch needs goes with them: of the rest of a load so much may,
- * but need not.
+ * Raises the upper end of the range: with the bytes that no batch needs, the same part of all other
+ * work on a load may go, too.
  */
 static int widen_price(const struct view *v, enum advice_id id, struct advice *ret)
 {
@@ -261,7 +262,7 @@ static int widen_price(const struct view *v, enum advice_id id, struct advice *r
 	return r;
 }
 
-/* The part of a load that the advice does away with; 0: none that has a size. */
+/* The part of a load that the advice removes; 0: none of known size. */
 static double part_of(const struct view *v, enum advice_id id)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -300,14 +301,14 @@ static double share_of_cause(const struct diagnosis *d, enum cause cause)
 	return 0;
 }
 
-/* What the training's thread does instead of training. */
+/* Share of the time in which the training pauses: long periodic steps, saving and logging. */
 static double share_of_pauses(const struct diagnosis *d)
 {
 	return share_of_cause(d, CAUSE_MAIN_THREAD_PERIODIC) + share_of_cause(d, CAUSE_SAVING) +
 	       share_of_cause(d, CAUSE_LOGGING);
 }
 
-/* What may be said although nothing of its gain is known but that ideal input exceeds it. */
+/* Whether an advice may be given when ideal input is all that bounds its gain. */
 static bool is_plain(enum advice_id id)
 {
 	return id != ADVICE_MORE_LOADER_CAPACITY && id != ADVICE_PREFETCH_OR_IN_ORDER_FALSE &&
@@ -315,9 +316,9 @@ static bool is_plain(enum advice_id id)
 }
 
 /*
- * What a remedy brings: by a prediction, by a replay without a part of the loads, as time of steps
- * that is not spent, or, where that is not known, no more than ideal input. The gain stays NAN
- * where it does not apply, or may bring nothing. 0 or -ENOMEM.
+ * Prices a remedy: by a prediction, by a replay without a part of the loads, as time of steps that
+ * is not spent, or else by ideal input as the bound. The gain stays NAN where the remedy does not
+ * apply, or may bring nothing. 0 or -ENOMEM.
  */
 static int price(const struct view *v, enum advice_id id, struct advice *ret)
 {
@@ -332,7 +333,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 	if (of_stage) {
 		const double most = v->finding->gain_max - 1;
 
-		/* Never more than ideal input, which the run's own account knows better. */
+		/* The gain is at most that of ideal input, which the run's own account gives. */
 		if (!isnan(of_stage->gain))
 			take_gain((struct whatif_gain){fmin(of_stage->gain, most), of_stage->low,
 						       fmin(of_stage->high, most)},
@@ -340,7 +341,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 		return 0;
 	}
 	part = part_of(v, id);
-	/* Half of the CPU's part of a load is not half of the load. */
+	/* The prediction halves the whole load; here half of its CPU time is much less. */
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && part < NEARLY_HALF)
 		row = NO_ROW;
 	if (row != NO_ROW && !isnan(whatif->gain[row])) {
@@ -349,7 +350,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 			take_gain(whatif_gain_of(whatif, row), ret);
 			return 0;
 		}
-		/* What is not sent need not be made either, which no row has. */
+		/* Data that is not sent need not be made either, which no prediction includes. */
 		if (id != ADVICE_SEND_LESS)
 			return 0;
 	}
@@ -361,7 +362,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 		ret->gain = gain_of(share_of_pauses(v->diagnosis));
 	if (isnan(ret->gain) && is_plain(id)) {
 		ret->is_ideal = true;
-		/* The steps become shorter, too: ideal input is no limit. */
+		/* This step shortens the training's steps, too, so ideal input is no bound. */
 		if (id != ADVICE_MOVE_OUT_OF_PROCESS)
 			ret->gain = v->finding->gain_max - 1;
 	}
@@ -385,15 +386,15 @@ bool advice_has(const struct advice_list *list, enum whatif_id id)
 	return false;
 }
 
-/* Its gain is that of a part of the loads that is gone altogether. */
+/* Whether the advice's gain assumes that a part of the loads disappears altogether. */
 static bool is_whole(enum advice_id id)
 {
 	return id == ADVICE_DECODE_BOUND || id == ADVICE_STORAGE_BOUND || id == ADVICE_SMALL_READS;
 }
 
 /*
- * Whether a step goes before another one that is preferred where both bring as much. One whose size
- * is assumed (loads half as long), or not known, does not go before one that the replay knows.
+ * Whether a step goes before another one that is preferred at equal gain. A step of assumed gain
+ * (loads half as long), or of unknown gain, does not go before one that the replay priced.
  */
 static bool is_better(const struct advice *advice, const struct advice *preferred)
 {
@@ -404,8 +405,8 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	/* A part of the loads that was seen goes before half of them if it may bring as much. */
 	if (preferred->id == ADVICE_REDUCE_CPU_PER_BATCH && advice->whatif == NO_ROW)
 		return ALIKE * (1 + fmax(advice->gain, advice->high)) >= 1 + preferred->gain;
-	/* What is done in vain may be more than is known of it, and can go; no decoding at all
-	 * cannot be had. */
+	/* Needless work may be more than is known, and can be removed; decoding cannot be removed
+	 * altogether. */
 	if (preferred->id == ADVICE_SPLIT_FIRST || preferred->id == ADVICE_READ_LESS)
 		return !is_whole(advice->id) &&
 		       1 + advice->gain > ALIKE * (1 + fmax(preferred->gain, preferred->high));
@@ -413,8 +414,8 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 }
 
 /*
- * By gain; the cause's own step stays the first if nothing is known of its gain but the ideal. If
- * there are too many, the last one goes.
+ * Inserts a step by its gain. The cause's own step stays first if only ideal input bounds its gain.
+ * A full list loses its last step.
  */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
@@ -446,7 +447,7 @@ static int add_step(const struct view *v, enum advice_id id, struct advice_list 
 	return r;
 }
 
-/* To look closer is said only where there is nothing to do. */
+/* Adds a cause's remedies; advice to look closer only where there is no other step. */
 static int add_remedies(const struct view *v, enum cause cause, struct advice_list *list)
 {
 	int r = 0;
@@ -466,7 +467,7 @@ static bool is_about_loads(enum cause cause)
 	       cause == CAUSE_SINGLE_PROCESS || cause == CAUSE_WORKER_INTERPRETER;
 }
 
-/* Where loading is the bottleneck, which part of a load to shorten first. */
+/* Where loading is the bottleneck, adds which part of a load to shorten first. */
 static int add_parts(const struct view *v, struct advice_list *list)
 {
 	const struct load_times *loads = v->input->loads;
@@ -484,7 +485,7 @@ static int add_parts(const struct view *v, struct advice_list *list)
 	return r;
 }
 
-/* Only settings that the replay has tried; what would bring more is no better known. */
+/* Adds the second cause's remedies, and settings whose gain the replay predicts. */
 static int add_others(const struct view *v, struct advice_list *list)
 {
 	const struct whatif *whatif = &v->diagnosis->whatif;
@@ -516,7 +517,7 @@ static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
 	insert(list, &advice);
 }
 
-/* Before all others, of which the last one goes if there are too many. */
+/* Puts a step before all others; a full list loses its last step. */
 static void put_first(const struct advice *advice, struct advice_list *list)
 {
 	list->count -= list->count == ADVICE_MOST;
@@ -524,7 +525,7 @@ static void put_first(const struct advice *advice, struct advice_list *list)
 	list->steps[0] = *advice;
 }
 
-/* Where most of the time is steps, and one line of the user's own leads in them. */
+/* Adds the line that leads in the steps, where most time is steps and the line is the user's. */
 static void add_step_line(const struct view *v, struct advice_list *list)
 {
 	const struct lines *lines = v->input->lines;
@@ -543,7 +544,7 @@ static void add_step_line(const struct view *v, struct advice_list *list)
 	put_first(&advice, list);
 }
 
-/* The GPU idles, and longer for this than for data. */
+/* Adds what to do where the GPU idles longer for want of launches or orders than of data. */
 static void add_lack(const struct view *v, struct advice_list *list)
 {
 	static const enum advice_id ids[GPU_LACK_MAX] = {
@@ -559,7 +560,7 @@ static void add_lack(const struct view *v, struct advice_list *list)
 	put_first(&advice, list);
 }
 
-/* Was a batch finished while an earlier one was waited for? */
+/* Whether a batch was finished while an earlier one was waited for. */
 static bool is_anything_behind(const struct batch_series *series)
 {
 	for (size_t i = 0; i < series->count; i++)
@@ -581,7 +582,7 @@ static enum useless why(const struct view *v, enum whatif_id id)
 	return USELESS_OTHER_LIMIT;
 }
 
-/* Where batches are ready, or the iterator is what takes time, shorter loads are no help. */
+/* Whether shorter loads would not help: batches are ready, or an iterator takes the time. */
 static bool is_not_about_loads(const struct view *v)
 {
 	enum cause cause = v->diagnosis->cause;

@@ -13,15 +13,15 @@
 #include "analysis/predict/take.h"
 #include "analysis/statistics/stats.h"
 
-#define EXCESS_SHARE      0.5 /* of the median: what is this much longer than normal is an event */
+#define EXCESS_SHARE      0.5 /* share of the median by which an event exceeds it */
 #define EXCESS_FLOOR_NS   2e6
 #define CPU_FULL          0.85
-#define FEWER_CORES       2   /* times the cores, in workers */
-#define PAUSES_LEAD       5.0 /* times the largest waiting */
-#define LOGGING_LEAST     0.05 /* of the time */
-#define ACCUMULATED_MOST  16  /* batches from one to the next */
-#define ACCUMULATED_SHARE 0.4 /* of the time of all steps */
-#define GRADUAL_LEAST     0.3 /* of the excess of a slow load, its neighbour's */
+#define FEWER_CORES       2   /* workers for each core, from which fewer may be faster */
+#define PAUSES_LEAD       5.0 /* times the largest cost of waiting */
+#define LOGGING_LEAST     0.05 /* share of the time */
+#define ACCUMULATED_MOST  16  /* batches from one long step to the next */
+#define ACCUMULATED_SHARE 0.4 /* share of the time of all steps */
+#define GRADUAL_LEAST     0.3 /* share of a slow load's excess that its neighbours have */
 
 const char *const cause_names[CAUSE_MAX] = {
 #define CAUSE(constant, name, ...) [CAUSE_##constant] = name,
@@ -29,7 +29,7 @@ const char *const cause_names[CAUSE_MAX] = {
 #undef CAUSE
 };
 
-/* Events of a column: what exceeds its median by so much. */
+/* The query for a column's events: values that exceed the median by half of it and the floor. */
 static struct events_query excess(const struct batch_series *s, const float *values,
 				  double floor_ns, double median_ns)
 {
@@ -49,8 +49,9 @@ static struct events_query excess(const struct batch_series *s, const float *val
 }
 
 /*
- * How much longer than normal a step takes. By the host's clock that is its compute. By the GPU's
- * clock it is idle time that no wait explains: a host that waits for a busy GPU stops nothing.
+ * Lists how much longer than normal each step takes. By the host's clock that is its compute. By
+ * the GPU's clock it is idle time that no wait explains: a host that waits for a busy GPU stops
+ * nothing.
  */
 static int list_others(const struct batch_series *s, const struct finding *f, float **ret)
 {
@@ -148,7 +149,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	return r;
 }
 
-/* CPU time of the workers in a second, over the cores that other programs leave. */
+/* The workers' CPU time per second, as a share of the cores that other programs leave. */
 static double cpu_share(const struct batch_series *s, const struct finding *f)
 {
 	if (!s->load_cpu_count || !(s->cores > 0))
@@ -185,20 +186,20 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 	return causes[owner];
 }
 
-/* Beside other programs, fewer workers get less of the cores. */
+/* Whether to replay without crowding: beside other programs fewer workers get less of the cores. */
 static bool may_be_uncrowded(const struct batch_series *s, const struct diagnosis *d)
 {
 	return d->grounds.is_crowded && isnan(d->whatif.gain[WHATIF_FEWER_WORKERS]) &&
 	       !series_has_others(s);
 }
 
-/* So many that fewer may be faster, which only a prediction tells. */
+/* Whether there are so many workers that fewer may be faster, which only a prediction tells. */
 static bool has_many_workers(const struct batch_series *s)
 {
 	return s->workers >= FEWER_CORES * s->cores;
 }
 
-/* Where the cores do not suffice for the workers, and fewer of them are faster. */
+/* Makes the cause too many workers, if the cores do not suffice and fewer workers are faster. */
 static enum cause with_fewer(const struct batch_series *s, const struct diagnosis *d,
 			     enum cause cause)
 {
@@ -211,7 +212,7 @@ static enum cause with_fewer(const struct batch_series *s, const struct diagnosi
 	return cause;
 }
 
-/* Sorted by cost, the highest first. Several mechanisms may have one reason. */
+/* Adds a cost to the list, highest first. Several mechanisms may have the same cause. */
 static void add_cause(struct diagnosis *d, enum cause cause, double ns, double time_ns)
 {
 	struct cause_cost cost = {cause, ns, ns / time_ns};
@@ -260,7 +261,7 @@ static void add_pause(struct diagnosis *d, enum cause cause, double ns, double t
 	d->causes[1] = cost;
 }
 
-/* What a line takes that leads after the optimizer, where it does not wait for a GPU. */
+/* Time of the line that leads after the optimizer; 0 where it may only wait for a GPU. */
 static double logging_ns(const struct cause_input *input)
 {
 	const struct line_share *line =
@@ -271,7 +272,7 @@ static double logging_ns(const struct cause_input *input)
 	return line->share * step_parts_share(input->step, STEP_AFTER) * input->step->whole_ns;
 }
 
-/* Long steps whose length is saving, or that line, are no pauses of another kind. */
+/* Adds pauses. Long steps that saving or the logging line explains do not count twice. */
 static void add_pauses(const struct finding *f, const struct cause_input *input,
 		       struct diagnosis *d)
 {
@@ -293,8 +294,8 @@ static void add_pauses(const struct finding *f, const struct cause_input *input,
 }
 
 /*
- * Each part of the account's waiting goes to one mechanism, where the part is known, and has the
- * cause by which that is explained.
+ * Gives each known part of the account's waiting to one mechanism, and to the cause that explains
+ * it.
  */
 static void list_causes(const struct batch_series *s, const struct finding *f,
 			const struct cause_input *input, const struct split *split,
@@ -330,7 +331,7 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 			    : CAUSE_UNKNOWN;
 }
 
-/* By what a batch of the loader's own loop takes. */
+/* Judges the stages by the mean wait and step of the loader's own loop. */
 static void find_stages(const struct batch_series *s, const struct finding *f,
 			const struct stages *stages, struct stage_finding *ret)
 {
@@ -387,7 +388,7 @@ static int find(const struct batch_series *s, const struct finding *f,
 		if (r == 0 && may_be_uncrowded(s, ret))
 			r = whatif_uncrowd(s, f, ret->grounds.unseen_share, &ret->whatif);
 	}
-	/* Whose waits are not known has no cause. */
+	/* A run without a verdict, or whose waits may not be the training's, has no cause. */
 	if (r == 0 && f->gap == STALL_GAP_NONE && !f->is_doubtful)
 		list_causes(s, f, input, &split, ret);
 	return r < 0 || !advises ? r : advice_give(s, f, input, ret);

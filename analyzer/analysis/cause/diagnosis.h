@@ -46,15 +46,15 @@ enum useless {
 };
 
 #define ADVICE_MOST 3
-#define ADVICE_GAIN 0.05 /* what brings less is no advice */
+#define ADVICE_GAIN 0.05 /* advice that brings less is not given */
 
 /* Gains are over the run as it was: 0.1 is 10 % more batches a second. */
 struct advice {
 	enum advice_id id;
 	int whatif;       /* the prediction whose gain this is; -1: none */
-	double gain;      /* predicted; NAN: nobody can say */
-	double low, high; /* where it would fall 19 times out of 20; NAN: not known */
-	bool is_ideal; /* the gain is that of ideal input, and how much of it is not known */
+	double gain;      /* predicted; NAN: not known */
+	double low, high; /* 95 % range of the gain; NAN: not known */
+	bool is_ideal; /* the gain is that of ideal input, which is an upper bound */
 };
 
 struct advice_list {
@@ -72,48 +72,48 @@ struct grounds {
 	int32_t loading; /* workers that load; -1: not known */
 	struct {
 		size_t count;
-		double share;            /* of the time of all loads */
-		double each_ns, mean_ns; /* of one of them, and of a sample */
-		double asleep_share;     /* of the time of all loads */
+		double share;            /* share of the time of all loads */
+		double each_ns, mean_ns; /* mean time of a slow sample, and of any */
+		double asleep_share;     /* share of the time of all loads, in sleep() */
 	} samples;
 	struct grounds_growth {
 		bool found;
-		double first_ns, last_ns; /* mean loads of the first and last quarter; 0: few */
+		double first_ns, last_ns; /* mean loads of first and last quarter; 0: too few */
 	} growth;
 	struct {
-		double count;     /* descriptors, a batch */
+		double count;     /* descriptors in a batch */
 		double each_ns;   /* how long asking for one takes */
-		double share;     /* of receiving */
-		double cpu_share; /* of that time: the training's own CPU */
+		double share;     /* share of receiving */
+		double cpu_share; /* share of that time on the training's own CPU */
 	} fetch;
 	struct {
 		bool found;
-		char name[16];       /* of the thread; empty: not known */
-		double cpu_ns;       /* that it used; NAN */
-		double share;        /* of the waits: it held the interpreter; NAN */
+		char name[16];       /* name of the thread; empty: not known */
+		double cpu_ns;       /* CPU time of the thread; NAN: not known */
+		double share;        /* share of the waits in which it held the interpreter; NAN */
 		bool is_line;        /* its line of code is known */
 	} holder;
 	struct {
-		size_t first, last; /* so many batches at the begin, or at the end, did not wait */
+		size_t first, last; /* batches at the begin, or at the end, that did not wait */
 	} calm;
-	double threads;        /* of all workers together, that run or want to */
-	double cores_allowed;  /* to the workers, where that is little; NAN: it is not */
-	double loading_share;  /* of a worker's time, that it makes loads */
+	double threads;        /* that run or want to, in all workers; NAN: not too many */
+	double cores_allowed;  /* cores allowed to the workers, where these are few; else NAN */
+	double loading_share;  /* share of a worker's time that it spends on loads */
 	double shared_per_s;   /* batches a second that all workers get; NAN: no such limit */
-	double lock_share;     /* of the loads' time */
-	double asked_share;    /* of the loads' time, waiting for another process or machine */
-	double unseen_share;   /* of it neither on a CPU nor in a call that was seen */
-	bool is_crowded;       /* the workers want twice the cores, and wait for one mostly */
-	double storage_share;  /* of it opening and reading files */
-	double cpu_share;      /* of the loads' time, on a CPU */
-	double no_core_share;  /* ... and ready to run, without a core; 0: not known */
+	double lock_share;     /* share of the loads' time, waiting for a lock */
+	double asked_share;    /* share of the loads' time, waiting for a process or machine */
+	double unseen_share;   /* share of the loads' time off the CPU and in no seen call */
+	bool is_crowded;       /* twice as many workers as cores, which mostly wait for one */
+	double storage_share;  /* share of the loads' time, opening and reading files */
+	double cpu_share;      /* share of the loads' time, on a CPU */
+	double no_core_share;  /* share of the loads' time, ready to run without a core; or 0 */
 	double read_again;     /* bytes read or inflated for each byte of a batch */
-	double decoded_again;  /* the same of images, three bytes a pixel */
+	double decoded_again;  /* bytes of decoded images (3 a pixel) for each byte of a batch */
 	bool is_decoded_by_all; /* each worker decodes all samples of the stream */
-	bool is_managed;       /* half of it or more is asking, and who is asked is a Manager */
-	double tensors;        /* in a batch */
+	bool is_managed;       /* half of the loads' time or more is asking a Manager */
+	double tensors;        /* tensors in a batch */
 	bool is_memory_short;
-	const struct load_facts *facts; /* what all of this is of; NULL: not known */
+	const struct load_facts *facts; /* the facts behind all of this; NULL: not known */
 };
 
 struct diagnosis {
@@ -123,23 +123,23 @@ struct diagnosis {
 	size_t cause_count; /* 0: there is nothing to name */
 	struct period wait, compute, load;
 	struct timer wait_timer, compute_timer;
-	double compute_share; /* of all time: cost of the periodic long steps */
+	double compute_share; /* share of all time that the periodic long steps cost */
 	bool steps_only;      /* `compute` is of whole steps: nothing else is known */
 	struct slow_workers slow;
 	struct cold cold;
 	struct shift shift;
-	double cpu_share;    /* of the cores: used by workers; NAN: unknown */
-	double queued_share; /* of the waiting: while other batches were ready */
+	double cpu_share;    /* share of the cores that the workers use; NAN: unknown */
+	double queued_share; /* share of the waiting while other batches were ready */
 	struct whatif whatif;
 	struct boot boot;
 	struct advice_list advice;
 	struct grounds grounds;
-	struct stage_finding stages; /* of a loader that is made of such */
+	struct stage_finding stages; /* only of a loader that is made of stages */
 };
 
 struct lines; /* lines.h */
 
-/* One of the slowest samples: at its slowest, and how often it was among the slowest. */
+/* One of the slowest samples: its longest time, and how often it was among the slowest. */
 struct slow_sample {
 	double ns, count;
 };
@@ -150,12 +150,12 @@ struct cause_input {
 	const struct load_times *loads; /* what the loads' time went to */
 	const struct slow_work *work;   /* what each worker read */
 	const struct load_facts *facts; /* what loads wait for */
-	const struct flight *flight;    /* whether it is shared */
+	const struct flight *flight;    /* whether what loads wait for is shared */
 	const struct stages *stages; /* what the loader is made of */
-	const struct lines *lines; /* of code, that lead */
+	const struct lines *lines; /* lines of code that lead */
 	const struct step_parts *step; /* what the steps' time went to */
 	const struct slow_sample *samples;
 	size_t sample_count;
 	bool is_foreign; /* the loader is known not to be PyTorch's */
-	bool has_gpu;    /* a line of the training may only wait for it */
+	bool has_gpu;    /* a GPU is used, for which a line of the training may only wait */
 };

@@ -6,45 +6,45 @@
 
 #include "analysis/statistics/stats.h"
 
-#define LOCKED          0.4 /* of the loads' time */
-#define SLOW_TIMES      5.0 /* the mean sample */
-#define SLOW_FEW        0.01 /* of all samples */
-#define SLOW_SHARE      0.2  /* of the time of all loads */
+#define LOCKED          0.4 /* share of the loads' time */
+#define SLOW_TIMES      5.0 /* times the mean sample */
+#define SLOW_FEW        0.01 /* share of all samples */
+#define SLOW_SHARE      0.2  /* share of the time of all loads */
 #define GROWTH_PARTS    8
 #define GROWTH_FEWEST   16  /* loads in each part */
-#define GROWTH_FACTOR   1.5 /* last over first quarter */
-#define GROWTH_STEP     1.03 /* from a part to the next */
-#define GROWTH_STEPS    5    /* of seven */
-#define FETCH_SHARE     0.5 /* of receiving */
+#define GROWTH_FACTOR   1.5 /* last quarter over first quarter */
+#define GROWTH_STEP     1.03 /* from each part to the next */
+#define GROWTH_STEPS    5    /* rising steps, of seven */
+#define FETCH_SHARE     0.5 /* share of receiving */
 #define FETCH_LEAST_NS  1e6
 #define FETCH_CPU_MOST  0.5
-#define FETCH_BUSY      0.5 /* of a worker's time, with loads */
-#define HELD_SHARE      0.5  /* of the waits */
+#define FETCH_BUSY      0.5 /* share of a worker's time that it spends on loads */
+#define HELD_SHARE      0.5  /* share of the waits */
 #define HELD_SAMPLES    30
-#define HELD_CPU        0.25 /* of the time: CPU of one other thread */
-#define SLOW_AGAIN      0.5  /* of the epochs */
-#define THREADS_LEAST   2.0  /* of a worker */
-#define THREADS_CROWD   2.0  /* times the cores */
-#define CROWD           2.0  /* times the cores, in workers */
-#define CROWD_UNSEEN    0.5  /* of the loads' time */
-#define NARROW          0.5  /* of the machine's cores */
+#define HELD_CPU        0.25 /* share of the time in which one other thread is on a CPU */
+#define SLOW_AGAIN      0.5  /* share of the epochs */
+#define THREADS_LEAST   2.0  /* runnable threads of a worker */
+#define THREADS_CROWD   2.0  /* runnable threads for each core */
+#define CROWD           2.0  /* workers for each core */
+#define CROWD_UNSEEN    0.5  /* share of the loads' time */
+#define NARROW          0.5  /* share of the machine's cores */
 #define NARROW_FULL     0.85
-#define PAGING          0.33 /* of the loads' time, neither on a CPU nor in a call that was seen */
+#define PAGING          0.33 /* share of the loads' time off the CPU and in no call that was seen */
 #define FAULTS_A_LOAD   1.0
 #define CALM_PARTS      32
 #define CALM_FEWEST     8   /* batches in each part */
-#define CALM_LEAST      0.2 /* of the batches; and of the others */
-#define CALM_WAIT       0.1 /* of what the other batches wait */
+#define CALM_LEAST      0.2 /* share of the batches that must be calm, and share that must not be */
+#define CALM_WAIT       0.1 /* share of what the other batches wait */
 #define TOGETHER        0.5
 #define TOGETHER_FACTOR 1.3
 
-/* NAN stays NAN. */
+/* part / whole, at most 1; NAN where it is not known. */
 static double share_of(double part, double whole)
 {
 	return whole > 0 && part >= 0 ? fmin(part / whole, 1) : NAN;
 }
 
-/* What loads take longer than the median, where it is half of such a sample or more. */
+/* The loads' excess over the median, of loads that exceed it by half a slow sample or more. */
 static double excess_ns(const struct batch_series *s, double sample_ns)
 {
 	const struct stats_column column = {.values = s->load_ns,
@@ -58,8 +58,9 @@ static double excess_ns(const struct batch_series *s, double sample_ns)
 }
 
 /*
- * A sample is known at its slowest, which may have been an accident, as Python's garbage collection
- * is. Then it is not slow again in the next epoch. What takes five times the mean is slow.
+ * Finds slow samples, which take five times the mean or more. A sample is recorded at its slowest,
+ * which may have been an accident, such as garbage collection: then it is not slow again in the
+ * next epoch.
  */
 static void find_samples(const struct batch_series *s, const struct finding *f,
 			 const struct cause_input *input, struct grounds *ret)
@@ -90,7 +91,7 @@ static void find_samples(const struct batch_series *s, const struct finding *f,
 		fmin(all_ns, excess_ns(s, ret->samples.each_ns)) / loads->load_ns;
 }
 
-/* One step in the middle is none of these: split.h looks for that. */
+/* Whether the means rise steadily; split.h looks for a single step up. */
 static bool are_rising(const double *means)
 {
 	int steps = 0;
@@ -100,7 +101,7 @@ static bool are_rising(const double *means)
 	return steps >= GROWTH_STEPS;
 }
 
-/* Of all steady loads in their order, in eight parts of as many each. */
+/* Compares the mean loads of eight parts of the run with as many steady loads each. */
 static void find_growth(const struct batch_series *s, struct grounds *ret)
 {
 	struct stats_moments parts[GROWTH_PARTS] = {0};
@@ -136,7 +137,7 @@ static void find_fetches(const struct batch_series *s, const struct finding *f,
 	ret->fetch.share = share_of(s->fetches.ns, receiving_ns);
 }
 
-/* Whether the cores leave a thread that could run one of its own. */
+/* Whether the cores left one for another thread that could run. */
 static bool has_free_core(const struct batch_series *s)
 {
 	double used = s->main_cores + (s->other_cores >= 0 ? s->other_cores : 0);
@@ -145,8 +146,8 @@ static bool has_free_core(const struct batch_series *s)
 }
 
 /*
- * By samples of the process: its Python runs in another thread in half of the waits or more. Where
- * no samples were taken: one other thread of it uses much CPU while waits need none.
+ * Finds another thread that holds the interpreter. By stack samples, such a thread is in Python in
+ * half of the waits or more. Without samples, one other thread uses much CPU while waits need none.
  */
 static void find_holder(const struct batch_series *s, const struct finding *f,
 			const struct cause_input *input, struct grounds *ret)
@@ -217,7 +218,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->no_core_share = or_zero(share_of(facts->no_core_ns, facts->load_ns));
 	ret->read_again = fmax(or_zero(facts->read_per_byte), or_zero(facts->inflated_per_byte));
 	ret->decoded_again = or_zero(facts->decoded_per_byte);
-	/* Of as many images as there are workers a sample consists by chance only. */
+	/* A sample hardly ever has just as many images as there are workers. */
 	ret->is_decoded_by_all =
 		s->iterable == 1 && series_busy_workers(s) >= 2 &&
 		fabs(facts->images_per_sample / series_busy_workers(s) - 1) <= GROUNDS_ALL;
@@ -226,7 +227,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->samples.asleep_share = share_of(facts->wait_ns[LOAD_WAIT_ASLEEP], facts->load_ns);
 }
 
-/* Waits for pages: where memory runs out, threads stand still in no call that anybody sees. */
+/* Whether loads wait for pages: without memory, threads stand still outside of any seen call. */
 static bool is_paging(const struct load_facts *facts, const struct cause_input *input,
 		      double unseen_share)
 {
@@ -260,7 +261,7 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 		ret->cores_allowed = facts->cores_allowed;
 }
 
-/* Of the loads that were under way while the training waited: whether half of them were slow. */
+/* Whether half of the loads that were under way while the training waited were slow. */
 static bool are_slow_together(const struct batch_series *s)
 {
 	const struct stats_column column = {s->load_ns, s->state, s->count, SERIES_STEADY,
@@ -282,7 +283,7 @@ static bool are_slow_together(const struct batch_series *s)
 	return all && (double)slow >= TOGETHER * (double)all;
 }
 
-/* How many of the parts, from one end, wait for less than a tenth of what the others do. */
+/* How many parts from one end on wait less than a tenth of what the others wait. */
 static size_t count_calm(const double *wait_ns, bool from_end)
 {
 	double all = 0, calm = 0;
@@ -301,7 +302,7 @@ static size_t count_calm(const double *wait_ns, bool from_end)
 	return count;
 }
 
-/* Where waits begin or end for good within the run, in parts of as many batches each. */
+/* Finds where waits begin or end for good, by parts of the run with as many batches each. */
 static void find_calm(const struct batch_series *s, const struct finding *f, struct grounds *ret)
 {
 	double wait_ns[CALM_PARTS] = {0};
@@ -334,7 +335,7 @@ void grounds_find(const struct batch_series *s, const struct finding *f,
 	find_calm(s, f, ret);
 }
 
-/* Of waits for batches that are not ready, where workers load them. */
+/* The cause of waits for batches that are not ready, where workers load them. */
 static enum cause of_workers(const struct grounds *r, const struct batch_series *s,
 			     enum cause cause)
 {
@@ -357,7 +358,7 @@ static enum cause of_workers(const struct grounds *r, const struct batch_series 
 	return cause;
 }
 
-/* A worker that does not load most of the time is not busy with its next load when it is asked. */
+/* Whether receiving waits for busy workers, which load at least half of the time. */
 static bool is_asking(const struct grounds *r)
 {
 	return r->fetch.share >= FETCH_SHARE && r->fetch.each_ns >= FETCH_LEAST_NS &&
@@ -386,7 +387,7 @@ enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, 
 			return CAUSE_INTERPRETER_HELD;
 		if (!is_asking(r))
 			return cause;
-		/* Loads that grow make the answers late as well. */
+		/* Loads that grow also delay the workers' answers. */
 		return r->growth.found ? CAUSE_GROWING_LOADS : CAUSE_WORKER_INTERPRETER;
 	case CAUSE_SAMPLER:
 		return r->holder.found ? CAUSE_INTERPRETER_HELD : cause;

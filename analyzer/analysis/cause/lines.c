@@ -10,11 +10,11 @@
 #include "dlprof/units.h"
 
 #define NORMAL_95    1.96
-#define NAMED_SHARE  0.25 /* of the group, beyond the error */
+#define NAMED_SHARE  0.25 /* share of the group after subtracting the error */
 #define NAMED_COUNT  30   /* samples of the group */
 #define HELD_SHARE   0.5
 #define ASKING_SHARE 0.5
-#define PAUSE_SLACK  0.1 /* of what pauses cost, which is known no better */
+#define PAUSE_SLACK  0.1 /* relative error of the pauses' cost */
 
 const char *const line_phase_names[LINE_PHASE_MAX] = {
 #define X(id, name, group) [LINE_##id] = name,
@@ -71,7 +71,8 @@ static bool is_entry_point(const char *file)
 
 bool lines_is_own(const char *file)
 {
-	/* Of the files that are none, what the user typed; others are code that a library made. */
+	/* Code that the user typed has these names; other names in <> are code that a library
+	 * made. */
 	static const char *const typed[] = {"<stdin>", "<ipython-input"};
 
 	if (*file == '<') {
@@ -131,7 +132,7 @@ struct piece {
 	double ns;
 };
 
-/* How many of a stack's frames lie within the outermost iterator, which is the loader's; or all. */
+/* How many inner frames lie within the outermost iterator, the loader's; without one, all. */
 static size_t within_loader(const struct line_samples *samples, const struct line_stack *stack)
 {
 	for (size_t i = stack->depth; i > 0; i--)
@@ -140,8 +141,7 @@ static size_t within_loader(const struct line_samples *samples, const struct lin
 	return stack->depth;
 }
 
-/* A comprehension or the like is a function of its own, at the line of the one that it stands in.
- */
+/* Whether two frames are at one line: a comprehension is a function of its own within a line. */
 static bool is_same_line(const struct line_frame *a, const struct line_frame *b)
 {
 	return a->line > 0 && a->line == b->line && strcmp(a->file, b->file) == 0;
@@ -216,7 +216,7 @@ static bool is_same_function(const struct line_frame *a, const struct line_frame
 	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
-/* A loop in Python spreads its time over its lines: none of them leads, and its function does. */
+/* Sums shares by function: a loop in Python spreads its time over lines of which none leads. */
 static void sum_functions(const struct line_samples *samples, double effective,
 			  struct line_lead *lead)
 {
@@ -232,7 +232,7 @@ static void sum_functions(const struct line_samples *samples, double effective,
 	}
 }
 
-/* Sums pieces by line: shares of `ret->ns`, which `ret->samples` stand for. */
+/* Sums pieces by line. Shares are of `ret->ns`, the time of `ret->samples` samples. */
 static int lead(const struct line_samples *samples, struct piece *pieces, size_t count,
 		struct line_lead *ret)
 {
@@ -248,7 +248,7 @@ static int lead(const struct line_samples *samples, struct piece *pieces, size_t
 		ret->lines[ret->count++] = sum(pieces + begin, end - begin);
 	}
 	qsort(ret->lines, ret->count, sizeof(*ret->lines), by_time);
-	/* A thread cannot have held the interpreter for longer than that. */
+	/* Holders may have more samples than the main thread; shares stay below 1. */
 	ns = fmax(ns, ret->ns);
 	for (size_t i = 0; i < ret->count; i++) {
 		struct line_share *line = &ret->lines[i];
@@ -260,7 +260,7 @@ static int lead(const struct line_samples *samples, struct piece *pieces, size_t
 	return 0;
 }
 
-/* STEPS has its parts in it. */
+/* Whether a phase is in a group; STEPS includes AFTERS and SAVES. */
 static bool is_in(enum line_group group, enum line_phase phase)
 {
 	const enum line_group own = group_of[phase];
@@ -327,7 +327,7 @@ static bool asks_worker(const struct line_samples *samples, const struct line_st
 	return false;
 }
 
-/* NAN: too few samples to say. */
+/* The asking_share of struct lines; NAN: too few samples. */
 static double asking_share(const struct line_samples *samples, int64_t loader_id)
 {
 	const struct line_filter filter = lines_filter(samples, loader_id, LINE_WAITS);
@@ -385,7 +385,7 @@ static const enum line_group group_of_cause[CAUSE_MAX] = {
 #undef CAUSE
 };
 
-/* A line of all steps takes more than pauses cost, and one of many in them less. */
+/* Whether a line may be all of the pauses: its share of the steps is about what they cost. */
 static bool may_be_pauses(const struct line_share *line, const struct finding *finding,
 			  const struct diagnosis *diagnosis)
 {
@@ -429,7 +429,8 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 	lead = &lines->groups[group];
 	holders = &lines->holders[group];
 	*ret = (struct line_named){.group = group};
-	/* Workers have interpreters of their own. */
+	/* Workers have interpreters of their own, which no thread of the training's process
+	 * holds. */
 	if (holders->count && (group != LINE_LOADS || diagnosis->cause == CAUSE_SINGLE_PROCESS) &&
 	    takes(&holders->lines[0], HELD_SHARE)) {
 		ret->line = &holders->lines[0];
@@ -443,7 +444,7 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 	for (size_t i = 0; group != LINE_STEPS && i < lead->count && !ret->line; i++)
 		if (is_of_function(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop)
 			ret->line = &lead->lines[i];
-	/* What keeps a worker from answering is its load. */
+	/* A worker that does not answer is busy with its load, so a line of the loads is named. */
 	lead = &lines->groups[LINE_LOADS];
 	is_asking = diagnosis->cause == CAUSE_WORKER_INTERPRETER ||
 		    (diagnosis->cause == CAUSE_DELIVERY && lines->asking_share >= ASKING_SHARE);

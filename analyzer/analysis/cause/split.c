@@ -12,7 +12,7 @@
 #define CAPACITY          1.0
 #define CAPACITY_MARGINAL 0.9
 #define SHIFT_PARTS       64
-#define SHIFT_FEWEST      4 /* on either side */
+#define SHIFT_FEWEST      4 /* parts on either side */
 #define SHIFT_QUARTERS    4
 #define SHIFT_LOADS       (4 * (size_t)SHIFT_PARTS)
 #define SHIFT_FACTOR      1.3
@@ -111,9 +111,9 @@ static bool is_lasting(const struct shift_part *parts, size_t at, double before_
 }
 
 /*
- * Of the steady loads, in 64 parts: the boundary between two with most evidence (Welch on the
- * parts' means, z >= 6), four parts or more on either side, after which each quarter takes 1.3
- * times as long as what was before.
+ * Finds a shift among 64 parts of the steady loads: the boundary with most evidence (Welch on the
+ * parts' means, z >= 6), with four parts or more on either side, after which each quarter takes 1.3
+ * times as long as the loads before.
  */
 static void find_shift(const struct batch_series *s, struct shift *ret)
 {
@@ -135,18 +135,18 @@ static void find_shift(const struct batch_series *s, struct shift *ret)
 	}
 }
 
-/* A stretch of the run; its waits are for batches that were not ready. */
+/* A stretch of the run, with its waits for batches that were not ready. */
 struct pool {
 	double wait_ns;
-	double queue_known_ns, queued_ns; /* of them: while other batches were ready, where known */
-	double load_ns;                   /* as if no worker were slow */
+	double queue_known_ns, queued_ns; /* waits of known queue; those with a ready batch in it */
+	double load_ns;                   /* sum of the loads, as if no worker were slow */
 	size_t load_count;
 };
 
 struct pools {
-	struct pool before, after; /* a shift */
+	struct pool before, after; /* before and after a shift */
 	double queue_known_ns, queued_ns;
-	double wait_ns; /* of all, cold ones too */
+	double wait_ns; /* all waits, a cold epoch's included */
 };
 
 static void pool_add(const struct batch_series *s, const struct slow_workers *slow, size_t i,
@@ -168,7 +168,7 @@ static void pool_add(const struct batch_series *s, const struct slow_workers *sl
 	pool->load_count++;
 }
 
-/* A cold epoch says nothing about what its other waits are. */
+/* Fills the pools without a cold epoch, which does not show the mechanism of its other waits. */
 static void fill_pools(const struct batch_series *s, const struct finding *f,
 		       const struct slow_workers *slow, const struct split *split,
 		       struct pools *ret)
@@ -213,7 +213,7 @@ static double isolated_ns(const struct batch_series *s, const struct finding *f,
 	return ns < ISOLATED_LEAST * pools->wait_ns ? 0 : fmin(ns, pools->wait_ns);
 }
 
-/* Openings of shards and the like: in the loads themselves, or every few rounds of the workers. */
+/* Share of the waiting that has a period: in the loads, or every few rounds of the workers. */
 static double periodic_share(const struct batch_series *s, const struct slow_workers *slow,
 			     const struct split_periods *periods)
 {
@@ -222,8 +222,8 @@ static double periodic_share(const struct batch_series *s, const struct slow_wor
 	const int32_t workers = series_busy_workers(s);
 	bool is_load = load->batches && load->batches != workers;
 
-	/* A slow load's neighbours are as slow: the samples are sorted by size, no shard is opened.
-	 * */
+	/* Where a slow load's neighbours are slow, too, samples are sorted by size, and no shard is
+	 * opened. */
 	if (load->batches && load->gradual)
 		return 0;
 	if (wait->regular && workers > 1 && wait->batches > workers && wait->batches % workers == 0)
@@ -265,7 +265,7 @@ void split_find(const struct batch_series *s, const struct finding *f,
 	struct pools pools;
 
 	*ret = (struct split){.queued_share = NAN};
-	/* Waiting whose readiness is known of no batch still needs an owner. */
+	/* Waiting needs an owner even where the readiness of no batch is known. */
 	ret->share[s->workers == 0 ? SPLIT_SINGLE : SPLIT_UNSEEN] = 1;
 	if (!s->wait_ns || !f->steady_count)
 		return;
@@ -290,7 +290,7 @@ void split_find(const struct batch_series *s, const struct finding *f,
 	rest -= ret->share[SPLIT_ISOLATED];
 	pooled = pools.before.wait_ns + pools.after.wait_ns;
 	if (!(pooled > 0)) {
-		/* All of it is the cold epoch's. */
+		/* All of the waiting is the cold epoch's. */
 		ret->share[SPLIT_COLD] += rest;
 		return;
 	}

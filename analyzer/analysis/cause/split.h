@@ -4,20 +4,20 @@
  *
  * Each such nanosecond of a steady batch has one owner:
  * - single process: all of it, where there are no workers;
- * - cold cache: what the first epoch waits beyond what the later ones wait for as many batches,
- *   where its loads take 1.3 times as long or more;
- * - slow worker: of the waits for batches of slow workers (slow.h) what loads as short as the
- *   others' would have saved;
+ * - cold cache: what the first epoch waits more than later epochs wait for as many batches, if its
+ *   loads take 1.3 times as long or more;
+ * - slow worker: what shorter loads would have saved of the waits for batches of slow workers
+ *   (slow.h), if those loads were as short as the others';
  * - isolated stall: the largest half percent of the starved waits (two at least), where they are
  *   seven tenths of the whole and no period explains them.
- * The rest is one pool a stretch of the run (one; two where loads get longer for good):
- * - loader capacity, or CPU contention where the workers use 85 % of the cores: all of it, where
- *   the mean load, slow workers made equal, is what the workers and the training allow or more;
- * - else periodic slow load: its share at the period's phase, where loads are slow each so many
- *   batches;
- * - of what remains, head of line: what was waited while other batches were ready, in order;
- * - and the remainder: loader capacity where the mean load is nine tenths of that; an unseen loader
- *   where loads are not known; else an intermittent loader.
+ * The rest is one pool (two where loads get longer for good: before and after). Of each pool
+ * - loader capacity, or CPU contention where the workers use 85 % of the cores, owns all if rho is
+ *   1 or more: mean load, slow workers made equal, over workers and mean step;
+ * - else periodic slow load owns the share at the period's phase, where loads are slow every so
+ *   many batches;
+ * - head of line owns, of what remains, the waits while other batches were ready, in order;
+ * - and the remainder goes to loader capacity where rho is 0.9 or more, to an unseen loader where
+ *   loads are not known, else to an intermittent loader.
  */
 #pragma once
 
@@ -38,17 +38,17 @@ enum split_owner {
 	SPLIT_MAX
 };
 
-/* The first epoch against those after it. NAN: there is only one. */
+/* The first epoch compared with those after it. NAN: there is only one epoch. */
 struct cold {
 	double first_load_ns, later_load_ns;
-	double first_ratio, later_ratio; /* of their time, waiting for batches not ready */
+	double first_ratio, later_ratio; /* share of time spent waiting for batches not ready */
 	double owned_ns;
 	bool found;
 };
 
 /*
- * Loads that take longer for good from some batch on: a credit of bursts is used up, a cache does
- * not hold what comes now. It is no passing trouble.
+ * Loads that take longer for good from some batch on: storage has used up a burst credit, or a
+ * cache does not hold the data that comes now.
  */
 struct shift {
 	size_t at;                  /* index of that batch; 0: none */
@@ -56,8 +56,8 @@ struct shift {
 };
 
 struct split {
-	double share[SPLIT_MAX]; /* of the waiting for batches that are not ready; their sum is 1 */
-	double queued_share;     /* of it, waited while other batches were ready; NAN: unknown */
+	double share[SPLIT_MAX]; /* of the waiting for batches not ready; they add up to 1 */
+	double queued_share;     /* share of that waiting with other batches ready; NAN: unknown */
 	struct cold cold;
 	struct shift shift;
 };
@@ -66,7 +66,7 @@ struct split_periods {
 	const struct period *wait, *load;
 };
 
-/* Of a judged series. */
+/* Divides the waiting of a judged series. */
 void split_find(const struct batch_series *series, const struct finding *finding,
 		const struct slow_workers *slow, const struct split_periods *periods,
 		struct split *ret);

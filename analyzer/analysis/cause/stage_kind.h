@@ -19,10 +19,10 @@ enum stage_kind {
 	STAGE_KIND_MAX
 };
 
-/* As the database and JSON have them. */
+/* Names in the database and in JSON. */
 extern const char *const stage_kind_names[STAGE_KIND_MAX];
 
-/* By the name that the framework has for it; `is_kernel`: an operation within the stages. */
+/* The kind by the framework's name; `is_kernel`: an operation within the stages. */
 enum stage_kind stage_kind_of(const char *name, bool is_kernel);
 
 /* The kind of this name; STAGE_OTHER for a name that is none. */

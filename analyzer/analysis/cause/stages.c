@@ -6,15 +6,15 @@
 #include <string.h>
 
 #define MOST_DEEP    64
-#define INPUT_LEADS  0.5 /* of a stage's time, for its input in the same thread */
-#define INPUT_LIMITS 0.8 /* the same, where the input has a thread of its own */
-#define KERNELS_LEAST 0.3 /* of a stage's time, for its kernels to explain it */
-#define BLOCKED      0.5 /* of a call: less CPU is waiting */
-#define POOL_FULL    0.7 /* of its threads at work, on average */
-#define ONE_BY_ONE   1.3 /* calls at once: fewer are one after the other */
-#define HIDDEN_LEAST 0.5 /* of the waiting, to blame it on nothing being loaded ahead */
-#define USED_MOST    0.8 /* of the cores: where more are used, more threads are no help */
-#define WANTED       16  /* threads, or calls, where calls wait rather than compute */
+#define INPUT_LEADS  0.5 /* share of a stage's time that its input in the same thread needs */
+#define INPUT_LIMITS 0.8 /* the same share, where the input has a thread of its own */
+#define KERNELS_LEAST 0.3 /* share of a stage's time that its kernels must explain */
+#define BLOCKED      0.5 /* share of a call without a CPU, from which on it waits */
+#define POOL_FULL    0.7 /* share of its threads at work, on average */
+#define ONE_BY_ONE   1.3 /* calls at once: with fewer they come one after the other */
+#define HIDDEN_LEAST 0.5 /* share of the waiting that loading ahead would hide */
+#define USED_MOST    0.8 /* share of the cores: where more are used, more threads are no help */
+#define WANTED       16  /* threads, or calls, to advise where calls wait rather than compute */
 
 struct view {
 	const struct stages *stages;
@@ -29,13 +29,13 @@ static bool begins(const struct stage_work *stage, const char *name)
 	return strncmp(stage->name, name, strlen(name)) == 0;
 }
 
-/* Its calls, or its inputs, are other threads'. */
+/* Whether other threads run its calls or its inputs. */
 static bool is_parallel(const struct stage_work *stage)
 {
 	return begins(stage, "Parallel") || begins(stage, "MapAndBatch");
 }
 
-/* It calls a function of the program's for each element. */
+/* Whether it calls a function of the program's for each element. */
 static bool calls_function(const struct stage_work *stage)
 {
 	return begins(stage, "Map") || begins(stage, "ParallelMap") || begins(stage, "Filter") ||
@@ -83,7 +83,7 @@ static bool is_full(const struct stages *stages, size_t at, const struct stage_w
 	       stages->list[input].busy_ns >= INPUT_LIMITS * stage->parallel * taker->busy_ns;
 }
 
-/* Whether a stage's time is its input's. */
+/* Whether a stage spends its time waiting for its input. */
 static bool is_of_input(const struct stage_work *stage, const struct stage_work *input)
 {
 	if (stage->is_root || stage->kind == STAGE_PREFETCH || stage->kind == STAGE_OTHER)
@@ -94,7 +94,7 @@ static bool is_of_input(const struct stage_work *stage, const struct stage_work 
 	return input->busy_ns >= (is_parallel(stage) ? INPUT_LIMITS : INPUT_LEADS) * stage->busy_ns;
 }
 
-/* Goes down from the root; what is loaded ahead, and in which sequential interleave, on the way. */
+/* Goes down from the root to the slow stage, and notes prefetching and interleaving on the way. */
 static size_t find_slow(struct view *v, struct stage_finding *f)
 {
 	const struct stages *stages = v->stages;
@@ -111,7 +111,7 @@ static size_t find_slow(struct view *v, struct stage_finding *f)
 		is_first &= stage->is_root || stage->kind == STAGE_OTHER;
 		if (begins(stage, "Interleave"))
 			f->opener = at;
-		/* What lies in an interleave's threads is waited for as long as its taker is. */
+		/* A stage in an interleave's threads is waited for as long as the interleave is. */
 		if (!f->is_interleaved)
 			v->slow_ns = stage->busy_ns;
 		input = input_of(stages, at);
@@ -128,7 +128,7 @@ static size_t find_slow(struct view *v, struct stage_finding *f)
 	return at;
 }
 
-/* Which threads call a kernel is not always known; then it may be the slow stage's. */
+/* Whether the slow stage may call a kernel, whose caller is not always known. */
 static bool may_call(const struct stages *stages, size_t slow, const struct stage_work *kernel)
 {
 	return kernel->is_kernel &&
@@ -136,7 +136,7 @@ static bool may_call(const struct stages *stages, size_t slow, const struct stag
 		calls_function(&stages->list[kernel->parent]));
 }
 
-/* CPU time of its own; short calls have no clock, and hardly wait. */
+/* CPU time within own_ns. Short calls are not timed, and hardly wait, so they count whole. */
 static double cpu_of(const struct stage_work *stage)
 {
 	return isnan(stage->cpu_ns) ? stage->own_ns : fmin(stage->cpu_ns, stage->own_ns);
@@ -174,7 +174,7 @@ static void find_lead(struct view *v, struct stage_finding *f)
 			f->blocked_share >= BLOCKED;
 }
 
-/* CPU time of a batch, over what the cores can give: no pipeline is faster. */
+/* The shortest time a batch can take: its CPU time over all cores. */
 static double floor_of(const struct view *v)
 {
 	double ns = 0;
@@ -182,7 +182,7 @@ static double floor_of(const struct view *v)
 	for (size_t i = 0; i < v->stages->count; i++) {
 		const struct stage_work *stage = &v->stages->list[i];
 
-		/* Most of what a stage takes by itself is waiting. */
+		/* A stage whose CPU time is not known mostly waits. */
 		if (stage->is_kernel || !isnan(stage->cpu_ns))
 			ns += cpu_of(stage);
 	}
@@ -190,8 +190,8 @@ static double floor_of(const struct view *v)
 }
 
 /*
- * The gain where a batch takes the pipeline `load_ns` instead of what the slow stage takes now. The
- * sums of stages have the start-up in them and the waits do not, so only their ratio counts.
+ * The gain if a batch took the pipeline `load_ns` instead of the slow stage's time now. The stages'
+ * sums include the start-up and the waits do not, so only the sums' ratio counts.
  */
 static double gain_of(const struct view *v, const struct stage_finding *f, double load_ns)
 {
@@ -205,8 +205,9 @@ static double gain_of(const struct view *v, const struct stage_finding *f, doubl
 }
 
 /*
- * `count` calls at once instead of at_once. At best all of them shorten; what computes shares the
- * cores. What waits for storage or a server may wait for what is shared: nothing is gained then.
+ * Prices `count` calls at once instead of at_once. At best all time shortens; computing is limited
+ * by the cores. Waiting for storage or a server may be for something shared, and gains nothing
+ * then.
  */
 static void price_calls(const struct view *v, const struct stage_finding *f, int32_t count,
 			double next_ns, struct stage_gain *ret)
@@ -227,7 +228,7 @@ static void price_calls(const struct view *v, const struct stage_finding *f, int
 	ret->low = f->blocked_share >= BLOCKED ? 0 : fmin(ret->gain, ret->high / 2);
 }
 
-/* The pipeline without its largest part. */
+/* Prices the pipeline with half of its largest part; at best without it. */
 static void price_cheaper(const struct view *v, const struct stage_finding *f,
 			  struct stage_gain *ret)
 {
@@ -238,18 +239,18 @@ static void price_cheaper(const struct view *v, const struct stage_finding *f,
 	ret->low = 0;
 }
 
-/* Loading beside the training, as long as that computes. */
+/* Prices loading while the training computes. */
 static void price_prefetch(const struct view *v, struct stage_gain *ret)
 {
 	const struct stages_facts *facts = v->facts;
 
 	ret->high = (facts->wait_ns + facts->step_ns) / fmax(facts->wait_ns, facts->step_ns) - 1;
-	/* Both want the cores. */
+	/* At worst loading and training take the cores from each other. */
 	ret->low = ret->high / 2;
 	ret->gain = ret->high;
 }
 
-/* Of kernels, what they would need of the pool's threads once the slow stage is faster. */
+/* Time of a batch's kernels in the pool's threads, the next limit once the slow stage is faster. */
 static double next_of(const struct view *v, const struct stage_finding *f)
 {
 	double ns = 0, threads = f->threads > 0 ? f->threads : fmax(v->facts->cores, 1);
@@ -270,7 +271,7 @@ static bool is_serial(const struct stages *stages, const struct stage_finding *f
 	       slow->kind == STAGE_READ || slow->kind == STAGE_INTERLEAVE || calls_function(slow);
 }
 
-/* Its threads wait, and there is more that they could wait for. */
+/* Whether nearly all threads of the pool wait, while more calls are asked for. */
 static bool is_pool_narrow(const struct stages *stages, const struct stage_finding *f)
 {
 	const struct stage_work *slow = &stages->list[f->slow];
@@ -327,7 +328,7 @@ static double busy_of(const struct stages *stages, size_t at)
 	return at == STAGE_NOWHERE ? 0 : stages->list[at].busy_ns;
 }
 
-/* The longest kernel that this stage calls, and what all of them take. */
+/* The longest kernel that this stage calls, and the time of all its kernels. */
 static size_t longest_of(const struct stages *stages, size_t at, double *ret_ns)
 {
 	size_t longest = STAGE_NOWHERE;
@@ -345,7 +346,7 @@ static size_t longest_of(const struct stages *stages, size_t at, double *ret_ns)
 	return longest;
 }
 
-/* Faster by a factor at best; whether at all is not known. */
+/* Prices a change that shortens a batch to `load_ns` at best, and may bring nothing. */
 static void price_maybe(const struct view *v, const struct stage_finding *f, double load_ns,
 			struct stage_gain *ret)
 {
@@ -354,7 +355,7 @@ static void price_maybe(const struct view *v, const struct stage_finding *f, dou
 	ret->low = 0;
 }
 
-/* The reader reads one file after the other, and the operators wait for it. */
+/* Judges a reader that reads one file after the other while the operators wait for it. */
 static void judge_reader(struct view *v, size_t reader, double operators_ns,
 			 struct stage_finding *f)
 {
@@ -372,7 +373,7 @@ static void judge_reader(struct view *v, size_t reader, double operators_ns,
 	price_maybe(v, f, fmax(v->slow_ns / f->wanted, operators_ns) / v->batches, &f->parallel);
 }
 
-/* Operators run in turn, each in all threads of the pool. */
+/* Judges operators, which run in turn, each in all threads of the pool. */
 static void judge_operators(struct view *v, size_t root, double wait_ns, struct stage_finding *f)
 {
 	const struct stages_facts *facts = v->facts;
@@ -391,8 +392,9 @@ static void judge_operators(struct view *v, size_t root, double wait_ns, struct 
 }
 
 /*
- * DALI's executor runs an iteration's operators one after the other, ahead of the training. What
- * run() takes beside the wait for it is Python that it calls: an external source.
+ * DALI's executor runs an iteration's operators one after the other, ahead of the training. Where
+ * run() takes longer than waiting for the executor, the rest is Python that it calls: an external
+ * source.
  */
 static void judge_dali(struct view *v, size_t root, struct stage_finding *f)
 {

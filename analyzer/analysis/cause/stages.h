@@ -3,9 +3,9 @@
  * stages.h - which stage of a loader's pipeline the training waits for, why, and what would help.
  *
  * Stages run beside each other and ahead of the training, so a stage that is busy need not be the
- * one that is waited for. From the root, which the training asks, the finding goes down to the
- * input that takes most of what its taker waits, and ends at the stage whose time no input
- * explains. The time of its calls is what its kernels take, divided by how many run at once.
+ * one that is waited for. The search starts at the root, which the training asks, goes down to the
+ * input that takes most of its taker's time, and ends at the stage whose time no input explains. A
+ * stage's calls take what its kernels take, divided by how many of these run at once.
  */
 #pragma once
 
@@ -18,19 +18,19 @@
 #define STAGE_NAME 64
 #define STAGE_NOWHERE SIZE_MAX /* in place of a stage's place in the list */
 
-/* Sums over what one loader did. -1, NAN: not known. */
+/* Sums of one stage or kernel of a loader. -1 and NAN: not known. */
 struct stage_work {
 	char name[STAGE_NAME];
 	enum stage_kind kind;
 	bool is_kernel; /* an operation that a stage calls for an element */
 	bool is_root;
 	bool is_autotuned; /* the framework sets `parallel` and `capacity` itself */
-	size_t parent;     /* the stage that takes its elements, or calls it; STAGE_NOWHERE */
+	size_t parent;     /* the stage that takes its elements, or calls it; or STAGE_NOWHERE */
 	int32_t parallel, capacity, threads;
 	double elements;
-	double busy_ns, own_ns;	/* in its calls, over all threads; without those within */
-	double cpu_ns, read_ns;	/* of own_ns */
-	double queue;		/* elements that were ready when it was asked */
+	double busy_ns, own_ns;	/* in its calls, over all threads; own: without calls within */
+	double cpu_ns, read_ns;	/* parts of own_ns */
+	double queue;		/* mean number of elements that were ready when it was asked */
 };
 
 struct stages {
@@ -41,7 +41,7 @@ struct stages {
 
 enum stage_limit {
 	STAGE_LIMIT_UNKNOWN,  /* no stage explains the waiting */
-	STAGE_LIMIT_WORK,     /* what it does takes so long */
+	STAGE_LIMIT_WORK,     /* its own work takes long */
 	STAGE_LIMIT_POOL,     /* calls wait in all threads of its pool, more are asked for */
 	STAGE_LIMIT_SERIAL,   /* its calls come one after the other */
 	STAGE_LIMIT_PREFETCH, /* nothing is loaded while the training computes */
@@ -55,13 +55,13 @@ struct stages_facts {
 	double used_cores;       /* by the training's process; NAN: not known */
 };
 
-/* Whose stages they are. */
+/* The framework that made the stages. */
 enum stages_maker {
 	STAGES_TFDATA,
 	STAGES_DALI, /* an executor runs all operators in turn; a reader has one thread */
 };
 
-/* Batches a second with it over those without, less 1; NAN: does not apply. */
+/* Relative gain in batches a second; NAN: does not apply. */
 struct stage_gain {
 	double gain, low, high;
 };
@@ -69,19 +69,19 @@ struct stage_gain {
 struct stage_finding {
 	enum stage_limit limit;
 	enum stages_maker maker;
-	double callback_share; /* of the waiting: Python that the training's own thread calls */
+	double callback_share; /* share of the waiting in Python of the training's own thread */
 	size_t slow;          /* place of the stage that is waited for */
-	size_t lead;          /* of its largest kernel, or its own; STAGE_NOWHERE */
-	size_t opener;        /* the sequential interleave that it lies in; STAGE_NOWHERE */
-	double lead_share;    /* of its kernels' time, or of its own */
-	double each_ns;       /* a call of `lead` */
-	double blocked_share; /* of lead: neither on a CPU */
+	size_t lead;          /* place of its largest kernel, or its own; STAGE_NOWHERE */
+	size_t opener;        /* the sequential interleave around it; STAGE_NOWHERE: none */
+	double lead_share;    /* lead's share of all kernels' time, or of its own stage's */
+	double each_ns;       /* mean time of a call of `lead` */
+	double blocked_share; /* share of lead's time that is not on a CPU */
 	double at_once;       /* calls of its kernels under way while it is waited for */
 	bool is_reading;      /* lead waits for files */
-	bool is_interleaved;  /* it lies in the threads of an interleave that has several */
+	bool is_interleaved;  /* it runs in the threads of an interleave that has several */
 	bool is_prefetched;   /* something is loaded ahead of the training */
-	int32_t asked;        /* parallel calls that the program asks for; -1 */
-	int32_t threads;      /* of the pool; -1 */
+	int32_t asked;        /* parallel calls that the program asks for; -1: unknown */
+	int32_t threads;      /* threads of the pool; -1: unknown */
 	int32_t wanted;       /* threads, or parallel calls, that the advice is about */
 	struct stage_gain own_threads, parallel, prefetch, cheaper;
 };

@@ -5,8 +5,8 @@
 
 #include "analysis/account/boot.h"
 
-#define SHARED_WORKERS   1.25 /* times as many */
-#define SHARED_PART      0.75 /* of the logarithm of that, by which loads are longer at least */
+#define SHARED_WORKERS   1.25 /* times as many workers */
+#define SHARED_PART      0.75 /* share of the workers' logarithm that the loads' must reach */
 #define LEAST_POINTS     0.02
 #define FEW_BLOCKS       6
 
@@ -40,7 +40,7 @@ struct value {
 	double numerator, denominator;
 };
 
-/* A track leaves out batches whose value is not known. */
+/* Adds values to their tracks, which leave out batches whose value is not known. */
 static int add(struct compare_side *side, const struct value *values, size_t count)
 {
 	int r = 0;
@@ -57,13 +57,13 @@ static double at(const float *column, size_t i)
 	return column && column[i] >= 0 ? (double)column[i] : NAN;
 }
 
-/* One batch and its wait; NAN: not known. */
+/* The times of one batch; NAN: not known. */
 struct times {
 	double wait_ns, compute_ns;
 	struct account_restart restart;
 };
 
-/* Waits by the host's clock; the first of a run is start-up. */
+/* Adds waits by the host's clock, but for the first of a run, which is start-up. */
 static int add_waits(struct compare_side *side, const struct batch_series *s, size_t i,
 		     bool is_start, const struct times *times)
 {
@@ -191,7 +191,7 @@ static void set_difference(const struct estimate *a, const struct estimate *b, d
 	ret->differs = (ret->low > 0 || ret->high < 0) && fabs(ret->change) >= least;
 }
 
-/* Of the logarithm: its interval becomes that of the ratio. */
+/* With the variance of the logarithm, whose interval becomes that of the ratio. */
 static struct estimate relative(const struct estimate *estimate)
 {
 	struct estimate ret = *estimate;
@@ -227,7 +227,7 @@ void compare_runs(const struct compare_side *a, const struct compare_side *b,
 		left[row] = track_estimate(&a->tracks[row], a->block);
 		right[row] = track_estimate(&b->tracks[row], b->block);
 	}
-	/* Of the whole thread, which may use other loaders, too. */
+	/* The stall ratio is that of the whole thread, which may use other loaders, too. */
 	left[COMPARE_STALL].value = a->stall_ratio;
 	right[COMPARE_STALL].value = b->stall_ratio;
 	for (int row = 0; row < COMPARE_ROWS; row++) {

@@ -2,13 +2,13 @@
 /*
  * compare.h - two runs of the same training: what takes longer, what less, and what is noise.
  *
- * Times are means over all delivered batches but the first, whose wait is start-up; what begins and
- * ends an epoch is part of its first batch's wait: starting workers once and not every epoch is a
- * difference. The stall ratio is the account's (account.h). A difference is one where its 95 %
- * interval leaves out 0 and it is 2 % of the step (of a load, for what a load consists of; 2 points
- * of stall): runs of the same thing differ by that much for reasons that no single run shows
- *. That nothing differs is said only where a difference of a quarter would have shown:
- * two short runs cannot say.
+ * Times are means over all delivered batches but the first, whose wait is start-up. The time to
+ * begin and end an epoch is part of its first batch's wait: starting workers once and not every
+ * epoch is a difference. The stall ratio is the account's (account.h). Two values differ if the 95
+ * % interval leaves out 0 and the change is 2 % of the step (of a load, for parts of a load; 2
+ * points of stall): equal runs differ by that much for reasons that no single run shows. That
+ * nothing differs is said only where a difference of a quarter would have shown: two short runs
+ * cannot say.
  */
 #pragma once
 
@@ -20,17 +20,17 @@
 #include "analysis/statistics/track.h"
 
 #define COMPARE_LEAST_SHARE 0.02
-#define COMPARE_MOST_DOUBT  1.25 /* of the speed-up's interval, if that includes 1 */
+#define COMPARE_MOST_DOUBT  1.25 /* end of the speed-up's interval up to which nothing differs */
 
 enum compare_row {
-	COMPARE_STEP, /* wait and compute; or all that is known */
+	COMPARE_STEP, /* wait and compute; or the step where only that is known */
 	COMPARE_WAIT,
-	COMPARE_RECEIVING,   /* of the wait: after the batch was finished */
-	COMPARE_SAMPLING,    /* the sampler chose */
+	COMPARE_RECEIVING,   /* part of the wait after the batch was finished */
+	COMPARE_SAMPLING,    /* part of the wait in which the sampler chose */
 	COMPARE_EPOCH_START, /* making iterators, first rounds */
 	COMPARE_EPOCH_END,
 	COMPARE_COMPUTE,
-	COMPARE_BEFORE, /* parts of it, as in enum step_part */
+	COMPARE_BEFORE, /* parts of compute, as in enum step_part */
 	COMPARE_BACKWARD,
 	COMPARE_BETWEEN,
 	COMPARE_OPTIMIZER,
@@ -51,18 +51,18 @@ enum compare_row {
 /* One run, as a row of means. All zero: nothing of it is known. */
 struct compare_side {
 	struct track tracks[COMPARE_ROWS];
-	size_t block; /* batches that belong together: 2 p W */
+	size_t block; /* batches in a block: 2 p W */
 	double stall_ratio;
 };
 
-/* The consumer's side, of a judged series; 0 or -ENOMEM, as below. */
+/* Adds the consumer's times of a judged series. This and the next two return 0 or -ENOMEM. */
 int compare_add_series(struct compare_side *side, const struct batch_series *series,
 		       const struct finding *finding);
 
-/* One load; NAN: not observed. */
+/* Adds one load; NAN: not observed. */
 int compare_add_load(struct compare_side *side, const struct load_times *times, double transfer_ns);
 
-/* What its step went to; NAN: not observed. */
+/* Adds the parts of one step; NAN: not observed. */
 int compare_add_parts(struct compare_side *side, const double part_ns[STEP_TOLD_MAX]);
 
 void compare_side_done(struct compare_side *side);
@@ -91,11 +91,11 @@ void compare_runs(const struct compare_side *a, const struct compare_side *b,
 		  struct comparison *ret);
 
 /*
- * Whether loads take longer about in proportion to the number of workers, which differs by a
- * quarter or more: then the workers share what they wait for, and have no more of it together.
+ * Whether loads get longer about in proportion to the number of workers, which differs by a quarter
+ * or more: then the workers share what they wait for, and more of them get no more of it.
  */
 bool compare_is_shared(const struct comparison *comparison, double workers_a, double workers_b);
 
-/* As JSON has them. */
+/* Names in JSON. */
 extern const char *const compare_row_names[COMPARE_ROWS];
 extern const char *const compare_result_names[COMPARE_RESULTS];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fingerprint.h - may two runs be held against each other? What each is a run of, and where.
+ * fingerprint.h - may two runs be compared? What each is a run of, and where.
  *
  * - WORK: what a batch is. Where it differs, a second more or less a batch says nothing.
  * - PLACE: what it ran on, and by which clock. Where it differs, the machine is compared.
- * - SETTING: what people turn to make a loader faster. compare lists it as what was changed; who
- *   wants to know whether the code became slower (a gate) refuses it as well.
+ * - SETTING: what people turn to make a loader faster. compare lists it as what was changed; a
+ *   gate, which asks whether the code became slower, refuses it as well.
  * - NOTE: worth saying, no reason for anything.
  *
- * What one of the two does not know is no difference.
+ * A field that one of the two runs does not know is no difference.
  */
 #pragma once
 
@@ -24,8 +24,8 @@ enum fingerprint_class {
 };
 
 /*
- * FIELD(constant, name as JSON has it, class, kind). The loader is a kind of loader, an epoch's
- * batches are those of a whole one, which is the size of the dataset.
+ * FIELD(constant, name in JSON, class, kind). LOADER is the kind of loader; EPOCH_BATCHES counts a
+ * whole epoch, which is the size of the dataset.
  */
 #define FINGERPRINT_FIELDS(FIELD)                                                                  \
 	FIELD(LOADER, "loader", WORK, TEXT)                                                        \
@@ -72,7 +72,7 @@ struct fingerprint {
 void fingerprint_init(struct fingerprint *ret);
 
 /*
- * The batches of an epoch; SERIES_UNKNOWN unless one was certainly whole because another followed.
+ * The batches of a whole epoch, which is one that another followed; SERIES_UNKNOWN: there is none.
  */
 int64_t fingerprint_epoch_batches(const struct batch_series *series);
 

@@ -9,12 +9,13 @@
 
 #include "analysis/statistics/stats.h"
 
-#define BLOCKS       10     /* of the bootstrap that a run must have: 20 p W batches */
+#define BLOCKS       10     /* blocks of the bootstrap that a run must have: 20 p W batches */
 #define NORMAL99     2.3263 /* the 99 % point of a normal variable */
-#define DEPENDENT    3      /* the error of a sum of values that depend by .8 on the one before */
+#define DEPENDENT    3      /* factor on a sum's error if its values correlate by .8 with the one
+			     * before */
 #define SEED         UINT64_C(0x452821e638d01377)
 #define DRAWS        10000
-#define CHANGE_LEAST 0.02 /* of a mean: a smaller change explains nothing */
+#define CHANGE_LEAST 0.02 /* relative change of a mean: a smaller one explains nothing */
 
 #define AT(field)     offsetof(struct finding, field)
 #define AT_PART(part) AT(account.share[ACCOUNT_##part])
@@ -77,7 +78,9 @@ static enum gate_unfit find_unfit(const struct finding *finding, size_t needed_c
 	return finding->batch_count < needed_count ? GATE_FEW : GATE_FIT;
 }
 
-/* Of a loader of few batches: by how much the sum of its waits may be another's, and that sum. */
+/*
+ * For a loader of few batches: the sum of its waits, and how far another run's sum may be off it.
+ */
 static double short_margin_ns(const struct batch_series *series, const struct finding *finding,
 			      double *ret_sum_ns)
 {
@@ -91,7 +94,7 @@ static double short_margin_ns(const struct batch_series *series, const struct fi
 		*ret_sum_ns += series_time(waits, at.i);
 		stats_add(&moments, series_time(waits, at.i));
 	}
-	/* Waits that are all alike may be so by chance. */
+	/* One batch without a wait is added, since waits may be all alike by chance. */
 	stats_add(&moments, 0);
 	return count < 2 ? INFINITY
 			 : DEPENDENT * gate_t99(count - 1) * stats_deviation(&moments) *
@@ -211,7 +214,7 @@ static double median_of(const double *values, size_t count)
 	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-/* `pick`: fmax or fmin. */
+/* The largest value with fmax, the smallest with fmin. */
 static double extreme(const double *values, size_t count, double (*pick)(double a, double b))
 {
 	double found = values[0];
@@ -317,12 +320,11 @@ const char *const gate_outcome_ids[] = {
 	[GATE_FAILED] = "failed",
 };
 
-/* What got slower between the baselines and the runs. */
 
 static_assert(offsetof(struct gate_sample, low99) == GATE_MEANS * sizeof(double),
 	      "every mean of a sample is one of `means`");
 
-/* What the runs of a group have in common. */
+/* The means of a group's runs, and their most frequent cause. */
 static void summarize(const struct gate_sample *const *runs, size_t count, struct gate_sample *ret)
 {
 	size_t causes[CAUSE_MAX] = {0}, i;
@@ -363,7 +365,7 @@ void gate_compare(const struct gate_sample *const *before, size_t before_count,
 	if (ret->suspect != GATE_SUSPECT_LOAD)
 		return;
 	for (int k = 0; k < GATE_PART_MAX; k++) {
-		/* What was not seen before has no known time. */
+		/* A part that was not seen before has no known change, and is not the largest. */
 		double ns = ret->now.part_ns[k] - ret->before.part_ns[k];
 
 		if (ns > largest_ns) {
@@ -373,7 +375,6 @@ void gate_compare(const struct gate_sample *const *before, size_t before_count,
 	}
 }
 
-/* The gate, repeated on runs between which nothing changed. */
 
 /* Makes the first `wanted` of `order` a random choice of all. */
 static void shuffle(size_t *order, size_t count, size_t wanted, uint64_t *state)
@@ -388,7 +389,7 @@ static void shuffle(size_t *order, size_t count, size_t wanted, uint64_t *state)
 
 struct draws {
 	size_t *order;
-	double *before, *now, *error, *margins; /* one block */
+	double *before, *now, *error, *margins; /* `before` begins the memory of all four */
 	bool *alarmed;
 };
 

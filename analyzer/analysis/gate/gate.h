@@ -19,11 +19,11 @@
  *   C(n + m, m) whatever the distribution (Mann & Whitney, Ann. Math. Statist. 18, 1947). It is
  *   sequential: one run that is not above all baselines passes, and ends it.
  * - Fewer than max(300, 20 p W) batches, lost records, a run that still records: no answer.
- * - Of several loaders the one that waits most may be short, such as a validation: too short for
- *   blocks. Then its waits count for their sum less 3 x t(.99, n - 1) standard errors, as if one
- *   more batch had not waited: right even where a wait is like the one before by .8 (of 20,000
- *   draws of 5 to 290 waits of five kinds 2.3 % at most were wrong, 0.9 % of all but one kind). A
- *   limit fails if that is above it, and passes only if the ratio itself is not.
+ * - Where the loader that waits most is short, such as a validation's, it has too few batches for
+ *   blocks. Its waits then count for their sum less 3 x t(.99, n - 1) standard errors, with one
+ *   more batch that did not wait. That is right even where a wait correlates by .8 with the one
+ *   before (of 20,000 draws of 5 to 290 waits of five kinds 2.3 % at most were wrong, 0.9 % of all
+ *   but one kind). A limit fails if that is above it, and passes only if the ratio itself is not.
  */
 #pragma once
 
@@ -54,7 +54,7 @@ enum gate_metric {
 	GATE_LOAD_MEAN,
 	GATE_GPU_IDLE,
 	GATE_COLLECTIVES_ALONE,
-	GATE_STEP, /* and the parts of it, as in enum step_part */
+	GATE_STEP, /* the first part of a step; the others follow as in enum step_part */
 	GATE_BATCHES = GATE_STEP + STEP_PART_MAX,
 	GATE_STEADY_BATCHES,
 	GATE_LOST_SHARE,
@@ -64,9 +64,9 @@ enum gate_metric {
 enum gate_unit { GATE_SHARE, GATE_POINTS, GATE_TIME, GATE_COUNT };
 
 extern const struct gate_metric_row {
-	const char *name; /* of a limit, and as the formats name it */
+	const char *name; /* in limits, and in all formats */
 	enum gate_unit unit;
-	size_t offset; /* of a double or, of counts, a size_t in the finding; SIZE_MAX: elsewhere */
+	size_t offset; /* place in the finding of a double or, for counts, size_t; or SIZE_MAX */
 	bool is_least; /* a limit is a least value, not a greatest one */
 	bool is_whole; /* known also for a run that is too short to be judged */
 } gate_metrics[GATE_METRIC_MAX];
@@ -82,18 +82,18 @@ enum gate_unfit {
 	GATE_LOSS,
 	GATE_DOUBT, /* its waits may be another thread's than the training's */
 	GATE_FEW,
-	GATE_RANKS, /* others of its job left no database */
+	GATE_RANKS, /* other ranks of its job left no database */
 	GATE_UNFIT_MAX
 };
 
-/* What the time of a load goes into. */
+/* The parts of a load's time. */
 enum gate_part {
 	GATE_PART_OPEN,
 	GATE_PART_READ,
 	GATE_PART_DECODE,
 	GATE_PART_COLLATE,
 	GATE_PART_OWN,     /* the dataset's own code, running */
-	GATE_PART_BLOCKED, /* and not running */
+	GATE_PART_BLOCKED, /* the dataset's own code, not running */
 	GATE_PART_MAX
 };
 
@@ -105,11 +105,11 @@ struct gate_sample {
 		double means[GATE_MEANS];
 		struct {
 			double value[GATE_METRIC_MAX]; /* times in ns; NAN for the increase */
-			double part_ns[GATE_PART_MAX]; /* means of a batch, as are these */
+			double part_ns[GATE_PART_MAX]; /* means of a batch, like the next three */
 			double load_ns, compute_ns, wait_ns;
 		};
 	};
-	double low99, error; /* of the stall ratio */
+	double low99, error; /* 1 % point and standard error of the stall ratio */
 	double short_low99;  /* low99 where the judged loader alone is too short, else NAN */
 	enum gate_unfit unfit;
 	enum stall_gap gap;
@@ -117,7 +117,7 @@ struct gate_sample {
 	enum cause cause;
 };
 
-/* `times` are sums over `load_count` loads. */
+/* Fills in a judged run's sample; `times` are sums over `load_count` loads. */
 void gate_take(const struct batch_series *series, const struct finding *finding,
 	       const struct diagnosis *diagnosis, const struct load_times *times, double load_count,
 	       bool live, struct gate_sample *ret);
@@ -128,7 +128,7 @@ enum gate_why {
 	GATE_WHY_NONE,
 	GATE_WHY_UNFIT,        /* the run is unfit, as its sample says */
 	GATE_WHY_NOT_OBSERVED, /* the metric was not observed */
-	GATE_WHY_BASELINES,    /* too few can be compared */
+	GATE_WHY_BASELINES,    /* too few baselines can be compared */
 	GATE_WHY_UNLIKE,       /* the runs to judge are not of one kind */
 	GATE_WHY_ANOTHER_RUN,  /* so far all runs are above all baselines */
 	GATE_WHY_MAX
@@ -136,11 +136,11 @@ enum gate_why {
 
 enum gate_rule { GATE_BOUND, GATE_SEPARATION };
 
-/* What has to hold. */
+/* A limit that has to hold. */
 struct gate_limit {
 	enum gate_metric metric;
 	double value;
-	enum gate_rule rule; /* of an increase */
+	enum gate_rule rule; /* for an increase */
 };
 
 struct gate_result {
@@ -151,7 +151,7 @@ struct gate_result {
 	double before; /* mean of the baselines */
 	double spread; /* their SD */
 	size_t baseline_count;
-	size_t run; /* the worst of those that were judged */
+	size_t run; /* index of the worst run that was judged */
 };
 
 enum gate_action { GATE_ACTION_FAIL, GATE_ACTION_WARN, GATE_ACTION_PASS };
@@ -165,11 +165,11 @@ struct gate_item {
 	struct gate_result result;
 };
 
-/* One run against a limit that needs no baseline. */
+/* Judges one run by a limit that needs no baseline. */
 void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
 		struct gate_result *ret);
 
-/* Stall ratios of the baselines; of the runs, with their bootstrap errors, in order of time. */
+/* Stall ratios of the baselines, and of the runs, in order of time, with their bootstrap errors. */
 struct gate_groups {
 	const double *before;
 	size_t before_count;
@@ -181,7 +181,8 @@ void gate_judge_increase(const struct gate_limit *limit, const struct gate_group
 			 struct gate_result *ret);
 
 /*
- * The worse of two: failed before inconclusive; if both are alike, the one further off its limit.
+ * Whether `a` is worse than `b`: failed before inconclusive before passed; of two that are alike,
+ * the one that is further off its limit.
  */
 bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 		   const struct gate_result *b);
@@ -190,8 +191,8 @@ bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 double gate_t99(size_t degrees);
 
 /*
- * What a gate does with runs between which nothing changed: each draw takes some of them as
- * baselines and others as the runs to judge. The seed is fixed.
+ * How a gate judges runs between which nothing changed: each draw takes some of them as baselines
+ * and others as the runs to judge. The seed is fixed.
  */
 struct gate_calibration {
 	size_t run_count, draw_count;
@@ -200,11 +201,11 @@ struct gate_calibration {
 	double detect50, detect95; /* increases that are caught in 50 and 95 % of the draws */
 };
 
-/* 0, -ENOMEM, or -EDOM: fewer runs than baselines and one more. */
+/* 0, -ENOMEM, or -EDOM: fewer runs than the baselines and the runs to judge. */
 int gate_calibrate(const struct gate_limit *limit, const double *ratios, const double *errors,
 		   size_t count, struct gate_calibration *ret);
 
-/* Between baselines and runs: what got slower. */
+/* What got slower between the baselines and the runs. */
 enum gate_suspect {
 	GATE_SUSPECT_LOAD,    /* a load takes longer, most of it `part` */
 	GATE_SUSPECT_COMPUTE, /* steps became shorter, so that waits show */
@@ -220,7 +221,7 @@ struct gate_change {
 void gate_compare(const struct gate_sample *const *before, size_t before_count,
 		  const struct gate_sample *const *now, size_t now_count, struct gate_change *ret);
 
-/* As JSON has it; NULL for GATE_FIT, GATE_WHY_NONE. */
+/* Names in JSON; NULL for GATE_FIT and GATE_WHY_NONE. */
 extern const char *const gate_unfit_ids[GATE_UNFIT_MAX];
 extern const char *const gate_why_ids[GATE_WHY_MAX];
 extern const char *const gate_outcome_ids[];

@@ -5,7 +5,7 @@
 
 #define THREADS_MOST 256 /* threads at a time; beyond that, nested calls are not recognised */
 
-/* Up to where this thread's calls are counted. */
+/* A thread, and the time up to which its calls are counted. */
 struct thread {
 	uint32_t id;
 	int64_t end_ns;

@@ -15,7 +15,7 @@ void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op)
 		devices->working |= 1u << op->device;
 }
 
-/* Which of the working devices the loader feeds; bits. */
+/* Bits of the working devices that the loader feeds. */
 static uint32_t find_fed(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			 int64_t begin_ns, int64_t end_ns)
 {
@@ -38,12 +38,12 @@ static uint32_t find_fed(struct gpu_devices *devices, const struct gpu_op *ops, 
 }
 
 /*
- * The host's calls have no device; a call waited for a copy if one of the device's copies ends in
- * it.
+ * The host's calls have no device. A call waited for a device's copy if the copy ends within the
+ * call.
  */
 #define OF_ALL (GPU_STEP_SYNC | GPU_STEP_BIT(API_COPY))
 
-/* Those of one device, and the waits of the host, which are of none in particular. */
+/* Takes the operations of one device, and the host's waits, which belong to no device. */
 static size_t take_own(const struct gpu_op *ops, size_t count, int16_t device, struct gpu_op *ret)
 {
 	size_t kept = 0;
@@ -66,7 +66,7 @@ static int64_t peer_bytes(const struct gpu_op *ops, size_t count, int64_t begin_
 	return bytes;
 }
 
-/* What is summed over devices, and divided by their count. */
+/* The members that are summed over devices, and divided by their number. */
 #define MEANS(X)                                                                                   \
 	X(busy_ns)                                                                                 \
 	X(nccl_ns)                                                                                 \
@@ -79,7 +79,7 @@ static void add(struct gpu_step *sum, const struct gpu_step *step)
 #undef ADD
 }
 
-/* The gaps are all the rest of the step, also after the division. */
+/* The last kind of gap takes what the division leaves, so that the gaps fill the step. */
 static void put_mean(const struct gpu_step *sum, int64_t count, int64_t step_ns,
 		     struct gpu_step *ret)
 {

@@ -2,12 +2,11 @@
 /*
  * gpu_devices.h - what the GPU did in one step, where a process drives several.
  *
- * Busy, collectives and gaps are those of the devices that the loader feeds, their mean where it
- * feeds several: while the one that it feeds is idle and its batch is waited for, time is lost,
- * whatever the others still work on; and where it feeds all, it is lost for each alone. Fed are
- * those that get data from the host: a quarter at least of what the most fed one got in the last
- * steps. A device that gets its data from another one (a later stage of a pipeline, a replica that
- * is filled by a peer copy) follows that one. Nobody is fed: all that work count.
+ * Busy, collectives and gaps are the mean of the devices that the loader feeds. While a fed device
+ * is idle and its batch is waited for, time is lost, whatever other devices still work on. A device
+ * is fed if it gets data from the host: in the last steps at least a quarter of what the most fed
+ * device got. A device that gets its data from another one (a later stage of a pipeline, a replica
+ * that is filled by a peer copy) follows that one. If no device is fed, all that work count.
  *
  * Counts, copies, memsets and waits of the host are those of all devices together.
  */
@@ -16,12 +15,12 @@
 #include "analysis/gpu/gpu_step.h"
 
 #define GPU_DEVICES_MOST 32    /* devices by number; those beyond are left out of all but sums */
-#define GPU_DEVICES_FED  0.25  /* fed: this share of the most fed device's bytes */
+#define GPU_DEVICES_FED  0.25  /* a fed device gets this share of the most fed device's bytes */
 #define GPU_DEVICES_KEEP 0.875 /* share of earlier bytes that each step keeps */
 
-/* All zero at first. */
+/* What is known from earlier steps; all zero at first. */
 struct gpu_devices {
-	uint32_t working;               /* bits: ever ran a kernel or graph */
+	uint32_t working;               /* bits: devices that ever ran a kernel or graph */
 	double bytes[GPU_DEVICES_MOST]; /* from the host in the last steps */
 };
 
@@ -34,12 +33,12 @@ struct gpu_device_step {
 	int64_t h2d_bytes, peer_bytes;
 };
 
-/* Takes note of an operation, in a step or not. */
+/* Notes that an operation's device works, in a step or not. */
 void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op);
 
 /*
- * As gpu_step_measure(); `steps` has room for GPU_DEVICES_MOST, and gets one for each device that
- * ever worked, none where there is only one.
+ * Measures as gpu_step_measure() does. `steps` has room for GPU_DEVICES_MOST, and gets one for each
+ * device that ever worked, none where there is only one.
  */
 int gpu_devices_measure(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			int64_t begin_ns, int64_t wait_end_ns, int64_t end_ns, struct gpu_step *ret,

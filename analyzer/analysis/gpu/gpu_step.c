@@ -16,7 +16,7 @@ struct part {
 	int64_t begin_ns, end_ns;
 };
 
-/* Disjoint, sorted. */
+/* Stretches of time, disjoint and sorted. */
 struct parts {
 	struct part *at;
 	size_t count;
@@ -54,8 +54,8 @@ static void unite(const struct gpu_op *ops, size_t count, uint32_t kinds, struct
 }
 
 /*
- * A call that copied from the device returned after the copy had ended: it waited for it. Of that
- * CUPTI has no record of a synchronisation.
+ * Whether a copying call waited: it returned after a copy from the device had ended. CUPTI records
+ * no synchronisation then.
  */
 static bool is_copy_waited_for(const struct gpu_op *ops, size_t count, size_t call)
 {
@@ -123,7 +123,7 @@ static int64_t time_of(struct parts *parts, const struct gpu_op *ops, size_t cou
 	return cover(parts, begin_ns, end_ns);
 }
 
-/* The host waits for the GPU at `ns`, or did a moment before. */
+/* Whether the host waits for the GPU at `ns`, or did a moment before. */
 static bool is_after(const struct parts *sync, int64_t ns)
 {
 	size_t at = find(sync, ns - GPU_STEP_SLACK_NS - 1);
@@ -131,7 +131,7 @@ static bool is_after(const struct parts *sync, int64_t ns)
 	return at < sync->count && sync->at[at].begin_ns <= ns;
 }
 
-/* Of [begin_ns, end_ns) what no part covers. Begins are as they were, also before begin_ns. */
+/* Finds the gaps of [begin_ns, end_ns), which no part covers, with begins before begin_ns. */
 static void find_gaps(const struct parts *busy, int64_t begin_ns, int64_t end_ns,
 		      struct parts *gaps)
 {

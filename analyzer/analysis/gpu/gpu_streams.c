@@ -9,7 +9,7 @@ enum owner { OWNER_NOT_ASKED, OWNER_TRAINING, OWNER_LOADER, OWNER_DOUBTFUL };
 struct trainers {
 	uint32_t threads[TRAINERS_MOST];
 	size_t count;
-	uint64_t streams; /* to which they launch; bits */
+	uint64_t streams; /* bits: streams to which they launch */
 };
 
 void gpu_streams_note(struct gpu_streams *streams, const struct gpu_op *op)
@@ -57,7 +57,7 @@ static bool is_shared(const struct gpu_stream *stream, const struct trainers *tr
 	return false;
 }
 
-/* Its threads are the training's. */
+/* Adds the threads of a stream to the training's. */
 static void add_stream(const struct gpu_stream *stream, struct trainers *trainers)
 {
 	for (size_t i = 0; i < GPU_STREAMS_THREADS; i++)
@@ -132,7 +132,7 @@ size_t gpu_streams_mark(const struct gpu_streams *streams, uint32_t training_thr
 	size_t doubtful = 0;
 
 	for (int device = 0; device < GPU_DEVICES_MOST; device++) {
-		/* Only the default stream is the training's. */
+		/* A device with the default stream alone has the training's kernels only. */
 		if (!(streams->used[device] & ~(UINT64_C(1) << GPU_STREAMS_DEFAULT)))
 			continue;
 		find_trainers(streams, device, training_thread, &trainers);

@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <string.h>
 
-#define MOST 1e19 /* of anything that is summed */
+#define MOST 1e19 /* largest sum that is believed */
 
-#define LACK_LEAST    0.3  /* of the steps: more than a step has between two batches */
+#define LACK_LEAST    0.3  /* share of the steps, more than passes between two batches */
 #define SHORT_NS      10e3 /* a kernel that takes no longer than launching it */
-#define MANY_LAUNCHES 100  /* a step */
+#define MANY_LAUNCHES 100  /* kernels in a step */
 
 static double *sum_at(struct gpu_sums *sums, size_t i)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_use.h - what became of the GPU's time: busy, copying, or idle and for want of what. */
+/* gpu_use.h - what the GPU's time went to: busy, copying, or idle, and for want of what. */
 #pragma once
 
 #include <stdbool.h>
 
 enum gpu_gap {
-	GPU_GAP_DATA, /* in the order in which they are asked, see schema.sql */
+	GPU_GAP_DATA, /* the first that applies in this order, see schema.sql */
 	GPU_GAP_H2D,
 	GPU_GAP_SYNC,
 	GPU_GAP_HOST,
@@ -31,7 +31,7 @@ struct gpu_sums {
 
 #define GPU_SUMS_COUNT (sizeof(struct gpu_sums) / sizeof(double))
 
-/* Of the host's calls of CUDA, likewise; NAN: not recorded, or which thread trains is not known. */
+/* Sums of the host's calls of CUDA; NAN: not recorded, or the training thread is not known. */
 struct gpu_call_sums {
 	double batch_count;
 	double sync_ns, copy_ns, launch_ns, launch_count; /* of the training thread */
@@ -40,7 +40,7 @@ struct gpu_call_sums {
 
 #define GPU_CALL_SUMS_COUNT (sizeof(struct gpu_call_sums) / sizeof(double))
 
-/* What a GPU lacks that idles for another reason than data, and more than for that. */
+/* What a GPU lacks that idles more for other reasons than for data. */
 enum gpu_lack {
 	GPU_LACK_NOTHING,
 	GPU_LACK_LAUNCHES, /* the host does not launch fast enough */
@@ -54,16 +54,16 @@ struct gpu_use {
 	double busy_share;
 	double alone_share; /* in collectives alone: exchanging, or waiting for other ranks */
 	double gap_share[GPU_GAP_MAX];
-	double idle_share;         /* the gaps and the next one */
+	double idle_share;         /* all gaps and unattributed_share */
 	double unattributed_share; /* idle, and why is not known */
 	double h2d_bytes_per_s;    /* while it copied */
-	double pageable_share;     /* of the bytes */
+	double pageable_share;     /* share of the bytes copied to the GPU */
 	double exposed_share;      /* copying while nothing else ran and no data was waited for */
-	double overlap_share;      /* of the copying time, at most: while kernels ran */
+	double overlap_share;      /* share of the copying time while kernels ran, at most */
 	enum gpu_lack lack;
 	double lack_share;     /* idle, and neither for want of data nor for copies */
-	double kernels;        /* a step */
-	double kernel_mean_ns; /* about: of kernels that run side by side, less */
+	double kernels;        /* in a step */
+	double kernel_mean_ns; /* about; less for kernels that run side by side */
 };
 
 void gpu_sums_init(struct gpu_sums *sums);
@@ -73,8 +73,7 @@ void gpu_sums_check(struct gpu_sums *sums);
 
 struct gpu_use gpu_use_of(const struct gpu_sums *sums);
 
-/* As JSON has them. */
-/* As JSON has them; NULL: nothing is lacking. */
+/* Names in JSON; NULL for GPU_LACK_NOTHING. */
 extern const char *const gpu_lack_ids[GPU_LACK_MAX];
 extern const char *const gpu_gap_ids[GPU_GAP_MAX];
 extern const char *const gpu_sync_ids[GPU_SYNC_MAX];

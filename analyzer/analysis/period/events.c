@@ -11,14 +11,14 @@
 #include "analysis/statistics/stats.h"
 #include "dlprof/hash.h"
 
-#define CAP_BITS    15 /* of a positive float, without the low ones: bins 0.8 % wide */
+#define CAP_BITS    15 /* top bits of a positive float: bins are 0.8 % wide */
 #define CAP_SHIFT   16
 #define TABLE_BITS  13
 #define TABLE_SIZE  (1u << TABLE_BITS)
 #define LEAST_ROWS  3
-#define MOST_STEPS  3    /* events between which distances are candidates */
-#define MOST_TRIED  256  /* distances, the most frequent ones */
-#define MOST_EPOCHS 4096 /* with more, not every candidate is tried on all */
+#define MOST_STEPS  3    /* distances to so many following events are candidates */
+#define MOST_TRIED  256  /* most frequent distances */
+#define MOST_EPOCHS 4096 /* with more epochs no long period is searched */
 #define TIMER_CV    0.10
 
 static double event_ns(const struct events_query *q, size_t i)
@@ -36,11 +36,11 @@ struct walk {
 	const struct batch_series *series;
 	size_t run;
 	size_t begin, end;   /* of the run's batches */
-	size_t position;     /* of the first of them */
+	size_t position;     /* position of the run's first batch */
 	size_t epoch_begin;  /* position of the run's epoch */
-	int64_t epoch_batch; /* and the ordinal of its first batch */
+	int64_t epoch_batch; /* ordinal of that epoch's first batch */
 	bool new_epoch;
-	size_t next; /* the first position that is free */
+	size_t next; /* the first free position */
 };
 
 static bool walk_run(struct walk *walk)
@@ -57,7 +57,7 @@ static bool walk_run(struct walk *walk)
 			walk->epoch_batch = run->batch;
 		}
 		offset = (int64_t)run->batch - walk->epoch_batch;
-		/* Out of order, or a duplicate: it has no position of its own. */
+		/* A run that is out of order or a duplicate has no position of its own. */
 		if (offset < 0 || walk->epoch_begin + (size_t)offset < walk->next)
 			continue;
 		walk->begin = run->begin;
@@ -87,7 +87,7 @@ static int add_epoch(struct events *events, const struct walk *walk, bool from_s
 	return 0;
 }
 
-/* Epochs end where the next one begins. */
+/* Ends the last epoch at `end`, where the next one begins. */
 static void close_epoch(struct events *events, size_t end)
 {
 	struct fold_segment *last;
@@ -203,7 +203,7 @@ size_t events_cut(const struct events *breaks, const struct fold_segment *whole,
 	}
 }
 
-/* Sums by phase, for as many phases as there are events. */
+/* A hash table of sums by phase, with room for one phase per event. */
 struct table {
 	struct {
 		size_t phase;
@@ -227,7 +227,7 @@ static double table_add(struct table *table, size_t phase, double value)
 	return table->cells[at].sum += value;
 }
 
-/* As fold_log_p() for all rows, but of events; what is no event is 0. */
+/* Like fold_log_p() over all rows, but computed from the list of events; other positions are 0. */
 static double sparse_log_p(const struct events *events, const struct fold_segment *segments,
 			   size_t segment_count, bool capped, size_t period, struct table *table)
 {
@@ -296,8 +296,8 @@ static int by_count(const void *a, const void *b)
 }
 
 /*
- * Distances between events that stand 1 to 3 apart and that occur at least twice (of three events
- * with a period, two do), the most frequent first.
+ * Lists the distances from each event to the next three that occur at least twice, the most
+ * frequent first. Three events with a period have their distance twice.
  */
 static size_t find_distances(const struct events *events, size_t above, size_t most,
 			     struct distance *ret)
@@ -385,7 +385,7 @@ int events_gaps(const struct events *events, struct event_gaps *ret)
 	return 0;
 }
 
-/* Time at the phase and, of `half` 0 or 1, only in rows of that parity; 2: in all. */
+/* The events' time at a phase. `half` 0 or 1 takes only rows of that parity, 2 takes all rows. */
 static double time_at(const struct event *list, size_t count, size_t period, size_t half,
 		      size_t phase)
 {
@@ -475,7 +475,8 @@ void events_find_timer(const struct events_query *q, struct timer *ret)
 	}
 	ret->gap_count = gaps.count;
 	ret->cv = stats_cv(&gaps);
-	/* Where each batch is an event, the gaps are the batches. */
+	/* Events in batches that follow each other have the rhythm of the batches, which is no
+	 * timer. */
 	if (gaps.count >= TIMER_LEAST && ret->cv <= TIMER_CV && next_count < gaps.count / 2)
 		ret->period_ns = gaps.mean;
 }

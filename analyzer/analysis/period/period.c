@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * period.c - which period, if any: every candidate on two series (was there an event; how large,
- * up to half of all time in events), with epochs that restart the phase and without, then what is
- * said of the best one.
+ * period.c - which period, if any. Every candidate is tested on two series (was there an event; how
+ * large was it, up to cap_ns), with epochs that restart the phase and without. Then the best one is
+ * described.
  */
 #include "analysis/period/period.h"
 
@@ -17,9 +17,9 @@
 #define FEWEST_BATCHES 12
 #define FEWEST_EVENTS  3
 #define WINDOW         ((size_t)1 << 14)
-#define WINDOWS        64 /* at most: of more values than these hold, they are a sample */
+#define WINDOWS        64 /* most windows; a longer series is sampled by them */
 #define FEW_WINDOWS    16 /* windows that suffice where the evidence is overwhelming */
-#define SPREAD         16 /* positions for each batch; of more, windows are a sample too */
+#define SPREAD         16 /* most positions to fold for each batch */
 #define BEYOND_DOUBT   (-100.0)
 #define BLOCK          8  /* rows: half to choose the phase, half to measure it */
 #define PIECE_LEAST    12 /* batches from one break to the next, on average */
@@ -31,14 +31,14 @@
 #define GAPS_CV        0.15
 #define GAPS_SHORTEST  3
 
-/* A layout of the values, and how its periods are tested. */
+/* A layout of the values into segments. */
 struct layout {
 	struct fold_segment *segments;
 	size_t segment_count;
-	size_t ordinal; /* of the place where rows begin to count */
+	size_t ordinal; /* ordinal of the place where rows begin to count */
 	size_t most;    /* longest period that may be folded */
-	double extra;   /* ln of how many layouts and series are tried */
-	bool is_cut;    /* at breaks: phases need not agree from one piece to the next */
+	double extra;   /* correction: ln of the number of layouts and series that are tried */
+	bool is_cut;    /* cut at breaks: each piece may have a phase of its own */
 };
 
 struct best {
@@ -46,7 +46,7 @@ struct best {
 	bool sparse; /* found from the list of events */
 	size_t period;
 	double log_p;
-	double log_p_plain; /* before its memory is counted */
+	double log_p_plain; /* log p before the correction for serial correlation */
 };
 
 struct search {
@@ -61,9 +61,9 @@ struct search {
 	size_t windows;
 	size_t workers;
 	struct best best;
-	struct best best_cut; /* of the layout that is cut at breaks */
-	double log_p_workers; /* of as many as there are workers, before its memory is counted */
-	float *log_p_of;      /* of each period, its best layout and series */
+	struct best best_cut; /* best of the layout that is cut at breaks */
+	double log_p_workers; /* log p of period W, before the correction for serial correlation */
+	float *log_p_of;      /* ln p by period, of its best layout and series */
 };
 
 _Static_assert(PERIOD_MOST == FOLD_MOST, "all periods that are folded");
@@ -76,7 +76,7 @@ static double log_candidates(const struct search *s, size_t period, size_t count
 	return log((double)count) + (s->workers > 1 ? log(2) : 0);
 }
 
-/* x of a layout's series; false: all values are equal, so that no phase can differ. */
+/* Makes the series that is tested; false: all values are equal, so that no phase can differ. */
 static bool set_series(struct search *s, bool capped, struct fold_series *ret)
 {
 	float cap_ns = (float)s->events.cap_ns, lowest = 1, highest = 0;
@@ -112,8 +112,8 @@ static void offer(struct search *s, const struct best *found)
 }
 
 /*
- * All periods of a layout on one series. Correcting for memory costs another pass and only takes
- * evidence away, so it is done for the best until a corrected one is best.
+ * Tests all periods of a layout on one series. Correcting for serial correlation costs another pass
+ * and only takes evidence away, so the best is corrected until a corrected one is best.
  */
 static void try_layout(struct search *s, const struct layout *layout, struct fold_series *series)
 {
@@ -168,7 +168,7 @@ static int try_long(struct search *s, const struct layout *layout, bool capped)
 
 	if (!s->events.list || layout->is_cut || (is_dense && most <= FOLD_MOST))
 		return 0;
-	/* The list knows all positions; windows of them are no layout for it. */
+	/* The list holds all positions, so the whole index takes the place of windows. */
 	r = events_long_period(&s->events, by_epoch ? layout->segments : &whole,
 			       by_epoch ? layout->segment_count : 1, capped,
 			       is_dense ? FOLD_MOST : 1, most, &found.period, &found.log_p);
@@ -194,7 +194,7 @@ static size_t find_most(const struct layout *layout)
 	return count > FOLD_MOST ? FOLD_MOST : count;
 }
 
-/* Epochs as segments, all of it as one segment; or windows of all of it, evenly spaced. */
+/* Makes the layouts: the epochs, and the whole as one segment; or evenly spaced windows. */
 static int lay_out(struct search *s)
 {
 	const struct events *events = &s->events;
@@ -234,7 +234,7 @@ static int lay_out(struct search *s)
 	return 0;
 }
 
-/* The first layout again, cut at the breaks, if these are few. */
+/* Adds the first layout once more, cut at the breaks, if these are few. */
 static int lay_out_pieces(struct search *s)
 {
 	const struct layout *from = &s->layouts[0];
@@ -307,7 +307,7 @@ static struct phase_series phases_of(const struct search *s, const struct layout
 	};
 }
 
-/* Where to test a period of this length: between the breaks, if they leave room for it. */
+/* The layout for a period of this length: the one cut at breaks, if its pieces are long enough. */
 static const struct layout *seen(const struct search *s, const struct best *best, size_t period)
 {
 	const struct layout *last = &s->layouts[s->layout_count - 1];
@@ -360,8 +360,8 @@ static void measure(const struct search *s, struct best *best, double *scratch, 
 }
 
 /*
- * Breaks have a rhythm of their own in the waits, like a checkpoint that lets the queue fill up. It
- * must not hide a regular one between them.
+ * Breaks give the waits a rhythm of their own: the queue fills up during a checkpoint. That rhythm
+ * must not hide a regular one between the breaks.
  */
 static int describe(struct search *s, struct period *ret)
 {
@@ -383,8 +383,8 @@ static int describe(struct search *s, struct period *ret)
 }
 
 /*
- * At least 16 gaps with a coefficient of variation of at most .15, for which events that come at
- * random or with a dead time are too irregular (theirs are 1 and .4).
+ * The rule for gaps needs at least 16 of them with a coefficient of variation of at most .15.
+ * Events at random (1) or with a dead time (.4) are more irregular.
  */
 static int find_gaps(const struct search *s, struct period *ret)
 {
@@ -423,14 +423,14 @@ static void forget(struct search *s)
 	s->log_p_workers = 0;
 }
 
-/* Forgets the found ones too. */
+/* Forgets the layouts and what was found on them. */
 static void start_anew(struct search *s)
 {
 	forget(s);
 	memset(s->log_p_of, 0, (PERIOD_MOST + 1) * sizeof(*s->log_p_of));
 }
 
-/* Folding costs what there are batches, whatever numbers they say they have. */
+/* Limits folding by the number of batches, since their recorded ordinals may be of any size. */
 static size_t find_most_windows(const struct search *s)
 {
 	size_t most = s->query->series->count / (WINDOW / SPREAD);
@@ -440,7 +440,7 @@ static size_t find_most_windows(const struct search *s)
 	return most < WINDOWS ? most : WINDOWS;
 }
 
-/* A few windows first: they cost little and mostly suffice. */
+/* Tries a few windows first, which cost little and mostly suffice. */
 static int search_period(struct search *s)
 {
 	size_t most = find_most_windows(s);

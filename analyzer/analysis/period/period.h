@@ -11,23 +11,23 @@
 #include "analysis/period/events.h"
 
 #define PERIOD_ALPHA 0.01
-#define PERIOD_MOST  512 /* periods up to it have a p of their own */
+#define PERIOD_MOST  512 /* periods up to this have an entry in log_p_of */
 
 struct period {
 	int64_t batches;  /* 0: no period is significant */
 	bool regular;     /* the share is large enough for a regular spike */
-	double log_p;     /* corrected; 0 where nothing could be tested */
-	double share;     /* of the time in events: at the phase, cross-validated */
+	double log_p;     /* ln p, corrected; 0 where nothing could be tested */
+	double share;     /* share of the events' time that is at the phase, cross-validated */
 	int64_t phase;    /* ordinal modulo `batches` */
 	double cost_ns;   /* share x time in events */
 	double events_ns; /* time in events */
 	size_t event_count;
-	size_t large_count; /* events of at least half the size that half of the time is in */
+	size_t large_count; /* events of at least half of cap_ns (events.h) */
 	double large_ns;
-	bool gradual;  /* of loads, by whom it is set: those around a slow one are slow too */
+	bool gradual;  /* set by the caller, of loads: the loads around a slow one are slow too */
 	bool drifting; /* found by regular gaps, not by a phase: there is no log_p */
 	bool tested;   /* there were enough batches and events to test */
-	float log_p_of[PERIOD_MOST + 1]; /* ln p of every period that was folded; 0: was not */
+	float log_p_of[PERIOD_MOST + 1]; /* ln p by period; 0: that period was not folded */
 };
 
 /* 0 or -ENOMEM. */

@@ -8,7 +8,7 @@
 #define PROMOTE_SHARE 0.85
 #define PROMOTE_LEAST 6 /* events a block should hold to say anything */
 
-/* Weight of what happened at each phase of a block of rows. */
+/* Adds the events' time in a block of rows to each phase, and returns the sum. */
 static double add_rows(const struct phase_series *s, size_t begin, size_t rows, size_t step,
 		       size_t period, bool capped, double *phases)
 {
@@ -37,7 +37,7 @@ static size_t highest(const double *values, size_t count)
 	return best;
 }
 
-/* Weight of each of the k phases that the best phase of P has in rows of kP; their sum. */
+/* Splits the best phase of P into its k phases in rows of kP; returns the sum of their weights. */
 static double split(const double *phases, size_t period, size_t k, double *ret)
 {
 	double sum = 0;

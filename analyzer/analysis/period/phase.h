@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* phase.h - what is at which phase of a period that was found: is it all of it, and how regular? */
+/*
+ * phase.h - the phases of a period that was found: is a multiple the true one, how regular is it?
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +9,7 @@
 
 #include "analysis/statistics/fold.h"
 
-/* Times in events on the gapless index, and the stretches of it to look at. */
+/* Events' times on the gapless index, and the stretches of it to look at. */
 struct phase_series {
 	const float *ns;
 	double cap_ns;
@@ -19,16 +21,16 @@ struct phase_series {
 #define PHASE_PROMOTE_MOST 3
 
 /*
- * Whether events at the best phase of P in truth come every kP, k up to PHASE_PROMOTE_MOST: of its
- * k phases of a row of kP, in blocks of rows, one has nearly all. Blocks are long enough to hold
- * several events. `scratch`: room for kP numbers.
+ * Whether the events at the best phase of P come in truth every kP, for k up to PHASE_PROMOTE_MOST.
+ * In rows of kP that phase becomes k phases, and one of them then has nearly all the time of a
+ * block. Blocks of rows are long enough to hold several events. `scratch` has room for kP numbers.
  */
 bool phase_is_multiple(const struct phase_series *series, size_t period, size_t k, double *scratch);
 
 /*
- * Share of the time in events that is at the dominant phase: chosen on the even rows of each block
- * of 8 and measured on the odd ones, and the other way round. *ret_phase: the dominant one of all,
- * counted from the first row. `scratch`: room for 3 P numbers.
+ * Share of the events' time at the dominant phase, which is chosen on the even rows of each block
+ * of 8 and measured on the odd ones, and the other way round. *ret_phase is the dominant phase of
+ * all rows, counted from the first row. `scratch` has room for 3 P numbers.
  */
 double phase_share(const struct phase_series *series, size_t period, double *scratch,
 		   size_t *ret_phase);

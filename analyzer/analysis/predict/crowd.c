@@ -7,27 +7,27 @@
 
 #include "analysis/account/share.h"
 
-#define LEAST_WORK 0.15 /* of a core: who works less needs no share of it */
+#define LEAST_WORK 0.15 /* of a core: a thread that works less does not compete for one */
 #define SAME_PACE  0.99
 #define MOST_LOOKS 4e6
 #define GOLDEN     0.6180339887
 #define NOBODY     SIZE_MAX
-#define TAKEN      (-1.0) /* instead of a load's end: it came before its turn */
+#define TAKEN      (-1.0) /* in place of end_ns: the batch was taken in before its turn */
 
 enum phase {
 	IDLE,
-	WORKING, /* until a point of the common work */
-	BLOCKED, /* until a time */
+	WORKING, /* until c->work_ns reaches `until` */
+	BLOCKED, /* until c->now_ns reaches `until` */
 };
 
 /* A worker, or the training itself. */
 struct hand {
 	enum phase phase;
 	double until;
-	double work_ns;     /* still to be done, once it is no longer blocked */
-	double blocked_ns;  /* after that */
+	double work_ns;     /* work still to be done after being blocked */
+	double blocked_ns;  /* how long it is blocked after that work */
 	size_t at;          /* its batch */
-	size_t head, count; /* of its queue */
+	size_t head, count; /* of its part of `queue` */
 };
 
 struct crowd {
@@ -35,22 +35,22 @@ struct crowd {
 	const struct replay_setup *setup;
 	size_t workers, prefetch;
 	struct hand *hands; /* the last one is the training */
-	size_t *queue;      /* prefetch for each worker */
-	double *paces;      /* by workers at work, and again with the training at work */
+	size_t *queue;      /* `prefetch` places for each worker */
+	double *paces;      /* by the number of workers at work; again for a training at work */
 	struct {
-		double end_ns; /* of the load; INFINITY: not loaded */
+		double end_ns; /* when its load ended; INFINITY: not loaded */
 		size_t owner;  /* the worker */
-		size_t ended;  /* the batch whose load was the so many-th to end */
+		size_t ended;  /* entry k is the batch whose load was the k-th to end */
 	} * batches;           /* of the epoch */
 	size_t finished_count, taken_count;
 	size_t epoch, ahead, begin, end;
 	size_t working;
 	bool training_works;
-	double now_ns, work_ns; /* time, and the work that a thread at work has done so far */
+	double now_ns, work_ns; /* time, and the work of a thread that always worked */
 	double wait_ns;
 };
 
-/* Begins what took so long in the run, a part of which was work. */
+/* Begins a load or step that took so long in the run, a part of which was work. */
 static void begin_work(struct crowd *c, struct hand *hand, double ns)
 {
 	bool is_training = hand == &c->hands[c->workers];
@@ -58,7 +58,8 @@ static void begin_work(struct crowd *c, struct hand *hand, double ns)
 	double got = is_training ? c->trace->step_got : c->trace->load_got;
 
 	double blocked_ns = fmax(0, ns * (1 - part / got));
-	/* Work may be anywhere in it: those who begin together are not in each other's way. */
+	/* Work may lie anywhere in it, so that hands that begin together do not all work at
+	 * once. */
 	double before = part > 0 ? (double)hand->at * GOLDEN - floor((double)hand->at * GOLDEN) : 1;
 
 	hand->work_ns = ns * part;
@@ -126,7 +127,7 @@ static void end_load(struct crowd *c, size_t worker)
 	begin_load(c, worker);
 }
 
-/* To the next thing that happens; whose it is. */
+/* Goes on to the next event, and returns the hand that has it; NULL: none before the limit. */
 static struct hand *advance(struct crowd *c, double limit_ns)
 {
 	double pace = c->paces[c->working + (c->training_works ? c->workers + 1 : 0)];
@@ -159,7 +160,7 @@ static struct hand *advance(struct crowd *c, double limit_ns)
 	return blocked;
 }
 
-/* What was waited for has happened; true: the training is done with what it did. */
+/* Brings a hand into its next phase; true: the training has finished its piece. */
 static bool go_on(struct crowd *c, struct hand *hand)
 {
 	if (hand->phase == WORKING)
@@ -173,7 +174,7 @@ static bool go_on(struct crowd *c, struct hand *hand)
 	return false;
 }
 
-/* Lets the workers do theirs until the training's own work, or the time, is over. */
+/* Runs the workers until the training's own piece, or the time, is over. */
 static void pass(struct crowd *c, double until_ns)
 {
 	struct hand *hand;
@@ -208,8 +209,8 @@ static bool await_any(struct crowd *c)
 }
 
 /*
- * Takes in the batches in the order in which they are finished until the one that is next comes;
- * the others cost their time now, and none when it is their turn.
+ * Takes in batches in the order in which they are finished, until the one whose turn it is comes.
+ * The others cost their time now, and none at their turn.
  */
 static size_t take_next(struct crowd *c, size_t ordinal)
 {
@@ -222,7 +223,7 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 		if (!await_any(c))
 			return wanted;
 		at = c->batches[c->taken_count++].ended;
-		/* Where taking in is known apart, the rest is as the way there. */
+		/* Where taking in was timed apart, the rest of the way takes the usual lag. */
 		end_ns = c->batches[at - c->begin].end_ns +
 			 (c->trace->receive_ns ? c->trace->usual_lag_ns
 					       : replay_latency_ns(c->trace, c->setup, at));
@@ -289,7 +290,7 @@ static struct replay_result run(struct crowd *c)
 	return (struct replay_result){(double)t->count / time_ns * NS_PER_S, c->wait_ns / time_ns};
 }
 
-/* One after the other: each works alone. */
+/* Replays without workers: loads and steps alternate, so each works alone. */
 static struct replay_result run_alone(const struct trace *t, const struct replay_setup *setup,
 				      double want)
 {
@@ -315,7 +316,7 @@ bool crowd_matters(const struct trace *t, const struct replay_setup *setup)
 	double most = setup->workers + t->step_threads;
 	double work = t->load_cpu * fmax(setup->workers, 1) + t->step_cpu * t->step_threads;
 
-	/* Each thing that happens is looked for among all workers. */
+	/* Each event is looked for among all workers, which takes long with many. */
 	if ((double)t->count * (setup->workers + 1) > MOST_LOOKS)
 		return false;
 	if (t->receive_ns > 0 && setup->workers > 0)

@@ -8,13 +8,13 @@
 
 #include "dlprof/units.h"
 
-#define ROUNDS       3   /* of the workers before an epoch's end that are compared */
-#define FEWEST_ENDS  3   /* of epochs */
+#define ROUNDS       3   /* rounds of the workers before an epoch's end that are compared */
+#define FEWEST_ENDS  3   /* ends of epochs */
 #define FEWEST_LOADS 20
-#define GROWTH_LEAST 0.6 /* about in proportion */
+#define GROWTH_LEAST 0.6 /* growth that is about in proportion */
 #define Z_LEAST      4.0
-#define SPAN_LEAST   1.5 /* times as many loads under way */
-#define OUTSIDE_LEAST 0.5 /* of a load's time */
+#define SPAN_LEAST   1.5 /* most loads under way over fewest */
+#define OUTSIDE_LEAST 0.5 /* share of a load's time */
 #define NEARLY_MOST  0.8
 
 /* Begin or end of a load. */
@@ -33,7 +33,9 @@ static int by_time(const void *a, const void *b)
 	return right->is_end - left->is_end;
 }
 
-/* How many loads were under way during each one, itself included, on average. 0 or -ENOMEM. */
+/*
+ * Counts how many loads were under way during each load on average, itself included. 0 or -ENOMEM.
+ */
 static int count_under_way(const struct flight_load *loads, size_t count, double *ret)
 {
 	struct edge *edges = malloc((2 * count + 1) * sizeof(*edges));
@@ -65,15 +67,15 @@ static int count_under_way(const struct flight_load *loads, size_t count, double
 	return 0;
 }
 
-/* Sums over loads, each less the mean of its epoch's end. */
+/* Sums over loads, each as a logarithm less the mean of its epoch's end. */
 struct fit {
 	size_t load_count, end_count;
 	double xx, xy, yy;
 	double few, many;
-	double outside_ns, load_ns; /* of all that were compared */
+	double outside_ns, load_ns; /* sums over all loads that were compared */
 };
 
-/* Time outside of the CPU, of a sample where their number is known; 0: none. */
+/* A load's time outside of the CPU, for each sample where their number is known; 0: none. */
 static double outside_of(const struct flight_load *load)
 {
 	double ns = (double)load->load_ns - (double)load->cpu_ns;
@@ -81,7 +83,7 @@ static double outside_of(const struct flight_load *load)
 	return ns > 0 ? ns / (load->samples > 0 ? load->samples : 1) : 0;
 }
 
-/* The last rounds of an epoch. Its last batch may have fewer samples, and tell nothing. */
+/* Adds an epoch's last rounds, without a last batch of an unknown number of samples. */
 static void add_end(const struct flight_load *loads, const double *under_way, size_t begin,
 		    size_t end, struct fit *fit)
 {
@@ -115,7 +117,7 @@ static void add_end(const struct flight_load *loads, const double *under_way, si
 	fit->end_count += count > 0;
 }
 
-/* What all got while nearly as many loads as ever were under way. */
+/* Batches a second of all workers together while nearly the most loads were under way. */
 static double rate_of_many(const struct flight_load *loads, const double *under_way, size_t count,
 			   double many)
 {

@@ -7,14 +7,14 @@
 
 #include "dlprof/units.h"
 
-#define MOST_LOADS 2e7 /* that are replayed, over all points */
+#define MOST_LOADS 2e7 /* loads to replay, over all points */
 
 /* How many values of each setting there are. */
 static const struct {
 	size_t workers, prefetch, load, order;
 } levels[] = {{10, 4, 6, 2}, {8, 3, 4, 2}, {6, 2, 3, 1}, {4, 1, 2, 1}, {3, 1, 1, 1}};
 
-/* Adds a value of a setting in its place, if it is none yet and there is room. */
+/* Adds a value to an ascending list, unless it is there or the list is full. */
 static void add(double *values, size_t *count, size_t room, double value, double most)
 {
 	size_t at = *count;
@@ -38,7 +38,7 @@ static size_t place_of(const double *values, size_t count, double value)
 	return 0;
 }
 
-/* What the report predicts comes first, then what is near it. */
+/* Numbers that the report predicts come first, then numbers near them. */
 static void add_workers(const struct whatif *w, size_t room, struct grid *ret)
 {
 	const int32_t was = w->setups[WHATIF_BASELINE].workers;
@@ -49,7 +49,7 @@ static void add_workers(const struct whatif *w, size_t room, struct grid *ret)
 	};
 	double values[GRID_MOST];
 
-	/* Of other numbers nothing is known where some of the workers got no data. */
+	/* Where some of the workers got no data, nothing is known of other numbers. */
 	for (size_t i = 0; i < (w->has_idle_workers ? 1 : ARRAY_COUNT(wanted)); i++)
 		if (wanted[i] > 0 || !was)
 			add(values, &ret->worker_count, room, wanted[i], TRACE_WORKERS);

@@ -13,16 +13,17 @@ struct grid {
 	int32_t workers[GRID_MOST], prefetch[GRID_MOST];
 	double load[GRID_MOST];
 	bool in_order[2];
-	/* How many values each has, ascending (order: the run's own first); the run's own one. */
+	/* Number of each setting's values, ascending (in_order: the run's own first); places of the
+	 * own. */
 	size_t worker_count, prefetch_count, load_count, order_count;
 	size_t worker_was, prefetch_was, load_was;
-	/* For each of the workers, in it for each prefetch factor, and so on. */
+	/* For each number of workers, in it for each prefetch factor, and so on. */
 	struct whatif_point *points;
 };
 
 /*
- * Of a predicted run and its trace. Long runs get fewer values, so that this takes about a second
- * at most. Nothing where nothing is predicted. 0 or -ENOMEM; grid_done() in either case.
+ * Fills the grid for a predicted run and its trace; it stays empty where nothing is predicted. Long
+ * runs get fewer values, so that this takes about a second. 0 or -ENOMEM; then grid_done().
  */
 int grid_predict(const struct whatif *whatif, const struct trace *trace, struct grid *ret);
 void grid_done(struct grid *grid);

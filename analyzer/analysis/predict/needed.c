@@ -5,24 +5,24 @@
 
 #include "analysis/predict/crowd.h"
 
-#define ENOUGH       0.95 /* of the ceiling */
+#define ENOUGH       0.95 /* share of the ceiling */
 #define MOST_WORKERS 512
-#define MOST_TIMES   8 /* as many as there are: what is more was never seen to be possible */
+#define MOST_TIMES   8 /* times today's workers: more was never seen to be possible */
 #define MOST_FROM_0  16
-#define CANDIDATES   4 /* the most, half of them, ... */
-#define NEARLY       0.1  /* of a worker: what is measured is not exact */
-#define TOO_MANY     1.25 /* times what the cores can keep at work */
+#define CANDIDATES   4 /* numbers that are compared: the most, half of it, ... */
+#define NEARLY       0.1  /* of a worker: the error of what is measured */
+#define TOO_MANY     1.25 /* times the workers that the cores can keep at work */
 
 static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,
 		     double ceiling_per_s)
 {
 	setup.workers = workers;
-	/* In a short run a start that loads everything would do. */
+	/* The cores have to suffice, too: in a short run the start alone may load everything. */
 	return crowd_most(trace, &setup) >= ENOUGH * ceiling_per_s &&
 	       crowd_replay(trace, &setup, 1).batches_per_s >= ENOUGH * ceiling_per_s;
 }
 
-/* Throughput grows with the workers, so halving finds the first that suffices. */
+/* Throughput grows with the workers, so halving finds the fewest that suffice. */
 static int32_t find_first(const struct trace *trace, struct replay_setup setup,
 			  double ceiling_per_s)
 {
@@ -52,7 +52,7 @@ static double find_busy(const struct trace *trace, double cores)
 	return works > 0 && cores > 0 ? ceil(cores / works - NEARLY) : INFINITY;
 }
 
-/* Of `most` workers and fewer the first that load nearly as fast as any of them. */
+/* The fewest workers of `most`, half of them and so on, that load nearly as fast as the best. */
 static int32_t find_best(const struct trace *trace, struct replay_setup setup, int32_t most)
 {
 	double rates[CANDIDATES], best = 0;

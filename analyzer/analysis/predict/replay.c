@@ -4,29 +4,29 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Measured with PyTorch, for runs that do not show it themselves: */
+/* Times measured with PyTorch, for runs that do not show them: */
 #define FORK_NS   8e6   /* to start a worker */
-#define BOOT_NS   1e7   /* ... until it begins to load */
-#define RESUME_NS 1.5e6 /* to set workers going that are there */
-#define PASS_NS   3e5   /* to hand over a batch, on its way and in the training each */
-/* Workers end side by side: stopping the first takes as long as stopping so many more. */
+#define BOOT_NS   1e7   /* from its start until it begins to load */
+#define RESUME_NS 1.5e6 /* to start an epoch in workers that exist */
+#define PASS_NS   3e5   /* of a batch's way, and of taking it in */
+/* Workers end in parallel: stopping the first takes as long as stopping so many more. */
 #define FIRST_END 2.5
 
-/* Workers that stay where they went before. */
+/* This epoch keeps its workers, though the run restarted them. */
 static bool is_kept(const struct trace *t, const struct replay_setup *setup, size_t epoch)
 {
 	return epoch > 0 && t->restarts && !setup->restarts;
 }
 
-/* The epoch starts a different number of workers than in the run. */
+/* This epoch starts a different number of workers than the run did. */
 static bool starts_others(const struct trace *t, const struct replay_setup *setup, size_t epoch)
 {
 	return setup->workers != t->workers && (!epoch || setup->restarts);
 }
 
 /*
- * They are started one after the other, and each takes as long from then until its first load; how
- * long after all are started that is.
+ * The time from the last worker's start until this worker's first load. Workers are started one
+ * after the other, and each takes the same time from its start until its first load.
  */
 static double ready_ns(const struct trace *t, const struct replay_setup *setup, size_t epoch,
 		       size_t worker)
@@ -102,7 +102,7 @@ struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup
 	return e;
 }
 
-/* What of asking for descriptors is left. */
+/* The part of asking for descriptors that remains with this setup. */
 static double fetch_left(const struct trace *t, const struct replay_setup *setup)
 {
 	return setup->fetch_factor * (t->fetch_waits ? setup->load_factor : 1);
@@ -124,7 +124,7 @@ double replay_handover_ns(const struct trace *t, const struct replay_setup *setu
 double replay_latency_ns(const struct trace *t, const struct replay_setup *setup, size_t at)
 {
 	double ns = (double)t->latency_ns[at];
-	/* Of a batch that was late, asking for its descriptors may be counted here. */
+	/* The latency of a late batch may include asking for its descriptors. */
 	double asked_ns = t->fetch_ns + t->sample_ns - (double)t->handover_ns[at];
 	double fetch_ns = fmin(fmax(0, asked_ns), ns);
 
@@ -142,9 +142,9 @@ double replay_receive_ns(const struct trace *t, const struct replay_setup *setup
 	return (t->receive_ns - fetch_ns * (1 - fetch_left(t, setup))) * setup->handover_factor;
 }
 
-/* The loads that a worker was given and that were not delivered yet: a ring. */
+/* A ring of the loads that a worker was given and that are not delivered yet. */
 struct queue {
-	double free_ns; /* when it has done all of them */
+	double free_ns; /* when the worker has done all of them */
 	size_t first, next, count;
 };
 
@@ -153,8 +153,8 @@ struct replay {
 	const struct replay_setup *setup;
 	size_t workers, prefetch;
 	struct queue *queues;
-	double *end_ns;                  /* of the loads: prefetch for each worker */
-	size_t epoch, ahead, begin, end; /* batches of the epoch; the next one to be loaded */
+	double *end_ns;                  /* ends of queued loads: `prefetch` for each worker */
+	size_t epoch, ahead, begin, end; /* `ahead`: the next batch to load; the epoch's batches */
 	double now_ns, wait_ns;
 };
 
@@ -219,7 +219,7 @@ static void start_epoch(struct replay *r, const struct trace_epoch *e)
 		dispatch(r, i % r->workers);
 }
 
-/* Replays one epoch. What comes before the run's first batch is in no account. */
+/* Replays one epoch. Time before the run's first batch does not count. */
 static void run_epoch(struct replay *r, double *begin_ns)
 {
 	const struct trace *t = r->trace;

@@ -23,10 +23,10 @@
 
 #define REPLAY_SLOTS (1 << 20) /* workers x prefetch_factor; more are not replayed */
 
-/* Whom slow loads go with. */
+/* What slow loads belong to. */
 enum replay_slow {
 	REPLAY_SLOW_WORKER,
-	REPLAY_SLOW_INDEX, /* they are the data's */
+	REPLAY_SLOW_INDEX, /* they stay with the data */
 	REPLAY_SLOW_NONE,
 };
 
@@ -37,7 +37,7 @@ struct replay_setup {
 	bool restarts; /* each epoch starts its workers */
 	enum replay_slow slow;
 	double load_factor; /* 0: an ideal loader */
-	double handover_factor; /* but for choosing samples */
+	double handover_factor; /* without choosing samples, which sampling_factor is for */
 	double fetch_factor;
 	double sampling_factor;
 };
@@ -47,10 +47,10 @@ struct replay_result {
 	double stall_ratio;   /* waiting, epochs' starts and ends included, over all time */
 };
 
-/* As if nobody waited longer for a core than in the run. */
+/* Replays the run with waits for cores as they were. */
 struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup);
 
-/* What a batch's load takes. */
+/* The time that a batch's load takes. */
 double replay_load_ns(const struct trace *trace, const struct replay_setup *setup, size_t at,
 		      size_t worker);
 
@@ -58,18 +58,18 @@ double replay_load_ns(const struct trace *trace, const struct replay_setup *setu
 struct trace_epoch replay_epoch(const struct trace *trace, const struct replay_setup *setup,
 				size_t epoch);
 
-/* From when a load could begin until it is done; `ordinal` in its epoch. */
+/* The time from when a load could begin until it is done; `ordinal` is the batch's in its epoch. */
 double replay_until_loaded_ns(const struct trace *trace, const struct replay_setup *setup,
 			      size_t at, size_t worker, size_t epoch, size_t ordinal);
 
 /*
- * What the hand-over of a batch costs the training, and how long the batch is on its way before.
- * Choosing the next samples is a part of it that no setting of the workers changes. Where a worker
- * is asked for the descriptors of tensors and its next load holds its interpreter, shorter loads
- * let it answer sooner.
+ * The time of a hand-over that the training spends, and the latency of a batch on its way before.
+ * Choosing the next samples is a part of the hand-over that no setting of the workers changes.
+ * Where a worker is asked for tensors' descriptors while its next load holds its interpreter,
+ * shorter loads let it answer sooner.
  */
 double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 
-/* The same of taking in one message, where that is known apart (trace->receive_ns). */
+/* The time to take in one message, where that was timed apart (trace->receive_ns). */
 double replay_receive_ns(const struct trace *trace, const struct replay_setup *setup);

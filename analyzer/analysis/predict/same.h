@@ -18,7 +18,7 @@
 /* From the least change to the greatest. */
 enum same {
 	SAME_ALL,
-	SAME_ORDER, /* random numbers that the dataset draws are others */
+	SAME_ORDER, /* same order, but the dataset draws other random numbers */
 	SAME_NONE,
 	SAME_MAX
 };
@@ -26,10 +26,10 @@ enum same {
 enum same same_after(enum dlprof_set key, int64_t before, int64_t after, bool is_iterable);
 
 /*
- * Of several changes, as the library notes them: "workers 1 -> 4, in_order true -> false", which
- * may have "train.py:16: " before them.
+ * The greatest change of several, as the library notes them: "workers 1 -> 4, in_order true ->
+ * false", perhaps with "train.py:16: " before.
  */
 enum same same_after_changes(const char *changes, bool is_iterable);
 
-/* For people, and as JSON has them. */
+/* Words for people, and names in JSON. */
 extern const char *const same_words[SAME_MAX], *const same_ids[SAME_MAX];

@@ -11,28 +11,28 @@
 #define SAMPLE_PARTS     16
 #define SAMPLE_PART      ((size_t)2048)
 #define RECEIVE_LEAST_NS 5e5
-#define FETCH_LONG_NS    1e6 /* for one descriptor; one that is not waited for takes 0.1 ms */
-#define FETCH_IDLE       0.25 /* of it, on a CPU */
-#define RUNS_AHEAD       0.01 /* of the time the host waits and the GPU is busy */
+#define FETCH_LONG_NS    1e6 /* for one descriptor; without waiting it takes 0.1 ms */
+#define FETCH_IDLE       0.25 /* share of fetching on a CPU: below it the worker is waited for */
+#define RUNS_AHEAD       0.01 /* share of the time in which the host waits and the GPU is busy */
 #define LITTLE_WORK      0.15 /* of a core */
-#define HARDLY_WORK      0.2  /* of a load, while it could run: it does not matter who else runs */
-#define KNOWN_LEAST      0.8  /* of the loads and steps */
+#define HARDLY_WORK      0.2  /* share of a load's runnable time: working less, it needs no core */
+#define KNOWN_LEAST      0.8  /* share of the loads and steps that must be known */
 #define FEWEST           5    /* of each kind, to compare two kinds of batches */
-#define SOON             0.25 /* of batches that were waited for: nothing held these up */
+#define SOON             0.25 /* quantile of late batches' hand-overs that nothing held up */
 #define MOST_SET_UP      ((size_t)1 << 25)
 #define USUAL_LAG_NS     2e5
 
 struct lag_input {
 	float *wait_ns;
-	uint8_t *is_ready; /* when it was asked for */
-	double receive_ns; /* what taking a batch in costs on average; NAN */
+	uint8_t *is_ready; /* the batch was ready when it was asked for */
+	double receive_ns; /* what taking a batch in costs on average; NAN: unknown */
 };
 
-/* When each worker was free, and when its last batches were handed out: then it was sent others. */
+/* When each worker was free, and when its last batches were handed out and new ones sent. */
 struct walk {
 	double *free_ns;  /* NAN: unknown */
-	double *given_ns; /* as many for each worker as it may be ahead */
-	size_t *turn;     /* the oldest of these */
+	double *given_ns; /* `ahead` times for each worker */
+	size_t *turn;     /* index of each worker's oldest time */
 	size_t workers, ahead;
 	double now_ns;
 };
@@ -42,7 +42,7 @@ static int walk_begin(struct walk *w, int32_t workers, int32_t prefetch_factor, 
 	size_t ahead = (size_t)prefetch_factor;
 
 	*w = (struct walk){.workers = workers > 0 ? (size_t)workers : 1, .ahead = ahead};
-	/* All of it is set up anew for each epoch. */
+	/* Each epoch sets all of given_ns anew, which must not take too long. */
 	if (ahead > MOST_SET_UP / w->workers / (epochs + 1))
 		w->ahead = 1;
 	w->free_ns = calloc(w->workers, sizeof(*w->free_ns));
@@ -83,18 +83,18 @@ static void pass_batch(struct walk *w, struct trace *t, size_t i, size_t worker,
 	if (!input->is_ready[i] && t->handover_ns[i] >= 0 && t->workers > 0) {
 		end_ns = out_ns - (double)t->handover_ns[i];
 		t->lag_ns[i] = (float)(end_ns - (double)t->load_ns[i] - could_ns);
-		/* Stamps of two processes. */
+		/* Stamps of two processes may make it negative. */
 		if (t->lag_ns[i] < 0)
 			t->lag_ns[i] = 0;
 	}
-	/* Of one that was ready only that it was so by the time it was asked for. */
+	/* When a ready batch was finished is not known. */
 	w->free_ns[worker] = end_ns;
 	*given = out_ns;
 	w->turn[worker] = w->turn[worker] + 1 < w->ahead ? w->turn[worker] + 1 : 0;
 	w->now_ns = out_ns + (double)t->compute_ns[i];
 }
 
-/* Of the values with `kind`; NULL: of all. */
+/* A quantile of the values with `kind`; of all, if `kinds` is NULL. */
 static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, size_t count,
 		       double share, size_t *ret_count)
 {
@@ -107,9 +107,10 @@ static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, 
 }
 
 /*
- * Handing over a batch that was waited for takes longer than one that was there: the difference
- * passes in the worker and on the way, beside the training. It differs from batch to batch: a
- * worker that is busy with its next load may send the last one some milliseconds late.
+ * Divides hand-overs into latency and the training's own part. A batch that was waited for takes
+ * longer than a ready one: the difference passes in the worker and on the way. It differs from
+ * batch to batch: a worker that is busy with its next load may send the last some milliseconds
+ * late.
  */
 static void find_latency(struct trace *t, const struct lag_input *input)
 {
@@ -139,7 +140,7 @@ static void find_latency(struct trace *t, const struct lag_input *input)
 	}
 }
 
-/* The first loads of an epoch's workers. */
+/* Marks the first loads of an epoch's workers. */
 static void find_firsts(const struct trace *t, uint8_t *is_first)
 {
 	for (size_t i = 0; i < t->count; i++)
@@ -151,9 +152,9 @@ static void find_firsts(const struct trace *t, uint8_t *is_first)
 }
 
 /*
- * A new worker's first load imports modules and opens files that a worker which was there has. From
- * the second epoch on, as caches are cold in the first; only where the first loads are clearly
- * longer than others. An iterable dataset opens its files in each epoch, whoever loads.
+ * The factor on a first load if its worker had been kept: a new worker imports modules and opens
+ * files. Found from the second epoch on, as caches are cold in the first, and only where first
+ * loads are clearly longer. An iterable dataset opens its files in each epoch, whoever loads.
  */
 static double find_kept_factor(const struct trace *t, const uint8_t *is_first, bool is_iterable)
 {
@@ -172,14 +173,14 @@ static double find_kept_factor(const struct trace *t, const uint8_t *is_first, b
 }
 
 /*
- * What passes between a worker and the training beside loads and steps: until a load begins that
- * could, until a finished batch can be taken, until an epoch's first load begins. Found by walking
- * through the recorded times as replay.c does through its own; with PyTorch it is some tenths of a
- * millisecond each, more where others keep the cores busy.
+ * Finds the times between a worker and the training beside loads and steps: until a load begins
+ * that could, until a finished batch can be taken, and until an epoch's first load begins. It walks
+ * through the recorded times as replay.c does through its own. With PyTorch each of them is some
+ * tenths of a millisecond, more where others keep the cores busy.
  *
- * Of a trace that has its loads as they were, steps, epochs and, as hand-over, all that came after
- * the load's end, NAN where that is not known. Fills the lags, the epochs' starts and the
- * latencies; what of a hand-over is latency is taken out of it. 0 or -ENOMEM.
+ * The trace has loads, steps and epochs as they were and, as hand-over, all time after a load's end
+ * (NAN: unknown). This fills the lags, the epochs' starts and the latencies, which are taken out of
+ * the hand-overs. 0 or -ENOMEM.
  */
 static int find_lags(struct trace *t, const struct batch_series *s, const struct lag_input *input)
 {
@@ -236,15 +237,15 @@ static const float *find_loads(const struct batch_series *s)
 	return !s->load_ns && s->workers == 0 ? s->wait_ns : s->load_ns;
 }
 
-/* The time of a batch that the replay takes as its step. */
+/* How the replay's step of a batch is found. */
 struct steps {
-	const float *waits; /* by the clock of the verdict */
+	const float *waits; /* waits by the verdict's clock */
 	const struct batch_series *series;
 	const struct finding *finding;
-	double elsewhere_ns; /* a batch */
-	double mean_ns;      /* where it is not known */
+	double elsewhere_ns; /* mean wait for other loaders in a batch */
+	double mean_ns;      /* the step of a batch where it is not known */
 	bool is_even;
-	double busy_mean_ns; /* of the GPU, within a batch's own time */
+	double busy_mean_ns; /* mean of busy_of() */
 };
 
 /* The GPU's work within a batch's own time; NAN: not known. */
@@ -290,11 +291,9 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 		.waits = stall_waits(s, f),
 		.series = s,
 		.finding = f,
-		/*
-		 * A host that runs ahead asks for many batches at once and then waits long for the
-		 * GPU. The GPU takes them at an even pace. A step in which the GPU idles, as the
-		 * first one does while libraries are loaded, is as long as it is.
-		 */
+		/* A host that runs ahead asks for many batches at once and then waits long for the
+		 * GPU. The GPU takes them at an even pace. A step's time without the GPU's work is
+		 * kept as it is, such as the first step's while libraries are loaded. */
 		.is_even = f->by_gpu && f->wait_masked_ns > RUNS_AHEAD * f->account.time_ns,
 		.elsewhere_ns = s->count ? s->elsewhere_ns / (double)s->count : 0,
 	};
@@ -349,11 +348,11 @@ static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoc
 }
 
 /*
- * Where some workers got no data, those that load are numbered by their first batches in the epoch:
- * it is in this order that they take turns.
+ * Where some workers got no data, the loading workers are numbered in the order of their first
+ * batches in the epoch, in which they take turns.
  */
 struct turns {
-	int16_t number[TRACE_WORKERS]; /* of a worker; -1: none yet */
+	int16_t number[TRACE_WORKERS]; /* by worker; -1: none yet */
 	int16_t count;
 };
 
@@ -388,12 +387,12 @@ static void add_batch(struct trace *t, const struct steps *steps, size_t i, int1
 	t->worker[t->count] = worker;
 	lags->wait_ns[t->count] = (float)wait_ns;
 	lags->is_ready[t->count] = (s->state[i] & SERIES_READY) != 0;
-	/* Time before the first batch is in no account. */
+	/* Time before the first batch does not count. */
 	t->time_ns += step_ns + (t->count ? wait_ns : 0);
 	t->count++;
 }
 
-/* The same sum over all batches. */
+/* The trace's time_ns, over all batches of the series. */
 static double whole_time_ns(const struct steps *steps)
 {
 	const struct batch_series *s = steps->series;
@@ -457,8 +456,8 @@ static double mean_of(const struct batch_series *s, const float *loads, size_t *
 }
 
 /*
- * What it costs the training to take a batch in, if that is enough for its moment to matter, and
- * what of that is asking for descriptors. Where that takes long and nothing runs, the worker's
+ * Finds the time of taking a batch in, if it is long enough for its moment to matter, and how much
+ * of it is asking for descriptors. Where asking takes long and uses little CPU, the worker's
  * interpreter is waited for.
  */
 static void find_receiving(struct trace *t, const struct batch_series *s)
@@ -487,7 +486,7 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 	double main_ns = s->main_cores > 0 ? s->main_cores * t->time_ns / (double)t->count : 0;
 	double step_ns = 0, works;
 
-	/* Where nothing is known of the cores, nobody waited for one. */
+	/* Where nothing is known of the cores, no thread counts as waiting for one. */
 	t->load_got = t->step_got = 1;
 	if (t->share.all > 0 && s->main_share > 0)
 		t->step_got = s->main_share;
@@ -504,10 +503,8 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 		t->step_cpu = main_ns * (double)t->count / step_ns;
 	t->step_threads = fmax(1, t->step_cpu / t->step_got);
 	t->step_cpu /= t->step_threads;
-	/*
-	 * A thread that works little waits for a core mostly when it wakes up, whoever else runs.
-	 * And a part cannot have been longer than the whole.
-	 */
+	/* A thread that works little waits for a core mostly when it wakes up, whoever else runs.
+	 * And a thread had at least the share of a core that it used. */
 	works = t->load_cpu / t->load_got;
 	t->load_got = works < LITTLE_WORK ? 1 : fmax(t->load_got, t->load_cpu);
 	t->step_got = t->step_cpu < LITTLE_WORK ? 1 : fmax(t->step_got, t->step_cpu);

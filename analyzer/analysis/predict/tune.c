@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ROOM	   0.8 /* of what is free may be used */
-#define NEAR	   0.25 /* of a number of workers */
+#define ROOM	   0.8 /* share of what is free that may be used */
+#define NEAR	   0.25 /* relative difference of numbers of workers that are nearly the same */
 #define CONFIDENCE 0.95
 #define HALVINGS   100
 #define FARTHEST   1e6
@@ -22,7 +22,7 @@ const char *const tune_choice_ids[] = {
 	[TUNE_NO_TIME] = "others_first",
 };
 
-/* What of a prediction can be set, and to what. False: it is of something else. */
+/* The setting and value that a prediction is about. False: it is about something else. */
 static bool set_of(const struct whatif *whatif, int id, struct tune_candidate *ret)
 {
 	const struct replay_setup *now = &whatif->setups[WHATIF_BASELINE];
@@ -59,7 +59,7 @@ static bool set_of(const struct whatif *whatif, int id, struct tune_candidate *r
 		ret->value = 1;
 		return true;
 	default:
-		/* Somebody asked for so many workers. */
+		/* It is a wish for so many workers. */
 		ret->key = DLPROF_SET_WORKERS;
 		ret->before = now->workers;
 		ret->value = then->workers;
@@ -88,7 +88,7 @@ static enum tune_choice choose(const struct whatif *whatif, int id, const struct
 	return TUNE_TRY;
 }
 
-/* Whether it is there, or nearly so many workers, which would be as fast. */
+/* Whether the candidate is listed, or nearly as many workers, which would be as fast. */
 static bool is_listed(const struct tune_candidate *list, size_t count,
 		      const struct tune_candidate *candidate)
 {
@@ -103,7 +103,7 @@ static bool is_listed(const struct tune_candidate *list, size_t count,
 	return false;
 }
 
-/* What is to be tried first, then by what is promised. */
+/* Candidates to be tried come first, then those that promise most. */
 static int by_promise(const void *left, const void *right)
 {
 	const struct tune_candidate *a = left, *b = right;

@@ -11,8 +11,8 @@
  * 1908). A gain is proven where its interval lies above 0. That is looked at after TUNE_LEAST
  * rounds and after the last one. With k settings and n looks each interval is that of a confidence
  * of 1 - 0.05 / (k n) (Bonferroni; Dunn 1961), so that all hold together with 95 %. As only one
- * side is a gain, 2.5 % at most of trainings with nothing to gain have one "proven". Who leaves
- * early does so without a gain, which proves nothing falsely.
+ * side is a gain, 2.5 % at most of trainings with nothing to gain have one "proven". A
+ * setting that is given up early has no gain, which proves nothing falsely.
  */
 #pragma once
 
@@ -42,7 +42,7 @@ struct tune_candidate {
 	double gain, low, high; /* predicted: 0.1 is 10 % more; NAN: unknown */
 	bool may_be_shared; /* more workers may gain nothing: predicted from 0 on */
 	enum tune_choice choice;
-	double need_bytes; /* of what does not fit */
+	double need_bytes; /* bytes needed, where they do not fit */
 };
 
 /* What the machine has room for; NAN: not known. */
@@ -52,22 +52,21 @@ struct tune_room {
 };
 
 /*
- * Fills ret[TUNE_LISTED] from the predictions of the base run, those that promise most first;
- * wishes are numbers of workers.
- * Returns how many.
+ * Fills ret[TUNE_LISTED] with predictions for the base run, the most promising first, and returns
+ * their number. Wishes must be numbers of workers.
  */
 size_t tune_choose(const struct whatif *whatif, const struct tune_room *room,
 		   struct tune_candidate *ret);
 
-/* The quantile of Student's t that this share (0.5 to 1) is below; `freedom` of 1 or more. */
+/* Student's t below which this share (0.5 to 1) lies; `freedom` of 1 or more. */
 double tune_t(double share, size_t freedom);
 
 /*
- * Mean of the gains (logarithms) of so many rounds, of `rounds` at most, and where it ends, where
+ * The mean gain (a logarithm) of `count` rounds out of at most `rounds`, and its interval, where
  * `settings` are tried.
  */
 struct tune_interval {
-	double mean, low, high; /* low, high NAN: of fewer than two rounds */
+	double mean, low, high; /* low, high are NAN for fewer than two rounds */
 };
 
 struct tune_interval tune_interval(const double *gains, size_t count, size_t settings,
@@ -86,6 +85,6 @@ enum tune_verdict {
 enum tune_verdict tune_judge(const double *gains, size_t count, size_t settings, size_t rounds,
 			     bool is_over);
 
-/* As JSON has them. */
+/* Names in JSON. */
 extern const char *const tune_verdict_ids[];
 extern const char *const tune_choice_ids[];

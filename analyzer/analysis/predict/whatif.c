@@ -12,16 +12,16 @@
 #include "analysis/statistics/stats.h"
 
 #define PREFETCH_FACTOR  4
-#define WORTH            1.05 /* times the rate as it was: less is not worth more workers */
+#define WORTH            1.05 /* times today's rate: less is not worth more workers */
 #define RESAMPLES        100
 #define MOST_DRAWN       64 /* workers; more take more time than it is worth */
 #define WANT_LESS        0.5
 #define WANT_MORE        1.5
 #define SEED             UINT64_C(0x13198a2e03707344)
-#define RANGE_LONGEST    3000 /* batches; what is longer is off by less than other things are */
+#define RANGE_LONGEST    3000 /* batches: in longer runs chance matters less than other errors */
 #define RANGE_LEAST      0.04
-#define RANGE_PART       0.06 /* of the logarithm */
-#define RANGE_BESIDE     0.3  /* of what other programs take of a core: they come and go */
+#define RANGE_PART       0.06 /* of the change's logarithm */
+#define RANGE_BESIDE     0.3  /* of what others take of a core: they come and go */
 #define HANDED_SOONER    0.5
 #define LEAST_LEFT       0.01 /* of a load */
 
@@ -55,21 +55,21 @@ const char *const whatif_gap_words[WHATIF_GAP_MAX] = {
 	[WHATIF_GAP_OFF] = "the replay of the run as it was differs from the run",
 };
 
-/* The loader's own rate, as this replay has it and the run had it. */
+/* The factor from this replay's rate to that of the loader's own loop. */
 static double correction(const struct trace *trace, const struct replay_setup *setup,
 			 const struct whatif *whatif)
 {
 	return crowd_matters(trace, setup) ? whatif->correction : whatif->plain_correction;
 }
 
-/* The rate of the loader's own loop. */
+/* The rate of the loader's own loop, as replayed and corrected. */
 static double own_per_s(const struct trace *trace, const struct replay_setup *setup, double want,
 			const struct whatif *whatif)
 {
 	return crowd_replay(trace, setup, want).batches_per_s * correction(trace, setup, whatif);
 }
 
-/* How far below and above, as logarithms: 0 at least. */
+/* How far off a prediction may be, below and above, as logarithms of 0 or more. */
 struct error {
 	double low, high;
 };
@@ -87,7 +87,7 @@ static bool is_wanted(const struct whatif *whatif, int id)
 	return !isnan(whatif->batches_per_s[id]) && whatif->setups[id].workers <= MOST_DRAWN;
 }
 
-/* What chance does, to the replay without shared cores, which is many times as fast. */
+/* Adds the error of chance, by replays without shared cores, which are many times as fast. */
 static int add_chance(const struct trace *trace, const struct whatif *whatif, int first, int end,
 		      struct error *errors)
 {
@@ -138,7 +138,7 @@ static void add_neighbours(const struct trace *trace, const struct whatif *whati
 		  log(own_per_s(trace, setup, WANT_LESS, whatif) / rate));
 }
 
-/* The slow ones may be the data's, or the worker's. */
+/* The rate if slow loads are the worker's instead of the data's, or the other way round. */
 static double rate_otherwise(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
@@ -149,7 +149,7 @@ static double rate_otherwise(const struct trace *trace, const struct whatif *wha
 	return own_per_s(trace, &setup, 1, whatif);
 }
 
-/* A worker that is less busy answers sooner: what a hand-over may cost in another run at least. */
+/* The rate if hand-overs take the least they may: a worker that is less busy answers sooner. */
 static double rate_handed_sooner(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
@@ -174,8 +174,8 @@ bool whatif_may_be_shared(const struct whatif *whatif, int id)
 }
 
 /*
- * What loads wait for outside of the CPU may be shared, and give no more to more workers than to
- * those that there were; to the first one what the training itself had.
+ * What loads wait for outside of the CPU may be shared: more workers then get no more of it than
+ * today's, and a first one what the training itself had. The rate then; INFINITY: it cannot be.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
@@ -190,17 +190,17 @@ static double rate_if_shared(const struct trace *trace, const struct whatif *wha
 }
 
 /*
- * How far off a prediction may be: 95 %, and the prediction is always within. Six things, of which
- * the first three are added as errors that are independent of each other:
+ * Finds the 95 % range of each prediction, which includes the prediction, from six errors. The
+ * first three are added as errors that are independent of each other:
  * - Chance, in a short run: 2.5 and 97.5 % of replays of traces that are drawn anew from this one,
  *   by blocks of 2 p W batches, which keep their phase.
- * - The neighbours: replays in which they want half as much, and half as much again; and, as what
- *   only sleeps has to wake up beside them, RANGE_BESIDE of what they take.
- * - The model: RANGE_LEAST, by how much its replay of the run as it was is off, and RANGE_PART of
- *   what the change brings. The two were chosen on the 67 "seen" pairs of tests/bench/predict.py,
- *   really run on 2 cores, before any of its "unseen" ones ran.
- * - Where slow loads may be the data's as well as a worker's, the other one's prediction is within.
- * - So is that of batches that are handed over sooner, and,
+ * - The neighbours: replays in which they want half as much, and half as much again; and
+ *   RANGE_BESIDE of what they take, since threads that only sleep have to wake up beside them.
+ * - The model: RANGE_LEAST, the error of its replay of the run as it was, and RANGE_PART of the
+ *   change. The two were chosen on the 67 "seen" pairs of tests/bench/predict.py, really run on 2
+ *   cores, before any of its "unseen" ones ran.
+ * - The range includes the other prediction where slow loads may be the data's or a worker's,
+ * - the one with batches that are handed over sooner, and,
  * - where half of the loads' time or more passes outside of the CPU, that more workers gain
  *   nothing.
  */
@@ -234,7 +234,7 @@ static int find_ranges(const struct trace *trace, struct whatif *whatif, int fir
 	return r;
 }
 
-/* A batch's time without its waiting. */
+/* A batch's replayed time without its waiting. */
 static double replayed_step_ns(const struct replay_result *result)
 {
 	return (1 - result->stall_ratio) / result->batches_per_s * NS_PER_S;
@@ -246,29 +246,29 @@ static void predict(const struct trace *trace, struct replay_setup setup, int id
 	bool is_shared = crowd_matters(trace, &setup);
 	struct replay_result result = crowd_replay(trace, &setup, 1);
 	double step_ns = is_shared ? ret->step_ns : ret->plain_step_ns;
-	/* The correction may not lead beyond the cores; what was seen to be possible is. */
+	/* The correction may not lead beyond the cores, but may lead to the rate that was seen. */
 	double most = fmax(crowd_most(trace, &setup), ret->own_per_s);
 	double per_s = result.batches_per_s * correction(trace, &setup, ret);
 
 	ret->setups[id] = setup;
 	ret->batches_per_s[id] = fmin(per_s, most);
-	/* What gave no more to these workers than to some of them gives no more to others. */
+	/* What is shared gives more workers no more than it gave today's. */
 	if (ret->shared_per_s > 0 && has_more_workers(ret, id))
 		ret->batches_per_s[id] = fmin(ret->batches_per_s[id], ret->own_per_s);
 	ret->step_factor[id] = replayed_step_ns(&result) / step_ns;
 	ret->shares_cores |= is_shared && ret->others_cores > 0;
 }
 
-/* The same rate where what passes outside of the loader's own loop counts, too. */
+/* The rate with the time outside of the loader's own loop. */
 static double whole_per_s(const struct whatif *w, double own_per_s)
 {
 	return 1 / (1 / own_per_s + w->outside_ns / 1e9);
 }
 
 /*
- * The headline's ratio, carried to another rate: what a batch takes less is waiting that is gone,
- * and steps last as long as they did, or longer where they wait for a core. So waits for other
- * loaders, which lie in this loader's steps, are waiting in each prediction.
+ * The headline's stall ratio at another rate. The time by which a batch gets shorter is waiting
+ * that is gone; steps last as long as they did, or longer where they wait for a core. So waits for
+ * other loaders, which lie in this loader's steps, stay waiting in each prediction.
  */
 static double stall_at(const struct whatif *w, int id)
 {
@@ -279,7 +279,7 @@ static double stall_at(const struct whatif *w, int id)
 	return fmax(0, 1 - (1 - w->ratio) * faster * fmax(1, w->step_factor[id]));
 }
 
-/* From the loader's own loop to the account of the run. */
+/* Turns rates of the loader's own loop into rates of the run's account. */
 static void widen(struct whatif *w, int first, int end)
 {
 	for (int id = first; id < end; id++) {
@@ -288,7 +288,7 @@ static void widen(struct whatif *w, int first, int end)
 		w->batches_per_s[id] = whole_per_s(w, w->batches_per_s[id]);
 		w->low_per_s[id] = whole_per_s(w, w->low_per_s[id]);
 		w->high_per_s[id] = whole_per_s(w, w->high_per_s[id]);
-		/* Steps alone may be shorter beside fewer loads; that is no matter of input. */
+		/* Steps alone may be shorter beside fewer loads, which is no gain of input. */
 		if (w->batches_per_s[id] > w->ceiling_per_s)
 			w->batches_per_s[id] = w->ceiling_per_s;
 		if (w->low_per_s[id] > w->batches_per_s[id])
@@ -306,7 +306,7 @@ static bool has_slow_worker(const struct trace *trace)
 	return false;
 }
 
-/* Ideal input: the account without its waits. As far off as the run as it was may be. */
+/* Adds ideal input: the account without its waits, with the range of the run as it was. */
 static void add_ceiling(const struct finding *finding, struct whatif *w)
 {
 	w->gain[WHATIF_SYNTHETIC] = finding->gain_max - 1;
@@ -321,7 +321,7 @@ static void add_fewer(const struct trace *trace, struct replay_setup now, int32_
 {
 	now.workers = ret->fewer_workers = workers;
 	predict(trace, now, WHATIF_FEWER_WORKERS, ret);
-	/* They are to load as fast. */
+	/* Fewer workers are predicted only if they load as fast. */
 	if (ret->batches_per_s[WHATIF_FEWER_WORKERS] >= ret->own_per_s)
 		return;
 	ret->batches_per_s[WHATIF_FEWER_WORKERS] = NAN;
@@ -362,7 +362,7 @@ static void add_workers(const struct trace *trace, struct replay_setup now, stru
 	predict(trace, now, WHATIF_WORKERS_X2, ret);
 }
 
-/* All that follows from the trace; the loader's settings are known. */
+/* Predicts everything that follows from the trace and the loader's settings. */
 static void predict_all(const struct trace *trace, struct replay_setup now, struct whatif *ret)
 {
 	struct replay_setup other = now;
@@ -413,7 +413,7 @@ static struct replay_setup setup_of(const struct batch_series *series, const str
 
 	return (struct replay_setup){
 		.workers = trace->workers,
-		/* So that four times as much is a number, too; neither is replayed. */
+		/* Limited, so that four times as much does not overflow; neither is replayed. */
 		.prefetch_factor = prefetch <= REPLAY_SLOTS ? prefetch : REPLAY_SLOTS + 1,
 		.in_order = series->in_order != 0,
 		.restarts = series->persistent != 1,
@@ -437,7 +437,7 @@ static enum whatif_gap find_gap(const struct batch_series *series, const struct 
 	return trace->count < STALL_FEWEST ? WHATIF_GAP_LOADS : WHATIF_GAP_NONE;
 }
 
-/* The run as it was, which the replay has to find again. */
+/* Replays the run as it was, and compares the result with the run. */
 static void replay_baseline(const struct trace *trace, struct replay_setup now,
 			    double account_per_s, struct whatif *ret)
 {
@@ -450,10 +450,8 @@ static void replay_baseline(const struct trace *trace, struct replay_setup now,
 		ret->gap = WHATIF_GAP_OFF;
 		return;
 	}
-	/*
-	 * As it was is what was measured, without the replay's own error. The account leaves out a
-	 * last step that nobody saw end.
-	 */
+	/* The baseline is the measured rate, without the replay's own error. The account leaves out
+	 * a last step whose end was not seen. */
 	ret->own_per_s = fmax(trace->per_s, account_per_s);
 	ret->plain_correction = ret->own_per_s / result.batches_per_s;
 	ret->batches_per_s[WHATIF_BASELINE] = ret->own_per_s;
@@ -463,7 +461,7 @@ static void replay_baseline(const struct trace *trace, struct replay_setup now,
 	ret->step_ns = replayed_step_ns(&shared);
 }
 
-/* By the run's own demand, whatever its loads do. */
+/* The part of a core that others take, given the run's own demand. */
 static double find_core_lost(const struct share *share, const struct trace *trace)
 {
 	struct share alone = *share;
@@ -474,7 +472,7 @@ static double find_core_lost(const struct share *share, const struct trace *trac
 				   share_of_thread(&alone, threads, 1));
 }
 
-/* The part of the loads' time for which they were blocked by something outside; NAN: not known. */
+/* The part of the loads' time in which they waited for something outside; NAN: not known. */
 static double find_outside(const struct batch_series *s, const struct finding *f,
 			   const struct load_facts *facts)
 {
@@ -537,7 +535,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 		return 0;
 	ret->others_cores = share_wanted(&trace->share);
 	ret->core_lost = find_core_lost(&series->share, trace);
-	/* What passes between epochs. */
+	/* This is the time between epochs. */
 	ret->outside_ns = 1e9 / account_per_s - 1e9 / ret->own_per_s;
 	ret->ratio = finding->stall_ratio;
 	ret->ceiling_per_s = whole_per_s(ret, ret->own_per_s) * finding->gain_max;
@@ -556,7 +554,7 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 
 	if (!count)
 		return 0;
-	/* Nothing can be predicted: what was asked is said all the same. */
+	/* Where nothing can be predicted, the wishes are still listed. */
 	if (whatif->gap != WHATIF_GAP_NONE) {
 		memcpy(whatif->wishes, wishes, count * sizeof(*wishes));
 		whatif->wish_count = count;
@@ -614,7 +612,7 @@ struct whatif_gain whatif_gain_of(const struct whatif *whatif, int id)
 	};
 }
 
-/* Loads of another length, in as many workers (-1: in as many as there were): row WHATIF_MAX. */
+/* Predicts loads of another length in so many workers (-1: today's), in row WHATIF_MAX. */
 static int ask_apart(const struct batch_series *series, const struct finding *finding,
 		     int32_t workers, double load_factor, const struct whatif *whatif,
 		     struct whatif *ret)

@@ -8,17 +8,17 @@
 #include "analysis/statistics/stats.h"
 
 #define TRIM_SHARE    0.005
-#define BLAME         0.5  /* of what the ranks starved, and of what this one did */
-#define BLAME_OF_NEXT 3    /* times what the next rank is to blame for, or of several starves */
-#define GAIN_ERROR    0.04 /* of the time, in what would be saved */
-#define EQUALLY_BAD   0.5  /* of what the worst one starves */
-#define SLOPE_ERROR   0.1  /* what is lost is exact where the slope is 1 but for so much */
-#define LEAST_SLOPE   0.5  /* of a step's length by the wait in it: below it waits are hidden */
-#define SURE_ERRORS   2    /* ... by so many standard errors */
-#define NEARLY_BEHIND 0.8  /* of a step: a loader that needs more says how long steps are */
-#define ALWAYS_BEHIND 0.9  /* of a step: a loader that needs more never catches up */
+#define BLAME         0.5  /* of what all ranks starve, and of its own that is saved */
+#define BLAME_OF_NEXT 3    /* times what the next rank starves */
+#define GAIN_ERROR    0.04 /* share of the time: error of what would be saved */
+#define EQUALLY_BAD   0.5  /* share of what the worst rank starves */
+#define SLOPE_ERROR   0.1  /* the loss is exact where the slope is 1 within this */
+#define LEAST_SLOPE   0.5  /* of a step's length by its wait: with less the waits are hidden */
+#define SURE_ERRORS   2    /* standard errors by which the slope is less */
+#define NEARLY_BEHIND 0.8  /* share of a step: a loader that takes more of it sets the pace */
+#define ALWAYS_BEHIND 0.9  /* share of a step: a loader that takes more of it never catches up */
 
-/* The largest half percent of what the job lost: one event is no bottleneck. */
+/* Sums the largest half percent of what the job lost: one event is no bottleneck. */
 static int find_largest(const struct window_width *width, double *ret_largest_ns)
 {
 	float *waits = malloc((width->count + 1) * sizeof(*waits));
@@ -70,8 +70,8 @@ static double step_ns(const struct rank_group *group)
 }
 
 /*
- * Without a rank's waits the job is no faster than the slowest loader of the others. Where it is
- * as slow as this rank's loader, it does not become faster than the others' by more than that.
+ * The most that can be saved. Without a rank's waits the job is no faster than the slowest loader
+ * of the others; a job as slow as this rank's loader gains the loaders' difference at most.
  */
 static double most_saved(const struct rank_group *group, double own_ns, double others_ns,
 			 double time_ns)
@@ -104,12 +104,12 @@ static void limit_saved(const struct rank_job *job, const struct rank_group *gro
 					i == slowest ? second_ns : slowest_ns, time_ns));
 }
 
-/* How much longer steps are by a longer wait in them, and the standard error of that. */
+/* By how much a longer wait makes its step longer, and the standard error of that. */
 struct slope {
 	double value, error;
 };
 
-/* `blames`: only where a culprit waits longest; NULL: all. */
+/* Takes the windows in which a culprit waits longest; with `blames` NULL, all windows. */
 static struct slope find_slope(const struct window_width *width, const struct rank_blame *blames)
 {
 	struct stats_pairs p = {0}; /* of wait and pace */
@@ -127,7 +127,7 @@ static struct slope find_slope(const struct window_width *width, const struct ra
 	return (struct slope){slope, sqrt(fmax(p.yy - slope * p.xy, 0) / (p.count - 2) / p.xx)};
 }
 
-/* Do steps take no longer where these ranks wait longer? */
+/* Whether steps take no longer where these ranks wait longer. */
 static bool is_hidden(const struct rank_job *job, const struct rank_group *group,
 		      const struct window_width *width, const struct rank_blame *blames)
 {
@@ -141,12 +141,12 @@ static bool is_hidden(const struct rank_job *job, const struct rank_group *group
 	       slope.value + SURE_ERRORS * slope.error < LEAST_SLOPE;
 }
 
-/* Ranks that may be to blame, which are marked. */
+/* The ranks that may be to blame, which have is_culprit set. */
 struct suspects {
 	size_t worst, count;
-	double starved_ns; /* in steps that one of them is to blame for */
-	double next_ns;    /* the most that one of the others is */
-	double all_ns;     /* of the group's ranks */
+	double starved_ns; /* starving in steps that these ranks are to blame for */
+	double next_ns;    /* the most starving of any other rank */
+	double all_ns;     /* starving of all ranks of the group */
 	double saved_ns;
 };
 
@@ -173,7 +173,7 @@ static struct suspects sum_up(const struct rank_job *job, const struct rank_grou
 	return suspects;
 }
 
-/* The one that starves most where it was to blame. */
+/* Suspects the rank that starves most where it was to blame. */
 static struct suspects suspect_one(const struct rank_job *job, const struct rank_group *group,
 				   struct rank_blame *blames)
 {
@@ -188,8 +188,8 @@ static struct suspects suspect_one(const struct rank_job *job, const struct rank
 }
 
 /*
- * Those that starve alike, far more than each of the others. As long as one of them waits, the wait
- * of the next one shows nothing of what the others wait: at most what these starve all together.
+ * Suspects the ranks that starve alike, far more than each of the others. While one of them waits,
+ * another rank's wait does not show; the rest is taken to starve one after the other.
  */
 static struct suspects suspect_several(const struct rank_job *job, const struct rank_group *group,
 				       struct rank_blame *blames, double time_ns)
@@ -228,8 +228,8 @@ static struct suspects suspect_several(const struct rank_job *job, const struct 
 }
 
 /*
- * What the others wait while the culprits hold them up may come on top of what is saved, or remain,
- * and then the culprits wait as long now and then; and a step does not take the same time twice.
+ * Finds the range of the gain. What the others wait while the culprits hold them up may be saved,
+ * too, or remain, with the culprits waiting as long now and then. No time is saved twice.
  */
 static void find_gain(const struct rank_job *job, const struct rank_group *group,
 		      const struct rank_blame *blames, struct rank_finding *ret)
@@ -254,7 +254,7 @@ static bool are_to_blame(const struct suspects *suspects, double time_ns)
 	       suspects->saved_ns > BLAME * suspects->starved_ns;
 }
 
-/* Groups are judged one after the other: those of others stay as they are. */
+/* Takes the blame off this group's ranks; the ranks of other groups are judged apart. */
 static void acquit(const struct rank_job *job, const struct rank_group *group,
 		   struct rank_blame *blames)
 {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merge.h - parts of a job, each with some of its ranks, as the whole of it.
+ * merge.h - joins parts of a job, each with some of its ranks, to the whole job.
  *
- * First the frames of all parts (where each epoch lies, how wide bins of time are), then, part by
- * part, their windows: only one part's need be in memory. Epochs begin at multiples of the widest
- * window, so an epoch's windows can be moved to where the whole has that epoch.
+ * First the frames of all parts are merged (where each epoch lies, how wide bins of time are),
+ * then, part by part, their windows, so that only one part's need be in memory. Epochs begin at
+ * multiples of the widest window, so an epoch's windows can be moved to its place in the whole.
  */
 #pragma once
 
 #include "analysis/ranks/rank_job.h"
 
-/* The frame of one more part. The whole begins as all zero. 0 or -ENOMEM. */
+/* Merges the frame of one more part into the whole, which begins as all zero. 0 or -ENOMEM. */
 int merge_frame(struct rank_job *whole, const struct rank_job *part);
 
-/* All frames were merged. */
+/* Ends the merging of frames. */
 void merge_settle(struct rank_job *whole);
 
 /*
- * Adds what the part holds, whose windows are changed. `numbers`: of its ranks in the whole, whose
- * members have room for all. 0 or -ENOMEM.
+ * Adds the ranks of a part, whose windows are changed. `numbers` are its ranks' numbers in the
+ * whole, whose members have room for all. 0 or -ENOMEM.
  */
 int merge_add(struct rank_job *whole, struct rank_job *part, const int32_t *numbers);

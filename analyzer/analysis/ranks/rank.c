@@ -11,13 +11,13 @@
 #include "analysis/ranks/rank_place.h"
 #include "analysis/statistics/stats.h"
 
-#define AS_MANY    0.01  /* steps: more or fewer */
-#define MEET       0.5   /* how much the lengths of their steps have in common, at least, ... */
-#define VARY       0.005 /* ... if they differ by so much */
-#define BIN_STEPS  8     /* mean steps of the first rank a bin, or up to twice as many */
-#define EARLY_BINS (2 << (WINDOW_WIDTHS - 1)) /* others may begin so much before the first */
+#define AS_MANY    0.01  /* relative difference of numbers of steps that are the same */
+#define MEET       0.5   /* least correlation of the step lengths of ranks that meet, ... */
+#define VARY       0.005 /* ... if the lengths differ by this share */
+#define BIN_STEPS  8     /* mean steps of the first rank in a bin, or up to twice as many */
+#define EARLY_BINS (2 << (WINDOW_WIDTHS - 1)) /* bins by which others may begin before the first */
 
-/* Where the step of the job is; the first rank that has an epoch says how long it is. */
+/* Finds a step's place in the job; the first rank that has an epoch sets the epoch's length. */
 static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t batch,
 		     size_t *ret_index)
 {
@@ -50,7 +50,7 @@ static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t 
 	return 0;
 }
 
-/* In a bin a batch has the pace of a mean one, and the rank that is late has fewer of them. */
+/* Adds a batch to its bin with the pace of a mean batch, so that a late rank has fewer of them. */
 static int add_to_bin(struct rank_job *job, double at_ns, const struct window_part *part)
 {
 	struct window_part mean = *part;
@@ -62,7 +62,7 @@ static int add_to_bin(struct rank_job *job, double at_ns, const struct window_pa
 		       : 0;
 }
 
-/* Bins and origin are such that those of two parts of a job can be brought together. */
+/* Sets up bins and origin, so that those of two parts of a job can be joined. */
 static void begin_clock(struct rank_job *job, const struct finding *finding, double begin_ns)
 {
 	double step_ns = finding->own.time_ns / (double)finding->own.count;
@@ -178,15 +178,15 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 	return r;
 }
 
-/* Of the windows of one width that more than one rank was in. */
+/* Sums over the windows of one width that more than one rank was in. */
 struct sums {
 	int width; /* -1: none shows that the ranks meet */
 	double wait_ns, time_ns;
-	double starved_ns;                   /* where the longest wait starved: the longest, */
-	double excess_ns;                    /* how much longer than that of all others, */
-	double lag_ns;                       /* and how much longer its steps took */
-	double alone_wait_ns, alone_time_ns; /* of the other windows */
-	struct stats_pairs paces; /* of the rank that waited longest, and of the others */
+	double starved_ns;                   /* longest waits, in windows where they starved */
+	double excess_ns;                    /* how much longer these were than all others' */
+	double lag_ns;                       /* how much longer the steps of these ranks were */
+	double alone_wait_ns, alone_time_ns; /* sums over the other windows */
+	struct stats_pairs paces; /* of the rank that waited longest, and mean of the others */
 	size_t step_count;
 };
 
@@ -217,7 +217,7 @@ static struct sums sum_up(const struct windows *windows, int width)
 	return sums;
 }
 
-/* Are the others as slow as the rank that waits? `sign`: -1 where that one has fewer batches. */
+/* Whether others are as slow as the rank that waits; `sign` -1: that rank has fewer batches. */
 static bool is_together(const struct windows *windows, const struct sums *sums, int sign)
 {
 	size_t least = sums->width ? (size_t)RANK_WINDOWS << sums->width : 1;
@@ -227,8 +227,7 @@ static bool is_together(const struct windows *windows, const struct sums *sums, 
 	       sign * sums->lag_ns <= RANK_MOST_LAG * sums->excess_ns + RANK_NOISE * sums->time_ns;
 }
 
-/* By the narrowest windows that show that the ranks meet; by none, the sums are of the narrowest.
- */
+/* Sums the narrowest windows that show that ranks meet; width -1: none do. */
 static struct sums find_width(const struct windows *windows, size_t batch_count, int sign)
 {
 	struct sums sums, first = {.width = -1};
@@ -249,7 +248,7 @@ static struct sums find_width(const struct windows *windows, size_t batch_count,
 	return first;
 }
 
-/* Nothing speaks against it that ranks meet which never wait: do they go fast and slow together? */
+/* Whether ranks meet: if none waits, their steps must at least get longer and shorter together. */
 static bool do_meet(const struct sums *sums)
 {
 	const struct stats_pairs *c = &sums->paces;
@@ -259,7 +258,7 @@ static bool do_meet(const struct sums *sums)
 				     c->xy > MEET * sqrt(c->xx * c->yy)));
 }
 
-/* What is aligned, and of the rest the mean of the ranks. */
+/* Takes the sums of what is aligned, and the ranks' mean of the rest. */
 static void take_sums(const struct rank_group *group, const struct windows *grid,
 		      const struct sums *sums, struct rank_finding *ret)
 {
@@ -271,7 +270,7 @@ static void take_sums(const struct rank_group *group, const struct windows *grid
 		       fmax(group->sums.time_ns - (grid->time_ns - sums->alone_time_ns), 0) / ranks;
 }
 
-/* `by_clock`: the bins of the group; NULL: there are none. */
+/* `by_clock` has the bins of the group; NULL: there are none. */
 static int judge_group(const struct rank_job *job, const struct rank_group *group,
 		       const struct windows *by_clock, struct rank_blame *blames, bool *ret_meets,
 		       struct rank_finding *ret)
@@ -312,7 +311,7 @@ static int judge_group(const struct rank_job *job, const struct rank_group *grou
 		       : culprit_find(job, group, &grid->widths[clock.width], blames, ret);
 }
 
-/* Did all groups do as many steps? Else a step of one need not be a step of the other. */
+/* Whether all groups did as many steps; else a step of one need not be a step of the other. */
 static bool are_as_many(const struct rank_job *job)
 {
 	size_t least = SIZE_MAX, most = 0;
@@ -326,7 +325,7 @@ static bool are_as_many(const struct rank_job *job)
 	return (double)(most - least) <= AS_MANY * (double)most;
 }
 
-/* Each group by itself; the finding is that of the one that loses most. */
+/* Judges each group by itself; the finding is that of the one that loses most. */
 static int judge_groups(const struct rank_job *job, struct rank_blame *blames, bool *ret_meet,
 			struct rank_finding *ret)
 {
@@ -354,7 +353,7 @@ static int judge_groups(const struct rank_job *job, struct rank_blame *blames, b
 	return r;
 }
 
-/* All ranks as one group. */
+/* Makes one group of all ranks. */
 static int unite_all(const struct rank_job *job, struct rank_group *ret)
 {
 	int r = 0;
@@ -365,7 +364,7 @@ static int unite_all(const struct rank_job *job, struct rank_group *ret)
 	return r;
 }
 
-/* Groups that seem to be apart remain so, unless the clock says otherwise. */
+/* Whether the groups are apart: those that seem so are, unless the clock says otherwise. */
 static int are_apart(const struct rank_job *job, bool *ret)
 {
 	struct rank_finding *found = calloc(1, sizeof(*found));

@@ -15,9 +15,9 @@
  *   mean of the others') over what it waited longer, summed: 0 where all wait for each other, 1
  *   or more where none does. The narrowest windows (window.h) in which the lag is small count: of
  *   one step, or of as many as there are between two meetings.
- * - That is the most that a job can have lost: a rank that waits may still not be the last to
- *   arrive where another one computes longer. Where steps are longer by just what is waited in
- *   them it is exact.
+ * - The longest waits are the most that a job can have lost: a rank that waits may still not be
+ *   the last to arrive where another one computes longer. Where steps are longer by just what is
+ *   waited in them, the loss is exact.
  * - Where the ordinals do not tell (a rank was restarted, records are missing), time is cut into
  *   bins of several steps, with windows of bins; there the late rank may do no fewer
  *   batches than the others.
@@ -25,8 +25,8 @@
  *   the ranks of one do wait for each other, each is judged by itself, and the finding is that of
  *   the group which loses the largest share of its time. Groups that are as fast as each other
  *   cannot be told from ranks that meet, and stay together.
- * - Where neither shows that they wait for each other, they are judged one by one, and the job's
- *   ratio is that of all their time.
+ * - Where neither steps nor bins show that ranks wait for each other, they are judged one by one,
+ *   and the job's ratio is that of all their time.
  *
  * Memory is bounded: see WINDOW_MOST.
  */
@@ -39,28 +39,28 @@
 #include "analysis/account/series.h"
 #include "analysis/ranks/rank_job.h"
 
-#define RANK_MOST_LAG 0.2  /* beyond it ranks do not wait for each other, ... */
-#define RANK_NOISE    0.01 /* ... and by more than so much of the time */
-#define RANK_COMMON   0.9  /* of the batches must be aligned with another rank's */
+#define RANK_MOST_LAG 0.2  /* with more lag, ranks do not wait for each other, ... */
+#define RANK_NOISE    0.01 /* ... if it is more than this share of the time */
+#define RANK_COMMON   0.9  /* share of the batches that must be aligned with another rank's */
 
 /*
- * All zero is a job without ranks. Epochs ascend, and may be none: the clock is not known.
- * 0 or -ENOMEM.
+ * Adds a rank. A job begins as all zero. `epochs` ascend; without any, the clock is not known. 0 or
+ * -ENOMEM.
  */
 int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,
 	     const struct rank_epoch *epochs, size_t epoch_count);
 
 /*
- * `blames`: one for each rank, filled. The job's groups are then those of the finding, or one of
- * all ranks. 0 or -ENOMEM.
+ * Judges a job, and fills `blames`, one for each rank. The job's groups are then those of the
+ * finding, or one of all ranks. 0 or -ENOMEM.
  */
 int rank_judge(struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret);
 
-/* Of a rank it cannot be told whose its waits are: then of no other, and none is to blame. */
+/* Withdraws the verdict, and all blame, because one rank's waits may not be the training's. */
 void rank_doubt(struct rank_blame *blames, size_t count, struct rank_finding *job);
 
 void rank_free_windows(struct rank_job *job);
 void rank_done(struct rank_job *job);
 
-/* As JSON has it: "step", "clock", "none". */
+/* Names in JSON: "step", "clock", "none". */
 extern const char *const rank_alignment_names[RANK_ALIGNMENTS];

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #define FEWEST_CELLS 8
-#define APART_STEPS  128  /* fewer may all lie between two meetings, or nearly */
-#define APART_SHARE  0.03 /* the one takes longer by so much of a step, ... */
-#define APART_ERRORS 3    /* ... and by so many standard errors of it */
-#define ALIKE_STEPS 2     /* ranks that get further ahead of each other may belong apart, ... */
-#define ALIKE_SHARE 0.005 /* ... if it is more than so much of their steps */
+#define APART_STEPS  128  /* fewer steps may all lie between two meetings, or nearly */
+#define APART_SHARE  0.03 /* share of a step by which one takes longer, ... */
+#define APART_ERRORS 3    /* ... in standard errors, too */
+#define ALIKE_STEPS 2     /* steps: ranks that get further ahead of each other may be apart, ... */
+#define ALIKE_SHARE 0.005 /* ... if it is more than this share of their steps */
 
 static void pace_add(struct pace *pace, double step_ns)
 {
@@ -28,7 +28,7 @@ static void pace_add(struct pace *pace, double step_ns)
 		pace->cells[i] = pace->cells[2 * i] + pace->cells[2 * i + 1];
 }
 
-/* Of cells as wide as 1 << shift steps. */
+/* Cell `i` of a pace in cells of 1 << shift steps. */
 static double cell_of(const struct pace *pace, uint32_t shift, uint32_t i)
 {
 	const uint32_t each = UINT32_C(1) << (shift - pace->shift);
@@ -40,9 +40,8 @@ static double cell_of(const struct pace *pace, uint32_t shift, uint32_t i)
 }
 
 /*
- * How far the one gets ahead of the other at most, in steps; 0 where there are too few to say, and
- * INFINITY where they are surely apart: ahead by more than two of the widest windows explain, and
- * ever more.
+ * How many steps one gets ahead of the other at most; 0 where there are too few to say. INFINITY
+ * where they are surely apart: further ahead than two of the widest windows explain, and ever more.
  */
 static double pace_lead(const struct pace *one, const struct pace *other)
 {
@@ -113,7 +112,7 @@ int rank_group_find(struct rank_job *job, const struct pace *pace, int32_t *ret_
 			*ret_group = (int32_t)i;
 		}
 	}
-	/* What does not fit any more goes with those that are most like it. */
+	/* A rank for which there is no more room joins the nearest group. */
 	if (job->group_count && (nearest <= alike || job->group_count == RANK_GROUPS ||
 				 (job->group_count + 1) * steps > WINDOW_MOST))
 		return 0;
@@ -141,7 +140,6 @@ int rank_group_add(struct rank_group *group, const struct rank_group *other)
 	return window_unite(&group->by_step, &other->by_step);
 }
 
-/* Only those remain that are surely apart. */
 int rank_group_unite_alike(struct rank_job *job)
 {
 	size_t kept = 0;

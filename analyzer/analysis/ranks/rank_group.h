@@ -8,29 +8,29 @@
  * epochs counts as well, for a rank that validates, or saves, is waited for by the others; where it
  * is not known, the first step of an epoch is left out.
  *
- * While ranks are added, whoever may not meet the others gets a group of its own, because windows
- * can be brought together and never be taken apart. In the end only those stay apart that surely
- * are.
+ * While ranks are added, a rank that may not meet the others gets a group of its own, because
+ * windows can be joined but never taken apart. In the end only groups that surely are apart stay
+ * so.
  */
 #pragma once
 
 #include "analysis/ranks/rank_job.h"
 
 /*
- * By the host's clock, whatever the account goes by: it has all steps. What passes between two
- * epochs is of the next step, as it is in the ranks that wait for this one meanwhile.
+ * The pace of a rank by the host's clock, which has all steps, whatever clock the account goes by.
+ * Time between two epochs counts for the next step, as it does in the ranks that wait for this one.
  */
 struct pace rank_group_pace(const struct batch_series *series, const struct rank_epoch *epochs,
 			    size_t epoch_count);
 
-/* The group, of those that there are or a new one, for a rank of this pace. 0 or -ENOMEM. */
+/* Finds a rank's group by its pace, or makes a new one. 0 or -ENOMEM. */
 int rank_group_find(struct rank_job *job, const struct pace *pace, int32_t *ret_group);
 
-/* Counts the ranks of one with those of the other. */
+/* Adds the counts and times of more ranks. */
 void rank_group_count(struct rank_sums *sums, const struct rank_sums *more);
 
-/* Adds the ranks of the other, and leaves it as it is. 0 or -ENOMEM. */
+/* Adds the ranks of another group, which stays as it is. 0 or -ENOMEM. */
 int rank_group_add(struct rank_group *group, const struct rank_group *other);
 
-/* Only those remain that are surely apart. 0 or -ENOMEM. */
+/* Joins groups until only those remain that are surely apart. 0 or -ENOMEM. */
 int rank_group_unite_alike(struct rank_job *job);

@@ -10,18 +10,18 @@
 #include "analysis/account/stall.h"
 #include "analysis/ranks/window.h"
 
-#define RANK_WINDOWS 8 /* fewer, of several steps, show nothing: their ends weigh too much */
+#define RANK_WINDOWS 8 /* fewer wide windows show nothing: their ends weigh too much */
 
 #define RANK_GROUPS 64 /* at most */
 
 /* How fast a rank goes, from its begin to its end. */
 #define PACE_CELLS 64
 
-/* All zero has no steps. Partials hold it as it is. */
+/* How fast a rank goes. All zero has no steps. Partials hold it as it is. */
 struct pace {
 	float cells[PACE_CELLS]; /* how long 1 << shift steps took, in ns */
 	uint32_t shift, count;
-	float rest_ns; /* of fewer steps */
+	float rest_ns; /* of the steps since the last full cell */
 	uint32_t rest;
 };
 
@@ -57,34 +57,34 @@ static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t co
 /* Where a rank begins and ends. Partials hold it as it is. */
 struct rank_place {
 	double begin_ns, end_ns; /* of its first and last step, on a clock that the ranks share;
-				    NAN: not known */
-	int32_t epoch, batch;    /* the first one; batch < 0: it has none */
+				  * NAN: not known */
+	int32_t epoch, batch;    /* its first batch; batch < 0: it has none */
 };
 
 struct rank_blame {
-	int32_t group;     /* of the job's; -1: it has none */
-	double wait_ns;    /* of the job, for which the rank is to blame */
-	double starved_ns; /* of it, in steps in which a batch of the rank's was not there */
-	double saved_ns;   /* at most, what the job would gain if its batches were ready */
+	int32_t group;     /* number among the job's groups; -1: there are none */
+	double wait_ns;    /* what the job waited and the rank is to blame for */
+	double starved_ns; /* part of it, in steps in which the rank starved */
+	double saved_ns;   /* what the job would gain, at most, if the rank's batches were ready */
 	size_t step_count; /* steps that it is to blame for */
 	bool is_culprit;
 };
 
-/* Ranks that go as fast as each other. There are more of them than are said in the end. */
+/* Ranks that go as fast as each other. Some groups are joined in the end. */
 struct rank_group {
 	struct windows by_step;
 	struct rank_sums {        /* partials hold it as it is */
-		struct pace pace; /* of the first of them */
+		struct pace pace; /* of the first rank */
 		uint64_t rank_count, batch_count;
 		uint64_t known_count;    /* ranks whose account is known */
-		double wait_ns, time_ns; /* of their accounts */
+		double wait_ns, time_ns; /* sums over their accounts */
 	} sums;
 };
 
 struct rank_job {
 	struct rank_group *groups;
 	size_t group_count;
-	struct windows by_clock; /* of all ranks, and of bins of time */
+	struct windows by_clock; /* windows of bins of time, of all ranks */
 	struct rank_base {       /* partials hold it as it is */
 		int64_t epoch;
 		size_t base, length;
@@ -93,15 +93,15 @@ struct rank_job {
 	int64_t origin_ns, bin_ns, step_ns;
 	size_t rank_count;
 	struct rank_member {
-		float period_ns; /* how long its loader takes a batch; 0: not known */
+		float period_ns; /* how long its loader takes for a batch; 0: not known */
 		float wait_ns;
-		float starved_ns; /* of it, for batches that were not there */
+		float starved_ns; /* part of it, for batches that were not ready */
 		int32_t group;
 		struct rank_place place;
 	} * members; /* each rank */
 };
 
-/* Where the next epoch begins. No window straddles two: a part of the job may have others. */
+/* Where the next epoch begins. No window straddles two, as other parts may have other epochs. */
 static inline size_t rank_behind(const struct rank_base *epoch)
 {
 	const size_t widest = (size_t)1 << (WINDOW_WIDTHS - 1);
@@ -116,27 +116,26 @@ struct rank_finding {
 	bool starved;
 	double stall_ratio;   /* NAN: nothing is known */
 	double trimmed_ratio; /* without the largest half percent: one event makes no culprit */
-	double wait_ns;       /* that the job lost, at most; the mean of the ranks where alone */
-	bool is_exact;        /* not at most: steps are longer by what is waited in them */
-	int32_t hidden;       /* this one starves most, and no step is longer for it; -1: none */
+	double wait_ns;       /* what the job lost, at most; the ranks' mean if RANK_ALONE */
+	bool is_exact;        /* exact, not an upper bound: every wait lengthened its step */
+	int32_t hidden;       /* the rank that starves most without making steps longer; -1: none */
 	double time_ns;
 	int width;            /* steps after which the ranks meet, at most; 0: not by step */
 	double lag;           /* by step; NAN: no rank starved */
-	int32_t culprit;      /* as rank_add() numbers them, from 0; -1: none alone */
+	int32_t culprit;      /* the rank, as rank_add() counts from 0; -1: no single one */
 	size_t culprit_count; /* several may be to blame together: rank_blame has which */
-	double saved_ns;      /* if the batches of all these were ready: the best guess, ... */
-	double gain_least, gain_most; /* ... and the factors on speed between which it lies */
-	double blame_share;           /* of the culprits, or the largest; NAN: nothing was lost */
+	double saved_ns;      /* best guess of what is saved if all culprits' batches were ready */
+	double gain_least, gain_most; /* range of the factor on speed then */
+	double blame_share;           /* the culprits' share of the waits, or the largest; or NAN */
 	size_t step_count;
-	size_t shifted_count; /* ranks whose first batch has another number, ... */
-	int32_t shifted;      /* ... the first of them: steps may be aligned wrongly */
-	double apart_ns;      /* by so much a rank's clock seems to differ; 0: none does */
-	/* Where not all ranks wait for each other: those that do. The rest of this is of `group`.
-	 */
+	size_t shifted_count; /* ranks whose first batch has another number than most */
+	int32_t shifted;      /* the first of these ranks: steps may be aligned wrongly */
+	double apart_ns;      /* how far a rank's clock seems to be off; 0: none is */
+	/* The groups, where not all ranks wait for each other; all else here is then of `group`. */
 	struct rank_part {
 		double stall_ratio, wait_ns;
 		bool meets; /* they do wait for each other */
 	} groups[RANK_GROUPS];
-	size_t group_count; /* 0: it has none */
-	size_t group;       /* that loses the largest share of its time */
+	size_t group_count; /* 0: all ranks are one */
+	size_t group;       /* the one that loses the largest share of its time */
 };

@@ -10,7 +10,7 @@
 
 static_assert(sizeof(struct window) == 24, "a partial holds it as it is");
 
-/* 1: there is room for `count`, 0: there never will be. */
+/* Makes room for `count` windows. 1: there is room, 0: there never will be; or -ENOMEM. */
 static int reserve(struct window_width *width, size_t count)
 {
 	size_t capacity = width->capacity ? width->capacity : FIRST_WINDOWS;
@@ -55,13 +55,13 @@ static void join(struct window *window, const struct window *other)
 		longest = other->wait_ns;
 	if (!before.count)
 		return;
-	/* `longest` is that of the side that lost. */
+	/* `longest` is now the longest wait of the side that was not taken. */
 	window->second_ns = longest > window->second_ns ? longest : window->second_ns;
 	window->sum_ns = before.sum_ns + other->sum_ns;
 	window->count = before.count + other->count;
 }
 
-/* The rank's window is complete: to the job's. */
+/* Adds a rank's complete window to the job's. */
 static int flush(struct window_width *width, size_t rank)
 {
 	const struct window own = {
@@ -88,7 +88,7 @@ static void add_part(struct window_part *sum, const struct window_part *part)
 	sum->is_starved |= part->is_starved;
 }
 
-/* To the window of this width; one that is complete goes on to the next width. */
+/* Adds to a rank's window of this width. A window that is complete goes on to the next width. */
 static int add(struct windows *windows, int i, size_t index, size_t rank,
 	       const struct window_part *part)
 {

@@ -18,17 +18,17 @@
 #include <stdint.h>
 
 #define WINDOW_WIDTHS 7                 /* 1 << 0 to 1 << 6 steps */
-#define WINDOW_MOST   ((size_t)1 << 20) /* of one width */
+#define WINDOW_MOST   ((size_t)1 << 20) /* windows of one width */
 
 /* 24 bytes: how partials hold them, too. */
 struct window {
-	float wait_ns;           /* the longest of a rank */
-	float second_ns;         /* the longest of the others */
-	float pace_ns;           /* of the rank with the longest: how long its steps took */
-	float sum_ns;            /* of all paces */
-	int32_t rank;            /* that had the longest; of several the first */
+	float wait_ns;           /* longest wait of a rank */
+	float second_ns;         /* longest wait of the other ranks */
+	float pace_ns;           /* length of the steps of the rank that waited longest */
+	float sum_ns;            /* sum of the lengths over all ranks */
+	int32_t rank;            /* rank that waited longest; of several the first */
 	uint32_t count : 31;     /* ranks; 0: nothing is known */
-	uint32_t is_starved : 1; /* a batch of that rank's was, in these steps */
+	uint32_t is_starved : 1; /* that rank starved in these steps */
 };
 
 /* What one rank did in some steps. */
@@ -43,23 +43,23 @@ struct windows {
 	struct window_width {
 		struct window *list;
 		size_t count, capacity;
-		bool is_full;            /* more than WINDOW_MOST: empty, and stays so */
-		struct window_part part; /* of the rank that is being added: its last window, ... */
-		size_t index;            /* ... and which one that is */
+		bool is_full;            /* more than WINDOW_MOST: the list stays empty */
+		struct window_part part; /* last window of the rank that is being added, ... */
+		size_t index;            /* ... and its index */
 	} widths[WINDOW_WIDTHS];
 	size_t placed;           /* batches */
-	double wait_ns, time_ns; /* of these, over all ranks */
+	double wait_ns, time_ns; /* of these batches, over all ranks */
 };
 
 /* All zero holds nothing. Functions return 0 or -ENOMEM. */
 
-/* Adds a step of a rank. Steps ascend; after a rank's last comes window_end(). */
+/* Adds a step of a rank. Steps ascend; window_end() follows a rank's last step. */
 int window_add(struct windows *windows, size_t step, size_t rank, const struct window_part *part);
 int window_end(struct windows *windows, size_t rank);
 
 /*
- * Adds windows of other ranks: a list of one width, to those from `at` on. More than WINDOW_MOST:
- * the width is given up.
+ * Adds a list of other ranks' windows of one width, from place `at` on. A width with more than
+ * WINDOW_MOST windows is given up.
  */
 int window_merge(struct windows *windows, int width, size_t at, const struct window *list,
 		 size_t count);

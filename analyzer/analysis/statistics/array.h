@@ -13,7 +13,7 @@ static inline void *array_grown(void *list, size_t count, size_t size)
 	return count & (count - 1) ? list : reallocarray(list, count ? 2 * count : 1, size);
 }
 
-/* Makes this room in `list` itself. False: no memory. */
+/* Makes room for one more element in `list`. False: no memory. */
 #define ARRAY_GROW(list, count)                                                                    \
 	({                                                                                         \
 		void *array_list = array_grown(list, count, sizeof(*(list)));                      \

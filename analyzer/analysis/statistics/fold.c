@@ -49,7 +49,7 @@ double fold_log_gamma_tail(size_t shape, double sum)
 {
 	double n = (double)shape, term = 1, total = 1, i;
 
-	/* Half of it or more: no evidence, and the series below would be long. */
+	/* A probability of half or more is no evidence, and the series below would be long. */
 	if (!shape || sum <= n)
 		return 0;
 	/* e^-s sum of s^i / i! for i < n, from the last term down. */
@@ -62,13 +62,13 @@ double fold_log_gamma_tail(size_t shape, double sum)
 	return fmin(0, -sum + (n - 1) * log(sum) - lgamma(n) + log(total));
 }
 
-/* Sums of the rows of one block or more, on the way to an evidence. */
+/* Sums over rows, from which their evidence is found. */
 struct rows {
 	float total[FOLD_MOST];
 	double count;
 	double sum;
-	double square;     /* of values */
-	double row_square; /* of row sums */
+	double square;     /* sum of the squared values */
+	double row_square; /* sum of the squared row sums */
 };
 
 static void rows_clear(struct rows *rows, size_t period)
@@ -101,7 +101,7 @@ static double rows_evidence(const struct rows *rows, size_t period, float highes
 	excess = top / rows->count - mean;
 	if (!(excess > 0) || !(mean > 0))
 		return 0;
-	/* Both bounds are below what a quadratic gives; most blocks need no logarithm. */
+	/* This quadratic is above both bounds, so most blocks need no logarithm. */
 	bound = factor * rows->count * excess * excess *
 		fmax(1 / (mean * (1 - mean)), variance > 0 ? 0.5 / variance : 0);
 	if (bound < least)
@@ -119,7 +119,7 @@ static void add_columns(float *restrict total, const float *restrict x, size_t p
 		total[k] = x[k] + b[k] + c[k] + d[k] + e[k] + f[k] + g[k] + h[k];
 }
 
-/* `count` rows from place `begin` on; BLOCK of them, or fewer at the end of a segment. */
+/* Sums `count` rows from place `begin` on; BLOCK of them, or fewer at the end of a segment. */
 static void take_rows(struct rows *rows, const struct fold_series *s, size_t begin, size_t count,
 		      size_t period)
 {
@@ -152,7 +152,7 @@ static size_t row_count(const struct fold_segment *segment, size_t period)
 	return segment->count > first ? (segment->count - first) / period : 0;
 }
 
-/* Sum over blocks of max(0, E - ln P), which no phase needs to have in common. */
+/* Sum over blocks of max(0, E - ln P); each block may have a phase of its own. */
 struct scale {
 	size_t blocks;
 	double sum;
@@ -168,7 +168,7 @@ static void scale_add(struct scale *scale, const struct rows *rows, size_t perio
 		scale->sum += evidence - log_period;
 }
 
-/* Evidence of each segment that has rows enough. */
+/* ln p from the evidence of each segment that has rows enough. */
 static double log_p_by_segment(const struct fold_series *s, size_t period, double factor)
 {
 	struct rows all, block;

@@ -15,14 +15,14 @@
 
 #define FOLD_MOST 512 /* largest period that is folded */
 
-/* A stretch of values whose rows begin where `lead`, counted on, is a multiple of the period. */
+/* Values cut into rows of one period; a row starts where (index + lead) is a multiple of it. */
 struct fold_segment {
 	size_t begin;
 	size_t count;
 	size_t lead;
 };
 
-/* Where the first row of a segment begins in it. */
+/* How far behind its begin the first row of a segment begins. */
 static inline size_t fold_first_row(const struct fold_segment *segment, size_t period)
 {
 	size_t over = segment->lead % period;
@@ -33,7 +33,7 @@ static inline size_t fold_first_row(const struct fold_segment *segment, size_t p
 struct fold_series {
 	const float *x;        /* all segments' values */
 	const double *sums;    /* sums[i]: of x[0..i-1] */
-	const double *squares; /* the same of their squares */
+	const double *squares; /* squares[i]: of the squares of x[0..i-1] */
 	const struct fold_segment *segments;
 	size_t segment_count;
 	float highest;   /* of x */

@@ -25,7 +25,7 @@ static float value_of(uint32_t key)
 	return value;
 }
 
-/* Of the values that begin with `prefix`, how many have each value of the next bits. */
+/* Counts the values that begin with `prefix` by their next bits. */
 static void fill_level(struct stats_order *order, int level, uint32_t prefix)
 {
 	const unsigned shift = (unsigned)(LEVELS - 1 - level) * DIGIT_BITS;

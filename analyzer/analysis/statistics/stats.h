@@ -35,8 +35,8 @@ static inline bool stats_takes(const struct stats_column *column, size_t i)
 struct stats_order {
 	struct stats_column column;
 	size_t count;               /* values that are looked at */
-	size_t bins[3][STATS_BINS]; /* of the first bits; of those with a prefix, the next */
-	uint32_t prefix[3];         /* whose counts level 1 and 2 hold */
+	size_t bins[3][STATS_BINS]; /* counts by first bits; within a prefix, by the next */
+	uint32_t prefix[3];         /* the prefixes of which bins[1] and bins[2] count */
 	bool filled[3];
 };
 
@@ -69,7 +69,7 @@ double stats_deviation(const struct stats_moments *moments);
 /* Standard deviation over mean (n - 1); NAN for fewer than two values or a mean of 0. */
 double stats_cv(const struct stats_moments *moments);
 
-/* The same of pairs of values, and what they have in common. */
+/* Means of pairs of values, their deviations, and how these go together. */
 struct stats_pairs {
 	double count, x, y; /* means */
 	double xx, yy, xy;  /* sums of products of the deviations */
@@ -83,5 +83,5 @@ double stats_welch(const struct stats_moments *a, const struct stats_moments *b)
 /* Sorts values of which none is NAN, the smallest first. */
 void stats_sort(double *values, size_t count);
 
-/* The next of a sequence that is the same everywhere; any state will do to begin with. */
+/* The next number of a random sequence, which the first state decides; any state will do. */
 uint64_t stats_random(uint64_t *state);

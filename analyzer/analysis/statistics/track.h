@@ -10,8 +10,8 @@
  * neighbour can be slow for hundreds of them. A bootstrap over blocks of a fixed length then says
  * "different" of 24 to 53 % of pairs of equal runs (autocorrelation .99), and no length is
  * right for all. So the run is cut into blocks of many lengths, up to an eighth of it; each length
- * gives a variance of the mean, which what neighbouring blocks have in common makes larger, and the
- * widest interval of them counts.
+ * gives a variance of the mean, raised by the correlation of neighbouring blocks, and the widest
+ * interval counts.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ struct track {
 	double *numerator; /* TRACK_CELLS each; NULL until something is added */
 	double *denominator;
 	size_t count;  /* cells, the last of which need not be full */
-	size_t size;   /* batches a cell */
+	size_t size;   /* batches in each cell */
 	size_t filled; /* batches in the last cell */
 };
 
@@ -35,10 +35,10 @@ void track_done(struct track *track);
 struct estimate {
 	double value;    /* NAN: nothing was added */
 	double variance; /* NAN: too few batches */
-	double freedom;  /* degrees of */
+	double freedom;  /* degrees of freedom */
 };
 
-/* `least`: batches that a block should have at least. */
+/* `least` is how many batches a block should have at least. */
 struct estimate track_estimate(const struct track *track, size_t least);
 
 /* The quantile of Student's t that 97.5 % are below; freedom >= 3. */
