@@ -12,7 +12,7 @@
 	X(epoch)                                                                                   \
 	X(task)
 
-/* Parts of compute_ns, in the order of enum dlprof_part; the rest of it came after them. */
+/* Parts of compute_ns, in the order of enum dlprof_part; the rest of compute_ns came after them. */
 #define STEP_PARTS(X)                                                                              \
 	X(before_ns)                                                                               \
 	X(backward_ns)                                                                             \
@@ -63,7 +63,7 @@
 	X(h2d_ns)                                                                                  \
 	X(h2d_bytes)
 
-/* Of t_batch, known seconds later; and t_gpu_step. */
+/* Columns of t_batch that are known seconds later, and of t_gpu_step. */
 #define BATCH_GPU(X)                                                                               \
 	BATCH_COPIED(X)                                                                            \
 	X(gpu_busy_ns)                                                                             \
@@ -88,7 +88,7 @@
 	X(gap_host_ns)                                                                             \
 	X(gap_other_ns)
 
-/* t_gpu_call; NULL where which thread trains is not known. */
+/* Columns of t_gpu_call that are NULL where the training thread is not known. */
 #define GPU_CALL_TRAINING(X)                                                                       \
 	X(sync_ns)                                                                                 \
 	X(copy_ns)                                                                                 \
@@ -104,14 +104,14 @@
 
 #define BATCH_COLUMNS(X) BATCH_KEY(X) BATCH_SEEN(X) STEP_PARTS(X) BATCH_LOADED(X)
 
-/* What of a load is in none of its parts, as the view `load` has it. */
+/* The part of a load that is in no other part, as the view `load` has it. */
 #define BATCH_OTHER_SQL                                                                            \
 	"MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"          \
 	" - IFNULL(collate_ns, 0))"
 
 /*
- * What is summed over the batches of a loader: name of the sum, and of what. They are stored in
- * this order (pack.c): who changes it changes the pack's MAGIC.
+ * What is summed over the batches of a loader: LOAD_SUMS(name of the sum, what is summed). Packs
+ * hold the sums in this order (pack.c), so a change needs another MAGIC of packs.
  */
 #define LOAD_SUMS(X)                                                                               \
 	X(load_ns, "load_ns")                                                                      \

@@ -16,7 +16,7 @@
 #define MOST_TRIES 10
 #define NAME	   "/run.db"
 
-/* Of a write-ahead log: two numbers in it are new whenever it starts anew. */
+/* Bytes of a write-ahead log's head, in which two numbers change when the log is restarted. */
 #define WAL_HEAD 32
 
 int copy_bytes(int from, int to)
@@ -37,7 +37,7 @@ int copy_bytes(int from, int to)
 	return 0;
 }
 
-/* From where it stands into a new file. */
+/* Copies from where `in` stands into a new file. */
 static int copy_from(int in, const char *to)
 {
 	int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -45,7 +45,7 @@ static int copy_from(int in, const char *to)
 
 	if (r == 0 && fsync(out) < 0)
 		r = -errno;
-	/* Some file systems say only now that there was no room. */
+	/* Some file systems report only here that there was no room. */
 	if (out >= 0 && close(out) < 0 && r == 0)
 		r = -errno;
 	if (r < 0 && out >= 0)
@@ -84,7 +84,7 @@ static void look(const char *path, const char *wal, struct state *ret)
 	close(fd);
 }
 
-/* A log that the door refuses is not of this database, and the copy does without it. */
+/* Copies the log, if there is one, and unless the door refuses it as another database's. */
 static int copy_log(const char *path, const struct door *door, const char *copy)
 {
 	int log = door_open_log(path, door), r;
@@ -109,7 +109,7 @@ static int try_copy(const char *path, const char *copy)
 	unlink(wal_copy);
 	unlink(part);
 	r = door_look(path, &door);
-	/* What else lies beside it is not copied. */
+	/* A refusal of the files beside the database does not matter: they are not copied. */
 	if (r == -EUCLEAN && door.fd >= 0)
 		r = 0;
 	if (r == 0)

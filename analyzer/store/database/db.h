@@ -12,11 +12,11 @@ struct db;
 
 int db_begin(struct db *db);
 
-/* From the first row that a writer (write.h) writes on; if there is none, the end costs nothing. */
+/* Begins the transaction with a writer's (write.h) first row; without one its end costs nothing. */
 void db_begin_late(struct db *db);
 
 int db_commit(struct db *db);
 int db_rollback(struct db *db);
 
-/* What went wrong, for a person: "not a dlprof database". Never NULL. */
+/* An error in words for a person: "not a dlprof database". Never NULL. */
 const char *db_error(int error);

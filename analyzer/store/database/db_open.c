@@ -21,14 +21,14 @@
 #define WHOLE_BYTES      (1 << 20) /* some 9,000 batches */
 #define WHOLE_TRIES      3
 #define WHOLE_SQL        "PRAGMA cache_size = -64" /* KiB: its pages are in memory already */
-#define HEAD_BYTES       100 /* SQLite's: its counter of changes, how it is written, and more */
-#define MODES_AT         18  /* in it; 2: with a log */
+#define HEAD_BYTES       100 /* of SQLite: its counter of changes, how it is written, and more */
+#define MODES_AT         18  /* place in the head of the mode; 2: with a log */
 #define CLOSE_TRIES      40
 #define CLOSE_PAUSE_MS   50
 #define BUSY_MS          2000
-#define CHECKPOINT_PAGES 1000 /* as SQLite has it */
+#define CHECKPOINT_PAGES 1000 /* SQLite's own default */
 
-/* Empty, and in WAL mode: where it was written, its tables are in the log. */
+/* Whether an empty database in WAL mode has lost its log, which held the tables. */
 static bool lacks_log(struct db *db)
 {
 	int64_t tables = -1;
@@ -57,7 +57,7 @@ static int check_identity(struct db *db, int64_t *ret_version)
 	return *ret_version > DB_SCHEMA_VERSION ? -EPROTONOSUPPORT : 0;
 }
 
-/* Its name may stand in any text of the run. */
+/* Makes the run's host known to redact.h, since any text of the run may name it. */
 static void redact_host(struct db *db)
 {
 	ROWS *statement = NULL;
@@ -80,7 +80,7 @@ static int open_handle(const char *path, enum door_use use, struct db **ret_db)
 	return 0;
 }
 
-/* Sees that it is one of ours, and makes it ready to be read; otherwise closes it. */
+/* Checks that it is one of our databases, and makes it ready to be read; otherwise closes it. */
 static int check_read(struct db *db, const char *sql, const struct stat *file, struct db **ret_db)
 {
 	int64_t version;
@@ -113,7 +113,7 @@ static int open_checked(const char *path, enum door_use use, const char *sql,
 	return r < 0 ? r : check_read(db, sql, file, ret_db);
 }
 
-/* False: it could not be read, or was written meanwhile. */
+/* Reads a whole file. False: it could not be read, or was written meanwhile. */
 static bool read_whole(int fd, unsigned char *to, const struct stat *before)
 {
 	unsigned char head[HEAD_BYTES];
@@ -126,7 +126,7 @@ static bool read_whole(int fd, unsigned char *to, const struct stat *before)
 	       after.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
 }
 
-/* With a log that cannot be read in place: for want of its -shm or of locks, or for its owner. */
+/* Opens a copy if a log cannot be read in place: without -shm or locks, or another user's. */
 static int open_copy(const char *path, const struct stat *file, struct db **ret_db)
 {
 	char copy[4096];
@@ -142,8 +142,9 @@ static int open_copy(const char *path, const struct stat *file, struct db **ret_
 }
 
 /*
- * In WAL mode a database needs its -shm file even to be read, and any needs locks; another user's
- * folder, read-only media and network file systems have not always both.
+ * Whether an error may come from the place. A database in WAL mode needs its -shm file even to be
+ * read, and any needs locks; another user's folder, read-only media and network file systems may
+ * lack both.
  */
 static bool is_of_place(int error)
 {
@@ -160,7 +161,7 @@ static bool has_journal(const char *path)
 	return lstat(name, &status) == 0;
 }
 
-/* All of what is at rest and small; to be freed by sqlite3_free(). */
+/* Takes a whole file that is small and at rest; sqlite3_free() frees it. */
 static int take_whole(const char *path, struct door *door, unsigned char **ret)
 {
 	int r = -EAGAIN;
@@ -181,9 +182,9 @@ static int take_whole(const char *path, struct door *door, unsigned char **ret)
 }
 
 /*
- * Of a thousand finished runs on a network file system every lock and every page is a journey, and
- * yet a drain may take any of them up again. So a small one is read at once, and again if it was
- * written meanwhile.
+ * Opens a small database from memory. On a network file system every lock and page costs a journey,
+ * and a job may have a thousand runs; still, a drain may take any of them up again. So the file is
+ * read at once, and again if it was written meanwhile.
  */
 static int open_whole(const char *path, struct door *door, struct db **ret_db)
 {
@@ -206,14 +207,14 @@ static int open_whole(const char *path, struct door *door, struct db **ret_db)
 	return r;
 }
 
-/* Without SQLite's locks and files beside it. */
+/* Opens a database without SQLite's locks and files beside it. */
 static int open_apart(const char *path, const struct door *door, struct db **ret_db)
 {
 	return door->has_log ? open_copy(path, &door->file, ret_db)
 			     : open_checked(path, DOOR_SNAPSHOT, NULL, &door->file, ret_db);
 }
 
-/* Where it is, with locks if the place has them. */
+/* Opens a database where it is, with locks if the place has them. */
 static int open_in_place(const char *path, const struct door *door, struct db **ret_db)
 {
 	const bool at_rest = !door->has_journal && !door->is_logged;
@@ -221,12 +222,12 @@ static int open_in_place(const char *path, const struct door *door, struct db **
 
 	if (!door->file.st_size)
 		return -ENODATA;
-	/* As root, SQLite would give the files beside it to its owner. */
+	/* SQLite, run as root, would give the files beside it to the database's owner. */
 	if (door->is_foreign && (door->is_logged || door->has_journal))
 		return open_apart(path, door, ret_db);
-	/* One lock for all that is read, and a drain that takes it up again waits for its end. */
+	/* One lock holds for all that is read; a drain that takes it up again waits for its end. */
 	r = open_checked(path, DOOR_READ, at_rest ? "BEGIN" : NULL, &door->file, ret_db);
-	/* With a journal somebody is in the middle of a change. */
+	/* A journal shows that somebody is in the middle of a change. */
 	return is_of_place(r) && !door->has_journal ? open_apart(path, door, ret_db) : r;
 }
 
@@ -237,13 +238,13 @@ int db_open_read(const char *path, struct db **ret_db)
 	const bool is_whole = r == 0 && !door.has_journal && !door.is_logged &&
 			      open_whole(path, &door, ret_db) == 0;
 
-	/* SQLite's locks end when this process closes the file, so that comes first. */
+	/* SQLite's locks end when this process closes the file, so it is closed first. */
 	door_close(&door);
 	return r < 0 || is_whole ? r : open_in_place(path, &door, ret_db);
 }
 
 /*
- * Makes the schema in an empty file. A file that has tables is ours, which is known before anything
+ * Makes the schema in an empty file. A file that has tables is checked to be ours before anything
  * is written.
  */
 static int prepare_write(struct db *db, bool is_logged)
@@ -261,24 +262,24 @@ static int prepare_write(struct db *db, bool is_logged)
 		r = guard_check_write(db);
 	if (r == 0 && !tables)
 		r = db_run(db, "PRAGMA synchronous = OFF");
-	/* The change to a log is one page in one write, which needs no journal to be whole. */
+	/* Changing to a log writes one page at once, which needs no journal to be whole. */
 	if (r == 0 && !is_logged)
 		r = db_run(db, "PRAGMA journal_mode = MEMORY");
-	/* With a log readers never stop the writer. */
+	/* Readers never stop the writer of a log. */
 	if (r == 0)
 		r = db_run(db, "PRAGMA journal_mode = WAL");
 	if (r == 0 && !tables)
 		r = schema_create(db);
 	/*
-	 * NORMAL: nothing waits for the disk but a checkpoint: a power cut costs what the kernel
-	 * had not written yet, a kill nothing.
+	 * NORMAL: only a checkpoint waits for the disk. A power cut costs what the kernel had not
+	 * written yet; a kill costs nothing.
 	 */
 	if (r == 0)
 		r = db_run(db, "PRAGMA synchronous = NORMAL");
 	return r < 0 || version == DB_SCHEMA_VERSION ? r : schema_upgrade(db, version);
 }
 
-/* Nothing is written into what another user owns. */
+/* Looks at a file before it is written; another user's is refused. */
 static int look_to_write(const char *path, bool *ret_is_logged)
 {
 	struct door door;
@@ -286,7 +287,7 @@ static int look_to_write(const char *path, bool *ret_is_logged)
 
 	door_close(&door);
 	*ret_is_logged = door.is_logged;
-	/* A new file is its owner's alone, and with it what SQLite puts beside it. */
+	/* Only the owner may read a new file, and the files that SQLite puts beside it. */
 	if (r == -ENOENT)
 		return door_make(path, 0600);
 	if (r == 0 && door.file.st_uid != geteuid())
@@ -304,7 +305,7 @@ int db_open_write(const char *path, struct db **ret_db)
 		r = open_handle(path, DOOR_WRITE, &db);
 	if (r < 0)
 		return r;
-	/* Not even the log of what is not ours goes into it. */
+	/* The log of a file that is not ours is not written into it either. */
 	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	r = prepare_write(db, is_logged);
 	if (r < 0) {
@@ -317,7 +318,7 @@ int db_open_write(const char *path, struct db **ret_db)
 	return 0;
 }
 
-/* What is in the log goes into the file. */
+/* Moves what is in the log into the file. */
 static int empty_log(struct db *db)
 {
 	int64_t busy;
@@ -355,8 +356,8 @@ void db_be_lean(void)
 }
 
 /*
- * The log goes, too: when it is empty, only the mark in the file's head changes that there is one.
- * That is one write, and needs no journal and no waiting for the disk.
+ * Removes the log. When it is empty, only a mark in the file's head says that there is one; taking
+ * that off is one write, which needs no journal and need not wait for the disk.
  */
 static int remove_log(struct db *db)
 {
@@ -369,10 +370,10 @@ void db_close(struct db *db)
 {
 	if (!db)
 		return;
-	/* What is not committed goes in any case, and would be in the way until then. */
+	/* What is not committed is lost in any case, and would be in the way. */
 	if (db->writes && !sqlite3_get_autocommit(db->handle))
 		db_run(db, "ROLLBACK");
-	/* Refused while somebody reads; most readers are done soon, and none can do it later. */
+	/* A reader makes this fail; most readers are done soon, and none can do it later. */
 	if (db->writes)
 		sqlite3_busy_timeout(db->handle, 0);
 	for (int tries = 0; db->writes && tries < CLOSE_TRIES; tries++) {

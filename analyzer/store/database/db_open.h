@@ -9,29 +9,30 @@
  * that stored nothing). -EBADMSG: not SQLite, or damaged. -EMEDIUMTYPE: SQLite, but not ours.
  * -EPROTONOSUPPORT: of a newer dlprof. -ENOLINK: its write-ahead log was left behind.
  *
- * It may be anybody's: see guard.h. Reading may then fail with -ETIME or -ENOBUFS.
+ * The file may be anybody's (guard.h), so that reading may fail with -ETIME or -ENOBUFS.
  */
 int db_open_read(const char *path, struct db **ret_db);
 
 /*
- * Opens to write, as the drain does, and makes the tables if the file is empty or absent. The
- * errors of db_open_read(), and -EROFS, -ENOSPC, -EACCES; -EPERM: it is another user's.
+ * Opens a database to write, as the drain does, and makes the tables if the file is empty or
+ * absent. The errors of db_open_read(), and -EROFS, -ENOSPC, -EACCES; -EPERM: it is another user's.
  */
 int db_open_write(const char *path, struct db **ret_db);
 
-/* The time that it may take counts anew: others were read since the database was opened. */
+/* Counts the time that reading may take from now on, if others were read since this was opened. */
 void db_limit_renew(struct db *db);
 
 /*
- * Until db_thaw() the file does not change: what is written is in its log. -EBUSY: a reader is in
- * the way. For who copies the file meanwhile.
+ * Keeps the file unchanged until db_thaw(), for somebody who copies it: new rows go to the log.
+ * -EBUSY: a reader is in the way.
  */
 int db_freeze(struct db *db);
 void db_thaw(struct db *db);
 
-/* For a program of one thread that reads its own files only: no locks, no count of memory. First.
+/*
+ * First call of a program with one thread that reads its own files: no locks, no count of memory.
  */
 void db_be_lean(void);
 
-/* Leaves one plain file behind (no -wal, no -shm) if it was open to write. NULL is fine. */
+/* Closes a database; one open to write becomes one plain file (no -wal, no -shm). NULL is fine. */
 void db_close(struct db *db);

@@ -16,8 +16,8 @@
 
 #include "dlprof/units.h"
 
-#define HEAD_BYTES 100 /* of a database; sqlite.org/fileformat2.html, 1.3 */
-#define READ_MODE  19  /* a byte of it; 2: with a write-ahead log */
+#define HEAD_BYTES 100 /* head of a database; sqlite.org/fileformat2.html, 1.3 */
+#define READ_MODE  19  /* place of a byte in the head; 2: with a write-ahead log */
 
 #define MOST_LOOKS    3
 #define LOOK_PAUSE_MS 5
@@ -29,7 +29,7 @@
 static char words[PATH_MAX + 400];
 static bool has_refused;
 
-/* On these file systems every file looks as if anybody may write it (linux/magic.h has most). */
+/* On these file systems any file seems writable by anybody (linux/magic.h has most of them). */
 static const uint32_t without_modes[] = {
 	0x4D44,     /* FAT */
 	0x2011BAB0, /* exFAT */
@@ -84,7 +84,7 @@ static const char *kind_of(mode_t mode)
 	}
 }
 
-/* Where the file system has modes. */
+/* Whether others may write a file, on file systems that have modes. */
 static bool may_others_write(const char *path, const struct stat *file)
 {
 	struct statfs system;
@@ -97,7 +97,7 @@ static bool may_others_write(const char *path, const struct stat *file)
 	return true;
 }
 
-/* Before it is opened: a device does something then, and a pipe waits for its other end. */
+/* Looks before anything is opened: opening can start a device, or wait for a pipe's other end. */
 static int look_at_database(const char *path, struct stat *ret)
 {
 	char target[PATH_MAX];
@@ -116,7 +116,7 @@ static int look_at_database(const char *path, struct stat *ret)
 	return 0;
 }
 
-/* 0: nothing lies there, or what is accepted; *ret_size is -1, or its size. */
+/* 0: there is no such file, or one that is accepted. *ret_size is its size, or -1. */
 static int look_beside(const char *path, const char *end, uid_t owner, int64_t *ret_size)
 {
 	char name[PATH_MAX + sizeof(JOURNAL)];
@@ -171,7 +171,7 @@ static int look_at_neighbours(const char *path, uid_t owner, struct door *door)
 		return refuse("a %s lies beside it, though the database says that it has no log:"
 			      " what is in that log is not of this database; remove the log",
 			      LOG);
-	/* SQLite would take it for the rest of another database of that name, and delete it. */
+	/* SQLite would take it for the rest of another database's change, and delete it. */
 	if (journal > 0 && !door->file.st_size && !is_being_written(door->fd))
 		return refuse("a %s lies beside it, though there is nothing to undo: remove the"
 			      " journal",
@@ -217,8 +217,8 @@ int door_look(const char *path, struct door *ret)
 {
 	int r = look_once(path, ret);
 
-	/* A writer that begins or ends between two looks at its files leaves no such pair for long.
-	 */
+	/* A writer that begins or ends between two looks leaves a refused pair only for a
+	 * moment. */
 	for (int tries = 1; r == -EUCLEAN && tries < MOST_LOOKS; tries++) {
 		door_close(ret);
 		poll(NULL, 0, LOOK_PAUSE_MS);
@@ -242,7 +242,7 @@ int door_open_log(const char *path, const struct door *door)
 	return fd < 0 ? -errno : fd;
 }
 
-/* SQLite has seen that nobody is writing now, so that a journal with a head is a change's rest. */
+/* Whether SQLite would play a journal: nobody is writing, so one with a head is left over. */
 static bool is_hot(const char *journal)
 {
 	int fd = open(journal, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -265,7 +265,7 @@ static int refuse_hot(void)
 		JOURNAL);
 }
 
-/* What SQLite is about to open beside a database that went through door_open(). */
+/* Whether SQLite may open a file beside a database that went through door_open(). */
 static bool may_open(const char *name, int flags)
 {
 	const char *end = flags & SQLITE_OPEN_WAL ? LOG : JOURNAL;
@@ -305,7 +305,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
 	return unix_vfs->xOpen(vfs, name, file, flags, ret_flags);
 }
 
-/* SQLite's own way to files, with a look before each of them; NULL: out of memory. */
+/* SQLite's own file system, which asks may_open() before each file; NULL: out of memory. */
 static const char *vfs_name(void)
 {
 	static sqlite3_vfs own;
@@ -363,10 +363,10 @@ static int look(const char *path, enum door_use use)
 
 	door_close(&door);
 	snprintf(journal, sizeof(journal), "%s" JOURNAL, path);
-	/* SQLite does not look for it there. */
+	/* SQLite does not look for a journal there. */
 	if (r == 0 && use == DOOR_SNAPSHOT && door.has_journal && is_hot(journal))
 		return refuse_hot();
-	/* As SQLite would: whoever keeps a history says by the umask who may read it. */
+	/* As with SQLite, the umask decides who may read a new file. */
 	if (r == -ENOENT && use == DOOR_MAKE)
 		return door_make(path, 0644);
 	if (r == 0 && door.is_logged && door.is_foreign && use != DOOR_SNAPSHOT)
@@ -397,7 +397,7 @@ int door_open(const char *path, enum door_use use, struct sqlite3 **ret_handle, 
 	if (!vfs || (use == DOOR_SNAPSHOT && !uri))
 		return -ENOMEM;
 	has_refused = false;
-	/* One thread uses it, so that no call needs a lock. */
+	/* Only one thread uses the handle, so calls need no lock. */
 	*ret_sqlite = sqlite3_open_v2(uri ? uri : path, ret_handle,
 				      flags[use] | SQLITE_OPEN_NOMUTEX, vfs);
 	free(uri);

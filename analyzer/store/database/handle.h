@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handle.h - what an open database is: for the files of this folder, which all stand on it. */
+/* handle.h - the inside of an open database, for the files of this folder. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,18 +11,18 @@ struct sqlite3;
 
 struct db {
 	struct sqlite3 *handle;
-	uint64_t until_ns;  /* guard.h: of the process's CPU time; 0: without a limit */
-	int64_t most_bytes; /* ... of its memory */
-	double share;       /* ... of what a file of common size is allowed */
+	uint64_t until_ns;  /* limit of the process's CPU time, by guard.h; 0: none */
+	int64_t most_bytes; /* limit of its memory */
+	double share;       /* limits over those of a file of common size */
 	bool writes;
-	bool begins_late; /* the transaction: a writer begins it */
+	bool begins_late; /* the transaction has yet to begin: a writer begins it */
 };
 
-/* One statement, or several. */
+/* Runs one statement, or several. */
 int db_run(struct db *db, const char *sql);
 
-/* SQLite's result code as a negative errno. */
+/* Turns SQLite's result code into a negative errno. */
 int db_errno(int sqlite_result);
 
-/* Why statements are interrupted from now on: -ETIME or -ENOBUFS. */
+/* Says why statements are interrupted from now on: -ETIME or -ENOBUFS. */
 void db_interrupt(int error);

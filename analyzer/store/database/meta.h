@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* meta.h - the table of what is known of a run as a whole: its keys, and how to read them. */
+/* meta.h - the table of facts about a whole run: its keys, and how to read them. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,21 +18,21 @@ enum meta {
 
 const char *meta_key(enum meta meta);
 
-/* META_GPU_0 for any device; META_MAX: a key of no row. */
+/* The row of a key: META_GPU_0 for any device; META_MAX: there is none. */
 enum meta meta_find(const char *key);
 
-/* May a recorded process set it? */
+/* Whether a recorded process may set it. */
 bool meta_is_noted(enum meta meta);
 
-/* What --redact makes of a key's value. What is not known is not shown. */
+/* How --redact treats a key's value; that of an unknown key is not shown. */
 enum redact_kind meta_redact_kind(const char *key);
 
-/* Where a value goes: a `char *` or an `int64_t`, by the key's type. */
+/* Where the value of a key goes: a `char *` or an `int64_t`, by the key's type. */
 struct meta_field {
 	enum meta meta;
 	size_t offset;
 };
 
-/* Reads those keys: NULL and INT64_MIN where the run has none. To be freed also after an error. */
+/* Reads keys; NULL and INT64_MIN where the run has none. meta_free() also after an error. */
 int meta_read(struct db *db, void *ret, const struct meta_field *fields, size_t count);
 void meta_free(void *of, const struct meta_field *fields, size_t count);

@@ -15,17 +15,17 @@
 
 static bool is_on;
 
-/* A name and the word for it. The program keeps them to its end. */
+/* A name and the word that stands for it, kept until the program ends. */
 struct name {
 	enum redact_kind kind;
 	const char *text;
 	char word[];
 };
 
-static void *names; /* of tsearch(3), by kind and text */
+static void *names; /* a tree of tsearch(3), by kind and text */
 static size_t counts[REDACT_MAX];
 
-/* Names of hosts, the ones that stand in free text. */
+/* The names of hosts, which are also looked for in free text. */
 static struct name **hosts;
 static size_t host_count;
 
@@ -61,7 +61,7 @@ static void remember_host(struct name *name)
 		hosts[host_count++] = name;
 }
 
-/* The entry of a text of this kind, made with this word or the next number; NULL: no memory. */
+/* The word for a text of this kind: `word`, or the next number; NULL: no memory. */
 static const char *word_for(enum redact_kind kind, const char *text, const char *word)
 {
 	const struct name wanted = {.kind = kind, .text = text};
@@ -93,7 +93,7 @@ static bool is_of_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The host whose name stands at `at`, as a word; NULL: none. */
+/* The name of a host that stands at `at`, as a whole word; NULL: none. */
 static const struct name *host_at(const char *text, const char *at)
 {
 	if (at > text && is_of_word(at[-1]))
@@ -112,7 +112,7 @@ static bool has_slash(const char *at, size_t length)
 	return memchr(at, '/', length) || memchr(at, '\\', length) || *at == '~';
 }
 
-/* Behind the string in quotes that begins here, within its line; NULL: none does. */
+/* The end of the quoted string that begins here, within its line; NULL: there is none. */
 static const char *quoted_end(const char *text, const char *at)
 {
 	const char *end;
@@ -133,8 +133,8 @@ static const char *word_of(enum redact_kind kind, const char *at, size_t length)
 }
 
 /*
- * A path without quotes may hold blanks: nobody knows where it ends, so the rest of its line goes
- * with it.
+ * Redacts free text. A path without quotes may hold blanks, so its end is not known, and the rest
+ * of its line goes with it.
  */
 static void put_text(FILE *out, const char *text)
 {
@@ -196,7 +196,7 @@ static void put_command(FILE *out, const char *text)
 		fprintf(out, " %s", word_for(REDACT_ARGUMENTS, text, NULL));
 }
 
-/* What `put` makes of it, made once. */
+/* The result of `put` for a text, which is made only once. */
 static const char *made(enum redact_kind kind, const char *text, void (*put)(FILE *, const char *))
 {
 	const char *word = NO_MEMORY;
@@ -259,7 +259,7 @@ enum redact_kind redact_kind_of_column(const char *view, const char *column)
 		return REDACT_HOST;
 	if (strcmp(column, "job_id") == 0)
 		return REDACT_JOB;
-	/* Of a query over many jobs: whatever it calls its columns. */
+	/* A query over many jobs may call its columns anything. */
 	if (strcmp(view, "lake") == 0)
 		return strcmp(column, "cause") == 0 || strcmp(column, "verdict") == 0
 			       ? REDACT_NOT

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redact.h - --redact: names of files, folders, runs, hosts and jobs, command lines, and what the
- * program says by marks, come out as "file-3", "host-1". The same name is the same word throughout
- * an output, different names are different words, and a word tells nothing of the name but when it
- * was first seen.
+ * program says by marks, come out as "file-3", "host-1". The same name gives the same word
+ * throughout an output, different names give different words, and a word tells nothing of the name
+ * but when it was first seen.
  *
  * Every text of a database goes through here where it is read (rows_text()), so that no output can
  * forget it; the commands do the same with the paths of runs that they were given. Numbers, and
@@ -32,12 +32,12 @@ enum redact_kind {
 	REDACT_MAX
 };
 
-/* From now on. Without it all of the following return the text itself. */
+/* Redacts from now on. Without it the functions below return the text itself. */
 void redact_begin(void);
 bool redact_is_on(void);
 
-/* What to show of `text`, which may be NULL; lives as long as the program or as `text`. */
+/* What to show of `text`, which may be NULL; the result lives as long as the program or `text`. */
 const char *redact(enum redact_kind kind, const char *text);
 
-/* The kind of a column of a view; of a row of `meta`: meta.h. */
+/* The kind of a view's column; meta.h has that of a row of `meta`. */
 enum redact_kind redact_kind_of_column(const char *view, const char *column);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.h - a run, its loaders and the sums of their loads: answers to the questions of query.h. */
+/* run.h - a run, its loaders and sums of their loads: the answers to the questions of query.h. */
 #pragma once
 
 #include <math.h>
@@ -13,15 +13,15 @@
 
 #define QUERY_UNKNOWN SERIES_UNKNOWN
 
-/* For what is reckoned with: NAN instead. */
+/* A number to calculate with: NAN where it is not known. */
 static inline double query_known(int64_t value)
 {
 	return value == QUERY_UNKNOWN ? NAN : (double)value;
 }
 
 /*
- * What a run's meta holds: FACT(META_ id, type, member). Strings are NULL and numbers QUERY_UNKNOWN
- * where the run does not tell.
+ * What meta holds of a run: FACT(META_ id, type, member). Strings are NULL and numbers
+ * QUERY_UNKNOWN where the run does not tell.
  */
 #define RUN_FACTS(FACT)                                                                            \
 	FACT(RUN_ID, char *, id)                                                                   \
@@ -32,20 +32,20 @@ static inline double query_known(int64_t value)
 	FACT(FRAMEWORKS, char *, frameworks)                                                       \
 	FACT(CLOCK, char *, clock)     /* "host" or "gpu" */                                       \
 	FACT(GPU, char *, gpu)         /* its model */                                             \
-	FACT(GPU_0, char *, gpu_place) /* the same of the first device, and where it is */         \
+	FACT(GPU_0, char *, gpu_place) /* model and place of the first device */                   \
 	FACT(PATCH_MISSING, char *, patch_missing)     /* comma-separated; "": all were found */   \
-	FACT(DECODERS_PATCHED, char *, decoders_seen)  /* likewise: their calls were observed */   \
+	FACT(DECODERS_PATCHED, char *, decoders_seen)  /* libraries whose calls were observed */   \
 	FACT(DECODERS_HIDDEN, char *, decoders_hidden) /* "LIBRARY in MODULE,...": not observed */ \
 	FACT(SET, char *, set) /* DLPROF_SET: what loaders were to be made with */                 \
-	FACT(STOP_AFTER, int64_t, stop_after) /* batches, where dlprof ended it */                 \
+	FACT(STOP_AFTER, int64_t, stop_after) /* batches after which dlprof ended it */            \
 	FACT(NVTX, char *, nvtx) /* "recorded", or why its ranges are not though asked for */      \
 	FACT(START_UNIX_NS, int64_t, start_unix_ns)                                                \
 	FACT(START_NS, int64_t, start_ns)                                                          \
 	FACT(END_NS, int64_t, end_ns) /* QUERY_UNKNOWN while it records */                         \
 	FACT(CPUS, int64_t, cpus)                                                                  \
 	FACT(CPU_LIMIT_MILLI, int64_t, cpu_limit_milli) /* of a core: a limit below `cpus` */      \
-	FACT(MAIN_CPU_NS, int64_t, main_cpu_ns)         /* of the main process, in so much ... */  \
-	FACT(MAIN_CPU_OF_NS, int64_t, main_cpu_of_ns)   /* ... time */                             \
+	FACT(MAIN_CPU_NS, int64_t, main_cpu_ns)         /* of the main process, during ... */      \
+	FACT(MAIN_CPU_OF_NS, int64_t, main_cpu_of_ns)   /* ... this time */                        \
 	FACT(OTHER_CPU_NS, int64_t, other_cpu_ns)       /* of other programs, on these cores */    \
 	FACT(OTHER_CPU_OF_NS, int64_t, other_cpu_of_ns)                                            \
 	FACT(AFFINITY, int64_t, affinity)       /* cores it may run on, where a limit is below */  \
@@ -53,7 +53,7 @@ static inline double query_known(int64_t value)
 	FACT(MAIN_WAITED_NS, int64_t, main_waited_ns) /* ... could have run and had none */        \
 	FACT(WORKERS_RAN_NS, int64_t, workers_ran_ns)                                              \
 	FACT(WORKERS_WAITED_NS, int64_t, workers_waited_ns)                                        \
-	FACT(NEIGHBOURS, char *, neighbours) /* as drain/machine/neighbours.h has it */            \
+	FACT(NEIGHBOURS, char *, neighbours) /* text of drain/machine/neighbours.h */              \
 	FACT(SYNC, int64_t, synchronous) /* the consumer waits for its steps' ends; -1: unknown */ \
 	FACT(JOB_ID, char *, job_id)                                                               \
 	FACT(ATTEMPT, int64_t, attempt)                                                            \
@@ -69,20 +69,20 @@ struct run_info {
 	RUN_FACTS(X)
 #undef X
 	int64_t rank;
-	int64_t lost_count;		/* events that were dropped, all kinds */
+	int64_t lost_count;		/* events of all kinds that were dropped */
 	int64_t process_count;
-	int64_t doubt_count;		/* notes by which the verdict may be another's */
-	int64_t main_end_ns;		/* of the main process; QUERY_UNKNOWN: not seen */
-	bool is_gone;			/* it ran no exit handlers */
-	int64_t exit_status;		/* ... and ended so, as waitpid() has it */
+	int64_t doubt_count;		/* notes that make the verdict doubtful */
+	int64_t main_end_ns;		/* end of the main process; QUERY_UNKNOWN: not seen */
+	bool is_gone;			/* it ended without running exit handlers */
+	int64_t exit_status;		/* status of that end, as of waitpid() */
 	int64_t killed_count;		/* workers ended by a signal that tidies up nothing */
-	int64_t killed_worker, killed_status; /* ... one of them */
+	int64_t killed_worker, killed_status; /* one of these workers, and its status */
 };
 
 struct loader_info {
 	int64_t loader_id;
 	char kind[48];
-	int64_t workers;		/* QUERY_UNKNOWN where not observed, as below */
+	int64_t workers;		/* QUERY_UNKNOWN: not observed, also below */
 	int64_t prefetch_factor;
 	int64_t in_order;
 	int64_t persistent;
@@ -90,21 +90,21 @@ struct loader_info {
 	int64_t batch_count;		/* delivered */
 	int64_t epoch_count;
 	int64_t time_ns;		/* sum of wait and compute */
-	int64_t pid, tid;		/* who asked for its batches */
-	int64_t life_ns;		/* ... and when it began to be that program */
-	bool nested;			/* within another wait: no time of the thread's own */
-	char place[96];			/* where it is made, "train.py:41 in main"; "": not known */
+	int64_t pid, tid;		/* thread that asked for its batches */
+	int64_t life_ns;		/* when its process began to be this program */
+	bool nested;			/* asked within another wait: no time of the thread's own */
+	char place[96];			/* where it is made: "train.py:41 in main"; "": not known */
 };
 
 /* What a caller wants of a loader's delivered batches; -1: no limit. */
 struct batch_filter {
 	int64_t loader_id;
 	int64_t epoch;
-	int64_t first;			/* position among those of loader and epoch, from 0 */
+	int64_t first;			/* place among those of loader and epoch, from 0 */
 	int64_t last;			/* inclusive */
 };
 
-/* All of a loader's. */
+/* The filter for all of a loader's batches. */
 static inline struct batch_filter batch_filter_all(int64_t loader_id)
 {
 	return (struct batch_filter){.loader_id = loader_id, .epoch = -1, .first = -1, .last = -1};

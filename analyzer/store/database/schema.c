@@ -14,7 +14,7 @@
 
 #define MOST_NAME 64
 
-/* What came after version 1. Nobody wrote into t_gap and t_gpu_kernel before version 3. */
+/* What came after version 1. Versions 1 and 2 wrote nothing into t_gap and t_gpu_kernel. */
 static const char *const ADDED[] = {
 	"TABLE t_mark",    "VIEW mark",        "TABLE t_gap",   "VIEW gap",
 	"VIEW gpu_kernel", "TABLE t_gpu_step", "VIEW gpu_step", "TABLE t_gpu_device",
@@ -65,8 +65,8 @@ static const char INSERT_VIEW_SQL[] =
 	" NULL AS save_ns"
 
 /*
- * ... and the columns that tell that a table is the one we know. `lent`: what stands for an older
- * one that has the column `sign`; else an empty table does.
+ * Columns that tell a table of today from an older one. `lent` stands for an older table that has
+ * the column `sign`; otherwise an empty table does.
  */
 static const struct {
 	const char *table, *column, *sign, *lent;
@@ -106,7 +106,7 @@ static const struct {
 	 "CREATE TEMP VIEW t_batch AS SELECT *," NO_PARTS_SQL " FROM main.t_batch"},
 };
 
-/* Calls `take` with the name of each view of the schema and where its statement begins. */
+/* Calls `take` with the name of each view in the schema and the begin of its statement. */
 static int each_view(int (*take)(void *context, const char *name, const char *sql), void *context)
 {
 	static const char create[] = "\nCREATE VIEW ";
@@ -133,8 +133,8 @@ static int insert_view(void *context, const char *name, const char *sql)
 }
 
 /*
- * As CREATE VIEW, which reads all that is there again for each. This connection does not come to
- * know them, and never runs a view of the file: guard.c.
+ * Adds the views as CREATE VIEW would, but without reading all others again for each. This
+ * connection does not know them then, and never runs a view of the file: guard.c.
  */
 static int insert_views(struct db *db)
 {
@@ -176,7 +176,7 @@ int schema_create(struct db *db)
 	return db_commit(db);
 }
 
-/* Makes what the schema has under this name ("VIEW mark"): "" in the file, "TEMP " beside it. */
+/* Makes an object of the schema, such as "VIEW mark": in the file ("") or beside it ("TEMP "). */
 static int make(struct db *db, const char *where, const char *what)
 {
 	const char *at, *end = NULL, *kind = strchr(what, ' ');
@@ -294,7 +294,7 @@ static int lend_view(void *context, const char *name, const char *sql)
 	const struct promises *promises = context;
 	int r = schema_view(promises->db, name);
 
-	/* Those that begin with t_ are ours, as tables are. */
+	/* Views whose names begin with t_ are ours alone, like tables. */
 	if (r < 0 || strncmp(name, "t_", 2) == 0)
 		return r;
 	return promises->view(name, promises->context);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema.h - the tables and views of schema.sql: made, brought up to date, or lent to one that
- * only reads. Functions return 0 or a negative errno (db.h).
+ * schema.h - makes the tables and views of schema.sql, brings them up to date, or lends them to a
+ * connection that only reads. Functions return 0 or a negative errno (db.h).
  */
 #pragma once
 
@@ -9,20 +9,20 @@
 
 #include "store/database/handle.h"
 
-/* In an empty database. */
+/* Makes all of them in an empty database. */
 int schema_create(struct db *db);
 
-/* Of an older version, to what this one writes. */
+/* Brings an older version up to the one that this program writes. */
 int schema_upgrade(struct db *db, int64_t version);
 
-/* What an older version lacks, empty and for this connection alone. */
+/* Lends this connection what an older version lacks, empty. */
 int schema_lend(struct db *db);
 
 /*
- * Our own view of that name, for this connection: a file's own are never run. For statements that
- * read a view.
+ * Makes our own view of that name for this connection, before a statement reads it: a file's own
+ * views are never run.
  */
 int schema_view(struct db *db, const char *name);
 
-/* The same for all; calls `view` with the name of each that is a promise. */
+/* Makes all our views, and calls `view` with the name of each that is a promise. */
 int schema_each_view(struct db *db, int (*view)(const char *name, void *context), void *context);

@@ -17,7 +17,7 @@ struct export_cell {
 };
 
 struct export_sink {
-	/* The names of the columns, then each row. Not 0: stop. */
+	/* Gets the names of the columns, and then each row. A result that is not 0 ends it. */
 	int (*names)(const char *const *names, size_t count, void *context);
 	int (*row)(const struct export_cell *cells, size_t count, void *context);
 	void *context;
@@ -26,9 +26,9 @@ struct export_sink {
 /* Calls `view` with the name of each view that is a promise. */
 int export_views(struct db *db, int (*view)(const char *name, void *context), void *context);
 
-/* All rows of a statement, redacted as those of that view. 0, -errno, or what stopped it. */
+/* Gives all rows of a statement, redacted as the view's are. 0, -errno, or what ended it. */
 struct sqlite3_stmt;
 int export_rows(struct sqlite3_stmt *stmt, const char *view, const struct export_sink *sink);
 
-/* All rows of a view. -ENOENT: there is none of this name. 0, -errno, or what stopped it. */
+/* Gives all rows of a view. -ENOENT: there is none of this name. 0, -errno, or what ended it. */
 int export_view(struct db *db, const char *view, const struct export_sink *sink);

@@ -13,10 +13,10 @@
 #include "store/database/rows.h"
 #include "store/database/schema.h"
 
-#define WAIT_MS (10 * 60 * 1000) /* for other writers: hundreds may be at it */
+#define WAIT_MS (10 * 60 * 1000) /* for other writers, of which there may be hundreds */
 
 enum type { TEXT, INTEGER, REAL };
-/* Each engine that reads these tables knows these names, SQLite among them. */
+/* Types that all engines which read these tables know, SQLite among them. */
 static const char *const type_names[] = {"TEXT", "BIGINT", "DOUBLE PRECISION"};
 
 struct column {
@@ -24,7 +24,7 @@ struct column {
 	enum type type;
 };
 
-/* Each member of a row's struct is one of these. */
+/* A member of a row's struct. */
 union cell {
 	const char *text;
 	int64_t integer;
@@ -60,7 +60,7 @@ static const struct table_info {
 
 struct lake {
 	const char *path;
-	struct db db; /* its handle is NULL: */
+	struct db db; /* its handle is NULL until the first job: */
 	sqlite3_stmt *inserts[TABLES];
 	const char *job_id;
 	int64_t attempt;
@@ -98,7 +98,7 @@ const char *lake_table(size_t i)
 	return i < TABLES ? tables[i].name : NULL;
 }
 
-/* What `put` makes of it; NULL: out of memory. To be freed. */
+/* What `put` writes, as a string to be freed; NULL: out of memory. */
 static char *sql_of(void (*put)(FILE *out, size_t which), size_t which)
 {
 	char *sql = NULL;
@@ -121,7 +121,7 @@ static void put_schema(FILE *out, size_t which)
 	put_tables(out, " WITHOUT ROWID");
 }
 
-/* A batch that a damaged run has twice is there once. */
+/* The statement that adds a row. A batch that a damaged run has twice is stored once. */
 static void put_insert(FILE *out, size_t which)
 {
 	fprintf(out, "INSERT OR REPLACE INTO %s (", tables[which].name);
@@ -155,7 +155,7 @@ const char *lake_error(int error)
 	}
 }
 
-/* 1: the tables are there; 0: it is empty. */
+/* 1: the tables are there; 0: the file is empty; or -errno. */
 static int check_identity(struct db *db)
 {
 	int64_t count, id, version;

@@ -2,10 +2,9 @@
 /*
  * part.h - some ranks of a job in a file, as `dlprof-report fold -o` writes it.
  *
- * A head, then what is known of the job and each rank, the texts, and last the windows, by far the
- * most of it. Both halves have a check. What a file holds is not believed: a part that was read is
- * one that merge.h can take, whatever it says. Numbers are little-endian, as both of our
- * processors have them.
+ * It has a head, then facts about the job and each rank, then texts, and last the windows, by far
+ * the most. Both halves have a check. A file is not believed: merge.h can take any part that was
+ * read, whatever the file says. Numbers are little-endian, as both of our processors have them.
  *
  * Functions return 0 or a negative errno: -EMEDIUMTYPE is no part, -EPROTO of another version,
  * -ENODATA cut short, -EBADMSG damaged.
@@ -19,31 +18,31 @@
 
 #include "analysis/ranks/rank_job.h"
 
-#define PART_NONE UINT32_MAX /* there is no text */
+#define PART_NONE UINT32_MAX /* in place of a text's place: there is none */
 
-/* Of a rank what the report of a job and lake.def tell. */
+/* What the report of a job and lake.def tell of a rank. */
 struct part_rank {
 	int64_t rank;
 	uint64_t batch_count, steady_count, own_count;
 	double stall_ratio, wait_ns, time_ns, own_time_ns;
-	double load_ns, open_ns, read_ns, decode_ns; /* of its loads, as the two below; */
+	double load_ns, open_ns, read_ns, decode_ns; /* sums over its loads, like the next two; */
 	double read_bytes, storage_bytes;            /* NAN: not known */
-	float period_ns, step_wait_ns, starved_ns;   /* as rank_member has it */
+	float period_ns, step_wait_ns, starved_ns;   /* as in rank_member */
 	uint32_t group;
 	uint32_t verdict, cause;
 	uint32_t by_gpu, live;
-	uint32_t path, host, gpu; /* in the texts */
-	uint32_t ended;           /* ... how, if not well */
-	uint32_t is_terminated;   /* as rank_row has it */
+	uint32_t path, host, gpu; /* places of texts */
+	uint32_t ended;           /* place of a text: how it ended, if not well */
+	uint32_t is_terminated;   /* as in rank_row */
 	float alone_share;        /* NAN: not known */
 	uint32_t world_size;      /* 0: not known */
 	struct rank_place place;
 };
 
-/* What is said of a job as a whole: by the first rank. */
+/* What is said of the job as a whole, by its first rank. */
 enum part_word {
 	PART_JOB,    /* its id */
-	PART_RUN_ID, /* ... where it knows none */
+	PART_RUN_ID, /* id of the run, where it knows no job */
 	PART_COMMAND,
 	PART_CLUSTER,
 	PART_OWNER,
@@ -54,22 +53,22 @@ enum part_word {
 };
 
 struct part {
-	struct rank_job job; /* its windows are empty until they are read */
+	struct rank_job job; /* without windows until part_read_windows() */
 	struct part_rank *ranks;
 	char *text;
 	size_t text_bytes;
-	uint32_t words[PART_WORDS];                 /* in the texts */
+	uint32_t words[PART_WORDS];                 /* places of texts */
 	int64_t attempt, world_size, start_unix_ns; /* < 0: not known */
-	uint64_t check;                             /* of the windows */
+	uint64_t check;                             /* check of the windows */
 };
 
 int part_read(const char *path, struct part *ret);
 
-/* Those of the same file; rank_free_windows() is the caller's. */
+/* Reads the windows from the same file; the caller frees them by rank_free_windows(). */
 int part_read_windows(const char *path, struct part *part);
 void part_done(struct part *part);
 
-/* Is it one, in whatever state? */
+/* Whether a file is a part, in whatever state. */
 bool part_is(const char *path);
 
 /* Adds a text, or NULL. 0 or -ENOMEM. */
@@ -77,10 +76,10 @@ int part_add_text(struct part *part, const char *text, uint32_t *ret_at);
 const char *part_text(const struct part *part, uint32_t at);
 const char *part_word(const struct part *part, enum part_word word);
 
-/* Without any text. */
+/* Begins a part without any text. */
 void part_init(struct part *part);
 
-/* 0 or -ENOMEM; what cannot be written is the stream's error. */
+/* Writes a part. 0 or -ENOMEM; what cannot be written is the stream's error. */
 int part_write(const struct part *part, FILE *out);
 
 #endif

@@ -13,7 +13,7 @@ static double rate(int64_t ns, int64_t of_ns)
 	return ns >= 0 && of_ns > 0 ? (double)ns / (double)of_ns : NAN;
 }
 
-/* Of a core that threads had while they could run. */
+/* The share of a core that threads had while they could run. */
 static double rate_of_core(int64_t ran_ns, int64_t waited_ns)
 {
 	int64_t of_ns;
@@ -28,7 +28,7 @@ static bool is_sane(double value)
 	return value >= 0 && value <= MOST_CORES;
 }
 
-/* "t 0.0144 1.980 2.000;g ...": drain/machine/neighbours.h. */
+/* Reads "t 0.0144 1.980 2.000;g ...", as drain/machine/neighbours.h writes it. */
 static void read_neighbours(const char *text, struct share *share)
 {
 	struct share_neighbour n;
@@ -45,9 +45,7 @@ static void read_neighbours(const char *text, struct share *share)
 	}
 }
 
-/*
- * A process that came and went between two looks, or is in another container, counts as any group.
- */
+/* Adds what no neighbour explains as one more group: short-lived processes, other containers. */
 static void add_unseen(double other_cores, double own_share, struct share *share)
 {
 	double ran = other_cores;
@@ -80,7 +78,7 @@ void cores_read(const struct run_info *run, struct batch_series *series)
 	read_neighbours(run->neighbours, &series->share);
 	add_unseen(series->other_cores, fmin(series->main_share, series->worker_share),
 		   &series->share);
-	/* What others take of the cores is not taken a second time by our limit. */
+	/* Cores that our limit keeps from us are not also counted as taken by others. */
 	if (limit < affinity && !isnan(series->other_cores))
 		series->other_cores = fmax(series->other_cores - (affinity - limit), 0);
 }

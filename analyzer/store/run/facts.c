@@ -21,7 +21,7 @@ static const char *const kind_names[LOAD_WAIT_MAX] = {
 #undef WAIT_KIND
 };
 
-/* Sums of all loaders; floats do not overflow. */
+/* Sums over all loaders, as floats, which do not overflow. */
 static const char LOADS_SQL[] = "SELECT SUM(load_ns * 1.0), SUM(cpu_ns * 1.0),"
 				" SUM(blocked_ns * 1.0) FROM t_batch WHERE load_ns IS NOT NULL";
 
@@ -30,7 +30,7 @@ static const char MADE_SQL[] = "SELECT loader_id, AVG(tensor_count), AVG(batch_b
 
 static const char LOADED_SQL[] = ROWS_LOADERS "SELECT loader_id FROM part WHERE loader_id NOT NULL";
 
-/* Workers if there are any. Those of a later epoch took the place of those before. */
+/* The workers' use, else the main process's. Workers of later epochs replace earlier ones. */
 static const char USE_SQL[] =
 	"WITH role AS (SELECT CASE WHEN EXISTS (SELECT 1 FROM t_process WHERE role = 'worker')"
 	"  THEN 'worker' ELSE 'main' END AS role),"
@@ -43,7 +43,7 @@ static const char USE_SQL[] =
 	" (SELECT role = 'worker' FROM role)"
 	" FROM used";
 
-/* Who asks for the loader's batches; where no loader is known, the run's first thread. */
+/* The thread that asks for the loader's batches; without a known loader, the run's first thread. */
 static const char ASKER_SQL[] =
 	"SELECT IFNULL((SELECT pid FROM t_loader WHERE loader_id = ?1),"
 	"  (SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'pid')),"
@@ -53,7 +53,7 @@ static const char ASKER_SQL[] =
 static const char THREADS_SQL[] = "SELECT tid, cpu_ns, name FROM t_thread WHERE pid = ?1"
 				  " AND cpu_ns > 0 ORDER BY cpu_ns DESC, tid LIMIT 64";
 
-/* How long the first threads of the run's processes had a core, and how long they wanted one. */
+/* How long the first threads of the run's processes had a core, and how long they waited for it. */
 struct wanted {
 	int64_t main_ran_ns, main_waited_ns, workers_ran_ns, workers_waited_ns, schema;
 };
@@ -71,7 +71,7 @@ const char *load_wait_name(enum load_wait_kind kind)
 	return kind_names[kind];
 }
 
-/* NAN for what is no number, or below zero. */
+/* NAN for what is not a number, or is below zero. */
 static double known(sqlite3_stmt *stmt, int column)
 {
 	const int type = sqlite3_column_type(stmt, column);
@@ -90,7 +90,7 @@ static enum load_wait_kind kind_of(const char *name)
 	return LOAD_WAIT_OTHER;
 }
 
-/* The list has the longest first. */
+/* Takes the waits, longest first. */
 static int read_waits(struct db *db, struct load_facts *ret)
 {
 	struct tally_list list;
@@ -119,7 +119,7 @@ static int read_waits(struct db *db, struct load_facts *ret)
 	return r;
 }
 
-/* Of a core that is wanted and not had, the same part as of the threads that load. */
+/* Time without a core in loads: the same part of wanted time as over the loading threads' lives. */
 static double no_core(const struct wanted *wanted, bool by_workers, double cpu_ns, double rest_ns)
 {
 	const double ran_ns =
@@ -154,7 +154,7 @@ static int read_use(struct db *db, bool *ret_workers, struct load_facts *ret)
 static int read_loads(struct db *db, const struct wanted *wanted, bool by_workers,
 		      struct load_facts *ret)
 {
-	/* An imported run has no processes, and its loads were not looked into. */
+	/* An imported run has no processes, and its loads were not observed. */
 	const bool is_recorded = rows_any(db, "SELECT 1 FROM t_process LIMIT 1");
 	double cpu_ns = NAN, blocked_ns = NAN;
 	struct load_totals totals;
@@ -181,12 +181,12 @@ static int read_loads(struct db *db, const struct wanted *wanted, bool by_worker
 	return isnan(blocked_ns) || wanted->schema < SINCE_VERSION ? 0 : read_waits(db, ret);
 }
 
-/* What decoders made. */
+/* What decoders produced. */
 struct decoded {
 	double inflated_bytes, pixels, images;
 };
 
-/* What unpacks has no width class, and counts the bytes that it made. */
+/* Formats that only unpack have no width class, and count the bytes that they produce. */
 static int read_decoded(struct db *db, struct decoded *ret)
 {
 	struct tally_list list;
@@ -215,7 +215,7 @@ static int read_loader(struct db *db, int64_t loader_id, struct load_totals *ret
 	return batch_totals(db, &all, ret);
 }
 
-/* Files that are mapped are not read, but a device may have had to bring them. */
+/* Mapped files are not read, but a device may have had to bring them. */
 static void note_reads(const struct load_totals *totals, struct load_facts *ret)
 {
 	const double handed_out = ret->batch_bytes * query_known(totals->load_count);
@@ -229,7 +229,7 @@ static void note_reads(const struct load_totals *totals, struct load_facts *ret)
 			query_known(totals->open_count) / (double)totals->samples;
 }
 
-/* What all loaders together handed out; NAN where one of them is not known. */
+/* The bytes that all loaders handed out together; NAN where one loader's are not known. */
 static int sum_bytes(struct db *db, const double *bytes, const int64_t *ids, size_t count,
 		     double *ret_bytes)
 {

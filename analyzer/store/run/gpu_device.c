@@ -65,7 +65,7 @@ static int read_sums(struct db *db, const struct batch_filter *filter, struct gp
 	return r;
 }
 
-/* Of those that are there; of all where none is. */
+/* Reads the names of the listed devices; of all devices where none is listed. */
 static int read_names(struct db *db, struct gpu_device_list *list)
 {
 	bool none = list->count == 0;
@@ -91,7 +91,8 @@ int gpu_device_list_read(struct db *db, const struct batch_filter *filter,
 	int r;
 
 	ret_list->count = 0;
-	/* None of one device, none before version 5: a look at a million batches is saved. */
+	/* With one device, or before version 5, there are none: it saves a look at a million
+	 * batches. */
 	r = rows_any(db, ANY_SQL) ? read_sums(db, filter, ret_list) : 0;
 	return r < 0 ? r : read_names(db, ret_list);
 }

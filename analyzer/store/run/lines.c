@@ -9,7 +9,7 @@
 #include "store/database/meta.h"
 #include "store/database/rows.h"
 
-/* More than any drain writes; a file may hold anything. */
+/* Bounds that no drain reaches; a file may hold anything. */
 #define MOST_FRAMES 50000
 #define MOST_STACKS 50000
 #define MOST_DEPTH  256
@@ -25,17 +25,17 @@ static const char DOING_SQL[] =
 	"SELECT pid, worker_id, since_ns, seen_ns, role, frames FROM t_doing"
 	" ORDER BY worker_id, pid LIMIT ?1";
 
-#define OBSERVED "observed" /* what is noted of a run whose lines were */
+#define OBSERVED "observed" /* the note of a run whose lines were observed */
 
 static const struct meta_field FIELDS[] = {{META_LINES, offsetof(struct line_samples, reason)}};
 
 struct reader {
 	struct line_samples *samples;
-	int64_t *ids; /* of the frames, rising */
+	int64_t *ids; /* ids of the frames, ascending */
 	size_t places;
 };
 
-/* get() of the queue from which a worker takes what to load. */
+/* Whether a function is get() of the queue from which a worker takes tasks. */
 static bool is_queue(const char *file, const char *function)
 {
 	static const char queues[] = "/multiprocessing/queues.py";
@@ -70,7 +70,7 @@ static int read_frames(struct db *db, struct reader *reader)
 	return r;
 }
 
-/* The place of a frame, or that of none. */
+/* The place of a frame by its id; behind the last one if there is none. */
 static size_t place_of(const int64_t *ids, size_t count, int64_t id)
 {
 	size_t low = 0, high = count;
@@ -86,7 +86,7 @@ static size_t place_of(const int64_t *ids, size_t count, int64_t id)
 	return low < count && ids[low] == id ? low : count;
 }
 
-/* Appends the places of the frames that a text names, but for those that are not there. */
+/* Appends the places of the frames whose ids a text lists, but for unknown ones. */
 static int add_places(struct reader *reader, const char *text, size_t *ret_depth)
 {
 	struct line_samples *samples = reader->samples;
@@ -129,7 +129,7 @@ static int take_stack(struct reader *reader, sqlite3_stmt *stmt)
 
 	stack->count = rows_time(stmt, 3);
 	stack->ns = rows_time(stmt, 4);
-	/* Sums of what is less than a year do not wrap. */
+	/* Sums of numbers below a year do not wrap. */
 	if (r < 0 || role < 0 || phase < 0 || !stack->depth || stack->count <= 0 || stack->ns < 0 ||
 	    stack->ns > INT64_C(1) << 55 || stack->count > INT64_C(1) << 40) {
 		reader->places = places;
@@ -205,7 +205,9 @@ void lines_free(struct line_samples *samples)
 	*samples = (struct line_samples){0};
 }
 
-/* Finds the innermost frame, and the innermost of the user's. False: there is none, or it idles. */
+/*
+ * Finds the innermost frame, and the innermost of the user's. False: no frame, or an idle worker.
+ */
 static bool find_place(const char *at, const struct line_samples *samples, struct doing *ret)
 {
 	bool has_inner = false, has_own = false, is_in_queue = false;
@@ -218,7 +220,7 @@ static bool find_place(const char *at, const struct line_samples *samples, struc
 			break;
 		if (place == samples->frame_count)
 			continue;
-		/* Whoever asks the queue is no code of the user's: the loop of a worker. */
+		/* A queue that is not asked by the user's code is an idle worker's. */
 		if (is_in_queue && !frame->is_own && ret->role == LINE_ROLE_WORKER)
 			return false;
 		is_in_queue = frame->is_queue;

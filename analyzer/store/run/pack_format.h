@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pack_format.h - what lies in a pack: for pack.c, which reads it, and pack_write.c. */
+/* pack_format.h - the layout of a pack: for pack.c, which reads it, and pack_write.c. */
 #pragma once
 
 #include <stddef.h>
@@ -8,29 +8,29 @@
 #include "analysis/gpu/gpu_use.h"
 #include "store/database/run.h"
 
-#define PACK_MAGIC     UINT32_C(0x33637064) /* as this machine writes it */
+#define PACK_MAGIC     UINT32_C(0x33637064) /* in this machine's byte order */
 #define PACK_PART      ((size_t)1 << 16)
 #define PACK_RUNS      PACK_PART
 
-/* Part 0. */
+/* Part 0 of a pack. */
 struct pack_head {
 	uint32_t magic;
 	uint32_t size; /* of this struct */
 	int64_t batch_count, epoch_count, time_ns;
 	int64_t load_cpu_count;
 	double load_cpu_ns;
-	int64_t first_ns, last_ns, tail_begin_ns; /* of the series */
+	int64_t first_ns, last_ns, tail_begin_ns; /* as in batch_series */
 	double elsewhere_ns;
 	struct series_fetches fetches;
 	struct load_totals totals;
 	struct gpu_sums gpu;
 };
 
-/* Before the arrays of the other parts. */
+/* The head of each further part; its arrays follow. */
 struct pack_part {
 	uint32_t magic;
 	uint32_t count;
-	uint32_t columns; /* bits: which times are there */
+	uint32_t columns; /* bits: columns of times that are there */
 	uint32_t run_count;
 };
 

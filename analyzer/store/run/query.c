@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query.c - each question is one statement, run once. It reads tables: a file's views are whatever
- * its author wrote.
+ * query.c - each question is one statement, run once. It reads tables, since the author of a file
+ * may have written anything as its views.
  */
 #include "store/run/query.h"
 
@@ -24,7 +24,7 @@ static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FR
 				"  INTEGER) FROM t_meta WHERE key = 'rank'), 0),"
 				" (SELECT COUNT(*) FROM t_note WHERE level = 'doubt')";
 
-/* Loaders end their workers by SIGTERM (15), and a terminal all by SIGHUP (1) or SIGINT (2). */
+/* Other ends than SIGTERM (15) by loaders, or SIGHUP (1) and SIGINT (2) by a terminal. */
 static const char ENDS_SQL[] =
 	"SELECT m.exit = 'gone', m.exit_status, w.count, w.worker_id, w.exit_status, m.end_ns FROM"
 	" (SELECT COUNT(*) AS count, MIN(worker_id) AS worker_id, exit_status FROM t_process"
@@ -33,7 +33,7 @@ static const char ENDS_SQL[] =
 	"  (SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'pid') AND exit IS NOT 'exec'"
 	"  ORDER BY start_ns LIMIT 1) m";
 
-/* The thread of its first epoch speaks for all; where nobody says so, it is not nested. */
+/* The thread of the first epoch counts as the owner. Unknown nesting counts as none. */
 #define OWNER_SQL                                                                                  \
 	" pid, (SELECT MAX(tid) FROM t_epoch e WHERE e.loader_id = id.loader_id AND epoch ="       \
 	"  (SELECT MIN(epoch) FROM t_epoch f WHERE f.loader_id = id.loader_id)),"                  \
@@ -41,7 +41,7 @@ static const char ENDS_SQL[] =
 	" place, (SELECT MAX(start_ns) FROM t_process p WHERE p.pid = t_loader.pid AND"            \
 	"  start_ns <= number)"
 
-/* A loader may be known by its batches alone, where the record of its iterator was lost. */
+/* A loader whose iterator's record was lost is still known by its batches. */
 static const char LOADERS_SQL[] =
 	"WITH part AS (SELECT loader_id, epoch, COUNT(batch) AS batches,"
 	"  TOTAL(CASE WHEN batch IS NOT NULL THEN"
@@ -55,7 +55,7 @@ static const char LOADERS_SQL[] =
 	" CAST(IFNULL(ns, 0) AS INTEGER)," OWNER_SQL
 	" FROM id LEFT JOIN t_loader USING (loader_id) LEFT JOIN whole USING (loader_id)";
 
-/* The same without a look at the batches; their sums stand in the packs. */
+/* The same without a look at the batches, whose sums are in the packs. */
 static const char PACKED_SQL[] = ROWS_LOADERS
 	", id AS (SELECT loader_id FROM t_loader UNION"
 	"  SELECT loader_id FROM part WHERE loader_id IS NOT NULL)"
@@ -237,7 +237,7 @@ int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t
 	return ready_ns < end_ns ? end_ns - ready_ns : 0;
 }
 
-/* What was waited for memory to be freed once the batch was in hand, in wait and hand-over. */
+/* Adds the wait for memory to be freed, once the batch was in hand, to wait and hand-over. */
 static void add_free(struct batch_row *row, int64_t free_ns)
 {
 	if (free_ns <= 0 || row->wait_ns < 0)
@@ -247,7 +247,7 @@ static void add_free(struct batch_row *row, int64_t free_ns)
 		row->handover_ns = clamp_add(row->handover_ns, free_ns);
 }
 
-/* When it was handed out and when its step ended, and what of that was in no column. */
+/* Notes when a batch was handed out, when its step ended, and time between in no column. */
 static void span_row(struct batch_series *series, const struct batch_row *row, int64_t begin_ns,
 		     int64_t free_ns)
 {
@@ -296,10 +296,10 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 		.qdepth = rows_small(stmt, 11),
 	};
 
-	for (int i = 0; i < SERIES_TIMES - 2; i++) /* all but the parts of the wait */
+	for (int i = 0; i < SERIES_TIMES - 2; i++) /* without the parts of the wait */
 		row.times[i] = rows_time(stmt, i);
 	row.sample_ns = rows_time(stmt, 15);
-	/* At the start of an epoch there is more to take in than batches. */
+	/* In an epoch's first round more than batches is received. */
 	if (rows_time(stmt, 14) >= 0 && row.batch >= series->workers) {
 		series->receive_ns += (double)rows_time(stmt, 14);
 		series->receive_count++;
@@ -312,7 +312,7 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 	return series_append(series, &row);
 }
 
-/* Epochs `first` to `last` of a loader: what they waited for besides their batches. */
+/* Adds epochs `first` to `last` of a loader, with their waits outside of batches. */
 static int read_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t last,
 		       struct batch_series *series)
 {
@@ -335,7 +335,7 @@ static int read_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t 
 	return r;
 }
 
-/* Of some of an epoch's batches its start and end are no part. */
+/* Reads the filter's batches; an epoch's start and end belong to whole epochs only. */
 static int read_filtered(struct db *db, const struct batch_filter *filter,
 			 struct batch_series *series)
 {

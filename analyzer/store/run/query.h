@@ -12,7 +12,9 @@
 int query_run(struct db *db, struct run_info *ret_run);
 void run_info_done(struct run_info *run);
 
-/* All loaders, the one with the most time first; *ret_loaders is to be freed, NULL if none. */
+/*
+ * All loaders, that with the most time first; free *ret_loaders, which is NULL if there are none.
+ */
 int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count);
 
 /*
@@ -21,11 +23,13 @@ int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_c
  */
 int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series);
 
-/* Of a batch's wait, the part after it was finished; QUERY_UNKNOWN. */
+/* The part of a batch's wait after it was finished, or QUERY_UNKNOWN. */
 int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t load_begin_ns);
 
-/* Notes of level doubt, then warning, oldest first; *ret_notes and each to be freed. */
+/* Notes of level doubt, then warnings, oldest first; free *ret_notes and each of them. */
 int query_notes(struct db *db, char ***ret_notes, size_t *ret_count);
 
-/* What --set changed, a text for each loader and time: "train.py:16: workers 1 -> 4". Likewise. */
+/*
+ * What --set changed, one text a loader and time: "train.py:16: workers 1 -> 4". Free it likewise.
+ */
 int query_set(struct db *db, char ***ret_changes, size_t *ret_count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stages.h - the stages of a loader's pipeline, asked of a database. */
+/* stages.h - reads the stages of a loader's pipeline from a database. */
 #pragma once
 
 #include <stdint.h>
@@ -7,5 +7,5 @@
 #include "analysis/cause/stages.h"
 #include "store/database/db.h"
 
-/* Of what was seen while its batches were asked for; to be given to stages_done(). 0 or -errno. */
+/* Reads what was seen while its batches were asked for; call stages_done(). 0 or -errno. */
 int stages_read(struct db *db, int64_t loader_id, struct stages *ret);

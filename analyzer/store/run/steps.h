@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * steps.h - what a job of a thousand ranks asks of each of them. 0 or a negative errno (db.h).
- */
+/* steps.h - what a job of a thousand ranks reads of each of them. 0 or a negative errno (db.h). */
 #pragma once
 
 #include "analysis/ranks/rank.h"
 #include "store/database/run.h"
 
 /*
- * As query_loaders(), but of a run's only loader nothing is told beside its id: no batch is looked
- * at.
+ * Like query_loaders(), but of a run's only loader it tells the id alone, without a look at
+ * batches.
  */
 int steps_list_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count);
 
-/* When each epoch began to deliver, plus `offset_ns`, ascending; *ret_epochs is to be freed. */
+/* When each epoch began to deliver, plus `offset_ns`, ascending; free *ret_epochs. */
 int steps_read_epochs(struct db *db, int64_t loader_id, int64_t offset_ns,
 		      struct rank_epoch **ret_epochs, size_t *ret_count);

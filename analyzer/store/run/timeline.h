@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline.h - what happened when: the events of a run, as a statement of the caller's makes them,
- * one after the other; none is kept. Functions return 0, a negative errno (db.h), or what stopped
- * them.
+ * timeline.h - what happened when: the events of a run, as rows of the caller's statement, one
+ * after the other; none is kept. Functions return 0, a negative errno (db.h), or what ended them.
  */
 #pragma once
 
@@ -21,7 +20,7 @@
  */
 int timeline_begin(struct db *db);
 
-/* Of the batches, the `worst` longest waits (-1: all), and so many before and behind each. */
+/* The `worst` longest waits (-1: all), and so many batches before and behind each. */
 struct timeline_worst {
 	int64_t worst, before, behind;
 };
@@ -34,14 +33,14 @@ int timeline_add_part(struct db *db, const char *sql, const struct batch_filter 
 		      const struct timeline_worst *worst);
 
 struct timeline_event {
-	const char *lane;    /* NULL: it is in none */
-	int64_t at;          /* place of the lane among others */
-	const char *kind;    /* of those in trace.sql */
-	int64_t begin_ns;    /* QUERY_UNKNOWN, as is: */
+	const char *lane;    /* name of its lane; NULL: it has none */
+	int64_t at;          /* place of its lane among the lanes */
+	const char *kind;    /* a kind that trace.sql lists */
+	int64_t begin_ns;    /* QUERY_UNKNOWN: none, also in the next */
 	int64_t ns;
-	const char *members; /* a JSON object: name, arguments */
+	const char *members; /* members of a JSON object: name, arguments */
 };
 
-/* Every row of a statement; ?1: the whole run is shown. Strings live until `row` returns. */
+/* Gives each row of a statement, which has ?1 for a whole run. Strings live until `row` returns. */
 int timeline_events(struct db *db, const char *sql, bool is_whole,
 		    int (*row)(const struct timeline_event *event, void *context), void *context);

@@ -121,11 +121,11 @@ static int write_pack(struct db *db, sqlite3_stmt *stmt, const struct loader_inf
 		r = gpu_sums_count(db, &all, series->gpu_busy_ns, &head.gpu);
 	if (r == 0)
 		r = write_series(stmt, loader, series);
-	/* Last: without it there is no pack. */
+	/* The head is written last: without it there is no pack. */
 	return r < 0 ? r : insert(stmt, loader->loader_id, 0, &head, sizeof(head));
 }
 
-/* `stmt`: NULL where no packs are made. */
+/* `stmt` is NULL where no packs are made. */
 static int write_loader(struct db *db, struct writer *writer, sqlite3_stmt *stmt,
 			const struct loader_info *loader)
 {
@@ -137,7 +137,7 @@ static int write_loader(struct db *db, struct writer *writer, sqlite3_stmt *stmt
 	r = query_series(db, &all, &series);
 	if (r == 0 && stmt)
 		r = write_pack(db, stmt, loader, &series);
-	/* Last: it marks which batches are steady, which readers work out for themselves. */
+	/* This marks steady batches, which readers of a pack do themselves, so it comes last. */
 	if (r == 0 && series.count)
 		r = writer_theta(writer, loader->loader_id, stall_theta_ns(&series));
 	series_done(&series);

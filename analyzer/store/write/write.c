@@ -14,16 +14,16 @@
 #define SET(name)    #name " = ?, "
 #define UPDATE(name) #name " = excluded." #name ", "
 #define COUNT(name)  +1
-#define KEY          3 /* columns of a batch: loader_id, epoch, task */
+#define KEY          3 /* columns of a batch's key: loader_id, epoch, task */
 
-/* The steps of process ?1 that touch [?2, ?3). */
+/* Selects the steps of process ?1 that touch [?2, ?3). */
 #define IN_TIME                                                                                    \
 	" WHERE (loader_id, epoch, task) IN (SELECT loader_id, epoch, task FROM t_batch JOIN "     \
 	"(SELECT loader_id FROM t_loader WHERE pid = ?1) USING (loader_id) "                       \
 	"WHERE begin_ns + step_ns > ?2 AND begin_ns < ?3)"
 #define NOTHING(name) #name " = NULL, "
 
-/* To the total of the same name. */
+/* Adds to the total of the same name. */
 #define ADDED                                                                                      \
 	" ON CONFLICT DO UPDATE SET count = count + excluded.count, "                              \
 	"ns = CASE kind WHEN 'sample' THEN MAX(ns, excluded.ns) ELSE ns + excluded.ns END, "       \
@@ -66,9 +66,9 @@ void writer_close(struct writer *writer)
 	free(writer);
 }
 
-static int refused; /* SQLite's error, where prepare() gave NULL */
+static int refused; /* SQLite's error when prepare() returned NULL */
 
-/* When it is needed, which most never are. NULL is what step() knows. */
+/* Prepares a statement when it is first needed, which most never are. step() takes a NULL. */
 static sqlite3_stmt *prepare(struct writer *writer, int which)
 {
 	if (writer->db->begins_late && db_begin(writer->db) < 0) {
@@ -87,7 +87,7 @@ static int step(sqlite3_stmt *statement)
 	return statement ? sqlite3_step(statement) : refused;
 }
 
-/* As rows_bind(). */
+/* Prepares a statement and binds its values as rows_bind() does. */
 static sqlite3_stmt *bind(struct writer *writer, int which, const char *format, ...)
 {
 	sqlite3_stmt *statement = prepare(writer, which);
@@ -109,8 +109,10 @@ static void bind_numbers(sqlite3_stmt *statement, int *at, const int64_t *values
 	}
 }
 
-/* Only damaged memory holds a value that a column refuses. That row is left out: as an error it
- * would come back with every try, and keep all others from the database. */
+/*
+ * Runs a statement. A value that its column refuses comes from damaged memory, so that row is left
+ * out: an error would come back with every try, and keep all others from the database.
+ */
 static int finish(sqlite3_stmt *statement)
 {
 	int r = step(statement);
@@ -121,12 +123,12 @@ static int finish(sqlite3_stmt *statement)
 
 static_assert(sizeof(char *) == sizeof(int64_t), "numbers and texts are as long in a row");
 
-/* Of a row, how many numbers it is, all or those before its first text; and how many texts. */
+/* How many numbers a row has, all of them or those before its first text; and how many texts. */
 #define NUMBERS(row)	   (int)(sizeof(*(row)) / sizeof(int64_t))
 #define BEFORE(row, text) (int)(offsetof(__typeof__(*(row)), text) / sizeof(int64_t))
 #define FROM(row, text)	   (NUMBERS(row) - BEFORE(row, text))
 
-/* A struct whose members are numbers and then texts, in the order of the statement's places. */
+/* Writes a struct of numbers and then texts, in the order of the statement's places. */
 static int put(struct writer *writer, int which, const void *row, int numbers, int texts)
 {
 	sqlite3_stmt *statement = prepare(writer, which);
@@ -139,7 +141,7 @@ static int put(struct writer *writer, int which, const void *row, int numbers, i
 	return finish(statement);
 }
 
-/* Of a struct that begins with a step's key, the numbers from `first` on, and then the key. */
+/* Writes numbers, from `first` on, of a struct that begins with a step's key, and then the key. */
 static int put_step(struct writer *writer, int which, const void *values, int first, int count)
 {
 	sqlite3_stmt *statement = prepare(writer, which);
@@ -150,7 +152,7 @@ static int put_step(struct writer *writer, int which, const void *values, int fi
 	return finish(statement);
 }
 
-/* The one row of numbers that a statement gives, WRITE_UNKNOWN for NULL. 1; 0: none; or -errno. */
+/* Reads the one row of numbers of a statement, WRITE_UNKNOWN for NULL. 1; 0: no row; or -errno. */
 static int ask(sqlite3_stmt *statement, int64_t *ret, int count)
 {
 	int r = step(statement), found = r == SQLITE_ROW;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * write.h - put what the drain found into the database.
+ * write.h - puts what the drain found into the database.
  *
- * Every row can be written again: a drain that was killed reads again what it had not released.
- * Functions return 0 or a negative errno. WRITE_UNKNOWN becomes NULL; strings may be NULL.
+ * Every row can be written again: a drain reads again what a killed one had not released. Functions
+ * return 0 or a negative errno. WRITE_UNKNOWN becomes NULL; strings may be NULL.
  */
 #pragma once
 
@@ -25,10 +25,10 @@ void writer_close(struct writer *writer);
 int writer_meta(struct writer *writer, enum meta key, const char *value);
 int writer_meta_number(struct writer *writer, enum meta key, int64_t value);
 
-/* "KEY VALUE" of a recorded process, if it may say that (meta.def). */
+/* Writes "KEY VALUE" of a recorded process, if a process may set that key (meta.def). */
 int writer_meta_noted(struct writer *writer, const char *key, const char *value);
 
-/* A row is an array of numbers, and then texts: write.c binds them in this order. */
+/* A row has numbers, and then texts, in the order in which write.c binds them. */
 struct process_row {
 	int64_t pid, life_ns, ppid, worker_id, loader_id, stream, start_ns, end_ns;
 	int64_t exit_status;
@@ -39,7 +39,7 @@ struct process_row {
 
 int writer_process(struct writer *writer, const struct process_row *row);
 
-/* What a process used; see t_use in schema.sql. */
+/* What a process used; t_use in schema.sql has the meanings. */
 struct use_row {
 	int64_t pid, life_ns, runnable_milli, cores_allowed, private_begin_bytes, private_end_bytes,
 		major_faults, swapped_bytes;
@@ -53,7 +53,7 @@ struct thread_row {
 };
 
 int writer_thread(struct writer *writer, const struct thread_row *row);
-/* Takes back those of a process. */
+/* Removes the threads of a process. */
 int writer_no_threads(struct writer *writer, int64_t pid);
 
 struct loader_row {
@@ -61,29 +61,29 @@ struct loader_row {
 	const char *kind;
 };
 
-/* The loader's id, a new one where the process's loader of that number has none. */
+/* The loader's id; a new one where the process's loader of that number has none. */
 int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id);
 
 struct epoch_row {
 	int64_t loader_id, epoch, begin_ns, setup_ns, stream, generation, tid, nested;
 };
 
-/* The epoch, and whose the workers of its stream are. */
+/* Writes an epoch, and to which loader the workers of its stream belong. */
 int writer_epoch(struct writer *writer, const struct epoch_row *row);
 
-/* What its batches and its end tell of an epoch that is there. */
+/* What an epoch's batches and its end add to a row that is there. */
 struct epoch_seen {
 	int64_t tid, nested, stop_begin_ns, stop_ns;
-	int64_t save_ns; /* since it was told last */
+	int64_t save_ns; /* since the last time it was told */
 };
 
 int writer_epoch_seen(struct writer *writer, int64_t loader_id, int64_t epoch,
 		      const struct epoch_seen *seen);
 
-/* Where the program makes the process's loader of that number. */
+/* Writes where the program makes the process's loader of that number. */
 int writer_place(struct writer *writer, int64_t pid, int64_t number, const char *place);
 
-/* Which epoch a stream's generation is, and how many workers its loader has; -ENOENT. */
+/* Finds a stream's epoch by generation, and its loader's number of workers; -ENOENT. */
 int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generation,
 		      int64_t *ret_loader_id, int64_t *ret_epoch, int64_t *ret_in_order);
 
@@ -102,14 +102,14 @@ static inline void batch_values_init(struct batch_values *values)
 
 int writer_batch(struct writer *writer, const struct batch_values *values);
 
-/* What the load of a batch made. */
+/* What the load of a batch produced. */
 struct made_row {
 	int64_t loader_id, epoch, task, tensor_count, batch_bytes;
 };
 
 int writer_made(struct writer *writer, const struct made_row *row);
 
-/* A stage of a loader's pipeline; see t_stage in schema.sql. `parent`: a number as `number` is. */
+/* A stage of a loader's pipeline, see t_stage in schema.sql. `parent` is another one's `number`. */
 struct stage_row {
 	int64_t pid, number, parent, kernel, root, autotuned, parallel, capacity, threads;
 	const char *name, *kind;
@@ -117,7 +117,7 @@ struct stage_row {
 
 int writer_stage(struct writer *writer, const struct stage_row *row);
 
-/* What the stage of that number did in a window of time. */
+/* What a stage did in a window of time. */
 struct stage_sum_row {
 	int64_t begin_ns, window_ns, loader_id, epoch, elements, busy_ns, own_ns, cpu_ns, read_ns,
 		ready;
@@ -138,7 +138,7 @@ struct gpu_values {
 void gpu_values_init(struct gpu_values *values);
 int writer_gpu_step(struct writer *writer, const struct gpu_values *values);
 
-/* ... and one of several devices; see schema.sql. */
+/* What one of several devices did in that step; see schema.sql. */
 struct gpu_device_row {
 	int64_t loader_id, epoch, task, device, fed, busy_ns, idle_wait_ns, kernel_count,
 		graph_count, h2d_bytes, peer_bytes;
@@ -146,7 +146,7 @@ struct gpu_device_row {
 
 int writer_gpu_device(struct writer *writer, const struct gpu_device_row *row);
 
-/* How long the host was in calls of CUDA meanwhile. */
+/* How long the host was in calls of CUDA during that step. */
 struct gpu_call_values {
 	int64_t loader_id, epoch, task;
 #define X(name) int64_t name;
@@ -156,16 +156,14 @@ struct gpu_call_values {
 
 int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values);
 
-/* Takes back what was written of the GPU in the process's steps that touch [begin_ns, end_ns), if
- * any. */
+/* Removes GPU values in the process's steps that touch [begin_ns, end_ns); *ret_any: there were. */
 int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 		  bool *ret_any);
 
-/* The kernel's name as it is mangled, and as people read it. */
+/* Writes a kernel's mangled name, and its name as people read it. */
 int writer_kernel(struct writer *writer, int64_t id, const char *symbol, const char *name);
 
-/* Nothing is known of the GPU from begin_ns on; WRITE_UNKNOWN: no end yet. Ends at its
- * begin: there was none. */
+/* Writes a gap in the GPU's records; end_ns WRITE_UNKNOWN: not over; begin_ns: it was none. */
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 	       const char *why);
 
@@ -184,30 +182,30 @@ struct tally_row {
 int writer_live(struct writer *writer, const struct tally_row *row);
 
 /*
- * The segment's process is over: each tally becomes part of the totals, as it is, or as it was
- * written last (of the row only the place counts); then nothing of the segment is added any more.
+ * The segment's process is over. Each tally becomes part of the totals, as it is, or as it was
+ * written last (only the row's place counts); after writer_folded() nothing more is added.
  */
 int writer_total(struct writer *writer, const struct tally_row *row);
 int writer_fold(struct writer *writer, const struct tally_row *row);
 int writer_folded(struct writer *writer, const char *segment);
 int writer_is_folded(struct writer *writer, const char *segment, bool *ret_folded);
 
-/* What is not listed of this kind may have taken so much more. */
+/* Entries of this kind that are not listed may have taken this much more. */
 int writer_unlisted(struct writer *writer, const char *kind, int64_t ns);
 
 /* Keeps the heaviest totals of a kind. */
 int writer_trim(struct writer *writer, const char *kind, int64_t keep_count);
 
 int writer_slow(struct writer *writer, const struct slow_row *row);
-/* The stack under a slow operation; *ret_found: its row is there. */
+/* Writes the stack of a slow operation; *ret_found: the operation has a row. */
 int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *text,
 		 bool *ret_found);
 
-/* The id of a frame, a new one where it has none. */
+/* The id of a frame; a new one where it has none. */
 int writer_frame(struct writer *writer, const char *file, const char *function, int64_t line,
 		 int64_t *ret_id);
 
-/* So many more samples of a stack, which stand for so much time; see t_stack in schema.sql. */
+/* Adds samples of a stack, and the time that they stand for; see t_stack in schema.sql. */
 struct samples_row {
 	const char *role;
 	int64_t loader_id;
@@ -230,5 +228,5 @@ int writer_note(struct writer *writer, const char *level, const char *text);
 int writer_mark(struct writer *writer, int64_t ts_ns, int64_t pid, int64_t tid, int64_t ns,
 		const char *text);
 
-/* The threshold of every loader, once the run is over. */
+/* Writes a loader's threshold for starving, once the run is over. */
 int writer_theta(struct writer *writer, int64_t loader_id, int64_t theta_ns);
