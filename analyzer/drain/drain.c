@@ -20,17 +20,18 @@
 
 #define MS UINT64_C(1000000)
 
-#define ROUND_MS     450	/* between two looks: a row is in the database after two of them */
-#define GLANCE_MS    225	/* ... within which a ring may fill, or a process begin */
+#define ROUND_MS     450	/* between two rounds; a row is in the database after two */
+#define GLANCE_MS    225	/* between glances, as a ring may fill, or a process begin */
 #define AGAIN_MS     100	/* between looks at what is about to change */
-#define HURRY_MS     2		/* ... at the least, while rings fill fast */
-#define TALLY_MS     10000	/* totals by name, which are safe where they are */
-#define STACKS_MS    400	/* and then at most STACKS_MOST, and STACKS_PART of the time */
+#define HURRY_MS     2		/* shortest round, while rings fill fast */
+#define TALLY_MS     10000	/* totals by name, which are safe in their segments */
+#define STACKS_MS    400	/* pause after at most STACKS_MOST, or STACKS_PART times their
+				 * cost */
 #define STACKS_MOST  2
 #define STACKS_PART  4000
 #define RETRY_MS     1000	/* after an error of the database */
-#define GIVE_UP_MS   10000	/* ... once nobody records any more */
-#define LOCK_MS	     2000	/* for who looks at the run */
+#define GIVE_UP_MS   10000	/* ... where nobody records any more */
+#define LOCK_MS	     2000	/* for a report that looks at the run */
 #define REMOVE_TRIES 3
 
 static int open_store(struct drain *drain)
@@ -70,7 +71,7 @@ static void close_store(struct drain *drain)
 	losses_forget(&drain->losses);
 }
 
-/* True: it is time for the tallies. Notes that they were taken. */
+/* Whether it is time for the tallies; notes that they are taken then. */
 static bool begin_tally(struct drain *drain)
 {
 	uint64_t now = now_ns();
@@ -81,7 +82,7 @@ static bool begin_tally(struct drain *drain)
 	return true;
 }
 
-/* The program's line at exit says where its run is, as far as is known by then. */
+/* Tells where the run is, for the program's line at its exit. */
 static void tell(const struct drain *drain, struct segment *segment)
 {
 	char where[DELIVER_PATH];
@@ -103,7 +104,7 @@ static int tell_closed(void *context, const char *name)
 	return 0;
 }
 
-/* While their processes live: the modules are found through them. */
+/* Unwinds stacks while their processes live, through which the modules are found. */
 static int take_stacks(struct drain *drain)
 {
 	uint64_t begin = now_ns(), begin_cpu = cpu_ns(), cost;
@@ -123,7 +124,7 @@ static int take_stacks(struct drain *drain)
 	return r;
 }
 
-/* `is_last`: nothing is recorded any more. */
+/* `is_last`: no process records any more. */
 static int commit(struct drain *drain, bool is_last)
 {
 	bool tally = begin_tally(drain);
@@ -171,13 +172,14 @@ static int commit(struct drain *drain, bool is_last)
 	return 0;
 }
 
-/* Segments of processes that ended and whose records are all in the database. */
+/* Removes the segments of ended processes whose records are all in the database. */
 static void remove_done(struct drain *drain)
 {
 	for (size_t i = drain->count; i-- > 0;) {
 		const struct segment *segment = drain->segments[i];
 
-		/* The root's last one stays: it says that the run goes on, and what it is. */
+		/* The root's last segment stays: it shows that the run goes on, and which run it
+		 * is. */
 		if (!segment->dead || !segment->ended_noted || !segment_is_empty(segment) ||
 		    ((segment->header->flags & DLPROF_SEGMENT_ROOT) && !segment->later_ns))
 			continue;
@@ -198,7 +200,7 @@ static bool is_root_gone(const struct drain *drain)
 
 static int read_segment(struct drain *drain, struct segment *segment)
 {
-	/* Before the read, so that it reads all. */
+	/* The end is asked for first, so that the read that follows reads everything. */
 	bool ended = segment_poll(segment, is_root_gone(drain));
 	const struct life life = segment_life(segment);
 	int r;
@@ -221,7 +223,7 @@ static int read_rings(struct drain *drain)
 	for (size_t i = drain->count; i-- > 0;) {
 		int r = read_segment(drain, drain->segments[i]);
 
-		if (r == -EBADMSG) {	/* cut short under our hands */
+		if (r == -EBADMSG) {	/* the file was cut short while we read */
 			r = gather_leave(drain, drain->segments[i]->name, r);
 			gather_drop(drain, i);
 		}
@@ -246,14 +248,14 @@ static void set_pace(struct drain *drain)
 		drain->wait_ms = ROUND_MS;
 }
 
-/* Not if there is time for another look before it. */
+/* Whether to commit now: there is no time for another round before it is due. */
 static bool is_commit_due(const struct drain *drain)
 {
 	return drain->uncommitted > DLPROF_RING_CAPACITY / 4 ||
 	       now_ns() - drain->begun_ns + (uint64_t)drain->wait_ms * MS >= ROUND_MS * MS;
 }
 
-/* One look at everything; what became complete is committed if it is time, or if `now`. */
+/* Does a round: looks at everything, and commits complete rows if it is time, or if `now`. */
 static int do_round(struct drain *drain, bool now)
 {
 	size_t rows = 0;
@@ -282,7 +284,7 @@ static int do_round(struct drain *drain, bool now)
 	return r;
 }
 
-/* A look is much more work than this. */
+/* Whether a round is worth it; this is much less work than a round. */
 static bool is_look_worth(const struct drain *drain)
 {
 	for (size_t i = 0; i < drain->count; i++)
@@ -316,7 +318,7 @@ static void wait_for_round(const struct drain *drain, int ms)
 	free(ends);
 }
 
-/* All of them are stored. What cannot be removed the database tells of: this is its last change. */
+/* Removes the stored segments. The database's last change names those that cannot be removed. */
 static int remove_segments(struct drain *drain)
 {
 	char why[5000];
@@ -334,7 +336,7 @@ static int remove_segments(struct drain *drain)
 	return r < 0 ? r : db_commit(drain->db);
 }
 
-/* A run whose segments could not be removed is taken up again, and ended when it did before. */
+/* Whether the run ended before: one whose segments could not be removed is taken up again. */
 static bool is_finished(const struct drain *drain)
 {
 	struct run_info run;
@@ -347,7 +349,7 @@ static bool is_finished(const struct drain *drain)
 	return finished;
 }
 
-/* No process records any more: write what is left, and tidy up. */
+/* Ends the run, as no process records any more: writes what is left, and tidies up. */
 static int finish(struct drain *drain)
 {
 	int r;
@@ -368,7 +370,7 @@ static int finish(struct drain *drain)
 	if (r < 0)
 		return r;
 	r = remove_segments(drain);
-	/* Before the folder goes: whoever sees it gone may count on one plain file. */
+	/* This comes before the folder goes, whose absence promises one plain file. */
 	close_store(drain);
 	/* What cannot be delivered stays in the folder, to which the link leads. */
 	drain->over = home_finish(&drain->home) < 0 ||
@@ -376,7 +378,7 @@ static int finish(struct drain *drain)
 	return r;
 }
 
-/* A report may be looking at the run for a moment; another drain would keep it. */
+/* Locks the folder. A report may have it for a moment; another drain would keep it. */
 static int lock_folder(struct drain *drain, const char *path)
 {
 	int r;
@@ -414,7 +416,8 @@ int drain_run(const char *segment_dir, const char *database)
 				wait_for_round(&drain, drain.wait_ms);
 			continue;
 		}
-		/* A full disk may have room again: the rings keep what they can hold. */
+		/* A full disk may get room again, and meanwhile the rings keep what they can
+		 * hold. */
 		if (!failing_ns)
 			failing_ns = now_ns();
 		if (now_ns() - failing_ns > GIVE_UP_MS * MS &&
@@ -435,8 +438,8 @@ int drain_run(const char *segment_dir, const char *database)
 }
 
 /*
- * A batch is complete in the round after its own. A process that was killed just now may have
- * threads that are still ending: who seems to live is asked twice.
+ * Reads twice, since a batch is complete in the round after its own. A killed process may have
+ * threads that are still ending, so a process that seems to live is asked twice.
  */
 static int settle(struct drain *drain, struct recovered *ret)
 {
@@ -463,7 +466,7 @@ int drain_take_over(struct folder *folder, const char *database, struct recovere
 	home_init(&drain.home, database, folder->path);
 	r = settle(&drain, ret);
 	close_store(&drain);
-	if (r < 0) { /* It may have had to move. */
+	if (r < 0) { /* it may have to move */
 		home_failed(&drain.home, r);
 		folder_forget(&drain.folder);
 		r = settle(&drain, ret);

@@ -10,7 +10,7 @@
 
 
 #define NOTED_MOST  50
-#define LOST_ROUNDS 5	/* who removes it may still be doing so */
+#define LOST_ROUNDS 5	/* somebody may still be removing it */
 
 static bool is_open(const struct drain *drain, const char *name)
 {
@@ -36,7 +36,7 @@ bool gather_is_live(const struct drain *drain)
 	return !has_root && folder_has_root(drain->folder.path);
 }
 
-/* It stays as it is, for a person to look into; the drain leaves it alone. */
+/* Leaves a file as it is, for a person to look into; the drain does not look again. */
 int gather_leave(struct drain *drain, const char *name, int error)
 {
 	char text[5000];
@@ -51,7 +51,7 @@ int gather_leave(struct drain *drain, const char *name, int error)
 	return drain->writer ? writer_note(drain->writer, "warning", text) : 0;
 }
 
-/* The earlier one of two lives of a process ended when the later began, at the latest. */
+/* Of two lives of a process, the earlier one ended when the later began, at the latest. */
 static void order_lives(struct segment *one, struct segment *other)
 {
 	const struct dlprof_header *a = one->header, *b = other->header;
@@ -63,7 +63,7 @@ static void order_lives(struct segment *one, struct segment *other)
 	    (earlier->later_ns && earlier->later_ns <= later_ns))
 		return;
 	earlier->later_ns = later_ns;
-	earlier->ended_noted = false; /* it may have seemed to be the last one */
+	earlier->ended_noted = false; /* it may have seemed to be the last life */
 }
 
 static int add_segment(void *context, const char *name)
@@ -99,7 +99,7 @@ static int note_lost(struct drain *drain, const char *then)
 	return writer_note(drain->writer, "warning", text);
 }
 
-/* Somebody removed the folder. Open segments are still read; new processes make a new folder. */
+/* Follows a removed folder: open segments are still read; new processes make a new folder. */
 static int follow_folder(struct drain *drain)
 {
 	struct folder folder;

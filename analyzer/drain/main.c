@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dlprof-drain: started by the first process of a run that records, ended by the last. */
+/* main.c - dlprof-drain, started by the first process of a run that records, ended by the last. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@
 #include "store/database/db_open.h"
 
 /*
- * We came out of somebody else's process: its files, its signals, its folder and its process group
- * are not ours, and until here all signals are blocked. A pipe kept open here would keep
- * `train.py | tee` waiting for us. The session stays the host's: Linux schedules sessions as groups
- * (autogroup), and one of our own got no core for seconds where the training had them all.
+ * Leaves what came from the process that started us: its files, signals, folder and process group;
+ * until here all signals are blocked. A pipe kept open here would keep `train.py | tee` waiting for
+ * us. The session stays the host's: Linux schedules sessions as groups (autogroup), and a drain in
+ * its own session got no core for seconds where the training had them all.
  */
 static void leave_host(void)
 {
@@ -25,7 +25,7 @@ static void leave_host(void)
 	int null;
 
 	setpgid(0, 0);
-	/* Not by name: glibc has it as of 2.34. */
+	/* By number, since glibc has no function for it before 2.34. */
 	if (syscall(SYS_close_range, 0, ~0U, 0) < 0)
 		for (int fd = 0; fd < 65536; fd++)
 			close(fd);
@@ -34,13 +34,13 @@ static void leave_host(void)
 		dup2(null, 1);
 		dup2(null, 2);
 	}
-	/* A job that SIGTERM stops ends by itself. Then so do we, with all that it recorded. */
+	/* A job that SIGTERM stops ends by itself; the drain then ends with all its records. */
 	for (size_t i = 0; i < ARRAY_COUNT(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (chdir("/") < 0)
-		return;	/* then we keep the host's */
+		return;	/* the host's stay open then */
 }
 
 int main(int argc, char **argv)

@@ -16,7 +16,7 @@
 
 #define LOOK_MS	 50
 #define WAIT_MS	 5000	/* for a drain that is finishing */
-#define START_MS 1000	/* for a process that is starting a run, and cannot be seen from here */
+#define START_MS 1000	/* for a process that starts a run and cannot be seen from here */
 
 bool drain_is_live(const char *database)
 {
@@ -32,7 +32,7 @@ static bool is_empty(const char *database)
 	return stat(database, &status) == 0 && !status.st_size;
 }
 
-/* A drain that was killed while it closed the database has stored all; its log is left. */
+/* Closes a database that a drain, killed while closing, has stored whole but for its log. */
 static void close_database(const char *database)
 {
 	struct db *db;
@@ -41,7 +41,7 @@ static void close_database(const char *database)
 		db_close(db);
 }
 
-/* Whether it was recorded to its end on this machine. */
+/* Whether the run was recorded to its end on this machine. */
 static bool is_finished_here(const char *database)
 {
 	struct utsname machine;
@@ -62,8 +62,9 @@ static bool is_finished_here(const char *database)
 }
 
 /*
- * A run that has no segment is over, or was killed before it had one, or is about to have it. One
- * that stored something, and whose folder is not here, may go on, or have ended, elsewhere.
+ * Tidies up after a run without segments. It is over, was killed before it had one, or is about to
+ * have one. A run that stored rows, and whose folder is not here, may go on or have ended
+ * elsewhere.
  */
 static bool tidy(struct folder *folder, const char *path, const char *database, int waited_ms,
 		 bool *ret_live)
@@ -82,7 +83,7 @@ static bool tidy(struct folder *folder, const char *path, const char *database, 
 	return true;
 }
 
-/* A run without segments that could not be delivered: now, perhaps. */
+/* Delivers a run without segments, if that is possible now. */
 static int bring_home(const char *path, const char *database)
 {
 	struct home home;
@@ -91,7 +92,7 @@ static int bring_home(const char *path, const char *database)
 	return home_finish(&home);
 }
 
-/* One try. True: *ret_r is the result. */
+/* Tries once. True: *ret_r is the result. */
 static bool try(const char *path, const char *database, int waited_ms, int *ret_r,
 		struct recovered *ret)
 {
@@ -116,7 +117,7 @@ static bool try(const char *path, const char *database, int waited_ms, int *ret_
 	if (r != -EWOULDBLOCK)
 		return true;
 	ret->live = folder_is_recorded_into(path);
-	/* A drain that does not get on has what it cannot store. */
+	/* A drain that takes this long cannot store what it has. */
 	if (!ret->live && waited_ms >= WAIT_MS)
 		*ret_r = -EBUSY;
 	return ret->live || *ret_r;
@@ -149,7 +150,7 @@ static int count(void *context, const char *name)
 	return 0;
 }
 
-/* What nobody has taken out of the rings, or dropped where they were full. */
+/* Counts the records that nobody took out of the rings, and those that full rings dropped. */
 static int64_t count_missing(const char *path)
 {
 	struct count all = {.records = 0};

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * state.h - what drain.c and gather.c share: a drain at work, and which segments it has open.
- */
+/* state.h - a drain at work and its open segments, for drain.c and gather.c. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,7 +18,7 @@
 
 struct drain {
 	const char *database;
-	struct home home;		/* where it is written */
+	struct home home;		/* where the database is written */
 	struct folder folder;
 	struct segment **segments;
 	size_t count;
@@ -28,15 +26,15 @@ struct drain {
 	struct writer *writer;
 	struct join *join;
 	bool in_transaction;
-	uint64_t begun_ns;		/* the transaction */
+	uint64_t begun_ns;		/* begin of the transaction */
 	uint64_t tallied_ns;
-	uint64_t stacks_ns;		/* when to take the next ones */
-	uint64_t end_ns;		/* the newest end of a process */
-	bool over;			/* the run is, and its folder is gone */
+	uint64_t stacks_ns;		/* when stacks are due */
+	uint64_t end_ns;		/* newest end of a process */
+	bool over;			/* the run is over, and its folder gone */
 	int wait_ms;			/* until the next round */
 	size_t taken;			/* records in this round */
-	bool took;			/* there were some */
-	int tries;			/* to remove segments, a second apart */
+	bool took;			/* any records were taken */
+	int tries;			/* tries to remove segments, a second apart */
 	size_t uncommitted;		/* records since the last commit */
 	struct cores cores;
 	struct neighbours neighbours;
@@ -48,15 +46,15 @@ struct drain {
 };
 
 /*
- * Opens what is new in the folder, if it is time for a look, or `now`. Where the folder is gone, it
- * goes on with a new one.
+ * Opens what is new in the folder, if it is time for a look, or if `now`. If the folder is gone,
+ * makes a new one.
  */
 int gather(struct drain *drain, bool now);
 
-/* Leaves the file where it is, for `error`, and says so; nobody looks at it again. */
+/* Leaves a file where it is, because of `error`, and says so; it is not looked at again. */
 int gather_leave(struct drain *drain, const char *name, int error);
 void gather_drop(struct drain *drain, size_t index);
 
-/* Whether the run goes on; whether one life of a process of it does. */
+/* Whether the run goes on; whether a life of the same process goes on. */
 bool gather_is_live(const struct drain *drain);
 bool gather_is_life_live(const struct drain *drain, const struct life *life);

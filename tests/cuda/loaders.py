@@ -66,7 +66,7 @@ def mixed(name):
     done, said = judged(name, dict(PLAN, named=2), cuda=12)
     equal((said["verdict"], said["clock"]), ("highly_input_bound", "host"), name, "verdict")
     equal([n["text"].split(":")[0] for n in done.query("SELECT text FROM note WHERE text LIKE '%GPU loader%'")],
-          ["a GPU loader's kernels run on the same stream as others"], name, "note")
+          ["a GPU loader shares a stream with the training"], name, "note")
 
 
 def backward(name):

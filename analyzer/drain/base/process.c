@@ -11,7 +11,7 @@
 
 #include "dlprof/units.h"
 
-/* Where in the line of /proc/PID/stat: proc(5). */
+/* Places of fields in the line of /proc/PID/stat: proc(5). */
 enum {
 	FIELD_STATE = 3,
 	FIELD_FAULTS = 12,
@@ -25,7 +25,7 @@ enum {
 	FIELD_COUNT
 };
 
-/* Asked of every process of the machine again and again, so without stdio. */
+/* Every process of the machine is asked again and again, so this does without stdio. */
 size_t process_file_read(int32_t pid, const char *name, char *text, size_t size)
 {
 	char path[320];
@@ -92,7 +92,7 @@ bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret)
 
 int64_t process_used_ns(int32_t pid, const struct process_stat *stat)
 {
-	/* User's and kernel's time are cut off apart. */
+	/* The kernel cuts off user's and system's time separately. */
 	const int64_t most_ns =
 		stat->used_ns + 2 * ((int64_t)NS_PER_S / sysconf(_SC_CLK_TCK));
 	struct timespec used;
@@ -102,7 +102,7 @@ int64_t process_used_ns(int32_t pid, const struct process_stat *stat)
 	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) < 0)
 		return stat->used_ns;
 	ns = (int64_t)used.tv_sec * (int64_t)NS_PER_S + used.tv_nsec;
-	/* Where /proc is another namespace's, the number may be somebody else's. */
+	/* Where /proc is another namespace's, the number may mean another process. */
 	if (ns < stat->used_ns)
 		return stat->used_ns;
 	return ns < most_ns ? ns : most_ns;

@@ -112,9 +112,9 @@ static int note_consumer(struct join *join, const struct stream *stream, struct 
 }
 
 /*
- * A persistent stream that begins again is done with what it did before. An iterator that was left
- * half-way when its loader began another may still go on, but its last batch waits no longer for
- * the end of its step.
+ * Ends what a new epoch takes the place of. A persistent stream that begins again is done with its
+ * earlier epochs. An iterator that was left half-way may still go on after its loader began
+ * another, but its last batch waits no longer for the end of its step.
  */
 static void supersede(const struct join *join, const struct stream *stream, const struct ring *ring,
 		      const struct dlprof_event *event)
@@ -139,7 +139,7 @@ static void supersede(const struct join *join, const struct stream *stream, cons
 	}
 }
 
-/* What was freed just after the newest batch of a thread, which its next record tells. */
+/* Notes the time of freeing after a thread's newest batch, which the thread's next record tells. */
 static void take_free(const struct join *join, const struct ring *ring, uint64_t free_ns)
 {
 	struct entry *newest = NULL;
@@ -160,7 +160,7 @@ static void take_free(const struct join *join, const struct ring *ring, uint64_t
 		newest->free_ns = free_ns;
 }
 
-/* Any thread of a pool may take a batch; the one that waits for it is the main thread. */
+/* Any thread of a pool may take a batch, but the main thread waits for it. */
 static int64_t thread_of(const struct segment *segment, const struct ring *ring,
 			 const struct dlprof_event *event)
 {
@@ -224,8 +224,8 @@ static void end_step(struct stream *stream, const struct dlprof_event *event,
 	stream->left_ns = 0;
 	if (!last)
 		return;
-	/* The thread's waits for other loaders meanwhile are not compute; another thread's sum says
-	 * nothing about them. */
+	/* The thread's waits for other loaders meanwhile are no compute; another thread's sum tells
+	 * nothing of them. */
 	stream_end_step(stream, event->begin_ns,
 			ring == stream->last_ring
 				? event->batch.waited_ns
@@ -241,7 +241,7 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	stream->tid = ring->tid;
 	take_free(join, ring, event->batch.free_ns);
 	end_step(stream, event, ring);
-	/* iter() may have been another thread's, and a pool is known by its second thread. */
+	/* Another thread may have called iter(), and a pool shows by its second thread. */
 	if (stream->seen.tid == WRITE_UNKNOWN ||
 	    (event->flags & DLPROF_FLAG_POOL && stream->seen.tid != segment->header->pid)) {
 		stream->seen.tid = thread_of(segment, ring, event);
@@ -283,7 +283,7 @@ static int take_load(const struct join *join, struct stream *stream, struct segm
 	return 0;
 }
 
-/* It follows its load, which is still here. */
+/* Notes what a load made; this record follows the load, whose entry is still there. */
 static void take_made(struct stream *stream, const struct dlprof_event *event)
 {
 	struct entry *entry = entry_find(stream, event->task);
@@ -368,7 +368,7 @@ static int take_stop(struct join *join, struct stream *stream, const struct segm
 	stream->seen.stop_begin_ns = (int64_t)event->begin_ns;
 	stream->seen.stop_ns = (int64_t)event->duration_ns;
 	stream->seen_more = true;
-	/* How long its last step was is known only if the training goes on: supersede(). */
+	/* The length of its last step is known only if the training goes on: supersede(). */
 	if (is_dropped && stream->has_last && stream->last_ring == ring) {
 		stream->dropped_ns = event->begin_ns;
 		stream->dropped_waited_ns = event->batch.waited_ns;
@@ -422,7 +422,7 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	case DLPROF_EVENT_MADE:
 	case DLPROF_EVENT_PARTS:
 		break;
-	default: /* of a damaged ring */
+	default: /* from a damaged ring */
 		return 0;
 	}
 	r = find_stream(join, event, &stream);
@@ -455,7 +455,8 @@ static void drop_done(struct join *join)
 	while (*link) {
 		struct stream *stream = *link;
 
-		/* Not at once: a worker's last records may come a round later. */
+		/* A closed stream stays for a while, as a worker's last records may come a round
+		 * later. */
 		if (stream->closed && !stream->count && join->round - stream->closed_round > 2) {
 			*link = stream->next;
 			stream_free(stream);
@@ -465,7 +466,7 @@ static void drop_done(struct join *join)
 	}
 }
 
-/* Batches whose step is not over keep what the GPU did since they began. */
+/* Keeps GPU records from the begin of each batch whose step is not over. */
 static void keep_for_steps(const struct join *join)
 {
 	for (const struct stream *stream = join->streams; stream; stream = stream->next)
@@ -475,8 +476,10 @@ static void keep_for_steps(const struct join *join)
 						   (int64_t)stream->entries[i].batch.begin_ns);
 }
 
-/* Records of a loader whose epoch was never announced: its consumer lost the record, was killed
- * before it wrote it, or there is none. */
+/*
+ * Makes a loader for records without an announced epoch: its consumer lost that record, or was
+ * killed before writing it, or there is none.
+ */
 static int adopt(struct join *join, struct stream *stream)
 {
 	struct loader_row row = {
@@ -574,11 +577,11 @@ void join_release(const struct join *join, struct segment *segment)
 	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
 		struct ring *ring = &segment->rings[i];
 
-		/* Nearly full of records that wait for something: give room, at the risk that a
-		 * drain killed now takes these few with it. */
+		/* A ring that is nearly full of waiting records gets room, at the risk that killing
+		 * the drain now loses them. */
 		if (!segment->dead && ring->head - ring->release > DLPROF_RING_CAPACITY / 4 * 3)
 			ring->release = ring->read;
-		/* Room that was given once cannot be taken back. */
+		/* Room that was given back to the ring cannot be taken again. */
 		if (ring->release - ring->published > DLPROF_RING_CAPACITY)
 			ring->release = ring->published;
 	}

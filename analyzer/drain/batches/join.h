@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join.h - make batches of records: what the worker says of a task, what the consumer says of it.
+ * join.h - makes batches of records: what the worker says of a task, and what the consumer says.
  *
  * Both name a task by stream (the inode of the result pipe), generation and task number. A record
  * stays in its ring until the row that it belongs to is written, so the join may be dropped at any
@@ -22,7 +22,7 @@ struct join;
 struct live;
 struct sampler;
 
-/* `live`: where rows are counted as well; `sampler`: who is told what was when; or NULL. */
+/* `live` counts rows, too; `sampler` is told what a thread did when. Either may be NULL. */
 int join_open(struct writer *writer, struct live *live, struct sampler *sampler,
 	      struct join **ret_join);
 void join_close(struct join *join);
@@ -31,20 +31,20 @@ void join_close(struct join *join);
 int join_take(void *context, struct segment *segment, struct ring *ring, uint64_t position,
 	      struct dlprof_event *event);
 
-/* All rings were read once more. Writes what is complete; *ret_rows: how many rows. */
+/* Called when all rings were read once more. Writes what is complete; *ret_rows: how many rows. */
 int join_round(struct join *join, size_t *ret_rows);
 
-/* This life sends no more records, and all were taken: nothing waits for it. */
+/* Called when all records of a life were taken and it sends no more: nothing waits for it. */
 void join_life_ended(struct join *join, const struct life *life);
 
-/* The run is over: writes everything that is left, complete or not. */
+/* Ends the run: writes everything that is left, complete or not. */
 int join_finish(struct join *join);
 
 /*
- * Sets `release` of every ring of the segment to its oldest record that is still needed; for all
- * segments of the run, and all of them before any is published.
+ * Sets `release` of every ring of the segment to its oldest record that is still needed. Called for
+ * all segments of the run before any of them is published.
  */
 void join_release(const struct join *join, struct segment *segment);
 
-/* The segment is about to be closed. */
+/* Forgets a segment that is about to be closed. */
 void join_forget(struct join *join, const struct segment *segment);

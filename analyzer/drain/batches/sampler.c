@@ -14,11 +14,13 @@
 
 #define FAST_NS    UINT64_C(50000000)
 #define SLOW_NS    UINT64_C(1000000000)
-#define ENOUGH     1000               /* samples: 1.96 * sqrt(0.25 / 1000) is 3 points */
-#define COST_PART  333                /* of a core: 0.3 % */
-#define COST_AHEAD UINT64_C(20000000) /* so much CPU may be used before: interpreters are found */
-#define EXPIRE_NS  UINT64_C(120000000000) /* a longer load or wait is not claimed any more */
-#define DOING_NS   UINT64_C(5000000000)   /* without a record: then it is told where it is */
+#define ENOUGH     1000               /* samples, which know a share to 3 points: 1.96 * sqrt(0.25 /
+				       * 1000) */
+#define COST_PART  333                /* one part of a core: 0.3 % */
+#define COST_AHEAD UINT64_C(20000000) /* CPU time allowed before, for finding interpreters */
+#define EXPIRE_NS  UINT64_C(120000000000) /* no longer load or wait claims its samples */
+#define DOING_NS   UINT64_C(5000000000)   /* a process without a record for so long is shown as it
+					   * is */
 
 _Static_assert(FAST_NS == LINE_LEAST_NS && SLOW_NS == LINE_MOST_NS, "the weights of samples");
 
@@ -28,9 +30,9 @@ struct sampler {
 	struct seen_stacks *seen;
 	struct python_sample sample;
 	uint64_t begin_ns, cost_ns;
-	uint64_t due_ns, looked_ns; /* of the workers together */
+	uint64_t due_ns, looked_ns; /* for the workers together */
 	uint64_t random;
-	char said[120]; /* of that in the database */
+	char said[120]; /* the note on this in the database */
 };
 
 void sampler_open(struct sampler **ret)
@@ -62,7 +64,7 @@ void sampler_close(struct sampler *sampler)
 	free(sampler);
 }
 
-/* xorshift64 */
+/* A random number, by xorshift64. */
 static uint64_t draw(struct sampler *sampler)
 {
 	sampler->random ^= sampler->random << 13;
@@ -71,7 +73,7 @@ static uint64_t draw(struct sampler *sampler)
 	return sampler->random;
 }
 
-/* Half of it to one and a half. */
+/* A random time between half of `ns` and one and a half. */
 static uint64_t around(struct sampler *sampler, uint64_t ns)
 {
 	return ns / 2 + draw(sampler) % ns;
@@ -102,7 +104,7 @@ int sampler_wait_ms(const struct sampler *sampler, int most_ms)
 	return due - now < (uint64_t)most_ms * 1000000 ? (int)((due - now) / 1000000) + 1 : most_ms;
 }
 
-/* A worker that waits for its next task. */
+/* Whether a worker waits for its next task. */
 static bool idles(const struct stack *stack)
 {
 	static const char queues[] = "/multiprocessing/queues.py";
@@ -119,7 +121,7 @@ static bool idles(const struct stack *stack)
 	       strcmp(file + length - (sizeof(queues) - 1), queues) == 0;
 }
 
-/* Before 3.11 the number of a thread may not be known; a process's first thread is the oldest. */
+/* Before 3.11 a thread's number may be unknown; a process's first thread is the oldest. */
 static const struct python_thread *thread_of(const struct python_sample *sample, uint32_t tid,
 					     int32_t pid)
 {
@@ -163,8 +165,9 @@ static void take_thread(struct sampler *sampler, struct target *target, uint32_t
 }
 
 /*
- * What time a sample stands for. Looks at random times around an interval stand for as much each;
- * one that comes much later, as the drain got no core, for what has passed since the one before.
+ * The time that a sample stands for. Looks come at random times around an interval, and stand for
+ * that interval. One that comes much later, when the drain had no core, stands for the time since
+ * the last.
  */
 static uint32_t weight_of(uint64_t looked_ns, uint64_t now, uint64_t every_ns)
 {
@@ -192,7 +195,7 @@ static void look_at(struct sampler *sampler, struct target *target, const uint32
 		take_thread(sampler, target, tids[i], role, &sample);
 }
 
-/* One that loads, chosen at random; NULL: none does. */
+/* A process that loads, chosen at random; NULL: there is none. */
 static struct target *choose(struct sampler *sampler)
 {
 	struct target *chosen = NULL;
@@ -204,7 +207,7 @@ static struct target *choose(struct sampler *sampler)
 	return chosen;
 }
 
-/* How long it has to be left alone for what it has cost. */
+/* How long the looks must rest for what they have cost. */
 static uint64_t rest_ns(const struct sampler *sampler, uint64_t now)
 {
 	uint64_t allowed = COST_AHEAD + (now - sampler->begin_ns) / COST_PART;
@@ -212,7 +215,7 @@ static uint64_t rest_ns(const struct sampler *sampler, uint64_t now)
 	return sampler->cost_ns > allowed ? (sampler->cost_ns - allowed) * COST_PART : 0;
 }
 
-/* Between two looks, until enough samples of loads, or of all else, are booked; and then. */
+/* The interval of looks: short until enough samples (of loads, or of all else) are booked. */
 static uint64_t interval(const struct sampler *sampler, bool of_loads)
 {
 	return booking_count(sampler->booking, of_loads) < ENOUGH ? FAST_NS : SLOW_NS;
@@ -254,7 +257,7 @@ void sampler_look(struct sampler *sampler)
 		if (target_trains(&sampler->targets.list[i]) &&
 		    sampler->targets.list[i].due_ns <= now)
 			look_at_training(sampler, &sampler->targets.list[i], now);
-	/* A wake-up costs as much as a look. */
+	/* A wake-up costs as much as a look, so both sides share one. */
 	if (sampler->due_ns <= now + FAST_NS / 2)
 		look_at_workers(sampler, now);
 	sampler->cost_ns += cpu_ns() - begin;
@@ -326,7 +329,7 @@ void sampler_save(struct sampler *sampler, const struct segment *segment, const 
 	      event->parts.save_end_ns, BOOKING_FREE, LINE_SAVE, loader_id);
 }
 
-/* A step begins with a forward pass, and ends with what is behind the optimizer. */
+/* A step begins with the forward pass, and ends with what follows the optimizer. */
 static void settle_step(struct sampler *sampler, const struct stream *stream,
 			const struct entry *entry, uint32_t tid, uint64_t begin_ns)
 {
@@ -378,7 +381,7 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream, const 
 		      loader_id);
 		return;
 	}
-	/* As in analysis/account/account.h: no step can overlap the first batch of a worker. */
+	/* As in analysis/account/account.h, no step can overlap each worker's first batch. */
 	is_first = batch->batch.ordinal < (uint64_t)(workers > 0 ? workers : 1);
 	if (entry->loaded && workers != 0)
 		ready_ns = within(begin_ns, end_ns, load_end_ns);
@@ -402,8 +405,7 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream, const 
 		settle_step(sampler, stream, entry, tid, end_ns + free_ns);
 }
 
-/* Where a process is that has not recorded anything for a while, and that it goes on when it does.
- */
+/* Tells where a process is that has recorded nothing for a while, and later that it goes on. */
 static int tell_doing(struct sampler *sampler, struct target *target, struct writer *writer,
 		      uint64_t now)
 {
@@ -430,7 +432,7 @@ static int tell_doing(struct sampler *sampler, struct target *target, struct wri
 	return r;
 }
 
-/* What Yama has to do with it: only one that traces may read there, or nobody. */
+/* What Yama adds to the reason: it lets only tracers read, or nobody. */
 static const char *scope_words(void)
 {
 	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);

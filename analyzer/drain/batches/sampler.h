@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sampler.h - which process is looked at next, and when: the lines of code of a run.
+ * sampler.h - when to look at which process, for the lines of code of a run.
  *
- * The thread that takes the batches is looked at 20 times a second, and of the workers together as
- * often one, which is chosen at random. When 1,000 samples of the training's thread are booked,
- * which knows a share to 3 points, or 1,000 of loads, that side is looked at once a second. Looks
- * may cost 0.3 % of a core, and come less often where they cost more; with wake-ups and rows it was
- * 0.5 % with 8 workers and with 64. Intervals are random between half and one and a half of what
- * they should be, so that no training runs in step with them.
+ * The thread that takes the batches is looked at 20 times a second, and the workers as often
+ * together, one of them at random. After 1,000 samples of the training's thread, which know a share
+ * to 3 points, or 1,000 of loads, that side is looked at once a second. Looks may cost 0.3 % of a
+ * core, and come less often where they cost more; with wake-ups and rows it was 0.5 % with 8
+ * workers and with 64. Intervals are random, from half to one and a half of their length, so that
+ * no training runs in step with them.
  *
  * DLPROF_LINES=off: nothing is looked at.
  */
@@ -22,11 +22,11 @@ struct sampler;
 struct stream;
 struct entry;
 
-/* Where there is no memory for it, *ret is NULL, and all functions take that. */
+/* Opens a sampler; without memory *ret is NULL, which all functions accept. */
 void sampler_open(struct sampler **ret);
 void sampler_close(struct sampler *sampler);
 
-/* These are the run's processes from now on. */
+/* Tells which processes the run has from now on. */
 void sampler_follow(struct sampler *sampler, struct segment *const *segments, size_t count);
 
 /* Milliseconds until the next look, at most `most_ms`. */
@@ -35,25 +35,25 @@ int sampler_wait_ms(const struct sampler *sampler, int most_ms);
 /* Looks, if it is time. */
 void sampler_look(struct sampler *sampler);
 
-/* What a record tells, in the order in which records are read. */
+/* Takes what a record tells; records come in the order in which they are read. */
 void sampler_take(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
 		  const struct dlprof_event *event);
 
-/* An iterator was made by its loader, whose number is known now; or an epoch ended. */
+/* Tells that an iterator was made, now that its loader's number is known; or an epoch's end. */
 void sampler_epoch(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
 		   const struct dlprof_event *event, int64_t loader_id);
 
-/* The parts of a step are told, of which one may be saving. */
+/* Takes the parts of a step, one of which may be saving. */
 void sampler_save(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
 		  const struct dlprof_event *event, int64_t loader_id);
 
-/* All is known of a batch. */
+/* Claims the samples of a batch of which all is known. */
 void sampler_settle(struct sampler *sampler, const struct stream *stream,
 		    const struct entry *entry);
 
-/* Writes what is known; `is_last`: nothing more will be. 0 or -errno. */
+/* Writes the samples that were claimed; `is_last`: no more will come. 0 or -errno. */
 int sampler_write(struct sampler *sampler, struct writer *writer, bool is_last);
 
-/* It is committed; or the database is not what it was, and what was not committed comes again. */
+/* Told when that is committed; or when the database is another one, so that it is written again. */
 void sampler_written(struct sampler *sampler);
 void sampler_rewind(struct sampler *sampler);

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* settle.c - when a batch is complete, and the row that it becomes. */
+/* settle.c - decides when a batch is complete, and makes its row. */
 #include "drain/batches/sampler.h"
 #include "drain/batches/stream.h"
 #include "drain/gpu/gpu_join.h"
 
 /*
- * How long a batch waits for its worker's record before it is written without, for then that record
- * comes too late. So many looks at the rings too: the drain itself may have been stopped.
+ * How long a batch waits for its worker's record, and how many rounds, as the drain itself may have
+ * been stopped. It is written without that record then, which will come too late.
  */
 #define PATIENCE_NS     UINT64_C(2000000000)
 #define PATIENCE_ROUNDS 6
 
-/* Until a batch whose worker ended counts as never to be delivered. A late delivery completes its
- * row all the same. */
+/* How long until a batch whose worker ended counts as lost. A late delivery completes its row. */
 #define ABANDON_NS     UINT64_C(30000000000)
 #define ABANDON_ROUNDS 80
 
@@ -87,7 +86,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		values->fetch_ns = (int64_t)batch->fetch_ns;
 		values->fetch_cpu_ns = (int64_t)batch->fetch_cpu_ns;
 	}
-	/* Told by the record that ends the step. */
+	/* The record that ends the step tells it. */
 	if (entry->free_ns || (entry->stepped && batch->fetch_count != UINT32_MAX))
 		values->free_ns = (int64_t)entry->free_ns;
 	if (!entry->stepped)
@@ -97,7 +96,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		(int64_t)(entry->waited_end_ns - batch->waited_ns - event->duration_ns);
 	if (waited_elsewhere_ns < 0)
 		waited_elsewhere_ns = 0;
-	/* Of a damaged ring the difference may be anything. */
+	/* The difference may be anything in a damaged ring. */
 	if (__builtin_sub_overflow(values->step_ns, values->wait_ns, &values->compute_ns) ||
 	    __builtin_sub_overflow(values->compute_ns, waited_elsewhere_ns, &values->compute_ns))
 		values->compute_ns = 0;
@@ -108,7 +107,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 }
 
 /*
- * From the end of the load to the consumer, less the time that the message just lay there because
+ * The transfer: from the load's end until the consumer has the message, without the time in which
  * nobody looked for it.
  */
 static void fill_transfer(const struct entry *entry, struct batch_values *values)
@@ -123,10 +122,9 @@ static void fill_transfer(const struct entry *entry, struct batch_values *values
 }
 
 /*
- * Against the other batches of the stream: those that were handed out before this one have been
- * written and are gone.
- * qdepth: how many of them were finished when this one was asked for, itself included.
- * hol_ns: the part of the wait during which a later one was finished and this one was not.
+ * Compares a batch with the stream's other batches; those that were handed out before it are
+ * already written and gone. qdepth: how many were finished when this one was asked for, itself
+ * included. hol_ns: the part of the wait in which a later one was finished and this one was not.
  */
 static void fill_queue(const struct stream *stream, const struct entry *entry,
 		       struct batch_values *values)
@@ -135,7 +133,7 @@ static void fill_queue(const struct stream *stream, const struct entry *entry,
 	uint64_t first_ns = UINT64_MAX;
 	int64_t depth = 0;
 
-	/* Loaded by the consumer itself: there is no queue. */
+	/* The consumer loaded it itself, so there is no queue. */
 	if (!entry->loaded || (stream->key & DLPROF_STREAM_LOCAL) ||
 	    (entry->batch.flags & DLPROF_FLAG_STEP))
 		return;
@@ -187,7 +185,7 @@ static struct live_place place_of(const struct stream *stream)
 	return place;
 }
 
-/* The end of an epoch is waited for, too. */
+/* Counts the wait for the end of an epoch, once. */
 static void count_stop(struct join *join, struct stream *stream)
 {
 	const struct live_place place = place_of(stream);
@@ -198,7 +196,7 @@ static void count_stop(struct join *join, struct stream *stream)
 	stream->stop_counted = true;
 }
 
-/* WRITE_UNKNOWN for what is not known, or cannot be. */
+/* WRITE_UNKNOWN for a number that is not known, or not possible. */
 static int64_t made_or_unknown(uint64_t value)
 {
 	return value > INT64_MAX >> 12 ? WRITE_UNKNOWN : (int64_t)value;
@@ -240,21 +238,21 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	if (r == 0 && join->live)
 		live_row(join->live, &place, &values, entry->loaded, entry->delivered);
 	sampler_settle(join->sampler, stream, entry);
-	/* What is longer than a century is of a damaged ring. */
+	/* A time of more than a century comes from a damaged ring. */
 	if (r == 0 && values.step_ns >= 0 && values.step_ns < INT64_MAX / 4 &&
 	    values.begin_ns >= 0 && values.begin_ns < INT64_MAX / 4)
 		r = tell_gpu(join, stream, &values);
 	return r;
 }
 
-/* The drain looks twice a second, and every 2 ms where there is much to see. */
+/* Both are asked, as rounds come twice a second, or every 2 ms where there is much to read. */
 static bool is_older(const struct join *join, const struct entry *entry, uint32_t rounds,
 		     uint64_t ns)
 {
 	return join->round - entry->round > rounds && join->now_ns - entry->since_ns > ns;
 }
 
-/* Loaded, and the consumer has passed it by or is gone: it will not be delivered. */
+/* Whether a loaded batch will not be delivered: the consumer has passed it by, or is gone. */
 static bool is_left_over(const struct join *join, const struct stream *stream,
 			 const struct entry *entry)
 {
@@ -262,7 +260,7 @@ static bool is_left_over(const struct join *join, const struct stream *stream,
 		return true;
 	if (entry->abandoned && is_older(join, entry, ABANDON_ROUNDS, ABANDON_NS))
 		return true;
-	/* In order and below the last delivered one: an error took its place. */
+	/* In order, and below the last delivered one, an error took its place. */
 	return stream->in_order && stream->has_last && entry->task < stream->last_task;
 }
 
@@ -282,8 +280,8 @@ static bool is_complete(const struct join *join, const struct stream *stream,
 }
 
 /*
- * What to write next: in the order of delivery, because the batches that were handed out later
- * make up the queue of those before. NULL: nothing yet, and *ret_pending if one will be.
+ * The next batch to write, in the order of delivery, because later batches make up the queue of
+ * earlier ones. NULL: none yet; *ret_pending: there will be one.
  */
 static struct entry *next_delivered(const struct join *join, const struct stream *stream,
 				    bool *ret_pending)
@@ -304,7 +302,7 @@ static struct entry *next_delivered(const struct join *join, const struct stream
 	return first && is_complete(join, stream, first) ? first : NULL;
 }
 
-/* Writes what will not be handed out, and of what may still be the oldest above STREAM_MOST. */
+/* Writes what will not be delivered, and the oldest of more than STREAM_MOST tasks. */
 static int settle_left(struct join *join, struct stream *stream, bool pending)
 {
 	size_t excess = stream->count > STREAM_MOST ? stream->count - STREAM_MOST : 0;

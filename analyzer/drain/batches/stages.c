@@ -34,7 +34,7 @@ static int take_stage(struct writer *writer, int64_t pid, int64_t number,
 	return writer_stage(writer, &row);
 }
 
-/* Of all that is within a call only a part has a clock for its CPU time: the rest is as busy. */
+/* CPU time is measured for a part of the calls; the others are taken to use as much. */
 static int64_t cpu_of(const struct dlprof_stage_sum *sum)
 {
 	double ns;

@@ -5,5 +5,5 @@
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
-/* Of the kinds STAGE and STAGE_SUM, again and again if need be: the same row. 0 or -errno. */
+/* Takes a record of kind STAGE or STAGE_SUM; taking it again writes the same row. 0 or -errno. */
 int stages_take(struct writer *writer, const struct segment *segment, struct dlprof_event *event);

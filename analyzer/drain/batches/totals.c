@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Totals kept of each kind that has many names. */
+/* totals that are kept of each kind with many names */
 #define KEEP_COUNT 256
 
 static const struct kind {
 	const char *name;
-	int first, count;	/* places; count 0: named tallies, of which none goes missing */
+	int first, count;	/* places; count 0: tallies by fixed name, none of which goes
+				 * missing */
 } kinds[DLPROF_TALLY_KIND_MAX] = {
 	[DLPROF_TALLY_DECODE] = {"decode", 0, 0},
 	[DLPROF_TALLY_STEP] = {"step", 0, 0},
@@ -25,7 +26,7 @@ static const struct kind {
 				 DLPROF_TALLY_KERNEL_COUNT},
 };
 
-/* Numbers of a hostile segment must not make SUM() overflow, which is an error in SQLite. */
+/* A hostile segment's numbers must not make SUM() overflow, which is an error in SQLite. */
 static int64_t sane(uint64_t value)
 {
 	return value > INT64_MAX >> 12 ? INT64_MAX >> 12 : (int64_t)value;
@@ -56,15 +57,15 @@ static int write_tally(struct writer *writer, const struct segment *segment, siz
 	return write(writer, &row);
 }
 
-/* Changes whenever something worth writing did. */
+/* A number that changes whenever something worth writing did. */
 static uint64_t state_of(const struct dlprof_tally *tally)
 {
 	return ((uint64_t)tally->version << 48) + (tally->count << 40) + tally->ns + tally->bytes;
 }
 
 /*
- * Not one that is being renamed: that is for the next time. Nor one that has only its name, as a
- * folder has whose one file's thread did nothing after it.
+ * Whether a tally can be written: it is not being renamed, and has more than its name. A folder has
+ * only a name where a file's thread did nothing after opening the file.
  */
 static bool is_whole(const struct dlprof_tally *tally)
 {
@@ -72,7 +73,7 @@ static bool is_whole(const struct dlprof_tally *tally)
 	       tally->version % 2 == 0 && (tally->count || tally->ns || tally->bytes);
 }
 
-/* What was counted in sums only. */
+/* Writes what was counted in sums only. */
 static int update_unlisted(struct losses *losses, struct writer *writer, struct segment *segment)
 {
 	static const char *const what[] = {"operations without a tally of their own",
@@ -104,7 +105,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	bool looked_again = false;
 	int r;
 
-	/* A thread of a pool sends no record. */
+	/* Threads of a pool may send no record. */
 	if (!ring->used)
 		return 0;
 	r = segment_read_tallies(segment, slot, tallies);
@@ -122,7 +123,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	return r;
 }
 
-/* Space-Saving: where all places are taken, what is not listed had at most the lightest one's. */
+/* Space-Saving: with all places taken, an unlisted name had at most the time of the lightest. */
 static int note_unlisted(struct writer *writer, const struct dlprof_tally *tallies)
 {
 	int r = 0;
@@ -144,7 +145,7 @@ static int note_unlisted(struct writer *writer, const struct dlprof_tally *talli
 	return r;
 }
 
-/* Who held it may have sent no record, and another drain have freed its place. */
+/* Folds a slot even if `used` is false: its thread may have sent no record, or a drain freed it. */
 static int fold_slot(struct writer *writer, struct segment *segment, size_t slot)
 {
 	static struct dlprof_tally tallies[DLPROF_TALLY_COUNT];

@@ -15,12 +15,12 @@
 #define MOST_NAMES 1000
 #define NEW_FILE   (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
-/* In the head of a database: the modes in which it is written and read. 1: without a log. */
+/* Place in a database's head of the modes to write and to read in. 1: without a log. */
 #define MODES_AT 18
 
 enum owner { NOBODY, RESERVED, OURS, OTHERS };
 
-/* An earlier delivery of this run? */
+/* Whether a file is an earlier delivery of this run. */
 static bool is_of_run(const char *name, const char *run_id)
 {
 	struct run_info run;
@@ -35,7 +35,7 @@ static bool is_of_run(const char *name, const char *run_id)
 	return same;
 }
 
-/* A delivery that was killed leaves a file without a head, which comes last. */
+/* Whether a file has no head, which comes last: its delivery was killed. */
 static bool has_no_head(const char *name)
 {
 	static const char none[16];
@@ -50,7 +50,7 @@ static bool has_no_head(const char *name)
 	return empty;
 }
 
-/* `first`: the name that was reserved. An empty file of another name is another run's. */
+/* `first`: it is the reserved name. An empty file of another name belongs to another run. */
 static enum owner whose(const char *name, bool first, const struct parcel *parcel)
 {
 	struct stat status;
@@ -64,7 +64,7 @@ static enum owner whose(const char *name, bool first, const struct parcel *parce
 	return is_of_run(name, parcel->run_id) ? OURS : OTHERS;
 }
 
-/* "run.db", "run-2.db", ... as shim/record/run.c counts. */
+/* Makes "run.db", "run-2.db", ..., as shim/record/run.c counts. */
 static int make_name(const char *target, int number, char *ret)
 {
 	const char *slash = strrchr(target, '/'), *dot = strrchr(target, '.');
@@ -121,7 +121,7 @@ static int deliver_in_place(const struct parcel *parcel, const char *name)
 	return close_copy(out, r);
 }
 
-/* ".run.db.part", of one that was killed on the way. */
+/* Removes ".run.db.part" of a delivery that was killed. */
 static void remove_part(const char *part)
 {
 	struct stat status;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deliver.h - bring a copy of a run's database to where the user wants it.
+ * deliver.h - brings a copy of a run's database to where the user wants it.
  *
- * What lies there is replaced only if it is this run's: the empty file that was reserved for it,
- * or an earlier delivery. Otherwise the next free name is taken ("run-2.db").
+ * A file there is replaced only if it is this run's: the empty file that was reserved for it, or an
+ * earlier delivery. Otherwise the next free name is taken ("run-2.db").
  */
 #pragma once
 
@@ -12,17 +12,18 @@
 
 #define DELIVER_PATH 4200
 
-/* What is to be copied: a database whose log is empty, and that nobody writes into meanwhile. */
+/* A database to copy: its log is empty, and nobody writes into it meanwhile. */
 struct parcel {
 	const char *from;
 	const char *target;
-	char run_id[128];	/* "": nothing is known of it yet */
-	bool last;		/* an earlier delivery may be given up to make room */
+	char run_id[128];	/* id of the run; "": not known yet */
+	bool last;		/* an earlier delivery may be lost to make room */
 };
 
-/* `ret`: under which name, DELIVER_PATH bytes. 0, or -errno: then what was there still is, unless
- * `last`. */
+/*
+ * Delivers; `ret`: its name, DELIVER_PATH bytes. -errno: the old one is still there, unless `last`.
+ */
 int deliver(const struct parcel *parcel, char *ret);
 
-/* Somebody who opens `database` may find it unfinished: it then lacks a head. */
+/* A database that is read while it is delivered lacks a head of this size. */
 #define DELIVER_HEAD 4096

@@ -23,17 +23,17 @@
 #include "store/run/query.h"
 
 /*
- * Between two deliveries. What is delivered is all that is left where the kernel ends the drain
- * with process 1 of a container, and its folders go: of a short run it must not be nothing.
+ * Times between two deliveries. The last delivery is all that is left where the kernel ends the
+ * drain with process 1 of a container, whose folders go: even a short run must have one.
  */
 #define LEAST_NS  UINT64_C(2000000000)
 #define MOST_NS	  UINT64_C(60000000000)
-#define PART_TIME 10	/* of the time since the first */
+#define PART_TIME 10	/* one part of the time since the first delivery */
 
 /*
- * File systems of other machines and of user-space programs: SQLite's locks and its shared memory
- * do not work on all of them, and every one of its small writes is a journey. The numbers are those
- * of linux/magic.h and statfs(2), or of the file system's own sources.
+ * File systems of other machines and of user-space programs: SQLite's locks and shared memory do
+ * not work on all of them, and each small write is a journey. The numbers are those of
+ * linux/magic.h and statfs(2), or of the file system's own sources.
  */
 static const struct {
 	uint32_t type;
@@ -61,7 +61,7 @@ static const struct {
 	{0xBACBACBC, "VMware"},
 };
 
-/* How a delivering child went, in memory that it shares with us. */
+/* What a delivering child reports, in memory that it shares with us. */
 struct told {
 	int error;
 	char name[DELIVER_PATH];
@@ -92,7 +92,7 @@ bool home_is_remote(const char *path)
 	return false;
 }
 
-/* The run's, as it has it. */
+/* The id of the run, from its database. */
 static void run_id(struct db *db, char *ret, size_t size)
 {
 	struct run_info run;
@@ -103,7 +103,7 @@ static void run_id(struct db *db, char *ret, size_t size)
 	run_info_done(&run);
 }
 
-/* The folder was removed with everything in it. */
+/* Copies the last delivery back if the folder was removed with everything in it. */
 static void restore(const struct home *home)
 {
 	if (home->is_local && *home->delivered && !has_bytes(home->local))
@@ -115,16 +115,16 @@ int home_open(struct home *home, struct db **ret_db)
 	struct stat status;
 	int r;
 
-	/* The folder has the newest copy: a drain that was interrupted wrote there. */
+	/* A database in the folder is the newest: an interrupted drain wrote there. */
 	if (!home->was_open && !home->is_local)
 		home->is_local = has_bytes(home->local) ||
 				  (home_is_remote(home->target) && !has_bytes(home->target));
 	restore(home);
-	/* Whoever removed it wants no new one. */
+	/* A target that was removed is not made again: that was somebody's wish. */
 	if (!home->is_local && lstat(home->target, &status) < 0)
 		return -errno;
 	r = db_open_write(home->is_local ? home->local : home->target, ret_db);
-	/* No room on this machine, either. */
+	/* This machine has no room either. */
 	if (r < 0 && home->is_local && !has_bytes(home->local) &&
 	    db_open_write(home->target, ret_db) == 0) {
 		home->is_local = false;
@@ -134,7 +134,7 @@ int home_open(struct home *home, struct db **ret_db)
 	return r;
 }
 
-/* Nobody may take a part of the run for all of it. */
+/* Empties the target, so that nobody takes a part of the run for all of it. */
 static void empty_target(const struct home *home)
 {
 	static const char *const beside[] = {"-wal", "-shm", "-journal"};
@@ -155,7 +155,7 @@ static void empty_target(const struct home *home)
 	}
 }
 
-/* Whether what was copied can be written on; what is no run of ours stays where it was. */
+/* Whether the copy can be written on; otherwise it is no run of ours, and goes. */
 static bool is_ours(const struct home *home)
 {
 	struct db *db;
@@ -173,7 +173,7 @@ void home_failed(struct home *home, int error)
 	bool had_bytes = has_bytes(home->target);
 
 	home->error = error;
-	/* Somebody has it locked, which passes; or has removed it. */
+	/* A lock passes; a target that was removed is nobody's. */
 	if (home->is_local || error == -ENOMEM || (error == -EBUSY && home->was_open) ||
 	    access(home->target, F_OK) < 0)
 		return;
@@ -186,7 +186,7 @@ void home_failed(struct home *home, int error)
 		empty_target(home);
 }
 
-/* In the child: delivers, and lets its parent know how it went. */
+/* The child's part: delivers, and reports how it went. */
 static void carry(const struct parcel *parcel, struct told *told)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -209,7 +209,7 @@ static void take_answer(struct home *home, const struct told *told)
 		snprintf(home->delivered, sizeof(home->delivered), "%s", told->name);
 }
 
-/* The log was moved into the database, and stays empty until the copy is made. */
+/* Sends a child to deliver. The log was moved into the database, and stays empty until then. */
 static void send(struct home *home, struct db *db)
 {
 	struct parcel parcel;
@@ -271,7 +271,7 @@ void home_words(const struct home *home, char *text, size_t size)
 	else if (*home->delivered && strcmp(home->delivered, home->target) != 0)
 		where = home->delivered;
 	snprintf(text, size, "%s", where);
-	/* Of what is in the folder, the folder. */
+	/* For the database in the folder, the folder is named. */
 	if (where == home->local)
 		*strrchr(text, '/') = '\0';
 }
@@ -287,8 +287,8 @@ void home_stop(struct home *home)
 }
 
 /*
- * What a move or a delivery that was cut short left there, and what was delivered. In a folder that
- * is ours, and nowhere else, whatever has its path by now.
+ * Removes what an interrupted move or delivery left in the folder, and what was delivered. Only in
+ * a folder that is ours, as other files may have such paths by now.
  */
 static void clear(const struct home *home)
 {
@@ -356,6 +356,6 @@ int home_open_read(const char *database, struct db **ret_db)
 	if (!home_find(database, path, sizeof(path)))
 		return db_open_read(database, ret_db);
 	r = db_open_read(path, ret_db);
-	/* Delivered just now. */
+	/* It was delivered meanwhile. */
 	return r == -ENOENT ? db_open_read(database, ret_db) : r;
 }

@@ -42,7 +42,7 @@ bool gaps_end(struct gaps *gaps, enum gaps_kind kind, int64_t end_ns, struct gap
 	return true;
 }
 
-/* Counters of a damaged segment may go back. */
+/* Counters of a damaged segment may decrease. */
 static uint64_t grown(uint64_t before, uint64_t now)
 {
 	return now > before ? now - before : 0;
@@ -60,7 +60,7 @@ bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_stat
 	gaps->useless_count += bad + lost;
 	*ret_why = bad > lost ? "too many records have times that cannot be"
 			      : "too many records are lost";
-	/* A single useless record may be of what ran when the program ended. */
+	/* A single useless record may come from the program's end. */
 	if (gaps->useless_count >= 2 &&
 	    (double)gaps->useless_count > GAPS_DOUBT * (double)gaps->record_count) {
 		gaps->window_ns = when_ns;
@@ -72,7 +72,7 @@ bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_stat
 		return false;
 	gaps->window_ns = when_ns;
 	gaps->record_count = gaps->useless_count = 0;
-	/* Records that were read in the doubtful window may belong to this one. */
+	/* Records that were read in the doubtful window may belong to the following one. */
 	return gaps_end(gaps, GAPS_DOUBTED, when_ns, ret_gap);
 }
 

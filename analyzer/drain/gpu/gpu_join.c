@@ -16,9 +16,9 @@
 #include "drain/gpu/gpu_rows.h"
 #include "drain/gpu/kernel_name.h"
 
-#define KEEP_NS 10000000000 /* of an epoch's first wait nothing is known until it is over */
+#define KEEP_NS 10000000000 /* an epoch's first wait is unknown until it is over */
 #define META_NS 2000000000  /* between two looks at the sums */
-#define MANY_OTHERS 100     /* copies and waits without a kernel */
+#define MANY_OTHERS 100     /* copies and waits without any kernel */
 
 #define NOT_LATE ((struct gap){INT64_MAX, 0})
 
@@ -26,22 +26,23 @@ struct process {
 	struct process *next;
 	struct life life;
 	struct gpu_rows what;
-	bool has_batches;   /* of a loader or of marks */
-	bool whole_graphs;  /* and there were graphs */
-	bool any_kernel;    /* or graph was recorded */
-	size_t other_count; /* operations before the first of these */
+	bool has_batches;   /* it takes batches of a loader, or marks them */
+	bool whole_graphs;  /* graphs were recorded as wholes */
+	bool any_kernel;    /* a kernel or graph was recorded */
+	size_t other_count; /* operations before the first kernel */
 	struct gaps gaps;
-	int64_t complete_ns; /* all was sent up to here */
-	int64_t newest_ns;   /* batch that was told, its begin */
-	int64_t keep_ns;     /* batches to come do not begin before; INT64_MAX: not told */
-	struct gap late;     /* was said to be complete, and operations of it came since */
+	int64_t complete_ns; /* all records up to here were sent */
+	int64_t newest_ns;   /* begin of the newest batch */
+	int64_t keep_ns;     /* begin of the earliest batch that may still come; INT64_MAX: not
+			      * told */
+	struct gap late;     /* time that was said to be complete and got more operations */
 	struct gpu_seen seen;
 	struct kernel_name name;
 	struct gpu_ops ops;
-	struct gpu_batch *batches; /* that wait, or may be written again, in any order */
+	struct gpu_batch *batches; /* batches that wait, or may be written again, unsorted */
 	size_t batch_count;
 	struct dlprof_gpu_state sums;
-	struct dlprof_gpu_state judged; /* the sums of the last word that all was sent */
+	struct dlprof_gpu_state judged; /* the sums when all records were last said to be sent */
 };
 
 struct gpu_join {
@@ -96,7 +97,8 @@ static struct process *make_process(struct gpu_join *gpu, const struct life *lif
 	if (!process)
 		return NULL;
 	process->life = *life;
-	/* Unless it says otherwise itself: what a drain before us took is gone. */
+	/* Everything is a gap until the process says otherwise: what an earlier drain took is
+	 * gone. */
 	gaps_init(&process->gaps, (int64_t)now_ns());
 	process->keep_ns = INT64_MAX;
 	process->late = NOT_LATE;
@@ -105,7 +107,7 @@ static struct process *make_process(struct gpu_join *gpu, const struct life *lif
 	return process;
 }
 
-/* All that began before complete_ns was said to be sent: see shim/cuda/coverage.h. */
+/* Notes an operation from before complete_ns, which was said to be sent: shim/cuda/coverage.h. */
 static void note_late(struct process *process, const struct gpu_op *op)
 {
 	struct gap *late = &process->late;
@@ -127,7 +129,7 @@ static int add_op(struct process *process, const struct dlprof_event *event, boo
 	uint64_t length_ns = only ? event->duration_ns : op->length_ns;
 	struct gpu_op added;
 
-	/* Of a damaged ring they may be anything. */
+	/* Times from a damaged ring may be anything. */
 	if (begin_ns > INT64_MAX / 4 || length_ns > INT64_MAX / 4)
 		return 0;
 	added = (struct gpu_op){
@@ -268,8 +270,8 @@ void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t b
 }
 
 /*
- * A step without any operation is none of a GPU that waits, but of one whose records went to
- * another user of CUPTI, or that has no part in this loop.
+ * Whether a step's GPU time is known. Without any operation, the GPU did not wait: another user of
+ * CUPTI took the records, or the GPU has no part in this loop.
  */
 static bool is_known(const struct process *process, const struct gpu_batch *batch)
 {
@@ -287,15 +289,15 @@ static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu
 	struct gpu_rows what = process->what;
 	int r;
 
-	/* Copies may be reported and kernels not: then nothing is known of how busy a GPU is. */
+	/* If copies are reported and kernels are not, nothing is known of how busy a GPU is. */
 	what.with_kernels &= process->any_kernel;
 	r = gpu_rows_write(gpu->writer, &what, &process->ops, &process->seen, batch, &said);
 	batch->written = true;
 	if (r == 0 && said.is_doubtful && !gpu->doubt_noted) {
 		gpu->doubt_noted = true;
 		r = writer_note(gpu->writer, "warning",
-				"a GPU loader's kernels run on the same stream as others: how long "
-				"the GPU was idle is not known there, and the host's clock counts");
+				"a GPU loader shares a stream with the training, so GPU idle time "
+				"is unknown there, and the host's clock is used");
 	}
 	if (r < 0 || !said.busy || gpu->clock_noted)
 		return r;
@@ -303,7 +305,7 @@ static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu
 	return writer_meta(gpu->writer, META_CLOCK, "gpu");
 }
 
-/* A thread of the host, as that of a backward pass, tells of its last launches with its next. */
+/* Whether records may still come: a host thread tells of its last launches with its next one. */
 static bool is_awaited(const struct process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)
@@ -314,8 +316,8 @@ static bool is_awaited(const struct process *process, const struct gpu_batch *ba
 }
 
 /*
- * Operations came of a time of which all was said to be there: what was written without them is
- * written again. Where their neighbours are forgotten, before `kept_ns`, nothing is known.
+ * Writes again what was written without operations that came too late. Before `kept_ns` their
+ * neighbours are forgotten, so that time becomes a gap.
  */
 static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept_ns)
 {
@@ -336,7 +338,7 @@ static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept
 	return r < 0 || !any ? r : write_gap(gpu, process, &late, "CUPTI's records came too late");
 }
 
-/* Once there is no more to come of it, and what is written is not written again. */
+/* Writes a batch to which nothing more comes; keeps one that may be written again. */
 static int settle_batch(struct gpu_join *gpu, struct process *process, struct gpu_batch *batch,
 			int64_t kept_ns, bool *ret_kept)
 {
@@ -373,16 +375,16 @@ static int settle(struct gpu_join *gpu, struct process *process, bool finishing)
 	if (process->keep_ns < keep_ns)
 		keep_ns = process->keep_ns;
 	process->keep_ns = INT64_MAX;
-	/* Not every time for the sake of a few. */
+	/* It is not worth while for a few. */
 	if (process->ops.count > 4096 && process->has_batches)
 		gpu_ops_forget(&process->ops, keep_ns);
 	return r;
 }
 
-/* What a process counted, by the keys of its sums over all processes. */
+/* Counts of a process, and the keys of their sums over all processes. */
 static const struct count {
 	enum meta key;
-	size_t offset; /* in struct dlprof_gpu_state */
+	size_t offset; /* place in struct dlprof_gpu_state */
 } counts[] = {
 	{META_CUDA_RECORDS, offsetof(struct dlprof_gpu_state, record_count)},
 	{META_CUDA_BAD_TS, offsetof(struct dlprof_gpu_state, bad_count)},
@@ -391,7 +393,7 @@ static const struct count {
 	{META_CUDA_OVERHEAD_NS, offsetof(struct dlprof_gpu_state, overhead_ns)},
 };
 
-/* A number of a damaged segment must not make a sum overflow. */
+/* A damaged segment's number must not make a sum overflow. */
 static int64_t sum_of(const struct process *process, size_t offset)
 {
 	uint64_t value;
@@ -409,7 +411,7 @@ static int64_t sum_of_all(const struct gpu_join *gpu, size_t offset)
 	return sum;
 }
 
-/* By all lives of the process. */
+/* Records that all lives of a process lost. */
 static int64_t lost_by(const struct gpu_join *gpu, int32_t pid)
 {
 	int64_t lost = 0;
@@ -435,7 +437,7 @@ static int write_losses(struct gpu_join *gpu)
 	return r;
 }
 
-/* Once it is clear that kernels do not come, though all else does. */
+/* Notes that kernels are not reported, once it is clear, though all else is. */
 static int note_no_kernels(struct gpu_join *gpu)
 {
 	for (const struct process *process = gpu->processes; process; process = process->next)

@@ -8,7 +8,7 @@
 #include "analysis/statistics/array.h"
 
 
-#define OPS_MOST ((size_t)1 << 20) /* that are kept: 40 MB */
+#define OPS_MOST ((size_t)1 << 20) /* operations that are kept: 40 MB */
 
 void gpu_ops_done(struct gpu_ops *ops)
 {
@@ -22,7 +22,7 @@ static int compare_ops(const void *a, const void *b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* The newest are nearly in order, all others are. */
+/* Sorts by begin: only the newest operations are out of order, and those only nearly. */
 int gpu_ops_sort(struct gpu_ops *ops)
 {
 	size_t fresh = ops->count - ops->sorted_count, i = ops->sorted_count;
@@ -36,7 +36,7 @@ int gpu_ops_sort(struct gpu_ops *ops)
 		return -ENOMEM;
 	memcpy(copy, ops->items + i, fresh * sizeof(*copy));
 	qsort(copy, fresh, sizeof(*copy), compare_ops);
-	/* From the end: each goes where nothing is that is still to be looked at. */
+	/* Merging goes from the end, where no place is taken that is still to be read. */
 	while (k)
 		ops->items[--to] = i && ops->items[i - 1].begin_ns > copy[k - 1].begin_ns
 					   ? ops->items[--i]
@@ -83,7 +83,7 @@ int gpu_ops_add(struct gpu_ops *ops, const struct gpu_op *op)
 	return 0;
 }
 
-/* The first that begins at or after. */
+/* The place of the first operation that begins at `ns` or later. */
 static size_t find_begin(const struct gpu_ops *ops, int64_t ns)
 {
 	size_t low = 0, high = ops->count;

@@ -11,28 +11,28 @@
 
 #include "analysis/gpu/gpu_step.h"
 
-/* All zero at first. */
+/* The operations kept; all zero at first. */
 struct gpu_ops {
 	struct gpu_op *items;
 	size_t count, sorted_count;
-	int64_t longest_ns;   /* operation among them */
-	int64_t forgotten_ns; /* what ended before is no longer kept */
+	int64_t longest_ns;   /* length of the longest */
+	int64_t forgotten_ns; /* operations that ended before are forgotten */
 };
 
 void gpu_ops_done(struct gpu_ops *ops);
 
-/* 0 or -ENOMEM. */
+/* Adds an operation. 0 or -ENOMEM. */
 int gpu_ops_add(struct gpu_ops *ops, const struct gpu_op *op);
 
-/* Before what follows. 0 or -ENOMEM. */
+/* Sorts them, before the functions below are called. 0 or -ENOMEM. */
 int gpu_ops_sort(struct gpu_ops *ops);
 
-/* Forgets those that ended before. */
+/* Forgets the operations that ended before `ns`. */
 void gpu_ops_forget(struct gpu_ops *ops, int64_t ns);
 
-/* Those that may touch [begin_ns, end_ns), by begin. */
+/* Finds the operations that may touch [begin_ns, end_ns), sorted by begin. */
 struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns,
 			    size_t *ret_count);
 
-/* Whether any does. */
+/* Whether any operation touches it. */
 bool gpu_ops_has(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns);

@@ -5,7 +5,7 @@
 
 #include "analysis/gpu/gpu_call.h"
 
-/* One step, as it is looked at. */
+/* One step to be measured. */
 struct view {
 	const struct gpu_batch *batch;
 	struct gpu_op *ops;
@@ -46,7 +46,7 @@ static void fill(const struct gpu_rows *what, const struct view *view, bool is_d
 	values->gpu_compute_ns = step->compute_ns;
 	values->gpu_loading_ns = step->loading_ns;
 	values->gpu_busy_ns = step->busy_ns;
-	/* The wait was not seen: it may lie in any of the gaps. */
+	/* A wait that was not seen may lie in any of the gaps. */
 	if (batch->wait_ns == WRITE_UNKNOWN)
 		return;
 	values->gpu_idle_wait_ns = step->gap_data_ns;
@@ -106,7 +106,7 @@ static int measure(struct gpu_devices *devices, struct view *view)
 				   view->devices, &view->device_count);
 }
 
-/* With what cannot be told as the training's; *ret_is_doubtful: as the loader's it is another. */
+/* Measures with doubtful kernels as the training's; *ret_is_doubtful: it matters whose they are. */
 static int measure_both(struct gpu_seen *seen, struct view *view, bool *ret_is_doubtful)
 {
 	const struct gpu_batch *batch = view->batch;

@@ -2,21 +2,21 @@
 /*
  * kernel_name.h - the names of kernels, which come in parts and as C++ mangles them.
  *
- * They are made readable here and not in the report: that reads databases of strangers, and a
- * mangled name can be made to expand without end.
+ * They are made readable here and not in the report, which reads databases of strangers: a mangled
+ * name can be made to expand without end.
  */
 #pragma once
 
 #include "dlprof/event.h"
 #include "store/write/write.h"
 
-/* The one that is coming in. All zero at first. */
+/* The name that is being received; all zero at first. */
 struct kernel_name {
 	uint64_t id;
 	uint32_t parts;
 	char symbol[DLPROF_KERNEL_BYTES + 1];
 };
 
-/* A part of it; the last one writes it. 0 or -errno. */
+/* Takes a part of a name; the last part writes the name. 0 or -errno. */
 int kernel_name_take(struct writer *writer, struct kernel_name *name,
 		     const struct dlprof_event *event);

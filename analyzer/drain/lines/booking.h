@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * booking.h - to which part of its thread's time a sample belongs.
+ * booking.h - finds the part of its thread's time that a sample belongs to.
  *
- * A sample is taken before anybody knows what its thread is doing: a load or a wait is recorded
+ * A sample is taken before anybody knows what its thread is doing, as a load or wait is recorded
  * when it ends. So samples wait here, in the order of time, until a span of their thread claims
- * them. A load claims before the wait that it lies in, and a wait before the step around it, since
- * their records come in that order.
+ * them. A load claims before the wait around it, and a wait before the step around that, since
+ * their records come in this order.
  */
 #pragma once
 
@@ -25,15 +25,14 @@ struct booking_sample {
 	int32_t pid;
 	uint32_t tid;
 	enum line_role role;
-	uint32_t stack;  /* of seen_stacks.h */
-	uint32_t holder; /* ... of the other thread that held the interpreter then; SEEN_NONE: none
-			  */
+	uint32_t stack;  /* number in seen_stacks.h */
+	uint32_t holder; /* stack of the thread that held the interpreter; or SEEN_NONE */
 	uint32_t weight_ns;
 };
 
 void booking_add(struct booking *booking, const struct booking_sample *sample);
 
-/* What a claim takes over: samples that nobody claimed, or those that were claimed as that. */
+/* The samples that a claim takes: unclaimed ones, or those that loads or waits claimed for now. */
 enum booking_from { BOOKING_FREE, BOOKING_LOADS, BOOKING_WAITS };
 
 struct booking_span {
@@ -42,26 +41,27 @@ struct booking_span {
 	uint64_t begin_ns, end_ns;
 	enum booking_from from;
 	enum line_phase phase;
-	int64_t loader_id; /* 0: it is not known yet, and the claim is for now: LOAD or NOT_READY */
+	int64_t loader_id; /* 0: not known yet, so the claim is for now: LOAD or NOT_READY */
 };
 
 /* Claims the samples of the thread in [begin_ns, end_ns). */
 void booking_claim(struct booking *booking, const struct booking_span *span);
 
-/* What nobody claimed of a worker's thread in [begin_ns, end_ns) it did between two loads. */
+/* Drops unclaimed samples of a worker's thread between two loads, in [begin_ns, end_ns). */
 void booking_drop(struct booking *booking, int32_t pid, uint32_t tid, uint64_t begin_ns,
 		  uint64_t end_ns);
 
-/* So many samples of loads, and of other parts, were claimed for good since it was opened. */
+/* How many samples of loads, or of other parts, were claimed for good so far. */
 uint64_t booking_count(const struct booking *booking, bool of_loads);
 
-/* Nobody will claim what is older than this: it counts as what it was claimed for, else as other.
+/*
+ * Counts samples from before that time, which nobody will claim: as claimed for now, else as other.
  */
 void booking_expire(struct booking *booking, uint64_t before_ns);
 
 /*
- * Adds what was claimed for good to the database. When that is committed, booking_written() takes
- * it off; otherwise it is written again. 0 or -errno.
+ * Writes what was claimed for good. booking_written() takes it off once it is committed; without
+ * that it is written again. 0 or -errno.
  */
 int booking_write(struct booking *booking, struct seen_stacks *seen, struct writer *writer);
 void booking_written(struct booking *booking);

@@ -14,17 +14,17 @@
 #define MOST_FRAMES 16384
 #define MOST_STACKS 8192
 #define MOST_PLACES (1 << 17) /* frames of all stacks */
-#define BUCKETS     32768     /* a power of two, above both */
+#define BUCKETS     32768     /* a power of two above both */
 #define ID_CHARS    21
 
 struct frame {
 	char *file, *name;
 	int32_t line;
-	int64_t id; /* in the database; 0: none yet */
+	int64_t id; /* id in the database; 0: none yet */
 };
 
 struct kept {
-	uint32_t begin, depth; /* in `places` */
+	uint32_t begin, depth; /* places in `places` */
 };
 
 struct seen_stacks {
@@ -32,11 +32,11 @@ struct seen_stacks {
 	struct kept stacks[MOST_STACKS];
 	uint32_t places[MOST_PLACES];
 	uint32_t frame_count, stack_count, place_count;
-	uint32_t frame_of[BUCKETS], stack_of[BUCKETS]; /* a number and 1; 0: free */
+	uint32_t frame_of[BUCKETS], stack_of[BUCKETS]; /* number + 1; 0: the bucket is free */
 	char text[STACK_FRAMES * ID_CHARS + 1];
 };
 
-/* The functions that a worker process or a thread begins with. */
+/* The functions in which a worker process or a thread begins. */
 static const char *const ENTRIES[] = {"_worker_loop", "_bootstrap"};
 
 int seen_open(struct seen_stacks **ret)
@@ -129,7 +129,7 @@ uint32_t seen_stack(struct seen_stacks *seen, const struct stack *stack)
 			break;
 		depth++;
 	}
-	/* A worker that is at its entry itself. */
+	/* The worker is in its entry function itself. */
 	if (!depth && stack->depth) {
 		frames[0] = number_of_frame(seen, &stack->frames[0]);
 		depth = frames[0] != SEEN_NONE;

@@ -65,7 +65,7 @@ static bool is_process(const struct target *target, const struct segment *segmen
 	       target->start_ticks == segment->header->start_ticks;
 }
 
-/* It is another program now: only what was told of the process still holds. */
+/* Begins anew with a process that became another program; only what was told of it stays. */
 static void begin_anew(struct target *target, const struct dlprof_header *header)
 {
 	const bool is_told = target->is_told;
@@ -75,7 +75,7 @@ static void begin_anew(struct target *target, const struct dlprof_header *header
 	target->is_told = is_told;
 }
 
-/* Whether there is a place for the segment's process; it is in that from now on. */
+/* Gives the segment to the place of its process, if there is one. */
 static bool keep(struct targets *targets, struct segment *segment)
 {
 	for (size_t i = 0; i < targets->count; i++) {
@@ -128,7 +128,7 @@ bool target_open(struct targets *targets, struct target *target, uint64_t now)
 {
 	int32_t number;
 
-	/* Another program, that does not record yet, if ever. */
+	/* It became another program, which does not record, or not yet. */
 	if (target->segment->left_ns) {
 		python_close(target->python);
 		target->python = NULL;

@@ -6,15 +6,15 @@
 #include "drain/machine/cpus.h"
 
 /*
- * Long against the hundredths of a second in which /proc counts. The more is known, the less often:
- * on machines of many cores the kernel takes milliseconds to make /proc/stat. What is not known,
- * since epochs are shorter than the time between two looks, does not count.
+ * Times between looks: long against the hundredths of a second that /proc counts. Looks get rarer
+ * with what is known, as the kernel takes milliseconds for /proc/stat on machines of many cores.
+ * Time that stays unknown, because epochs are shorter than such a pause, does not count.
  */
 #define LEAST_NS UINT64_C(400000000)
 #define MOST_NS  UINT64_C(2000000000)
-#define PART     4 /* of the time of which others' use is known */
+#define PART     4 /* one part of the time that is known */
 
-/* A process with many threads has several segments. */
+/* Whether a segment is another one of a process with many threads. */
 static bool is_further(struct segment *const *segments, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -23,13 +23,13 @@ static bool is_further(struct segment *const *segments, size_t index)
 	return false;
 }
 
-/* False: what they used is not known, since one of them has just ended. */
+/* Looks at all processes. False: the sum is not known, since one of them has just ended. */
 static bool look(struct segment *const *segments, size_t count, struct cores *now)
 {
 	bool is_whole = true;
 	int32_t root = -1;
 
-	/* The drain is there because of the run. */
+	/* The drain's own time counts as the run's. */
 	now->used_ns = (int64_t)cpu_ns();
 	for (size_t i = 0; i < count; i++) {
 		const struct dlprof_header *header = segments[i]->header;

@@ -32,10 +32,10 @@ struct hierarchy {
 	bool is_v2;
 	char top[PATH_LEN]; /* the group that the mount shows as its root */
 	char mount[PATH_LEN];
-	char group[PATH_LEN]; /* "": none */
+	char group[PATH_LEN]; /* group of the process; "": none */
 };
 
-/* "31 23 0:28 / /sys/fs/cgroup rw shared:1 - cgroup2 cgroup2 rw,cpu" */
+/* Finds a mount: "31 23 0:28 / /sys/fs/cgroup rw shared:1 - cgroup2 cgroup2 rw,cpu". */
 static bool find_mount(const char *root, bool is_v2, struct hierarchy *ret)
 {
 	char line[4 * PATH_LEN], type[32], options[PATH_LEN];
@@ -62,7 +62,7 @@ static bool find_mount(const char *root, bool is_v2, struct hierarchy *ret)
 	return found;
 }
 
-/* The real ones stay where they are, and hundreds of processes may be asked about. */
+/* Finds a hierarchy once, as mounts stay and hundreds of processes may be asked about. */
 static bool find_hierarchy(const char *root, bool is_v2, struct hierarchy *ret)
 {
 	static struct {
@@ -79,7 +79,7 @@ static bool find_hierarchy(const char *root, bool is_v2, struct hierarchy *ret)
 	return real[is_v2].is_there;
 }
 
-/* "0::/user.slice" of version 2, "4:cpu,cpuacct:/docker/12ab" of version 1. */
+/* Finds a group: "0::/user.slice" of version 2, "4:cpu,cpuacct:/docker/12ab" of version 1. */
 static void find_group(const char *root, int32_t pid, struct hierarchy *ret)
 {
 	char line[2 * PATH_LEN], *names, *path;
@@ -143,14 +143,14 @@ static int64_t limit_of(const char *root, const struct hierarchy *at, const char
 	return quota * 1000 / period > 0 ? quota * 1000 / period : 1;
 }
 
-/* The lowest limit from the group up to the one that the mount shows. */
+/* The lowest limit of the group and those above it, up to the mount's root. */
 static int64_t lowest(const char *root, struct hierarchy *at)
 {
 	char *group = at->group, *slash;
 	size_t length = strlen(at->top);
 	int64_t least = -1, limit;
 
-	/* Without a namespace of its own, a container's mount begins below the host's root. */
+	/* In a container without a cgroup namespace the mount begins below the host's root. */
 	if (strcmp(at->top, "/") != 0 && strncmp(group, at->top, length) == 0 &&
 	    (!group[length] || group[length] == '/'))
 		group += length;
@@ -214,11 +214,11 @@ int64_t cpus_busy_ns(const char *root, int32_t pid)
 		found++;
 	}
 	fclose(file);
-	/* Some containers see other numbers than those of their mask. */
+	/* In some containers /proc/stat has other cores than the mask. */
 	return found == CPU_COUNT(&set) ? (int64_t)ticks * ((int64_t)NS_PER_S / rate) : -1;
 }
 
-/* In version 2, the closest group upwards that competes with its siblings for the CPU. */
+/* Goes up to the closest group of version 2 that competes with its siblings for the CPU. */
 static void climb(const char *root, struct hierarchy *at)
 {
 	char text[64], *slash;
@@ -237,7 +237,7 @@ static bool is_top(const struct hierarchy *at)
 	return !at->group[0] || strcmp(at->group, "/") == 0;
 }
 
-/* "/autogroup-29926 nice 0": a process in no group shares with its session (sched(7)). */
+/* Reads "/autogroup-29926 nice 0": a process in no group shares with its session (sched(7)). */
 static void read_session(const char *root, int32_t pid, struct cpus_group *ret)
 {
 	char path[PATH_LEN], line[64];
@@ -263,7 +263,7 @@ void cpus_group(const char *root, int32_t pid, struct cpus_group *ret)
 			climb(root, &at);
 		if (is_top(&at))
 			continue;
-		/* The end of a path says more than its beginning. */
+		/* The end of a long path tells more than its begin. */
 		snprintf(ret->name, sizeof(ret->name), "%s",
 			 at.group + (strlen(at.group) < sizeof(ret->name)
 					     ? 0
@@ -273,7 +273,7 @@ void cpus_group(const char *root, int32_t pid, struct cpus_group *ret)
 	read_session(root, pid, ret);
 }
 
-/* The first number of a file of /proc, and the second. */
+/* Reads the first two numbers of a file of /proc. */
 static bool read_pair(const char *path, int64_t *ret_first, int64_t *ret_second)
 {
 	char line[128];

@@ -14,39 +14,39 @@
 
 #define LEAST_NS   UINT64_C(500000000) /* between looks */
 #define MOST_NS	   UINT64_C(20000000000)
-#define KNOWN_PART 4	/* ... of the time since the first, the more of it the less often */
-#define COST_PART  8000 /* of a core: 0.0125 % */
-#define COST_AHEAD UINT64_C(10000000)	/* so much CPU time may be used before */
-#define MEMORY_PART  4000 /* the same for looks at memory, which are ever further apart */
+#define KNOWN_PART 4	/* one part of the time since the first look */
+#define COST_PART  8000 /* one part of a core: 0.0125 % */
+#define COST_AHEAD UINT64_C(10000000)	/* CPU time that looks may use before */
+#define MEMORY_PART  4000 /* the same for looks at memory, which get ever rarer */
 #define MEMORY_AHEAD UINT64_C(30000000)
 #define MEMORY_NS    UINT64_C(1000000000)
-#define BEGIN_NS   UINT64_C(10000000000) /* later, memory is not that of the begin */
-#define WORTH_NS   2e8	/* of loads: how many threads ran in less is not known */
-#define WATCHED_MOST 2	/* workers whose threads are looked at: they are alike */
-#define MEMORY_MOST  1	/* processes whose memory is */
+#define BEGIN_NS   UINT64_C(10000000000) /* a first look at memory after this is not of the begin */
+#define WORTH_NS   2e8	/* of loads: in less, threads cannot be counted */
+#define WATCHED_MOST 2	/* workers whose threads are looked at, as all are alike */
+#define MEMORY_MOST  1	/* processes whose memory is looked at */
 #define THREADS_SEEN 256
 #define THREADS_KEPT 32
 
 struct use_thread {
 	int32_t tid;
 	char name[16];
-	int64_t base_ns, cpu_ns; /* when its process was first looked at, and now */
+	int64_t base_ns, cpu_ns; /* CPU time at the first look at its process, and now */
 };
 
 struct use_process {
 	int32_t pid;
 	uint64_t life_ns;
-	bool is_worker;  /* else it takes batches */
+	bool is_worker;  /* a worker; else it takes batches */
 	bool loads;	 /* it made a load */
 	bool is_here;
 	bool is_watched; /* its threads are looked at */
-	bool has_memory; /* ... and its memory */
-	uint64_t begun_ns, memory_ns; /* the first look at it, and the last at its memory */
-	int64_t used_ns, waited_ns; /* by all its threads, at the last look; -1: there was none */
-	double wanted_ns, base_of_ns; /* ... since the first, when so much time had passed */
+	bool has_memory; /* its memory is looked at */
+	uint64_t begun_ns, memory_ns; /* first look at it, and last look at its memory */
+	int64_t used_ns, waited_ns; /* of all its threads at the last look; -1: there was none */
+	double wanted_ns, base_of_ns; /* wanted since the first look, and the time at that look */
 	int64_t base_faults;
 	struct use_row row;
-	struct use_thread *threads; /* of one that takes batches */
+	struct use_thread *threads; /* threads of a process that takes batches */
 	size_t thread_count;
 };
 
@@ -63,7 +63,7 @@ static bool is_first(struct segment *const *segments, size_t index)
 	return true;
 }
 
-/* How long the process's threads have loaded so far. */
+/* How long the process's threads have spent on loads so far. */
 static double loaded_ns(struct segment *const *segments, size_t count, const struct life *life)
 {
 	double ns = 0;
@@ -85,7 +85,7 @@ static struct use_process *find(struct use *use, const struct life *life)
 	return NULL;
 }
 
-/* "VmSwap:      12 kB", which begins a line; WRITE_UNKNOWN: there is none. */
+/* The number of a line like "VmSwap:      12 kB"; WRITE_UNKNOWN: there is none. */
 static int64_t bytes_of(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
@@ -104,7 +104,7 @@ static void note_swap(struct use_process *process, int32_t number)
 
 	process_file_read(number, "status", text, sizeof(text));
 	bytes = bytes_of(text, "\nVmSwap:");
-	if (bytes > process->row.swapped_bytes) /* WRITE_UNKNOWN is the least */
+	if (bytes > process->row.swapped_bytes) /* WRITE_UNKNOWN is less than any size */
 		process->row.swapped_bytes = bytes;
 }
 
@@ -157,7 +157,7 @@ static void look_at_threads(struct use_process *process, int32_t number)
 		thread = thread_of(process, atoi(entry->d_name));
 		if (!thread)
 			break;
-		/* A number that is used again is another thread, which has used less. */
+		/* A smaller use shows another thread with the same number. */
 		if (is_base)
 			thread->base_ns = stat.used_ns;
 		else if (stat.used_ns < thread->cpu_ns)
@@ -198,8 +198,8 @@ static int write_threads(struct use_process *process, struct writer *writer)
 }
 
 /*
- * Of a worker by the time of its loads, of others by the clock. How long threads that ended between
- * two looks had no core is not known.
+ * Counts the threads that want to run: for a worker over the time of its loads, for others over all
+ * time. Waits for a core of threads that ended between two looks are not known.
  */
 static void note_threads_at_once(struct use_process *process, int32_t number,
 				 const struct process_stat *stat, double of_ns)
@@ -280,8 +280,8 @@ static void drop(struct use *use, size_t index)
 }
 
 /*
- * One process a look, the one that waited longest for it. Not a training that has workers: all its
- * memory is theirs, too, as long as nobody writes to it.
+ * Looks at the memory of one process, the one that has waited longest. A training with workers is
+ * left out: as long as nobody writes to its memory, it is the workers', too.
  */
 static int look_at_memory(struct use *use, struct writer *writer, struct segment *const *segments,
 			  size_t count, uint64_t now_ns)
@@ -319,7 +319,7 @@ static int look_at_memory(struct use *use, struct writer *writer, struct segment
 	return writer_use(writer, &next->row);
 }
 
-/* It has begun: its first load or batch is over. */
+/* Whether a process has begun: its first load or batch is over. */
 static bool is_wanted(const struct segment *segment, double ns)
 {
 	if (segment->dead || segment->left_ns || segment->later_ns || !segment->role)
@@ -327,7 +327,7 @@ static bool is_wanted(const struct segment *segment, double ns)
 	return strcmp(segment->role, "worker") == 0 ? ns > 0 : segment->batch_ns != 0;
 }
 
-/* Those that are due: all of them, or only who is new. */
+/* Looks at all processes if it is time, otherwise at new ones only. */
 static int look_at_all(struct use *use, struct writer *writer, struct segment *const *segments,
 		       size_t count, uint64_t now_ns)
 {

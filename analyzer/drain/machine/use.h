@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * use.h - what the processes that load and train use, asked of the kernel from outside: threads
- * that run at once, cores allowed, memory of their own, faults, and which threads are busy.
+ * that run at once, cores allowed, private memory, faults, and busy threads.
  *
- * The looks together take no more than a part of a core that nobody notices; the longer the run,
- * the rarer they are. To ask for a process's own memory takes the kernel 25 us a megabyte, so that
- * it is asked of a few processes only.
+ * All looks together take a part of a core that nobody notices, and get rarer in a long run. The
+ * kernel needs 25 us a megabyte to tell a process's private memory, so few processes are asked.
  */
 #pragma once
 
@@ -17,7 +16,7 @@
 
 struct use_process;
 
-/* All zero at first. */
+/* All processes; all zero at first. */
 struct use {
 	struct use_process *list;
 	size_t count;
@@ -25,7 +24,7 @@ struct use {
 	uint64_t cost_ns, memory_cost_ns; /* CPU time of all looks so far */
 };
 
-/* A look if it is time for one; what came of it goes into t_use and t_thread. 0 or -errno. */
+/* Looks if it is time; writes t_use and t_thread. 0 or -errno. */
 int use_update(struct use *use, struct writer *writer, struct segment *const *segments,
 	       size_t count, uint64_t now_ns);
 

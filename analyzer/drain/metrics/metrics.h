@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics.h - the numbers of a rank in Prometheus' text format, which node-exporter's textfile
- * collector and promtool read.
+ * metrics.h - writes the numbers of a rank in Prometheus' text format, for node-exporter's textfile
+ * collector and promtool.
  */
 #pragma once
 
@@ -18,8 +18,8 @@ enum metric {
 struct metrics {
 	const char *job_id, *version, *clock; /* NULL: not known */
 	int64_t rank, local_rank;             /* < 0: not known */
-	double value[METRIC_MAX];             /* as Prometheus wants it; NAN: none is shown */
+	double value[METRIC_MAX];             /* in Prometheus' units; NAN: not shown */
 };
 
-/* Errors are the stream's. */
+/* Writes a rank's numbers; errors are the stream's. */
 void metrics_put(FILE *out, const struct metrics *rank);

@@ -20,34 +20,34 @@
 #define LOOK_MAX_NS    (60 * SECOND_NS)
 
 /*
- * Hundreds of libraries may be there (Debian's torchvision: 319, 300 MB), and a short training is
- * not to pay for all of them: a look takes this much processor time, and all looks together one
- * part in so many of a core. What was not reached is looked at later, or never.
+ * Hundreds of libraries may be there (Debian's torchvision: 319, 300 MB), which must not cost a
+ * short training much: a look takes at most this CPU time, and all looks together one part in so
+ * many of a core. Libraries that are not reached are looked at later, or never.
  */
 #define LOOK_CPU_NS UINT64_C(1000000)
 #define COST_PART   4000
 
 /*
- * The largest module with decoders seen so far is OpenCV's, 74 MB. Larger ones, and those of these
+ * The largest module with decoders so far is OpenCV's, 74 MB. Larger ones, and those with these
  * names, are GPU code.
  */
 #define FILE_BYTES (192 << 20)
 
-/* A decoder has more code than this; most extension modules and tables of characters have less. */
+/* A decoder has more code; most extension modules and character tables have less. */
 #define CODE_BYTES (32 << 10)
 
 static const char *const without_decoders[] = {
 	"libtorch", "libc10", "libcu", "libnv", "libnccl", "libtriton", "libtensorflow",
-	/* Mathematics and tables, large and in many programs. */
+	/* mathematics and tables, large and in many programs */
 	"libdnnl", "libicudata", "libcodec2", "liblapack", "libblas", "libopenblas", "libmkl",
 	"libscipy_openblas", "libLLVM",
-	"dlprof", /* our own, which names them to look for them */
+	"dlprof", /* our own, whose text names them all */
 	NULL,
 };
 
 /*
  * `text` is in every copy of the library, stripped or not. A copy that exports `symbol` can be
- * observed. The library's own files begin with one of `names`.
+ * observed. Files of the library itself begin with one of `names`.
  */
 static const struct {
 	const char *library;
@@ -65,13 +65,13 @@ static const struct {
 
 #define MARK_COUNT ARRAY_COUNT(marks)
 
-/* What was looked at and found in this run. */
+/* What was looked at, and what was found, in this run. */
 static struct {
 	struct {
 		uint64_t device, inode;
 	} seen[FILE_MAX_COUNT];
 	size_t seen_count;
-	uint64_t rest_ns; /* no look before */
+	uint64_t rest_ns; /* no look before this time */
 	char reached[LIST_BYTES];
 	char hidden[LIST_BYTES];
 } hidden;
@@ -88,7 +88,7 @@ int hidden_reached(struct writer *writer, const char *library)
 	return writer_meta(writer, META_DECODERS_PATCHED, hidden.reached);
 }
 
-/* Strings are in sections that are neither written nor run. */
+/* Whether the file has a text in its sections of constants. */
 static bool has_text(const struct elf *elf, const char *text)
 {
 	for (size_t i = 0; i < elf->section_count; i++) {
@@ -103,7 +103,7 @@ static bool has_text(const struct elf *elf, const char *text)
 	return false;
 }
 
-/* It calls its own exports directly. */
+/* Whether the module calls its own exports directly. */
 static bool is_symbolic(const struct elf *elf)
 {
 	size_t count = 0;
@@ -162,7 +162,7 @@ static int note(struct writer *writer, const char *path, const char *library)
 	return writer_note(writer, "info", text);
 }
 
-/* Notes the file. True: look at it, once, whichever process has it. */
+/* Notes a file. True: it is new, so look at it once, whichever process has it. */
 static bool note_file(const struct maps_line *line)
 {
 	for (size_t i = hidden.seen_count; i-- > 0;)
@@ -175,7 +175,7 @@ static bool note_file(const struct maps_line *line)
 	return !is_named(without_decoders, line->path);
 }
 
-/* *ret_paused: there is more. */
+/* Looks through the process's modules; *ret_paused: not at all of them yet. */
 static int look_through(struct writer *writer, const struct modules *modules, bool *ret_paused)
 {
 	const uint64_t begin_ns = cpu_ns();
@@ -184,7 +184,7 @@ static int look_through(struct writer *writer, const struct modules *modules, bo
 	int fd, r = 0;
 
 	for (size_t n = 0; r == 0 && !*ret_paused && modules_get(modules, n, &line); n++) {
-		/* What has code is a module. */
+		/* Mappings with code show the modules. */
 		if (!line.is_code || line.end - line.begin < CODE_BYTES || !note_file(&line))
 			continue;
 		fd = maps_open(line.path, line.device, line.inode);
@@ -213,7 +213,7 @@ int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns)
 	hidden.rest_ns = now_ns + (cpu_ns() - begin_ns) * COST_PART;
 	if (paused || r < 0)
 		return r;
-	/* Looks at once, then at growing intervals: most imports come early. */
+	/* Looks come at growing intervals, as most imports come early. */
 	segment->look_wait_ns = within(SECOND_NS, LOOK_MAX_NS, 2 * segment->look_wait_ns);
 	segment->look_ns = now_ns + segment->look_wait_ns;
 	return 0;

@@ -13,7 +13,7 @@
 #include "dlprof/hash.h"
 #include "dlprof/units.h"
 
-/* More than a line can have: a path is shorter than a page, and a byte of it may take four. */
+/* Longer than any line: a path is shorter than a page, and each byte may take four. */
 #define BUFFER_BYTES ((size_t)1 << 16)
 
 static int open_of(int32_t pid, const char *name)
@@ -26,7 +26,7 @@ static int open_of(int32_t pid, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A hexadecimal number, and what follows it. */
+/* Reads a hexadecimal number, and moves behind it. */
 static uint64_t take_hex(const char **at)
 {
 	uint64_t value = 0;
@@ -43,7 +43,7 @@ static uint64_t take_hex(const char **at)
 	}
 }
 
-/* "7f12c000-7f12d000 r-xp 00001000 fd:00 1234    /usr/lib/libc.so.6". False: of no file. */
+/* Parses "7f12c000-7f12d000 r-xp 00001000 fd:00 1234    /usr/lib/libc.so.6". False: no file. */
 static bool parse(const char *text, struct maps_line *ret)
 {
 	char *end;
@@ -119,8 +119,8 @@ uint64_t maps_device(dev_t device)
 }
 
 /*
- * File systems without a device of their own (major number 0: overlay, btrfs) have one number in
- * /proc/PID/maps and another for stat().
+ * Whether a file is the mapped one. File systems without a device (major number 0: overlay, btrfs)
+ * have one number in /proc/PID/maps and another in stat().
  */
 static bool is_mapped(const struct stat *status, uint64_t device, uint64_t inode)
 {
@@ -169,7 +169,7 @@ uint64_t maps_state(int32_t pid)
 	return state;
 }
 
-/* The kernel's words to a program hold where it put it, its stack and its loader. */
+/* The addresses that the kernel tells a program include its own, its stack's and its loader's. */
 uint64_t maps_image(int32_t pid)
 {
 	const uint64_t state = maps_state(pid);

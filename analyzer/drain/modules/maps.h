@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * maps.h - what a process has mapped, as /proc tells it.
+ * maps.h - the files that a process has mapped, from /proc.
  *
- * A training has thousands of mappings, and a list of them takes a millisecond: ask seldom.
+ * A training has thousands of mappings, and listing them takes a millisecond, so it is done rarely.
  */
 #pragma once
 
@@ -12,34 +12,34 @@
 
 struct maps_line {
 	uint64_t begin, end, offset;
-	uint64_t device, inode; /* as far as they tell files apart */
-	bool is_code;           /* may be run, not written */
+	uint64_t device, inode; /* enough to tell files apart */
+	bool is_code;           /* executable and not writable */
 	const char *path;       /* begins with '/' */
 };
 
 /*
- * Calls `take` for every mapping of a file, by address; stops with its result if that is not 0.
- * -errno: the process is gone, or we may not look at it.
+ * Calls `take` for every mapping of a file, by address; a result that is not 0 ends it and is
+ * returned. -errno: the process is gone, or we may not look at it.
  */
 int maps_each(int32_t pid, int (*take)(void *context, const struct maps_line *line), void *context);
 
 /*
- * Opens the file of a mapping to read, if `path` still names it. What has taken its name, as a pipe
- * or a device, is not opened: that would wait, or do something. A descriptor or -errno.
+ * Opens the file of a mapping to read, if `path` still names it. Another thing of that name is not
+ * opened: with a pipe or device that would wait, or do something. A descriptor or -errno.
  */
 int maps_open(const char *path, uint64_t device, uint64_t inode);
 
-/* As in maps_line. */
+/* The device as maps_line has it. */
 uint64_t maps_device(dev_t device);
 
 /*
- * A number that changes with the code that the process has mapped: cheap, against all its mappings.
- * 0: it cannot be told.
+ * A number that changes with the code that the process has mapped; much cheaper than listing it. 0:
+ * not known.
  */
 uint64_t maps_state(int32_t pid);
 
 /*
- * The same, and another number for each program that was started, though it be the same one: only
- * what was forked has all code at the same addresses. 0: it cannot be told.
+ * Like maps_state(), but different for each start of a program: only a forked process has its code
+ * at the same addresses. 0: not known.
  */
 uint64_t maps_image(int32_t pid);

@@ -8,15 +8,15 @@
 #include "drain/modules/maps.h"
 
 #define PAGE_BYTES ((size_t)4096)
-#define PAGE_BITS  6 /* 64 of them are kept */
+#define PAGE_BITS  6 /* 64 pages are kept */
 
 static struct page {
 	uint64_t id, number;
-	size_t size; /* 0: none */
+	size_t size; /* 0: free */
 	uint8_t bytes[PAGE_BYTES];
 } pages[1 << PAGE_BITS];
 
-/* The file that was opened last; fd -1: it cannot be. */
+/* The file opened last; fd is -1 if it cannot be opened. */
 static struct {
 	bool known;
 	uint64_t device, inode;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pages.h - bytes of files that are read in words, here and there, and soon again. A few pages
- * stay.
+ * pages.h - reads words of files, here and there and soon again, through a few kept pages.
  *
- * By pread(): a file that is cut short under our hands is an error and no SIGBUS.
+ * Files are read with pread(): one that is cut short meanwhile is an error and no SIGBUS.
  */
 #pragma once
 
@@ -11,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As maps_open() wants it: another file that takes its path is not read in its place. */
+/* A file as maps_open() names it; another file that takes its path is not read instead. */
 struct pages_file {
 	const char *path;
 	uint64_t device, inode;
@@ -19,7 +18,7 @@ struct pages_file {
 
 bool pages_read(const struct pages_file *of, uint64_t offset, void *bytes, size_t size);
 
-/* Tells files apart. */
+/* A number that tells files apart. */
 uint64_t pages_id(uint64_t device, uint64_t inode);
 
 /* Closes the file that was opened last. */

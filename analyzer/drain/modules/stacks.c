@@ -4,7 +4,7 @@
 #include "drain/modules/module.h"
 #include "drain/modules/unwind.h"
 
-/* A record that has not come after so many looks was lost. */
+/* looks after which a record that has not come is lost */
 #define PATIENCE 3
 
 static int take(struct writer *writer, struct segment *segment, size_t place,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks.h - give slow operations in the database the stacks that were kept of them. */
+/* stacks.h - adds the stacks that were kept of slow operations to their rows. */
 #pragma once
 
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
 /*
- * Unwinds at most `most` stacks of the segment; *ret_done: how many. One whose operation is not in
- * the database yet waits for the next time.
+ * Unwinds at most `most` stacks of the segment; *ret_done is how many. A stack whose operation is
+ * not in the database yet waits for the next call.
  */
 int stacks_take(struct writer *writer, struct segment *segment, int most, int *ret_done);

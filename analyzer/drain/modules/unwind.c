@@ -13,7 +13,7 @@
 #define FRAME_MAX 16
 #define STEP_MAX  64
 
-/* libunwind's search in the sorted table of .eh_frame_hdr; exported, but in no header. */
+/* libunwind's search in the sorted table of .eh_frame_hdr, which is exported but in no header. */
 #define search_table UNW_OBJ(dwarf_search_unwind_table)
 extern int search_table(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t *info,
 			unw_proc_info_t *proc, int need_unwind_info, void *context);
@@ -101,7 +101,7 @@ static int get_proc_name(unw_addr_space_t space, unw_word_t ip, char *name, size
 	return -UNW_ENOINFO;
 }
 
-/* The interpreter's own frames say nothing but that Python ran: one stands for a row of them. */
+/* The interpreter's own frames show only that Python ran, so one stands for a row of them. */
 static bool is_interpreter(const char *line)
 {
 	const char *leaf = strchr(line, ' ');
@@ -123,7 +123,7 @@ static int walk_frames(const struct walk *walk, unw_cursor_t *cursor, char *text
 
 		if (unw_get_reg(cursor, UNW_REG_IP, &ip) < 0 || !ip)
 			break;
-		/* A return address belongs to the call before it. */
+		/* A return address belongs to the call just before it. */
 		if (!module_name(walk->modules, i ? ip - 1 : ip, line, sizeof(line)))
 			break;
 		if (!strstr(line, " libdlprof.so") && !(interpreted && is_interpreter(line))) {
@@ -143,7 +143,7 @@ static int walk_frames(const struct walk *walk, unw_cursor_t *cursor, char *text
 	return count;
 }
 
-/* Calls come from the same places again: how to unwind there is kept, of one process at a time. */
+/* Keeps how to unwind, for one process at a time: calls come from the same places again. */
 static unw_addr_space_t space_of(const struct modules *modules)
 {
 	static unw_accessors_t accessors = {

@@ -10,34 +10,34 @@
 #define COUNT_MAX 1024
 #define BYTES_MAX ((size_t)1 << 20)
 
-/* A longer name or path is cut; a module of a longer table has no lines. */
+/* Longer names and paths are cut; a module with a longer table has no lines. */
 #define CHARS_MAX 1024
 #define TABLE_MAX (1 << 17)
 
-/* The state of a str: the bytes a character takes, and whether the characters follow the head. */
+/* The state of a str: bytes for each character, and whether these follow the head. */
 #define STATE_KIND(state) ((state) >> 2 & 7)
 #define STATE_COMPACT     (1u << 5)
 #define STATE_ASCII       (1u << 6)
 
-/* What a code object is known by. */
+/* What shows whether a code object is still the same. */
 struct head {
 	uint64_t size, file, name, lines;
 	int32_t first_line;
 };
 
 struct code_entry {
-	struct code code; /* first: what is given out */
+	struct code code; /* must be first: a pointer to it is given out */
 	struct head head;
 	struct code_entry *next;
 	uint64_t address, turn;
 	size_t bytes;
-	const uint8_t *table; /* NULL: it is too long to be kept */
+	const uint8_t *table; /* NULL: it is too long to keep */
 	size_t table_size;
 };
 
-/* A string to be read. */
+/* A string that is to be read. */
 struct text {
-	uint64_t address; /* of its characters */
+	uint64_t address; /* address of its characters */
 	size_t kind, count;
 	uint8_t bytes[4 * CHARS_MAX];
 };
@@ -59,7 +59,7 @@ static bool are_same(const struct head *one, const struct head *other)
 	       one->lines == other->lines && one->first_line == other->first_line;
 }
 
-/* The head of a str that is not ASCII has more: its length in UTF-8 and a pointer to that. */
+/* A str that is not ASCII has a longer head: its length in UTF-8 and a pointer to that. */
 static size_t long_head(const struct layout *layout)
 {
 	return layout->at[TEXT_ASCII] + (layout->minor < 12 ? 24 : 16);
@@ -96,13 +96,13 @@ static uint32_t char_at(const struct text *text, size_t i)
 	}
 }
 
-/* As UTF-8, which takes at most four bytes a character; returns the end, behind a 0. */
+/* Writes UTF-8, at most four bytes for each character, and a 0; returns the end behind it. */
 static char *put_text(char *to, const struct text *text)
 {
 	for (size_t i = 0; i < text->count; i++) {
 		uint32_t c = char_at(text, i);
 
-		/* Half a pair stands for a byte that was no UTF-8. */
+		/* Half a surrogate pair stands for a byte that was not UTF-8. */
 		if (!c || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
 			c = 0xfffd;
 		if (c >= 0x10000)
@@ -146,7 +146,7 @@ static struct code_entry *make(const struct head *head, const struct text *name,
 	return entry;
 }
 
-/* Two system calls: the heads of its parts; and the parts, then once more the object itself. */
+/* Reads a code object in two calls: the heads of its parts; the parts and the object again. */
 static struct code_entry *fill(const struct memory *memory, const struct layout *layout,
 			       uint64_t address, const struct head *head)
 {
@@ -183,7 +183,7 @@ static struct code_entry *fill(const struct memory *memory, const struct layout 
 	return make(head, &name, &file, is_long ? NULL : table, size);
 }
 
-/* Frees the entries of a bucket that have not been used since `turn`. */
+/* Frees the entries of a bucket that were not used since `turn`. */
 static void sweep(struct code_cache *cache, struct code_entry **at, uint64_t turn)
 {
 	while (*at) {
@@ -216,7 +216,7 @@ void code_next_turn(struct code_cache *cache)
 		      cache->turn);
 }
 
-/* The type of code objects is the one that is called so. */
+/* Learns the type of code objects by its name. */
 static bool learn_type(struct code_cache *cache, const struct memory *memory, uint64_t type)
 {
 	char name[sizeof("code")];
@@ -249,7 +249,7 @@ const struct code *code_get(struct code_cache *cache, const struct memory *memor
 			entry->turn = cache->turn;
 			return &entry->code;
 		}
-		/* Another thread's stack of this turn may have it: the next sweep takes it. */
+		/* Another stack of this turn may use it, so the next sweep frees it. */
 		cache->reused++;
 		entry->address = 0;
 	}
@@ -272,7 +272,7 @@ int32_t code_line(const struct code *code, const struct layout *layout, int64_t 
 	const struct lines lines = {layout->minor, code->first_line, entry->table,
 				    entry->table_size};
 
-	/* Instructions are of two bytes, and the size of a code object is their number. */
+	/* Instructions have two bytes, and a code object's size is their number. */
 	if (layout->at[CODE_START] != LAYOUT_NONE &&
 	    (offset < -2 || (offset > 0 && (uint64_t)offset / 2 >= entry->head.size)))
 		return 0;

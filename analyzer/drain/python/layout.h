@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layout.h - where in the memory of a CPython is what a stack is made of: offsets in bytes. */
+/* layout.h - where a CPython's memory has what makes up a stack: offsets in bytes. */
 #pragma once
 
 #include <stdint.h>
@@ -7,10 +7,10 @@
 #include "drain/python/memory.h"
 #include "drain/python/reason.h"
 
-/* An offset that this version has not. */
+/* An offset that a version does not have. */
 #define LAYOUT_NONE UINT32_MAX
 
-/* A version whose structs are larger is refused: buffers of these sizes hold what is read. */
+/* Sizes of buffers for structs; versions with larger ones are refused. */
 #define LAYOUT_THREAD_BYTES 256
 #define LAYOUT_FRAME_BYTES  128
 #define LAYOUT_CODE_BYTES   192
@@ -24,22 +24,22 @@ enum layout_offset {
 };
 
 struct layout {
-	uint32_t minor; /* 3.`minor` */
+	uint32_t minor; /* minor version: 3.`minor` */
 	uint32_t at[LAYOUT_COUNT];
-	/* How much of each is read. */
+	/* Bytes to read of each struct. */
 	uint32_t thread_bytes, frame_bytes, code_bytes;
 };
 
-/* The same in every version. */
+/* Offsets that are the same in every version. */
 enum {
 	OBJECT_TYPE = 8,
-	OBJECT_SIZE = 16, /* of an object of variable size */
+	OBJECT_SIZE = 16, /* of objects of variable size */
 	TYPE_NAME = 24,
 	TEXT_LENGTH = 16,
 	TEXT_STATE = 32,
 	BYTES_START = 32,
 };
 
-/* `version` is PY_VERSION_HEX, and `runtime` the address of _PyRuntime. */
+/* Finds the layout; `version` is PY_VERSION_HEX, `runtime` the address of _PyRuntime. */
 enum reason layout_find(const struct memory *memory, uint64_t runtime, uint32_t version,
 			struct layout *ret);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/python/lines.h"
 
-/* Of 3.10: what these instructions do stands in no line. */
+/* 3.10: instructions that belong to no line */
 #define NO_LINE_10 -128
 
-/* Kinds of entries since 3.11; the others leave the line as it is. */
+/* Kinds of entries since 3.11 that change the line; the others do not. */
 enum { ONE_LINE_0 = 10, ONE_LINE_2 = 12, NO_COLUMNS = 13, LONG = 14, NO_LINE = 15 };
 
 static int32_t checked(int64_t line)
@@ -12,7 +12,7 @@ static int32_t checked(int64_t line)
 	return line > 0 && line <= INT32_MAX ? (int32_t)line : 0;
 }
 
-/* Pairs: so many bytes of instructions further on, the line is so many further on. */
+/* 3.8 and 3.9: pairs of a step in instruction bytes, and then a step in lines. */
 static int32_t find_8(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, at = 0;
@@ -26,7 +26,7 @@ static int32_t find_8(const struct lines *lines, int64_t offset)
 	return checked(line);
 }
 
-/* Pairs: the line is so many further on, for so many bytes of instructions. */
+/* 3.10: pairs of a number of instruction bytes, and the step in lines that holds for them. */
 static int32_t find_10(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, end = 0;
@@ -42,7 +42,7 @@ static int32_t find_10(const struct lines *lines, int64_t offset)
 	return 0;
 }
 
-/* Six bits a byte, the lowest first; the lowest of all is the sign. */
+/* A number of six bits a byte, the lowest first; the lowest bit of all is the sign. */
 static int32_t take_signed(const struct lines *lines, size_t *at)
 {
 	uint32_t value = 0;
@@ -57,7 +57,7 @@ static int32_t take_signed(const struct lines *lines, size_t *at)
 	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* Entries of a first byte, which alone has its highest bit set, and of what its kind needs. */
+/* Since 3.11: entries whose first byte alone has its highest bit set, and what their kind needs. */
 static int32_t find_11(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, end = 0;
@@ -82,7 +82,7 @@ static int32_t find_11(const struct lines *lines, int64_t offset)
 
 int32_t lines_at(const struct lines *lines, int64_t offset)
 {
-	/* A frame that has not begun stands before its first instruction. */
+	/* A frame that has not begun is before its first instruction. */
 	if (offset < 0)
 		offset = 0;
 	if (lines->minor < 10)

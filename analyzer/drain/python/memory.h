@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - the memory of another process, which runs on: what was read is what was there at some
- * instant, and the next read may find something else.
+ * memory.h - reads the memory of another process, which runs on: a read shows some instant, and the
+ * next one may find something else.
  *
- * Every address comes from that memory and is trusted by nobody: only the system call reads there,
- * and it refuses what is not mapped.
+ * Addresses come from that memory and are not trusted: only the system call uses them, and it
+ * refuses what is not mapped.
  */
 #pragma once
 
@@ -16,13 +16,13 @@
 #define MEMORY_PIECES 264
 
 struct memory {
-	/* As process_vm_readv(), with -errno. A test has another one. */
+	/* Reads as process_vm_readv() does, but returns -errno; tests have their own. */
 	ssize_t (*read)(const struct memory *memory, const struct iovec *to,
 			const struct iovec *from, size_t count);
 	int32_t pid;
 };
 
-/* What one call reads. */
+/* The pieces that one call reads. */
 struct memory_list {
 	struct iovec to[MEMORY_PIECES], from[MEMORY_PIECES];
 	size_t count;
@@ -32,13 +32,13 @@ void memory_open(struct memory *memory, int32_t pid);
 
 void memory_add(struct memory_list *list, uint64_t address, void *bytes, size_t size);
 
-/* How many pieces, from the first on, were read whole, or -errno: the process allows none. */
+/* How many pieces, from the first on, were read whole; or -errno: the process allows none. */
 int memory_read_list(const struct memory *memory, const struct memory_list *list);
 
-/* One piece: 0 or -errno. */
+/* Reads one piece. 0 or -errno. */
 int memory_read(const struct memory *memory, uint64_t address, void *bytes, size_t size);
 
-/* A number within bytes that were read, of whatever alignment. */
+/* A number within bytes that were read, whatever its alignment. */
 static inline uint64_t memory_word(const void *bytes, size_t offset)
 {
 	uint64_t word;

@@ -9,20 +9,21 @@
 #include "drain/segments/alive.h"
 
 /*
- * Before 3.11 an interpreter does not know the numbers of its threads, but pthread_self() is where
- * glibc has them: at this offset on x86-64, since 2.4. The main thread's tells whether it is so.
+ * Before 3.11 an interpreter does not know its threads' numbers by gettid(). glibc has them in what
+ * pthread_self() points to, at this offset on x86-64, since 2.4. The main thread's number shows
+ * whether this holds.
  */
 #define PTHREAD_TID 720
 
-/* How often the list of threads is made anew if it has changed once more. */
+/* tries to list the threads while these keep changing */
 #define TRIES_MAX 4
 
-/* After so many samples in a row without one readable stack it is not what it seems to be. */
+/* samples in a row without a readable stack: then this is no such CPython */
 #define FAILED_MAX 100
 
 struct thread {
 	uint64_t address;
-	uint64_t id; /* whose number `tid` is; before 3.11 */
+	uint64_t id; /* pthread_self() whose number is `tid`; before 3.11 */
 	uint32_t tid;
 	uint8_t state[LAYOUT_THREAD_BYTES];
 };
@@ -30,7 +31,7 @@ struct thread {
 struct python {
 	struct memory memory;
 	struct runtime runtime;
-	int pidfd; /* -1: there is none, as of memory that is no process's */
+	int pidfd; /* -1: none, for memory that is no process's */
 	uint64_t start_ticks;
 	uint64_t interpreter, gil;
 	struct thread threads[PYTHON_THREADS];
@@ -41,11 +42,11 @@ struct python {
 	uint64_t failed_in_a_row;
 };
 
-/* What a sample begins with, all of one instant as far as one call can have it. */
+/* The words at the head of a sample, of one instant as far as one call can have it. */
 struct heads {
 	uint64_t interpreter, newest, gil, holder;
 	int32_t locked;
-	size_t count; /* of threads, the newest first */
+	size_t count; /* threads that follow each other, from the newest on */
 };
 
 static uint64_t number(const struct python *python, enum layout_offset offset)
@@ -58,7 +59,7 @@ static bool is_own_gil(const struct python *python)
 	return number(python, INTERPRETER_GIL) != LAYOUT_NONE;
 }
 
-/* The main interpreter, and the newest of its threads. */
+/* Finds the main interpreter, and the newest of its threads. */
 static int find_interpreter(struct python *python, uint64_t *ret_newest)
 {
 	int r = memory_read(&python->memory, runtime_interpreter(&python->runtime),
@@ -76,7 +77,7 @@ static int find_interpreter(struct python *python, uint64_t *ret_newest)
 			   8);
 }
 
-/* A thread says who it is as soon as it begins, some time after it was listed. */
+/* Asks threads for their numbers, which a thread has only some time after it is listed. */
 static void find_tids(struct python *python)
 {
 	const struct thread *oldest = &python->threads[python->thread_count - 1];
@@ -118,8 +119,8 @@ static enum reason find_threads(struct python *python)
 }
 
 /*
- * Reads the state of all known threads in one call, and what shows that these are all. False: they
- * are not; ret->count of them still follow one another.
+ * Reads the states of all known threads in one call, and whether these are all. False: they are
+ * not; then ret->count of them still follow each other.
  */
 static bool read_heads(struct python *python, struct heads *ret)
 {
@@ -162,7 +163,8 @@ static enum reason take_heads(struct python *python, struct heads *ret)
 			return reason;
 		reason = find_threads(python);
 	}
-	/* Threads may begin and end faster than they can be looked at: then those of the list. */
+	/* Threads may begin and end faster than they can be listed; then the list is what there
+	 * is. */
 	ret->count = python->thread_count;
 	return reason;
 }
@@ -178,7 +180,7 @@ static uint32_t tid_of(const struct python *python, size_t i, size_t count)
 	return i + 1 == count ? (uint32_t)python->memory.pid : 0;
 }
 
-/* Before 3.12 a thread that has not begun has the numbers of the older one that makes it. */
+/* Before 3.12 a thread that has not begun has the numbers of the older thread that makes it. */
 static bool is_begun(const struct python_sample *sample, size_t i)
 {
 	for (size_t k = i + 1; k < sample->count; k++)
@@ -240,7 +242,7 @@ static bool is_gone(const struct python *python)
 	return python->start_ticks && alive_start_ticks(python->memory.pid) != python->start_ticks;
 }
 
-/* Stacks that are torn with nothing in them, again and again, are no stacks of this CPython. */
+/* Whether to give up: stacks that are empty and torn again and again are not of this CPython. */
 static bool count_failures(struct python *python, const struct python_sample *sample)
 {
 	size_t empty = 0;
@@ -275,7 +277,7 @@ enum reason python_sample(struct python *python, const uint32_t *tids, size_t co
 		if (!count_failures(python, ret))
 			reason = REASON_STRANGE;
 	}
-	/* Now, so that all that was read was this process'. */
+	/* This is asked last, so that all that was read was this process's. */
 	if (is_gone(python))
 		reason = REASON_GONE;
 	if (reason != REASON_OBSERVED) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reason.h - why the lines of a process are not observed: one name and one text each. */
+/* reason.h - why the lines of a process are not observed: a name and a text for each reason. */
 #pragma once
 
 enum reason {
-	REASON_OBSERVED, /* none: it is */
+	REASON_OBSERVED, /* none: they are observed */
 	REASON_GONE,
 	REASON_DENIED,
 	REASON_NO_CALL,
@@ -19,8 +19,8 @@ enum reason {
 	REASON_COUNT
 };
 
-/* After "lines of code are not observed: ". */
+/* Words that follow "lines of code are not observed: ". */
 const char *reason_text(enum reason reason);
 
-/* What -errno of a read means. */
+/* The reason that -errno of a read shows. */
 enum reason reason_of(int error);

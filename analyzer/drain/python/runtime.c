@@ -10,13 +10,13 @@
 #include "drain/modules/elf.h"
 #include "drain/modules/maps.h"
 
-/* Beside the executable: a library, or a program that was started by naming its loader. */
+/* Files to look at beside the executable: a library, or a program started through its loader. */
 static const char *const names[] = {"libpython", "python"};
 
-/* A final release of this minor version, as PY_VERSION_HEX has it. */
+/* PY_VERSION_HEX of a final release of this minor version. */
 #define FINAL(minor) (UINT32_C(0x030000f0) | (uint32_t)(minor) << 16)
 
-/* Versions that do not export Py_Version: each is the newest whose function is there. */
+/* Versions that do not export Py_Version: the newest whose function is there is the version. */
 static const struct {
 	uint32_t version;
 	const char *function;
@@ -30,10 +30,10 @@ struct search {
 	const struct memory *memory;
 	struct runtime *found;
 	enum reason reason;
-	uint64_t device, inode; /* of the file that was looked at last */
+	uint64_t device, inode; /* the file that was looked at last */
 };
 
-/* How far the mapping lies from where its file was linked to be. */
+/* How far a mapping lies from its file's linked address. */
 static uint64_t find_bias(const struct elf *elf, const struct maps_line *line)
 {
 	for (size_t i = 0; i < elf->header_count; i++) {
@@ -82,7 +82,7 @@ static enum reason look_at(const struct search *search, const struct elf *elf,
 			     &search->found->layout);
 	if (reason != REASON_OBSERVED)
 		return reason;
-	/* A process may have loaded another libpython as well, which it does not run. */
+	/* The process may have loaded another libpython that it does not run. */
 	reason = reason_of(memory_read(search->memory, runtime_interpreter(search->found),
 				       &interpreter, sizeof(interpreter)));
 	return reason == REASON_OBSERVED && !interpreter ? REASON_NOT_READY : reason;
@@ -105,7 +105,7 @@ static int open_other(int32_t pid, const struct maps_line *line)
 	fd = maps_open(path, line->device, line->inode);
 	if (fd >= 0)
 		return fd;
-	/* A file that has no name any more: this way is open to root alone. */
+	/* A file without a name is opened this way, which only root may. */
 	snprintf(path, sizeof(path), "/proc/%" PRId32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
 		 line->begin, line->end);
 	return maps_open(path, line->device, line->inode);
@@ -143,7 +143,7 @@ static int look(void *context, const struct maps_line *line)
 	}
 	if (fd >= 0)
 		close(fd);
-	/* An executable may have its interpreter in a library. */
+	/* An executable may have its interpreter in a library, so the search goes on. */
 	if (reason != REASON_NO_PYTHON)
 		search->reason = reason;
 	return reason == REASON_OBSERVED;

@@ -3,20 +3,20 @@
 
 #define PAGE_BYTES 4096
 
-/* Frames of C functions that called Python lie between the others. */
+/* steps, as frames of C functions that called Python lie between the others */
 #define STEPS_MAX (2 * STACK_FRAMES)
 
-/* How often a stack is read if none of its frames can be. */
+/* tries to read a stack of which no frame can be read */
 #define TRIES_MAX 3
 
-/* Who owns a frame: from here on it is such a frame, and above the last it is none at all. */
+/* Owners of frames: OWNER_ENTRY and OWNER_LAST are C functions, and above there are no frames. */
 #define OWNER_ENTRY 3
 #define OWNER_LAST  4
 
-/* Since 3.14 the lowest bits of a reference say how it is counted. */
+/* Since 3.14 the lowest bits of a reference tell how it is counted. */
 #define REFERENCE_TAGS UINT64_C(3)
 
-/* The memory from the beginning of a frame's page to its end: further out frames lie below it. */
+/* Memory from the begin of a frame's page to the frame's end: outer frames lie below it. */
 struct window {
 	uint64_t begin, end;
 	uint8_t bytes[PAGE_BYTES + LAYOUT_FRAME_BYTES];
@@ -26,11 +26,11 @@ struct walk {
 	const struct memory *memory;
 	const struct layout *layout;
 	uint64_t source,
-		word; /* what of the thread leads to its current frame, and where that is */
-	struct memory_list list; /* of the call that is to be made */
+		word; /* word of the thread that leads to its current frame, and its address */
+	struct memory_list list; /* pieces of the next call */
 	struct window window;
 	uint64_t codes[STACK_FRAMES];
-	int64_t offsets[STACK_FRAMES]; /* of the instructions, from the first */
+	int64_t offsets[STACK_FRAMES]; /* of the instructions, behind the first one */
 	size_t count;
 };
 
@@ -59,8 +59,8 @@ static bool read_window(struct walk *walk, uint64_t frame)
 }
 
 /*
- * The current frame and the page that it lies in, in one call: what changes in between is little.
- * `frame` is where it was a moment ago. With them comes the word of the thread that led here.
+ * Reads the current frame and its page in one call, so that little changes in between. `frame` is
+ * where it was a moment ago. The word of the thread that led here is read, too.
  */
 static uint64_t read_top(struct walk *walk, uint64_t where, uint64_t frame, struct stack *stack)
 {
@@ -91,7 +91,7 @@ static int64_t take_offset(const struct layout *layout, const uint8_t *frame, ui
 	return (int64_t)memory_int(frame, at) * (layout->minor < 10 ? 1 : 2);
 }
 
-/* From `frame` outwards. False: what was to be the next frame is none. */
+/* Walks from `frame` outwards. False: the next frame turned out to be none. */
 static bool walk_frames(struct walk *walk, uint64_t frame, struct stack *stack)
 {
 	const uint32_t *at = walk->layout->at;
@@ -112,7 +112,7 @@ static bool walk_frames(struct walk *walk, uint64_t frame, struct stack *stack)
 		frame = memory_word(bytes, at[FRAME_BACK]);
 		if (owner > OWNER_LAST)
 			return false;
-		/* Since 3.14 a frame that was left has no code, and still says whence it came. */
+		/* Since 3.14 a frame that was left has no code, but still its caller. */
 		stack->is_torn |= owner < OWNER_ENTRY && !code;
 		if (owner >= OWNER_ENTRY || !code)
 			continue;
@@ -122,7 +122,7 @@ static bool walk_frames(struct walk *walk, uint64_t frame, struct stack *stack)
 	return true;
 }
 
-/* The heads of all code objects in one call. */
+/* Reads the heads of all code objects in one call. */
 static void name_frames(struct walk *walk, struct code_cache *codes, struct stack *stack)
 {
 	uint8_t heads[STACK_FRAMES][LAYOUT_CODE_BYTES];
@@ -144,7 +144,7 @@ static void name_frames(struct walk *walk, struct code_cache *codes, struct stac
 	stack->is_torn |= stack->depth < walk->count;
 }
 
-/* Once. False: what has the current frame is another struct now, so that this may be any stack. */
+/* Reads a stack once. False: another struct has the current frame now, so this may be any stack. */
 static bool read_once(struct walk *walk, struct code_cache *codes, struct stack *ret)
 {
 	const uint32_t holder = walk->layout->at[CFRAME_FRAME];
@@ -160,7 +160,7 @@ static bool read_once(struct walk *walk, struct code_cache *codes, struct stack 
 	if (ret->is_torn || !frame)
 		return true;
 	frame = read_top(walk, where, frame, ret);
-	/* It moved to another page since: that one, then. */
+	/* The current frame moved to another page meanwhile, which is read instead. */
 	if (frame && !has_frame(walk, frame))
 		frame = read_top(walk, where, frame, ret);
 	walk->count = 0;
@@ -181,7 +181,7 @@ void stack_read(const struct memory *memory, const struct layout *layout, struct
 	walk.word = memory_word(state, layout->at[THREAD_FRAME]);
 	ret->depth = 0;
 	ret->is_cut = false;
-	/* A frame that was left just now may be none any more; a moment later there is another. */
+	/* A frame that was just left may be gone; a moment later there is another one. */
 	for (int tries = 0; walk.word && tries < TRIES_MAX; tries++) {
 		is_same = read_once(&walk, codes, ret);
 		is_torn |= ret->is_torn || !is_same;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack.h - the Python frames of one thread, which may run on meanwhile.
+ * stack.h - reads the Python frames of one thread, which may run on meanwhile.
  *
- * A stack is never dropped because it moved: samples that are kept only where it stood still are
- * those of slow code, and falsify shares. It is marked as torn: its frames may be of two moments.
+ * A stack that moved is not dropped, only marked as torn: its frames may be of two moments. Keeping
+ * only stacks that stood still would prefer slow code, and falsify shares.
  */
 #pragma once
 
@@ -17,12 +17,12 @@ struct stack_frame {
 };
 
 struct stack {
-	struct stack_frame frames[STACK_FRAMES]; /* the innermost first */
+	struct stack_frame frames[STACK_FRAMES]; /* innermost first */
 	size_t depth;
-	bool is_cut;  /* there are more, further out */
-	bool is_torn; /* it moved meanwhile, or what was read is no frame: there may be more */
+	bool is_cut;  /* more outer frames are there */
+	bool is_torn; /* it moved meanwhile, or a frame was none: more may be there */
 };
 
-/* `state`: thread_bytes of the thread's state at `address`, just read. */
+/* `state` has the first thread_bytes of the thread's state at `address`, just read. */
 void stack_read(const struct memory *memory, const struct layout *layout, struct code_cache *codes,
 		uint64_t address, const uint8_t *state, struct stack *ret);

@@ -23,7 +23,7 @@ uint64_t alive_start_ticks(int32_t pid)
 	return process_stat_read(pid, &stat) && !stat.is_over ? stat.start_ticks : 0;
 }
 
-/* Does /proc have this very process under its number, and not as a zombie? */
+/* Whether /proc shows this very process under its number, and not as a zombie. */
 static bool is_shown(const struct alive *alive)
 {
 	return alive->proc_pid > 0 && alive->start_ticks &&
@@ -39,7 +39,7 @@ static uint64_t linked_number(const char *link)
 	return strtoull(target + strcspn(target, "0123456789"), NULL, 10);
 }
 
-/* The numbers of namespaces are those of a machine: the first one has the same on all. */
+/* Namespaces' numbers belong to a machine, but the first one's is the same on all. */
 static bool is_here(const struct dlprof_header *header)
 {
 	uint64_t space = linked_number("/proc/self/ns/pid");
@@ -64,7 +64,7 @@ void alive_begin(struct alive *alive, const struct dlprof_header *header, int fd
 	if (!alive->is_found)
 		return;
 	alive->pidfd = (int)syscall(SYS_pidfd_open, alive->pid, 0);
-	/* In between it may have ended, and another process may have taken its number. */
+	/* It may have ended in between, and another process have its number. */
 	if (!is_shown(alive))
 		alive_end(alive);
 }
@@ -77,7 +77,7 @@ void alive_end(struct alive *alive)
 	alive->is_found = false;
 }
 
-/* -1: this cannot be known here. */
+/* Whether it holds its lock; -1: that cannot be known here. */
 static int has_lock(const struct alive *alive)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -88,7 +88,7 @@ static int has_lock(const struct alive *alive)
 	return lock.l_type != F_UNLCK;
 }
 
-/* Gone if nobody has its number, if another process has it, or if it is a zombie. */
+/* A process is surely gone if nobody has its number, another process has it, or it is a zombie. */
 static bool is_surely_gone(const struct alive *alive)
 {
 	uint64_t ticks;
@@ -98,7 +98,7 @@ static bool is_surely_gone(const struct alive *alive)
 		return false;
 	if (kill(alive->pid, 0) < 0 && errno == ESRCH)
 		return true;
-	/* If /proc is that of our namespace, the numbers are the same. */
+	/* The numbers are the same if /proc is of our own namespace. */
 	if (alive->proc_pid != alive->pid || linked_number("/proc/self") != (uint64_t)getpid())
 		return false;
 	ticks = alive_start_ticks(alive->proc_pid);
@@ -113,7 +113,7 @@ bool alive_now(const struct alive *alive, bool is_root_gone)
 
 	if (alive->pidfd >= 0)
 		return poll(&waiting, 1, 0) == 0;
-	if (alive->is_found)	/* a kernel without pidfd_open() */
+	if (alive->is_found)	/* the kernel has no pidfd_open() */
 		return is_shown(alive);
 	locked = has_lock(alive);
 	if (locked >= 0)
@@ -127,7 +127,7 @@ bool alive_is_other(const struct alive *alive)
 {
 	struct process_stat stat;
 
-	/* The lock goes with the memory, and that a while before a process has ended. */
+	/* A process loses its memory, and with it the lock, a while before it has ended. */
 	return alive->is_found && has_lock(alive) == 0 &&
 	       process_stat_read(alive->proc_pid, &stat) &&
 	       stat.start_ticks == alive->start_ticks && stat.has_memory;
@@ -143,7 +143,7 @@ int32_t alive_number(const struct alive *alive)
 	return alive->is_found && is_shown(alive) ? alive->proc_pid : 0;
 }
 
-/* linux/pidfd.h's, of Linux 6.15; older kernels do not know of the end. */
+/* From linux/pidfd.h of Linux 6.15; older kernels do not tell the end. */
 struct pidfd_info {
 	uint64_t mask, cgroup_id;
 	uint32_t ids[11];
@@ -166,12 +166,12 @@ int alive_exit_status(const struct alive *alive)
 	struct pidfd_info info = {.mask = PIDFD_INFO_EXIT};
 	struct process_stat stat;
 
-	/* Of a zombie. One whose owner is another user seems to have ended with 0. */
+	/* This is a zombie's status. Another user's zombie seems to have ended with 0. */
 	if (alive->is_found && process_stat_read(alive->proc_pid, &stat) && stat.is_over &&
 	    stat.start_ticks == alive->start_ticks &&
 	    (stat.exit_status || is_of_user(alive->proc_pid)))
 		return stat.exit_status;
-	/* Its parent has seen its end. */
+	/* Its parent has taken note of its end. */
 	if (alive->pidfd >= 0 && ioctl(alive->pidfd, PIDFD_GET_INFO, &info) == 0 &&
 	    (info.mask & PIDFD_INFO_EXIT))
 		return info.exit_code;

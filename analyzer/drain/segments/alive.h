@@ -2,12 +2,12 @@
 /*
  * alive.h - whether a recording process lives, and by what numbers it can be asked for.
  *
- * It may be in another PID namespace than we are, and /proc may be another one than that of its
- * namespace, hide it, or not be there: a number then means another process, or none. So a process
- * is asked for by number only where its start time is found under it, and is believed dead only if
- * that process ended, its lock is gone (DLPROF_SEGMENT_LOCKED), or its own namespace has no such
- * process. Where nothing of this can be known, it lives until it says that it ends, or, as a child,
- * until the run's first process has ended.
+ * It may be in another PID namespace than ours, and /proc may belong to another namespace, hide it,
+ * or be absent: a number then means another process, or none. So a process is asked for by number
+ * only where its start time is found under it, and counts as dead only if that process ended, its
+ * lock is gone (DLPROF_SEGMENT_LOCKED), or its own namespace has no such process. Where none of
+ * this can be known, it lives until it says that it ends, or, as a child, until the run's first
+ * process has ended.
  */
 #pragma once
 
@@ -18,11 +18,11 @@
 
 struct alive {
 	const struct dlprof_header *header;
-	int fd;			/* of its segment */
-	int pidfd;		/* -1: there is none, or the process is not found by its number */
-	int32_t pid, proc_pid;	/* as the header had them first */
+	int fd;			/* of its segment's file */
+	int pidfd;		/* -1: there is none, or its number does not lead to it */
+	int32_t pid, proc_pid;	/* as they were first in the header */
 	uint64_t start_ticks;
-	bool is_found;		/* by its number, when the segment was opened */
+	bool is_found;		/* found by its number when the segment was opened */
 	bool is_near;		/* in our own namespace, on this machine */
 };
 
@@ -35,14 +35,14 @@ bool alive_now(const struct alive *alive, bool is_root_gone);
 /* Whether a process that lives has become another program: false where that cannot be known. */
 bool alive_is_other(const struct alive *alive);
 
-/* How it ended, as waitpid() has it; -1: not known. */
+/* Its exit status, as of waitpid(); -1: not known. */
 int alive_exit_status(const struct alive *alive);
 
-/* False only of a thread that has surely ended. */
+/* Whether a thread may live; false only if it has surely ended. */
 bool alive_has_thread(const struct alive *alive, uint32_t tid);
 
-/* Its number in our /proc, just now; `pid` is that of system calls then. 0: it is not found. */
+/* Its number in our /proc now, where `pid` is for system calls. 0: it is not found. */
 int32_t alive_number(const struct alive *alive);
 
-/* Start time of a process as the kernel tells it; 0: there is no such process, or a zombie. */
+/* The start time of a process by the kernel; 0: there is none, or it is a zombie. */
 uint64_t alive_start_ticks(int32_t pid);

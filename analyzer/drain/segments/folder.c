@@ -19,16 +19,16 @@
 #include "drain/segments/trust.h"
 
 #define MS	 UINT64_C(1000000)
-#define SCAN_MS  3000   /* between two looks, if the folder's time has not changed */
-#define FRESH_MS 3000	/* so coarse may that be */
+#define SCAN_MS  3000   /* between two looks at a folder whose time has not changed */
+#define FRESH_MS 3000	/* resolution that a file system's times may have */
 
 struct left {
 	char name[64];
 	bool is_ours;
-	ino_t inode;	/* 0: not to be removed */
+	ino_t inode;	/* 0: it is not to be removed */
 };
 
-/* The folder that `path` lies in. */
+/* Opens the folder that `path` lies in. */
 static int open_parent(const char *path, const char **ret_name)
 {
 	const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
@@ -80,7 +80,7 @@ int folder_lock(struct folder *folder, const char *path)
 	if (flock(folder->fd, LOCK_EX | LOCK_NB) < 0)
 		r = -errno;
 	else if (!is_at_its_path(folder))
-		r = -ENOENT;	/* who had the lock removed it */
+		r = -ENOENT;	/* the process that had the lock removed the folder */
 	if (r < 0)
 		folder_close(folder);
 	return r;
@@ -106,7 +106,7 @@ bool folder_is_changed(const struct folder *folder)
 	return fstat(folder->fd, &status) == 0 && is_newer(folder, &status);
 }
 
-/* To list at every look what hardly ever changes would be a third of the drain's work. */
+/* Listing at every look what hardly ever changes would be a third of the drain's work. */
 int folder_due(struct folder *folder)
 {
 	uint64_t now = now_ns();
@@ -143,7 +143,7 @@ static bool is_left(const struct folder *folder, const char *name)
 	return false;
 }
 
-/* Every name but "." and ".."; stops with the result of `take` if that is not 0. */
+/* Gives every name but "." and ".."; a result of `take` that is not 0 ends it. */
 static int each_name(const struct folder *folder, int (*take)(void *context, const char *name),
 		     void *context)
 {
@@ -217,7 +217,7 @@ int folder_leave(struct folder *folder, const char *name, bool is_ours)
 	return leave(folder, name, is_ours, 0);
 }
 
-/* If another file has taken the name of the one that we know, that is not ours to remove. */
+/* Removes a file unless another one has taken its name. */
 static int unlink_inode(const struct folder *folder, const char *name, ino_t inode)
 {
 	struct stat status;
@@ -255,7 +255,7 @@ size_t folder_unlink_again(struct folder *folder, int *ret_error)
 	return count;
 }
 
-/* Anything but what folder_remove() removes. */
+/* Stops at any name that folder_remove() does not remove. */
 static int stop_at_foreign(void *context, const char *name)
 {
 	const struct folder *folder = context;
@@ -286,7 +286,7 @@ bool folder_find_obstacle(struct folder *folder, char *why, size_t size)
 	return true;
 }
 
-/* Removes the unfinished segment of a process that died; a finished one has just come. */
+/* Removes an unfinished segment of a dead process. -EAGAIN: a finished one has just come. */
 static int tidy(void *context, const char *name)
 {
 	const struct folder *folder = context;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segment.h - read what a recording process wrote, and believe none of it.
+ * segment.h - reads what a recording process wrote, and believes none of it.
  *
- * The file is read with pread(), never mapped: one that is cut short while we read ends a read
- * early instead of killing us. Functions return 0 or a negative errno.
+ * The file is read with pread(), never mapped: one that is cut short meanwhile ends a read early
+ * instead of killing us. Functions return 0 or a negative errno.
  */
 #pragma once
 
@@ -14,17 +14,17 @@
 #include "dlprof/segment.h"
 #include "drain/segments/alive.h"
 
-/* One thread's ring. A record is released once what it became is in the database. */
+/* One thread's ring. A record is released once its row is in the database. */
 struct ring {
 	uint32_t tid;		/* 0: its thread has ended, or there was none */
-	bool used;		/* there was one */
-	uint64_t read;		/* next record to take */
-	uint64_t release;	/* records below may be overwritten; to be published */
+	bool used;		/* a thread has had it */
+	uint64_t read;		/* next record to read */
+	uint64_t release;	/* records below may be overwritten, once that is published */
 	uint64_t published;	/* `tail` as the file has it */
 	uint64_t lost_count;
-	uint64_t head;		/* as last seen */
-	uint64_t far_from;	/* which never changes once it is not 0 */
-	uint64_t told[DLPROF_TALLY_COUNT];	/* tally.c's: what the database knows */
+	uint64_t head;		/* as last read */
+	uint64_t far_from;	/* does not change once it is not 0 */
+	uint64_t told[DLPROF_TALLY_COUNT];	/* totals.c: state of each tally in the database */
 };
 
 /* A program that a process is, or was until execve(). */
@@ -42,27 +42,28 @@ struct segment {
 	char name[64];
 	int fd;
 	struct alive alive;
-	bool apart;		/* gather.c's: the folder that it was in was removed */
-	bool dead;		/* its life ended; nothing more will be written */
-	uint64_t left_ns;	/* the process was seen to be another program; 0: it was not */
-	uint64_t later_ns;	/* gather.c's: when its next life began to record; 0: none did */
-	int exit_status;	/* ... so, as waitpid() has it; -1: not known */
-	bool lived;		/* at the last look */
+	bool apart;		/* gather.c: its folder was removed */
+	bool dead;		/* its life ended; no more will be written */
+	uint64_t left_ns;	/* when the process was seen to be another program; 0: it is not */
+	uint64_t later_ns;	/* gather.c: when its next life began to record; 0: there is none */
+	int exit_status;	/* exit status, as of waitpid(); -1: not known */
+	bool lived;		/* it lived at the last look */
 	uint64_t gone_ns;	/* when it was seen to be gone; 0: it was never seen to live */
-	bool looked;		/* at every ring, once */
-	const char *role;	/* as the database was told, or NULL; join.c's */
-	int64_t worker_id;	/* the same; WRITE_UNKNOWN: no worker's */
-	bool ended_noted;	/* drain.c's: the database knows of its end */
-	int64_t lost_noted;	/* ... of so many losses */
-	uint32_t notes_read;	/* ... of the notes up to here */
-	bool folded;	/* tally.c's: the totals hold its tallies */
-	uint64_t told_unlisted[2];	/* tally.c's */
-	uint8_t stack_tries[DLPROF_STACK_COUNT];	/* stacks.c's */
-	uint64_t look_ns, look_wait_ns;	/* hidden.c's: when to look at its modules again */
-	uint64_t batch_ns;	/* join.c's: when its newest batch was in hand; 0: none was */
-	double loaded_ns;	/* the same: how long its loads took, in all */
-	uint64_t beat_ns;	/* last sign of life given to the process */
-	struct dlprof_header *header;	/* a copy */
+	bool looked;		/* all its rings were looked at once */
+	const char *role;	/* join.c: role in the database, or NULL */
+	int64_t worker_id;	/* join.c: in the database; WRITE_UNKNOWN: no worker's */
+	bool ended_noted;	/* drain.c: the database has its end */
+	int64_t lost_noted;	/* drain.c: losses that the database has */
+	uint32_t notes_read;	/* drain.c: notes up to here are in the database */
+	bool folded;	/* totals.c: its tallies are in the totals */
+	uint64_t told_unlisted[2];	/* totals.c: unlisted counts in the database */
+	uint8_t stack_tries[DLPROF_STACK_COUNT];	/* stacks.c: looks for each stack's
+							 * record */
+	uint64_t look_ns, look_wait_ns;	/* hidden.c: when to look at its modules again */
+	uint64_t batch_ns;	/* join.c: when its newest batch was in hand; 0: none was */
+	double loaded_ns;	/* join.c: sum of its loads */
+	uint64_t beat_ns;	/* last beat given to the process */
+	struct dlprof_header *header;	/* a copy of the file's */
 	struct ring rings[DLPROF_SLOT_COUNT];
 };
 
@@ -79,8 +80,8 @@ int segment_open(int folder, const char *name, struct segment **ret_segment);
 void segment_close(struct segment *segment);
 
 /*
- * Sees whether the life ended; `is_root_gone`: the process which started the run has. True once:
- * everything that it wrote can be read from now on.
+ * Whether the life has ended; `is_root_gone`: the run's first process has. True once: from then on
+ * everything that it wrote can be read.
  */
 bool segment_poll(struct segment *segment, bool is_root_gone);
 
@@ -88,37 +89,37 @@ bool segment_poll(struct segment *segment, bool is_root_gone);
 int segment_refresh(struct segment *segment);
 
 /*
- * Hands every new record of every ring to `take`, oldest first per ring, with its position.
- * *ret_taken: how many. Stops with the result of `take` if that is negative.
+ * Hands each new record of every ring to `take`, oldest first in a ring, with its position.
+ * *ret_taken: how many. A negative result of `take` ends it and is returned.
  */
 int segment_read(struct segment *segment,
 		 int (*take)(void *context, struct segment *segment, struct ring *ring,
 			     uint64_t position, struct dlprof_event *event),
 		 void *context, size_t *ret_taken);
 
-/* Whether a ring has much to read, or a thread one that is not known. */
+/* Whether a ring has much to read, or has a thread that is not known yet. */
 bool segment_is_filling(struct segment *segment);
 
-/* All tallies of a slot, as they stand. */
+/* Reads all tallies of a slot as they are. */
 int segment_read_tallies(const struct segment *segment, size_t slot,
 			 struct dlprof_tally tallies[DLPROF_TALLY_COUNT]);
 
-/* A stack that waits to be unwound; *ret_full: there is one. segment_free_stack() gives it back. */
+/* Reads a stack to be unwound; *ret_full: there is one. segment_free_stack() gives it back. */
 int segment_read_stack(const struct segment *segment, size_t place, struct dlprof_stack *stack,
 		       bool *ret_full);
 int segment_free_stack(const struct segment *segment, size_t place);
 
-/* Counts of what a slot could not list one by one: operations without a tally, slow operations. */
+/* Reads the counts of operations without a tally, and of slow ones, that a slot could not list. */
 int segment_read_unlisted(const struct segment *segment, size_t slot, uint64_t ret_counts[2]);
 
-/* Writes the released positions back, and gives back the slots of threads that ended. */
+/* Publishes the released positions, and frees the slots of threads that ended. */
 int segment_publish(struct segment *segment, bool free_slots);
 
-/* Nothing left to read or to release. */
+/* Whether nothing is left to read or to release. */
 bool segment_is_empty(const struct segment *segment);
 
 /* Writes into a root's segment where the run is stored. */
 void segment_tell(struct segment *segment, int error, const char *where);
 
-/* Marks in a root's segment, once a second, that the drain is alive. */
+/* Marks in a root's segment, once a second, that the drain lives. */
 void segment_beat(struct segment *segment, uint64_t now_ns);

@@ -13,7 +13,7 @@
 
 #define MODE_BITS 07777
 
-/* What follows "PID-TIME-N"; NULL: that is not how it begins. */
+/* What follows "PID-TIME-N" in a name; NULL: it does not begin so. */
 static const char *behind_numbers(const char *name)
 {
 	uint64_t number;
@@ -34,7 +34,7 @@ bool trust_is_segment_name(const char *name)
 	return at && strcmp(at, DLPROF_SEGMENT_SUFFIX) == 0;
 }
 
-/* "PID-TIME-N.new": what is not a segment yet. */
+/* Whether a name is "PID-TIME-N.new", of a segment that is not finished. */
 static bool is_unfinished_name(const char *name)
 {
 	const char *at = behind_numbers(name);
@@ -53,14 +53,14 @@ bool trust_is_own(const struct stat *status)
 	return status->st_uid == geteuid() || status->st_uid == 0;
 }
 
-/* A group that the folder above hands down is no danger. */
+/* Group inheritance from the folder above is harmless. */
 static bool is_folder(const struct stat *status)
 {
 	return S_ISDIR(status->st_mode) && trust_is_own(status) &&
 	       (status->st_mode & MODE_BITS & ~S_ISGID) == DLPROF_FOLDER_MODE;
 }
 
-/* Its process is giving it its name: until then it has that of an unfinished one, too. */
+/* Whether a segment has two names, as its process is just giving it the second. */
 static bool is_being_named(int folder, const char *name, const struct stat *status)
 {
 	const char *stem_end = behind_numbers(name);
@@ -76,7 +76,7 @@ static bool is_being_named(int folder, const char *name, const struct stat *stat
 	       other.st_dev == status->st_dev && other.st_ino == status->st_ino;
 }
 
-/* By another name it would be somebody else's, too. */
+/* A file with another name might be somebody else's, too. */
 static bool is_file(int folder, const char *name, const struct stat *status)
 {
 	return S_ISREG(status->st_mode) && trust_is_own(status) &&
@@ -85,7 +85,7 @@ static bool is_file(int folder, const char *name, const struct stat *status)
 		(status->st_nlink == 2 && is_being_named(folder, name, status)));
 }
 
-/* What the kernel says of what is another thing than we make. */
+/* Errors by which the kernel shows that a name is another kind of thing than ours. */
 static int foreign(int error)
 {
 	switch (error) {
@@ -116,14 +116,14 @@ int trust_open_folder(int parent, const char *name)
 	return -EPERM;
 }
 
-/* Looked at before it is opened: a device does something then. */
+/* The file is looked at before it is opened, as opening a device does something. */
 int trust_open_file(int folder, const char *name, int flags)
 {
 	struct stat before, status;
 	bool is_ours = false;
 	int fd;
 
-	/* Twice: it may have lost its other name between two looks at it. */
+	/* It may lose its second name between two looks, so there are two. */
 	for (int look = 0; !is_ours && look < 2; look++) {
 		if (fstatat(folder, name, &before, AT_SYMLINK_NOFOLLOW) < 0)
 			return -errno;
@@ -141,7 +141,7 @@ int trust_open_file(int folder, const char *name, int flags)
 	return -EPERM;
 }
 
-/* Its first word is the magic number, which comes last, or still zero. */
+/* Its first word is the magic number, which is written last, or still zero. */
 bool trust_is_unfinished(int folder, const char *name)
 {
 	int fd = is_unfinished_name(name) ? trust_open_file(folder, name, O_RDONLY) : -EPERM;
