@@ -26,7 +26,7 @@ int activate_prepare(void)
 	return 0;
 }
 
-/* libc calls this after fork() only, not in a vfork child, which shares its parent's memory. */
+/* libc calls this in a child of fork(), not in a vfork child, which shares its parent's memory. */
 void activate_forked(void)
 {
 	activate_shares = false; /* it has a memory of its own */

@@ -15,23 +15,23 @@
 #include "base/text.h"
 #include "dlprof/segment.h"
 
-/* A new file of this path, mapped. Nothing of it is reserved. 0 or -errno. */
+/* Makes and maps a new file of this path, with nothing reserved. 0 or -errno. */
 int backing_make(const char *path, struct dlprof_segment **ret_shared);
 
 /*
- * Blocks for `size` bytes of the mapping, which still are zeroes. `path`: the file, for kernels and
- * sandboxes that do not do this by the mapping. 0 or -errno.
+ * Reserves blocks for `size` bytes of the mapping, which stay zeroes. `path` is the file, for
+ * kernels and sandboxes that cannot do this by the mapping. 0 or -errno.
  */
 int backing_reserve(const char *path, struct dlprof_segment *shared, size_t offset, size_t size);
 
 /*
- * Holds a lock on the file for as long as this process has its memory, and no longer: see
- * DLPROF_SEGMENT_LOCKED. False: there is none.
+ * Locks the file for as long as this process has its memory, and no longer: see
+ * DLPROF_SEGMENT_LOCKED. False: there is no lock.
  */
 bool backing_lock(const char *path);
 
 /*
- * Renames it to "STEM.seg", "STEM-1.seg", ...: never over another one, which a process that went
- * through exec() has by that name. Adds to `path`, which is the stem.
+ * Renames the file to "STEM.seg", "STEM-1.seg", ..., and adds to `path`, which is the stem. Another
+ * file is never replaced: a process that went through exec() has one by that name.
  */
 int backing_give_name(const char *unfinished, struct text *path);

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "record/segment.h"
 
-/* Not sized by RLIMIT_NOFILE, which may be 2^30: pages of 4096 are made as descriptors appear. */
+/* Not sized by RLIMIT_NOFILE, which may be 2^30; pages of 4096 are made as descriptors appear. */
 #define PAGE_FDS FD_PAGE
 #define PAGE_MAX 256
 
@@ -52,7 +52,7 @@ static const char *const system_folders[] = {
 
 static const char *const code_suffixes[] = {".py", ".pyc", ".so", ".pyi", ".pth", NULL};
 
-/* /dev/shm holds both datasets that users copied there and the tensors between processes. */
+/* /dev/shm holds both datasets that users copied there and tensors on their way. */
 static bool is_data_in_shm(const char *path)
 {
 	if (strncmp(path, "/dev/shm/", 9) != 0)
@@ -78,7 +78,7 @@ static bool is_code(const char *path)
 {
 	const char *dot = strrchr(path, '.');
 
-	/* The same, of the suffixes; "libm.so.6" ends in something else. */
+	/* A suffix is looked up in the same way; "libm.so.6" ends in another one. */
 	if (!dot)
 		return false;
 	for (int i = 0; code_suffixes[i] && (dot[1] == 'p' || dot[1] == 's'); i++)
@@ -101,12 +101,12 @@ OFTEN enum fd_kind fd_kind_of_path(const char *path)
 }
 
 /*
- * Paths of open data files, by descriptor modulo the table's size: another one with the same
- * remainder takes the place, and the kernel is asked again. Odd version: being written.
+ * Paths of open data files, by descriptor modulo the table's size. A descriptor with the same
+ * remainder takes the place, and then the kernel is asked again. Odd version: being written.
  */
 struct fd_open_path fd_paths[FD_PATH_COUNT];
 
-static _Atomic uint32_t path_limit; /* those from there on were never set */
+static _Atomic uint32_t path_limit; /* kinds of descriptors from here on were never set */
 
 static OFTEN void set_path(int fd, const char *path)
 {
@@ -119,10 +119,11 @@ static OFTEN void set_path(int fd, const char *path)
 	while (unlikely(place >= limit) &&
 	       !atomic_compare_exchange_weak(&path_limit, &limit, place + 1))
 		continue;
-	/* Two threads at one place: one of them goes without, and asks the kernel. */
+	/* If two threads want one place, one of them goes without, and asks the kernel later. */
 	if (version % 2 || !atomic_compare_exchange_strong(&open->version, &version, version + 1))
 		return;
-	atomic_thread_fence(memory_order_release);	/* odd before any of the text */
+	atomic_thread_fence(memory_order_release);	/* the version is odd before any of the
+							 * text */
 	if (length >= FD_PATH_BYTES) {
 		path += length - (FD_PATH_BYTES - 1);
 		length = FD_PATH_BYTES - 1;
@@ -131,17 +132,17 @@ static OFTEN void set_path(int fd, const char *path)
 	memcpy(open->text, path, length + 1);
 	if (atomic_compare_exchange_strong(&open->version, &odd, version + 2))
 		return;
-	/* Dropped meanwhile: this was the number's old meaning. */
+	/* The descriptor was dropped meanwhile, so this path was its old meaning. */
 	open->fd = -1;
 	atomic_fetch_add_explicit(&open->version, 1, memory_order_release);
 }
 
-/* The number may mean something else from now on. */
+/* Drops the path of a number that may mean something else from now on. */
 static OFTEN void drop_path(int fd)
 {
 	struct fd_open_path *open = &fd_paths[(unsigned int)fd % FD_PATH_COUNT];
 
-	/* Even, and odd while it is written: whoever writes comes to an end of its own. */
+	/* Seqlock: odd while being written; a writer always finishes. */
 	atomic_fetch_add_explicit(&open->version, 2, memory_order_relaxed);
 }
 
@@ -187,7 +188,7 @@ OFTEN uint32_t fd_path(int fd, char path[FD_PATH_BYTES])
 	return fd_path_version(fd);
 }
 
-/* Not in a vfork child, which would tell its parent. */
+/* Notes a kind, but not in a vfork child, whose note would be its parent's. */
 static OFTEN void note(int fd, enum fd_kind kind, const char *path)
 {
 	_Atomic uint8_t *known = cell(fd, true);
@@ -203,7 +204,8 @@ static OFTEN void note(int fd, enum fd_kind kind, const char *path)
 
 OFTEN bool fd_remember(int fd, enum fd_kind kind, const char *path)
 {
-	/* A vfork child's number may be free in its parent, and there be a pipe the next moment. */
+	/* The number may be free in the parent of a vfork child, and be a pipe there a moment
+	 * later. */
 	if (!segment_is_own())
 		return false;
 	note(fd, kind, path);
@@ -217,7 +219,7 @@ void fd_copy(int fd, int copy)
 
 	if (copy < 0 || (kind == FD_UNKNOWN && fd_known(copy) == FD_UNKNOWN))
 		return;
-	/* What a vfork child makes for itself is nothing to its parent. */
+	/* What a vfork child makes for itself does not concern its parent. */
 	if (!segment_is_own())
 		return;
 	path[0] = '\0';
@@ -245,7 +247,8 @@ void fd_forget_range(unsigned int first, unsigned int last)
 	     page++) {
 		unsigned int begin = page == first / PAGE_FDS ? first % PAGE_FDS : 0;
 		unsigned int end = page == last / PAGE_FDS ? last % PAGE_FDS : PAGE_FDS - 1;
-		/* GCC makes a plain read of pages[page][i], which races with who adds the page. */
+		/* GCC reads pages[page][i] plainly, which races with a thread that adds the
+		 * page. */
 		_Atomic uint8_t *cells = atomic_load_explicit(&pages[page], memory_order_acquire);
 
 		for (unsigned int i = begin; cells && i <= end; i++)
@@ -255,7 +258,7 @@ void fd_forget_range(unsigned int first, unsigned int last)
 		drop_path(i);
 }
 
-/* A descriptor that came by a way we do not see: inherited, passed, dup'ed. */
+/* Asks about a descriptor that came by an unseen way: inherited, passed, dup'ed. */
 static enum fd_kind kind_of_link(int fd)
 {
 	char path[FD_PATH_BYTES];
@@ -289,7 +292,7 @@ static enum fd_kind ask_kernel(int fd, enum fd_kind known)
 	return kind;
 }
 
-/* That a file was data is kept: of one that has no name any more the kernel does not tell it. */
+/* Data files stay data, as the kernel does not tell it of a file that has no name any more. */
 void fd_begin(void)
 {
 	for (int fd = 0; fd < PAGE_MAX * PAGE_FDS; fd++) {
@@ -308,7 +311,7 @@ void fd_begin(void)
 		*known = data ? FD_DATA : FD_UNKNOWN;
 	}
 	for (uint32_t i = 0; i < path_limit; i++) {
-		/* Who was writing is not here. */
+		/* The thread that was writing is not in this process. */
 		fd_paths[i].fd = -1;
 		atomic_fetch_add(&fd_paths[i].version, fd_paths[i].version % 2 ? 1 : 2);
 	}
@@ -323,7 +326,7 @@ OFTEN enum fd_kind fd_learn(int fd, mode_t mode)
 	if (!known || atomic_load_explicit(known, memory_order_relaxed) != FD_NAMED)
 		return FD_UNKNOWN;
 	kind = kind_of_mode(mode);
-	/* A vfork child that opens, and asks, and never reads: all that risks is one name. */
+	/* A vfork child that opens, and asks, and never reads, risks no more than one name. */
 	return atomic_compare_exchange_strong(known, &expected, (uint8_t)kind) ? kind : FD_UNKNOWN;
 }
 
@@ -345,7 +348,7 @@ enum fd_kind fd_find_kind(int fd)
 	kind = known ? atomic_load_explicit(known, memory_order_relaxed) : FD_UNKNOWN;
 
 	if (kind == FD_UNKNOWN || kind == FD_NAMED) {
-		/* What has a name got it from this process. */
+		/* A file with a path in the table got it from this process. */
 		if (kind == FD_UNKNOWN && !segment_is_own())
 			return FD_OTHER;
 		kind = ask_kernel(fd, kind);

@@ -17,44 +17,45 @@
 
 enum fd_kind {
 	FD_UNKNOWN,
-	FD_NAMED,	/* opened by a data-like path; the kernel was not asked yet */
+	FD_NAMED,	/* the path is like that of data; the kernel was not asked yet */
 	FD_DATA,
 	FD_PIPE,
 	FD_SOCKET,
 	FD_OTHER,
 };
 
-/* By the path alone: FD_NAMED or FD_OTHER. */
+/* The kind by the path alone: FD_NAMED or FD_OTHER. */
 enum fd_kind fd_kind_of_path(const char *path);
 
 /*
- * `fd` was opened as a file of this path; NULL: the kernel knows it. Negative fd, or a vfork child
- * that would overwrite what its parent has: nothing happens, and false for the child.
+ * Notes that `fd` was opened as a file of this path; NULL: the kernel knows it. Does nothing for a
+ * negative fd, and nothing but return false in a vfork child that would overwrite what its parent
+ * has.
  */
 bool fd_remember(int fd, enum fd_kind kind, const char *path);
 
-/* `copy` is a duplicate of `fd`. Negative, or in a vfork child: nothing happens. */
+/* Notes that `copy` is a duplicate of `fd`. Does nothing if negative, or in a vfork child. */
 void fd_copy(int fd, int copy);
 
 /*
- * `fd`, or all from `first` to `last`, are closed or mean something else from now on. False, and
- * nothing happens, in a vfork child.
+ * Notes that `fd`, or all from `first` to `last`, are closed or mean something else. In a vfork
+ * child it does nothing and returns false.
  */
 bool fd_forget(int fd);
 void fd_forget_range(unsigned int first, unsigned int last);
 
 /*
- * A forked child begins to record: nobody saw what it has closed and opened until now, so the
- * kernel is asked about what its parent knew.
+ * Begins a forked child's table. What it closed and opened until now was not seen, so the kernel is
+ * asked about what its parent knew.
  */
 void fd_begin(void);
 
-/* What the table holds; FD_UNKNOWN where it holds nothing. */
+/* The kind in the table; FD_UNKNOWN where it has none. */
 enum fd_kind fd_known(int fd);
 
 /*
- * The host asked the kernel what `fd` is, so that we need not: most readers do, before they read.
- * FD_UNKNOWN: that was known, or need not be. Else what it is.
+ * Learns the kind of `fd` from the host's own question to the kernel, which most readers ask before
+ * they read. FD_UNKNOWN: the kind was known, or need not be; else the kind.
  */
 enum fd_kind fd_learn(int fd, mode_t mode);
 
@@ -70,7 +71,7 @@ struct fd_open_path {
 
 extern HIDDEN struct fd_open_path fd_paths[FD_PATH_COUNT];
 
-/* Changes when the descriptor comes to mean something else: what was a data file then is still. */
+/* The version of a path, which changes once the descriptor means something else than that file. */
 static inline const _Atomic uint32_t *fd_path_version_at(int fd)
 {
 	return &fd_paths[(unsigned int)fd % FD_PATH_COUNT].version;
@@ -81,18 +82,17 @@ static inline uint32_t fd_path_version(int fd)
 	return atomic_load_explicit(fd_path_version_at(fd), memory_order_acquire);
 }
 
-/* The end of the path, or an empty string; its version, 0 if there is none. */
+/* Copies the end of the path, or an empty string; returns its version, 0 if there is none. */
 uint32_t fd_path(int fd, char path[FD_PATH_BYTES]);
 
-/* The first FD_PAGE descriptors; private to fd.c and fd_kind(). */
+/* Kinds of the first FD_PAGE descriptors, for fd.c and fd_kind() alone. */
 #define FD_PAGE 4096
 extern HIDDEN _Atomic uint8_t fd_first_page[FD_PAGE];
 
 enum fd_kind fd_find_kind(int fd);
 
 /*
- * FD_DATA, FD_PIPE, FD_SOCKET or FD_OTHER; that too in a vfork child, of what its parent does not
- * know.
+ * FD_DATA, FD_PIPE, FD_SOCKET or FD_OTHER, also in a vfork child for what its parent does not know.
  */
 static inline enum fd_kind fd_kind(int fd)
 {

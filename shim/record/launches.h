@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launches.h - launches of kernels that a thread made, as the host saw them: counted, and sent as
- * one record a step and thread.
+ * launches.h - kernels that a thread launched, as the host saw it: counted, and sent as one record
+ * for each step and thread.
  */
 #pragma once
 
@@ -11,13 +11,12 @@
 #include "base/sys.h"
 #include "record/thread.h"
 
-/* Steps that began in this process. Launches of two never share a record, whatever thread they are
- * of. */
+/* Steps that began in this process, on any thread. A record never has launches of two steps. */
 extern HIDDEN _Atomic uint32_t launches_steps;
 
 void launches_add(struct thread *thread);
 
-/* What was counted and not sent yet. */
+/* Sends what was counted and not sent yet. */
 void launches_send_all(struct thread *thread);
 
 static inline void launches_send(struct thread *thread)

@@ -9,7 +9,7 @@
 #include "base/sys.h"
 #include "record/segment.h"
 
-/* Children have the variable, too: a process is known by its number and when it was made. */
+/* Whether the life is this process's, by number and start: children have the variable, too. */
 static bool is_own(const struct dlprof_header *header)
 {
 	return header->magic == DLPROF_SEGMENT_MAGIC && header->abi == DLPROF_SEGMENT_ABI &&

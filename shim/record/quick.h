@@ -3,10 +3,10 @@
  * quick.h - the usual read, in line: of the data file that this thread was at last, with nothing
  * timed inside, not slow, not failed.
  *
- * To the same sums as span.h, to which all else is left: each condition is looked at before
- * anything is counted. For calls that are so short that a few dozen instructions are seen. It has
- * no frame until it turns out to need one: what is timed inside adds to the call around it, where
- * that is seen at the end, and taken back.
+ * It adds to the same sums as span.h, to which all other cases are left: each condition is looked
+ * at before anything is counted. Such calls are so short that a few dozen instructions matter. It
+ * has no frame until it needs one: what is timed inside adds to the call around it, which is seen
+ * at the end, and taken back.
  */
 #pragma once
 
@@ -17,12 +17,12 @@
 #include "record/tally.h"
 
 struct quick {
-	struct thread_frame *outer;	/* of the timed call around it */
-	uint64_t inner_ticks;		/* what that had inside it when this one began */
-	struct span span;		/* only thread, fd and begin_ticks, until the rare end */
+	struct thread_frame *outer;	/* the timed call around it */
+	uint64_t inner_ticks;		/* time inside that call when this one began */
+	struct span span;		/* only thread, fd and begin_ticks, but for the rare end */
 };
 
-/* False: nothing has happened, take span.h's way. `life`: what activate_on() was. */
+/* False: nothing was done, use span.h. `life` is the result of activate_on(). */
 static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 {
 	struct thread *thread = thread_self;
@@ -43,10 +43,10 @@ static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 	return true;
 }
 
-/* What was begun quickly ends by span_end(). Returns `bytes`, which need not be kept meanwhile. */
+/* Ends by span_end() what was begun quickly. Returns `bytes`, which callers then need not keep. */
 int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *name);
 
-/* `bytes`: what came in, negative if it failed; is returned. */
+/* Ends a call. `bytes` is what came in, negative if it failed, and is returned. */
 static inline __attribute__((always_inline)) int64_t
 quick_end(struct quick *quick, int64_t bytes, const char *name)
 {

@@ -30,7 +30,7 @@ static struct {
 	char folder[512];
 	char database[1024];
 	int root_pid;		/* 0: this process joined a run */
-	bool has_drain;		/* it could be started */
+	bool has_drain;		/* its drain could be started */
 	bool is_reported;	/* `dlprof run` prints its report */
 } run;
 
@@ -60,7 +60,7 @@ static bool is_folder(const char *path)
 	return true;
 }
 
-/* %q{NAME} at `pattern`, which points behind the 'q'; returns what is left of the pattern. */
+/* Expands %q{NAME} at `pattern`, which points behind the 'q'; returns the pattern's rest. */
 static const char *expand_variable(struct text *path, const char *pattern)
 {
 	const char *end = *pattern == '{' ? strchr(pattern, '}') : NULL;
@@ -119,7 +119,7 @@ static void expand_pattern(struct text *path, const char *pattern)
 	}
 }
 
-/* Absolute, because the host may change its folder before the drain or the report looks. */
+/* Makes the path absolute, as the host may change its folder before it is used. */
 static int database_path(struct text *path)
 {
 	char folder[512];
@@ -141,7 +141,7 @@ static int database_path(struct text *path)
 	return path->cut ? -ENAMETOOLONG : 0;
 }
 
-/* What is missing of the folders that lead to `path`, as by `mkdir -p`. 0 or -errno. */
+/* Makes the missing folders that lead to `path`, as `mkdir -p` does. 0 or -errno. */
 static int make_folders(char *path)
 {
 	long r = 0;
@@ -151,15 +151,15 @@ static int make_folders(char *path)
 		if (!is_folder(path))
 			r = sys_call3(SYS_mkdirat, AT_FDCWD, path, 0777);
 		*slash = '/';
-		if (r == -EEXIST) /* another rank was faster, or it is no folder: see open() */
+		if (r == -EEXIST) /* another rank made it, or it is no folder: see open() */
 			r = 0;
 	}
 	return (int)r;
 }
 
 /*
- * Reserves the name with an empty file, "run.db", "run-2.db", ...: nothing is ever overwritten, nor
- * what has the name of the link to its segments.
+ * Reserves the name by an empty file, "run.db", "run-2.db", ...: no file is ever overwritten, nor
+ * anything with the name of the link to the segments.
  */
 static int reserve_database(struct text *why)
 {
@@ -204,8 +204,8 @@ static int reserve_database(struct text *why)
 }
 
 /*
- * The folder and this process's segment in it. Never /dev/shm of our own accord: it is small in
- * containers, and PyTorch dies by SIGBUS when it is full.
+ * Makes the folder and this process's segment in it. It is never in /dev/shm unless asked for: that
+ * is small in containers, and PyTorch dies by SIGBUS when it is full.
  */
 static int open_segments(struct text *why)
 {
@@ -253,7 +253,7 @@ static bool start_drain(void)
 	return false;
 }
 
-/* "KEY NUMBER" */
+/* Notes "KEY NUMBER". */
 static void note_number(const char *key, int64_t number)
 {
 	TEXT(line, 64);
@@ -264,9 +264,9 @@ static void note_number(const char *key, int64_t number)
 }
 
 /*
- * The same for all ranks, though they do not speak with each other: where nobody gave the job an
- * id, who started them, which is one process if it started all. Ranks of several machines share
- * only the address by which they meet: a later job may have the same.
+ * Notes what is the same for all ranks, which do not speak with each other. Where nobody gave the
+ * job an id, it is the process that started them, if one started all. Ranks of several machines
+ * share only the address by which they meet, which a later job may have, too.
  */
 static void note_job(void)
 {
@@ -297,7 +297,7 @@ static void note_job(void)
 		note_number("world_size ", size);
 }
 
-/* The list of `dlprof run`, which waits for the end of each run in it to report it. */
+/* Opens the list of `dlprof run`, which waits for the end of each run in it to report it. */
 static int open_list(void)
 {
 	const char *list = getenv("DLPROF_RUNS");
@@ -317,7 +317,7 @@ static void enter(void)
 	sys_close(fd);
 }
 
-/* This process speaks for the run, and so will the program that it may become. */
+/* Lets this process speak for the run, and after it the program that it may become. */
 static void lead(bool has_drain)
 {
 	struct dlprof_header *header = &segment_first()->header;
@@ -365,10 +365,10 @@ void run_watch(uint64_t now_ns)
 	if (!shared || !(shared->header.flags & DLPROF_SEGMENT_ROOT))
 		return;
 	beat_ns = atomic_load_explicit(&shared->header.heartbeat_ns, memory_order_relaxed);
-	/* 0: it never started, and would not now. */
+	/* 0: no drain ever started, and none would now. */
 	if (likely(!beat_ns || now_ns < beat_ns + DRAIN_SILENT_NS))
 		return;
-	/* One thread goes on. If the drain is only slow, its lock stops the second drain. */
+	/* One thread starts a drain. If the old one is only slow, its lock stops the new one. */
 	if (!atomic_compare_exchange_strong(&shared->header.heartbeat_ns, &beat_ns, now_ns) ||
 	    restarts == DRAIN_RESTART_MAX)
 		return;
@@ -391,7 +391,7 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 		*ret_where = "";
 	if (!run.has_drain)
 		return RUN_ALONE;
-	/* A short run may be over before its drain is there. */
+	/* A short run may be over before its drain begins. */
 	if (now_ns > (beat_ns ? beat_ns : shared->header.created_ns) + DRAIN_SILENT_NS)
 		return RUN_IN_RINGS;
 	if (**ret_where)
@@ -400,7 +400,7 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 }
 
 /*
- * Its segment in the folder of a run that goes on, which is made again if somebody removed it.
+ * Joins a run: makes this process's segment in its folder, which is made again if it was removed.
  * -ENOENT: the run is over. -EPERM: it is another user's.
  */
 static int join(const char *folder, uint32_t flags)
@@ -416,7 +416,7 @@ static int join(const char *folder, uint32_t flags)
 		r = segment_open(folder, flags, process_rank(), process_local_rank());
 		if (r == 0)
 			permit_as_told();
-		/* Who removes it may still be doing so. */
+		/* Whoever removed it may not be done. */
 		if (r != -ENOENT)
 			return r;
 	}
@@ -428,7 +428,7 @@ static int cannot_join(struct text *why, int r)
 	return failed(why, "cannot make a segment in", run.folder, r);
 }
 
-/* This process began the run as another program, and goes on with it. */
+/* Goes on with a run that this process began as another program. */
 static int go_on(const struct dlprof_header *before)
 {
 	const int list = open_list();
@@ -444,7 +444,7 @@ static int go_on(const struct dlprof_header *before)
 	if (r < 0)
 		return r;
 	strcpy(run.database, before->database);
-	/* The guard ends its drain when it sees another program, or has by now. */
+	/* The guard ends its drain when it sees another program, or has done so. */
 	if (guard_is_needed())
 		has_drain = start_drain();
 	lead(has_drain);
@@ -459,7 +459,7 @@ int run_begin(struct text *why)
 	int r;
 
 	config_read();
-	/* Forked while the parent began it. */
+	/* This process was forked while its parent began the run. */
 	if (!folder && run.root_pid && run.root_pid != sys_getpid())
 		folder = run.folder;
 	run.root_pid = 0;

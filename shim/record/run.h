@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.h - the run that this process records into: started by it, or joined.
+ * run.h - the run that this process records into, which it started or joined.
  *
- * A run is a database, a folder of segments and a drain between them. The link
- * "DATABASE-segments" leads from the one to the other, so that dlprof-report can finish what a
- * killed drain left. Children learn of the run from DLPROF_RUN, and from DLPROF_LIFE the program
- * that the process which began it becomes.
+ * A run is a database, a folder of segments and a drain between them. The link "DATABASE-segments"
+ * leads from the database to the folder, so that dlprof-report can finish what a killed drain left.
+ * Children learn of the run from DLPROF_RUN; the program that the first process becomes, from
+ * DLPROF_LIFE.
  */
 #pragma once
 
@@ -17,10 +17,10 @@
 /* Joins the run named by the environment, or starts one. 0, or -errno with the reason in `why`. */
 int run_begin(struct text *why);
 
-/* In a forked child of a recording process: joins its parent's run. */
+/* Joins the parent's run, in a forked child of a recording process. */
 int run_rejoin(struct text *why);
 
-/* Once per batch: starts the drain again if it was killed. Costs one load in most calls. */
+/* Starts the drain again if it was killed. Called once per batch; mostly it costs one load. */
 void run_watch(uint64_t now_ns);
 
 enum run_state {
@@ -28,17 +28,17 @@ enum run_state {
 	RUN_RENAMED,	/* under the name `where` */
 	RUN_KEPT,	/* in the folder `where`, because of `error` */
 	RUN_ALONE,	/* no drain could be started */
-	RUN_IN_RINGS,	/* not all of it; `error`: 0 where no drain is at work */
+	RUN_IN_RINGS,	/* not all stored; `error` is 0 where no drain is at work */
 };
 
-/* Where the records are, by what the drain last reported. */
+/* Where the records are, by the drain's last report. */
 enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error);
 
 /*
- * The database's path if this process started the run, in this program or in one before, else NULL
- * (also in forked children).
+ * The path of the database if this process started the run, now or as an earlier program; else
+ * NULL, also in forked children.
  */
 const char *run_database(void);
 
-/* `dlprof run` waits for the end of this run and prints its report. */
+/* Whether `dlprof run` waits for the end of this run to print its report. */
 bool run_is_reported(void);

@@ -18,7 +18,7 @@
 struct segment {
 	struct dlprof_segment *shared;
 	char path[656];
-	/* What has blocks, by slot; nothing else of the slots may be touched, not even read. */
+	/* How much of each slot has blocks; nothing else may be touched, not even read. */
 	_Atomic uint32_t reserved[SEGMENT_PART_MAX];
 };
 
@@ -26,18 +26,19 @@ static struct {
 	struct segment segments[SEGMENT_MAX];
 	_Atomic uint32_t count;
 	_Atomic uint32_t growing;
-	_Atomic uint32_t claims; /* of slots, since segment_open() */
+	_Atomic uint32_t claims; /* claims of slots since segment_open() */
 	_Atomic bool full;	/* no further segment can be made: do not try at every call */
-	_Atomic uint64_t retry_ns; /* nor look through all slots before then */
-	_Atomic uint64_t reserve_ns; /* nor ask a full disk for blocks */
-	_Atomic uint32_t stacks;	/* of the first segment: those that have blocks */
+	_Atomic uint64_t retry_ns; /* nor look through all slots before this time */
+	_Atomic uint64_t reserve_ns; /* nor ask a full disk for blocks before this time */
+	_Atomic uint32_t stacks;	/* bits: stacks of the first segment that have blocks */
 	_Atomic uint32_t stack_grows;
 	uint32_t flags;
 	int32_t rank;
 	int32_t local_rank;
 	int pid;
-	uint64_t begun_ns;                  /* this life */
-	const struct dlprof_header *before; /* what this process was; NULL: it is the first */
+	uint64_t begun_ns;                  /* begin of this life */
+	const struct dlprof_header *before; /* header of this process's last life; NULL: this is the
+					     * first */
 	char folder[512];
 } own;
 
@@ -57,7 +58,7 @@ void segment_mark_end(void)
 		own.segments[0].shared->header.ended_ns = clock_now_ns();
 }
 
-/* What the last program knew of the run. Before the drain can see the segment: it corrects this. */
+/* Takes over what the last program knew of the run, before the drain can see and correct it. */
 static void go_on(struct dlprof_header *header)
 {
 	strcpy(header->database, own.before->database);
@@ -76,7 +77,7 @@ static void fill_header(struct dlprof_segment *shared)
 	struct text field;
 
 	shared->header.abi = DLPROF_SEGMENT_ABI;
-	/* The first speaks for the process: when the run began, and which it is. */
+	/* The first segment speaks for the process: when the run began, and which it is. */
 	shared->header.flags = own.count ? 0 : own.flags;
 	shared->header.slot_count = DLPROF_SLOT_COUNT;
 	shared->header.slot_bytes = sizeof(struct dlprof_slot);
@@ -118,7 +119,7 @@ static int reserve(const struct segment *segment, size_t offset, size_t size)
 	return r;
 }
 
-/* What of a slot gets its blocks at once. */
+/* Parts of a slot, each of which gets its blocks at once. */
 static const struct {
 	size_t offset, size;
 } parts[SEGMENT_PART_MAX] = {
@@ -178,7 +179,7 @@ struct dlprof_stack *segment_stack(uint32_t index)
 	if (!own.count)
 		return NULL;
 	made = own.stacks & 1u << index;
-	/* One thread at a time: zeroes may be what makes the blocks. */
+	/* One thread at a time, as zeroes may be what makes the blocks. */
 	if (!made && !atomic_exchange(&own.stack_grows, 1)) {
 		made = own.stacks & 1u << index ||
 		       reserve(segment, offsetof(struct dlprof_segment, stacks) +
@@ -191,7 +192,7 @@ struct dlprof_stack *segment_stack(uint32_t index)
 	return made ? &segment->shared->stacks[index] : NULL;
 }
 
-/* "FOLDER/PID-TIME-INDEX": the time tells two lives of one pid apart. */
+/* Adds "FOLDER/PID-TIME-INDEX"; the time tells two lives of one pid apart. */
 static void add_stem(struct text *path, uint32_t index)
 {
 	text_add(path, own.folder);
@@ -203,7 +204,7 @@ static void add_stem(struct text *path, uint32_t index)
 	text_add_number(path, index);
 }
 
-/* Its header, and a slot for who wants it: a full disk shows here. */
+/* Prepares header and a first slot, so that a full disk shows here. */
 static int prepare(struct segment *segment)
 {
 	TEXT(path, sizeof(segment->path));
@@ -214,7 +215,7 @@ static int prepare(struct segment *segment)
 	if (r < 0)
 		return r;
 	fill_header(segment->shared);
-	/* Before it has its name: who sees the segment sees the lock. */
+	/* The lock comes before the name, so whoever sees the segment sees the lock. */
 	if (backing_lock(segment->path))
 		segment->shared->header.flags |= DLPROF_SEGMENT_LOCKED;
 	segment->shared->header.magic = DLPROF_SEGMENT_MAGIC;
@@ -226,7 +227,7 @@ static int prepare(struct segment *segment)
 	return r;
 }
 
-/* Callers hold `growing`, or are the only thread. */
+/* Adds a segment; callers hold `growing`, or are the only thread. */
 static int add_segment(void)
 {
 	uint32_t index = own.count;
@@ -330,7 +331,7 @@ bool segment_claim(struct segment_claim *claim)
 	bool claimed = false;
 	uint64_t now_ns;
 
-	/* A vfork child shares our memory, and its slot would become its parent's. */
+	/* A vfork child shares our memory, so its slot would become its parent's. */
 	if (!segment_is_own())
 		return false;
 	now_ns = own.full ? clock_now_ns() : 0;
@@ -341,7 +342,7 @@ bool segment_claim(struct segment_claim *claim)
 		claimed = claim_in(i, claim);
 	if (claimed)
 		return true;
-	/* Never wait: whoever loses this race records from its next operation on. */
+	/* A thread that loses this race does not wait, and records from its next operation on. */
 	if (!own.full && !atomic_exchange(&own.growing, 1)) {
 		own.full = add_segment() < 0;
 		if (!own.full)
@@ -357,7 +358,7 @@ lost:
 	return false;
 }
 
-/* Slots whose thread is dead count, too. Each has one writer, which need not be waited for. */
+/* Slots of dead threads count, too. Each slot has one writer, which need not be waited for. */
 bool segment_others(const struct dlprof_slot *mine, struct dlprof_counter sums[DLPROF_CLASS_MAX])
 {
 	uint32_t count = atomic_load_explicit(&own.count, memory_order_acquire);

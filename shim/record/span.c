@@ -11,7 +11,7 @@
 #include "record/stack.h"
 #include "record/tally.h"
 
-/* What longjmp left. */
+/* Removes the frames that longjmp() left. */
 void span_unwind(struct thread *thread, uintptr_t address)
 {
 	while (thread->frame->address <= address)
@@ -55,7 +55,7 @@ OFTEN void span_cancel(struct span *span)
 		span_unwind(span->thread, (uintptr_t)span);
 }
 
-/* What has a descriptor has just been counted for the file that its thread visits. */
+/* Adds the path; a call with a descriptor has just been counted for the file its thread visits. */
 static void add_path(struct text *path, const struct span *span)
 {
 	const char *full = span->fd >= 0 && !span->path ? tally_visited(span->thread) : span->path;
@@ -68,8 +68,8 @@ static void add_path(struct text *path, const struct span *span)
 }
 
 /*
- * Kept one by one are CREDIT_MAX slow operations of a class and thread, and one more every
- * CREDIT_NS: on a slow file system all of them are slow, and the sums tell it.
+ * For each class and thread CREDIT_MAX slow operations are kept one by one, and one more every
+ * CREDIT_NS. On a slow file system all are slow, and the sums tell it.
  */
 #define CREDIT_MAX 16
 #define CREDIT_NS  UINT64_C(2000000000)
@@ -143,7 +143,7 @@ static RARELY void end_rarely(const struct span *span, uint64_t ticks, uint64_t 
 		push_operation(span, duration_ns, bytes, failed);
 }
 
-/* The span's frame is on top. What is rare is left for a call at the end. */
+/* Ends the span whose frame is on top; rare cases are left to a call at the end. */
 static inline __attribute__((always_inline)) void end_at(struct span *span, uint64_t bytes,
 							 bool failed, uint64_t now_ticks)
 {
@@ -182,7 +182,7 @@ OFTEN void span_end(struct span *span, uint64_t bytes, bool failed)
 {
 	struct thread *thread = span->thread;
 
-	/* The call forked: this is the child, and the ring is its parent's. */
+	/* The call forked: this is the child, whose ring is its parent's. */
 	if (unlikely(!activate_on()))
 		return;
 	if (unlikely(thread->frame->address != (uintptr_t)span || !clock_scale))

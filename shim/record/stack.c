@@ -24,9 +24,9 @@ static struct dlprof_stack *take_place(void)
 }
 
 /*
- * As far as the mapping goes, which the kernel finds out: where it ended a moment ago another
- * thread may have unmapped what lay behind the stack. Nor would a sanitizer stand a memcpy() over
- * what lies between the variables of a stack. Returns how many bytes there were.
+ * Copies as far as the mapping goes, which the kernel finds out: another thread may have unmapped
+ * what lay behind the stack a moment ago. Nor would a sanitizer stand a memcpy() over what lies
+ * between a stack's variables. Returns the number of bytes.
  */
 static uint32_t copy(void *target, uintptr_t source, size_t size)
 {
@@ -44,7 +44,7 @@ __attribute__((noinline)) void stack_keep(struct thread *thread, uint64_t begin_
 	if (!stack)
 		return;
 	registers = stack->registers;
-	/* At one instruction, so that its unwind information holds for all of them. */
+	/* All registers are stored at one instruction, whose unwind information holds for them. */
 	__asm__ volatile("movq %%rsp, 8(%0)\n\t"
 			 "movq %%rbp, 16(%0)\n\t"
 			 "movq %%rbx, 24(%0)\n\t"
@@ -63,7 +63,7 @@ __attribute__((noinline)) void stack_keep(struct thread *thread, uint64_t begin_
 	atomic_store_explicit(&stack->state, DLPROF_STACK_FULL, memory_order_release);
 }
 
-#else	/* where the registers are not known, operations go without */
+#else	/* without known registers, operations have no stack */
 
 void stack_keep(struct thread *thread, uint64_t begin_ns)
 {

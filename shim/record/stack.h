@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack.h - keep the stack under a slow operation for the drain; see dlprof/stack.h. */
+/* stack.h - keeps the stack under a slow operation for the drain; see dlprof/stack.h. */
 #pragma once
 
 #include <stdint.h>
 
 #include "record/thread.h"
 
-/* Of the operation that began at `begin_ns`, whose record has been pushed. */
+/* Keeps the stack of the operation that began at `begin_ns`, whose record was just pushed. */
 void stack_keep(struct thread *thread, uint64_t begin_ns);

@@ -17,7 +17,7 @@ enum state {
 	STATE_IDLE,
 	STATE_ON,
 	STATE_OFF,
-	STATE_BUSY = 8, /* a thread is activating; with the process's pid above it */
+	STATE_BUSY = 8, /* a thread is activating; its pid is in the bits above */
 };
 
 static _Atomic uint32_t state NEAR = STATE_STARTING;
@@ -44,7 +44,7 @@ bool start_was_tried(void)
 	return atomic_load(&state) >= STATE_ON;
 }
 
-/* A forked child of a process that records is ON, and records nothing until it begins, too. */
+/* A forked child of a recording process is ON too, but records nothing until it begins. */
 bool start_has_end(void)
 {
 	return atomic_load(&state) != STATE_ON || activate_on();
@@ -57,7 +57,7 @@ bool start_is_busy(void)
 
 const char *start_failure(void)
 {
-	/* A forked child has its parent's memory, not its failure. */
+	/* A forked child has its parent's memory, but its failure is not the child's. */
 	return failure[0] && failure_pid == sys_getpid() ? failure : NULL;
 }
 
@@ -78,7 +78,7 @@ static bool start_from(uint32_t from)
 		thread_begin_life();
 		clock_begin();
 		r = from == STATE_ON ? run_rejoin(&why) : run_begin(&why);
-		/* Where each operation is a record, none is short. */
+		/* Where each operation is a record, none counts as short. */
 		clock_limit(config.detail == CONFIG_DETAIL_ALL ? 0 : config.slow_ns);
 	}
 	if (r < 0) {
@@ -103,7 +103,7 @@ bool start_recording(void)
 	if (likely(activate_on()))
 		return true;
 	before = atomic_load(&state);
-	/* Forked while another thread was in here: that one is gone. */
+	/* This process was forked while another thread was in here, which does not exist here. */
 	if ((before & STATE_BUSY) && before != own_busy())
 		atomic_compare_exchange_strong(&state, &before, STATE_IDLE);
 	switch (atomic_load(&state)) {

@@ -11,24 +11,23 @@
 #include <stdbool.h>
 
 /*
- * The constructor is done: start_recording() may work from now on. Whenever this process, or one
- * that was forked from it, begins to record, `begins` is called before other threads do, and
+ * Called when the constructor is done: start_recording() may work from now on. When this process,
+ * or one forked from it, begins to record, `begins` is called before other threads record, and
  * `begun` after.
  */
 void start_ready(void (*begins)(void), void (*begun)(void));
 
-/* Begins to record unless this process does already or cannot; whether it records. */
+/* Begins to record unless this process does already or cannot. Returns whether it records. */
 bool start_recording(void);
 
-/* False: neither this process nor one that it was forked from has ever begun, or failed, to record.
- */
+/* Whether this process, or one that it was forked from, ever began to record, or failed to. */
 bool start_was_tried(void);
 
-/* Then: whether this process itself has, as far as is seen without a system call. */
+/* Then: whether this process itself did, as far as is known without a system call. */
 bool start_has_end(void);
 
-/* Another thread is in start_recording(). */
+/* Whether another thread is in start_recording(). */
 bool start_is_busy(void);
 
-/* Why this process does not record although it should; NULL: it does, or nobody asked. */
+/* Why this process does not record although it should; NULL: it does, or nobody asked it to. */
 const char *start_failure(void);

@@ -22,15 +22,15 @@
 #include "record/start.h"
 
 #define ACCOUNT_MAX 64
-#define CHILD_MS    500 /* of CPU time: what a child takes just to import a framework */
+#define CHILD_MS    500 /* CPU time of a child that only imports a framework */
 
 static _Atomic uint64_t batch_count;
-static struct dlprof_account earlier; /* of the programs that this process was */
+static struct dlprof_account earlier; /* account of the earlier programs of this process */
 static struct account accounts[ACCOUNT_MAX], pool;
 static atomic_bool has_pool, in_doubt;
-static _Atomic uint32_t account_count; /* that were asked for */
+static _Atomic uint32_t account_count; /* accounts that were asked for */
 
-/* Where a process that prints the line keeps it for the program that it may become; else NULL. */
+/* Where a process that prints the line keeps its account for its next program; else NULL. */
 static struct dlprof_so_far *kept(void)
 {
 	struct dlprof_segment *shared = segment_first();
@@ -43,7 +43,7 @@ void summary_begin(void)
 {
 	const struct dlprof_so_far *so_far = kept();
 
-	/* In a forked child, what its parent had. */
+	/* A forked child has its parent's accounts. */
 	memset(accounts, 0, sizeof(accounts));
 	memset(&pool, 0, sizeof(pool));
 	has_pool = in_doubt = false;
@@ -135,7 +135,7 @@ void summary_keep(const struct account *account)
 			      memory_order_relaxed);
 }
 
-/* The thread that trains: it has waited and worked for longer than any other. */
+/* The account of the training thread, which has waited and worked for longer than any other. */
 static const struct account *training(void)
 {
 	const struct account *longest = &pool;
@@ -148,7 +148,7 @@ static const struct account *training(void)
 	return longest;
 }
 
-/* The path as a user would type it: without the folder that they are in. */
+/* The path as a user would type it, without the current folder. */
 static const char *short_path(const char *path)
 {
 	char folder[512];
@@ -192,7 +192,7 @@ static void add_batches(struct text *line, bool by_gpu)
 		text_add(line, ", in doubt whose waits these are");
 		return;
 	}
-	/* What the GPU waited is not known here; the drain finds out. */
+	/* The GPU's own waiting is not known here; the drain finds it out. */
 	text_add(line, by_gpu ? ", the host waited " : ", ");
 	text_add_number(line, (int64_t)((so_far.wait_ns * 100 + so_far.time_ns / 2) /
 					so_far.time_ns));
@@ -205,7 +205,7 @@ static void add_report(struct text *line, const char *before, const char *databa
 	text_join(line, before, "dlprof-report ", short_path(database), behind);
 }
 
-/* Says that the run is stored only if the drain has reported so. */
+/* Adds where the run is, which is stored only if the drain has reported so. */
 static void add_place(struct text *line, const char *database)
 {
 	const char *where = "";
@@ -255,13 +255,13 @@ static void print(struct text *line)
 	log_stderr(line->buffer, line->length);
 }
 
-/* Whether there is one, alive or not, that it has not waited for: of those nothing is known. */
+/* Whether it has children, alive or not, that it has not waited for: nothing is known of them. */
 static bool has_children(void)
 {
 	return sys_call4(SYS_waitid, P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/* What starts the programs that train, or is a process of multiprocessing's, trains nothing. */
+/* Whether this program only starts others that train, or is a helper of multiprocessing. */
 static bool is_helper(void)
 {
 	struct rusage used = {{0}};
@@ -269,7 +269,7 @@ static bool is_helper(void)
 
 	if (has_children())
 		return true;
-	/* Not by their memory: a small one that was forked had all of ours at first. */
+	/* Memory would not tell: a small forked child had all of ours at first. */
 	sys_call2(SYS_getrusage, RUSAGE_CHILDREN, &used);
 	if ((used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
 		    (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000 >
@@ -279,7 +279,7 @@ static bool is_helper(void)
 	return strstr(command, "multiprocessing");
 }
 
-/* One line a job: of its first rank, or, where only that is known, of each machine's. */
+/* Whether this rank prints the line: the job's first, or each machine's if only that is known. */
 static bool is_first_rank(void)
 {
 	return process_rank() >= 0 ? process_rank() == 0 : process_local_rank() <= 0;
@@ -295,7 +295,7 @@ void summary_print_unseen(const char *package)
 	if (config.quiet)
 		return;
 	text_join(&line, "dlprof: ", package, " was imported, but no loader was seen in process ");
-	/* A grandchild whose parent has ended may have one. */
+	/* A grandchild whose parent has ended may have a loader. */
 	text_add_number(&line, sys_getpid());
 	text_add(&line, " to hand out a batch: 'dlprof doctor' says what would be seen here, "
 			"DLPROF_BATCH_FN names a loader of your own");
@@ -309,7 +309,7 @@ void summary_print(bool by_gpu)
 
 	if (config.quiet || (!database && !start_failure()))
 		return;
-	/* Where something went wrong every rank says so. */
+	/* If something went wrong, every rank says so. */
 	if (database && (run_is_reported() || !is_first_rank()) && is_stored())
 		return;
 	text_add(&line, "dlprof: ");

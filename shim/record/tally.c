@@ -13,7 +13,7 @@ enum {
 	KERNELS = DLPROF_TALLY_KERNELS_AT,
 };
 
-/* What a field of this size holds of a name: the end of a path tells more than its beginning. */
+/* As much of a name as a field holds: the end of a path, which tells more than its begin. */
 static const char *fitting(const char *name, size_t size)
 {
 	size_t length = strlen(name);
@@ -32,13 +32,15 @@ static OFTEN void set_name(char *field, size_t size, const char *name)
 	memset(field + length, 0, size - length);
 }
 
-/* The drain may read at any moment, and this process may die at any: odd means, do not believe. */
+/*
+ * Renames a tally: while its version is odd, the drain, also after our death, does not believe it.
+ */
 static OFTEN void rename_tally(struct dlprof_tally *tally, enum dlprof_tally_kind kind,
 			       const char *name, const char *detail, uint64_t class)
 {
 	uint32_t version = atomic_load_explicit(&tally->version, memory_order_relaxed);
 
-	/* One writer, hence no locked addition. */
+	/* There is one writer, so the addition needs no lock. */
 	atomic_store_explicit(&tally->version, version + (version % 2 ? 2 : 1),
 			      memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
@@ -78,7 +80,7 @@ OFTEN uint64_t tally_width_class(uint32_t width)
 	return classes[i];
 }
 
-/* Not a good hash, but a short one; names that share it are told apart by comparing them. */
+/* A short hash, not a good one; equal names are told apart by comparing them. */
 static OFTEN uint64_t hash_whole(const char *name, size_t length)
 {
 	uint64_t hash = length, word;
@@ -105,13 +107,13 @@ uint64_t tally_id(const char *name)
 
 #define BLOCK THREAD_TOP_BLOCK
 
-/* What thread_top keeps of a hash, never 0. */
+/* The part of a hash that thread_top keeps, never 0. */
 static uint16_t tag_of(uint32_t hash)
 {
 	return (uint16_t)(hash >> 16) | 1;
 }
 
-/* Usually none is equal: that is found without branches. */
+/* The next place with a tag. Mostly none is equal, which is found without branches. */
 static OFTEN uint32_t find_tag(const struct thread_top *top, uint16_t tag, uint32_t from)
 {
 	for (uint32_t block = from - from % BLOCK; block < top->count; block += BLOCK) {
@@ -138,7 +140,7 @@ static OFTEN void find_lightest(struct thread_top *top, uint32_t block)
 	top->lightest_ns[block] = top->ns[lightest];
 }
 
-/* It never gets lighter, so that no other can have become the lightest of its block. */
+/* Sets a weight, which never gets less, so no other place can become its block's lightest. */
 static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *tally)
 {
 	uint32_t place = (uint32_t)(tally - top->tallies);
@@ -148,7 +150,7 @@ static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *
 		find_lightest(top, place / BLOCK);
 }
 
-/* The lightest one's place for another name, with its ns as error. */
+/* Gives the place of the lightest name to another, with the lightest one's ns as its error. */
 static OFTEN struct dlprof_tally *take_lightest(struct thread_top *top, const char *name,
 						uint64_t class, uint16_t tag)
 {
@@ -168,7 +170,7 @@ static OFTEN struct dlprof_tally *take_lightest(struct thread_top *top, const ch
 	return tally;
 }
 
-/* The name's place by sum. */
+/* The place of a name among the tallies by sum. */
 static OFTEN struct dlprof_tally *place_of(struct thread_top *top, const char *name)
 {
 	uint16_t tag;
@@ -183,14 +185,14 @@ static OFTEN struct dlprof_tally *place_of(struct thread_top *top, const char *n
 	return take_lightest(top, name, 0, tag);
 }
 
-/* Kernels have their ids. */
+/* Kernels have ids as hashes. */
 static uint32_t hash_in(const struct dlprof_tally *tally)
 {
 	return tally->class ? (uint32_t)tally->class
 			    : hash_of(tally->name, strnlen(tally->name, sizeof(tally->name)));
 }
 
-/* Takes over what the slot's thread before this one has left. */
+/* Takes over what an earlier thread has left in the slot. */
 static void fill_top(struct thread_top *top, struct dlprof_tally *tallies, uint32_t count,
 		     enum dlprof_tally_kind kind)
 {
@@ -207,7 +209,7 @@ static void fill_top(struct thread_top *top, struct dlprof_tally *tallies, uint3
 		find_lightest(top, block);
 }
 
-/* On first use: a thread that only asks for batches, or pins them, has nothing to tally. */
+/* Made on first use: a thread that only asks for batches, or pins them, tallies nothing. */
 static RARELY struct dlprof_tally *tallies_made(struct thread *thread)
 {
 	struct dlprof_tally *tallies = thread->slot->tallies;
@@ -221,13 +223,13 @@ static RARELY struct dlprof_tally *tallies_made(struct thread *thread)
 	return tallies;
 }
 
-/* NULL: there is no disk for them. */
+/* NULL: the disk has no room for tallies. */
 static struct dlprof_tally *tallies_of(struct thread *thread)
 {
 	return likely(thread->tallies) ? thread->tallies : tallies_made(thread);
 }
 
-/* Where it is, or room for it; past the last one: nowhere. */
+/* The place of a name, or a free one; past the last one: there is none. */
 static RARELY uint8_t find_named(struct dlprof_tally *tallies, enum dlprof_tally_kind kind,
 				 const char *name, const char *detail, uint64_t class)
 {
@@ -263,7 +265,7 @@ OFTEN struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_
 	return &tallies[*last];
 }
 
-/* Not at every operation: one sum less on the hot path. */
+/* Not done at every operation, which keeps one sum off the hot path. */
 OFTEN void tally_settle(struct thread *thread)
 {
 	struct thread_visit *visit = &thread->visit;
@@ -283,7 +285,7 @@ OFTEN void tally_settle(struct thread *thread)
 	visit->bytes = visit->file->bytes;
 }
 
-/* `last`: the one before, mostly the same. Its weight is looked at again when it is left. */
+/* The folder's tally; `last`, the one before, is mostly the same, and gets its weight when left. */
 static OFTEN struct dlprof_tally *folder_of(struct thread *thread, char *path,
 					    struct dlprof_tally *last)
 {
@@ -305,7 +307,7 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 	char path[FD_PATH_BYTES];
 
 	tally_settle(thread);
-	/* First: a signal handler that reads must not find this half done. */
+	/* This comes first: a signal handler that reads must not find this half done. */
 	visit->quick = &thread_no_version;
 	atomic_signal_fence(memory_order_seq_cst);
 	visit->fd = fd;
@@ -328,7 +330,7 @@ void tally_take_back(int fd)
 	struct thread_visit *visit;
 	struct dlprof_tally *file;
 
-	/* Of a vfork child the thread is its parent's. */
+	/* A vfork child's thread is its parent's. */
 	if (!thread || thread->life != thread_life || !segment_is_own() ||
 	    !tally_is_visited(thread, fd) || !thread->visit.file)
 		return;
@@ -346,7 +348,7 @@ OFTEN const char *tally_visited(const struct thread *thread)
 	return thread->visit.file ? thread->visit.file->name : NULL;
 }
 
-/* Exact: all listed samples are slower than all others, and each is listed once. */
+/* The slowest samples, exactly: each listed one is slower than all others, and listed once. */
 OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
 			const char *path)
 {
@@ -360,7 +362,8 @@ OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t ind
 		return;
 	tally = tallies += SAMPLES;
 	for (uint32_t i = 0; i < DLPROF_TALLY_SAMPLE_COUNT; i++) {
-		/* The same one again, in another epoch: its slowest time, and how often. */
+		/* A sample that is listed, in another epoch: its slowest time counts, and how
+		 * often. */
 		if (is_called(&tallies[i], DLPROF_TALLY_SAMPLE, tallies[i].name, dataset, index)) {
 			tally = &tallies[i];
 			count = tally->count + 1;
@@ -382,7 +385,7 @@ OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t ind
 			thread->sample_floor_ns = tallies[i].ns;
 }
 
-/* Many names begin alike: by id. */
+/* The place of a kernel by its id, as many names begin alike. */
 static struct dlprof_tally *place_of_kernel(struct thread_top *top, const char *name, uint64_t id)
 {
 	char begin[DLPROF_TALLY_NAME_BYTES];
@@ -392,7 +395,7 @@ static struct dlprof_tally *place_of_kernel(struct thread_top *top, const char *
 	for (uint32_t i = 0; (i = find_tag(top, tag, i)) < top->count; i++)
 		if (top->tallies[i].class == id)
 			return &top->tallies[i];
-	/* The begin of a kernel's name tells more than the end, which is its template's. */
+	/* A kernel's begin tells more than its end, which is a template's. */
 	length = strnlen(name, sizeof(begin) - 1);
 	memcpy(begin, name, length);
 	begin[length] = '\0';

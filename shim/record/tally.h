@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tally.h - count by name into the slot of this thread; see dlprof/tally.h for what is kept. */
+/* tally.h - counts by name in the slot of this thread; dlprof/tally.h says what is kept. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,13 +11,13 @@
 #include "record/thread.h"
 
 /*
- * The named tally, made on first use. NULL: there is no room; counted. `detail` may be NULL. Names
- * that do not fit are cut. The tally is this thread's: look it up again in another.
+ * The tally of a name, made on first use. NULL: there is no room, which is counted. `detail` may be
+ * NULL. Longer names are cut. The tally is this thread's: another thread must look it up again.
  */
 struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_kind kind,
 				 const char *name, const char *detail, uint64_t class);
 
-/* One operation. */
+/* Counts one operation. */
 static inline void tally_count(struct dlprof_tally *tally, uint64_t count, uint64_t ns,
 			       uint64_t bytes)
 {
@@ -28,7 +28,7 @@ static inline void tally_count(struct dlprof_tally *tally, uint64_t count, uint6
 		tally->slowest_ns = ns;
 }
 
-/* The same, and NULL is let through. */
+/* Counts one operation; a NULL is ignored. */
 static inline void tally_add(struct dlprof_tally *tally, uint64_t count, uint64_t ns,
 			     uint64_t bytes)
 {
@@ -47,7 +47,7 @@ static inline bool tally_is_visited(const struct thread *thread, int fd)
 	return likely(thread->visit.fd == fd && thread->visit.version == fd_path_version(fd));
 }
 
-/* `fd` is known to be a data file: of the next operation on it, only the version is to be asked. */
+/* Notes that `fd` is a data file, so that its next operation only asks for the version. */
 static inline void tally_quicken(struct thread *thread, int fd)
 {
 	if (thread->visit.fd == fd && thread->visit.file)
@@ -62,8 +62,8 @@ static inline bool tally_is_quick(const struct thread *thread, int fd)
 }
 
 /*
- * An operation on a data file, by descriptor: adds to its file and its folder. `count`: 1 for an
- * open, 0 for what follows it.
+ * Adds an operation on a data file to its file and its folder, by descriptor. `count` is 1 for an
+ * open, 0 for what follows.
  */
 static inline void tally_file(struct thread *thread, int fd, uint64_t count, uint64_t ns,
 			      uint64_t bytes)
@@ -73,21 +73,21 @@ static inline void tally_file(struct thread *thread, int fd, uint64_t count, uin
 	tally_add(thread->visit.file, count, ns, bytes);
 }
 
-/* `fd` is no data file after all but a folder: its open, if it came right before, was of none. */
+/* Takes back the open of `fd`, if it came right before: it is a folder, not a data file. */
 void tally_take_back(int fd);
 
-/* Brings the folder of the file that was visited last up to date with it. */
+/* Brings the folder of the last visited file up to date with that file. */
 void tally_settle(struct thread *thread);
 
 /* The path of the file of this thread's last operation, or NULL. */
 const char *tally_visited(const struct thread *thread);
 
-/* A sample of `dataset` took so long; `path`: of the file that took longest in it, or NULL. */
+/* Counts a sample of `dataset` by its time; `path` took longest of its files, or is NULL. */
 void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
 		  const char *path);
 
-/* Short enough for the class of a tally, never 0, and for each name another one. */
+/* A number for each name, short enough for a tally's class, never 0. */
 uint64_t tally_id(const char *name);
 
-/* A kernel ran so long; `id` is its name's. */
+/* Counts a kernel's time; `id` is its name's. */
 void tally_kernel(struct thread *thread, const char *name, uint64_t id, uint64_t ns);

@@ -11,7 +11,7 @@
 #include "record/fd.h"
 #include "record/tally.h"
 
-#define PEERS_MAX  16 /* with a name, in a slot: a server for each sample must not fill it */
+#define PEERS_MAX  16 /* named peers in a slot, which a server for each sample must not fill */
 #define OTHERS	   "other peers"
 #define NAME_BYTES 96
 
@@ -21,7 +21,7 @@ static const char *const kind_names[WAIT_KIND_MAX] = {
 #undef WAIT_KIND
 };
 
-/* NULL: there is no room for any. */
+/* The tally of a peer; NULL: there is no room for any. */
 static struct dlprof_tally *tally_of(struct thread *thread, enum wait_kind kind, const char *name)
 {
 	const char *detail = kind_names[kind];
@@ -41,7 +41,7 @@ static struct dlprof_tally *tally_of(struct thread *thread, enum wait_kind kind,
 	return tally_named(thread, DLPROF_TALLY_WAIT, name, detail, 0);
 }
 
-/* The end of a path tells more than its beginning. */
+/* Adds the end of a path, which tells more than its begin. */
 static void add_path(struct text *name, const char *path)
 {
 	const size_t length = strlen(path);
@@ -78,7 +78,7 @@ static void add_hex(struct text *name, unsigned int number)
 	}
 }
 
-/* "[fe80::1]:443": the longest row of zeroes is left out. */
+/* Adds "[fe80::1]:443", without the longest row of zeroes. */
 static void add_v6(struct text *name, const uint8_t bytes[16], uint16_t port)
 {
 	int best = 8, best_length = 1;
@@ -129,7 +129,7 @@ static void add_peer(struct text *name, int fd)
 		add_v6(name, v6->s6_addr, at.v6.sin6_port);
 	} else if (at.any.sa_family == AF_UNIX) {
 		memcpy(path, at.local.sun_path, sizeof(at.local.sun_path));
-		/* One without a file has a name that begins with a NUL. */
+		/* The name of a socket without a file begins with a NUL. */
 		if (!path[0] && path[1] && length > sizeof(sa_family_t) + 1)
 			path[0] = '@';
 		if (length > sizeof(sa_family_t) && path[0])
@@ -154,7 +154,7 @@ static struct dlprof_tally *tally_behind(struct thread *thread, int fd)
 	}
 }
 
-/* It is asked once who is behind a descriptor, as long as others do not take its place. */
+/* The tally of a descriptor's other side, asked for once while others do not take its place. */
 static struct dlprof_tally *tally_of_fd(struct thread *thread, int fd)
 {
 	struct thread_peer *peer = &thread->peers[(unsigned int)fd % THREAD_PEER_MAX];

@@ -17,17 +17,17 @@ enum wait_kind {
 	WAIT_KIND_MAX
 };
 
-/* A shorter wait is none: to name what it was for would take longer. */
+/* shorter waits do not count: naming their other side would take longer */
 #define WAITS_LEAST_NS 20000
 
-/* The thread was blocked for nothing that has a name. */
+/* Counts a wait for something without a name. */
 void waits_add(struct thread *thread, enum wait_kind kind, uint64_t ns);
 
 /*
- * ... for what is behind a descriptor, from which so many bytes came. Bytes count however short
- * the wait was.
+ * Counts a wait for what is behind a descriptor, from which so many bytes came. Bytes count even if
+ * the wait was short.
  */
 void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes);
 
-/* ... for a lock on the file behind a descriptor. */
+/* Counts a wait for a lock on the file behind a descriptor. */
 void waits_add_lock(struct thread *thread, int fd, uint64_t ns);
