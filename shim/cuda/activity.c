@@ -9,13 +9,14 @@
 #include "dlprof/event.h"
 #include "record/thread.h"
 
-/* Kinds, and the level and version from which on they are wanted. */
+/* Kinds of records, and the level and version from which on each is wanted. */
 static const struct kind {
 	int kind;
 	enum config_cuda first, last;
 	uint32_t version;
 } kinds[] = {
-	/* Where kernels are, copies and memsets must be: alone they leak in some versions. */
+	/* Copies and memsets must be recorded where kernels are: alone they leak in some
+	 * versions. */
 	{CUPTI_KIND_MEMCPY, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_MEMCPY2, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_MEMSET, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
@@ -23,8 +24,8 @@ static const struct kind {
 	{CUPTI_KIND_CONCURRENT_KERNEL, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_OVERHEAD, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
 	/*
-	 * Only for who asks for it: from then on nobody in the process sees inside graphs, though
-	 * it is disabled again (cupti_activity.h of CUDA 13.5).
+	 * Only if asked for: from then on nobody in the process sees inside graphs, even after it
+	 * is disabled (cupti_activity.h of CUDA 13.5).
 	 */
 	{CUPTI_KIND_GRAPH_TRACE, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_GRAPHS, CUPTI_VERSION_GRAPH_TRACE},
 };
@@ -32,9 +33,9 @@ static const struct kind {
 static struct {
 	enum config_cuda level;
 	bool whole_graphs;
-	bool with_calls;  /* of the host */
+	bool with_calls;  /* calls of the host are recorded */
 	bool with_kernels;
-	uint64_t enabled; /* bits of kinds */
+	uint64_t enabled; /* bits: enabled kinds */
 } own;
 
 struct activity_others activity_others = {.sync_records = 1};
@@ -59,7 +60,7 @@ uint32_t activity_flags(void)
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*buffer = buffers_request();
-	/* CUPTI asks us although another user has come: it looked up whom to ask before that. */
+	/* CUPTI may ask us after another user has come, as it looked up whom to ask before. */
 	if (*buffer && state_is_yielded())
 		buffers_share(*buffer);
 	*size = *buffer ? BUFFER_BYTES : 0;
@@ -81,7 +82,7 @@ void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t s
 	}
 }
 
-/* 0, or CUPTI's error of the first that it refuses, when nothing before it was enabled. */
+/* Enables the kinds. 0, or CUPTI's error of the first that it refuses, if nothing was enabled. */
 static int enable_kinds(void)
 {
 	int r = 0;
@@ -108,7 +109,7 @@ static int enable_kinds(void)
 	return r ? r : CUPTI_UNKNOWN;
 }
 
-/* Settings beside the kinds: ours, or again what others set, and CUPTI's own where they did not. */
+/* Sets CUPTI's other settings to ours, or back to what others set, else to CUPTI's defaults. */
 static void set_up(bool ours, uint64_t keep)
 {
 	uint32_t count;
@@ -118,11 +119,11 @@ static void set_up(bool ours, uint64_t keep)
 			cupti.SetThreadIdType(ours ? CUPTI_THREAD_ID_SYSTEM
 						   : activity_others.thread_id_type);
 		count = api_enable(ours, keep);
-		/* What was recorded so far stays as it is. */
+		/* What is recorded now is told only when it is ours. */
 		if (ours)
 			own.with_calls = count > 0;
 	}
-	/* Of polling with cudaEventQuery() there is nothing to know. Before 13 CUPTI agrees. */
+	/* Polling by cudaEventQuery() tells nothing. Before 13 CUPTI leaves it out, too. */
 	if (cupti.ActivityEnableAllSyncRecords && cupti.version >= CUPTI_VERSION_13_0)
 		cupti.ActivityEnableAllSyncRecords(ours ? 0 : activity_others.sync_records);
 }
@@ -138,8 +139,8 @@ int activity_arm(void)
 	int r;
 
 	/*
-	 * That buffers come zeroed is not promised, though ours could be: the promise would be
-	 * everybody's, and who takes CUPTI over by dlsym() may keep none.
+	 * Buffers are not promised to come zeroed, though ours could be: the promise would bind
+	 * everybody, and a user that takes CUPTI over by dlsym() may not keep it.
 	 */
 	r = cupti.ActivityRegisterCallbacks(activity_request, activity_complete);
 	if (r != 0)
@@ -153,7 +154,7 @@ int activity_arm(void)
 
 void activity_disarm(uint64_t keep)
 {
-	/* In 13.0.0 disabling may hang. */
+	/* Disabling may hang in 13.0.0. */
 	for (int kind = 0; kind < 64 && cupti.version != CUPTI_VERSION_13_0; kind++)
 		if (own.enabled & ~keep & UINT64_C(1) << kind)
 			cupti.ActivityDisable(kind);
@@ -165,7 +166,7 @@ void activity_yield(uint64_t keep)
 {
 	if (!state_yield(clock_now_ns()))
 		return;
-	/* Without force: what is under way comes with their own flush. */
+	/* Not forced: operations under way come with the other user's flush. */
 	cupti.ActivityFlushAll(0);
 	activity_disarm(keep);
 	state_wake();

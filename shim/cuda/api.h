@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api.h - the host's calls of CUDA as CUPTI records them: who was in one, and how long. A call of
- * the runtime and what it calls of the driver may both be recorded, with the same thread; the drain
- * counts the outer one.
+ * api.h - the host's calls of CUDA as CUPTI records them: which thread was in one, and how long. A
+ * call of the runtime and the call of the driver within it may both be recorded, with the same
+ * thread; the drain counts the outer one.
  */
 #pragma once
 
@@ -14,12 +14,11 @@
 /* Whether this CUPTI can record single calls. */
 bool api_is_possible(void);
 
-/* From now on, or no longer; not of the kinds in `keep` (bits), which are somebody else's. How
- * many. */
+/* Switches the calls on or off, but for another user's kinds in `keep` (bits). How many. */
 uint32_t api_enable(bool on, uint64_t keep);
 
-/* Somebody else wants that call recorded, or no longer: it stays so when we disable ours. */
+/* Notes that another user wants a call recorded, or no longer; disabling ours leaves it so. */
 void api_note_theirs(uint32_t record_kind, uint32_t number, bool wanted);
 
-/* DLPROF_GPU_API_x of a record's kind and number; DLPROF_GPU_NONE: not one of ours. */
+/* The kind DLPROF_GPU_API_x of a record's kind and number; DLPROF_GPU_NONE: it is not ours. */
 enum dlprof_gpu_kind api_kind(uint32_t record_kind, uint32_t number);

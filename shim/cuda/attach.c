@@ -26,8 +26,8 @@
 #define VARIABLE "CUDA_INJECTION64_PATH"
 
 /*
- * Whether this program is a profiler that finds its own way into the programs that it starts, and
- * wants the variable free: ncu 2025.3 refuses to start anything else.
+ * Whether this program is a profiler that finds its own way into programs that it starts, and needs
+ * the variable free: ncu 2025.3 refuses to start anything otherwise.
  */
 static bool is_other_profiler(void)
 {
@@ -66,7 +66,7 @@ static void ignore(void *data, int domain, uint32_t id, const void *info)
 {
 }
 
-/* CUPTI has one subscriber. Whether there is one; the place is left free, for torch.profiler. */
+/* Whether CUPTI has a subscriber; the one place is left free, for torch.profiler. */
 static int probe(void)
 {
 	void *handle = NULL;
@@ -103,7 +103,7 @@ static void refuse(const char *what, int result)
 	state_stand_down(why.buffer);
 }
 
-/* What is recorded: less than was asked for, if this CUPTI cannot record that. */
+/* Notes the level of recording, which is lower than asked for if this CUPTI cannot do more. */
 static void note_level(void)
 {
 	const bool calls = activity_flags() & DLPROF_GPU_WITH_CALLS ||
@@ -122,7 +122,7 @@ static void note_level(void)
 			   "calls of the host are recorded with the CUPTI of CUDA 12.5 or newer");
 }
 
-/* All that is asked of CUPTI: what it does meanwhile is none of the host's. */
+/* Asks CUPTI for everything, muted: what CUPTI does meanwhile is not the host's. */
 static bool arm(void)
 {
 	TEXT(why, 200);
@@ -166,7 +166,8 @@ static void begin_cupti(void)
 	if (!armed)
 		return;
 	manners_begin();
-	/* Before a batch can begin: the thread below may be late, the drain waits for nobody. */
+	/* This comes before any batch can begin: the thread below may be late, and the drain does
+	 * not wait. */
 	coverage_begin(began_ns);
 	if (writer_start() != 0) {
 		activity_disarm(0);
@@ -178,13 +179,13 @@ static void begin_cupti(void)
 }
 
 /*
- * CUDA calls this in cuInit(). 1 means "all is well": with driver 580 a process that was told 0
+ * CUDA calls this in cuInit(). It returns 1, "all is well": with driver 580 a process that got 0
  * ended by SIGSEGV (tests/gpu, semantics refused).
  */
 __attribute__((visibility("default"))) int InitializeInjection(void);
 int InitializeInjection(void)
 {
-	static _Atomic int entered; /* pid */
+	static _Atomic int entered; /* pid that was called */
 	int pid = sys_getpid();
 
 	if (config_disabled() || config_cuda_is_off() || atomic_exchange(&entered, pid) == pid ||

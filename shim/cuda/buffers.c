@@ -8,17 +8,18 @@
 #include "base/clock.h"
 #include "base/sys.h"
 
-#define SOFT_MAX     256 /* 64 MB, touched as far as they are in use */
-#define HARD_MAX     512 /* for a CUPTI that breaks without */
+#define SOFT_MAX     256 /* 64 MB, of which only used parts are touched */
+#define HARD_MAX     512 /* for a CUPTI that breaks without a buffer */
 #define GROW         64
-#define RECORD_BYTES 216 /* of a kernel, to count what a buffer would have held */
+#define RECORD_BYTES 216 /* bytes of a kernel's record, to count what a lost buffer could have
+			  * held */
 
 enum state {
 	STATE_FREE,
 	STATE_OUT,
 	STATE_DONE,
 	STATE_READING,
-	STATE_LOST, /* is not expected to come back */
+	STATE_LOST, /* it is not expected to come back */
 };
 
 struct buffer {
@@ -26,20 +27,21 @@ struct buffer {
 	_Atomic uint64_t requested_ns;
 	_Atomic uint32_t valid_size;
 	_Atomic uint64_t forced_ns;
-	_Atomic uint32_t thread;       /* that requested it */
-	_Atomic uint64_t overtaken_ns; /* when a later one of that thread was read; 0: none was */
-	_Atomic uint64_t reached_ns;   /* by when that one's streams had begun with it */
+	_Atomic uint32_t thread;       /* thread that requested it */
+	_Atomic uint64_t overtaken_ns; /* when a later buffer of that thread was read; 0: none
+				        * was */
+	_Atomic uint64_t reached_ns;   /* by when that buffer's streams had all begun in it */
 	_Atomic bool shared;
 };
 
 static struct {
 	uint8_t *bytes;
 	struct buffer buffers[HARD_MAX];
-	_Atomic uint32_t count; /* that may be touched */
+	_Atomic uint32_t count; /* buffers that may be touched */
 	_Atomic uint32_t hint;
 	_Atomic uint64_t dropped;
 	bool never_null;
-	uint8_t *sink; /* the very last resort: several threads may write here, nobody reads */
+	uint8_t *sink; /* last resort: several threads may write here, and nobody reads it */
 } pool;
 
 static bool grow(void)
@@ -78,7 +80,7 @@ static bool move(struct buffer *buffer, uint32_t from, uint32_t to)
 	return atomic_compare_exchange_strong(&buffer->state, &from, to);
 }
 
-/* To the calling thread. */
+/* Gives a buffer to the calling thread. */
 static uint8_t *give(uint32_t index, uint64_t now_ns)
 {
 	struct buffer *given = &pool.buffers[index];
@@ -103,14 +105,15 @@ static uint8_t *find_free(void)
 
 		if (atomic_load_explicit(&buffer->state, memory_order_relaxed) != STATE_FREE)
 			continue;
-		/* Before it is OUT, so that no reader finds an older time; only we can want it. */
+		/* The time is set before the buffer is OUT, so that no reader finds an older
+		 * one. */
 		if (move(buffer, STATE_FREE, STATE_READING))
 			return give(index, now_ns);
 	}
 	return NULL;
 }
 
-/* Unread records are given up to make room for new ones. */
+/* Takes a buffer of unread records, which are lost, for new ones. */
 static uint8_t *steal(void)
 {
 	for (uint32_t i = 0; i < pool.count; i++) {
@@ -135,7 +138,7 @@ uint8_t *buffers_request(void)
 		buffer = steal();
 	if (buffer)
 		return buffer;
-	/* Without a buffer CUPTI counts what it drops itself. */
+	/* Without a buffer, CUPTI itself counts what it drops. */
 	if (!pool.never_null)
 		return NULL;
 	atomic_fetch_add(&pool.dropped, BUFFER_BYTES / RECORD_BYTES);
@@ -171,7 +174,7 @@ static bool is_with_cupti(const struct buffer *buffer)
 
 void buffers_share_out(void)
 {
-	/* One that comes back meanwhile is marked for nothing: the next request takes that back. */
+	/* A buffer that comes back meanwhile is marked needlessly, until its next request. */
 	for (uint32_t i = 0; i < pool.count; i++)
 		if (is_with_cupti(&pool.buffers[i]))
 			pool.buffers[i].shared = true;

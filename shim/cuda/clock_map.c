@@ -3,12 +3,12 @@
 
 #include <stddef.h>
 
-/* Two looks whose clocks drift apart by more do not fit together. */
+/* two looks do not fit together if their clocks drift apart by more */
 #define SLACK_NS 1000000
 #define NOWHERE  (INT64_MIN / 2)
-#define REACH_NS 10000000000   /* so far before the first look of a stretch a time may lie */
-#define OLD_NS   3600000000000 /* ... and before the oldest that is kept */
-#define LATE_NS  2000000 /* what is read may have come after the look that was to be the last */
+#define REACH_NS 10000000000   /* how far before a stretch's first look a time may lie */
+#define OLD_NS   3600000000000 /* ... and before the oldest look that is kept */
+#define LATE_NS  2000000 /* a record may have been written so long after the last look */
 
 static const struct clock_pair *pair_at(const struct clock_map *map, uint32_t number)
 {
@@ -20,7 +20,7 @@ static uint32_t oldest(const struct clock_map *map)
 	return map->count > CLOCK_MAP_PAIRS ? map->count - CLOCK_MAP_PAIRS : 0;
 }
 
-/* mono per cupti, between two looks of a stretch. */
+/* The clocks' ratio, mono per cupti, between two looks of a stretch. */
 static double slope(const struct clock_pair *a, const struct clock_pair *b)
 {
 	int64_t cupti_ns = (int64_t)(b->cupti_ns - a->cupti_ns);
@@ -28,11 +28,11 @@ static double slope(const struct clock_pair *a, const struct clock_pair *b)
 	return cupti_ns > 0 ? (double)(int64_t)(b->mono_ns - a->mono_ns) / (double)cupti_ns : 1;
 }
 
-#define BASE_NS 500000000 /* looks that are closer together say little about the clock's speed */
+#define BASE_NS 500000000 /* closer looks tell little about the clock's speed */
 
 /*
- * The slope after look `number`: up to the next, or, of the newest, what it was lately. Looks that
- * are too near together only tell a clock that runs like ours from one that does not.
+ * The slope after look `number`: up to the next look or, after the newest, the recent one. Looks
+ * that are too close only tell a clock that runs like ours from one that does not.
  */
 static double slope_at(const struct clock_map *map, uint32_t number)
 {
@@ -68,7 +68,7 @@ static bool is_first(const struct clock_map *map, uint64_t mono_ns, uint64_t cup
 	if (!before || map->broken || cupti_ns <= before->cupti_ns)
 		return true;
 	off = project(map, map->count - 1, cupti_ns) - (int64_t)mono_ns;
-	/* The second look of a stretch shows how fast the clock is. */
+	/* The second look of a stretch shows how fast its clock is. */
 	return !before->first && (off > SLACK_NS || off < -SLACK_NS);
 }
 
@@ -94,9 +94,10 @@ void clock_map_break(struct clock_map *map)
 }
 
 /*
- * A first look covers the time back to the look before it, too, and a last one the time to the
- * next: somewhere between the two the clock changed. `far`: a first look covers REACH_NS. Then also
- * what was done before is told by it: CUPTI may convert its times when it hands them out.
+ * Finds the time by the looks around it. A stretch's first look also covers the time back to the
+ * look before it, and its last look the time to the next, as the clock changed somewhere between
+ * them. `far`: a first look covers REACH_NS, also of what was recorded before, since CUPTI may
+ * convert times when it hands records out.
  */
 static bool find(const struct clock_map *map, uint64_t cupti_ns, bool far, uint64_t *ret_mono_ns)
 {

@@ -4,8 +4,8 @@
  *
  * CUPTI's clock is CLOCK_REALTIME, which may be set, or whatever another user of CUPTI made it:
  * ticks of the CPU. So it is only believed to run evenly between two looks at both clocks. Where
- * the looks do not fit together, a new *stretch* begins, and a time of the record is what falls
- * within the stretch that it is of. Pure, and of one thread.
+ * the looks do not fit together, a new *stretch* begins, and a record's time is looked up in its
+ * own stretch. Pure, and used by one thread.
  */
 #pragma once
 
@@ -17,33 +17,33 @@
 struct clock_pair {
 	uint64_t mono_ns;
 	uint64_t cupti_ns;
-	bool first; /* of a stretch */
+	bool first; /* it begins a stretch */
 };
 
 struct clock_map {
 	struct clock_pair pairs[CLOCK_MAP_PAIRS];
-	uint32_t count;  /* of all that were added; the last CLOCK_MAP_PAIRS are there */
-	bool broken;     /* the next look is a first */
-	uint64_t now_ns; /* of the last look, kept or not: no record is from later */
+	uint32_t count;  /* looks added; the last CLOCK_MAP_PAIRS are kept */
+	bool broken;     /* the next look begins a stretch */
+	uint64_t now_ns; /* time of the last look, kept or not: records are older */
 };
 
 /*
- * One more look. True: it does not go on from the one before, so take another a few milliseconds
- * later, which shows how fast the clock runs now.
+ * Adds a look. True: it begins a stretch, so take another look a few milliseconds later, which
+ * shows how fast the clock runs now.
  */
 bool clock_map_add(struct clock_map *map, uint64_t mono_ns, uint64_t cupti_ns);
 
 /*
- * Whether a look goes on from the one before, so that there is no need to keep it: to be asked
- * right before records are read, because a clock that was set back makes two times of one.
+ * Whether a look continues the stretch, so that it need not be kept. Asked right before records are
+ * read, because a clock that was set back makes two times of one.
  */
 bool clock_map_fits(struct clock_map *map, uint64_t mono_ns, uint64_t cupti_ns);
 
-/* The next look is the first of a stretch, whatever it shows. */
+/* Lets the next look begin a stretch, whatever it shows. */
 void clock_map_break(struct clock_map *map);
 
-/* False: no look is near it. */
+/* Converts a time. False: no look is near it. */
 bool clock_map_convert(const struct clock_map *map, uint64_t cupti_ns, uint64_t *ret_mono_ns);
 
-/* CUPTI's nanoseconds per nanosecond in the newest stretch; 1 where it has one look. */
+/* CUPTI's nanoseconds per nanosecond in the newest stretch; 1 if it has one look. */
 double clock_map_rate(const struct clock_map *map);

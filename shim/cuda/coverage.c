@@ -15,18 +15,18 @@
 #define MS             UINT64_C(1000000)
 #define SILENT_PERIODS 3
 #define SILENT_NS      (50 * MS)
-#define FRESH_NS       (1000 * MS) /* a thread is handed its buffer in much less */
+#define FRESH_NS       (1000 * MS) /* handing a buffer to a thread takes much less */
 
 static struct {
 	uint64_t began_ns;
 	bool gap;
-	uint64_t gap_ns;         /* its begin */
-	bool others;             /* it is another user's */
-	uint64_t regained_ns;    /* when the last one was gone */
-	bool unfinished;         /* one cut off operations that may still run */
+	uint64_t gap_ns;         /* begin of the gap */
+	bool others;             /* another user made it */
+	uint64_t regained_ns;    /* when the last other user had left */
+	bool unfinished;         /* that user cut off operations that may still run */
 	uint64_t unfinished_ns;  /* when the last of these had ended */
-	uint64_t launch_ns;      /* the last one at the last period */
-	uint64_t newest_ns;      /* what was reported by then */
+	uint64_t launch_ns;      /* last launch at the last period */
+	uint64_t newest_ns;      /* newest operation that was reported by then */
 	uint64_t heard_launches; /* cudart_launch_count() at the last report */
 	uint32_t silent_periods;
 	uint64_t told_ns;
@@ -77,7 +77,7 @@ static void look_for_unfinished(void)
 	uint64_t begin_ns;
 
 	if (unfinished_begins(&begin_ns)) {
-		/* It may have run already when the other user came. */
+		/* An operation from before may still have run when the other user came. */
 		if (own.gap && begin_ns < own.gap_ns)
 			end_gap(own.gap_ns);
 		begin_gap(begin_ns, "another user flushed CUPTI");
@@ -88,8 +88,8 @@ static void look_for_unfinished(void)
 }
 
 /*
- * Another user's gap ends when CUPTI is ours, what it cut off has ended, and what was launched
- * while CUPTI was not ours has, too: the first that was launched after it runs.
+ * Ends another user's gap, when CUPTI is ours again, and what was cut off or launched meanwhile has
+ * ended: the first operation launched afterwards runs.
  */
 static void look_for_end_of_others(void)
 {
@@ -100,7 +100,7 @@ static void look_for_end_of_others(void)
 	end_gap(later(own.regained_ns, later(own.unfinished_ns, reader_times.resumed_ns)));
 }
 
-/* The host launched, `ns` or more after the end of the last operation that was reported. */
+/* Whether the host launched `ns` or more after the end of the last reported operation. */
 static bool is_behind(uint64_t ns)
 {
 	return config.cuda != CONFIG_CUDA_MEMCPY &&
@@ -108,10 +108,10 @@ static bool is_behind(uint64_t ns)
 }
 
 /*
- * ... long after, and not just when we began, and more often than the buffers that CUPTI has could
- * hold. While an operation is in flight CUPTI keeps the buffer that has its record, so a busy GPU's
- * come back when they are full: at 300 kernels a second after four seconds, at one after twenty
- * minutes. That alone is no silence.
+ * Whether CUPTI is silent: the host launched long after the last report, not just when we began,
+ * and more than CUPTI's buffers could hold. CUPTI keeps a buffer while an operation in it runs, so
+ * a busy GPU's buffers come back when they are full: at 300 kernels a second after four seconds, at
+ * one after twenty minutes. That alone is no silence.
  */
 static bool is_silent(void)
 {
@@ -121,7 +121,7 @@ static bool is_silent(void)
 	       launches > buffers_out() * BUFFER_RECORDS_MOST;
 }
 
-/* Everything is known up to the end of the last reported operation. */
+/* Begins a gap at the end of the last reported operation, up to which all is known. */
 static void begin_silence(void)
 {
 	const uint64_t newest_ns = reader_times.newest_ns;
@@ -129,7 +129,7 @@ static void begin_silence(void)
 	begin_gap(newest_ns > own.began_ns ? newest_ns : own.began_ns, "CUPTI reports nothing");
 }
 
-/* Silent for long: somebody took CUPTI's buffers behind our back, or disabled the kinds. */
+/* Looks for a long silence: somebody took CUPTI's buffers unseen, or disabled the kinds. */
 static void look_for_silence(void)
 {
 	const uint64_t launch_ns = cudart_last_launch_ns(), newest_ns = reader_times.newest_ns;
@@ -141,7 +141,7 @@ static void look_for_silence(void)
 	if (heard) {
 		own.heard_launches = cudart_launch_count();
 		own.silent_periods = 0;
-		/* Launches in between were in no buffer. */
+		/* What was launched in between was in no buffer. */
 		if (!own.others)
 			end_gap(newest_ns);
 	} else if (!is_silent()) {
@@ -158,7 +158,8 @@ static void tell_lost(uint64_t forced_ns)
 	uint64_t begin_ns, end_ns;
 
 	while (buffers_take_lost(forced_ns, &begin_ns, &end_ns)) {
-		/* At the end of the run, in or before a gap that has none: together. */
+		/* At the run's end, a lost buffer within an open gap, or after it, belongs to that
+		 * gap. */
 		if (own.gap && own.gap_ns <= begin_ns)
 			continue;
 		if (own.gap)
@@ -188,8 +189,8 @@ void coverage_tell(void)
 {
 	look_for_end_of_others();
 	/*
-	 * The last launch was not reported, though CUPTI has no buffer that could hold it: how far
-	 * everything is known is open yet.
+	 * The last launch was not reported, and no buffer of CUPTI's could hold it: how far all is
+	 * known stays open.
 	 */
 	if (!own.gap && !buffers_out() && is_behind(MS))
 		return;

@@ -32,20 +32,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Recording begins. Before there is a writing thread. */
+/* Begins the coverage with the recording, before there is a writing thread. */
 void coverage_begin(uint64_t when_ns);
 
-/* Since `when_ns` another user has CUPTI. */
+/* Another user has CUPTI since `when_ns`. */
 void coverage_yielded(uint64_t when_ns);
 
-/* CUPTI is ours again, and it has none of the other user's buffers. */
+/* CUPTI is ours again, and has none of the other user's buffers. */
 void coverage_regained(void);
 
-/* Each period, after all that came back was read. */
+/* Called each period, after all that came back was read. */
 void coverage_look(void);
 
-/* Sends the drain the time up to which everything is known, if that has moved on. */
+/* Sends the drain the time up to which everything is known, if it has moved on. */
 void coverage_tell(void);
 
-/* The last: CUPTI was made to give back everything at `forced_ns`, and that was read. */
+/* Ends the coverage: CUPTI was forced to give back everything at `forced_ns`, and that was read. */
 void coverage_end(uint64_t forced_ns);

@@ -10,7 +10,7 @@
 
 __thread uintptr_t cudart_frame __attribute__((tls_model("initial-exec")));
 static _Atomic uint64_t launch_ticks, launch_count;
-static _Atomic uint32_t announced; /* thread_life in which the drain was told who speaks */
+static _Atomic uint32_t announced; /* thread_life in which the drain was told of this thread */
 
 uint64_t cudart_last_launch_ns(void)
 {
@@ -46,7 +46,7 @@ static void push(struct thread *thread, enum dlprof_event_kind kind, uint64_t be
 	thread_push(thread, &event);
 }
 
-/* This thread, if what the host sees is what is recorded. */
+/* This thread, if the host's side is what is recorded; else NULL. */
 static struct thread *enter(void)
 {
 	struct thread *thread;
@@ -73,7 +73,7 @@ static struct thread *enter(void)
 	return thread;
 }
 
-/* After the call: the first of a program brings CUDA up, and attaches us. */
+/* Called after the real call, as a program's first one starts CUDA, which attaches us. */
 void cudart_launch(uint32_t graph)
 {
 	struct thread *thread;

@@ -3,9 +3,9 @@
  * cudart.h - what the host sees of CUDA: calls of libcudart, through the callers' own slots like
  * those of decoders: cudart.def.
  *
- * With CUPTI they only count launches, so that its falling silent is noticed. Without it they are
- * all there is: launches, how long the host was blocked, and bytes that were copied. Programs that
- * call the driver itself (XLA, Triton, CuPy) and libraries with a libcudart linked into them
+ * With CUPTI these calls only count launches, so that CUPTI's silence is noticed. Without it they
+ * are all there is: launches, how long the host was blocked, and bytes that were copied. Programs
+ * that call the driver itself (XLA, Triton, CuPy) and libraries with a libcudart linked into them
  * (cuBLAS, cuDNN, NCCL) are then not seen.
  */
 #pragma once
@@ -18,13 +18,13 @@
 #include "record/activate.h"
 #include "slots/wrap.h"
 
-/* How many kernels and graphs this process was seen to launch. */
+/* How many launches of kernels and graphs were seen in this process. */
 uint64_t cudart_launch_count(void);
 
 /* When this process last launched a kernel or a graph, to about a microsecond; 0: never. */
 uint64_t cudart_last_launch_ns(void);
 
-/* enum cudaMemcpyKind, as far as it matters. */
+/* Values of enum cudaMemcpyKind that matter. */
 enum {
 	CUDART_TO_DEVICE = 1,
 	CUDART_TO_HOST = 2,
@@ -36,10 +36,10 @@ enum {
 extern HIDDEN __thread uintptr_t cudart_frame __attribute__((tls_model("initial-exec")));
 
 /*
- * For the wrappers, before the real call: is this one to be recorded? Where wrappers are nested,
- * only the outermost is. TensorFlow has a library that exports the runtime's functions and passes
- * each call on to what dlsym() found: its callers get a wrapper, and so does the library itself. An
- * outer frame lies higher on the stack than this one. A frame that does not was left by longjmp().
+ * For wrappers, before the real call: whether to record it. Of nested wrappers only the outermost
+ * is recorded. TensorFlow has a library that exports the runtime's functions and passes each call
+ * on to what dlsym() found: its callers get a wrapper, and so does the library itself. An outer
+ * frame lies higher on the stack; one that does not was left by longjmp().
  */
 static inline bool cudart_begin(uintptr_t frame)
 {
@@ -49,7 +49,7 @@ static inline bool cudart_begin(uintptr_t frame)
 	return true;
 }
 
-/* ... after it, for those that are recorded. `kind`: enum cudaMemcpyKind. */
+/* For wrappers, after a call that is recorded. `kind`: enum cudaMemcpyKind. */
 void cudart_launch(uint32_t graph);
 void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind);
 void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind);

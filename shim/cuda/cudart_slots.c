@@ -4,7 +4,7 @@
 #include "cuda/cudart.h"
 #include "dlprof/event.h"
 
-/* CUDA's dim3, which goes by value. */
+/* CUDA's dim3, which is passed by value. */
 struct cuda_dim3 {
 	unsigned int x, y, z;
 };

@@ -13,7 +13,7 @@
 
 struct cupti cupti;
 
-/* Up to CUDA 11 the name had the minor version. */
+/* Names of the library; up to CUDA 11 they had the minor version. */
 static const char *const sonames[] = {
 	"libcupti.so.13",   "libcupti.so.14",
 	"libcupti.so.12",   "libcupti.so.11.8",
@@ -24,7 +24,7 @@ static const char *const sonames[] = {
 	"libcupti.so",      NULL,
 };
 
-/* Beside libcudart: a wheel of CUDA 13, a wheel before that, a toolkit. */
+/* Folders relative to libcudart's: a wheel of CUDA 13, an older wheel, a toolkit. */
 static const char *const beside[] = {
 	"/",  "/../../cuda_cupti/lib/", "/../extras/CUPTI/lib64/", "/../../../extras/CUPTI/lib64/",
 	NULL,
@@ -39,11 +39,11 @@ void *cupti_mapped(void)
 	return library;
 }
 
-/* A mapped libcudart: its folder, and the major version in its name; 0: not there. */
+/* The mapped libcudart: its folder, and the major version in its name; 0: there is none. */
 struct runtime {
 	char folder[512];
 	int major;
-	int wanted; /* major version; 0: any */
+	int wanted; /* major version that is looked for; 0: any */
 };
 
 static int leading_number(const char *text)
@@ -73,7 +73,7 @@ static int find_runtime(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 struct named {
-	uintptr_t address; /* of a function in it */
+	uintptr_t address; /* address of a function in it */
 	int major;
 };
 
@@ -91,8 +91,8 @@ static int find_soname(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 /*
- * Of CUDA, by the library's name: cuptiGetVersion() says the same in 11.8, 12.0 and 12.1. 0: it has
- * none.
+ * CUDA's major version by the library's name, as cuptiGetVersion() is the same in 11.8, 12.0 and
+ * 12.1. 0: the name has none.
  */
 static int major_of(const struct cupti *found)
 {
@@ -109,7 +109,7 @@ void *cupti_driver(const char *function)
 	return driver ? lookup_real(driver, function) : NULL;
 }
 
-/* Of CUDA, as far as the driver that called us goes; 0: there is none. */
+/* The newest CUDA version that the driver which called us supports; 0: there is no driver. */
 static int driver_major(void)
 {
 	int (*get)(int *version) = (int (*)(int *))cupti_driver("cuDriverGetVersion");
@@ -137,7 +137,7 @@ static void *open_in(const char *folder, const char *below)
 	return library;
 }
 
-/* Nothing of the host's that wants one is loaded yet, or it would be mapped: the choice is ours. */
+/* Opens a library of our choice: nothing of the host's that wants one is loaded yet. */
 static void *open_library(const struct runtime *runtime)
 {
 	const char *toolkit = getenv("CUDA_HOME");
@@ -149,7 +149,7 @@ static void *open_library(const struct runtime *runtime)
 	for (int i = 0; sonames[i] && !library; i++) {
 		TEXT(own, 32);
 
-		/* By its bare name, only the one of the runtime's version: any other is wrong. */
+		/* A bare name must have the runtime's version: any other library is wrong. */
 		text_add(&own, "libcupti.so.");
 		text_add_number(&own, runtime->major);
 		if (!runtime->major || strncmp(sonames[i], own.buffer, own.length) == 0)
@@ -191,8 +191,8 @@ static int mismatch(struct text *why, int major, const char *other, int other_ma
 }
 
 /*
- * Whether any function of it may be called at all: where those of 13.2 cannot use the driver, they
- * call themselves until the stack is full.
+ * Whether its functions may be called at all: those of 13.2 call themselves until the stack is full
+ * if they cannot use the driver.
  */
 static int fits(const struct cupti *found, const struct runtime *runtime, int driver,
 		struct text *why)

@@ -25,14 +25,15 @@ typedef void cupti_complete_function(void *context, uint32_t stream, uint8_t *bu
 #define CUPTI_THREAD_ID_SYSTEM 1
 #define CUPTI_FLUSH_FORCED     1
 
-/* What cuptiGetVersion() said of the first that ... */
-#define CUPTI_VERSION_LEAST        13     /* CUDA 11.0: the oldest records that we know */
-#define CUPTI_VERSION_SINGLE_CALLS 23     /* CUDA 12.5: calls of the host, each by its number */
+/* What cuptiGetVersion() returns in the first version with a property: */
+#define CUPTI_VERSION_LEAST        13     /* CUDA 11.0: the oldest with known records */
+#define CUPTI_VERSION_SINGLE_CALLS 23     /* CUDA 12.5: calls of the host can be chosen one by
+					   * one */
 #define CUPTI_VERSION_GRAPH_TRACE  24     /* CUDA 12.6: times of whole graphs are right */
-#define CUPTI_VERSION_NULL_BUFFER  27     /* CUDA 12.9: survives a request that gets no buffer */
+#define CUPTI_VERSION_NULL_BUFFER  27     /* CUDA 12.9: a request may get no buffer */
 #define CUPTI_VERSION_13_0         130000 /* no records of device syncs; Disable may hang */
 
-#define CUPTI_ATTRIBUTE_OWN_BUFFERS 9 /* of each thread */
+#define CUPTI_ATTRIBUTE_OWN_BUFFERS 9 /* each thread has buffers of its own */
 
 struct cupti {
 	void *library;
@@ -46,11 +47,11 @@ struct cupti {
 
 extern HIDDEN struct cupti cupti;
 
-/* Finds it and fills `cupti`; 0, or -errno with the reason in `why`. */
+/* Finds libcupti and fills `cupti`. 0, or -errno with the reason in `why`. */
 int cupti_find(struct text *why);
 
-/* A function of the driver that is mapped; NULL: there is none. */
+/* A function of the mapped driver; NULL: there is none. */
 void *cupti_driver(const char *function);
 
-/* libcupti as it is mapped, whoever did; NULL: nobody. */
+/* The mapped libcupti, whoever mapped it; NULL: nobody did. */
 void *cupti_mapped(void);

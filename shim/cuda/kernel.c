@@ -10,15 +10,17 @@
 
 #define KNOWN_MAX 2048 /* a power of two */
 
-/* By id; 0: a free place. At most three quarters are taken: beyond that, names are not told. */
+/* By id; 0: free. At most three quarters are used; names of further kernels are not told. */
 static struct kernel known[KNOWN_MAX];
 static uint32_t known_count;
 
-/* The namespaces of DALI, nvJPEG, nvImageCodec and CV-CUDA, whose kernels prepare batches. */
+/* Namespaces of DALI, nvJPEG, nvImageCodec and CV-CUDA, whose kernels prepare batches. */
 static const char *const loaders[] = {"N4dali",        "N6nvjpeg", "N6culj92",
 				      "N10nvimgcodec", "N4nvcv",   "N6cvcuda"};
 
-/* "ncclDevKernel_", "ncclSymkDevKernel_", "ncclKernel_", "ncclAllReduceRingLLKernel_", ... */
+/*
+ * A collective: "ncclDevKernel_", "ncclSymkDevKernel_", "ncclKernel_", "ncclAllReduceRing...", ...
+ */
 static bool is_collective(const char *name)
 {
 	static const char end[] = "Kernel";

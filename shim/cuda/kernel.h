@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel.h - what a kernel is by its name, and who is told the name.
+ * kernel.h - tells what a kernel is by its name, and tells the drain the name.
  *
- * CUPTI gives names as they are mangled. The drain gets each once, whole; after that its id stands
- * for it. One thread calls this.
+ * CUPTI gives mangled names. The drain gets each once, whole; after that its id stands for it. One
+ * thread calls this.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 struct kernel {
 	uint64_t id;
-	enum dlprof_gpu_kind kind; /* a collective's, a GPU loader's, or DLPROF_GPU_KERNEL */
+	enum dlprof_gpu_kind kind; /* a collective, a GPU loader's, or DLPROF_GPU_KERNEL */
 };
 
 struct kernel kernel_find(const char *name);

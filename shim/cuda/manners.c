@@ -17,15 +17,16 @@
 #include "record/activate.h"
 #include "slots/lookup.h"
 
-#define QUIET_NS 100000000 /* profilers disable and enable again, kind by kind */
+#define QUIET_NS 100000000 /* how long others must be quiet, as profilers disable and enable kind by
+			    * kind */
 
 #define PER_THREAD_BUFFERS 9 /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER */
 
 #define EXPORT __attribute__((visibility("default")))
 
 static struct {
-	_Atomic bool registered; /* theirs are the callbacks */
-	_Atomic uint64_t kinds;  /* bits: enabled by them */
+	_Atomic bool registered; /* the callbacks are theirs */
+	_Atomic uint64_t kinds;  /* bits: kinds that they enabled */
 	_Atomic uint64_t changed_ns;
 	_Atomic uint32_t buffers_out;
 	_Atomic bool clock_changed;
@@ -33,14 +34,14 @@ static struct {
 	cupti_request_function *_Atomic request;
 } theirs;
 
-/* The real functions. Resolved when first called, since who calls them has its libcupti by then. */
+/* The real functions, resolved when first called, since callers have their libcupti by then. */
 static struct {
 #define FOREIGN(name, params) int(*name) params;
 #include "cuda/foreign.def"
 #undef FOREIGN
 } real;
 
-/* The one we use, the one that a call from a library behind us would reach, the mapped one. */
+/* Finds a function: in the libcupti that we use, behind this library, or in the mapped one. */
 static void *find(const char *name)
 {
 	void *found = NULL, *library;
@@ -82,7 +83,7 @@ bool manners_is_free(uint64_t now_ns)
 {
 	const uint64_t changed_ns = theirs.changed_ns;
 
-	/* The others may have called since the caller looked at the clock. */
+	/* The others may have called since the caller read the clock. */
 	return !theirs.kinds && now_ns >= changed_ns && now_ns - changed_ns >= QUIET_NS;
 }
 
@@ -96,7 +97,7 @@ uint32_t manners_buffers_out(void)
 	return theirs.buffers_out;
 }
 
-/* Between CUPTI and them, so that buffers get to whom they belong. */
+/* Requests a buffer for the others, so that each user gets its own buffers. */
 static void request_theirs(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	theirs.request(buffer, size, max_records);
@@ -219,12 +220,12 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	RESOLVE(cuptiActivityRegisterCallbacks);
 	if (state_mode() != STATE_CUPTI || !request || !complete) {
 		theirs.registered = request && complete;
-		/* The old callbacks stay, since buffers may still be on their way. */
+		/* The old callbacks are kept, since buffers may still be on their way. */
 		if (theirs.registered)
 			remember(request, complete);
 		return real.cuptiActivityRegisterCallbacks(request, complete);
 	}
-	/* First: who is just taking back what they left then sees that it must not. */
+	/* This is first: a thread that takes back what they left then sees that it must not. */
 	note_change();
 	activity_yield(theirs.kinds);
 	buffers_share_out();
@@ -238,7 +239,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	return r;
 }
 
-/* The others set their callbacks once, and we set ours after them. */
+/* Makes sure that our callbacks are set after theirs, which they set once. */
 static void give_back(void)
 {
 	if (state_mode() != STATE_CUPTI || !theirs.registered)
@@ -287,7 +288,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
 	if (!(flag & CUPTI_FLUSH_FORCED) || state_mode() != STATE_CUPTI)
 		return real.cuptiActivityFlushAll(flag);
 	end_stand_in();
-	/* What has ended comes whole, however long CUPTI takes to see that. */
+	/* Operations that have ended come whole, however long CUPTI takes to notice. */
 	if (state_is_armed())
 		cupti.ActivityFlushAll(0);
 	first = atomic_compare_exchange_strong(&activity_forced_ns, &none, clock_now_ns());
@@ -298,7 +299,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
 	return r;
 }
 
-/* Takes everybody's callbacks and kinds away. */
+/* Real cuptiFinalize() takes everybody's callbacks and kinds away. */
 EXPORT int cuptiFinalize(void)
 {
 	int r;
@@ -320,7 +321,7 @@ EXPORT int cuptiActivityRegisterTimestampCallback(void *callback)
 	int r;
 
 	RESOLVE(cuptiActivityRegisterTimestampCallback);
-	/* What there is by the old clock. */
+	/* Fetches records of the old clock. */
 	if (state_mode() == STATE_CUPTI && state_is_armed())
 		cupti.ActivityFlushAll(0);
 	r = real.cuptiActivityRegisterTimestampCallback(callback);
@@ -335,13 +336,14 @@ EXPORT int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 	if (attribute == PER_THREAD_BUFFERS && state_mode() == STATE_CUPTI && state_is_armed()) {
 		note_change();
 		activity_yield(theirs.kinds);
-		/* Until they want records: of ours a late one might keep a buffer of theirs. */
+		/* Ours stay until they want records: a late restoring might keep one of their
+		 * buffers. */
 		theirs.ours_set = true;
 	}
 	return real.cuptiActivitySetAttribute(attribute, size, value);
 }
 
-/* A setting of CUPTI's that we set, too. They may have it set before they record anything. */
+/* Wraps a setting of CUPTI's that we set, too. Others may have it set before they record. */
 #define SET(call, remember)                                                                        \
 	do {                                                                                       \
 		const int r = call;                                                                \
@@ -384,7 +386,7 @@ EXPORT int cuptiSetThreadIdType(int type)
 	SET(real.cuptiSetThreadIdType(type), activity_others.thread_id_type = type);
 }
 
-/* Only of the libcupti that we use: another copy is not our business. */
+/* Answers only for the libcupti that we use; another copy does not concern us. */
 static void *answer(const char *name, void *found)
 {
 #define FOREIGN(of, params)                                                                        \

@@ -33,23 +33,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Somebody else has set callbacks and enabled kinds. */
+/* Whether others have set callbacks and enabled kinds. */
 bool manners_is_taken(void);
 
-/* ... and has disabled them again, a moment ago. */
+/* Whether they have disabled them again, and been quiet for a moment. */
 bool manners_is_free(uint64_t now_ns);
 
-/* Sets their callbacks again, as they had them. */
+/* Sets their callbacks again as they were. */
 void manners_restore(void);
 
 /* Whether they changed CUPTI's clock since the last call. */
 bool manners_take_clock_change(void);
 
-/* By the writing thread, often: sees to it that they ask CUPTI for their records at their end. */
+/* Called by the writing thread, often: makes others ask CUPTI for their records at their end. */
 void manners_stand_in(void);
 
-/* From now on dlsym() answers with ours for CUPTI's functions of the same name. */
+/* From now on dlsym() answers with our functions for CUPTI's of the same names. */
 void manners_begin(void);
 
-/* How many of their buffers CUPTI has: our records may be in there. */
+/* How many of their buffers CUPTI has, in which our records may be. */
 uint32_t manners_buffers_out(void);

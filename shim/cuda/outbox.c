@@ -10,13 +10,13 @@
 #include "cuda/state.h"
 #include "record/thread.h"
 
-#define ROOM_NS    2000000 /* until the drain is asked again whether there is room */
+#define ROOM_NS    2000000 /* pause until the drain is asked again for room */
 #define ROOM_TRIES 500
 
 struct outbox_counts outbox_counts;
 
 static struct {
-	bool no_room; /* the drain was too far behind last time, too */
+	bool no_room; /* the drain was too far behind last time */
 	uint64_t dropped_by_cupti, dropped;
 } own;
 
@@ -43,7 +43,7 @@ void outbox_push(const struct dlprof_event *event)
 	thread_push(thread, event);
 }
 
-/* Asking sets it back: it is the other user's to ask while there is one. */
+/* Counts dropped records. Asking resets CUPTI's count, so another user's is left alone. */
 static void count_dropped(void)
 {
 	size_t dropped = 0;

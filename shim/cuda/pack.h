@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.h - put what GPUs did into records, several to one: at 50,000 kernels a second one each
+ * pack.h - puts several GPU operations into one record: at 50,000 kernels a second, one record each
  * would overrun the ring.
  *
- * All zero at first but for `push`. Pure, and of one thread. Operations may come in any order; a
- * record holds what begins within two seconds of its first.
+ * All zero at first but for `push`. Pure, and used by one thread. Operations may come in any order;
+ * those in a record begin within two seconds of its first.
  */
 #pragma once
 
@@ -16,15 +16,15 @@
 
 struct pack {
 	void (*push)(const struct dlprof_event *event);
-	/* Of each device, and of none in particular. */
+	/* A record for each device, and one for no particular device. */
 	struct dlprof_event ops[PACK_DEVICE_MAX + 1];
 	struct dlprof_event copies[PACK_DEVICE_MAX + 1];
 };
 
-/* device: -1: none in particular. `what`: DLPROF_GPU_WHAT(). */
+/* Adds an operation. `device` -1: none in particular. `what`: DLPROF_GPU_WHAT(). */
 void pack_op(struct pack *pack, int32_t device, uint64_t begin_ns, uint64_t end_ns, uint32_t what);
 void pack_copy(struct pack *pack, int32_t device, uint64_t begin_ns, uint64_t end_ns, uint32_t what,
 	       uint64_t bytes);
 
-/* Pushes what is not full yet. */
+/* Pushes records that are not full yet. */
 void pack_flush(struct pack *pack);

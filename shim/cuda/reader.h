@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reader.h - reads the buffers that CUPTI gave back, and sends what is in them to the drain. Of the
- * writing thread. */
+/*
+ * reader.h - reads the buffers that CUPTI gave back, and sends their records. For the writing
+ * thread.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +10,7 @@
 
 #include "base/sys.h"
 
-/* Reads all that came back; `forced`: also of what still runs. */
+/* Reads all that came back; `forced`: with operations that still run. */
 void reader_read(bool forced);
 
 /* CUPTI's buffers are ours again from now on. */
@@ -18,15 +20,15 @@ struct reader_times {
 	/* The end of the newest operation that was read; 0: none was. */
 	uint64_t newest_ns;
 	/*
-	 * By how much an operation began before the buffer was requested that it came in, at most.
-	 * 0 where CUPTI takes a record's place when its operation is launched.
+	 * The most by which an operation began before its buffer was requested; 0 where CUPTI takes
+	 * a record's place at the launch.
 	 */
 	uint64_t lag_ns;
-	/* When the first began that had no end at our end, at the earliest; UINT64_MAX: all had. */
+	/* The earliest begin of an operation that had no end at our end; UINT64_MAX: all had. */
 	uint64_t unfinished_ns;
 	/*
-	 * By when each stream in the first buffer that was requested since reader_resume() had
-	 * begun with its first operation; 0: none was read.
+	 * By when each stream in the first buffer requested since reader_resume() had begun its
+	 * first operation; 0: none was read.
 	 */
 	uint64_t resumed_ns;
 };

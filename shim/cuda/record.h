@@ -39,7 +39,7 @@ enum cupti_sync {
 
 #define CUPTI_MEMORY_PAGEABLE 1
 
-/* X(record's name here, struct of the vendor, field, type, offset) */
+/* X(record's name here, the vendor's struct, field, type, offset) */
 #define CUPTI_FIELDS(X)                                                                            \
 	X(KERNEL, CUpti_ActivityKernel5, start, uint64_t, 16)                                      \
 	X(KERNEL, CUpti_ActivityKernel5, end, uint64_t, 24)                                        \
@@ -79,7 +79,7 @@ enum cupti_sync {
 	X(OVERHEAD, CUpti_ActivityOverhead, start, uint64_t, 24)                                   \
 	X(OVERHEAD, CUpti_ActivityOverhead, end, uint64_t, 32)
 
-/* record_KERNEL_start(record), ... */
+/* Readers of fields: record_KERNEL_start(record), ... */
 #define X(record, vendor, field, type, offset)                                                     \
 	static inline type record_##record##_##field(const uint8_t *at)                            \
 	{                                                                                          \
@@ -91,7 +91,7 @@ enum cupti_sync {
 CUPTI_FIELDS(X)
 #undef X
 
-/* Of CUpti_ActivityGraphTrace2, which CUDA 11 does not have. */
+/* In CUpti_ActivityGraphTrace2, which CUDA 11 does not have. */
 #define RECORD_GRAPH_END_DEVICE 48
 
 static inline uint32_t record_graph_end_device(const uint8_t *at)

@@ -5,12 +5,12 @@
 
 static struct {
 	struct {
-		uint64_t end_ns;    /* of its last whole operation */
-		uint64_t forced_ns; /* when one was cut off that may still run; 0: none does */
+		uint64_t end_ns;    /* end of its last whole operation */
+		uint64_t forced_ns; /* when an operation was cut off that may still run; 0: none */
 	} streams[STREAMS];
-	uint64_t begin_ns; /* of what was cut off; 0: it was asked for, or nothing was */
+	uint64_t begin_ns; /* begin of what was cut off; 0: it was told, or there is nothing */
 	uint64_t forced_ns, end_ns;
-	uint32_t running; /* streams in which something may still run */
+	uint32_t running; /* streams in which an operation may still run */
 } own;
 
 static uint32_t place_of(uint32_t device, uint32_t stream)
@@ -24,7 +24,7 @@ void unfinished_pass(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64
 
 	if (end_ns > own.streams[i].end_ns)
 		own.streams[i].end_ns = end_ns;
-	/* One from before may be read later: buffers come in any order. */
+	/* An older operation may be read later, as buffers come in any order. */
 	if (!own.streams[i].forced_ns || begin_ns < own.streams[i].forced_ns)
 		return;
 	own.streams[i].forced_ns = 0;
@@ -40,7 +40,7 @@ uint64_t unfinished_since(uint32_t device, uint32_t stream, uint64_t begin_ns,
 
 	if (begin_ns)
 		return begin_ns;
-	/* What is in a buffer was launched after the buffer was requested. */
+	/* A buffer's operations were launched after the buffer was requested. */
 	return end_ns > requested_ns ? end_ns : requested_ns;
 }
 

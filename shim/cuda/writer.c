@@ -22,7 +22,7 @@
 #define MS         UINT64_C(1000000)
 #define NS         UINT64_C(1000000000)
 #define FINISH_NS  (2 * NS)
-#define YIELDED_NS (20 * MS) /* another user is looked after this often */
+#define YIELDED_NS (20 * MS) /* time between looks after another user */
 
 static _Atomic uint32_t finish;
 static _Atomic uint32_t finished; /* futex of the thread that ends the process */
@@ -39,14 +39,14 @@ static void wait_until(_Atomic uint32_t *futex, uint32_t seen, uint64_t when_ns)
 	sys_call4(SYS_futex, futex, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, &time);
 }
 
-/* The other user is done: callbacks and kinds are ours again. */
+/* Takes CUPTI back when the other user is done: callbacks and kinds are ours again. */
 static void take_back(void)
 {
 	activity_mute(true);
 	reader_resume(clock_now_ns());
 	if (activity_arm() == 0) {
 		state_arm();
-		/* Somebody came back in that moment: theirs must be the last word. */
+		/* Somebody came back in that moment, whose settings must be the last ones. */
 		if (!manners_is_free(clock_now_ns())) {
 			activity_yield(UINT64_MAX);
 			manners_restore();
@@ -58,7 +58,7 @@ static void take_back(void)
 		cupti_clock_look(true);
 }
 
-/* What another user of CUPTI did. */
+/* Looks at what another user of CUPTI did. */
 static void look_after_others(uint64_t now_ns)
 {
 	if (manners_take_clock_change())
@@ -72,9 +72,9 @@ static void look_after_others(uint64_t now_ns)
 }
 
 /*
- * When another user took what is all ours again; 0: it is not, or nobody did. Until CUPTI gives
- * them back, their buffers may hold records of ours. While they make it do so, what they cut off is
- * still to come.
+ * When everything was ours again after another user; 0: it is not, or there was none. Until CUPTI
+ * gives them back, the other user's buffers may hold our records. While that user forces it to,
+ * unfinished records are still to come.
  */
 static uint64_t find_regained(void)
 {
@@ -111,7 +111,7 @@ static void write_last(void)
 
 static void *write_records(void *unused)
 {
-	/* cuInit() is under way on the thread that made this one: nothing is asked of CUPTI yet. */
+	/* cuInit() is still under way on the thread that made this one: CUPTI is not asked yet. */
 	uint64_t next_ns = clock_now_ns() + ACTIVITY_PERIOD_MS * MS;
 
 	cupti_clock_look(true);
@@ -125,7 +125,7 @@ static void *write_records(void *unused)
 			do_period();
 		}
 		look_after_others(now_ns);
-		/* Asked before what came back is read: then nothing of before that is unread. */
+		/* This is asked before reading, so that nothing older stays unread. */
 		yielded_ns = find_regained();
 		reader_read(false);
 		coverage_tell();
@@ -136,7 +136,7 @@ static void *write_records(void *unused)
 	write_last();
 	finished = 1;
 	sys_call3(SYS_futex, &finished, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
-	/* Stays until the process is gone: nothing of ours may end while CUPTI may call it. */
+	/* The thread stays until the process is gone, as CUPTI may call ours until then. */
 	for (;;)
 		sys_call4(SYS_ppoll, NULL, 0, NULL, NULL);
 	return unused;
@@ -162,7 +162,7 @@ static void finish_at_exit(void *unused)
 	writer_finish();
 }
 
-/* Runs before CUDA's own teardown, since it is registered later. */
+/* Runs before CUDA's own teardown, as it is registered later. */
 static void call_at_exit(void)
 {
 	int (*at_exit)(void (*)(void *), void *, void *) =
@@ -173,8 +173,7 @@ static void call_at_exit(void)
 		at_exit(finish_at_exit, NULL, NULL);
 }
 
-/* pthread_create() and __cxa_atexit() are libc's, but not linked: a program without CUDA has no
- * use for them. */
+/* pthread_create() and __cxa_atexit() are found at run time: without CUDA no program needs them. */
 int writer_start(void)
 {
 	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
@@ -186,7 +185,7 @@ int writer_start(void)
 
 	if (!create)
 		return -1;
-	/* No handler of the host runs in it. */
+	/* No handler of the host runs in the thread. */
 	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
 	r = create(&thread, NULL, write_records, NULL);
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));

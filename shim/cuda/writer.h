@@ -5,7 +5,7 @@
  */
 #pragma once
 
-/* 0, or what pthread_create() said. */
+/* Starts the thread. 0, or the error of pthread_create(). */
 int writer_start(void);
 
 /* The process ends: fetches what CUPTI still has, for two seconds at most. */
