@@ -48,18 +48,19 @@ static void begin_recording(void)
 }
 
 /*
- * Whether there is anything to finish. Where this process records nothing, and has nothing to say
- * of that, no system call is made: the program may be in a sandbox that kills it for one.
+ * Whether there is anything to finish. A process that records nothing, and has nothing to say of
+ * that, makes no system call: its sandbox may kill it for one.
  */
 static bool init_has_finish(void)
 {
 	return start_was_tried() ? start_has_end() : audit_seen() != NULL;
 }
 
-/* What is still to be recorded is, and the line is printed; once, whoever calls. */
+/* Records what is left, and prints the line; once, whoever calls. */
 static void init_finish(void)
 {
-	static _Atomic uint32_t finished; /* pid: a child that was forked since is not */
+	static _Atomic uint32_t finished; /* pid that has finished: a child that was forked since
+					   * has not */
 	uint32_t pid;
 
 	if (!init_has_finish())

@@ -9,11 +9,11 @@
 
 #include "dlprof/units.h"
 
-/* A pair is exact to some 50 ns; over this time that is 0.1 %, and what follows is refined. */
+/* A pair of readings is exact to some 50 ns, 0.1 % of the first time; later pairs refine it. */
 #define FIRST_MEASURE_NS 50000
 #define LAST_MEASURE_NS	 UINT64_C(20000000000)
 
-/* The product of what is short and any speed fits, twice over: the speed is refined meanwhile. */
+/* A short time multiplied by any speed fits, twice over, as the speed is refined meanwhile. */
 #define LIMIT_MAX_NS (UINT64_C(1) << 31)
 
 volatile uint64_t clock_scale HOT_DATA = 0;
@@ -25,9 +25,9 @@ static struct {
 	uint64_t ns;
 } first NEAR = {0};
 
-static uint64_t measured_ns;	/* how long the speed in force was measured */
+static uint64_t measured_ns;	/* time over which the present speed was measured */
 
-/* Clocks of the kernel that are the counter itself, scaled. */
+/* Whether the kernel's own clock is the counter, scaled. */
 static bool kernel_trusts_counter(void)
 {
 	static const char *const clocks[] = {"tsc\n", "kvm-clock\n",
@@ -62,7 +62,7 @@ static void take_pair(uint64_t *counter, uint64_t *ns)
 {
 	uint64_t before, after, best = UINT64_MAX;
 
-	/* The closest of a few: somebody may have taken the CPU away in between. */
+	/* The closest of a few pairs counts, as the CPU may be taken away in between. */
 	for (int i = 0; i < 4; i++) {
 		uint64_t now;
 

@@ -12,10 +12,10 @@
 
 #include "base/sys.h"
 
-/* ns = ticks * scale / 2^32; 0: ticks are nanoseconds. */
+/* ns = ticks * scale / 2^32; 0: a tick is a nanosecond. */
 extern HIDDEN volatile uint64_t clock_scale;
 
-/* Fewer ticks than this are below the limit of clock_limit(); 0: ticks are nanoseconds. */
+/* Times of fewer ticks are below clock_limit()'s limit; 0: a tick is a nanosecond. */
 extern HIDDEN volatile uint64_t clock_short_ticks;
 
 static inline uint64_t clock_ns(clockid_t clock)
@@ -48,7 +48,7 @@ static inline uint64_t clock_ticks(void)
 	return likely(clock_scale) ? clock_counter() : clock_now_ns();
 }
 
-/* Of fewer ticks of the counter than clock_short_ticks. */
+/* A time of fewer ticks of the counter than clock_short_ticks. */
 static inline uint64_t clock_short_ns(uint64_t ticks)
 {
 	return ticks * clock_scale >> 32;
@@ -64,14 +64,14 @@ static inline uint64_t clock_length_ns(uint64_t ticks)
 	return likely(scale) ? (uint64_t)((unsigned __int128)ticks * scale >> 32) : ticks;
 }
 
-/* What is not short; before the process records. */
+/* Sets the limit above which a time is not short; before the process records. */
 void clock_limit(uint64_t ns);
 
-/* From the constructor: where the counter stood then, so that clock_begin() need not wait. */
+/* Notes where the counter stands, so that clock_begin() need not wait. For the constructor. */
 void clock_mark(void);
 
-/* Before the process records: chooses the counter if it is to be trusted, and finds its speed. */
+/* Chooses the counter if it can be trusted, and finds its speed; before the process records. */
 void clock_begin(void);
 
-/* Now and then: the speed gets more exact the longer it is measured. */
+/* Measures the speed again, which gets more exact with time; called now and then. */
 void clock_refine(void);

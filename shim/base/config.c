@@ -24,7 +24,7 @@ static bool is_flag(const char *value)
 	return strcmp(value, "1") == 0 || strcmp(value, "0") == 0;
 }
 
-/* The variable is set, and makes sense by that; else NULL. */
+/* The value of a variable that is set and makes sense; else NULL. */
 static const char *value_of(const char *name, bool (*is_good)(const char *value))
 {
 	const char *value = getenv(name);
@@ -51,13 +51,13 @@ static bool set_segment_dir(const char *value)
 	return value[0] == '/';
 }
 
-/* The drain reads it. */
+/* The drain reads it, not we. */
 static bool is_absolute(const char *value)
 {
 	return value[0] == '/';
 }
 
-/* The drain reads it, and permit.c. */
+/* The drain and permit.c read it. */
 static bool is_lines(const char *value)
 {
 	return strcmp(value, "auto") == 0 || strcmp(value, "off") == 0;
@@ -155,8 +155,7 @@ static bool set_loaders(const char *value)
 	return dlprof_set_parse(value, &config.set, &at, &length) == DLPROF_SET_FINE;
 }
 
-/* One colon, and names with single dots between them; letters beyond ASCII are Python's to judge.
- */
+/* A name has one colon, and parts with single dots between; Python judges non-ASCII letters. */
 static bool is_batch_fn(const char *value)
 {
 	const char *colon = strchr(value, ':');
@@ -186,7 +185,7 @@ const char *config_batch_fn(void)
 	return value_of("DLPROF_BATCH_FN", is_batch_fn);
 }
 
-/* Ours: run.c hands it to children. */
+/* Our own variable, which run.c hands to children. */
 static bool is_ours(const char *value)
 {
 	return true;

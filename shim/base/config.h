@@ -23,8 +23,8 @@ struct config {
 	enum config_detail detail;
 	enum config_cuda cuda;
 	uint64_t slow_ns;
-	uint64_t stop_after;		/* batches; 0: the program ends by itself */
-	struct dlprof_set_list set;	/* what loaders are to be made with */
+	uint64_t stop_after;		/* batches to end the program after; 0: it ends by itself */
+	struct dlprof_set_list set;	/* settings for loaders */
 	bool activate_always;
 	bool quiet;
 };
@@ -33,24 +33,24 @@ extern HIDDEN struct config config;
 
 #define CONFIG_BATCH_FN_MAX 256
 
-/* DLPROF_BATCH_FN if it is set and well-formed, "module:name" or "module:Class.name"; else NULL. */
+/* DLPROF_BATCH_FN if well-formed, "module:name" or "module:Class.name"; else NULL. */
 const char *config_batch_fn(void);
 
 #define CONFIG_NVTX_MAX 64
 
-/* DLPROF_NVTX if it asks for ranges: "1", or the name of those that are steps; else NULL. */
+/* DLPROF_NVTX if it asks for ranges: "1", or the name of ranges that are steps; else NULL. */
 const char *config_nvtx(void);
 
-/* Whether DLPROF_DISABLE is 1. The constructor of every process asks. */
+/* Whether DLPROF_DISABLE is 1, which the constructor of every process asks. */
 bool config_disabled(void);
 
-/* As DLPROF_CUDA names it. */
+/* The name of a level in DLPROF_CUDA. */
 const char *config_cuda_name(enum config_cuda level);
 
 /* Whether DLPROF_CUDA is "off"; may be called before `config` is filled. */
 bool config_cuda_is_off(void);
 
-/* Fills `config`. A bad value leaves the default in force and is remembered for config_note(). */
+/* Fills `config`. A bad value leaves the default in place, and config_note() names it. */
 void config_read(void);
 
 /* Notes bad values, unknown names, DLPROF_SET, and a DLPROF_LOG that cannot be written to. */

@@ -42,8 +42,8 @@ size_t environment_copy(char **copy, size_t count, const char *const *without)
 }
 
 /*
- * setenv() may free the array that another thread's getenv() is walking, so a new array goes into
- * place with one store and the old one stays as it is.
+ * Another thread's getenv() may be walking the array, which setenv() might free; so one store puts
+ * a new array in place, and the old one stays.
  */
 int environment_set(const char *name, const char *value)
 {
@@ -95,7 +95,7 @@ const char *environment_own_path(void)
 	return own[0] ? own : NULL;
 }
 
-/* The same of a name without the '='. */
+/* Assigns by a name without '='. */
 static void assign(const char *name, const char *value)
 {
 	char assigned[64];
@@ -109,7 +109,7 @@ static void assign(const char *name, const char *value)
 
 void environment_inject(const char *name)
 {
-	/* ld.so's own name for it is enough: dlopen() knows a library by its file. */
+	/* ld.so's own path of it is enough: dlopen() knows a library by its file. */
 	if (!getenv(name) && environment_own_path())
 		assign(name, environment_own_path());
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* environment.h - what children inherit, changed without disturbing who reads it meanwhile. */
+/* environment.h - changes what children inherit without disturbing threads that read it. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,29 +8,27 @@
 size_t environment_count(void);
 
 /*
- * Copies the first `count` entries, and a NULL behind them, but those that begin as one of
- * `without`, which ends with NULL. Returns how many: other threads may add some meanwhile, or take
- * some out.
+ * Copies the first `count` entries and a NULL, without those that begin with one of `without`,
+ * which ends with NULL. Returns how many were copied: other threads may add or remove some.
  */
 size_t environment_copy(char **copy, size_t count, const char *const *without);
 
-/* Sets NAME=value, whatever it was, or takes it out if that is NULL; `name` with the '='. 0, or
- * -ENOMEM. */
+/* Sets NAME=value, or removes NAME if `value` is NULL; `name` includes the '='. 0 or -ENOMEM. */
 int environment_set(const char *name, const char *value);
 
 /*
- * This library's path as ld.so found it, absolute; NULL: unknown. The constructor calls it first,
+ * This library's absolute path, as ld.so found it; NULL: unknown. The constructor calls this first,
  * before the program can leave the folder that a relative path counts from.
  */
 const char *environment_own_path(void);
 
 /*
- * Names this library in a variable by which others find one to load, unless it is set: then it is
- * another tool's, or our parent's.
+ * Names this library in a variable through which others load one, unless it is set: then another
+ * tool or our parent set it.
  */
 void environment_inject(const char *name);
 
-/* Takes such a variable out if it names this library. */
+/* Removes such a variable if it names this library. */
 void environment_withdraw(const char *name);
 
 /* Whether such a variable names another library than this one. */

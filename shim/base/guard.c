@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything from guard_begin() on runs in the guard: raw system calls alone, since errno and other
- * thread-local storage belong to a thread of the host that may be gone.
+ * guard.c - from guard_begin() on, everything runs in the guard: by raw system calls alone, since
+ * errno and other thread-local storage belong to a thread of the host that may be gone.
  */
 #include "base/guard.h"
 
@@ -29,17 +29,17 @@
 
 #define MEMORY_BYTES 32768
 #define NS_PER_MS    1000000
-#define START_MS     50   /* between two checks that the guard still lives */
+#define START_MS     50   /* between two checks that the guard lives */
 #define EXEC_MS      1000 /* between two checks for the host's execve() */
-#define OLD_MS       100  /* the same, and for its end, where the kernel has no pidfd_open() */
+#define OLD_MS       100  /* between checks for both, if the kernel has no pidfd_open() */
 
 struct guard {
 	int (*start)(void *argument);
 	void *argument;
 	int host;
-	int guarded;      /* pid of the child, or -errno */
+	int guarded;      /* pid of the guarded child, or -errno */
 	uint32_t started; /* futex: `guarded` is set */
-	uint64_t cookie;  /* what the host's memory has here until execve() */
+	uint64_t cookie;  /* word in the host's memory until its execve() */
 	bool can_look;
 };
 
@@ -53,7 +53,7 @@ bool guard_is_needed(void)
 	return (subreaper || sys_getpid() == 1) && !(preload && strstr(preload, "vgpreload_core"));
 }
 
-/* True: this child has ended, and is no longer a zombie. */
+/* Whether this child has ended; it is no zombie then. */
 static bool reap(int pid)
 {
 	return sys_call4(SYS_wait4, pid, NULL, WNOHANG | __WALL, NULL) != 0;
@@ -69,8 +69,9 @@ static void leave_host(void)
 }
 
 /*
- * False where this cannot be known, as under a seccomp filter: can_look is made while the host
- * waits for us. A process that ends has no memory (ESRCH) a while before it is gone.
+ * Whether the host became another program; false where that cannot be known, as under a seccomp
+ * filter: can_look is made while the host waits for us. An ending process has lost its memory
+ * (ESRCH) a while before it is gone.
  */
 static bool is_other_program(const struct guard *guard)
 {
@@ -109,8 +110,8 @@ static void guard_begin(void *memory)
 {
 	struct guard *guard = memory;
 
-	/* What kills the host's process group must not kill us: the drain would become the host's
-	 * child. */
+	/* A signal that kills the host's process group must not kill us: the drain would become the
+	 * host's child. */
 	sys_call2(SYS_setpgid, 0, 0);
 	sys_call2(SYS_prctl, PR_SET_NAME, "dlprof-guard");
 	guard->can_look = true;
@@ -123,8 +124,8 @@ static void guard_begin(void *memory)
 		leave_host();
 		/*
 		 * The new program shares no memory with us, so we would keep all of the old one's.
-		 * It adopts orphans still: so the drain ends, and dlprof-report takes what it had
-		 * not.
+		 * It still adopts orphans, so the drain ends, and dlprof-report takes what the
+		 * drain has not.
 		 */
 		if (watch(guard)) {
 			sys_call2(SYS_kill, guard->guarded, SIGKILL);
@@ -134,7 +135,7 @@ static void guard_begin(void *memory)
 	sys_call1(SYS_exit_group, 0);
 }
 
-/* If the last guard's drain was killed, the guard has ended; else its memory stays mapped. */
+/* The last guard has ended if its drain was killed; else its memory stays mapped. */
 static void replace(struct guard *with, int pid)
 {
 	static struct guard *last;
@@ -167,7 +168,7 @@ int guard_start(int (*start)(void *argument), void *argument)
 	while (pid > 0 && !__atomic_load_n(&guard->started, __ATOMIC_ACQUIRE)) {
 		sys_call4(SYS_futex, &guard->started, FUTEX_WAIT_PRIVATE, 0, &pause);
 		if (reap(pid))
-			break; /* somebody killed it, unless it is done */
+			break; /* it was killed, or is done */
 	}
 	guarded = pid < 0 ? pid : guard->guarded;
 	if (guarded > 0) {

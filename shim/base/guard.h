@@ -17,11 +17,11 @@
 
 #include <stdbool.h>
 
-/* Would this process adopt its orphans? */
+/* Whether this process would adopt its orphans. */
 bool guard_is_needed(void);
 
 /*
- * Calls start(argument) in the guard, which makes the child that is guarded and returns its pid or
- * -errno. Returns with it, or with -errno where there can be no guard. All signals are blocked.
+ * Calls start(argument) in the guard, which makes the guarded child and returns its pid or -errno.
+ * Returns that, or -errno where there can be no guard. All signals are blocked.
  */
 int guard_start(int (*start)(void *argument), void *argument);

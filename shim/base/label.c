@@ -51,7 +51,7 @@ static bool is_named_step(const char *label)
 	return !*rest;
 }
 
-/* It begins with that, and no letter follows. */
+/* Whether a label begins with the wanted text, and no letter follows. */
 static bool is_wanted(const char *label, const char *wanted)
 {
 	size_t length = strlen(wanted);

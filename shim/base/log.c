@@ -15,8 +15,8 @@
 #define BIT(signal) (UINT64_C(1) << ((signal)-1))
 
 /*
- * What tells one file from another. An inode's number is given to the next file as soon as the
- * first is deleted: one that was born after the first had last changed is another.
+ * What tells a file from another. A deleted file's inode number goes to the next file, so a file
+ * that was born after this one's last change is another one.
  */
 struct identity {
 	uint64_t inode;
@@ -25,15 +25,17 @@ struct identity {
 	struct timespec changed;
 };
 
-static char target[256]; /* of DLPROF_LOG; "": none */
+static char target[256]; /* path in DLPROF_LOG; "": none */
 
-/* After exec(), descriptor 2 as the old program left it is the new program's stderr. */
+/* The stderr that this program began with; after exec(), as the old program left it. */
 static struct identity first NEAR = {.type = 0};
 
-/* Asks no server: what the kernel knows of the file is enough. */
+/* Asks no server: what the kernel already knows of the file is enough. */
 #define LOOK_FLAGS (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC)
 
-/* By a call that ld.so makes, too, so that hardly a sandbox forbids it; else by the older one. */
+/*
+ * Identifies a file by fstatat(), which sandboxes mostly allow for ld.so's sake; else by fstat().
+ */
 static int identify(int fd, const char *path, struct identity *ret)
 {
 	struct stat status;
@@ -56,7 +58,7 @@ void log_begin(void)
 	identify(2, "", &first);
 }
 
-/* False also where that is not known: a few file systems have no time of birth. */
+/* Whether the file is younger; false also if not known: a few file systems keep no birth time. */
 static bool is_born_later(int fd)
 {
 	struct statx status;
@@ -95,9 +97,10 @@ static bool has_room(int fd)
 }
 
 /*
- * No reader (SIGPIPE), a limit of the size of files (SIGXFSZ), a terminal that background processes
- * shall not write to (SIGTTOU): in this thread only, and only what we raised is taken back. If the
- * host had the same signal pending for all its threads, ours is left beside it.
+ * Writes without the signals that this may raise: no reader (SIGPIPE), a limit of file sizes
+ * (SIGXFSZ), a terminal that background processes must not write to (SIGTTOU). They are blocked in
+ * this thread only, and only ours is taken back. If the host had the same signal pending for all
+ * its threads, ours is left beside it.
  */
 static void write_unsignalled(int fd, const char *bytes, size_t size)
 {
@@ -116,10 +119,10 @@ static void write_unsignalled(int fd, const char *bytes, size_t size)
 }
 
 /*
- * Pipes and terminals. Non-blocking is a property of the open file, which the host's descriptor
- * shares with other processes; so it is opened once more. Where that is refused (no /proc, another
- * user's file) there is room a moment before, and the risk is that another process fills it, or
- * that a terminal has less of it than the line is long.
+ * Writes to pipes and terminals without waiting. Non-blocking is a property of the open file, which
+ * the host's descriptor shares with other processes, so the file is opened once more. Where that is
+ * refused (no /proc, another user's file) room is asked for just before, and the risk is that
+ * another process takes it, or that a terminal has less than the line needs.
  */
 static void write_stream(const char *bytes, size_t size)
 {
@@ -163,7 +166,7 @@ static bool is_stderr(const char *path)
 	       strcmp(path, "/dev/fd/2") == 0 || strcmp(path, "/proc/self/fd/2") == 0;
 }
 
-/* What kind of file it is; NULL: a regular file or, perhaps, a terminal. */
+/* The kind of a file; NULL: a regular file or, perhaps, a terminal. */
 static const char *odd_kind(uint32_t type)
 {
 	switch (type) {
@@ -184,8 +187,9 @@ static const char *odd_kind(uint32_t type)
 }
 
 /*
- * The descriptor, or -errno; *ret_odd: what it is that we do not write to, or NULL. It is looked at
- * before it is opened, because that alone does something to a FIFO, and after, when it is certain.
+ * The descriptor, or -errno; *ret_odd: the kind of file that we do not write to, or NULL. The file
+ * is looked at before it is opened, because opening alone affects a FIFO, and after, when it is
+ * certain.
  */
 static int open_log(const char **ret_odd)
 {

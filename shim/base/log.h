@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.h - words of ours in the host's files: the line at exit, and what DLPROF_LOG asks for.
+ * log.h - writes our own words into the host's files: the line at exit, and what DLPROF_LOG asks
+ * for.
  *
  * Neither can keep the host waiting, raise a signal in it or touch a file of its own. A regular
  * file is the exception to the first: a dead network server stops whoever writes to it.
@@ -19,19 +20,15 @@
 void log_begin(void);
 
 /*
- * Takes DLPROF_LOG; false: it names no file. Keeps a copy, as setproctitle overwrites the
- * environment.
+ * Takes DLPROF_LOG; false: it names no file. Copies it, as setproctitle overwrites the environment.
  */
 bool log_set(const char *path);
 
-/* Does it name what cannot be written to? */
+/* Whether it names something that cannot be written to. */
 bool log_fails(struct text *why);
 
-/* One line to where DLPROF_LOG points; nothing at all unless it is set. */
+/* Writes one line to DLPROF_LOG; nothing unless that is set. */
 void log_line(const char *what, const char *detail);
 
-/*
- * Writes to the stderr that the program began with, if descriptor 2 still is that and takes it at
- * once.
- */
+/* Writes to the program's first stderr, if descriptor 2 still is that and takes it at once. */
 void log_stderr(const char *bytes, size_t size);

@@ -7,10 +7,10 @@
 
 #define MASK "***"
 
-/* What a name says about its value. LATER: a value behind the first one of a STRONG name. */
+/* What a name says of its value. LATER: a further value behind the first of a STRONG name. */
 enum secrecy { SHOWN, USER, WEAK, LATER, STRONG, SECRECY_MAX };
 
-/* The words of a secret's name; "-key": where a word ends, as in "apikey", not in "keyboard". */
+/* Words of secrets' names; "-key": only at the end of a word, as in "apikey", not in "keyboard". */
 static const char *const secret_words[SECRECY_MAX][22] = {
 	[USER] = {"user", "login"},
 	[WEAK] = {"token", "-key", "-auth", "authent", "private", "-sig", "signature", "-sas",
@@ -19,7 +19,7 @@ static const char *const secret_words[SECRECY_MAX][22] = {
 		    "authoriz", "-otp", "-psk", "-cvv", "-dsn", "-sid", "mnemonic", "pincode"},
 };
 
-/* No secret's word begins with them. */
+/* Words that only begin like a secret's. */
 static const char *const benign[] = {"tokeniz", "tokenis", "passe", "pin_mem", "pin-mem", "pinmem"};
 
 /* How the tokens of well-known services begin. */
@@ -28,8 +28,8 @@ static const char *const token_begins[] = {
 	"akia",     "xox",      "xapp-", "glpat-", "hooks.slack.", " -p",
 };
 
-/* Which letters (bit 0: 'a') follow 'a', 'b', ... in at least one of 2,000 pairs of letters, as
- * counted in 34,000 names of files, packages, options and models. */
+/* Bits of the letters (bit 0: 'a') that follow 'a', 'b', ... in one of the 2,000 pairs counted in
+ * 34,000 names of files, packages, options and models. */
 static const uint32_t followers[] = {
 	0x1febd6e, 0x016d915, 0x11edd9d, 0x01edd7b, 0x1fffd7f, 0x11ec931, 0x01ef9dd,
 	0x11a4111, 0x2aef87f, 0x0040011, 0x0044111, 0x11cd91d, 0x014d91f, 0x13cfd7f,
@@ -43,7 +43,7 @@ static bool is_of_word(char c)
 	return text_is_letter(c) || text_is_digit(c) || (c & 0x80);
 }
 
-/* Whether the text begins with `word`, in which capitals are small. */
+/* Whether a text begins with `word`, whatever its capitals. */
 static bool begins_with(const char *at, const char *end, const char *word)
 {
 	for (; *word && at < end && (text_is_capital(*at) ? *at | 0x20 : *at) == *word; at++)
@@ -79,7 +79,7 @@ static enum secrecy secrecy_of(const char *name, const char *end)
 	return found;
 }
 
-/* "joe" is no password of a user; "512", "1e-4" and "True" are no key. */
+/* Whether a value is secret: for a user not "joe"; for a key not "512", "1e-4" or "True". */
 static bool is_secret(enum secrecy secrecy, const char *at, const char *end)
 {
 	size_t size = (size_t)(end - at), digits = 0;
@@ -92,7 +92,7 @@ static bool is_secret(enum secrecy secrecy, const char *at, const char *end)
 	return at < end || !digits || digits > 6 || size > 9;
 }
 
-/* How often a row of letters and digits changes kind, or to capitals, or has a rare pair. */
+/* How often letters and digits change kind, or to capitals, or have a rare pair. */
 static size_t oddness(const char *from, const char *end)
 {
 	size_t turns = 0, odd = 0, length = (size_t)(end - from);
@@ -108,7 +108,7 @@ static size_t oddness(const char *from, const char *end)
 	return turns > 3 || (length > 5 && 6 * odd > 9 + length) ? SIZE_MAX / 8 : odd;
 }
 
-/* Numbers, plain words, and what is made of them: paths, lists, "name=value", "module:Class". */
+/* Whether text is plain: numbers, words, and paths, lists, "name=value", "module:Class" of them. */
 static bool is_plain(const char *begin, const char *end)
 {
 	size_t odd = 0, length = 0;
@@ -135,7 +135,7 @@ static bool is_plain(const char *begin, const char *end)
 	return end - begin < 3 || memcmp(begin, "-p", 2) != 0;
 }
 
-/* Adds what is plain: of a path each part that is, of "name=value" either side. */
+/* Adds the plain parts of a value: parts of a path, either side of "name=value". */
 static void add_value(struct text *out, const char *begin, const char *end)
 {
 	bool is_path = false;
@@ -154,7 +154,7 @@ static void add_value(struct text *out, const char *begin, const char *end)
 	}
 }
 
-/* Adds an argument behind one that says `last` about it; returns what it says about the next. */
+/* Adds an argument of which `last` says what it is; returns what it says of the next. */
 static enum secrecy add_one(struct text *out, const char *at, const char *end, enum secrecy last)
 {
 	const char *stop, *value;

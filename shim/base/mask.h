@@ -16,7 +16,7 @@
 #include "base/text.h"
 
 /*
- * Adds `size` bytes of arguments, each ended by a 0, with spaces between them. `cut`: there was
- * more behind the bytes, so that the last argument is left out: its name may be what is missing.
+ * Adds `size` bytes of arguments, each ended by a 0, separated by spaces. `cut`: more was behind
+ * these bytes, so the last argument is left out, as its name may be incomplete.
  */
 void mask_arguments(struct text *out, const char *arguments, size_t size, bool cut);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* note.h - lines for the database's table of notes. */
+/* note.h - adds lines to the database's table of notes. */
 #pragma once
 
 #include <stdatomic.h>
@@ -7,13 +7,13 @@
 
 struct dlprof_header;
 
-/* Where they go from now on; NULL: nowhere but to DLPROF_LOG. */
+/* Sets where notes go from now on; NULL: only to DLPROF_LOG. */
 void note_into(struct dlprof_header *header);
 
 /* Adds a line of this level; see dlprof_header.notes. Any thread, any time. */
 void note_add(char level, const char *text);
 
-/* The same, the first time that this place is reached. */
+/* Adds a note the first time that this place is reached. */
 #define note_once(level, text)                                                                     \
 	do {                                                                                       \
 		static atomic_bool noted;                                                          \

@@ -11,8 +11,8 @@
 #include "dlprof/trust.h"
 
 /*
- * The library's own path, with no link on the way: beside a link there may be another version's
- * drain. Where /proc is not mounted, as ld.so has it.
+ * Finds the library's own path without links: beside a link, another version's drain may lie.
+ * Without /proc it is the path that ld.so has.
  */
 static bool find_library(char *ret, size_t size)
 {

@@ -41,7 +41,7 @@ uint64_t process_stat(int pid, int wanted)
 	return value;
 }
 
-/* The number at the end of what a link of /proc says: "4711", "pid:[4026531836]". */
+/* The number at the end of what a link of /proc names: "4711", "pid:[4026531836]". */
 static uint64_t linked_number(const char *link)
 {
 	char target[64];
@@ -67,7 +67,7 @@ int32_t process_number(void)
 
 void process_command(char *buffer, size_t size)
 {
-	/* Masked it is shorter, and there is room for what comes after. */
+	/* Masking shortens a text, which makes room for what follows. */
 	char arguments[2048];
 	struct text line;
 	int length = text_read_file("/proc/self/cmdline", arguments, sizeof(arguments));
@@ -126,7 +126,7 @@ int32_t process_world_size(void)
 	return number_or_none(first_set(KIND_WORLD_SIZE));
 }
 
-/* A scheduler starts the job again, and a launcher within it its ranks. */
+/* A scheduler restarts a job, and a launcher within it the ranks. */
 int32_t process_attempt(void)
 {
 	int32_t count = 0, restarts;
@@ -143,7 +143,7 @@ const char *process_job(void)
 {
 	const char *job = first_set(KIND_JOB);
 
-	/* What torchrun says where it was given none. */
+	/* torchrun says "none" if it was given no id. */
 	return job && strcmp(job, "none") != 0 ? job : NULL;
 }
 

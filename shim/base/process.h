@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process.h - who this process is, as far as /proc and the environment tell. */
+/* process.h - who this process is, by /proc and the environment. */
 #pragma once
 
 #include <stddef.h>
@@ -8,17 +8,17 @@
 /* Start time of this process in ticks since boot (field 22 of /proc/self/stat); 0: unknown. */
 uint64_t process_start_ticks(void);
 
-/* A number of /proc/PID/stat by its place, from 3 on; pid 0: this process. 0: unknown. */
+/* A number of /proc/PID/stat by its place, from 3 on; pid 0 is this process. 0: unknown. */
 uint64_t process_stat(int pid, int field);
 
-/* The PID namespace, by its inode, and what /proc calls this process; 0: unknown. */
+/* The PID namespace, by its inode, and this process's number in /proc; 0: unknown. */
 uint64_t process_space(void);
 int32_t process_number(void);
 
 /* The command line, without its secrets (mask.h), cut to fit and terminated. */
 void process_command(char *buffer, size_t size);
 
-/* Rank in a distributed job, from what the usual launchers set; -1: none of them did. */
+/* Rank in a distributed job, from what the usual launchers set; -1: none set it. */
 int32_t process_rank(void);
 int32_t process_local_rank(void);
 

@@ -18,8 +18,8 @@
 struct spawn {
 	char *arguments[4];
 	char **environment;
-	char *stack;		/* of the drain until exec */
-	int result;		/* of exec, if it failed; written through the shared memory */
+	char *stack;		/* stack of the drain until its exec */
+	int result;		/* error of its exec, written through the shared memory */
 	int drain;		/* pid or -errno */
 };
 
@@ -32,7 +32,7 @@ static void exec_drain(void *argument)
 	sys_call1(SYS_exit, 127);
 }
 
-/* Its pid or -errno. The rest of the drain's own setup comes after exec(). */
+/* Starts the drain: its pid or -errno. The rest of its setup comes after exec(). */
 static int start_drain(void *argument)
 {
 	struct spawn *spawn = argument;
@@ -67,9 +67,9 @@ static int start_by_orphaning(struct spawn *spawn, char *stack)
 }
 
 /*
- * After unshare(CLONE_NEWPID) the first child is process 1 of the new namespace, whose end ends
- * that for good: the host could make no process any more. Before there is one, the namespace has no
- * name.
+ * Whether children would be in another namespace. After unshare(CLONE_NEWPID) the first child is
+ * process 1 of the new one, whose end would end it for good: the host could make no process any
+ * more. Before there is a child, that namespace has no name.
  */
 static bool is_namespace_other(void)
 {
@@ -86,7 +86,7 @@ static bool is_namespace_other(void)
 	return strcmp(names[0], names[1]) != 0;
 }
 
-/* A system call that gives three numbers: real, effective and saved. */
+/* Whether a call gives the same number three times: real, effective and saved. */
 static bool is_one_number(long call)
 {
 	uint32_t ids[3];
@@ -96,8 +96,8 @@ static bool is_one_number(long call)
 }
 
 /*
- * While it acts for somebody else, what the other may write is trusted (dlprof/trust.h), but the
- * drain would have all numbers of this process, and could become again what it was.
+ * Whether this process acts for another user. What that user may write is trusted meanwhile
+ * (dlprof/trust.h), but the drain would have all numbers of this process and could change back.
  */
 static bool acts_for_another(void)
 {
@@ -106,7 +106,7 @@ static bool acts_for_another(void)
 
 int spawn_drain(const char *folder, const char *database, struct text *why)
 {
-	/* Variables that would load us, or another tool, into the drain. */
+	/* Variables that would load this library, or another tool, into the drain. */
 	static const char *const without[] = {"LD_PRELOAD=", "LD_AUDIT=", NULL};
 	const size_t count = environment_count();
 	size_t size = 2 * STACK_BYTES + (count + 1) * sizeof(char *);

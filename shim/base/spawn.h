@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawn.h - start the drain: a grandchild in its own process group, without the host noticing.
+ * spawn.h - starts the drain: a grandchild in its own process group, unnoticed by the host.
  *
- * Not fork(): the host's atfork handlers stay out of it and no page table is copied. Not SIGCHLD
- * either: the host's handlers and wait() calls see nothing of the child in between. Who would adopt
- * the drain gets a guard instead, see guard.h.
+ * It does not use fork(): the host's atfork handlers do not run, and no page table is copied. Nor
+ * SIGCHLD: the host's handlers and wait() calls see nothing of the child in between. A host that
+ * would adopt the drain gets a guard instead, see guard.h.
  */
 #pragma once
 
 #include "base/text.h"
 
-/* Its pid; or -errno and, for the user, why dlprof-drain does not run. */
+/* Starts the drain: its pid; or -errno and, for the user, why it does not run. */
 int spawn_drain(const char *folder, const char *database, struct text *why);

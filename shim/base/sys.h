@@ -21,20 +21,20 @@
 #define HIDDEN __attribute__((visibility("hidden")))
 
 /*
- * On a page that ld.so writes to anyway, for what every process touches at its start or end: each
- * of them somewhere in .bss is one page more that the kernel has to make.
+ * On a page that ld.so writes to anyway, for what every process touches at its start or end:
+ * elsewhere in .bss each would be one more page for the kernel to make.
  */
 #define NEAR __attribute__((section(".data")))
 
-/* What every timed call reads: side by side, in one cache line. */
+/* Data that every timed call reads, together in one cache line. */
 #define HOT_DATA __attribute__((section("hot_data")))
 
-/* Apart, so that the way past it saves no register for its sake. */
+/* Out of line, so that the usual way saves no register for its sake. */
 #define RARELY __attribute__((noinline, cold))
 
 /*
- * Together: what each sample goes through. A training has a lot of code in between, and each page
- * of ours is one more that the processor has to find again.
+ * Code that each sample goes through, together. A training runs much other code in between, and
+ * each page of ours is one more for the processor to find again.
  */
 #define OFTEN __attribute__((hot))
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.h - put a line together on the stack: no stdio, no allocation, always terminated.
+ * text.h - builds a line on the stack: no stdio, no allocation, always terminated.
  *
- * What does not fit is cut, and `cut` says so.
+ * A text that does not fit is cut, and `cut` says so.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct text {
 void text_init(struct text *text, char *buffer, size_t size);
 void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const char *bytes, size_t size);
-void text_add_all(struct text *text, const char *const *strings); /* up to a NULL */
+void text_add_all(struct text *text, const char *const *strings); /* adds strings up to a NULL */
 #define text_join(text, ...) text_add_all(text, (const char *const[]){__VA_ARGS__, NULL})
 void text_add_number(struct text *text, int64_t number);
 

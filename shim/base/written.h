@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * written.h - which files the program opened for writing, where it is to be ended before its own
- * end: what lies there then may be half of something.
+ * written.h - files that the program opened for writing, for a run that is ended early: they may be
+ * incomplete then.
  */
 #pragma once
 
 #include "base/config.h"
 
-/* A regular path was opened for writing, by any thread. Only where config.stop_after is set. */
+/* Notes a regular path that was opened for writing, by any thread. Only with config.stop_after. */
 void written_add(const char *path);
 
-/* Notes those that are a megabyte or more by now. */
+/* Notes those files of a megabyte or more. */
 void written_note(void);

@@ -11,11 +11,12 @@
 
 #define BUCKET_BITS 9
 #define BUCKET_MAPS 8
-#define RETURN_NS   50000   /* until the first tensor of a batch: the loop lets go of it */
-#define GAP_NS	    500000  /* between two: some are signed off with another process */
-#define LATER_NS    1000000 /* what is freed after that is freed by the loop's body */
+#define RETURN_NS   50000   /* until a batch's first tensor is freed, when the loop lets go of it */
+#define GAP_NS	    500000  /* between two tensors, some of which are signed off with another
+			     * process */
+#define LATER_NS    1000000 /* what is freed later is freed by the loop's body */
 
-/* Where they begin; 0: free. One that finds no place in its bucket is freed unseen. */
+/* Begins of maps; 0: free. A map that finds no place in its bucket is not seen. */
 static struct bucket {
 	alignas(64) _Atomic uintptr_t maps[BUCKET_MAPS];
 } buckets[1 << BUCKET_BITS];
@@ -42,7 +43,7 @@ void freeing_mapped(const void *address)
 	}
 }
 
-/* Whether it was there. */
+/* Whether the address was listed; it no longer is. */
 static bool forget(const void *address)
 {
 	struct bucket *bucket = bucket_of(address);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * marks.c - the functions of dlprof.h: a loop that says itself where its batches begin and end.
+ * marks.c - the functions of dlprof.h, by which a loop itself tells where its batches begin and
+ * end.
  *
- * It becomes the same records that a Python loader becomes. The stream's number is that of the
- * training process's life and the epoch is a count, so threads that load agree with the one that
- * trains without asking it. Steps by NVTX ranges are recorded in the same way.
+ * It becomes the same records as a Python loader. The stream's number is that of the training
+ * process's life, and the epoch is a count, so that loading threads agree with the training one
+ * without asking. Steps by NVTX ranges are recorded in the same way.
  */
 #define DLPROF_SHIM
 #include "batch/marks.h"
@@ -29,19 +30,20 @@
 #define LANE_MAX 256
 
 /*
- * One load under way. A lane is what the database calls a worker: loads take the lowest that is
- * free, a thread the one it had before if it can, so their number is how many loads ran at a time.
+ * A lane of loads, which the database calls a worker. A load takes the lowest free lane, or the one
+ * its thread had before, so there are as many lanes as loads at a time.
  */
 struct lane {
-	/* Whose load it has: thread_life, and in the lower half the tid. 0: free. */
+	/* Owner: thread_life, and the tid in the lower half; 0: free. */
 	_Atomic uint64_t owner;
-	/* Its last user, whose state may be another's by now. Behind the owner for a moment. */
+	/* Its last user, whose state may be another thread's by now, and which is set just after
+	 * `owner`. */
 	const struct thread *_Atomic thread;
 	_Atomic uint32_t tid;
 	int64_t batch;
 	uint32_t generation;
 	struct scope_load load;
-	/* What the thread was at before: it may be a worker of a loader that we follow. */
+	/* The thread's own values before: it may be a worker of a loader that we follow. */
 	int32_t worker;
 	uint64_t thread_stream;
 	uint32_t thread_generation;
@@ -49,35 +51,36 @@ struct lane {
 };
 
 static struct lane lanes[LANE_MAX];
-static struct lane inline_lane; /* of the training thread, in a wait */
+static struct lane inline_lane; /* for loads in a wait of the training thread */
 
 static struct {
 	_Atomic uint32_t busy; /* life in which a thread is in a function of the loop */
 	_Atomic uint64_t stream;
-	_Atomic uint32_t generation; /* what is loaded now is of */
-	_Atomic int32_t workers;     /* loads that ran at a time; -1: none was seen */
+	_Atomic uint32_t generation; /* generation of what is loaded now */
+	_Atomic int32_t workers;     /* loads at a time; -1: none was seen */
 	_Atomic uint32_t life;       /* in which the above was set up for this process */
-	/* Of the loop alone. */
+	/* For the thread in the loop alone: */
 	struct consumer consumer;
 	struct consumer_wait wait;
 	const struct thread *waiting;
-	bool begun;          /* an epoch */
-	int32_t announced;   /* of `workers` */
+	bool begun;          /* an epoch has begun */
+	int32_t announced;   /* `workers` as last told */
 	bool batches;        /* the loop marks them, so steps add nothing */
 	bool own_steps;      /* dlprof_step() was called, so other sources add nothing */
-	const char *source;  /* of the epoch under way: "nvtx"; NULL: dlprof.h */
+	const char *source;  /* source of this epoch's steps: "nvtx"; NULL: dlprof.h */
 	bool zero_seen;
 	uint32_t next;
-	uint64_t step_ns; /* when the last step ended; 0: none did */
+	uint64_t step_ns; /* end of the last step; 0: none ended */
 } loop = {.workers = -1};
 
 #define NAP_NS  1000000
 #define NAP_MAX 1000
 
-/* Who waited in vain was the last of its process. */
+/* Naps for a moment; a process that waits in vain once does not wait again. */
 static bool wait_a_moment(uint32_t pid, int *nap_count)
 {
-	static _Atomic uint32_t in_vain; /* pid: a child forked since may wait once, too */
+	static _Atomic uint32_t in_vain; /* pid that waited in vain: a child forked since may wait
+					  * once, too */
 
 	if (++*nap_count > NAP_MAX)
 		in_vain = pid;
@@ -88,8 +91,9 @@ static bool wait_a_moment(uint32_t pid, int *nap_count)
 }
 
 /*
- * When threads make their first marks together, one of them begins the recording or makes a
- * segment, and the others would lose their marks meanwhile. A mark, unlike a wrapper, may wait.
+ * This thread's state at its first mark. If several threads make their first marks together, one
+ * begins the recording or makes a segment, and the others would lose marks meanwhile. A mark,
+ * unlike a wrapper, may wait.
  */
 static RARELY struct thread *enter_first(void)
 {
@@ -105,7 +109,7 @@ static RARELY struct thread *enter_first(void)
 		ours = before != pid && atomic_compare_exchange_strong(&holder, &before, pid);
 	} while (!ours && wait_a_moment(pid, &nap_count));
 	if (consumer_record()) {
-		/* For a thread without marks. */
+		/* The state of a thread that had no mark yet. */
 		while (segment_is_growing() && wait_a_moment(pid, &nap_count))
 			continue;
 		thread = thread_get();
@@ -129,17 +133,17 @@ static uint64_t own_stream(void)
 	return DLPROF_STREAM_MARKS | segment_stream();
 }
 
-/* The thread in the loop's functions, or NULL: another one is. Then leave_loop(). */
+/* Enters the loop's functions; NULL: another thread is in them. Call leave_loop() after. */
 static struct thread *enter_loop(struct thread *thread)
 {
 	uint32_t before = thread ? atomic_load(&loop.busy) : 0;
 
-	/* A fork while another thread was in here leaves its parent's life behind. */
+	/* A fork while another thread was in here leaves its parent's life in `busy`. */
 	if (!thread || before == thread_life ||
 	    !atomic_compare_exchange_strong(&loop.busy, &before, thread_life))
 		return NULL;
 	if (unlikely(loop.life != thread_life)) {
-		/* A child that trains itself is not its parent's loop. */
+		/* A child that trains by itself does not continue its parent's loop. */
 		memset(&loop.consumer, 0, sizeof(loop.consumer));
 		loop.waiting = NULL;
 		loop.begun = loop.batches = loop.own_steps = loop.zero_seen = false;
@@ -181,7 +185,7 @@ static void begin_epoch(uint64_t now_ns)
 		consumer_announce(&loop.consumer, &facts, now_ns);
 	}
 	loop.announced = workers;
-	if (workers >= 0) /* for the line at exit, which leaves out as many batches */
+	if (workers >= 0) /* the line at exit leaves out as many batches */
 		loop.consumer.workers = workers;
 }
 
@@ -204,7 +208,7 @@ void dlprof_batch_begin(void)
 		consumer_wait_stop(&loop.consumer, &loop.wait, true);
 	loop.waiting = NULL;
 	if (!loop.batches)
-		end_epoch(); /* of steps */
+		end_epoch(); /* it had steps */
 	loop.batches = true;
 	loop.source = NULL;
 	begin_epoch(clock_now_ns());
@@ -248,7 +252,7 @@ void dlprof_batch_end(int64_t batch)
 	leave_loop();
 }
 
-/* The end of a step, if one was begun, and the begin of the next. */
+/* Ends the step that was begun, if any, and begins the next. */
 static void take_step(struct thread *thread, uint64_t now_ns, const char *who)
 {
 	struct dlprof_event event = {
@@ -281,7 +285,7 @@ void dlprof_step(void)
 		return;
 	if (!loop.batches) {
 		if (!loop.own_steps)
-			end_epoch(); /* of others */
+			end_epoch(); /* it had another source */
 		loop.own_steps = true;
 		take_step(thread, clock_now_ns(), NULL);
 	}
@@ -313,20 +317,20 @@ static uint64_t as_owner(const struct thread *thread)
 	return (uint64_t)thread_life << 32 | thread->tid;
 }
 
-/* True: the thread is in a load there. Frees it from one that ended in its load. */
+/* Whether the thread is in a load there; frees the lane of a thread that ended in its load. */
 static bool settle_lane(struct lane *lane, const struct thread *thread)
 {
 	uint64_t owner = lane->owner;
 
 	if (owner == as_owner(thread))
 		return true;
-	/* Not one that has just been taken: its owner is not yet its last user. */
+	/* A lane that was just taken is not freed: its owner is not yet its last user. */
 	if (unlikely(lane->thread == thread && owner && lane->tid == (uint32_t)owner))
 		atomic_compare_exchange_strong(&lane->owner, &owner, 0);
 	return false;
 }
 
-/* The load that the thread is in, or NULL. */
+/* The lane of the thread's load, or NULL. */
 static struct lane *lane_of(const struct thread *thread)
 {
 	if (settle_lane(&inline_lane, thread))
@@ -337,7 +341,7 @@ static struct lane *lane_of(const struct thread *thread)
 	return NULL;
 }
 
-/* Free is also one of a life before the last fork. */
+/* A lane is also free if its owner is of a life before the last fork. */
 static bool take_lane(struct lane *lane, const struct thread *thread)
 {
 	uint64_t owner = lane->owner;
@@ -363,7 +367,7 @@ static struct lane *find_lane(const struct thread *thread)
 	return NULL;
 }
 
-/* How many loads run at a time, of this process; 0: those in a wait of the training thread. */
+/* Counts loads at a time, for this process; 0: only in waits of the training thread. */
 static void count_workers(const struct lane *lane)
 {
 	int32_t count = lane == &inline_lane ? 0 : (int32_t)(lane - lanes) + 1;
@@ -398,7 +402,7 @@ void dlprof_load_begin(int64_t batch)
 	lane = find_lane(thread);
 	if (!lane)
 		return;
-	/* In a forked child that is its parent's: its loads are for it. */
+	/* In a forked child the stream is its parent's, for which it loads. */
 	atomic_compare_exchange_strong(&loop.stream, &none, own_stream());
 	lane->batch = batch;
 	lane->worker = thread->worker;

@@ -18,7 +18,7 @@
 #define VARIABLE    "NVTX_INJECTION64_PATH"
 #define NO_TRACKING (-2) /* what push and pop return without a tool */
 #define KEPT_MOST   20000
-#define SHORT_NS    UINT64_C(100000) /* ranges so near together are no steps */
+#define SHORT_NS    UINT64_C(100000) /* ranges that close together are no steps */
 
 /* The ABI of nvtxEventAttributes_t, version 2: up to the message. */
 struct attributes {
@@ -40,12 +40,12 @@ static_assert(sizeof(struct attributes) == 48, "as NVTX lays it out");
 
 static _Atomic uint32_t kept_count;
 static _Atomic bool attached;
-static uint64_t step_ns; /* of the main thread alone: when it began the last */
+static uint64_t step_ns; /* begin of the main thread's last step */
 
-/* DLPROF_NVTX as it was when the library came up; "": not asked for. */
+/* DLPROF_NVTX when the library started; "": not asked for. */
 static char asked[CONFIG_NVTX_MAX];
 
-/* NULL: none, or one in wide characters or registered before, which are not read. */
+/* A range's text; NULL: it has none, or a wide or registered one, which are not read. */
 static const char *text_of(const struct attributes *attributes)
 {
 	return attributes && attributes->size >= sizeof(*attributes) &&
@@ -54,13 +54,13 @@ static const char *text_of(const struct attributes *attributes)
 		       : NULL;
 }
 
-/* Half of the thread's ring is for records that matter more. */
+/* Whether there is room: half of the thread's ring is for records that matter more. */
 static bool has_room(const struct dlprof_slot *slot)
 {
 	return slot->head - slot->tail < DLPROF_RING_CAPACITY / 2;
 }
 
-/* Whether one more may be kept, and counts it. */
+/* Takes room for one more range of the process, if there is any. */
 static bool take_room(const struct thread *thread)
 {
 	if (kept_count < KEPT_MOST && has_room(thread->slot)) {
@@ -72,12 +72,12 @@ static bool take_room(const struct thread *thread)
 	return false;
 }
 
-/* Records a step if the name is a step's and no range around it on this thread is one. */
+/* Records a step if the name is a step's and no outer range on this thread is one. */
 static bool begin_step(const struct thread *thread, const char *label, uint64_t now_ns)
 {
 	uint64_t since_ns;
 
-	/* A worker of a loader trains nothing, and of the threads it is the main one that does. */
+	/* Only main threads train, and no loader's worker does. */
 	if (thread->load_depth || thread->worker >= 0 ||
 	    !label_is_step(label, strcmp(asked, "1") == 0 ? NULL : asked) ||
 	    thread->tid != (uint32_t)sys_getpid())
@@ -87,7 +87,7 @@ static bool begin_step(const struct thread *thread, const char *label, uint64_t 
 			return false;
 	since_ns = now_ns - step_ns;
 	step_ns = now_ns;
-	/* Of a loop within a step that is called so. */
+	/* A short range belongs to a loop within a step. */
 	if (since_ns < SHORT_NS)
 		return false;
 	marks_step("nvtx", false, now_ns);
@@ -113,7 +113,7 @@ static void begin(struct thread *thread, struct thread_range *range, const char 
 {
 	uint64_t now_ns = clock_now_ns();
 
-	/* Thread and time are the key in the database, so no two ranges begin at once. */
+	/* The database's key is thread and time, so no two ranges begin at once. */
 	if (now_ns <= thread->range_last_ns)
 		now_ns = thread->range_last_ns + 1;
 	thread->range_last_ns = now_ns;
@@ -165,7 +165,7 @@ static int domain_push_ex(const void *domain, const struct attributes *attribute
 	return push(text_of(attributes));
 }
 
-/* Its pop comes, too. */
+/* Counted, as its pop will come. */
 static int push_wide(const void *text)
 {
 	return push(NULL);
@@ -173,8 +173,7 @@ static int push_wide(const void *text)
 
 typedef void slot_function(void);
 
-/* Which functions NVTX has room for, by module and number; the others stay what they are without a
- * tool. */
+/* The functions that NVTX has room for, by module and number; all others stay as without a tool. */
 static const struct {
 	uint32_t module, number;
 	slot_function *function;
@@ -224,7 +223,7 @@ void nvtx_begin(void)
 		note_attached();
 }
 
-/* What NVTX calls in each library that uses it. 0: there is no tool. */
+/* Called by NVTX in each library that uses it. 0: there is no tool. */
 __attribute__((visibility("default"))) int
 InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t));
 

@@ -13,8 +13,8 @@
  */
 #pragma once
 
-/* From the constructor: does no more than set the variable. */
+/* Called by the constructor; only sets the variable. */
 void nvtx_prepare(void);
 
-/* This process begins to record. */
+/* Called when this process begins to record. */
 void nvtx_begin(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "batch/pinning.h"
 
-#define PINNING_MAX 16 /* loaders with such a thread at one time; of others nothing is known */
+#define PINNING_MAX 16 /* loaders with such a thread at one time; more are not followed */
 
 static struct pinning {
 	uint64_t stream;	/* 0: free */

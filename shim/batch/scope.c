@@ -29,7 +29,7 @@ void scope_on_load(void (*look)(void))
 	look_before_load = look;
 }
 
-/* Page faults do not tell what mmap'ed data cost; blocks read for this thread, or process, do. */
+/* Blocks read for this thread, or process. Page faults do not tell what mapped data cost. */
 static uint32_t storage_blocks(int whose)
 {
 	struct rusage usage;
@@ -39,7 +39,7 @@ static uint32_t storage_blocks(int whose)
 	return (uint32_t)usage.ru_inblock;
 }
 
-static _Atomic uint64_t under_way; /* thread_life, and in the lower half how many loads */
+static _Atomic uint64_t under_way; /* thread_life, and the number of loads in the lower half */
 static _Atomic uint32_t overlaps;  /* loads that began while another was under way */
 
 static void enter(struct thread *thread, struct scope_load *load)
@@ -50,10 +50,10 @@ static void enter(struct thread *thread, struct scope_load *load)
 	load->overlaps = overlaps;
 	load->import_depth = thread->import_depth;
 	thread->import_depth = 0;
-	/* A load within another is on the same thread, and a part of it. */
+	/* A load within another one, on the same thread, is part of that. */
 	if (thread->load_depth++)
 		return;
-	/* A load in which this process was forked is its parent's. */
+	/* A load during which this process was forked is its parent's. */
 	do {
 		now = before >> 32 == thread_life ? before : none;
 	} while (!atomic_compare_exchange_weak(&under_way, &before, now + 1));
@@ -62,7 +62,7 @@ static void enter(struct thread *thread, struct scope_load *load)
 	load->alone = now == none && thread->tid == (uint32_t)segment_first()->header.pid;
 }
 
-/* True: it was alone from begin to end. */
+/* Leaves a load. True: it was alone from begin to end. */
 static bool leave(struct thread *thread, const struct scope_load *load)
 {
 	const uint64_t one = ((uint64_t)thread_life << 32) + 1;
@@ -82,7 +82,7 @@ void scope_load_begin(struct thread *thread, struct scope_load *load)
 	load->life = thread_life;
 	load->alone = false;
 	enter(thread, load);
-	/* The thread of a worker that sends its batches opens files, but never reads. */
+	/* The thread of a worker that sends its batches opens files, but reads none. */
 	load->others_read =
 		segment_others(thread->slot, load->others) &&
 		(load->others[DLPROF_CLASS_READ].count || load->others[DLPROF_CLASS_DECODE].count);
@@ -146,7 +146,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 
 	if (!thread_is_in_life(load->life))
 		return false;
-	/* Before it is left: what begins then is other loads'. */
+	/* Asked before leaving, as what begins then belongs to other loads. */
 	alone = load->alone && unlikely(segment_others(thread->slot, others));
 	if (alone && load->others_read)
 		process_blocks = storage_blocks(RUSAGE_SELF);
@@ -165,7 +165,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 	sums->decode_count = (uint32_t)DELTA(DLPROF_CLASS_DECODE, count);
 	if (alone)
 		add_others(load, others, process_blocks, sums);
-	/* Not observed is not zero. */
+	/* A value that was not observed is not zero. */
 	if (!sums->decode_count && !sums->decode_ns && (!decoders_reached || decoders_missed))
 		sums->decode_count = UINT32_MAX;
 	if (DELTA(DLPROF_CLASS_COLLATE, count))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scope.h - the load of one batch, begin to end, with what the thread did meanwhile.
+ * scope.h - the load of one batch, from begin to end, with what the thread did meanwhile.
  *
- * A load may have threads of its own: pools, or those of a library. Which load a thread works for
+ * A load may have threads of its own: pools, or those of a library. For which load a thread works
  * is not known. But where a process loads one batch at a time, on its first thread, as DataLoader's
- * workers do, the load is charged with what other threads open, read and decode during it: counts
- * and bytes, but no time, since they run side by side.
+ * workers do, the load also gets what other threads open, read and decode during it: counts and
+ * bytes, but no time, since they run side by side.
  */
 #pragma once
 
@@ -22,28 +22,28 @@ struct scope_load {
 	uint64_t cpu_ns;
 	uint32_t storage_blocks;
 	struct dlprof_counter others[DLPROF_CLASS_MAX];
-	bool others_read; /* before its begin */
-	bool alone;       /* on the first thread, and no other load was under way */
+	bool others_read; /* other threads had read before its begin */
+	bool alone;       /* it is on the first thread, and no other load is under way */
 	uint32_t overlaps;
-	uint32_t import_depth;   /* around it: a module that trains while it is imported */
-	uint32_t process_blocks; /* if so */
+	uint32_t import_depth;   /* of modules imported around it: one may train while imported */
+	uint32_t process_blocks; /* blocks read by the process, if `alone` */
 };
 
-/* Of the batch that thread->stream, generation and task name. */
+/* Begins the load of the batch that thread->stream, generation and task name. */
 void scope_load_begin(struct thread *thread, struct scope_load *load);
 
-/* `samples`: 0 if not known. Writes the record. */
+/* Ends a load and writes its record. `samples`: 0 if not known. */
 void scope_load_end(struct thread *thread, const struct scope_load *load, uint32_t samples,
 		    bool failed);
 
-/* Instead of the end: nothing was loaded. */
+/* Ends a load that loaded nothing. */
 void scope_load_cancel(struct thread *thread, const struct scope_load *load);
 
-/* `look` is called before each load: libraries may have been loaded unseen since the last. */
+/* Sets `look`, which is called before each load, as libraries may have been loaded unseen. */
 void scope_on_load(void (*look)(void));
 
-/* From now on this process's decoders are wrapped: that none was called is then an observation. */
+/* This process's decoders are wrapped from now on, so if none is called, none decoded. */
 void scope_decoders_reached(void);
 
-/* This process leaves some decoders unwrapped, so that none was called says nothing. */
+/* Some of this process's decoders are not wrapped, so if none is called, that says nothing. */
 void scope_decoders_missed(bool missed);

@@ -12,10 +12,10 @@
 #include "record/thread.h"
 
 #define WINDOW_NS     UINT64_C(250000000)
-#define WINDOWS	      256	/* after so many they become twice as long */
-#define MIXED_NS      UINT64_C(10000000) /* loaders that take turns faster are not told apart */
+#define WINDOWS	      256	/* windows after which they become twice as long */
+#define MIXED_NS      UINT64_C(10000000) /* loaders that take turns faster cannot be told apart */
 #define CLOCKED_NS    100000	/* shorter calls are not worth a system call for their CPU time */
-#define SHARD_COUNT   16	/* threads that seldom add to the same line of the cache */
+#define SHARD_COUNT   16	/* sets of sums, so that threads seldom share a line of the cache */
 #define BUCKET_COUNT  2048
 #define BUCKET_OBJECTS 8	/* a line of the cache */
 #define NUMBER_BITS   16
@@ -25,14 +25,14 @@ struct stage {
 	struct stage_facts facts;
 	uint16_t parent;
 	bool is_queue;
-	uint16_t queue; /* the queue that its elements go to; STAGE_NONE */
-	uint32_t life;	/* in which it was recorded */
-	struct dlprof_stage_sum sent; /* of its sums, what was recorded */
-	atomic_bool is_long;	      /* its last call took longer than CLOCKED_NS by itself */
-	_Atomic int64_t fill;	      /* of a queue: elements in it */
+	uint16_t queue; /* queue that its elements go to; or STAGE_NONE */
+	uint32_t life;	/* life in which it was recorded */
+	struct dlprof_stage_sum sent; /* sums that were recorded */
+	atomic_bool is_long;	      /* its last call alone took longer than CLOCKED_NS */
+	_Atomic int64_t fill;	      /* elements in a queue */
 };
 
-/* The fields of struct dlprof_stage_sum, with what calls within took instead of busy_ns. */
+/* Fields of struct dlprof_stage_sum; INNER, of calls within, stands for busy_ns. */
 enum { ELEMENTS, OWN, INNER, TIMED, CPU, READ, READY, SUM_MAX };
 
 struct sums {
@@ -42,26 +42,25 @@ struct sums {
 static struct stage stages[1 + STAGE_MAX];
 static _Atomic uint32_t stage_count;
 static struct sums sums[SHARD_COUNT][1 + STAGE_MAX];
-
-/* Address << NUMBER_BITS | number. */
+/* Objects as address << NUMBER_BITS | number. */
 static _Atomic uint64_t objects[BUCKET_COUNT][BUCKET_OBJECTS] __attribute__((aligned(64)));
 
-/* What is being summed up: whose batches are asked for meanwhile, since when. */
+/* The window that is summed up, and the loader that is asked meanwhile. */
 static struct {
-	uint64_t begin_ns; /* 0: nothing is */
+	uint64_t begin_ns; /* 0: there is no window */
 	uint64_t length_ns;
-	uint64_t stream; /* of the newest epoch */
+	uint64_t stream; /* stream of its newest epoch */
 	uint32_t generation;
-	uint32_t loader; /* an iterator of its has a stream of its own */
+	uint32_t loader; /* loader, as each of its iterators has a stream of its own */
 	uint32_t life;
 	uint32_t count;
 	bool is_mixed;
 } window;
 
-/* Of `stages` and `window`. */
+/* Guards `stages` and `window`. */
 static _Atomic uint32_t busy;
 
-/* The innermost call of this thread, and its address, which can be looked at when it is gone. */
+/* This thread's innermost call, and its address, which stays valid when the call is gone. */
 static __thread struct stage_call *top __attribute__((tls_model("initial-exec")));
 static __thread uintptr_t top_address __attribute__((tls_model("initial-exec")));
 
@@ -70,7 +69,7 @@ static _Atomic uint64_t *bucket_of(const void *object)
 	return objects[((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 53];
 }
 
-/* Addresses of a program are shorter; one that is not stands for nothing. */
+/* An object's key; addresses are shorter, and a longer one stands for nothing. */
 static uint64_t key_of(const void *object)
 {
 	return (uint64_t)(uintptr_t)object << NUMBER_BITS;
@@ -133,7 +132,7 @@ static uint16_t find(const char *path, size_t length)
 	return STAGE_NONE;
 }
 
-/* "A::B[1]::C" lies in "A::B". Its length; 0: it is the first. */
+/* Length of a stage's parent path: "A::B[1]::C" lies in "A::B". 0: it is the first. */
 static size_t parent_length(const char *path)
 {
 	const char *end = path + strlen(path);
@@ -156,7 +155,7 @@ static const char *name_of(const char *path)
 	return *name == '=' ? name + 1 : name;
 }
 
-/* Stages may come to be known in any order. */
+/* Joins stages with their parents; they may be found in any order. */
 static void join_stages(uint16_t number)
 {
 	struct stage *stage = &stages[number];
@@ -221,7 +220,7 @@ void stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address)
 {
 	const struct stage *stage = &stages[number];
 
-	/* What lies below was left by an exception, and nothing of it can be believed. */
+	/* A call below was left by an exception, and cannot be believed. */
 	if (unlikely(top_address && top_address <= address))
 		top = NULL;
 	top_address = address;
@@ -268,7 +267,7 @@ static void count_queue(struct stage *stage)
 void stage_end(struct stage_call *call, bool has_element)
 {
 	struct stage *stage = &stages[call->number];
-	/* Each thread has a page of its own for what is its own. */
+	/* Each thread's own variables have a page of their own, which chooses the set. */
 	struct sums *to = &sums[(uintptr_t)&top / 4096 % SHARD_COUNT][call->number];
 	uint64_t ticks, own_ns, read_ns;
 
@@ -280,7 +279,7 @@ void stage_end(struct stage_call *call, bool has_element)
 	own_ns = clock_length_ns(ticks - call->inner_ticks);
 	read_ns = read_so_far() - call->read_ns;
 	if (read_ns > clock_length_ns(ticks))
-		read_ns = 0; /* the thread has a slot only since */
+		read_ns = 0; /* the thread got its slot later */
 	if (top) {
 		top->inner_ticks += ticks;
 		top->inner_read_ns += read_ns;
@@ -295,7 +294,7 @@ void stage_end(struct stage_call *call, bool has_element)
 	}
 	if ((stage->is_queue || stage->queue) && has_element)
 		count_queue(stage);
-	/* Only a change is written: other threads look at it all the time. */
+	/* Only a change is written, as other threads look at it all the time. */
 	if (unlikely((own_ns > CLOCKED_NS) !=
 		     atomic_load_explicit(&stage->is_long, memory_order_relaxed)))
 		atomic_store_explicit(&stage->is_long, own_ns > CLOCKED_NS, memory_order_relaxed);
@@ -362,7 +361,7 @@ static uint64_t sum_of(uint16_t number, int which)
 	return sum;
 }
 
-/* False: the stage did nothing since. */
+/* Takes what a stage did since the last time. False: nothing. */
 static bool take_sums(uint16_t number, struct dlprof_stage_sum *ret)
 {
 	struct dlprof_stage_sum *sent = &stages[number].sent, now = {
@@ -402,13 +401,13 @@ static void record_sum(struct thread *thread, uint16_t number, uint64_t now_ns)
 
 	if (!take_sums(number, &event.stage_sum))
 		return;
-	/* Its name goes before it, and comes again where its parent became known since. */
+	/* Its name is recorded before it, and again if its parent was found since. */
 	if (stages[number].life != thread_life)
 		record_stage(thread, number);
 	thread_push(thread, &event);
 }
 
-/* With `busy`. Where the drain is too far behind, the window goes on until there is room. */
+/* Records the window; with `busy`. While the drain is too far behind, the window goes on. */
 static bool record(uint64_t now_ns)
 {
 	struct thread *thread = thread_get();
@@ -424,7 +423,7 @@ static bool record(uint64_t now_ns)
 	return true;
 }
 
-/* What a forked child has of its parent's is the parent's to record. */
+/* Begins a life: what a forked child has of its parent is the parent's to record. */
 static void begin_life(uint64_t now_ns)
 {
 	struct dlprof_stage_sum dropped;

@@ -10,7 +10,7 @@ bool training_sees_optimizers;
 
 static void book(struct thread_training *training, uint64_t now_ns)
 {
-	/* A wait may be told of later than it began. */
+	/* A wait may be told of after it began. */
 	const uint64_t ns = now_ns > training->since_ns ? now_ns - training->since_ns : 0;
 
 	if (training->part == DLPROF_PART_MAX)
@@ -20,7 +20,7 @@ static void book(struct thread_training *training, uint64_t now_ns)
 	training->since_ns = now_ns;
 }
 
-/* What was in no part yet lies before a part that begins now. */
+/* Books time that was in no part yet to the part before the one that begins now. */
 static void book_rest(struct thread_training *training, enum dlprof_part part)
 {
 	training->told.ns[part] += training->rest_ns;
@@ -90,7 +90,7 @@ void training_batch(struct thread *thread, const struct dlprof_event *batch)
 	training_resume(thread, batch->begin_ns + batch->duration_ns);
 }
 
-/* Where the loop was over another loader, the step or the epoch's end around it goes on. */
+/* Where the loop was over another loader, the step around it goes on, or the epoch's end. */
 void training_stop(struct thread *thread, const struct dlprof_event *stop)
 {
 	const struct thread_batch over = {stop->stream, stop->generation, 0, true};
@@ -98,7 +98,7 @@ void training_stop(struct thread *thread, const struct dlprof_event *stop)
 
 	if (training->outer.stream == stop->stream)
 		training->outer = over;
-	/* One that the program has left before, and drops only now. */
+	/* This iterator was left before, and is dropped only now. */
 	if (training->batch.stream != stop->stream)
 		return;
 	training->batch = training->outer.stream && training->outer.stream != stop->stream
@@ -108,7 +108,7 @@ void training_stop(struct thread *thread, const struct dlprof_event *stop)
 	training_resume(thread, stop->begin_ns + stop->duration_ns);
 }
 
-/* NULL: this thread has no step. */
+/* The step of this thread; NULL: it has none. */
 static OFTEN struct thread_training *own(void)
 {
 	struct thread *thread = thread_self;
@@ -119,8 +119,8 @@ static OFTEN struct thread_training *own(void)
 }
 
 /*
- * A part begins that the time before it leads to. Where no optimizer is followed, one may have run
- * after an earlier backward pass: that time stays in no part.
+ * Begins a part that the time before led to. Without a followed optimizer, one may have run after
+ * an earlier backward pass: that time stays in no part.
  */
 static void lead_to(struct thread_training *training, enum dlprof_part part)
 {
@@ -174,7 +174,7 @@ OFTEN void training_call_begin(struct training_call *call, enum dlprof_part part
 	enter(training, part, clock_now_ns());
 }
 
-/* The thread may have waited within: then it has been handed a batch, and goes on with that. */
+/* If the thread waited within, it was handed another batch, whose step goes on. */
 OFTEN void training_call_end(const struct training_call *call)
 {
 	struct thread_training *training;

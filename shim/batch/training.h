@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * training.h - what a thread does with the batch that it was handed last: the parts of its step.
+ * training.h - the parts of a step: what a thread does with the batch that it was handed last.
  *
- * A moment belongs to the innermost part that is under way, so that the parts and the rest are the
- * step. What is in no part belongs to what follows it: before a backward pass it is the forward
- * pass, between that and an optimizer it is work on gradients, and at the end of the step it is
- * what came after. Only threads that take batches have a step.
+ * A moment belongs to the innermost part under way, so parts and rest together are the step. Time
+ * in no part belongs to what follows it: before a backward pass it is the forward pass, between
+ * that and an optimizer it is work on gradients, and at the end of the step it is what came after.
+ * Only threads that take batches have a step.
  */
 #pragma once
 
@@ -14,18 +14,18 @@
 
 #include "record/thread.h"
 
-/* The optimizer is followed in this process, so that its part is known to be 0 where it is. */
+/* The optimizer is followed in this process, so a time of 0 for it is known. */
 extern HIDDEN bool training_sees_optimizers;
 
 /* The thread's outermost wait begins, and ends. */
 void training_pause(struct thread *thread, uint64_t now_ns);
 void training_resume(struct thread *thread, uint64_t now_ns);
 
-/* ... as it was handed a batch; or as the epoch of that stream ended. */
+/* A batch was handed out in the wait; or the epoch of that stream ended. */
 void training_batch(struct thread *thread, const struct dlprof_event *batch);
 void training_stop(struct thread *thread, const struct dlprof_event *stop);
 
-/* So much of its step was no step: memory of an older batch was freed. */
+/* Takes time off the step in which memory of an older batch was freed. */
 static inline void training_skip(struct thread *thread, uint64_t ns)
 {
 	if (thread->training.since_ns)
@@ -43,9 +43,8 @@ void training_call_begin(struct training_call *call, enum dlprof_part part);
 void training_call_end(const struct training_call *call);
 
 /*
- * An optimizer's step begins, and ends: two calls, of which the second fails to come where the step
- * raises. What happens in its closure is no part of it: DLPROF_PART_MAX. False: nothing of this
- * thread is recorded.
+ * Begin and end of an optimizer's step: two calls, of which the second is missing if the step
+ * raises. Its closure is no part of it: DLPROF_PART_MAX. False: nothing of this thread is recorded.
  */
 bool training_optimizer_begin(void);
 void training_optimizer_end(void);
