@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* decode.c - the families of decode.def, but for those of libjpeg and libpng. */
+/* decode.c - the families of decode.def, except those of libjpeg and libpng. */
 #include "decode/decode.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "decode/png.h"
 #include "decode/unit.h"
 
-/* A whole image in memory. */
+/* The result of a call that decodes a whole image in memory. */
 static struct unit_result sniffed(const void *data, size_t size)
 {
 	struct image image = image_sniff(data, size);
@@ -66,10 +66,10 @@ static void webp_end(struct unit *unit, const void *data, size_t size, const voi
 #define END_BUFFER	  buffer_end(&unit, data, size, result == 0)
 #define END_BUFFER_PTR	  buffer_end(&unit, data, size, result != NULL)
 #define END_PIECE	  piece_end(&unit, handle, data, size, size, result)
-/* Called with everything that there is so far, each time. */
+/* This call is given all data from the beginning each time. */
 #define END_PIECE_AGAIN	  piece_end(&unit, handle, data, size, result == 0 ? size : 0, result)
 
-/* libtiff: `first`: of an image; `whole`: it is all of one. */
+/* libtiff: `first`: this is the image's first part; `whole`: it is the whole image. */
 static void tiff_end(struct unit *unit, const struct wrap_copy *copy, void *tiff, bool first,
 		     bool whole, bool done)
 {
@@ -179,7 +179,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 #define END_SOUND_OPEN_FD   END_SOUND_ANY
 #define END_SOUND	    unit_end(&unit, NO_BITS)
 
-/* Neither image nor stream: the call itself is the unit. */
+/* For what is neither an image nor a stream, the call itself is the unit. */
 #define END_COUNT(done, size)                                                                      \
 	unit_end(&unit, (struct unit_result){.counted = (done), .failed = !(done), .bytes = (size)})
 #define END_UNIT       END_COUNT(result == 0, 0)
@@ -187,7 +187,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 #define END_CALL       END_COUNT((ssize_t)result > 0, 0)
 #define END_CALL_PTR   END_COUNT(result != NULL, 0)
 
-/* What a packer took in, and what it made of it. */
+/* Tells what a packer took in and what it made of that. */
 #define END_PACKER(is_done, has_failed, in, out)                                                   \
 	unit_end(&unit, (struct unit_result){.counted = (is_done), .failed = (has_failed),         \
 					     .bytes = (in), .made_bytes = (out)})
@@ -205,11 +205,10 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 	END_PACKER(is_done, has_failed, unit.input_bytes - STREAM_LEFT(stream),                    \
 		   unit.room_bytes - STREAM_ROOM(stream))
 #define END_INFLATE	    END_STREAM(result == 1, result < 0 && result != -5)
-/* bz_stream and lzma_stream begin the same, and have their output where z_stream has. BZ_STREAM_END
- * is 4. */
+/* bz_stream and lzma_stream begin like z_stream, with output where it is. BZ_STREAM_END is 4. */
 #define BEGIN_BZIP2	    BEGIN_INFLATE
 #define END_BZIP2	    END_STREAM(result == 4, result < 0)
-/* LZMA_STREAM_END is 1, what tells of the stream 2 to 4, LZMA_BUF_ERROR, 10, wants more. */
+/* LZMA_STREAM_END is 1; 2 to 4 describe the stream; LZMA_BUF_ERROR, 10, wants more. */
 #define LZMA_FAILED(result) ((result) > 4 && (result) != 10)
 #define LZMA_LEFT(stream)   ((stream) ? FIELD(size_t, stream, 8) : 0)
 #define LZMA_ROOM(stream)   ((stream) ? FIELD(size_t, stream, 32) : 0)
@@ -225,7 +224,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 #define END_LZMA_BUFFER                                                                            \
 	END_PACKER(result == 0, LZMA_FAILED(result), LZMA_AT(at) - unit.input_bytes,               \
 		   LZMA_AT(to_at) - unit.room_bytes)
-/* Sizes are of 64 bits, and of 32 for bzip2. */
+/* Sizes have 64 bits, for bzip2 32. */
 #define LOW_SIZE(size)	    (FIELD(uint32_t, size, 0))
 #define END_UNCOMPRESS                                                                             \
 	END_PACKER(result == 0, result != 0, size, result == 0 ? LOW_SIZE(to_size) : 0)
@@ -237,7 +236,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 #define END_ZSTD                                                                                   \
 	END_PACKER(!ZSTD_FAILED(result), ZSTD_FAILED(result), size,                                \
 		   ZSTD_FAILED(result) ? 0 : result)
-/* ZSTD_inBuffer and ZSTD_outBuffer: data, size, position. 0: the frame is complete. */
+/* ZSTD_inBuffer and ZSTD_outBuffer: data, size, position. A result of 0: the frame is complete. */
 #define BEGIN_ZSTD_STREAM                                                                          \
 	, (BEGIN && (unit.input_bytes = FIELD(size_t, from, 16),                                   \
 		     unit.room_bytes = FIELD(size_t, to, 16), true))
@@ -252,7 +251,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 	END_PACKER(result == 0, ZSTD_FAILED(result), FIELD(size_t, size, 0),                       \
 		   ZSTD_FAILED(result) ? 0 : FIELD(size_t, to_size, 0))
 
-/* The size of an image, as the call wrote it or its caller had it. */
+/* The size of an image, written by the call or set by its caller. */
 #define OPJ_WIDTH(image)  (FIELD(uint32_t, image, 8) - FIELD(uint32_t, image, 0))
 #define OPJ_HEIGHT(image) (FIELD(uint32_t, image, 12) - FIELD(uint32_t, image, 4))
 #define END_OPJ                                                                                    \
@@ -261,11 +260,11 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 					     .width = image ? OPJ_WIDTH(image) : 0,                \
 					     .height = image ? OPJ_HEIGHT(image) : 0})
 
-/* JXL_DEC_ERROR is 1, JXL_DEC_FULL_IMAGE 4096; what lies between asks for more. */
+/* JXL_DEC_ERROR is 1, JXL_DEC_FULL_IMAGE 4096; the values between ask for more. */
 #define END_JXL                                                                                    \
 	unit_end(&unit, (struct unit_result){.counted = result == 4096, .failed = result == 1})
 
-/* struct heif_error, which comes by value. */
+/* struct heif_error is returned by value. */
 struct heif_status {
 	int code, detail;
 	const char *text;
@@ -285,13 +284,13 @@ static uint32_t heif_size(const struct wrap_copy *copy, int helper, const void *
 					     .width = heif_size(copy, 0, handle),                  \
 					     .height = heif_size(copy, 1, handle)})
 
-/* Without a place for its size, what comes out fills the room. */
+/* A caller that gives no place for the output's size wants all of its room filled. */
 #define END_DEFLATE                                                                                \
 	END_PACKER(result == 0, result != 0, size,                                                 \
 		   result != 0 ? 0 : ret_size ? FIELD(size_t, ret_size, 0) : room)
 
 #define END_READ	 END_COUNT(result >= 0, result > 0 ? (uint64_t)result : 0)
-/* A struct of two numbers, of which the first says whether it worked. */
+/* The result is a struct of two numbers, of which the first says whether the call worked. */
 #define CUFILE_DONE(result) ((uint32_t)(result) == 0)
 #define END_READ_ASYNC                                                                             \
 	END_COUNT(CUFILE_DONE(result), CUFILE_DONE(result) ? FIELD(size_t, sizes, 0) : 0)

@@ -21,7 +21,7 @@ static uint32_t little24(const uint8_t *at)
 	return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16;
 }
 
-/* The frame header is one of SOF0..SOF15 but for what has other uses: DHT, JPG, DAC. */
+/* SOF0..SOF15 are frame headers, except DHT, JPG and DAC, which lie among them. */
 static void sniff_jpeg(struct image *image, const uint8_t *data, size_t size)
 {
 	size_t at = 2;
@@ -31,7 +31,7 @@ static void sniff_jpeg(struct image *image, const uint8_t *data, size_t size)
 		uint8_t marker = data[at + 1];
 		size_t length;
 
-		if (marker == 0xff) { /* fill */
+		if (marker == 0xff) { /* a fill byte */
 			at++;
 			continue;
 		}

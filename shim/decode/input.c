@@ -9,8 +9,8 @@
 #include "base/sys.h"
 
 /*
- * Reads past libc. The kernel has its own copy of what it was told: the host may have unmapped its
- * since then, so the kernel looks there for us, too.
+ * Reads the host's memory by a system call, since the host may have unmapped it after the kernel
+ * took its own copy.
  */
 static bool peek(const void *from, void *value, size_t size)
 {
@@ -29,7 +29,7 @@ static bool is_read_request(const char *request)
 	       (opcode == read_one || opcode == read_many);
 }
 
-/* What is cached, and what is not opened for direct reading, is read in here. */
+/* Submitting already reads what is cached, or what was not opened for direct reading. */
 void input_submit_end(struct unit *unit, const void *requests, int count)
 {
 	const void *first;
@@ -61,7 +61,7 @@ void input_aio_end(struct unit *unit, const void *events, int count)
 		span_cancel(&unit->span);
 }
 
-/* An array of CUfileIOParams_t: the requested bytes count when the batch is accepted. */
+/* `requests` is an array of CUfileIOParams_t; their bytes count when the batch is accepted. */
 void input_cufile_end(struct unit *unit, const void *requests, unsigned int count, bool done)
 {
 	struct unit_result result = {.counted = done, .failed = !done};
@@ -81,7 +81,7 @@ void input_cufile_end(struct unit *unit, const void *requests, unsigned int coun
 		span_cancel(&unit->span);
 }
 
-/* How many bytes an io_uring wait brought is in the ring, which is the caller's. */
+/* The bytes of an io_uring wait are not known: they are in the ring, which is the caller's. */
 void input_uring_end(struct unit *unit, int status)
 {
 	bool in_vain = status == -EAGAIN || status == -ETIME || status == -EINTR;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* input.h - the ends of calls that read past libc: libaio, liburing and cuFile. */
+/* input.h - end the calls that read without libc's read(): libaio, liburing and cuFile. */
 #pragma once
 
 #include "decode/unit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jpeg.h - libjpeg's calls. image_width and image_height lie before all that 6b, 7, 8 and turbo
- * differ in.
+ * jpeg.h - libjpeg's calls. image_width and image_height lie before the first field in which 6b, 7,
+ * 8 and turbo differ.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #define JPEG_WIDTH(info)  FIELD(uint32_t, info, 48)
 #define JPEG_HEIGHT(info) FIELD(uint32_t, info, 52)
 #define JPEG_HEADER_OK	  1
-#define JPEG_WHOLE_MOST	  (1 << 20) /* bytes: SIZE_MAX and the like stand for "not known" */
+#define JPEG_WHOLE_MOST	  (1 << 20) /* bytes; SIZE_MAX and the like stand for "not known" */
 
 struct jpeg_source {
 	const uint8_t *next;
@@ -29,7 +29,7 @@ static inline bool jpeg_begun(struct unit *unit, const void *info)
 	return true;
 }
 
-/* What came from the buffer that was there before; a file's source refills it, and is read time. */
+/* Bytes that came from the buffer as it was before; a file's source refills it, in read time. */
 static inline uint64_t jpeg_taken(const void *next, const void *before, uint64_t before_bytes)
 {
 	uintptr_t taken = (uintptr_t)next - (uintptr_t)before;
@@ -42,13 +42,13 @@ static bool jpeg_begin(struct unit *unit, const char *name, const void *info)
 	return activate_on() && unit_begin(unit, DECODE_JPEG, name) && jpeg_begun(unit, info);
 }
 
-/* What the library took since the last look, whatever it was called for. */
+/* Counts the bytes that the library took since the last look, for whatever purpose. */
 static inline void jpeg_look(struct thread_image *image, const void *info)
 {
 	const struct jpeg_source *source = JPEG_SOURCE(info);
 	const uint8_t *next;
 
-	/* Most rows come of what was decoded with the one before. */
+	/* Most rows come from input that was decoded together with the row before. */
 	if (unlikely(!source) || (next = source->next) == image->input)
 		return;
 	image->taken_bytes += jpeg_taken(next, image->input, image->input_bytes);
@@ -57,14 +57,14 @@ static inline void jpeg_look(struct thread_image *image, const void *info)
 }
 
 /*
- * The image whose input may be another buffer after any row of pixels; NULL, or one of old: none.
- * An image has hundreds of rows, and most images are in one buffer from beginning to end.
+ * The image whose input may move to another buffer at any row of pixels; NULL or an old one: no
+ * image. An image has hundreds of rows, and most images have one buffer from beginning to end.
  */
 static __thread const void *jpeg_refilled __attribute__((tls_model("initial-exec")));
 
 /*
- * Is all that is left of the image in the buffer? It ends as a JPEG does then. Asked of libraries
- * that we know only: another source may promise bytes that it has not.
+ * Whether the buffer holds the whole rest of the image, as it ends like a JPEG. Asked only for
+ * libraries that we know: the source of another may promise bytes that it does not have.
  */
 static bool jpeg_is_whole(const struct thread *thread, const struct jpeg_source *source)
 {
@@ -74,9 +74,9 @@ static bool jpeg_is_whole(const struct thread *thread, const struct jpeg_source 
 }
 
 /*
- * Nobody asks whether this process still records: what is written here is private to it. Of the
- * image that was started last only: of others that are under way on this thread, the bytes are
- * those from the buffer that they had in the beginning.
+ * Whether this process still records is not asked, since only its own memory is written here. Only
+ * the image that was started last is looked at: of other images of this thread, only the bytes of
+ * their first buffer are counted.
  */
 static void jpeg_row_of_many(const void *info)
 {
@@ -86,7 +86,7 @@ static void jpeg_row_of_many(const void *info)
 		jpeg_look(thread->started, info);
 }
 
-/* False: an end has nothing to do. */
+/* False: the row's end has nothing to do. */
 static inline bool jpeg_row(const void *info)
 {
 	if (likely(jpeg_refilled != info))
@@ -95,7 +95,7 @@ static inline bool jpeg_row(const void *info)
 	return true;
 }
 
-/* After a call that found too little: what is left comes again, with more, in another buffer. 0. */
+/* A call found too little data: the rest comes again, with more, in another buffer. Returns 0. */
 static RARELY int jpeg_pause(const void *info)
 {
 	struct thread_image *image = sequence_started(DECODE_JPEG, info);
@@ -128,7 +128,7 @@ static void jpeg_header_end(struct unit *unit, const void *info, int found)
 	jpeg_end(unit, info, result);
 }
 
-/* Not `done`: it wants more data, and will be called again. */
+/* If not `done`, the call wants more data, and will be repeated. */
 static void jpeg_start_end(struct unit *unit, const void *info, bool done)
 {
 	struct thread_image *image =
@@ -144,8 +144,8 @@ static void jpeg_start_end(struct unit *unit, const void *info, bool done)
 }
 
 /*
- * Whether it is still there at an image's end: term_source() may have given its memory back, and
- * libjpeg does not look at that of an image that it destroys.
+ * Whether the source still exists at an image's end: term_source() may have freed it, and libjpeg
+ * does not look at the source of an image that it destroys.
  */
 static bool jpeg_has_source(const struct jpeg_source *source)
 {
@@ -157,7 +157,7 @@ static void jpeg_close(uintptr_t address, const void *info, bool is_last)
 	const struct thread *thread = thread_self;
 	struct thread_image *image;
 
-	/* Its end destroys it by three names, one within another. */
+	/* Destroying an image comes here by three functions, one calling the other. */
 	if (!thread || !thread->started)
 		return;
 	image = sequence_started(DECODE_JPEG, info);

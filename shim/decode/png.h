@@ -31,7 +31,7 @@ static void png_push_end(struct unit *unit, const struct wrap_copy *copy, const 
 	uint32_t (*width)(const void *, const void *) = copy->helpers[0];
 	bool known = info && width && width(png, info);
 
-	/* Counted with its header: nothing marks the callback of the last line. */
+	/* The image counts with its header, since nothing marks the callback of its last line. */
 	png_end(unit, copy, png, info,
 		(struct unit_result){.bytes = size,
 				     .counted = known && !sequence_is_counted(unit, png)});
@@ -43,7 +43,7 @@ static struct thread_image *png_pixels_end(struct unit *unit, const void *png)
 				 (struct unit_result){.counted = !sequence_is_counted(unit, png)});
 }
 
-/* False: it was not under way. */
+/* False: no image was under way. */
 static bool png_close(const struct unit *unit, const void *png, bool is_last)
 {
 	struct thread_image *image = sequence_started(DECODE_PNG, png);
@@ -57,7 +57,7 @@ static bool png_close(const struct unit *unit, const void *png, bool is_last)
 #define END_PNG_HEADER	 png_header_end(&unit, copy, png, info, false)
 #define END_PNG_WHOLE	 png_header_end(&unit, copy, png, info, true)
 #define END_PNG_PIXELS	 png_pixels_end(&unit, png)
-/* The first row; the others go by. */
+/* Only the first row is looked at. */
 #define BEGIN_PNG_ROW	 , (!sequence_started(DECODE_PNG, png) && BEGIN)
 #define END_PNG_ROW	 sequence_start(png_pixels_end(&unit, png))
 #define BEGIN_PNG_FINISH                                                                           \

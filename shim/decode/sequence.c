@@ -25,7 +25,7 @@ OFTEN struct thread_image *sequence_started(enum decode_library_id library, cons
 	return image && image->begin_ticks ? image : NULL;
 }
 
-/* Nothing more is the image's; another may still be under way. */
+/* Ends what counts for the image; another image may still be under way. */
 static OFTEN void stop(struct thread *thread, struct thread_image *image)
 {
 	if (!image->begin_ticks)
@@ -40,7 +40,7 @@ static OFTEN void stop(struct thread *thread, struct thread_image *image)
 			thread->started = &thread->images[i];
 }
 
-/* The same place again and again, if images are ended one after the other. */
+/* Images that are ended one after the other use the same place again and again. */
 static OFTEN struct thread_image *add_image(struct thread *thread, enum decode_library_id library,
 					    const void *handle)
 {
@@ -147,7 +147,7 @@ OFTEN void sequence_end(struct thread_image *image, uintptr_t address, bool is_l
 	place = place_of(thread);
 	ticks = clock_ticks() - image->begin_ticks -
 		(thread->frame->inner_ticks - image->inner_ticks);
-	/* Of two that overlap, the second may have nothing left. */
+	/* If two images overlap, the second may have no time left. */
 	if (memcmp(&place, &image->place, sizeof(place)) == 0 && (int64_t)ticks > 0) {
 		ns = clock_length_ns(ticks);
 		thread->frame->inner_ticks += ticks;

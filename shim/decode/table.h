@@ -26,8 +26,8 @@ struct decode_library {
 
 extern HIDDEN const struct decode_library table_libraries[DECODE_LIBRARY_MAX];
 
-/* By the same id: what they are known by. */
+/* The libraries by the same ids, with the marks that they are known by. */
 extern HIDDEN const struct wrap_library table_marks[DECODE_LIBRARY_MAX];
 
-/* A caller reaches this library through us from now on. */
+/* A caller reaches this library through our wrapper from now on. */
 void table_reached(int library);

@@ -10,16 +10,16 @@
 
 #define SAME_STACK_BYTES 16384
 
-/* The kernel reads it for us, and then finds that it is asked for nothing. */
+/* The kernel reads the eight bytes for us, before it finds the request (-1) to be invalid. */
 bool unit_can_read(const void *address)
 {
 	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) != -EFAULT;
 }
 
 /*
- * Called from inside another decoder's call? Its frame must still be there: after a longjmp a frame
- * of old may lie above this one, but not with its mark in it for long. It may also lie on a stack
- * that is gone, a coroutine's.
+ * Whether the call comes from within another decoder's call. That one's frame must still exist:
+ * after a longjmp() an old frame may lie above this one, but loses its mark soon. It may also lie
+ * on a coroutine's stack that was freed.
  */
 static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 {
@@ -37,8 +37,8 @@ static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 }
 
 /*
- * What Pillow inflates is a PNG, and HDF5 a data set: the caller says so, and has the time. So has
- * an image that is under way; one that is never ended hides what is unpacked in its load after it.
+ * Whether the unpacking belongs to a caller that counts and times it: Pillow for a PNG, HDF5 for a
+ * data set, or an image under way, which hides all unpacking after it in its load if it never ends.
  */
 static OFTEN bool is_part_of_image(const struct thread *thread)
 {
@@ -76,7 +76,7 @@ OFTEN bool unit_begin(struct unit *unit, enum decode_library_id id, const char *
 	return true;
 }
 
-/* Mostly the one it was the last time. */
+/* The tally is mostly the same as the last time. */
 OFTEN struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit_result *result)
 {
 	struct thread *thread = unit->span.thread;
@@ -98,7 +98,7 @@ OFTEN struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit
 	return last->tally;
 }
 
-/* An image without a known width that was not decoded enters no tally; its time still counts. */
+/* An image that was not decoded, and has no known width, enters no tally; its time still counts. */
 static bool has_tally(const struct unit *unit, const struct unit_result *result)
 {
 	return table_libraries[unit->library].sort != DECODE_SORT_INPUT &&
@@ -106,7 +106,7 @@ static bool has_tally(const struct unit *unit, const struct unit_result *result)
 		table_libraries[unit->library].sort != DECODE_SORT_IMAGE);
 }
 
-/* Of what a Python call around it unpacks: that has the time, and the count. */
+/* Adds only the bytes of an unpacking within a Python call, which has the time and the count. */
 static void add_bytes(const struct unit *unit, const struct unit_result *result)
 {
 	struct dlprof_tally *tally = unit_tally(unit, result);

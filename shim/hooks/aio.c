@@ -3,12 +3,12 @@
  * aio.c - POSIX asynchronous reads: the time that submitting and waiting took, and the bytes when
  * their result is collected.
  *
- * The threads of libc that do the reading are not seen. Which of the requests read, libc has noted
- * in the control block itself, so nothing needs to be remembered between the calls.
+ * The reading itself, by libc's own threads, is not seen. libc notes in the control block which
+ * requests are reads, so nothing needs to be remembered between the calls.
  */
 #include "hooks/hook.h"
 
-/* LIO_READ64 is LIO_READ with a bit above these. */
+/* LIO_READ64 is LIO_READ with a bit above these seven. */
 #define OPCODE_MASK 127
 
 #define IS_DATA_READ(control)                                                                      \
@@ -20,7 +20,7 @@ static bool begin(struct span *span, int fd, const char *name)
 	if (!hook_read_begin(span, fd))
 		return false;
 	span->name = name;
-	span->uncounted = true;		/* the operation is counted where its bytes are */
+	span->uncounted = true;		/* the operation counts when its bytes are collected */
 	return true;
 }
 
@@ -57,7 +57,7 @@ DEFINE_AIO_READ(aio_read64, struct aiocb64)
 DEFINE_AIO_RETURN(aio_return, struct aiocb)
 DEFINE_AIO_RETURN(aio_return64, struct aiocb64)
 
-/* Of the first data file in the list; -1: none of them is one. */
+/* The descriptor of the first data file in the list; -1: there is none. */
 #define DEFINE_FIRST(name, type)                                                                   \
 	static int name(const type *const list[], int count)                                       \
 	{                                                                                          \

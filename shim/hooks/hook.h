@@ -2,8 +2,8 @@
 /*
  * hook.h - what a wrapper of libc needs.
  *
- * A wrapper is: not recording? the real call. Else begin, the real call, end. It never changes
- * errno or a result, and holds nothing across the real call, which may never return.
+ * A wrapper makes the real call, between its begin and its end if the process records. It never
+ * changes errno or a result, and holds nothing across the real call, which may never return.
  */
 #pragma once
 
@@ -41,7 +41,7 @@
 #error "_FILE_OFFSET_BITS turns open into open64: the wrong names would be exported"
 #endif
 
-/* aarch64 has no such calls; 0 means: look the function up. */
+/* aarch64 has no such calls; 0 means that the function is looked up. */
 #ifndef SYS_open
 #define SYS_open   0
 #define SYS_creat  0
@@ -49,13 +49,13 @@
 #define SYS_access 0
 #endif
 
-/* Macros of optimised stdio. */
+/* These are macros of optimised stdio. */
 #undef fread_unlocked
 #undef fgets_unlocked
 
 /*
- * stdio keeps the descriptor in the struct; fileno() would set errno on a memory stream. glibc
- * takes a null pointer where there is nothing to do: fread() of 0 bytes.
+ * The descriptor is read from stdio's struct, since fileno() would set errno on a memory stream.
+ * glibc takes a null pointer where it has nothing to do, as in fread() of 0 bytes.
  */
 #define FILE_FD(file) ((file) ? (file)->_fileno : -1)
 
@@ -85,48 +85,48 @@ struct real {
 
 extern HIDDEN struct real real;
 
-/* Looks all of them up. Called by the constructor, or by a wrapper that is called before it. */
+/* Looks all real functions up, from the constructor, or from a wrapper that is called before it. */
 void real_resolve(void);
 
 /*
- * From the constructor, once: to be told of every fork() of the process. `ends` is called before
- * the process ends itself by a signal, which runs no destructor, if `has_end` says that it has
+ * Called once, by the constructor, to follow every fork() of the process. `ends` is called before
+ * the process ends itself by a signal, which runs no destructor, if `has_end` says that there is
  * anything to do.
  */
 void hook_process(bool (*has_end)(void), void (*ends)(void));
 
-/* False: the program runs on musl, whose structs are others. Only the bare calls go on then. */
+/* False: this is musl, whose structs are others; only wrappers that call through go on then. */
 bool real_is_glibc(void);
 
-/* syscall.S. Raw: past the C library, for wrappers that are called before the constructor. */
+/* Functions of syscall.S. The raw ones bypass libc, for wrappers called before the constructor. */
 long hook_syscall_raw(long number, ...);
 pid_t hook_vfork_raw(void);
 long hook_syscall_failed(long result);
 long hook_syscall_read(long number, long a, long b, long c, long d, long e, long f);
 
-/* Each hook_*_begin(): true if the call is to be recorded, and then an end must follow. */
+/* Each hook_*_begin() returns true if the call is to be recorded; then an end must follow. */
 bool hook_open_begin(struct span *span);
 bool hook_close_begin(struct span *span, int fd);
 bool hook_read_begin(struct span *span, int fd);
 
-/* A read of a pipe or a socket in a load, where it is a wait. */
+/* Begins a read of a pipe or a socket in a load, where it is a wait. */
 bool hook_pipe_begin(struct span *span, int fd);
 
-/* The end of an open: decides by path and flags whether it was one of a data file. */
+/* Ends an open, and decides by path and flags whether a data file was opened. */
 void hook_open_end(struct span *span, int fd, const char *path, int flags);
 void hook_handle_end(struct span *span, int fd);
 
 /*
- * A call about a file by its path. Whether it is a data file is decided after the call, since
- * before it the path may be unreadable.
+ * Begins and ends a call about a file by its path. Whether that is a data file is decided after the
+ * call, since before it the path may be unreadable.
  */
 bool hook_ask_begin(struct span *span);
 bool hook_ask_fd_begin(struct span *span, int fd);
 void hook_ask_end(struct span *span, const char *path, bool failed);
 
 /*
- * Sleeping for something other than data, counted in a load only. A second taker of poll() or of
- * the semaphores is called from these two: they see every one of them.
+ * Begins a sleep for something other than data, which counts in a load only. Whoever else wants to
+ * see poll() or semaphores is called from the two functions here, which see all of them.
  */
 static inline bool hook_wait_begin(struct span *span)
 {
@@ -135,8 +135,8 @@ static inline bool hook_wait_begin(struct span *span)
 }
 
 /*
- * For another thread, without a limit. Within a decoder that is one of the decoder's own, and the
- * time is the decoder's, too. One with a limit may be the interpreter's for its lock: never.
+ * Begins a wait for another thread without a limit. A decoder's wait for its own threads is
+ * decoding. A wait with a limit is never counted: it may be the interpreter's for its lock.
  */
 static inline bool hook_join_begin(struct span *span)
 {
@@ -149,7 +149,7 @@ static inline bool hook_join_begin(struct span *span)
 	return span_begin_in_load(span, DLPROF_CLASS_WAIT);
 }
 
-/* wait.c: the ends of waits, by what says for what they were. Each leaves errno as it is. */
+/* wait.c: ends a wait, by what tells the thing that it was for. Each leaves errno as it is. */
 void hook_wait_end(struct span *span, enum wait_kind kind);
 void hook_wait_fd_end(struct span *span, int fd, uint64_t bytes);
 void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, int result);
@@ -157,10 +157,10 @@ void hook_select_end(struct span *span, int count, const fd_set *const sets[3], 
 void hook_epoll_end(struct span *span, const struct epoll_event *events, int result);
 void hook_file_lock_end(struct span *span, int fd);
 
-/* What a wait for it is: asked before the wait, after which it may be gone. */
+/* The kind of a wait for this semaphore; asked before the wait, after which it may be gone. */
 enum wait_kind hook_semaphore_kind(const sem_t *semaphore);
 
-/* Of a read that hook_read_begin() or hook_pipe_begin() began. */
+/* Ends a read that hook_read_begin() or hook_pipe_begin() began. */
 static inline void hook_read_end(struct span *span, int fd, ssize_t result)
 {
 	if (unlikely(span->class == DLPROF_CLASS_WAIT))
@@ -174,13 +174,13 @@ struct hook_stream {
 	FILE *file;
 	const char *at;
 	const char *end;
-	off64_t offset;		/* of the descriptor as stdio knows it, -1: it does not */
-	size_t buffered_bytes;	/* delivered earlier, not taken yet */
+	off64_t offset;		/* offset of the descriptor that stdio knows; -1: none */
+	size_t buffered_bytes;	/* bytes that were delivered earlier and not taken yet */
 };
 
 bool hook_stream_begin(struct span *span, struct hook_stream *stream, FILE *file);
 
-/* Bytes that came in while the program took that many; that fgets() left in `line`; by a seek. */
+/* Bytes that the kernel delivered: while the program took so many, for fgets(), seeks and scans. */
 uint64_t hook_stream_bytes(const struct hook_stream *stream, size_t taken_bytes);
 uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *line, int size);
 uint64_t hook_stream_seek_bytes(const struct hook_stream *stream);

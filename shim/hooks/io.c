@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io.c - wrappers of descriptors (open, close, dup, fcntl, syscall) that need more than a row, and
- * what all of them share.
+ * io.c - wrappers for descriptors (open, close, dup, fcntl, syscall) that need more than a row, and
+ * what all wrappers of descriptors share.
  */
 #include "hooks/hook.h"
 
@@ -20,8 +20,8 @@ static inline bool has_slot(void)
 }
 
 /*
- * A thread that opens pipes, shared memory and files of its own making takes no slot, nor the disk
- * for it: PyTorch's workers have one each, which hands their batches over.
+ * A thread that opens only pipes, shared memory and files of its own making takes no slot, nor the
+ * disk for it: each PyTorch worker has one such thread, which hands its batches over.
  */
 OFTEN bool hook_open_begin(struct span *span)
 {
@@ -35,7 +35,7 @@ OFTEN bool hook_open_begin(struct span *span)
 	return true;
 }
 
-/* The thread's first data file. */
+/* Begins the span late, since this is the thread's first data file. */
 static RARELY bool begin_now(struct span *span)
 {
 	const uint64_t begin_ticks = span->begin_ticks;
@@ -47,8 +47,8 @@ static RARELY bool begin_now(struct span *span)
 }
 
 /*
- * Whether the kernel has read the path, and so may we: flags that it does not know make it look at
- * nothing else, and the path may be any number then.
+ * Whether the kernel has read the path, so that we may, too: for flags that it does not know it
+ * reads nothing, and the path may be any number.
  */
 static OFTEN bool is_path_read(bool failed)
 {
@@ -82,12 +82,12 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 		kind = fd_kind_of_path(path);
 	if ((flags & O_ACCMODE) == O_WRONLY || (flags & (O_DIRECTORY | O_PATH)))
 		kind = FD_OTHER;
-	/* What a vfork child opens would be counted as its parent's. */
+	/* A vfork() child's files would be counted as its parent's. */
 	if (!fd_remember(fd, kind, path) || kind == FD_OTHER) {
 		span_cancel(span);
 		return;
 	}
-	/* A file that this call makes has nothing to load in it yet, like multiprocessing's own. */
+	/* A file that this call creates, as multiprocessing does, has nothing to load in it yet. */
 	span->uncounted = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
 	if (unlikely(!span->thread) && (span->uncounted || !begin_now(span)))
 		return;
@@ -96,7 +96,7 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 	span_end_at(span, 0, fd < 0, end_ticks);
 }
 
-/* No path: what the kernel says about the descriptor decides. */
+/* There is no path, so the kernel's answer about the descriptor decides. */
 void hook_handle_end(struct span *span, int fd)
 {
 	const uint64_t end_ticks = clock_ticks();
@@ -141,7 +141,7 @@ void hook_ask_end(struct span *span, const char *path, bool failed)
 		span_end_at(span, 0, failed, end_ticks);
 }
 
-/* Forgotten before the call: after it, the number may already be another thread's new file. */
+/* The descriptor is forgotten before the call: after it, another thread's new file may have it. */
 OFTEN bool hook_close_begin(struct span *span, int fd)
 {
 	enum fd_kind kind = fd_known(fd);
@@ -188,8 +188,8 @@ bool hook_pipe_begin(struct span *span, int fd)
 }
 
 /*
- * The mode is there iff the flags ask for one. O_TMPFILE includes O_DIRECTORY's bit, hence the
- * comparison; forgetting it gives files random permissions.
+ * The mode is passed only if the flags ask for it. O_TMPFILE includes O_DIRECTORY's bit, hence the
+ * comparison; without it, files would get random permissions.
  */
 #define OPEN_MODE(flags, last)                                                                     \
 	mode_t mode = 0;                                                                           \
@@ -228,7 +228,7 @@ DEFINE_OPEN(openat64, (int folder, const char *path, int flags, ...), folder, pa
 
 HOOK_EXPORT int close_range(unsigned int first, unsigned int last, int flags)
 {
-	/* CLOSE_RANGE_CLOEXEC only marks them: they stay what they are. */
+	/* With CLOSE_RANGE_CLOEXEC descriptors are only marked, and stay what they are. */
 	if (unlikely(activate_on()) && !(flags & CLOSE_RANGE_CLOEXEC))
 		fd_forget_range(first, last);
 	return real.close_range(first, last, flags);
@@ -252,7 +252,7 @@ HOOK_EXPORT int dup(int fd)
 
 int __dup2(int fd, int target);
 
-/* The target is closed by it, hence forgotten before; see hook_close_begin(). */
+/* The call closes its target, which is thus forgotten before; see hook_close_begin(). */
 #define DEFINE_DUP(hook_name, params, ...)                                                         \
 	HOOK_EXPORT int hook_name params                                                           \
 	{                                                                                          \
@@ -269,7 +269,7 @@ DEFINE_DUP(dup2, (int fd, int target), fd, target)
 DEFINE_DUP(__dup2, (int fd, int target), fd, target)
 DEFINE_DUP(dup3, (int fd, int target, int flags), fd, target, flags)
 
-/* Whether there is a third argument, and its type, depends on the command: a pointer has room. */
+/* The command decides whether a third argument exists, and its type; a pointer can hold any. */
 #define DEFINE_FCNTL(hook_name)                                                                    \
 	HOOK_EXPORT int hook_name(int fd, int command, ...)                                        \
 	{                                                                                          \
@@ -298,7 +298,7 @@ DEFINE_FCNTL(fcntl)
 DEFINE_FCNTL(fcntl64)
 DEFINE_FCNTL(__fcntl)
 
-/* From syscall.S, of the numbers that read, in a process that records. */
+/* syscall.S calls this for the numbers of reads, in a process that records. */
 long hook_syscall_read(long number, long a, long b, long c, long d, long e, long f)
 {
 	struct span span;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map.c - mmap of data files, and what is done to the maps afterwards.
+ * map.c - mmap() of data files, and calls on the maps afterwards.
  *
  * Allocators map, unmap and advise all the time: only ranges that are known to be of a data file
- * are timed, and only in a load. What the device delivers for them is counted in blocks (scope.c):
- * the page faults that bring it in are no calls, so there are no bytes here.
+ * are timed, and only in a load. Page faults, which read the maps, are no calls, so there are no
+ * bytes here: what the device delivers for them is counted in blocks (scope.c).
  */
 #include "hooks/hook.h"
 
@@ -14,16 +14,16 @@
 #include "batch/freeing.h"
 
 /*
- * Private memory, as the maps are, to a forked child, too. A range that finds no place is not
- * timed. `end` is written last and cleared first; 0: the range is not to be believed.
+ * Ranges live in private memory, like the maps, so a forked child has both. A range that finds no
+ * place is not timed. `end` is written last and cleared first; 0: the range is not valid.
  */
 #define RANGE_MAX 128
 
 static struct range {
-	_Atomic uintptr_t begin;	/* 0: free */
+	_Atomic uintptr_t begin;	/* 0: the place is free */
 	_Atomic uintptr_t end;
 } ranges[RANGE_MAX];
-static _Atomic uint32_t range_count;	/* that were ever in use */
+static _Atomic uint32_t range_count;	/* places that were ever in use */
 
 static void remember(void *address, size_t size)
 {
@@ -44,7 +44,7 @@ static void remember(void *address, size_t size)
 			break;
 }
 
-/* Whether any data is in there. */
+/* Whether the address lies in the map of a data file. */
 static bool is_data(const void *address, size_t size)
 {
 	uintptr_t begin = (uintptr_t)address, end = begin + size;
@@ -56,10 +56,7 @@ static bool is_data(const void *address, size_t size)
 	return false;
 }
 
-/*
- * A hole in the middle leaves the range as it is: what is mapped there later may be timed as part
- * of it.
- */
+/* A hole in the middle leaves the range as it is: another map there may be timed as part of it. */
 static void forget(const void *address, size_t size)
 {
 	uintptr_t begin = (uintptr_t)address, end = begin + size;
@@ -90,8 +87,8 @@ static bool begin(struct span *span, const char *name)
 }
 
 /*
- * A descriptor that is not known, mapped for all to write into, is memory that processes share,
- * as tensors come from a worker: the kernel is not asked what else it could be.
+ * An unknown descriptor that is mapped shared and writable is memory between processes, such as a
+ * worker's tensors: the kernel is not asked about it.
  */
 static bool maps_data(int fd, int protection, int flags)
 {
@@ -134,7 +131,7 @@ static void *note_shared(void *result, int protection, int flags)
 DEFINE_MMAP(mmap, off_t)
 DEFINE_MMAP(mmap64, off64_t)
 
-/* Forgotten before the call: after it, the addresses may already be another thread's. */
+/* The range is forgotten before the call: after it, another thread's map may be there. */
 HOOK_EXPORT int munmap(void *address, size_t size)
 {
 	struct freeing freeing;
@@ -158,7 +155,7 @@ HOOK_EXPORT int munmap(void *address, size_t size)
 	return result;
 }
 
-/* Whether there is a fifth argument depends on the flags; the real one ignores it then. */
+/* Whether a fifth argument exists depends on the flags; otherwise the real function ignores it. */
 HOOK_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags, ...)
 {
 	struct span span;

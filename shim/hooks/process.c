@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.c - the ends that run no destructor: the one that a DataLoader's worker takes, and that
- * by a signal to oneself; and fork().
+ * process.c - fork(), and ends without a destructor: those of a DataLoader's worker, and by a
+ * signal to oneself.
  *
- * The end says that the process ended by itself; nothing that is recorded depends on it. How a
- * child comes to be is no matter either; only that we do not hold a lock of ld.so's at that moment.
- * That is asked of glibc and not of a wrapper, for forkpty() and daemon() fork within it.
+ * The end says that the process ended by itself; no record depends on it. How a child is made does
+ * not matter either, except that we must not hold a lock of ld.so's at that moment. glibc tells us
+ * of forks, where a wrapper would not see those within forkpty() and daemon().
  */
 #include "hooks/hook.h"
 
@@ -30,10 +30,10 @@ DEFINE_EXIT(_Exit)
 static bool (*has_end)(void) NEAR = NULL;
 static void (*on_end)(void) NEAR = NULL;
 
-/* The signal would end this process. */
+/* Whether the signal would end this process. */
 static bool is_deadly(int number)
 {
-	struct { /* the kernel's struct sigaction, of which one field is asked */
+	struct { /* the kernel's struct sigaction, of which we read one field */
 		void (*handler)(int);
 		uint64_t rest[4];
 	} action = {SIG_IGN, {0}};
@@ -45,8 +45,8 @@ static bool is_deadly(int number)
 }
 
 /*
- * So ends a Python in which nobody caught Ctrl-C's KeyboardInterrupt, and a program that has tidied
- * up after SIGTERM: the default action is back in force, and no destructor runs.
+ * By this call ends a Python after Ctrl-C's KeyboardInterrupt, or a program that has tidied up
+ * after SIGTERM: the default action is back in force, and no destructor runs.
  */
 HOOK_EXPORT int kill(pid_t pid, int number)
 {
@@ -56,7 +56,7 @@ HOOK_EXPORT int kill(pid_t pid, int number)
 	return real.kill(pid, number);
 }
 
-/* What glibc's pthread_atfork() calls. Weak: musl, under which none of this runs, has it not. */
+/* glibc's pthread_atfork() calls this. Weak, since musl, where none of this runs, lacks it. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 			     void *library) __attribute__((weak));
 extern void *const __dso_handle HIDDEN;
@@ -65,7 +65,7 @@ static void forked(void)
 {
 	activate_forked();
 	module_forked();
-	lookup_closing = 0; /* the threads that did are not here */
+	lookup_closing = 0; /* the threads that were closing do not exist here */
 	thread_self = NULL;
 }
 
@@ -78,7 +78,7 @@ void hook_process(bool (*has)(void), void (*ends)(void))
 				  (void *)&__dso_handle);
 }
 
-/* dlopen() is not wrapped, since it depends on its caller, for $ORIGIN and the like. */
+/* Only dlclose() is wrapped here: dlopen() depends on its caller, for $ORIGIN and the like. */
 HOOK_EXPORT int dlclose(void *handle)
 {
 	int result;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * real.c - the real functions, and what stands in for them before our constructor has run.
+ * real.c - the real functions, and their substitutes before our constructor has run.
  *
- * Allocators and other libraries' constructors come first and call open, read and close. A lookup
+ * Allocators and other libraries' constructors run first, and call open, read and close. A lookup
  * there can deadlock (it may allocate inside the allocator's own start), so those rows do their
- * work by the system call; only what has none, stdio, is looked up early.
+ * work by the system call; only functions without one, stdio's, are looked up early.
  */
 #include "hooks/hook.h"
 
@@ -26,7 +26,7 @@ static void *find_moved(const char *name);
 #define EARLY_STRIP(...)      __VA_ARGS__
 #define EARLY_JOIN(nr, ...)   (nr, __VA_ARGS__)
 
-/* Rows with a system call return integers; the cast is for those without, which never use it. */
+/* Rows with a system call return integers; the cast only lets the other rows compile. */
 #define EARLY(nr, type, name, params, args)                                                        \
 	static type early_##name params                                                            \
 	{                                                                                          \
@@ -45,7 +45,7 @@ static void *find_moved(const char *name);
 #undef HOOK_BY_HAND
 #undef HOOK_VARIADIC
 
-/* The mode may be missing; then the kernel ignores what we read in its place. */
+/* The mode may be missing; the kernel then ignores what we read in its place. */
 #define EARLY_OPEN(nr, name, params, folder, ...)                                                  \
 	static int early_##name params                                                             \
 	{                                                                                          \
@@ -95,7 +95,7 @@ EARLY_SCAN(fscanf, vfscanf)
 EARLY_SCAN(__isoc99_fscanf, __isoc99_vfscanf)
 EARLY_SCAN(__isoc23_fscanf, __isoc23_vfscanf)
 
-/* libc may lack the function for good although the kernel has it. */
+/* libc may never have the function although the kernel has the call. */
 static int early_epoll_pwait2(int epoll, struct epoll_event *events, int count,
 			      const struct timespec *timeout, const sigset_t *mask)
 {
@@ -114,7 +114,7 @@ static void *early_mremap(void *address, size_t size, size_t new_size, int flags
 	return (void *)hook_syscall_raw(SYS_mremap, address, size, new_size, flags, new_address);
 }
 
-/* On a stack of its own, so that the child does not return to this one. */
+/* The child runs on a stack of its own, so that it does not return to this one. */
 static int early_clone(int (*start)(void *), void *stack, int flags, void *argument, ...)
 {
 	void *more[3];
@@ -147,7 +147,7 @@ struct real real = {
 #undef HOOK_VARIADIC
 };
 
-/* syscall.S jumps through them. */
+/* syscall.S jumps through these two fields. */
 static_assert(offsetof(struct real, syscall) == 0 && offsetof(struct real, vfork) == 8 &&
 		      offsetof(struct real, clone) == 16,
 	      "the first rows of hooks.def");
@@ -158,7 +158,7 @@ static_assert(offsetof(struct real, syscall) == 0 && offsetof(struct real, vfork
 #define COND_VERSION "GLIBC_2.17"
 #endif
 
-/* In the order of struct real. */
+/* Names in the order of struct real. */
 static const char names[] =
 #define HOOK(family, nr, type, name, params, args) #name "\0"
 #define HOOK_BY_HAND(nr, type, name, params, args) #name "\0"
@@ -171,13 +171,13 @@ static const char names[] =
 static_assert(sizeof(struct real) == HOOK_ID_MAX * sizeof(void *), "an array of functions");
 
 /*
- * Where the name alone is not enough. A version: libc has older ones that take other arguments, and
- * up to glibc 2.35 dlsym(RTLD_NEXT) finds the oldest. A release: earlier ones have no such name,
- * and a lookup that fails allocates.
+ * Functions that cannot be looked up by name alone. With a version: libc has older ones that take
+ * other arguments, and up to glibc 2.35 dlsym(RTLD_NEXT) finds the oldest. With a release: earlier
+ * ones lack the name, and a failed lookup allocates.
  */
 static const struct exception {
 	char version[12];
-	uint8_t since_minor;	/* of glibc 2 */
+	uint8_t since_minor;	/* minor release of glibc 2 that brought it */
 } exceptions[] = {
 	[1] = {.version = COND_VERSION},
 	[2] = {.version = "GLIBC_2.34", .since_minor = 34},
@@ -201,7 +201,7 @@ static const uint8_t exception_of[HOOK_ID_MAX] = {
 	[HOOK_ID_close_range] = 7,	  [HOOK_ID_closefrom] = 7,
 };
 
-/* Not in musl, whose loader ends a program that preloads something with a missing reference. */
+/* Weak: musl lacks them, and its loader ends a program whose preload misses a reference. */
 #pragma weak dlvsym
 #pragma weak gnu_get_libc_version
 
@@ -232,7 +232,8 @@ static void *find(const char *name, const struct exception *exception, int minor
 	if (exception->version[0] && dlvsym)
 		return dlvsym(RTLD_NEXT, name, exception->version);
 	found = next_function(scope, name);
-	/* Other libraries of an older glibc: on the first call. A failed lookup allocates. */
+	/* With an older glibc, other libraries are searched at the first call. Failed lookups
+	 * allocate. */
 	if (found || (scope->count && minor < 34))
 		return found;
 	return lookup_real(RTLD_NEXT, name);
@@ -245,16 +246,17 @@ static long absent(void)
 }
 
 /*
- * Before glibc 2.34 sem_wait() and the like were libpthread's, aio_read() librt's and dlclose()
- * libdl's. A program that starts without them may load a plug-in that brings them: the plug-in's
- * calls come to us, and its library is there to be asked.
+ * Before glibc 2.34, sem_wait() and the like were in libpthread, aio_read() in librt and dlclose()
+ * in libdl. A program may start without these and load a plug-in that brings them: the plug-in's
+ * calls come to us, and by then its library can be asked.
  */
 static void *find_moved(const char *name)
 {
 	static const char *const libraries[] = {"libpthread.so.0", "librt.so.1", "libdl.so.2"};
 	void *found = NULL;
 
-	/* Not closed again: dlclose() may be what is looked for, and they stay loaded anyway. */
+	/* The library stays open: dlclose() may be what is looked for, and it stays loaded
+	 * anyway. */
 	for (size_t i = 0; !found && i < sizeof(libraries) / sizeof(libraries[0]); i++) {
 		void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
 
@@ -265,8 +267,8 @@ static void *find_moved(const char *name)
 }
 
 /*
- * All names but the exceptions are in glibc 2.34: no lookup fails there. With older ones a few may,
- * with musl many do, nobody calls those, and the message of the last one is not the program's.
+ * In glibc 2.34 all names but the exceptions exist, so no lookup fails. With older releases a few
+ * fail, with musl many: nobody calls those, and their dlerror() is cleared.
  */
 void real_resolve(void)
 {

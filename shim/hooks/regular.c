@@ -29,8 +29,8 @@
 #define BEGIN_FCLOSE	 hook_close_begin(&span, FILE_FD(file))
 #define END_FCLOSE	 span_end(&span, 0, result != 0)
 /*
- * What libc closes out of sight: the number may come back by a way that we do not see, either. A
- * DIR begins with it.
+ * libc closes these descriptors out of our sight, and may reopen the number unseen. A DIR begins
+ * with its descriptor.
  */
 #define BEGIN_PCLOSE	 (fd_forget(FILE_FD(file)), false)
 #define END_PCLOSE	 (void)span
@@ -62,7 +62,7 @@
 #define BEGIN_READDIR	 hook_ask_begin(&span)
 #define END_READDIR	 span_end(&span, 0, false)
 
-/* Waits with a limit, and JOIN_ without one: by what is waited for. */
+/* Ends of waits with a limit, and of JOIN_ ones without, by what the wait is for. */
 #define BEGIN_SLEEP	 hook_wait_begin(&span)
 #define END_SLEEP	 hook_wait_end(&span, WAIT_ASLEEP)
 #define BEGIN_POLL	 hook_wait_begin(&span)
@@ -88,13 +88,13 @@
 #define BEGIN_FILE_LOCK	 hook_wait_begin(&span)
 #define END_FILE_LOCK	 hook_file_lock_end(&span, fd)
 
-/* Whether a mode reads at all; "r+" and "w+" both do. */
+/* The flags of a mode: whether it reads at all, as "r+" and "w+" both do. */
 static int fopen_flags(const char *mode)
 {
 	return mode[0] == 'r' || strchr(mode, '+') ? O_RDONLY : O_WRONLY;
 }
 
-/* Apart, so that a process that does not record jumps on to the real call without a frame. */
+/* The recording part is a function of its own, so that otherwise the real call needs no frame. */
 #define HOOK_ENTRY(type, hook_name, params, args, recorded)                                        \
 	HOOK_EXPORT OFTEN type hook_name params                                                    \
 	{                                                                                          \
@@ -116,7 +116,7 @@ static int fopen_flags(const char *mode)
 		return result;                                                                     \
 	}
 
-/* Its call at the end, of what is not quick, spares the quick way the saving of its arguments. */
+/* The slow way is a call at the end, so that the quick way need not save its arguments. */
 #define HOOK_QUICK(family, type, hook_name, params, args)                                          \
 	HOOK_USUAL(family, type, hook_name, params, args)                                          \
 	HOOK_EXPORT OFTEN type hook_name params                                                    \
@@ -131,7 +131,7 @@ static int fopen_flags(const char *mode)
 		return (type)quick_end(&quick, real.hook_name args, #hook_name);                   \
 	}
 
-/* `timed`: the thread of the call's span, or NULL. */
+/* `timed`: the thread whose span the call has, or NULL. */
 static inline void learn(struct thread *timed, int fd, mode_t mode)
 {
 	const enum fd_kind kind = fd_learn(fd, mode);
@@ -142,7 +142,7 @@ static inline void learn(struct thread *timed, int fd, mode_t mode)
 		tally_take_back(fd);
 }
 
-/* Not only in a load: it also tells what the descriptor is. */
+/* Works outside loads, too, since it also tells the descriptor's kind. */
 #define HOOK_FSTAT(family, type, hook_name, params, args)                                          \
 	static OFTEN __attribute__((noinline)) type learned_##hook_name params                     \
 	{                                                                                          \
@@ -164,7 +164,7 @@ static inline void learn(struct thread *timed, int fd, mode_t mode)
 #define HOOK_READ(family, ...)	HOOK_QUICK(family, __VA_ARGS__)
 #define HOOK_CLOSE(family, ...) OFTEN HOOK_PLAIN(family, __VA_ARGS__)
 
-/* A family that has no WAY_ goes the plain one: what is looked for is the second argument. */
+/* Selects the second argument: that of WAY_ if the family has one, else the plain way. */
 #define WAY_READ , HOOK_READ
 #define WAY_CLOSE , HOOK_CLOSE
 #define WAY_FSTAT , HOOK_FSTAT
@@ -174,7 +174,7 @@ static inline void learn(struct thread *timed, int fd, mode_t mode)
 	WAY(WAY_##family, HOOK_PLAIN)(family, type, hook_name, params, args)
 #define HOOK_BY_HAND(nr, type, hook_name, params, args)
 #define HOOK_VARIADIC(nr, type, hook_name, params, args)
-/* Not in every libc header. */
+/* Declares functions that some libc headers lack. */
 #define HOOK_DECLARE(type, name, params) type name params;
 HOOK_DECLARE(int, __open_2, (const char *, int))
 HOOK_DECLARE(int, __open64_2, (const char *, int))

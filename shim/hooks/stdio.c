@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stdio.c - streams: what their calls made the kernel deliver, and wrappers that need more than a
- * row.
+ * stdio.c - streams: the bytes that their calls made the kernel deliver, and wrappers that need
+ * more than a row.
  *
  * Bytes are those of the read(2)s that libc makes out of our sight, so that a stream adds up to
- * what a descriptor would: a refill counts when it happens, and taking from the buffer not again.
- * Where libc keeps track of the descriptor's offset the difference is exact; before the first seek
- * it does not, and then it is what the program took plus what the buffer grew by.
+ * what a descriptor would: a refill counts when it happens, and taking from the buffer does not
+ * count again. Where libc keeps track of the descriptor's offset the difference is exact; before
+ * the first seek it does not, and the bytes are those that the program took plus the buffer's
+ * growth.
  *
  * Not counted: refills inside fgetc() and getc(), which are not wrapped (a program built with
- * optimised getc_unlocked() is: it calls __uflow), in wide streams, and of a seek past the end.
- * Counted short: NULs in a last line without a newline, and a fscanf() that refills twice.
+ * optimised getc_unlocked() is: it calls __uflow), refills in wide streams, and those of a seek
+ * past the end. Counted short: NULs in a last line without a newline, and a fscanf() that refills
+ * twice.
  */
 #include "hooks/hook.h"
 
@@ -19,12 +21,12 @@
 
 #include "record/quick.h"
 
-/* glibc's libio.h, which it does not install. */
+/* Flags from glibc's libio.h, which it does not install. */
 #define STREAM_EOF_SEEN	  0x0010
 #define STREAM_IN_BACKUP  0x0100
 #define STREAM_PUTTING	  0x0800
 
-/* Also what lies behind characters that were pushed back. */
+/* Bytes in the buffer, including those behind characters that were pushed back. */
 static size_t buffered(const FILE *file)
 {
 	size_t bytes = (size_t)(file->_IO_read_end - file->_IO_read_ptr);
@@ -39,7 +41,7 @@ static inline void note_stream(struct hook_stream *stream, FILE *file)
 	stream->file = file;
 	stream->at = file->_IO_read_ptr;
 	stream->end = file->_IO_read_end;
-	/* Unwritten output moves the offset, too. */
+	/* The offset does not serve while there is unwritten output, which moves it, too. */
 	stream->offset = file->_flags & STREAM_PUTTING ? -1 : file->_offset;
 	stream->buffered_bytes = buffered(file);
 }
@@ -63,7 +65,7 @@ uint64_t hook_stream_bytes(const struct hook_stream *stream, size_t taken_bytes)
 	return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-/* Up to the newline that ended it, over any NULs; what lies behind the text is older. */
+/* The line ends at its newline, over any NULs; the buffer behind its text holds older bytes. */
 uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *line, int size)
 {
 	const char *newline;
@@ -76,7 +78,7 @@ uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *li
 	return hook_stream_bytes(stream, newline ? (size_t)(newline - line) + 1 : (size_t)size - 1);
 }
 
-/* libc reads the block around the place unless the buffer has it; it knows the offset then. */
+/* libc reads the block around the place unless the buffer has it; it then knows the offset. */
 uint64_t hook_stream_seek_bytes(const struct hook_stream *stream)
 {
 	const FILE *file = stream->file;
@@ -86,7 +88,7 @@ uint64_t hook_stream_seek_bytes(const struct hook_stream *stream)
 	return (uint64_t)(file->_IO_read_end - file->_IO_read_base);
 }
 
-/* It does not say how much it took: a place that moved back, or another end, is a new buffer. */
+/* The bytes taken are unknown here: if the position moved back or the end changed, all is new. */
 uint64_t hook_stream_scan_bytes(const struct hook_stream *stream)
 {
 	const FILE *file = stream->file;
@@ -115,8 +117,8 @@ HOOK_EXPORT void rewind(FILE *file)
 }
 
 /*
- * Elements of one byte, because the real function says nothing of a last one that is there in part;
- * it multiplies the two itself and divides again, as is done here.
+ * Elements are read as single bytes, because the real function does not report a last partial
+ * element; it multiplies and divides the same way.
  */
 #define DEFINE_FREAD(hook_name, params, all, single)                                               \
 	static __attribute__((noinline)) size_t recorded_##hook_name params                        \

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait.c - what a wait was for, found when it is over; the waits are rows of hooks.def, but for
- * the one whose stand-in is not a row's.
+ * wait.c - find what a wait was for, when it is over. The waits are rows of hooks.def, except one
+ * whose stand-in no row describes.
  *
- * What the caller passed is looked at only where the kernel has read it.
+ * The caller's arguments are looked at only where the kernel has read them.
  */
 #include "hooks/hook.h"
 
 #include <errno.h>
 
-/* Of a wait that counted: else the span has no time, and its thread may be another process's. */
+/* Whether the wait counted: else the span has no time, and maybe another process's thread. */
 static bool end_span(struct span *span)
 {
 	span_end(span, 0, false); /* a timeout is no failure */
@@ -34,7 +34,7 @@ void hook_file_lock_end(struct span *span, int fd)
 		waits_add_lock(span->thread, fd, span->own_ns);
 }
 
-/* The first that is ready, else the first that was asked for: a limit has passed. -1: none. */
+/* The wait was for the first descriptor that is ready or, at its limit, the first of all; or -1. */
 void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, int result)
 {
 	int fd = -1;
@@ -61,7 +61,7 @@ void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, in
 		waits_add_fd(span->thread, fd, span->own_ns, 0);
 }
 
-/* What was asked for is gone once a limit has passed. */
+/* Descriptors that were asked for are lost once the limit has passed. */
 void hook_select_end(struct span *span, int count, const fd_set *const sets[3], int result)
 {
 	if (!end_span(span))
@@ -78,8 +78,8 @@ void hook_select_end(struct span *span, int count, const fd_set *const sets[3], 
 }
 
 /*
- * What a program keeps beside a descriptor is mostly its number, in the low half: Python leaves
- * what it finds in the other.
+ * A program mostly keeps the descriptor's number in the low half of its data; Python leaves the
+ * other half undefined.
  */
 void hook_epoll_end(struct span *span, const struct epoll_event *events, int result)
 {
@@ -92,8 +92,8 @@ void hook_epoll_end(struct span *span, const struct epoll_event *events, int res
 }
 
 /*
- * As glibc 2.21 and later keep it where a word has 64 bits: the count, then 0 or 128 for one that
- * is private or shared between processes. What has neither is laid out in a way that is not known.
+ * The layout in glibc 2.21 and later, with words of 64 bits: the count, then 0 for a private
+ * semaphore or 128 for one shared between processes. Other values mean an unknown layout.
  */
 struct semaphore {
 	uint64_t data;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * branch.h - for assembly: tells the linker that every place where an indirect branch may land says
- * so (endbr64, bti c), as the compiler does for C. One file that does not would take the protection
- * from the whole library; where shadow stacks are enforced it could not even be loaded.
+ * branch.h - for assembly: tells the linker that every target of an indirect branch is marked
+ * (endbr64, bti c), as the compiler does for C. One file without this would take the protection
+ * from the whole library; where shadow stacks are enforced, the library could not even be loaded.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 	.pushsection .note.gnu.property, "a"
 	.balign 8
 	.long 4			/* bytes of the name */
-	.long 16		/* of what follows it */
+	.long 16		/* bytes of what follows the name */
 	.long 5			/* NT_GNU_PROPERTY_TYPE_0 */
 	.asciz "GNU"
 	.long 0xc0000000	/* GNU_PROPERTY_AARCH64_FEATURE_1_AND */

@@ -9,9 +9,8 @@
 #include "slots/wrap.h"
 
 /*
- * From dl.S: this process records, and the handle is a real one. The answer is the host's, errno
- * and dlerror() too, but that a function of ours stands before some: a decoder is answered with its
- * wrapper.
+ * dl.S calls this in a process that records, with a real handle. The answer is the host's, and so
+ * are errno and dlerror(), except that a decoder is answered with its wrapper.
  */
 void *dl_lookup(void *handle, const char *name);
 void *dl_lookup(void *handle, const char *name)

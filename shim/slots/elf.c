@@ -70,7 +70,7 @@ static void take_gnu_hash(struct elf_module *module, uintptr_t at)
 		return;
 	bucket_count = table[0];
 	bloom_count = table[2];
-	/* The bloom filter is indexed by masking. */
+	/* The bloom filter's size must be a power of 2, since it is indexed by masking. */
 	if (!bucket_count || !bloom_count || (bloom_count & (bloom_count - 1)) ||
 	    bloom_count > (room - 4) / words || bucket_count > room - 4 - bloom_count * words ||
 	    table[1] > module->symbol_limit)
@@ -88,7 +88,7 @@ static void take_gnu_hash(struct elf_module *module, uintptr_t at)
 		module->chain_limit = table[1] + (uint32_t)room;
 }
 
-/* All we need of it is the number of chains, which is the number of symbols. */
+/* Of the old hash table we need only the number of chains, which is the number of symbols. */
 static void take_hash(struct elf_module *module, uintptr_t at)
 {
 	const uint32_t *table = (const uint32_t *)at;
@@ -142,13 +142,13 @@ static void take_versions(struct elf_module *module, uintptr_t at)
 	module->version_limit = room < module->symbol_limit ? (uint32_t)room : module->symbol_limit;
 }
 
-/* Entries whose tags are DT_NUM or above. */
+/* Values of dynamic entries whose tags are DT_NUM or above. */
 struct more {
 	ElfW(Addr) gnu_hash, versions, relative_count;
 	bool filters;
 };
 
-/* The values of the entries that matter. */
+/* Reads the values of the entries that matter. */
 static bool read_dynamic(const struct elf_module *module, ElfW(Addr) values[DT_NUM],
 			 uint64_t *ret_seen, struct more *ret_more)
 {
@@ -174,8 +174,8 @@ static bool read_dynamic(const struct elf_module *module, ElfW(Addr) values[DT_N
 }
 
 /*
- * In the hash table of a module that exports nothing, linkers give the first symbol as the first
- * export. Where the imports end then follows from the relocations.
+ * For a module that exports nothing, linkers write the first symbol as the hash table's first
+ * export. The relocations then tell where its imports end.
  */
 static void mend_import_limit(struct elf_module *module)
 {
@@ -217,7 +217,7 @@ int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) * heade
 	module->symbols = (const ElfW(Sym) *)pointer_in(module, values[DT_SYMTAB]);
 	room = room_for(module, (uintptr_t)module->symbols, sizeof(ElfW(Sym)), sizeof(ElfW(Addr)));
 	module->symbol_limit = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
-	/* Every name ends within it if it ends in a zero, as it must. */
+	/* If the string table ends in a zero, as it must, every name ends within it. */
 	while (module->strings_bytes && module->strings[module->strings_bytes - 1])
 		module->strings_bytes--;
 	if (!module->strings_bytes || !module->symbol_limit)
@@ -263,7 +263,7 @@ static bool is_called(const struct elf_module *module, uint32_t symbol, const ch
 	return own && strcmp(own, name) == 0;
 }
 
-/* The first symbol of the chain that this hash is in, or 0. */
+/* The first symbol in this hash's chain, or 0. */
 static uint32_t chain_of(const struct elf_module *module, uint32_t hash)
 {
 	const uint32_t bits = 8 * sizeof(ElfW(Addr));
@@ -276,7 +276,7 @@ static uint32_t chain_of(const struct elf_module *module, uint32_t hash)
 	return symbol < module->import_limit || symbol >= module->chain_limit ? 0 : symbol;
 }
 
-/* The one behind it, or 0: it was the last. */
+/* The next symbol in the chain; 0: there is none. */
 static uint32_t next_in_chain(const struct elf_module *module, uint32_t symbol)
 {
 	if (module->chains[symbol - module->import_limit] & 1 || symbol + 1 >= module->chain_limit)
@@ -284,7 +284,7 @@ static uint32_t next_in_chain(const struct elf_module *module, uint32_t symbol)
 	return symbol + 1;
 }
 
-/* The first of this name from `symbol` on in its chain, or 0. */
+/* The first symbol with this name, from `symbol` on in its chain; or 0. */
 static uint32_t find_hashed(const struct elf_module *module, uint32_t symbol, const char *name,
 			    uint32_t hash)
 {
@@ -309,7 +309,7 @@ void *elf_function(const struct elf_module *module, const char *name, uint32_t h
 	uint32_t symbol = elf_find(module, name, hash);
 	uintptr_t address;
 
-	/* Not an indirect function: that would be its resolver. */
+	/* An indirect function is left out, since its address is its resolver's. */
 	if (!symbol || elf_is_import(module, symbol) ||
 	    (module->symbols[symbol].st_info & 15) != STT_FUNC)
 		return NULL;
@@ -342,8 +342,8 @@ int elf_export(const struct elf_module *module, const char *name, uint32_t hash,
 		return first ? -ENOSYS : 0;
 	found = &module->symbols[symbol];
 	address = module->base + found->st_value;
-	/* A function that is defined here: no data, and no STT_GNU_IFUNC, which has to be called.
-	 */
+	/* Only a function that is defined here serves: no data, and no STT_GNU_IFUNC, which has to
+	 * be called. */
 	if ((ELF64_ST_BIND(found->st_info) != STB_GLOBAL &&
 	     ELF64_ST_BIND(found->st_info) != STB_WEAK) ||
 	    ELF64_ST_TYPE(found->st_info) != STT_FUNC || found->st_shndx == SHN_UNDEF ||

@@ -2,8 +2,8 @@
 /*
  * elf.h - reads a loaded module: its symbols, and the slots through which it calls other modules.
  *
- * Only memory that the module's own program headers call readable is read. A table that lies
- * elsewhere is treated as missing, and a module that makes no sense as one without symbols.
+ * Only memory that the module's own program headers call readable is read. A table elsewhere is
+ * treated as missing, and a module that makes no sense as one without symbols.
  */
 #pragma once
 
@@ -17,10 +17,10 @@
 struct elf_relocs {
 	uintptr_t address;
 	size_t count;
-	size_t relative_count; /* so many of the first name no symbol */
+	size_t relative_count; /* relocations at the beginning that name no symbol */
 	size_t entry_bytes;
 	bool has_addend;
-	bool jump;		/* the table of lazily bound slots */
+	bool jump;		/* this is the table of lazily bound slots */
 };
 
 struct elf_module {
@@ -29,19 +29,19 @@ struct elf_module {
 	size_t header_count;
 
 	const ElfW(Sym) *symbols;
-	uint32_t symbol_limit; /* the table ends here or before: no memory is left above */
-	uint32_t import_limit; /* imports lie below it; a few of them only elf_find() finds */
+	uint32_t symbol_limit; /* symbols end here or before: no memory follows */
+	uint32_t import_limit; /* imports lie below it, except a few that only elf_find() finds */
 	const char *strings;
 	size_t strings_bytes;
 	const char *soname;	/* or NULL */
-	const uint16_t *versions; /* of the symbols below version_limit; NULL: they have none */
+	const uint16_t *versions; /* versions of symbols below version_limit; NULL: none */
 	uint32_t version_limit;
-	bool filters; /* DT_FILTER: ld.so searches another module instead */
+	bool filters; /* DT_FILTER: ld.so searches another module instead of it */
 
-	const uint32_t *buckets; /* of the GNU hash; NULL: look through all symbols */
+	const uint32_t *buckets; /* buckets of the GNU hash; NULL: search all symbols */
 	uint32_t bucket_count;
 	const uint32_t *chains;
-	uint32_t chain_limit;	/* symbol numbers that `chains` covers: [import_limit, this) */
+	uint32_t chain_limit;	/* `chains` covers symbols [import_limit, chain_limit) */
 	const ElfW(Addr) *bloom;
 	uint32_t bloom_count;
 	uint32_t bloom_shift;
@@ -49,30 +49,30 @@ struct elf_module {
 	struct elf_relocs relocs[ELF_RELOC_TABLES];
 };
 
-/* A place that holds the address of symbol number `symbol`. */
+/* A slot: a place that holds the address of symbol number `symbol`. */
 struct elf_slot {
 	uintptr_t address;
 	uint32_t symbol;
-	uint32_t number;	/* in its table */
-	bool jump;		/* may be bound lazily */
+	uint32_t number;	/* number in its table */
+	bool jump;		/* it may be bound lazily */
 };
 
 #define ELF_MASK_WORDS 16
 
-/* All zero but for what elf_want() adds. Symbols that nobody wants may come too, a few. */
+/* All zero, then changed by elf_want(). A few symbols that nobody wants may come, too. */
 struct elf_cursor {
 	uint64_t mask[ELF_MASK_WORDS];
 	size_t table;
 	size_t at;
 };
 
-/* 0, or -ENOEXEC: it has no symbols that can be read. */
+/* 0, or -ENOEXEC: the module has no symbols that can be read. */
 int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) *headers, size_t count);
 
-/* [address, address + size) lies within one loadable part that has all of `flags` (PF_R...). */
+/* Whether [address, address + size) lies in one loadable part with all of `flags` (PF_R...). */
 bool elf_covers(const struct elf_module *module, uintptr_t address, size_t size, uint32_t flags);
 
-/* Within the module, terminated. NULL: there is no such symbol. */
+/* A name in the module, ended by a zero. NULL: there is no such symbol. */
 static inline const char *elf_name(const struct elf_module *module, uint32_t symbol)
 {
 	size_t at;
@@ -83,7 +83,7 @@ static inline const char *elf_name(const struct elf_module *module, uint32_t sym
 	return at < module->strings_bytes ? module->strings + at : NULL;
 }
 
-/* The module uses this symbol and does not define it. */
+/* Whether the module uses this symbol and does not define it. */
 static inline bool elf_is_import(const struct elf_module *module, uint32_t symbol)
 {
 	return symbol < module->symbol_limit && module->symbols[symbol].st_shndx == SHN_UNDEF;
@@ -92,15 +92,15 @@ static inline bool elf_is_import(const struct elf_module *module, uint32_t symbo
 /* The hash that elf_find() wants. */
 uint32_t elf_hash(const char *name);
 
-/* The number of the symbol of this name, which may be an import; 0: there is none. */
+/* The number of the symbol with this name, maybe an import's; 0: there is none. */
 uint32_t elf_find(const struct elf_module *module, const char *name, uint32_t hash);
 
-/* The address of a function that the module defines and exports, or NULL. */
+/* The function that the module defines and exports, or NULL. */
 void *elf_function(const struct elf_module *module, const char *name, uint32_t hash);
 
 /*
- * What dlsym() would find in this module: its function in the default version. 1; 0: it has none;
- * -ENOSYS: only dlsym() can tell.
+ * Finds what dlsym() would find in this module: a function in its default version. 1; 0: there is
+ * none; -ENOSYS: only dlsym() can tell.
  */
 int elf_export(const struct elf_module *module, const char *name, uint32_t hash,
 	       void **ret_function);
@@ -110,6 +110,6 @@ static inline void elf_want(struct elf_cursor *cursor, uint32_t symbol)
 	cursor->mask[symbol / 64 % ELF_MASK_WORDS] |= UINT64_C(1) << symbol % 64;
 }
 
-/* False: there are no more. */
+/* False: there are no more slots. */
 bool elf_next_slot(const struct elf_module *module, struct elf_cursor *cursor,
 		   struct elf_slot *slot);

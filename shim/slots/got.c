@@ -39,18 +39,18 @@
 static_assert(WRAP_ROW_MAX <= UINT8_MAX, "a row is a byte");
 
 static struct {
-	const struct module_table *table; /* being swept */
-	bool stuck;                       /* ld.so's lock was taken when this process was forked */
+	const struct module_table *table; /* the table that is being swept */
+	bool stuck;                       /* ld.so's lock was held when this process was forked */
 	bool pending;
 	bool sealed_noted;
 	_Atomic uint32_t closes; /* lookup_closes when the last sweep began */
-	uint32_t lost_count;     /* pool_lost_count() when it was last looked for them */
-	uint32_t lost_looks;     /* since then */
+	uint32_t lost_count;     /* pool_lost_count() at the last look for lost calls */
+	uint32_t lost_looks;     /* looks since lost_count changed */
 	uintptr_t page_bytes;
-	uintptr_t open_page;	 /* a read-only one that we have made writable; 0: none */
+	uintptr_t open_page;	 /* read-only page that we have made writable; 0: none */
 } got;
 
-/* A symbol of a module, and the row of its name. */
+/* A symbol of a module, and the row for its name. */
 struct wanted {
 	uint32_t symbol;
 	uint8_t row;
@@ -71,8 +71,8 @@ static void note_module(const char *before, const struct module *module, const c
 }
 
 /*
- * Whether a word can be written to: the kernel tries, by an atomic "or" with zero. 1, 0, or -errno:
- * not known.
+ * Whether a word can be written: the kernel tries, by an atomic "or" with zero. 1, 0, or -errno:
+ * that is not known.
  */
 static int is_writable(uintptr_t address)
 {
@@ -85,8 +85,8 @@ static int is_writable(uintptr_t address)
 }
 
 /*
- * Whether this is the PLT's way to ld.so for relocation `number`: "push number; jmp". Only then may
- * a wrapper call it; other linkers, and aarch64, pass the number in other ways.
+ * Whether this code is the PLT's call of ld.so for relocation `number`: "push number; jmp". Only
+ * then may a wrapper call it; other linkers, and aarch64, pass the number in other ways.
  */
 static bool is_lazy_entry(const struct module *module, const uint8_t *code, uint32_t number)
 {
@@ -105,7 +105,7 @@ static bool is_lazy_entry(const struct module *module, const uint8_t *code, uint
 #endif
 }
 
-/* Whichever loaded module ld.so binds this name to, it will be of the library that we know. */
+/* Whether every loaded module with this name is the library we know, so ld.so can bind no other. */
 static bool is_unmistakable(const struct module_table *table, int row)
 {
 	const struct wrap_row *wanted = &wrap_rows[row];
@@ -142,8 +142,8 @@ static void seal(void)
 }
 
 /*
- * Makes a slot's page writable until seal(), never executable; only that page, since others of
- * RELRO may have been made writable by somebody who goes on writing. False: the slot is left alone.
+ * Makes a slot's page writable until seal(), never executable. Other RELRO pages stay as they are:
+ * somebody may have made them writable who still writes. False: the slot is left alone.
  */
 static bool open_slot(const struct module *module, uintptr_t slot)
 {
@@ -214,8 +214,8 @@ static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 		if (row >= 0)
 			wanted[count++] = (struct wanted){i, (uint8_t)row};
 	}
-	/* Functions that it exports and itself calls through slots, so that others may replace
-	 * them. */
+	/* Functions that the module exports and calls through slots itself, so that others may
+	 * replace them. */
 	for (int i = 0; i < wrap_row_count && count < WRAP_ROW_MAX; i++) {
 		const struct wrap_row *row = &wrap_rows[i];
 		uint32_t symbol;
@@ -229,7 +229,7 @@ static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 	return count;
 }
 
-/* ld.so makes a module's RELRO pages read-only when it is done with its slots. */
+/* Whether ld.so is done with a module's slots: then it makes its RELRO pages read-only. */
 static bool is_relocated(const struct module *module)
 {
 	for (int i = 0; i < module->header_count; i++) {
@@ -269,7 +269,7 @@ static void change_slots(struct module *module)
 	seal();
 }
 
-/* Marked as done only after its slots are: got_knows() looks without the lock. */
+/* The module is marked as done after its slots are, since got_knows() looks without the lock. */
 static void change_module(struct module *module)
 {
 	module->state = MODULE_NEW;
@@ -286,7 +286,7 @@ static bool is_off_limits(const struct module *module)
 	       module->begin == getauxval(AT_SYSINFO_EHDR) || module_in_text(module, libc);
 }
 
-/* Called by dl_iterate_phdr(), so that no module goes away while we look at it. */
+/* dl_iterate_phdr() calls this, so that no module goes away while we look at it. */
 static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct module_table *table = data;
@@ -317,7 +317,7 @@ static void sweep_once(void)
 	table = module_collect();
 	got.table = table;
 	module_iterate(change_one, table);
-	/* Not earlier: in the old list got_knows() would find a module that was closed and loaded
+	/* Set last: in the old list, got_knows() would find a module that was closed and loaded
 	 * anew. */
 	got.closes = closes;
 }
@@ -331,16 +331,15 @@ static void sweep(void)
 	}
 }
 
-/* While a module is being closed, another may already lie in its place. */
+/* Whether the list is valid: while a module is closed, another may already lie in its place. */
 static bool is_listed_for_good(void)
 {
 	return !lookup_closing && got.closes == lookup_closes;
 }
 
 /*
- * A call through a slot that ld.so binds has not returned: it is still under way, or it left by
- * longjmp() and the slot is as ld.so made it. Which of both is not known, so we stop looking after
- * a while.
+ * A call through a lazily bound slot has not returned: it is still under way, or it left by
+ * longjmp() and ld.so has set the slot. Since we cannot know which, we stop looking after a while.
  */
 static bool look_for_lost(void)
 {
@@ -389,7 +388,7 @@ void got_begin(void)
 	}
 }
 
-/* musl has neither it nor other namespaces. */
+/* Weak: musl has neither this function nor other namespaces. */
 #pragma weak dladdr1
 
 void got_sweep_foreign(const void *address)
@@ -400,11 +399,12 @@ void got_sweep_foreign(const void *address)
 	uint32_t count;
 	Dl_info info;
 
-	/* It may be of our own namespace, and not known as somebody closes something just now. */
+	/* Somebody may be closing something just now, so that a module of our namespace is
+	 * unknown. */
 	if (!dladdr1 || module_at(address) ||
 	    !dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
 		return;
-	/* dladdr() takes ld.so's lock, under which others may wait for ours. */
+	/* dladdr() takes ld.so's lock, whose holders may wait for ours, so it comes first. */
 	count = module_find_foreign(map, found);
 	if (!module_lock())
 		return;

@@ -2,9 +2,9 @@
 /*
  * got.h - put wrappers between loaded modules and the libraries that they use.
  *
- * A module calls functions of others through slots of its own, in which ld.so has put the right
- * function for this module, however it was loaded. A slot that leads to a decoder gets the wrapper
- * instance that stands for the very function that was in it.
+ * A module calls functions of others through its slots, in which ld.so has put the right function
+ * for this module, however it was loaded. A slot that leads to a decoder gets the wrapper instance
+ * that stands for the very function that was in it.
  */
 #pragma once
 
@@ -14,16 +14,13 @@
 void got_sweep(void);
 
 /*
- * This process is about to record, for the first time or as a fork of one that does. Called before
- * any other thread can see that, and sweep.
+ * This process is about to record, for the first time or as a fork. Called before any other thread
+ * can see that, and sweep.
  */
 void got_begin(void);
 
-/* Whether `address` lies in a module that got_sweep() is done with. Takes no lock. */
+/* Whether `address` lies in a module that got_sweep() has finished. Takes no lock. */
 bool got_knows(const void *address);
 
-/*
- * `address` lies in no module of our namespace. If it lies in one of another namespace (dlmopen),
- * changes the slots of the modules there.
- */
+/* Changes slots in the namespace (dlmopen) of `address`, which lies in no module of ours. */
 void got_sweep_foreign(const void *address);

@@ -12,18 +12,18 @@ void *(*lookup_answer)(const char *name, void *found);
 volatile uint32_t lookup_closes;
 volatile uint32_t lookup_closing;
 
-/* Not in musl, whose loader ends a program that preloads something with a missing reference. */
+/* Weak: musl lacks it, and its loader ends a program whose preload misses a reference. */
 #pragma weak dlvsym
 
-/* dl.S: ours, whoever's `dlsym` is. */
+/* Our own dlsym() in dl.S, whatever `dlsym` is bound to. */
 extern const char dl_entry[] __attribute__((visibility("hidden")));
 
 struct search {
-	bool passed; /* this library, in the order in which names are looked up */
+	bool passed; /* the search has passed this library */
 	void *found;
 };
 
-/* The first module behind this one that exports it. */
+/* Finds the first module behind this one that exports dlsym(). */
 static int find_exported(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct search *search = data;
@@ -40,8 +40,10 @@ static int find_exported(struct dl_phdr_info *info, size_t size, void *data)
 	return search->found != NULL;
 }
 
-/* The version that glibc's dlsym() has had from the begin: one that it has not would be a failed
- * lookup, which allocates. As of 2.34 it is there for old programs. */
+/*
+ * The version that glibc's dlsym() always has (since 2.34 for old programs): a failed lookup would
+ * allocate.
+ */
 #if defined(__x86_64__)
 #define DLSYM_VERSION "GLIBC_2.2.5"
 #else

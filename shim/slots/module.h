@@ -14,55 +14,55 @@
 enum module_state {
 	MODULE_NEW,
 	MODULE_DONE,
-	MODULE_PENDING, /* ld.so is not done with it, or has not bound all that is of interest */
+	MODULE_PENDING, /* ld.so is not done with it, or has not bound all slots of interest */
 };
 
 struct module {
 	uintptr_t base;
-	uintptr_t begin; /* of all its loadable parts */
+	uintptr_t begin; /* begin of all its loadable parts */
 	uintptr_t end;
-	uintptr_t text_begin; /* of its executable ones */
+	uintptr_t text_begin; /* begin of its executable parts */
 	uintptr_t text_end;
 	const ElfW(Phdr) * headers;
 	uint16_t header_count;
-	uint8_t state; /* enum module_state */
+	uint8_t state; /* an enum module_state */
 	uint8_t try_count;
 	uint32_t name_hash;
-	void **slot; /* one that was changed, or NULL */
+	void **slot; /* a slot that was changed, or NULL */
 };
 
-/* By descending address: nearly the order in which the kernel maps them. */
+/* Modules by descending address, nearly the order in which the kernel maps them. */
 struct module_table {
 	struct module modules[MODULE_MAX];
 	uint32_t count;
 };
 
 /*
- * One thread at a time looks at modules and changes them, and none while a thread is in fork().
- * False after a while: the holder may be a thread of the process that we were forked from.
+ * Only one thread at a time looks at modules and changes them, and none during a fork(). False
+ * after a while: the holder may be a thread of the process that we were forked from.
  */
 bool module_lock(void);
 void module_unlock(void);
 
 /*
- * Around fork(), in the parent. If another thread walks the modules meanwhile, glibc leaves ld.so's
- * lock taken in the child, whose next dlopen() waits for ever. So fork() waits until we are done:
- * microseconds, the first time milliseconds. Also in a process that does not record yet, as another
- * thread may begin to while this one is in fork().
+ * Called around fork(), in the parent. If another thread walked the modules meanwhile, glibc would
+ * leave ld.so's lock held in the child, whose next dlopen() would wait for ever. So fork() waits
+ * until we are done: microseconds, the first time milliseconds. Also in a process that does not
+ * record yet, as another thread may begin to during the fork().
  */
 void module_fork_begins(void);
 void module_fork_ended(void);
 
-/* In the child: no other thread exists here, so no lock is held. */
+/* Called in the child, where no other thread exists, so no lock is held. */
 void module_forked(void);
 
 /*
- * Before the process records, when none of its threads is in here yet. False: it was forked while
- * another thread held ld.so's lock for us, which stays taken for good.
+ * Called before the process records, when none of its threads is in here yet. False: it was forked
+ * while another thread held ld.so's lock for us, which stays held for good.
  */
 bool module_begin(void);
 
-/* With the lock: whether modules came or went since module_collect(). */
+/* With the lock: whether modules came or went after module_collect(). */
 bool module_is_changed(void);
 
 /* With the lock: lists the loaded modules anew. */
@@ -72,34 +72,34 @@ struct module_table *module_collect(void);
 int module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
 /*
- * The same for callers without the lock, which is taken if it can be had. Returns 0 and walks
- * nothing in a process whose ld.so is locked for good.
+ * Does the same without the lock, which is taken if that is possible. Returns 0 and walks nothing
+ * if ld.so is locked for good in this process.
  */
 int module_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
-/* The module that `address` lies in, in any namespace, or NULL. Takes no lock. */
+/* The module at `address`, in any namespace, or NULL. Takes no lock. */
 struct module *module_at(const void *address);
 
-/* Whether module_add_foreign() added it. */
+/* Whether module_add_foreign() added this module. */
 bool module_is_foreign(const struct module *module);
 
 /* This library. */
 const struct module *module_self(void);
 
 /*
- * The modules of another namespace, that of `map`, which dl_iterate_phdr() does not show; none if
- * it is the program's own. `found` has room for MODULE_FOREIGN_MAX. Takes ld.so's lock, so not to
- * be called with ours.
+ * Finds the modules of another namespace, to which `map` belongs: dl_iterate_phdr() does not show
+ * them. None if that is the program's own. `found` has room for MODULE_FOREIGN_MAX. Takes ld.so's
+ * lock, so not to be called with ours.
  */
 uint32_t module_find_foreign(const struct link_map *map, struct module *found);
 
-/* With the lock: makes module_at() find them. Returns those that are new, and how many. */
+/* With the lock: makes module_at() find these modules. Returns the new ones, and how many. */
 struct module *module_add_foreign(const struct module *found, uint32_t *count);
 
-/* With the lock: a module was closed, and it is not known which. */
+/* With the lock: forgets them, since a module was closed, and it is not known which. */
 void module_forget_foreign(void);
 
 bool module_in_text(const struct module *module, const void *address);
 
-/* elf_open() */
+/* calls elf_open() */
 bool module_open(const struct module *module, struct elf_module *elf);

@@ -2,10 +2,10 @@
 /*
  * next.c - the functions that the modules behind this one export.
  *
- * What a program starts with is searched in the order in which ld.so lists it: the program, the
- * preloads, and what they need, breadth first. Where that may not be all (this library came later
- * than libc, there are too many, one is a filter, has no GNU hash, or makes no sense), nothing is
- * said.
+ * ld.so searches the modules that a program starts with in the order in which it lists them: the
+ * program, the preloads, and their dependencies, breadth first. If that may be incomplete (this
+ * library came later than libc, there are too many modules, or one is a filter, has no GNU hash, or
+ * makes no sense), nothing is answered.
  */
 #include "slots/next.h"
 

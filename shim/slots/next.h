@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * next.h - what dlsym(RTLD_NEXT) answers, without asking it for every name: that took most of the
- * constructor's time, in every process of the host's tree.
+ * next.h - the answers of dlsym(RTLD_NEXT), without a call for every name: such calls took most of
+ * the constructor's time, in every process of the host's tree.
  */
 #pragma once
 
@@ -14,11 +14,11 @@
 /* The modules behind this one, in the order in which ld.so searches them. */
 struct next_scope {
 	struct elf_module modules[NEXT_MODULE_MAX];
-	uint32_t count;		/* 0: not known */
+	uint32_t count;		/* 0: the modules are not known */
 };
 
-/* Up to the one that `last` lies in: libc has all names, and what lies behind it is not asked. */
+/* Lists modules up to that of `last`: libc has all names, so no module behind it is asked. */
 void next_open(struct next_scope *scope, const void *last);
 
-/* NULL: ask dlsym(), it may find it. */
+/* NULL: dlsym() may still find it. */
 void *next_function(const struct next_scope *scope, const char *name);

@@ -9,7 +9,7 @@
 
 static bool full_noted;
 static _Atomic bool late_noted;
-static _Atomic uint32_t binding_count, bound_count; /* calls through slots that ld.so is to bind */
+static _Atomic uint32_t binding_count, bound_count; /* calls through lazily bound slots */
 
 bool pool_is_library(const struct elf_module *elf, const struct wrap_row *row)
 {
@@ -36,7 +36,7 @@ static void find_helpers(struct wrap_copy *copy, const struct wrap_library *libr
 			elf_function(&elf, library->helpers[i], elf_hash(library->helpers[i]));
 }
 
-/* A free one, or one whose library is gone; -1: there is none. */
+/* A free instance, or one whose library is gone; -1: there is none. */
 static int free_target(int row)
 {
 	for (int i = 0; i < WRAP_INSTANCE_MAX; i++)
@@ -97,7 +97,7 @@ void *pool_substitute(int row, void *real)
 	int at = find_target(row, real);
 	void *wrapper;
 
-	/* Of no known module: the instance may just now be given to another function. */
+	/* Without a known module, the instance may just now be given to another function. */
 	if (at >= 0 && module_at(real))
 		return wrap_wrapper(row, at);
 	if (module_in_text(module_self(), real))
@@ -141,12 +141,13 @@ void *pool_wrapper_of_slot(int row, void *real, void **slot)
 		struct wrap_target *target = wrap_target(row, i);
 		struct wrap_copy *copy = wrap_copy(wrap_rows[row].set, target);
 
-		/* Calls under way through ld.so still use this instance; the function gets it too,
-		 * unless it has one of its own. */
+		/* The instance still serves calls under way through ld.so; the function takes it
+		 * over, unless it already has one. */
 		if (target->slot != slot || target->real == real || find_target(row, real) >= 0)
 			continue;
 		find_helpers(copy, wrap_rows[row].library, real);
-		/* Loaded since the last sweep, it is in no list yet, and must not count as gone. */
+		/* A library that was loaded after the last sweep is not listed, and must not count
+		 * as gone. */
 		copy->foreign = !module_at(real);
 		__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
 		__atomic_store_n(&target->slot, NULL, __ATOMIC_RELEASE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap.c - find the row of a function's name among the thousands of names that a module imports.
+ * wrap.c - find the row for a function's name among the thousands of names that a module imports.
  *
- * Nearly all of them are of no interest, and their first bytes say so.
+ * Nearly all names are of no interest, and their first bytes tell so.
  */
 #include "slots/wrap.h"
 
@@ -11,13 +11,13 @@
 
 #include "slots/elf.h"
 
-#define PLACE_COUNT 512 /* over twice the rows */
+#define PLACE_COUNT 512 /* more than twice the rows */
 
 struct wrap_row wrap_rows[WRAP_ROW_MAX];
 int wrap_row_count;
 uint64_t wrap_begins[(1 << WRAP_BEGIN_BITS) / 64];
 
-static uint8_t places[PLACE_COUNT]; /* row + 1; 0: free */
+static uint8_t places[PLACE_COUNT]; /* row + 1; 0: the place is free */
 static bool ready;
 
 static_assert(WRAP_ROW_MAX < UINT8_MAX && WRAP_ROW_MAX * 2 < PLACE_COUNT, "it is a small table");

@@ -26,18 +26,18 @@
 #endif
 
 /*
- * The way into another's code: may be changed while it is being read. The fence: that the caller's
- * slot led here says that `real` is set, but a processor may have looked at it before the slot.
+ * The real function, which may change while it is read. The fence of SLOT(): a caller that came
+ * here knows that `real` is set, but a processor may have read `real` before the caller's slot.
  */
 #define REAL(target) __atomic_load_n(&(target)->real, __ATOMIC_ACQUIRE)
-/* Looked at first: with the way to ld.so goes the slot that ld.so changes. */
+/* Read before REAL(): as long as `real` is ld.so's entry, there is a slot that ld.so changes. */
 #define SLOT(target)                                                                               \
 	(__atomic_thread_fence(__ATOMIC_ACQUIRE),                                                  \
 	 __atomic_load_n(&(target)->slot, __ATOMIC_ACQUIRE))
 
 #define STRIP(...) __VA_ARGS__
 
-/* The second argument: BEGIN_x of a family that has one begins with a comma. */
+/* Selects BEGIN_x, which begins with a comma, if a family has it, else the usual one. */
 #define SECOND(first, second, ...) second
 #define BEGIN_OR_USUAL(...)	   SECOND(__VA_ARGS__, )
 
@@ -60,7 +60,7 @@ static struct wrap_copy copies[WRAP_INSTANCE_MAX][ROW_MAX];
 	each(type, name, 6, params, args) each(type, name, 7, params, args)
 static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 
-/* The instances differ in what they stand for only. */
+/* The instances differ only in the real function that they stand for. */
 #define INSTANCE(type, name, number, params, args)                                                 \
 	static type name##_##number params                                                         \
 	{                                                                                          \
@@ -68,8 +68,8 @@ static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 	}
 
 /*
- * Nothing is held across the real call, since it may longjmp or throw. Calls that ld.so is to bind
- * have a copy of their own: what they need would be saved at each call.
+ * Nothing is held across the real call, since it may longjmp or throw. Lazily bound calls have a
+ * copy of their own, so that other calls need not save what those need.
  */
 #define CALL(library_id, family, type, name, params, args, declare, keep, give)                    \
 	static inline __attribute__((always_inline))                                               \
@@ -146,7 +146,7 @@ static const struct wrap_entry entries[ROW_MAX] = {
 #undef WRAP
 };
 
-/* A switch, since a table would be one of pointers. */
+/* This is a switch, since a table would consist of pointers. */
 static void *wrapper(int entry, int instance)
 {
 	switch (entry * WRAP_INSTANCE_MAX + instance) {
