@@ -3,10 +3,9 @@
  * audit.c - patch loader modules at the moment they are imported, and leave no trace.
  *
  * On the audit event `import` of a target the hook does that very import itself, nested: the GIL is
- * held and the module's lock is not taken yet. Then it patches the finished module and the
- * interpreter goes on to find it in sys.modules. Targets that come in without an event (`from .
- * import x`, importlib.import_module) are swept up right after a target, at the next import, and
- * before a fork.
+ * held and the module's lock is not taken yet. Then it patches the finished module, which the
+ * interpreter finds in sys.modules. Targets that are imported without an event (`from . import x`,
+ * importlib.import_module) are found right after a target, at the next import, and before a fork.
  */
 #include "python/audit.h"
 
@@ -32,13 +31,13 @@
 
 typedef int (*audit_function)(const char *event, PyObject *args, void *data);
 
-/* Weak: bound at load time in programs that have it, and no failing lookup in all others. */
+/* Weak: bound at load time in programs that have it, and without a failing lookup elsewhere. */
 extern int PySys_AddAuditHook(audit_function hook, void *data) __attribute__((weak));
 
-/* In builds without the global interpreter lock (3.13t), and in no others. */
+/* Exists only in builds without the global interpreter lock (3.13t). */
 extern int PyUnstable_Module_SetGIL(PyObject *module, void *gil) __attribute__((weak));
 
-/* The lock guards our tables, too. Without it nothing is patched, but a blind run says so. */
+/* Whether a global lock exists; it guards our tables, too. Without it nothing is patched. */
 static bool is_locked(void)
 {
 	return !PyUnstable_Module_SetGIL;
@@ -48,8 +47,8 @@ static struct target {
 	const char *module;
 	void (*patch)(PyObject *module, size_t row);
 	size_t row;
-	atomic_bool seen;	/* something of its package is being imported, or was */
-	atomic_bool done;	/* set before the nested import, so it is the recursion guard too */
+	atomic_bool seen;	/* a module of its package is or was being imported */
+	atomic_bool done;	/* set before the nested import, so that it also stops recursion */
 } targets[] = {
 #define TARGET(name, function, row) {name, function, row, false, false},
 #include "python/targets.def"
@@ -60,20 +59,20 @@ static struct target {
 #define LOADER(id, kind, module, ...) {module, loader_patch, LOADER_##id, false, false},
 #include "python/loaders/loaders.def"
 #undef LOADER
-	{.patch = batch_fn_patch},	/* the user's; NULL if there is none */
+	{.patch = batch_fn_patch},	/* the module that the user names; NULL: none */
 };
 
 #define TARGET_COUNT ARRAY_COUNT(targets)
 
-static uint32_t initials;	/* of the targets, a bit each */
-static atomic_bool seen;	/* any of them */
+static uint32_t initials;	/* first letters of the targets, as bits */
+static atomic_bool seen;	/* `seen` of any target */
 
 static const char *seen_package;
 static int32_t seen_pid;
 
 static void note_seen(const struct target *target)
 {
-	/* The last is the user's own, whatever that is; what serves loaders is none. */
+	/* Not the last target, which is the user's own module, nor one that only serves loaders. */
 	if (target->patch != descriptor_patch && target != &targets[TARGET_COUNT - 1] &&
 	    !seen_package) {
 		seen_package = target->module;
@@ -119,7 +118,7 @@ static RARELY void sweep(void)
 	}
 }
 
-/* Decoders, and the steps of a sample. */
+/* Modules with decoders, and with the steps of a sample. */
 static struct later later[] = {
 #define BOUNDARY(id, module, implied, class, ...)                                                  \
 	{module, implied, boundary_patch, BOUNDARY_##id, (class) == NULL, false},
@@ -143,7 +142,7 @@ static int import_target(struct target *target)
 		return 0;
 	module = py.PyImport_ImportModule(target->module);
 	if (!module) {
-		/* The module's own exception goes on unchanged; a second try patches it. */
+		/* The module's own exception goes on; a second try of the import patches it. */
 		atomic_store(&target->done, false);
 		return -1;
 	}
@@ -160,8 +159,7 @@ static uint32_t initial(const char *name)
 	return c >= 'a' && c <= 'z' ? 1u << (c - 'a') : 0;
 }
 
-/* Whether something of the package of one of the targets was imported by now. Most imports are none
- * of ours: their first letter decides. */
+/* Whether a module in a target's package was imported. Most imports fail at their first letter. */
 static bool note_package(const char *name)
 {
 	size_t length;
@@ -188,7 +186,7 @@ static RARELY int on_import(PyObject *args)
 		py.PyErr_Clear();
 		return 0;
 	}
-	if (!api_is_string(name))	/* anybody may raise an event of that name */
+	if (!api_is_string(name))	/* anybody may raise an event with this name */
 		return 0;
 	later_import(name);
 	text = py.PyUnicode_AsUTF8(name);
@@ -206,10 +204,10 @@ static RARELY int on_import(PyObject *args)
 }
 
 /*
- * The interpreter keeps our hook in memory of the raw allocator of that moment. `-X dev` and
- * PYTHONMALLOC=debug then switch to a debug allocator, which aborts at exit when it is handed that
- * entry. So the entry's address is caught, and just before it is freed an allocator that ignores
- * this one address goes in between.
+ * The interpreter keeps our hook in memory of the current raw allocator. `-X dev` and
+ * PYTHONMALLOC=debug later switch to a debug allocator, which aborts at exit when it is to free
+ * that entry. So we catch the entry's address, and just before it is freed put an allocator in
+ * between that ignores it.
  */
 static struct {
 	struct py_allocator boot;
@@ -280,7 +278,7 @@ void audit_install(void)
 	if (!PySys_AddAuditHook || !api_resolve())
 		return;
 	targets[TARGET_COUNT - 1].module = is_locked() ? batch_fn_module() : NULL;
-	/* A module of the user's may come in any way. */
+	/* The user's module may be imported in any way. */
 	atomic_store(&targets[TARGET_COUNT - 1].seen, targets[TARGET_COUNT - 1].module != NULL);
 	atomic_store(&seen, targets[TARGET_COUNT - 1].module != NULL);
 	for (size_t i = 0; i < TARGET_COUNT; i++)

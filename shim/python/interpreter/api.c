@@ -22,7 +22,7 @@ bool api_resolve(void)
 		return false;
 #include "python/interpreter/api.def"
 	py.interpreter = (void *(*)(void))lookup_real(RTLD_DEFAULT, "PyInterpreterState_Get");
-	if (!py.interpreter)	/* 3.8 */
+	if (!py.interpreter)	/* its name since 3.8 */
 		py.interpreter =
 			(void *(*)(void))lookup_real(RTLD_DEFAULT, "_PyInterpreterState_Get");
 	return py.interpreter;
@@ -54,7 +54,7 @@ void *api_bytearray(PyObject *object, ssize_t size)
 	return py.PyByteArray_AsString(object);
 }
 
-/* NULL where the object does not keep it: its class may have a __setattr__ of its own. */
+/* NULL if the object does not keep the memory: its class may have its own __setattr__. */
 static PyObject *make_memory(PyObject *object, PyObject *name, ssize_t size)
 {
 	OWNED PyObject *bytes = py.PyByteArray_FromStringAndSize(NULL, size), *kept = NULL;

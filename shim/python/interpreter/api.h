@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-typedef struct py_object PyObject;	/* CPython's names, so that the code reads as usual */
+typedef struct py_object PyObject;	/* CPython's names, so that code reads as usual */
 typedef PyObject *(*py_wrapper)(PyObject *self, PyObject *args, PyObject *kwargs);
 
 typedef struct {
@@ -33,14 +33,14 @@ struct api {
 #define X(type, name, params)	type(*name) params;
 #define DATA(type, field, name) type *field;
 #include "python/interpreter/api.def"
-	void *(*interpreter)(void);	/* PyInterpreterState_Get under either of its names */
+	void *(*interpreter)(void);	/* PyInterpreterState_Get under one of its two names */
 } __attribute__((aligned(64)));
 
 extern struct api py;
 
 /*
- * A variable that owns its reference, if it is not NULL: it is given back at the end of the block.
- * Not when the thread is unwound, as Python ends a daemon thread that has no GIL then: hence
+ * Marks a variable that owns its reference, which is released at the end of the block. It is not
+ * when the thread is unwound, as Python ends a daemon thread that does not hold the GIL then: hence
  * -fno-exceptions in meson.build.
  */
 #define OWNED __attribute__((cleanup(api_drop)))
@@ -60,18 +60,18 @@ static inline PyObject *api_take(PyObject **object)
 	return taken;
 }
 
-/* Looks everything up. False: not a CPython that we know; the Python side stays off. */
+/* Looks everything up. False: this is no CPython that we know; the Python side stays off. */
 bool api_resolve(void);
 
-/* Only the main interpreter is patched. */
+/* Whether this is the main interpreter, the only one that is patched. */
 bool api_main_interpreter(void);
 
-/* Of sys.modules, borrowed; NULL: it is not there. */
+/* A module in sys.modules, borrowed; NULL: it is not there. */
 PyObject *api_module(const char *name);
 
 /*
- * Whether this process is a daemon of multiprocessing's: somebody's worker, which never trains and
- * may have no children.
+ * Whether this process is a daemon of multiprocessing's: a worker that never trains and may have no
+ * children.
  */
 bool api_in_daemon(void);
 
@@ -79,55 +79,57 @@ bool api_in_daemon(void);
 PyObject *api_get(PyObject *object, PyObject *name);
 PyObject *api_get_named(PyObject *object, const char *name);
 
-/* PyObject_HasAttrString() prints what a __getattr__ raises, since 3.13. */
+/* Replaces PyObject_HasAttrString(), which since 3.13 prints what a __getattr__ raises. */
 bool api_has(PyObject *object, const char *name);
 
-/* The same of a path, which ends at a '=' or at the end: "part.0.part", a number being an item. */
+/* The attribute at a path, which ends at '=' or its end: "part.0.part"; a number is an item. */
 PyObject *api_get_path(PyObject *object, const char *path);
 
-/* What a tuple has from there on; NULL with an exception. */
+/* A tuple's items from there on; NULL with an exception. */
 PyObject *api_slice(PyObject *tuple, ssize_t from);
 
-/* A name that is asked for again and again: its string is made once, and kept. */
+/* A name that is asked for again and again: its string object is made once, and kept. */
 struct api_name {
 	const char *text;
 	PyObject *string;
 };
 
-/* Borrowed. NULL: no memory, and no exception. */
+/* The string object, borrowed. NULL: no memory, and no exception. */
 PyObject *api_name(struct api_name *name);
 
-/* api_get() of such a name. */
+/* Does api_get() with such a name. */
 PyObject *api_get_again(PyObject *object, struct api_name *name);
 
-/* The attribute as a number, or `otherwise` where it is absent or none. */
+/* The attribute as a number, or `otherwise` if it is absent or none. */
 int64_t api_get_number(PyObject *object, const char *name, int64_t otherwise);
 bool api_get_flag(PyObject *object, const char *name, bool otherwise);
 
-/* Takes `value`, or `otherwise` where it is NULL or has no truth. */
+/* The truth of `value`, or `otherwise` if it is NULL or has none. Takes the reference. */
 bool api_flag(PyObject *value, bool otherwise);
 
-/* What a bytearray of exactly this size holds; NULL for anything else: a class may answer any
- * attribute with something of its own. */
+/*
+ * The contents of a bytearray with exactly this size; NULL for anything else, since a class may
+ * answer any attribute.
+ */
 void *api_bytearray(PyObject *object, ssize_t size);
 
 /*
- * Memory of `size` bytes, zeroed at first, that `object` keeps under that name. NULL: there is
- * none, and `make` is false or it cannot be made.
+ * Memory of `size` bytes, zeroed at first, that `object` keeps under this name. NULL: there is
+ * none, and `make` is false or fails.
  */
 void *api_memory(PyObject *object, struct api_name *name, ssize_t size, bool make);
 
 bool api_is_string(PyObject *object);
 bool api_is_int(PyObject *object);
 
-/* Is the name of its class one of these, which end with NULL? */
+/* Whether the name of its class is one of these, which end with NULL. */
 bool api_is_of_type(PyObject *object, const char *const *names);
 
-/* An __iter__ that returns what it is called of. */
+/* An __iter__ that returns its own object. */
 PyObject *api_itself(PyObject *none, PyObject *args, PyObject *kwargs);
 
-/* Of a call, by name or by place; at < 0: by name only. Borrowed. */
+/* An argument of a call, by name or by place; at < 0: by name only. Borrowed. */
 PyObject *api_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char *name);
 
-/* A Python int, or `otherwise`. */
+/* The value of a Python int, or `otherwise`. */
 int64_t api_number(PyObject *object, int64_t otherwise);

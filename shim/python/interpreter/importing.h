@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * importing.h - whether a thread imports a module: what is decoded meanwhile is the library's own
- * (constants of Cython, archives of modules) and no data.
+ * importing.h - whether a thread imports a module: what is decoded meanwhile belongs to the library
+ * (constants of Cython, archives of modules) and is no data.
  */
 #pragma once
 
@@ -9,5 +9,5 @@
 
 #include "python/interpreter/api.h"
 
-/* In importlib's own module. */
+/* Patches importlib's own module. */
 void importing_patch(PyObject *module, size_t row);

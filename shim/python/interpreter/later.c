@@ -9,8 +9,8 @@ static struct later *later;
 static size_t later_count;
 
 /*
- * Something of it may have come since the last look. Functions of modules are patched in workers
- * only, so that what there is of them may wait for a worker for ever.
+ * Whether a module may have been imported after the last look. Functions of modules are patched in
+ * workers only, so theirs is a variable of its own, which may stay true for ever.
  */
 static atomic_bool later_due HOT_DATA = true, functions_due HOT_DATA = true;
 
@@ -27,7 +27,7 @@ bool later_is_importing(PyObject *module)
 	return spec && api_get_flag(spec, "_initializing", false);
 }
 
-/* Borrowed, or NULL. One that is being initialized may stand for what it implies. */
+/* A module, borrowed, or NULL. An `implied` one that is being initialized may stand for it. */
 static PyObject *find_module(PyObject *modules, const struct later *wanted)
 {
 	PyObject *module = py.PyDict_GetItemString(modules, wanted->module);
@@ -45,7 +45,7 @@ static PyObject *find_module(PyObject *modules, const struct later *wanted)
 	return module;
 }
 
-/* NULL: another interpreter than the main one. */
+/* sys.modules; NULL: this is not the main interpreter. */
 static PyObject *modules_of_main(void)
 {
 	return api_main_interpreter() ? py.PySys_GetObject("modules") : NULL;
@@ -69,7 +69,7 @@ static void look(PyObject *modules, bool functions)
 			missed = true;
 			continue;
 		}
-		if (later_is_importing(module)) {	/* by another thread, say */
+		if (later_is_importing(module)) {	/* it is imported by another thread, say */
 			atomic_store(&later_due, true);
 			continue;
 		}
@@ -87,9 +87,9 @@ void later_load_begin(bool functions)
 	PyObject *modules = modules_of_main();
 	ssize_t count = modules ? py.PyDict_Size(modules) : 0;
 
-	if (count < 0)	/* somebody's own kind of mapping */
+	if (count < 0)	/* sys.modules is another kind of mapping */
 		py.PyErr_Clear();
-	/* Not every import is an event. */
+	/* The number of modules is compared, too, since not every import is an event. */
 	if (!modules ||
 	    likely(!atomic_load(&later_due) && !(functions && atomic_load(&functions_due)) &&
 		   count == atomic_load(&known_count)))
@@ -106,7 +106,7 @@ OFTEN void later_opened(void)
 		look(modules, false);
 }
 
-/* A decoder that appears in the middle of a load is timed from the next load on. */
+/* Whether a decoder is imported in the middle of a load: it is timed from the next one on. */
 static bool is_awaited(PyObject *name)
 {
 	for (size_t i = 0; i < later_count; i++)

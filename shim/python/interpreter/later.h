@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * later.h - modules that are patched once the process records, and not before: a process that never
- * does keeps them as they are. Not by a nested import, either: whatever is imported while recording
- * is found at the next load.
+ * later.h - modules that are patched only when the process records: a process that never does keeps
+ * them as they are. There is no nested import, either: modules that are imported while recording
+ * are found at the next load.
  */
 #pragma once
 
@@ -17,25 +17,25 @@ struct later {
 	const char *implied;	/* as in boundary.def */
 	void (*patch)(PyObject *module, size_t row);
 	size_t row;
-	bool is_function;	/* of a module; else a method of a class */
+	bool is_function;	/* a module's function; else a class's method */
 	atomic_bool done;
 };
 
-/* From the constructor: those that there are. */
+/* Called by the constructor, with all such modules. */
 void later_ready(struct later *modules, size_t count);
 
-/* A module is about to be imported. */
+/* Called when a module is about to be imported. */
 void later_import(PyObject *name);
 
 /*
- * A load begins, the GIL is held: patches what was imported since the last one. `functions`: those
- * of modules, too. Not so before workers are started: a dataset that holds such a function is
- * pickled for them, which looks it up by name and insists on finding the very same.
+ * Called with the GIL when a load begins: patches what was imported after the last one.
+ * `functions`: also functions of modules. Not so before workers start: a dataset that holds such a
+ * function is pickled for them, which looks it up by name and wants the very same object.
  */
 void later_load_begin(bool functions);
 
-/* The same in the middle of a load, without functions: for those whose import was an event. */
+/* Does the same in the middle of a load, without functions, for imports that were events. */
 void later_opened(void);
 
-/* Whether a module, if it is one, is still in its import. */
+/* Whether `module`, if it is a module, is still being imported. */
 bool later_is_importing(PyObject *module);

@@ -2,36 +2,36 @@
 /*
  * patch.h - put C functions around methods of Python classes.
  *
- * A wrapper is a built-in function whose `self` is the original: no Python frame, so nothing of us
- * shows in tracebacks. A patch point that is not there is noted and left alone.
+ * A wrapper is a built-in function whose `self` is the original: it has no Python frame, so
+ * tracebacks do not show it. A patch point that does not exist is noted and left alone.
  */
 #pragma once
 
 #include "python/interpreter/api.h"
 
-/* ml_doc of a wrapper: gives it a signature, which built-in functions lack. */
+/* The ml_doc of a wrapper, for a signature, which built-in functions lack. */
 #define PATCH_SIGNATURE(name) name "($self, /, *args, **kwargs)\n--\n\n"
 
 /*
- * Replaces owner.NAME, NAME being method->ml_name, by a wrapper that gets the original as `self`.
- * True: patched.
+ * Replaces the method named method->ml_name of `owner` by a wrapper that gets the original as
+ * `self`. True: patched.
  */
 bool patch_class(PyObject *owner, PyMethodDef *method);
 
-/* A wrapper that comes and goes: while it is away, nobody can see that it ever was there. */
+/* A wrapper that comes and goes: while it is away, nobody can see that it was there. */
 struct patch_guest {
 	PyObject *owner, *original, *function, *bound;
 	struct api_name name;
 };
 
-/* False: it cannot be made. It is away at first. */
+/* False: the wrapper cannot be made. It is away at first. */
 bool patch_guest_make(struct patch_guest *guest, PyObject *owner, PyMethodDef *method);
 
-/* Where somebody else has put something there, that stays. With or without an exception pending. */
+/* Leaves alone what somebody else has put there. Works with an exception pending, too. */
 void patch_guest_comes(struct patch_guest *guest);
 void patch_guest_goes(struct patch_guest *guest);
 
-/* A method of a class of a module, to be patched so; `where` names the class in the notes. */
+/* A method of a module's class to be patched; `where` names the class in the notes. */
 struct patch_point {
 	const char *class, *where;
 	PyMethodDef method;
@@ -45,25 +45,25 @@ struct patch_point {
 		}                                                                                  \
 	}
 
-/* Notes each as found or missing. */
+/* Patches the points, and notes each as found or missing. */
 void patch_points(PyObject *module, struct patch_point *points, size_t count);
 
 bool patch_has_method(PyObject *module, const struct patch_point *point);
 
-/* Of what other versions may do without: it is noted only where it is there. True: it is. */
+/* Patches a point that other versions may lack, and notes it only if found. True: it was. */
 bool patch_optional(PyObject *module, struct patch_point *point);
 
-/* The same for an attribute of one object, which is called without that object. */
+/* Does the same for an attribute of one object, which is called without that object. */
 bool patch_attribute(PyObject *object, PyMethodDef *method);
 
 /*
- * The same for a function of the module `name`: pickled by its name, as the original is, so it
- * cannot carry that, and gets NULL as `self`. *original stays set.
+ * Does the same for a function of the module `name`. The wrapper is pickled by its name, like the
+ * original, so it cannot carry that, and gets NULL as `self`. *original stays set.
  */
 bool patch_function(PyObject *module, const char *name, PyMethodDef *method, PyObject **original);
 
-/* Notes a patch point as found or missing for the database. Once found, it is no longer missing. */
+/* Notes a patch point as found or missing, for the database. A found one stays found. */
 void patch_note(const char *where, const char *name, bool found);
 
-/* Writes the notes made so far: in each process that begins to record. */
+/* Writes the notes, in each process that begins to record. */
 void patch_report(void);

@@ -7,7 +7,7 @@
 
 static struct api_name object_name = {"_dlprof_object", NULL};
 
-/* Past its class's own __setattr__: attributes that others set belong to what it stands for. */
+/* Bypasses the class's own __setattr__, since attributes that others set belong to the original. */
 OFTEN bool standin_keep(PyObject *standing, struct api_name *name, PyObject *value)
 {
 	PyObject *string = api_name(name);
@@ -15,7 +15,7 @@ OFTEN bool standin_keep(PyObject *standing, struct api_name *name, PyObject *val
 	return string && py.PyObject_GenericSetAttr(standing, string, value) == 0;
 }
 
-/* NULL with an exception, in a stand-in that was copied without its state. */
+/* NULL with an exception if the stand-in was copied without its state. */
 OFTEN PyObject *standin_kept(PyObject *standing, struct api_name *name)
 {
 	PyObject *string = api_name(name);
@@ -38,13 +38,13 @@ OFTEN PyObject *standin_original(PyObject *args)
 	return standing ? standin_kept(standing, &object_name) : NULL;
 }
 
-/* __getattr__: only for what the stand-in itself lacks. */
+/* __getattr__, called only for attributes that the stand-in itself lacks. */
 static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	PyObject *name = py.PyTuple_GetItem(args, 1);
 	OWNED PyObject *object = NULL;
 
-	/* Copied without its state it has no object, and asking for that would come here again. */
+	/* Copied without its state, it has no object, and asking for that would come here again. */
 	if (name && py.PyUnicode_CompareWithASCIIString(name, object_name.text) == 0) {
 		py.PyErr_SetObject(*py.attribute_error, name);
 		return NULL;
@@ -54,7 +54,7 @@ static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
 	return object ? py.PyObject_GetAttr(object, name) : NULL;
 }
 
-/* A method that Python asks the class for; `name`: which. */
+/* A method that Python looks up on the class; `name`: which one. */
 static PyObject *on_forward(PyObject *name, PyObject *args, PyObject *kwargs)
 {
 	OWNED PyObject *object = standin_original(args);
@@ -64,7 +64,7 @@ static PyObject *on_forward(PyObject *name, PyObject *args, PyObject *kwargs)
 	return rest ? py.PyObject_Call(method, rest, kwargs) : NULL;
 }
 
-/* For isinstance(). */
+/* __class__, for isinstance(). */
 static PyObject *on_class(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	OWNED PyObject *object = standin_original(args);
@@ -84,7 +84,7 @@ static bool add_method(PyObject *dict, PyMethodDef *method, const char *name, Py
 	return bound && py.PyDict_SetItemString(dict, name, bound) == 0;
 }
 
-/* What Python looks up on the class, not on the object, so that __getattr__ does not see it. */
+/* Methods that Python looks up on the class, not the object, past __getattr__. */
 static const char *const forwarded[] = {
 	"__len__", "__bool__", "__iter__", "__next__", "__contains__", "__call__", "__add__",
 	"__radd__", "__eq__", "__ne__", "__hash__", "__repr__", "__str__", "__dir__",
@@ -92,7 +92,7 @@ static const char *const forwarded[] = {
 	"__setattr__", "__delattr__", "__reduce__", "__reduce_ex__", NULL,
 };
 
-/* Those of `forwarded` that the object has; what it is not, the stand-in must not seem to be. */
+/* Adds the methods of `forwarded` that the object has: the stand-in must not seem to be more. */
 static bool add_forwarded(PyObject *dict, PyObject *object)
 {
 	OWNED PyObject *type = py.PyObject_Type(object);
@@ -119,8 +119,8 @@ static bool add_class(PyObject *dict)
 }
 
 /*
- * Classes are made once for each class of what they stand for: a class is a cycle, which a program
- * that has switched the collector off would keep from each epoch.
+ * Stand-ins of one class share their class. A class is a reference cycle, so with Python's
+ * collector switched off each epoch would leave one.
  */
 #define KNOWN_MAX 8
 
@@ -146,7 +146,7 @@ static PyObject *find_class(const PyObject *type, PyMethodDef *const *methods)
 	return NULL;
 }
 
-/* In place of the one that was made first. */
+/* Takes the place of the oldest class. */
 static void keep_class(PyObject *type, PyMethodDef *const *methods, PyObject *class)
 {
 	static size_t newest;

@@ -34,7 +34,7 @@ static void flush(const char *name)
 		py.PyErr_Clear();
 }
 
-/* What extension modules printed. */
+/* Flushes the output of extension modules. */
 static void flush_stdio(void)
 {
 	int (*function)(FILE *) = (int (*)(FILE *))lookup_real(RTLD_DEFAULT, "fflush");
@@ -43,7 +43,7 @@ static void flush_stdio(void)
 		function(NULL);
 }
 
-/* The children that multiprocessing made, workers among them. */
+/* Lists the children that multiprocessing made, workers among them. */
 static size_t list_children(pid_t *ret)
 {
 	PyObject *module = api_module("multiprocessing.process");
@@ -73,8 +73,8 @@ static bool lives(pid_t pid)
 }
 
 /*
- * No code of Python's runs meanwhile: PyTorch's handler of SIGCHLD would raise because workers end.
- * Nor do handlers in the workers.
+ * Ends the children by SIGKILL, so that they run no handlers, and waits without Python code, since
+ * PyTorch's handler of SIGCHLD would raise.
  */
 static void end_children(const pid_t *pids, size_t count)
 {

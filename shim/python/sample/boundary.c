@@ -15,7 +15,7 @@
 struct decoded {
 	char format[24];
 	uint32_t width, height;
-	uint64_t bytes;		/* that went in; 0: not known */
+	uint64_t bytes;		/* bytes that went in; 0: not known */
 };
 
 static OFTEN void set_format(struct decoded *image, const char *format)
@@ -47,7 +47,7 @@ static OFTEN uint32_t item_of(PyObject *tuple, ssize_t at)
 	return number > 0 && number <= UINT32_MAX ? (uint32_t)number : 0;
 }
 
-/* From the attribute `shape` of an array or tensor: which axis is what. */
+/* Reads the attribute `shape` of an array or tensor, with these axes. */
 static void measure_shape(PyObject *array, ssize_t height_axis, ssize_t width_axis,
 			  struct decoded *image)
 {
@@ -59,13 +59,13 @@ static void measure_shape(PyObject *array, ssize_t height_axis, ssize_t width_ax
 	image->width = item_of(shape, width_axis);
 }
 
-/* (height, width, ...) */
+/* For the shape (height, width, ...). */
 static void measure_rows(PyObject *args, PyObject *result, struct decoded *image)
 {
 	measure_shape(result, 0, 1, image);
 }
 
-/* (..., height, width); the input is a tensor of bytes. */
+/* For the shape (..., height, width); the input is a tensor of bytes. */
 static void measure_planes(PyObject *args, PyObject *result, struct decoded *image)
 {
 	OWNED PyObject *shape = api_get_named(result, "shape");
@@ -89,7 +89,7 @@ static uint8_t byte_of(PyObject *buffer, ssize_t at)
 	return (uint8_t)byte;
 }
 
-/* An array or bytes object with the file's content. */
+/* For input that is an array or bytes object with the file's content. */
 static void measure_buffer(PyObject *args, PyObject *result, struct decoded *image)
 {
 	PyObject *buffer = first_argument(args);
@@ -116,7 +116,7 @@ static void measure_path(PyObject *args, PyObject *result, struct decoded *image
 	set_format(image, image_of_path(path).format);
 }
 
-/* An ImageFile that has loaded itself. */
+/* For an ImageFile that has loaded itself. */
 static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decoded *image)
 {
 	static struct api_name own_size = {"_size", NULL}, size_name = {"size", NULL},
@@ -126,7 +126,7 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 
 	if (!self)
 		return;
-	/* `size` is a property: code of Python's, which a signal may end. */
+	/* `size` is a property, thus code of Python's, in which a signal may raise. */
 	size = api_get_again(self, &own_size);
 	if (!size)
 		size = api_get_again(self, &size_name);
@@ -140,18 +140,18 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 	py.PyErr_Clear();
 }
 
-/* Data of an archive, not an image: what is inflated in it is counted as such. */
+/* For archives, which are no images: what is inflated inside counts as their data. */
 static void measure_archive(PyObject *args, PyObject *result, struct decoded *image)
 {
 }
 
-/* A load() that decodes before it hands over to ImageFile.load(), which counts the image. */
+/* For a load() that decodes and then calls ImageFile.load(), which counts the image. */
 static void measure_around(PyObject *args, PyObject *result, struct decoded *image)
 {
 	measure_pillow(args, result, image);
 }
 
-/* Every operation on an image calls load(); only with tiles left is there something to decode. */
+/* Whether there are tiles left to decode: every operation on an image calls load(). */
 static OFTEN bool has_work(void (*measure)(PyObject *, PyObject *, struct decoded *),
 			   PyObject *args)
 {
@@ -174,11 +174,13 @@ static const struct boundary {
 #undef BOUNDARY
 };
 
-/* Of the rows without a class: a dataset may hold such a function and be pickled, by name. A
- * wrapper that carried its original would be pickled as a method of that. */
+/*
+ * Originals of functions: a dataset may hold one, pickled by its name. A wrapper that carried its
+ * original would be pickled as a method of that.
+ */
 static PyObject *functions[ARRAY_COUNT(boundaries)];
 
-/* The tally of `library` for what the decoder inside it has counted: mostly it was that before. */
+/* The tally of `library` for an image that a decoder inside has counted: mostly the last one. */
 static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
 					       struct thread_decoder *decoded, const char *library)
 {
@@ -191,8 +193,8 @@ static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
 }
 
 /*
- * Own time goes to the library named here; what an observed decoder took inside is its own. The
- * image is counted here only if none inside counted one.
+ * The library named here gets the time without that of observed decoders inside. The image is
+ * counted here only if no decoder inside counted it.
  */
 static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *original, PyObject *args,
 			      PyObject *kwargs)
@@ -229,7 +231,7 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 	span.uncounted = !result || counter->count != thread->boundary_count ||
 			 boundary->measure == measure_around;
 	if (result && boundary->measure && boundary->measure != measure_archive) {
-		/* Mostly the decoder inside has seen what it is. */
+		/* Mostly a decoder inside has measured the image. */
 		decoded = counter->count != thread->boundary_count ? thread->decoded : NULL;
 		if (!decoded)
 			boundary->measure(args, result, &image);
@@ -271,11 +273,12 @@ void boundary_patch(PyObject *module, size_t row)
 		set = class && patch_class(class, &methods[row]);
 	else
 		set = patch_function(module, boundary->module, &methods[row], &functions[row]);
-	/* Other versions of the library may not have it. */
+	/* Other versions of the library may lack the function. */
 	if (!set)
 		return;
 	patch_note(boundary->module, boundary->function, true);
-	/* `from cv2 import imread` got hold of the original: that none was seen means nothing. */
+	/* After `from cv2 import imread` the original is called, so that no call was seen means
+	 * nothing. */
 	if (boundary->class)
 		scope_decoders_reached();
 }

@@ -12,13 +12,13 @@
 #include "record/span.h"
 #include "record/tally.h"
 
-/* Attributes of a stand-in. */
+/* Attributes that a stand-in keeps. */
 static struct api_name dataset_name = {"_dlprof_dataset",
-				       NULL}; /* of a stream: of what it is an iterator */
+				       NULL}; /* for a stream: the dataset that it iterates over */
 static struct api_name taken_name = {"_dlprof_taken",
-				     NULL}; /* of a stream: a uint64_t, samples it gave */
+				     NULL}; /* for a stream: a uint64_t, samples that it gave */
 
-/* The name of an object's class, or of a function. */
+/* Adds the name of an object's class, or that of a function. */
 static void add_name(struct text *text, PyObject *object)
 {
 	OWNED PyObject *type = py.PyObject_Type(object);
@@ -32,7 +32,7 @@ static void add_name(struct text *text, PyObject *object)
 	py.PyErr_Clear();
 }
 
-/* The type, or a function itself; only to be compared. */
+/* The type of an object, or a function itself; only to be compared. */
 static OFTEN const void *key_of(PyObject *object)
 {
 	OWNED PyObject *type = py.PyObject_Type(object);	/* the object keeps it */
@@ -40,7 +40,7 @@ static OFTEN const void *key_of(PyObject *object)
 	return type == py.function_type ? object : type;
 }
 
-#define STEP_PLACES 4	/* where one may lie; the last of them is given up for a further one */
+#define STEP_PLACES 4	/* places where a step may be; the last one is reused */
 
 static RARELY struct dlprof_tally *find_tally(struct thread *thread, PyObject *object,
 					      const char *what)
@@ -82,7 +82,7 @@ static OFTEN bool begin_step(struct span *span, PyObject *object, const char *wh
 	return true;
 }
 
-/* The method of a transform: one step of the transform's class. */
+/* A transform's method, which counts as a step of the transform's class. */
 static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *self = py.PyTuple_GetItem(args, 0), *result;
@@ -97,8 +97,7 @@ static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwar
 	return result;
 }
 
-/* An image file was opened, and so the module of its format is imported: its decoder can be seen.
- */
+/* An image file was opened, so its format's module is imported, and the decoder can be found. */
 static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
@@ -109,8 +108,8 @@ static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject
 }
 
 /*
- * builtins.next: PyIter_Next() would swallow a StopIteration, and with it its value and its class.
- * NULL: it is not there. Borrowed.
+ * builtins.next(), borrowed, or NULL. PyIter_Next() would swallow a StopIteration with its value
+ * and class.
  */
 static PyObject *next_function(void)
 {
@@ -131,7 +130,7 @@ static OFTEN PyObject *next_of(PyObject *iterator)
 	return args ? py.PyObject_Call(next_function(), args, NULL) : NULL;
 }
 
-/* One sample, from begin to end; `index`: its place in the dataset, or in the stream. */
+/* Loads one sample; `index`: its place in the dataset, or in the stream. */
 static OFTEN PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key, uint64_t index)
 {
 	struct span span;
@@ -142,7 +141,7 @@ static OFTEN PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key
 
 	if (!recorded)
 		return value;
-	span.uncounted = !value;	/* the end of a stream is no sample */
+	span.uncounted = !value;	/* a stream's end is no sample */
 	span_end(&span, 0, !value && key);
 	if (value && thread_is_in_life(life) && span.tally)
 		tally_sample(span.thread, span.tally->name, index,
@@ -161,7 +160,7 @@ static OFTEN PyObject *on_item(PyObject *self, PyObject *args, PyObject *kwargs)
 	return key ? sample(object, object, key, index < 0 ? 0 : (uint64_t)index) : NULL;
 }
 
-/* __getitems__: samples of a whole batch at once. */
+/* __getitems__, which returns the samples of a whole batch. */
 static PyObject *on_items(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	OWNED PyObject *object = standin_original(args);
@@ -208,7 +207,7 @@ static PyMethodDef *const dataset_methods[] = {&item_method, NULL};
 static PyMethodDef *const items_methods[] = {&item_method, &items_method, NULL};
 static PyMethodDef *const stream_methods[] = {&next_method, &iter_method, NULL};
 
-/* `function`: has what each Compose has, which is to be called and what every object has. */
+/* `function`: any Compose's method, from which the class is made. */
 static PyObject *compose_class(PyObject *function)
 {
 	static PyMethodDef *const methods[] = {NULL};
@@ -219,7 +218,7 @@ static PyObject *compose_class(PyObject *function)
 	return class;
 }
 
-/* The stand-in also knows whose iterator it is, and counts. */
+/* The stand-in for a stream also knows its dataset, and counts samples. */
 static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
 {
 	static const uint64_t none;
@@ -231,8 +230,8 @@ static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
 }
 
 /*
- * What keeps a state is looked at closely by those who save it: left alone. So is what cannot be
- * asked for samples: Python has an error to raise, which it knows better than we do.
+ * Objects with a state are left alone, since those who save that look at them closely. So are
+ * objects that give no samples: Python has a better error to raise.
  */
 void steps_watch(PyObject *fetcher)
 {
@@ -260,7 +259,7 @@ static struct api_name transforms_name = {"transforms", NULL};
 
 /* A call of Compose, whose loop asks for one step after the other. A debugger may keep it. */
 struct walk {
-	struct span *span; /* on the stack of the call; NULL: that is over */
+	struct span *span; /* on the call's stack; NULL: the call is over */
 	bool timed;        /* a step is under way */
 };
 
@@ -271,7 +270,7 @@ static OFTEN void end_step(struct walk *walk, bool failed)
 	walk->timed = false;
 }
 
-/* What the loop gets next, which it calls at once: with it the step before is over. */
+/* Called as the loop gets its next step, right before it runs that: the step before is over. */
 static OFTEN PyObject *on_step(PyObject *bytes, PyObject *step)
 {
 	struct walk *walk = (void *)py.PyByteArray_AsString(bytes);
@@ -287,7 +286,7 @@ static OFTEN PyObject *on_step(PyObject *bytes, PyObject *step)
 static PyMethodDef step_method = {"step", (py_wrapper)(void (*)(void))on_step, PY_ONE_ARGUMENT,
 				  NULL};
 
-/* map(on_step, compose.transforms). NULL: not what we know. */
+/* map(on_step, compose.transforms). NULL: this is no Compose that we know. */
 static OFTEN PyObject *timed_steps(PyObject *compose, PyObject *bytes)
 {
 	OWNED PyObject *steps = api_get_again(compose, &transforms_name);
@@ -297,7 +296,7 @@ static OFTEN PyObject *timed_steps(PyObject *compose, PyObject *bytes)
 	return args ? py.PyObject_CallObject(py.map_type, args) : NULL;
 }
 
-/* (stand-in of self, the rest) */
+/* The arguments with the stand-in as self. */
 static OFTEN PyObject *replace_self(PyObject *args, PyObject *standing)
 {
 	PyObject *replaced = api_slice(args, 0);
@@ -349,11 +348,11 @@ static struct {
 #undef STEPS
 };
 
-#define COMPOSE_MAX 2 /* rows of steps_compose */
+#define COMPOSE_MAX 2 /* rows for steps_compose */
 
 static struct patch_guest composes[COMPOSE_MAX];
 static size_t compose_count HOT_DATA = 0;
-static uint32_t loading HOT_DATA = 0; /* loads under way, by whatever thread; under the GIL */
+static uint32_t loading HOT_DATA = 0; /* loads under way in all threads; guarded by the GIL */
 
 OFTEN void steps_load_begin(void)
 {
@@ -371,7 +370,7 @@ OFTEN void steps_load_end(void)
 		patch_guest_goes(&composes[i]);
 }
 
-/* One that is found in the middle of a load comes at once. */
+/* If a load is under way, the wrapper comes at once. */
 static bool add_compose(PyObject *class, PyMethodDef *method)
 {
 	struct patch_guest *guest = &composes[compose_count];

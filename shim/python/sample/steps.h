@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steps.h - what a load consists of: samples of the dataset, and the transforms of each.
+ * steps.h - the steps of a load: samples of the dataset, and the transforms of each.
  *
  * No class of the user's is touched: it may be pickled by value. A fetcher, which is the loader's
- * own and short-lived, gets a stand-in for its dataset; Compose gets a stand-in for `self` for the
- * length of one call.
+ * own and short-lived, gets a stand-in for its dataset; Compose gets a stand-in for `self` during
+ * one call.
  */
 #pragma once
 
@@ -12,12 +12,12 @@
 
 #include "python/interpreter/api.h"
 
-/* Puts stand-ins before the dataset (or its iterator) of a fetcher; once per fetcher. */
+/* Puts a stand-in before a fetcher's dataset (or its iterator); once per fetcher. */
 void steps_watch(PyObject *fetcher);
 
 /*
- * Compose is patched while something loads, and only then: in between, torch.compile and
- * torch.export must find the function that it is. Those that a dataset calls do not find it.
+ * Compose is patched only while something loads: otherwise torch.compile and torch.export must find
+ * the original function. Those that a dataset calls do not find it.
  */
 void steps_load_begin(void);
 void steps_load_end(void);

@@ -8,11 +8,11 @@
 
 #define SHARER "multiprocessing.resource_sharer"
 
-#define CPU_EVERY 8 /* asking for a thread's CPU time is a system call, and tensors may be many */
+#define CPU_EVERY 8 /* one in so many tensors: asking for CPU time is a system call */
 
 bool descriptor_blind;
 
-/* Whose wait, or whose batches, this thread fetches for; NULL: no loader's. */
+/* Where this thread's fetching counts: at its wait, or at its loader; NULL: nowhere. */
 static struct thread_parts *parts_of(struct thread *thread)
 {
 	if (!thread || thread->life != thread_life)

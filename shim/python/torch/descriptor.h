@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * descriptor.h - tensors whose memory is named by a descriptor. Who unpickles one asks the process
- * that made it, which answers in a thread of its own as soon as its interpreter is free.
+ * descriptor.h - tensors whose memory is passed by a descriptor. Who unpickles one asks the process
+ * that made it, where a thread answers as soon as it gets the interpreter.
  */
 #pragma once
 
@@ -14,5 +14,5 @@
 /* Called by audit.c with the finished module of the standard library. */
 void descriptor_patch(PyObject *module, size_t row);
 
-/* Nobody can be seen asking: this Python does it by another name. */
+/* Fetching cannot be seen, since this Python does it under another name. */
 extern HIDDEN bool descriptor_blind;

@@ -9,19 +9,19 @@
 #include "python/torch/origin.h"
 #include "record/thread.h"
 
-#define LOADER_MAX 256 /* a note says it, too */
+#define LOADER_MAX 256 /* also named in a note */
 
-/* What is known of a loader object. What is copied with it, or into another process, is another. */
+/* What is known about a loader object. A copy of it, also in another process, is another loader. */
 struct mark {
 	uint32_t number; /* 0: none yet */
 	uint32_t pid;
 	const void *object;
-	uint64_t made;   /* count of what was made or asked for the first time until then */
-	uint64_t origin; /* hash of the place; 0: its constructor was not seen */
+	uint64_t made;   /* `moments` when it was made or first asked */
+	uint64_t origin; /* hash of its place; 0: its constructor was not seen */
 	char place[DLPROF_MARK_BYTES];
 };
 
-/* Compared as a whole. */
+/* Settings, which are compared as bytes. */
 struct settings {
 	int64_t batch_size;
 	int32_t workers;
@@ -31,21 +31,20 @@ struct settings {
 
 struct identity {
 	uint64_t origin;
-	const void *dataset; /* where there is no origin */
+	const void *dataset; /* if there is no origin */
 	const void *classes[CONSUMER_PART_MAX];
 	struct settings settings;
 };
 
-/* Loaders of this process; a loader's number is its place here, from 1. */
+/* The loaders of this process; a loader's number is its place here, from 1. */
 static struct known {
 	struct identity identity;
 	int64_t length;
 	PyObject *object, *iterator, *dataset; /* weak, of the newest; NULL: not known */
 	const void *dataset_at;
-	/* At the last look: whether `object` lives, is the one in question, and `dataset` that of
-	 * it. */
+	/* At the last look: whether `object` lives, is the sought one, and has `dataset`. */
 	bool alive, sought, same_dataset;
-	uint64_t asked;              /* the same count when it was asked first */
+	uint64_t asked;              /* `moments` when it was asked first */
 	uint32_t epochs;
 	uint32_t running;
 } loaders[LOADER_MAX + 1];
@@ -53,10 +52,10 @@ static uint32_t loader_count;
 static uint32_t loader_pid;
 static uint64_t moments;
 
-/* Of `loaders`: threads of a framework come here without the GIL. */
+/* Guards `loaders`, since threads of a framework come here without the GIL. */
 static _Atomic uint32_t loaders_busy;
 
-/* Interned on first use: a look-up by a C string would make a new string every time. */
+/* Interned at first use, where a lookup by a C string would make a new string every time. */
 static struct api_name mark_name = {"_dlprof_loader", NULL};
 
 static struct mark *mark_of(PyObject *loader, bool make)
@@ -88,7 +87,7 @@ bool identity_is_known(PyObject *loader)
 	return is_numbered(mark_of(loader, false), loader);
 }
 
-/* Borrowed: somebody else keeps it alive, and we hold the GIL. NULL: it is gone. */
+/* The object, borrowed: somebody else keeps it alive, and we hold the GIL. NULL: it is gone. */
 static const PyObject *referred(PyObject *reference)
 {
 	OWNED PyObject *object = reference ? py.PyObject_CallObject(reference, NULL) : NULL;
@@ -97,7 +96,7 @@ static const PyObject *referred(PyObject *reference)
 	return object == py.none ? NULL : object;
 }
 
-/* An iterator that was left half-way and no longer exists will not be asked again. */
+/* Notes what still lives. An iterator that was left half-way and is gone is not asked again. */
 static void look_who_lives(const PyObject *sought, const void *dataset)
 {
 	for (uint32_t i = 1; i <= loader_count; i++) {
@@ -106,7 +105,7 @@ static void look_who_lives(const PyObject *sought, const void *dataset)
 
 		known->alive = object;
 		known->sought = object && object == sought;
-		/* One that lives keeps its dataset. */
+		/* A loader that lives keeps its dataset. */
 		known->same_dataset = known->dataset_at == dataset &&
 				      (object || (dataset && referred(known->dataset) == dataset));
 		if (known->iterator && !referred(known->iterator))
@@ -126,7 +125,7 @@ static struct identity describe(const struct consumer_facts *facts, const struct
 {
 	struct identity identity;
 
-	memset(&identity, 0, sizeof(identity)); /* what lies between is compared, too */
+	memset(&identity, 0, sizeof(identity)); /* padding is compared, too */
 	identity.origin = mark ? mark->origin : 0;
 	identity.dataset = identity.origin ? NULL : facts->dataset;
 	memcpy(identity.classes, facts->classes, sizeof(facts->classes));
@@ -137,10 +136,10 @@ static struct identity describe(const struct consumer_facts *facts, const struct
 	return identity;
 }
 
-/* Of loaders that look the same: whether this one goes on where the known one stopped. */
+/* Whether this loader, which looks the same, goes on where the known one stopped. */
 static bool goes_on(const struct known *known, const struct mark *mark, int64_t length)
 {
-	if (known->sought) /* it shares its mark with a copy of it */
+	if (known->sought) /* it shares its mark with its copy */
 		return true;
 	if (known->running)
 		return false;
@@ -148,7 +147,7 @@ static bool goes_on(const struct known *known, const struct mark *mark, int64_t 
 		return known->identity.dataset;
 	if (known->alive && !(mark->made > known->asked && known->same_dataset))
 		return false;
-	/* A dataset may grow. */
+	/* The length may differ for the same dataset, which may grow. */
 	return known->length == length || known->same_dataset;
 }
 
@@ -164,7 +163,7 @@ static uint32_t find(const struct identity *identity, const struct mark *mark, i
 	return loader_count;
 }
 
-/* A child process does not own its parent's loaders. */
+/* Forgets the parent's loaders in a child process. */
 static void look_where(void)
 {
 	const uint32_t pid = (uint32_t)sys_getpid();
@@ -176,7 +175,7 @@ static void look_where(void)
 	loader_pid = pid;
 }
 
-/* The same object may have been given other settings meanwhile; its length is its own affair. */
+/* Whether this object has its number still: its settings may have changed; its length may, too. */
 static bool is_same(const struct mark *mark, const void *object, const struct identity *identity)
 {
 	return is_numbered(mark, object) &&

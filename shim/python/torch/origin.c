@@ -7,10 +7,10 @@
 #include "dlprof/hash.h"
 #include "python/interpreter/api.h"
 
-#define NEAREST_MAX 3  /* make_loader(), who calls it, and for whom that is */
-#define DEEPEST_MAX 64 /* frames to look through for one of the program's own */
+#define NEAREST_MAX 3  /* frames such as make_loader(), its caller, and that one's */
+#define DEEPEST_MAX 64 /* frames in which to look for the program's own */
 
-/* Parts of paths that show that code is not the user's program. */
+/* Parts of paths which show that code is installed, not the program's own. */
 static const char *const installed[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
 					"/lib64/python3", "<frozen ", NULL};
 static const char *const loaders[] = {"/torch/utils/data/", "/torchdata/", NULL};
@@ -31,7 +31,7 @@ static const char *text_of(PyObject *string)
 	return text ? text : "?";
 }
 
-/* At module level there is no function to name. */
+/* Code at module level has no function to name. */
 static void describe(struct text *text, const char *path, const char *name, int64_t line)
 {
 	const char *slash = strrchr(path, '/');
@@ -48,12 +48,12 @@ static void describe(struct text *text, const char *path, const char *name, int6
 
 struct walk {
 	uint64_t hash;
-	int nearest;	/* frames outside the loaders' own code so far */
-	bool found;	/* one of the program's own */
+	int nearest;	/* frames so far outside the loaders' own code */
+	bool found;	/* a frame of the program's own was found */
 	struct text *text;
 };
 
-/* False: no need to look further. */
+/* False: no further frame is needed. */
 static bool take_frame(struct walk *walk, PyObject *frame)
 {
 	OWNED PyObject *code = api_get_named(frame, "f_code");

@@ -37,15 +37,15 @@ static const char *kind_of(PyObject *iterator)
 		{"torch.DataLoader", "torch.DataLoader (iterable)"},
 		{"torchdata.StatefulDataLoader", "torchdata.StatefulDataLoader (iterable)"},
 	};
-	/* Sent with each snapshot of its state, which the others have not. */
+	/* Only a stateful iterator has this: it sends it with each snapshot of its state. */
 	const int stateful = api_has(iterator, "_sampler_iter_yielded");
 
 	return kinds[stateful][api_get_number(iterator, "_dataset_kind", 0) == 1];
 }
 
 /*
- * len() runs code of the program's: a signal handler may raise in there, as Ctrl-C does. Then it
- * works the second time, and the exception goes on. False: it does. Else *length is -1.
+ * Calls len(), which runs the program's code, in which a signal handler may raise, as for Ctrl-C.
+ * If a second call then works, that exception goes on (false). Else *length is -1 if there is none.
  */
 static bool ask_length(PyObject *sampler, int64_t *length)
 {
@@ -65,8 +65,8 @@ static bool ask_length(PyObject *sampler, int64_t *length)
 }
 
 /*
- * Of a loader with a sampler of torch's own, which asks the dataset for its length itself before
- * its first index: another's might do anything when it is asked. False: an exception goes on.
+ * Asks for the length of a sampler of torch's own only, which itself asks the dataset before its
+ * first index: other samplers might do anything. False: an exception goes on.
  */
 static bool length_of(PyObject *loader, int64_t *length)
 {
@@ -85,7 +85,7 @@ static bool length_of(PyObject *loader, int64_t *length)
 
 static const char *const own_batches[] = {"BatchSampler", NULL};
 
-/* Of a loader. Returns its dataset, to which the facts point; a property may make a new one. */
+/* Gathers facts about a loader. Returns its dataset, which a property may make anew. */
 static PyObject *gather_identity(PyObject *loader, int64_t length, struct consumer_facts *facts)
 {
 	PyObject *dataset = NULL;
@@ -105,7 +105,7 @@ static PyObject *gather_identity(PyObject *loader, int64_t length, struct consum
 	return dataset;
 }
 
-/* Of a _BaseDataLoaderIter. Returns the loader's dataset. */
+/* Gathers the facts of a _BaseDataLoaderIter. Returns the loader's dataset. */
 static PyObject *gather_facts(PyObject *iterator, PyObject *loader, int64_t length,
 			      struct consumer_facts *facts)
 {
@@ -126,7 +126,7 @@ static PyObject *gather_facts(PyObject *iterator, PyObject *loader, int64_t leng
 		facts->prefetch_factor = -1;
 	facts->sees_samples = samples_seen;
 	facts->sees_fetches = !descriptor_blind;
-	/* Before 2.6 there was no choice. */
+	/* Before 2.6 batches were always in order. */
 	if (api_get_flag(iterator, "_in_order", true))
 		facts->flags |= DLPROF_EPOCH_IN_ORDER;
 	if (facts->workers && api_get_flag(iterator, "_persistent_workers", false))
@@ -134,7 +134,7 @@ static PyObject *gather_facts(PyObject *iterator, PyObject *loader, int64_t leng
 	return dataset;
 }
 
-/* Before the workers are forked, which inherit it. */
+/* Called before the workers are forked, which inherit the recording. */
 static void begin_recording(void)
 {
 	if (consumer_record())
@@ -142,8 +142,8 @@ static void begin_recording(void)
 }
 
 /*
- * DataLoader.check_worker_number_rationality(), the last that each constructor calls: by then the
- * loader is what it will be, and no library inspects the signature of this one.
+ * DataLoader.check_worker_number_rationality(), which each constructor calls last: by then the
+ * loader is complete, and no library inspects this function's signature.
  */
 static PyObject *on_made(PyObject *original, PyObject *args, PyObject *kwargs)
 {
@@ -181,7 +181,7 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static struct api_name maker_name = {"_dlprof_maker", NULL};
 
-/* A weak reference: workers end when their loader and its iterator go. */
+/* Keeps a weak reference only: workers end when their loader and its iterator go. */
 static void remember_maker(PyObject *iterator, PyObject *loader)
 {
 	PyObject *name = api_name(&maker_name);
@@ -192,7 +192,7 @@ static void remember_maker(PyObject *iterator, PyObject *loader)
 	py.PyErr_Clear();
 }
 
-/* New reference. */
+/* The loader as a new reference. */
 static PyObject *maker_of(PyObject *iterator)
 {
 	OWNED PyObject *reference = api_get_again(iterator, &maker_name);
@@ -203,8 +203,8 @@ static PyObject *maker_of(PyObject *iterator)
 }
 
 /*
- * _BaseDataLoaderIter.__init__(self, loader), and that of the kind with workers: some make
- * iterators without DataLoader.__iter__.
+ * _BaseDataLoaderIter.__init__(self, loader), and that of the class with workers: some programs
+ * make iterators without DataLoader.__iter__.
  */
 static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 {
@@ -221,7 +221,7 @@ static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 	return made;
 }
 
-/* __init__ of torchdata's: what it asks itself for, to get to where it was, is not handed out. */
+/* __init__ of torchdata's: batches that it skips to get to its saved state are not handed out. */
 static PyObject *on_resume(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = api_argument(args, NULL, 0, NULL), *made;
@@ -235,7 +235,7 @@ static PyObject *on_resume(PyObject *original, PyObject *args, PyObject *kwargs)
 	return made;
 }
 
-/* Which task the batch was that __next__ just returned. */
+/* The task of the batch that __next__ just returned. */
 static uint32_t delivered_task(PyObject *iterator, const struct consumer *consumer)
 {
 	static struct api_name received = {"_rcvd_idx", NULL};
@@ -246,13 +246,13 @@ static uint32_t delivered_task(PyObject *iterator, const struct consumer *consum
 		return (uint32_t)consumer->ordinal;
 	if (!consumer->in_order)
 		return consumer->last_task;
-	/* Counts what it handed out, and with datasets that end early what it skipped. */
+	/* Counts batches that were handed out and, for datasets that end early, skipped ones. */
 	value = api_get_again(iterator, &received);
 	next = value ? api_number(value, 0) : 0;
 	return next > 0 ? (uint32_t)(next - 1) : (uint32_t)consumer->ordinal;
 }
 
-/* Of an iterator that was made without DataLoader.__iter__. False: an exception goes on. */
+/* Begins an epoch of an iterator made without DataLoader.__iter__. False: an exception goes on. */
 static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 {
 	struct consumer_facts facts = {0};
@@ -266,7 +266,7 @@ static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 	return true;
 }
 
-/* The records from here on are of another iterator, which hands on what this one brings. */
+/* From here on the records belong to another iterator, which hands on this one's batches. */
 static void announce_ahead(PyObject *iterator, struct consumer *consumer)
 {
 	struct consumer_facts facts = {0};
@@ -355,7 +355,7 @@ static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs
 	return answer;
 }
 
-/* _BaseDataLoaderIter._next_index: the sampler, in the thread that wants the batches. */
+/* _BaseDataLoaderIter._next_index, which asks the sampler, in the thread that wants the batches. */
 static PyObject *on_sample(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_waiting() : NULL;
@@ -372,7 +372,7 @@ static PyObject *on_sample(PyObject *original, PyObject *args, PyObject *kwargs)
 	return index;
 }
 
-/* _MultiProcessingDataLoaderIter._shutdown_workers, also where a loop was left by `break`. */
+/* _MultiProcessingDataLoaderIter._shutdown_workers, also called after a loop's `break`. */
 static PyObject *on_shutdown(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = activate_on() ? api_argument(args, NULL, 0, NULL) : NULL, *result;
@@ -397,7 +397,7 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 			    on_try_get),
 		PATCH_POINT(DATALOADER, "_MultiProcessingDataLoaderIter", "__init__", on_init),
 	};
-	/* Its iterators' __next__ calls the one above, and so does their base's __init__. */
+	/* Its iterators' __next__ calls that of the base, and so does their __init__. */
 	static struct patch_point stateful[] = {
 		PATCH_POINT(STATEFUL, "StatefulDataLoader", "__iter__", on_iter),
 		PATCH_POINT(STATEFUL, "_StatefulSingleProcessDataLoaderIter", "__init__",
@@ -424,7 +424,7 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 		patch_optional(module, &drop_stateful);
 		return;
 	}
-	/* Half of the points would announce loaders and never a batch. */
+	/* A part of the points would announce loaders and never a batch. */
 	if (!patch_has_method(module, &points[0])) {
 		torch_blind = true;
 		for (size_t i = 0; i < ARRAY_COUNT(points); i++)
@@ -432,7 +432,7 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 		return;
 	}
 	patch_points(module, points, ARRAY_COUNT(points));
-	/* PyTorch has it since 1.8. */
+	/* Functions that PyTorch has since 1.8. */
 	patch_optional(module, &made);
 	samples_seen = patch_optional(module, &sample);
 	patch_optional(module, &drop);

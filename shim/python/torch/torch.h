@@ -12,7 +12,7 @@
 #include "base/sys.h"
 #include "python/interpreter/api.h"
 
-/* torchdata's StatefulDataLoader is a DataLoader with iterators and workers of its own. */
+/* torchdata's StatefulDataLoader is a DataLoader with its own iterators and workers. */
 enum torch_package { TORCH, TORCHDATA, TORCH_PACKAGE_MAX };
 
 void torch_patch_dataloader(PyObject *module, size_t package);
@@ -20,11 +20,11 @@ void torch_patch_fetch(PyObject *module, size_t package);
 void torch_patch_worker(PyObject *module, size_t package);
 void torch_patch_pinning(PyObject *module, size_t package);
 
-/* This torch hands out its batches under another name than we know. */
+/* This torch hands out its batches under a name that we do not know. */
 extern HIDDEN bool torch_blind;
 
-/* Inode of the pipe at one end of a multiprocessing.Queue: the same number in every process. */
+/* The inode at one end of a multiprocessing.Queue's pipe: the same number in every process. */
 uint64_t torch_pipe_inode(PyObject *queue, const char *end);
 
-/* The number in the first place of a tuple, or -1. */
+/* The number that comes first in a tuple, or -1. */
 int64_t torch_first_number(PyObject *tuple);

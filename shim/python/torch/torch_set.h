@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * torch_set.h - give PyTorch's loaders the settings that DLPROF_SET asks for, where their iterators
- * are made. Their constructors are left alone: libraries inspect these.
+ * torch_set.h - give PyTorch's loaders the settings of DLPROF_SET, when their iterators are made.
+ * Constructors are left alone, since libraries inspect them.
  */
 #pragma once
 
 #include "python/interpreter/api.h"
 
 /*
- * DataLoader.__iter__ is about to be called. Notes what becomes different, and what cannot be. Not
- * within a worker, which may have no children.
+ * Called before DataLoader.__iter__. Notes what changes, and what cannot. Not in a worker, which
+ * may have no children.
  */
 void torch_set_loader(PyObject *loader);
 
-/* A worker begins: what a process that was not forked from the training lacks. */
+/* Called when a worker begins: sets what only forks inherit from the training. */
 void torch_set_worker(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* torch_worker.c - the side of PyTorch's loaders that loads, in a worker or in the main process. */
+/* torch_worker.c - the loading side of PyTorch's loaders, in a worker or in the main process. */
 #include "dlprof/units.h"
 #include "python/torch/torch.h"
 
@@ -41,7 +41,7 @@ static void prepare(PyObject *fetcher)
 	if (seen || !name)
 		return;
 	function = api_get_again(fetcher, &collate);
-	/* Set first: a fetcher that refuses attributes stays as it is. */
+	/* The mark is set first: a fetcher that refuses attributes stays as it is. */
 	if (py.PyObject_SetAttr(fetcher, name, name) == 0) {
 		if (function)
 			patch_attribute(fetcher, &collate_method);
@@ -54,7 +54,7 @@ static uint32_t count_samples(PyObject *indices)
 {
 	ssize_t size;
 
-	/* With batch_size=None. Asking a number for its size costs as much as all else in here. */
+	/* A number (batch_size=None), which it would be expensive to ask for its size. */
 	if (!indices || api_is_int(indices))
 		return 1;
 	size = py.PyObject_Size(indices);
@@ -71,7 +71,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	uint32_t samples;
 	bool is_worker, failed;
 
-	/* No stream: somebody uses the fetcher without a loader. */
+	/* Without a stream, somebody uses the fetcher without a loader. */
 	if (!thread || !thread->stream)
 		return py.PyObject_Call(original, args, kwargs);
 	fetcher = py.PyTuple_GetItem(args, 0);
@@ -85,14 +85,14 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	scope_load_begin(thread, &load);
 	batch = py.PyObject_Call(original, args, kwargs);
 	failed = !batch;
-	/* An iterable's end is no load: nothing was loaded. */
+	/* At an iterable's end nothing was loaded, so that is no load. */
 	if (batch || !py.PyErr_ExceptionMatches(*py.stop_iteration))
 		scope_load_end(thread, &load, samples, failed);
 	else
 		scope_load_cancel(thread, &load);
 	if (batch && thread_is_in_life(load.life))
 		made_look(thread, batch);
-	/* A worker does nothing but load. */
+	/* A worker does nothing but load, so its loads need no end. */
 	if (!is_worker)
 		steps_load_end();
 	return batch;
@@ -173,7 +173,7 @@ static PyObject *on_torchdata_worker(PyObject *self, PyObject *args, PyObject *k
 	return run_worker(TORCHDATA, args, kwargs);
 }
 
-/* Where the loop takes its arguments, by name: their places differ between versions. */
+/* Finds the loop's arguments by name, since their places differ between versions. */
 static void find_arguments(struct worker_loop *loop)
 {
 	OWNED PyObject *code = api_get_named(loop->original, "__code__");
@@ -223,7 +223,7 @@ void torch_patch_fetch(PyObject *module, size_t package)
 
 static PyObject *pinning_loop;
 
-/* _pin_memory_loop(in_queue, ...): all the life of a thread that receives a loader's batches. */
+/* _pin_memory_loop(in_queue, ...), the whole life of a thread that receives a loader's batches. */
 static PyObject *on_pinning(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_get() : NULL;

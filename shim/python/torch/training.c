@@ -10,7 +10,7 @@
 
 #define CO_ANY (0x4 | 0x8) /* CO_VARARGS, CO_VARKEYWORDS */
 
-/* They are pickled by name, so the wrappers cannot carry the originals. */
+/* The originals are pickled by name, so the wrappers cannot carry them. */
 static PyObject *originals[] = {
 #define POINT(id, module, function, part) NULL,
 #include "python/torch/training.def"
@@ -52,7 +52,7 @@ static struct {
 #undef POINT
 };
 
-/* Parameters by name, of which the last `optional` have defaults. */
+/* Adds parameters by name, of which the last `optional` have defaults. */
 static void add_parameters(struct text *text, PyObject *names, int64_t count, int64_t optional)
 {
 	for (int64_t i = 0; i < count; i++) {
@@ -66,8 +66,8 @@ static void add_parameters(struct text *text, PyObject *names, int64_t count, in
 }
 
 /*
- * As tools ask for it: the names are those of this version of PyTorch. A text cannot hold all
- * defaults, so each is None. What takes any arguments, as decorated functions do, says so.
+ * Writes a signature as tools ask for it, with the parameter names of this version of PyTorch.
+ * Defaults cannot all be written, so each is None. A decorated function takes any arguments.
  */
 static void write_signature(PyObject *function, const char *name, char *signature)
 {
@@ -88,7 +88,7 @@ static void write_signature(PyObject *function, const char *name, char *signatur
 	py.PyErr_Clear();
 }
 
-/* Versions differ in what they have for saving, and the rest of a run is seen without it. */
+/* A missing function is no error: versions save in different ways, and the rest is still seen. */
 void training_patch(PyObject *module, size_t row)
 {
 	OWNED PyObject *original = api_get_named(module, points[row].method.ml_name);
@@ -110,7 +110,7 @@ static PyObject *on_closure(PyObject *original, PyObject *args, PyObject *kwargs
 static PyMethodDef closure_method = {"closure", on_closure, PY_VARARGS_KEYWORDS,
 				     "closure()\n--\n\n"};
 
-/* New reference; NULL: `closure` is none that we know, and stays as it is. */
+/* The wrapped closure, as a new reference; NULL: `closure` is of no known kind, and stays. */
 static PyObject *wrap_closure(PyObject *closure)
 {
 	static const char *const known[] = {
@@ -122,7 +122,7 @@ static PyObject *wrap_closure(PyObject *closure)
 	return py.PyCFunction_NewEx(&closure_method, closure, NULL);
 }
 
-/* (args, kwargs) of optimizer.step(closure), which may be replaced; NULL: they stay. */
+/* New (args, kwargs) for optimizer.step(closure); NULL: they stay. */
 static PyObject *with_closure(PyObject *args, PyObject *kwargs)
 {
 	const bool is_first = py.PyTuple_Size(args) > 1;
@@ -139,12 +139,12 @@ static PyObject *with_closure(PyObject *args, PyObject *kwargs)
 			return NULL;
 		return replaced ? py.PyTuple_Pack(2, replaced, kwargs) : NULL;
 	}
-	/* Nobody else has it: a call's own keywords. */
+	/* A call's keywords belong to nobody else, so they are changed in place. */
 	py.PyDict_SetItemString(kwargs, "closure", wrapped);
 	return NULL;
 }
 
-/* Hooks of every optimizer: (optimizer, args, kwargs). */
+/* Called before and after each step of every optimizer: (optimizer, args, kwargs). */
 static OFTEN PyObject *on_step(PyObject *none, PyObject *args, PyObject *kwargs)
 {
 	PyObject *changed = NULL, *step_args, *step_kwargs;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * training.h - the points of PyTorch that part a training's step: its functions for a backward pass
- * and for saving (training.def), and the optimizers' own global hooks.
+ * training.h - the points that divide a training's step in PyTorch: its functions for a backward
+ * pass and for saving (training.def), and the optimizers' own global hooks.
  *
- * Nothing of torch.nn and no method of an optimizer is wrapped: torch.compile, schedulers of the
+ * Nothing in torch.nn and no method of an optimizer is wrapped: torch.compile, schedulers of the
  * learning rate and accelerate look at those closely. Tensor.backward calls the function.
  */
 #pragma once
@@ -21,5 +21,5 @@ enum training_row {
 /* Patches a row of training.def in its module, which has been imported. */
 void training_patch(PyObject *module, size_t row);
 
-/* torch.optim.optimizer: registers the hooks, which PyTorch has since 2.0. */
+/* Registers hooks in torch.optim.optimizer, which PyTorch has since 2.0. */
 void training_patch_optimizer(PyObject *module, size_t row);
