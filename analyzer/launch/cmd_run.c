@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-/* The options that are variables. 0 or -errno. */
+/* Sets the options that are variables. 0 or -errno. */
 static int set_options(const struct launch_options *options)
 {
 	char slow_us[24], stop_after[24];
@@ -46,7 +46,7 @@ static int set_options(const struct launch_options *options)
 	return 0;
 }
 
-/* Otherwise a wrong folder would be reported only when the training ends, too late. */
+/* Checks the database's folder now: else a wrong one would be reported only after the training. */
 static int check_output(const char *path)
 {
 	char folder[PATH_MAX];
@@ -81,11 +81,11 @@ static int print_command(char **command)
 	return launch_close(LAUNCH_DONE);
 }
 
-/* Sent to stop, end or ask a training; SIGTSTP and SIGCONT are the shell's to both of us. */
+/* Signals that stop, end or ask a training; the shell sends SIGTSTP and SIGCONT to both of us. */
 static const int passed[] = {SIGHUP,  SIGINT,  SIGQUIT,  SIGTERM, SIGUSR1,
 			     SIGUSR2, SIGALRM, SIGWINCH, SIGPIPE, SIGXCPU};
 
-/* What the command inherits. */
+/* State that the command inherits. */
 struct before {
 	sigset_t mask;
 	void (*child)(int number);
@@ -120,9 +120,9 @@ static void become(char **command, const struct before *before, pid_t parent, in
 }
 
 /*
- * True: it has ended (or we cannot know), and stays as it is until its run is stored: before Linux
- * 6.15 the drain can see how it ended only as long as we have not asked. As process 1 of a
- * container we also inherit other processes' children.
+ * True: the command has ended (or we cannot know), and stays as it is until its run is stored:
+ * before Linux 6.15 the drain can see how it ended only until we ask. As process 1 of a container
+ * we also inherit other processes' children.
  */
 static bool reap(pid_t pid)
 {
@@ -165,9 +165,9 @@ static void wait_for(pid_t pid)
 }
 
 /*
- * Runs it as a child as if it were us: it has the terminal, the process group and the signals that
- * others send to us. To its end: its number, for waitpid(); -errno: it could not be started. Until
- * then signals to us only reach the command; from then on they end us as ever.
+ * Runs the command as a child in our place: it has the terminal, the process group and all signals
+ * that are sent to us until it ends; after that they end us as ever. Returns its pid at its end,
+ * for waitpid(); or -errno: it could not be started.
  */
 static pid_t attend(char **command)
 {
@@ -179,7 +179,7 @@ static pid_t attend(char **command)
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	block(&before.mask);
-	/* If it stayed ignored, as some launchers leave it, we would get no exit status. */
+	/* If SIGCHLD stayed ignored, as some launchers leave it, we would get no exit status. */
 	before.child = signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (!pid)
@@ -231,7 +231,7 @@ static int fail_run(const struct launch_options *options, int error)
 	return error == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_CANNOT_RUN;
 }
 
-/* If each rank of a job has a launcher of its own, only the first prints. */
+/* Whether only this launcher prints, if each rank of a job has one: that of the first rank. */
 static bool is_first_rank(void)
 {
 	static const char *const names[] = {

@@ -83,7 +83,7 @@ static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 #define TEXT(field)  .kind = LINE_TEXT, AT(field)
 #define WHOLE(field) .kind = LINE_WHOLE, AT(field)
 
-/* Several are one, each with a place of its own. */
+/* Several --set are joined; each has its own place. */
 static bool take_set(void *context, const char *argument)
 {
 	struct launch_options *options = context;

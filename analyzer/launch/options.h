@@ -19,12 +19,12 @@ enum launch_verb {
 struct launch_options {
 	struct line line;
 	enum launch_verb verb;
-	char **command; /* NULL-terminated; of run and doctor */
+	char **command; /* for run and doctor, ended by NULL */
 	const char *library;
 	const char *output;
-	/* As the DLPROF_ variable of the same meaning; NULL: left as it is. */
+	/* Values for DLPROF_ variables of the same meaning; NULL: left as they are. */
 	const char *detail, *batch_fn, *cuda, *segment_dir, *log;
-	char set[1024]; /* of all --set, joined by ';'; "": none */
+	char set[1024]; /* all --set, joined by ';'; "": none */
 	bool set_is_too_long;
 	int64_t slow_us, stop_after; /* -1: left as it is */
 	int64_t seconds, batches, rounds, max_time; /* -1: not given */

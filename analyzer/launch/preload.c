@@ -12,7 +12,7 @@
 #define INJECTION "CUDA_INJECTION64_PATH"
 #define LIBRARY   "libdlprof.so"
 
-/* The first line of a file. */
+/* Reads the first line of a file. */
 static int read_line(const char *path, char *ret, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -23,14 +23,14 @@ static int read_line(const char *path, char *ret, size_t size)
 	return got ? (int)strlen(ret) : 0;
 }
 
-/* As trust_find(): `name`, for the file of ours at `from`. */
+/* Does trust_find() of `name`, for our file at `from`. */
 static int find(const char *from, const char *name, const char *installed, struct trust_search *ret)
 {
 	*ret = (struct trust_search){.from = from, .look = lstat, .read = read_line};
 	return trust_find(ret, geteuid(), name, installed);
 }
 
-/* The same, for this program. */
+/* Does the same for this program. */
 static int find_own(const char *name, const char *installed, struct trust_search *ret)
 {
 	char self[PATH_MAX];
@@ -115,7 +115,7 @@ static bool add(char *ret, size_t size, const char *entry, size_t length)
 	return true;
 }
 
-/* Adds the entries that are, or are not, the sanitizer's, and never ours. */
+/* Adds the existing entries that are (`asan`) or are not the sanitizer's; never ours. */
 static bool add_entries(const char *existing, bool asan, const char *library, char *ret,
 			size_t size)
 {
@@ -132,9 +132,9 @@ static bool add_entries(const char *existing, bool asan, const char *library, ch
 }
 
 /*
- * The value of LD_PRELOAD that adds the library to those there already (`existing` may be NULL): a
- * runtime of AddressSanitizer, which ends programs that do not have it first, then the library,
- * then the others. `asan`: one that the program needs anyway, or "". -E2BIG: no room.
+ * Makes an LD_PRELOAD with the library and the entries there already (`existing` may be NULL):
+ * first a runtime of AddressSanitizer, which otherwise ends the program, then the library, then the
+ * others. `asan`: the runtime that the program needs anyway, or "". -E2BIG: no room.
  */
 static int join_preloads(const char *existing, const char *library, const char *asan, char *ret,
 			 size_t size)
@@ -154,12 +154,12 @@ bool preload_injects(const struct preload *preload)
 {
 	const char *cuda = getenv("DLPROF_CUDA");
 
-	/* CUDA refuses to come up with a library that lacks the function. */
+	/* CUDA fails to start if a library to be injected lacks the function. */
 	return (!cuda || strcmp(cuda, "off") != 0) &&
 	       target_exports(preload->library, "InitializeInjection");
 }
 
-/* What it records is a run of its own, also where a program that is recorded started us. */
+/* The recording gets its own run, even if a recorded program started us. */
 static void forget_run(void)
 {
 	unsetenv("DLPROF_RUN");

@@ -17,7 +17,7 @@
 #define PAUSE_MS  10
 
 struct run {
-	char *folder; /* of its segments: gone when all is stored */
+	char *folder; /* folder of its segments, removed when all is stored */
 	char *database;
 };
 
@@ -43,7 +43,7 @@ void runs_drop(struct runs *runs)
 	unsetenv("DLPROF_RUNS");
 }
 
-/* "FOLDER\tDATABASE\n" each, as shim/record/run.c wrote them. Returns how many. */
+/* Reads lines "FOLDER\tDATABASE\n" that shim/record/run.c wrote. Returns how many. */
 static int read_list(const char *path, struct run *runs)
 {
 	FILE *file = fopen(path, "re");
@@ -77,7 +77,7 @@ int runs_wait_stored(const char *folder, int most_ms)
 	return left_ms;
 }
 
-/* As the user would write it. */
+/* Shortens a path to what the user would write. */
 static char *short_path(char *path)
 {
 	char here[PATH_MAX];
@@ -105,7 +105,7 @@ int runs_show(const struct trust_search *program, char *const argv[], int output
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -ECHILD;
 }
 
-/* dlprof-report of these. */
+/* Runs dlprof-report on these runs. */
 static int report(const struct trust_search *program, const struct run *runs, int count, int output)
 {
 	char *argv[RUNS_MAX + 2] = {"dlprof-report"};
@@ -114,11 +114,11 @@ static int report(const struct trust_search *program, const struct run *runs, in
 	for (int i = 0; i < count; i++)
 		if (access(runs[i].database, F_OK) == 0)
 			argv[argc++] = short_path(runs[i].database);
-	/* Else the line at exit said where it is. */
+	/* If no database is there, the line at exit has said where it is. */
 	return argc > 1 ? runs_show(program, argv, output) : 0;
 }
 
-/* The ranks of one job get one report. Of runs one after the other, only the last gets one. */
+/* Ranks of one job get one report. If runs came one after the other, only the last gets one. */
 static void report_all(const struct trust_search *program, const struct run *runs, int count)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -133,7 +133,7 @@ static void report_all(const struct trust_search *program, const struct run *run
 		close(null);
 }
 
-/* Waits until all of it is stored. Returns how many there are. */
+/* Takes the runs out of the list once all is stored. Returns how many there are. */
 static int take(struct runs *runs, struct run *ret)
 {
 	int count = read_list(runs->list, ret), left_ms = STORED_MS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scene.h - the patterns that `dlprof demo` can show: how long loads and steps take. */
+/* scene.h - the patterns that `dlprof demo` shows: how long loads and steps take. */
 #pragma once
 
 #include <stddef.h>
@@ -14,9 +14,9 @@ struct scene {
 	const char *about;
 	int workers; /* 0: the training loads by itself */
 	int epochs, batches;
-	double load_ms, step_ms; /* as a rule */
-	double start_ms;         /* of a worker, until it takes its first task */
-	/* The exceptions to these times; NULL: none. */
+	double load_ms, step_ms; /* usual times */
+	double start_ms;         /* start-up of a worker, before its first task */
+	/* Exceptions to the usual times; NULL: none. */
 	double (*load)(const struct scene *scene, const struct scene_task *task);
 	double (*step)(const struct scene *scene, const struct scene_task *task);
 };
@@ -24,12 +24,12 @@ struct scene {
 extern const struct scene SCENES[];
 extern const size_t SCENE_COUNT;
 
-/* NULL: there is none of this name. */
+/* NULL: there is no pattern with this name. */
 const struct scene *scene_find(const char *name);
 
-/* With a tenth of variation that is the same in every run. */
+/* Times with a tenth of variation that is the same in every run. */
 double scene_load_ms(const struct scene *scene, const struct scene_task *task);
 double scene_step_ms(const struct scene *scene, const struct scene_task *task);
 
-/* simulate.c: trains it to the end. 0, or -errno where threads cannot be made. */
+/* simulate.c: trains the scene to its end. 0, or -errno if no threads can be made. */
 int simulate(const struct scene *scene);

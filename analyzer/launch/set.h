@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* set.h - --set of the command line: what it asks for, or what of it makes no sense. */
+/* set.h - check --set on the command line. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* complete.h - the completions of bash, zsh and fish, made at build from a program's tables. */
+/* complete.h - completions for bash, zsh and fish, made at build time from a program's tables. */
 #pragma once
 
 #include "line/line.h"

@@ -10,7 +10,7 @@
 
 #include "line/near.h"
 
-/* What getopt_long() returns: of row i FIRST_ID + i. */
+/* getopt_long() returns FIRST_ID + i for row i. */
 enum { ID_HELP = 256, ID_VERSION, FIRST_ID };
 
 struct parser {
@@ -19,7 +19,7 @@ struct parser {
 	struct line *ret;
 	struct option long_options[LINE_MOST_OPTIONS + 3];
 	char letters[2 * LINE_MOST_OPTIONS + 4];
-	bool given[LINE_MOST_OPTIONS]; /* by row */
+	bool given[LINE_MOST_OPTIONS]; /* for each row */
 };
 
 int line_problem(struct line *line, const char *format, ...)
@@ -40,7 +40,7 @@ static void make_getopt(struct parser *parser, bool passes_on)
 
 	if (passes_on)
 		*letters++ = '+';
-	/* getopt: a colon first tells "no argument" from "no such option". */
+	/* For getopt, a first colon tells "no argument" from "no such option". */
 	*letters++ = ':';
 	*letters++ = 'h';
 	*next++ = (struct option){"help", no_argument, NULL, ID_HELP};
@@ -123,7 +123,7 @@ const char *line_instead(const struct line_program *program, const char *word, s
 	return NULL;
 }
 
-/* What getopt_long() did not understand. */
+/* Refuses an option that getopt_long() did not understand. */
 static int refuse_option(struct parser *parser, const char *given)
 {
 	const struct line_program *program = parser->program;
@@ -167,14 +167,14 @@ static bool takes_more(const struct line_program *program, int id)
 	return row && row->many;
 }
 
-/* Without a word that is no option, the rest of the line is in argv[optind...]. */
+/* With `passes_on`, options end at the first other word; the rest is in argv[optind...]. */
 static int parse_options(struct parser *parser, int argc, char **argv, bool passes_on)
 {
 	int id, r;
 
 	make_getopt(parser, passes_on);
 	opterr = 0;
-	optind = 0; /* from the start, also the second time */
+	optind = 0; /* starts anew, also the second time */
 	while ((id = getopt_long(argc, argv, parser->letters, parser->long_options, NULL)) != -1) {
 		if (id == ID_HELP || id == 'h') {
 			parser->ret->help = true;
@@ -194,7 +194,7 @@ static int parse_options(struct parser *parser, int argc, char **argv, bool pass
 	return 0;
 }
 
-/* -1: it is none. */
+/* -1: the word is no verb. */
 static int find_verb(const struct line_program *program, const char *word)
 {
 	for (int i = 0; i < program->verb_count; i++)
@@ -217,7 +217,7 @@ static const char *spaced(const char *name)
 	return *name ? " " : "";
 }
 
-/* Do the options go with the verb? */
+/* Checks that the options go with the verb. */
 static int check_options(struct parser *parser)
 {
 	const struct line_program *program = parser->program;
@@ -261,7 +261,8 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 	bool ended;
 
 	*ret = (struct line){.verb = 0};
-	/* Up to the first word: if it is a verb, what follows may be another command's. */
+	/* Options up to the first word: if that is a verb, what follows may be another
+	 * command's. */
 	r = parse_options(&parser, argc, argv, true);
 	if (r < 0)
 		return r;
@@ -273,7 +274,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 		at++;
 	}
 	if (verb >= 0 || !ended) {
-		/* The word before stands where getopt expects the name of the program. */
+		/* getopt expects the program's name where the word before stands. */
 		r = parse_options(&parser, argc - at + 1, argv + at - 1,
 				  program->verbs[ret->verb].passes_on);
 		at += optind - 1;
@@ -300,7 +301,7 @@ static void help_verbs(const struct line_program *program, FILE *out)
 	fputc('\n', out);
 }
 
-/* Words of a text in lines of at most 78 columns, two of them blank. */
+/* Prints a text's words in lines of at most 78 columns, the first two of them blank. */
 static void help_text(const char *text, FILE *out)
 {
 	int column = 0;
@@ -349,7 +350,7 @@ void line_help(const struct line_program *program, int verb, FILE *out)
 		help_verbs(program, out);
 	else
 		help_verb(program, &program->verbs[verb], out);
-	/* Of the program: options of all verbs; the others are in the help of the verb. */
+	/* The program's help has options of all verbs; the others are in the verb's help. */
 	for (size_t i = 0; i < program->option_count; i++) {
 		const struct line_option *row = &program->options[i];
 

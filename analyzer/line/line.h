@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line.h - command lines from a table: the same rows parse them, are their help, their man page
- * and their completions.
+ * line.h - command lines from a table: its rows parse them, and make their help, man page and
+ * completions.
  */
 #pragma once
 
@@ -16,17 +16,17 @@
 #define LINE_HELP_VERSION "the version"
 
 struct line_verb {
-	const char *name;      /* "": what the program does without a verb */
+	const char *name;      /* "": what is done without a verb */
 	const char *arguments; /* "RUN.db", for the usage line */
 	const char *help;
 	int fewest, most;  /* words after the verb; most -1: any number */
-	bool passes_on;    /* options after the first word are not ours: `run -- CMD...` */
-	const char *about; /* paragraphs, an empty line between them; NULL: `help` says it all */
-	const char *(*names)(size_t i); /* for completions: what its words can be, up to NULL */
+	bool passes_on;    /* after the first word come no options of ours: `run -- CMD...` */
+	const char *about; /* paragraphs, separated by an empty line; NULL: `help` says it all */
+	const char *(*names)(size_t i); /* for completions: possible words, ended by NULL */
 };
 
 enum line_kind {
-	LINE_TAKE,  /* `take` is called */
+	LINE_TAKE,  /* `take` is called with the argument */
 	LINE_FLAG,  /* a bool at `offset` becomes true */
 	LINE_TEXT,  /* a const char * at `offset` becomes the argument, which may not be empty */
 	LINE_WHOLE, /* an int64_t at `offset` becomes a whole number from 0 */
@@ -34,20 +34,20 @@ enum line_kind {
 
 struct line_option {
 	const char *name;
-	char letter;          /* 0: none */
-	const char *argument; /* NULL: takes none */
-	const char *values;   /* "auto|always|never": all that it can be; NULL: anything */
-	const char *(*names)(size_t i); /* for completions: what it can be, up to NULL */
+	char letter;          /* 0: it has none */
+	const char *argument; /* NULL: it takes none */
+	const char *values;   /* "auto|always|never": all values; NULL: anything */
+	const char *(*names)(size_t i); /* for completions: possible values, ended by NULL */
 	const char *help;
 	enum line_kind kind;
-	size_t offset; /* in the context */
-	/* Of LINE_TAKE. false: the argument makes no sense. */
+	size_t offset; /* where the value is in the context */
+	/* For LINE_TAKE. False: the argument makes no sense. */
 	bool (*take)(void *context, const char *argument);
-	bool many; /* the words that follow are arguments of it as well, up to the next option */
-	unsigned verbs; /* LINE_ON() of those that it goes with */
+	bool many; /* further words up to the next option are arguments, too */
+	unsigned verbs; /* LINE_ON() for the verbs that it goes with */
 };
 
-/* What the program once had, an option with its dashes, and what serves instead. */
+/* A verb, or an option with its dashes, that the program once had, and what serves instead. */
 struct line_gone {
 	const char *word, *instead;
 };
@@ -59,7 +59,7 @@ struct line_program {
 	int verb_count;
 	const struct line_option *options;
 	size_t option_count;
-	const struct line_gone *gone; /* up to one without a word; NULL: nothing is gone */
+	const struct line_gone *gone; /* ended by one without a word; NULL: none */
 	const char *exits; /* "0 done, 2 bad usage" */
 	/* For the man page; NULL: nothing. */
 	const char *about;    /* paragraphs */
@@ -69,30 +69,31 @@ struct line_program {
 
 struct line {
 	int verb;
-	bool help, version; /* asked for; the rest was not checked then */
-	char **words;       /* after the verb, in argv */
+	bool help, version; /* asked for; the rest is then not checked */
+	char **words;       /* words after the verb, in argv */
 	int word_count;
 	char problem[300]; /* what is wrong */
 };
 
 /*
- * --help, -h and --version need no row. Options may stand before the verb, as git's do. argv may be
- * reordered. 0, or -EINVAL with `problem` set: an option is unknown, or does not go with the verb.
+ * Parses a line. --help, -h and --version need no row. Options may stand before the verb, as in
+ * git. argv may be reordered. 0, or -EINVAL with `problem` set: an option is unknown, or does not
+ * go with the verb.
  */
 int line_parse(const struct line_program *program, void *context, int argc, char **argv,
 	       struct line *ret);
 
-/* Are there as many words as the verb takes? 0, or -EINVAL with `problem` set. */
+/* Checks that there are as many words as the verb takes. 0, or -EINVAL with `problem` set. */
 int line_check_words(const struct line_program *program, struct line *line);
 
-/* What serves instead of a verb or option, of `length` bytes, that is gone; NULL: it never was. */
+/* What serves instead of a former verb or option of `length` bytes; NULL: it never existed. */
 const char *line_instead(const struct line_program *program, const char *word, size_t length);
 
-/* "; did you mean gate?", or "": of a word that is no verb. Returns `text`, of NEAR_WORDS bytes. */
+/* "; did you mean gate?" for a word that is no verb, or "". Returns `text`, of NEAR_WORDS bytes. */
 const char *line_near_verb(const struct line_program *program, const char *word, char *text);
 
 /* Sets `problem`; returns -EINVAL. */
 __attribute__((format(printf, 2, 3))) int line_problem(struct line *line, const char *format, ...);
 
-/* Of one verb; verb -1: of the program. */
+/* The help for a verb; for the program with verb -1. */
 void line_help(const struct line_program *program, int verb, FILE *out);

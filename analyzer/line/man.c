@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define DATE "2026-11-21" /* of the last change that is more than a word; mandoc wants one */
+#define DATE "2026-11-21" /* last change of more than a word; mandoc wants a date */
 
-/* Text that troff leaves as it is; the caller sees to the start of lines. */
+/* Writes text so that troff leaves it as it is; the caller watches the start of lines. */
 static void put(FILE *out, const char *text, size_t length)
 {
 	for (; length; length--, text++) {
@@ -23,8 +23,7 @@ static void put_all(FILE *out, const char *text)
 	put(out, text, strlen(text));
 }
 
-/* A line of source each sentence or so, as troff's input is written; none may look like a request.
- */
+/* Writes a line a sentence or so, as in troff's input; no line may look like a request. */
 static void put_lines(FILE *out, const char *text, size_t length)
 {
 	while (length) {

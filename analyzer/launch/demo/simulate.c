@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simulate.c - a training and its loader, without the ML: threads that sleep where they would load
- * and train, and mark with dlprof.h what they do.
+ * simulate.c - a training and its loader without machine learning: threads that sleep where real
+ * ones would load and train, and mark that with dlprof.h.
  */
 #include "launch/scene.h"
 
@@ -14,13 +14,13 @@
 #define PREFETCH    2
 #define WORKER_MOST 8
 
-/* All but `scene` under the lock; `changed` says that any of it did. */
+/* All but `scene` are guarded by the lock; `changed` is signalled at each change. */
 struct loader {
 	const struct scene *scene;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	int epoch;  /* that is being loaded */
-	int wanted; /* batches of it that may be loaded by now; 0: it has not begun */
+	int epoch;  /* epoch that is being loaded */
+	int wanted; /* its batches that may be loaded by now; 0: it has not begun */
 	int first;  /* workers that have begun their first load */
 	int failed; /* -errno of a worker that could not be started */
 	int is_loaded[4096];
@@ -101,7 +101,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Its turn is over: another one may be loaded in its place. */
+/* Takes a batch, so that another one may be loaded in its place. */
 static void take_batch(struct loader *loader, int batch)
 {
 	pthread_mutex_lock(&loader->lock);

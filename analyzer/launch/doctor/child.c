@@ -45,13 +45,13 @@ pid_t child_start(const struct doctor *doctor, const struct child *child)
 	return pid < 0 ? -errno : pid;
 }
 
-/* They are in the training's session, and none of its processes: they end by themselves. */
+/* The drain and the guard are in the training's session, but end by themselves. */
 static bool is_ours(const char *stat)
 {
 	return strstr(stat, " (dlprof-drain) ") || strstr(stat, " (dlprof-guard) ");
 }
 
-/* The session is the fourth field behind the name, which ends with the last bracket. */
+/* The session is the fourth field after the name, which ends at the last bracket. */
 static pid_t session_of(pid_t pid)
 {
 	char path[64], text[512], *at;

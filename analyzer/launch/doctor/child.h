@@ -9,15 +9,15 @@
 #include "launch/doctor/doctor.h"
 
 struct child {
-	const char *file; /* of the program; NULL: argv[0], looked for in PATH */
+	const char *file; /* program; NULL: argv[0], looked for in PATH */
 	char *const *argv;
-	bool is_silent; /* else what it says goes to standard error */
+	bool is_silent; /* its output is dropped, rather than sent to standard error */
 };
 
-/* Starts it, recorded, in a session of its own, with an empty input. Its pid or -errno. */
+/* Starts a recorded program in its own session, with an empty input. Its pid or -errno. */
 pid_t child_start(const struct doctor *doctor, const struct child *child);
 
-/* All processes of the session: SIGTERM, then SIGKILL; waits for the first. */
+/* Ends all processes of a session by SIGTERM, then SIGKILL; waits for the first. */
 void child_end(pid_t session);
 
 /* Calls `each` for the processes of a session. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_doctor.c - `dlprof doctor [CMD...]`: would it be recorded, and what is to be done? */
+/* cmd_doctor.c - `dlprof doctor [CMD...]`: tell whether it would be recorded, and what to do. */
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 }
 
 /*
- * What dlprof-report says of the run on trial: on standard output what of it was seen, or all as
- * JSON in the file. False: there is none.
+ * Shows dlprof-report's findings on the trial: on standard output what was seen of the run, or all
+ * as JSON in the file. False: there is no run.
  */
 static bool show_run(struct doctor *doctor, char *json)
 {

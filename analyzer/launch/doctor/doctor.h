@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor.h - a list of findings, and who adds to it: the place, a run on trial. */
+/* doctor.h - a list of findings about the place and about a trial run. */
 #pragma once
 
 #include <limits.h>
@@ -24,8 +24,8 @@ struct doctor {
 	const struct launch_options *options;
 	struct preload preload;
 	bool has_library;
-	char folder[PATH_MAX];        /* for what is recorded on trial; "": none */
-	char database[PATH_MAX + 16]; /* ... in it */
+	char folder[PATH_MAX];        /* for the trial's records; "": none */
+	char database[PATH_MAX + 16]; /* database in `folder` */
 	struct doctor_check list[DOCTOR_MOST];
 	size_t count;
 };
@@ -37,11 +37,11 @@ __attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *doctor,
 /* place.c: library, drain, output, shared memory, forks, environment, GPU. */
 void doctor_place(struct doctor *doctor);
 
-/* left.c: folders of runs that were killed together with their drain, where segments are made. */
+/* left.c: looks, where segments are made, for folders of runs that were killed with their drain. */
 void doctor_left(struct doctor *doctor);
 
 /*
- * trial.c: the command's file, then the command for a while. Without one a loop over PyTorch's
- * loader or, where python3 has none, a simulated one.
+ * trial.c: looks at the command's file, then runs the command for a while. Without a command a loop
+ * over PyTorch's loader is run or, if python3 has none, a simulated one.
  */
 void doctor_trial(struct doctor *doctor);

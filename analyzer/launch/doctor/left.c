@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* left.c - what runs left behind that were killed together with their drain. */
+/* left.c - files left behind by runs that were killed together with their drain. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,10 +13,10 @@
 #include "launch/doctor/doctor.h"
 #include "render/form/page.h"
 
-#define MOST     4 /* with a line of their own */
+#define MOST     4 /* folders that have their own line */
 #define MB       1000000.0
 #define BLOCK    512
-#define QUOTED   (4 * PATH_MAX) /* each of its bytes is one that needs it */
+#define QUOTED   (4 * PATH_MAX) /* if each byte of a path needs quoting */
 #define FIX_SIZE (2 * QUOTED + 256)
 
 struct size {
@@ -34,7 +34,7 @@ static int add_size(void *context, const char *name)
 	return 0;
 }
 
-/* What its segments take on the disk; 0: it is none of ours, or a drain or a process is at it. */
+/* How much disk its segments take; 0: it is not ours, or a drain or process still uses it. */
 static double left_bytes(const char *path)
 {
 	uint64_t pid, ticks;
@@ -51,8 +51,8 @@ static double left_bytes(const char *path)
 
 struct found {
 	struct doctor *doctor;
-	size_t count; /* that have no line of their own */
-	double bytes; /* ... take so much */
+	size_t count; /* folders without their own line */
+	double bytes; /* size of these */
 };
 
 static void say(struct found *found, const char *path, double bytes)

@@ -17,9 +17,9 @@
 
 #define OLDEST_GLIBC_MINOR 28
 #define MB                 1000000.0
-#define SEGMENT_LEAST_MB   8.0 /* a process takes half of one */
+#define SEGMENT_LEAST_MB   8.0 /* half a segment, as for one process */
 #define SEGMENT_FEW_MB     64.0
-#define SHM_FEW_MB         500.0 /* Docker gives 64 MB, which a few large batches fill */
+#define SHM_FEW_MB         500.0 /* a few large batches fill Docker's default of 64 MB */
 
 extern char **environ;
 
@@ -102,7 +102,7 @@ static void check_output(struct doctor *doctor)
 			   folder, free_mb(folder));
 }
 
-/* As the library chooses. */
+/* Checks the folder for segments, which is chosen as the library does. */
 static void check_segments(struct doctor *doctor)
 {
 	const char *chosen = getenv("DLPROF_SEGMENT_DIR");
@@ -130,7 +130,7 @@ static void check_segments(struct doctor *doctor)
 		"/dev/shm has %.0f MB left", mb);
 }
 
-/* As the library asks. */
+/* Checks the ways to see forks, as the library does. */
 static void check_forks(struct doctor *doctor)
 {
 	void *page = mmap(NULL, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

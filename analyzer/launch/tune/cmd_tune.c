@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_tune.c - `dlprof tune CMD...`: a base run, then rounds of it and of what should be faster. */
+/* cmd_tune.c - `dlprof tune CMD...`: a base run, then rounds of it and of faster settings. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,13 +12,13 @@
 #include "launch/tune/tune.h"
 #include "render/form/units.h"
 
-#define FIRST_BATCHES  128 /* of the base run: enough to predict from */
+#define FIRST_BATCHES  128 /* of the base run, enough to predict from */
 #define MEASURED_LEAST 100
 #define MEASURED_S     20
 #define ROUNDS	       5
-#define RUN_LEAST_S    120 /* for a run, however fast the base was */
-#define RUN_TIMES      5   /* ... else so many times as long as the base */
-#define SKIPPED	       8   /* beside what workers have ready in the first burst */
+#define RUN_LEAST_S    120 /* limit for a run, at least */
+#define RUN_TIMES      5   /* limit for a run in lengths of the base run */
+#define SKIPPED	       8   /* batches left out beside those that workers have ready at first */
 
 static double now_s(void)
 {
@@ -47,7 +47,7 @@ static bool is_on_terminal(const struct tune *tune)
 	return isatty(STDERR_FILENO) && !tune->options->quiet;
 }
 
-/* What still runs, on a terminal. NULL: nothing. */
+/* Shows what still runs, on a terminal. NULL: nothing. */
 static void show_progress(const struct tune *tune, const char *name, size_t most, double left_s)
 {
 	if (!is_on_terminal(tune))
@@ -60,7 +60,7 @@ static void show_progress(const struct tune *tune, const char *name, size_t most
 			tune->run_count + 1, most, name, UNITS_TIME(left_s * 1e9));
 }
 
-/* How long a run of so many batches takes, by the base run. */
+/* How long a run with so many batches takes, by the base run. */
 static double run_s(const struct tune *tune, const struct tune_run *base)
 {
 	double start_s = base->seconds - (double)base->batch_count / base->per_s;
@@ -69,8 +69,8 @@ static double run_s(const struct tune *tune, const struct tune_run *base)
 }
 
 /*
- * What the workers have ready in the first burst is left out: of all runs as much, so that all are
- * measured by the same batches. Where the program ended by itself, the last batch is not asked for.
+ * Plans which batches are measured: the same in all runs, without those that workers have ready in
+ * the first burst. If the program ended by itself, the last batch is not asked for.
  */
 static void plan(struct tune *tune, const struct tune_run *base)
 {
@@ -99,7 +99,7 @@ static void plan(struct tune *tune, const struct tune_run *base)
 	tune->stop_after = skip + measured;
 }
 
-/* A run of a round. 0, -EINTR or another error. */
+/* Makes one run of a round. 0, -EINTR or another error. */
 static int run_once(struct tune *tune, const struct tune_run *base, struct tune_trial *trial,
 		    size_t most, double left_s, struct tune_run *ret)
 {
@@ -109,7 +109,7 @@ static int run_once(struct tune *tune, const struct tune_run *base, struct tune_
 
 	if (trial)
 		snprintf(label, sizeof(label), "%s", trial->set);
-	/* The place is the same in all of them. */
+	/* The place in the label is the same for all, so it is left out. */
 	snprintf(name, sizeof(name), "%s-%zu",
 		 strrchr(label, ':') ? strrchr(label, ':') + 1 : label, tune->round_count + 1);
 	show_progress(tune, name, most, left_s);
@@ -127,7 +127,7 @@ static size_t count_open(const struct tune *tune)
 	return open;
 }
 
-/* Whether there is time for another round. */
+/* Whether time is left for another round. */
 static bool has_time(const struct tune *tune, const struct tune_run *base, double begin_s)
 {
 	const double need_s = (double)(count_open(tune) + 1) * run_s(tune, base);
@@ -136,7 +136,7 @@ static bool has_time(const struct tune *tune, const struct tune_run *base, doubl
 	       now_s() - begin_s + need_s <= (double)tune->options->max_time;
 }
 
-/* Base and settings in turn, and in every other round the other way round. 0 or -errno. */
+/* Runs base and settings in turn, in every other round in reverse. 0 or -errno. */
 static int run_round(struct tune *tune, const struct tune_run *base)
 {
 	const size_t rounds = (size_t)tune->options->rounds, open = count_open(tune);
@@ -186,7 +186,7 @@ static void judge(struct tune *tune, bool is_over)
 	}
 }
 
-/* Rounds until all is decided, or a signal or another end comes first. */
+/* Runs rounds until all is decided, or a signal or another reason ends them. */
 static void run_rounds(struct tune *tune, const struct tune_run *base, double begin_s)
 {
 	int r = 0;
@@ -232,7 +232,7 @@ static int run_base(struct tune *tune, struct tune_run *base)
 			   tune->folder);
 }
 
-/* What it will cost, beforehand. */
+/* Says beforehand what it will cost. */
 static void announce(const struct tune *tune, const struct tune_run *base)
 {
 	const size_t most = (tune->trial_count + 1) * (size_t)tune->options->rounds;
