@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names.h - the files of a kind in a folder: by how their names end, and none that is hidden. */
+/* names.h - files in a folder whose names end in a suffix, except hidden ones. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,11 +9,11 @@
 #define NAMES_PART ".part"
 
 struct names {
-	char **list; /* paths, in their order */
+	char **list; /* sorted paths */
 	size_t count;
 };
 
-/* "run.db", "folder/run.db" */
+/* Whether a name or path such as "folder/run.db" ends in the suffix. */
 bool names_ends(const char *name, const char *suffix);
 
 /* 0 or -errno; names_done() in either case. */

@@ -28,7 +28,7 @@ static int by_time(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-/* While a run records, its newest records are in the log beside it. */
+/* The time of the last write: while a run records, its newest records are in the log beside it. */
 static struct timespec when_written(const char *path)
 {
 	struct timespec newest = {0};
@@ -45,9 +45,7 @@ static struct timespec when_written(const char *path)
 	return newest;
 }
 
-/*
- * Other programs have *.db files, too. A run that stored nothing is a run, and opening it says so.
- */
+/* Whether a *.db is dlprof's. A run that stored nothing counts, and opening it says so. */
 static bool is_run(const char *path)
 {
 	struct db *db;

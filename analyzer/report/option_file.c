@@ -10,7 +10,7 @@ struct expansion {
 	struct line *line;
 	char *list[OPTION_FILE_MOST + 1];
 	int count;
-	char text[MOST_BYTES]; /* of all files, which `list` points into */
+	char text[MOST_BYTES]; /* of all files; `list` points into it */
 	size_t length;
 };
 
@@ -39,7 +39,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* "--limit 'stall.ratio <= 10%'   # why": the option, and its argument if there is one. */
+/* Adds "--limit 'stall.ratio <= 10%'   # why": the option, and its argument if it has one. */
 static int add_row(struct expansion *all, char *row, const char *path, int number)
 {
 	char *option, *comment = row;
@@ -100,11 +100,11 @@ static bool is_word(const struct line *line, const char *argument)
 	return false;
 }
 
-/* Verb, options of files, other options, and behind "--" the words, which no option may take. */
+/* Puts the verb, options of files and other options first, and after "--" the plain words. */
 int option_file_expand(struct line *line, int argc, char **argv, const char *verb, char ***ret,
 		       const char **ret_file)
 {
-	static struct expansion all; /* for as long as its arguments are */
+	static struct expansion all; /* static, since its arguments stay in use */
 	int at = 1, r = 0;
 
 	all = (struct expansion){.line = line};

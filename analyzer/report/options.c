@@ -17,7 +17,7 @@
 #define ON    LINE_ON
 #define ALL   (ON(VERB_MAX) - 1)
 #define SHOWN (ON(VERB_REPORT) | ON(VERB_BATCHES) | ON(VERB_COMPARE))
-#define PART  (SHOWN | ON(VERB_HTML) | ON(VERB_TRACE)) /* of a run */
+#define PART  (SHOWN | ON(VERB_HTML) | ON(VERB_TRACE)) /* verbs that take a part of a run */
 
 static const char *explain_id(size_t i)
 {
@@ -127,7 +127,7 @@ static bool take_number(int64_t *ret, const char *text, const char *end)
 	return !errno && stop == end;
 }
 
-/* "A:B", "A:", ":B" or "A". */
+/* Takes "A:B", "A:", ":B" or "A". */
 static bool take_batches(void *context, const char *argument)
 {
 	struct options *options = context;
@@ -174,7 +174,7 @@ static bool take_wish(void *context, const char *argument)
 
 	if (options->wish_count == WHATIF_MOST_ASKED)
 		return false;
-	options->wishes[options->wish_count++].text = argument; /* read by read_wishes() */
+	options->wishes[options->wish_count++].text = argument; /* parsed by read_wishes() */
 	return true;
 }
 
@@ -341,7 +341,7 @@ const struct line_program options_program = {
 	.see_also = "dlprof(1), dlprof(7)",
 };
 
-/* A word that could be a verb: no folder, no suffix, no file. */
+/* Whether a word could be a verb: it is no folder or file, and has no suffix. */
 static bool is_word(const char *text)
 {
 	return !strpbrk(text, "./") && access(text, F_OK) != 0;

@@ -29,7 +29,7 @@ enum verb {
 	VERB_MAX
 };
 
-/* "METRIC<=VALUE", of --limit or --warn. */
+/* A limit "METRIC<=VALUE", from --limit or --warn. */
 struct option_limit {
 	const char *text;
 	bool is_error;
@@ -38,20 +38,20 @@ struct option_limit {
 struct options {
 	struct line line;
 	enum verb verb;
-	const char *run; /* the first word: a database, a folder, or the table to import */
+	const char *run; /* first word: a database, a folder, or the table to import */
 	char **runs;     /* all words */
 	int run_count;
-	const char *output;                  /* NULL or "-": stdout */
-	const char *explain;                 /* an id; NULL: explain nothing */
-	const char *meta[OPTIONS_MOST_META]; /* KEY=VALUE each */
+	const char *output;                  /* NULL or "-": standard output */
+	const char *explain;                 /* an id to explain; NULL: none */
+	const char *meta[OPTIONS_MOST_META]; /* KEY=VALUE in each */
 	size_t meta_count;
 	struct whatif_wish wishes[WHATIF_MOST_ASKED];
 	size_t wish_count;
-	const char *view;    /* NULL: all */
+	const char *view;    /* NULL: all views */
 	const char *into;    /* NULL: not given */
 	bool with_batches;
 	int64_t worst;       /* -1: not given */
-	int64_t interval_ms; /* of top */
+	int64_t interval_ms; /* for top */
 	bool json, csv;
 	bool force, quiet, ascii;
 	bool verbose, coverage, markdown;
@@ -59,21 +59,21 @@ struct options {
 	enum terminal_color color;
 	int64_t rank, epoch, loader; /* -1: not given */
 	const char *job;             /* NULL: not given */
-	int64_t first, last;         /* of --batches; -1: open */
-	/* Of a gate: */
-	const char *max_stall_ratio, *min_effect, *format, *on_inconclusive; /* or NULL */
-	const char *on_few_baselines; /* NULL: as `on_inconclusive` */
+	int64_t first, last;         /* from --batches; -1: open */
+	/* Options for gate: */
+	const char *max_stall_ratio, *min_effect, *format, *on_inconclusive; /* NULL: not given */
+	const char *on_few_baselines; /* NULL: the same as `on_inconclusive` */
 	struct option_limit limits[OPTIONS_MOST_LIMITS];
 	size_t limit_count;
-	const char *option_file; /* the last @FILE; NULL: none */
+	const char *option_file; /* last @FILE; NULL: none */
 	const char *baselines[OPTIONS_MOST_BASELINES];
 	size_t baseline_count;
-	bool separation; /* the rule */
+	bool separation; /* the rule applies */
 	bool why, calibrate, update_baseline;
-	int64_t ranks; /* that a job has at least; -1: not given */
+	int64_t ranks; /* ranks that a job has at least; -1: not given */
 };
 
 extern const struct line_program options_program;
 
-/* 0, or -EINVAL with `line.problem` set. Where help or version is asked for, nothing else is. */
+/* 0, or -EINVAL with `line.problem` set. With help or version nothing else is checked. */
 int options_parse(struct options *ret, int argc, char **argv);

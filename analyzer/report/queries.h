@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queries.h - the SQL that dlprof ships, over the tables of lake.def. */
+/* queries.h - the SQL queries that dlprof ships, for the tables of lake.def. */
 #pragma once
 
 #include <stddef.h>
 
-/* Their names, in order, up to NULL. */
+/* Names of the queries, in order, ended by NULL. */
 const char *queries_name(size_t i);
 
-/* The text of one; NULL: there is none of this name. Its first line is "-- ": what it answers. */
+/* A query's text; NULL: no query has this name. Its first line is "-- " and what it answers. */
 const char *queries_text(const char *name);

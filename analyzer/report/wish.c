@@ -10,15 +10,15 @@
 #include "line/near.h"
 
 #define MOST_LOAD 100.0
-#define MOST_KEYS 200 /* bytes of all keys */
+#define MOST_KEYS 200 /* length of all keys */
 
 enum kind { WHOLE, FLAG, FACTOR };
 
 static const struct key {
 	const char *name, *takes;
-	size_t offset; /* of an int32_t in the wish; of a FACTOR, a double */
+	size_t offset; /* where in the wish an int32_t is; a double for FACTOR */
 	enum kind kind;
-	long least, most; /* of a WHOLE */
+	long least, most; /* limits for WHOLE */
 } KEYS[] = {
 #define AT(member) offsetof(struct whatif_wish, member)
 	{"workers", "N", AT(workers), WHOLE, 0, WISH_MOST_WORKERS},
@@ -75,7 +75,7 @@ static bool take_value(const struct key *key, const char *value, size_t length,
 				   : take_factor(value, length, at);
 }
 
-/* `length` characters of KEY=VALUE. */
+/* Takes KEY=VALUE of `length` characters. */
 static bool take(const char *text, size_t length, struct whatif_wish *ret, char *problem,
 		 size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_export.c - `dlprof-report export RUN`: the stable views as CSV, one of them or all. */
+/* cmd_export.c - `dlprof-report export RUN`: write the stable views as CSV, one or all. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define MOST_VIEWS 64
 
-/* Into options->output. */
+/* Exports one view to options->output. */
 static int export_one(const struct options *options, struct db *db, const char *view)
 {
 	struct output output;
@@ -45,7 +45,7 @@ static int add_view(const char *name, void *context)
 	return views->names[views->count++] ? 0 : -ENOMEM;
 }
 
-/* Each into a file of its own in the folder, which is made if it is not there. */
+/* Exports each view to a file in the folder, which is made if it does not exist. */
 static int export_all(const struct options *options, struct db *db)
 {
 	struct views views = {.count = 0};

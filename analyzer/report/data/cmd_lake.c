@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_lake.c - `dlprof-report export --into FLEET.db RUN|FOLDER|PART...`: what fold says of jobs,
+ * cmd_lake.c - `dlprof-report export --into FLEET.db RUN|FOLDER|PART...`: write the results of fold
  * as rows of lake.def. `export --csv -o FOLDER` writes the same rows, or those of a FLEET.db, as
  * CSV.
  */
@@ -22,18 +22,18 @@
 #include "store/database/db_open.h"
 #include "store/fleet/lake.h"
 
-#define MOST_TEXTS 8 /* of a row */
+#define MOST_TEXTS 8 /* texts in a row */
 #define NAME       64
 #define NO_BYTES   "\xef\xbf\xbd" /* U+FFFD */
 
-/* Copies of a row's texts that had to be changed. */
+/* Copies of those texts in a row that had to be changed. */
 struct texts {
 	char *list[MOST_TEXTS];
 	size_t count;
 	bool failed;
 };
 
-/* As UTF-8, which readers of the tables insist on. */
+/* The text as UTF-8, which readers of the tables insist on. */
 static const char *clean(struct texts *texts, const char *text)
 {
 	const char *at = text;
@@ -161,7 +161,7 @@ static int put_rank(struct lake *lake, const struct part_rank *rank, const struc
 	return free_texts(&texts) < 0 ? -ENOMEM : r;
 }
 
-/* At the width, and of the group, that the verdict rests on. */
+/* Writes steps for the group and the window width that the verdict rests on. */
 static int put_steps(struct lake *lake, const struct part *part, const struct ranks *ranks,
 		     const struct lake_rank *key)
 {
@@ -262,7 +262,7 @@ static int put(const struct options *options, struct merger_job *job, void *cont
 	return status ? status : r < 0 ? fail(target->path, r) : 0;
 }
 
-/* `is_for_new`: only if it holds no jobs yet. */
+/* `is_for_new`: write only if the database holds no jobs yet. */
 static int put_all(const struct options *options, const char *path, bool is_for_new)
 {
 	struct target target = {.path = path};
@@ -273,7 +273,7 @@ static int put_all(const struct options *options, const char *path, bool is_for_
 	return status;
 }
 
-/* FOLDER/job.csv and so on, of the database at `path`. */
+/* Writes FOLDER/job.csv and so on, from the database at `path`. */
 static int put_tables(const struct options *options, const char *path)
 {
 	struct options one = *options;
@@ -302,7 +302,7 @@ static int put_tables(const struct options *options, const char *path)
 	return status;
 }
 
-/* By way of a database in the folder, whose rows are the newest ones of each job. */
+/* Makes CSV by a database in the folder, whose rows are the newest for each job. */
 static int put_csv(const struct options *options)
 {
 	char path[PATH_MAX];
@@ -320,7 +320,7 @@ static int put_csv(const struct options *options)
 		return cmd_fail("cannot write into '%s': %s", options->output, strerror(errno));
 	close(file);
 	status = put_all(options, path, false);
-	/* What can be read is written; where that is nothing, there is no table. */
+	/* What can be read is written; if nothing can, there is no table. */
 	written = lake_is(path) ? put_tables(options, path) : CMD_DONE;
 	unlink(path);
 	return written ? written : status;

@@ -23,7 +23,7 @@ static void put_text(FILE *file, const char *text)
 	fputc('"', file);
 }
 
-/* "wait_ns" becomes "wait_s", and "ns" alone "s": outside the database times are seconds. */
+/* Columns "wait_ns" become "wait_s", and "ns" alone "s": outside the database times are seconds. */
 static bool is_time(const char *name)
 {
 	size_t length = strlen(name);

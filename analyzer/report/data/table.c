@@ -48,7 +48,7 @@ static const struct unit {
 } UNITS[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
 
 struct column {
-	const struct field *field; /* NULL: left out */
+	const struct field *field; /* NULL: the column is left out */
 	int64_t unit_ns;
 };
 
@@ -56,15 +56,15 @@ struct table {
 	FILE *file;
 	char line[LONGEST_LINE + 1];
 	size_t length;
-	size_t number; /* of the line */
+	size_t number; /* number of the line */
 	struct column columns[MOST_COLUMNS];
 	size_t column_count;
 	char ignored[256];
-	/* The row before, as the file had it. */
+	/* The row before, in the file's own numbers. */
 	bool has_last;
 	int64_t epoch, batch;
 	int64_t rank;
-	int64_t first; /* the file's number of the epoch's first batch */
+	int64_t first; /* file's number for the epoch's first batch */
 };
 
 __attribute__((format(printf, 4, 5))) static int complain(const struct table *table,
@@ -81,7 +81,7 @@ __attribute__((format(printf, 4, 5))) static int complain(const struct table *ta
 	return -EINVAL;
 }
 
-/* Reads up to the end of a line or of the file. However long a line is, no more of it is held. */
+/* Reads up to the end of a line or the file. Of a very long line only so much is kept. */
 static int fill_line(struct table *table, struct table_problem *problem)
 {
 	int c = 0;
@@ -114,7 +114,7 @@ static int read_line(struct table *table, struct table_problem *problem)
 	}
 }
 
-/* The next cell, without blanks and quotes around it; *at goes behind its comma, or to NULL. */
+/* The next cell, without blanks and quotes around it. *at moves behind its comma, or to NULL. */
 static char *next_cell(char **at)
 {
 	char *begin = *at, *end = strchr(begin, ','), *next = end ? end + 1 : NULL;
@@ -134,7 +134,7 @@ static char *next_cell(char **at)
 	return begin;
 }
 
-/* "wait_ms", "ms", "batch". false: not one of ours. */
+/* Finds the column "wait_ms", "ms" or "batch". False: it is none of ours. */
 static bool find_column(const char *name, struct column *ret)
 {
 	*ret = (struct column){0};
@@ -236,7 +236,7 @@ const char *table_ignored(const struct table *table)
 	return table->ignored;
 }
 
-/* Digits, a point, an exponent: strtod() would take hexadecimals, "inf" and "nan" too. */
+/* Only digits, a point, an exponent: strtod() would also take hexadecimals, "inf" and "nan". */
 static bool is_number(const char *text)
 {
 	return *text && !text[strspn(text, "0123456789.eE+-")];
@@ -275,7 +275,7 @@ static const char *take_value(const char *text, const struct column *column, int
 	return NULL;
 }
 
-/* Booleans may be spelled out. */
+/* The value of a boolean, which may be a word. */
 static const char *spell(const char *text, const struct column *column)
 {
 	if (column->field->kind != FLAG)
@@ -316,7 +316,7 @@ static int read_cells(struct table *table, struct table_row *row, size_t *ret_ba
 	return 0;
 }
 
-/* Where a row stands among the others, counted from 0 in its epoch. */
+/* Finds a row's place in its epoch, counted from 0. */
 static int place_row(struct table *table, struct table_row *read, size_t place,
 		     struct table_problem *problem)
 {
@@ -344,8 +344,8 @@ static int place_row(struct table *table, struct table_row *read, size_t place,
 					(long long)read->rank, (long long)table->rank);
 		table->rank = read->rank;
 	}
-	/* If the count goes on over epochs, each starts where it stands. If it starts again in
-	 * each, it starts at 0, or at 1 if the file has it so; what is missing before is lost. */
+	/* If the count goes on over epochs, each starts at its first row. Else each starts at 0 or,
+	 * if the file has it so, at 1; rows missing before that are lost. */
 	if (new_epoch)
 		table->first = table->has_last && row->batch > table->batch ? row->batch
 			       : row->batch == 1                            ? 1
@@ -358,7 +358,7 @@ static int place_row(struct table *table, struct table_row *read, size_t place,
 	return 0;
 }
 
-/* Two of wait, compute and step give the third. */
+/* Computes the third of wait, compute and step from the other two. */
 static void complete(struct batch_values *row)
 {
 	bool wait = row->wait_ns >= 0, compute = row->compute_ns >= 0, step = row->step_ns >= 0;

@@ -5,8 +5,8 @@
  * The first line names the columns: batch, epoch, rank, worker_id, qdepth, head_ready, and begin,
  * wait, load, compute, step, load_cpu, gpu_idle, gpu_busy with a unit (_s, _ms, _us, _ns). A unit
  * alone (`batch, ms`) is a step. Other columns are left out. An empty cell is not observed. Rows
- * stand in order; the batch counts on over epochs or within each. Lines that are empty or begin
- * with # are skipped.
+ * are in order; the batch counts on over epochs or within each. Empty lines and those with # at the
+ * begin are skipped.
  */
 #pragma once
 
@@ -17,16 +17,16 @@
 
 struct table;
 
-/* What is wrong with the file, and where: counted from 1. */
+/* A problem with the file, and its place, counted from 1. */
 struct table_problem {
 	size_t line;
 	size_t column;
 	char text[200];
 };
 
-/* WRITE_UNKNOWN: not observed. Ordinals count from 0 in each epoch. */
+/* Values are WRITE_UNKNOWN if not observed. Ordinals count from 0 in each epoch. */
 struct table_row {
-	struct batch_values batch; /* of no loader yet */
+	struct batch_values batch; /* its loader is not set yet */
 	int64_t rank;
 };
 
@@ -37,5 +37,5 @@ void table_close(struct table *table);
 /* 1: a row, 0: no more, else as table_open(). */
 int table_next(struct table *table, struct table_row *ret_row, struct table_problem *problem);
 
-/* Names of columns that are left out, separated by ", "; "" if there are none. */
+/* Names of unused columns, separated by ", "; "": none. */
 const char *table_ignored(const struct table *table);

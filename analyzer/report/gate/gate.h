@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate.h - one call of the gate: what it was asked, what it read, what it found. */
+/* gate.h - one call of the gate: its options, the runs it read, and its results. */
 #pragma once
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 struct gate {
 	const struct options *options;
-	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* two have options of their own */
+	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* two more for options of their own */
 	size_t item_count;
 	struct gate_runs runs, baselines;
 	struct gate_report report;
@@ -27,7 +27,7 @@ enum gate_form {
 
 struct gate_wish {
 	enum gate_form form;
-	char path[PATH_MAX]; /* "": where the report goes */
+	char path[PATH_MAX]; /* path of the report; "": standard output */
 };
 
 struct gate_wishes {
@@ -35,12 +35,12 @@ struct gate_wishes {
 	size_t count;
 };
 
-/* gate_forms.c: --format, or what fits the place. 0 or CMD_ERROR. */
+/* gate_forms.c: reads --format, or takes what fits the environment. 0 or CMD_ERROR. */
 int gate_read_wishes(const struct options *options, struct gate_wishes *ret);
-/* Writes all of them, and GitHub's summary. 0 or CMD_ERROR. */
+/* Writes all forms, and GitHub's summary. 0 or CMD_ERROR. */
 int gate_write_wishes(const struct gate *gate, const struct gate_wishes *wishes);
 
-/* gate_limits.c: those of the command line; without any, the default. 0 or CMD_ERROR. */
+/* gate_limits.c: reads the limits of the command line, or takes the default. 0 or CMD_ERROR. */
 int gate_read_limits(struct gate *gate);
 /* The first limit on an increase; NULL: there is none. */
 const struct gate_item *gate_find_increase(const struct gate *gate);

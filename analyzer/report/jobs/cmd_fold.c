@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_fold.c - `dlprof-report fold FOLDER|PART... [-o N.part]`: the ranks of a job that no one
- * machine should read one by one.
+ * cmd_fold.c - `dlprof-report fold FOLDER|PART... [-o N.part]`: sum up a job's ranks in parts, if
+ * they are too many for one machine.
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include "report/jobs/merger.h"
 #include "store/database/redact.h"
 
-/* What is shown, and the partials that its texts are in. */
+/* Jobs to show, and the partials that hold their texts. */
 struct shown {
 	struct jobs jobs;
 	struct part *wholes;
@@ -58,7 +58,7 @@ static int show(const struct options *options, struct jobs *jobs)
 {
 	char command[PATH_MAX + 10];
 
-	/* "More: dlprof-report --job ID fold FOLDER" */
+	/* Prints "More: dlprof-report --job ID fold FOLDER". */
 	snprintf(command, sizeof(command), "fold %s", jobs->path);
 	if (!options->json && jobs->count > 1)
 		jobs->path = command;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_ranks.c - `dlprof-report [html] FOLDER` or several runs: the ranks of one job.
+ * cmd_ranks.c - `dlprof-report [html] FOLDER` or several runs: report the ranks of one job.
  *
- * One rank is in memory at a time: what is kept of it are its finding and its share of the steps.
+ * One rank is in memory at a time: only its finding and its share of the steps are kept.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,7 +20,7 @@
 #include "store/run/gpu.h"
 #include "store/run/steps.h"
 
-/* With its place in the machine, which is what differs between ranks, unless that is private. */
+/* The device's name with its place in the machine, unless that is private. */
 static void take_gpu(const struct options *options, struct run_info *run, struct rank_row *row)
 {
 	char **from = run->gpu_place && !options->redact ? &run->gpu_place : &run->gpu;
@@ -29,7 +29,7 @@ static void take_gpu(const struct options *options, struct run_info *run, struct
 	*from = NULL;
 }
 
-/* By the account of the thread that trains, as a report of this rank alone. */
+/* Judges by the account of the thread that trains, as a report on this rank alone does. */
 static int judge(const struct options *options, struct db *db, const struct rank_file *file,
 		 int64_t *ret_loader_id, struct batch_series *series, struct finding *finding)
 {
@@ -209,7 +209,7 @@ void cmd_ranks_free(struct ranks *ranks)
 	free(ranks->blames);
 }
 
-/* The files of one job and attempt. */
+/* Judges the files of one job and attempt. */
 static int judge_job(const struct options *options, const struct rank_files *files,
 		     struct ranks *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sources.h - where the ranks of jobs are: partials of `dlprof-report fold`, and runs. The runs of
- * a job are read as if they were a partial. Functions print what went wrong: 0 or CMD_ERROR.
+ * sources.h - the sources of a job's ranks: partials of `dlprof-report fold`, and runs. Runs are
+ * read as if they were a partial. Functions print what went wrong: 0 or CMD_ERROR.
  */
 #pragma once
 
@@ -9,8 +9,7 @@
 #include "store/fleet/part.h"
 
 struct source {
-	char *path; /* of a partial; NULL: of the runs that were named, and all of a job's are here
-		     */
+	char *path; /* path of a partial; NULL: a job's runs, all of them */
 	struct rank_files runs;
 	char *job; /* NULL: not known */
 	int64_t attempt;
@@ -18,28 +17,28 @@ struct source {
 };
 
 struct sources {
-	struct source *list; /* of one job after the other */
+	struct source *list; /* sorted by job */
 	size_t count;
-	struct rank_files files; /* all runs */
+	struct rank_files files; /* all runs that were named */
 };
 
-/* sources_done() also after an error. */
+/* Lists the sources; sources_done() also after an error. */
 int sources_list(const struct options *options, struct sources *ret);
 void sources_done(struct sources *sources);
 
-/* Behind the last one of the job and attempt that `begin` is of. */
+/* Where the sources of `begin`'s job and attempt end. */
 size_t sources_job_end(const struct sources *sources, size_t begin);
 
-/* Of a partial without its windows. */
+/* Reads a source, a partial without its windows. */
 int source_load(const struct options *options, struct source *source);
 
-/* As messages call it. */
+/* The source's name for messages. */
 const char *source_name(const struct source *source);
 
-/* A partial cannot be read. */
+/* Says that a partial cannot be read. */
 int sources_fail(const char *path, int error);
 
-/* What texts a part has of a rank, or of its job, from others. 0 or -ENOMEM. */
+/* Copies texts about a rank, or its job, into a part. 0 or -ENOMEM. */
 int sources_add_texts(struct part *part, struct part_rank *rank, const char *path, const char *host,
 		      const char *gpu, const char *ended);
 int sources_add_words(struct part *part, const char *const words[PART_WORDS]);

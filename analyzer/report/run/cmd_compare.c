@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_compare.c - `dlprof-report compare A B`: what changed from one run to the other. */
+/* cmd_compare.c - `dlprof-report compare A B`: the changes from one run to the other. */
 #include <stdlib.h>
 
 #include "render/run/compare.h"
@@ -31,7 +31,7 @@ static int read_side(const struct options *options, const struct report *report,
 	int r = 0, status;
 
 	one.run = report->path;
-	one.quiet = true; /* it was said when the run was judged */
+	one.quiet = true; /* remarks were printed when the run was judged */
 	status = cmd_open_run(&one, &db, &recovered);
 	if (status)
 		return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_top.c - `dlprof-report top RUN`: the report's screen of a run that still records, again and
- * again until q. The database is open only while it is read: a reader that stays would keep the
+ * cmd_top.c - `dlprof-report top RUN`: the report's screen for a run that still records, again and
+ * again until q. The database is open only while it is read: a reader that stayed would keep the
  * drain from leaving one plain file behind.
  */
 #include <errno.h>
@@ -16,14 +16,14 @@
 
 #include "report/run/judge.h"
 
-#define REST  10 /* times a picture's CPU time is rested: a training runs here */
-#define ENTER "\033[?1049h\033[?25l" /* the other screen, no cursor */
+#define REST  10 /* pause after a picture, in its CPU time: a training runs here */
+#define ENTER "\033[?1049h\033[?25l" /* the alternate screen, without a cursor */
 #define LEAVE "\033[?25h\033[?1049l"
 #define CLEAR "\033[H\033[J"
 
 struct screen {
 	FILE *out;
-	int signals;   /* the descriptor that signals are read from */
+	int signals;   /* descriptor from which signals are read */
 	bool has_keys; /* keys come one by one, and are not shown */
 	struct termios before;
 	sigset_t mask_before;
@@ -53,7 +53,7 @@ static void leave(struct screen *screen)
 		tcsetattr(STDIN_FILENO, TCSANOW, &screen->before);
 }
 
-/* False: `out` is no terminal that could be drawn on. */
+/* False: `out` is no terminal that can be drawn on. */
 static bool take(FILE *out, struct screen *ret)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH};
@@ -97,7 +97,7 @@ static bool quits_by_signal(struct screen *screen)
 	return signal.ssi_signo == SIGINT;
 }
 
-/* Until the time is over, or something happens. True: the user wants no further picture. */
+/* Waits until the time is over, or something happens. True: the user quits. */
 static bool quits(struct screen *screen, int interval_ms)
 {
 	struct pollfd looks[] = {{screen->signals, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
@@ -107,12 +107,12 @@ static bool quits(struct screen *screen, int interval_ms)
 		return false;
 	if (looks[0].revents)
 		return quits_by_signal(screen);
-	/* Where standard input has ended there are no keys to wait for. */
+	/* After the end of standard input there are no keys to wait for. */
 	screen->has_keys = read(STDIN_FILENO, &key, 1) == 1;
 	return key == 'q' || key == 'Q';
 }
 
-/* One picture; the exit status is that of the last. *ret_live: there may be others. */
+/* Draws one picture, and returns its exit status. *ret_live: there may be further ones. */
 static int draw(const struct options *options, struct output *output, bool *ret_live)
 {
 	const struct page page = cmd_page(options, output);
@@ -140,7 +140,7 @@ int cmd_top(const struct options *options)
 
 	if (status)
 		return status;
-	quiet.quiet = true; /* each picture says itself that the run still records */
+	quiet.quiet = true; /* each picture itself says that the run still records */
 	if (take(output.file, &screen)) {
 		while (live && !has_quit) {
 			const clock_t begun = clock();

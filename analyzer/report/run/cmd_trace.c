@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_trace.c - `dlprof-report trace RUN... -o trace.json`: the ranks, or parts, for Perfetto. */
+/* cmd_trace.c - `dlprof-report trace RUN... -o trace.json`: draw ranks or parts, for Perfetto. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int add_event(const struct timeline_event *event, void *context)
 	struct stream *stream = context;
 
 	trace_event(&stream->trace, event);
-	/* There are no more events than the file has room for, and writing them takes its time. */
+	/* The file's size bounds the events, and writing takes long: renew the limit. */
 	if (!(++stream->event_count % RENEW_COUNT))
 		db_limit_renew(stream->db);
 	return ferror(stream->output->file) ? -EPIPE : 0;
@@ -47,7 +47,7 @@ static int add_events(const struct options *options, struct db *db,
 						    .epoch = options->epoch,
 						    .first = options->first,
 						    .last = options->last};
-		/* What the workers did before, and how it went on. */
+		/* Events before and after the worst ones show what the workers did. */
 		const struct timeline_worst worst = {
 			.worst = options->worst > 0 ? options->worst : -1,
 			.before = loaders[i].workers > 0
@@ -82,8 +82,8 @@ static bool has_wall_clock(const struct rank_file *file)
 }
 
 /*
- * The moment of its own clock that is time 0 of the trace: when the first rank began, by the wall
- * clock, or where that is not known when the run itself did.
+ * The moment of a rank's own clock that is time 0 of the trace: when the first rank began, by the
+ * wall clock; if that is not known, when this rank began.
  */
 static int64_t find_base(const struct rank_files *files, const struct rank_file *file)
 {

@@ -9,9 +9,9 @@
 #include "store/run/batch.h"
 
 #define LONG_NS  (10 * (int64_t)NS_PER_S)
-#define LONGER   3                        /* times what is usual */
-#define STALE_NS (10 * (int64_t)NS_PER_S) /* not looked at for so long: it is gone */
-#define NEWEST   1000                     /* batches that say who moved on */
+#define LONGER   3                        /* times as long as usual */
+#define STALE_NS (10 * (int64_t)NS_PER_S) /* age of the last look at a process that is gone */
+#define NEWEST   1000                     /* batches that show who moved on */
 
 struct list {
 	struct doing *items;

@@ -17,7 +17,7 @@ struct member {
 	struct finding finding;
 };
 
-/* The one that is judged comes first. */
+/* The loaders of a thread; the judged one comes first. */
 struct thread {
 	size_t count;
 	struct member *list;
@@ -29,19 +29,19 @@ static bool is_known(const struct finding *finding)
 	return !isnan(finding->own.ratio);
 }
 
-/* Another thread may have taken all batches of an iterator that this one has made. */
+/* Whether this thread made an iterator, but another one may have taken all of its batches. */
 static bool is_only_made(const struct batch_series *series)
 {
 	return !series->count && series->epoch_count;
 }
 
-/* Whether its waits are part of the thread's, however short its own loop was. */
+/* Whether the loader's waits count for the thread, however short its own loop was. */
 static bool is_waited_for(const struct batch_series *series)
 {
 	return is_only_made(series) || (series->count && series->wait_ns);
 }
 
-/* A thread other than the first has another number in each program that a process becomes. */
+/* A thread that is not the first one changes its number when a process becomes another program. */
 static bool is_same_thread(const struct loader_info *one, const struct loader_info *other)
 {
 	return one->life_ns == other->life_ns
@@ -120,7 +120,7 @@ static int by_life(const void *a, const void *b)
 	return ((*one)->life_ns > (*other)->life_ns) - ((*one)->life_ns < (*other)->life_ns);
 }
 
-/* What lies between two lives is the start-up of the later one, as what lies before the first. */
+/* Time before a life's first batch is its start-up, also time between two lives. */
 static int account_of_lives(const struct thread *thread, const struct member **members,
 			    struct account *ret)
 {
@@ -145,7 +145,7 @@ static int account_of_lives(const struct thread *thread, const struct member **m
 			if (s->last_ns > span.end_ns)
 				span.end_ns = s->last_ns;
 		}
-		/* Nothing is known of a program in which no step was seen. */
+		/* A program in which no step was seen adds nothing. */
 		if (span.end_ns < span.begin_ns)
 			continue;
 		for (i = begin; i < end; i++)
@@ -173,7 +173,7 @@ static int account_of_thread(const struct thread *thread, struct account *ret)
 	return r;
 }
 
-/* Puts the loader first that has more than half of the waits. */
+/* Puts the loader with more than half of the waits first. */
 static void put_first(struct thread *thread)
 {
 	double wait_ns = 0;
@@ -237,7 +237,7 @@ int thread_judge(struct db *db, const struct thread_query *query, size_t *judged
 	return r;
 }
 
-/* The GPU's clock puts waits into the steps: then they are those of the loader's own batches. */
+/* With the GPU's clock, the steps contain waits, so only the loader's own batches count. */
 int thread_parts(struct db *db, const struct thread_query *query, size_t judged,
 		 const struct finding *finding, struct step_parts *ret)
 {

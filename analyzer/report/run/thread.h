@@ -7,7 +7,7 @@
 #include "store/run/query.h"
 
 struct thread_query {
-	struct batch_filter filter; /* its loader_id is not looked at */
+	struct batch_filter filter; /* its loader_id is ignored */
 	const struct loader_info *loaders;
 	size_t loader_count;
 	int64_t missing_count; /* records that could not be folded in */
@@ -15,18 +15,18 @@ struct thread_query {
 };
 
 /*
- * Reads the loader at `judged` into `series` (initialised by the caller) and judges it. Of a whole
- * run, and unless a loader was chosen, the finding's account is the thread's: all loaders that the
- * thread asks. Where more than half of its waits are for another loader, that one is judged
- * instead, and `judged` changes. Where there is no such account (a part of a run, an imported
- * table, lost batches), it is the loader's own. 0 or -errno.
+ * Reads the loader at `judged` into `series` (initialised by the caller) and judges it. For a whole
+ * run, unless a loader was chosen, the account is that of the thread: of all loaders that it asks.
+ * If more than half of its waits are for another loader, that one is judged instead, and `judged`
+ * changes. If there is no such account (for a part of a run, an imported table, or with lost
+ * batches), it is the loader's own. 0 or -errno.
  */
 int thread_judge(struct db *db, const struct thread_query *query, size_t *judged,
 		 struct batch_series *series, struct finding *finding);
 
 /*
- * What the thread does in its steps, of all its loaders where the finding's account is the
- * thread's, else of the judged one. 0 or -errno.
+ * Reads what the thread does in its steps: with all its loaders if the finding's account is the
+ * thread's, else with the judged one. 0 or -errno.
  */
 int thread_parts(struct db *db, const struct thread_query *query, size_t judged,
 		 const struct finding *finding, struct step_parts *ret);

@@ -7,7 +7,7 @@
 
 #include "store/run/stages.h"
 
-/* Whether the loads slow each other down, which matters where there are workers. 0 or -errno. */
+/* Finds whether loads slow each other down, which only workers can. 0 or -errno. */
 static int find_flight(struct db *db, const struct why_input *input, struct flight *ret)
 {
 	struct flight_load *loads;
@@ -56,7 +56,7 @@ static int find(struct db *db, const struct why_input *input, const struct stage
 		};
 	if (r == 0)
 		r = judge(input->series, input->finding, &known, ret);
-	/* Only where workers or samples are slow does it matter what each worker read. */
+	/* What each worker read matters only if workers or samples are slow. */
 	if (r < 0 || (!ret->slow.count && !ret->slow.every))
 		return r;
 	known.work = &work;

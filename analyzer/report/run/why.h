@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * why.h - why a loader waits, by all that its database knows beside the waits: the same for the
- * report, the gate and the tables of many jobs.
+ * why.h - why a loader waits, by all that its database knows: the same for the report, the gate and
+ * the tables of many jobs.
  */
 #pragma once
 
@@ -10,22 +10,22 @@
 #include "store/run/batch.h"
 #include "store/run/tally.h"
 
-#define WHY_SAMPLES 64 /* that are asked for */
+#define WHY_SAMPLES 64 /* slow samples to read */
 
-/* Of a loader that is judged, what was read of it. */
+/* What was read about a loader that is judged. */
 struct why_input {
 	const struct batch_filter *filter;
 	const struct batch_series *series;
 	const struct finding *finding;
 	const struct load_totals *totals;
 	const struct load_facts *facts;
-	const struct stages *stages; /* NULL: to be asked for, where the loader has any */
+	const struct stages *stages; /* NULL: read them, if the loader has any */
 	const struct lines *lines;
-	const struct tally_list *samples; /* the slowest */
-	const struct gpu_use *gpu;        /* for the advice; NULL: not known */
+	const struct tally_list *samples; /* the slowest ones */
+	const struct gpu_use *gpu;        /* for advice; NULL: not known */
 	const struct step_parts *step; /* NULL: not known */
 	bool has_gpu;
-	bool is_foreign; /* PyTorch's advice does not fit this loader: for the advice, too */
+	bool is_foreign; /* advice on PyTorch does not fit this loader */
 };
 
 /* `advises`: with predictions and advice, which take most of the time. 0 or -errno. */
