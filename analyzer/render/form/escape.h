@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * escape.h - text that may be anything, inside formats that are not: XML, Markdown, GitHub's
- * workflow commands. What is no UTF-8, a control character or an override of the direction of
- * text comes out as "?".
+ * escape.h - put any text into formats that reserve characters: XML, Markdown, GitHub's workflow
+ * commands. Invalid UTF-8, control characters and overrides of the direction of text become "?".
  */
 #pragma once
 
@@ -11,7 +10,7 @@
 
 enum escape_form {
 	ESCAPE_XML,
-	ESCAPE_MARKDOWN,        /* a table's cell */
+	ESCAPE_MARKDOWN,        /* a cell of a table */
 	ESCAPE_GITHUB_DATA,     /* ::error ...::DATA */
 	ESCAPE_GITHUB_PROPERTY, /* ::error KEY=PROPERTY::... */
 	ESCAPE_HTML,

@@ -49,13 +49,13 @@ static void put_string(const struct jsonw *json, const char *text)
 	fputc('"', json->out);
 }
 
-/* What stands before a value: comma, line break, key. */
+/* Writes what comes before a value: comma, line break, key. */
 static void lead(struct jsonw *json, const char *key)
 {
 	if (json->depth) {
 		if (json->full)
 			fputc(',', json->out);
-		/* One line for each member of the outermost object keeps diffs readable. */
+		/* The outermost object has a line for each member, which keeps diffs readable. */
 		if (json->depth == 1)
 			fputc('\n', json->out);
 	}
@@ -69,7 +69,7 @@ static void lead(struct jsonw *json, const char *key)
 void jsonw_open(struct jsonw *json, const char *key, char bracket)
 {
 	lead(json, key);
-	/* So does one line for each object in a list. */
+	/* Each object in a list has its own line, too. */
 	if (!key && json->depth)
 		fputc('\n', json->out);
 	fputc(bracket, json->out);
@@ -96,7 +96,7 @@ void jsonw_string(struct jsonw *json, const char *key, const char *value)
 	put_string(json, value);
 }
 
-/* What stands for itself; "": null. */
+/* Writes text that is a JSON value already; "": null. */
 static void put_value(struct jsonw *json, const char *key, const char *text)
 {
 	lead(json, key);

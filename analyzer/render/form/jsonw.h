@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jsonw.h - write JSON one value at a time: commas, escapes and null are dealt with here.
+ * jsonw.h - write JSON one value at a time, with commas, escapes and null.
  *
- * What is not observed is null: NULL strings, SERIES_UNKNOWN, NAN. Infinity does not exist in JSON
- * and becomes null too. Strings come out as valid UTF-8 whatever they hold; what is not printable
- * (utf8.h) comes out as \uXXXX.
+ * Values that were not observed become null: NULL strings, SERIES_UNKNOWN, NAN. Infinity does not
+ * exist in JSON and becomes null too. Strings become valid UTF-8 whatever they hold; characters
+ * that are not printable (utf8.h) become \uXXXX.
  */
 #pragma once
 
@@ -16,22 +16,21 @@ struct jsonw {
 	FILE *out;
 	int depth;
 	bool full; /* the open object or list has a member */
-	bool is_in_page; /* strings hold nothing that means something to HTML, or turns text around
-			  */
+	bool is_in_page; /* strings must hold nothing special for HTML, nor turn text around */
 };
 
 void jsonw_init(struct jsonw *json, FILE *out);
 
-/* The same, and the outermost object with its schema's name. */
+/* Begins the outermost object, with its schema's name. */
 void jsonw_begin(struct jsonw *json, FILE *out, const char *schema);
 
-/* `key` is NULL in a list and for the outermost value, here and below. */
+/* Here and below, `key` is NULL in a list and for the outermost value. */
 void jsonw_open(struct jsonw *json, const char *key, char bracket);
 void jsonw_close(struct jsonw *json, char bracket);
 
 void jsonw_string(struct jsonw *json, const char *key, const char *value);
 
-/* All members of an object that is JSON already: "{...}"; there is at least one. */
+/* Writes the members of an object that is JSON already: "{...}", with at least one. */
 void jsonw_members(struct jsonw *json, const char *object);
 
 void jsonw_bool(struct jsonw *json, const char *key, bool value);
@@ -45,13 +44,13 @@ void jsonw_range(struct jsonw *json, const char *key, double low, double high);
 /* Nanoseconds, written as seconds. */
 void jsonw_ns(struct jsonw *json, const char *key, int64_t ns);
 
-/* The same of a double; NAN: null. */
+/* Writes such a time from a double; NAN: null. */
 void jsonw_seconds(struct jsonw *json, const char *key, double ns);
 
-/* ..., as microseconds. */
+/* Writes nanoseconds as microseconds. */
 void jsonw_us(struct jsonw *json, const char *key, int64_t ns);
 
-/* A value that the file holds as JSON, to its end; NULL: null. */
+/* Copies a value that is JSON in the file, to its end; NULL: null. */
 void jsonw_copy(struct jsonw *json, const char *key, FILE *value);
 
 /* 0: false, other: true, SERIES_UNKNOWN: null. */

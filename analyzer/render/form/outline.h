@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outline.h - what a report says, apart from how it looks: blocks of rows, a row being a label, a
- * value, what else there is of it, and a tone. Text, Markdown and HTML walk the same outline, so
- * that no two of them say different things.
+ * outline.h - the content of a report, apart from its form: blocks of rows, where a row has a
+ * label, a value, further cells, and a tone. Text, Markdown and HTML walk the same outline, so that
+ * no two of them say different things.
  */
 #pragma once
 
@@ -12,32 +12,32 @@
 
 #define OUTLINE_CELLS 9
 
-/* Chapters that all forms lay out alike. */
-#define OUTLINE_HEAD    "head"    /* of each run: program, what there is of it, its name */
+/* Chapters with the same layout in all forms. */
+#define OUTLINE_HEAD    "head"    /* of each run: program, amount of data, name */
 #define OUTLINE_VERDICT "verdict" /* words, a sentence without its full stop, paragraphs */
-#define OUTLINE_MORE    "more"    /* what to type next: on a terminal alone */
+#define OUTLINE_MORE    "more"    /* commands to type next, only on a terminal */
 
 struct batch_series;
 
 struct outline_row {
-	char *cells[OUTLINE_CELLS]; /* of items: label, text, and what stands below it, or NULL */
+	char *cells[OUTLINE_CELLS]; /* for items: label, text, and text below it or NULL */
 	size_t count;
-	double share; /* of the bar that the block is, or beside which it stands; else NAN */
-	int part;     /* which part of the bar: enum account_part, ACCOUNT_PART_MAX for the rest */
+	double share; /* share of a bar, which the block is or has; else NAN */
+	int part;     /* part of the bar: enum account_part, or ACCOUNT_PART_MAX for the rest */
 	enum page_color tone;
-	const char *sign; /* on a page, before the text of cell `signed_cell`; NULL: none */
+	const char *sign; /* for pages: a sign before the text of cell `signed_cell`; or NULL */
 	size_t signed_cell;
 };
 
-/* Rows of one kind. A block without any is shown nowhere. */
+/* Rows of one kind. A block without rows is not shown. */
 struct outline_block {
-	const char *chapter; /* what it belongs to: those of one chapter follow each other */
+	const char *chapter; /* blocks of a chapter follow each other */
 	char *title;         /* NULL: none */
-	/* Of a table's columns, ended by NULL; '#' begins that of a number. No first: items. */
+	/* A table's headings, ended by NULL; '#' begins that of a number. Items have none. */
 	const char *headings[OUTLINE_CELLS + 1];
 	struct outline_row *rows;
 	size_t count;
-	/* On a terminal a strip of its waits comes first, and rows are not needed. NULL: none. */
+	/* For a terminal: waits to draw as a strip above the rows, if any; or NULL. */
 	const struct batch_series *series;
 	const float *waits;
 };
@@ -45,18 +45,18 @@ struct outline_block {
 struct outline {
 	struct outline_block *blocks;
 	size_t count;
-	bool failed; /* there was no memory for all of it */
+	bool failed; /* memory was too short */
 };
 
-/* All zero is an empty one. */
+/* An outline begins as all zero. */
 void outline_done(struct outline *outline);
 
-/* NULL: nothing is said of it. */
+/* NULL: there is no such chapter. */
 const struct outline_block *outline_find(const struct outline *outline, const char *chapter);
 
 /*
- * To make one. A block is open until the next; a row gets its cells from left to right. What
- * `chapter` and `headings` point to must outlive the outline.
+ * Functions to make an outline. A block is open until the next; a row gets its cells from left to
+ * right. `chapter` and `headings` must outlive the outline.
  */
 void outline_items(struct outline *outline, const char *chapter);
 void outline_table(struct outline *outline, const char *chapter, const char *const *headings);
@@ -64,25 +64,25 @@ __attribute__((format(printf, 2, 3))) void outline_title(struct outline *outline
 							 const char *format, ...);
 void outline_strip(struct outline *outline, const struct batch_series *series, const float *waits);
 void outline_row(struct outline *outline, enum page_color tone);
-void outline_sign(struct outline *outline, const char *sign); /* of the next cell */
+void outline_sign(struct outline *outline, const char *sign); /* for the next cell */
 void outline_share(struct outline *outline, double share, int part);
 __attribute__((format(printf, 2, 3))) void outline_cell(struct outline *outline, const char *format,
 							...);
 
-/* A row of these texts, which NULL ends. */
+/* Adds a row with these texts, ended by NULL. */
 __attribute__((sentinel)) void outline_cells(struct outline *outline, ...);
 
-/* An item: a row of a label and a text. */
+/* Adds an item: a row with a label and a text. */
 #define outline_item(outline, label, ...)                                                          \
 	(outline_cells(outline, label, NULL), outline_cell(outline, __VA_ARGS__))
 
-/* A row of a time, its share of a whole (NAN: none) and what it means. NAN: not observed. */
+/* Adds a row with a time, its share of a whole (NAN: none) and what it means. NAN: not observed. */
 extern const char *const OUTLINE_PARTS[];
 void outline_time(struct outline *outline, const char *label, double ns, double whole_ns);
 #define outline_part(outline, label, ns, whole_ns, ...)                                            \
 	(outline_time(outline, label, ns, whole_ns), outline_cell(outline, __VA_ARGS__))
 
-/* On a terminal, or as Markdown; then outline_done(). 0 or -ENOMEM. */
+/* Prints the outline as text or Markdown, then calls outline_done(). 0 or -ENOMEM. */
 int outline_show(struct outline *outline, const struct page *page, bool markdown);
 
 /* markdown.c: for issues, pull requests and jobs' pages. */

@@ -8,8 +8,8 @@
 
 #include "render/form/utf8.h"
 
-#define LONGEST    4096 /* of one text; the rest is cut */
-#define ROOM       20   /* columns a text needs beside its label, else it goes below */
+#define LONGEST    4096 /* bytes of a text, which is cut there */
+#define ROOM       20   /* a text with fewer columns beside its label goes below it */
 
 void page_color(const struct page *page, enum page_color color)
 {
@@ -22,7 +22,7 @@ void page_color(const struct page *page, enum page_color color)
 		fprintf(page->out, "\033[%sm", codes[color]);
 }
 
-#define PLUS_MINUS 0xb1 /* in ASCII "+-" */
+#define PLUS_MINUS 0xb1 /* becomes "+-" in ASCII */
 
 static void put_rune(const struct page *page, const struct utf8 *rune)
 {
@@ -105,7 +105,7 @@ static void wrap(const struct page *page, int hang, int column, const char *text
 			fputc(' ', page->out);
 			column++;
 		}
-		/* A word that is wider than the page is broken where the page ends. */
+		/* A word that is wider than the page is broken at its edge. */
 		for (at = word; utf8_next(&at, &rune); column += page_columns_of(page, &rune)) {
 			if (column + page_columns_of(page, &rune) > page->width) {
 				fputc('\n', page->out);

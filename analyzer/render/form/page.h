@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page.h - lay out text for a terminal: wrapped to its width, coloured if wanted, never carrying
- * control characters of what it prints.
+ * page.h - lay out text for a terminal: wrapped to its width, coloured if wanted, and without
+ * control characters.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 struct page {
 	FILE *out;
 	bool color;
-	bool ascii; /* nothing but ASCII comes out */
+	bool ascii; /* output is all ASCII */
 	int width;  /* columns, PAGE_NARROWEST at least */
 };
 
@@ -29,32 +29,32 @@ enum page_color {
 	PAGE_COLOR_MAX
 };
 
-/* Everything printed from here on has this colour; PAGE_PLAIN ends it. */
+/* Sets the colour of all further output; PAGE_PLAIN ends it. */
 void page_color(const struct page *page, enum page_color color);
 
 /*
- * A label at column `indent` and a text beside it from column `hang` on, wrapped there. A label
- * that reaches `hang` gets one space; on a narrow page the text goes below it.
+ * Prints a label at column `indent` and a text beside it from column `hang` on, wrapped there. A
+ * label that reaches `hang` gets one space; on a narrow page the text goes below it.
  */
 __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, int indent, int hang,
 						      const char *label, const char *format, ...);
 
-/* Adds to a text, which stays terminated; what does not fit is cut. */
+/* Appends to a text, which stays terminated; what does not fit is cut. */
 __attribute__((format(printf, 3, 4))) void page_append(char *text, size_t size, const char *format,
 						       ...);
 
-/* How long a sentence is without its full stop, for who goes on from there. */
+/* The length of a sentence without its full stop, for callers that continue it. */
 int page_clause(const char *sentence);
 
-/* A word as a shell wants it: in quotes where it needs them. */
+/* Prints a word for a shell, in quotes if it needs them. */
 void page_put_word(FILE *out, const char *word);
 void page_append_word(char *text, size_t size, const char *word);
 
-/* One line of text as it is, cut with "..." where it is too long. */
+/* Prints one line of text, cut with "..." if it is too long. */
 __attribute__((format(printf, 2, 3))) void page_line(const struct page *page, const char *format,
 						     ...);
 
-/* How many columns it takes here. */
+/* The number of columns that a text takes here. */
 struct utf8;
 int page_columns(const struct page *page, const char *text);
 int page_columns_of(const struct page *page, const struct utf8 *rune);

@@ -7,10 +7,9 @@
 #include "render/form/units.h"
 
 #define INDENT     2
-#define MOST_LINES 4 /* of one cell a batch */
+#define MOST_LINES 4 /* lines with one cell a batch */
 
-/* A cell shows which share of its time was waiting: by its height, its colour, or its sign.
- */
+/* How a cell shows the share of its time that was waiting: by height, colour, or sign. */
 static const struct level {
 	double below;
 	const char *cell;
@@ -38,7 +37,7 @@ static const struct level *find_level(double share)
 	return &LEVELS[i];
 }
 
-/* NULL: nothing is known of these batches. */
+/* The level for some batches; NULL: nothing is known of them. */
 static const struct level *judge(const struct batch_series *series, const float *waits,
 				 size_t begin, size_t end)
 {
@@ -92,7 +91,7 @@ bool strip_is_known(const struct batch_series *series, const float *waits)
 	return series->count && waits && series->wait_ns && series->compute_ns;
 }
 
-/* Where those `count` batches in a row begin that waited longest. */
+/* Where the `count` successive batches begin that waited longest. */
 static size_t busiest(const struct batch_series *series, const float *waits, size_t count)
 {
 	double sum = 0, most = -1;

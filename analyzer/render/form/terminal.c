@@ -48,7 +48,7 @@ int terminal_say(const char *program, const char *format, ...)
 	char text[2 * PATH_MAX];
 	va_list args;
 
-	/* Through a page: a file name may hold anything. */
+	/* Printed by a page, since a file name may hold anything. */
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
@@ -61,7 +61,7 @@ const char *terminal_close(FILE *out)
 	bool failed = ferror(out);
 	int error;
 
-	/* The errno of a failed write is gone by now; writing again gives it. */
+	/* The errno of the failed write is gone by now; writing again brings it back. */
 	errno = 0;
 	if (failed)
 		fputc('\n', out);

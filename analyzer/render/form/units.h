@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * units.h - numbers as people and as programs read them. Our programs leave LC_NUMERIC at "C".
- */
+/* units.h - numbers for people and programs. Our programs leave LC_NUMERIC at "C". */
 #pragma once
 
 #include <stdint.h>
 
-/* Enough for anything these functions write. */
+/* Enough for all that these functions write. */
 #define UNITS_MAX 48
 
 /*
- * Each fills `buffer` (UNITS_MAX bytes) and returns it. What is unknown (NAN, INT64_MIN) becomes
+ * Each fills `buffer` (UNITS_MAX bytes) and returns it. An unknown value (NAN, INT64_MIN) becomes
  * "?" for people and "" for programs.
  */
 
@@ -23,7 +21,7 @@ const char *units_share(char *buffer, double share);
 /* A count with separators: "12,410". */
 const char *units_count(char *buffer, int64_t count);
 
-/* So many a second, to three digits: "6.47", "64,700". */
+/* A rate a second, to three digits: "6.47", "64,700". */
 const char *units_rate(char *buffer, double rate);
 
 /* "3.1x"; more digits where the factor is near 1. */
@@ -32,17 +30,17 @@ const char *units_factor(char *buffer, double factor);
 /* Bytes: "154 MB", "12.3 kB" (powers of 1000). */
 const char *units_bytes(char *buffer, double bytes);
 
-/* A time of the wall clock as strftime() has it, in UTC; "" for none. */
+/* A time of the wall clock in UTC, by strftime()'s format; "" for none. */
 __attribute__((format(strftime, 3, 0))) const char *units_date(char *buffer, int64_t unix_ns,
 							       const char *format);
 
 /* For programs: nanoseconds as seconds, exactly: "1.000000001". */
 const char *units_seconds(char *buffer, int64_t ns);
 
-/* For programs: the shortest of up to 9 digits that keeps the value. */
+/* For programs: the shortest number with up to 9 digits that keeps the value. */
 const char *units_number(char *buffer, double value);
 
-/* The same in a buffer of their own, which lasts as long as the block that they stand in. */
+/* The same, each with a buffer that lasts as long as the surrounding block. */
 #define UNITS_BUFFER        ((char[UNITS_MAX]){0})
 #define UNITS_TIME(ns)      units_time(UNITS_BUFFER, ns)
 #define UNITS_SHARE(share)  units_share(UNITS_BUFFER, share)

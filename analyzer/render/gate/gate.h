@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gate.h - all that a gate shows, and the forms it is shown in.
+ * gate.h - all that a gate shows, and the forms in which it is shown.
  *
  * These functions decide nothing. They write to a stream whose errors the caller checks.
  */
@@ -15,36 +15,36 @@
 #include "render/form/outline.h"
 #include "store/run/query.h"
 
-#define GATE_WORDS            900 /* room for any text of gate_words.c */
-#define GATE_MOST_ANNOTATIONS 5   /* GitHub shows ten of a step, and others want some */
+#define GATE_WORDS            900 /* room for any text in gate_words.c */
+#define GATE_MOST_ANNOTATIONS 5   /* GitHub shows ten for a step, and others want some */
 
 /* A run that is judged, or a baseline. */
 struct gate_run {
 	char *path;
-	const char *name; /* as a report calls it */
+	const char *name; /* its name in reports */
 	struct run_info info;
 	struct loader_info loader;
-	struct fingerprint fingerprint; /* its texts are the two above's */
+	struct fingerprint fingerprint; /* its texts are those of the two above */
 	struct gate_sample sample;
-	size_t rank_count; /* of its job, with a database here */
-	size_t load_count; /* ... and a loader in it */
+	size_t rank_count; /* ranks of its job with a database here */
+	size_t load_count; /* ranks of these with a loader */
 	bool has_loader;
-	bool is_one_of_several; /* the loader that is judged */
-	bool used;         /* of a baseline */
-	char refused[200]; /* why it is not; "" */
+	bool is_one_of_several; /* the judged loader is one of several */
+	bool used;         /* it serves as a baseline */
+	char refused[200]; /* why it does not; "": it does */
 };
 
 struct gate_report {
-	const char *options; /* the file with options; NULL: none */
+	const char *options; /* file with options; NULL: none */
 	const struct gate_item *items;
 	size_t item_count;
 	const struct gate_run *runs;
 	size_t run_count;
-	const struct gate_run *baselines; /* the oldest first */
+	const struct gate_run *baselines; /* sorted, oldest first */
 	size_t baseline_count;
 	enum gate_outcome
-		outcome; /* of all; what is let pass by request is inconclusive all the same */
-	int status;      /* that the gate exits with */
+		outcome; /* of all; INCONCLUSIVE also if that passes by request */
+	int status;      /* exit status of the gate */
 	bool has_change;
 	struct gate_change change;
 };
@@ -54,12 +54,12 @@ struct gate_report {
 const char *gate_outcome_words(enum gate_outcome outcome);
 /* "23.4 %, at least 21.0 %" */
 const char *gate_found_words(const struct gate_item *item, char *text);
-/* Why it is inconclusive and what is to be done; "" if it is not. */
+/* Why an assertion is inconclusive, and what to do; "" if it is not. */
 const char *gate_reason_words(const struct gate_report *report, const struct gate_item *item,
 			      char *text);
-/* The gate in one sentence: of a failure what got slower, by how much, since when, the cause. */
+/* The outcome in one sentence: for a failure what got slower, by how much, since when, and why. */
 const char *gate_why_words(const struct gate_report *report, char *text);
-/* The gravest assertion: a failed error, else an inconclusive one; NULL: there is none. */
+/* The gravest assertion: a failed error, else an inconclusive one; NULL: none. */
 const struct gate_item *gate_first_item(const struct gate_report *report);
 /* Why a run cannot be judged; "" if it can. */
 const char *gate_unfit_words(const struct gate_run *run, char *text);

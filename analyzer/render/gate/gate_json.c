@@ -67,14 +67,14 @@ static void add_item(struct jsonw *json, const struct gate_report *report,
 	jsonw_number(json, "limit", in_base_units(metric, item->limit.value));
 	jsonw_string(json, "outcome", gate_outcome_ids[result->outcome]);
 	jsonw_number(json, "found", in_base_units(metric, result->found));
-	/* For a limit, the value held against it; for an increase, the most that is allowed. */
+	/* For a limit, the value compared with it; for an increase, the most that is allowed. */
 	jsonw_number(json, "edge", in_base_units(metric, result->edge));
 	jsonw_string(json, "reason_id", gate_why_ids[result->why]);
 	gate_reason_words(report, item, text);
 	jsonw_string(json, "reason", *text ? text : NULL);
 	jsonw_string(json, "run",
 		     result->run < report->run_count ? report->runs[result->run].name : NULL);
-	jsonw_null(json, "line"); /* where a policy once said it */
+	jsonw_null(json, "line"); /* formerly a line of a policy */
 	jsonw_null(json, "column");
 	if (metric == GATE_STALL_INCREASE) {
 		jsonw_string(json, "rule", RULES[item->limit.rule]);
@@ -104,7 +104,7 @@ static void add_state(struct jsonw *json, const char *key, const struct gate_sam
 	jsonw_close(json, '}');
 }
 
-/* Means of a batch, before and now. */
+/* Writes the means of a batch, before and now. */
 static void add_change(struct jsonw *json, const struct gate_report *report)
 {
 	static const char *const suspects[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_outline.c - the gate for people: the outcome and its reason, each assertion, the runs. */
+/* gate_outline.c - the gate for people: outcome and reason, assertions, and runs. */
 #include <math.h>
 
 #include "render/form/units.h"
@@ -65,7 +65,8 @@ static void add_runs(const struct gate_report *report, struct outline *o)
 		const char *cause = cause_names[sample->cause];
 		char unfit[GATE_WORDS] = "";
 
-		/* One that is too short by one loader alone may be judged all the same. */
+		/* Other loaders may make up for batches that the judged one lacks, so its run may
+		 * be judged. */
 		if (isnan(sample->short_low99))
 			gate_unfit_words(&report->runs[i], unfit);
 		outline_row(o, PAGE_PLAIN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_words.c - what a gate found, in words that every form uses. */
+/* gate_words.c - the gate's results, in words that all forms use. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void found_increase(const struct gate_result *result, char *text)
 		 POINTS(result->spread) + 1, POINTS(result->edge));
 }
 
-/* The run is above its limit and passes all the same: "52.0 %" alone would look like a mistake. */
+/* Whether a run passes above its limit: "52.0 %" alone would look like a mistake. */
 static bool is_above_by_chance(const struct gate_item *item)
 {
 	return item->result.outcome == GATE_PASSED && item->result.found > item->limit.value;
@@ -228,7 +228,7 @@ static void add_part(const struct gate_change *change, char *text)
 		    UNITS_TIME(change->before.part_ns[change->part]));
 }
 
-/* What got slower, by how much, and the cause. */
+/* Adds what got slower, by how much, and the cause. */
 static void add_change(const struct gate_change *change, char *text)
 {
 	const struct gate_sample *a = &change->before, *b = &change->now;
@@ -289,7 +289,7 @@ static void add_failure(const struct gate_report *report, const struct gate_item
 		add_since(report, text);
 		add_change(&report->change, text);
 	} else if (item->limit.metric == GATE_COLLECTIVES_ALONE) {
-		/* What slows the loader is not why. */
+		/* The loader's cause does not explain collectives. */
 		page_append(text, GATE_WORDS,
 			    "; its GPU exchanged with other ranks, or waited for them");
 	} else {

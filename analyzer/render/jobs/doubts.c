@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doubts.c - what speaks against what is said of a job's ranks. */
+/* doubts.c - reasons to doubt a job's verdict. */
 #include <inttypes.h>
 
 #include "render/form/jsonw.h"
 #include "render/form/units.h"
 #include "render/jobs/ranks.h"
 
-/* Of the ranks that say how many they are the smallest number, and who says so. -1: none does. */
+/* The smallest world size that any rank tells, and the rank. -1: none tells it. */
 static int64_t least_world_size(const struct ranks *ranks, int64_t *ret_rank)
 {
 	int64_t least = -1;

@@ -10,7 +10,7 @@
 #include "render/form/units.h"
 #include "render/form/verdict.h"
 
-#define COLLECTIVES 0.1 /* of the time: worth a line, and worth naming who is waited for */
+#define COLLECTIVES 0.1 /* share of the time from which collectives are told */
 
 static const char *verdict_words(const struct rank_finding *job, char text[VERDICT_SENTENCE])
 {
@@ -33,7 +33,7 @@ const char *ranks_id_words(const struct ranks *job, char text[RANKS_ID])
 
 #define RANKS_MOST_NAMED 8
 
-/* One more of "3, 8-15"; false: it was not, as enough are named. */
+/* Appends a range of "3, 8-15"; false: enough are named already. */
 static bool append_range(char *text, size_t size, size_t *named, int64_t first, int64_t last)
 {
 	if ((*named)++ == RANKS_MOST_NAMED) {
@@ -45,7 +45,7 @@ static bool append_range(char *text, size_t size, size_t *named, int64_t first, 
 	return true;
 }
 
-/* The ranks whose group or guilt it is, the first few of them. */
+/* Appends the ranks that `is_meant` selects, the first few of them. */
 static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int which, char *text,
 			 size_t size)
 {
@@ -64,7 +64,7 @@ static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int 
 	}
 }
 
-/* The host that they all ran on; NULL: several, or not known. */
+/* The host on which all culprits ran; NULL: several, or not known. */
 static const char *host_of_culprits(const struct ranks *ranks)
 {
 	const char *host = NULL;
@@ -90,7 +90,7 @@ static size_t size_of_group(const struct ranks *ranks, int group)
 	return count;
 }
 
-/* Which ranks do not wait for each other, and which of them lose most; "": all meet, or none. */
+/* Says which ranks do not wait for each other, and which lose most; "": all meet, or none. */
 static void groups_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
@@ -115,7 +115,7 @@ static void groups_words(const struct ranks *ranks, char *text, size_t size)
 		    size_of_group(ranks, (int)job->group) > 1 ? "their" : "its");
 }
 
-/* Which rank it is, or that no single one is to blame; "" where there is nothing to say. */
+/* Says which rank is to blame, or that no single one is; "": there is nothing to say. */
 static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
@@ -192,7 +192,7 @@ const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT])
 	return text;
 }
 
-/* "3, 8-15", the first few of those that are missing; "": none is. */
+/* "3, 8-15", the first few missing ranks; "": none is missing. */
 static void missing_words(const struct ranks *ranks, char *text, size_t size)
 {
 	int64_t next = 0;
@@ -237,7 +237,7 @@ static const char *alignment_words(const struct rank_finding *job, char text[ALI
 	return "not at all: the ranks do not wait for each other, so each is judged alone";
 }
 
-/* A collective lasts until the last rank has come: who comes last waits least in it. */
+/* Says whom collectives wait for: the last rank to come, which waits least in them. */
 static void collectives_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_row *least = NULL, *most = NULL;
@@ -302,7 +302,7 @@ static void add_verdict(const struct ranks *ranks, struct outline *o)
 		outline_cell(o, "%s", text);
 }
 
-/* Where the device is, which is what differs, or its name. */
+/* The device's place, in which devices differ, or its name. */
 static const char *place_of(const char *gpu)
 {
 	const char *at = gpu ? strstr(gpu, " at ") : NULL;
@@ -368,7 +368,7 @@ static void add_clock(const struct ranks *ranks, struct outline *o)
 		outline_item(o, "Clock", "%s%s", verdict_clock_meaning(true), rest);
 }
 
-/* Of those that did not end well the one that may be why the others did not. */
+/* Among ranks that ended badly, adds the one that may have brought down the others. */
 static void add_ended(const struct ranks *ranks, struct outline *o)
 {
 	const struct rank_row *first = NULL;
@@ -389,7 +389,7 @@ static void add_ended(const struct ranks *ranks, struct outline *o)
 		outline_item(o, "End", "rank %" PRId64 ": %s%s", first->rank, first->ended, more);
 }
 
-/* What the verdict rests on, and how far it can be believed. */
+/* Adds what the verdict rests on, and how reliable it is. */
 static void add_limits(const struct ranks *ranks, struct outline *o)
 {
 	const struct ranks_spread spread = ranks_spread(ranks);
@@ -427,7 +427,7 @@ static const char *culprit_legend(const struct rank_finding *job)
 	return job->culprit_count > 1 ? "the culprits" : "the culprit";
 }
 
-/* What the table does not say by itself. */
+/* Adds a legend for the table. */
 static void add_legend(const struct ranks *ranks, size_t most, struct outline *o)
 {
 	outline_items(o, "ranks");

@@ -5,7 +5,7 @@
 #include "render/form/jsonw.h"
 #include "render/jobs/ranks.h"
 
-#define MOST_MISSING 100000 /* a number in the environment may be anything */
+#define MOST_MISSING 100000 /* a world size in the environment may be anything */
 
 static void add_row(struct jsonw *json, const struct ranks *ranks, size_t i)
 {

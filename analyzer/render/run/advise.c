@@ -10,7 +10,7 @@
 
 #define AS_WORKERS ", as many as workers"
 
-/* "every 5 batches, as many as workers". */
+/* Appends "every 5 batches, as many as workers". */
 static void add_period(const struct report *report, char *text, size_t size, int64_t batches)
 {
 	int32_t workers = report->series.workers;
@@ -42,7 +42,7 @@ void advise_rhythm(const struct report *report, struct outline *o)
 	outline_item(o, "Waits", "%s", text);
 }
 
-/* What the report is about is mentioned even if it has no period. */
+/* Says that something has no period, if the report is about it. */
 static void say_none(struct outline *o, const char *what, const struct period *period)
 {
 	if (!period->batches && period->tested)
@@ -104,7 +104,7 @@ void advise_patterns(const struct report *report, struct outline *o)
 	say_period(report, o, steps, &d->compute);
 	say_timer(o, steps, &d->compute, &d->compute_timer);
 	say_period(report, o, "long loads", &d->load);
-	/* A log with nothing but step times. */
+	/* A log may have nothing but step times. */
 	if (d->steps_only && d->compute.large_count)
 		outline_item(o, "Long steps",
 			     "%zu of %zu steps take much longer than the others, %s more in all. "
@@ -137,8 +137,8 @@ static const char *whatif_words(const struct whatif *whatif, int id)
 }
 
 /*
- * " (1.51x to 1.63x)". The range includes runs that are faster for other reasons; what is shown of
- * it promises no more than ideal input. False: both ends look alike, and none was shown.
+ * Appends " (1.51x to 1.63x)". The range also covers runs that are faster for other reasons, so its
+ * shown part ends at ideal input. False: both ends look alike, and none was shown.
  */
 static bool add_range(const struct whatif *whatif, double low, double high, const char *assumed,
 		      char *text, size_t size)
@@ -156,7 +156,7 @@ static bool add_range(const struct whatif *whatif, double low, double high, cons
 	return true;
 }
 
-/* ": about 1.58x (1.51x to 1.63x)"; true: a range was shown. */
+/* Appends ": about 1.58x (1.51x to 1.63x)"; true: a range was shown. */
 static bool add_gain(const struct whatif *whatif, const struct advice *advice, const char *assumed,
 		     char *text, size_t size)
 {
@@ -186,14 +186,14 @@ static void add_steps(const struct report *report, struct outline *o)
 		text[0] = '\0';
 		page_append(text, sizeof(text), "%.*s", page_clause(line), line);
 		if (add_gain(whatif, advice, assumed, text, sizeof(text)))
-			assumed = ""; /* once is enough */
+			assumed = ""; /* said once only */
 		snprintf(label, sizeof(label), "%zu.", ++number);
 		outline_item(o, label, "%s", text);
 		outline_cell(o, "%s", remedy_how(report, advice, words));
 	}
 }
 
-/* What one tries, in a word or two. */
+/* A setting to try, in a word or two. */
 static const char *try_words(const struct whatif *whatif, int id)
 {
 	static const char *const words[WHATIF_MAX] = {
@@ -204,7 +204,7 @@ static const char *try_words(const struct whatif *whatif, int id)
 	return id < WHATIF_MAX && words[id] ? words[id] : whatif_words(whatif, id);
 }
 
-/* What would not help, and how little it would bring: a cell each. */
+/* Lists settings that would not help, and what little they would bring, in a cell each. */
 static void add_useless(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;
@@ -223,7 +223,7 @@ static void add_useless(const struct report *report, struct outline *o)
 	}
 }
 
-/* What was asked by --what-if. */
+/* Adds answers to --what-if. */
 static void add_wishes(const struct whatif *whatif, struct outline *o)
 {
 	for (int id = WHATIF_MAX; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
@@ -255,7 +255,7 @@ void advise_next(const struct report *report, struct outline *o)
 	add_wishes(&report->diagnosis.whatif, o);
 }
 
-/* Whether a prediction is of a number of workers, which is said instead of words. */
+/* Whether a prediction is about a number of workers, which replaces its words. */
 static bool is_of_number(int id)
 {
 	return id == WHATIF_USE_WORKERS || id == WHATIF_MORE_WORKERS || id == WHATIF_FEWER_WORKERS;
@@ -406,7 +406,7 @@ void advise_patterns_json(const struct report *report, struct jsonw *json)
 	jsonw_close(json, ']');
 	jsonw_open(json, "causes", '[');
 	for (size_t i = 0; i < d->cause_count; i++) {
-		/* Pauses that cost more than the first, and are no waiting: see compute_period. */
+		/* Skips pauses that cost more than the first cause: see compute_period. */
 		if (d->causes[i].ns > d->causes[0].ns)
 			continue;
 		jsonw_open(json, NULL, '{');

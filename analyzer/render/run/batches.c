@@ -9,12 +9,12 @@
 
 enum column_type {
 	COLUMN_INT,
-	COLUMN_TIME, /* nanoseconds; the name of the column ends in _s */
+	COLUMN_TIME, /* nanoseconds; the column's name ends in _s */
 	COLUMN_FLAG,
 	COLUMN_WORD,
 };
 
-/* A column without a heading is for programs only: people get what fits into 80 columns. */
+/* A column without a heading is for programs only: a table for people has 80 columns. */
 static const struct column {
 	const char *name;
 	enum column_type type;
@@ -87,7 +87,7 @@ static void put_csv(FILE *out, const struct column *column, const struct batch_l
 	int64_t value;
 
 	if (column->type == COLUMN_WORD) {
-		/* Our own words: nothing in them needs quotes. */
+		/* These are our own words, so none needs quotes. */
 		if (word_of(column, line))
 			fputs(word_of(column, line), out);
 		return;

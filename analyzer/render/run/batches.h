@@ -3,8 +3,8 @@
  * batches.h - every delivered batch as one row: a table for people, CSV or JSON for programs. Rows
  * are written as they come; none is kept.
  *
- * One table (in batches.c) says which columns there are. CSV and JSON have seconds with nanoseconds
- * in them; an empty cell, in JSON null, is what was not observed.
+ * One table in batches.c lists the columns. CSV and JSON have times in seconds with nine decimals;
+ * an empty cell, in JSON null, was not observed.
  */
 #pragma once
 
@@ -16,9 +16,9 @@
 
 struct batch_line {
 	struct batch_record batch;
-	int64_t begin_ns;     /* since the run began */
-	int64_t starved;      /* 1, 0, or QUERY_UNKNOWN: not steady state */
-	const char *excluded; /* why it is not, or NULL */
+	int64_t begin_ns;     /* from the run's begin */
+	int64_t starved;      /* 1, 0, or QUERY_UNKNOWN: the batch is not in the steady state */
+	const char *excluded; /* why it is not in the steady state, or NULL */
 };
 
 enum batches_form {

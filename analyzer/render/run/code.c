@@ -13,21 +13,21 @@
 #include "store/run/lines.h"
 
 #define CHAPTER      "code"
-#define MOST_LINES   6    /* of a group */
-#define MOST_HOLDERS 3    /* of a group */
-#define MOST_STUCK   2    /* processes */
+#define MOST_LINES   6    /* shown for a group */
+#define MOST_HOLDERS 3    /* named for a group */
+#define MOST_STUCK   2    /* processes shown */
 #define MINUTE_NS    (60 * (int64_t)NS_PER_S)
-#define LEAST_LEAD  0.1 /* of the group, for a line beside advice */
-#define LEAST_SHARE  0.03 /* of a group */
-#define JSON_LINES   16   /* of a group */
+#define LEAST_LEAD  0.1 /* share of its group from which a line is named beside advice */
+#define LEAST_SHARE  0.03 /* share of its group from which a line is shown */
+#define JSON_LINES   16   /* written for a group */
 #define JSON_SHARE   0.01
-#define LEAST_COUNT  20   /* samples of a group */
-#define MOSTLY       0.5  /* of a line's time */
+#define LEAST_COUNT  20   /* fewer samples of a group are ignored */
+#define MOSTLY       0.5  /* share of a line's time */
 #define LOCALS       "<locals>."
-#define MOST_NAME    44 /* bytes, on the screen */
-#define SPREAD       1.3 /* times its line's share: a function of which no line leads */
+#define MOST_NAME    44 /* bytes on the screen */
+#define SPREAD       1.3 /* ratio of a function's share to its lines' without a leader */
 
-/* What each group is called, and where its samples are from. */
+/* Words for each group, and for the source of its samples. */
 static const struct {
 	const char *label, *all, *one, *id;
 } GROUPS[] = {
@@ -39,7 +39,7 @@ static const struct {
 	[LINE_SAVES] = {"Saving", "saving", "saving", "save"},
 };
 
-/* The first word of a command that ends in ".py"; its length is 0 where there is none. */
+/* The first word in a command that ends in ".py"; its length is 0 if there is none. */
 static const char *find_script(const char *command, size_t *ret_length)
 {
 	for (const char *at = command; *at; at += *ret_length + (at[*ret_length] == ' ')) {
@@ -51,7 +51,7 @@ static const char *find_script(const char *command, size_t *ret_length)
 	return command;
 }
 
-/* The folder in which the program was started: what stands before its path among the files. */
+/* Finds the folder in which the program was started, by what precedes the script's path. */
 static void find_root(struct code_names *names, const char *script, size_t length)
 {
 	const char *name = length ? memrchr(script, '/', length) : NULL;
@@ -78,7 +78,7 @@ static void find_root(struct code_names *names, const char *script, size_t lengt
 	}
 }
 
-/* A path's bytes from its end on, where '/' comes first. */
+/* Compares paths from their ends, '/' before all else. */
 static int by_end(const void *a, const void *b)
 {
 	const char *left = *(const char *const *)a, *right = *(const char *const *)b;
@@ -120,7 +120,7 @@ void code_names_done(struct code_names *names)
 	free(names->files);
 }
 
-/* One more name of the path. */
+/* Moves to the name before, in the path. */
 static const char *take_name(const char *file, const char *tail)
 {
 	if (tail > file)
@@ -189,7 +189,7 @@ const char *code_function(const struct code_names *names, uint32_t frame, char *
 	return buffer;
 }
 
-/* "80 % ± 4" */
+/* Writes "80 % ± 4". */
 static const char *put_share(const struct line_share *line, char buffer[2 * UNITS_MAX])
 {
 	snprintf(buffer, 2 * UNITS_MAX, "%s ± %.0f", UNITS_SHARE(line->share),
@@ -219,7 +219,7 @@ static void add_line(const struct code_names *names, const struct line_share *li
 		     line->is_loop && *where ? ", " : "", where);
 }
 
-/* The longest, the user's own before others. */
+/* Lists the lines with the largest shares, the user's own first. */
 static void add_lines(const struct code_names *names, const struct line_lead *lead,
 		      enum line_group group, struct outline *o)
 {
@@ -284,7 +284,7 @@ static bool is_within_character(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* So many of a text's bytes are shown. */
+/* How many bytes from a text's begin are shown. */
 static int head_length(const char *text)
 {
 	size_t length = strlen(text);
@@ -295,7 +295,7 @@ static int head_length(const char *text)
 	return (int)length;
 }
 
-/* From there on a text is shown: the end of a path says most. */
+/* The last part of a text, which says most in a path. */
 static const char *tail(const char *text)
 {
 	size_t length = strlen(text);
@@ -306,7 +306,7 @@ static const char *tail(const char *text)
 	return text;
 }
 
-/* Samples of lines are of the whole run, whosever the waits are. */
+/* Samples of lines are taken in the whole run, for all loaders. */
 static bool is_of_samples(const struct report *report)
 {
 	const struct batch_filter *filter = &report->filter;
@@ -326,7 +326,7 @@ static void add_line_words(const struct report *report, const struct line_named 
 		    named->is_holder ? "in another thread, holds the interpreter in" : "takes",
 		    UNITS_SHARE(named->line->share), ceil(100 * named->line->error),
 		    named->is_holder ? GROUPS[named->group].all : GROUPS[named->group].one);
-	/* Of steps it is the loop over batches. */
+	/* In the group of steps, that function is the loop over batches. */
 	if (named->group != LINE_STEPS &&
 	    named->line->of_function >= SPREAD * named->line->share)
 		page_append(text, size, ", all of its function %s",
@@ -397,7 +397,7 @@ void code_json(const struct report *report, struct jsonw *json)
 	jsonw_close(json, ']');
 }
 
-/* Of minutes their number is enough. */
+/* Writes a length of time, in whole minutes if it has any. */
 static const char *put_length(const struct doing *doing, char buffer[UNITS_MAX])
 {
 	const int64_t ns = doing->seen_ns - doing->since_ns;

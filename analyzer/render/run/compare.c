@@ -14,8 +14,8 @@
 #include "render/form/units.h"
 #include "render/form/verdict.h"
 
-#define CPU_LEADS 0.5 /* of the loads' time */
-#define PER_BATCH 1e6 /* ns a batch: seconds of 1,000 */
+#define CPU_LEADS 0.5 /* share of the loads' time */
+#define PER_BATCH 1e6 /* nanoseconds a batch are seconds for 1,000 batches */
 
 static const struct {
 	const char *words;
@@ -27,7 +27,7 @@ static const struct {
 	[COMPARE_SLOWER] = {"SLOWER", PAGE_RED},
 };
 
-/* The report's words; JSON's are older. */
+/* The report's words; those in JSON are older. */
 static const char *const LABELS[COMPARE_ROWS] = {
 	[COMPARE_STEP] = "a batch",
 	[COMPARE_WAIT] = "  waiting",
@@ -120,7 +120,7 @@ static void add_result(const struct compared *compared, struct outline *o)
 			     NS_PER_S / step->b);
 }
 
-/* "HIGHLY INPUT-BOUND -> NOT INPUT-BOUND" */
+/* Adds "HIGHLY INPUT-BOUND -> NOT INPUT-BOUND". */
 static void add_change(struct outline *o, const char *label, const char *a, const char *b)
 {
 	if (strcmp(a, b) == 0)
@@ -135,7 +135,7 @@ static bool is_shared(const struct compared *compared)
 				 compared->b->series.workers);
 }
 
-/* What two numbers of workers prove that no single run can. */
+/* Adds what two numbers of workers prove that no single run can. */
 static void add_shared(const struct compared *compared, struct outline *o)
 {
 	const struct compare_difference *load = &compared->comparison.rows[COMPARE_LOAD];
@@ -154,7 +154,7 @@ static void add_shared(const struct compared *compared, struct outline *o)
 			    : "what they wait for (a server, disk, lock or rate limit)");
 }
 
-/* What the changed settings do to the samples. */
+/* Whether the changed settings change the samples. */
 static enum same same_samples(const struct compared *compared)
 {
 	static const struct {
@@ -182,7 +182,7 @@ static enum same same_samples(const struct compared *compared)
 	return most;
 }
 
-/* What two runs prove of the settings in which they differ. */
+/* Adds what two runs prove about the settings in which they differ. */
 static void add_proof(const struct compared *compared, struct outline *o)
 {
 	static const char *const words[COMPARE_RESULTS] = {
@@ -249,7 +249,7 @@ static void add_time(struct outline *o, double ns)
 			     seconds);
 }
 
-/* A part that neither run has, as saving where nothing is saved, has no row. */
+/* A part that neither run has, such as saving, has no row. */
 static void add_row(struct outline *o, const char *label, const struct compare_difference *d)
 {
 	int digits = fabs(d->change) < 10 * PER_BATCH ? 3 : 1;

@@ -10,9 +10,9 @@
 struct compared {
 	const struct report *a, *b;
 	struct fingerprint prints[2];
-	unsigned mismatch; /* bits of fields for which they cannot be compared */
-	unsigned changed;  /* bits of settings that differ */
-	unsigned noted;    /* bits of fields that differ and do not matter */
+	unsigned mismatch; /* bits for fields that make runs incomparable */
+	unsigned changed;  /* bits for settings that differ */
+	unsigned noted;    /* bits for fields whose difference does not matter */
 	struct comparison comparison;
 };
 

@@ -11,11 +11,11 @@
 #include "render/run/stages.h"
 #include "render/run/step.h"
 
-#define WORTH_SAYING 0.01 /* of a load */
+#define WORTH_SAYING 0.01 /* share of a load */
 #define MOST_NOTES   32
 #define MOST_COPIES  4
 
-/* Shares as the screen has them, where they are rounded so that they sum to its headline's. */
+/* Shares are as on the screen, rounded so that they sum to the headline's. */
 static void add_part(struct outline *o, const char *label, const struct account *a, int part,
 		     double ns, const char *note)
 {
@@ -24,7 +24,7 @@ static void add_part(struct outline *o, const char *label, const struct account 
 	outline_cells(o, label, UNITS_TIME(ns), shares_of(a, part, share), note, NULL);
 }
 
-/* The account in full, and what is not part of it: start-up, batches without GPU times. */
+/* Adds the full account, and times outside it: start-up, batches without GPU times. */
 static void add_account(const struct report *report, struct outline *o)
 {
 	static const struct {
@@ -68,7 +68,7 @@ static void add_quantiles(struct outline *o, const char *label, double p50_ns, d
 			     UNITS_TIME(p99_ns));
 }
 
-/* What the training does for each batch, besides waiting for it to be finished. */
+/* Adds the training's own work for each batch beside waiting for it. */
 static void add_own_part(const struct report *report, struct outline *o)
 {
 	const struct batch_series *s = &report->series;
@@ -267,7 +267,7 @@ static void add_trust(const struct report *report, struct outline *o)
 			     UNITS_SHARE(report->diagnosis.boot.high95));
 }
 
-/* Of the library in an item, as in "libjpeg in libgdal.so". */
+/* The length of the library's name in an item like "libjpeg in libgdal.so". */
 static size_t library_length(const char *item)
 {
 	const char *in = strstr(item, " in ");
@@ -299,7 +299,7 @@ static bool is_same_library(const char *a, const char *b)
 	return length == library_length(b) && strncmp(a, b, length) == 0;
 }
 
-/* All modules that have a copy of the library of `first`. */
+/* Appends all modules that have a copy of the library in `first`. */
 static void add_copies(const char *first, char *text, size_t size)
 {
 	size_t count = 0;
@@ -319,7 +319,7 @@ static void add_copies(const char *first, char *text, size_t size)
 		page_append(text, size, " and %zu more", count - MOST_COPIES);
 }
 
-/* "libjpeg in a,libtiff in a,libjpeg in b" is "libjpeg in a, b; libtiff in a". */
+/* Writes "libjpeg in a,libtiff in a,libjpeg in b" as "libjpeg in a, b; libtiff in a". */
 static void add_hidden(const char *list, struct outline *o)
 {
 	char text[2048] = "";
@@ -341,7 +341,7 @@ static void add_hidden(const char *list, struct outline *o)
 		text);
 }
 
-/* What was observed of the loads, and whether lines of code were. */
+/* Adds what was observed of loads, and whether lines of code were. */
 static void add_seen(const struct report *report, struct outline *o)
 {
 	const struct load_totals *totals = &report->totals;

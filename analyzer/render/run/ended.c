@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ended.c - how the program ended, and its workers, in words: nothing where all went well. */
+/* ended.c - the end of the program and its workers in words; none if all went well. */
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -30,7 +30,7 @@ static const char *signal_name(char *buffer, size_t size, int number)
 	return buffer;
 }
 
-/* Numbers that no process ends with are of a damaged file. */
+/* A number that no process ends with comes from a damaged file. */
 static bool is_status(int64_t status)
 {
 	return status >= 0 && status <= UINT16_MAX;
@@ -66,7 +66,7 @@ bool ended_workers(const struct run_info *run, char *text, size_t size)
 	char name[24];
 
 	*text = '\0';
-	/* Who kills the program often kills all of it, as dlprof does where it ends it. */
+	/* A worker's kill is not told if all was killed, as dlprof does to end a program. */
 	if (is_all || run->stop_after > 0 || !by || run->killed_count < 1 ||
 	    run->killed_worker == QUERY_UNKNOWN)
 		return false;

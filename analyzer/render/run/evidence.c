@@ -12,14 +12,14 @@
 #include "render/run/shares.h"
 #include "render/run/stages.h"
 
-#define MOST_NAMED     4 /* slow workers */
+#define MOST_NAMED     4 /* slow workers that are named */
 #define ETA_SERIOUS    0.9
-#define MOST_KERNELS   1e15 /* a step: more is of a damaged file */
-#define LONG_STEP      0.1  /* of the time */
-#define LONG_STEPS 1.2 /* times the others, from there on a rhythm worth its words */
-#define OTHERWISE      1.25 /* times the gain of ideal input */
+#define MOST_KERNELS   1e15 /* in a step; more come from a damaged file */
+#define LONG_STEP      0.1  /* share of the time */
+#define LONG_STEPS 1.2 /* ratio to other steps from which a rhythm is told */
+#define OTHERWISE      1.25 /* ratio to the gain of ideal input */
 
-/* "Worker 3 takes", "Workers 1, 4 and 6 take", "16 of 32 workers take". */
+/* Appends "Worker 3 takes", "Workers 1, 4 and 6 take", or "16 of 32 workers take". */
 static void add_slow_workers(const struct report *report, char *text, size_t size)
 {
 	const struct slow_workers *slow = &report->diagnosis.slow;
@@ -92,7 +92,7 @@ static void add_cold(const struct cold *cold, char *text, size_t size)
 		    UNITS_SHARE(cold->first_ratio), UNITS_SHARE(cold->later_ratio));
 }
 
-/* What is one part of the bar has its figure. */
+/* A cost that is a part of the bar has the figure shown there. */
 static const char *cost_share(const struct report *report, const struct cause_cost *cost,
 			      char buffer[UNITS_MAX])
 {
@@ -105,7 +105,7 @@ static const char *cost_share(const struct report *report, const struct cause_co
 	return units_share(buffer, cost->share);
 }
 
-/* What the first cause cost. */
+/* Appends the cost of the first cause. */
 static void add_cost(const struct report *report, char *text, size_t size)
 {
 	const struct cause_cost *cost = &report->diagnosis.causes[0];
@@ -116,7 +116,7 @@ static void add_cost(const struct report *report, char *text, size_t size)
 		    UNITS_TIME(cost->ns), cost_share(report, cost, share));
 }
 
-/* Whom most loads wait for, or in what, if that is half of their time or more. */
+/* Appends what most loads wait for, if that takes half of their time or more. */
 static void add_outside(const struct load_facts *facts, bool is_managed, char *text, size_t size)
 {
 	static const char *const words[LOAD_WAIT_MAX] = {
@@ -167,7 +167,7 @@ static void add_holder(const struct report *report, char *text, size_t size)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
 
-	/* A thread without a name of its own has its program's. */
+	/* A thread without its own name has its program's. */
 	if (r->holder.cpu_ns > 0)
 		page_append(text, size, " %s%.16s used %s of CPU%s",
 			    strncmp(r->holder.name, "python", 6) == 0 ? "It" : "Thread ",
@@ -270,7 +270,7 @@ static const char *ordinal(int64_t number, char buffer[32])
 	return buffer;
 }
 
-/* "Every 20th step takes 288 ms, the others 125 ms." */
+/* Appends "Every 20th step takes 288 ms, the others 125 ms." */
 static void add_rhythm(const struct report *report, char *text, size_t size)
 {
 	const struct period *period = &report->diagnosis.compute;
@@ -351,7 +351,7 @@ static void add_first(const struct report *report, char *text, size_t size)
 	}
 }
 
-/* Waits that begin or end for good within the run. */
+/* Tells of waits that begin or end for good within the run. */
 static void add_calm(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
@@ -381,7 +381,7 @@ bool evidence_add_step(const struct report *report, char *text, size_t size)
 	const struct batch_series *s = &report->series;
 	double longest_ns = 0, whole = a->wait_ns / a->time_ns, ratio;
 
-	/* What passes in the steps of a loader may be waits for another one. */
+	/* Time in a loader's steps may be waits for another loader. */
 	if (a->count > report->finding.own.count || !s->compute_ns)
 		return false;
 	for (size_t i = 0; i < s->count; i++)
@@ -397,7 +397,7 @@ bool evidence_add_step(const struct report *report, char *text, size_t size)
 	return true;
 }
 
-/* Why the GPU idles, where data is not what it lacks. */
+/* Says why the GPU idles, if data is not the reason. */
 static void add_lack(const struct report *report, char *text, size_t size)
 {
 	const struct gpu_use *gpu = &report->gpu_use;
@@ -430,7 +430,7 @@ void evidence_add(const struct report *report, char *text, size_t size)
 	add_first(report, text, size);
 	add_lack(report, text, size);
 	add_calm(report, text, size);
-	/* The verdict is about waiting. */
+	/* The cause is a pause, but the verdict is about waiting. */
 	if (is_pause(d->cause) && report->finding.starved && d->cause_count > 1)
 		page_append(text, size,
 			    " That is time of steps; most of the waiting is %s, %s of the time.",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* explain.h - what every cause, advice and metric means: one table of pages. */
+/* explain.h - the meaning of every cause, advice and metric: one table of pages. */
 #pragma once
 
 #include <stddef.h>
@@ -7,11 +7,11 @@
 #include "render/form/page.h"
 
 struct explanation {
-	const char *id;   /* as in JSON */
+	const char *id;   /* the same id as in JSON */
 	const char *kind; /* cause, advice, metric */
 	const char *line; /* in one sentence */
 	const char *page; /* paragraphs, separated by an empty line */
-	const char *how;  /* of advice: how to follow it, in a sentence; the page begins with it */
+	const char *how;  /* for advice: how to follow it, in the page's first sentence */
 };
 
 /* NULL: no page has this id. A cause and an advice never share an id, except "none". */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* facts.c - what is known of loads beside their times: waits, batches, processes. */
+/* facts.c - facts about loads beside their times: waits, batches, processes. */
 #include <math.h>
 #include <string.h>
 
@@ -9,10 +9,10 @@
 #include "render/run/report.h"
 #include "store/run/facts.h"
 
-#define WORTH_SAYING 0.005 /* of the loads' time: what is shown as 1 % or more */
+#define WORTH_SAYING 0.005 /* share of the loads' time that is shown as 1 % or more */
 #define MOST_SHOWN   4
 
-/* A sum of waits may hold those of loads that were never handed out. */
+/* The share of a sum of waits, which may include loads that were never handed out. */
 static double share_of(const struct load_facts *facts, double ns)
 {
 	const double share = ns / facts->load_ns;
@@ -40,7 +40,7 @@ static void add_waits(const struct load_facts *facts, struct outline *o)
 		const struct load_peer *peer = &facts->peers[i];
 		const double share = share_of(facts, peer->ns);
 
-		/* "pipe" says what it is. */
+		/* A name that is just the kind, as "pipe", adds nothing. */
 		const bool is_named = strcmp(peer->name, load_wait_name(peer->kind)) != 0;
 
 		if (!(share >= WORTH_SAYING))

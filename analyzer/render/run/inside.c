@@ -15,13 +15,13 @@
 #define MOST_SIZES 24
 #define MOST_SLOW  8
 #define MOST_FRAMES 4
-#define FIXED_PARTS (4 + LOAD_WAIT_MAX) /* that have no names of their own */
+#define FIXED_PARTS (4 + LOAD_WAIT_MAX) /* parts without names of their own */
 #define MOST_WORDS  4
-#define LEAST_WORDS 0.02 /* of the loads */
+#define LEAST_WORDS 0.02 /* share of the loads */
 #define LEAST_IMAGES 0.2
-#define LEAST_REST  0.1 /* of the loads, that has no name */
+#define LEAST_REST  0.1 /* share of the loads for the unnamed rest */
 
-/* One line of where the time went: a step, a decoder with all its sizes, or reading. */
+/* A line for a part of the loads' time: a step, a decoder with all sizes, or reading. */
 struct inside_part {
 	char name[240];
 	const char *what;
@@ -30,7 +30,7 @@ struct inside_part {
 };
 
 struct inside_parts {
-	struct inside_part *items; /* the longest first; NULL: no memory */
+	struct inside_part *items; /* longest first; NULL: no memory */
 	size_t count;
 };
 
@@ -138,7 +138,7 @@ bool inside_decodes_images(const struct inside *inside)
 	return ns >= LEAST_IMAGES * (double)inside->loads.load_ns && ns > 0;
 }
 
-/* What is called sleeping is what was waited for, where that is known. */
+/* Replaces sleeping by the things that were waited for, if they are known. */
 static void divide_sleep(const struct load_facts *facts, struct inside_parts *parts)
 {
 	static const char *const names[LOAD_WAIT_MAX] = {
@@ -171,7 +171,7 @@ void inside_add_words(const struct inside *inside, const struct load_facts *fact
 		divide_sleep(facts, &parts);
 	for (size_t i = 0; i < parts.count && i < MOST_WORDS; i++) {
 		const struct inside_part *part = &parts.items[i];
-		const char *library = strstr(part->name, ", "); /* behind a format */
+		const char *library = strstr(part->name, ", "); /* follows a format */
 
 		if ((double)part->ns >= LEAST_WORDS * all_ns)
 			page_append(text, size, "%s%.60s %s", i ? ", " : "",
@@ -218,7 +218,7 @@ static void add_decoders(const struct inside *inside, struct outline *o)
 		const struct tally *decoder = &inside->decoders.items[i];
 		double images = (double)decoder->count;
 
-		/* A decoder around another one, which counted the images. */
+		/* A decoder around another one, which counted the images, is skipped. */
 		if (!decoder->count)
 			continue;
 		decoder_name(decoder, name, sizeof(name));
@@ -250,7 +250,7 @@ static void add_samples(const struct inside *inside, struct outline *o)
 }
 
 /*
- * Each time with its bounds; the list is ordered by the lower one. Time that was counted for no
+ * Adds paths, each time with its bounds, ordered by the lower one. Time that was counted for no
  * entry may belong to one, from before it was listed.
  */
 static void add_paths(struct outline *o, const char *title, const struct tally_list *list,
@@ -271,7 +271,7 @@ static void add_paths(struct outline *o, const char *title, const struct tally_l
 		const char *most = UNITS_TIME((double)path->ns);
 		bool is_known = strcmp(least, most) == 0;
 
-		/* Half guessed is not worth a name. */
+		/* A time that is half a guess gets no name. */
 		if (path->error_ns > path->ns / 2)
 			break;
 		outline_row(o, PAGE_PLAIN);
@@ -283,7 +283,7 @@ static void add_paths(struct outline *o, const char *title, const struct tally_l
 	}
 }
 
-/* The innermost frames, which say most. */
+/* Adds calls with their innermost frames, which say most. */
 static void add_calls(const struct inside *inside, struct outline *o)
 {
 	static const char *const headings[] = {"#Time", "Call", NULL};
@@ -313,7 +313,7 @@ void inside_outline(const struct inside *inside, struct outline *o)
 		add_parts(inside, o);
 		add_decoders(inside, o);
 	}
-	/* Also where nothing else of a load was seen: loaders with threads of their own. */
+	/* Adds this even if nothing else of a load was seen, for loaders with their own threads. */
 	if (!inside->files.count && !inside->samples.count &&
 	    !(inside->loads.load_ns && inside->slow_count))
 		return;
@@ -365,7 +365,7 @@ enum member {
 	MEMBER_ERROR = 128,
 };
 
-/* `names`: what name, detail and class are called here. */
+/* `names`: what to call name, detail and class. */
 static void add_list(struct jsonw *json, const char *key, const struct tally_list *list,
 		     const char *const names[3], unsigned int members)
 {

@@ -103,7 +103,7 @@ static void put_block(const struct outline_block *block, FILE *out)
 		put_next(block, out);
 	} else if (strcmp(block->chapter, SCREEN_WAITS) == 0 ||
 		   strcmp(block->chapter, OUTLINE_MORE) == 0) {
-		/* A strip needs cells of one width, and commands need a terminal. */
+		/* A strip needs cells of equal width, and commands need a terminal. */
 		return;
 	} else {
 		if (block->title) {

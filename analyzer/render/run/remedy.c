@@ -31,14 +31,14 @@ static bool is_kind(const struct report *report, const char *kind)
 	return report->loader && strcmp(report->loader->kind, kind) == 0;
 }
 
-/* A table does not say whose loader it is of. Marks that know their workers are the demo's. */
+/* An imported table does not tell its loader's kind. Marks with known workers are the demo's. */
 bool remedy_is_foreign(const struct report *report)
 {
 	return !is_torch(report) && !is_kind(report, "imported") &&
 	       !(is_kind(report, "marks") && report->loader->workers > 0);
 }
 
-/* How many workers the step is about. */
+/* The number of workers that the advice names. */
 static int32_t workers_of(const struct report *report, const struct advice *advice)
 {
 	const struct whatif *whatif = &report->diagnosis.whatif;
@@ -55,7 +55,7 @@ static int32_t workers_of(const struct report *report, const struct advice *advi
 	}
 }
 
-/* Each batch has an iterator of its own. */
+/* Whether each batch has its own iterator. */
 static bool is_made_anew(const struct report *report)
 {
 	return report->finding.epoch_count == report->finding.batch_count;
@@ -97,7 +97,7 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	return buffer;
 }
 
-/* The line of code that leads in a group of samples. False: none does, or the screen names it. */
+/* Adds the leading line in a group of samples. False: none leads, or the screen names it. */
 static bool add_line(const struct report *report, enum line_group group, char *buffer)
 {
 	struct line_named named;
@@ -109,7 +109,7 @@ static bool add_line(const struct report *report, enum line_group group, char *b
 	return code_add_lead(report, group, buffer, REMEDY_WORDS);
 }
 
-/* The two largest parts of the loads, by name or, where there are no names, by column. */
+/* The two largest parts of the loads, by name or, without names, by column. */
 static void loads_words(const struct report *report, char *buffer)
 {
 	const struct load_totals *totals = &report->totals;
@@ -152,7 +152,7 @@ static void workers_words(const struct report *report, const struct advice *advi
 			 workers == 1 ? "" : "s");
 }
 
-/* What receiving consists of, where no line of code says it. */
+/* The parts of receiving, if no line of code tells them. */
 static void receiving_words(const struct report *report, char *buffer)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
@@ -164,7 +164,7 @@ static void receiving_words(const struct report *report, char *buffer)
 			 UNITS_SHARE(r->fetch.share), r->fetch.count, UNITS_TIME(r->fetch.each_ns));
 }
 
-/* "43 bytes are inflated for each byte of the batch: chunk ...". */
+/* Writes "43 bytes are inflated for each byte of the batch: chunk ...". */
 static void read_words(const struct report *report, char *buffer)
 {
 	const struct load_facts *facts = report->diagnosis.grounds.facts;
@@ -176,7 +176,7 @@ static void read_words(const struct report *report, char *buffer)
 		 explain_find(advice_names[ADVICE_READ_LESS])->how);
 }
 
-/* The slow samples, as many as there is room for: "worst: Images[17], 2.1 s, 0017.jpg". */
+/* Appends the slow samples for which there is room: "worst: Images[17], 2.1 s, 0017.jpg". */
 static void samples_words(const struct report *report, char *buffer)
 {
 	const struct tally_list *samples = &report->inside.samples;

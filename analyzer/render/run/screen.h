@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* screen.h - what the report of one screen says first. */
+/* screen.h - the first words of the report's screen. */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* set.c - what the loaders of a run were set to from outside, and what that does to the samples. */
+/* set.c - settings that a run's loaders got from outside, and whether they change the samples. */
 #include <string.h>
 
 #include "analysis/predict/same.h"
@@ -10,7 +10,7 @@ static bool is_iterable(const struct report *report)
 	return report->loader && strstr(report->loader->kind, "(iterable)");
 }
 
-/* Of all loaders. */
+/* Whether the settings of all loaders keep the samples the same. */
 static enum same same_of(const struct report *report)
 {
 	enum same most = SAME_ALL;

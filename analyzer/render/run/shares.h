@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shares.h - the parts of an account in whole percent, which sum to 100 and to the headline. */
+/* shares.h - parts of an account in whole percent, which sum to 100 and to the headline. */
 #pragma once
 
 #include "analysis/account/account.h"
@@ -13,12 +13,12 @@ struct share_part {
 	enum page_color tone;
 	int part; /* enum account_part; ACCOUNT_PART_MAX: the steps */
 	double ns;
-	int64_t units; /* of the whole: percent, or tenths of a percent */
+	int64_t units; /* units of the whole: percent, or tenths of a percent */
 };
 
 /*
- * Fills `ret` with the parts that took time, the steps last, and `ret_whole` with the units that
- * make the whole: 100, or 1000 where the ratio is below ten percent. Returns how many parts.
+ * Fills `ret` with the parts that took time, the steps last, and `ret_whole` with the units in the
+ * whole: 100, or 1000 if the ratio is below ten percent. Returns the number of parts.
  */
 size_t shares_divide(const struct account *account, struct share_part ret[SHARES_MOST],
 		     int64_t *ret_whole);
@@ -26,5 +26,5 @@ size_t shares_divide(const struct account *account, struct share_part ret[SHARES
 /* "8 %", "0.8 %": `buffer` is returned. */
 const char *shares_words(int64_t units, int64_t whole, char buffer[UNITS_MAX]);
 
-/* The share of one part (ACCOUNT_PART_MAX: the steps), as shares_divide() has it. */
+/* The share of one part (ACCOUNT_PART_MAX: the steps), by shares_divide(). */
 const char *shares_of(const struct account *account, int part, char buffer[UNITS_MAX]);

@@ -7,9 +7,9 @@
 
 #include "render/form/units.h"
 
-#define LEAST_SHARE  0.02 /* of the kernels, to be named on the screen */
-#define MOST_KERNELS 3    /* named there */
-#define LEAST_ROW    0.001 /* of the time, for a row */
+#define LEAST_SHARE  0.02 /* share of the kernels, to be named on the screen */
+#define MOST_KERNELS 3    /* named on the screen */
+#define LEAST_ROW    0.001 /* share of the time, to have a row */
 #define MOST_ROWS    40
 
 static const struct stage_work *at(const struct report *report, size_t place)
@@ -27,7 +27,7 @@ static const struct stage_work *lead_of(const struct report *report)
 	return at(report, report->diagnosis.stages.lead);
 }
 
-/* "ReadFile takes 91 % of what MapAndBatch does, 30 ms a call, waiting for files." */
+/* Appends "ReadFile takes 91 % of what MapAndBatch does, 30 ms a call, waiting for files." */
 static void add_lead(const struct report *report, char *text, size_t size)
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
@@ -60,7 +60,7 @@ static void add_calls(const struct stage_finding *f, bool is_autotuned, char *te
 	page_append(text, size, ".");
 }
 
-/* The executor's operators, its reader, or Python that run() calls. */
+/* Appends the executor's operators, its reader, or Python that run() calls. */
 static void add_dali(const struct report *report, char *text, size_t size)
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
@@ -109,7 +109,7 @@ void stages_add_evidence(const struct report *report, char *text, size_t size)
 		add_calls(f, slow_of(report)->is_autotuned, text, size);
 }
 
-/* Of DALI's pipelines, which have settings of their own. */
+/* Appends advice for DALI's pipelines, which have their own settings. */
 static bool add_dali_line(const struct report *report, enum advice_id id, char *text, size_t size)
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
@@ -228,7 +228,7 @@ bool stages_add_how(const struct report *report, enum advice_id id, char *text, 
 	return true;
 }
 
-/* Of its time, how much a kernel is; of another stage, how much it is busy. */
+/* A kernel's share of the time, or the share of time that another stage is busy. */
 static double share_of(const struct report *report, const struct stage_work *stage)
 {
 	double kernel_ns = 0;
@@ -241,7 +241,7 @@ static double share_of(const struct report *report, const struct stage_work *sta
 	return stage->own_ns / kernel_ns;
 }
 
-/* The largest kernels but the leading one, which the cause names. */
+/* Appends the largest kernels without the leading one, which the cause names. */
 static void add_kernels(const struct report *report, char *text, size_t size)
 {
 	const struct stage_work *last = lead_of(report);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stages.h - what the stages of a loader's pipeline do, in words, in a table, and in JSON. */
+/* stages.h - the work of the stages in a loader's pipeline, in words, a table, and JSON. */
 #pragma once
 
 #include "analysis/cause/advice.h"
@@ -7,17 +7,17 @@
 #include "render/form/outline.h"
 #include "render/run/report.h"
 
-/* Behind the cause's own line: which stage and kernel, and by which figures. */
+/* Appends which stage and kernel leads, by which figures, after the cause's own line. */
 void stages_add_evidence(const struct report *report, char *text, size_t size);
 
-/* What to do and how, with the run's own figures. False: the row of remedies.def says it. */
+/* Appends what to do and how, with the run's figures. False: the row in remedies.def suffices. */
 bool stages_add_line(const struct report *report, enum advice_id id, char *text, size_t size);
 bool stages_add_how(const struct report *report, enum advice_id id, char *text, size_t size);
 
-/* The screen's line: what the loader is made of, the largest first. */
+/* Adds the screen's line with the loader's parts, largest first. */
 void stages_outline_line(const struct report *report, struct outline *o);
 
-/* Beyond the screen: each of them; items of the chapter "life". */
+/* Adds each stage after the screen, as items in the chapter "life". */
 void stages_outline(const struct report *report, struct outline *o);
 
 /* "stages" */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step.h - what the training does in its steps: words for the screen, a table, JSON. */
+/* step.h - the work of the training in its steps: words for the screen, a table, JSON. */
 #pragma once
 
 #include "render/form/jsonw.h"
@@ -7,10 +7,10 @@
 
 struct outline;
 
-/* Its parts and their shares. False: steps are not split. */
+/* Appends a step's parts and their shares. False: steps are not split. */
 bool step_add_words(const struct report *report, char *text, size_t size);
 
-/* In the chapter "wait": each part with its time; or that there are none, and why. */
+/* Adds each part with its time to the chapter "wait", or why there are none. */
 void step_outline(const struct report *report, struct outline *outline);
 
 /* "step": null where no step was observed; parts are null where steps are not split. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.c - a run's report on a terminal. The screen is fitted to SCREEN_LINES: what it can do
- * without goes first, blank lines before words.
+ * text.c - a run's report on a terminal. The screen is fitted to SCREEN_LINES: the least important
+ * goes first, blank lines before words.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,26 +14,26 @@
 
 #define SCREEN_LINES 22
 #define INDENT       2
-#define HANG         9  /* of the screen's texts */
-#define STEP_HANG    12 /* of its next steps */
+#define HANG         9  /* column of the screen's texts */
+#define STEP_HANG    12 /* column of its next steps */
 #define BAR_MOST     100
 #define STRIP_LEAST  20
-#define COVERAGE_HANG 16 /* as that of dlprof doctor's own lines */
+#define COVERAGE_HANG 16 /* the same as in dlprof doctor */
 #define LINE_MOST    1024
 
 /* What the screen has room for. */
 struct fit {
-	/* Blank lines, the dearest first: before "Why", "Next", "Waits" and "More". */
+	/* Number of blank lines, in this order: before "Why", "Next", "Waits" and "More". */
 	int blanks;
-	/* 3: all next steps and how; else without: 2, how of the third, 1, it, 0, how of the
-	 * second. */
+	/* 4: all next steps, and how to take them; 3: no how for the third; 2: no third; 1: no how
+	 * for the second; 0: only the first. */
 	int steps;
-	bool has_load; /* what a load is made of, above "Why" */
-	bool has_line; /* of code, below it */
+	bool has_load; /* parts of a load, above "Why" */
+	bool has_line; /* a line of code, below it */
 };
 #define FIT_BLANKS 4
 #define FIT_STEPS  4
-#define FIT_CALM   2 /* so many blank lines are worth more than words */
+#define FIT_CALM   2 /* blank lines that are worth more than words */
 
 static const char *part_glyph(const struct page *page, int part)
 {
@@ -77,9 +77,7 @@ static void put_bar(const struct outline_block *block, const struct page *page)
 	fputc('\n', page->out);
 }
 
-/*
- * A part's words in the legend. Short of room, "end" is enough: the epoch's start stands before it.
- */
+/* A part's words in the legend. If short, "end" is enough after the epoch's start. */
 static const char *part_words(const struct outline_row *row, bool is_short)
 {
 	return is_short && row->part == ACCOUNT_EPOCH_END ? "end" : row->cells[0];
@@ -95,7 +93,7 @@ static int legend_columns(const struct outline_block *block, const struct page *
 	return columns + (int)block->count;
 }
 
-/* "not ready 31 %   receiving 7 %", each with its glyph; if it must, it breaks between them. */
+/* Prints "not ready 31 %   receiving 7 %" with glyphs; if it must, it breaks between parts. */
 static void put_legend(const struct outline_block *block, const struct page *page)
 {
 	bool is_short = legend_columns(block, page, false) - 1 > page->width;
@@ -120,7 +118,7 @@ static void put_legend(const struct outline_block *block, const struct page *pag
 	fputc('\n', page->out);
 }
 
-/* Each in one line, cut if it is longer. */
+/* Prints each row in one line, cut if it is longer. */
 static void put_lines(const struct outline_block *block, const struct page *page)
 {
 	for (size_t i = 0; i < block->count; i++) {
@@ -171,7 +169,7 @@ static void put_waits(const struct report *report, const struct outline_block *b
 	fprintf(page->out, "%s%s\n", beside ? "   " : "", beside ? words : "");
 }
 
-/* As many of the row's texts as fit into a line. */
+/* Prints as many of the row's texts as fit into a line. */
 static void put_joined(const struct outline_block *block, const struct page *page,
 		       const char *between)
 {
@@ -248,7 +246,7 @@ static size_t count_lines(const char *text)
 	return count;
 }
 
-/* Prints it as `fit` says, unless that takes too many lines. 1; 0: too many; or -ENOMEM. */
+/* Prints the screen as `fit` says, unless that takes too many lines. 1; 0: too many; or -ENOMEM. */
 static int try_screen(const struct report *report, const struct outline *outline,
 		      const struct page *page, const struct fit *fit, bool is_last)
 {
@@ -268,7 +266,7 @@ static int try_screen(const struct report *report, const struct outline *outline
 	return r;
 }
 
-/* *ret_steps: as in struct fit, what it had room for. */
+/* *ret_steps: `steps` of the struct fit for which there was room. */
 static int fit_screen(const struct report *report, const struct outline *outline,
 		      const struct page *page, int *ret_steps)
 {
@@ -293,7 +291,7 @@ static int fit_screen(const struct report *report, const struct outline *outline
 	return r < 0 ? r : 0;
 }
 
-/* All next steps, where the screen had no room for some, or for how to take them. */
+/* Prints all next steps, if the screen had no room for some, or for how to take them. */
 static void put_all_next(const struct outline *outline, const struct page *page, int steps)
 {
 	const struct outline_block *block = outline_find(outline, SCREEN_NEXT);
@@ -305,7 +303,7 @@ static void put_all_next(const struct outline *outline, const struct page *page,
 	put_next(block, page, &(struct fit){.steps = FIT_STEPS});
 }
 
-/* How many blocks the screen has; what follows is beyond it. */
+/* How many blocks the screen has; the others follow it. */
 static size_t count_screen(const struct outline *outline)
 {
 	size_t count = 0;
@@ -365,7 +363,7 @@ int report_markdown(const struct report *report, bool all, FILE *out)
 	return r;
 }
 
-/* Lines of code have a chapter of their own, which says why there are none. */
+/* Lines of code are in another chapter, which says why there are none. */
 int report_coverage(const struct report *report, const struct page *page)
 {
 	const char *const chapters[] = {"loader", "coverage",

@@ -7,12 +7,12 @@
 #include <string.h>
 
 #define LEVELS     16
-#define MOST_LANES 20000 /* a damaged database could have any number */
+#define MOST_LANES 20000 /* limit for a damaged database */
 
 struct trace_lane {
 	char *name;
-	int64_t level; /* of the lanes of this name, whose slices nest: the outermost is 0 */
-	int64_t begin_ns, end_ns; /* of its last slice */
+	int64_t level; /* level among lanes of this name, whose slices nest: the outermost is 0 */
+	int64_t begin_ns, end_ns; /* begin and end of its last slice */
 };
 
 static void open_event(struct tracer *trace, const char *phase, int64_t lane)
@@ -42,13 +42,13 @@ static void put_fact(struct tracer *trace, int64_t lane, const char *what, const
 	jsonw_close(json, '}');
 }
 
-/* Its number, or -1: there is no room. */
+/* A lane's number, or -1: there is no room. */
 static int64_t find_lane(struct tracer *trace, const char *name, int64_t level, int64_t at)
 {
 	struct trace_lane *lanes = trace->lanes;
 	int64_t number;
 
-	/* Newest first: finished lanes gather at the beginning. */
+	/* Newest lanes first: finished ones gather at the beginning. */
 	for (size_t i = trace->lane_count; i-- > 0;)
 		if (lanes[i].level == level && strcmp(lanes[i].name, name) == 0)
 			return (int64_t)i + 1;
@@ -70,7 +70,7 @@ static int64_t find_lane(struct tracer *trace, const char *name, int64_t level, 
 	return number;
 }
 
-/* The first level that is free when the event begins, so that what is nested lies below. */
+/* The lane with the first level that is free when the event begins, so nested ones are below. */
 static int64_t find_level(struct tracer *trace, const struct timeline_event *event)
 {
 	int64_t lane = -1;
@@ -94,7 +94,7 @@ static void put_event(struct tracer *trace, const char *phase, int64_t lane, int
 	jsonw_close(&trace->json, '}');
 }
 
-/* As much of a slice as lies behind the last one of its lane. False: nothing does. */
+/* Writes the part of a slice after the last one in its lane. False: there is none. */
 static bool put_slice(struct tracer *trace, int64_t number, const struct timeline_event *event)
 {
 	struct trace_lane *lane = number < 0 ? NULL : &trace->lanes[number - 1];
@@ -102,7 +102,7 @@ static bool put_slice(struct tracer *trace, int64_t number, const struct timelin
 
 	if (!lane)
 		return false;
-	lane->begin_ns = INT64_MAX; /* of a slice that is left out nothing lies within it */
+	lane->begin_ns = INT64_MAX; /* no event lies within a slice that is left out */
 	if (event->ns < 0 || __builtin_add_overflow(begin_ns, event->ns, &end_ns) ||
 	    end_ns < lane->end_ns || (event->ns > 0 && end_ns == lane->end_ns))
 		return false;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace.h - runs as Chrome's trace events, which ui.perfetto.dev and chrome://tracing open. The
- * events are made by trace.sql; here they get their lanes. They are written as they come and none
- * is kept; of each lane it is remembered where its last slice is.
+ * trace.h - runs as Chrome's trace events, which ui.perfetto.dev and chrome://tracing open.
+ * trace.sql makes the events; here they get their lanes. They are written as they come and none is
+ * kept; each lane remembers only its last slice.
  *
- * A rank is a process, a lane a thread of it. Slices of a lane never overlap: what begins before
- * the last one ended is cut, and left out where nothing remains.
+ * A rank is a process, a lane a thread in it. Slices in a lane never overlap: one that begins
+ * before the last ended is cut, or left out if nothing remains.
  */
 #pragma once
 
@@ -24,10 +24,10 @@ struct tracer {
 	bool out_of_memory;
 };
 
-/* `run`: one of those that follow, to say what it is a trace of. */
+/* `run`: one of the following runs, which gives the trace its name. */
 void trace_begin(struct tracer *trace, FILE *out, const struct run_info *run);
 
-/* What follows is of this run; `base_ns` of its clock is time 0 of the trace. */
+/* Further events belong to this run; `base_ns` on its clock is time 0 of the trace. */
 void trace_run(struct tracer *trace, const struct run_info *run, int64_t base_ns);
 void trace_event(struct tracer *trace, const struct timeline_event *event);
 
