@@ -25,7 +25,7 @@ static void leave_host(void)
 	int null;
 
 	setpgid(0, 0);
-	/* By number, since glibc has no function for it before 2.34. */
+	/* A system call by number, as glibc has no function for it before 2.34. */
 	if (syscall(SYS_close_range, 0, ~0U, 0) < 0)
 		for (int fd = 0; fd < 65536; fd++)
 			close(fd);

@@ -14,7 +14,7 @@
 
 #define MOST_SCRIPTS 5
 #define OLDEST_MINOR 8   /* Python 3.8, the first with audit hooks */
-#define FIRST_LINE   256 /* as much as the kernel reads */
+#define FIRST_LINE   256 /* bytes of a first line that the kernel reads */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
 static int open_file(const char *path, struct elf *ret)

@@ -10,7 +10,7 @@ struct expansion {
 	struct line *line;
 	char *list[OPTION_FILE_MOST + 1];
 	int count;
-	char text[MOST_BYTES]; /* of all files; `list` points into it */
+	char text[MOST_BYTES]; /* text of all files; `list` points into it */
 	size_t length;
 };
 

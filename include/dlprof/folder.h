@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.h - the names by which a run's segments are found, and known to be dlprof's.
+ * folder.h - the names of a run's folder of segments.
  *
- * RUN.db-segments -> BASE/dlprof-PID-TICKS[-N], of the process that began the run and its start
- * time (field 22 of /proc/PID/stat). Folder and files are their user's alone.
+ * RUN.db-segments -> BASE/dlprof-PID-TICKS[-N], with the pid of the process that began the run and
+ * its start time (field 22 of /proc/PID/stat). Folder and files are their user's alone.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 #define DLPROF_FOLDER_MODE   0700
 #define DLPROF_FILE_MODE     0600
 
-/* Digits at *at, which then points behind them; false: there are none, or too many. */
+/* Reads digits at *at, and moves it behind them. False: there are none, or too many. */
 static inline bool dlprof_take_number(const char **at, uint64_t *ret)
 {
 	const char *begin = *at;
@@ -26,13 +26,13 @@ static inline bool dlprof_take_number(const char **at, uint64_t *ret)
 	return *at > begin && *at - begin < 20;
 }
 
-/* The same behind a '-'. */
+/* Reads digits after a '-'. */
 static inline bool dlprof_take_next(const char **at, uint64_t *ret)
 {
 	return *(*at)++ == '-' && dlprof_take_number(at, ret);
 }
 
-/* Whether `path` ends in a name that a run's folder has; and whose run it is. */
+/* Whether `path` ends in the name of a run's folder; and the process that began the run. */
 static inline bool dlprof_parse_folder(const char *path, uint64_t *ret_pid, uint64_t *ret_ticks)
 {
 	const char *at = strrchr(path, '/');

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * levels.h - the values of DLPROF_DETAIL and DLPROF_CUDA, lowest first: constants, parsers, help
- * and completions are made of these rows.
+ * and completions are made from these rows.
  *
- * FIRST, NEXT, LAST(constant, name, what is recorded beside what the levels before record)
+ * FIRST, NEXT, LAST(constant, name, what is recorded beside that of the levels before)
  */
 #pragma once
 

@@ -44,29 +44,29 @@
 #define DLPROF_SEGMENT_MAGIC UINT64_C(0x31474553464f5250)	/* "PROFSEG1" */
 #define DLPROF_SEGMENT_ABI        10
 #define DLPROF_SEGMENT_SUFFIX ".seg"
-#define DLPROF_SEGMENT_UNFINISHED ".new"	/* its name until it may be read */
+#define DLPROF_SEGMENT_UNFINISHED ".new"	/* ending of its name until it may be read */
 
 #define DLPROF_SLOT_COUNT 4
-#define DLPROF_NEAR_CAPACITY 256	/* records that a steady training has under way */
-#define DLPROF_RING_CAPACITY 2048	/* ... at most, once there were more than that */
+#define DLPROF_NEAR_CAPACITY 256	/* enough for a steady training's records under way */
+#define DLPROF_RING_CAPACITY 2048	/* used once there were more than that */
 #define DLPROF_NOTES_BYTES 4096
 
 enum dlprof_segment_flag {
-	DLPROF_SEGMENT_ROOT = 1 << 0,	/* of the process that started the run */
+	DLPROF_SEGMENT_ROOT = 1 << 0,	/* its process started the run */
 	/*
-	 * An open file description that lives as long as the process's memory holds a write lock on
+	 * The process's memory keeps an open file description alive, which holds a write lock on
 	 * the first byte (F_OFD_SETLK): without the lock the process has ended, or runs another
 	 * program.
 	 */
 	DLPROF_SEGMENT_LOCKED = 1 << 1,
 	/*
-	 * Of a root: the program that began the run became this one by execve(). What the header of
-	 * its first life says of the run holds for all of them.
+	 * For a root: the program that began the run became this one by execve(). Facts about the
+	 * run are in the header of its first life.
 	 */
 	DLPROF_SEGMENT_LATER = 1 << 2,
 };
 
-/* Totals of the threads that held the slot; exact even when its ring drops records. */
+/* Totals for the threads that held the slot; exact even when its ring drops records. */
 struct dlprof_counter {
 	uint64_t count;
 	uint64_t bytes;
@@ -80,23 +80,23 @@ struct dlprof_slot {
 	_Atomic uint64_t lost_count;
 	_Atomic uint64_t far_from;	/* 0: all positions are in `near` */
 	uint64_t unnamed_count;		/* operations that found no named tally */
-	uint64_t unlisted_count;	/* slow operations beyond the rate at which they are kept */
+	uint64_t unlisted_count;	/* slow operations beyond the rate that is kept */
 	alignas(64) _Atomic uint64_t tail;
 	alignas(64) struct dlprof_event near[DLPROF_NEAR_CAPACITY];
-	/* Named ones first, then files, folders, samples; see tally.h. */
+	/* Named tallies first, then files, folders, samples; see tally.h. */
 	alignas(4096) struct dlprof_tally tallies[DLPROF_TALLY_COUNT];
 	alignas(4096) struct dlprof_event far[DLPROF_RING_CAPACITY];
 };
 
 /*
- * The account of the line at exit, up to now: what the lives of the process before this one had,
- * and its own. A program that becomes another by execve() ends without a word, so it is kept here.
+ * The account for the line at exit so far, over all lives of the process. It is kept here, because
+ * a program that becomes another by execve() ends without a word.
  */
 struct dlprof_so_far {
 	_Atomic uint64_t batches;
 	_Atomic uint64_t time_ns;
 	_Atomic uint64_t wait_ns;
-	_Atomic uint32_t in_doubt;	/* whose waits these are: a note says why */
+	_Atomic uint32_t in_doubt;	/* it is doubtful whose waits these are: a note says why */
 };
 
 /*
@@ -106,7 +106,7 @@ struct dlprof_so_far {
 struct dlprof_header {
 	uint64_t magic;
 	uint32_t abi;
-	uint32_t flags;			/* enum dlprof_segment_flag */
+	uint32_t flags;			/* of enum dlprof_segment_flag */
 	uint32_t slot_count;
 	uint32_t slot_bytes;
 	uint32_t near_capacity;
@@ -117,26 +117,26 @@ struct dlprof_header {
 	int32_t pid;
 	int32_t ppid;
 	uint64_t start_ticks;	/* field 22 of /proc/PID/stat, tells a reused pid; 0: unknown */
-	uint64_t pid_space;	/* where `pid` counts: inode of /proc/self/ns/pid; 0: unknown */
-	int32_t proc_pid;		/* its name in the /proc that it sees; 0: it sees none */
-	_Atomic uint32_t tids[DLPROF_SLOT_COUNT];	/* who has the slot; 0: free */
-	uint64_t created_ns;	/* when this life began to record: in all its segments the same */
+	uint64_t pid_space;	/* pid namespace: inode of /proc/self/ns/pid; 0: unknown */
+	int32_t proc_pid;		/* its pid in the /proc that it sees; 0: it sees none */
+	_Atomic uint32_t tids[DLPROF_SLOT_COUNT];	/* thread of each slot; 0: free */
+	uint64_t created_ns;	/* when this life began to record, the same in all its segments */
 	uint64_t created_unix_ns;
 	int32_t rank;			/* -1: not a distributed job */
 	int32_t local_rank;
-	_Atomic uint64_t ended_ns;	/* the process began to exit; 0: not (yet) */
+	_Atomic uint64_t ended_ns;	/* begin of the process's exit; 0: none (yet) */
 	_Atomic uint64_t lost_count;	/* events of threads that found no slot */
-	_Atomic uint64_t heartbeat_ns;	/* the drain's last round, written by the drain */
-	_Atomic int32_t store_error;	/* why it cannot write the database, as errno; 0: it can */
-	uint32_t has_drain;		/* of a root: its drain could be started */
+	_Atomic uint64_t heartbeat_ns;	/* time of the drain's last round */
+	_Atomic int32_t store_error;	/* the drain's errno from writing the database; 0: fine */
+	uint32_t has_drain;		/* for a root: its drain was started */
 	char stored_at[1024];		/* where the run is instead; "": nowhere yet */
-	char database[1024];		/* of a root: where the run is to be stored */
-	struct dlprof_so_far so_far;	/* of a root */
+	char database[1024];		/* for a root: where to store the run */
+	struct dlprof_so_far so_far;	/* for a root */
 	char version[16];
 	char host[64];
 	char kernel[128];
 	char command[1024];		/* arguments, separated by spaces */
-	_Atomic uint32_t notes_bytes;	/* claimed, may exceed DLPROF_NOTES_BYTES */
+	_Atomic uint32_t notes_bytes;	/* bytes claimed, maybe more than DLPROF_NOTES_BYTES */
 	uint32_t unused;
 	/*
 	 * Lines "Ltext\n": L = 'w' warning, 'i' information, '+' patch point found, '-' missing,
@@ -150,7 +150,7 @@ struct dlprof_header {
 struct dlprof_segment {
 	struct dlprof_header header;
 	alignas(4096) struct dlprof_slot slots[DLPROF_SLOT_COUNT];
-	struct dlprof_stack stacks[DLPROF_STACK_COUNT];	/* of the first segment, for all threads */
+	struct dlprof_stack stacks[DLPROF_STACK_COUNT];	/* in the first segment, for all threads */
 };
 
 static_assert(offsetof(struct dlprof_segment, slots) == 8192, "header is two pages");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * set.h - DLPROF_SET: settings that loaders are to have, "[FILE:LINE:]KEY=VALUE,...[;...]".
+ * set.h - DLPROF_SET: settings for loaders, "[FILE:LINE:]KEY=VALUE,...[;...]".
  *
- * A place is of the settings behind it, up to the next ';'. Who starts the program refuses what
- * cannot be understood; the program itself then has none of it.
+ * A place is that of the settings after it, up to the next ';'. The launcher refuses a text that
+ * cannot be understood; the program itself ignores it.
  */
 #pragma once
 
@@ -52,7 +52,7 @@ enum dlprof_set_problem {
 	DLPROF_SET_FINE,
 	DLPROF_SET_BAD_KEY,
 	DLPROF_SET_BAD_VALUE,
-	DLPROF_SET_BAD_PLACE,	/* no FILE:LINE, or of a setting that takes none */
+	DLPROF_SET_BAD_PLACE,	/* not FILE:LINE, or the setting takes no place */
 	DLPROF_SET_TOO_MANY,
 };
 
@@ -61,7 +61,7 @@ static inline bool dlprof_set_is(const char *text, size_t length, const char *wo
 	return length && strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-/* The word's place among `words`, "a|b|c"; -1: it is none of them. */
+/* A word's number among `words`, "a|b|c"; -1: it is none of them. */
 static inline int32_t dlprof_set_word(const char *words, const char *text, size_t length)
 {
 	for (int32_t i = 0; *words; i++) {
@@ -86,7 +86,7 @@ static inline int32_t dlprof_set_number(const char *text, size_t length)
 	return length ? number : -1;
 }
 
-/* Takes "[FILE:LINE:]KEY=VALUE"; the place counts from here on. */
+/* Reads "[FILE:LINE:]KEY=VALUE"; the place also holds for the settings after it. */
 static inline enum dlprof_set_problem dlprof_set_take(const char *text, size_t length,
 						      struct dlprof_set_entry *ret)
 {
@@ -128,8 +128,8 @@ static inline enum dlprof_set_problem dlprof_set_take(const char *text, size_t l
 }
 
 /*
- * The list points into `text`. Where it is not fine, *ret_at is the setting that is not, and
- * ret->entries[ret->count].key which one that is, if it is known.
+ * Reads a list, which points into `text`. If it is not fine, *ret_at is the wrong setting, and
+ * ret->entries[ret->count].key its key, if that is known.
  */
 static inline enum dlprof_set_problem dlprof_set_parse(const char *text,
 						       struct dlprof_set_list *ret,
@@ -159,8 +159,8 @@ static inline enum dlprof_set_problem dlprof_set_parse(const char *text,
 }
 
 /*
- * What the loader made at `place` ("train.py:16 in main"; NULL: not known) is to have; -1: what it
- * has. What is said of its place alone counts more, then what is said last.
+ * The value for the loader made at `place` ("train.py:16 in main"; NULL: not known); -1: leave it.
+ * A setting for its place alone counts more, then the last one.
  */
 static inline int32_t dlprof_set_wanted(const struct dlprof_set_list *list, enum dlprof_set key,
 					const char *place)

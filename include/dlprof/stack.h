@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack.h - the top of a thread's stack as it was when a slow operation ended.
+ * stack.h - the top of a thread's stack at the end of a slow operation.
  *
  * The host only copies bytes: no unwinder is loaded into it, no lock taken, no descriptor opened.
  * The drain unwinds and names the frames, while the process lives and its modules can be found.
- * `state` goes FREE -> TAKEN (by the thread) -> FULL -> FREE (by the drain); no free place means
- * that the operation goes without, which is what limits their number.
+ * `state` goes FREE -> TAKEN (by the thread) -> FULL -> FREE (by the drain); without a free place
+ * an operation has no stack, which limits their number.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define DLPROF_STACK_COUNT 4	/* places of a segment */
+#define DLPROF_STACK_COUNT 4	/* places in a segment */
 #define DLPROF_STACK_BYTES (16384 - 128)
 
 enum dlprof_stack_state {
@@ -22,10 +22,10 @@ enum dlprof_stack_state {
 	DLPROF_STACK_FULL,
 };
 
-/* x86-64: what a callee must preserve, and where it was. */
+/* For x86-64: registers that a callee must preserve, and its address. */
 enum dlprof_stack_register {
 	DLPROF_STACK_RIP,
-	DLPROF_STACK_RSP,	/* address of bytes[0] */
+	DLPROF_STACK_RSP,	/* equals the address of bytes[0] */
 	DLPROF_STACK_RBP,
 	DLPROF_STACK_RBX,
 	DLPROF_STACK_R12,
@@ -36,9 +36,9 @@ enum dlprof_stack_register {
 };
 
 struct dlprof_stack {
-	_Atomic uint32_t state;		/* enum dlprof_stack_state */
+	_Atomic uint32_t state;		/* an enum dlprof_stack_state */
 	uint32_t tid;
-	uint64_t begin_ns;		/* of the operation: with tid, its row */
+	uint64_t begin_ns;		/* begin of the operation: with tid, this finds its row */
 	uint32_t size;			/* bytes that are filled */
 	uint32_t unused[11];
 	uint64_t registers[DLPROF_STACK_REGISTER_MAX];

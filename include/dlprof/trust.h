@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trust.h - which files of ours a program or library of ours may run or load: only what nobody else
- * can write who could not write the looker itself.
+ * trust.h - which of our files one of our programs or libraries may run or load: only those that
+ * nobody can write who could not write that program itself.
  *
- * Checked is what lies below the folder that both have in common, down to the file, links not
- * followed. What is above that folder is as safe as the looker is. What remains: in a user
- * namespace all users that have no number there look like one, 65534.
+ * All is checked below the folder that both have in common, down to the file, without following
+ * links. The folders above are as safe as the program is. What remains: in a user namespace all
+ * users without a number there look like one, 65534.
  */
 #pragma once
 
@@ -16,23 +16,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What meson writes beside what it built; it holds the folder where the rest of it was built. */
+/* A file that meson writes beside what it built; it names the build folder. */
 #define TRUST_BUILT "dlprof.built"
 
 enum trust {
 	TRUST_FINE,
-	TRUST_LINK, /* or a device, a pipe */
+	TRUST_LINK, /* also a device or a pipe */
 	TRUST_OWNER,
 	TRUST_OTHERS,
 	TRUST_GROUP,
 	TRUST_MAX
 };
 
-/* The file that looks for others, and its folder. */
+/* The file of ours that looks for others, and its folder. */
 struct trust_looker {
-	uint32_t user;     /* the effective one of this process */
-	uint32_t owner;    /* of the file */
-	int64_t groups[2]; /* that may write the file, and the folder; -1: none may */
+	uint32_t user;     /* effective user of this process */
+	uint32_t owner;    /* owner of the file */
+	int64_t groups[2]; /* groups that may write the file and the folder; -1: none */
 };
 
 static inline struct trust_looker trust_looker(uint32_t user, const struct stat *file,
@@ -46,7 +46,7 @@ static inline struct trust_looker trust_looker(uint32_t user, const struct stat 
 	};
 }
 
-/* Of one component, as lstat() has it. */
+/* Judges one component of a path, by lstat(). */
 static inline enum trust trust_judge(const struct trust_looker *looker, uint32_t uid, uint32_t gid,
 				     uint32_t mode)
 {
@@ -54,7 +54,7 @@ static inline enum trust trust_judge(const struct trust_looker *looker, uint32_t
 		return TRUST_LINK;
 	if (uid != 0 && uid != looker->user && uid != looker->owner)
 		return TRUST_OWNER;
-	/* Sticky or not: what is missing there today, anybody may put there. */
+	/* Sticky or not: a file that is missing today, anybody may put there. */
 	if (mode & S_IWOTH)
 		return TRUST_OTHERS;
 	if ((mode & S_IWGRP) && gid != looker->groups[0] && gid != looker->groups[1])
@@ -62,7 +62,7 @@ static inline enum trust trust_judge(const struct trust_looker *looker, uint32_t
 	return TRUST_FINE;
 }
 
-/* "FILE ...": why it is not trusted. */
+/* Why "FILE ..." is not trusted. */
 static inline const char *trust_text(enum trust trust)
 {
 	switch (trust) {
@@ -82,8 +82,8 @@ static inline const char *trust_text(enum trust trust)
 }
 
 /*
- * `relative`, as of the folder of the file `from`, which is a real path: so ".." is what goes
- * before. False: it does not fit.
+ * Joins `relative` to the folder of the file `from`, a real path, so that ".." is the part before.
+ * False: it does not fit.
  */
 static inline bool trust_join(const char *from, const char *relative, char *ret, size_t size)
 {
@@ -112,8 +112,8 @@ static inline bool trust_join(const char *from, const char *relative, char *ret,
 }
 
 /*
- * Where the next component to check ends in `path`, the last time at its end; 0: there is no more.
- * `at` is 0, or what was returned before.
+ * Where the next component to check ends in `path`, at last at its end; 0: there is no more. `at`
+ * is 0, or the last result.
  */
 static inline size_t trust_next(const char *looker, const char *path, size_t at)
 {
@@ -128,18 +128,19 @@ static inline size_t trust_next(const char *looker, const char *path, size_t at)
 
 #define TRUST_PATH_BYTES 1024
 
-/* Looks for a file of ours by the system calls of whoever includes this. */
+/* A search for a file of ours, by system calls of whoever includes this. */
 struct trust_search {
-	const char *from;                                /* the file that looks: a real path */
+	const char *from;                                /* the file that looks, as a real path */
 	int (*look)(const char *path, struct stat *ret); /* lstat(); less than 0: failed */
-	int (*read)(const char *path, char *ret, size_t size); /* a small file; 0 or less: failed */
+	int (*read)(const char *path, char *ret, size_t size); /* reads a small file; 0 or less:
+							        * failed */
 	struct trust_looker looker;
-	char path[TRUST_PATH_BYTES]; /* of what was found, or of the first that is not trusted */
-	enum trust trust;            /* why not */
+	char path[TRUST_PATH_BYTES]; /* path that was found, or the first that is not trusted */
+	enum trust trust;            /* why that is not trusted */
 	char tried[TRUST_PATH_BYTES];
 };
 
-/* Is it there, and all that leads to it from the folder that it has in common with who looks? */
+/* Whether the file exists, and all that leads to it from the common folder is trusted. */
 static inline bool trust_try(struct trust_search *search, const char *relative)
 {
 	char *const path = search->tried;
@@ -167,7 +168,7 @@ static inline bool trust_try(struct trust_search *search, const char *relative)
 	return true;
 }
 
-/* The same for a file of that name in a folder; "" is the looker's own. */
+/* Tries a file of that name in a folder; "" is the looker's own. */
 static inline bool trust_take(struct trust_search *search, const char *folder, const char *name)
 {
 	const size_t length = strlen(folder), name_bytes = strlen(name) + 1;
@@ -186,9 +187,9 @@ static inline bool trust_take(struct trust_search *search, const char *folder, c
 }
 
 /*
- * Finds `name` where both were built, if the looker was not installed; in the looker's folder; and
- * in `installed`, the way from there where both are installed (NULL: none). 0; -ENOENT: it is not
- * there; -EPERM: it is not trusted; or why nothing could be looked at.
+ * Finds `name` in the build folder, if the looker was not installed; in the looker's folder; and in
+ * `installed`, relative to that folder (NULL: not there). 0; -ENOENT: it is not there; -EPERM: it
+ * is not trusted; or why nothing could be looked at.
  */
 static inline int trust_find(struct trust_search *search, uint32_t user, const char *name,
 			     const char *installed)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units.h - numbers and counts that every file would otherwise define again. */
+/* units.h - units and counts that every file would otherwise define again. */
 #pragma once
 
-#define NS_PER_S 1e9 /* whole numbers: (int64_t)NS_PER_S */
+#define NS_PER_S 1e9 /* for whole numbers: (int64_t)NS_PER_S */
 
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof(*(array)))

@@ -36,8 +36,7 @@
 struct lane {
 	/* Owner: thread_life, and the tid in the lower half; 0: free. */
 	_Atomic uint64_t owner;
-	/* Its last user, whose state may be another thread's by now, and which is set just after
-	 * `owner`. */
+	/* Its last user, set just after `owner`. The state may be another thread's by now. */
 	const struct thread *_Atomic thread;
 	_Atomic uint32_t tid;
 	int64_t batch;

@@ -146,7 +146,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 
 	if (!thread_is_in_life(load->life))
 		return false;
-	/* Asked before leaving, as what begins then belongs to other loads. */
+	/* Asked before this load ends, since what begins after it belongs to other loads. */
 	alone = load->alone && unlikely(segment_others(thread->slot, others));
 	if (alone && load->others_read)
 		process_blocks = storage_blocks(RUSAGE_SELF);

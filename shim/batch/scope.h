@@ -25,7 +25,7 @@ struct scope_load {
 	bool others_read; /* other threads had read before its begin */
 	bool alone;       /* it is on the first thread, and no other load is under way */
 	uint32_t overlaps;
-	uint32_t import_depth;   /* of modules imported around it: one may train while imported */
+	uint32_t import_depth;   /* modules imported around it: one may train while imported */
 	uint32_t process_blocks; /* blocks read by the process, if `alone` */
 };
 

@@ -166,7 +166,7 @@ void activity_yield(uint64_t keep)
 {
 	if (!state_yield(clock_now_ns()))
 		return;
-	/* Not forced: operations under way come with the other user's flush. */
+	/* Without force: operations under way are given back by the other user's flush. */
 	cupti.ActivityFlushAll(0);
 	activity_disarm(keep);
 	state_wake();

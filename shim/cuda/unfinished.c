@@ -8,7 +8,7 @@ static struct {
 		uint64_t end_ns;    /* end of its last whole operation */
 		uint64_t forced_ns; /* when an operation was cut off that may still run; 0: none */
 	} streams[STREAMS];
-	uint64_t begin_ns; /* begin of what was cut off; 0: it was told, or there is nothing */
+	uint64_t begin_ns; /* begin of the interrupted work; 0: it was told, or there is none */
 	uint64_t forced_ns, end_ns;
 	uint32_t running; /* streams in which an operation may still run */
 } own;

@@ -78,7 +78,7 @@ static bool is_code(const char *path)
 {
 	const char *dot = strrchr(path, '.');
 
-	/* A suffix is looked up in the same way; "libm.so.6" ends in another one. */
+	/* Compares the last suffix; names like "libm.so.6" end in another one. */
 	if (!dot)
 		return false;
 	for (int i = 0; code_suffixes[i] && (dot[1] == 'p' || dot[1] == 's'); i++)
@@ -342,7 +342,7 @@ enum fd_kind fd_find_kind(int fd)
 	_Atomic uint8_t *known;
 	enum fd_kind kind;
 
-	if (fd < 0)	/* as streams in memory have */
+	if (fd < 0)	/* streams in memory have no descriptor */
 		return FD_OTHER;
 	known = cell(fd, true);
 	kind = known ? atomic_load_explicit(known, memory_order_relaxed) : FD_UNKNOWN;

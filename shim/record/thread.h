@@ -61,7 +61,7 @@ struct thread_top {
 	enum dlprof_tally_kind kind;
 	uint64_t lightest_ns[THREAD_TOP_MAX / THREAD_TOP_BLOCK];	/* lightest of each block */
 	uint8_t lightest[THREAD_TOP_MAX / THREAD_TOP_BLOCK];
-	alignas(64) uint16_t tags[THREAD_TOP_MAX];	/* of the names' hashes; 0: free */
+	alignas(64) uint16_t tags[THREAD_TOP_MAX];	/* tags from hashes of the names; 0: free */
 	uint64_t ns[THREAD_TOP_MAX];			/* when they were last visited */
 };
 
@@ -127,8 +127,8 @@ struct thread_range {
 /* What is known of the parts of a wait for a batch; event.h. */
 struct thread_parts {
 	uint64_t sample_ns;
-	uint64_t fetch_ns, fetch_count;	/* since the last message was begun */
-	uint64_t timed_ns, timed_cpu_ns; /* of the calls whose CPU time is known */
+	uint64_t fetch_ns, fetch_count;	/* since the begin of the last message */
+	uint64_t timed_ns, timed_cpu_ns; /* calls whose CPU time is known, and their times */
 	uint32_t load_depth;	/* depth of the wait itself: what a load within it does is the
 				 * load's */
 };
@@ -228,7 +228,7 @@ struct thread {
 
 	struct thread_range ranges[THREAD_RANGE_MAX];	/* the outermost open ones */
 	uint32_t range_depth;		/* number of all open ones */
-	uint64_t range_last_ns;		/* begin of the last one */
+	uint64_t range_last_ns;		/* begin of the last open range */
 
 	/* Its waits for batches: */
 	uint32_t wait_depth;

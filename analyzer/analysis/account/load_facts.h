@@ -36,7 +36,7 @@ struct load_peer {
 
 /* A thread of the training's process other than the one that takes the batches. */
 struct load_thread {
-	char name[LOAD_FACTS_COMM]; /* as the kernel has it */
+	char name[LOAD_FACTS_COMM]; /* as the kernel names it */
 	double cpu_ns;
 };
 
@@ -51,7 +51,7 @@ struct load_facts {
 	double batch_bytes; /* mean size of a batch */
 	double read_per_byte,
 		inflated_per_byte; /* bytes read, and inflated, for each byte of a batch */
-	double decoded_per_byte;   /* of decoded images, three a pixel, for each byte of a batch */
+	double decoded_per_byte;   /* decoded bytes, three a pixel, for each byte of a batch */
 	double images_per_sample;  /* decoded images; NAN also where there are other loaders */
 	double opens_per_sample;
 
@@ -59,12 +59,12 @@ struct load_facts {
 	double runnable_threads; /* mean number of one's threads that ran or wanted to, in loads */
 	double cores_allowed;    /* the smallest CPU mask of any of them */
 	double private_begin_bytes, private_end_bytes; /* mean private memory of one */
-	double major_faults;                           /* of all of them together */
+	double major_faults;                           /* of all processes together */
 	double swapped_bytes;                          /* most at any time, all of them together */
 
 	struct load_thread threads[LOAD_FACTS_MOST]; /* the busiest first */
 	size_t thread_count;
-	double main_cpu_ns; /* of the thread that takes the batches, over the same time */
+	double main_cpu_ns; /* CPU time of the thread that takes the batches, over the same time */
 };
 
 /* Nothing was observed. */

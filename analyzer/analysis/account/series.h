@@ -59,7 +59,7 @@ struct series_fetches {
 struct batch_series {
 	size_t count;
 	size_t capacity;
-	int32_t workers;         /* as set; -1: unknown, 0: loaded by the consumer itself */
+	int32_t workers;         /* setting; -1: unknown, 0: the consumer itself loads */
 	int32_t loading;         /* workers that got data: series_find_loading(); -1: unknown */
 	int32_t prefetch_factor; /* -1: unknown, also in the fields below */
 	int32_t in_order;
@@ -84,7 +84,7 @@ struct batch_series {
 	struct series_run *runs;
 	size_t run_count;
 	size_t run_capacity;
-	struct series_epoch *epochs; /* by epoch */
+	struct series_epoch *epochs; /* sorted by epoch */
 	size_t epoch_count;
 	bool is_part;          /* it does not begin with the loader's first batch */
 	int64_t first_ns;      /* when the loader's first batch was handed out; or SERIES_UNKNOWN */

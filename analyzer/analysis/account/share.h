@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.h - what the scheduler gives a run of cores that others want, too.
+ * share.h - the share of its cores that the scheduler gives to a run, when others want them, too.
  *
  * Cores are divided between groups (control groups, else sessions) by weight, and within a group
  * between its threads by weight. Nobody gets more than he wants, and what he leaves goes to the

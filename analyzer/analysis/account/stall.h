@@ -87,11 +87,11 @@ struct finding {
 	enum stall_confidence confidence;
 	bool starved;
 	bool is_doubtful; /* the waits may not be the training's; stall_doubt() */
-	bool by_gpu;      /* by the GPU's idle time, not by the host's waits */
+	bool by_gpu;      /* judged by the GPU's idle time, not the host's waits */
 	double gpu_share; /* share of batches with a known GPU idle time */
 
-	struct account account; /* of the thread that trains, or of what was selected */
-	struct account own;     /* of this loader's loop alone */
+	struct account account; /* account of the thread that trains, or of the selected part */
+	struct account own;     /* account of this loader's loop alone */
 	double others_error_ns; /* standard error of the account's waits for other loaders */
 
 	double stall_ratio; /* account.ratio */
@@ -120,11 +120,11 @@ struct finding {
 	double compute_p99_ns;
 
 	double drain_ratio;       /* NAN unless the verdict needs it */
-	double compute_median_ns; /* of steady batches */
+	double compute_median_ns; /* median of steady batches */
 	double demand_mean_ns; /* mean step without waiting; where steps do not wait for the GPU,
 			        * the GPU's busy time */
-	double load_mean_ns;   /* of steady batches with a known load, else NAN */
-	double load_cv;        /* standard deviation of these loads over their mean */
+	double load_mean_ns;   /* mean of steady batches with a known load, else NAN */
+	double load_cv;        /* coefficient of variation of loads: standard deviation / mean */
 	double rho;            /* load_mean_ns / loading workers / demand_mean_ns; too slow from 1
 			        * on */
 	double eta;            /* throughput / min(loading workers / load_mean_ns, 1 / demand) */

@@ -25,7 +25,7 @@ enum cause {
 struct cause_cost {
 	enum cause cause;
 	double ns;
-	double share; /* of the account's time */
+	double share; /* share of the account's time */
 };
 
 enum advice_id {
@@ -74,7 +74,7 @@ struct grounds {
 		size_t count;
 		double share;            /* share of the time of all loads */
 		double each_ns, mean_ns; /* mean time of a slow sample, and of any */
-		double asleep_share;     /* share of the time of all loads, in sleep() */
+		double asleep_share;     /* share of the loads' time spent in sleep() */
 	} samples;
 	struct grounds_growth {
 		bool found;
@@ -96,7 +96,7 @@ struct grounds {
 	struct {
 		size_t first, last; /* batches at the begin, or at the end, that did not wait */
 	} calm;
-	double threads;        /* that run or want to, in all workers; NAN: not too many */
+	double threads;        /* threads in all workers that run or want to; NAN: not too many */
 	double cores_allowed;  /* cores allowed to the workers, where these are few; else NAN */
 	double loading_share;  /* share of a worker's time that it spends on loads */
 	double shared_per_s;   /* batches a second that all workers get; NAN: no such limit */

@@ -13,7 +13,7 @@
 #define GROWTH_PARTS    8
 #define GROWTH_FEWEST   16  /* loads in each part */
 #define GROWTH_FACTOR   1.5 /* last quarter over first quarter */
-#define GROWTH_STEP     1.03 /* from each part to the next */
+#define GROWTH_STEP     1.03 /* ratio of each part to the one before */
 #define GROWTH_STEPS    5    /* rising steps, of seven */
 #define FETCH_SHARE     0.5 /* share of receiving */
 #define FETCH_LEAST_NS  1e6

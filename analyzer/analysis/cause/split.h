@@ -56,7 +56,7 @@ struct shift {
 };
 
 struct split {
-	double share[SPLIT_MAX]; /* of the waiting for batches not ready; they add up to 1 */
+	double share[SPLIT_MAX]; /* shares of the waiting for batches not ready; they add up to 1 */
 	double queued_share;     /* share of that waiting with other batches ready; NAN: unknown */
 	struct cold cold;
 	struct shift shift;

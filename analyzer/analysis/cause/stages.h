@@ -16,7 +16,7 @@
 #include "analysis/cause/stage_kind.h"
 
 #define STAGE_NAME 64
-#define STAGE_NOWHERE SIZE_MAX /* in place of a stage's place in the list */
+#define STAGE_NOWHERE SIZE_MAX /* a place in the list that is none */
 
 /* Sums of one stage or kernel of a loader. -1 and NAN: not known. */
 struct stage_work {
@@ -28,7 +28,7 @@ struct stage_work {
 	size_t parent;     /* the stage that takes its elements, or calls it; or STAGE_NOWHERE */
 	int32_t parallel, capacity, threads;
 	double elements;
-	double busy_ns, own_ns;	/* in its calls, over all threads; own: without calls within */
+	double busy_ns, own_ns;	/* time in its calls, over all threads; own: without calls within */
 	double cpu_ns, read_ns;	/* parts of own_ns */
 	double queue;		/* mean number of elements that were ready when it was asked */
 };
@@ -50,9 +50,9 @@ enum stage_limit {
 
 /* What is known of the run beside its stages. */
 struct stages_facts {
-	double wait_ns, step_ns; /* of a batch, on average */
+	double wait_ns, step_ns; /* mean of a batch */
 	double cores, free_cores; /* all, and those that other programs leave; NAN: not known */
-	double used_cores;       /* by the training's process; NAN: not known */
+	double used_cores;       /* used by the training's process; NAN: not known */
 };
 
 /* The framework that made the stages. */

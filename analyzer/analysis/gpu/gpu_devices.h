@@ -21,7 +21,7 @@
 /* What is known from earlier steps; all zero at first. */
 struct gpu_devices {
 	uint32_t working;               /* bits: devices that ever ran a kernel or graph */
-	double bytes[GPU_DEVICES_MOST]; /* from the host in the last steps */
+	double bytes[GPU_DEVICES_MOST]; /* bytes copied from the host in the last steps */
 };
 
 /* What one device did. */

@@ -17,8 +17,8 @@ enum gpu_sync { GPU_SYNC_EVENT, GPU_SYNC_STREAM, GPU_SYNC_CONTEXT, GPU_SYNC_MAX 
 
 /* Sums over batches; NAN: not observed. Nothing but doubles, in the order of gpu.c's columns. */
 struct gpu_sums {
-	double batch_count;                           /* with known busy time and step */
-	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX]; /* of these batches */
+	double batch_count;                           /* batches with known busy time and step */
+	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX]; /* sums over these batches */
 	double seen_count; /* batches of which anything is known, even if only by the host */
 	double kernel_count, graph_count;
 	double h2d_ns, h2d_bytes, h2d_pageable_bytes;
@@ -34,7 +34,7 @@ struct gpu_sums {
 /* Sums of the host's calls of CUDA; NAN: not recorded, or the training thread is not known. */
 struct gpu_call_sums {
 	double batch_count;
-	double sync_ns, copy_ns, launch_ns, launch_count; /* of the training thread */
+	double sync_ns, copy_ns, launch_ns, launch_count; /* sums of the training thread */
 	double other_sync_ns, other_copy_ns, other_launch_ns, other_launch_count;
 };
 
@@ -52,7 +52,7 @@ enum gpu_lack {
 struct gpu_use {
 	bool is_known; /* anything is known */
 	double busy_share;
-	double alone_share; /* in collectives alone: exchanging, or waiting for other ranks */
+	double alone_share; /* share in collectives alone: exchanging, or waiting for other ranks */
 	double gap_share[GPU_GAP_MAX];
 	double idle_share;         /* all gaps and unattributed_share */
 	double unattributed_share; /* idle, and why is not known */
@@ -62,7 +62,7 @@ struct gpu_use {
 	double overlap_share;      /* share of the copying time while kernels ran, at most */
 	enum gpu_lack lack;
 	double lack_share;     /* idle, and neither for want of data nor for copies */
-	double kernels;        /* in a step */
+	double kernels;        /* kernels in a step */
 	double kernel_mean_ns; /* about; less for kernels that run side by side */
 };
 

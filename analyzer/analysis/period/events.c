@@ -35,7 +35,7 @@ static double event_ns(const struct events_query *q, size_t i)
 struct walk {
 	const struct batch_series *series;
 	size_t run;
-	size_t begin, end;   /* of the run's batches */
+	size_t begin, end;   /* bounds of the run's batches */
 	size_t position;     /* position of the run's first batch */
 	size_t epoch_begin;  /* position of the run's epoch */
 	int64_t epoch_batch; /* ordinal of that epoch's first batch */

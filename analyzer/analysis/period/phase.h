@@ -13,7 +13,7 @@
 struct phase_series {
 	const float *ns;
 	double cap_ns;
-	double event_share; /* of the values */
+	double event_share; /* share of the values */
 	const struct fold_segment *segments;
 	size_t segment_count;
 };

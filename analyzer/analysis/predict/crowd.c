@@ -7,7 +7,7 @@
 
 #include "analysis/account/share.h"
 
-#define LEAST_WORK 0.15 /* of a core: a thread that works less does not compete for one */
+#define LEAST_WORK 0.15 /* share of a core: a thread that works less does not compete for one */
 #define SAME_PACE  0.99
 #define MOST_LOOKS 4e6
 #define GOLDEN     0.6180339887
@@ -27,7 +27,7 @@ struct hand {
 	double work_ns;     /* work still to be done after being blocked */
 	double blocked_ns;  /* how long it is blocked after that work */
 	size_t at;          /* its batch */
-	size_t head, count; /* of its part of `queue` */
+	size_t head, count; /* first and number of its entries in `queue` */
 };
 
 struct crowd {
@@ -36,12 +36,12 @@ struct crowd {
 	size_t workers, prefetch;
 	struct hand *hands; /* the last one is the training */
 	size_t *queue;      /* `prefetch` places for each worker */
-	double *paces;      /* by the number of workers at work; again for a training at work */
+	double *paces;      /* for each number of workers at work; again for a training at work */
 	struct {
 		double end_ns; /* when its load ended; INFINITY: not loaded */
 		size_t owner;  /* the worker */
 		size_t ended;  /* entry k is the batch whose load was the k-th to end */
-	} * batches;           /* of the epoch */
+	} * batches;           /* batches of the epoch */
 	size_t finished_count, taken_count;
 	size_t epoch, ahead, begin, end;
 	size_t working;

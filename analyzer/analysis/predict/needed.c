@@ -10,7 +10,7 @@
 #define MOST_TIMES   8 /* times today's workers: more was never seen to be possible */
 #define MOST_FROM_0  16
 #define CANDIDATES   4 /* numbers that are compared: the most, half of it, ... */
-#define NEARLY       0.1  /* of a worker: the error of what is measured */
+#define NEARLY       0.1  /* share of a worker that may be an error of measurement */
 #define TOO_MANY     1.25 /* times the workers that the cores can keep at work */
 
 static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,

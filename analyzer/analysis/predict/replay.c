@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 /* Times measured with PyTorch, for runs that do not show them: */
-#define FORK_NS   8e6   /* to start a worker */
-#define BOOT_NS   1e7   /* from its start until it begins to load */
-#define RESUME_NS 1.5e6 /* to start an epoch in workers that exist */
-#define PASS_NS   3e5   /* of a batch's way, and of taking it in */
+#define FORK_NS   8e6   /* time to start a worker */
+#define BOOT_NS   1e7   /* time from its start until it begins to load */
+#define RESUME_NS 1.5e6 /* time to start an epoch in workers that exist */
+#define PASS_NS   3e5   /* time of a batch's way and of taking it in */
 /* Workers end in parallel: stopping the first takes as long as stopping so many more. */
 #define FIRST_END 2.5
 

@@ -14,10 +14,10 @@
 #define FETCH_LONG_NS    1e6 /* for one descriptor; without waiting it takes 0.1 ms */
 #define FETCH_IDLE       0.25 /* share of fetching on a CPU: below it the worker is waited for */
 #define RUNS_AHEAD       0.01 /* share of the time in which the host waits and the GPU is busy */
-#define LITTLE_WORK      0.15 /* of a core */
+#define LITTLE_WORK      0.15 /* share of a core */
 #define HARDLY_WORK      0.2  /* share of a load's runnable time: working less, it needs no core */
 #define KNOWN_LEAST      0.8  /* share of the loads and steps that must be known */
-#define FEWEST           5    /* of each kind, to compare two kinds of batches */
+#define FEWEST           5    /* fewest batches of each kind, to compare two kinds */
 #define SOON             0.25 /* quantile of late batches' hand-overs that nothing held up */
 #define MOST_SET_UP      ((size_t)1 << 25)
 #define USUAL_LAG_NS     2e5
@@ -352,7 +352,7 @@ static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoc
  * batches in the epoch, in which they take turns.
  */
 struct turns {
-	int16_t number[TRACE_WORKERS]; /* by worker; -1: none yet */
+	int16_t number[TRACE_WORKERS]; /* number of each worker; -1: none yet */
 	int16_t count;
 };
 

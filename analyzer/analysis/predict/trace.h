@@ -18,8 +18,8 @@
 struct trace_epoch {
 	size_t begin;    /* its first batch */
 	double setup_ns; /* making the iterator: starting its workers one after the other */
-	double boot_ns;  /* from the end of setup until the last worker's first load; or NAN */
-	double start_ns; /* from the end of setup until the first load begins */
+	double boot_ns;  /* time from the end of setup until the last worker's first load; or NAN */
+	double start_ns; /* time from the end of setup until the first load begins */
 	double stop_ns;  /* the call that ended the epoch */
 };
 
@@ -30,19 +30,20 @@ struct trace {
 		struct {
 			float *load_ns;     /* already divided by its worker's factor */
 			float *compute_ns;  /* the step */
-			float *lag_ns;      /* from when the load could have begun until it did */
-			float *latency_ns;  /* from the load's end until it reached the training */
-			float *handover_ns; /* from then until the batch was in hand */
+			float *lag_ns;      /* delay of the load's begin */
+			float *latency_ns;  /* time between the load's end and the batch's
+					     * arrival */
+			float *handover_ns; /* time from then until the batch was in hand */
 		};
 	};
 	int16_t *worker; /* the worker that loaded it; -1: unknown */
 	size_t count;
 	struct trace_epoch *epochs;
 	size_t epoch_count;
-	double *factors; /* by worker: how many times longer its loads take */
+	double *factors; /* for each worker: how many times longer its loads take */
 	size_t factor_count;
 	bool by_index;  /* the factors repeat among the workers, so the data has them */
-	bool is_either; /* not known whether the data or the workers have them */
+	bool is_either; /* unknown whether workers or data cause the factors */
 	double usual_lag_ns;
 	double kept_factor; /* factor on a worker's first load of an epoch, if the worker is kept */
 	/* The time to take a batch in. Batches come in the order in which they are finished, also

@@ -20,10 +20,10 @@
 #define SEED             UINT64_C(0x13198a2e03707344)
 #define RANGE_LONGEST    3000 /* batches: in longer runs chance matters less than other errors */
 #define RANGE_LEAST      0.04
-#define RANGE_PART       0.06 /* of the change's logarithm */
-#define RANGE_BESIDE     0.3  /* of what others take of a core: they come and go */
+#define RANGE_PART       0.06 /* share of the change's logarithm */
+#define RANGE_BESIDE     0.3  /* share of a core that others take: they come and go */
 #define HANDED_SOONER    0.5
-#define LEAST_LEFT       0.01 /* of a load */
+#define LEAST_LEFT       0.01 /* share of a load */
 
 const char *whatif_name(const struct whatif *whatif, int id)
 {

@@ -43,7 +43,7 @@ enum whatif_gap {
 
 /* A setting that somebody asks for. */
 struct whatif_wish {
-	const char *text; /* as it was asked for */
+	const char *text; /* text of the wish */
 	int32_t workers;  /* -1: as it was, also in the next two */
 	int32_t prefetch_factor;
 	int32_t in_order;
@@ -70,10 +70,10 @@ struct whatif {
 	double step_ns, plain_step_ns;
 	double ratio;         /* the stall ratio of the headline */
 	double own_per_s;     /* rate of the loader's own loop in the run */
-	double outside_ns;    /* of a batch: time in the account outside of that loop */
+	double outside_ns;    /* mean time in the account outside of that loop, of a batch */
 	double ceiling_per_s; /* rate with ideal input */
 	double off;             /* rate of the replayed run as it was over the run's, less 1; NAN */
-	int32_t use_workers;    /* of WHATIF_USE_WORKERS */
+	int32_t use_workers;    /* number of WHATIF_USE_WORKERS */
 	int32_t more_workers;   /* of WHATIF_MORE_WORKERS; -1: none are predicted */
 	int32_t fewer_workers;  /* of WHATIF_FEWER_WORKERS; -1: no fewer would do */
 	int32_t needed_workers; /* workers for 95 % of the ceiling; -1: none suffice, or unknown */

@@ -39,8 +39,9 @@
 #include "analysis/account/series.h"
 #include "analysis/ranks/rank_job.h"
 
-#define RANK_MOST_LAG 0.2  /* with more lag, ranks do not wait for each other, ... */
-#define RANK_NOISE    0.01 /* ... if it is more than this share of the time */
+#define RANK_MOST_LAG 0.2  /* ranks with a larger `lag`, above RANK_NOISE, do not wait for each
+			    * other */
+#define RANK_NOISE    0.01 /* share of the time */
 #define RANK_COMMON   0.9  /* share of the batches that must be aligned with another rank's */
 
 /*

@@ -21,7 +21,7 @@
 struct pace {
 	float cells[PACE_CELLS]; /* how long 1 << shift steps took, in ns */
 	uint32_t shift, count;
-	float rest_ns; /* of the steps since the last full cell */
+	float rest_ns; /* time of the steps after the last full cell */
 	uint32_t rest;
 };
 
@@ -56,8 +56,8 @@ static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t co
 
 /* Where a rank begins and ends. Partials hold it as it is. */
 struct rank_place {
-	double begin_ns, end_ns; /* of its first and last step, on a clock that the ranks share;
-				  * NAN: not known */
+	double begin_ns, end_ns; /* first and last step, on a clock that the ranks share; NAN: not
+				  * known */
 	int32_t epoch, batch;    /* its first batch; batch < 0: it has none */
 };
 
@@ -74,7 +74,7 @@ struct rank_blame {
 struct rank_group {
 	struct windows by_step;
 	struct rank_sums {        /* partials hold it as it is */
-		struct pace pace; /* of the first rank */
+		struct pace pace; /* pace of the first rank */
 		uint64_t rank_count, batch_count;
 		uint64_t known_count;    /* ranks whose account is known */
 		double wait_ns, time_ns; /* sums over their accounts */
@@ -121,7 +121,8 @@ struct rank_finding {
 	int32_t hidden;       /* the rank that starves most without making steps longer; -1: none */
 	double time_ns;
 	int width;            /* steps after which the ranks meet, at most; 0: not by step */
-	double lag;           /* by step; NAN: no rank starved */
+	double lag;           /* how much longer waits made the steps, aligned by step; NAN: no rank
+			       * starved */
 	int32_t culprit;      /* the rank, as rank_add() counts from 0; -1: no single one */
 	size_t culprit_count; /* several may be to blame together: rank_blame has which */
 	double saved_ns;      /* best guess of what is saved if all culprits' batches were ready */

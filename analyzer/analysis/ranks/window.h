@@ -48,7 +48,7 @@ struct windows {
 		size_t index;            /* ... and its index */
 	} widths[WINDOW_WIDTHS];
 	size_t placed;           /* batches */
-	double wait_ns, time_ns; /* of these batches, over all ranks */
+	double wait_ns, time_ns; /* sums over these batches and all ranks */
 };
 
 /* All zero holds nothing. Functions return 0 or -ENOMEM. */

@@ -14,7 +14,7 @@ struct process_stat {
 	int threads;
 	bool is_over; /* a zombie, whose parent has not noticed its end yet */
 	bool has_memory; /* false for a process that is about to end */
-	int64_t major_faults; /* since its begin */
+	int64_t major_faults; /* from its begin */
 	int exit_status; /* status of a zombie, as of waitpid(); 0 also where we may not know */
 };
 

@@ -422,7 +422,7 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	case DLPROF_EVENT_MADE:
 	case DLPROF_EVENT_PARTS:
 		break;
-	default: /* from a damaged ring */
+	default: /* a record of no kind, from a damaged ring */
 		return 0;
 	}
 	r = find_stream(join, event, &stream);

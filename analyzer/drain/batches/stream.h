@@ -56,7 +56,7 @@ struct stream {
 	bool closed;			/* nothing more will be delivered */
 	uint32_t closed_round;
 	struct life consumer;		/* pid 0: not seen */
-	uint32_t tid;			/* of the consumer's thread */
+	uint32_t tid;			/* thread of the consumer */
 	int64_t loader_id, epoch;
 	bool in_order;
 	bool order_unknown;

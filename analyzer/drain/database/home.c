@@ -155,7 +155,7 @@ static void empty_target(const struct home *home)
 	}
 }
 
-/* Whether the copy can be written on; otherwise it is no run of ours, and goes. */
+/* Whether the copy can be written on; if not, it is no run of ours, and is removed. */
 static bool is_ours(const struct home *home)
 {
 	struct db *db;
@@ -356,6 +356,6 @@ int home_open_read(const char *database, struct db **ret_db)
 	if (!home_find(database, path, sizeof(path)))
 		return db_open_read(database, ret_db);
 	r = db_open_read(path, ret_db);
-	/* It was delivered meanwhile. */
+	/* The database was delivered meanwhile. */
 	return r == -ENOENT ? db_open_read(database, ret_db) : r;
 }

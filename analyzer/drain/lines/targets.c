@@ -128,7 +128,7 @@ bool target_open(struct targets *targets, struct target *target, uint64_t now)
 {
 	int32_t number;
 
-	/* It became another program, which does not record, or not yet. */
+	/* The process became another program, which does not record, or not yet. */
 	if (target->segment->left_ns) {
 		python_close(target->python);
 		target->python = NULL;

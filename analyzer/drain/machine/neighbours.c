@@ -20,7 +20,7 @@
 #define KNOWN_PART 4 /* one part of the time that looks have covered */
 #define COST_PART 2000 /* looks may take one part of the drain's time in so many */
 #define WORTH_NS  5e7  /* CPU time of others: with less, no process is asked */
-#define ACTIVE    0.01 /* of a core: who used less does not count */
+#define ACTIVE    0.01 /* share of a core: who used less does not count */
 
 struct neighbour {
 	int32_t pid;

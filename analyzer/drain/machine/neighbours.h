@@ -32,11 +32,11 @@ struct neighbour_kind {
 	uint64_t who;
 	double weight; /* relative to the run's */
 	double used_ns;
-	double ran_ns, waited_ns; /* of processes that two looks saw */
+	double ran_ns, waited_ns; /* sums over processes that two looks saw */
 };
 
 struct neighbours {
-	struct neighbour *list; /* by pid, as of the last look at each */
+	struct neighbour *list; /* sorted by pid, as last seen */
 	size_t count;
 	uint64_t seen_ns, next_ns;
 	uint64_t pause_ns; /* pause after a look, by the cost of the looks */

@@ -21,7 +21,7 @@
 #define MEMORY_AHEAD UINT64_C(30000000)
 #define MEMORY_NS    UINT64_C(1000000000)
 #define BEGIN_NS   UINT64_C(10000000000) /* a first look at memory after this is not of the begin */
-#define WORTH_NS   2e8	/* of loads: in less, threads cannot be counted */
+#define WORTH_NS   2e8	/* time of loads in which threads can be counted */
 #define WATCHED_MOST 2	/* workers whose threads are looked at, as all are alike */
 #define MEMORY_MOST  1	/* processes whose memory is looked at */
 #define THREADS_SEEN 256
@@ -42,7 +42,7 @@ struct use_process {
 	bool is_watched; /* its threads are looked at */
 	bool has_memory; /* its memory is looked at */
 	uint64_t begun_ns, memory_ns; /* first look at it, and last look at its memory */
-	int64_t used_ns, waited_ns; /* of all its threads at the last look; -1: there was none */
+	int64_t used_ns, waited_ns; /* sums over its threads at the last look; -1: there was none */
 	double wanted_ns, base_of_ns; /* wanted since the first look, and the time at that look */
 	int64_t base_faults;
 	struct use_row row;

@@ -40,12 +40,12 @@ struct live_sums {
 
 struct live {
 	char path[PATH_MAX], part[PATH_MAX]; /* "": no file is wanted */
-	struct live_sums now, stored;        /* with uncommitted rows, and without */
+	struct live_sums now, stored;        /* sums with uncommitted rows, and without */
 	double compute_ns;                   /* last value that was told: counters do not fall */
 	int64_t lost_count;                  /* records lost by removed segments */
 	uint64_t due_ns;
 	struct live_labels {
-		char *job_id, *run_id, *version; /* of the job, or of the run without one */
+		char *job_id, *run_id, *version; /* id of the job, or of the run without one */
 		int64_t rank, local_rank;
 	} labels;
 	bool is_labelled, is_remote, warned;

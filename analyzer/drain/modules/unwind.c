@@ -143,7 +143,7 @@ static int walk_frames(const struct walk *walk, unw_cursor_t *cursor, char *text
 	return count;
 }
 
-/* Keeps how to unwind, for one process at a time: calls come from the same places again. */
+/* Keeps unwind tables for one process at a time: calls come from the same places again. */
 static unw_addr_space_t space_of(const struct modules *modules)
 {
 	static unw_accessors_t accessors = {

@@ -13,14 +13,14 @@
 #include "drain/python/layout.h"
 
 struct code {
-	const char *name; /* with its class, from 3.11 on: "Loader.fetch" */
+	const char *name; /* name, from 3.11 on with its class: "Loader.fetch" */
 	const char *file; /* name and file are UTF-8, and cut where they are very long */
 	int32_t first_line;
 };
 
 struct code_cache {
 	struct code_entry *buckets[256];
-	size_t count, bytes; /* of what is kept */
+	size_t count, bytes; /* number and size of all that is kept */
 	uint64_t turn;       /* what was used in this turn is not freed */
 	uint64_t type;       /* address of CPython's type of code objects; 0: not seen yet */
 	size_t hand;

@@ -33,7 +33,7 @@ struct layout {
 /* Offsets that are the same in every version. */
 enum {
 	OBJECT_TYPE = 8,
-	OBJECT_SIZE = 16, /* of objects of variable size */
+	OBJECT_SIZE = 16, /* for objects of variable size */
 	TYPE_NAME = 24,
 	TEXT_LENGTH = 16,
 	TEXT_STATE = 32,

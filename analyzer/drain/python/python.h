@@ -34,7 +34,7 @@ struct python_sample {
 struct python_counts {
 	uint64_t samples, failed; /* failed ones have no thread at all */
 	uint64_t stacks, torn;
-	uint64_t missed, reused; /* of code objects, see code.h */
+	uint64_t missed, reused; /* looks at code objects, see code.h */
 };
 
 /*

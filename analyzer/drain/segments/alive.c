@@ -64,7 +64,7 @@ void alive_begin(struct alive *alive, const struct dlprof_header *header, int fd
 	if (!alive->is_found)
 		return;
 	alive->pidfd = (int)syscall(SYS_pidfd_open, alive->pid, 0);
-	/* It may have ended in between, and another process have its number. */
+	/* The process may have ended in between, and another one may have its number. */
 	if (!is_shown(alive))
 		alive_end(alive);
 }
@@ -171,7 +171,7 @@ int alive_exit_status(const struct alive *alive)
 	    stat.start_ticks == alive->start_ticks &&
 	    (stat.exit_status || is_of_user(alive->proc_pid)))
 		return stat.exit_status;
-	/* Its parent has taken note of its end. */
+	/* The process's parent has taken note of its end. */
 	if (alive->pidfd >= 0 && ioctl(alive->pidfd, PIDFD_GET_INFO, &info) == 0 &&
 	    (info.mask & PIDFD_INFO_EXIT))
 		return info.exit_code;

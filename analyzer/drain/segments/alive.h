@@ -18,12 +18,12 @@
 
 struct alive {
 	const struct dlprof_header *header;
-	int fd;			/* of its segment's file */
+	int fd;			/* descriptor of its segment's file */
 	int pidfd;		/* -1: there is none, or its number does not lead to it */
-	int32_t pid, proc_pid;	/* as they were first in the header */
+	int32_t pid, proc_pid;	/* numbers as they were first in the header */
 	uint64_t start_ticks;
 	bool is_found;		/* found by its number when the segment was opened */
-	bool is_near;		/* in our own namespace, on this machine */
+	bool is_near;		/* the process is in our namespace, on this machine */
 };
 
 void alive_begin(struct alive *alive, const struct dlprof_header *header, int fd);

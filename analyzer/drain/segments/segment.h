@@ -22,7 +22,7 @@ struct ring {
 	uint64_t release;	/* records below may be overwritten, once that is published */
 	uint64_t published;	/* `tail` as the file has it */
 	uint64_t lost_count;
-	uint64_t head;		/* as last read */
+	uint64_t head;		/* head as last read */
 	uint64_t far_from;	/* does not change once it is not 0 */
 	uint64_t told[DLPROF_TALLY_COUNT];	/* totals.c: state of each tally in the database */
 };

@@ -12,7 +12,7 @@
 #include "launch/tune/tune.h"
 #include "render/form/units.h"
 
-#define FIRST_BATCHES  128 /* of the base run, enough to predict from */
+#define FIRST_BATCHES  128 /* batches of the base run, enough to predict from */
 #define MEASURED_LEAST 100
 #define MEASURED_S     20
 #define ROUNDS	       5

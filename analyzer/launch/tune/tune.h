@@ -29,7 +29,7 @@ struct tune_run {
 /* A setting that is tried. */
 struct tune_trial {
 	struct tune_candidate *candidate;
-	char set[TUNE_SETTING]; /* in the form of DLPROF_SET */
+	char set[TUNE_SETTING]; /* setting in the form of DLPROF_SET */
 	double gains[TUNE_MOST];
 	size_t count;
 	enum tune_verdict verdict;
@@ -43,10 +43,10 @@ struct tune {
 	char folder[PATH_MAX];
 
 	/* Facts about the base run: */
-	char kind[48], place[TUNE_PLACE]; /* of the judged loader */
+	char kind[48], place[TUNE_PLACE]; /* about the judged loader */
 	bool is_iterable;
 	double stall_ratio;
-	const char *gap; /* why nothing is predicted; NULL: it is */
+	const char *gap; /* why nothing can be predicted; or NULL */
 	char wrote[300]; /* large files that each run writes; "": none */
 	struct tune_candidate candidates[TUNE_LISTED];
 	size_t candidate_count;

@@ -43,7 +43,7 @@ struct gate_report {
 	const struct gate_run *baselines; /* sorted, oldest first */
 	size_t baseline_count;
 	enum gate_outcome
-		outcome; /* of all; INCONCLUSIVE also if that passes by request */
+		outcome; /* worst outcome; INCONCLUSIVE also if that passes by request */
 	int status;      /* exit status of the gate */
 	bool has_change;
 	struct gate_change change;

@@ -41,8 +41,8 @@ struct report {
 	struct load_totals totals;
 	struct inside inside;
 	struct load_facts facts;
-	struct stages stages; /* of the judged loader */
-	struct gpu_info gpu; /* of the whole run */
+	struct stages stages; /* stages of the judged loader */
+	struct gpu_info gpu; /* GPUs of the whole run */
 	struct gpu_sums gpu_sums;
 	struct gpu_call_sums gpu_calls;
 	struct gpu_use gpu_use;

@@ -130,7 +130,7 @@
 	X(read_bytes, "read_bytes")                                                                \
 	X(storage_bytes, "storage_bytes")                                                          \
 	X(samples, "samples")                                                                      \
-	X(blocked_ns, "blocked_ns") /* of other_ns: in locks, queues, sleep() */                   \
+	X(blocked_ns, "blocked_ns") /* part of other_ns: in locks, queues, sleep() */              \
 	X(compute_ns, "compute_ns")                                                                \
 	X(before_ns, "before_ns")                                                                  \
 	X(backward_ns, "backward_ns")                                                              \

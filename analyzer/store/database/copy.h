@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Copies everything from where both stand. */
+/* Copies all bytes from the descriptor's position to the other's. */
 int copy_bytes(int from, int to);
 
 /* Copies to a new file that only its owner may read. -EEXIST: there is one. */
@@ -16,7 +16,7 @@ int copy_file(const char *from, const char *to);
  * `copy` is replaced; it is whole or not there.
  */
 int copy_database(const char *path, const char *copy);
-#define COPY_PART ".part"	/* behind the name of a copy under way */
+#define COPY_PART ".part"	/* end of the name while a copy is under way */
 
 /*
  * Copies the database, with its -wal if it has one, into a new folder that only we may enter; `ret`

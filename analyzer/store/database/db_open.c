@@ -21,7 +21,7 @@
 #define WHOLE_BYTES      (1 << 20) /* some 9,000 batches */
 #define WHOLE_TRIES      3
 #define WHOLE_SQL        "PRAGMA cache_size = -64" /* KiB: its pages are in memory already */
-#define HEAD_BYTES       100 /* of SQLite: its counter of changes, how it is written, and more */
+#define HEAD_BYTES       100 /* SQLite's header: counter of changes, version, and more */
 #define MODES_AT         18  /* place in the head of the mode; 2: with a log */
 #define CLOSE_TRIES      40
 #define CLOSE_PAUSE_MS   50

@@ -20,7 +20,7 @@
 struct sqlite3;
 
 struct door {
-	int fd;	/* of the database, open to read; -1: it does not exist */
+	int fd;	/* descriptor of the database, open to read; -1: it does not exist */
 	struct stat file;
 	bool is_logged;   /* its head says that it is written with a write-ahead log */
 	bool has_log;     /* a log lies there and is not empty */
@@ -48,7 +48,7 @@ enum door_use {
 	DOOR_WRITE,
 	DOOR_MAKE,     /* write, and make the file if it does not exist */
 	DOOR_SNAPSHOT, /* read as it stands: no lock is taken, and nobody may write */
-	DOOR_MEMORY,   /* in memory, without a file */
+	DOOR_MEMORY,   /* a database in memory, without a file */
 };
 
 /*

@@ -16,7 +16,7 @@
 #define FILE_BYTES  (100 << 20)		/* size for which the limits hold; larger files get more: */
 #define MOST_NS	    (8 * (uint64_t)NS_PER_S)	/* twice what a run of that size takes */
 #define MOST_BYTES  (INT64_C(640) << 20)
-#define MOST_TABLES 100			/* with views and indices; ours has 60 */
+#define MOST_TABLES 100			/* counts views and indices, too; ours has 60 */
 
 static const struct {
 	int limit, most;

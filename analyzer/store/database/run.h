@@ -44,8 +44,8 @@ static inline double query_known(int64_t value)
 	FACT(END_NS, int64_t, end_ns) /* QUERY_UNKNOWN while it records */                         \
 	FACT(CPUS, int64_t, cpus)                                                                  \
 	FACT(CPU_LIMIT_MILLI, int64_t, cpu_limit_milli) /* of a core: a limit below `cpus` */      \
-	FACT(MAIN_CPU_NS, int64_t, main_cpu_ns)         /* of the main process, during ... */      \
-	FACT(MAIN_CPU_OF_NS, int64_t, main_cpu_of_ns)   /* ... this time */                        \
+	FACT(MAIN_CPU_NS, int64_t, main_cpu_ns)         /* CPU time of the main process, ... */    \
+	FACT(MAIN_CPU_OF_NS, int64_t, main_cpu_of_ns)   /* ... measured over this time */          \
 	FACT(OTHER_CPU_NS, int64_t, other_cpu_ns)       /* of other programs, on these cores */    \
 	FACT(OTHER_CPU_OF_NS, int64_t, other_cpu_of_ns)                                            \
 	FACT(AFFINITY, int64_t, affinity)       /* cores it may run on, where a limit is below */  \

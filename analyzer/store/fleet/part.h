@@ -18,7 +18,7 @@
 
 #include "analysis/ranks/rank_job.h"
 
-#define PART_NONE UINT32_MAX /* in place of a text's place: there is none */
+#define PART_NONE UINT32_MAX /* number of a text that does not exist */
 
 /* What the report of a job and lake.def tell of a rank. */
 struct part_rank {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEAST_UNSEEN 0.02 /* of a core */
+#define LEAST_UNSEEN 0.02 /* share of a core */
 #define MOST_CORES   1e6
 
 static double rate(int64_t ns, int64_t of_ns)

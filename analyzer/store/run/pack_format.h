@@ -15,7 +15,7 @@
 /* Part 0 of a pack. */
 struct pack_head {
 	uint32_t magic;
-	uint32_t size; /* of this struct */
+	uint32_t size; /* size of this struct */
 	int64_t batch_count, epoch_count, time_ns;
 	int64_t load_cpu_count;
 	double load_cpu_ns;

@@ -5,10 +5,7 @@
 #include "analysis/ranks/rank.h"
 #include "store/database/run.h"
 
-/*
- * Like query_loaders(), but of a run's only loader it tells the id alone, without a look at
- * batches.
- */
+/* Does query_loaders() but, if there is only one loader, reads its id alone and no batches. */
 int steps_list_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count);
 
 /* When each epoch began to deliver, plus `offset_ns`, ascending; free *ret_epochs. */

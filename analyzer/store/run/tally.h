@@ -12,7 +12,7 @@
 
 /* A row of the view of that kind; schema.sql has what its columns mean. */
 struct tally {
-	char name[160];		/* of a library, a step, a path, another side of a wait */
+	char name[160];		/* name of a library, a step, a path, another side of a wait */
 	char detail[64];	/* format; "dataset" or "transform"; dataset of a sample;
 				 * kind of a wait */
 	int64_t class;		/* width class; index of a sample */

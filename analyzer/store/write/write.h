@@ -74,7 +74,7 @@ int writer_epoch(struct writer *writer, const struct epoch_row *row);
 /* What an epoch's batches and its end add to a row that is there. */
 struct epoch_seen {
 	int64_t tid, nested, stop_begin_ns, stop_ns;
-	int64_t save_ns; /* since the last time it was told */
+	int64_t save_ns; /* time of saving since it was last told */
 };
 
 int writer_epoch_seen(struct writer *writer, int64_t loader_id, int64_t epoch,
