@@ -17,7 +17,7 @@ bool api_is_possible(void);
 /* Switches the calls on or off, but for another user's kinds in `keep` (bits). How many. */
 uint32_t api_enable(bool on, uint64_t keep);
 
-/* Notes that another user wants a call recorded, or no longer; disabling ours leaves it so. */
+/* Notes whether another user wants a call recorded, so that disabling ours leaves it. */
 void api_note_theirs(uint32_t record_kind, uint32_t number, bool wanted);
 
 /* The kind DLPROF_GPU_API_x of a record's kind and number; DLPROF_GPU_NONE: it is not ours. */

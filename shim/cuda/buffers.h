@@ -52,8 +52,8 @@ uint32_t buffers_thread(const uint8_t *buffer); /* the thread that requested it 
 void buffers_free(uint8_t *buffer, uint64_t reached_ns);
 
 /*
- * All operations that began before this time were in buffers that were taken: CUPTI has nothing
- * older, and nothing older is unread. `now_ns` if nothing is out. coverage.h says why.
+ * Every operation that began before this time was in a buffer that was taken and read: CUPTI holds
+ * nothing older. `now_ns` if CUPTI holds no buffer. coverage.h says why.
  */
 uint64_t buffers_complete_ns(uint64_t now_ns);
 

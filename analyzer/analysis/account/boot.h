@@ -5,7 +5,7 @@
 #include "analysis/account/stall.h"
 
 struct boot {
-	double low95, high95; /* 2.5 % and 97.5 % of the resamples; NAN: not known */
+	double low95, high95; /* 2.5 % and 97.5 % quantiles of the resamples; NAN: not known */
 	double low99;         /* 1 % point of the resamples, for gates */
 	double error;         /* standard deviation of the resamples */
 };

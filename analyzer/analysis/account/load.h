@@ -32,7 +32,7 @@ struct load_split load_split(const struct load_times *times);
 
 /* Shares of the loads' time (0-1); an unknown part has 0. */
 double load_decode_share(const struct load_times *times);
-double load_read_share(const struct load_times *times); /* including opening */
+double load_read_share(const struct load_times *times); /* also counts opening */
 
 /* Whether the loads make many reads that are small on average. */
 bool load_reads_small(const struct load_times *times);

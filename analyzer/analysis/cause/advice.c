@@ -333,7 +333,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 	if (of_stage) {
 		const double most = v->finding->gain_max - 1;
 
-		/* The gain is at most that of ideal input, which the run's own account gives. */
+		/* The gain is at most that of ideal input, by the run's own account. */
 		if (!isnan(of_stage->gain))
 			take_gain((struct whatif_gain){fmin(of_stage->gain, most), of_stage->low,
 						       fmin(of_stage->high, most)},

@@ -13,7 +13,7 @@
 #include "analysis/predict/take.h"
 #include "analysis/statistics/stats.h"
 
-#define EXCESS_SHARE      0.5 /* share of the median by which an event exceeds it */
+#define EXCESS_SHARE      0.5 /* an event exceeds the median by this share of it */
 #define EXCESS_FLOOR_NS   2e6
 #define CPU_FULL          0.85
 #define FEWER_CORES       2   /* workers for each core, from which fewer may be faster */

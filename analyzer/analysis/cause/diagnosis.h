@@ -97,7 +97,7 @@ struct grounds {
 		size_t first, last; /* batches at the begin, or at the end, that did not wait */
 	} calm;
 	double threads;        /* threads in all workers that run or want to; NAN: not too many */
-	double cores_allowed;  /* cores allowed to the workers, where these are few; else NAN */
+	double cores_allowed;  /* cores allowed to the workers, if few; else NAN */
 	double loading_share;  /* share of a worker's time that it spends on loads */
 	double shared_per_s;   /* batches a second that all workers get; NAN: no such limit */
 	double lock_share;     /* share of the loads' time, waiting for a lock */

@@ -6,7 +6,7 @@
 #include "analysis/cause/diagnosis.h"
 #include "analysis/cause/lines.h"
 
-#define GROUNDS_FREE       0.8 /* share of the cores: below it a thread could have had one */
+#define GROUNDS_FREE       0.8 /* share of the cores in use, below which no thread lacks one */
 #define GROUNDS_OUTSIDE    0.5 /* share of the loads' time, waiting outside of the process */
 #define GROUNDS_CPU_LITTLE 0.2 /* share of the loads' time */
 #define GROUNDS_READ_AGAIN 8.0 /* bytes read, or inflated, for each byte of a batch */

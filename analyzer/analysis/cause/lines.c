@@ -444,7 +444,7 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 	for (size_t i = 0; group != LINE_STEPS && i < lead->count && !ret->line; i++)
 		if (is_of_function(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop)
 			ret->line = &lead->lines[i];
-	/* A worker that does not answer is busy with its load, so a line of the loads is named. */
+	/* A worker that does not answer is busy with a load, so a line of loads is named. */
 	lead = &lines->groups[LINE_LOADS];
 	is_asking = diagnosis->cause == CAUSE_WORKER_INTERPRETER ||
 		    (diagnosis->cause == CAUSE_DELIVERY && lines->asking_share >= ASKING_SHARE);

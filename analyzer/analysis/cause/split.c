@@ -138,7 +138,8 @@ static void find_shift(const struct batch_series *s, struct shift *ret)
 /* A stretch of the run, with its waits for batches that were not ready. */
 struct pool {
 	double wait_ns;
-	double queue_known_ns, queued_ns; /* waits of known queue; those with a ready batch in it */
+	double queue_known_ns, queued_ns; /* waits with a known queue, and with a ready batch in
+					   * it */
 	double load_ns;                   /* sum of the loads, as if no worker were slow */
 	size_t load_count;
 };

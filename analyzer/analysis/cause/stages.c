@@ -54,7 +54,7 @@ static size_t find_root(const struct stages *stages)
 	return root;
 }
 
-/* The input that takes most time. */
+/* Finds the input that takes most time. */
 static size_t input_of(const struct stages *stages, size_t at)
 {
 	size_t input = STAGE_NOWHERE;

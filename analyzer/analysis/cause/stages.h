@@ -51,7 +51,7 @@ enum stage_limit {
 /* What is known of the run beside its stages. */
 struct stages_facts {
 	double wait_ns, step_ns; /* mean of a batch */
-	double cores, free_cores; /* all, and those that other programs leave; NAN: not known */
+	double cores, free_cores; /* all cores, and those that others leave; NAN: not known */
 	double used_cores;       /* used by the training's process; NAN: not known */
 };
 

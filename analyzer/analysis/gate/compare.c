@@ -6,7 +6,7 @@
 #include "analysis/account/boot.h"
 
 #define SHARED_WORKERS   1.25 /* times as many workers */
-#define SHARED_PART      0.75 /* share of the workers' logarithm that the loads' must reach */
+#define SHARED_PART      0.75 /* load times must grow by this power of the workers' growth */
 #define LEAST_POINTS     0.02
 #define FEW_BLOCKS       6
 

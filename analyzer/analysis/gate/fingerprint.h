@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fingerprint.h - may two runs be compared? What each is a run of, and where.
+ * fingerprint.h - what two runs must have in common to be compared.
  *
  * - WORK: what a batch is. Where it differs, a second more or less a batch says nothing.
- * - PLACE: what it ran on, and by which clock. Where it differs, the machine is compared.
- * - SETTING: what people turn to make a loader faster. compare lists it as what was changed; a
- *   gate, which asks whether the code became slower, refuses it as well.
- * - NOTE: worth saying, no reason for anything.
+ * - PLACE: machine and clock. Where they differ, the machines are compared.
+ * - SETTING: settings that make a loader faster. compare lists them as changes; a gate, which asks
+ *   whether the code became slower, refuses them as well.
+ * - NOTE: told, but no reason for anything.
  *
  * A field that one of the two runs does not know is no difference.
  */

@@ -25,7 +25,7 @@ struct flight_load {
 
 struct flight {
 	size_t load_count;  /* loads that were compared */
-	double growth;      /* growth of time off the CPU with loads under way; 1: in proportion */
+	double growth;      /* how time off the CPU grows with loads under way; 1: in proportion */
 	double z;           /* growth over its standard error */
 	double few, many;   /* fewest and most loads that were under way at once */
 	double limit_per_s; /* batches that all workers together get; NAN: no limit was found */

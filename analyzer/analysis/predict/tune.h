@@ -24,7 +24,7 @@
 #define TUNE_TRIED  4    /* settings that are tried at most */
 #define TUNE_LISTED 12   /* settings that are spoken of at most */
 #define TUNE_WORTH  0.03 /* a gain below is not worth a change */
-/* A predicted gain that is worth a trial although its range does not exclude that there is none. */
+/* A predicted gain that is worth a trial even if its range includes no gain. */
 #define TUNE_PROMISE 0.1
 
 enum tune_choice {

@@ -8,10 +8,10 @@
 #include "analysis/statistics/stats.h"
 
 #define TRIM_SHARE    0.005
-#define BLAME         0.5  /* of what all ranks starve, and of its own that is saved */
-#define BLAME_OF_NEXT 3    /* times what the next rank starves */
-#define GAIN_ERROR    0.04 /* share of the time: error of what would be saved */
-#define EQUALLY_BAD   0.5  /* share of what the worst rank starves */
+#define BLAME         0.5  /* share of all ranks' starving, and of its own that would be saved */
+#define BLAME_OF_NEXT 3    /* ratio to the next rank's starving */
+#define GAIN_ERROR    0.04 /* share of the time: error of a predicted saving */
+#define EQUALLY_BAD   0.5  /* share of the worst rank's starving */
 #define SLOPE_ERROR   0.1  /* the loss is exact where the slope is 1 within this */
 #define LEAST_SLOPE   0.5  /* of a step's length by its wait: with less the waits are hidden */
 #define SURE_ERRORS   2    /* standard errors by which the slope is less */

@@ -180,13 +180,13 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 
 /* Sums over the windows of one width that more than one rank was in. */
 struct sums {
-	int width; /* -1: none shows that the ranks meet */
+	int width; /* -1: no width shows that the ranks meet */
 	double wait_ns, time_ns;
 	double starved_ns;                   /* longest waits, in windows where they starved */
 	double excess_ns;                    /* how much longer these were than all others' */
 	double lag_ns;                       /* how much longer the steps of these ranks were */
 	double alone_wait_ns, alone_time_ns; /* sums over the other windows */
-	struct stats_pairs paces; /* of the rank that waited longest, and mean of the others */
+	struct stats_pairs paces; /* paces of the rank that waited longest, and the others' mean */
 	size_t step_count;
 };
 
@@ -258,7 +258,7 @@ static bool do_meet(const struct sums *sums)
 				     c->xy > MEET * sqrt(c->xx * c->yy)));
 }
 
-/* Takes the sums of what is aligned, and the ranks' mean of the rest. */
+/* Takes the sums of aligned windows, and for the remaining time the mean of the ranks. */
 static void take_sums(const struct rank_group *group, const struct windows *grid,
 		      const struct sums *sums, struct rank_finding *ret)
 {

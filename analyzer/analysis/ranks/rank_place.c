@@ -81,6 +81,6 @@ int rank_place_judge(const struct rank_job *job, struct rank_finding *ret)
 	find_shifted(job, ret);
 	if (ret->alignment != RANK_BY_CLOCK)
 		return 0;
-	ret->shifted_count = 0; /* that is why they go by the clock */
+	ret->shifted_count = 0; /* shifted ranks are the reason for this alignment */
 	return find_apart(job, ret);
 }

@@ -71,7 +71,7 @@ double stats_cv(const struct stats_moments *moments);
 
 /* Means of pairs of values, their deviations, and how these go together. */
 struct stats_pairs {
-	double count, x, y; /* means */
+	double count, x, y; /* number of pairs, and their means */
 	double xx, yy, xy;  /* sums of products of the deviations */
 };
 

@@ -16,7 +16,7 @@
 #define SLOW_NS    UINT64_C(1000000000)
 #define ENOUGH     1000               /* samples, which know a share to 3 points: 1.96 * sqrt(0.25 /
 				       * 1000) */
-#define COST_PART  333                /* one part of a core: 0.3 % */
+#define COST_PART  333                /* CPU time is at most one part in so many: 0.3 % */
 #define COST_AHEAD UINT64_C(20000000) /* CPU time allowed before, for finding interpreters */
 #define EXPIRE_NS  UINT64_C(120000000000) /* no longer load or wait claims its samples */
 #define DOING_NS   UINT64_C(5000000000)   /* a process without a record for so long is shown as it

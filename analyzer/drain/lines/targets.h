@@ -46,7 +46,7 @@ void targets_follow(struct targets *targets, struct segment *const *segments, si
 struct target *targets_find(const struct targets *targets, int32_t pid);
 
 bool target_trains(const struct target *target); /* a thread of it takes batches */
-bool target_loads(const struct target *target);  /* it is a worker */
+bool target_loads(const struct target *target);  /* Whether the process is a worker. */
 
 /* Notes that the thread takes batches. */
 void target_note_asker(struct target *target, uint32_t tid);

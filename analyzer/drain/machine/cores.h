@@ -22,7 +22,7 @@ struct cores {
 	uint64_t who;     /* checksum of the processes that were there */
 	int64_t busy_ns;
 	int64_t used_ns;
-	int64_t others_ns; /* sum of what others used, ... */
+	int64_t others_ns; /* core time that others used, ... */
 	int64_t of_ns;     /* ... in this time */
 	int64_t most_ns;   /* upper bound of others' use, also while that is unknown */
 };

@@ -290,7 +290,7 @@ int neighbours_update(struct neighbours *n, struct writer *writer, struct segmen
 	if (r < 0)
 		return r == -ENOMEM ? 0 : r;
 	n->pause_ns += (cpu_ns() - begin_ns) * COST_PART;
-	/* One look alone tells nothing; the second follows, and the pause is for both. */
+	/* One look alone tells nothing: the second follows at once, and the pause is for both. */
 	if (!(n->of_ns > 0))
 		return 0;
 	least_ns = within(LEAST_NS, MOST_NS, (uint64_t)n->of_ns / KNOWN_PART);

@@ -31,7 +31,7 @@ struct thread {
 struct python {
 	struct memory memory;
 	struct runtime runtime;
-	int pidfd; /* -1: none, for memory that is no process's */
+	int pidfd; /* -1: none, for memory without a process */
 	uint64_t start_ticks;
 	uint64_t interpreter, gil;
 	struct thread threads[PYTHON_THREADS];
@@ -277,7 +277,7 @@ enum reason python_sample(struct python *python, const uint32_t *tids, size_t co
 		if (!count_failures(python, ret))
 			reason = REASON_STRANGE;
 	}
-	/* This is asked last, so that all that was read was this process's. */
+	/* Asked last, so that everything read before was this process's. */
 	if (is_gone(python))
 		reason = REASON_GONE;
 	if (reason != REASON_OBSERVED) {

@@ -102,7 +102,7 @@ int gpu_calls_read(struct db *db, const struct batch_filter *filter, struct gpu_
 
 	for (size_t i = 0; i < GPU_CALL_SUMS_COUNT; i++)
 		sums[i] = NAN;
-	/* Calls are in no database before version 5, nor in one of another level. */
+	/* Databases before version 5, or of another level, have no calls. */
 	if (rows_any(db, CALLS_ANY_SQL))
 		r = read_sums(db, CALLS_SQL, filter, sums, GPU_CALL_SUMS_COUNT);
 	for (size_t i = 0; i < GPU_CALL_SUMS_COUNT; i++)

@@ -26,8 +26,8 @@ struct timeline_worst {
 };
 
 /*
- * Has a statement add batches of a loader to `part`: trace_part.sql names its parameters.
- * 1: it did, 0: there are none.
+ * Runs a statement that adds batches of a loader to `part`; trace_part.sql names its parameters. 1:
+ * some were added, 0: there are none.
  */
 int timeline_add_part(struct db *db, const char *sql, const struct batch_filter *filter,
 		      const struct timeline_worst *worst);
