@@ -131,7 +131,7 @@ struct dlprof_header {
 	uint32_t has_drain;		/* for a root: its drain was started */
 	char stored_at[1024];		/* where the run is instead; "": nowhere yet */
 	char database[1024];		/* for a root: where to store the run */
-	struct dlprof_so_far so_far;	/* for a root */
+	struct dlprof_so_far so_far;	/* of a root's process */
 	char version[16];
 	char host[64];
 	char kernel[128];

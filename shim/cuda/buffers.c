@@ -37,7 +37,7 @@ struct buffer {
 static struct {
 	uint8_t *bytes;
 	struct buffer buffers[HARD_MAX];
-	_Atomic uint32_t count; /* buffers that may be touched */
+	_Atomic uint32_t count; /* buffers whose memory is open */
 	_Atomic uint32_t hint;
 	_Atomic uint64_t dropped;
 	bool never_null;

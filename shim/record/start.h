@@ -23,7 +23,7 @@ bool start_recording(void);
 /* Whether this process, or one that it was forked from, ever began to record, or failed to. */
 bool start_was_tried(void);
 
-/* Then: whether this process itself did, as far as is known without a system call. */
+/* Whether this process itself did so, as far as that is known without a system call. */
 bool start_has_end(void);
 
 /* Whether another thread is in start_recording(). */

@@ -90,7 +90,7 @@ struct grounds {
 		bool found;
 		char name[16];       /* name of the thread; empty: not known */
 		double cpu_ns;       /* CPU time of the thread; NAN: not known */
-		double share;        /* share of the waits in which it held the interpreter; NAN */
+		double share;        /* share of waits in which it held the interpreter; or NAN */
 		bool is_line;        /* its line of code is known */
 	} holder;
 	struct {

@@ -22,8 +22,8 @@
 
 #include "dlprof/event.h"
 
-#define GPU_STEP_BREATH_NS 10000 /* two kernels that were queued are not further apart */
-#define GPU_STEP_SLACK_NS  20000 /* a wait of the host ends so much after the GPU did */
+#define GPU_STEP_BREATH_NS 10000 /* largest gap between two kernels that were queued */
+#define GPU_STEP_SLACK_NS  20000 /* time from the GPU's end until the host's wait for it ends */
 
 /* Sets of kinds: what keeps a device busy, and calls in which the host waits for it. */
 #define GPU_STEP_BIT(kind) (1u << DLPROF_GPU_##kind)

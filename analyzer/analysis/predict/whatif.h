@@ -70,7 +70,7 @@ struct whatif {
 	double step_ns, plain_step_ns;
 	double ratio;         /* the stall ratio of the headline */
 	double own_per_s;     /* rate of the loader's own loop in the run */
-	double outside_ns;    /* mean time in the account outside of that loop, of a batch */
+	double outside_ns;    /* mean time of a batch in the account outside of that loop */
 	double ceiling_per_s; /* rate with ideal input */
 	double off;             /* rate of the replayed run as it was over the run's, less 1; NAN */
 	int32_t use_workers;    /* number of WHATIF_USE_WORKERS */

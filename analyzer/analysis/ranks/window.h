@@ -51,7 +51,7 @@ struct windows {
 	double wait_ns, time_ns; /* sums over these batches and all ranks */
 };
 
-/* All zero holds nothing. Functions return 0 or -ENOMEM. */
+/* Windows begin as all zero. Functions return 0 or -ENOMEM. */
 
 /* Adds a step of a rank. Steps ascend; window_end() follows a rank's last step. */
 int window_add(struct windows *windows, size_t step, size_t rank, const struct window_part *part);

@@ -280,8 +280,8 @@ static void drop(struct use *use, size_t index)
 }
 
 /*
- * Looks at the memory of one process, the one that has waited longest. A training with workers is
- * left out: as long as nobody writes to its memory, it is the workers', too.
+ * Looks at the memory of the process that has waited longest for that. A training with workers is
+ * left out, since it shares its memory with them until somebody writes there.
  */
 static int look_at_memory(struct use *use, struct writer *writer, struct segment *const *segments,
 			  size_t count, uint64_t now_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layout.h - where a CPython's memory has what makes up a stack: offsets in bytes. */
+/* layout.h - where a CPython's memory has the parts of a stack: offsets in bytes. */
 #pragma once
 
 #include <stdint.h>

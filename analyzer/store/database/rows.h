@@ -41,9 +41,9 @@ bool rows_any(struct db *db, const char *sql);
 int rows_number(struct db *db, const char *sql, int64_t *ret);
 
 /*
- * All rows of a statement, with ?1 bound to `value` if it has that, as an array of items of `size`
- * bytes, to be freed also after an error; NULL: none. `take` fills an item that is all zero. It
- * returns 1; 0: the row is left out; or -errno.
+ * Reads all rows into an array with items of `size` bytes, to be freed also after an error; NULL:
+ * none. ?1, if the statement has it, is `value`. `take` fills an item that is all zero, and returns
+ * 1; 0: the row is left out; or -errno.
  */
 int rows_list(struct db *db, const char *sql, int64_t value, size_t size,
 	      int (*take)(sqlite3_stmt *stmt, void *item), void *ret_items, size_t *ret_count);

@@ -92,7 +92,7 @@ struct loader_info {
 	int64_t time_ns;		/* sum of wait and compute */
 	int64_t pid, tid;		/* thread that asked for its batches */
 	int64_t life_ns;		/* when its process began to be this program */
-	bool nested;			/* asked within another wait: no time of the thread's own */
+	bool nested;			/* asked within another wait, whose time already counts */
 	char place[96];			/* where it is made: "train.py:41 in main"; "": not known */
 };
 
@@ -100,7 +100,8 @@ struct loader_info {
 struct batch_filter {
 	int64_t loader_id;
 	int64_t epoch;
-	int64_t first;			/* place among those of loader and epoch, from 0 */
+	int64_t first;			/* first batch to read, counted from 0 in the loader or
+					 * epoch */
 	int64_t last;			/* inclusive */
 };
 

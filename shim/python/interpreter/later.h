@@ -14,7 +14,7 @@
 
 struct later {
 	const char *module;
-	const char *implied;	/* as in boundary.def */
+	const char *implied;	/* module that implies it, as in boundary.def */
 	void (*patch)(PyObject *module, size_t row);
 	size_t row;
 	bool is_function;	/* a module's function; else a class's method */

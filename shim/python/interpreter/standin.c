@@ -125,7 +125,7 @@ static bool add_class(PyObject *dict)
 #define KNOWN_MAX 8
 
 static struct known {
-	PyObject *type; /* weak */
+	PyObject *type; /* a weak reference */
 	PyMethodDef *const *methods;
 	PyObject *class;
 } known[KNOWN_MAX];
