@@ -28,20 +28,28 @@ void rows_bind(sqlite3_stmt *stmt, const char *format, va_list values)
 	}
 }
 
-int rows_ask(struct db *db, sqlite3_stmt **ret_stmt, const char *sql, const char *format, ...)
+static int ask(struct db *db, sqlite3_stmt **ret_stmt, const char *sql, const char *format,
+	       va_list values)
 {
-	va_list values;
 	int r;
 
 	if (guard_is_spent(db))
 		return db_errno(SQLITE_INTERRUPT);
 	r = db_errno(sqlite3_prepare_v2(db->handle, sql, -1, ret_stmt, NULL));
-	if (r < 0)
-		return r;
+	if (r == 0)
+		rows_bind(*ret_stmt, format, values);
+	return r;
+}
+
+int rows_ask(struct db *db, sqlite3_stmt **ret_stmt, const char *sql, const char *format, ...)
+{
+	va_list values;
+	int r;
+
 	va_start(values, format);
-	rows_bind(*ret_stmt, format, values);
+	r = ask(db, ret_stmt, sql, format, values);
 	va_end(values);
-	return 0;
+	return r;
 }
 
 int rows_next(sqlite3_stmt *stmt)
@@ -51,20 +59,29 @@ int rows_next(sqlite3_stmt *stmt)
 	return r == SQLITE_ROW ? 1 : db_errno(r);
 }
 
+int rows_first(struct db *db, sqlite3_stmt **ret_stmt, const char *sql, const char *format, ...)
+{
+	va_list values;
+	int r;
+
+	va_start(values, format);
+	r = ask(db, ret_stmt, sql, format, values);
+	va_end(values);
+	return r < 0 ? r : rows_next(*ret_stmt);
+}
+
 bool rows_any(struct db *db, const char *sql)
 {
 	ROWS *stmt = NULL;
 
-	return rows_prepare(db, sql, &stmt) == 0 && rows_next(stmt) == 1;
+	return rows_first(db, &stmt, sql, "") == 1;
 }
 
 int rows_number(struct db *db, const char *sql, int64_t *ret)
 {
 	ROWS *stmt = NULL;
-	int r = rows_prepare(db, sql, &stmt);
+	int r = rows_first(db, &stmt, sql, "");
 
-	if (r == 0)
-		r = rows_next(stmt);
 	*ret = r == 1 ? sqlite3_column_int64(stmt, 0) : 0;
 	return r < 0 ? r : 0;
 }
@@ -140,10 +157,8 @@ int rows_add_redaction(struct db *db)
 static int is_by_task(struct db *db, int64_t loader_id)
 {
 	ROWS *stmt = NULL;
-	int r = rows_ask(db, &stmt, BY_TASK_SQL, "n", loader_id);
+	int r = rows_first(db, &stmt, BY_TASK_SQL, "n", loader_id);
 
-	if (r == 0)
-		r = rows_next(stmt);
 	return r < 0 ? r : r == 1 && rows_int(stmt, 0) == 1;
 }
 

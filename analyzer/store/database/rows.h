@@ -34,6 +34,9 @@ int rows_ask(struct db *db, sqlite3_stmt **ret_stmt, const char *sql, const char
 /* Goes to the next row. 1: there is one, 0: no more, or -errno. */
 int rows_next(sqlite3_stmt *stmt);
 
+/* The same as rows_ask(), and goes to the first row, as rows_next() does. */
+int rows_first(struct db *db, sqlite3_stmt **ret_stmt, const char *sql, const char *format, ...);
+
 /* Whether a statement gives a row, as far as it can be read. */
 bool rows_any(struct db *db, const char *sql);
 

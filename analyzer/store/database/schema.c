@@ -237,11 +237,9 @@ int schema_upgrade(struct db *db, int64_t version)
 static int has_column(struct db *db, const char *table, const char *column, bool *ret)
 {
 	ROWS *stmt = NULL;
-	int r = rows_ask(db, &stmt, "SELECT 1 FROM pragma_table_xinfo(?1) WHERE name = ?2", "ss",
-			 table, column);
+	int r = rows_first(db, &stmt, "SELECT 1 FROM pragma_table_xinfo(?1) WHERE name = ?2", "ss",
+			   table, column);
 
-	if (r == 0)
-		r = rows_next(stmt);
 	*ret = r == 1;
 	return r < 0 ? r : 0;
 }

@@ -225,10 +225,10 @@ static int delete_job(struct lake *lake, size_t which)
 	int r = start && asprintf(&sql, "%s ? AND attempt = ?", start) >= 0 ? 0 : -ENOMEM;
 
 	if (r == 0)
-		r = rows_ask(&lake->db, &stmt, sql, "sn", lake->job_id, lake->attempt);
+		r = rows_first(&lake->db, &stmt, sql, "sn", lake->job_id, lake->attempt);
 	free(start);
 	free(sql);
-	return r < 0 ? r : rows_next(stmt);
+	return r;
 }
 
 static int make_tables(struct lake *lake)

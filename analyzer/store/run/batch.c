@@ -118,9 +118,7 @@ int batch_parts(struct db *db, const struct batch_filter *filter, struct step_su
 	int r = batch_totals(db, filter, &totals);
 
 	if (r == 0)
-		r = rows_ask(db, &stmt, SAVED_SQL, "n", filter->loader_id);
-	if (r == 0)
-		r = rows_next(stmt);
+		r = rows_first(db, &stmt, SAVED_SQL, "n", filter->loader_id);
 	if (r < 0)
 		return r;
 	*ret = (struct step_sums){

@@ -135,10 +135,8 @@ static double no_core(const struct wanted *wanted, bool by_workers, double cpu_n
 static int read_use(struct db *db, bool *ret_workers, struct load_facts *ret)
 {
 	ROWS *stmt = NULL;
-	int r = rows_prepare(db, USE_SQL, &stmt);
+	int r = rows_first(db, &stmt, USE_SQL, "");
 
-	if (r == 0)
-		r = rows_next(stmt);
 	if (r < 1)
 		return r;
 	ret->runnable_threads = known(stmt, 0);
@@ -166,9 +164,7 @@ static int read_loads(struct db *db, const struct wanted *wanted, bool by_worker
 		cpu_ns = query_known(totals.cpu_ns);
 		blocked_ns = query_known(totals.blocked_ns);
 	} else {
-		r = rows_prepare(db, LOADS_SQL, &stmt);
-		if (r == 0)
-			r = rows_next(stmt);
+		r = rows_first(db, &stmt, LOADS_SQL, "");
 		if (r < 1)
 			return r;
 		ret->load_ns = known(stmt, 0);
@@ -296,10 +292,8 @@ static int read_threads(struct db *db, int64_t loader_id, struct load_facts *ret
 {
 	ROWS *asker = NULL, *stmt = NULL;
 	int64_t pid, tid;
-	int r = rows_ask(db, &asker, ASKER_SQL, "n", loader_id);
+	int r = rows_first(db, &asker, ASKER_SQL, "n", loader_id);
 
-	if (r == 0)
-		r = rows_next(asker);
 	if (r < 1)
 		return r;
 	pid = rows_int(asker, 0);

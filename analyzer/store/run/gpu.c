@@ -174,15 +174,15 @@ static int read_gaps(struct db *db, struct gpu_info *info)
 {
 	ROWS *gaps = NULL;
 	ROWS *why = NULL;
-	int r = rows_prepare(db, GAP_SQL, &gaps);
+	int r = rows_first(db, &gaps, GAP_SQL, "");
 
-	if (r == 0 && (r = rows_next(gaps)) == 1) {
+	if (r == 1) {
 		info->gap_count = sqlite3_column_int64(gaps, 0);
 		info->gap_ns = sqlite3_column_double(gaps, 1);
 	}
 	if (r >= 0)
-		r = rows_prepare(db, WHY_SQL, &why);
-	if (r == 0 && (r = rows_next(why)) == 1)
+		r = rows_first(db, &why, WHY_SQL, "");
+	if (r == 1)
 		rows_fill(why, 0, REDACT_TEXT, info->gap_why, sizeof(info->gap_why));
 	return r < 0 ? r : 0;
 }
@@ -200,8 +200,8 @@ static int read_names(struct db *db, struct gpu_info *info)
 	for (size_t i = 0; r >= 0 && i < info->kernels.count; i++) {
 		ROWS *stmt = NULL;
 
-		r = rows_ask(db, &stmt, NAME_SQL, "n", info->kernels.items[i].class);
-		if (r == 0 && (r = rows_next(stmt)) == 1)
+		r = rows_first(db, &stmt, NAME_SQL, "n", info->kernels.items[i].class);
+		if (r == 1)
 			r = rows_copy(stmt, 0, REDACT_TEXT, &info->kernel_names[i]);
 	}
 	return r < 0 ? r : 0;
@@ -248,10 +248,8 @@ static const char MEANS_SQL[] =
 int gpu_means_read(struct db *db, int64_t loader_id, int64_t most, struct gpu_means *ret)
 {
 	ROWS *stmt = NULL;
-	int r = rows_ask(db, &stmt, MEANS_SQL, "nn", loader_id, most);
+	int r = rows_first(db, &stmt, MEANS_SQL, "nn", loader_id, most);
 
-	if (r == 0)
-		r = rows_next(stmt);
 	if (r < 0)
 		return r;
 	*ret = (struct gpu_means){

@@ -169,7 +169,7 @@ static bool is_all_packed(struct db *db)
 {
 	ROWS *stmt = NULL;
 
-	return rows_prepare(db, UNPACKED_SQL, &stmt) == 0 && rows_next(stmt) == 1 &&
+	return rows_first(db, &stmt, UNPACKED_SQL, "") == 1 &&
 	       sqlite3_column_int64(stmt, 0) == 0;
 }
 

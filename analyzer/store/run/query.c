@@ -90,10 +90,8 @@ static const struct meta_field FIELDS[] = {RUN_FACTS(FIELD)};
 static int read_ends(struct db *db, struct run_info *run)
 {
 	ROWS *stmt = NULL;
-	int r = rows_prepare(db, ENDS_SQL, &stmt);
+	int r = rows_first(db, &stmt, ENDS_SQL, "");
 
-	if (r == 0)
-		r = rows_next(stmt);
 	if (r < 0)
 		return r;
 	run->is_gone = sqlite3_column_int(stmt, 0) == 1;
@@ -113,9 +111,7 @@ int query_run(struct db *db, struct run_info *ret_run)
 	*ret_run = (struct run_info){0};
 	r = meta_read(db, ret_run, FIELDS, ARRAY_COUNT(FIELDS));
 	if (r == 0)
-		r = rows_prepare(db, COUNT_SQL, &stmt);
-	if (r == 0)
-		r = rows_next(stmt);
+		r = rows_first(db, &stmt, COUNT_SQL, "");
 	if (r >= 0)
 		r = read_ends(db, ret_run);
 	if (r < 0) {
@@ -210,10 +206,8 @@ int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_c
 static int query_loader(struct db *db, int64_t loader_id, struct batch_series *series)
 {
 	ROWS *stmt = NULL;
-	int r = rows_ask(db, &stmt, LOADER_SQL, "n", loader_id);
+	int r = rows_first(db, &stmt, LOADER_SQL, "n", loader_id);
 
-	if (r == 0)
-		r = rows_next(stmt);
 	if (r < 1)
 		return r;
 	series->workers = rows_small(stmt, 0);

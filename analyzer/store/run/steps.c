@@ -18,12 +18,10 @@ int steps_list_loaders(struct db *db, struct loader_info **ret_loaders, size_t *
 	struct loader_info only = {.pid = QUERY_UNKNOWN, .tid = QUERY_UNKNOWN};
 	ROWS *stmt = NULL;
 	int64_t count;
-	int r = rows_prepare(db, LOADER_SQL, &stmt);
+	int r = rows_first(db, &stmt, LOADER_SQL, "");
 
 	*ret_loaders = NULL;
 	*ret_count = 0;
-	if (r == 0)
-		r = rows_next(stmt);
 	if (r < 0)
 		return r;
 	count = sqlite3_column_int64(stmt, 0);

@@ -83,10 +83,8 @@ void tally_list_done(struct tally_list *list)
 int tally_unlisted_read(struct db *db, const char *kind, int64_t *ret_ns)
 {
 	ROWS *stmt = NULL;
-	int r = rows_ask(db, &stmt, UNLISTED_SQL, "s", kind);
+	int r = rows_first(db, &stmt, UNLISTED_SQL, "s", kind);
 
-	if (r == 0)
-		r = rows_next(stmt);
 	*ret_ns = r == 1 ? amount(stmt, 0) : 0;
 	return r < 0 ? r : 0;
 }
@@ -109,9 +107,7 @@ int tally_loads_read(struct db *db, struct tally_loads *ret_loads)
 		};
 		return 0;
 	}
-	r = rows_prepare(db, LOADS_SQL, &stmt);
-	if (r == 0)
-		r = rows_next(stmt);
+	r = rows_first(db, &stmt, LOADS_SQL, "");
 	if (r < 0)
 		return r;
 	*ret_loads = (struct tally_loads){

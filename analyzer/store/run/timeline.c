@@ -37,11 +37,9 @@ int timeline_add_part(struct db *db, const char *sql, const struct batch_filter 
 {
 	const struct rows_range range = rows_range(filter);
 	ROWS *stmt = NULL;
-	int r = rows_ask(db, &stmt, sql, "nnnnnnnn", filter->loader_id, range.low, range.high,
-			 range.count, range.first, worst->worst, worst->before, worst->behind);
+	int r = rows_first(db, &stmt, sql, "nnnnnnnn", filter->loader_id, range.low, range.high,
+			   range.count, range.first, worst->worst, worst->before, worst->behind);
 
-	if (r == 0)
-		r = rows_next(stmt);
 	return r < 0 ? r : sqlite3_changes(db->handle) > 0;
 }
 
