@@ -180,10 +180,10 @@ static void remove_done(struct drain *drain)
 
 		/* The root's last segment stays: it shows that the run goes on, and which run it
 		 * is. */
-		if (!segment->dead || !segment->ended_noted || !segment_is_empty(segment) ||
+		if (!segment->dead || !segment->told.ended || !segment_is_empty(segment) ||
 		    ((segment->header->flags & DLPROF_SEGMENT_ROOT) && !segment->later_ns))
 			continue;
-		drain->live.lost_count += segment->lost_noted;
+		drain->live.lost_count += segment->told.lost;
 		folder_unlink(&drain->folder, segment->name, segment->fd);
 		gather_drop(drain, i);
 	}

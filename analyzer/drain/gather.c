@@ -63,7 +63,7 @@ static void order_lives(struct segment *one, struct segment *other)
 	    (earlier->later_ns && earlier->later_ns <= later_ns))
 		return;
 	earlier->later_ns = later_ns;
-	earlier->ended_noted = false; /* it may have seemed to be the last life */
+	earlier->told.ended = false; /* it may have seemed to be the last life */
 }
 
 static int add_segment(void *context, const char *name)

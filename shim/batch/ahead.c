@@ -210,10 +210,10 @@ void ahead_watch_begin(struct thread *thread)
 {
 	if (!is_watched(thread))
 		return;
-	if (thread->ahead_count)
-		thread->ahead_own_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread->ahead_exit_ns;
-	thread->ahead_waited_ns -= clock_now_ns();
-	thread->ahead_within_ns -= main_cpu_ns();
+	if (thread->ahead.count)
+		thread->ahead.own_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread->ahead.exit_ns;
+	thread->ahead.waited_ns -= clock_now_ns();
+	thread->ahead.within_ns -= main_cpu_ns();
 }
 
 /*
@@ -224,26 +224,26 @@ void ahead_watch_begin(struct thread *thread)
  */
 static bool is_prefetching(const struct thread *thread)
 {
-	const uint64_t all_ns = clock_now_ns() - thread->ahead_since_ns;
+	const uint64_t all_ns = clock_now_ns() - thread->ahead.since_ns;
 
-	if (thread->ahead_count <= WATCHED_MIN)
+	if (thread->ahead.count <= WATCHED_MIN)
 		return false;
-	if (all_ns - thread->ahead_waited_ns < all_ns / WORKS_LEAST)
+	if (all_ns - thread->ahead.waited_ns < all_ns / WORKS_LEAST)
 		return true;
-	return main_cpu_ns() > thread->ahead_main_ns + thread->ahead_own_ns &&
-	       thread->ahead_within_ns > thread->ahead_waited_ns / WORKS_LEAST;
+	return main_cpu_ns() > thread->ahead.main_ns + thread->ahead.own_ns &&
+	       thread->ahead.within_ns > thread->ahead.waited_ns / WORKS_LEAST;
 }
 
 void ahead_watch_end(struct thread *thread)
 {
 	if (!is_watched(thread))
 		return;
-	thread->ahead_waited_ns += clock_now_ns();
-	thread->ahead_within_ns += main_cpu_ns();
-	if (!thread->ahead_count++) {
-		thread->ahead_main_ns = main_cpu_ns();
-		thread->ahead_since_ns = clock_now_ns();
-		thread->ahead_waited_ns = thread->ahead_within_ns = 0;
+	thread->ahead.waited_ns += clock_now_ns();
+	thread->ahead.within_ns += main_cpu_ns();
+	if (!thread->ahead.count++) {
+		thread->ahead.main_ns = main_cpu_ns();
+		thread->ahead.since_ns = clock_now_ns();
+		thread->ahead.waited_ns = thread->ahead.within_ns = 0;
 	}
 	if (is_prefetching(thread)) {
 		noted = true;
@@ -254,5 +254,5 @@ void ahead_watch_end(struct thread *thread)
 			     "are its waits and not the training's; name what the training asks "
 			     "by DLPROF_BATCH_FN=module:Class.method");
 	}
-	thread->ahead_exit_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	thread->ahead.exit_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -247,18 +247,17 @@ struct thread {
 	/* Waits that raised since the last batch, which the next batch or epoch gets. */
 	uint64_t failed_begin_ns, failed_ns;
 
-	/* TensorFlow's iterators that it makes, or asks; python/loaders/tfdata.c. */
-	struct tfdata_making *making;
-	const void *asked[2];		/* innermost first */
-	uint64_t asked_end_ns, asked_ns;	/* 0: nothing is being recorded */
-
-	/* For other threads than the main one: what both do between its waits; batch/ahead.c. */
-	uint32_t ahead_count;
-	uint64_t ahead_main_ns;		/* CPU time of the main thread when this began */
-	uint64_t ahead_own_ns, ahead_exit_ns;
-	uint64_t ahead_waited_ns, ahead_within_ns; /* this thread's waits, and the main thread's CPU
-						    * time within them */
-	uint64_t ahead_since_ns; /* since when waits are counted: its first batch */
+	struct { /* python/loaders/tfdata.c: TensorFlow's iterators that it makes, or asks */
+		struct tfdata_making *making;
+		const void *asked[2];	  /* innermost first */
+		uint64_t end_ns, took_ns; /* of the last answer; 0: nothing is recorded */
+	} tfdata;
+	struct { /* batch/ahead.c: what this thread and the main one do between its waits */
+		uint32_t count;
+		uint64_t main_ns, own_ns, exit_ns; /* main_ns: CPU time of the main thread before */
+		uint64_t waited_ns, within_ns; /* its waits, and the main thread's CPU in them */
+		uint64_t since_ns; /* since when waits are counted: its first batch */
+	} ahead;
 };
 
 /* The number of this process's life: 1 when it begins to record, one more in each forked child. */

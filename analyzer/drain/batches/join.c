@@ -100,15 +100,17 @@ static int note_process(struct join *join, const struct stream *stream, struct s
 		row.loader_id = stream->loader_id;
 	if (worker_id != WRITE_UNKNOWN)
 		row.stream = (int64_t)stream->key;
-	row.role = segment->role = role;
-	segment->worker_id = worker_id;
+	row.role = segment->joined.role = role;
+	segment->joined.worker_id = worker_id;
 	return writer_process(join->writer, &row);
 }
 
 /* A worker that iterates over a loader of its own stays a worker. */
 static int note_consumer(struct join *join, const struct stream *stream, struct segment *segment)
 {
-	return segment->role ? 0 : note_process(join, stream, segment, "main", WRITE_UNKNOWN);
+	return segment->joined.role
+		       ? 0
+		       : note_process(join, stream, segment, "main", WRITE_UNKNOWN);
 }
 
 /*
@@ -255,7 +257,7 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	entry->batch = *event;
 	entry->batch_held = (struct held){ring, position};
 	came_now(join, entry);
-	segment->batch_ns = event->begin_ns + event->duration_ns;
+	segment->joined.batch_ns = event->begin_ns + event->duration_ns;
 	if (event->flags & DLPROF_FLAG_STEP) {
 		entry->stepped = true;
 		entry->step_end_ns = event->begin_ns + event->duration_ns;
@@ -276,7 +278,7 @@ static int take_load(const struct join *join, struct stream *stream, struct segm
 		return -ENOMEM;
 	entry->loaded = true;
 	entry->load = *event;
-	segment->loaded_ns += (double)event->duration_ns;
+	segment->joined.loaded_ns += (double)event->duration_ns;
 	entry->loader = segment_life(segment);
 	entry->load_held = (struct held){ring, position};
 	came_now(join, entry);

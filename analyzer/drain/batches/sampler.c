@@ -412,7 +412,7 @@ static int tell_doing(struct sampler *sampler, struct target *target, struct wri
 	const bool stays = now - target->moved_ns > DOING_NS && target->stack != SEEN_NONE;
 	struct doing_row row = {
 		.pid = target->pid,
-		.worker_id = target->segment->worker_id,
+		.worker_id = target->segment->joined.worker_id,
 		.since_ns = (int64_t)target->moved_ns,
 		.seen_ns = (int64_t)target->seen_ns,
 		.role = line_role_names[target_loads(target) ? LINE_ROLE_WORKER : LINE_ROLE_MAIN],

@@ -89,11 +89,11 @@ static int update_unlisted(struct losses *losses, struct writer *writer, struct 
 			sums[k] += (uint64_t)sane(counts[k]);
 	}
 	for (int k = 0; r == 0 && k < 2; k++) {
-		if (sums[k] == segment->told_unlisted[k])
+		if (sums[k] == segment->totals.unlisted[k])
 			continue;
 		r = losses_add(losses, writer, segment->header->pid, what[k],
-			       (int64_t)(sums[k] - segment->told_unlisted[k]));
-		segment->told_unlisted[k] = sums[k];
+			       (int64_t)(sums[k] - segment->totals.unlisted[k]));
+		segment->totals.unlisted[k] = sums[k];
 	}
 	return r;
 }
@@ -160,9 +160,9 @@ static int fold_slot(struct writer *writer, struct segment *segment, size_t slot
 
 static int fold(struct writer *writer, struct segment *segment)
 {
-	int r = writer_is_folded(writer, segment->name, &segment->folded);
+	int r = writer_is_folded(writer, segment->name, &segment->totals.folded);
 
-	if (r < 0 || segment->folded)
+	if (r < 0 || segment->totals.folded)
 		return r;
 	for (size_t i = 0; r == 0 && i < DLPROF_SLOT_COUNT; i++)
 		r = fold_slot(writer, segment, i);
@@ -171,7 +171,7 @@ static int fold(struct writer *writer, struct segment *segment)
 	for (int kind = 0; r == 0 && kind < DLPROF_TALLY_KIND_MAX; kind++)
 		if (kinds[kind].count)
 			r = writer_trim(writer, kinds[kind].name, KEEP_COUNT);
-	segment->folded = true;
+	segment->totals.folded = true;
 	return r;
 }
 
@@ -183,7 +183,7 @@ int totals_update(struct losses *losses, struct writer *writer, struct segment *
 		r = update_slot(writer, segment, i);
 	if (r == 0)
 		r = update_unlisted(losses, writer, segment);
-	if (r == 0 && segment->dead && !segment->folded)
+	if (r == 0 && segment->dead && !segment->totals.folded)
 		r = fold(writer, segment);
 	return r;
 }

@@ -231,7 +231,7 @@ static int take_notes(struct facts *facts, struct writer *writer, struct segment
 	bool whole = true;
 	int r = 0;
 
-	if (segment->notes_read == segment->header->notes_bytes)
+	if (segment->told.notes_read == segment->header->notes_bytes)
 		return 0;
 	for (const char *line_end; r == 0 && at < end; at = line_end + 1) {
 		char line[DLPROF_NOTES_BYTES + 1];
@@ -262,7 +262,7 @@ static int take_notes(struct facts *facts, struct writer *writer, struct segment
 	if (r == 0)
 		r = write_frameworks(writer, facts->found);
 	if (whole || segment->dead || segment->header->notes_bytes == DLPROF_NOTES_BYTES)
-		segment->notes_read = segment->header->notes_bytes;
+		segment->told.notes_read = segment->header->notes_bytes;
 	return r;
 }
 
@@ -275,11 +275,11 @@ static int take_losses(struct losses *losses, struct writer *writer, struct segm
 	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++)
 		sum += segment->rings[i].lost_count;
 	lost = (int64_t)sum;
-	if (lost == segment->lost_noted)
+	if (lost == segment->told.lost)
 		return 0;
 	r = losses_add(losses, writer, segment->header->pid, "events",
-		       clamp_sub(lost, segment->lost_noted));
-	segment->lost_noted = lost;
+		       clamp_sub(lost, segment->told.lost));
+	segment->told.lost = lost;
 	return r;
 }
 
@@ -296,9 +296,9 @@ static int take_end(struct writer *writer, struct segment *segment)
 	const uint64_t end_ns = segment->gone_ns ? segment->gone_ns : segment->header->ended_ns;
 	struct process_row row = facts_process(segment);
 
-	if (!segment->dead || segment->ended_noted)
+	if (!segment->dead || segment->told.ended)
 		return 0;
-	segment->ended_noted = true;
+	segment->told.ended = true;
 	row.exit = segment->header->ended_ns ? "clean" : "gone";
 	if (end_ns)
 		row.end_ns = (int64_t)end_ns;

@@ -18,8 +18,8 @@ bool target_trains(const struct target *target)
 
 bool target_loads(const struct target *target)
 {
-	return target->segment && target->segment->role &&
-	       strcmp(target->segment->role, "worker") == 0;
+	return target->segment && target->segment->joined.role &&
+	       strcmp(target->segment->joined.role, "worker") == 0;
 }
 
 struct target *targets_find(const struct targets *targets, int32_t pid)
@@ -93,7 +93,7 @@ static bool keep(struct targets *targets, struct segment *segment)
 
 static bool is_wanted(const struct segment *segment)
 {
-	return !segment->dead && !segment->later_ns && segment->role;
+	return !segment->dead && !segment->later_ns && segment->joined.role;
 }
 
 void targets_follow(struct targets *targets, struct segment *const *segments, size_t count)

@@ -266,8 +266,8 @@ static uint64_t newest_batch(struct segment *const *segments, size_t count)
 	uint64_t newest_ns = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (segments[i]->batch_ns > newest_ns)
-			newest_ns = segments[i]->batch_ns;
+		if (segments[i]->joined.batch_ns > newest_ns)
+			newest_ns = segments[i]->joined.batch_ns;
 	return newest_ns;
 }
 

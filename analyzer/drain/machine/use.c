@@ -72,7 +72,7 @@ static double loaded_ns(struct segment *const *segments, size_t count, const str
 		const struct life other = segment_life(segments[i]);
 
 		if (life_is(life, &other))
-			ns += segments[i]->loaded_ns;
+			ns += segments[i]->joined.loaded_ns;
 	}
 	return ns;
 }
@@ -262,7 +262,7 @@ static struct use_process *add(struct use *use, const struct segment *segment, u
 	*grown = (struct use_process){
 		.pid = segment->header->pid,
 		.life_ns = segment->header->created_ns,
-		.is_worker = strcmp(segment->role, "worker") == 0,
+		.is_worker = strcmp(segment->joined.role, "worker") == 0,
 		.begun_ns = now_ns,
 		.used_ns = -1,
 		.base_faults = -1,
@@ -322,9 +322,9 @@ static int look_at_memory(struct use *use, struct writer *writer, struct segment
 /* Whether a process has begun: its first load or batch is over. */
 static bool is_wanted(const struct segment *segment, double ns)
 {
-	if (segment->dead || segment->left_ns || segment->later_ns || !segment->role)
+	if (segment->dead || segment->left_ns || segment->later_ns || !segment->joined.role)
 		return false;
-	return strcmp(segment->role, "worker") == 0 ? ns > 0 : segment->batch_ns != 0;
+	return strcmp(segment->joined.role, "worker") == 0 ? ns > 0 : segment->joined.batch_ns != 0;
 }
 
 /* Looks at all processes if it is time, otherwise at new ones only. */

@@ -246,7 +246,7 @@ static int64_t lost_count(const struct live *live, struct segment *const *segmen
 	int64_t sum = live->lost_count;
 
 	for (size_t i = 0; i < count; i++)
-		sum += segments[i]->lost_noted;
+		sum += segments[i]->told.lost;
 	return sum;
 }
 

@@ -205,7 +205,7 @@ int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns)
 	bool paused = false;
 	int r = 0;
 
-	if (segment->dead || now_ns < segment->look_ns || now_ns < hidden.rest_ns)
+	if (segment->dead || now_ns < segment->look.at_ns || now_ns < hidden.rest_ns)
 		return 0;
 	modules = modules_of(alive_number(&segment->alive));
 	if (modules && modules_update(modules, now_ns))
@@ -214,7 +214,7 @@ int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns)
 	if (paused || r < 0)
 		return r;
 	/* Looks come at growing intervals, as most imports come early. */
-	segment->look_wait_ns = within(SECOND_NS, LOOK_MAX_NS, 2 * segment->look_wait_ns);
-	segment->look_ns = now_ns + segment->look_wait_ns;
+	segment->look.wait_ns = within(SECOND_NS, LOOK_MAX_NS, 2 * segment->look.wait_ns);
+	segment->look.at_ns = now_ns + segment->look.wait_ns;
 	return 0;
 }

@@ -38,6 +38,7 @@ static inline bool life_is(const struct life *one, const struct life *other)
 	return one->pid == other->pid && one->begun_ns == other->begun_ns;
 }
 
+/* What is known of a segment, and, by the module that writes them, what others note of it. */
 struct segment {
 	char name[64];
 	int fd;
@@ -50,18 +51,26 @@ struct segment {
 	bool lived;		/* it lived at the last look */
 	uint64_t gone_ns;	/* when it was seen to be gone; 0: it was never seen to live */
 	bool looked;		/* all its rings were looked at once */
-	const char *role;	/* join.c: role in the database, or NULL */
-	int64_t worker_id;	/* join.c: in the database; WRITE_UNKNOWN: no worker's */
-	bool ended_noted;	/* drain.c: the database has its end */
-	int64_t lost_noted;	/* drain.c: losses that the database has */
-	uint32_t notes_read;	/* drain.c: notes up to here are in the database */
-	bool folded;	/* totals.c: its tallies are in the totals */
-	uint64_t told_unlisted[2];	/* totals.c: unlisted counts in the database */
-	uint8_t stack_tries[DLPROF_STACK_COUNT];	/* stacks.c: looks for each stack's
-							 * record */
-	uint64_t look_ns, look_wait_ns;	/* hidden.c: when to look at its modules again */
-	uint64_t batch_ns;	/* join.c: when its newest batch was in hand; 0: none was */
-	double loaded_ns;	/* join.c: sum of its loads */
+	struct {		/* batches/join.c: what the database has of its process */
+		const char *role; /* NULL: none yet */
+		int64_t worker_id; /* WRITE_UNKNOWN: no worker's */
+		uint64_t batch_ns; /* when its newest batch was in hand; 0: none was */
+		double loaded_ns;  /* sum of its loads */
+	} joined;
+	struct {		/* database/facts.c: what the database has of it */
+		bool ended;	/* its end */
+		int64_t lost;	/* number of losses */
+		uint32_t notes_read; /* notes up to here */
+	} told;
+	struct {		/* batches/totals.c: what the totals have of it */
+		bool folded;	/* its tallies */
+		uint64_t unlisted[2]; /* counts of segment_read_unlisted() */
+	} totals;
+	struct {		/* modules/hidden.c: when to look at its modules again */
+		uint64_t at_ns, wait_ns;
+	} look;
+	uint8_t stack_tries[DLPROF_STACK_COUNT]; /* modules/stacks.c: looks for the record of each
+						  * stack */
 	uint64_t beat_ns;	/* last beat given to the process */
 	struct dlprof_header *header;	/* a copy of the file's */
 	struct ring rings[DLPROF_SLOT_COUNT];

@@ -95,7 +95,7 @@ void tfdata_make(struct tfdata_making *making, const void *dataset, bool many)
 	making->many = many;
 	if (!making->thread)
 		return;
-	outer = making->thread->making;
+	outer = making->thread->tfdata.making;
 	making->outer = outer;
 	if (outer) {
 		making->ignored = outer->ignored || (outer->many && outer->part_count);
@@ -103,7 +103,7 @@ void tfdata_make(struct tfdata_making *making, const void *dataset, bool many)
 			making->dataset = outer->dataset;
 		outer->part_count++;
 	}
-	making->thread->making = making;
+	making->thread->tfdata.making = making;
 	making->begin_ns = clock_now_ns();
 }
 
@@ -130,7 +130,7 @@ void tfdata_make_end(struct tfdata_making *making)
 {
 	if (!making->thread || !thread_is_in_life(making->life))
 		return;
-	making->thread->making = making->outer;
+	making->thread->tfdata.making = making->outer;
 	count_making(making);
 	if (!making->seen && !making->many && !making->ignored)
 		atomic_store(&newest, making->dataset);
@@ -139,7 +139,7 @@ void tfdata_make_end(struct tfdata_making *making)
 void tfdata_made(const void *iterator)
 {
 	struct thread *thread = thread_get();
-	struct tfdata_making *making = thread ? thread->making : NULL;
+	struct tfdata_making *making = thread ? thread->tfdata.making : NULL;
 	struct iterator *one;
 
 	thread_lock(&iterators_busy);
@@ -204,10 +204,10 @@ void tfdata_asked(const void *iterator)
 	struct thread *thread = current();
 
 	atomic_store(&telling, true);
-	if (!thread || thread->asked[0] == iterator)
+	if (!thread || thread->tfdata.asked[0] == iterator)
 		return;
-	thread->asked[1] = thread->asked[0];
-	thread->asked[0] = iterator;
+	thread->tfdata.asked[1] = thread->tfdata.asked[0];
+	thread->tfdata.asked[0] = iterator;
 }
 
 void tfdata_waited(uint64_t wait_us)
@@ -216,8 +216,8 @@ void tfdata_waited(uint64_t wait_us)
 
 	if (!thread)
 		return;
-	thread->asked_end_ns = clock_now_ns();
-	thread->asked_ns = wait_us * 1000;
+	thread->tfdata.end_ns = clock_now_ns();
+	thread->tfdata.took_ns = wait_us * 1000;
 }
 
 static void tell(struct iterator *one, struct thread *thread, uint64_t begin_ns, bool any)
@@ -244,16 +244,16 @@ void tfdata_fetched(int64_t bytes)
 	struct thread *thread = current();
 	struct iterator *one;
 	const void *key;
-	uint64_t begin_ns;
+	uint64_t begin_ns = 0;
 
 	if (!thread)
 		return;
-	key = thread->asked[0];
-	thread->asked[0] = thread->asked[1];
-	thread->asked[1] = NULL;
-	begin_ns = thread->asked_ns < thread->asked_end_ns ? thread->asked_end_ns - thread->asked_ns
-							   : 0;
-	thread->asked_end_ns = 0;
+	key = thread->tfdata.asked[0];
+	thread->tfdata.asked[0] = thread->tfdata.asked[1];
+	thread->tfdata.asked[1] = NULL;
+	if (thread->tfdata.took_ns < thread->tfdata.end_ns)
+		begin_ns = thread->tfdata.end_ns - thread->tfdata.took_ns;
+	thread->tfdata.end_ns = 0;
 	if (!key && !atomic_load(&telling))
 		key = thread;
 	if (!key || !begin_ns || atomic_load(&held) || thread->wait_depth || thread->load_depth ||
