@@ -83,6 +83,14 @@ void man_section(FILE *out, const char *title)
 	fprintf(out, ".SH %s\n", title);
 }
 
+void man_subsection(FILE *out, const char *title, const char *text)
+{
+	fputs(".SS \"", out);
+	put_all(out, title);
+	fputs("\"\n", out);
+	man_text(out, text);
+}
+
 void man_text(FILE *out, const char *text)
 {
 	put_paragraphs(out, text, ".PP");

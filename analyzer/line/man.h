@@ -7,6 +7,9 @@
 void man_begin(FILE *out, const char *name, int section, const char *summary);
 void man_section(FILE *out, const char *title);
 
+/* Begins a part of a section, with a text before its entries. */
+void man_subsection(FILE *out, const char *title, const char *text);
+
 /* Writes paragraphs, separated by an empty line. */
 void man_text(FILE *out, const char *text);
 

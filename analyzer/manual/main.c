@@ -10,12 +10,14 @@
 #include "launch/options.h"
 #include "line/complete.h"
 #include "line/man.h"
+#include "manual/facts.h"
 #include "render/run/explain.h"
 #include "report/options.h"
 
 static void man_launch(FILE *out)
 {
 	man_program(out, &launch_program);
+	facts_launch(out);
 	man_see_also(out, launch_program.see_also);
 }
 
@@ -44,6 +46,7 @@ static void man_report(FILE *out)
 {
 	man_program(out, &options_program);
 	man_explanations(out);
+	facts_report(out);
 	man_see_also(out, options_program.see_also);
 }
 

@@ -312,6 +312,19 @@ def check_options():
     equal(sorted(ast.literal_eval(known.group(1))), sorted(taken), "_WITH_VALUE")
 
 
+# The page's numbers, Chrome's format of traces, and what streams row by row: the manual names it all the same.
+KEYS_IN_C = re.compile(r"analyzer/render/(html/|run/trace\.c|run/batches\.c|form/)|analyzer/report/data/cmd_sql\.c")
+
+
+def check_keys():
+    """JSON's keys are rows of tables (form/facts.h), of which the manual is made, too."""
+    for path in files("analyzer", endings=(".c", ".h")):
+        if not KEYS_IN_C.match(path):
+            found = re.findall(r'\bjsonw_\w+\([^;]*?, "(\w+)"', text(path))
+            equal([key for key in found if not key.startswith("dlprof")], [], path,
+                  "writes keys that the manual lacks: they belong into its .def")
+
+
 def check_files():
     for path in list(files(*FOLDERS)) + ["meson.build"]:
         lines = text(path).splitlines()
@@ -456,6 +469,7 @@ def main():
     check_frameworks()
     check_meta()
     check_options()
+    check_keys()
     check_files()
     check_names()
     check_views()

@@ -11,25 +11,17 @@
 #include "launch/cmd.h"
 #include "launch/scene.h"
 #include "line/near.h"
-#include "render/form/jsonw.h"
+#include "render/form/facts.h"
 
 static int list(const struct launch_options *options)
 {
 	const struct page page = launch_page(options);
-	struct jsonw json;
+	struct jsonw writer, *json = &writer;
 
 	if (options->json) {
-		jsonw_begin(&json, stdout, "dlprof.demo/1");
-		jsonw_open(&json, "patterns", '[');
-		for (size_t i = 0; i < SCENE_COUNT; i++) {
-			jsonw_open(&json, NULL, '{');
-			jsonw_string(&json, "name", SCENES[i].name);
-			jsonw_string(&json, "cause", SCENES[i].cause);
-			jsonw_string(&json, "about", SCENES[i].about);
-			jsonw_close(&json, '}');
-		}
-		jsonw_close(&json, ']');
-		jsonw_close(&json, '}');
+		jsonw_begin(json, stdout, "dlprof.demo/1");
+#include "launch/demo/demo.def"
+		jsonw_close(json, '}');
 		return launch_close(LAUNCH_DONE);
 	}
 	page_line(&page, "dlprof demo PATTERN, a few seconds each:");

@@ -8,7 +8,7 @@
 #include "launch/cmd.h"
 #include "launch/doctor/doctor.h"
 #include "launch/runs.h"
-#include "render/form/jsonw.h"
+#include "render/form/facts.h"
 
 static const struct {
 	const char *word;
@@ -69,27 +69,15 @@ static void print_text(struct doctor *doctor, const struct page *page)
 static void print_json(struct doctor *doctor)
 {
 	char path[PATH_MAX + 16];
-	struct jsonw json;
+	struct jsonw writer, *json = &writer;
 	FILE *run = NULL;
 
 	snprintf(path, sizeof(path), "%s/run.json", doctor->folder);
 	if (show_run(doctor, path))
 		run = fopen(path, "re");
-	jsonw_begin(&json, stdout, "dlprof.doctor/1");
-	jsonw_open(&json, "checks", '[');
-	for (size_t i = 0; i < doctor->count; i++) {
-		const struct doctor_check *check = &doctor->list[i];
-
-		jsonw_open(&json, NULL, '{');
-		jsonw_string(&json, "id", check->id);
-		jsonw_string(&json, "status", STATUS[check->status].word);
-		jsonw_string(&json, "text", check->text);
-		jsonw_string(&json, "fix", *check->fix ? check->fix : NULL);
-		jsonw_close(&json, '}');
-	}
-	jsonw_close(&json, ']');
-	jsonw_copy(&json, "report", run);
-	jsonw_close(&json, '}');
+	jsonw_begin(json, stdout, "dlprof.doctor/1");
+#include "launch/doctor/doctor.def"
+	jsonw_close(json, '}');
 	if (run)
 		fclose(run);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "launch/tune/tune.h"
-#include "render/form/jsonw.h"
+#include "render/form/facts.h"
 #include "render/form/units.h"
 
 /* The best trial that is proven; NULL: none is. */
@@ -297,68 +297,13 @@ int tune_show(const struct tune *tune)
 	return outline_show(&outline, &page, false);
 }
 
-static void put_candidate(const struct tune *tune, const struct tune_candidate *c,
-			  struct jsonw *json)
-{
-	char value[32];
-
-	jsonw_string(json, "setting", dlprof_set_rows[c->key].key);
-	jsonw_string(json, "value", value_of(c, value, sizeof(value)));
-	jsonw_open(json, "predicted", '{');
-	jsonw_number(json, "gain", c->gain);
-	jsonw_range(json, "ci95", c->low, c->high);
-	jsonw_bool(json, "may_be_shared", c->may_be_shared);
-	jsonw_close(json, '}');
-	jsonw_string(json, "samples", same_ids[same_of(tune, c)]);
-	jsonw_string(json, "code", CODE(c));
-}
-
-static void put_trial(const struct tune *tune, const struct tune_trial *trial, struct jsonw *json)
-{
-	struct tune_interval gain = gain_of(tune, trial);
-
-	jsonw_open(json, NULL, '{');
-	put_candidate(tune, trial->candidate, json);
-	jsonw_string(json, "verdict", tune_verdict_ids[trial->verdict]);
-	jsonw_number(json, "gain", exp(gain.mean) - 1);
-	jsonw_range(json, "ci95", exp(gain.low) - 1, exp(gain.high) - 1);
-	jsonw_int(json, "rounds", (int64_t)trial->count);
-	jsonw_string(json, "died", *trial->died ? trial->died : NULL);
-	jsonw_close(json, '}');
-}
-
 void tune_json(const struct tune *tune, FILE *out)
 {
 	const struct tune_trial *best = find_best(tune);
-	struct jsonw json;
+	struct jsonw writer, *json = &writer;
+	char value[32];
 
-	jsonw_begin(&json, out, "dlprof.tune/1");
-	jsonw_string(&json, "folder", tune->folder);
-	jsonw_int(&json, "runs", (int64_t)tune->run_count);
-	jsonw_int(&json, "batches", (int64_t)tune->stop_after);
-	jsonw_int(&json, "rounds", (int64_t)tune->round_count);
-	jsonw_seconds(&json, "duration_s", tune->seconds * 1e9);
-	jsonw_string(&json, "ended_early", tune->cut);
-	jsonw_string(&json, "loader", tune->kind);
-	jsonw_string(&json, "place", *tune->place ? tune->place : NULL);
-	jsonw_number(&json, "stall_ratio", tune->stall_ratio);
-	jsonw_number(&json, "base_batches_per_s", base_rate(tune));
-	jsonw_string(&json, "not_predicted", tune->gap);
-	jsonw_string(&json, "best", best ? SETTING(best->candidate) : NULL);
-	jsonw_open(&json, "tried", '[');
-	for (size_t i = 0; i < tune->trial_count; i++)
-		put_trial(tune, &tune->trials[i], &json);
-	jsonw_close(&json, ']');
-	jsonw_open(&json, "not_tried", '[');
-	for (size_t i = 0; i < tune->candidate_count; i++) {
-		if (tune->candidates[i].choice == TUNE_TRY)
-			continue;
-		jsonw_open(&json, NULL, '{');
-		put_candidate(tune, &tune->candidates[i], &json);
-		jsonw_string(&json, "why", tune_choice_ids[tune->candidates[i].choice]);
-		jsonw_close(&json, '}');
-	}
-	jsonw_close(&json, ']');
-	jsonw_string(&json, "wrote", *tune->wrote ? tune->wrote : NULL);
-	jsonw_close(&json, '}');
+	jsonw_begin(json, out, "dlprof.tune/1");
+#include "launch/tune/tune.def"
+	jsonw_close(json, '}');
 }

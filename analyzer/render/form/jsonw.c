@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/account/series.h"
 #include "render/form/escape.h"
@@ -96,6 +97,30 @@ void jsonw_string(struct jsonw *json, const char *key, const char *value)
 	put_string(json, value);
 }
 
+void jsonw_words(struct jsonw *json, const char *key, const char *value)
+{
+	jsonw_string(json, key, value && *value ? value : NULL);
+}
+
+void jsonw_list(struct jsonw *json, const char *key, const char *list)
+{
+	char item[256];
+	size_t length;
+
+	if (!list) {
+		jsonw_null(json, key);
+		return;
+	}
+	jsonw_open(json, key, '[');
+	for (; *list; list += length + (list[length] == ',')) {
+		length = strcspn(list, ",");
+		snprintf(item, sizeof(item), "%.*s", (int)length, list);
+		if (length)
+			jsonw_string(json, NULL, item);
+	}
+	jsonw_close(json, ']');
+}
+
 /* Writes text that is a JSON value already; "": null. */
 static void put_value(struct jsonw *json, const char *key, const char *text)
 {
@@ -141,6 +166,11 @@ void jsonw_int(struct jsonw *json, const char *key, int64_t value)
 void jsonw_number(struct jsonw *json, const char *key, double value)
 {
 	put_value(json, key, UNITS_NUMBER(value));
+}
+
+void jsonw_whole(struct jsonw *json, const char *key, double count)
+{
+	jsonw_int(json, key, count >= 0 ? (int64_t)fmin(count, 9e18) : SERIES_UNKNOWN);
 }
 
 void jsonw_range(struct jsonw *json, const char *key, double low, double high)

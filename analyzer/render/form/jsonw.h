@@ -30,6 +30,12 @@ void jsonw_close(struct jsonw *json, char bracket);
 
 void jsonw_string(struct jsonw *json, const char *key, const char *value);
 
+/* Writes a string; NULL and "": null. */
+void jsonw_words(struct jsonw *json, const char *key, const char *value);
+
+/* Writes "a,b" as ["a","b"]; NULL: null. */
+void jsonw_list(struct jsonw *json, const char *key, const char *list);
+
 /* Writes the members of an object that is JSON already: "{...}", with at least one. */
 void jsonw_members(struct jsonw *json, const char *object);
 
@@ -37,6 +43,11 @@ void jsonw_bool(struct jsonw *json, const char *key, bool value);
 void jsonw_null(struct jsonw *json, const char *key);
 void jsonw_int(struct jsonw *json, const char *key, int64_t value);
 void jsonw_number(struct jsonw *json, const char *key, double value);
+#define jsonw_size(json, key, value)  jsonw_int(json, key, (int64_t)(value))
+#define jsonw_share(json, key, value) jsonw_number(json, key, value)
+
+/* Writes a count without its fraction; less than 0, NAN: null. */
+void jsonw_whole(struct jsonw *json, const char *key, double count);
 
 /* [low, high], or null. */
 void jsonw_range(struct jsonw *json, const char *key, double low, double high);

@@ -2,7 +2,6 @@
 /* doubts.c - reasons to doubt a job's verdict. */
 #include <inttypes.h>
 
-#include "render/form/jsonw.h"
 #include "render/form/units.h"
 #include "render/jobs/ranks.h"
 
@@ -60,32 +59,14 @@ static void put_apart(const struct ranks *ranks, char *text)
 			    UNITS_TIME(ranks->job.apart_ns));
 }
 
-static const struct {
-	const char *id;
-	void (*put)(const struct ranks *ranks, char *text);
-} doubts[] = {
-	{"shifted_batches", put_shifted},
-	{"clocks_apart", put_apart},
-	{"world_size", put_world_size},
-};
+const char *const ranks_doubt_ids[RANKS_DOUBTS] = {"shifted_batches", "clocks_apart", "world_size"};
 
-bool ranks_doubt_words(const struct ranks *ranks, size_t *at, char text[RANKS_DOUBT])
+bool ranks_doubt(const struct ranks *ranks, size_t which, char text[RANKS_DOUBT])
 {
-	for (*text = '\0'; !*text && *at < ARRAY_COUNT(doubts); ++*at)
-		doubts[*at].put(ranks, text);
+	static void (*const put[RANKS_DOUBTS])(const struct ranks *ranks, char *text) = {
+		put_shifted, put_apart, put_world_size};
+
+	*text = '\0';
+	put[which](ranks, text);
 	return *text;
-}
-
-void ranks_json_doubts(struct jsonw *json, const struct ranks *ranks)
-{
-	char text[RANKS_DOUBT];
-
-	jsonw_open(json, "doubts", '[');
-	for (size_t i = 0; ranks_doubt_words(ranks, &i, text);) {
-		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "id", doubts[i - 1].id);
-		jsonw_string(json, "text", text);
-		jsonw_close(json, '}');
-	}
-	jsonw_close(json, ']');
 }

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "render/form/jsonw.h"
+#include "render/form/facts.h"
 #include "render/form/units.h"
 #include "render/form/verdict.h"
 #include "render/jobs/ranks.h"
@@ -43,9 +43,10 @@ int jobs_outline(const char *path, const struct ranks *jobs, size_t count, struc
 	outline_item(o, "Culprit", "the rank that waits for data while the others wait for it");
 	outline_items(o, RANKS_LIMITS);
 	for (size_t i = 0; i < count; i++)
-		for (size_t at = 0; ranks_doubt_words(&jobs[i], &at, text);)
-			outline_item(o, "Less sure", "about job %s: %s",
-				     ranks_id_words(&jobs[i], id), text);
+		for (size_t k = 0; k < RANKS_DOUBTS; k++)
+			if (ranks_doubt(&jobs[i], k, text))
+				outline_item(o, "Less sure", "about job %s: %s",
+					     ranks_id_words(&jobs[i], id), text);
 	outline_items(o, OUTLINE_MORE);
 	outline_item(o, "More", "dlprof-report --job ID %s", path);
 	return o->failed ? -ENOMEM : 0;
@@ -53,18 +54,10 @@ int jobs_outline(const char *path, const struct ranks *jobs, size_t count, struc
 
 void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *out)
 {
-	struct jsonw json;
+	struct jsonw writer, *json = &writer;
 
-	jsonw_begin(&json, out, "dlprof.report/3");
-	jsonw_open(&json, "run", '{');
-	jsonw_string(&json, "path", path);
-	jsonw_close(&json, '}');
-	jsonw_open(&json, "jobs", '[');
-	for (size_t i = 0; i < count; i++) {
-		jsonw_open(&json, NULL, '{');
-		ranks_json_job(&json, &jobs[i]);
-		jsonw_close(&json, '}');
-	}
-	jsonw_close(&json, ']');
-	jsonw_close(&json, '}');
+	jsonw_begin(json, out, "dlprof.report/3");
+#define JOB(job) ranks_json_job(json, job);
+#include "render/jobs/jobs.def"
+	jsonw_close(json, '}');
 }

@@ -40,8 +40,9 @@ static bool append_range(char *text, size_t size, size_t *named, int64_t first, 
 		page_append(text, size, ", ...");
 		return false;
 	}
-	page_append(text, size, last > first ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
-		    *named > 1 ? ", " : "", first, last);
+	page_append(text, size, "%s%" PRId64, *named > 1 ? ", " : "", first);
+	if (last > first)
+		page_append(text, size, "-%" PRId64, last);
 	return true;
 }
 
@@ -416,8 +417,9 @@ static void add_limits(const struct ranks *ranks, struct outline *o)
 	outline_item(o, "Aligned", "%s", alignment_words(&ranks->job, text));
 	if (ranks->job.step_count)
 		outline_item(o, "Steps", "%s", UNITS_COUNT((int64_t)ranks->job.step_count));
-	for (size_t i = 0; ranks_doubt_words(ranks, &i, text);)
-		outline_item(o, "Less sure", "%s", text);
+	for (size_t i = 0; i < RANKS_DOUBTS; i++)
+		if (ranks_doubt(ranks, i, text))
+			outline_item(o, "Less sure", "%s", text);
 }
 
 static const char *culprit_legend(const struct rank_finding *job)

@@ -71,11 +71,11 @@ size_t ranks_worst(const struct ranks *ranks);
 #define RANKS_MOST_ROWS 16
 void ranks_order(const struct ranks *ranks, size_t *ret);
 
-/* Reasons to doubt the verdict, one by one from *at = 0 on. False: there are no more. */
-#define RANKS_DOUBT 300
-bool ranks_doubt_words(const struct ranks *ranks, size_t *at, char text[RANKS_DOUBT]);
-struct jsonw;
-void ranks_json_doubts(struct jsonw *json, const struct ranks *ranks);
+/* Writes one of the reasons to doubt the verdict. False: this one does not hold. */
+#define RANKS_DOUBT  300
+#define RANKS_DOUBTS 3
+bool ranks_doubt(const struct ranks *ranks, size_t which, char text[RANKS_DOUBT]);
+extern const char *const ranks_doubt_ids[RANKS_DOUBTS];
 
 /* "71 (1)": with its attempt, if it is not the first. */
 #define RANKS_ID 64
@@ -93,6 +93,7 @@ void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *o
 int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o);
 
 /* Writes facts about a whole job, as members of an open object. */
+struct jsonw;
 void ranks_json_job(struct jsonw *json, const struct ranks *ranks);
 
 /* Writes a job's `dlprof.report/3`: `verdict` and `stall` are the job's, `ranks` has its rows. */

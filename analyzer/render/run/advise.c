@@ -255,8 +255,7 @@ void advise_next(const struct report *report, struct outline *o)
 	add_wishes(&report->diagnosis.whatif, o);
 }
 
-/* Whether a prediction is about a number of workers, which replaces its words. */
-static bool is_of_number(int id)
+bool advise_is_of_number(int id)
 {
 	return id == WHATIF_USE_WORKERS || id == WHATIF_MORE_WORKERS || id == WHATIF_FEWER_WORKERS;
 }
@@ -270,7 +269,7 @@ static void add_prediction(const struct whatif *whatif, int id, struct outline *
 			most = whatif->batches_per_s[i];
 	outline_row(o, PAGE_PLAIN);
 	outline_share(o, whatif->batches_per_s[id] / most, 0);
-	if (is_of_number(id))
+	if (advise_is_of_number(id))
 		outline_cell(o, "%" PRId32 " worker%s", whatif->setups[id].workers,
 			     whatif->setups[id].workers == 1 ? "" : "s");
 	else
@@ -360,113 +359,4 @@ void advise_predictions(const struct report *report, struct outline *o)
 			     whatif->others_cores, whatif->cores);
 	add_reasons(report, o);
 	add_needed(report, o);
-}
-
-/* `batches` is a regular period; `modulated_batches` is one with which the times only vary. */
-static void add_period_json(struct jsonw *json, const char *key, const struct period *period,
-			    bool counts)
-{
-	bool is_named = period->regular && counts;
-
-	jsonw_open(json, key, '{');
-	jsonw_int(json, "batches", is_named ? period->batches : SERIES_UNKNOWN);
-	jsonw_number(json, "p", period->tested && !period->drifting ? exp(period->log_p) : NAN);
-	jsonw_number(json, "share", period->batches ? period->share : NAN);
-	jsonw_int(json, "phase",
-		  period->batches && !period->drifting ? period->phase : SERIES_UNKNOWN);
-	jsonw_bool(json, "drifting", period->drifting);
-	jsonw_bool(json, "modulated", period->batches && !period->regular);
-	jsonw_int(json, "modulated_batches",
-		  period->batches && !period->regular ? period->batches : SERIES_UNKNOWN);
-	jsonw_number(json, "cost_s", is_named ? period->cost_ns / NS_PER_S : NAN);
-	jsonw_int(json, "events", (int64_t)period->event_count);
-}
-
-void advise_patterns_json(const struct report *report, struct jsonw *json)
-{
-	const struct diagnosis *d = &report->diagnosis;
-	/* In a log of steps, the steps have the period. */
-	const struct period *period = d->steps_only ? &d->compute : &d->wait;
-	const struct timer *timer = d->steps_only ? &d->compute_timer : &d->wait_timer;
-
-	add_period_json(json, "period", period, true);
-	jsonw_string(json, "of", d->steps_only ? "steps" : "stalls");
-	jsonw_number(json, "timer_s", timer->period_ns / NS_PER_S);
-	jsonw_close(json, '}');
-	add_period_json(json, "compute_period", &d->compute,
-			!d->steps_only && d->compute_share >= CAUSE_COST_LEAST);
-	jsonw_number(json, "timer_s", d->compute_timer.period_ns / NS_PER_S);
-	jsonw_close(json, '}');
-	add_period_json(json, "load_period", &d->load, true);
-	jsonw_close(json, '}');
-	jsonw_int(json, "slow_worker", d->slow.count == 1 ? d->slow.worker : SERIES_UNKNOWN);
-	jsonw_open(json, "slow_workers", '[');
-	for (size_t i = 0; i < d->slow.count && i < SLOW_MOST; i++)
-		jsonw_int(json, NULL, d->slow.list[i]);
-	jsonw_close(json, ']');
-	jsonw_open(json, "causes", '[');
-	for (size_t i = 0; i < d->cause_count; i++) {
-		/* Skips pauses that cost more than the first cause: see compute_period. */
-		if (d->causes[i].ns > d->causes[0].ns)
-			continue;
-		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "id", cause_names[d->causes[i].cause]);
-		jsonw_number(json, "s", d->causes[i].ns / NS_PER_S);
-		jsonw_number(json, "share", d->causes[i].share);
-		jsonw_close(json, '}');
-	}
-	jsonw_close(json, ']');
-}
-
-static void add_whatif_json(const struct whatif *whatif, struct jsonw *json)
-{
-	jsonw_open(json, "whatif", '[');
-	for (int id = 0; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
-		if (isnan(whatif->batches_per_s[id]))
-			continue;
-		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "id", whatif_name(whatif, id));
-		jsonw_number(json, "batches_per_s", whatif->batches_per_s[id]);
-		jsonw_range(json, "ci95", whatif->low_per_s[id], whatif->high_per_s[id]);
-		jsonw_number(json, "gain", whatif->gain[id]);
-		jsonw_number(json, "stall_ratio", whatif->stall_ratio[id]);
-		if (is_of_number(id))
-			jsonw_int(json, "workers", whatif->setups[id].workers);
-		jsonw_close(json, '}');
-	}
-	jsonw_close(json, ']');
-}
-
-void advise_json(const struct report *report, struct jsonw *json)
-{
-	const struct advice_list *list = &report->diagnosis.advice;
-	const struct whatif *whatif = &report->diagnosis.whatif;
-	char words[REMEDY_WORDS];
-
-	add_whatif_json(whatif, json);
-	jsonw_open(json, "advice", '[');
-	for (size_t i = 0; i < list->count; i++) {
-		const struct advice *advice = &list->steps[i];
-
-		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "id", advice_names[advice->id]);
-		jsonw_string(json, "text", remedy_line(report, advice, words));
-		jsonw_string(json, "how", remedy_how(report, advice, words));
-		jsonw_string(json, "whatif",
-			     advice->whatif < 0 ? NULL : whatif_name(whatif, advice->whatif));
-		jsonw_number(json, "gain", advice->gain);
-		jsonw_range(json, "ci95", advice->low, advice->high);
-		jsonw_bool(json, "at_most", advice->is_ideal);
-		jsonw_string(json, "confidence", stall_confidence_ids[report->finding.confidence]);
-		jsonw_close(json, '}');
-	}
-	jsonw_close(json, ']');
-	jsonw_open(json, "not_useful", '[');
-	for (size_t i = 0; i < list->useless_count; i++) {
-		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "id", whatif_name(NULL, list->useless[i].id));
-		jsonw_string(json, "why", advice_useless_words[list->useless[i].why]);
-		jsonw_close(json, '}');
-	}
-	jsonw_close(json, ']');
 }

@@ -14,7 +14,6 @@ enum column_type {
 	COLUMN_WORD,
 };
 
-/* A column without a heading is for programs only: a table for people has 80 columns. */
 static const struct column {
 	const char *name;
 	enum column_type type;
@@ -22,48 +21,10 @@ static const struct column {
 	const char *heading;
 	int width;
 } COLUMNS[] = {
-#define LINE(member)  offsetof(struct batch_line, member)
-#define BATCH(member) offsetof(struct batch_line, batch.member)
-	{"loader", COLUMN_INT, BATCH(loader_id), "loader", 6},
-	{"epoch", COLUMN_INT, BATCH(epoch), "epoch", 5},
-	{"batch", COLUMN_INT, BATCH(batch), "batch", 8},
-	{"begin_s", COLUMN_TIME, LINE(begin_ns), NULL, 0},
-	{"wait_s", COLUMN_TIME, BATCH(wait_ns), "wait", 9},
-	{"receive_s", COLUMN_TIME, BATCH(receive_ns), NULL, 0},
-	{"sample_s", COLUMN_TIME, BATCH(sample_ns), NULL, 0},
-	{"fetch_s", COLUMN_TIME, BATCH(fetch_ns), NULL, 0},
-	{"fetch_cpu_s", COLUMN_TIME, BATCH(fetch_cpu_ns), NULL, 0},
-	{"fetch_count", COLUMN_INT, BATCH(fetch_count), NULL, 0},
-	{"free_s", COLUMN_TIME, BATCH(free_ns), NULL, 0},
-	{"compute_s", COLUMN_TIME, BATCH(compute_ns), "compute", 9},
-	{"step_s", COLUMN_TIME, BATCH(step_ns), NULL, 0},
-	{"before_s", COLUMN_TIME, BATCH(before_ns), NULL, 0},
-	{"backward_s", COLUMN_TIME, BATCH(backward_ns), NULL, 0},
-	{"between_s", COLUMN_TIME, BATCH(between_ns), NULL, 0},
-	{"optimizer_s", COLUMN_TIME, BATCH(optimizer_ns), NULL, 0},
-	{"save_s", COLUMN_TIME, BATCH(save_ns), NULL, 0},
-	{"worker", COLUMN_INT, BATCH(worker_id), "worker", 6},
-	{"load_s", COLUMN_TIME, BATCH(load_ns), "load", 9},
-	{"ready_s", COLUMN_TIME, BATCH(ready_ns), "ready", 9},
-	{"head_ready", COLUMN_FLAG, BATCH(head_ready), NULL, 0},
-	{"qdepth", COLUMN_INT, BATCH(qdepth), NULL, 0},
-	{"hol_s", COLUMN_TIME, BATCH(hol_ns), NULL, 0},
-	{"open_s", COLUMN_TIME, BATCH(open_ns), NULL, 0},
-	{"read_s", COLUMN_TIME, BATCH(read_ns), NULL, 0},
-	{"decode_s", COLUMN_TIME, BATCH(decode_ns), NULL, 0},
-	{"collate_s", COLUMN_TIME, BATCH(collate_ns), NULL, 0},
-	{"other_s", COLUMN_TIME, BATCH(other_ns), NULL, 0},
-	{"transfer_s", COLUMN_TIME, BATCH(transfer_ns), NULL, 0},
-	{"read_bytes", COLUMN_INT, BATCH(read_bytes), NULL, 0},
-	{"samples", COLUMN_INT, BATCH(samples), NULL, 0},
-	{"gpu_busy_s", COLUMN_TIME, BATCH(gpu_busy_ns), NULL, 0},
-	{"gpu_idle_wait_s", COLUMN_TIME, BATCH(gpu_idle_wait_ns), NULL, 0},
-	{"h2d_s", COLUMN_TIME, BATCH(h2d_ns), NULL, 0},
-	{"h2d_bytes", COLUMN_INT, BATCH(h2d_bytes), NULL, 0},
-	{"starved", COLUMN_FLAG, LINE(starved), NULL, 0},
-	{"excluded", COLUMN_WORD, LINE(excluded), NULL, 0},
-#undef LINE
-#undef BATCH
+#define COLUMN(name, type, member, heading, width, meaning)                                        \
+	{name, COLUMN_##type, offsetof(struct batch_line, member), heading, width},
+#include "render/run/batches.def"
+#undef COLUMN
 };
 
 static int64_t number_of(const struct column *column, const struct batch_line *line)

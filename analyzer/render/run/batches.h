@@ -3,8 +3,8 @@
  * batches.h - every delivered batch as one row: a table for people, CSV or JSON for programs. Rows
  * are written as they come; none is kept.
  *
- * One table in batches.c lists the columns. CSV and JSON have times in seconds with nine decimals;
- * an empty cell, in JSON null, was not observed.
+ * batches.def lists the columns. CSV and JSON have times in seconds with nine decimals; an empty
+ * cell, in JSON null, was not observed.
  */
 #pragma once
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/form/jsonw.h"
 #include "render/form/outline.h"
 #include "render/form/units.h"
 #include "render/run/report.h"
@@ -19,7 +18,6 @@
 #define MINUTE_NS    (60 * (int64_t)NS_PER_S)
 #define LEAST_LEAD  0.1 /* share of its group from which a line is named beside advice */
 #define LEAST_SHARE  0.03 /* share of its group from which a line is shown */
-#define JSON_LINES   16   /* written for a group */
 #define JSON_SHARE   0.01
 #define LEAST_COUNT  20   /* fewer samples of a group are ignored */
 #define MOSTLY       0.5  /* share of a line's time */
@@ -361,40 +359,16 @@ bool code_add_lead(const struct report *report, enum line_group group, char *tex
 	return named.line;
 }
 
-static void put_lines(const struct report *report, const struct line_lead *lead,
-		      enum line_group group, struct jsonw *json)
+struct code_line code_line_at(const struct report *report, size_t place)
 {
-	for (size_t i = 0; i < lead->count && i < JSON_LINES; i++) {
-		const struct line_share *line = &lead->lines[i];
-		const struct line_frame *frame = &report->samples.frames[line->frame];
+	const size_t group = place / (2 * CODE_MOST_LINES), i = place % CODE_MOST_LINES;
+	const bool is_holder = place / CODE_MOST_LINES % 2;
+	const struct line_lead *lead = is_holder ? &report->lines.holders[group]
+						 : &report->lines.groups[group];
 
-		if (line->share < JSON_SHARE)
-			break;
-		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "phase", GROUPS[group].id);
-		jsonw_string(json, "role", line_role_names[line->role]);
-		jsonw_string(json, "file", frame->file);
-		jsonw_int(json, "line", frame->line > 0 ? frame->line : QUERY_UNKNOWN);
-		jsonw_string(json, "function", frame->function);
-		jsonw_number(json, "share", line->share);
-		jsonw_number(json, "error", line->error);
-		jsonw_int(json, "samples", line->count);
-		jsonw_close(json, '}');
-	}
-}
-
-void code_json(const struct report *report, struct jsonw *json)
-{
-	if (!report->samples.stack_count) {
-		jsonw_null(json, "lines");
-		return;
-	}
-	jsonw_open(json, "lines", '[');
-	for (enum line_group group = 0; group < ARRAY_COUNT(GROUPS); group++) {
-		put_lines(report, &report->lines.groups[group], group, json);
-		put_lines(report, &report->lines.holders[group], group, json);
-	}
-	jsonw_close(json, ']');
+	if (group >= ARRAY_COUNT(GROUPS) || i >= lead->count || lead->lines[i].share < JSON_SHARE)
+		return (struct code_line){0};
+	return (struct code_line){&lead->lines[i], GROUPS[group].id};
 }
 
 /* Writes a length of time, in whole minutes if it has any. */
@@ -425,23 +399,4 @@ void code_stuck(const struct code_names *names, const struct doing *stuck, size_
 			     CODE_FUNCTION(names, stuck[i].inner),
 			     CODE_PLACE(names, stuck[i].frame), more);
 	}
-}
-
-void code_stuck_json(const struct line_samples *samples, const struct doing *stuck, size_t count,
-		     struct jsonw *json)
-{
-	jsonw_open(json, "stuck", '[');
-	for (size_t i = 0; i < count; i++) {
-		const struct line_frame *frame = &samples->frames[stuck[i].frame];
-
-		jsonw_open(json, NULL, '{');
-		jsonw_int(json, "pid", stuck[i].pid);
-		jsonw_int(json, "worker", stuck[i].worker_id);
-		jsonw_ns(json, "time_s", stuck[i].seen_ns - stuck[i].since_ns);
-		jsonw_string(json, "file", frame->file);
-		jsonw_int(json, "line", frame->line > 0 ? frame->line : QUERY_UNKNOWN);
-		jsonw_string(json, "function", samples->frames[stuck[i].inner].function);
-		jsonw_close(json, '}');
-	}
-	jsonw_close(json, ']');
 }

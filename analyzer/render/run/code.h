@@ -49,15 +49,19 @@ bool code_add_named(const struct report *report, char *text, size_t size);
  */
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
-/* Writes "lines" with those of each group that have a hundredth of it; null: not observed. */
-struct jsonw;
-void code_json(const struct report *report, struct jsonw *json);
+/*
+ * For programs: all lines, those of each group with a hundredth of it. `place` is less than
+ * CODE_LINES; `share` is NULL where there is no line.
+ */
+struct code_line {
+	const struct line_share *share;
+	const char *phase;
+};
+#define CODE_MOST_LINES 16 /* of a group, and as many of other threads meanwhile */
+#define CODE_LINES      (LINE_GROUP_MAX * 2 * CODE_MOST_LINES)
+struct code_line code_line_at(const struct report *report, size_t place);
 
 /* Adds "worker 3: 41 min in recv(), s3client.py:88" to the open items, for the first few. */
 struct doing;
 void code_stuck(const struct code_names *names, const struct doing *stuck, size_t count,
 		struct outline *outline);
-
-/* Writes "stuck" for all of these processes. */
-void code_stuck_json(const struct line_samples *samples, const struct doing *stuck, size_t count,
-		     struct jsonw *json);

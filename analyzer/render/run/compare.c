@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analysis/predict/same.h"
-#include "render/form/jsonw.h"
+#include "render/form/facts.h"
 #include "render/form/units.h"
 #include "render/form/verdict.h"
 
@@ -261,7 +261,10 @@ static void add_row(struct outline *o, const char *label, const struct compare_d
 	add_time(o, d->b);
 	if (isnan(d->change))
 		return;
-	outline_cell(o, d->differs ? "%+.*f" : "~", digits, d->change / PER_BATCH);
+	if (d->differs)
+		outline_cell(o, "%+.*f", digits, d->change / PER_BATCH);
+	else
+		outline_cell(o, "~");
 	if (!isnan(d->low))
 		outline_cell(o, "%+.*f to %+.*f", digits, d->low / PER_BATCH, digits,
 			     d->high / PER_BATCH);
@@ -288,24 +291,9 @@ void compare_outline(const struct compared *compared, struct outline *o)
 		     "between the runs. Swap the order and run both again");
 }
 
-static void add_run(struct jsonw *json, const char *key, const struct report *report)
-{
-	const struct finding *finding = &report->finding;
-
-	jsonw_open(json, key, '{');
-	jsonw_string(json, "path", report->name);
-	jsonw_string(json, "id", report->run.id);
-	jsonw_int(json, "rank", report->run.rank);
-	jsonw_string(json, "verdict", stall_verdict_ids[finding->verdict]);
-	jsonw_string(json, "cause", cause_names[report->diagnosis.cause]);
-	jsonw_number(json, "stall_ratio", finding->stall_ratio);
-	jsonw_int(json, "batches", (int64_t)finding->batch_count);
-	jsonw_int(json, "steady_batches", (int64_t)finding->steady_count);
-	jsonw_close(json, '}');
-}
-
-static void add_value(struct jsonw *json, const char *key, const struct fingerprint *print,
-		      enum fingerprint_field field)
+/* A setting, by the kind that it is of. */
+static void put_setting(struct jsonw *json, const char *key, const struct fingerprint *print,
+			enum fingerprint_field field)
 {
 	if (fingerprint_fields[field].kind == FINGERPRINT_TEXT)
 		jsonw_string(json, key, print->text[field]);
@@ -314,63 +302,15 @@ static void add_value(struct jsonw *json, const char *key, const struct fingerpr
 	else
 		jsonw_int(json, key, print->number[field]);
 }
-
-static void put_fields(struct jsonw *json, const char *key, const struct compared *compared,
-		       unsigned fields)
-{
-	jsonw_open(json, key, '[');
-	for (int field = 0; field < FINGERPRINT_MAX; field++) {
-		enum fingerprint_field which = (enum fingerprint_field)field;
-
-		if (!(fields & FINGERPRINT_BIT(field)))
-			continue;
-		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "field", fingerprint_fields[which].name);
-		add_value(json, "a", &compared->prints[0], which);
-		add_value(json, "b", &compared->prints[1], which);
-		jsonw_close(json, '}');
-	}
-	jsonw_close(json, ']');
-}
-
-static void add_difference(struct jsonw *json, enum compare_row row,
-			   const struct compare_difference *d)
-{
-	double unit = row == COMPARE_STALL ? 1 : NS_PER_S;
-
-	jsonw_open(json, compare_row_names[row], '{');
-	jsonw_number(json, "a", d->a / unit);
-	jsonw_number(json, "b", d->b / unit);
-	jsonw_number(json, "change", d->change / unit);
-	jsonw_range(json, "ci95", d->low / unit, d->high / unit);
-	jsonw_tristate(json, "differs", isnan(d->low) ? SERIES_UNKNOWN : d->differs);
-	jsonw_close(json, '}');
-}
+#define jsonw_setting(json, key, print) put_setting(json, key, print, (enum fingerprint_field)i)
 
 void compare_json(const struct compared *compared, FILE *out)
 {
 	const struct comparison *c = &compared->comparison;
-	struct jsonw json;
+	const struct fingerprint *a = &compared->prints[0], *b = &compared->prints[1];
+	struct jsonw writer, *json = &writer;
 
-	jsonw_begin(&json, out, "dlprof.compare/2");
-	add_run(&json, "a", compared->a);
-	add_run(&json, "b", compared->b);
-	jsonw_bool(&json, "comparable", !compared->mismatch);
-	put_fields(&json, "mismatches", compared, compared->mismatch);
-	put_fields(&json, "changes", compared, compared->changed);
-	put_fields(&json, "notes", compared, compared->noted);
-	jsonw_string(&json, "result",
-		     compared->mismatch ? "not_comparable" : compare_result_names[c->result]);
-	jsonw_open(&json, "speedup", '{');
-	jsonw_number(&json, "factor", c->speedup);
-	jsonw_range(&json, "ci95", c->low, c->high);
-	jsonw_close(&json, '}');
-	jsonw_bool(&json, "workers_share_limit", is_shared(compared));
-	jsonw_string(&json, "samples",
-		     compared->changed ? same_ids[same_samples(compared)] : NULL);
-	jsonw_open(&json, "rows", '{');
-	for (int row = 0; row < COMPARE_ROWS; row++)
-		add_difference(&json, (enum compare_row)row, &c->rows[row]);
-	jsonw_close(&json, '}');
-	jsonw_close(&json, '}');
+	jsonw_begin(json, out, "dlprof.compare/2");
+#include "render/run/compare.def"
+	jsonw_close(json, '}');
 }

@@ -12,8 +12,7 @@
 #define WORTH_SAYING 0.005 /* share of the loads' time that is shown as 1 % or more */
 #define MOST_SHOWN   4
 
-/* The share of a sum of waits, which may include loads that were never handed out. */
-static double share_of(const struct load_facts *facts, double ns)
+double facts_share(const struct load_facts *facts, double ns)
 {
 	const double share = ns / facts->load_ns;
 
@@ -25,20 +24,20 @@ static void add_waits(const struct load_facts *facts, struct outline *o)
 	char text[256] = "";
 
 	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++) {
-		const double share = share_of(facts, facts->wait_ns[kind]);
+		const double share = facts_share(facts, facts->wait_ns[kind]);
 
 		if (share >= WORTH_SAYING)
 			page_append(text, sizeof(text), "%s%s %s", *text ? ", " : "",
 				    load_wait_name((enum load_wait_kind)kind), UNITS_SHARE(share));
 	}
-	if (share_of(facts, facts->no_core_ns) >= WORTH_SAYING)
+	if (facts_share(facts, facts->no_core_ns) >= WORTH_SAYING)
 		page_append(text, sizeof(text), "%sno core %s", *text ? ", " : "",
-			    UNITS_SHARE(share_of(facts, facts->no_core_ns)));
+			    UNITS_SHARE(facts_share(facts, facts->no_core_ns)));
 	if (*text)
 		outline_item(o, "Blocked", "%s of the time of all loads", text);
 	for (size_t i = 0; i < facts->peer_count && i < MOST_SHOWN; i++) {
 		const struct load_peer *peer = &facts->peers[i];
-		const double share = share_of(facts, peer->ns);
+		const double share = facts_share(facts, peer->ns);
 
 		/* A name that is just the kind, as "pipe", adds nothing. */
 		const bool is_named = strcmp(peer->name, load_wait_name(peer->kind)) != 0;
@@ -113,74 +112,4 @@ void facts_outline_processes(const struct report *report, struct outline *o)
 			     facts->cores_allowed, facts->cores_allowed == 1 ? "" : "s");
 	add_memory(facts, in_main ? "the training's" : "a worker's", o);
 	add_threads(facts, o);
-}
-
-static void add_peers(const struct load_facts *facts, struct jsonw *json)
-{
-	jsonw_open(json, "peers", '[');
-	for (size_t i = 0; i < facts->peer_count; i++) {
-		const struct load_peer *peer = &facts->peers[i];
-
-		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "kind", load_wait_name(peer->kind));
-		jsonw_string(json, "name", peer->name);
-		jsonw_seconds(json, "s", peer->ns);
-		jsonw_int(json, "bytes", (int64_t)peer->bytes);
-		jsonw_int(json, "count", (int64_t)peer->count);
-		jsonw_close(json, '}');
-	}
-	jsonw_close(json, ']');
-}
-
-void facts_json_load(const struct report *report, struct jsonw *json)
-{
-	const struct load_facts *facts = &report->facts;
-	const struct load_totals *totals = &report->totals;
-	const struct grounds_growth *growth = &report->diagnosis.grounds.growth;
-	const double load_ns = query_known(totals->load_ns);
-	char key[32];
-
-	jsonw_open(json, "load", '{');
-	jsonw_seconds(json, "mean_s", report_load_mean(report, totals->load_ns));
-	jsonw_number(json, "cpu_share",
-		     load_ns > 0 ? query_known(totals->cpu_ns) / load_ns : NAN);
-	jsonw_number(json, "storage_share",
-		     load_ns > 0 ? (query_known(totals->open_ns) + query_known(totals->read_ns)) /
-					   load_ns
-				 : NAN);
-	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++) {
-		snprintf(key, sizeof(key), "%s_share", load_wait_name((enum load_wait_kind)kind));
-		jsonw_number(json, key, share_of(facts, facts->wait_ns[kind]));
-	}
-	jsonw_number(json, "no_core_share", share_of(facts, facts->no_core_ns));
-	add_peers(facts, json);
-	jsonw_number(json, "tensors", facts->tensors);
-	jsonw_number(json, "batch_bytes", facts->batch_bytes);
-	jsonw_number(json, "read_per_byte", facts->read_per_byte);
-	jsonw_number(json, "inflated_per_byte", facts->inflated_per_byte);
-	jsonw_number(json, "opens_per_sample", facts->opens_per_sample);
-	inside_json_load(&report->inside, json);
-	jsonw_number(json, "trend", growth->last_ns / growth->first_ns);
-	jsonw_close(json, '}');
-}
-
-void facts_json_processes(const struct report *report, struct jsonw *json)
-{
-	const struct load_facts *facts = &report->facts;
-
-	jsonw_open(json, "memory", '{');
-	jsonw_number(json, "private_begin_bytes", facts->private_begin_bytes);
-	jsonw_number(json, "private_end_bytes", facts->private_end_bytes);
-	jsonw_number(json, "major_faults", facts->major_faults);
-	jsonw_number(json, "swapped_bytes", facts->swapped_bytes);
-	jsonw_close(json, '}');
-	jsonw_open(json, "threads", '[');
-	for (size_t i = 0; i < facts->thread_count; i++) {
-		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "name", facts->threads[i].name);
-		jsonw_seconds(json, "cpu_s", facts->threads[i].cpu_ns);
-		jsonw_close(json, '}');
-	}
-	jsonw_close(json, ']');
-	jsonw_seconds(json, "main_thread_cpu_s", facts->main_cpu_ns);
 }

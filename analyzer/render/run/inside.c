@@ -13,26 +13,12 @@
 
 #define MOST_PARTS 16
 #define MOST_SIZES 24
-#define MOST_SLOW  8
 #define MOST_FRAMES 4
 #define FIXED_PARTS (4 + LOAD_WAIT_MAX) /* parts without names of their own */
 #define MOST_WORDS  4
 #define LEAST_WORDS 0.02 /* share of the loads */
 #define LEAST_IMAGES 0.2
 #define LEAST_REST  0.1 /* share of the loads for the unnamed rest */
-
-/* A line for a part of the loads' time: a step, a decoder with all sizes, or reading. */
-struct inside_part {
-	char name[240];
-	const char *what;
-	int64_t count;
-	int64_t ns;
-};
-
-struct inside_parts {
-	struct inside_part *items; /* longest first; NULL: no memory */
-	size_t count;
-};
 
 static void add_part(struct inside_parts *parts, const char *name, const char *what, int64_t count,
 		     int64_t ns)
@@ -68,7 +54,7 @@ static void decoder_name(const struct tally *decoder, char *name, size_t size)
 		 decoder->name);
 }
 
-static struct inside_parts find_parts(const struct inside *inside)
+struct inside_parts inside_parts(const struct inside *inside)
 {
 	struct inside_parts parts = {
 		.items = calloc(inside->steps.count + inside->decoders.count + FIXED_PARTS,
@@ -119,7 +105,7 @@ bool inside_find_largest(const struct inside *inside, struct inside_largest ret[
 	struct inside_parts parts = {0};
 
 	if (has_parts(inside))
-		parts = find_parts(inside);
+		parts = inside_parts(inside);
 	for (size_t i = 0; i < parts.count && i < 2; i++) {
 		snprintf(ret[i].name, sizeof(ret[i].name), "%s", parts.items[i].name);
 		ret[i].ns = parts.items[i].ns;
@@ -161,7 +147,7 @@ void inside_add_words(const struct inside *inside, const struct load_facts *fact
 		      size_t size)
 {
 	double all_ns = (double)inside->loads.load_ns, rest_ns = all_ns;
-	struct inside_parts parts = find_parts(inside);
+	struct inside_parts parts = inside_parts(inside);
 
 	if (!parts.items || !(all_ns > 0)) {
 		free(parts.items);
@@ -188,7 +174,7 @@ void inside_add_words(const struct inside *inside, const struct load_facts *fact
 static void add_parts(const struct inside *inside, struct outline *o)
 {
 	static const char *const headings[] = {"", "#Share", "#Time", "#Calls", "#Each", "", NULL};
-	struct inside_parts parts = find_parts(inside);
+	struct inside_parts parts = inside_parts(inside);
 	double all_ns = (double)inside->loads.load_ns;
 
 	outline_table(o, "life", headings);
@@ -239,7 +225,7 @@ static void add_samples(const struct inside *inside, struct outline *o)
 
 	outline_table(o, "slowest", headings);
 	outline_title(o, "Samples");
-	for (size_t i = 0; i < inside->samples.count && i < MOST_SLOW; i++) {
+	for (size_t i = 0; i < inside->samples.count && i < INSIDE_MOST_SLOW; i++) {
 		const struct tally *sample = &inside->samples.items[i];
 
 		outline_row(o, PAGE_PLAIN);
@@ -265,7 +251,7 @@ static void add_paths(struct outline *o, const char *title, const struct tally_l
 			title, UNITS_TIME((double)unlisted_ns));
 	else
 		outline_title(o, "%s", title);
-	for (size_t i = 0; i < list->count && i < MOST_SLOW; i++) {
+	for (size_t i = 0; i < list->count && i < INSIDE_MOST_SLOW; i++) {
 		const struct tally *path = &list->items[i];
 		const char *least = UNITS_TIME((double)(path->ns - path->error_ns));
 		const char *most = UNITS_TIME((double)path->ns);
@@ -290,7 +276,7 @@ static void add_calls(const struct inside *inside, struct outline *o)
 
 	outline_table(o, "slowest", headings);
 	outline_title(o, "Single calls, and where they came from");
-	for (size_t i = 0; i < inside->slow_count && i < MOST_SLOW; i++) {
+	for (size_t i = 0; i < inside->slow_count && i < INSIDE_MOST_SLOW; i++) {
 		const struct slow_call *call = &inside->slow[i];
 		const char *stack = call->stack;
 
@@ -321,113 +307,4 @@ void inside_outline(const struct inside *inside, struct outline *o)
 	add_paths(o, "Files", &inside->files, "", inside->unlisted_file_ns);
 	add_paths(o, "Folders", &inside->folders, "/", inside->unlisted_folder_ns);
 	add_calls(inside, o);
-}
-
-void inside_json_load(const struct inside *inside, struct jsonw *json)
-{
-	struct inside_parts parts = find_parts(inside);
-
-	jsonw_open(json, "parts", '[');
-	for (size_t i = 0; inside->loads.load_ns > 0 && i < parts.count; i++) {
-		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "name", parts.items[i].name);
-		jsonw_string(json, "kind", *parts.items[i].what ? parts.items[i].what : NULL);
-		jsonw_number(json, "share",
-			     (double)parts.items[i].ns / (double)inside->loads.load_ns);
-		jsonw_close(json, '}');
-	}
-	jsonw_close(json, ']');
-	jsonw_open(json, "samples", '[');
-	for (size_t i = 0; i < inside->samples.count && i < MOST_SLOW; i++) {
-		char name[96];
-
-		snprintf(name, sizeof(name), "%.60s[%" PRId64 "]", inside->samples.items[i].detail,
-			 inside->samples.items[i].class);
-		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "name", name);
-		jsonw_ns(json, "s", inside->samples.items[i].ns);
-		jsonw_string(json, "file",
-			     *inside->samples.items[i].name ? inside->samples.items[i].name : NULL);
-		jsonw_close(json, '}');
-	}
-	jsonw_close(json, ']');
-	free(parts.items);
-}
-
-enum member {
-	MEMBER_NAME = 1,
-	MEMBER_DETAIL = 2,
-	MEMBER_CLASS = 4,
-	MEMBER_COUNT = 8,
-	MEMBER_BYTES = 16,
-	MEMBER_PIXELS = 32,
-	MEMBER_SLOWEST = 64,
-	MEMBER_ERROR = 128,
-};
-
-/* `names`: what to call name, detail and class. */
-static void add_list(struct jsonw *json, const char *key, const struct tally_list *list,
-		     const char *const names[3], unsigned int members)
-{
-	jsonw_open(json, key, '[');
-	for (size_t i = 0; i < list->count; i++) {
-		const struct tally *tally = &list->items[i];
-
-		jsonw_open(json, NULL, '{');
-		if (members & MEMBER_NAME)
-			jsonw_string(json, names[0], tally->name);
-		if (members & MEMBER_DETAIL)
-			jsonw_string(json, names[1], tally->detail[0] ? tally->detail : NULL);
-		if (members & MEMBER_CLASS)
-			jsonw_int(json, names[2], tally->class);
-		if (members & MEMBER_COUNT)
-			jsonw_int(json, "count", tally->count);
-		jsonw_ns(json, "time_s", tally->ns);
-		if (members & MEMBER_BYTES)
-			jsonw_int(json, "bytes", tally->bytes);
-		if (members & MEMBER_PIXELS) {
-			const bool packs = !tally->class && tally->pixels;
-
-			jsonw_int(json, "pixels", packs ? 0 : tally->pixels);
-			jsonw_int(json, "made_bytes", packs ? tally->pixels : QUERY_UNKNOWN);
-		}
-		if (members & MEMBER_SLOWEST)
-			jsonw_ns(json, "slowest_s", tally->slowest_ns);
-		if (members & MEMBER_ERROR)
-			jsonw_ns(json, "error_s", tally->error_ns);
-		jsonw_close(json, '}');
-	}
-	jsonw_close(json, ']');
-}
-
-void inside_json(const struct inside *inside, struct jsonw *json)
-{
-	static const char *const step[] = {"name", "kind", NULL};
-	static const char *const decoder[] = {"library", "format", "width_class"};
-	static const char *const sample[] = {"path", "dataset", "sample"};
-	static const char *const path[] = {"path", NULL, NULL};
-	const unsigned int file = MEMBER_NAME | MEMBER_COUNT | MEMBER_BYTES | MEMBER_SLOWEST |
-				  MEMBER_ERROR;
-
-	add_list(json, "steps", &inside->steps, step,
-		 MEMBER_NAME | MEMBER_DETAIL | MEMBER_COUNT | MEMBER_SLOWEST);
-	add_list(json, "decoders", &inside->decoders, decoder,
-		 MEMBER_NAME | MEMBER_DETAIL | MEMBER_CLASS | MEMBER_COUNT | MEMBER_BYTES |
-			 MEMBER_PIXELS | MEMBER_SLOWEST);
-	add_list(json, "samples", &inside->samples, sample,
-		 MEMBER_NAME | MEMBER_DETAIL | MEMBER_CLASS);
-	jsonw_open(json, "slow", '[');
-	for (size_t i = 0; i < inside->slow_count; i++) {
-		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "what", inside->slow[i].what);
-		jsonw_ns(json, "time_s", inside->slow[i].ns);
-		jsonw_string(json, "stack",
-			     inside->slow[i].stack[0] ? inside->slow[i].stack : NULL);
-		jsonw_close(json, '}');
-	}
-	jsonw_close(json, ']');
-	add_list(json, "files", &inside->files, path, file);
-	add_list(json, "folders", &inside->folders, path, file);
-	jsonw_ns(json, "files_unlisted_s", inside->unlisted_file_ns);
-	jsonw_ns(json, "folders_unlisted_s", inside->unlisted_folder_ns);
 }

@@ -2,9 +2,10 @@
 /* inside.h - the parts of a run's loads by name: steps, decoders, samples and files. */
 #pragma once
 
-#include "render/form/jsonw.h"
 #include "render/form/page.h"
 #include "store/run/tally.h"
+
+#define INSIDE_MOST_SLOW 8 /* of a kind, that are shown */
 
 /* Facts about the whole run, whatever part was judged. */
 struct inside {
@@ -15,6 +16,20 @@ struct inside {
 	int64_t unlisted_file_ns;	/* the most that an unlisted file took */
 	int64_t unlisted_folder_ns;
 };
+
+/* A line for a part of the loads' time: a step, a decoder with all sizes, or reading. */
+struct inside_part {
+	char name[240];
+	const char *what;
+	int64_t count;
+	int64_t ns;
+};
+
+struct inside_parts {
+	struct inside_part *items; /* longest first; to be freed; NULL: no memory */
+	size_t count;
+};
+struct inside_parts inside_parts(const struct inside *inside);
 
 /* Names of the two parts that took most of the loads' time, longest first. */
 struct inside_largest {
@@ -35,16 +50,6 @@ struct load_facts;
 void inside_add_words(const struct inside *inside, const struct load_facts *facts, char *text,
 		      size_t size);
 
-/* Adds "parts" with their shares, and "samples", the slowest, to the open object `load`. */
-void inside_json_load(const struct inside *inside, struct jsonw *json);
-
 /* Adds the rest of the chapter "life", and "slowest". Empty lists are left out. */
 struct outline;
 void inside_outline(const struct inside *inside, struct outline *outline);
-
-/*
- * Adds members "steps", "decoders", "samples", "slow", "files", "folders" to the open object. The
- * true time of a file lies between time_s - error_s and time_s + files_unlisted_s; likewise of a
- * folder.
- */
-void inside_json(const struct inside *inside, struct jsonw *json);

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "render/form/jsonw.h"
+#include "analysis/predict/same.h"
 #include "render/form/outline.h"
 #include "render/run/report.h"
 
@@ -35,12 +35,12 @@ void details_outline(const struct report *report, struct outline *outline);
 
 /*
  * facts.c: items about loads' waits and results for the chapter "life", about processes for
- * "loader". In JSON: "load"; "memory", "threads", "main_thread_cpu_s".
+ * "loader".
  */
 void facts_outline_load(const struct report *report, struct outline *outline);
 void facts_outline_processes(const struct report *report, struct outline *outline);
-void facts_json_load(const struct report *report, struct jsonw *json);
-void facts_json_processes(const struct report *report, struct jsonw *json);
+/* The share of a sum of waits, which may include loads that were never handed out. */
+double facts_share(const struct load_facts *facts, double ns);
 
 /* advise.c: adds at most three steps, with gain and how, and settings that would not help. */
 void advise_next(const struct report *report, struct outline *outline);
@@ -49,14 +49,13 @@ void advise_rhythm(const struct report *report, struct outline *outline);
 /* Adds, after the screen, periods in batches, and predictions for other settings. */
 void advise_patterns(const struct report *report, struct outline *outline);
 void advise_predictions(const struct report *report, struct outline *outline);
-/* "period", "compute_period", "load_period", "slow_worker", "slow_workers", "causes". */
-void advise_patterns_json(const struct report *report, struct jsonw *json);
-/* "whatif", "advice", "not_useful". */
-void advise_json(const struct report *report, struct jsonw *json);
+/* Whether a prediction is about a number of workers, which replaces its words. */
+bool advise_is_of_number(int id);
 
-/* set.c: adds what loaders were set to from outside, to "why"; in JSON "set". */
+/* set.c: adds what loaders were set to from outside, to "why". */
 void set_outline(const struct report *report, struct outline *outline);
-void set_json(const struct report *report, struct jsonw *json);
+/* What that does to the samples of the loader where it does most. */
+enum same set_same(const struct report *report);
 
 /* gpu_outline.c: the chapter "gpu": busy, idle and why, copies, host time in sync, kernels. */
 void gpu_outline(const struct report *report, struct outline *outline);

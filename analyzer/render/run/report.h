@@ -83,6 +83,11 @@ static inline double report_load_mean(const struct report *report, int64_t total
 		       : query_known(total) / (double)report->totals.load_count;
 }
 
+static inline bool report_has_gpu(const struct report *report)
+{
+	return report->gpu.mode || report->gpu_use.is_known;
+}
+
 /* text.c: prints one screen for people, or all there is to say. 0 or -ENOMEM. */
 int report_text(const struct report *report, bool all, const struct page *page);
 

@@ -17,7 +17,7 @@ static const struct stage_work *at(const struct report *report, size_t place)
 	return place < report->stages.count ? &report->stages.list[place] : NULL;
 }
 
-static const struct stage_work *slow_of(const struct report *report)
+const struct stage_work *stages_slow(const struct report *report)
 {
 	return at(report, report->diagnosis.stages.slow);
 }
@@ -31,7 +31,7 @@ static const struct stage_work *lead_of(const struct report *report)
 static void add_lead(const struct report *report, char *text, size_t size)
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
-	const struct stage_work *slow = slow_of(report), *lead = lead_of(report);
+	const struct stage_work *slow = stages_slow(report), *lead = lead_of(report);
 
 	if (lead == slow)
 		page_append(text, size, " %s takes %s of its time itself, %s an element",
@@ -92,7 +92,7 @@ void stages_add_evidence(const struct report *report, char *text, size_t size)
 	const struct account *own = &report->finding.own;
 	const struct stage_work *opener = at(report, f->opener);
 
-	if (f->limit == STAGE_LIMIT_UNKNOWN || !slow_of(report) || !lead_of(report))
+	if (f->limit == STAGE_LIMIT_UNKNOWN || !stages_slow(report) || !lead_of(report))
 		return;
 	if (f->maker == STAGES_DALI) {
 		add_dali(report, text, size);
@@ -105,8 +105,8 @@ void stages_add_evidence(const struct report *report, char *text, size_t size)
 	add_lead(report, text, size);
 	if (f->limit == STAGE_LIMIT_SERIAL && opener)
 		page_append(text, size, " %s asks its inputs one after the other.", opener->name);
-	else if (lead_of(report) != slow_of(report) || f->is_interleaved)
-		add_calls(f, slow_of(report)->is_autotuned, text, size);
+	else if (lead_of(report) != stages_slow(report) || f->is_interleaved)
+		add_calls(f, stages_slow(report)->is_autotuned, text, size);
 }
 
 /* Appends advice for DALI's pipelines, which have their own settings. */
@@ -203,7 +203,7 @@ bool stages_add_how(const struct report *report, enum advice_id id, char *text, 
 				 "interpreter; or do it once, beforehand.",
 	};
 	const struct stage_finding *f = &report->diagnosis.stages;
-	const struct stage_work *lead = lead_of(report), *slow = slow_of(report);
+	const struct stage_work *lead = lead_of(report), *slow = stages_slow(report);
 
 	if (!lead || !slow)
 		return false;
@@ -228,8 +228,7 @@ bool stages_add_how(const struct report *report, enum advice_id id, char *text, 
 	return true;
 }
 
-/* A kernel's share of the time, or the share of time that another stage is busy. */
-static double share_of(const struct report *report, const struct stage_work *stage)
+double stages_share(const struct report *report, const struct stage_work *stage)
 {
 	double kernel_ns = 0;
 
@@ -257,17 +256,17 @@ static void add_kernels(const struct report *report, char *text, size_t size)
 			    (!next || stage->own_ns > next->own_ns))
 				next = stage;
 		}
-		if (!next || !(share_of(report, next) >= LEAST_SHARE))
+		if (!next || !(stages_share(report, next) >= LEAST_SHARE))
 			return;
 		page_append(text, size, "%s%s %s", *text ? ", " : "", next->name,
-			    UNITS_SHARE(share_of(report, next)));
+			    UNITS_SHARE(stages_share(report, next)));
 		last = next;
 	}
 }
 
 void stages_outline_line(const struct report *report, struct outline *o)
 {
-	const struct stage_work *slow = slow_of(report);
+	const struct stage_work *slow = stages_slow(report);
 	char text[512] = "";
 
 	if (report->diagnosis.stages.limit == STAGE_LIMIT_UNKNOWN || !slow || !lead_of(report))
@@ -324,44 +323,4 @@ void stages_outline(const struct report *report, struct outline *o)
 		add_row(report, stage, o);
 		rows++;
 	}
-}
-
-void stages_json(const struct report *report, struct jsonw *json)
-{
-	const struct stage_finding *f = &report->diagnosis.stages;
-	const struct stage_work *slow = slow_of(report);
-
-	if (!report->stages.count) {
-		jsonw_string(json, "stages", NULL);
-		return;
-	}
-	jsonw_open(json, "stages", '[');
-	for (size_t i = 0; i < report->stages.count; i++) {
-		const struct stage_work *stage = &report->stages.list[i];
-		const double span_ns = report->stages.span_ns;
-
-		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "name", stage->name);
-		jsonw_string(json, "kind", stage_kind_names[stage->kind]);
-		jsonw_bool(json, "kernel", stage->is_kernel);
-		jsonw_int(json, "parent",
-			  stage->parent == STAGE_NOWHERE ? QUERY_UNKNOWN : (int64_t)stage->parent);
-		jsonw_number(json, "elements", stage->elements);
-		jsonw_number(json, "busy", stage->busy_ns / span_ns);
-		jsonw_number(json, "own", stage->own_ns / span_ns);
-		jsonw_seconds(json, "busy_s", stage->busy_ns);
-		jsonw_seconds(json, "own_s", stage->own_ns);
-		jsonw_seconds(json, "cpu_s", stage->cpu_ns);
-		jsonw_seconds(json, "read_s", stage->read_ns);
-		jsonw_number(json, "at_once", slow ? stage->busy_ns / slow->busy_ns : NAN);
-		jsonw_int(json, "asked", stage->parallel < 0 ? QUERY_UNKNOWN : stage->parallel);
-		jsonw_bool(json, "autotuned", stage->is_autotuned);
-		jsonw_number(json, "queue", stage->queue);
-		jsonw_int(json, "capacity", stage->capacity < 0 ? QUERY_UNKNOWN : stage->capacity);
-		jsonw_int(json, "threads", stage->threads < 0 ? QUERY_UNKNOWN : stage->threads);
-		jsonw_number(json, "share", share_of(report, stage));
-		jsonw_bool(json, "waited_for", i == f->slow || i == f->lead);
-		jsonw_close(json, '}');
-	}
-	jsonw_close(json, ']');
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stages.h - the work of the stages in a loader's pipeline, in words, a table, and JSON. */
+/* stages.h - the work of the stages in a loader's pipeline, in words and in a table. */
 #pragma once
 
 #include "analysis/cause/advice.h"
-#include "render/form/jsonw.h"
 #include "render/form/outline.h"
 #include "render/run/report.h"
 
@@ -20,5 +19,8 @@ void stages_outline_line(const struct report *report, struct outline *o);
 /* Adds each stage after the screen, as items in the chapter "life". */
 void stages_outline(const struct report *report, struct outline *o);
 
-/* "stages" */
-void stages_json(const struct report *report, struct jsonw *json);
+/* The stage that the rest waits for; NULL: none is known. */
+const struct stage_work *stages_slow(const struct report *report);
+
+/* A kernel's part of all kernels' own time; how much of the time another stage is busy. */
+double stages_share(const struct report *report, const struct stage_work *stage);

@@ -30,11 +30,6 @@ static const char *note_of(const struct step_parts *parts, enum step_part part)
 	return PARTS[part].note;
 }
 
-static bool has_gpu(const struct report *report)
-{
-	return report->gpu.mode || report->gpu_use.is_known;
-}
-
 bool step_add_words(const struct report *report, char *text, size_t size)
 {
 	const struct step_parts *parts = &report->step;
@@ -53,7 +48,7 @@ bool step_add_words(const struct report *report, char *text, size_t size)
 	}
 	if (!parts->has_optimizer)
 		page_append(text, size, " (the optimizer was not observed)");
-	if (has_gpu(report))
+	if (report_has_gpu(report))
 		page_append(text, size, "; the host's times");
 	return true;
 }
@@ -77,29 +72,13 @@ void step_outline(const struct report *report, struct outline *o)
 	}
 	outline_table(o, "wait", OUTLINE_PARTS);
 	outline_title(o, "The steps of %s, by the host's clock%s", UNITS_TIME(parts->whole_ns),
-		      has_gpu(report) ? ": where it waits for the GPU, that may be for earlier work"
-				      : "");
+		      report_has_gpu(report)
+			      ? ": where it waits for the GPU, that may be for earlier work"
+			      : "");
 	for (int part = 0; part < STEP_PART_MAX; part++)
 		if (isnan(parts->ns[part]))
 			outline_part(o, PARTS[part].label, NAN, NAN, "%s", PARTS[part].note);
 		else if (parts->ns[part] > 0 || part < STEP_SAVE)
 			outline_part(o, PARTS[part].label, parts->ns[part], parts->whole_ns, "%s",
 				     note_of(parts, part));
-}
-
-void step_json(const struct report *report, struct jsonw *json)
-{
-	const struct finding *f = &report->finding;
-
-	if (!f->batch_count || !report->series.compute_ns) {
-		jsonw_null(json, "step");
-		return;
-	}
-	jsonw_open(json, "step", '{');
-	jsonw_seconds(json, "mean_s", f->compute_all_ns / (double)f->batch_count);
-	for (int part = 0; part < STEP_PART_MAX; part++)
-		jsonw_number(json, step_part_names[part], step_parts_share(&report->step, part));
-	jsonw_number(json, "sync",
-		     has_gpu(report) ? report->gpu_calls.sync_ns / f->compute_all_ns : NAN);
-	jsonw_close(json, '}');
 }
