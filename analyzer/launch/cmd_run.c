@@ -223,11 +223,10 @@ static bool is_python_script(const char *name)
 static int fail_run(const struct launch_options *options, int error)
 {
 	const char *name = options->command[0];
+	const bool is_script = is_python_script(name);
 
-	launch_fail(is_python_script(name)
-			    ? "cannot run '%s': %s; did you mean: dlprof run python %s"
-			    : "cannot run '%s': %s",
-		    name, strerror(error), name);
+	launch_fail("cannot run '%s': %s%s%s", name, strerror(error),
+		    is_script ? "; did you mean: dlprof run python " : "", is_script ? name : "");
 	return error == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_CANNOT_RUN;
 }
 

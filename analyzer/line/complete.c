@@ -114,7 +114,7 @@ static void fish_help(FILE *out, const char *help)
 {
 	fputs(" -d '", out);
 	for (; *help; help++)
-		fprintf(out, *help == '\'' || *help == '\\' ? "\\%c" : "%c", *help);
+		fprintf(out, "%s%c", *help == '\'' || *help == '\\' ? "\\" : "", *help);
 	fputs("'\n", out);
 }
 

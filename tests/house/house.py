@@ -325,6 +325,13 @@ def check_keys():
                   "writes keys that the manual lacks: they belong into its .def")
 
 
+def check_formats():
+    """No format of printf()'s is chosen by ?: the compiler may check only one of both."""
+    for path in files("shim", "analyzer", endings=(".c", ".h")):
+        found = re.findall(r'\b(?!text_add)\w+\((?:[^;"(]|\([^;"()]*\))*\?\s*"[^"]*%[^;]*;', text(path))
+        equal(found, [], path, "chooses a format by ?:")
+
+
 def check_files():
     for path in list(files(*FOLDERS)) + ["meson.build"]:
         lines = text(path).splitlines()
@@ -470,6 +477,7 @@ def main():
     check_meta()
     check_options()
     check_keys()
+    check_formats()
     check_files()
     check_names()
     check_views()

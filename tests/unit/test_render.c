@@ -23,6 +23,21 @@
 		cr_assert_str_eq(call, expected);                                                  \
 	} while (0)
 
+Test(page, says_what_it_cuts)
+{
+	char text[16] = "", umlauts[16] = "";
+
+	page_append(text, sizeof(text), "%s", "fifteen letters");
+	cr_expect_str_eq(text, "fifteen letters", "all of it fits");
+	page_append(text, sizeof(text), "!");
+	cr_expect_str_eq(text, "fifteen lett...");
+	page_append(text, sizeof(text), "more");
+	cr_expect_str_eq(text, "fifteen lett...");
+	for (int i = 0; i < 10; i++)
+		page_append(umlauts, sizeof(umlauts), "\u00e4");
+	cr_expect_str_eq(umlauts, "\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4...", "no half of a letter");
+}
+
 Test(units, times_have_three_digits)
 {
 	ASSERT_TEXT(units_time(buffer, 0), "0 s");

@@ -146,12 +146,19 @@ void page_entry(const struct page *page, int indent, int hang, const char *label
 
 void page_append(char *text, size_t size, const char *format, ...)
 {
-	size_t used = strlen(text);
+	static const char mark[] = "...";
+	size_t used = strlen(text), end;
 	va_list args;
+	int length;
 
 	va_start(args, format);
-	vsnprintf(text + used, size - used, format, args);
+	length = vsnprintf(text + used, size - used, format, args);
 	va_end(args);
+	if (length < 0 || used + (size_t)length < size || size < 2 * sizeof(mark))
+		return;
+	for (end = size - sizeof(mark); end && ((unsigned char)text[end] & 0xc0) == 0x80;)
+		end--;
+	memcpy(text + end, mark, sizeof(mark));
 }
 
 int page_clause(const char *sentence)

@@ -39,7 +39,7 @@ void page_color(const struct page *page, enum page_color color);
 __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, int indent, int hang,
 						      const char *label, const char *format, ...);
 
-/* Appends to a text, which stays terminated; what does not fit is cut. */
+/* Appends to a text, which stays terminated; where something does not fit, it ends in "...". */
 __attribute__((format(printf, 3, 4))) void page_append(char *text, size_t size, const char *format,
 						       ...);
 

@@ -70,10 +70,9 @@ const char *gate_found_words(const struct gate_item *item, char *text)
 	else if (item->limit.metric == GATE_STALL_INCREASE)
 		found_increase(result, text);
 	else if (item->limit.metric == GATE_STALL_RATIO && !isnan(result->edge))
-		snprintf(text, GATE_WORDS,
-			 is_above_by_chance(item) ? "%s, but with 99 %% confidence only at least %s"
-						  : "%s, with 99 %% confidence at least %s",
-			 PERCENT(result->found), PERCENT(result->edge));
+		snprintf(text, GATE_WORDS, "%s,%s with 99 %% confidence%s at least %s",
+			 PERCENT(result->found), is_above_by_chance(item) ? " but" : "",
+			 is_above_by_chance(item) ? " only" : "", PERCENT(result->edge));
 	else
 		value_words(text, gate_metrics[item->limit.metric].unit, result->found);
 	return text;

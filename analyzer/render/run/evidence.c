@@ -56,13 +56,12 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 			    UNITS_TIME(d->shift.before_ns));
 	else if (!isnan(f->rho))
 		page_append(text, size,
-			    f->rho < 1 ? " %" PRId32 " worker%s %s batches/s, hardly more than %s "
-					 "would take: %s."
-				       : " %" PRId32 " worker%s %s batches/s, %s would take %s.",
+			    " %" PRId32 " worker%s %s batches/s, %s%s would take%s %s.",
 			    report->series.workers,
 			    report->series.workers == 1 ? " loads" : "s load",
 			    UNITS_RATE(NS_PER_S / f->demand_mean_ns / f->rho),
-			    evidence_taker(report), UNITS_RATE(NS_PER_S / f->demand_mean_ns));
+			    f->rho < 1 ? "hardly more than " : "", evidence_taker(report),
+			    f->rho < 1 ? ":" : "", UNITS_RATE(NS_PER_S / f->demand_mean_ns));
 	if (d->cause == CAUSE_CPU_CONTENTION)
 		page_append(text, size, " They use %s of %s%.3g cores.", UNITS_SHARE(d->cpu_share),
 			    series_has_others(&report->series) ? "what others leave of " : "",
@@ -240,8 +239,10 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 		page_append(text, size, " %" PRId32 " workers on %.3g cores: a load takes %s",
 			    report->series.workers, report->series.cores,
 			    UNITS_TIME(report->finding.load_mean_ns));
-		page_append(text, size, r->cpu_share > 0 ? ", of which it runs for %s." : ".",
-			    UNITS_SHARE(r->cpu_share));
+		if (r->cpu_share > 0)
+			page_append(text, size, ", of which it runs for %s",
+				    UNITS_SHARE(r->cpu_share));
+		page_append(text, size, ".");
 		break;
 	case CAUSE_NARROWED_CORES:
 		page_append(text, size, " They may use %.3g of the %.3g cores.", r->cores_allowed,

@@ -333,10 +333,9 @@ static int place_row(struct table *table, struct table_row *read, size_t place,
 	if (row->batch == WRITE_UNKNOWN)
 		row->batch = table->has_last ? table->batch + 1 : 0;
 	if (!new_epoch && row->batch <= table->batch)
-		return complain(table, problem, place,
-				row->batch == table->batch ? "batch %lld appears twice"
-							   : "batch %lld stands after a later one",
-				(long long)row->batch);
+		return complain(table, problem, place, "batch %lld %s", (long long)row->batch,
+				row->batch == table->batch ? "appears twice"
+							   : "stands after a later one");
 	if (read->rank != WRITE_UNKNOWN) {
 		if (table->rank != WRITE_UNKNOWN && read->rank != table->rank)
 			return complain(table, problem, place,
