@@ -19,7 +19,7 @@ enum dlprof_tally_kind {
 	DLPROF_TALLY_STEP,   /* name: class or function, detail: its module */
 	DLPROF_TALLY_FILE,   /* name: path (or its end, if it is long) */
 	DLPROF_TALLY_FOLDER, /* name: path */
-	DLPROF_TALLY_SAMPLE, /* name: path of its slowest file, detail: the dataset, class: index */
+	DLPROF_TALLY_SAMPLE, /* name: path of its file, detail: the dataset, class: index */
 	DLPROF_TALLY_KERNEL, /* name: begin of the mangled name, class: kernel's id */
 	DLPROF_TALLY_WAIT,   /* name: the other side, or ""; detail: as in wait_kinds.def */
 	DLPROF_TALLY_KIND_MAX

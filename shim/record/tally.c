@@ -320,6 +320,8 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 		visit->count = visit->file->count;
 		visit->ns = visit->file->ns;
 		visit->bytes = visit->file->bytes;
+		if (!visit->sample_first)
+			visit->sample_first = visit->file;
 	}
 	visit->folder = folder_of(thread, path, last);
 }
@@ -346,6 +348,13 @@ void tally_take_back(int fd)
 OFTEN const char *tally_visited(const struct thread *thread)
 {
 	return thread->visit.file ? thread->visit.file->name : NULL;
+}
+
+OFTEN const char *tally_sample_file(const struct thread *thread)
+{
+	const struct dlprof_tally *first = thread->visit.sample_first;
+
+	return first && first != thread->visit.sample_before ? first->name : tally_visited(thread);
 }
 
 /* The slowest samples, exactly: each listed one is slower than all others, and listed once. */

@@ -82,7 +82,21 @@ void tally_settle(struct thread *thread);
 /* The path of the file of this thread's last operation, or NULL. */
 const char *tally_visited(const struct thread *thread);
 
-/* Counts a sample of `dataset` by its time; `path` took longest of its files, or is NULL. */
+/* This thread begins a sample. */
+static inline void tally_sample_begin(struct thread *thread)
+{
+	thread->visit.sample_before = thread->visit.sample_first;
+	thread->visit.sample_first = NULL;
+}
+
+/*
+ * The path of the file that this thread's sample is of, or NULL: the first that it opened, unless
+ * the sample before began with it, too, as with an index; then the last. A sample that cannot be
+ * read may be tried again and be replaced by the next one, whose file would be the last.
+ */
+const char *tally_sample_file(const struct thread *thread);
+
+/* Counts a sample of `dataset` by its time; `path`: tally_sample_file(). */
 void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
 		  const char *path);
 

@@ -45,6 +45,8 @@ struct thread_visit {
 					 * data */
 	struct dlprof_tally *file;
 	struct dlprof_tally *folder;
+	/* The first file found anew in this sample, and in the sample before; NULL: none. */
+	const struct dlprof_tally *sample_first, *sample_before;
 	uint64_t count, ns, bytes;	/* what its folder already has of the file */
 };
 

@@ -346,6 +346,33 @@ Test(tally, a_sample_that_is_slow_again_is_counted)
 		cr_expect_eq(tally[i].count, tally[i].class == 7 ? 3 : 1);
 }
 
+/* A sample that opens these files, one after the other; the last is read. */
+static const char *file_of_sample(const char *const *paths)
+{
+	tally_sample_begin(thread_get());
+	for (; *paths; paths++) {
+		fd_remember(20, FD_NAMED, *paths);
+		tally_file(thread_get(), 20, 1, 5, 1);
+	}
+	return tally_sample_file(thread_get());
+}
+
+Test(tally, the_file_of_a_sample_is_its_own)
+{
+#define FILES_OF(...) ((const char *const[]){__VA_ARGS__, NULL})
+	cr_expect_str_eq(file_of_sample(FILES_OF("/data/1")), "/data/1");
+	/* It cannot be read, and the next one takes its place. */
+	cr_expect_str_eq(file_of_sample(FILES_OF("/data/2", "/data/2", "/data/3")), "/data/2");
+	cr_expect_str_eq(file_of_sample(FILES_OF("/data/3")), "/data/3");
+	/* An index is read before each. */
+	file_of_sample(FILES_OF("/data/index", "/data/4"));
+	cr_expect_str_eq(file_of_sample(FILES_OF("/data/index", "/data/5")), "/data/5");
+	/* One file that stays open. */
+	tally_sample_begin(thread_get());
+	tally_file(thread_get(), 20, 0, 5, 1);
+	cr_expect_str_eq(tally_sample_file(thread_get()), "/data/5");
+}
+
 Test(tally, samples_of_two_datasets_are_two)
 {
 	const struct dlprof_tally *tallies = &thread_get()->slot->tallies[SAMPLES];

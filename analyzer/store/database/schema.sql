@@ -441,7 +441,8 @@ FROM t_tally, t_rank r WHERE kind = 'file';
 CREATE VIEW folder AS SELECT r.rank AS rank, name AS path, count, bytes, ns, slowest_ns, error_ns
 FROM t_tally, t_rank r WHERE kind = 'folder';
 
--- The slowest samples; path: the data file it was in last.
+-- The slowest samples; path: the first data file that was opened in it, or the last where the sample
+-- before began with the same one.
 CREATE VIEW sample AS SELECT r.rank AS rank, detail AS dataset, class AS sample, ns, name AS path
 FROM t_tally, t_rank r WHERE kind = 'sample';
 

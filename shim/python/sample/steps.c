@@ -137,8 +137,11 @@ static OFTEN PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key
 	bool recorded = begin_step(&span, dataset, "dataset", "sample");
 	uint64_t begin_ticks = recorded ? clock_ticks() : 0;
 	uint32_t life = thread_life;
-	PyObject *value = key ? py.PyObject_GetItem(object, key) : next_of(object);
+	PyObject *value;
 
+	if (recorded)
+		tally_sample_begin(span.thread);
+	value = key ? py.PyObject_GetItem(object, key) : next_of(object);
 	if (!recorded)
 		return value;
 	span.uncounted = !value;	/* a stream's end is no sample */
@@ -146,7 +149,7 @@ static OFTEN PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key
 	if (value && thread_is_in_life(life) && span.tally)
 		tally_sample(span.thread, span.tally->name, index,
 			     clock_length_ns(clock_ticks() - begin_ticks),
-			     tally_visited(span.thread));
+			     tally_sample_file(span.thread));
 	return value;
 }
 
