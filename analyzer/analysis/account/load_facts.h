@@ -55,10 +55,10 @@ struct load_facts {
 	double images_per_sample;  /* decoded images; NAN also where there are other loaders */
 	double opens_per_sample;
 
-	/* What follows is of the worker processes; without workers, of the training's process. */
+	/* What follows is about the worker processes or, without workers, the training's. */
 	double runnable_threads; /* mean number of one's threads that ran or wanted to, in loads */
 	double cores_allowed;    /* the smallest CPU mask of any of them */
-	double private_begin_bytes, private_end_bytes; /* mean private memory of one */
+	double private_begin_bytes, private_end_bytes; /* mean private memory of a process */
 	double major_faults;                           /* of all processes together */
 	double swapped_bytes;                          /* most at any time, all of them together */
 

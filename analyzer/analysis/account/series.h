@@ -92,8 +92,8 @@ struct batch_series {
 	int64_t tail_begin_ns; /* when a last wait without a step began; SERIES_UNKNOWN: none */
 	double elsewhere_ns;   /* waits for other loaders within the steps; no column holds them */
 	double cores;          /* cores that the run may use, perhaps a fraction; NAN: unknown */
-	double main_cores;     /* used by the consumer's process itself; NAN: unknown */
-	double other_cores;    /* used by other programs; NAN: unknown */
+	double main_cores;     /* cores that the consumer's process itself used; NAN: unknown */
+	double other_cores;    /* cores that other programs used; NAN: unknown */
 	/* Share of a core that the training, and a worker, got while it could run; NAN: unknown. */
 	double main_share, worker_share;
 	struct share share; /* who else wants the cores, and how many */

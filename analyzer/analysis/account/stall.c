@@ -12,7 +12,7 @@
 #define TRIM_SHARE        0.005
 #define UNKNOWN_WORKERS   8 /* first deliveries to exclude where workers are unknown */
 #define RECORDS_PER_BATCH 2 /* one of the consumer, one of the worker */
-#define SYNC_FACTOR       5 /* medians: a longer step waits for the GPU */
+#define SYNC_FACTOR       5 /* a step of more than so many medians waits for the GPU */
 #define SYNC_FEWEST       0.003
 #define SYNC_MOST         0.20
 #define DRAIN_BUSY        5.0

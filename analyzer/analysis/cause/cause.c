@@ -17,7 +17,7 @@
 #define EXCESS_FLOOR_NS   2e6
 #define CPU_FULL          0.85
 #define FEWER_CORES       2   /* workers for each core, from which fewer may be faster */
-#define PAUSES_LEAD       5.0 /* times the largest cost of waiting */
+#define PAUSES_LEAD       5.0 /* ratio to the largest cost of waiting */
 #define LOGGING_LEAST     0.05 /* share of the time */
 #define ACCUMULATED_MOST  16  /* batches from one long step to the next */
 #define ACCUMULATED_SHARE 0.4 /* share of the time of all steps */

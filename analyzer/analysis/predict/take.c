@@ -11,7 +11,7 @@
 #define SAMPLE_PARTS     16
 #define SAMPLE_PART      ((size_t)2048)
 #define RECEIVE_LEAST_NS 5e5
-#define FETCH_LONG_NS    1e6 /* for one descriptor; without waiting it takes 0.1 ms */
+#define FETCH_LONG_NS    1e6 /* time for one descriptor; without waiting it takes 0.1 ms */
 #define FETCH_IDLE       0.25 /* share of fetching on a CPU: below it the worker is waited for */
 #define RUNS_AHEAD       0.01 /* share of the time in which the host waits and the GPU is busy */
 #define LITTLE_WORK      0.15 /* share of a core */

@@ -13,8 +13,8 @@
 #define GAIN_ERROR    0.04 /* share of the time: error of a predicted saving */
 #define EQUALLY_BAD   0.5  /* share of the worst rank's starving */
 #define SLOPE_ERROR   0.1  /* the loss is exact where the slope is 1 within this */
-#define LEAST_SLOPE   0.5  /* of a step's length by its wait: with less the waits are hidden */
-#define SURE_ERRORS   2    /* standard errors by which the slope is less */
+#define LEAST_SLOPE   0.5  /* slope of a step's length by its wait, below which waits are hidden */
+#define SURE_ERRORS   2    /* standard errors by which the slope must be below */
 #define NEARLY_BEHIND 0.8  /* share of a step: a loader that takes more of it sets the pace */
 #define ALWAYS_BEHIND 0.9  /* share of a step: a loader that takes more of it never catches up */
 

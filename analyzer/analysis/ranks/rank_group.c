@@ -7,10 +7,10 @@
 
 #define FEWEST_CELLS 8
 #define APART_STEPS  128  /* fewer steps may all lie between two meetings, or nearly */
-#define APART_SHARE  0.03 /* share of a step by which one takes longer, ... */
-#define APART_ERRORS 3    /* ... in standard errors, too */
-#define ALIKE_STEPS 2     /* steps: ranks that get further ahead of each other may be apart, ... */
-#define ALIKE_SHARE 0.005 /* ... if it is more than this share of their steps */
+#define APART_SHARE  0.03 /* groups are apart if steps differ by this share, ... */
+#define APART_ERRORS 3    /* ... and by so many standard errors */
+#define ALIKE_STEPS 2     /* groups are alike if no rank gets further ahead, in steps, ... */
+#define ALIKE_SHARE 0.005 /* ... or as a share of its steps */
 
 static void pace_add(struct pace *pace, double step_ns)
 {

@@ -245,7 +245,7 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	return r;
 }
 
-/* Both are asked, as rounds come twice a second, or every 2 ms where there is much to read. */
+/* Compares rounds and time, as rounds come twice a second, or every 2 ms under load. */
 static bool is_older(const struct join *join, const struct entry *entry, uint32_t rounds,
 		     uint64_t ns)
 {

@@ -99,7 +99,7 @@ void stream_free(struct stream *stream);
 /* Ends the step of the last batch, when the thread had waited so long in all for any loader. */
 void stream_end_step(struct stream *stream, uint64_t end_ns, uint64_t waited_ns);
 
-/* Ends it when the thread turned to another epoch, if it did: nobody will ask again. */
+/* Ends the last step when the thread turned to another epoch, if it did: nobody will ask again. */
 void stream_leave(struct stream *stream);
 
 /* Closes the stream: no more will be delivered. */

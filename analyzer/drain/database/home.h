@@ -39,7 +39,7 @@ void home_init(struct home *home, const char *target, const char *folder);
 /* Opens it for writing, wherever that is possible now. */
 int home_open(struct home *home, struct db **ret_db);
 
-/* Tells that it had an error and is closed: it may have to move. */
+/* Tells that the database had an error and is closed, so that it may have to move. */
 void home_failed(struct home *home, int error);
 
 /* Tells that rows were committed; starts a delivery from time to time. */

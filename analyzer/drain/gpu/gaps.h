@@ -35,7 +35,7 @@ struct gaps {
 	uint32_t count;
 	int64_t open_ns[GAPS_KIND_MAX]; /* begin of a gap that is not over; INT64_MAX: there is
 					 * none */
-	/* Since the last judgement whether to believe them: */
+	/* Counts since the last judgement whether gaps are to be believed: */
 	int64_t window_ns;
 	uint64_t record_count, useless_count;
 };
