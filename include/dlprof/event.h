@@ -314,13 +314,12 @@ struct dlprof_event {
 	uint64_t duration_ns;
 	/*
 	 * The loader's iterator: inode of the pipe that carries results from workers to the
-	 * consumer, the same number at both ends under fork, spawn and forkserver. Without workers:
-	 * DLPROF_STREAM_LOCAL
-	 *
-	 * DLPROF_STREAM_OF the consumer's life, plus a count. Marked by dlprof.h:
-	 * DLPROF_STREAM_MARKS
-	 *
-	 * DLPROF_STREAM_OF the consumer's life.
+	 * consumer, the same number at both ends under fork, spawn and forkserver. Without
+	 * workers: DLPROF_STREAM_LOCAL | DLPROF_STREAM_OF the consumer's life, plus a count. Marked
+	 * by dlprof.h: DLPROF_STREAM_MARKS | DLPROF_STREAM_OF the consumer's life. Of a pool
+	 * of multiprocessing's: DLPROF_STREAM_POOL | that inode, or a number for the queue of a
+	 * pool of threads. Its tasks are numbered once for all epochs, and who loads does not know
+	 * the epoch: the generation is DLPROF_GENERATION_ANY, and the EPOCH has its first task.
 	 */
 	uint64_t stream;
 	uint32_t generation;	/* of the stream: persistent workers restart task numbers */
@@ -344,6 +343,8 @@ struct dlprof_event {
 
 #define DLPROF_STREAM_LOCAL (UINT64_C(1) << 63)
 #define DLPROF_STREAM_MARKS (UINT64_C(1) << 62)
+#define DLPROF_STREAM_POOL  (UINT64_C(1) << 61) /* with none of the two above */
+#define DLPROF_GENERATION_ANY UINT32_MAX
 
 /*
  * A number of 62 bits for the life of a process: its pid, of 22 bits at most, and the begin in

@@ -106,6 +106,7 @@ void consumer_announce(struct consumer *consumer, const struct consumer_facts *f
 		.begin_ns = begin_ns,
 		.stream = consumer->stream,
 		.generation = consumer->generation,
+		.task = facts->first_task,
 		.epoch = {
 			.loader = consumer->loader,
 			.epoch = consumer->epoch,
@@ -144,10 +145,12 @@ void consumer_announce(struct consumer *consumer, const struct consumer_facts *f
 void consumer_begin(struct consumer *consumer, const struct consumer_facts *facts,
 		    uint64_t begin_ns)
 {
-	if (consumer->stream)
+	if (consumer->stream) {
 		consumer->generation++;
-	else
+	} else {
 		consumer->stream = facts->stream ? facts->stream : local_stream();
+		consumer->generation = facts->generation;
+	}
 	if (!(consumer->stream & DLPROF_STREAM_MARKS))
 		followed_pid = (uint32_t)sys_getpid();
 	consumer->workers = facts->workers < 0 ? CONSUMER_WORKERS_UNKNOWN : facts->workers;

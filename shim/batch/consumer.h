@@ -47,11 +47,14 @@ struct consumer {
 struct consumer_facts {
 	const char *kind;	/* "torch.DataLoader" */
 	uint64_t stream;	/* 0: there are no workers, and consumer.c makes a number */
+	uint32_t generation;	/* of that stream, to begin with */
+	uint32_t first_task;	/* of the epoch, in a pool's stream */
 	int32_t workers;
 	int32_t prefetch_factor;
 	int64_t batch_size;
 	uint32_t flags;		/* enum dlprof_epoch_flag */
 	const void *dataset;	/* its identity; NULL: not known */
+	bool is_loader;		/* that is the loader; it may have several iterators at a time */
 	const void *classes[CONSUMER_PART_MAX]; /* of its parts; NULL: not known */
 	int64_t length;		/* in samples; -1, 0: not known */
 	bool opaque;		/* what happens within a wait is not observed */

@@ -60,14 +60,43 @@ static int find_known(struct join *join, struct stream *stream)
 	return r;
 }
 
+/* Its tasks are numbered once for all epochs, and who loads them does not know of epochs. */
+static bool is_pool(uint64_t key)
+{
+	return (key & (DLPROF_STREAM_LOCAL | DLPROF_STREAM_MARKS | DLPROF_STREAM_POOL)) ==
+	       DLPROF_STREAM_POOL;
+}
+
+/* Whether a pool's record, whose epoch is not known or just announced, may be this stream's. */
+static bool may_be(const struct stream *stream, const struct dlprof_event *event)
+{
+	if (event->generation == DLPROF_GENERATION_ANY)
+		return !stream->closed;
+	return event->kind == DLPROF_EVENT_EPOCH && stream->generation == DLPROF_GENERATION_ANY;
+}
+
+/*
+ * A load of a pool is taken for one of the newest epoch, or of one that is yet to be announced,
+ * until its batch is handed out: claim().
+ */
 static int find_stream(struct join *join, const struct dlprof_event *event,
 		       struct stream **ret_stream)
 {
-	struct stream *stream;
+	const bool of_pool = is_pool(event->stream);
+	const bool is_any = of_pool && event->generation == DLPROF_GENERATION_ANY;
+	struct stream *stream, *found = NULL;
 
-	for (stream = join->streams; stream; stream = stream->next)
-		if (stream->key == event->stream && stream->generation == event->generation)
+	for (stream = join->streams; stream; stream = stream->next) {
+		if (stream->key != event->stream)
+			continue;
+		if (is_any ? entry_find(stream, event->task) != NULL
+			   : stream->generation == event->generation)
 			break;
+		if (of_pool && !found && may_be(stream, event))
+			found = stream;
+	}
+	if (!stream)
+		stream = found;
 	if (!stream) {
 		stream = stream_new(event->stream, event->generation);
 		if (!stream)
@@ -75,8 +104,36 @@ static int find_stream(struct join *join, const struct dlprof_event *event,
 		stream->next = join->streams;
 		join->streams = stream;
 	}
+	if (!is_any)
+		stream->generation = event->generation;
 	*ret_stream = stream;
 	return stream->known ? 0 : find_known(join, stream);
+}
+
+/* Loads of a pool from that task to that one, which nobody was handed, are this epoch's. */
+static int claim(const struct join *join, struct stream *stream, uint32_t first, uint32_t last)
+{
+	if (!is_pool(stream->key))
+		return 0;
+	for (struct stream *other = join->streams; other; other = other->next) {
+		if (other == stream || other->key != stream->key)
+			continue;
+		for (size_t i = 0; i < other->count;) {
+			const struct entry moved = other->entries[i];
+			struct entry *entry;
+
+			if (moved.delivered || moved.task < first || moved.task > last) {
+				i++;
+				continue;
+			}
+			entry = entry_make(stream, moved.task);
+			if (!entry)
+				return -ENOMEM;
+			*entry = moved;
+			entry_remove(other, &other->entries[i]);
+		}
+	}
+	return 0;
 }
 
 static void came_now(const struct join *join, struct entry *entry)
@@ -213,6 +270,9 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 	stream->place.workers = epoch->workers;
 	stream->place.setup_begin_ns = row.begin_ns;
 	stream->place.setup_ns = row.setup_ns;
+	r = claim(join, stream, event->task, UINT32_MAX);
+	if (r < 0)
+		return r;
 	supersede(join, stream, ring, event);
 	sampler_epoch(join->sampler, segment, ring, event, stream->loader_id);
 	return note_consumer(join, stream, segment);
@@ -250,6 +310,8 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 		stream->seen.nested = flag(event->flags, DLPROF_FLAG_NESTED);
 		stream->seen_more = true;
 	}
+	if (claim(join, stream, event->task, event->task) < 0)
+		return -ENOMEM;
 	entry = entry_make(stream, event->task);
 	if (!entry)
 		return -ENOMEM;
@@ -553,7 +615,11 @@ int join_finish(struct join *join)
 	join->finishing = true;
 	for (struct stream *stream = join->streams; stream; stream = stream->next) {
 		stream_close(join, stream);
-		r = stream->known || !stream->count ? 0 : adopt(join, stream);
+		/* What a pool loaded for an epoch that was never asked is no loader. */
+		r = stream->known || !stream->count ||
+				    stream->generation == DLPROF_GENERATION_ANY
+			    ? 0
+			    : adopt(join, stream);
 		if (r < 0)
 			return r;
 	}

@@ -8,6 +8,7 @@
 #include "python/interpreter/standin.h"
 #include "python/interpreter/stop.h"
 #include "python/loaders/tfdata.h"
+#include "python/sample/loading.h"
 #include "python/torch/iterator.h"
 #include "record/activate.h"
 
@@ -96,24 +97,40 @@ static struct followed *find(const struct follow_what *what, const void *key, Py
 
 static void begin_epoch(struct followed *one, uint64_t begin_ns)
 {
-	const struct consumer_facts facts = {
+	struct consumer_facts facts = {
 		.kind = one->what.kind,
 		.workers = -1,
 		.dataset = one->what.loader,
 		CONSUMER_OPAQUE,
 	};
 
+	if (one->what.loads) {
+		facts.workers = 0;
+		facts.flags = DLPROF_EPOCH_IN_ORDER;
+		facts.opaque = false;
+	}
+	if (one->what.crew && (!one->consumer.stream || one->consumer.over)) {
+		if (one->what.crew->gather((PyObject *)one->object, &facts))
+			facts.flags &= ~(uint32_t)DLPROF_EPOCH_OPAQUE;
+		facts.is_loader = !(facts.flags & DLPROF_EPOCH_OPAQUE);
+		py.PyErr_Clear();
+	}
 	if (!one->consumer.stream || one->consumer.over)
 		iterator_start(&one->consumer, &facts, begin_ns);
 }
 
 static PyObject *ask(struct followed *one, PyObject *callable, PyObject *args, PyObject *kwargs)
 {
+	struct thread *thread = one->what.loads ? thread_self : NULL;
 	PyObject *batch;
 
 	one->users++;
 	tfdata_hold();
-	batch = py.PyObject_Call(callable, args, kwargs);
+	/* A stream: of the wait that was begun. */
+	if (thread && thread->stream)
+		batch = loading_call(thread, 0, callable, args, kwargs);
+	else
+		batch = py.PyObject_Call(callable, args, kwargs);
 	tfdata_release();
 	return batch;
 }
@@ -122,6 +139,7 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 {
 	struct consumer *consumer = &one->consumer;
 	const bool ended = !batch && py.PyErr_ExceptionMatches(*py.stop_iteration);
+	uint32_t task;
 
 	one->used_ns = clock_now_ns();
 	/* An iterator may be asked again at its end; that is no epoch. */
@@ -130,10 +148,16 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 		return;
 	}
 	begin_epoch(one, wait->begin_ns);
-	if (batch)
-		consumer_wait_end(consumer, wait, (uint32_t)consumer->ordinal);
-	else
+	if (!batch) {
 		consumer_wait_stop(consumer, wait, !ended);
+		return;
+	}
+	task = one->what.crew ? one->what.crew->task((PyObject *)one->object, consumer)
+			      : (uint32_t)consumer->ordinal;
+	/* Else beyond what any loader counts to. */
+	consumer_wait_end(consumer, wait, task != FOLLOW_NO_TASK
+						  ? task
+						  : 1u << 31 | (uint32_t)consumer->ordinal);
 }
 
 static enum ahead_answer answer_of(const PyObject *batch)

@@ -9,13 +9,26 @@
 
 #include <stdbool.h>
 
+#include "batch/consumer.h"
 #include "python/interpreter/api.h"
+
+/* What is known of an iterator whose workers record what they load. */
+#define FOLLOW_NO_TASK UINT32_MAX /* the batch has no load that is known */
+
+struct follow_crew {
+	/* An epoch of it begins. False: it has no workers. */
+	bool (*gather)(PyObject *iterator, struct consumer_facts *facts);
+	/* Which task the batch was that it just handed out. */
+	uint32_t (*task)(PyObject *iterator, const struct consumer *consumer);
+};
 
 struct follow_what {
 	const char *kind;
 	const void *loader; /* which it is of; only to be compared */
 	bool gives_way;     /* to what it asks in turn, once that is followed too */
 	bool only_made;     /* only objects that follow_made() was called of are followed */
+	bool loads;         /* the batch, in the thread that asks */
+	const struct follow_crew *crew; /* NULL: none */
 	const void *ahead;  /* the object of which a thread asks ahead, see ahead.h; NULL: none */
 };
 

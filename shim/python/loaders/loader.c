@@ -10,6 +10,8 @@
 #include "batch/marks.h"
 #include "python/interpreter/patch.h"
 #include "python/loaders/follow.h"
+#include "python/loaders/gluon.h"
+#include "python/loaders/paddle.h"
 #include "python/loaders/tfdata.h"
 
 #define CLASS_MAX    64
@@ -32,6 +34,7 @@ enum {
 	PARTS = 1 << 10,
 	AHEAD = 1 << 11,
 	INNER = 1 << 12,
+	LOADS = 1 << 13,
 };
 
 /* Each row has wrappers of its own, which know their row: `next` is of what CLASS patches. */
@@ -65,6 +68,13 @@ static struct row {
 #undef LOADER
 };
 
+/* Those of which more than the calls is known. */
+static const struct follow_crew *const crews[LOADER_MAX] = {
+	[LOADER_gluon_workers] = &gluon_crew,
+	[LOADER_paddle] = &paddle_crew, /* which makes the next's, and others */
+	[LOADER_paddle_workers] = &paddle_crew,
+};
+
 /* The user named a loader: the table's give way to it. */
 static bool users;
 
@@ -96,6 +106,8 @@ static struct follow_what what_of(const struct row *row, PyObject *object)
 		.loader = loader_of(row, object),
 		.gives_way = users || row->how & INNER,
 		.ahead = row->how & AHEAD ? object : NULL,
+		.loads = row->how & LOADS,
+		.crew = crews[row - rows],
 	};
 }
 

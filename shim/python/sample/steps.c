@@ -236,23 +236,36 @@ static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
  * Objects with a state are left alone, since those who save that look at them closely. So are
  * objects that give no samples: Python has a better error to raise.
  */
-void steps_watch(PyObject *fetcher)
+static PyObject *stand_for(PyObject *object, bool stream)
 {
-	bool stream = api_has(fetcher, "dataset_iter");
-	const char *name = stream ? "dataset_iter" : "dataset";
-	OWNED PyObject *object = api_get_named(fetcher, name), *class = NULL, *standing = NULL;
-	OWNED PyObject *type = object ? py.PyObject_Type(object) : NULL;
+	OWNED PyObject *type = py.PyObject_Type(object), *class = NULL;
 
 	if (type && api_has(type, stream ? "__next__" : "__getitem__") &&
 	    !api_has(object, "state_dict") && (!stream || next_function()))
-		class = standin_class(name,
+		class = standin_class(stream ? "dataset_iter" : "dataset",
 				      stream ? stream_methods
 				      : api_get_flag(object, "__getitems__", false)
 					      ? items_methods
 					      : dataset_methods,
 				      object);
-	if (class)
-		standing = standin_make(class, object);
+	return class ? standin_make(class, object) : NULL;
+}
+
+PyObject *steps_dataset(PyObject *dataset)
+{
+	PyObject *standing = stand_for(dataset, false);
+
+	py.PyErr_Clear();
+	return standing;
+}
+
+void steps_watch(PyObject *fetcher)
+{
+	const bool stream = api_has(fetcher, "dataset_iter");
+	const char *name = stream ? "dataset_iter" : "dataset";
+	OWNED PyObject *object = api_get_named(fetcher, name);
+	OWNED PyObject *standing = object ? stand_for(object, stream) : NULL;
+
 	if (standing && (!stream || add_stream_facts(standing, fetcher)))
 		py.PyObject_SetAttrString(fetcher, name, standing);
 	py.PyErr_Clear();

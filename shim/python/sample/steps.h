@@ -15,6 +15,9 @@
 /* Puts a stand-in before a fetcher's dataset (or its iterator); once per fetcher. */
 void steps_watch(PyObject *fetcher);
 
+/* What stands for a dataset that is asked by index; a new reference, or NULL: nothing can. */
+PyObject *steps_dataset(PyObject *dataset);
+
 /*
  * Compose is patched only while something loads: otherwise torch.compile and torch.export must find
  * the original function. Those that a dataset calls do not find it.

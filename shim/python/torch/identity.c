@@ -34,6 +34,7 @@ struct identity {
 	const void *dataset; /* if there is no origin */
 	const void *classes[CONSUMER_PART_MAX];
 	struct settings settings;
+	uint64_t is_loader; /* `dataset` is the loader itself */
 };
 
 /* The loaders of this process; a loader's number is its place here, from 1. */
@@ -133,6 +134,7 @@ static struct identity describe(const struct consumer_facts *facts, const struct
 	identity.settings.workers = facts->workers;
 	identity.settings.prefetch_factor = facts->prefetch_factor;
 	identity.settings.flags = facts->flags;
+	identity.is_loader = facts->is_loader;
 	return identity;
 }
 
@@ -140,6 +142,8 @@ static struct identity describe(const struct consumer_facts *facts, const struct
 static bool goes_on(const struct known *known, const struct mark *mark, int64_t length)
 {
 	if (known->sought) /* it shares its mark with its copy */
+		return true;
+	if (known->identity.is_loader)
 		return true;
 	if (known->running)
 		return false;

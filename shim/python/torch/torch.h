@@ -12,8 +12,11 @@
 #include "base/sys.h"
 #include "python/interpreter/api.h"
 
-/* torchdata's StatefulDataLoader is a DataLoader with its own iterators and workers. */
-enum torch_package { TORCH, TORCHDATA, TORCH_PACKAGE_MAX };
+/*
+ * torchdata's StatefulDataLoader is a DataLoader with its own iterators and workers. Of
+ * PaddlePaddle only the workers are like PyTorch's.
+ */
+enum torch_package { TORCH, TORCHDATA, PADDLE, TORCH_PACKAGE_MAX };
 
 void torch_patch_dataloader(PyObject *module, size_t package);
 void torch_patch_fetch(PyObject *module, size_t package);

@@ -1,36 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* torch_worker.c - the loading side of PyTorch's loaders, in a worker or in the main process. */
+/*
+ * torch_worker.c - the loading side of PyTorch's loaders, in a worker or in the main process.
+ * PaddlePaddle's workers are the same under other names of arguments.
+ */
 #include "dlprof/units.h"
 #include "python/torch/torch.h"
 
 #include "base/clock.h"
 #include "batch/consumer.h"
 #include "batch/pinning.h"
-#include "batch/scope.h"
-#include "python/interpreter/later.h"
 #include "python/interpreter/patch.h"
+#include "python/sample/loading.h"
 #include "python/sample/steps.h"
 #include "python/torch/made.h"
 #include "python/torch/torch_set.h"
 #include "record/activate.h"
-#include "record/span.h"
 
 #define FETCH   "torch.utils.data._utils.fetch"
+#define PADDLES "paddle.io.dataloader.fetcher"
 #define PINNING "torch.utils.data._utils.pin_memory"
-
-/* A fetcher's collate_fn, called as collate_fn(samples). */
-static PyObject *on_collate(PyObject *original, PyObject *args, PyObject *kwargs)
-{
-	struct span span = {.fd = -1, .name = "collate_fn"};
-	bool recorded = activate_on() && span_begin(&span, DLPROF_CLASS_COLLATE);
-	PyObject *batch = py.PyObject_Call(original, args, kwargs);
-
-	if (recorded)
-		span_end(&span, 0, !batch);
-	return batch;
-}
-
-static PyMethodDef collate_method = {"collate_fn", on_collate, PY_VARARGS_KEYWORDS, NULL};
 
 static void prepare(PyObject *fetcher)
 {
@@ -43,62 +31,36 @@ static void prepare(PyObject *fetcher)
 	function = api_get_again(fetcher, &collate);
 	/* The mark is set first: a fetcher that refuses attributes stays as it is. */
 	if (py.PyObject_SetAttr(fetcher, name, name) == 0) {
-		if (function)
-			patch_attribute(fetcher, &collate_method);
+		if (function && function != py.none)
+			patch_attribute(fetcher, &loading_collate);
 		steps_watch(fetcher);
 	}
 	py.PyErr_Clear();
-}
-
-static uint32_t count_samples(PyObject *indices)
-{
-	ssize_t size;
-
-	/* A number (batch_size=None), which it would be expensive to ask for its size. */
-	if (!indices || api_is_int(indices))
-		return 1;
-	size = py.PyObject_Size(indices);
-	py.PyErr_Clear();
-	return size < 0 ? 1 : (uint32_t)size;
 }
 
 /* _MapDatasetFetcher.fetch, _IterableDatasetFetcher.fetch: one load. */
 static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_get() : NULL;
-	struct scope_load load;
+	const uint32_t life = thread_life;
 	PyObject *fetcher, *batch;
 	uint32_t samples;
-	bool is_worker, failed;
 
 	/* Without a stream, somebody uses the fetcher without a loader. */
 	if (!thread || !thread->stream)
 		return py.PyObject_Call(original, args, kwargs);
 	fetcher = py.PyTuple_GetItem(args, 0);
-	samples = count_samples(py.PyTuple_GetItem(args, 1));
+	samples = loading_count(py.PyTuple_GetItem(args, 1));
 	py.PyErr_Clear();
 	if (fetcher)
 		prepare(fetcher);
-	is_worker = thread->worker >= 0;
-	later_load_begin(is_worker);
-	steps_load_begin();
-	scope_load_begin(thread, &load);
-	batch = py.PyObject_Call(original, args, kwargs);
-	failed = !batch;
-	/* At an iterable's end nothing was loaded, so that is no load. */
-	if (batch || !py.PyErr_ExceptionMatches(*py.stop_iteration))
-		scope_load_end(thread, &load, samples, failed);
-	else
-		scope_load_cancel(thread, &load);
-	if (batch && thread_is_in_life(load.life))
+	batch = loading_call(thread, samples, original, args, kwargs);
+	if (batch && thread_is_in_life(life))
 		made_look(thread, batch);
-	/* A worker does nothing but load, so its loads need no end. */
-	if (!is_worker)
-		steps_load_end();
 	return batch;
 }
 
-/* index_queue.get in a worker: (task, indices), a request to start over, or None. */
+/* The queue's get() in a worker: (task, indices), a request to start over, or None. */
 static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *message = py.PyObject_Call(original, args, kwargs);
@@ -123,25 +85,27 @@ static PyMethodDef index_method = {"get", on_index, PY_VARARGS_KEYWORDS, NULL};
 
 /* The worker loop is pickled by name under spawn, so its wrapper cannot carry the original. */
 static struct worker_loop {
-	const char *module;
+	const char *module, *index_name, *data_name;
 	PyObject *original;
 	ssize_t index_queue;
 	ssize_t data_queue;
 	ssize_t worker_id;
 } worker_loops[TORCH_PACKAGE_MAX] = {
-	[TORCH] = {.module = "torch.utils.data._utils.worker"},
-	[TORCHDATA] = {.module = "torchdata.stateful_dataloader.worker"},
+	[TORCH] = {"torch.utils.data._utils.worker", "index_queue", "data_queue"},
+	[TORCHDATA] = {"torchdata.stateful_dataloader.worker", "index_queue", "data_queue"},
+	[PADDLE] = {"paddle.io.dataloader.worker", "indices_queue", "out_queue"},
 };
 
 static void enter_worker(const struct worker_loop *loop, PyObject *args, PyObject *kwargs)
 {
-	PyObject *indices = api_argument(args, kwargs, loop->index_queue, "index_queue");
-	PyObject *results = api_argument(args, kwargs, loop->data_queue, "data_queue");
+	PyObject *indices = api_argument(args, kwargs, loop->index_queue, loop->index_name);
+	PyObject *results = api_argument(args, kwargs, loop->data_queue, loop->data_name);
 	PyObject *id = api_argument(args, kwargs, loop->worker_id, "worker_id");
+	const bool is_torch = loop != &worker_loops[PADDLE];
 	struct thread *thread;
 	struct dlprof_event event = {.kind = DLPROF_EVENT_WORKER};
 
-	if (!indices || !results || torch_blind || !consumer_record())
+	if (!indices || !results || (is_torch && torch_blind) || !consumer_record())
 		return;
 	thread = thread_get();
 	if (!thread)
@@ -150,7 +114,8 @@ static void enter_worker(const struct worker_loop *loop, PyObject *args, PyObjec
 	thread->stream = torch_pipe_inode(results, "_writer");
 	thread->generation = 0;
 	patch_attribute(indices, &index_method);
-	torch_set_worker();
+	if (is_torch)
+		torch_set_worker();
 	event.worker = thread->worker;
 	event.begin_ns = clock_now_ns();
 	event.stream = thread->stream;
@@ -173,6 +138,11 @@ static PyObject *on_torchdata_worker(PyObject *self, PyObject *args, PyObject *k
 	return run_worker(TORCHDATA, args, kwargs);
 }
 
+static PyObject *on_paddle_worker(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	return run_worker(PADDLE, args, kwargs);
+}
+
 /* Finds the loop's arguments by name, since their places differ between versions. */
 static void find_arguments(struct worker_loop *loop)
 {
@@ -186,9 +156,9 @@ static void find_arguments(struct worker_loop *loop)
 
 		if (!name)
 			break;
-		if (py.PyUnicode_CompareWithASCIIString(name, "index_queue") == 0)
+		if (py.PyUnicode_CompareWithASCIIString(name, loop->index_name) == 0)
 			loop->index_queue = i;
-		else if (py.PyUnicode_CompareWithASCIIString(name, "data_queue") == 0)
+		else if (py.PyUnicode_CompareWithASCIIString(name, loop->data_name) == 0)
 			loop->data_queue = i;
 		else if (py.PyUnicode_CompareWithASCIIString(name, "worker_id") == 0)
 			loop->worker_id = i;
@@ -201,6 +171,7 @@ void torch_patch_worker(PyObject *module, size_t package)
 	static PyMethodDef methods[TORCH_PACKAGE_MAX] = {
 		[TORCH] = {"_worker_loop", on_torch_worker, PY_VARARGS_KEYWORDS, NULL},
 		[TORCHDATA] = {"_worker_loop", on_torchdata_worker, PY_VARARGS_KEYWORDS, NULL},
+		[PADDLE] = {"_worker_loop", on_paddle_worker, PY_VARARGS_KEYWORDS, NULL},
 	};
 	struct worker_loop *loop = &worker_loops[package];
 	bool set = patch_function(module, loop->module, &methods[package], &loop->original);
@@ -213,12 +184,14 @@ void torch_patch_worker(PyObject *module, size_t package)
 
 void torch_patch_fetch(PyObject *module, size_t package)
 {
-	static struct patch_point points[] = {
-		PATCH_POINT(FETCH, "_MapDatasetFetcher", "fetch", on_fetch),
-		PATCH_POINT(FETCH, "_IterableDatasetFetcher", "fetch", on_fetch),
+	static struct patch_point points[][2] = {
+		{PATCH_POINT(FETCH, "_MapDatasetFetcher", "fetch", on_fetch),
+		 PATCH_POINT(FETCH, "_IterableDatasetFetcher", "fetch", on_fetch)},
+		{PATCH_POINT(PADDLES, "_MapDatasetFetcher", "fetch", on_fetch),
+		 PATCH_POINT(PADDLES, "_IterableDatasetFetcher", "fetch", on_fetch)},
 	};
 
-	patch_points(module, points, ARRAY_COUNT(points));
+	patch_points(module, points[package == PADDLE], ARRAY_COUNT(points[0]));
 }
 
 static PyObject *pinning_loop;

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/loaders/gluon.h"
+
+#include "base/clock.h"
+#include "base/sys.h"
+#include "dlprof/units.h"
+#include "python/interpreter/patch.h"
+#include "python/interpreter/standin.h"
+#include "python/sample/loading.h"
+#include "python/sample/steps.h"
+#include "python/torch/iterator.h"
+#include "python/torch/torch.h"
+#include "record/activate.h"
+
+#define LOADERS "mxnet.gluon.data.dataloader"
+#define POOLS   "multiprocessing.pool"
+
+/* How many workers the loader has that is being made: a worker is not told its place. */
+static _Atomic uint32_t worker_count;
+
+/* Of the queue that a pool sends its results by; threads have one that is no pipe. */
+static uint64_t stream_of(PyObject *queue, const char *end)
+{
+	const uint64_t inode = torch_pipe_inode(queue, end);
+	const uint64_t own = (uintptr_t)queue ^ (uint64_t)sys_getpid() << 38;
+
+	return DLPROF_STREAM_POOL | (inode ? inode : own & (DLPROF_STREAM_POOL - 1));
+}
+
+/* Of the batch that is handed out next, where it has been asked for; else FOLLOW_NO_TASK. */
+static uint32_t next_job(PyObject *iterator)
+{
+	static struct api_name at_name = {"_rcvd_idx", NULL}, buffer_name = {"_data_buffer", NULL};
+	OWNED PyObject *at = api_get_again(iterator, &at_name);
+	OWNED PyObject *buffer = api_get_again(iterator, &buffer_name), *promise = NULL;
+	int64_t job = -1;
+
+	if (at && buffer)
+		promise = py.PyObject_GetItem(buffer, at);
+	if (promise)
+		job = api_get_number(promise, "_job", -1);
+	py.PyErr_Clear();
+	return job >= 0 && job < FOLLOW_NO_TASK ? (uint32_t)job : FOLLOW_NO_TASK;
+}
+
+static bool gather(PyObject *iterator, struct consumer_facts *facts)
+{
+	static const char *const thread_pools[] = {"ThreadPool", NULL};
+	static uint32_t epochs;
+	OWNED PyObject *loader = api_get_named(iterator, "_data_loader");
+	OWNED PyObject *pool = api_get_named(iterator, "_worker_pool");
+	OWNED PyObject *queue = pool ? api_get_named(pool, "_outqueue") : NULL;
+	OWNED PyObject *size = api_get_path(iterator, "_batch_sampler._batch_size");
+	int64_t prefetch;
+
+	facts->kind = api_is_of_type(pool, thread_pools) ? "mxnet.gluon (threads)" : "mxnet.gluon";
+	facts->flags |= DLPROF_EPOCH_IN_ORDER | DLPROF_EPOCH_PERSISTENT;
+	facts->workers = pool ? (int32_t)api_get_number(pool, "_processes", -1) : -1;
+	facts->batch_size = size ? api_number(size, -1) : -1;
+	facts->sees_samples = true;
+	if (queue)
+		facts->stream = stream_of(queue, "_reader");
+	facts->generation = epochs++;
+	facts->first_task = next_job(iterator);
+	prefetch = loader ? api_get_number(loader, "_prefetch", -1) : -1;
+	if (facts->workers > 0 && prefetch > 0 && prefetch % facts->workers == 0)
+		facts->prefetch_factor = (int32_t)(prefetch / facts->workers);
+	return true;
+}
+
+/* Of the batch that this thread waits for, and one more; 0: unknown. */
+static __thread uint32_t pushed_job __attribute__((tls_model("initial-exec")));
+
+static uint32_t task_of(PyObject *iterator, const struct consumer *consumer)
+{
+	const uint32_t job = pushed_job - 1;
+
+	pushed_job = 0;
+	return job;
+}
+
+const struct follow_crew gluon_crew = {gather, task_of};
+
+/* DataLoader.__init__: starts the pool, whose processes inherit that we record. */
+static PyObject *on_loader(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *workers = api_argument(args, kwargs, 8, "num_workers");
+	const int64_t count = workers ? api_number(workers, 0) : 0;
+
+	if (count > 0 && !follow_inside() && !api_in_daemon()) {
+		worker_count = (uint32_t)count;
+		consumer_record();
+	}
+	return py.PyObject_Call(original, args, kwargs);
+}
+
+/* _MultiWorkerIter.__init__: asks for the first batches. */
+static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	return follow_inside() || !consumer_record() ? py.PyObject_Call(original, args, kwargs)
+						     : iterator_make(original, args, kwargs, 0);
+}
+
+/* _push_next: chooses samples and asks for their batch, which __next__ does before all else. */
+static PyObject *on_push(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	struct thread *thread = activate_on() ? thread_waiting() : NULL;
+	PyObject *iterator = api_argument(args, NULL, 0, NULL), *result;
+	const uint32_t life = thread_life;
+	uint64_t begin_ns;
+
+	if (!thread || !iterator)
+		return py.PyObject_Call(original, args, kwargs);
+	begin_ns = clock_now_ns();
+	result = py.PyObject_Call(original, args, kwargs);
+	if (!result || !thread_is_in_life(life) || thread_waiting() != thread)
+		return result;
+	thread->parts.sample_ns += clock_now_ns() - begin_ns;
+	pushed_job = next_job(iterator) + 1;
+	return result;
+}
+
+/*
+ * What Gluon's own functions of a worker are called with: numbers of samples, batchify_fn,
+ * dataset.
+ */
+static PyObject *watched(PyObject *args)
+{
+	OWNED PyObject *batchify = NULL, *dataset = NULL;
+	PyObject *original = py.PyTuple_GetItem(args, 1), *set = py.PyTuple_GetItem(args, 2);
+
+	if (!original || !set)
+		return NULL;
+	batchify = py.PyCFunction_NewEx(&loading_collate, original, NULL);
+	dataset = set == py.none ? NULL : steps_dataset(set);
+	return batchify ? py.PyTuple_Pack(3, py.PyTuple_GetItem(args, 0), batchify,
+					  dataset ? dataset : set)
+			: NULL;
+}
+
+/* In a worker process the dataset is the module's own. */
+static void watch_dataset(PyObject *module)
+{
+	static uint32_t watched_life;
+	OWNED PyObject *dataset = api_get_named(module, "_worker_dataset"), *standing = NULL;
+
+	if (watched_life == thread_life || !dataset || dataset == py.none)
+		return;
+	watched_life = thread_life;
+	standing = steps_dataset(dataset);
+	if (standing)
+		py.PyObject_SetAttrString(module, "_worker_dataset", standing);
+}
+
+/* func(*args) of a job, `original` being func. */
+static PyObject *on_job(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	static const char *const own[] = {"_worker_fn", "_thread_worker_fn"};
+	struct thread *thread = activate_on() ? thread_self : NULL;
+	PyObject *indices = py.PyTuple_Size(args) > 0 ? py.PyTuple_GetItem(args, 0) : NULL;
+	PyObject *module = api_module(LOADERS);
+	OWNED PyObject *ours = NULL;
+
+	if (!thread || thread->life != thread_life || !thread->stream)
+		return py.PyObject_Call(original, args, kwargs);
+	for (size_t i = 0; module && i < ARRAY_COUNT(own) && !ours; i++) {
+		OWNED PyObject *function = api_get_named(module, own[i]);
+
+		if (function == original && py.PyTuple_Size(args) == 3)
+			ours = watched(args);
+	}
+	if (ours)
+		watch_dataset(module);
+	py.PyErr_Clear();
+	return loading_call(thread, indices ? loading_count(indices) : 0, original,
+			    ours ? ours : args, kwargs);
+}
+
+static PyMethodDef job_method = {"worker_fn", on_job, PY_VARARGS_KEYWORDS, NULL};
+
+/* A task (job, i, func, args, kwds) with a func that is recorded; NULL: it is no such task. */
+static PyObject *record_job(PyObject *task)
+{
+	const int64_t job = torch_first_number(task);
+	struct thread *thread = activate_on() ? thread_self : NULL;
+	OWNED PyObject *function = NULL;
+
+	if (job < 0 || job >= FOLLOW_NO_TASK || py.PyTuple_Size(task) != 5 || !thread)
+		return NULL;
+	thread->task = (uint32_t)job;
+	function = py.PyCFunction_NewEx(&job_method, py.PyTuple_GetItem(task, 2), NULL);
+	return function ? py.PyTuple_Pack(5, py.PyTuple_GetItem(task, 0),
+					  py.PyTuple_GetItem(task, 1), function,
+					  py.PyTuple_GetItem(task, 3), py.PyTuple_GetItem(task, 4))
+			: NULL;
+}
+
+/* The queue's get() in a worker. */
+static PyObject *on_get(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	OWNED PyObject *queue = standin_original(args);
+	OWNED PyObject *get = queue ? py.PyObject_GetAttrString(queue, "get") : NULL;
+	OWNED PyObject *task = get ? py.PyObject_CallObject(get, NULL) : NULL, *recorded = NULL;
+
+	if (!task || task == py.none)
+		return api_take(&task);
+	recorded = record_job(task);
+	py.PyErr_Clear();
+	return recorded ? api_take(&recorded) : api_take(&task);
+}
+
+/*
+ * Which of its parent's processes this one is, from 0: a pool's have numbers in a row. -1:
+ * unknown.
+ */
+static int64_t process_number(void)
+{
+	PyObject *module = api_module("multiprocessing.process");
+	OWNED PyObject *numbers =
+		module ? api_get_path(module, "_current_process._identity") : NULL;
+	const ssize_t count = numbers ? py.PyTuple_Size(numbers) : 0;
+	PyObject *last = count > 0 ? py.PyTuple_GetItem(numbers, count - 1) : NULL;
+	const int64_t number = last ? api_number(last, 0) - 1 : -1;
+
+	py.PyErr_Clear();
+	return number;
+}
+
+/*
+ * A worker begins, whose tasks come from `tasks`. Returns what stands for that; NULL:
+ * unrecorded.
+ */
+static PyObject *enter_worker(PyObject *tasks, PyObject *results)
+{
+	static PyMethodDef get_method = {"get", on_get, PY_VARARGS_KEYWORDS, NULL};
+	static PyMethodDef *const methods[] = {&get_method, NULL};
+	static _Atomic uint32_t thread_count;
+	static PyObject *class;
+	const bool is_process = torch_pipe_inode(results, "_writer") != 0;
+	struct thread *thread = consumer_record() ? thread_get() : NULL;
+	struct dlprof_event event = {.kind = DLPROF_EVENT_WORKER};
+	int64_t number;
+
+	if (!class)
+		class = standin_class("SimpleQueue", methods, NULL);
+	if (!thread || !class)
+		return NULL;
+	number = is_process ? process_number() : thread_count++;
+	thread->worker = (int32_t)(worker_count && number >= 0 ? number % worker_count : number);
+	thread->stream = stream_of(results, "_writer");
+	thread->generation = DLPROF_GENERATION_ANY;
+	event.worker = thread->worker;
+	event.begin_ns = clock_now_ns();
+	event.stream = thread->stream;
+	event.generation = thread->generation;
+	/* Threads of the training's process are no process of their own. */
+	if (is_process)
+		thread_push(thread, &event);
+	return standin_make(class, tasks);
+}
+
+static bool is_gluons(PyObject *initializer)
+{
+	OWNED PyObject *module = initializer ? api_get_named(initializer, "__module__") : NULL;
+
+	return module && api_is_string(module) &&
+	       py.PyUnicode_CompareWithASCIIString(module, LOADERS) == 0;
+}
+
+static PyObject *pool_worker;
+
+/*
+ * multiprocessing.pool.worker(inqueue, outqueue, initializer, ...): all a worker does, of any
+ * pool.
+ */
+static PyObject *on_worker(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	PyObject *tasks = api_argument(args, NULL, 0, NULL);
+	PyObject *results = api_argument(args, NULL, 1, NULL);
+	OWNED PyObject *standing = NULL, *changed = NULL;
+	const ssize_t count = py.PyTuple_Size(args);
+
+	if (tasks && results && is_gluons(api_argument(args, kwargs, 2, "initializer")))
+		standing = enter_worker(tasks, results);
+	changed = standing ? py.PyTuple_New(count) : NULL;
+	for (ssize_t i = 0; changed && i < count; i++) {
+		PyObject *argument = i ? py.PyTuple_GetItem(args, i) : standing;
+
+		py.Py_IncRef(argument);
+		py.PyTuple_SetItem(changed, i, argument);
+	}
+	py.PyErr_Clear();
+	return py.PyObject_Call(pool_worker, changed ? changed : args, kwargs);
+}
+
+/* Before 1.3 the workers were no pool: only their waits are seen. */
+void gluon_patch(PyObject *module, size_t row)
+{
+	static struct patch_point points[] = {
+		PATCH_POINT(LOADERS, "_MultiWorkerIter", "__init__", on_init),
+	};
+	static struct patch_point loader =
+		PATCH_POINT(LOADERS, "DataLoader", "__init__", on_loader);
+	static struct patch_point push =
+		PATCH_POINT(LOADERS, "_MultiWorkerIter", "_push_next", on_push);
+	static PyMethodDef worker = {"worker", on_worker, PY_VARARGS_KEYWORDS, NULL};
+	PyObject *pools = api_module(POOLS);
+
+	patch_points(module, points, ARRAY_COUNT(points));
+	patch_optional(module, &loader);
+	patch_optional(module, &push);
+	patch_note(POOLS, worker.ml_name,
+		   pool_worker || (pools && patch_function(pools, POOLS, &worker, &pool_worker)));
+}

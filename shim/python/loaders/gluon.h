@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gluon.h - MXNet Gluon's DataLoader with workers, which are a pool of multiprocessing's, of
+ * processes or of threads.
+ *
+ * The pool numbers its jobs. For each batch that an iterator has asked for, it keeps what the pool
+ * has promised, which knows the number. The pool lives as long as its loader.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/sys.h"
+#include "python/loaders/follow.h"
+
+extern HIDDEN const struct follow_crew gluon_crew;
+
+/* Called by audit.c with the finished module. */
+void gluon_patch(PyObject *module, size_t row);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/loaders/paddle.h"
+
+#include "base/sys.h"
+#include "python/interpreter/patch.h"
+#include "python/torch/torch.h"
+#include "record/activate.h"
+
+#define ITERATORS "paddle.io.dataloader.dataloader_iter"
+#define ORDER_MAX 1024
+
+/* Tasks that the thread has put in order, and the training was not handed yet. Under the GIL. */
+struct order {
+	uint32_t put, taken;
+	uint32_t tasks[ORDER_MAX];
+};
+
+static struct api_name order_name = {"_dlprof_order", NULL};
+
+static struct order *order_of(PyObject *iterator, bool make)
+{
+	return api_memory(iterator, &order_name, sizeof(struct order), make);
+}
+
+/* A stream's tasks are dealt out before it is known which workers are at their end. */
+static bool is_stream(PyObject *iterator)
+{
+	return api_get_number(iterator, "_dataset_kind", 0) == 1;
+}
+
+static bool gather(PyObject *iterator, struct consumer_facts *facts)
+{
+	OWNED PyObject *queue = api_get_named(iterator, "_data_queue");
+	OWNED PyObject *size = api_get_path(iterator, "_batch_sampler.batch_size");
+
+	if (!queue)
+		return false;
+	facts->kind = is_stream(iterator) ? "paddle.io (iterable)" : "paddle.io";
+	facts->stream = torch_pipe_inode(queue, "_reader");
+	facts->workers = (int32_t)api_get_number(iterator, "_num_workers", -1);
+	facts->prefetch_factor = (int32_t)api_get_number(iterator, "_prefetch_factor", -1);
+	facts->batch_size = size ? api_number(size, -1) : -1;
+	facts->flags |= DLPROF_EPOCH_IN_ORDER;
+	if (api_get_flag(iterator, "_persistent_workers", false))
+		facts->flags |= DLPROF_EPOCH_PERSISTENT;
+	return true;
+}
+
+static uint32_t task_of(PyObject *iterator, const struct consumer *consumer)
+{
+	struct order *order = is_stream(iterator) ? order_of(iterator, false) : NULL;
+
+	if (!order)
+		return (uint32_t)consumer->ordinal;
+	return order->taken != order->put ? order->tasks[order->taken++ % ORDER_MAX]
+					  : FOLLOW_NO_TASK;
+}
+
+const struct follow_crew paddle_crew = {gather, task_of};
+
+/* _get_data(), in that thread: the batch of the task `_rcvd_idx`. */
+static PyObject *on_data(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	static const char *const resumes[] = {"_ResumeIteration", NULL};
+	PyObject *iterator = api_argument(args, NULL, 0, NULL);
+	PyObject *batch = py.PyObject_Call(original, args, kwargs);
+	struct order *order;
+	int64_t task;
+
+	if (!batch || batch == py.none || !iterator || !activate_on() || !is_stream(iterator) ||
+	    api_is_of_type(batch, resumes))
+		return batch;
+	order = order_of(iterator, true);
+	task = api_get_number(iterator, "_rcvd_idx", -1);
+	if (!order || task < 0)
+		return batch;
+	/* Of an epoch that was left half-way, nothing more is handed out. */
+	if (order->put && (uint32_t)task <= order->tasks[(order->put - 1) % ORDER_MAX])
+		order->put = order->taken = 0;
+	order->tasks[order->put++ % ORDER_MAX] = (uint32_t)task;
+	return batch;
+}
+
+void paddle_patch(PyObject *module, size_t row)
+{
+	static struct patch_point data =
+		PATCH_POINT(ITERATORS, "_DataLoaderIterMultiProcess", "_get_data", on_data);
+
+	patch_optional(module, &data);
+}
