@@ -63,6 +63,7 @@ struct batch_series {
 	int32_t loading;         /* workers that got data: series_find_loading(); -1: unknown */
 	int32_t prefetch_factor; /* -1: unknown, also in the fields below */
 	int32_t in_order;
+	int32_t is_foreign; /* it has workers as PyTorch's, and other settings */
 	int32_t persistent;
 	int32_t iterable;    /* the dataset is an iterable one, which begins anew in each epoch */
 	int32_t synchronous; /* the consumer waits for each of its steps to end */

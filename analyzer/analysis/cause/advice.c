@@ -39,7 +39,7 @@ static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 	[CAUSE_LOADER_CAPACITY] = {ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
 				   ADVICE_SPLIT_FIRST, ADVICE_MORE_LOADER_CAPACITY,
 				   ADVICE_READ_LESS, ADVICE_REDUCE_CPU_PER_BATCH,
-				   ADVICE_INSPECT_LOADS},
+				   ADVICE_MOVE_OUT_OF_PROCESS, ADVICE_INSPECT_LOADS},
 	[CAUSE_CPU_CONTENTION] = {ADVICE_SPLIT_FIRST, ADVICE_READ_LESS, ADVICE_REDUCE_CPU_PER_BATCH,
 				  ADVICE_USE_FEWER_WORKERS, ADVICE_MORE_LOADER_CAPACITY,
 				  ADVICE_INSPECT_LOADS},
@@ -145,6 +145,14 @@ static bool is_sure(const struct whatif *whatif, int row)
 					 !(whatif->low_per_s[row] < UNSEEN * as_it_was));
 }
 
+/* Loads in threads of one process that compute: how far they can side by side, only a try shows. */
+static bool is_held(const struct view *v)
+{
+	const struct grounds *r = &v->diagnosis->grounds;
+
+	return v->input->is_threads && r->cpu_share + r->no_core_share >= GROUNDS_CPU_LITTLE;
+}
+
 /* Whether the run shows what the advice is about. */
 static bool applies(const struct view *v, enum advice_id id)
 {
@@ -157,12 +165,16 @@ static bool applies(const struct view *v, enum advice_id id)
 		return false;
 	case ADVICE_MORE_LOADER_CAPACITY:
 		return s->workers > 0 && v->diagnosis->cause != CAUSE_IDLE_WORKERS &&
-		       v->diagnosis->cause != CAUSE_SHARED_LIMIT && !r->is_managed;
+		       v->diagnosis->cause != CAUSE_SHARED_LIMIT && !r->is_managed && !is_held(v);
 	case ADVICE_PERSISTENT_WORKERS:
-		return s->persistent != 1 && s->workers != 0 && !v->input->is_foreign;
+		return s->persistent != 1 && s->workers != 0 &&
+		       !(v->input->lacks & OPTION_PERSISTENT);
 	case ADVICE_PREFETCH_OR_IN_ORDER_FALSE:
+		return s->workers > 0 && !(v->input->lacks & OPTION_PREFETCH);
 	case ADVICE_FILE_SYSTEM_SHARING:
-		return s->workers > 0 && !v->input->is_foreign;
+		return s->workers > 0 && !(v->input->lacks & OPTION_SHARING);
+	case ADVICE_MOVE_OUT_OF_PROCESS:
+		return v->diagnosis->cause == CAUSE_INTERPRETER_HELD || is_held(v);
 	case ADVICE_STORAGE:
 		return r->storage_share >= READING_LEAST;
 	case ADVICE_SMOOTH_SHARD_OPENING:

@@ -139,6 +139,14 @@ struct diagnosis {
 
 struct lines; /* lines.h */
 
+/* Settings that not every loader has. */
+enum loader_option {
+	OPTION_PREFETCH = 1 << 0,   /* how far to load ahead */
+	OPTION_PERSISTENT = 1 << 1, /* workers that stay from epoch to epoch */
+	OPTION_SHARING = 1 << 2,    /* tensors by files */
+	OPTION_ALL = OPTION_PREFETCH | OPTION_PERSISTENT | OPTION_SHARING,
+};
+
 /* One of the slowest samples: its longest time, and how often it was among the slowest. */
 struct slow_sample {
 	double ns, count;
@@ -156,6 +164,7 @@ struct cause_input {
 	const struct step_parts *step; /* what the steps' time went to */
 	const struct slow_sample *samples;
 	size_t sample_count;
-	bool is_foreign; /* the loader is known not to be PyTorch's */
+	unsigned lacks;  /* bits of enum loader_option: what its user cannot set */
+	bool is_threads; /* its workers are threads of the training's process */
 	bool has_gpu;    /* a GPU is used, for which a line of the training may only wait */
 };

@@ -85,7 +85,8 @@ static void add_values(const struct whatif *whatif, double count, struct grid *r
 	for (size_t i = 0; i < ARRAY_COUNT(loads); i++)
 		add(ret->load, &ret->load_count, levels[level].load, loads[i], INFINITY);
 	ret->load_was = place_of(ret->load, ret->load_count, 1);
-	ret->order_count = levels[level].order;
+	ret->order_count =
+		whatif->setups[WHATIF_BASELINE].is_foreign ? 1 : levels[level].order;
 	ret->in_order[0] = whatif->setups[WHATIF_BASELINE].in_order;
 	ret->in_order[1] = !ret->in_order[0];
 }

@@ -34,6 +34,7 @@ struct replay_setup {
 	int32_t workers; /* 0: loaded by the consumer itself */
 	int32_t prefetch_factor;
 	bool in_order;
+	bool is_foreign; /* not PyTorch's: another order, or persistence, is not foretold */
 	bool restarts; /* each epoch starts its workers */
 	enum replay_slow slow;
 	double load_factor; /* 0: an ideal loader */

@@ -390,12 +390,12 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 		other.fetch_factor = 0;
 		predict(trace, other, WHATIF_SHARING, ret);
 	}
-	if (now.in_order) {
+	if (now.in_order && !now.is_foreign) {
 		other = now;
 		other.in_order = false;
 		predict(trace, other, WHATIF_IN_ORDER_FALSE, ret);
 	}
-	if (now.restarts && trace->epoch_count > 1) {
+	if (now.restarts && trace->epoch_count > 1 && !now.is_foreign) {
 		other = now;
 		other.restarts = false;
 		predict(trace, other, WHATIF_PERSISTENT, ret);
@@ -416,6 +416,7 @@ static struct replay_setup setup_of(const struct batch_series *series, const str
 		/* Limited, so that four times as much does not overflow; neither is replayed. */
 		.prefetch_factor = prefetch <= REPLAY_SLOTS ? prefetch : REPLAY_SLOTS + 1,
 		.in_order = series->in_order != 0,
+		.is_foreign = series->is_foreign == 1,
 		.restarts = series->persistent != 1,
 		.slow = trace->by_index ? REPLAY_SLOW_INDEX : REPLAY_SLOW_WORKER,
 		.load_factor = 1,

@@ -5,6 +5,8 @@
  */
 #include "render/html/sections.h"
 
+#include "render/run/dialect.h"
+
 /* Its values are places in the grid; see sliders.js. */
 static void put_slider(struct html *html, const char *id, const char *label, size_t count,
 		       size_t value)
@@ -23,7 +25,8 @@ static void put_controls(struct html *html)
 	html_put(html, "<div id=\"whatif\" hidden>\n<h3>Try it</h3>\n<div class=\"sliders\">\n");
 	put_slider(html, "workers", "workers", grid->worker_count, grid->worker_was);
 	put_slider(html, "load", "time of a load", grid->load_count, grid->load_was);
-	put_slider(html, "prefetch", "prefetch_factor", grid->prefetch_count, grid->prefetch_was);
+	put_slider(html, "prefetch", dialect_of(html->input->report->loader)->prefetch_each,
+		   grid->prefetch_count, grid->prefetch_was);
 	html_put(html,
 		 "<label for=\"s-order\">in order</label>"
 		 "<input type=\"checkbox\" id=\"s-order\"%s%s>"

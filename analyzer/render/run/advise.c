@@ -7,6 +7,7 @@
 
 #include "analysis/cause/advice.h"
 #include "render/form/units.h"
+#include "render/run/dialect.h"
 
 #define AS_WORKERS ", as many as workers"
 
@@ -114,14 +115,13 @@ void advise_patterns(const struct report *report, struct outline *o)
 			     UNITS_TIME(d->compute.large_ns));
 }
 
-static const char *whatif_words(const struct whatif *whatif, int id)
+static const char *whatif_words(const struct report *report, int id)
 {
 	static const char *const words[WHATIF_MAX] = {
 		[WHATIF_BASELINE] = "as it was",
 		[WHATIF_WORKERS_X2] = "twice the workers",
 		[WHATIF_MORE_WORKERS] = "more workers",
 		[WHATIF_LOAD_HALF] = "loads half as long",
-		[WHATIF_PREFETCH_X4] = "prefetch_factor x 4",
 		[WHATIF_IN_ORDER_FALSE] = "in_order=False",
 		[WHATIF_FIX_SLOW_WORKER] = "no slow worker",
 		[WHATIF_USE_WORKERS] = "with workers",
@@ -133,7 +133,9 @@ static const char *whatif_words(const struct whatif *whatif, int id)
 		[WHATIF_SYNTHETIC] = "an ideal loader",
 	};
 
-	return id < WHATIF_MAX ? words[id] : whatif_name(whatif, id);
+	if (id == WHATIF_PREFETCH_X4)
+		return dialect_of(report->loader)->prefetch_x4;
+	return id < WHATIF_MAX ? words[id] : whatif_name(&report->diagnosis.whatif, id);
 }
 
 /*
@@ -194,14 +196,15 @@ static void add_steps(const struct report *report, struct outline *o)
 }
 
 /* A setting to try, in a word or two. */
-static const char *try_words(const struct whatif *whatif, int id)
+static const char *try_words(const struct report *report, int id)
 {
 	static const char *const words[WHATIF_MAX] = {
 		[WHATIF_WORKERS_X2] = "more workers",
-		[WHATIF_PREFETCH_X4] = "prefetch_factor",
 	};
 
-	return id < WHATIF_MAX && words[id] ? words[id] : whatif_words(whatif, id);
+	if (id == WHATIF_PREFETCH_X4)
+		return dialect_of(report->loader)->prefetch;
+	return id < WHATIF_MAX && words[id] ? words[id] : whatif_words(report, id);
 }
 
 /* Lists settings that would not help, and what little they would bring, in a cell each. */
@@ -218,7 +221,7 @@ static void add_useless(const struct report *report, struct outline *o)
 			outline_row(o, PAGE_PLAIN);
 			outline_cell(o, "No");
 		}
-		outline_cell(o, "%s%s%s", try_words(whatif, id), is_known ? " " : "",
+		outline_cell(o, "%s%s%s", try_words(report, id), is_known ? " " : "",
 			     is_known ? UNITS_FACTOR(1 + whatif->gain[id]) : "");
 	}
 }
@@ -260,8 +263,9 @@ bool advise_is_of_number(int id)
 	return id == WHATIF_USE_WORKERS || id == WHATIF_MORE_WORKERS || id == WHATIF_FEWER_WORKERS;
 }
 
-static void add_prediction(const struct whatif *whatif, int id, struct outline *o)
+static void add_prediction(const struct report *report, int id, struct outline *o)
 {
+	const struct whatif *whatif = &report->diagnosis.whatif;
 	double most = 0;
 
 	for (int i = 0; i < WHATIF_MAX + (int)whatif->wish_count; i++)
@@ -273,7 +277,7 @@ static void add_prediction(const struct whatif *whatif, int id, struct outline *
 		outline_cell(o, "%" PRId32 " worker%s", whatif->setups[id].workers,
 			     whatif->setups[id].workers == 1 ? "" : "s");
 	else
-		outline_cell(o, "%s", whatif_words(whatif, id));
+		outline_cell(o, "%s", whatif_words(report, id));
 	outline_cell(o, "%.4g", whatif->batches_per_s[id]);
 	if (isnan(whatif->low_per_s[id]))
 		outline_cell(o, "-");
@@ -304,7 +308,7 @@ static void add_reasons(const struct report *report, struct outline *o)
 		for (size_t j = i; j < list->useless_count; j++)
 			if (list->useless[j].why == list->useless[i].why)
 				page_append(text, sizeof(text), "%s%s", j > i ? ", " : "",
-					    whatif_words(NULL, list->useless[j].id));
+					    whatif_words(report, list->useless[j].id));
 		outline_item(o, "No help", "%s: %s", text,
 			     advice_useless_words[list->useless[i].why]);
 	}
@@ -349,7 +353,7 @@ void advise_predictions(const struct report *report, struct outline *o)
 	if (!isnan(whatif->batches_per_s[WHATIF_BASELINE]))
 		for (int id = 0; id < WHATIF_MAX + (int)whatif->wish_count; id++)
 			if (!isnan(whatif->batches_per_s[id]))
-				add_prediction(whatif, id, o);
+				add_prediction(report, id, o);
 	outline_items(o, "predict");
 	if (whatif->gap != WHATIF_GAP_NONE && report->series.count)
 		outline_item(o, "Predicted", "nothing: %s", whatif_gap_words[whatif->gap]);

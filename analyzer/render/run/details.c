@@ -7,6 +7,7 @@
 
 #include "render/form/units.h"
 #include "render/run/code.h"
+#include "render/run/dialect.h"
 #include "render/run/shares.h"
 #include "render/run/stages.h"
 #include "render/run/step.h"
@@ -193,7 +194,8 @@ static void add_settings(const struct loader_info *loader, char *text, size_t si
 			    loader->workers == 1 ? "" : "s");
 	if (loader->workers != 0) {
 		if (loader->prefetch_factor != QUERY_UNKNOWN)
-			page_append(text, size, ", prefetch_factor %" PRId64,
+			page_append(text, size, ", %s %" PRId64,
+				    dialect_of(loader)->prefetch_each,
 				    loader->prefetch_factor);
 		if (loader->in_order != QUERY_UNKNOWN)
 			page_append(text, size, ", %s",

@@ -85,5 +85,3 @@ const char *evidence_taker(const struct report *report);
 #define REMEDY_WORDS 320 /* bytes of `buffer` */
 const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer);
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer);
-/* Whether the loader is known not to be PyTorch's. */
-bool remedy_is_foreign(const struct report *report);

@@ -10,6 +10,7 @@
 #include "analysis/cause/grounds.h"
 #include "render/form/units.h"
 #include "render/run/code.h"
+#include "render/run/dialect.h"
 #include "render/run/explain.h"
 #include "render/run/screen.h"
 #include "render/run/stages.h"
@@ -19,23 +20,9 @@ static int32_t prefetch_factor(const struct report *report)
 	return report->diagnosis.whatif.setups[WHATIF_PREFETCH_X4].prefetch_factor;
 }
 
-static bool is_torch(const struct report *report)
-{
-	const char *kind = report->loader ? report->loader->kind : "";
-
-	return !*kind || strncmp(kind, "torch", strlen("torch")) == 0;
-}
-
 static bool is_kind(const struct report *report, const char *kind)
 {
 	return report->loader && strcmp(report->loader->kind, kind) == 0;
-}
-
-/* An imported table does not tell its loader's kind. Marks with known workers are the demo's. */
-bool remedy_is_foreign(const struct report *report)
-{
-	return !is_torch(report) && !is_kind(report, "imported") &&
-	       !(is_kind(report, "marks") && report->loader->workers > 0);
 }
 
 /* The number of workers that the advice names. */
@@ -69,7 +56,9 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	*buffer = '\0';
 	if (stages_add_line(report, advice->id, buffer, REMEDY_WORDS))
 		return buffer;
-	if (advice->id == ADVICE_USE_WORKERS && !is_torch(report))
+	if (dialect_add_line(report, advice, buffer, REMEDY_WORDS))
+		return buffer;
+	if (advice->id == ADVICE_USE_WORKERS && !dialect_of(report->loader)->has_workers)
 		return "Load beside the training, in threads or processes.";
 	if (advice->id == ADVICE_MARK_LOADS && is_kind(report, "marks"))
 		return "Make the loader faster; mark its loads (dlprof.h) to see how.";
@@ -143,10 +132,13 @@ static void workers_words(const struct report *report, const struct advice *advi
 	const bool may_be_shared = advice->id != ADVICE_USE_FEWER_WORKERS && advice->whatif >= 0 &&
 				   report->diagnosis.whatif.outside_share >= WHATIF_OUTSIDE;
 
-	if (is_torch(report))
-		snprintf(buffer, REMEDY_WORDS, "num_workers=%" PRId32 "; %s.", workers,
-			 may_be_shared ? "nothing, if what loads wait for is shared"
-				       : "a Trainer's is dataloader_num_workers");
+	if (dialect_of(report->loader)->is_torch && !may_be_shared)
+		snprintf(buffer, REMEDY_WORDS,
+			 "num_workers=%" PRId32 "; a Trainer's is dataloader_num_workers.",
+			 workers);
+	else if (dialect_of(report->loader)->has_workers)
+		snprintf(buffer, REMEDY_WORDS, "num_workers=%" PRId32 "%s.", workers,
+			 may_be_shared ? "; nothing, if what loads wait for is shared" : "");
 	else
 		snprintf(buffer, REMEDY_WORDS, "In all, %" PRId32 " worker%s.", workers,
 			 workers == 1 ? "" : "s");
@@ -195,6 +187,8 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 	const double decoded_again = report->diagnosis.grounds.decoded_again;
 
 	*buffer = '\0';
+	if (dialect_add_how(report, advice, buffer, REMEDY_WORDS))
+		return buffer;
 	switch (advice->id) {
 	case ADVICE_MORE_LOADER_CAPACITY:
 	case ADVICE_USE_WORKERS:

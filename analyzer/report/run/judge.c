@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/statistics/clamp.h"
+#include "render/run/dialect.h"
 #include "render/run/parts.h"
 #include "report/run/stuck.h"
 #include "report/run/thread.h"
@@ -146,7 +147,8 @@ static int find_cause(struct db *db, bool advises, struct report *report)
 		.gpu = &report->gpu_use,
 		.step = &report->step,
 		.has_gpu = report->gpu.mode != NULL || report->gpu_use.is_known,
-		.is_foreign = remedy_is_foreign(report),
+		.lacks = dialect_of(report->loader)->lacks,
+		.is_threads = dialect_is_threads(report->loader),
 	};
 
 	return why_find(db, &input, advises, &report->diagnosis);

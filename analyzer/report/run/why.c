@@ -45,7 +45,8 @@ static int find(struct db *db, const struct why_input *input, const struct stage
 		.samples = samples,
 		.step = input->step,
 		.has_gpu = input->has_gpu,
-		.is_foreign = input->is_foreign,
+		.lacks = input->lacks,
+		.is_threads = input->is_threads,
 	};
 	int r = find_flight(db, input, &flight);
 

@@ -25,7 +25,8 @@ struct why_input {
 	const struct gpu_use *gpu;        /* for advice; NULL: not known */
 	const struct step_parts *step; /* NULL: not known */
 	bool has_gpu;
-	bool is_foreign; /* advice on PyTorch does not fit this loader */
+	unsigned lacks; /* as in struct cause_input, as the next */
+	bool is_threads;
 };
 
 /* `advises`: with predictions and advice, which take most of the time. 0 or -errno. */

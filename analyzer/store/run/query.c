@@ -63,7 +63,8 @@ static const char PACKED_SQL[] = ROWS_LOADERS
 	" 0, 0, 0," OWNER_SQL " FROM id LEFT JOIN t_loader USING (loader_id)";
 
 static const char LOADER_SQL[] =
-	"SELECT workers, prefetch_factor, in_order, persistent, kind LIKE '%(iterable)'"
+	"SELECT workers, prefetch_factor, in_order, persistent, kind LIKE '%(iterable)',"
+	" kind LIKE 'mxnet.gluon%' OR kind LIKE 'paddle.io%'"
 	" FROM t_loader WHERE loader_id = ?1";
 
 static const char *const SERIES_SQL[ROWS_FORMS] = ROWS_ORDERS(
@@ -215,6 +216,7 @@ static int query_loader(struct db *db, int64_t loader_id, struct batch_series *s
 	series->in_order = rows_small(stmt, 2);
 	series->persistent = rows_small(stmt, 3);
 	series->iterable = rows_small(stmt, 4);
+	series->is_foreign = rows_small(stmt, 5);
 	return 0;
 }
 

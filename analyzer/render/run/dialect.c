@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/run/dialect.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/cause/diagnosis.h"
+#include "dlprof/units.h"
+#include "render/form/page.h"
+#include "render/run/report.h"
+
+#define GLUON "mxnet.gluon"
+
+#define FACTOR "prefetch_factor", "prefetch_factor x 4", "prefetch_factor"
+#define GLUONS "prefetch", "prefetch x 4", "prefetch / num_workers"
+
+static const struct dialect dialects[] = {
+	{"torch", 0, true, true, FACTOR},
+	{GLUON, OPTION_PERSISTENT | OPTION_SHARING, false, true, GLUONS},
+	/* Its workers that persist take half a second to begin an epoch. */
+	{"paddle.io", OPTION_PERSISTENT | OPTION_SHARING, false, true, FACTOR},
+	/* A table does not say whose loader it is of. */
+	{"imported", 0, false, false, FACTOR},
+	{"", OPTION_ALL, false, false, FACTOR},
+};
+
+/* Marks that know their workers are the demo's. */
+static const struct dialect of_demo = {"marks", 0, false, false, FACTOR};
+
+static const char *kind_of(const struct loader_info *loader)
+{
+	return loader && loader->kind[0] ? loader->kind : "torch";
+}
+
+const struct dialect *dialect_of(const struct loader_info *loader)
+{
+	const char *kind = kind_of(loader);
+	size_t i = 0;
+
+	if (strcmp(kind, of_demo.kind) == 0 && loader->workers > 0)
+		return &of_demo;
+	while (strncmp(kind, dialects[i].kind, strlen(dialects[i].kind)) != 0)
+		i++;
+	return &dialects[i];
+}
+
+bool dialect_is_threads(const struct loader_info *loader)
+{
+	return strcmp(kind_of(loader), GLUON " (threads)") == 0;
+}
+
+static bool is_gluon(const struct report *report)
+{
+	return strcmp(dialect_of(report->loader)->kind, GLUON) == 0;
+}
+
+/* In all, as Gluon counts it. */
+static int64_t prefetch_of(const struct report *report)
+{
+	const struct replay_setup *setup =
+		&report->diagnosis.whatif.setups[WHATIF_PREFETCH_X4];
+
+	return (int64_t)setup->prefetch_factor * setup->workers;
+}
+
+bool dialect_add_line(const struct report *report, const struct advice *advice, char *text,
+		      size_t size)
+{
+	if (!is_gluon(report))
+		return false;
+	if (advice->whatif == WHATIF_PREFETCH_X4)
+		page_append(text, size, "Load further ahead: prefetch=%" PRId64 ".",
+			    prefetch_of(report));
+	else if (advice->id == ADVICE_PREFETCH_OR_IN_ORDER_FALSE)
+		page_append(text, size, "Load further ahead: prefetch.");
+	else if (advice->id == ADVICE_MOVE_OUT_OF_PROCESS && dialect_is_threads(report->loader))
+		page_append(text, size, "Load in processes: thread_pool=False.");
+	else
+		return false;
+	return true;
+}
+
+bool dialect_add_how(const struct report *report, const struct advice *advice, char *text,
+		     size_t size)
+{
+	static const char *const hows[ADVICE_MAX] = {
+		[ADVICE_MOVE_OUT_OF_PROCESS] =
+			"Its threads share one interpreter with each other and with the training; "
+			"processes do not, but send each batch through shared memory.",
+		[ADVICE_LIMIT_THREADS] =
+			"Before the DataLoader is made: cv2.setNumThreads(0); in the environment: "
+			"OMP_NUM_THREADS=1.",
+		[ADVICE_WIDEN_CORES] =
+			"Before the DataLoader is made: os.sched_setaffinity(0, "
+			"range(os.cpu_count())); look for taskset and a job's --cpus-per-task.",
+		[ADVICE_SHARE_MEMORY] =
+			"Arrays instead of lists of Python objects, np.memmap, a smaller "
+			"num_workers or prefetch.",
+		[ADVICE_FEWER_REQUESTS] =
+			"Fetch the samples of a batch together, or pack them into shards "
+			"(MXIndexedRecordIO).",
+		[ADVICE_VECTORISE_SAMPLER] =
+			"Draw the indices of an epoch with numpy (permutation, choice) in "
+			"__iter__, and yield slices of them.",
+		[ADVICE_SMOOTH_SHARD_OPENING] =
+			"Open it in a thread of the dataset, or load further ahead (prefetch=N).",
+	};
+
+	if (!is_gluon(report))
+		return false;
+	if (advice->whatif == WHATIF_PREFETCH_X4)
+		page_append(text, size,
+			    "DataLoader(..., prefetch=%" PRId64 ") asks for as many batches ahead; "
+			    "the default is twice num_workers.",
+			    prefetch_of(report));
+	else if (advice->id == ADVICE_INSPECT_WAITS && !dialect_is_threads(report->loader))
+		page_append(text, size,
+			    "Processes pickle a batch and send it through shared memory; threads "
+			    "(thread_pool=True) hand it over as it is.");
+	else if (hows[advice->id] &&
+		 (advice->id != ADVICE_MOVE_OUT_OF_PROCESS || dialect_is_threads(report->loader)))
+		page_append(text, size, "%s", hows[advice->id]);
+	else
+		return false;
+	return true;
+}
