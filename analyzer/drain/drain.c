@@ -344,7 +344,7 @@ static bool is_finished(const struct drain *drain)
 
 	if (drain->took || query_run(drain->db, &run) < 0)
 		return false;
-	finished = run.end_ns != QUERY_UNKNOWN;
+	finished = run.end_ns != UNKNOWN;
 	run_info_done(&run);
 	return finished;
 }

@@ -53,7 +53,7 @@ static bool is_finished_here(const char *database)
 		return false;
 	finished = query_run(db, &run) == 0;
 	if (finished) {
-		finished = run.end_ns != QUERY_UNKNOWN && run.host &&
+		finished = run.end_ns != UNKNOWN && run.host &&
 			   strcmp(run.host, machine.nodename) == 0;
 		run_info_done(&run);
 	}

@@ -177,7 +177,7 @@ size_t ranks_job_end(const struct rank_files *files, size_t begin)
 
 int64_t ranks_world_size(const struct rank_files *files)
 {
-	int64_t most = QUERY_UNKNOWN;
+	int64_t most = UNKNOWN;
 
 	for (size_t i = 0; i < files->count; i++)
 		if (files->files[i].world_size > most)

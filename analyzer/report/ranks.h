@@ -8,9 +8,9 @@ struct rank_file {
 	char *path;
 	struct db *db;               /* open; NULL: too many runs to keep open */
 	char *job;                   /* id of the job; NULL: not known */
-	int64_t attempt, world_size; /* QUERY_UNKNOWN: not known */
+	int64_t attempt, world_size; /* UNKNOWN: not known */
 	int64_t rank;
-	int64_t start_unix_ns, start_ns; /* the same moment on two clocks; QUERY_UNKNOWN: not
+	int64_t start_unix_ns, start_ns; /* the same moment on two clocks; UNKNOWN: not
 					  * known */
 	bool live;
 	int64_t missing_count; /* records that could not be folded in */
@@ -28,7 +28,7 @@ struct rank_files {
  */
 bool ranks_is_wanted(const char *wanted, const char *job, int64_t attempt);
 
-/* The largest world size that any run knows, or QUERY_UNKNOWN. */
+/* The largest world size that any run knows, or UNKNOWN. */
 int64_t ranks_world_size(const struct rank_files *files);
 
 /* Where the files for `begin`'s job and attempt end. */

@@ -2,6 +2,10 @@
 /* units.h - units and counts that every file would otherwise define again. */
 #pragma once
 
+#include <stdint.h>
+
 #define NS_PER_S 1e9 /* for whole numbers: (int64_t)NS_PER_S */
 
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+#define UNKNOWN INT64_MIN /* of a number that was not observed; in SQL NULL, in JSON null */

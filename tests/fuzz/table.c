@@ -43,11 +43,11 @@ static void check_row(const struct table_row *read, const struct batch_values *b
 	FUZZ_DEMAND(row->epoch >= 0 && row->epoch <= INT32_MAX);
 	FUZZ_DEMAND(row->batch >= 0 && row->batch <= INT32_MAX);
 	for (i = 0; i < sizeof(counts) / sizeof(*counts); i++)
-		FUZZ_DEMAND(counts[i] == SERIES_UNKNOWN ||
+		FUZZ_DEMAND(counts[i] == UNKNOWN ||
 			    (counts[i] >= 0 && counts[i] <= INT32_MAX));
 	for (i = 0; i < sizeof(times) / sizeof(*times); i++)
-		FUZZ_DEMAND(times[i] == SERIES_UNKNOWN || times[i] >= 0);
-	FUZZ_DEMAND(row->head_ready == SERIES_UNKNOWN || row->head_ready == 0 ||
+		FUZZ_DEMAND(times[i] == UNKNOWN || times[i] >= 0);
+	FUZZ_DEMAND(row->head_ready == UNKNOWN || row->head_ready == 0 ||
 		    row->head_ready == 1);
 	if (before->epoch >= 0)
 		FUZZ_DEMAND(row->epoch > before->epoch ||

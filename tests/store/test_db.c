@@ -234,7 +234,7 @@ Test(db, a_late_delivery_completes_a_load_and_nothing_else_changes)
 	values.epoch = values.task = 0;
 	values.load_ns = 11;
 	cr_assert_eq(writer_batch(writer, &values), 0);
-	values.load_ns = WRITE_UNKNOWN;
+	values.load_ns = UNKNOWN;
 	values.batch = 0;
 	values.wait_ns = 22;
 	cr_assert_eq(writer_batch(writer, &values), 0);
@@ -261,7 +261,7 @@ Test(db, a_database_of_version_1_can_be_written_on)
 	cr_assert_eq(open_read(), 0);
 	cr_assert_eq(db_open_write(path, &db), 0);
 	cr_assert_eq(writer_open(db, &writer), 0);
-	cr_expect_eq(writer_mark(writer, 1, 2, 3, WRITE_UNKNOWN, "epoch 0"), 0);
+	cr_expect_eq(writer_mark(writer, 1, 2, 3, UNKNOWN, "epoch 0"), 0);
 	writer_close(writer);
 	db_close(db);
 }
@@ -379,7 +379,7 @@ Test(db, a_database_of_version_7_can_be_read_and_written_on)
 			  " (7, 0, 'main', 'gone'); PRAGMA user_version = 7");
 	cr_assert_eq(db_open_read(path, &db), 0);
 	cr_assert_eq(query_run(db, &run), 0);
-	cr_expect(run.is_gone && run.exit_status == QUERY_UNKNOWN && !run.killed_count);
+	cr_expect(run.is_gone && run.exit_status == UNKNOWN && !run.killed_count);
 	run_info_done(&run);
 	db_close(db);
 	cr_assert_eq(db_open_write(path, &db), 0);

@@ -102,7 +102,7 @@ static void add_epoch(struct clock *clock, struct loads *loads, double load, int
 		row.compute_ns = (int64_t)(STEP * (1 + .05 * gate_model_normal()));
 		row.load_ns = (int64_t)(end - begin);
 		row.head_ready = end <= clock->now;
-		if (clock->series.first_ns == SERIES_UNKNOWN)
+		if (clock->series.first_ns == UNKNOWN)
 			clock->series.first_ns = (int64_t)got;
 		delivered[i % WINDOW] = got;
 		clock->now = got + (double)row.compute_ns;
@@ -127,7 +127,7 @@ static void make_iterator(struct clock *clock, const struct gate_family *family,
 	}
 	check(series_add_epoch(&clock->series,
 			       &(struct series_epoch){.begin_ns = (int64_t)clock->now,
-						      .stop_begin_ns = SERIES_UNKNOWN,
+						      .stop_begin_ns = UNKNOWN,
 						      .setup_ns = (float)fmax(setup, 0),
 						      .stop_ns = NAN,
 						      .epoch = epoch}));

@@ -37,9 +37,9 @@ static void add_epoch(int32_t epoch, int64_t begin_ms, float setup_ms, int64_t s
 {
 	const struct series_epoch e = {
 		.epoch = epoch,
-		.begin_ns = begin_ms < 0 ? SERIES_UNKNOWN : begin_ms * MS,
+		.begin_ns = begin_ms < 0 ? UNKNOWN : begin_ms * MS,
 		.setup_ns = setup_ms * 1e6f,
-		.stop_begin_ns = stop_ms < 0 ? SERIES_UNKNOWN : stop_ms * MS,
+		.stop_begin_ns = stop_ms < 0 ? UNKNOWN : stop_ms * MS,
 		.stop_ns = stopped_ms * 1e6f,
 	};
 
@@ -79,7 +79,7 @@ static void add_sampled(int32_t batch, int64_t wait_ms, int64_t handover_ms, int
 	row.wait_ns = wait_ms * MS;
 	row.compute_ns = 100 * MS;
 	row.handover_ns = handover_ms * MS;
-	row.sample_ns = sample_ms < 0 ? SERIES_UNKNOWN : sample_ms * MS;
+	row.sample_ns = sample_ms < 0 ? UNKNOWN : sample_ms * MS;
 	cr_assert_eq(series_append(&series, &row), 0);
 }
 

@@ -54,11 +54,11 @@ Test(fingerprint, an_epoch_is_whole_when_another_follows)
 	struct batch_series series;
 
 	series_init(&series);
-	cr_assert_eq(fingerprint_epoch_batches(&series), SERIES_UNKNOWN);
+	cr_assert_eq(fingerprint_epoch_batches(&series), UNKNOWN);
 	/* With a record missing in the middle. */
 	add(&series, 0, 0, 40);
 	add(&series, 0, 41, 63);
-	cr_assert_eq(fingerprint_epoch_batches(&series), SERIES_UNKNOWN);
+	cr_assert_eq(fingerprint_epoch_batches(&series), UNKNOWN);
 	add(&series, 1, 0, 20);
 	cr_assert_eq(fingerprint_epoch_batches(&series), 63);
 	series_done(&series);

@@ -30,7 +30,7 @@ void gpu_values_init(struct gpu_values *out)
 	int64_t *at = (int64_t *)out;
 
 	for (size_t i = 0; i < sizeof(*out) / sizeof(*at); i++)
-		at[i] = WRITE_UNKNOWN;
+		at[i] = UNKNOWN;
 }
 
 int writer_gpu_step(struct writer *writer, const struct gpu_values *of)

@@ -168,9 +168,9 @@ Test(json, what_is_not_known_is_null)
 	jsonw_open(&json, NULL, '{');
 	jsonw_number(&json, "a", NAN);
 	jsonw_number(&json, "b", INFINITY);
-	jsonw_int(&json, "c", SERIES_UNKNOWN);
-	jsonw_ns(&json, "d", SERIES_UNKNOWN);
-	jsonw_tristate(&json, "e", SERIES_UNKNOWN);
+	jsonw_int(&json, "c", UNKNOWN);
+	jsonw_ns(&json, "d", UNKNOWN);
+	jsonw_tristate(&json, "e", UNKNOWN);
 	jsonw_tristate(&json, "f", 1);
 	jsonw_open(&json, "g", '[');
 	jsonw_int(&json, NULL, 1);
@@ -272,12 +272,12 @@ Test(ended, what_no_process_ends_with_is_not_known)
 	} cases[] = {
 		{0, 0, 0},
 		{7 << 8, 7, 0},
-		{SIGKILL, QUERY_UNKNOWN, SIGKILL},
-		{SIGSEGV | 128, QUERY_UNKNOWN, SIGSEGV},
-		{QUERY_UNKNOWN, QUERY_UNKNOWN, 0},
-		{INT64_MAX, QUERY_UNKNOWN, 0},
-		{1 << 16, QUERY_UNKNOWN, 0},
-		{-SIGKILL, QUERY_UNKNOWN, 0},
+		{SIGKILL, UNKNOWN, SIGKILL},
+		{SIGSEGV | 128, UNKNOWN, SIGSEGV},
+		{UNKNOWN, UNKNOWN, 0},
+		{INT64_MAX, UNKNOWN, 0},
+		{1 << 16, UNKNOWN, 0},
+		{-SIGKILL, UNKNOWN, 0},
 	};
 	char text[ENDED_WORDS];
 

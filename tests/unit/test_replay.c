@@ -126,7 +126,7 @@ static double run(const struct loader *l)
 			.setup_ns = (float)(setup * MS),
 			.boot_ns = (float)(l->boot * MS),
 			.stop_ns = (float)(stop * MS),
-			.stop_begin_ns = SERIES_UNKNOWN,
+			.stop_begin_ns = UNKNOWN,
 		};
 
 		ns += setup * MS + run_epoch(l, epoch) * MS + (is_last ? 0 : stop * MS);

@@ -32,7 +32,7 @@ Test(series, a_late_column_is_unknown_before)
 
 		row.wait_ns = i;
 		row.batch = i;
-		row.load_ns = i >= FIRST ? i * 2 : SERIES_UNKNOWN;
+		row.load_ns = i >= FIRST ? i * 2 : UNKNOWN;
 		cr_assert_eq(series_append(&series, &row), 0);
 	}
 	cr_assert_eq(series.count, COUNT);
@@ -85,7 +85,7 @@ Test(series, facts_of_few_values_share_a_byte)
 		row.head_ready = (int8_t)(i - 1);
 		row.qdepth = 2 - i * 3 / 2;
 		row.worker = i == 2 ? INT32_MAX : i;
-		row.load_cpu_ns = i ? 10 : SERIES_UNKNOWN;
+		row.load_cpu_ns = i ? 10 : UNKNOWN;
 		cr_assert_eq(series_append(&series, &row), 0);
 	}
 	cr_assert_eq(series.state[0], SERIES_QUEUE_KNOWN | SERIES_QUEUE);

@@ -165,7 +165,7 @@ Test(stall, a_batch_without_compute_is_not_steady)
 {
 	begin(1);
 	add(31, 0, 1);
-	add_row(0, 31, 5000 * MS, SERIES_UNKNOWN, 0);
+	add_row(0, 31, 5000 * MS, UNKNOWN, 0);
 	judge();
 	cr_assert_eq(finding.steady_count, 30);
 	cr_assert_eq(finding.starved_count, 0);
@@ -246,13 +246,13 @@ Test(stall, refuses_to_judge_what_it_does_not_know)
 
 	begin(4);
 	for (int i = 0; i < 100; i++)
-		add_row(0, i, 5 * MS, SERIES_UNKNOWN, 0);
+		add_row(0, i, 5 * MS, UNKNOWN, 0);
 	judge();
 	cr_assert_eq(finding.gap, STALL_GAP_COMPUTE);
 
 	begin(4);
 	for (int i = 0; i < 100; i++)
-		add_row(0, i, SERIES_UNKNOWN, 5 * MS, 0);
+		add_row(0, i, UNKNOWN, 5 * MS, 0);
 	cr_assert_eq(stall_theta_ns(&series), 2 * MS);
 	judge();
 	cr_assert_eq(finding.gap, STALL_GAP_WAIT);

@@ -542,8 +542,8 @@ static void add_starts(const struct model *m, double setup_ms)
 {
 	for (int epoch = 0; epoch < m->epochs; epoch++) {
 		const struct series_epoch e = {.epoch = epoch,
-					       .begin_ns = SERIES_UNKNOWN,
-					       .stop_begin_ns = SERIES_UNKNOWN,
+					       .begin_ns = UNKNOWN,
+					       .stop_begin_ns = UNKNOWN,
 					       .setup_ns = (float)(setup_ms * MS),
 					       .boot_ns = NAN,
 					       .stop_ns = (float)(100 * MS)};

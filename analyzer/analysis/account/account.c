@@ -113,14 +113,14 @@ static bool is_within(int64_t ns, const struct account_span *span)
 /* If an epoch's times are not known, all starts but the first and all ends but the last count. */
 static bool counts_start(const struct batch_series *s, size_t i, const struct account_span *span)
 {
-	if (span->begin_ns != SERIES_UNKNOWN && s->epochs[i].begin_ns != SERIES_UNKNOWN)
+	if (span->begin_ns != UNKNOWN && s->epochs[i].begin_ns != UNKNOWN)
 		return is_within(s->epochs[i].begin_ns, span);
 	return i > 0 || s->is_part;
 }
 
 static bool counts_end(const struct batch_series *s, size_t i, const struct account_span *span)
 {
-	if (span->end_ns != SERIES_UNKNOWN && s->epochs[i].stop_begin_ns != SERIES_UNKNOWN)
+	if (span->end_ns != UNKNOWN && s->epochs[i].stop_begin_ns != UNKNOWN)
 		return is_within(s->epochs[i].stop_begin_ns, span);
 	return i + 1 < s->epoch_count;
 }
@@ -128,7 +128,7 @@ static bool counts_end(const struct batch_series *s, size_t i, const struct acco
 /* Whether epoch `i` begins after the last step. */
 static bool begins_after(const struct batch_series *s, size_t i, const struct account_span *span)
 {
-	return span->end_ns != SERIES_UNKNOWN && s->epochs[i].begin_ns != SERIES_UNKNOWN &&
+	return span->end_ns != UNKNOWN && s->epochs[i].begin_ns != UNKNOWN &&
 	       s->epochs[i].begin_ns >= span->end_ns;
 }
 
@@ -150,7 +150,7 @@ static struct account_span own_span(const struct batch_series *s)
 {
 	/* A part of a run has no start of its own, and not all its times lie between first_ns and
 	 * last_ns. */
-	return s->is_part ? (struct account_span){SERIES_UNKNOWN, SERIES_UNKNOWN}
+	return s->is_part ? (struct account_span){UNKNOWN, UNKNOWN}
 			  : (struct account_span){s->first_ns, s->last_ns};
 }
 
@@ -175,12 +175,12 @@ void account_add(struct account *thread, const struct batch_series *s, bool by_g
 {
 	/* If another loader was asked first, this one's first wait lies within the span. */
 	bool is_inside =
-		s->is_part || (span->begin_ns != SERIES_UNKNOWN && s->first_ns > span->begin_ns);
+		s->is_part || (span->begin_ns != UNKNOWN && s->first_ns > span->begin_ns);
 	const struct view view = look(s, by_gpu, theta_ns);
 	struct series_place at = SERIES_BEGIN;
 
 	/* Nothing after the last step counts. */
-	bool is_cut = s->tail_begin_ns != SERIES_UNKNOWN && span->end_ns != SERIES_UNKNOWN &&
+	bool is_cut = s->tail_begin_ns != UNKNOWN && span->end_ns != UNKNOWN &&
 		      s->tail_begin_ns >= span->end_ns;
 
 	while (series_next(s, &at))
@@ -203,7 +203,7 @@ int account_close(struct account *thread, const struct account_span *span)
 {
 	double time_ns = (double)(span->end_ns - span->begin_ns) - thread->unseen_ns;
 
-	if (span->begin_ns == SERIES_UNKNOWN || span->end_ns == SERIES_UNKNOWN ||
+	if (span->begin_ns == UNKNOWN || span->end_ns == UNKNOWN ||
 	    !(thread->wait_ns <= time_ns * (1 + SLACK)))
 		return -ERANGE;
 	thread->step_ns = fmax(time_ns - thread->wait_ns, 0);

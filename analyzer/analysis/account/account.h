@@ -52,7 +52,7 @@ struct account {
 #define ACCOUNT_EMPTY                                                                              \
 	((struct account){.part_ns = {[ACCOUNT_SAMPLING] = NAN}, .startup_ns = NAN})
 
-/* When a thread trains, by CLOCK_MONOTONIC. SERIES_UNKNOWN: epochs count by their order. */
+/* When a thread trains, by CLOCK_MONOTONIC. UNKNOWN: epochs count by their order. */
 struct account_span {
 	int64_t begin_ns;
 	int64_t end_ns;

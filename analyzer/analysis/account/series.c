@@ -20,8 +20,8 @@
 #define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
 
 const struct batch_row BATCH_ROW_UNKNOWN = {
-	.times = {[0 ... SERIES_TIMES - 1] = SERIES_UNKNOWN},
-	.load_cpu_ns = SERIES_UNKNOWN,
+	.times = {[0 ... SERIES_TIMES - 1] = UNKNOWN},
+	.load_cpu_ns = UNKNOWN,
 	.worker = -1,
 	.qdepth = -1,
 	.head_ready = -1,
@@ -38,7 +38,7 @@ void series_init(struct batch_series *series)
 	series->cores = series->main_cores = series->other_cores = NAN;
 	series->main_share = series->worker_share = NAN;
 	series->synchronous = -1;
-	series->first_ns = series->last_ns = series->tail_begin_ns = SERIES_UNKNOWN;
+	series->first_ns = series->last_ns = series->tail_begin_ns = UNKNOWN;
 }
 
 /* Grows a column; an absent one stays absent unless it is needed. */
@@ -84,7 +84,7 @@ static int make_column(struct batch_series *series, float **column)
 	return *column ? 0 : -ENOMEM;
 }
 
-/* A time below 0, SERIES_UNKNOWN included, is not known. */
+/* A time below 0, UNKNOWN included, is not known. */
 static int put_time(struct batch_series *series, float **column, int64_t value)
 {
 	if (!*column && value < 0)
@@ -142,7 +142,7 @@ int series_append(struct batch_series *series, const struct batch_row *row)
 	size_t i = series->count, k;
 
 	if (row->wait_ns >= 0 && row->compute_ns >= 0)
-		kept.step_ns = SERIES_UNKNOWN;
+		kept.step_ns = UNKNOWN;
 	if (i == series->capacity && grow(series, i + 1) < 0)
 		return -ENOMEM;
 	for (k = 0; k < SERIES_TIMES; k++)

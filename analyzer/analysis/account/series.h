@@ -18,8 +18,6 @@
 #include "analysis/account/share.h"
 #include "dlprof/units.h"
 
-#define SERIES_UNKNOWN INT64_MIN
-
 /* Bits of `state`; a fact that is known has its KNOWN bit. */
 enum series_state {
 	SERIES_READY_KNOWN = 1,
@@ -38,7 +36,7 @@ struct series_run {
 	int32_t batch; /* ordinal of its first batch */
 };
 
-/* An epoch's waits outside of its batches. SERIES_UNKNOWN and NAN: not known. */
+/* An epoch's waits outside of its batches. UNKNOWN and NAN: not known. */
 struct series_epoch {
 	int64_t begin_ns;
 	int64_t stop_begin_ns;
@@ -88,9 +86,9 @@ struct batch_series {
 	struct series_epoch *epochs; /* sorted by epoch */
 	size_t epoch_count;
 	bool is_part;          /* it does not begin with the loader's first batch */
-	int64_t first_ns;      /* when the loader's first batch was handed out; or SERIES_UNKNOWN */
-	int64_t last_ns;       /* when the last step ended; or SERIES_UNKNOWN */
-	int64_t tail_begin_ns; /* when a last wait without a step began; SERIES_UNKNOWN: none */
+	int64_t first_ns;      /* when the loader's first batch was handed out; or UNKNOWN */
+	int64_t last_ns;       /* when the last step ended; or UNKNOWN */
+	int64_t tail_begin_ns; /* when a last wait without a step began; UNKNOWN: none */
 	double elsewhere_ns;   /* waits for other loaders within the steps; no column holds them */
 	double cores;          /* cores that the run may use, perhaps a fraction; NAN: unknown */
 	double main_cores;     /* cores that the consumer's process itself used; NAN: unknown */
@@ -107,7 +105,7 @@ struct batch_series {
 
 struct batch_row {
 	union {
-		int64_t times[SERIES_TIMES]; /* SERIES_UNKNOWN: not known, also in load_cpu_ns */
+		int64_t times[SERIES_TIMES]; /* UNKNOWN: not known, also in load_cpu_ns */
 		struct {
 			int64_t wait_ns, compute_ns, load_ns, gpu_idle_ns, gpu_busy_ns, step_ns,
 				handover_ns, sample_ns;

@@ -45,7 +45,7 @@ const char *stall_excluded(int64_t workers, int64_t batch, int64_t wait_ns, int6
 {
 	if (is_start(workers, batch))
 		return "epoch_start";
-	if (wait_ns == SERIES_UNKNOWN || compute_ns == SERIES_UNKNOWN)
+	if (wait_ns == UNKNOWN || compute_ns == UNKNOWN)
 		return "no_step";
 	return NULL;
 }
@@ -133,7 +133,7 @@ int64_t stall_theta_ns(struct batch_series *series)
 {
 	double median_ns, theta_ns = theta(series, &median_ns);
 
-	return isnan(theta_ns) ? SERIES_UNKNOWN : llrint(theta_ns);
+	return isnan(theta_ns) ? UNKNOWN : llrint(theta_ns);
 }
 
 /*

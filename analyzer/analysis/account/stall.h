@@ -147,7 +147,7 @@ void stall_judge_thread(const struct batch_series *series, const struct account 
 /* Marks a finding whose waits may not be the training's, as the caller found. */
 void stall_doubt(struct finding *finding);
 
-/* Theta of a series; SERIES_UNKNOWN where no step was seen. */
+/* Theta of a series; UNKNOWN where no step was seen. */
 int64_t stall_theta_ns(struct batch_series *series);
 
 /* The waits that the verdict counts: the GPU's idle time, or the host's waits. */

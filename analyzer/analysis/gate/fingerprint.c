@@ -13,12 +13,12 @@ void fingerprint_init(struct fingerprint *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	for (int i = 0; i < FINGERPRINT_MAX; i++)
-		ret->number[i] = SERIES_UNKNOWN;
+		ret->number[i] = UNKNOWN;
 }
 
 int64_t fingerprint_epoch_batches(const struct batch_series *series)
 {
-	int64_t most = SERIES_UNKNOWN;
+	int64_t most = UNKNOWN;
 
 	for (size_t run = 0; run + 1 < series->run_count; run++) {
 		const struct series_run *one = &series->runs[run];
@@ -35,7 +35,7 @@ static int differs(const struct fingerprint *a, const struct fingerprint *b, int
 	if (fingerprint_fields[field].kind == FINGERPRINT_TEXT)
 		return a->text[field] && b->text[field] &&
 		       strcmp(a->text[field], b->text[field]) != 0;
-	return a->number[field] != SERIES_UNKNOWN && b->number[field] != SERIES_UNKNOWN &&
+	return a->number[field] != UNKNOWN && b->number[field] != UNKNOWN &&
 	       a->number[field] != b->number[field];
 }
 

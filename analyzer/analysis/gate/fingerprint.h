@@ -61,7 +61,7 @@ extern const struct fingerprint_row {
 	enum fingerprint_kind kind;
 } fingerprint_fields[FINGERPRINT_MAX];
 
-/* Texts are borrowed. NULL and SERIES_UNKNOWN: not known. */
+/* Texts are borrowed. NULL and UNKNOWN: not known. */
 struct fingerprint {
 	const char *text[FINGERPRINT_MAX];
 	int64_t number[FINGERPRINT_MAX]; /* of fields that are no text */
@@ -72,7 +72,7 @@ struct fingerprint {
 void fingerprint_init(struct fingerprint *ret);
 
 /*
- * The batches of a whole epoch, which is one that another followed; SERIES_UNKNOWN: there is none.
+ * The batches of a whole epoch, which is one that another followed; UNKNOWN: there is none.
  */
 int64_t fingerprint_epoch_batches(const struct batch_series *series);
 

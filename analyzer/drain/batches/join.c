@@ -47,7 +47,7 @@ void join_close(struct join *join)
 
 static int find_known(struct join *join, struct stream *stream)
 {
-	int64_t in_order = WRITE_UNKNOWN;
+	int64_t in_order = UNKNOWN;
 	int r;
 
 	r = writer_find_epoch(join->writer, stream->key, stream->generation, &stream->loader_id,
@@ -56,7 +56,7 @@ static int find_known(struct join *join, struct stream *stream)
 		return 0;
 	stream->known = r == 0;
 	stream->in_order = in_order == 1;
-	stream->order_unknown = in_order == WRITE_UNKNOWN;
+	stream->order_unknown = in_order == UNKNOWN;
 	return r;
 }
 
@@ -155,7 +155,7 @@ static int note_process(struct join *join, const struct stream *stream, struct s
 	row.worker_id = worker_id;
 	if (stream->known)
 		row.loader_id = stream->loader_id;
-	if (worker_id != WRITE_UNKNOWN)
+	if (worker_id != UNKNOWN)
 		row.stream = (int64_t)stream->key;
 	row.role = segment->joined.role = role;
 	segment->joined.worker_id = worker_id;
@@ -167,7 +167,7 @@ static int note_consumer(struct join *join, const struct stream *stream, struct 
 {
 	return segment->joined.role
 		       ? 0
-		       : note_process(join, stream, segment, "main", WRITE_UNKNOWN);
+		       : note_process(join, stream, segment, "main", UNKNOWN);
 }
 
 /*
@@ -234,18 +234,18 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 	struct loader_row loader = {
 		.pid = segment->header->pid,
 		.number = facts_loader(segment, epoch->loader),
-		.workers = epoch->workers < 0 ? WRITE_UNKNOWN : epoch->workers,
+		.workers = epoch->workers < 0 ? UNKNOWN : epoch->workers,
 		.prefetch_factor =
-			epoch->prefetch_factor < 0 ? WRITE_UNKNOWN : epoch->prefetch_factor,
-		.in_order = opaque ? WRITE_UNKNOWN : flag(epoch->flags, DLPROF_EPOCH_IN_ORDER),
-		.persistent = opaque ? WRITE_UNKNOWN : flag(epoch->flags, DLPROF_EPOCH_PERSISTENT),
-		.batch_size = epoch->batch_size < 0 ? WRITE_UNKNOWN : epoch->batch_size,
+			epoch->prefetch_factor < 0 ? UNKNOWN : epoch->prefetch_factor,
+		.in_order = opaque ? UNKNOWN : flag(epoch->flags, DLPROF_EPOCH_IN_ORDER),
+		.persistent = opaque ? UNKNOWN : flag(epoch->flags, DLPROF_EPOCH_PERSISTENT),
+		.batch_size = epoch->batch_size < 0 ? UNKNOWN : epoch->batch_size,
 		.kind = epoch->kind,
 	};
 	struct epoch_row row = {
 		.epoch = epoch->epoch,
 		.begin_ns = (int64_t)event->begin_ns,
-		.setup_ns = opaque && !event->duration_ns ? WRITE_UNKNOWN
+		.setup_ns = opaque && !event->duration_ns ? UNKNOWN
 							  : (int64_t)event->duration_ns,
 		.stream = (int64_t)event->stream,
 		.generation = event->generation,
@@ -266,7 +266,7 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 	stream->loader_id = row.loader_id;
 	stream->epoch = row.epoch;
 	stream->in_order = loader.in_order == 1;
-	stream->order_unknown = loader.in_order == WRITE_UNKNOWN;
+	stream->order_unknown = loader.in_order == UNKNOWN;
 	stream->place.workers = epoch->workers;
 	stream->place.setup_begin_ns = row.begin_ns;
 	stream->place.setup_ns = row.setup_ns;
@@ -304,7 +304,7 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	take_free(join, ring, event->batch.free_ns);
 	end_step(stream, event, ring);
 	/* Another thread may have called iter(), and a pool shows by its second thread. */
-	if (stream->seen.tid == WRITE_UNKNOWN ||
+	if (stream->seen.tid == UNKNOWN ||
 	    (event->flags & DLPROF_FLAG_POOL && stream->seen.tid != segment->header->pid)) {
 		stream->seen.tid = thread_of(segment, ring, event);
 		stream->seen.nested = flag(event->flags, DLPROF_FLAG_NESTED);
@@ -378,7 +378,7 @@ static void take_parts(const struct join *join, struct stream *stream,
 
 	sampler_save(join->sampler, segment, ring, event, stream->known ? stream->loader_id : 0);
 	if (event->flags & DLPROF_FLAG_OUTSIDE) {
-		if (stream->seen.save_ns == WRITE_UNKNOWN)
+		if (stream->seen.save_ns == UNKNOWN)
 			stream->seen.save_ns = 0;
 		if (save_ns < INT64_MAX / 4)
 			stream->seen.save_ns += (int64_t)save_ns;
@@ -449,7 +449,7 @@ static int take_mark(struct join *join, const struct segment *segment, const str
 	return writer_mark(join->writer, (int64_t)event->begin_ns, segment->header->pid, ring->tid,
 			   event->flags & DLPROF_FLAG_RANGE
 				   ? (int64_t)(event->duration_ns & INT64_MAX)
-				   : WRITE_UNKNOWN,
+				   : UNKNOWN,
 			   event->mark);
 }
 
@@ -549,11 +549,11 @@ static int adopt(struct join *join, struct stream *stream)
 	struct loader_row row = {
 		.pid = stream->consumer.pid ? stream->consumer.pid : stream->entries[0].loader.pid,
 		.number = (int64_t)(stream->key & INT64_MAX),
-		.workers = WRITE_UNKNOWN,
-		.prefetch_factor = WRITE_UNKNOWN,
-		.in_order = WRITE_UNKNOWN,
-		.persistent = WRITE_UNKNOWN,
-		.batch_size = WRITE_UNKNOWN,
+		.workers = UNKNOWN,
+		.prefetch_factor = UNKNOWN,
+		.in_order = UNKNOWN,
+		.persistent = UNKNOWN,
+		.batch_size = UNKNOWN,
 	};
 
 	stream->known = true;
@@ -574,7 +574,7 @@ int join_round(struct join *join, size_t *ret_rows)
 					      &stream->seen);
 			stream->seen_more = r < 0;
 			if (r == 0)
-				stream->seen.save_ns = WRITE_UNKNOWN;
+				stream->seen.save_ns = UNKNOWN;
 		}
 		if (r == 0)
 			r = settle_stream(join, stream);

@@ -22,7 +22,7 @@ static uint64_t load_end_ns(const struct entry *entry)
 
 static int64_t count_or_unknown(uint32_t count, int64_t value)
 {
-	return count == UINT32_MAX ? WRITE_UNKNOWN : value;
+	return count == UINT32_MAX ? UNKNOWN : value;
 }
 
 static void fill_load(const struct entry *entry, struct batch_values *values)
@@ -30,15 +30,15 @@ static void fill_load(const struct entry *entry, struct batch_values *values)
 	const struct dlprof_event *event = &entry->load;
 	const struct dlprof_load *load = &event->load;
 
-	values->worker_id = event->worker < 0 ? WRITE_UNKNOWN : event->worker;
+	values->worker_id = event->worker < 0 ? UNKNOWN : event->worker;
 	values->pid = entry->loader.pid;
 	values->load_begin_ns = (int64_t)event->begin_ns;
 	values->load_ns = (int64_t)event->duration_ns;
 	values->collate_ns =
-		event->flags & DLPROF_FLAG_COLLATE_SEEN ? (int64_t)load->collate_ns : WRITE_UNKNOWN;
+		event->flags & DLPROF_FLAG_COLLATE_SEEN ? (int64_t)load->collate_ns : UNKNOWN;
 	values->blocked_ns = (int64_t)load->blocked_ns;
 	values->cpu_ns = (int64_t)load->cpu_ns;
-	values->samples = load->samples ? load->samples : WRITE_UNKNOWN;
+	values->samples = load->samples ? load->samples : UNKNOWN;
 	values->open_count = load->open_count;
 	values->open_ns = (int64_t)load->open_ns;
 	values->read_count = load->read_count;
@@ -52,7 +52,7 @@ static void fill_load(const struct entry *entry, struct batch_values *values)
 
 static int64_t part_or_unknown(const struct dlprof_parts *parts, enum dlprof_part part)
 {
-	return parts->ns[part] > INT64_MAX ? WRITE_UNKNOWN : (int64_t)parts->ns[part];
+	return parts->ns[part] > INT64_MAX ? UNKNOWN : (int64_t)parts->ns[part];
 }
 
 static void fill_parts(const struct dlprof_parts *parts, struct batch_values *values)
@@ -196,10 +196,10 @@ static void count_stop(struct join *join, struct stream *stream)
 	stream->stop_counted = true;
 }
 
-/* WRITE_UNKNOWN for a number that is not known, or not possible. */
+/* UNKNOWN for a number that is not known, or not possible. */
 static int64_t made_or_unknown(uint64_t value)
 {
-	return value > INT64_MAX >> 12 ? WRITE_UNKNOWN : (int64_t)value;
+	return value > INT64_MAX >> 12 ? UNKNOWN : (int64_t)value;
 }
 
 static int write_made(struct join *join, const struct stream *stream, const struct entry *entry)

@@ -8,7 +8,7 @@
 
 static int64_t known(int32_t value)
 {
-	return value < 0 ? WRITE_UNKNOWN : value;
+	return value < 0 ? UNKNOWN : value;
 }
 
 static int take_stage(struct writer *writer, int64_t pid, int64_t number,
@@ -19,7 +19,7 @@ static int take_stage(struct writer *writer, int64_t pid, int64_t number,
 	struct stage_row row = {
 		.pid = pid,
 		.number = number,
-		.parent = stage->parent ? facts_loader(segment, stage->parent) : WRITE_UNKNOWN,
+		.parent = stage->parent ? facts_loader(segment, stage->parent) : UNKNOWN,
 		.kernel = is_kernel,
 		.root = (stage->flags & DLPROF_STAGE_ROOT) != 0,
 		.autotuned = (stage->flags & DLPROF_STAGE_AUTOTUNED) != 0,
@@ -40,10 +40,10 @@ static int64_t cpu_of(const struct dlprof_stage_sum *sum)
 	double ns;
 
 	if (!sum->timed_ns || sum->cpu_ns / 2 > sum->timed_ns)
-		return WRITE_UNKNOWN;
+		return UNKNOWN;
 	ns = (double)sum->own_ns * (double)sum->cpu_ns / (double)sum->timed_ns;
 	/* A torn or hostile record may hold any number. */
-	return ns < (double)INT64_MAX ? (int64_t)ns : WRITE_UNKNOWN;
+	return ns < (double)INT64_MAX ? (int64_t)ns : UNKNOWN;
 }
 
 static int take_sum(struct writer *writer, int64_t pid, int64_t number,
@@ -53,8 +53,8 @@ static int take_sum(struct writer *writer, int64_t pid, int64_t number,
 	struct stage_sum_row row = {
 		.begin_ns = (int64_t)event->begin_ns,
 		.window_ns = (int64_t)event->duration_ns,
-		.loader_id = WRITE_UNKNOWN,
-		.epoch = WRITE_UNKNOWN,
+		.loader_id = UNKNOWN,
+		.epoch = UNKNOWN,
 		.elements = (int64_t)sum->elements,
 		.busy_ns = (int64_t)sum->busy_ns,
 		.own_ns = (int64_t)sum->own_ns,

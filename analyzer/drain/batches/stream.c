@@ -90,8 +90,8 @@ struct stream *stream_new(uint64_t key, uint32_t generation)
 	stream->key = key;
 	stream->generation = generation;
 	stream->in_order = true;
-	stream->seen = (struct epoch_seen){WRITE_UNKNOWN, WRITE_UNKNOWN, WRITE_UNKNOWN,
-					   WRITE_UNKNOWN, WRITE_UNKNOWN};
+	stream->seen = (struct epoch_seen){UNKNOWN, UNKNOWN, UNKNOWN,
+					   UNKNOWN, UNKNOWN};
 	stream->place.workers = -1;
 	return stream;
 }

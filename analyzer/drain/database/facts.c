@@ -22,7 +22,7 @@ static void find_cpus(const struct segment *segment, int64_t *ret_cpus, int64_t 
 	const int32_t number = alive_number(&segment->alive);
 	int64_t cpus, limit;
 
-	*ret_cpus = *ret_limit_milli = *ret_affinity = WRITE_UNKNOWN;
+	*ret_cpus = *ret_limit_milli = *ret_affinity = UNKNOWN;
 	if (!number)
 		return;
 	cpus = cpus_affinity(segment->header->pid);
@@ -113,7 +113,7 @@ static int begin_run(struct writer *writer, const struct segment *segment, const
 	snprintf(id, sizeof(id), "%s-%d-%llx", header->host, header->pid,
 		 (unsigned long long)header->created_unix_ns);
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		if (!rows[i].text && rows[i].number == WRITE_UNKNOWN)
+		if (!rows[i].text && rows[i].number == UNKNOWN)
 			continue;
 		r = rows[i].text ? writer_meta(writer, rows[i].key, rows[i].text)
 				 : writer_meta_number(writer, rows[i].key, rows[i].number);
@@ -131,12 +131,12 @@ struct process_row facts_process(const struct segment *segment)
 		.pid = header->pid,
 		.life_ns = (int64_t)header->created_ns,
 		.ppid = header->ppid,
-		.worker_id = WRITE_UNKNOWN,
-		.loader_id = WRITE_UNKNOWN,
-		.stream = WRITE_UNKNOWN,
+		.worker_id = UNKNOWN,
+		.loader_id = UNKNOWN,
+		.stream = UNKNOWN,
 		.start_ns = (int64_t)header->created_ns,
-		.end_ns = WRITE_UNKNOWN,
-		.exit_status = segment->exit_status < 0 ? WRITE_UNKNOWN : segment->exit_status,
+		.end_ns = UNKNOWN,
+		.exit_status = segment->exit_status < 0 ? UNKNOWN : segment->exit_status,
 		.role = "other",
 		.command = header->command,
 	};
@@ -304,7 +304,7 @@ static int take_end(struct writer *writer, struct segment *segment)
 		row.end_ns = (int64_t)end_ns;
 	if (segment->left_ns || segment->later_ns) {
 		row.exit = "exec";
-		row.exit_status = WRITE_UNKNOWN;
+		row.exit_status = UNKNOWN;
 		row.end_ns = (int64_t)became_other_ns(segment);
 	}
 	return writer_process(writer, &row);

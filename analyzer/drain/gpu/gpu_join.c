@@ -178,7 +178,7 @@ static int write_gap(struct gpu_join *gpu, const struct process *process, const 
 		     const char *why)
 {
 	return writer_gap(gpu->writer, process->life.pid, gap->begin_ns,
-			  gap->end_ns == GAPS_OPEN ? WRITE_UNKNOWN : gap->end_ns, why);
+			  gap->end_ns == GAPS_OPEN ? UNKNOWN : gap->end_ns, why);
 }
 
 static int take_complete(struct gpu_join *gpu, struct process *process, int64_t when_ns)

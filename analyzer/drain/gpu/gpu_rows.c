@@ -37,7 +37,7 @@ static void fill(const struct gpu_rows *what, const struct view *view, bool is_d
 	values->memset_ns = step->memset_ns;
 	values->h2d_pageable_bytes = step->h2d_pageable_bytes;
 	if (!what->with_kernels) {
-		values->kernel_count = values->graph_count = WRITE_UNKNOWN;
+		values->kernel_count = values->graph_count = UNKNOWN;
 		return;
 	}
 	if (is_doubtful)
@@ -47,7 +47,7 @@ static void fill(const struct gpu_rows *what, const struct view *view, bool is_d
 	values->gpu_loading_ns = step->loading_ns;
 	values->gpu_busy_ns = step->busy_ns;
 	/* A wait that was not seen may lie in any of the gaps. */
-	if (batch->wait_ns == WRITE_UNKNOWN)
+	if (batch->wait_ns == UNKNOWN)
 		return;
 	values->gpu_idle_wait_ns = step->gap_data_ns;
 	values->gap_data_ns = step->gap_data_ns;
@@ -65,7 +65,7 @@ static int write_calls(struct writer *writer, const struct gpu_batch *batch,
 
 	gpu_calls_measure(ops, count, batch->begin_ns, batch->end_ns, batch->tid, &calls);
 #define X(name)                                                                                    \
-	values.name = batch->tid ? calls.training.name : WRITE_UNKNOWN;                            \
+	values.name = batch->tid ? calls.training.name : UNKNOWN;                            \
 	values.other_##name = calls.others.name;
 	GPU_CALL_TRAINING(X)
 #undef X
@@ -75,7 +75,7 @@ static int write_calls(struct writer *writer, const struct gpu_batch *batch,
 static int write_devices(struct writer *writer, const struct gpu_batch *batch,
 			 const struct gpu_device_step *steps, size_t count)
 {
-	bool waited = batch->wait_ns != WRITE_UNKNOWN;
+	bool waited = batch->wait_ns != UNKNOWN;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < count; i++)
@@ -87,7 +87,7 @@ static int write_devices(struct writer *writer, const struct gpu_batch *batch,
 						      .fed = steps[i].fed,
 						      .busy_ns = steps[i].busy_ns,
 						      .idle_wait_ns = waited ? steps[i].gap_data_ns
-									     : WRITE_UNKNOWN,
+									     : UNKNOWN,
 						      .kernel_count = steps[i].kernel_count,
 						      .graph_count = steps[i].graph_count,
 						      .h2d_bytes = steps[i].h2d_bytes,
@@ -99,7 +99,7 @@ static int write_devices(struct writer *writer, const struct gpu_batch *batch,
 static int measure(struct gpu_devices *devices, struct view *view)
 {
 	const struct gpu_batch *batch = view->batch;
-	int64_t wait_ns = batch->wait_ns == WRITE_UNKNOWN ? 0 : batch->wait_ns;
+	int64_t wait_ns = batch->wait_ns == UNKNOWN ? 0 : batch->wait_ns;
 
 	return gpu_devices_measure(devices, view->ops, view->count, batch->begin_ns,
 				   batch->begin_ns + wait_ns, batch->end_ns, &view->step,
@@ -143,7 +143,7 @@ int gpu_rows_write(struct writer *writer, const struct gpu_rows *what, const str
 	values.epoch = batch->epoch;
 	values.task = batch->task;
 	fill(what, &view, ret_said->is_doubtful, &values);
-	ret_said->busy = values.gpu_busy_ns != WRITE_UNKNOWN;
+	ret_said->busy = values.gpu_busy_ns != UNKNOWN;
 	r = writer_gpu_step(writer, &values);
 	if (r == 0 && what->with_calls)
 		r = write_calls(writer, batch, view.ops, view.count);

@@ -13,7 +13,7 @@
 struct gpu_batch {
 	int64_t loader_id, epoch, task;
 	int64_t begin_ns, end_ns;
-	int64_t wait_ns; /* WRITE_UNKNOWN: the wait was not seen */
+	int64_t wait_ns; /* UNKNOWN: the wait was not seen */
 	uint32_t tid;    /* thread that fetched it; 0: not known */
 	bool written;    /* its GPU rows are written */
 };

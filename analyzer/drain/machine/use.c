@@ -85,7 +85,7 @@ static struct use_process *find(struct use *use, const struct life *life)
 	return NULL;
 }
 
-/* The number of a line like "VmSwap:      12 kB"; WRITE_UNKNOWN: there is none. */
+/* The number of a line like "VmSwap:      12 kB"; UNKNOWN: there is none. */
 static int64_t bytes_of(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
@@ -93,7 +93,7 @@ static int64_t bytes_of(const char *text, const char *name)
 
 	if (!at || sscanf(at + strlen(name), " %lld", &kib) != 1 || kib < 0 ||
 	    kib > INT64_MAX >> 12)
-		return WRITE_UNKNOWN;
+		return UNKNOWN;
 	return kib * 1024;
 }
 
@@ -104,7 +104,7 @@ static void note_swap(struct use_process *process, int32_t number)
 
 	process_file_read(number, "status", text, sizeof(text));
 	bytes = bytes_of(text, "\nVmSwap:");
-	if (bytes > process->row.swapped_bytes) /* WRITE_UNKNOWN is less than any size */
+	if (bytes > process->row.swapped_bytes) /* UNKNOWN is less than any size */
 		process->row.swapped_bytes = bytes;
 }
 
@@ -115,9 +115,9 @@ static void note_memory(struct use_process *process, int32_t number)
 
 	process_file_read(number, "smaps_rollup", text, sizeof(text));
 	bytes = bytes_of(text, "\nPrivate_Dirty:");
-	if (bytes == WRITE_UNKNOWN)
+	if (bytes == UNKNOWN)
 		return;
-	if (process->row.private_begin_bytes == WRITE_UNKNOWN)
+	if (process->row.private_begin_bytes == UNKNOWN)
 		process->row.private_begin_bytes = bytes;
 	else
 		process->row.private_end_bytes = bytes;
@@ -266,8 +266,8 @@ static struct use_process *add(struct use *use, const struct segment *segment, u
 		.begun_ns = now_ns,
 		.used_ns = -1,
 		.base_faults = -1,
-		.row = {segment->header->pid, life_ns, WRITE_UNKNOWN, WRITE_UNKNOWN, WRITE_UNKNOWN,
-			WRITE_UNKNOWN, WRITE_UNKNOWN, WRITE_UNKNOWN},
+		.row = {segment->header->pid, life_ns, UNKNOWN, UNKNOWN, UNKNOWN,
+			UNKNOWN, UNKNOWN, UNKNOWN},
 	};
 	grown->is_watched = !grown->is_worker || watched < WATCHED_MOST;
 	return grown;

@@ -53,7 +53,7 @@ struct segment {
 	bool looked;		/* all its rings were looked at once */
 	struct {		/* batches/join.c: what the database has of its process */
 		const char *role; /* NULL: none yet */
-		int64_t worker_id; /* WRITE_UNKNOWN: no worker's */
+		int64_t worker_id; /* UNKNOWN: no worker's */
 		uint64_t batch_ns; /* when its newest batch was in hand; 0: none was */
 		double loaded_ns;  /* sum of its loads */
 	} joined;

@@ -156,7 +156,7 @@ static int add_time(const struct batch_record *batch, void *context)
 {
 	struct times *times = context;
 
-	if (batch->begin_ns == QUERY_UNKNOWN || batch->wait_ns == QUERY_UNKNOWN)
+	if (batch->begin_ns == UNKNOWN || batch->wait_ns == UNKNOWN)
 		return 0;
 	if (times->count == times->room) {
 		size_t room = times->room ? 2 * times->room : 1024;

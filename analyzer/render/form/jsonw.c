@@ -158,7 +158,7 @@ void jsonw_int(struct jsonw *json, const char *key, int64_t value)
 {
 	char text[UNITS_MAX] = "";
 
-	if (value != SERIES_UNKNOWN)
+	if (value != UNKNOWN)
 		snprintf(text, sizeof(text), "%" PRId64, value);
 	put_value(json, key, text);
 }
@@ -170,7 +170,7 @@ void jsonw_number(struct jsonw *json, const char *key, double value)
 
 void jsonw_whole(struct jsonw *json, const char *key, double count)
 {
-	jsonw_int(json, key, count >= 0 ? (int64_t)fmin(count, 9e18) : SERIES_UNKNOWN);
+	jsonw_int(json, key, count >= 0 ? (int64_t)fmin(count, 9e18) : UNKNOWN);
 }
 
 void jsonw_range(struct jsonw *json, const char *key, double low, double high)
@@ -200,7 +200,7 @@ void jsonw_us(struct jsonw *json, const char *key, int64_t ns)
 	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
 	char text[UNITS_MAX] = "";
 
-	if (ns != SERIES_UNKNOWN)
+	if (ns != UNKNOWN)
 		snprintf(text, sizeof(text), "%s%" PRIu64 ".%03u", ns < 0 ? "-" : "", size / 1000,
 			 (unsigned)(size % 1000));
 	put_value(json, key, text);
@@ -208,7 +208,7 @@ void jsonw_us(struct jsonw *json, const char *key, int64_t ns)
 
 void jsonw_tristate(struct jsonw *json, const char *key, int64_t value)
 {
-	put_value(json, key, value == SERIES_UNKNOWN ? "" : value ? "true" : "false");
+	put_value(json, key, value == UNKNOWN ? "" : value ? "true" : "false");
 }
 
 void jsonw_copy(struct jsonw *json, const char *key, FILE *value)

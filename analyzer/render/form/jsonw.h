@@ -2,7 +2,7 @@
 /*
  * jsonw.h - write JSON one value at a time, with commas, escapes and null.
  *
- * Values that were not observed become null: NULL strings, SERIES_UNKNOWN, NAN. Infinity does not
+ * Values that were not observed become null: NULL strings, UNKNOWN, NAN. Infinity does not
  * exist in JSON and becomes null too. Strings become valid UTF-8 whatever they hold; characters
  * that are not printable (utf8.h) become \uXXXX.
  */
@@ -64,5 +64,5 @@ void jsonw_us(struct jsonw *json, const char *key, int64_t ns);
 /* Copies a value that is JSON in the file, to its end; NULL: null. */
 void jsonw_copy(struct jsonw *json, const char *key, FILE *value);
 
-/* 0: false, other: true, SERIES_UNKNOWN: null. */
+/* 0: false, other: true, UNKNOWN: null. */
 void jsonw_tristate(struct jsonw *json, const char *key, int64_t value);

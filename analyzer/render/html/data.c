@@ -18,7 +18,7 @@
 #include "render/form/jsonw.h"
 
 #define SCALE    1500
-#define UNKNOWN  65535
+#define NO_TIME  65535
 #define MOST_RAW 20000
 #define BUCKETS  4096
 #define WINDOWS  50
@@ -27,9 +27,9 @@
 
 static uint16_t pack(double ns)
 {
-	double value = ns >= 0 ? rint(SCALE * log2(1 + ns / 1e3)) : UNKNOWN;
+	double value = ns >= 0 ? rint(SCALE * log2(1 + ns / 1e3)) : NO_TIME;
 
-	return value < UNKNOWN ? (uint16_t)value : UNKNOWN;
+	return value < NO_TIME ? (uint16_t)value : NO_TIME;
 }
 
 /* A member whose value is `count` times, of `from` or, for each i, of `make`. 0 or -ENOMEM. */

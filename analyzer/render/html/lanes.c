@@ -82,7 +82,7 @@ struct lanes {
 
 static bool is_known(int64_t ns)
 {
-	return ns != QUERY_UNKNOWN;
+	return ns != UNKNOWN;
 }
 
 /* A bar from `begin` on, cut to the window; its number inside where there is room. */

@@ -52,13 +52,13 @@ static size_t add_after_load(struct html *html, struct stage *ret, size_t n)
 			(struct stage){"ready, in queue", "queue",
 				       report_load_mean(report, totals->queue_ns), "not observed"};
 	}
-	if (html->input->device.h2d_ns != QUERY_UNKNOWN)
+	if (html->input->device.h2d_ns != UNKNOWN)
 		ret[n++] = (struct stage){"copy to the GPU", "copy",
 					  query_known(html->input->device.h2d_ns), ""};
 	if (report->series.compute_ns)
 		ret[n++] = (struct stage){"compute", "compute",
 					  report->finding.compute_all_ns / batches, ""};
-	if (html->input->device.gpu_busy_ns != QUERY_UNKNOWN)
+	if (html->input->device.gpu_busy_ns != UNKNOWN)
 		ret[n++] = (struct stage){"of it GPU busy", "busy",
 					  query_known(html->input->device.gpu_busy_ns), ""};
 	return n;
@@ -77,8 +77,8 @@ static size_t find_stages(struct html *html, struct stage *ret)
 		ret[n++] = (struct stage){"choose samples", "short",
 					  a->part_ns[ACCOUNT_SAMPLING] / (double)a->count, ""};
 	/* An imported table has the time of a load, but not its parts. */
-	if (totals->open_ns == QUERY_UNKNOWN && totals->read_ns == QUERY_UNKNOWN &&
-	    totals->decode_ns == QUERY_UNKNOWN && totals->collate_ns == QUERY_UNKNOWN) {
+	if (totals->open_ns == UNKNOWN && totals->read_ns == UNKNOWN &&
+	    totals->decode_ns == UNKNOWN && totals->collate_ns == UNKNOWN) {
 		ret[n++] = (struct stage){"load", "load", report_load_mean(report, totals->load_ns),
 					  ""};
 		return add_after_load(html, ret, n);

@@ -28,8 +28,8 @@ struct ranks {
 	size_t count;
 	struct rank_finding job;
 	const char *job_id;          /* NULL: not known */
-	int64_t attempt, world_size; /* SERIES_UNKNOWN: not known */
-	int64_t start_unix_ns;       /* start of its first rank; or SERIES_UNKNOWN */
+	int64_t attempt, world_size; /* UNKNOWN: not known */
+	int64_t start_unix_ns;       /* start of its first rank; or UNKNOWN */
 };
 
 /* "1,016 of 1,024 ranks on 128 hosts; 64 have no loader" */

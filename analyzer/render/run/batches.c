@@ -54,7 +54,7 @@ static void put_csv(FILE *out, const struct column *column, const struct batch_l
 		return;
 	}
 	value = number_of(column, line);
-	if (value == QUERY_UNKNOWN)
+	if (value == UNKNOWN)
 		return;
 	if (column->type == COLUMN_TIME)
 		fputs(UNITS_SECONDS(value), out);
@@ -84,7 +84,7 @@ static void put_text(FILE *out, const struct column *column, const struct batch_
 {
 	int64_t value = number_of(column, line);
 
-	if (value == QUERY_UNKNOWN)
+	if (value == UNKNOWN)
 		fprintf(out, " %*s", column->width, "-");
 	else if (column->type == COLUMN_TIME)
 		fprintf(out, " %*s", column->width, UNITS_TIME((double)value));

@@ -17,7 +17,7 @@
 struct batch_line {
 	struct batch_record batch;
 	int64_t begin_ns;     /* from the run's begin */
-	int64_t starved;      /* 1, 0, or QUERY_UNKNOWN: the batch is not in the steady state */
+	int64_t starved;      /* 1, 0, or UNKNOWN: the batch is not in the steady state */
 	const char *excluded; /* why it is not in the steady state, or NULL */
 };
 

@@ -389,7 +389,7 @@ void code_stuck(const struct code_names *names, const struct doing *stuck, size_
 
 	for (size_t i = 0; i < count && i < MOST_STUCK; i++) {
 		snprintf(who, sizeof(who), "main process");
-		if (stuck[i].worker_id != QUERY_UNKNOWN)
+		if (stuck[i].worker_id != UNKNOWN)
 			snprintf(who, sizeof(who), "worker %" PRId64, stuck[i].worker_id);
 		if (i + 1 == MOST_STUCK && count > MOST_STUCK)
 			snprintf(more, sizeof(more), "; and %zu more", count - MOST_STUCK);

@@ -125,11 +125,11 @@ static void add_calls(const struct report *report, char *text, size_t size, int6
 		      int64_t bytes)
 {
 	text[0] = '\0';
-	if (count == QUERY_UNKNOWN)
+	if (count == UNKNOWN)
 		return;
 	if (count == 0)
 		snprintf(text, size, "no data file was touched");
-	else if (bytes == QUERY_UNKNOWN)
+	else if (bytes == UNKNOWN)
 		snprintf(text, size, "%.1f calls", report_load_mean(report, count));
 	else
 		snprintf(text, size, "%s in %.1f calls",
@@ -140,19 +140,19 @@ static void add_calls(const struct report *report, char *text, size_t size, int6
 static void add_load(const struct report *report, struct outline *o)
 {
 	const struct load_totals *totals = &report->totals;
-	bool decode_seen = totals->decode_ns != QUERY_UNKNOWN;
+	bool decode_seen = totals->decode_ns != UNKNOWN;
 	double load_ns;
 	char text[128];
 
 	outline_table(o, "life", OUTLINE_PARTS);
-	if (totals->load_count == QUERY_UNKNOWN || totals->load_count < 1)
+	if (totals->load_count == UNKNOWN || totals->load_count < 1)
 		return;
 	load_ns = report_load_mean(report, totals->load_ns);
 	outline_title(o, "One load takes %s on average%s (shares of it)", UNITS_TIME(load_ns),
 		      report->series.workers == 0  ? ", in the main process"
 		      : report->series.workers > 0 ? ", in a worker"
 						   : "");
-	add_calls(report, text, sizeof(text), totals->open_count, QUERY_UNKNOWN);
+	add_calls(report, text, sizeof(text), totals->open_count, UNKNOWN);
 	outline_part(o, "open", report_load_mean(report, totals->open_ns), load_ns, "%s", text);
 	add_calls(report, text, sizeof(text), totals->read_count, totals->read_bytes);
 	outline_part(o, "read", report_load_mean(report, totals->read_ns), load_ns, "%s", text);
@@ -162,11 +162,11 @@ static void add_load(const struct report *report, struct outline *o)
 	outline_part(o, "other", report_load_mean(report, totals->other_ns), load_ns, "%s",
 		     decode_seen ? "the dataset's own code"
 				 : "the dataset's code, decoding included");
-	if (totals->blocked_ns != QUERY_UNKNOWN &&
+	if (totals->blocked_ns != UNKNOWN &&
 	    (double)totals->blocked_ns > WORTH_SAYING * (double)totals->load_ns)
 		outline_part(o, "blocked", report_load_mean(report, totals->blocked_ns), load_ns,
 			     "of other: asleep in locks, queues or sleep()");
-	if (totals->cpu_ns != QUERY_UNKNOWN)
+	if (totals->cpu_ns != UNKNOWN)
 		outline_part(o, "CPU", report_load_mean(report, totals->cpu_ns), load_ns,
 			     "of the load; the rest it waited, or had no core");
 	if (report->series.workers != 0) {
@@ -175,7 +175,7 @@ static void add_load(const struct report *report, struct outline *o)
 		outline_part(o, "in queue", report_load_mean(report, totals->queue_ns), NAN,
 			     "then: finished, waiting to be asked for");
 	}
-	if (totals->storage_bytes != QUERY_UNKNOWN && totals->storage_bytes > 0) {
+	if (totals->storage_bytes != UNKNOWN && totals->storage_bytes > 0) {
 		outline_items(o, "life");
 		outline_item(o, "Storage", "%s a batch came from a device, not from memory",
 			     UNITS_BYTES(report_load_mean(report, totals->storage_bytes)));
@@ -187,24 +187,24 @@ static void add_settings(const struct loader_info *loader, char *text, size_t si
 	page_append(text, size, "%s", loader->kind[0] ? loader->kind : "unknown kind");
 	if (loader->place[0])
 		page_append(text, size, ", made at %s", loader->place);
-	if (loader->workers == QUERY_UNKNOWN)
+	if (loader->workers == UNKNOWN)
 		page_append(text, size, ", workers not observed");
 	else
 		page_append(text, size, ", %" PRId64 " worker%s", loader->workers,
 			    loader->workers == 1 ? "" : "s");
 	if (loader->workers != 0) {
-		if (loader->prefetch_factor != QUERY_UNKNOWN)
+		if (loader->prefetch_factor != UNKNOWN)
 			page_append(text, size, ", %s %" PRId64,
 				    dialect_of(loader)->prefetch_each,
 				    loader->prefetch_factor);
-		if (loader->in_order != QUERY_UNKNOWN)
+		if (loader->in_order != UNKNOWN)
 			page_append(text, size, ", %s",
 				    loader->in_order ? "in order" : "any order");
-		if (loader->persistent != QUERY_UNKNOWN)
+		if (loader->persistent != UNKNOWN)
 			page_append(text, size, ", %s",
 				    loader->persistent ? "persistent" : "new workers every epoch");
 	}
-	if (loader->batch_size != QUERY_UNKNOWN)
+	if (loader->batch_size != UNKNOWN)
 		page_append(text, size, ", batch size %" PRId64, loader->batch_size);
 }
 
@@ -389,7 +389,7 @@ static void add_coverage(const struct report *report, struct outline *o)
 		outline_item(o, "Not seen", "how %s of %s batches were loaded",
 			     UNITS_COUNT((int64_t)f->batch_count - report->totals.load_count),
 			     UNITS_COUNT((int64_t)f->batch_count));
-	if (report->totals.load_count > 0 && report->totals.decode_ns == QUERY_UNKNOWN)
+	if (report->totals.load_count > 0 && report->totals.decode_ns == UNKNOWN)
 		outline_item(o, "Not seen", "decoding: it counts as the dataset's code");
 	if (report->run.patch_missing && report->run.patch_missing[0])
 		add_missing(report->run.patch_missing, o);

@@ -44,7 +44,7 @@ int ended_signal(int64_t status)
 int64_t ended_returned(int64_t status)
 {
 	return is_status(status) && !ended_signal(status) ? WEXITSTATUS((int)status)
-							  : QUERY_UNKNOWN;
+							  : UNKNOWN;
 }
 
 int64_t ended_after(const struct report *report)
@@ -62,13 +62,13 @@ bool ended_workers(const struct run_info *run, char *text, size_t size)
 {
 	const int by = ended_signal(run->killed_status);
 	bool is_all = ended_signal(run->exit_status) == SIGKILL ||
-		      (run->is_gone && run->exit_status == QUERY_UNKNOWN);
+		      (run->is_gone && run->exit_status == UNKNOWN);
 	char name[24];
 
 	*text = '\0';
 	/* A worker's kill is not told if all was killed, as dlprof does to end a program. */
 	if (is_all || run->stop_after > 0 || !by || run->killed_count < 1 ||
-	    run->killed_worker == QUERY_UNKNOWN)
+	    run->killed_worker == UNKNOWN)
 		return false;
 	page_append(text, size, "Worker %" PRId64, run->killed_worker);
 	if (run->killed_count > 1)
@@ -90,7 +90,7 @@ bool ended_program(const struct run_info *run, int64_t batch_count, char *text, 
 			    signal_name(name, sizeof(name), number));
 	else if (returned > 0)
 		page_append(text, size, "Ended with exit status %" PRId64, returned);
-	else if (run->is_gone && run->exit_status == QUERY_UNKNOWN)
+	else if (run->is_gone && run->exit_status == UNKNOWN)
 		page_append(text, size, "Ended abruptly, most likely killed");
 	else
 		return false;

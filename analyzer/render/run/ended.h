@@ -13,6 +13,6 @@ bool ended_workers(const struct run_info *run, char *text, size_t size);
 /* Batches of the training's thread in the whole run, whatever part the report covers. */
 int64_t ended_after(const struct report *report);
 
-/* The signal in a status of waitpid()'s, or 0: none; and the exit status, or QUERY_UNKNOWN. */
+/* The signal in a status of waitpid()'s, or 0: none; and the exit status, or UNKNOWN. */
 int ended_signal(int64_t status);
 int64_t ended_returned(int64_t status);

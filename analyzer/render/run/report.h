@@ -65,11 +65,11 @@ static inline double report_duration_ns(const struct report *report)
 {
 	const struct run_info *run = &report->run;
 	const int64_t main_ns = run->main_end_ns, last_ns = report->series.last_ns;
-	int64_t end_ns = main_ns != QUERY_UNKNOWN && last_ns <= main_ns ? main_ns : run->end_ns;
+	int64_t end_ns = main_ns != UNKNOWN && last_ns <= main_ns ? main_ns : run->end_ns;
 	double ns;
 
 	/* If it was killed with its drain, the recorded end is when somebody looked. */
-	if (run->is_gone && main_ns == QUERY_UNKNOWN && last_ns != SERIES_UNKNOWN)
+	if (run->is_gone && main_ns == UNKNOWN && last_ns != UNKNOWN)
 		end_ns = last_ns;
 	ns = query_known(end_ns) - query_known(run->start_ns);
 	return ns >= 0 ? ns : NAN;

@@ -131,8 +131,8 @@ void trace_event(struct tracer *trace, const struct timeline_event *event)
 	const bool is_within = strcmp(event->kind, "within") == 0;
 	int64_t lane = -1, unused;
 
-	if (event->begin_ns == QUERY_UNKNOWN ||
-	    ((is_slice || is_within) && event->ns == QUERY_UNKNOWN))
+	if (event->begin_ns == UNKNOWN ||
+	    ((is_slice || is_within) && event->ns == UNKNOWN))
 		return;
 	if (__builtin_sub_overflow(event->begin_ns, trace->base_ns, &unused)) {
 		trace->left_out_count += is_slice;

@@ -41,7 +41,7 @@ static bool take_fact(const struct fact *fact, const char *text, int64_t *ret)
 {
 	char *end;
 
-	*ret = WRITE_UNKNOWN;
+	*ret = UNKNOWN;
 	if (strcmp(text, "null") == 0)
 		return true;
 	if (fact->is_flag) {
@@ -60,7 +60,7 @@ static int take_meta(const struct options *options, struct facts *ret)
 	size_t i, f;
 
 	for (f = 0; f < ARRAY_COUNT(FACTS); f++)
-		*(int64_t *)((char *)ret + FACTS[f].offset) = WRITE_UNKNOWN;
+		*(int64_t *)((char *)ret + FACTS[f].offset) = UNKNOWN;
 	for (i = 0; i < options->meta_count; i++) {
 		const char *text = options->meta[i], *value = strchr(text, '=') + 1;
 		size_t length = (size_t)(value - 1 - text);
@@ -98,9 +98,9 @@ static int write_row(struct import *import, struct table_row *row)
 	values->loader_id = import->loader_id;
 	if (values->begin_ns < 0)
 		values->begin_ns = import->time_ns;
-	if (row->rank != WRITE_UNKNOWN)
+	if (row->rank != UNKNOWN)
 		import->rank = row->rank;
-	if (values->gpu_idle_wait_ns != WRITE_UNKNOWN)
+	if (values->gpu_idle_wait_ns != UNKNOWN)
 		import->has_gpu = true;
 	if (values->step_ns >= 0 &&
 	    __builtin_add_overflow(import->time_ns, values->step_ns, &import->time_ns))
@@ -134,7 +134,7 @@ static int write_meta(struct import *import, const struct facts *facts)
 	if (r == 0)
 		r = writer_meta(import->writer, META_FRAMEWORKS, "imported");
 	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(numbers); i++)
-		if (numbers[i].value != WRITE_UNKNOWN)
+		if (numbers[i].value != UNKNOWN)
 			r = writer_meta_number(import->writer, numbers[i].key, numbers[i].value);
 	return r;
 }
@@ -160,7 +160,7 @@ static int copy(const struct options *options, struct table *table, const struct
 		.prefetch_factor = facts->prefetch_factor,
 		.in_order = facts->in_order,
 		.persistent = facts->persistent,
-		.batch_size = WRITE_UNKNOWN,
+		.batch_size = UNKNOWN,
 		.kind = "imported",
 	};
 	struct table_problem problem = {0};

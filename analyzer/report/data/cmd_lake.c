@@ -68,12 +68,12 @@ static double seconds(double ns)
 
 static int64_t whole(double value)
 {
-	return fabs(value) < 9e18 ? llrint(value) : QUERY_UNKNOWN;
+	return fabs(value) < 9e18 ? llrint(value) : UNKNOWN;
 }
 
 static int64_t known(int64_t value)
 {
-	return value < 0 ? QUERY_UNKNOWN : value;
+	return value < 0 ? UNKNOWN : value;
 }
 
 static int put_job(struct lake *lake, const struct part *part, const struct ranks *ranks,
@@ -108,8 +108,8 @@ static int put_job(struct lake *lake, const struct part *part, const struct rank
 		.stall_ratio = job->stall_ratio,
 		.at_most = job->alignment != RANK_ALONE && !job->is_exact,
 		.wait_s = seconds(job->wait_ns),
-		.starved = isnan(job->stall_ratio) ? QUERY_UNKNOWN : job->starved,
-		.culprit = job->culprit < 0 ? QUERY_UNKNOWN : part->ranks[job->culprit].rank,
+		.starved = isnan(job->stall_ratio) ? UNKNOWN : job->starved,
+		.culprit = job->culprit < 0 ? UNKNOWN : part->ranks[job->culprit].rank,
 		.blame_share = job->blame_share,
 		.gain_max = 1 / (1 - job->stall_ratio),
 	};
@@ -118,7 +118,7 @@ static int put_job(struct lake *lake, const struct part *part, const struct rank
 		row.gpus += part->ranks[i].gpu != PART_NONE;
 	}
 	if (!row.gpus)
-		row.gpus = QUERY_UNKNOWN;
+		row.gpus = UNKNOWN;
 	r = lake_put_job(lake, &row);
 	return free_texts(&texts) < 0 ? -ENOMEM : r;
 }

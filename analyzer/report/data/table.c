@@ -219,7 +219,7 @@ int table_open(FILE *file, struct table **ret_table, struct table_problem *probl
 	if (!table)
 		return -ENOMEM;
 	table->file = file;
-	table->rank = WRITE_UNKNOWN;
+	table->rank = UNKNOWN;
 	r = read_line(table, problem);
 	if (r == 0)
 		return complain(table, problem, 1, "the file is empty");
@@ -323,21 +323,21 @@ static int place_row(struct table *table, struct table_row *read, size_t place,
 	struct batch_values *row = &read->batch;
 	bool new_epoch;
 
-	if (row->epoch == WRITE_UNKNOWN)
+	if (row->epoch == UNKNOWN)
 		row->epoch = table->has_last ? table->epoch : 0;
 	new_epoch = !table->has_last || row->epoch != table->epoch;
 	if (table->has_last && row->epoch < table->epoch)
 		return complain(table, problem, place,
 				"epoch %lld after epoch %lld; rows must stand in order",
 				(long long)row->epoch, (long long)table->epoch);
-	if (row->batch == WRITE_UNKNOWN)
+	if (row->batch == UNKNOWN)
 		row->batch = table->has_last ? table->batch + 1 : 0;
 	if (!new_epoch && row->batch <= table->batch)
 		return complain(table, problem, place, "batch %lld %s", (long long)row->batch,
 				row->batch == table->batch ? "appears twice"
 							   : "stands after a later one");
-	if (read->rank != WRITE_UNKNOWN) {
-		if (table->rank != WRITE_UNKNOWN && read->rank != table->rank)
+	if (read->rank != UNKNOWN) {
+		if (table->rank != UNKNOWN && read->rank != table->rank)
 			return complain(table, problem, place,
 					"rank %lld after rank %lld; one rank makes a run",
 					(long long)read->rank, (long long)table->rank);
@@ -379,7 +379,7 @@ int table_next(struct table *table, struct table_row *ret_row, struct table_prob
 	if (r <= 0)
 		return r;
 	batch_values_init(&ret_row->batch);
-	ret_row->rank = WRITE_UNKNOWN;
+	ret_row->rank = UNKNOWN;
 	r = read_cells(table, ret_row, &place, problem);
 	if (r == 0)
 		r = place_row(table, ret_row, place, problem);

@@ -24,7 +24,7 @@ struct table_problem {
 	char text[200];
 };
 
-/* Values are WRITE_UNKNOWN if not observed. Ordinals count from 0 in each epoch. */
+/* Values are UNKNOWN if not observed. Ordinals count from 0 in each epoch. */
 struct table_row {
 	struct batch_values batch; /* its loader is not set yet */
 	int64_t rank;

@@ -98,7 +98,7 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 	take_gpu(options, &run, row);
 	if (__builtin_sub_overflow(run.start_unix_ns, run.start_ns, &offset_ns) ||
 	    run.start_unix_ns < 0 || run.start_ns < 0)
-		offset_ns = QUERY_UNKNOWN;
+		offset_ns = UNKNOWN;
 	r = judge(options, db, file, &loader_id, &series, &row->finding);
 	if (run.doubt_count > 0)
 		stall_doubt(&row->finding);
@@ -108,7 +108,7 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 	row->alone_share = NAN;
 	if (r == 0 && row->finding.by_gpu)
 		r = read_collectives(options, db, loader_id, row);
-	if (r == 0 && offset_ns != QUERY_UNKNOWN)
+	if (r == 0 && offset_ns != UNKNOWN)
 		r = steps_read_epochs(db, loader_id, offset_ns, &epochs, &epoch_count);
 	if (r == 0 && options->verb == VERB_HTML)
 		r = bars_of(&series, HTML_RANK_BARS, &row->bars, &row->bar_count);

@@ -92,7 +92,7 @@ static int take_members(struct merger *merger)
 	r = sources_add_words(whole, words);
 	whole->attempt = first->attempt;
 	whole->start_unix_ns = first->start_unix_ns;
-	whole->world_size = QUERY_UNKNOWN;
+	whole->world_size = UNKNOWN;
 	for (size_t i = 0; i < merger->count; i++)
 		if (merger->sources[i].part.world_size > whole->world_size)
 			whole->world_size = merger->sources[i].part.world_size;

@@ -23,25 +23,25 @@ static int64_t since(int64_t ns, int64_t start_ns)
 {
 	int64_t difference;
 
-	if (ns == QUERY_UNKNOWN || start_ns == QUERY_UNKNOWN ||
+	if (ns == UNKNOWN || start_ns == UNKNOWN ||
 	    __builtin_sub_overflow(ns, start_ns, &difference))
-		return QUERY_UNKNOWN;
+		return UNKNOWN;
 	return difference;
 }
 
 static int add_row(const struct batch_record *batch, void *context)
 {
 	struct stream *stream = context;
-	struct batch_line line = {.batch = *batch, .starved = QUERY_UNKNOWN};
-	int ready = batch->head_ready == QUERY_UNKNOWN ? -1 : batch->head_ready > 0;
+	struct batch_line line = {.batch = *batch, .starved = UNKNOWN};
+	int ready = batch->head_ready == UNKNOWN ? -1 : batch->head_ready > 0;
 	int64_t wait_ns = batch->wait_ns;
 
 	line.begin_ns = since(batch->begin_ns, stream->start_ns);
 	line.excluded =
 		stall_excluded(stream->workers, batch->batch, batch->wait_ns, batch->compute_ns);
-	if (batch->gpu_idle_wait_ns != QUERY_UNKNOWN && batch->gpu_idle_wait_ns < wait_ns)
+	if (batch->gpu_idle_wait_ns != UNKNOWN && batch->gpu_idle_wait_ns < wait_ns)
 		wait_ns = batch->gpu_idle_wait_ns;
-	if (!line.excluded && stream->theta_ns != SERIES_UNKNOWN)
+	if (!line.excluded && stream->theta_ns != UNKNOWN)
 		line.starved = stall_is_starved(wait_ns, ready, (double)stream->theta_ns);
 	batches_add(&stream->batches, &line);
 	stream->row_count++;

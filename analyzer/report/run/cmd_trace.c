@@ -92,7 +92,7 @@ static int64_t find_base(const struct rank_files *files, const struct rank_file 
 	for (size_t i = 0; i < files->count; i++)
 		if (has_wall_clock(&files->files[i]) && files->files[i].start_unix_ns < first_ns)
 			first_ns = files->files[i].start_unix_ns;
-	if (file->start_ns == QUERY_UNKNOWN)
+	if (file->start_ns == UNKNOWN)
 		return 0;
 	later_ns = has_wall_clock(file) ? file->start_unix_ns - first_ns : 0;
 	return file->start_ns - later_ns;

@@ -200,7 +200,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 		r = find_lines(db, report);
 	if (r == 0 && advises && report->live)
 		r = stuck_read(db, &report->samples,
-			       report->loader ? report->filter.loader_id : QUERY_UNKNOWN,
+			       report->loader ? report->filter.loader_id : UNKNOWN,
 			       &report->finding, &report->stuck, &report->stuck_count);
 	if (r == 0)
 		r = find_cause(db, advises, report);

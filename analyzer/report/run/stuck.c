@@ -62,7 +62,7 @@ int stuck_read(struct db *db, const struct line_samples *samples, int64_t loader
 
 	*ret_count = 0;
 	list.items = *ret;
-	if (r == 0 && list.count && loader_id != QUERY_UNKNOWN)
+	if (r == 0 && list.count && loader_id != UNKNOWN)
 		r = batch_newest(db, loader_id, NEWEST, take_batch, &list);
 	for (size_t i = 0; i < list.count; i++)
 		if (list.items[i].seen_ns > newest_ns)

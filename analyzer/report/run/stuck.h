@@ -8,7 +8,7 @@
 /*
  * Lists processes that have been where they are for 10 s, and for three times what a load, a wait
  * or a step takes by `finding`; the longest first. Loads and batches that the loader
- * (QUERY_UNKNOWN: none) has finished meanwhile show that a process moved on. The array is to be
+ * (UNKNOWN: none) has finished meanwhile show that a process moved on. The array is to be
  * freed, also after an error; 0 or -errno.
  */
 int stuck_read(struct db *db, const struct line_samples *samples, int64_t loader_id,

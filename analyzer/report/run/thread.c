@@ -109,7 +109,7 @@ static int read_all(struct db *db, const struct thread_query *query, size_t judg
 /* Imported tables have no clock times, and the time between lost batches is not known. */
 static bool has_span(const struct batch_series *series, const struct finding *finding)
 {
-	return !series->is_part && series->epoch_count && series->first_ns != SERIES_UNKNOWN &&
+	return !series->is_part && series->epoch_count && series->first_ns != UNKNOWN &&
 	       !finding->missing_count;
 }
 

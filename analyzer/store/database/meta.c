@@ -90,7 +90,7 @@ int meta_read(struct db *db, void *ret, const struct meta_field *fields, size_t 
 
 	for (size_t i = 0; i < count; i++) {
 		if (metas[fields[i].meta].type == NUMBER)
-			*number_at(ret, &fields[i]) = QUERY_UNKNOWN;
+			*number_at(ret, &fields[i]) = UNKNOWN;
 		else
 			*text_at(ret, &fields[i]) = NULL;
 	}

@@ -21,7 +21,7 @@ void rows_bind(sqlite3_stmt *stmt, const char *format, va_list values)
 
 		if (*format == 's')
 			sqlite3_bind_text(stmt, i, va_arg(values, const char *), -1, SQLITE_STATIC);
-		else if (number == QUERY_UNKNOWN)
+		else if (number == UNKNOWN)
 			sqlite3_bind_null(stmt, i);
 		else
 			sqlite3_bind_int64(stmt, i, number);

@@ -21,7 +21,7 @@ static inline void rows_done(sqlite3_stmt **stmt)
 }
 
 /*
- * Binds ?1, ?2, ...: `format` has a letter for each: 'n' an int64_t, where QUERY_UNKNOWN is NULL;
+ * Binds ?1, ?2, ...: `format` has a letter for each: 'n' an int64_t, where UNKNOWN is NULL;
  * 's' a string, which may be NULL and stays the caller's until the statement is done.
  */
 void rows_bind(sqlite3_stmt *stmt, const char *format, va_list values);
@@ -70,22 +70,22 @@ int rows_copy(sqlite3_stmt *stmt, int i, enum redact_kind kind, char **ret_text)
 /* Copies a text into `size` bytes, cut to fit; "" for NULL. */
 void rows_fill(sqlite3_stmt *stmt, int i, enum redact_kind kind, char *ret, size_t size);
 
-/* A column as a number; QUERY_UNKNOWN for what is no number. */
+/* A column as a number; UNKNOWN for what is no number. */
 static inline int64_t rows_int(sqlite3_stmt *stmt, int i)
 {
 	int type = sqlite3_column_type(stmt, i);
 
 	if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
-		return QUERY_UNKNOWN;
+		return UNKNOWN;
 	return sqlite3_column_int64(stmt, i);
 }
 
-/* A column as a time; QUERY_UNKNOWN also for what is below zero. */
+/* A column as a time; UNKNOWN also for what is below zero. */
 static inline int64_t rows_time(sqlite3_stmt *stmt, int i)
 {
 	int64_t value = rows_int(stmt, i);
 
-	return value < 0 ? QUERY_UNKNOWN : value;
+	return value < 0 ? UNKNOWN : value;
 }
 
 /* A column as a small number; -1 for what is no number, or below zero. */

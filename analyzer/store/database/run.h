@@ -11,17 +11,15 @@
 #include "store/database/columns.h"
 #include "store/database/db.h"
 
-#define QUERY_UNKNOWN SERIES_UNKNOWN
-
 /* A number to calculate with: NAN where it is not known. */
 static inline double query_known(int64_t value)
 {
-	return value == QUERY_UNKNOWN ? NAN : (double)value;
+	return value == UNKNOWN ? NAN : (double)value;
 }
 
 /*
  * What meta holds of a run: FACT(META_ id, type, member). Strings are NULL and numbers
- * QUERY_UNKNOWN where the run does not tell.
+ * UNKNOWN where the run does not tell.
  */
 #define RUN_FACTS(FACT)                                                                            \
 	FACT(RUN_ID, char *, id)                                                                   \
@@ -41,7 +39,7 @@ static inline double query_known(int64_t value)
 	FACT(NVTX, char *, nvtx) /* "recorded", or why its ranges are not though asked for */      \
 	FACT(START_UNIX_NS, int64_t, start_unix_ns)                                                \
 	FACT(START_NS, int64_t, start_ns)                                                          \
-	FACT(END_NS, int64_t, end_ns) /* QUERY_UNKNOWN while it records */                         \
+	FACT(END_NS, int64_t, end_ns) /* UNKNOWN while it records */                         \
 	FACT(CPUS, int64_t, cpus)                                                                  \
 	FACT(CPU_LIMIT_MILLI, int64_t, cpu_limit_milli) /* of a core: a limit below `cpus` */      \
 	FACT(MAIN_CPU_NS, int64_t, main_cpu_ns)         /* CPU time of the main process, ... */    \
@@ -72,7 +70,7 @@ struct run_info {
 	int64_t lost_count;		/* events of all kinds that were dropped */
 	int64_t process_count;
 	int64_t doubt_count;		/* notes that make the verdict doubtful */
-	int64_t main_end_ns;		/* end of the main process; QUERY_UNKNOWN: not seen */
+	int64_t main_end_ns;		/* end of the main process; UNKNOWN: not seen */
 	bool is_gone;			/* it ended without running exit handlers */
 	int64_t exit_status;		/* status of that end, as of waitpid() */
 	int64_t killed_count;		/* workers ended by a signal that tidies up nothing */
@@ -82,7 +80,7 @@ struct run_info {
 struct loader_info {
 	int64_t loader_id;
 	char kind[48];
-	int64_t workers;		/* QUERY_UNKNOWN: not observed, also below */
+	int64_t workers;		/* UNKNOWN: not observed, also below */
 	int64_t prefetch_factor;
 	int64_t in_order;
 	int64_t persistent;
@@ -111,7 +109,7 @@ static inline struct batch_filter batch_filter_all(int64_t loader_id)
 	return (struct batch_filter){.loader_id = loader_id, .epoch = -1, .first = -1, .last = -1};
 }
 
-/* Sums over delivered batches; QUERY_UNKNOWN where none of them has the column. */
+/* Sums over delivered batches; UNKNOWN where none of them has the column. */
 struct load_totals {
 	int64_t load_count;		/* batches whose load was observed */
 	int64_t decode_seen_count;	/* loads in which decoding was observed */

@@ -285,7 +285,7 @@ static int put(struct lake *lake, enum table which, const void *row)
 			sqlite3_bind_text(stmt, at, cells[i].text, -1, SQLITE_STATIC);
 		else if (table->columns[i].type == REAL && isfinite(cells[i].real))
 			sqlite3_bind_double(stmt, at, cells[i].real);
-		else if (table->columns[i].type == INTEGER && cells[i].integer != QUERY_UNKNOWN)
+		else if (table->columns[i].type == INTEGER && cells[i].integer != UNKNOWN)
 			sqlite3_bind_int64(stmt, at, cells[i].integer);
 		else
 			sqlite3_bind_null(stmt, at);

@@ -18,7 +18,7 @@
 #define LAKE_APPLICATION_ID 0x646C706C /* "dlpl" */
 #define LAKE_VERSION        1
 
-/* Rows as structs. Texts that are NULL, numbers QUERY_UNKNOWN or not finite become NULL. */
+/* Rows as structs. Texts that are NULL, numbers UNKNOWN or not finite become NULL. */
 #define LAKE_C_TEXT                      const char *
 #define LAKE_C_INTEGER                   int64_t
 #define LAKE_C_REAL                      double

@@ -176,7 +176,7 @@ int batch_flights(struct db *db, const struct batch_filter *filter, struct fligh
 void batch_totals_init(struct load_totals *totals)
 {
 	totals->load_count = totals->decode_seen_count = 0;
-#define X(name, sql) totals->name = QUERY_UNKNOWN;
+#define X(name, sql) totals->name = UNKNOWN;
 	LOAD_SUMS(X)
 #undef X
 }

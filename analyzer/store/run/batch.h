@@ -7,7 +7,7 @@
 #include "analysis/predict/flight.h"
 #include "store/run/query.h"
 
-/* A delivered batch and its load, like the views `batch` and `load`; QUERY_UNKNOWN for NULL. */
+/* A delivered batch and its load, like the views `batch` and `load`; UNKNOWN for NULL. */
 struct batch_record {
 #define X(name) int64_t name;
 	BATCH_COLUMNS(X)
@@ -24,7 +24,7 @@ int batch_each(struct db *db, const struct batch_filter *filter,
 int batch_newest(struct db *db, int64_t loader_id, int64_t count,
 		 int (*row)(const struct batch_record *record, void *context), void *context);
 
-/* Sums over the delivered batches of a loader; QUERY_UNKNOWN where no batch has the column. */
+/* Sums over the delivered batches of a loader; UNKNOWN where no batch has the column. */
 int batch_totals(struct db *db, const struct batch_filter *filter, struct load_totals *ret_totals);
 /* Sums over no batch. */
 void batch_totals_init(struct load_totals *totals);

@@ -298,7 +298,7 @@ static int read_threads(struct db *db, int64_t loader_id, struct load_facts *ret
 		return r;
 	pid = rows_int(asker, 0);
 	tid = rows_time(asker, 1);
-	if (tid == QUERY_UNKNOWN)
+	if (tid == UNKNOWN)
 		tid = pid;
 	r = rows_ask(db, &stmt, THREADS_SQL, "n", pid);
 	while (r >= 0 && (r = rows_next(stmt)) == 1) {

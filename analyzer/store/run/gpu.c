@@ -126,7 +126,7 @@ static void add_value(double *sum, sqlite3_stmt *stmt, int column)
 {
 	int64_t value = rows_int(stmt, column);
 
-	if (value != QUERY_UNKNOWN)
+	if (value != UNKNOWN)
 		*sum = (isnan(*sum) ? 0 : *sum) + fmax(0, (double)value);
 }
 
@@ -220,7 +220,7 @@ int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info)
 
 	*ret_info = (struct gpu_info){0};
 	r = meta_read(db, ret_info, FIELDS, ARRAY_COUNT(FIELDS));
-	ret_info->is_upper_bound = ret_info->upper_bound != QUERY_UNKNOWN && ret_info->upper_bound;
+	ret_info->is_upper_bound = ret_info->upper_bound != UNKNOWN && ret_info->upper_bound;
 	if (r == 0)
 		r = read_gaps(db, ret_info);
 	if (r == 0)

@@ -70,7 +70,7 @@ int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 int gpu_calls_read(struct db *db, const struct batch_filter *filter,
 		   struct gpu_call_sums *ret_sums);
 
-/* Means over a loader's first batches, each over those where it is known; QUERY_UNKNOWN: none. */
+/* Means over a loader's first batches, each over those where it is known; UNKNOWN: none. */
 struct gpu_means {
 	int64_t h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns;
 };

@@ -60,7 +60,7 @@ static int read_frames(struct db *db, struct reader *reader)
 		frame->is_iterator = !frame->is_own && function && lines_is_iterator(function);
 		frame->is_sharer = file && strstr(file, "/multiprocessing/resource_sharer.py");
 		frame->is_queue = !frame->is_own && file && function && is_queue(file, function);
-		frame->line = rows_time(stmt, 3) == QUERY_UNKNOWN ? 0 : rows_time(stmt, 3);
+		frame->line = rows_time(stmt, 3) == UNKNOWN ? 0 : rows_time(stmt, 3);
 		r = rows_copy(stmt, 1, REDACT_FILE, &frame->file);
 		if (r == 0)
 			r = rows_copy(stmt, 2, REDACT_OTHER, &frame->function);
@@ -137,7 +137,7 @@ static int take_stack(struct reader *reader, sqlite3_stmt *stmt)
 	}
 	stack->role = (enum line_role)role;
 	stack->phase = (enum line_phase)phase;
-	stack->loader_id = rows_time(stmt, 2) == QUERY_UNKNOWN ? 0 : rows_time(stmt, 2);
+	stack->loader_id = rows_time(stmt, 2) == UNKNOWN ? 0 : rows_time(stmt, 2);
 	samples->stack_count++;
 	return 0;
 }
@@ -245,7 +245,7 @@ static bool take_doing(sqlite3_stmt *stmt, const struct line_samples *samples, s
 		.seen_ns = rows_time(stmt, 3),
 		.role = role < 0 ? LINE_ROLE_MAIN : (enum line_role)role,
 	};
-	return ret->since_ns != QUERY_UNKNOWN && ret->seen_ns >= ret->since_ns &&
+	return ret->since_ns != UNKNOWN && ret->seen_ns >= ret->since_ns &&
 	       find_place(rows_text(stmt, 5, REDACT_NOT), samples, ret);
 }
 

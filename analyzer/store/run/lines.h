@@ -16,7 +16,7 @@ void lines_free(struct line_samples *samples);
 
 /* Where a process was when it was last looked at. */
 struct doing {
-	int64_t pid, worker_id;    /* worker_id is QUERY_UNKNOWN in other processes */
+	int64_t pid, worker_id;    /* worker_id is UNKNOWN in other processes */
 	int64_t since_ns, seen_ns; /* first and last time that the stack was seen to be this one */
 	enum line_role role;
 	uint32_t frame, inner; /* places in line_samples.frames: the user's line; the innermost */

@@ -55,7 +55,7 @@ static int read_head(sqlite3_stmt *stmt, int64_t loader_id, struct pack_head *re
 		int64_t *value = (int64_t *)&ret->totals + i;
 
 		if (*value < 0)
-			*value = QUERY_UNKNOWN;
+			*value = UNKNOWN;
 	}
 	gpu_sums_check(&ret->gpu);
 	return ret->magic == PACK_MAGIC && ret->size == size && ret->batch_count >= 0 ? 0 : -ENOENT;
@@ -149,14 +149,14 @@ int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *seri
 	}
 	packed.load_cpu_count = head.load_cpu_count > 0 ? (size_t)head.load_cpu_count : 0;
 	packed.load_cpu_ns = head.load_cpu_ns >= 0 ? head.load_cpu_ns : 0;
-	packed.first_ns = head.first_ns >= 0 ? head.first_ns : SERIES_UNKNOWN;
-	packed.last_ns = head.last_ns >= 0 ? head.last_ns : SERIES_UNKNOWN;
-	packed.tail_begin_ns = head.tail_begin_ns >= 0 ? head.tail_begin_ns : SERIES_UNKNOWN;
+	packed.first_ns = head.first_ns >= 0 ? head.first_ns : UNKNOWN;
+	packed.last_ns = head.last_ns >= 0 ? head.last_ns : UNKNOWN;
+	packed.tail_begin_ns = head.tail_begin_ns >= 0 ? head.tail_begin_ns : UNKNOWN;
 	packed.elsewhere_ns = head.elsewhere_ns >= 0 ? head.elsewhere_ns : 0;
 	if (head.fetches.batches > 0 && head.fetches.count >= 0 && head.fetches.ns >= 0 &&
 	    head.fetches.cpu_ns >= 0)
 		packed.fetches = head.fetches;
-	if (head.totals.receive_ns != QUERY_UNKNOWN) {
+	if (head.totals.receive_ns != UNKNOWN) {
 		packed.receive_ns = (double)head.totals.receive_ns;
 		packed.receive_count = packed.count;
 	}

@@ -119,7 +119,7 @@ int query_run(struct db *db, struct run_info *ret_run)
 		run_info_done(ret_run);
 		return r;
 	}
-	if (ret_run->synchronous == QUERY_UNKNOWN)
+	if (ret_run->synchronous == UNKNOWN)
 		ret_run->synchronous = -1;
 	else
 		ret_run->synchronous = ret_run->synchronous != 0;
@@ -227,7 +227,7 @@ int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t
 	if (begin_ns < 0 || load_begin_ns < 0 || row->load_ns < 0 || row->wait_ns < 0 ||
 	    __builtin_add_overflow(load_begin_ns, row->load_ns, &ready_ns) ||
 	    __builtin_add_overflow(begin_ns, row->wait_ns, &end_ns))
-		return QUERY_UNKNOWN;
+		return UNKNOWN;
 	if (ready_ns <= begin_ns)
 		return row->wait_ns;
 	return ready_ns < end_ns ? end_ns - ready_ns : 0;
@@ -250,13 +250,13 @@ static void span_row(struct batch_series *series, const struct batch_row *row, i
 	const int64_t step_ns = row->step_ns;
 	int64_t out_ns, end_ns;
 
-	series->tail_begin_ns = step_ns < 0 && begin_ns >= 0 ? begin_ns : SERIES_UNKNOWN;
+	series->tail_begin_ns = step_ns < 0 && begin_ns >= 0 ? begin_ns : UNKNOWN;
 	if (begin_ns < 0 || row->wait_ns < 0 ||
 	    __builtin_add_overflow(begin_ns, row->wait_ns, &out_ns) ||
 	    __builtin_add_overflow(begin_ns, step_ns > row->wait_ns ? step_ns : row->wait_ns,
 				   &end_ns))
 		return;
-	if (series->first_ns == SERIES_UNKNOWN)
+	if (series->first_ns == UNKNOWN)
 		series->first_ns = out_ns;
 	if (step_ns < 0)
 		return;

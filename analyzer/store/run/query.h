@@ -23,7 +23,7 @@ int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_c
  */
 int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series);
 
-/* The part of a batch's wait after it was finished, or QUERY_UNKNOWN. */
+/* The part of a batch's wait after it was finished, or UNKNOWN. */
 int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t load_begin_ns);
 
 /* Notes of level doubt, then warnings, oldest first; free *ret_notes and each of them. */

@@ -15,7 +15,7 @@ static const char EPOCHS_SQL[] = "SELECT epoch, begin_ns + MAX(IFNULL(setup_ns, 
 
 int steps_list_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count)
 {
-	struct loader_info only = {.pid = QUERY_UNKNOWN, .tid = QUERY_UNKNOWN};
+	struct loader_info only = {.pid = UNKNOWN, .tid = UNKNOWN};
 	ROWS *stmt = NULL;
 	int64_t count;
 	int r = rows_first(db, &stmt, LOADER_SQL, "");

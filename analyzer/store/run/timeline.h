@@ -36,7 +36,7 @@ struct timeline_event {
 	const char *lane;    /* name of its lane; NULL: it has none */
 	int64_t at;          /* place of its lane among the lanes */
 	const char *kind;    /* a kind that trace.sql lists */
-	int64_t begin_ns;    /* QUERY_UNKNOWN: none, also in the next */
+	int64_t begin_ns;    /* UNKNOWN: none, also in the next */
 	int64_t ns;
 	const char *members; /* members of a JSON object: name, arguments */
 };

@@ -102,7 +102,7 @@ static sqlite3_stmt *bind(struct writer *writer, int which, const char *format, 
 static void bind_numbers(sqlite3_stmt *statement, int *at, const int64_t *values, int count)
 {
 	for (int i = 0; i < count; i++) {
-		if (values[i] == WRITE_UNKNOWN)
+		if (values[i] == UNKNOWN)
 			sqlite3_bind_null(statement, ++*at);
 		else
 			sqlite3_bind_int64(statement, ++*at, values[i]);
@@ -152,7 +152,7 @@ static int put_step(struct writer *writer, int which, const void *values, int fi
 	return finish(statement);
 }
 
-/* Reads the one row of numbers of a statement, WRITE_UNKNOWN for NULL. 1; 0: no row; or -errno. */
+/* Reads the one row of numbers of a statement, UNKNOWN for NULL. 1; 0: no row; or -errno. */
 static int ask(sqlite3_stmt *statement, int64_t *ret, int count)
 {
 	int r = step(statement), found = r == SQLITE_ROW;
@@ -292,7 +292,7 @@ int writer_batch(struct writer *writer, const struct batch_values *values)
 
 void gpu_values_init(struct gpu_values *values)
 {
-#define X(name) values->name = WRITE_UNKNOWN;
+#define X(name) values->name = UNKNOWN;
 	BATCH_GPU(X)
 	GPU_STEP_COLUMNS(X)
 #undef X
@@ -338,7 +338,7 @@ int writer_kernel(struct writer *writer, int64_t id, const char *symbol, const c
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 	       const char *why)
 {
-	if (end_ns != WRITE_UNKNOWN && end_ns <= begin_ns)
+	if (end_ns != UNKNOWN && end_ns <= begin_ns)
 		return finish(bind(writer, STATEMENT_NO_GAP, "nn", pid, begin_ns));
 	return finish(bind(writer, STATEMENT_GAP, "nnns", pid, begin_ns, end_ns, why));
 }

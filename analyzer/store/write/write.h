@@ -3,7 +3,7 @@
  * write.h - puts what the drain found into the database.
  *
  * Every row can be written again: a drain reads again what a killed one had not released. Functions
- * return 0 or a negative errno. WRITE_UNKNOWN becomes NULL; strings may be NULL.
+ * return 0 or a negative errno. UNKNOWN becomes NULL; strings may be NULL.
  */
 #pragma once
 
@@ -14,8 +14,6 @@
 #include "store/database/db.h"
 #include "store/database/meta.h"
 #include "store/database/run.h"
-
-#define WRITE_UNKNOWN QUERY_UNKNOWN
 
 struct writer;
 
@@ -95,7 +93,7 @@ struct batch_values {
 
 static inline void batch_values_init(struct batch_values *values)
 {
-#define X(name) values->name = WRITE_UNKNOWN;
+#define X(name) values->name = UNKNOWN;
 	BATCH_COLUMNS(X)
 #undef X
 }
@@ -163,7 +161,7 @@ int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t 
 /* Writes a kernel's mangled name, and its name as people read it. */
 int writer_kernel(struct writer *writer, int64_t id, const char *symbol, const char *name);
 
-/* Writes a gap in the GPU's records; end_ns WRITE_UNKNOWN: not over; begin_ns: it was none. */
+/* Writes a gap in the GPU's records; end_ns UNKNOWN: not over; begin_ns: it was none. */
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 	       const char *why);
 
@@ -224,7 +222,7 @@ int writer_doing(struct writer *writer, const struct doing_row *row);
 
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count);
 int writer_note(struct writer *writer, const char *level, const char *text);
-/* `ns`: the length of a range, or WRITE_UNKNOWN. */
+/* `ns`: the length of a range, or UNKNOWN. */
 int writer_mark(struct writer *writer, int64_t ts_ns, int64_t pid, int64_t tid, int64_t ns,
 		const char *text);
 
