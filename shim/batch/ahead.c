@@ -6,87 +6,52 @@
 #include "base/clock.h"
 #include "base/note.h"
 #include "base/sys.h"
-#include "base/text.h"
 #include "record/segment.h"
 #include "record/summary.h"
 
-#define AHEAD_MAX   16
-#define KEPT_MAX    128
+#define ASKER_MAX   16
+#define ITEM_MAX    128
+#define UNSEEN_MOST 2	    /* items: the first, taken before takers were seen; one just taken */
+#define AT_ONCE_NS  1000000 /* between two looks for an item, and as long as the first took */
+#define TRAINS_MIN  32	    /* backward passes and steps of a thread that seems to have no batch */
 #define WATCHED_MIN 8 /* batches, before a thread is warned of */
 #define WORKS_LEAST 20 /* 1/20 of the waits, in which the main thread works; of all, for steps */
 
-static struct ahead {
-	const void *outer; /* only to be compared; NULL: free */
-	const char *kind;
-	int32_t pid;
-	int32_t tid; /* of the thread that asks; 0: it has ended */
-	uint64_t begun_ns;
-	bool asked;
-	uint64_t stream; /* whose batches are kept; 0: the next one's */
-	struct dlprof_event kept[KEPT_MAX];
-	uint64_t kept_count, told_count;
-	uint64_t kept_batches;
-	uint64_t dropped_batches;   /* that followed, with no room for them */
-	struct dlprof_event last;   /* batch handed on; stream 0: none in this epoch */
-} aheads[AHEAD_MAX];
+#define ELSE_NAME "name what the training asks by DLPROF_BATCH_FN=module:Class.method"
 
-static bool named;          /* the user's loader was asked */
-static uint32_t here_count; /* threads that ask */
+static struct asker {
+	uint32_t number; /* 0: free */
+	enum { UNPROVEN, PROVEN, OWN } state;
+	uint64_t used_ns;
+	struct ahead_parts batch; /* that it has in hand */
+	struct ahead_item next;	  /* that it will put */
+	const void *key;	  /* where it put the last one */
+	uint64_t put_count, told_count;
+	uint32_t taker; /* its thread */
+} askers[ASKER_MAX];
 
-void ahead_enter(const void *outer, const char *kind)
+static struct ahead_item items[ITEM_MAX];
+static uint64_t item_count; /* that there ever were */
+static size_t item_top;	    /* no item is here, or behind it */
+
+static uint32_t asker_count, life;
+static bool has_other; /* than the main thread, that asks */
+static bool named;     /* the user's loader was asked */
+static bool noted;     /* it is in doubt whose waits these are */
+
+static void doubt(const char *why)
 {
-	struct ahead *ahead = NULL;
-
-	for (size_t i = 0; i < AHEAD_MAX; i++) {
-		struct ahead *one = &aheads[i];
-
-		if (one->outer == outer) {
-			ahead = one;
-			break;
-		}
-		if (!one->tid && (!ahead || one->begun_ns < ahead->begun_ns))
-			ahead = one;
-	}
-	if (!ahead)
+	if (noted)
 		return;
-	here_count += !ahead->tid;
-	ahead->outer = outer;
-	ahead->kind = kind;
-	ahead->pid = sys_getpid();
-	ahead->tid = sys_gettid();
-	ahead->begun_ns = clock_now_ns();
-	ahead->asked = false;
-	ahead->stream = ahead->last.stream = 0;
-	ahead->kept_count = ahead->told_count = 0;
-	ahead->kept_batches = ahead->dropped_batches = 0;
+	noted = true;
+	summary_doubt();
+	note_add('?', why);
 }
 
-static struct ahead *of_thread(int32_t tid)
+static void doubt_hand_over(void)
 {
-	for (size_t i = 0; i < AHEAD_MAX; i++)
-		if (aheads[i].tid == tid)
-			return &aheads[i];
-	return NULL;
-}
-
-void ahead_leave(void)
-{
-	struct ahead *ahead = of_thread(sys_gettid());
-
-	if (!ahead)
-		return;
-	ahead->tid = 0;
-	here_count--;
-}
-
-bool ahead_is_here(void)
-{
-	return unlikely(here_count) && of_thread(sys_gettid());
-}
-
-void ahead_named(void)
-{
-	named = true;
+	doubt("a thread takes batches from a DataLoader and hands them on in a way that dlprof "
+	      "does not follow, so it is not known what the training waited: " ELSE_NAME);
 }
 
 static bool is_main(const struct thread *thread)
@@ -94,99 +59,476 @@ static bool is_main(const struct thread *thread)
 	return thread->tid == (uint32_t)segment_first()->header.pid;
 }
 
-static bool keep(struct ahead *ahead, const struct dlprof_event *event)
+/* A forked child has none of its parent's threads. */
+static void begin_life(void)
 {
-	struct dlprof_event *kept = &ahead->kept[ahead->kept_count % KEPT_MAX];
-	const bool is_batch = event->kind == DLPROF_EVENT_BATCH;
-	const bool is_epoch = event->kind == DLPROF_EVENT_EPOCH;
-	struct text kind;
-
-	ahead->asked |= !is_epoch;
-	/* Of two loaders that it asks in turn, only one counts the batches. */
-	if (is_batch && !ahead->stream)
-		ahead->stream = event->stream;
-	if (ahead->stream != event->stream && (ahead->stream || !is_epoch))
-		return !is_epoch;
-	if (event->kind == DLPROF_EVENT_STOP)
-		ahead->stream = 0;
-	if (ahead->dropped_batches || ahead->kept_count - ahead->told_count == KEPT_MAX) {
-		ahead->dropped_batches += is_batch;
-		return true;
-	}
-	*kept = *event;
-	ahead->kept_count++;
-	ahead->kept_batches += is_batch;
-	if (!is_epoch)
-		return true;
-	text_init(&kind, kept->epoch.kind, sizeof(kept->epoch.kind));
-	text_add(&kind, ahead->kind);
-	if (!kept->epoch.workers)
-		kept->epoch.workers = 1;
-	return true;
+	if (life == thread_life)
+		return;
+	life = thread_life;
+	has_other = false;
+	for (size_t i = 0; i < ITEM_MAX; i++)
+		items[i].asker = 0;
+	for (size_t i = 0; i < ASKER_MAX; i++)
+		askers[i].number = askers[i].used_ns = 0;
 }
 
-bool ahead_take(const struct thread *thread, const struct dlprof_event *event)
+/* NULL: it is none, or was forgotten for newer ones. */
+static struct asker *asker_of(uint32_t number)
 {
-	struct ahead *ahead = unlikely(here_count) ? of_thread((int32_t)thread->tid) : NULL;
+	struct asker *asker = &askers[number % ASKER_MAX];
 
-	return unlikely(ahead) && keep(ahead, event);
+	return number && life == thread_life && asker->number == number ? asker : NULL;
+}
+
+static void forget_asker(struct asker *asker)
+{
+	for (size_t i = 0; i < ITEM_MAX; i++)
+		if (items[i].asker == asker->number && !items[i].taker)
+			items[i].asker = 0;
+	*asker = (struct asker){.number = 0};
+}
+
+/* In the place of the one that was not used for longest. */
+static struct asker *make(void)
+{
+	struct asker *oldest = &askers[0];
+
+	for (size_t i = 0; i < ASKER_MAX; i++)
+		if (askers[i].used_ns < oldest->used_ns)
+			oldest = &askers[i];
+	forget_asker(oldest);
+	do
+		oldest->number = ++asker_count;
+	while (&askers[oldest->number % ASKER_MAX] != oldest);
+	return oldest;
+}
+
+void ahead_named(void)
+{
+	named = true;
 }
 
 bool ahead_may_be_users(const struct thread *thread)
 {
-	return unlikely(named) && thread->wait_depth == 1 && !is_main(thread) && !ahead_is_here();
+	return unlikely(named) && thread->wait_depth == 1 && !is_main(thread);
 }
 
-struct ahead *ahead_of(const void *outer)
+static bool is_fresh(const struct asker *asker)
 {
-	for (size_t i = 0; i < AHEAD_MAX; i++)
-		if (aheads[i].outer == outer && aheads[i].asked && aheads[i].pid == sys_getpid())
-			return &aheads[i];
-	return NULL;
+	return asker->next.events[AHEAD_BATCH].kind || asker->next.events[AHEAD_STOP].kind;
 }
 
-/* It ran so far ahead that there was no room, or ended before its inner loader did. */
-static bool make_up(struct ahead *ahead, uint16_t kind)
+bool ahead_asks(struct thread *thread, uint64_t stream)
 {
-	if (!ahead->last.stream)
+	const struct dlprof_event *batch;
+	struct asker *asker;
+
+	if (is_main(thread) || named || thread->ahead.asks_itself || thread->ahead.takes ||
+	    thread->ahead.train_count)
 		return false;
-	ahead->last.kind = kind;
-	if (kind == DLPROF_EVENT_BATCH) {
-		ahead->dropped_batches--;
-		ahead->last.task++;
-		ahead->last.batch.ordinal++;
-		ahead->last.batch.arrived = false;
+	begin_life();
+	has_other = true;
+	asker = asker_of(thread->ahead.asker);
+	if (!asker) {
+		asker = make();
+		thread->ahead.asker = asker->number;
+	}
+	asker->used_ns = clock_now_ns();
+	/* Where it puts several batches at once, or leaves some out, an item is no batch. */
+	batch = &asker->next.events[AHEAD_BATCH];
+	if (batch->kind && batch->stream == stream)
+		ahead_give_up(thread, false);
+	return true;
+}
+
+void ahead_took(const struct thread *thread, const struct ahead_parts *batch)
+{
+	struct asker *asker = asker_of(thread->ahead.asker);
+
+	if (asker)
+		asker->batch = *batch;
+}
+
+static bool is_again(const struct dlprof_event *event)
+{
+	return event->kind == DLPROF_EVENT_EPOCH && event->epoch.flags & AHEAD_EPOCH_AGAIN;
+}
+
+static bool is_same_epoch(const struct dlprof_event *again, const struct dlprof_event *epoch)
+{
+	return epoch->kind && is_again(again) && again->stream == epoch->stream;
+}
+
+/*
+ * Of two loaders that it asks in turn, only the first counts the batches. A batch that it has not
+ * put by the end of the epoch is dropped.
+ */
+bool ahead_keep(struct thread *thread, const struct dlprof_event *event)
+{
+	struct asker *asker = asker_of(thread->ahead.asker);
+	struct dlprof_event *kept = asker ? asker->next.events : NULL;
+
+	if (!kept || asker->state == OWN || event->flags & DLPROF_FLAG_NESTED)
+		return false;
+	asker->batch.count = 0;
+	if (event->kind == DLPROF_EVENT_STOP) {
+		kept[AHEAD_BATCH].kind = DLPROF_EVENT_NONE;
+		kept[AHEAD_STOP] = *event;
+	} else if (!kept[AHEAD_BATCH].kind && event->kind == DLPROF_EVENT_BATCH) {
+		kept[AHEAD_BATCH] = *event;
+	} else if (!kept[AHEAD_BATCH].kind && !is_same_epoch(event, &kept[AHEAD_EPOCH])) {
+		if (kept[AHEAD_EPOCH].kind && !is_again(&kept[AHEAD_EPOCH]))
+			thread_push(thread, &kept[AHEAD_EPOCH]);
+		kept[AHEAD_EPOCH] = *event;
 	}
 	return true;
 }
 
-bool ahead_next(struct ahead *ahead, enum ahead_answer answer, struct dlprof_event *ret_event,
-		bool *ret_waits)
+bool ahead_take_epoch(uint32_t number, uint64_t stream, struct dlprof_event *ret_event)
 {
-	const uint16_t kind = answer == AHEAD_BATCH ? DLPROF_EVENT_BATCH : DLPROF_EVENT_STOP;
+	struct asker *asker = asker_of(number);
+	struct dlprof_event *epoch = asker ? &asker->next.events[AHEAD_EPOCH] : NULL;
 
-	/* It makes several batches of one, and the training waited for the first. */
-	if (answer == AHEAD_BATCH && !ahead->kept_batches && !ahead->dropped_batches)
+	if (!epoch || !epoch->kind || epoch->stream != stream || is_again(epoch))
 		return false;
-	/* Batches that it has not handed on by its end are dropped. */
-	do {
-		if (ahead->told_count == ahead->kept_count) {
-			if (!make_up(ahead, kind))
-				return false;
-			*ret_event = ahead->last;
-		} else {
-			*ret_event = ahead->kept[ahead->told_count++ % KEPT_MAX];
-			ahead->kept_batches -= ret_event->kind == DLPROF_EVENT_BATCH;
-		}
-		if (ret_event->kind != DLPROF_EVENT_EPOCH)
-			ahead->last = *ret_event;
-	} while (ret_event->kind == DLPROF_EVENT_BATCH && kind == DLPROF_EVENT_STOP);
-	*ret_waits = ret_event->kind == kind;
-	if (ret_event->kind == DLPROF_EVENT_STOP)
-		ahead->last.stream = 0;
-	if (*ret_waits && answer == AHEAD_FAILED)
-		ret_event->flags |= DLPROF_FLAG_FAILED;
+	*ret_event = *epoch;
+	epoch->kind = DLPROF_EVENT_NONE;
 	return true;
+}
+
+bool ahead_is_proven(uint32_t number)
+{
+	const struct asker *asker = asker_of(number);
+
+	return asker && asker->state == PROVEN;
+}
+
+void ahead_give_up(struct thread *thread, bool doubtful)
+{
+	struct asker *asker = asker_of(thread->ahead.asker);
+
+	if (asker && (doubtful || asker->state == PROVEN))
+		doubt_hand_over();
+	if (asker)
+		asker->state = OWN;
+}
+
+bool ahead_is_own(const struct thread *thread)
+{
+	const struct asker *asker = asker_of(thread->ahead.asker);
+
+	return asker && asker->state == OWN;
+}
+
+/* The oldest of which that is known. NULL: there is none. */
+static struct ahead_item *oldest_of(uint32_t asker, uint32_t taker)
+{
+	struct ahead_item *oldest = NULL;
+
+	for (size_t i = 0; i < item_top; i++)
+		if (items[i].asker && (!asker || items[i].asker == asker) &&
+		    (!taker || items[i].taker == taker) &&
+		    (!oldest || items[i].order < oldest->order))
+			oldest = &items[i];
+	return oldest;
+}
+
+bool ahead_next_own(struct thread *thread, struct dlprof_event *ret_event)
+{
+	struct asker *asker = asker_of(thread->ahead.asker);
+	struct ahead_item *item = asker ? oldest_of(asker->number, 0) : NULL;
+
+	if (!item && asker)
+		item = &asker->next;
+	for (int i = 0; item && i < AHEAD_EVENT_MAX; i++) {
+		*ret_event = item->events[i];
+		item->events[i].kind = DLPROF_EVENT_NONE;
+		if (ret_event->kind && !is_again(ret_event))
+			return true;
+	}
+	if (item && item->asker) {
+		item->asker = 0;
+		return ahead_next_own(thread, ret_event);
+	}
+	if (asker)
+		forget_asker(asker);
+	thread->ahead.asker = 0;
+	thread->ahead.asks_itself = true;
+	return false;
+}
+
+/* What it was handed, and may hand on, as it is not known to train. */
+static struct ahead_item *passes_on(const struct thread *thread)
+{
+	if (likely(!thread->ahead.held_count) || thread->ahead.takes ||
+	    thread->ahead.train_count || is_main(thread))
+		return NULL;
+	return oldest_of(0, thread->tid);
+}
+
+bool ahead_has(const struct thread *thread)
+{
+	const struct asker *asker = asker_of(thread->ahead.asker);
+
+	return (asker && is_fresh(asker) && asker->state != OWN) || passes_on(thread);
+}
+
+/* NULL: it is not there. */
+static struct ahead_item *find(const void *key, const void *object)
+{
+	struct ahead_item *found = NULL;
+
+	for (size_t i = 0; i < item_top && life == thread_life; i++)
+		if (items[i].asker && !items[i].taker && items[i].key == key &&
+		    items[i].object == object && (!found || items[i].order < found->order))
+			found = &items[i];
+	return found;
+}
+
+static bool meet(const struct ahead_parts *a, const struct ahead_parts *b)
+{
+	for (uint32_t i = 0; i < a->count; i++)
+		for (uint32_t j = 0; j < b->count; j++)
+			if (a->at[i] == b->at[j])
+				return true;
+	return false;
+}
+
+/* Where an item can be; NULL: those that should be there and are not were taken unseen. */
+static struct ahead_item *free_item(const struct asker *asker, const void *key, uint64_t count)
+{
+	struct ahead_item *item = NULL;
+	uint64_t untaken = 0;
+
+	while (item_top && !items[item_top - 1].asker)
+		item_top--;
+	for (size_t i = 0; i < item_top; i++) {
+		if (!items[i].asker)
+			item = &items[i];
+		else
+			untaken += items[i].asker == asker->number && items[i].key == key &&
+				   !items[i].taker;
+	}
+	if (untaken > UNSEEN_MOST && untaken - UNSEEN_MOST > count)
+		return NULL;
+	return item || item_top == ITEM_MAX ? item : &items[item_top++];
+}
+
+static void place(struct ahead_item *item, const void *key, const void *object)
+{
+	item->key = key;
+	item->object = object;
+	item->taker = 0;
+	item->order = ++item_count;
+}
+
+/* With what the asker has. */
+static void fill(struct ahead_item *item, struct asker *asker)
+{
+	*item = asker->next;
+	item->asker = asker->number;
+	item->place = ++asker->put_count;
+	asker->next = (struct ahead_item){.asker = 0};
+}
+
+bool ahead_puts(struct thread *thread, const void *key, const void *object,
+		const struct ahead_parts *parts, uint64_t count)
+{
+	struct asker *asker = asker_of(thread->ahead.asker);
+	struct ahead_item *item = passes_on(thread), *before = find(key, object);
+
+	if (item) {
+		thread->ahead.held_count--;
+		place(item, key, object);
+		return true;
+	}
+	if (!asker || !is_fresh(asker) || asker->state == OWN) {
+		/* It is not what another thread may have put there. */
+		if (before && before->asker != thread->ahead.asker)
+			before->asker = 0;
+		return false;
+	}
+	item = free_item(asker, key, count);
+	if (!item) {
+		ahead_give_up(thread, false);
+		return false;
+	}
+	fill(item, asker);
+	item->end_ns = clock_now_ns();
+	item->begin_ns = item->end_ns - thread->waited_ns;
+	place(item, key, object);
+	asker->key = key;
+	if (asker->state == UNPROVEN && meet(parts, &asker->batch))
+		asker->state = PROVEN;
+	return true;
+}
+
+/* It still has what it could not put. */
+void ahead_put_failed(struct thread *thread, const void *key, const void *object)
+{
+	struct asker *asker = asker_of(thread->ahead.asker);
+	struct ahead_item *item = find(key, object);
+
+	if (item && asker && item->asker == asker->number) {
+		asker->next = *item;
+		asker->next.asker = 0;
+		asker->put_count--;
+		item->asker = 0;
+	} else if (item) {
+		item->taker = thread->tid;
+		thread->ahead.held_count++;
+	}
+}
+
+/* When the thread began to look for that item. */
+static uint64_t looked_since(struct thread *thread, const struct ahead_item *item,
+			     uint64_t begin_ns)
+{
+	const struct asker *asker = asker_of(item->asker);
+	const bool any = !thread->ahead.looked_key && !item->object;
+
+	if (!thread->ahead.looked || (thread->ahead.looked_key != item->key && !any))
+		return begin_ns;
+	thread->ahead.looked = false;
+	/* There was nothing to train with before the first one. */
+	if (asker && asker->told_count &&
+	    (thread->ahead.looked_apart || begin_ns > thread->ahead.looked_until_ns))
+		doubt_hand_over();
+	return thread->ahead.looked_begin_ns;
+}
+
+bool ahead_takes(struct thread *thread, const void *key, const void *object, uint64_t begin_ns,
+		 uint64_t end_ns)
+{
+	struct ahead_item *item = find(key, object);
+	struct ahead_item *held;
+	struct asker *asker = item ? asker_of(item->asker) : NULL;
+	struct ahead_item *first = asker ? oldest_of(item->asker, 0) : NULL;
+
+	if (!asker || thread->ahead.asker == item->asker)
+		return item;
+	/* It asks again, and has handed on nothing. */
+	while (thread->ahead.held_count && (held = oldest_of(0, thread->tid))) {
+		if (ahead_is_proven(held->asker)) {
+			thread->ahead.takes = true;
+			break;
+		}
+		if (asker_of(held->asker))
+			asker_of(held->asker)->state = OWN;
+		held->taker = 0;
+		thread->ahead.held_count--;
+	}
+	item->begin_ns = looked_since(thread, item, begin_ns);
+	item->end_ns = end_ns;
+	item->taker = thread->tid;
+	thread->ahead.held_count++;
+	/* That one was taken by a call that is not seen, as it had begun before the asker did. */
+	if (!asker->told_count && item->place == 2 && first->place == 1 && !first->taker) {
+		first->taker = thread->tid;
+		thread->ahead.held_count++;
+	}
+	return true;
+}
+
+void ahead_ends(struct thread *thread, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct ahead_item *item = NULL;
+
+	thread->ahead.looked = false;
+	for (size_t i = 0; i < ASKER_MAX && life == thread_life; i++) {
+		struct asker *asker = &askers[i];
+
+		if (!asker->number || asker->taker != thread->tid || !is_fresh(asker) ||
+		    asker->next.events[AHEAD_BATCH].kind || asker->put_count != asker->told_count)
+			continue;
+		item = free_item(asker, NULL, UINT64_MAX);
+		if (!item)
+			return;
+		fill(item, asker);
+		place(item, NULL, NULL);
+		item->taker = thread->tid;
+		item->begin_ns = begin_ns;
+		item->end_ns = end_ns;
+		thread->ahead.held_count++;
+	}
+}
+
+/* Whether it is known to train with that: a thread that trains is not told of a training. */
+static bool settle(const struct thread *thread, struct asker *asker)
+{
+	const bool trains = thread->ahead.train_count || thread->ahead.takes_within;
+
+	if (asker->state == OWN)
+		return false;
+	if (trains)
+		asker->state = PROVEN;
+	return asker->state == PROVEN && (trains || thread->ahead.takes || is_main(thread));
+}
+
+struct ahead_item *ahead_next(struct thread *thread)
+{
+	struct ahead_item *item = thread->ahead.held_count ? oldest_of(0, thread->tid) : NULL;
+	struct asker *asker = item ? asker_of(item->asker) : NULL;
+
+	/* An asker may be forgotten, or have taken its items back. */
+	for (; item && !asker; asker = item ? asker_of(item->asker) : NULL) {
+		item->asker = 0;
+		item = oldest_of(0, thread->tid);
+	}
+	if (!item)
+		thread->ahead.held_count = 0;
+	if (!item || !settle(thread, asker))
+		return NULL;
+	if (item->place != asker->told_count + 1 || (asker->taker && asker->taker != thread->tid))
+		doubt_hand_over();
+	asker->told_count = item->place;
+	asker->taker = thread->tid;
+	thread->ahead.takes = true;
+	return item;
+}
+
+void ahead_drop(struct thread *thread, struct ahead_item *item)
+{
+	item->asker = 0;
+	thread->ahead.held_count--;
+}
+
+/* Whether batches are put there, and there are more. */
+static bool is_put_into(const void *key)
+{
+	for (size_t i = 0; i < ASKER_MAX && life == thread_life; i++)
+		if (askers[i].number && askers[i].key == key &&
+		    !askers[i].next.events[AHEAD_STOP].kind)
+			return true;
+	return false;
+}
+
+/* A queue that we know is not forgotten for one that we do not, nor for some future. */
+void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns, uint64_t end_ns)
+{
+	const bool again = thread->ahead.looked && thread->ahead.looked_key == key;
+
+	if (!again && thread->ahead.looked && !is_put_into(key) &&
+	    is_put_into(thread->ahead.looked_key))
+		return;
+	thread->ahead.looked_apart = !key || (again && (thread->ahead.looked_apart ||
+						  begin_ns > thread->ahead.looked_until_ns));
+	if (!again)
+		thread->ahead.looked_begin_ns = begin_ns;
+	thread->ahead.looked = true;
+	thread->ahead.looked_key = key;
+	/* Others may have the core, or the interpreter, before it looks again. */
+	thread->ahead.looked_until_ns = end_ns + AT_ONCE_NS + (end_ns - begin_ns);
+	if (thread->ahead.takes_within)
+		thread->ahead.looked_until_ns = UINT64_MAX;
+}
+
+void ahead_trains(struct thread *thread)
+{
+	if (thread->ahead.train_count < TRAINS_MIN)
+		thread->ahead.train_count++;
+	else if (unlikely(!thread->wait_count) && has_other && life == thread_life && !named)
+		doubt_hand_over();
 }
 
 /* CPU time of the main thread; 0: it has ended. */
@@ -199,11 +541,9 @@ static uint64_t main_cpu_ns(void)
 	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
 }
 
-static bool noted; /* a thread that only prefetches */
-
 static bool is_watched(const struct thread *thread)
 {
-	return unlikely(!is_main(thread)) && !noted && !named && !ahead_is_here();
+	return unlikely(!is_main(thread)) && !noted && !named && !thread->ahead.asker;
 }
 
 void ahead_watch_begin(struct thread *thread)
@@ -245,14 +585,9 @@ void ahead_watch_end(struct thread *thread)
 		thread->ahead.since_ns = clock_now_ns();
 		thread->ahead.waited_ns = thread->ahead.within_ns = 0;
 	}
-	if (is_prefetching(thread)) {
-		noted = true;
-		summary_doubt();
-		note_add('?',
-			     "a thread other than the main one takes batches from a DataLoader "
-			     "while the main one works: if it prefetches for the training, these "
-			     "are its waits and not the training's; name what the training asks "
-			     "by DLPROF_BATCH_FN=module:Class.method");
-	}
+	if (is_prefetching(thread))
+		doubt("a thread other than the main one takes batches from a DataLoader while the "
+		      "main one works: if it prefetches for the training, these are its waits and "
+		      "not the training's; " ELSE_NAME);
 	thread->ahead.exit_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }

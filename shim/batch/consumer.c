@@ -70,8 +70,7 @@ bool consumer_is_inside(void)
 {
 	const struct thread *thread = activate_on() ? thread_self : NULL;
 
-	return ahead_is_here() ||
-	       (thread && thread->life == thread_life && is_nested(thread));
+	return thread && thread->life == thread_life && is_nested(thread);
 }
 
 static uint16_t flags_of(const struct consumer *consumer, bool nested)
@@ -87,11 +86,15 @@ static uint64_t take_free_ns(struct thread *thread)
 	return ns;
 }
 
-/* False: it is not this thread's, and the training's thread records it later, if at all. */
+/* False: it is not this thread's, and the one that trains with the batch records it, if any. */
 static bool push(struct thread *thread, const struct dlprof_event *event)
 {
-	if (unlikely(ahead_take(thread, event)))
-		return false;
+	if (unlikely(thread->ahead.asker)) {
+		if (ahead_keep(thread, event))
+			return false;
+		if (ahead_is_own(thread))
+			consumer_push_own(thread);
+	}
 	thread_push(thread, event);
 	return true;
 }
@@ -120,7 +123,8 @@ void consumer_announce(struct consumer *consumer, const struct consumer_facts *f
 
 	text_init(&kind, event.epoch.kind, sizeof(event.epoch.kind));
 	text_add(&kind, facts->kind);
-	consumer->is_ahead = ahead_is_here();
+	consumer->maker = thread ? thread->ahead.asker : 0;
+	consumer->is_ahead = facts->flags & AHEAD_EPOCH_AGAIN;
 	if (!thread)
 		return;
 	event.flags = flags_of(consumer, is_nested(thread));
@@ -200,13 +204,23 @@ static struct account *account_of(struct thread *thread)
 /* An executor gives each call to whichever of its threads is free. */
 static void look_at_asker(struct consumer *consumer, const struct thread *thread)
 {
-	if (likely(consumer->asker == thread->tid) || !consumer->stream)
+	if (likely(consumer->asker == thread->tid) || !consumer->stream || thread->ahead.asker)
 		return;
 	if (consumer->asker && !consumer->pool && !is_nested(thread)) {
 		summary_pool(consumer->account);
 		consumer->pool = true;
 	}
 	consumer->asker = thread->tid;
+}
+
+/* Its epoch is kept in the thread that made it, as if that was about to ask. */
+static RARELY void take_epoch(struct consumer *consumer, struct thread *thread)
+{
+	struct dlprof_event epoch;
+
+	if (ahead_take_epoch(consumer->maker, consumer->stream, &epoch))
+		push(thread, &epoch);
+	consumer->maker = thread->ahead.asker;
 }
 
 static void enter(struct consumer_wait *wait, struct thread *thread, uint64_t begin_ns)
@@ -313,6 +327,8 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, 
 	if (!thread)
 		return false;
 	look_at_asker(consumer, thread);
+	if (unlikely(consumer->maker && consumer->maker != thread->ahead.asker))
+		take_epoch(consumer, thread);
 	if (consumer->is_staged && !is_nested(thread))
 		stage_asked(consumer->loader, consumer->stream, consumer->generation);
 	enter_next(consumer, wait, thread, begin_ns);
@@ -372,6 +388,47 @@ uint64_t consumer_delivered(void)
 	return delivered.pid == (uint32_t)sys_getpid() ? delivered.count : 0;
 }
 
+static void handed_out(struct thread *thread, struct account *account, bool nested,
+		       const struct dlprof_event *event, uint64_t end_ns)
+{
+	if (event->kind == DLPROF_EVENT_BATCH) {
+		if (!nested) {
+			summary_batch(account, end_ns);
+			training_batch(thread, event);
+		}
+		if (unlikely(config.stop_after) && !nested)
+			count_delivered();
+		if (!nested && account == thread->account)
+			thread->free_since_ns = end_ns;
+		run_watch(end_ns);
+	} else if (event->flags & DLPROF_FLAG_FAILED && !nested) {
+		keep_failed(thread, event);
+	} else if (!nested) {
+		training_stop(thread, event);
+	}
+}
+
+void consumer_push_own(struct thread *thread)
+{
+	struct account *account = summary_has_pool() ? NULL : thread->account;
+	const uint64_t waited_ns = account ? account->waited_ns : 0;
+	struct dlprof_event event;
+
+	while (ahead_next_own(thread, &event)) {
+		thread_push(thread, &event);
+		if (event.kind == DLPROF_EVENT_EPOCH)
+			continue;
+		if (account)
+			account->waited_ns = event.batch.waited_ns;
+		summary_wait_begin(account, event.begin_ns);
+		if (account)
+			account->waited_ns += event.duration_ns;
+		handed_out(thread, account, false, &event, event.begin_ns + event.duration_ns);
+	}
+	if (account)
+		account->waited_ns = waited_ns;
+}
+
 /* False: this wait belongs to no thread. */
 static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, uint64_t end_ns)
 {
@@ -386,23 +443,8 @@ static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, ui
 	event->batch.free_ns = take_free_ns(thread);
 	if (thread->failed_ns && event->kind == DLPROF_EVENT_BATCH && !wait->nested)
 		take_failed(thread, event);
-	if (!push(thread, event))
-		return true;
-	if (event->kind == DLPROF_EVENT_BATCH) {
-		if (!wait->nested) {
-			summary_batch(wait->account, end_ns);
-			training_batch(thread, event);
-		}
-		if (unlikely(config.stop_after) && !wait->nested)
-			count_delivered();
-		if (!wait->nested && wait->account == thread->account)
-			thread->free_since_ns = end_ns;
-		run_watch(end_ns);
-	} else if (event->flags & DLPROF_FLAG_FAILED && !wait->nested) {
-		keep_failed(thread, event);
-	} else if (!wait->nested) {
-		training_stop(thread, event);
-	}
+	if (push(thread, event))
+		handed_out(thread, wait->account, wait->nested, event, end_ns);
 	return true;
 }
 
@@ -482,7 +524,7 @@ bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait)
 	struct thread *thread = thread_get();
 
 	/* Within a wait it is part of that: a loader's end, or iter() that begins anew. */
-	if (!thread || !thread->wait_count || is_nested(thread) || ahead_is_here() ||
+	if (!thread || !thread->wait_count || is_nested(thread) || thread->ahead.asker ||
 	    !consumer->stream || consumer->over)
 		return false;
 	enter_next(consumer, wait, thread, 0);
@@ -504,8 +546,7 @@ void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait)
 	consumer_abandon(consumer);
 }
 
-/* Makes another thread's record of a wait this thread's. */
-static void hand_on(struct dlprof_event *event, uint64_t begin_ns)
+void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, uint64_t end_ns)
 {
 	/* All that a wait asks for: what happens within was another thread's affair. */
 	static struct consumer outer = {.workers = -1, .receive_ns = UINT64_MAX};
@@ -518,30 +559,7 @@ static void hand_on(struct dlprof_event *event, uint64_t begin_ns)
 	event->batch.receive_ns = event->batch.sample_ns = UINT64_MAX;
 	event->batch.fetch_ns = event->batch.fetch_cpu_ns = UINT64_MAX;
 	event->batch.fetch_count = UINT32_MAX;
-	hand_over(&wait, event, clock_now_ns());
-}
-
-bool consumer_hand_on(const void *outer, uint64_t begin_ns, enum ahead_answer answer)
-{
-	struct ahead *ahead = ahead_of(outer);
-	struct thread *thread = ahead ? thread_get() : NULL;
-	struct dlprof_event event;
-	bool waits = false;
-
-	while (thread && ahead_next(ahead, answer, &event, &waits)) {
-		if (waits) {
-			hand_on(&event, begin_ns);
-			break;
-		}
-		event.begin_ns = begin_ns;
-		event.duration_ns = 0;
-		if (event.kind == DLPROF_EVENT_EPOCH)
-			event.epoch.waited_ns = thread->waited_ns;
-		else
-			event.batch.waited_ns = thread->waited_ns;
-		push(thread, &event);
-	}
-	return ahead;
+	hand_over(&wait, event, end_ns);
 }
 
 void consumer_wait_cancel(struct consumer_wait *wait)

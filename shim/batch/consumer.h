@@ -34,7 +34,8 @@ struct consumer {
 	struct account *account; /* of whoever asked last; summary.h */
 	uint32_t asker;		/* the thread that asked last; 0: nobody has */
 	bool pool;		/* any thread of a pool asks, one at a time */
-	bool is_ahead;		/* this epoch was announced for an outer iterator; ahead.h */
+	uint32_t maker;		/* the asker that its epoch is kept by; ahead.h; 0: none */
+	bool is_ahead;		/* its epoch was announced for the taker, too */
 	bool is_staged;		/* its loader is made of stages; stage.h */
 	bool sees_samples;	/* choosing the samples is seen */
 	bool sees_fetches;	/* so are descriptors that are fetched */
@@ -135,11 +136,11 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait);
 void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait);
 
-/*
- * The outer iterator (ahead.h) was asked at `begin_ns`, and so answered. False: that is still to be
- * recorded.
- */
-bool consumer_hand_on(const void *outer, uint64_t begin_ns, enum ahead_answer answer);
+/* Makes another thread's record of a wait this thread's. */
+void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, uint64_t end_ns);
+
+/* What was kept of the thread's batches (ahead.h) is its own after all. */
+void consumer_push_own(struct thread *thread);
 
 /* It returned, and is not recorded. */
 void consumer_wait_cancel(struct consumer_wait *wait);

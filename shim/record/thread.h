@@ -254,7 +254,14 @@ struct thread {
 		const void *asked[2];	  /* innermost first */
 		uint64_t end_ns, took_ns; /* of the last answer; 0: nothing is recorded */
 	} tfdata;
-	struct { /* batch/ahead.c: what this thread and the main one do between its waits */
+	struct { /* batch/ahead.c: batches that one thread takes from a loader for another one */
+		uint32_t asker, train_count, held_count; /* asker: its number; 0: it is none */
+		bool asks_itself; /* its batches are its own */
+		bool takes, takes_within; /* others' batches; in a library known for that */
+		bool looked, looked_apart; /* in vain, for an item of looked_key; with pauses */
+		const void *looked_key;
+		uint64_t looked_begin_ns, looked_until_ns;
+		/* What this thread and the main one do between its waits: */
 		uint32_t count;
 		uint64_t main_ns, own_ns, exit_ns; /* main_ns: CPU time of the main thread before */
 		uint64_t waited_ns, within_ns; /* its waits, and the main thread's CPU in them */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that ask PyTorch's DataLoader ahead of the training: monai's and prefetch_generator's, whose
-batches have the waits of the training and the loads of the DataLoader; and those that nobody knows."""
+"""Threads that ask PyTorch's DataLoader ahead of the training: where they hand on the batches by a queue
+or a future, these have the waits of the training and the loads of the DataLoader; where that cannot be
+followed, it is in doubt whose waits were seen. What the waits are: account.py."""
 import json
 import os
 import sys
@@ -100,6 +101,103 @@ for _ in range(2):
     train(ahead)
     ahead.thread.join()
 """
+# Two threads, one after the other.
+CHAINED = HOME + """
+class Through(Ahead):
+    def fill(self):
+        while True:
+            batch = self.loader.get()
+            self.queue.put(batch and [batch])
+            if not batch: break
+first = Ahead(loader)
+first.thread.start()
+train(Through(first.queue))
+first.thread.join()
+"""
+# The thread that trains tells the main one of it, by a queue.
+TELLS = HOME + """
+def train_and_tell(told):
+    for number, batch in enumerate(loader):
+        work()
+        told.put(("loss", number))
+    told.put(None)
+told = queue.Queue()
+thread = threading.Thread(target=train_and_tell, args=(told,))
+thread.start()
+print(len(list(iter(told.get, None))))
+told.put(("loss", 0)); print(told.get())
+thread.join()
+"""
+TELLS_BY_GET = TELLS.replace("len(list(iter(told.get, None)))", "sum(1 for _ in iter(lambda: told.get(), None))")
+# It hands them on in ways that are not followed.
+UNFOLLOWED = {
+    "put later": HERE.replace("""        for batch in self.loader:
+            self.queue.put([batch])
+""", """        last = None
+        for batch in self.loader:
+            if last:
+                self.queue.put(last)
+            last = [batch]
+        self.queue.put(last)
+"""),
+    "simple queue": HERE.replace("queue.Queue(2)", "queue.SimpleQueue()"),
+    "polled": HERE.replace("batch = self.queue.get()", """batch = ()
+        while batch == ():
+            try: batch = self.queue.get_nowait()
+            except queue.Empty: time.sleep(0.003)"""),
+    "looked whether it is empty": HERE.replace("batch = self.queue.get()", """
+        while self.queue.empty(): time.sleep(0.003)
+        batch = self.queue.get()"""),
+    "method": HERE.replace("self.queue, self.queue = ", "self.queue = ").replace(
+        "batch = self.queue.get()", "batch = self.get()").replace(
+        "        self.thread =", "        self.get = self.queue.get\n        self.thread ="),
+    "event loop": HOME + """
+import asyncio
+async def main():
+    batches, loop = iter(loader), asyncio.get_running_loop()
+    while await loop.run_in_executor(None, next, batches, None) is not None:
+        work()
+asyncio.run(main())
+""",
+    "waited for": HOME + """
+import concurrent.futures as futures
+batches, pool = iter(loader), futures.ThreadPoolExecutor(1)
+while True:
+    done, _ = futures.wait([pool.submit(next, batches, None)])
+    if done.pop().result() is None: break
+    work()
+""",
+    "done": HOME + """
+import concurrent.futures as futures
+batches, pool = iter(loader), futures.ThreadPoolExecutor(1)
+while True:
+    future = pool.submit(next, batches, None)
+    while not future.done(): time.sleep(0.0015)
+    if future.result() is None: break
+    work()
+""",
+}
+# What they are patched to must be what they were.
+SAME = HERE + """
+import concurrent.futures, inspect
+pool = concurrent.futures.ThreadPoolExecutor(1)
+print(inspect.signature(queue.Queue.get), inspect.signature(ahead.queue.get), inspect.signature(queue.Queue.put),
+      inspect.signature(ahead.queue.put), inspect.signature(queue.Queue.empty), ahead.queue.empty(),
+      inspect.signature(concurrent.futures.Future.result), inspect.signature(concurrent.futures.Future().result))
+class Mine(queue.PriorityQueue):
+    def get(self, *more, **named): return super().get(*more, **named)
+mine = Mine(1)
+mine.put(item=(2, 1), timeout=0.01)
+for call, more in ((mine.put, ((3, 1), False)), (mine.put, ((3, 1), True, 0.01)), (mine.put_nowait, ((3, 1),)),
+                   (mine.get, ()), (mine.get, (True, 0.01)), (mine.get_nowait, ()), (mine.get, (True, -1)),
+                   (queue.Queue.get, ()), (mine.get, (1, 2, 3)), (queue.Queue.put, (mine,)),
+                   (concurrent.futures.Future().result, (0.01,)), (pool.submit(int, "x").result, ()),
+                   (concurrent.futures.Future.result, ())):
+    try:
+        print(call(*more))
+    except Exception as error:
+        print(type(error), error)
+"""
 # The thread's batches come out of a generator.
 GENERATED = HOME + """
 class Generating(Ahead):
@@ -148,12 +246,11 @@ def record(name, folder, text, **changes):
 
 
 def check_known(folder, name, text, expected):
-    kind = name.split(",")[0]
     truth, database = record(name, folder, text)
     equal(sorted(epochs_of(database)), sorted(expected), name, "batches of each epoch")
     asked = rows(database, "SELECT DISTINCT loader_id, kind, workers, batch_size FROM loader JOIN batch "
                  "USING (loader_id)")
-    equal({row["kind"] for row in asked}, {kind}, name, "kinds")
+    equal({row["kind"] for row in asked}, {"torch.DataLoader"}, name, "kinds")
     check(all(row["workers"] and row["batch_size"] for row in asked), name, "loaders", asked)
     found = rows(database, "SELECT * FROM batch ORDER BY begin_ns")
     for row in found:
@@ -165,9 +262,17 @@ def check_known(folder, name, text, expected):
 
 def check_home(folder):
     said = "SELECT text FROM note WHERE text LIKE '%DLPROF_BATCH_FN%'"
-    _, database = record("home-made", folder, HERE)
-    equal(epochs_of(database), [[12, 12]], "home-made, batches")
-    equal(len(rows(database, said)), 1, "home-made, what is said")
+    for name, text, epochs in (("home-made", HERE, [[12, 12]]), ("chained", CHAINED, [[12]]), ("tells", TELLS, [[12]]), ("told", TELLS_BY_GET, [[12]]),
+                               ("the same", SAME, [[12, 12]])):
+        _, database = record(name, folder, text)
+        equal(epochs_of(database), epochs, name, "batches")
+        equal(rows(database, said), [], name, "what is said")
+        equal(len(rows(database, "SELECT 1 FROM load")), sum(map(sum, epochs)), name, "loads")
+    for name, text in UNFOLLOWED.items():
+        # The training is faster than the loader.
+        _, database = record(name, folder, text.replace("0.004", "0.0005") if "sleep(0.003)" in text else text)
+        equal(len(rows(database, "SELECT 1 FROM batch")), 24 if "ahead = Ahead" in text else 12, name, "batches")
+        equal(len(rows(database, said)), 1, name, "what is said")
     _, database = record("home-made, named", folder, HERE, DLPROF_BATCH_FN="__main__:Ahead.__next__")
     equal([row["kind"] for row in rows(database, "SELECT DISTINCT kind FROM batch JOIN loader "
                                        "USING (loader_id)")], ["batch_fn"], "home-made, named")
@@ -191,7 +296,7 @@ def check_home(folder):
 
 def check_line(folder):
     """The line at exit has no figure where the report has none."""
-    for text, doubtful in (HERE, True), (AWAITED, False):
+    for text, doubtful in (UNFOLLOWED["polled"], True), (HERE, False), (AWAITED, False):
         out = scratch()
         with open(os.path.join(folder, "program.py"), "w") as file:
             file.write(DRIVER + SAMPLES + text)

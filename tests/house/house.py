@@ -244,7 +244,7 @@ def check_parts():
 # Lines of the product by folder, and what each may have. A capability that needs more raises its
 # folder's in its own commit, and says why.
 BUDGETS = {
-    "include": 1600, "shim": 26800, "shim/python": 6700, "shim/cuda": 3900, "shim/record": 4450,
+    "include": 1600, "shim": 27650, "shim/python": 6980, "shim/cuda": 3900, "shim/record": 4450,
     "analyzer/drain": 12750, "analyzer/store": 8300, "analyzer/analysis": 15900,
     "analyzer/analysis/predict": 3400, "analyzer/analysis/gate": 1200, "analyzer/analysis/ranks": 1800,
     "analyzer/analysis/gpu": 1100, "analyzer/render": 13800, "analyzer/render/html": 3300,

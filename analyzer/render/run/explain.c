@@ -44,9 +44,11 @@ static const struct explanation PAGES[] = {
 	 "Under 5 %: not input-bound; 5 to 20 %: moderately; over 20 %: highly. Without waiting "
 	 "the run would be 1 / (1 - ratio) times as fast."},
 	{"in_doubt", "metric", "It cannot be told whose the recorded waits are.",
-	 "A thread other than the main one takes batches from a loader, does next to nothing with "
-	 "them, and the main thread works while that one waits. If it prefetches for the training, "
-	 "the training waits elsewhere (in a queue, on a future) and for less. So there is no "
+	 "A thread takes batches from a loader and hands them on in a way that is not followed: an "
+	 "event loop, polling, several batches in one item. Or a thread other than the main one "
+	 "does next to nothing with its batches, and the main thread works while that one waits. "
+	 "If it prefetches for the training, "
+	 "the training waits elsewhere and for less. So there is no "
 	 "verdict: the first line says IN DOUBT, --json has the figure beside in_doubt, the line "
 	 "at exit has none, and report and gate exit with status 3.\n\nName what the training "
 	 "itself asks: DLPROF_BATCH_FN=module:Class.__next__, or the generator or function that "

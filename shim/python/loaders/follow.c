@@ -5,8 +5,10 @@
 
 #include "base/clock.h"
 #include "base/note.h"
+#include "batch/taker.h"
 #include "python/interpreter/standin.h"
 #include "python/interpreter/stop.h"
+#include "python/torch/handover.h"
 #include "python/loaders/tfdata.h"
 #include "python/sample/loading.h"
 #include "python/torch/iterator.h"
@@ -160,13 +162,6 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 						  : 1u << 31 | (uint32_t)consumer->ordinal);
 }
 
-static enum ahead_answer answer_of(const PyObject *batch)
-{
-	if (batch)
-		return AHEAD_BATCH;
-	return py.PyErr_ExceptionMatches(*py.stop_iteration) ? AHEAD_ENDED : AHEAD_FAILED;
-}
-
 /* What it is made of is recorded first, and if it is followed, nothing else is. */
 static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *args,
 			    PyObject *kwargs)
@@ -176,13 +171,18 @@ static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *
 	const uint32_t count = thread ? thread->wait_count : 0;
 	const uint64_t begin_ns = clock_now_ns();
 	struct consumer_wait wait;
-	PyObject *batch = ask(one, callable, args, kwargs);
+	PyObject *batch;
 
+	if (one->what.ahead)
+		handover_within(true);
+	batch = ask(one, callable, args, kwargs);
 	if (thread_life != life) /* a fork returned into this child */
 		return batch;
 	one->users--;
-	if (one->what.ahead && consumer_hand_on(one->what.ahead, begin_ns, answer_of(batch)))
-		return batch;
+	if (one->what.ahead && !batch)
+		taker_ends(begin_ns);
+	if (one->what.ahead)
+		handover_within(false);
 	one->gave_way |= !thread || thread->wait_count != count;
 	if (one->gave_way)
 		return batch;
@@ -197,10 +197,15 @@ static PyObject *next(struct followed *one, PyObject *callable, PyObject *args, 
 	const uint32_t life = thread_life;
 	struct consumer_wait wait;
 	PyObject *batch;
+	bool is_ahead;
 
-	stop_look();
-	if (one->what.gives_way || one->what.ahead)
+	if (one->what.gives_way || one->what.ahead) {
+		stop_look();
 		return next_after(one, callable, args, kwargs);
+	}
+	is_ahead = handover_asks(one->consumer.stream);
+	if (!is_ahead)
+		stop_look();
 	if (!one->consumer.over)
 		begin_epoch(one, clock_now_ns());
 	if (!consumer_wait_begin(&one->consumer, &wait, 0))
@@ -210,6 +215,8 @@ static PyObject *next(struct followed *one, PyObject *callable, PyObject *args, 
 		return batch;
 	one->users--;
 	tell(one, &wait, batch);
+	if (batch && unlikely(is_ahead))
+		handover_took(batch);
 	return batch;
 }
 

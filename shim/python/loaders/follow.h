@@ -29,7 +29,7 @@ struct follow_what {
 	bool only_made;     /* only objects that follow_made() was called of are followed */
 	bool loads;         /* the batch, in the thread that asks */
 	const struct follow_crew *crew; /* NULL: none */
-	const void *ahead;  /* the object of which a thread asks ahead, see ahead.h; NULL: none */
+	bool ahead;	    /* it has a thread that asks ahead, and hands on (ahead.h) */
 };
 
 /* In another's wait, or in a load: also of a worker, whatever it iterates over. */

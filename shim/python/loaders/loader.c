@@ -23,8 +23,7 @@ enum {
 	WAIT = 1 << 0,
 	MAKE = 1 << 1,
 	STEP = 1 << 2,
-	THREAD = 1 << 3,
-	CALLS = WAIT | MAKE | STEP | THREAD,
+	CALLS = WAIT | MAKE | STEP,
 	MAIN = 1 << 4,
 	EAGER = 1 << 5,
 	GENERATOR = 1 << 6,
@@ -105,7 +104,7 @@ static struct follow_what what_of(const struct row *row, PyObject *object)
 		.kind = row->kind,
 		.loader = loader_of(row, object),
 		.gives_way = users || row->how & INNER,
-		.ahead = row->how & AHEAD ? object : NULL,
+		.ahead = row->how & AHEAD,
 		.loads = row->how & LOADS,
 		.crew = crews[row - rows],
 	};
@@ -251,19 +250,6 @@ static void on_step(const struct row *row, PyObject *args)
 	py.PyErr_Clear();
 }
 
-/* The thread that asks ahead, all of its life. */
-static PyObject *on_thread(const struct row *row, PyObject *original, PyObject *args,
-			   PyObject *kwargs)
-{
-	PyObject *object = self_of(args), *result;
-
-	if (object && !api_in_daemon())
-		ahead_enter(object, row->kind);
-	result = py.PyObject_Call(original, args, kwargs);
-	ahead_leave();
-	return result;
-}
-
 static PyObject *call(struct row *row, PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	switch (row->how & CALLS) {
@@ -271,8 +257,6 @@ static PyObject *call(struct row *row, PyObject *original, PyObject *args, PyObj
 		return on_wait(row, original, args, kwargs);
 	case MAKE:
 		return on_make(row, original, args, kwargs);
-	case THREAD:
-		return on_thread(row, original, args, kwargs);
 	default:
 		on_step(row, args);
 		return py.PyObject_Call(original, args, kwargs);

@@ -10,6 +10,7 @@
 #include "python/interpreter/later.h"
 #include "python/interpreter/patch.h"
 #include "python/interpreter/stop.h"
+#include "python/torch/handover.h"
 #include "python/torch/descriptor.h"
 #include "python/torch/identity.h"
 #include "python/torch/iterator.h"
@@ -165,6 +166,8 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 	int64_t length;
 
 	begin_recording();
+	if (activate_on())
+		handover_asks(0);
 	loader = api_argument(args, NULL, 0, NULL);
 	torch_set_loader(loader);
 	iterator = iterator_make(original, args, kwargs, begin_ns);
@@ -266,12 +269,13 @@ static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 	return true;
 }
 
-/* From here on the records belong to another iterator, which hands on this one's batches. */
+/* Without workers, a thread that asks for another one is the worker. */
 static void announce_ahead(PyObject *iterator, struct consumer *consumer)
 {
 	struct consumer_facts facts = {0};
 
 	gather_facts(iterator, NULL, -1, &facts);
+	facts.flags |= AHEAD_EPOCH_AGAIN;
 	consumer_announce(consumer, &facts, clock_now_ns());
 }
 
@@ -281,21 +285,24 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 	struct consumer_wait wait;
 	struct consumer *consumer;
 	PyObject *iterator, *batch;
+	bool is_ahead;
 
 	if (!consumer_record())
 		return py.PyObject_Call(original, args, kwargs);
-	stop_look();
 	iterator = py.PyTuple_GetItem(args, 0);
 	consumer = iterator ? iterator_state(iterator) : NULL;
 	if (iterator && unlikely(!consumer || !(consumer->stream || consumer->skipping)) &&
 	    !begin_epoch(iterator, &consumer))
 		return NULL;
 	py.PyErr_Clear();
+	is_ahead = consumer && !consumer->skipping && handover_asks(consumer->stream);
+	if (!is_ahead)
+		stop_look();
+	else if (!consumer->workers && !consumer->is_ahead)
+		announce_ahead(iterator, consumer);
 	if (!consumer || consumer->skipping || !consumer_wait_begin(consumer, &wait, 0))
 		return py.PyObject_Call(original, args, kwargs);
 	ahead_watch_begin(wait.thread);
-	if (unlikely(ahead_is_here()) && !consumer->is_ahead)
-		announce_ahead(iterator, consumer);
 	batch = py.PyObject_Call(original, args, kwargs);
 	if (!thread_is_in_life(wait.life)) /* a fork returned into this child */
 		return batch;
@@ -309,7 +316,9 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 	ahead_watch_end(wait.thread);
 	if (batch)
 		consumer_wait_end(consumer, &wait, delivered_task(iterator, consumer));
-	else
+	if (batch && unlikely(is_ahead))
+		handover_took(batch);
+	if (!batch)
 		consumer_wait_stop(consumer, &wait, !py.PyErr_ExceptionMatches(*py.stop_iteration));
 	return batch;
 }

@@ -3,6 +3,7 @@
 
 #include "base/sys.h"
 #include "base/text.h"
+#include "batch/taker.h"
 #include "batch/training.h"
 #include "dlprof/units.h"
 #include "python/interpreter/patch.h"
@@ -25,6 +26,8 @@ static OFTEN PyObject *call_part(enum dlprof_part part, PyObject *original, PyOb
 
 	if (likely(!activate_on()))
 		return py.PyObject_Call(original, args, kwargs);
+	if (part == DLPROF_PART_BACKWARD)
+		taker_trains();
 	training_call_begin(&call, part);
 	result = py.PyObject_Call(original, args, kwargs);
 	training_call_end(&call);
@@ -149,6 +152,7 @@ static OFTEN PyObject *on_step(PyObject *none, PyObject *args, PyObject *kwargs)
 {
 	PyObject *changed = NULL, *step_args, *step_kwargs;
 
+	taker_trains();
 	if (training_optimizer_begin()) {
 		step_args = py.PyTuple_GetItem(args, 1);
 		step_kwargs = py.PyTuple_GetItem(args, 2);

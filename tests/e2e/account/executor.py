@@ -3,16 +3,22 @@
 import itertools
 from concurrent.futures import ThreadPoolExecutor
 
-from stopwatch import Sleepy, finish, step, timed
+from stopwatch import Sleepy, Timed, finish, step
 from torch.utils.data import DataLoader
 
 threads = itertools.cycle([ThreadPoolExecutor(1) for _ in range(4)])
+
+
+class Asked:
+    def __iter__(self):
+        self.batches = iter(DataLoader(Sleepy(200, 0.006), 4))
+        return self
+
+    def __next__(self):
+        return next(threads).submit(next, self.batches).result()
+
+
 for _ in range(2):
-    batches = timed("epoch_start", iter, DataLoader(Sleepy(200, 0.006), 4))
-    while True:
-        try:
-            next(threads).submit(timed, "within", next, batches).result()
-        except StopIteration:
-            break
+    for _ in Timed(Asked()):
         step(0.012)
-finish()
+finish(starts_unseen=True)

@@ -79,8 +79,9 @@ def step(seconds):
     time.sleep(seconds)
 
 
-def finish(loaders=None, tells_parts=False, is_opaque=False):
-    """The last step is over: says what the account is. is_opaque: loads are not seen."""
+def finish(loaders=None, tells_parts=False, is_opaque=False, starts_unseen=False):
+    """The last step is over: says what the account is. is_opaque: loads are not seen; starts_unseen: nor
+    is what the training waits before another thread asks for the first batch."""
     over = time.perf_counter()
     first = next(at for at, batch in enumerate(_batches) if batch)
     rest = _calls[first + 1:]
@@ -95,5 +96,5 @@ def finish(loaders=None, tells_parts=False, is_opaque=False):
     account.update(ratio=sum(account.values()), batches=sum(_batches),
                    startup_s=sum(left - entered for _, entered, left in _calls[:first + 1]))
     account.update(receiving=_received[0] / time_s, loaders=loaders, tells_parts=tells_parts,
-                   is_opaque=is_opaque)
+                   is_opaque=is_opaque, starts_unseen=starts_unseen)
     print(json.dumps(account))

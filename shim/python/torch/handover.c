@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/torch/handover.h"
+
+#include "base/clock.h"
+#include "batch/ahead.h"
+#include "batch/taker.h"
+#include "dlprof/units.h"
+#include "python/interpreter/patch.h"
+#include "python/interpreter/stop.h"
+#include "record/activate.h"
+
+#define LOOK_DEEP 2
+
+static void add(struct ahead_parts *parts, PyObject *object, int deep)
+{
+	ssize_t at = 0, i = 0;
+	PyObject *key, *value;
+	PyObject *(*item)(PyObject *, ssize_t) = NULL;
+	const PyObject *type;
+
+	if (!object || object == py.none || parts->count == AHEAD_PART_MAX)
+		return;
+	parts->at[parts->count++] = object;
+	if (!deep)
+		return;
+	{
+		OWNED PyObject *of = py.PyObject_Type(object);
+
+		type = of; /* the object keeps it */
+	}
+	if (type == py.dict_type) {
+		while (py.PyDict_Next(object, &at, &key, &value) &&
+		       parts->count < AHEAD_PART_MAX)
+			add(parts, value, deep - 1);
+		return;
+	}
+	if (type == py.tuple_type)
+		item = py.PyTuple_GetItem;
+	else if (type == py.list_type)
+		item = py.PyList_GetItem;
+	if (!item)
+		return;
+	at = type == py.tuple_type ? py.PyTuple_Size(object) : py.PyList_Size(object);
+	for (; i < at && parts->count < AHEAD_PART_MAX; i++)
+		add(parts, item(object, i), deep - 1);
+}
+
+/* NULL: nothing is recorded in this thread. */
+static struct thread *own(void)
+{
+	struct thread *thread = activate_on() ? thread_self : NULL;
+
+	return thread && thread->life == thread_life ? thread : NULL;
+}
+
+static struct api_name deque_name = {"queue", NULL};
+
+static uint64_t count_in(PyObject *queue)
+{
+	OWNED PyObject *deque = api_get_again(queue, &deque_name);
+	const ssize_t count = deque ? py.PyObject_Size(deque) : -1;
+
+	if (count < 0)
+		py.PyErr_Clear();
+	return count < 0 ? UINT64_MAX : (uint64_t)count;
+}
+
+/*
+ * Calls the original, which puts `value` where it is found under `key` and `object`, and which may
+ * have been called without arguments.
+ */
+static PyObject *put(PyObject *original, PyObject *args, PyObject *kwargs, PyObject *key,
+		     PyObject *object, PyObject *value, uint64_t count)
+{
+	struct thread *thread = own();
+	struct ahead_parts parts = {.count = 0};
+	const uint32_t life = thread_life;
+	PyObject *result;
+	bool is_item;
+
+	if (thread && ahead_has(thread))
+		add(&parts, value, LOOK_DEEP);
+	is_item = thread && key && ahead_puts(thread, key, object, &parts, count);
+	result = py.PyObject_Call(original, args, kwargs);
+	if (!result && is_item && thread_is_in_life(life))
+		ahead_put_failed(thread, key, object);
+	return result;
+}
+
+/* Calls the original, which takes something out of the first argument. */
+static PyObject *take(PyObject *original, PyObject *args, PyObject *kwargs, bool is_queue)
+{
+	PyObject *key = api_argument(args, NULL, 0, NULL), *result;
+	const uint64_t begin_ns = clock_now_ns();
+	const uint32_t life = thread_life;
+	struct thread *thread = own();
+	uint64_t end_ns;
+
+	if (thread && thread->ahead.takes)
+		stop_look();
+	result = py.PyObject_Call(original, args, kwargs);
+	if (!key || !activate_on() || thread_life != life)
+		return result;
+	end_ns = clock_now_ns();
+	if ((result || !is_queue) &&
+	    taker_takes(key, is_queue ? result : NULL, begin_ns, end_ns))
+		return result;
+	if (!result)
+		taker_found_none(key, begin_ns);
+	return result;
+}
+
+static PyObject *on_get(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	return take(original, args, kwargs, true);
+}
+
+static PyObject *on_result(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	return take(original, args, kwargs, false);
+}
+
+static PyObject *on_put(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	const struct thread *thread = own();
+	PyObject *queue = api_argument(args, NULL, 0, NULL);
+	PyObject *object = api_argument(args, kwargs, 1, "item");
+	const bool counts = queue && thread && thread->ahead.asker;
+	const uint64_t count = counts ? count_in(queue) : UINT64_MAX;
+
+	return put(original, args, kwargs, queue, object, object, count);
+}
+
+/* Whether somebody is told of the future instead of asking for its result. */
+static bool has_others(PyObject *future)
+{
+	static struct api_name names[] = {{"_waiters", NULL}, {"_done_callbacks", NULL}};
+	bool has = false;
+
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+		OWNED PyObject *list = api_get_again(future, &names[i]);
+
+		has |= list && py.PyList_Size(list) > 0;
+	}
+	py.PyErr_Clear();
+	return has;
+}
+
+/* set_result(), set_exception() */
+static PyObject *on_set(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *future = api_argument(args, NULL, 0, NULL);
+	PyObject *value = api_argument(args, kwargs, 1, "result");
+	struct thread *thread = own();
+
+	if (future && thread && thread->ahead.asker && ahead_has(thread) && has_others(future))
+		taker_gives_up(true);
+	return put(original, args, kwargs, future, NULL, value, UINT64_MAX);
+}
+
+/* Asked whether there is something, it may say that there is not. */
+static PyObject *look(PyObject *original, PyObject *args, PyObject *kwargs, bool is_queue)
+{
+	const uint64_t begin_ns = clock_now_ns();
+	PyObject *result = py.PyObject_Call(original, args, kwargs);
+
+	if (result && activate_on() && py.PyObject_IsTrue(result) == is_queue)
+		taker_found_none(is_queue ? py.PyTuple_GetItem(args, 0) : NULL, begin_ns);
+	return result;
+}
+
+static PyObject *on_empty(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	return look(original, args, kwargs, true);
+}
+
+static PyObject *on_done(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	return look(original, args, kwargs, false);
+}
+
+#define FUTURES "concurrent.futures._base"
+/* The first is the original, which a wrapper is bound to. */
+#define SIGNED(name, ...) name "($original, self" __VA_ARGS__ ")\n--\n\n"
+
+static struct {
+	const char *module;
+	struct patch_point point;
+} points[] = {
+#define POINT(module, class, name, function, ...)                                                  \
+	{module, {class, module ":" class,                                                         \
+		  {name, function, PY_VARARGS_KEYWORDS, SIGNED(name, __VA_ARGS__)}}}
+	POINT("queue", "Queue", "get", on_get, ", block=True, timeout=None"),
+	POINT("queue", "Queue", "put", on_put, ", item, block=True, timeout=None"),
+	POINT("queue", "Queue", "empty", on_empty, ""),
+	POINT(FUTURES, "Future", "result", on_result, ", timeout=None"),
+	POINT(FUTURES, "Future", "set_result", on_set, ", result"),
+	POINT(FUTURES, "Future", "set_exception", on_set, ", exception"),
+	POINT(FUTURES, "Future", "done", on_done, ""),
+#undef POINT
+};
+
+/* Each once; a module that is imported later, before the next thread asks. */
+static void patch(void)
+{
+	static bool done[ARRAY_COUNT(points)];
+
+	for (size_t i = 0; i < ARRAY_COUNT(points); i++) {
+		PyObject *module = done[i] ? NULL : api_module(points[i].module);
+
+		if (!module)
+			continue;
+		done[i] = true;
+		patch_optional(module, &points[i].point);
+	}
+}
+
+bool handover_asks(uint64_t stream)
+{
+	if (likely(!taker_asks(stream)))
+		return false;
+	patch();
+	return true;
+}
+
+void handover_took(PyObject *batch)
+{
+	struct ahead_parts parts = {.count = 0};
+	struct thread *thread = own();
+
+	if (!thread || !thread->ahead.asker)
+		return;
+	add(&parts, batch, LOOK_DEEP);
+	ahead_took(thread, &parts);
+}
+
+void handover_within(bool within)
+{
+	struct thread *thread = thread_get();
+
+	patch();
+	if (thread)
+		thread->ahead.takes_within = within;
+}
