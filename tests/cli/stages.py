@@ -105,6 +105,14 @@ def main():
     t.equal([stage["name"] for stage in found["stages"] if stage["waited_for"]],
             ["MapAndBatch", "ReadFile"], "waited for")
     t.equal(found["advice"][0]["ci95"][0], 0, "what is read may come no faster")
+    counters = {}
+    for event in json.loads(t.report("trace", os.path.join(folder, "pool.db")).out)["traceEvents"]:
+        if event["ph"] == "C" and "(stage" in event["name"]:
+            counters.setdefault(event["name"], []).append(event["args"]["value"])
+    t.equal(sorted(counters), sorted("loader 1: %s (stage %d)" % (row[0], i) for i, row in enumerate(POOL, 1)),
+            "stages of the trace")
+    t.equal([round(value, 3) for value in counters.get("loader 1: ReadFile (stage 4)", [])], [1.613, 1.613],
+            "calls at once")
     check("serial", run("serial", SERIAL), "serial_stage", "parallel_stage",
           ("TFRecord takes", "waiting for files", "Interleave asks its inputs one after the other",
            "interleave(..., num_parallel_calls=4)"))

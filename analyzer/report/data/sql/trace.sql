@@ -103,5 +103,11 @@ UNION ALL SELECT 5 << 40, ts_ns, -ns, printf('ranges of thread %d (process %d)',
 	'nested', ts_ns, ns,
 	json_object('name', IFNULL(NULLIF(redact_mark(text), ''), 'range'))
 	FROM t_mark WHERE ns NOT NULL
+-- Calls of a stage that are under way: of the windows that their sums are of.
+UNION ALL SELECT 6 << 40, begin_ns, stage_id, NULL, NULL, 'counter', begin_ns, NULL,
+	json_object('name', printf('loader %d: %s (stage %d)', loader_id, as_it_is(name), stage_id),
+		'args', json_object('value', 1.0 * busy_ns / window_ns))
+	FROM t_stage_sum JOIN t_stage USING (stage_id)
+	WHERE name NOT NULL AND loader_id NOT NULL AND busy_ns >= 0 AND window_ns > 0
 ORDER BY 1, 2, 3)
 WHERE ?1 OR id < 1 << 40 OR EXISTS (SELECT 1 FROM part WHERE begin_ns BETWEEN from_ns AND to_ns)
