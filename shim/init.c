@@ -107,9 +107,9 @@ __attribute__((constructor)) static void init_begin(void)
 }
 
 /*
- * Not reached by workers (os._exit; hooks/process.c marks their end) or after a signal that the
- * process did not send itself, so nothing that is recorded depends on it. Other libraries'
- * destructors still call the wrappers after us: everything stays mapped.
+ * Workers do not come here (os._exit; hooks/process.c marks their end), nor does a process that
+ * another one ends by a signal, so no record depends on it. Other libraries' destructors still call
+ * the wrappers after us: everything stays mapped.
  */
 __attribute__((destructor)) static void init_end(void)
 {

@@ -21,10 +21,10 @@
 #define MS UINT64_C(1000000)
 
 #define ROUND_MS     450	/* between two rounds; a row is in the database after two */
-#define GLANCE_MS    225	/* between glances, as a ring may fill, or a process begin */
+#define GLANCE_MS    225	/* pause between glances, as a ring may fill, or a process begin */
 #define AGAIN_MS     100	/* pause between looks at what is about to change */
 #define HURRY_MS     2		/* shortest round, while rings fill fast */
-#define TALLY_MS     10000	/* totals by name, which are safe in their segments */
+#define TALLY_MS     10000	/* pause between tallies, which are safe in their segments */
 #define STACKS_MS    400	/* pause after at most STACKS_MOST, or STACKS_PART times their
 				 * cost */
 #define STACKS_MOST  2

@@ -36,7 +36,7 @@ struct fold_series {
 	const double *squares; /* squares[i]: of the squares of x[0..i-1] */
 	const struct fold_segment *segments;
 	size_t segment_count;
-	float highest;   /* of x */
+	float highest;   /* highest value in x */
 	bool by_segment; /* each segment has a phase of its own */
 };
 

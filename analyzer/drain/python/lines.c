@@ -57,7 +57,7 @@ static int32_t take_signed(const struct lines *lines, size_t *at)
 	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* Since 3.11: entries whose first byte alone has its highest bit set, and what their kind needs. */
+/* Reads tables since 3.11: an entry's first byte has its highest bit set, others have not. */
 static int32_t find_11(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, end = 0;

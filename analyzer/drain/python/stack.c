@@ -26,7 +26,7 @@ struct walk {
 	const struct memory *memory;
 	const struct layout *layout;
 	uint64_t source,
-		word; /* word of the thread that leads to its current frame, and its address */
+		word; /* where the thread's pointer to its current frame is, and its value */
 	struct memory_list list; /* pieces of the next call */
 	struct window window;
 	uint64_t codes[STACK_FRAMES];

@@ -55,7 +55,7 @@ int folder_scan(const struct folder *folder, int (*take)(void *context, const ch
 		void *context);
 bool folder_has_segments(const struct folder *folder);
 
-/* Leaves a file alone from now on. `is_ours`: a dlprof that can read it may come. */
+/* Leaves a file alone from now on. `is_ours`: another version of dlprof may come to read it. */
 int folder_leave(struct folder *folder, const char *name, bool is_ours);
 
 /* Removes the segment that was opened as `fd`. If that fails, it counts as left alone. */

@@ -94,7 +94,7 @@ static size_t windows_bytes(const struct head *head, const struct group *groups)
 	return bytes;
 }
 
-/* The check of the head and of what stands before the windows. */
+/* The checksum of the head and of all that lies before the windows. */
 static uint64_t sum_head(const struct head *head, const char *middle)
 {
 	struct head plain = *head;
