@@ -325,6 +325,17 @@ def check_keys():
                   "writes keys that the manual lacks: they belong into its .def")
 
 
+def check_constants():
+    """The table of constants in analysis/README.md has the values of the code, and names tests."""
+    table = text("analyzer/analysis/README.md").partition("## Constants that decide a verdict")[2]
+    rows = re.findall(r"^\| `(\w+)` \| `(\S+)` \| ([0-9.]+) \|.*\| `(\w+)` \|$", table, re.M)
+    check(len(rows) >= 7 and len(rows) == table.count("| `") // 3, "rows of constants, read", len(rows))
+    for name, path, value, test in rows:
+        equal(re.findall(r"^#define {}\s+(\S+)".format(name), text("analyzer/analysis/" + path), re.M), [value],
+              "the value of", name)
+        check(os.path.exists(os.path.join(ROOT, "tests", "unit", test + ".c")), name, "has no test", test)
+
+
 def check_formats():
     """No format of printf()'s is chosen by ?: the compiler may check only one of both."""
     for path in files("shim", "analyzer", endings=(".c", ".h")):
@@ -477,6 +488,7 @@ def main():
     check_meta()
     check_options()
     check_keys()
+    check_constants()
     check_formats()
     check_files()
     check_names()

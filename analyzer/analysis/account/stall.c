@@ -9,6 +9,8 @@
 #include "analysis/statistics/stats.h"
 #include "dlprof/event.h"
 
+#define HIGH_FROM         300 /* batches */
+#define MEDIUM_FROM       100
 #define TRIM_SHARE        0.005
 #define UNKNOWN_WORKERS   8 /* first deliveries to exclude where workers are unknown */
 #define RECORDS_PER_BATCH 2 /* one of the consumer, one of the worker */
@@ -332,8 +334,8 @@ static enum stall_gap find_gap(const struct batch_series *s, const struct findin
 
 static enum stall_confidence find_confidence(const struct batch_series *s, const struct finding *f)
 {
-	int level = f->account.count >= 300   ? STALL_CONFIDENCE_HIGH
-		    : f->account.count >= 100 ? STALL_CONFIDENCE_MEDIUM
+	int level = f->account.count >= HIGH_FROM     ? STALL_CONFIDENCE_HIGH
+		    : f->account.count >= MEDIUM_FROM ? STALL_CONFIDENCE_MEDIUM
 					      : STALL_CONFIDENCE_LOW;
 
 	if (s->workers != 0 && (double)f->readiness_count < 0.95 * (double)f->steady_count)
