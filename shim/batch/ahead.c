@@ -180,6 +180,8 @@ bool ahead_keep(struct thread *thread, const struct dlprof_event *event)
 		if (kept[AHEAD_EPOCH].kind && !is_again(&kept[AHEAD_EPOCH]))
 			thread_push(thread, &kept[AHEAD_EPOCH]);
 		kept[AHEAD_EPOCH] = *event;
+		if (!event->epoch.unused)
+			kept[AHEAD_EPOCH].epoch.unused = thread->tid;
 	}
 	return true;
 }
@@ -481,6 +483,9 @@ struct ahead_item *ahead_next(struct thread *thread)
 		return NULL;
 	if (item->place != asker->told_count + 1 || (asker->taker && asker->taker != thread->tid))
 		doubt_hand_over();
+	/* What it asked for itself, it did not ask for others. */
+	if (asker_of(thread->ahead.asker))
+		asker_of(thread->ahead.asker)->state = OWN;
 	asker->told_count = item->place;
 	asker->taker = thread->tid;
 	thread->ahead.takes = true;

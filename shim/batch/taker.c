@@ -20,10 +20,15 @@ static void tell_item(struct thread *thread, struct ahead_item *item)
 			consumer_hand_on(event, item->begin_ns, item->end_ns);
 			continue;
 		}
-		event->begin_ns = item->begin_ns;
-		event->duration_ns = 0;
+		/* An iterator that it made itself took what it took. */
+		if (i != AHEAD_EPOCH || event->epoch.unused != thread->tid) {
+			event->begin_ns = item->begin_ns;
+			event->duration_ns = 0;
+		}
 		if (i == AHEAD_EPOCH) {
-			event->epoch.waited_ns = thread->waited_ns;
+			if (!event->duration_ns)
+				event->epoch.waited_ns = thread->waited_ns;
+			event->epoch.unused = 0;
 			event->epoch.flags &= ~AHEAD_EPOCH_AGAIN;
 			/* What the thread loads itself, it loads as a worker would. */
 			if (!event->epoch.workers)
