@@ -14,17 +14,21 @@ SKIPPED = ("SKIP", "IGNORED")
 
 
 def tests(path):
-    """{name: meson's account of it}"""
+    """{suite and name: meson's account of it}; two suites may have tests of one name"""
     try:
         with open(path, encoding="utf-8") as log:
             lines = [json.loads(line) for line in log]
     except OSError:
         lines = []
-    return {line["name"].split(" / ")[-1]: line for line in lines}
+    return {line["name"]: line for line in lines}
+
+
+def short(name):
+    return name.split(" / ")[-1]
 
 
 def results(path):
-    """{name: result}"""
+    """{suite and name: result}"""
     return {name: test["result"] for name, test in tests(path).items()}
 
 
@@ -43,7 +47,7 @@ def main():
     paths = [path for path in sys.argv[1:] if path != "--failed"]
     first = results(paths[0])
     if "--failed" in sys.argv:
-        print(*(name for name, result in first.items() if has_failed(result)))
+        print(*sorted({short(name) for name, result in first.items() if has_failed(result)}))
         return
     last = dict(first)
     for path in paths[1:]:
@@ -53,12 +57,12 @@ def main():
     failed = [name for name, result in last.items() if has_failed(result)]
     for name, result in first.items():
         if has_failed(result) and not has_failed(last[name]):
-            print("{} at first, passed by itself: {}".format(result.lower(), name))
+            print("{} at first, passed by itself: {}".format(result.lower(), short(name)))
     for name in failed:
-        print("{}: {}".format(last[name].lower(), name))
+        print("{}: {}".format(last[name].lower(), short(name)))
     accounts = tests(paths[0])
     for name in skipped:
-        print("skipped: {}: {}".format(name, why_skipped(accounts[name])))
+        print("skipped: {}: {}".format(short(name), why_skipped(accounts[name])))
     print("{} passed, {} failed, {} skipped".format(passed, len(failed), len(skipped)))
     sys.exit(0 if passed and not failed else 1)
 
