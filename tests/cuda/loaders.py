@@ -65,7 +65,7 @@ def mixed(name):
     """... and most of them without a name: whose they are is not known, and the host's clock counts."""
     done, said = judged(name, dict(PLAN, named=2), cuda=12)
     equal((said["verdict"], said["clock"]), ("highly_input_bound", "host"), name, "verdict")
-    equal([n["text"].split(":")[0] for n in done.query("SELECT text FROM note WHERE text LIKE '%GPU loader%'")],
+    equal([n["text"].split(", so")[0] for n in done.query("SELECT text FROM note WHERE text LIKE '%GPU loader%'")],
           ["a GPU loader shares a stream with the training"], name, "note")
 
 

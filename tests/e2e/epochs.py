@@ -106,14 +106,15 @@ for _ in range(2): train(Set(), workers=2)
     # Of another framework's loader only that iter() took so long is known.
     pid, truth, found = record("""
 from paddle.io.reader import DataLoader
-class Slow(Set):
+class Slow:
     def __iter__(self):
         time.sleep(0.03)
-        return iter(range(4))
+        return iter([[0], [1], [2], [3]])
 class DataLoader(DataLoader):
     def __init__(self, dataset, batch_size, num_workers):
-        super().__init__(dataset, num_workers)
-train(Slow())
+        super().__init__(dataset, num_workers=num_workers)
+        self.batch_sampler = Slow()
+train(Set())
 """)
     check_times("paddle", found[0], truth[0])
     check(found[0]["setup_ns"] >= 30_000_000, "paddle: iter()", found)
