@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <math.h>
 
-#define SLACK 1e-3 /* share of the span by which two processes' clocks and rounding may differ */
+#define SLACK 1e-3 /* clocks and rounding of two processes may differ by this share of the span */
 
-/* One series, seen by one clock. */
+/* A series whose waits are all measured by one clock: the host's or the GPU's. */
 struct view {
 	const struct batch_series *series;
 	double theta_ns;
@@ -23,7 +23,7 @@ static struct view look(const struct batch_series *s, bool by_gpu, double theta_
 	return view;
 }
 
-/* The share of a wait that came after the batch was finished; NAN: not known. */
+/* Returns the share of batch i's wait that came after the batch was finished; NAN: unknown. */
 static double received_share(const struct view *view, size_t i)
 {
 	const struct batch_series *s = view->series;
@@ -110,7 +110,7 @@ static bool is_within(int64_t ns, const struct account_span *span)
 	return ns >= span->begin_ns && ns < span->end_ns;
 }
 
-/* If an epoch's times are not known, all starts but the first and all ends but the last count. */
+/* Returns true if the start of epoch i counts. If times are unknown, all but the first do. */
 static bool counts_start(const struct batch_series *s, size_t i, const struct account_span *span)
 {
 	if (span->begin_ns != UNKNOWN && s->epochs[i].begin_ns != UNKNOWN)
@@ -125,7 +125,7 @@ static bool counts_end(const struct batch_series *s, size_t i, const struct acco
 	return i + 1 < s->epoch_count;
 }
 
-/* Whether epoch `i` begins after the last step. */
+/* Returns true if epoch `i` begins after the thread's last step. */
 static bool begins_after(const struct batch_series *s, size_t i, const struct account_span *span)
 {
 	return span->end_ns != UNKNOWN && s->epochs[i].begin_ns != UNKNOWN &&
@@ -145,7 +145,7 @@ static void add_epochs(struct account *a, const struct batch_series *s,
 	}
 }
 
-/* The span of a loader that is judged by itself. */
+/* Returns the span of a loader that is judged alone, without its thread's other loaders. */
 static struct account_span own_span(const struct batch_series *s)
 {
 	/* A part of a run has no start of its own, and not all its times lie between first_ns and
@@ -173,13 +173,13 @@ struct account_restart account_restart(const struct batch_series *s, size_t *nex
 void account_add(struct account *thread, const struct batch_series *s, bool by_gpu, double theta_ns,
 		 const struct account_span *span)
 {
-	/* If another loader was asked first, this one's first wait lies within the span. */
+	/* If another loader was asked first, this loader's first wait lies within the span. */
 	bool is_inside =
 		s->is_part || (span->begin_ns != UNKNOWN && s->first_ns > span->begin_ns);
 	const struct view view = look(s, by_gpu, theta_ns);
 	struct series_place at = SERIES_BEGIN;
 
-	/* Nothing after the last step counts. */
+	/* A last wait that begins after the thread's last step does not count. */
 	bool is_cut = s->tail_begin_ns != UNKNOWN && span->end_ns != UNKNOWN &&
 		      s->tail_begin_ns >= span->end_ns;
 

@@ -29,7 +29,7 @@
 enum account_part {
 	ACCOUNT_NOT_READY,
 	ACCOUNT_RECEIVING,
-	ACCOUNT_SAMPLING, /* NAN: not seen; its time is then in the two parts above */
+	ACCOUNT_SAMPLING, /* NAN: not observed; its time is then in the two parts above */
 	ACCOUNT_EPOCH_START,
 	ACCOUNT_EPOCH_END,
 	ACCOUNT_PART_MAX
@@ -44,7 +44,7 @@ struct account {
 	double ratio;      /* wait_ns / time_ns; NAN: no time is known */
 	double startup_ns; /* NAN: unknown */
 	double unseen_ns;  /* time in batches that the GPU's clock leaves out */
-	size_t count;      /* batches whose wait counts */
+	size_t count;      /* batches whose wait is in wait_ns */
 	size_t life_count; /* programs that the process ran in turn; 0: not asked for */
 };
 
@@ -52,7 +52,7 @@ struct account {
 #define ACCOUNT_EMPTY                                                                              \
 	((struct account){.part_ns = {[ACCOUNT_SAMPLING] = NAN}, .startup_ns = NAN})
 
-/* When a thread trains, by CLOCK_MONOTONIC. UNKNOWN: epochs count by their order. */
+/* When a thread trained, by CLOCK_MONOTONIC. If UNKNOWN, all epoch starts but the first count. */
 struct account_span {
 	int64_t begin_ns;
 	int64_t end_ns;
@@ -60,46 +60,48 @@ struct account_span {
 
 /* The parts of one batch's wait by the host's clock; they add up to the wait. */
 struct account_wait {
-	double not_ready_ns, receiving_ns; /* NAN: unknown which of these two the time was */
+	double not_ready_ns, receiving_ns; /* NAN: unknown how the wait divides into these two */
 	double sampling_ns;                /* NAN: unknown; its time is in the other two */
 };
 
 /*
- * `handover_ns`: the part of the wait after the batch was finished; NAN: unknown, as `sample_ns`.
+ * Divides a wait. `handover_ns` is its part after the batch was finished; NAN: unknown. So is
+ * `sample_ns`.
  */
 struct account_wait account_divide(int64_t workers, double wait_ns, double handover_ns,
 				   double sample_ns);
 
-/* How many first batches of an epoch have waits that count as its start; `workers` < 0: unknown. */
+/* Returns how many first waits of an epoch count as its start; `workers` < 0: unknown. */
 static inline int64_t account_start_count(int64_t workers)
 {
 	return workers < 0 ? 1 : workers;
 }
 
 /*
- * The account of one loader's own loop: its waits, and the time between them within its epochs.
- * Waits for other loaders count as steps here. A wait of unknown readiness counts as not ready from
- * `theta_ns` on, if the readiness of other batches is known.
+ * Computes the account of one loader's own loop: its waits, and the time between them within its
+ * epochs. Waits for other loaders count as steps here. A wait of unknown readiness counts as not
+ * ready if it took `theta_ns` or longer and the readiness of other batches is known.
  */
 void account_of_loader(const struct batch_series *series, bool by_gpu, double theta_ns,
 		       struct account *ret);
 
 /*
- * The account of a thread: its loaders' waits within the span, and the rest of the span as steps.
- * account_add() adds each loader once, starting from ACCOUNT_EMPTY. account_close() gives -ERANGE,
- * and no account, where the waits do not fit into the span: the records contradict each other.
+ * Computes the account of a thread: its loaders' waits within the span, and the rest of the span as
+ * steps. account_add() adds each loader once, starting from ACCOUNT_EMPTY. account_close() returns
+ * -ERANGE, and makes no account, if the waits do not fit into the span: the records contradict each
+ * other.
  */
 void account_add(struct account *thread, const struct batch_series *series, bool by_gpu,
 		 double theta_ns, const struct account_span *span);
 int account_close(struct account *thread, const struct account_span *span);
 
-/* Waiting that counts and comes before the request for an epoch's first batch. */
+/* The part of an epoch's start that comes before the request for its first batch. */
 struct account_restart {
 	double start_ns; /* making the iterator */
-	double end_ns;   /* the end of the epoch before */
+	double end_ns;   /* ending the epoch before */
 };
 
-/* Sums the epochs from index *next up to the one numbered `epoch`, and moves *next behind them. */
+/* Sums the epochs from index *next up to number `epoch`, and moves *next behind them. */
 struct account_restart account_restart(const struct batch_series *series, size_t *next,
 				       int32_t epoch);
 

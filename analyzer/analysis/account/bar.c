@@ -14,7 +14,7 @@ struct bar bar_of(const struct batch_series *s, size_t begin, size_t end)
 	for (i = begin; i < end; i++) {
 		double wait = series_time(s->wait_ns, i), compute = series_time(rest, i);
 
-		/* The last batch of an epoch has no step after it. */
+		/* The last batch of an epoch has a wait but no step; it still counts. */
 		if (!series_has(s->wait_ns, i) && !series_has(rest, i))
 			continue;
 		bar.wait_ns += wait;

@@ -10,7 +10,7 @@ struct bar {
 	size_t begin, end;                   /* positions in the series */
 };
 
-/* `compute_ns` is the mean step where wait and compute are unknown. */
+/* Makes a bar of batches; `compute_ns` is the mean step where wait and compute are unknown. */
 struct bar bar_of(const struct batch_series *series, size_t begin, size_t end);
 
 /* Cuts a series into `most` bars of equal width or fewer; the caller frees them. 0 or -ENOMEM. */

@@ -9,13 +9,13 @@
 
 #define RESAMPLES        400
 #define MOST_CELLS       16384
-#define FEWEST_BLOCKS    10 /* fewer blocks do not show their variance */
+#define FEWEST_BLOCKS    10 /* with fewer blocks their variance cannot be estimated */
 #define DEFAULT_WORKERS  8
 #define SEED             UINT64_C(0x243f6a8885a308d3)
 
 /*
  * Waits and steps of items (batches or epochs), summed into cells. The arrays hold prefix sums over
- * two rounds, so that a circular block is one difference.
+ * the cells repeated twice, so that the sum of a circular block is one difference.
  */
 struct cells {
 	size_t count;
@@ -26,19 +26,20 @@ struct cells {
 };
 
 /*
- * What is resampled: a run's batches, and its later epochs, where one item is all that an epoch's
- * beginning took (end of the epoch before, making the iterator, first round of batches). The two
- * are drawn apart: mixed, one resample could have twice as many epochs as another.
+ * What the bootstrap resamples: a run's batches, and its later epochs. One item of `epochs` is the
+ * time that an epoch's beginning took (end of the epoch before, making the iterator, first round of
+ * batches). The two are drawn separately: drawn together, one resample could have twice as many
+ * epochs as another.
  */
 struct strata {
 	struct cells batches, epochs;
-	size_t block; /* cells of batches in a block */
+	size_t block; /* length of a resampled block of batches, in cells */
 };
 
 static int begin_cells(struct cells *cells, size_t items)
 {
 	cells->size = items / MOST_CELLS + 1;
-	/* The rest that fills no cell is left out: its cell would weigh as much as the others. */
+	/* Items that fill no whole cell are left out: it would weigh as much as a full one. */
 	cells->count = items / cells->size;
 	cells->wait_ns = calloc(2 * cells->count + 2, sizeof(*cells->wait_ns));
 	cells->step_ns = calloc(2 * cells->count + 2, sizeof(*cells->step_ns));
@@ -56,7 +57,7 @@ static void add(struct cells *cells, double wait_ns, double step_ns)
 	cells->added++;
 }
 
-/* Turns the values of `count` cells into prefix sums over two rounds. */
+/* Turns the values of `count` cells into prefix sums over the cells repeated twice. */
 static void sum_up(double *ns, size_t count)
 {
 	for (size_t i = 1; i <= 2 * count; i++)
@@ -74,9 +75,8 @@ static void fill(const struct batch_series *s, const struct finding *f, struct s
 	const int64_t first = account_start_count(s->workers);
 	const float *waits = stall_waits(s, f);
 	struct series_place at = SERIES_BEGIN;
-	double start_wait_ns = 0, start_step_ns = 0; /* what the epoch's beginning took */
-	bool is_counted = false;                     /* the run's first beginning is start-up, not
-						      * counted */
+	double start_wait_ns = 0, start_step_ns = 0; /* time of the current epoch's beginning */
+	bool is_counted = false;           /* false for the run's first beginning: it is start-up */
 	size_t next = 0;
 
 	while (series_next(s, &at)) {
@@ -114,7 +114,7 @@ static double draw_normal(uint64_t *state)
 	return sum;
 }
 
-/* Adds up the waits and steps that another run of this length might have had. */
+/* Draws random blocks, as many cells as the run has, and adds up their waits and steps. */
 static void resample(const struct cells *cells, size_t block, uint64_t *state, double *wait_ns,
 		     double *step_ns)
 {
@@ -131,8 +131,8 @@ static void resample(const struct cells *cells, size_t block, uint64_t *state, d
 }
 
 /*
- * The factor by which few epochs make an interval too narrow: the 1 % point of Student's t over
- * that of the normal distribution, at most 3.
+ * Returns the factor that widens an interval drawn from `count` epochs: the 1 % point of Student's
+ * t over that of the normal distribution, at most 3.
  */
 static double few_factor(size_t count)
 {
@@ -151,7 +151,7 @@ size_t boot_block(const struct batch_series *s)
 	return 2 * (size_t)series_prefetch(s) * workers;
 }
 
-/* Counts the batches behind their epoch's start, and the epochs after the first. */
+/* Counts the batches after the starts of their epochs, and the epochs after the first. */
 static void count_items(const struct batch_series *s, size_t *ret_batches, size_t *ret_epochs)
 {
 	const int64_t first = account_start_count(s->workers);
@@ -172,7 +172,7 @@ static void free_strata(struct strata *strata)
 	free(strata->epochs.step_ns);
 }
 
-/* Variance of the ratio's residual per cell, estimated from blocks of `block` cells. */
+/* Returns the variance of wait - ratio * time per cell, estimated from blocks of `block` cells. */
 static double block_variance(const struct cells *cells, size_t block)
 {
 	const size_t count = cells->count / block;
@@ -190,7 +190,7 @@ static double block_variance(const struct cells *cells, size_t block)
 	return stats_deviation(&moments) * stats_deviation(&moments) / (double)block;
 }
 
-/* The length of a block in cells: 2 p W, or more where longer blocks vary more. */
+/* Returns the length of a block in cells: 2 p W, or the longer one whose sums vary most. */
 static size_t block_of(const struct batch_series *s, const struct cells *cells)
 {
 	size_t block = (boot_block(s) + cells->size - 1) / cells->size, best, longer;
@@ -230,7 +230,7 @@ static int make_strata(const struct batch_series *s, const struct finding *f, st
 	return 0;
 }
 
-/* One resample: sums of the batches, and how far the drawn epochs are off the run's own. */
+/* One resample: sums of its batches, and by how much its epoch starts exceed the run's own. */
 struct draw {
 	double wait_ns, step_ns;
 	double epoch_wait_ns, epoch_step_ns;
@@ -274,9 +274,9 @@ int boot_wait_error(const struct batch_series *s, const struct finding *f, doubl
 	return 0;
 }
 
-/* What the account holds beside the drawn batches. Its waits stay; drawn steps are scaled to it. */
+/* The account's time beside the resampled batches: waits to add, and a factor on steps. */
 struct rest {
-	double wait_ns, step_ns; /* including the epochs' own */
+	double wait_ns, step_ns; /* without the batches; step_ns is that of epoch starts */
 	double epoch_wait_ns;
 	double step_factor;
 };
@@ -294,7 +294,7 @@ static struct rest rest_of(const struct finding *f, const struct strata *strata)
 	};
 }
 
-/* How much longer the epochs' starts take in a draw; a shortened start never falls to 0. */
+/* Returns how much longer epoch starts take in a draw; shorter ones stay above 0. */
 static double restart_off(const struct draw *draw, const struct rest *rest, double factor)
 {
 	double off_ns = factor * draw->epoch_wait_ns;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* boot.h - how far another run of the same length would differ: an interval for the stall ratio. */
+/* boot.h - the interval in which the stall ratio of another run of the same length lies. */
 #pragma once
 
 #include "analysis/account/stall.h"
 
 struct boot {
-	double low95, high95; /* 2.5 % and 97.5 % quantiles of the resamples; NAN: not known */
-	double low99;         /* 1 % point of the resamples, for gates */
-	double error;         /* standard deviation of the resamples */
+	double low95, high95; /* 2.5 % and 97.5 % quantiles of the resampled ratios; NAN: not known
+			       * */
+	double low99;         /* 1 % quantile of the resampled ratios, for gates */
+	double error;         /* standard deviation of the resampled ratios */
 };
 
 /*
@@ -21,9 +22,9 @@ struct boot {
 int boot_stall_ratio(const struct batch_series *series, const struct finding *finding,
 		     struct boot *ret);
 
-/* Standard error of the series' summed waits, by the same resampling. 0 or -ENOMEM. */
+/* Computes the standard error of the series' summed waits, by the same bootstrap. 0 or -ENOMEM. */
 int boot_wait_error(const struct batch_series *series, const struct finding *finding,
 		    double *ret_ns);
 
-/* The least length of a block in batches: 2 p W, with p 2 and W 8 where they are unknown. */
+/* Returns the least length of a block in batches: 2 p W; p is 2 and W is 8 if unknown. */
 size_t boot_block(const struct batch_series *series);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load.h - what the time of the loads went to, and so which part of a load to improve first. */
+/* load.h - divides the time of loads into its parts, which tells what part to shorten first. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,14 +8,14 @@
 struct load_times {
 	double load_ns, cpu_ns, open_ns, read_ns, decode_ns, collate_ns;
 	double other_ns;   /* load_ns minus open, read, decode and collate */
-	double blocked_ns; /* part of other_ns: asleep in locks, queues, sleep() */
+	double blocked_ns; /* part of other_ns asleep in locks, queues, sleep() */
 	double read_count, read_bytes, samples;
-	double storage_bytes; /* bytes asked from a device, mapped files included */
+	double storage_bytes; /* bytes that storage devices were asked for, mapped files included */
 };
 
 struct load_split {
 	double cpu_ns;		/* part of other_ns in which the thread ran */
-	double blocked_ns;	/* part of other_ns without running: asleep, page faults, no core */
+	double blocked_ns;	/* part of other_ns not running: asleep, page faults, no core */
 };
 
 /*
@@ -26,16 +26,18 @@ struct load_split {
  */
 struct load_split load_split(const struct load_times *times);
 
-#define LOAD_LEAST       0.4     /* share of a load's time; a smaller part is not where to begin */
-#define LOAD_SMALL_BYTES 16384.0 /* mean bytes of a read; smaller ones cost as much for the call */
-#define LOAD_SMALL_READS 8.0     /* reads for each sample, from which on they are many */
+#define LOAD_LEAST       0.4     /* a part with a smaller share of the loads' time is not worth
+				  * shortening first */
+#define LOAD_SMALL_BYTES 16384.0 /* reads of a smaller mean size cost as much for the call as for
+				  * the bytes */
+#define LOAD_SMALL_READS 8.0     /* reads a sample; from this number on they are many */
 
-/* Shares of the loads' time (0-1); an unknown part has 0. */
+/* Returns the share of the loads' time (0-1) spent in decoding; 0: unknown. */
 double load_decode_share(const struct load_times *times);
-double load_read_share(const struct load_times *times); /* also counts opening */
+double load_read_share(const struct load_times *times); /* reading and opening */
 
-/* Whether the loads make many reads that are small on average. */
+/* Returns true if the loads make many reads that are small on average. */
 bool load_reads_small(const struct load_times *times);
 
-/* Whether loads are known not to have touched any file. */
+/* Returns true if loads are known not to have touched any file. */
 bool load_reads_nothing(const struct load_times *times);

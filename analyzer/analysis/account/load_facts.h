@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load_facts.h - what is known of the loads of a run beside their times: what they wait for outside
- * of the CPU, what they read for what they hand out, and the processes and threads that make them.
+ * load_facts.h - facts about the loads of a run beside their times: what they wait for outside of
+ * the CPU, how much they read for each byte of a batch, and the processes and threads that make
+ * them.
  *
  * All figures are of the whole run, all loaders together. NAN and counts of 0: not observed.
  */
@@ -10,11 +11,11 @@
 #include <math.h>
 #include <stddef.h>
 
-#define LOAD_FACTS_PEER 96 /* bytes of a name */
+#define LOAD_FACTS_PEER 96 /* bytes of a peer's name */
 #define LOAD_FACTS_COMM 16
 #define LOAD_FACTS_MOST 8 /* entries of `peers` and of `threads` */
 
-/* What a thread was blocked in while it made a load. */
+/* What blocked a thread while it made a load. */
 enum load_wait_kind {
 	LOAD_WAIT_ASLEEP, /* sleep(), nanosleep() and the like */
 	LOAD_WAIT_LOCK,   /* semaphores and file locks, which other processes may hold */
@@ -25,49 +26,49 @@ enum load_wait_kind {
 	LOAD_WAIT_MAX
 };
 
-/* One other side of a socket or a pipe: "10.0.0.7:443", "/run/data.sock", "pipe", a lock's path. */
+/* The other side of a socket or a pipe: "10.0.0.7:443", "/run/data.sock", "pipe", a lock's path. */
 struct load_peer {
 	enum load_wait_kind kind;
 	char name[LOAD_FACTS_PEER];
-	double ns;    /* time that loads were blocked waiting for it */
-	double bytes; /* bytes received from it */
-	double count; /* number of waits */
+	double ns;    /* time that loads were blocked waiting for this peer */
+	double bytes; /* bytes received from this peer */
+	double count; /* number of waits for this peer */
 };
 
 /* A thread of the training's process other than the one that takes the batches. */
 struct load_thread {
-	char name[LOAD_FACTS_COMM]; /* as the kernel names it */
+	char name[LOAD_FACTS_COMM]; /* name of the thread, as the kernel has it */
 	double cpu_ns;
 };
 
 struct load_facts {
 	double load_ns;                /* sum over all loads */
 	double wait_ns[LOAD_WAIT_MAX]; /* part of load_ns that was blocked, by kind */
-	double no_core_ns;             /* part of load_ns that could have run and had no core */
-	struct load_peer peers[LOAD_FACTS_MOST]; /* the longest first */
+	double no_core_ns;     /* part of load_ns in which threads could have run but had no core */
+	struct load_peer peers[LOAD_FACTS_MOST]; /* peers with the longest waits first */
 	size_t peer_count;
 
 	double tensors;     /* mean number of tensors in a batch */
 	double batch_bytes; /* mean size of a batch */
 	double read_per_byte,
-		inflated_per_byte; /* bytes read, and inflated, for each byte of a batch */
+		inflated_per_byte; /* bytes read (or made by inflating) for each byte of a batch */
 	double decoded_per_byte;   /* decoded bytes, three a pixel, for each byte of a batch */
-	double images_per_sample;  /* decoded images; NAN also where there are other loaders */
+	double images_per_sample;  /* decoded images a sample; NAN also with several loaders */
 	double opens_per_sample;
 
-	/* What follows is about the worker processes or, without workers, the training's. */
-	double runnable_threads; /* mean number of one's threads that ran or wanted to, in loads */
-	double cores_allowed;    /* the smallest CPU mask of any of them */
+	/* The rest is about the worker processes or, without workers, the training's process. */
+	double runnable_threads; /* mean runnable threads of a process during loads */
+	double cores_allowed;    /* size of the smallest CPU mask of any of these processes */
 	double private_begin_bytes, private_end_bytes; /* mean private memory of a process */
-	double major_faults;                           /* of all processes together */
-	double swapped_bytes;                          /* most at any time, all of them together */
+	double major_faults;                           /* sum over all these processes */
+	double swapped_bytes;                 /* highest sum over all these processes at any time */
 
-	struct load_thread threads[LOAD_FACTS_MOST]; /* the busiest first */
+	struct load_thread threads[LOAD_FACTS_MOST]; /* threads with the most CPU time first */
 	size_t thread_count;
 	double main_cpu_ns; /* CPU time of the thread that takes the batches, over the same time */
 };
 
-/* Nothing was observed. */
+/* Load facts of which none was observed. */
 #define LOAD_FACTS_UNKNOWN                                                                         \
 	((struct load_facts){                                                                      \
 		.load_ns = NAN,                                                                    \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * series.c - grow the columns of a series together. A column is made when its first value is
- * seen, so a quantity that was never observed costs no memory and cannot be mistaken for zero.
+ * series.c - grows the columns of a series together. A column is made when its first value is seen,
+ * so a quantity that was never observed costs no memory and cannot be mistaken for zero.
  */
 #include "analysis/account/series.h"
 
@@ -13,10 +13,12 @@
 #define FIRST_CAPACITY 1024
 #define FIRST_RUNS     16
 #define LONGEST_NS     1e19f
-#define LOADING_LEAST  0.05 /* share of the busiest worker's loads */
-#define LOADING_ROUNDS 2    /* batches per worker; a shorter epoch does not show who loads */
-#define LOADING_KNOWN  0.9  /* share of an epoch's batches whose worker must be known */
-#define OTHERS_LEAST   0.1  /* share of the cores */
+#define LOADING_LEAST  0.05 /* a worker counts from this share of the busiest worker's loads on */
+#define LOADING_ROUNDS 2  /* batches per worker; a shorter epoch does not show which workers load */
+#define LOADING_KNOWN  0.9  /* an epoch counts only if the worker of this share of its batches is
+			     * known */
+#define OTHERS_LEAST   0.1  /* other programs that use a smaller share of the cores are background
+			     * work */
 #define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
 
 const struct batch_row BATCH_ROW_UNKNOWN = {
@@ -41,7 +43,7 @@ void series_init(struct batch_series *series)
 	series->first_ns = series->last_ns = series->tail_begin_ns = UNKNOWN;
 }
 
-/* Grows a column; an absent one stays absent unless it is needed. */
+/* Grows a column; an absent column stays absent unless it is needed. */
 static int grow_column(void *column, bool needed, size_t size, size_t capacity)
 {
 	void *old, *grown;
@@ -84,7 +86,7 @@ static int make_column(struct batch_series *series, float **column)
 	return *column ? 0 : -ENOMEM;
 }
 
-/* A time below 0, UNKNOWN included, is not known. */
+/* Stores a time in a column; one below 0, UNKNOWN included, is stored as NAN. */
 static int put_time(struct batch_series *series, float **column, int64_t value)
 {
 	if (!*column && value < 0)
@@ -128,7 +130,7 @@ static uint8_t pack(const struct batch_row *row)
 	return (uint8_t)state;
 }
 
-/* Limits a part of the wait to the wait: two clocks, or a file, may say that it was longer. */
+/* Limits a part of a wait to that wait: two clocks, or a damaged file, may make the part longer. */
 static void limit_to_wait(struct batch_series *series, float *part_ns, size_t begin, size_t end)
 {
 	for (size_t i = begin; part_ns && series->wait_ns && i < end; i++)
@@ -167,7 +169,7 @@ int series_add_epoch(struct batch_series *series, const struct series_epoch *epo
 {
 	size_t count = series->epoch_count;
 
-	/* The capacity is a power of two, so a count that is one has filled it. */
+	/* The capacity is a power of two, so the array is full when the count is one. */
 	if (!(count & (count - 1))) {
 		size_t capacity = count ? 2 * count : 1;
 
@@ -180,7 +182,7 @@ int series_add_epoch(struct batch_series *series, const struct series_epoch *epo
 
 static void copy_times(float *to, const float *from, size_t count)
 {
-	/* A file may hold values that are no times. */
+	/* Copies times from a file; values that cannot be times become NAN. */
 	for (size_t i = 0; i < count; i++)
 		to[i] = from[i] >= 0 && from[i] < LONGEST_NS ? from[i] : NAN;
 }
@@ -266,7 +268,7 @@ bool series_next(const struct batch_series *series, struct series_place *place)
 	return true;
 }
 
-/* Workers that loaded an epoch's batches; 0: unknown. `made` has room for one count per worker. */
+/* Returns how many workers loaded an epoch's batches; 0: unknown. `made` holds their counts. */
 static size_t count_loading(const struct batch_series *s, size_t begin, size_t end, uint32_t *made)
 {
 	size_t workers = (size_t)s->workers, known_count = 0, loading = 0, i, w;
@@ -290,7 +292,7 @@ static size_t count_loading(const struct batch_series *s, size_t begin, size_t e
 	return loading;
 }
 
-/* The median of the number of loading workers over all batches; -1: no epoch shows it. */
+/* Returns the median number of loading workers over all batches; -1: no epoch shows it. */
 static int32_t middle_of(const size_t *batches_by_loading, size_t workers)
 {
 	size_t all = 0, below = 0, number;
@@ -330,7 +332,7 @@ int32_t series_find_loading(const struct batch_series *s)
 
 double series_free_cores(const struct batch_series *series)
 {
-	/* Both figures are measured with errors, and the run did get some of a core. */
+	/* The figures have measurement errors, and the run itself did get a part of a core. */
 	const double least = 0.05;
 
 	if (isnan(series->other_cores))

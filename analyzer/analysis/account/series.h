@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * series.h - the batches of one loader as plain arrays: what every analysis takes.
+ * series.h - the batches of one loader as plain arrays: the input of every analysis.
  *
  * Batches stand in order of (epoch, batch). A column of times that was never observed is NULL,
- * which is not zero; in a column that exists, NAN marks what was not observed.
+ * which is not zero; in a column that exists, NAN marks values that were not observed.
  *
- * Ten million batches have to fit 200 MB: times are floats (7 digits: 2 us of 20 s; sums are kept
- * in double), what has few values is packed into one byte, and epoch and ordinal, which count up,
- * are kept as runs.
+ * Ten million batches have to fit into 200 MB: times are floats (7 digits: 2 us of 20 s; sums are
+ * kept in double), facts with few values are bits of one byte, and epochs and ordinals, which count
+ * up, are stored as runs.
  */
 #pragma once
 
@@ -18,13 +18,13 @@
 #include "analysis/account/share.h"
 #include "dlprof/units.h"
 
-/* Bits of `state`; a fact that is known has its KNOWN bit. */
+/* Bits of `state`; a fact is known only if its KNOWN bit is set. */
 enum series_state {
 	SERIES_READY_KNOWN = 1,
-	SERIES_READY = 2, /* the batch was finished before it was asked for */
+	SERIES_READY = 2, /* the batch was finished before the consumer asked for it */
 	SERIES_QUEUE_KNOWN = 4,
-	SERIES_QUEUE = 8, /* finished batches lay undelivered when it was asked for */
-	/* stall_judge() sets these two: */
+	SERIES_QUEUE = 8, /* other finished batches were not delivered when the consumer asked */
+	/* stall_judge() sets these two bits: */
 	SERIES_STEADY = 16,
 	SERIES_STARVED = 32,
 };
@@ -33,23 +33,23 @@ enum series_state {
 struct series_run {
 	size_t begin;
 	int32_t epoch;
-	int32_t batch; /* ordinal of its first batch */
+	int32_t batch; /* ordinal of the run's first batch */
 };
 
-/* An epoch's waits outside of its batches. UNKNOWN and NAN: not known. */
+/* Waits of an epoch that belong to none of its batches. UNKNOWN and NAN: not known. */
 struct series_epoch {
 	int64_t begin_ns;
 	int64_t stop_begin_ns;
 	float setup_ns; /* making the iterator */
-	float boot_ns;  /* after that, until all workers had begun their first loads */
+	float boot_ns;  /* from then until all workers had begun their first loads */
 	float stop_ns;  /* the call that ended the epoch: workers are shut down */
 	int32_t epoch;
 };
 
-/* Tensors' descriptors fetched from workers, over batches whose wait is not an epoch's start. */
+/* Requests to workers for descriptors of tensors, of batches whose wait is not an epoch's start. */
 struct series_fetches {
 	double ns, cpu_ns, count;
-	double batches; /* batches of which this is known; 0: none */
+	double batches; /* batches whose requests are known; 0: none */
 };
 
 #define SERIES_TIMES 8 /* columns of times */
@@ -57,55 +57,57 @@ struct series_fetches {
 struct batch_series {
 	size_t count;
 	size_t capacity;
-	int32_t workers;         /* setting; -1: unknown, 0: the consumer itself loads */
-	int32_t loading;         /* workers that got data: series_find_loading(); -1: unknown */
+	int32_t workers;   /* number of workers as set; -1: unknown, 0: the consumer itself loads */
+	int32_t loading;    /* workers that loaded batches, by series_find_loading(); -1: unknown */
 	int32_t prefetch_factor; /* -1: unknown, also in the fields below */
 	int32_t in_order;
-	int32_t is_foreign; /* it has workers as PyTorch's, and other settings */
+	int32_t is_foreign; /* the loader has workers like PyTorch's, but other settings */
 	int32_t persistent;
-	int32_t iterable;    /* the dataset is an iterable one, which begins anew in each epoch */
-	int32_t synchronous; /* the consumer waits for each of its steps to end */
-	int64_t lost_count;  /* records of the run that were dropped before they were read */
+	int32_t iterable;    /* the dataset is iterable: workers begin it anew in each epoch */
+	int32_t synchronous; /* the consumer waits until each step has ended on the GPU */
+	int64_t lost_count;  /* records of the run that were dropped before the drain read them */
 	union {
 		float *times[SERIES_TIMES];
 		struct {
-			float *wait_ns; /* includes freeing the batch before, as handover_ns does */
+			float *wait_ns; /* includes freeing the previous batch, as handover_ns */
 			float *compute_ns, *load_ns;
 			float *gpu_idle_ns; /* idle time of the GPU during the wait */
 			float *gpu_busy_ns;
-			float *step_ns;     /* only of batches whose wait or compute is unknown */
+			float *step_ns;     /* wait and compute together; only of batches where one
+					     * of them is unknown */
 			float *handover_ns; /* part of the wait after the batch was finished */
-			float *sample_ns;   /* part of the wait in which the sampler chose */
+			float *sample_ns;   /* part of the wait in which the sampler ran */
 		};
 	};
-	int16_t *worker; /* -1: unknown */
+	int16_t *worker; /* worker that made the batch; -1: unknown */
 	uint8_t *state;  /* bits of enum series_state */
 	struct series_run *runs;
 	size_t run_count;
 	size_t run_capacity;
 	struct series_epoch *epochs; /* sorted by epoch */
 	size_t epoch_count;
-	bool is_part;          /* it does not begin with the loader's first batch */
-	int64_t first_ns;      /* when the loader's first batch was handed out; or UNKNOWN */
-	int64_t last_ns;       /* when the last step ended; or UNKNOWN */
+	bool is_part;          /* the series does not begin with the loader's first batch */
+	int64_t first_ns;      /* when the loader handed out its first batch; UNKNOWN: not known */
+	int64_t last_ns;       /* when the last step ended; UNKNOWN: not known */
 	int64_t tail_begin_ns; /* when a last wait without a step began; UNKNOWN: none */
-	double elsewhere_ns;   /* waits for other loaders within the steps; no column holds them */
-	double cores;          /* cores that the run may use, perhaps a fraction; NAN: unknown */
-	double main_cores;     /* cores that the consumer's process itself used; NAN: unknown */
+	double elsewhere_ns;   /* waits for other loaders within the steps; no column has them */
+	double cores;          /* cores that the run may use, also fractions; NAN: unknown */
+	double main_cores;     /* cores that the consumer's process used; NAN: unknown */
 	double other_cores;    /* cores that other programs used; NAN: unknown */
-	/* Share of a core that the training, and a worker, got while it could run; NAN: unknown. */
+	/* Share of a core that the training's thread (a worker) got while it could run; NAN:
+	 * unknown. */
 	double main_share, worker_share;
-	struct share share; /* who else wants the cores, and how many */
-	double receive_ns; /* time in waits spent receiving messages, also for later batches */
+	struct share share; /* which other programs want the cores, and how many */
+	double receive_ns; /* part of the waits that received messages, also for later batches */
 	size_t receive_count;
-	double load_cpu_ns; /* sum over the batches where it is known */
+	double load_cpu_ns; /* sum over the batches whose CPU time is known */
 	size_t load_cpu_count;
 	struct series_fetches fetches;
 };
 
 struct batch_row {
 	union {
-		int64_t times[SERIES_TIMES]; /* UNKNOWN: not known, also in load_cpu_ns */
+		int64_t times[SERIES_TIMES]; /* UNKNOWN: not known, also for load_cpu_ns */
 		struct {
 			int64_t wait_ns, compute_ns, load_ns, gpu_idle_ns, gpu_busy_ns, step_ns,
 				handover_ns, sample_ns;
@@ -114,9 +116,9 @@ struct batch_row {
 	int64_t load_cpu_ns;
 	int32_t epoch;
 	int32_t batch;
-	int32_t worker;    /* -1: unknown */
-	int32_t qdepth;    /* finished, undelivered batches when asked; -1: unknown */
-	int8_t head_ready; /* 1: finished before it was asked for, 0: not, -1: unknown */
+	int32_t worker;    /* worker that made the batch; -1: unknown */
+	int32_t qdepth;    /* finished, undelivered batches when the consumer asked; -1: unknown */
+	int8_t head_ready; /* 1: finished before the consumer asked, 0: not finished, -1: unknown */
 };
 
 /* A batch of which nothing is known. */
@@ -124,68 +126,68 @@ extern const struct batch_row BATCH_ROW_UNKNOWN;
 
 void series_init(struct batch_series *series);
 
-/* Appends one batch. 0 or -ENOMEM; the series stays valid either way. */
+/* Appends one batch. Returns 0 or -ENOMEM; the series stays valid in both cases. */
 int series_append(struct batch_series *series, const struct batch_row *row);
 
-/* Appends one epoch; they come in order. 0 or -ENOMEM. */
+/* Appends one epoch; callers append epochs in order. Returns 0 or -ENOMEM. */
 int series_add_epoch(struct batch_series *series, const struct series_epoch *epoch);
 
-/* Many batches at once, as arrays. */
+/* Consecutive batches as arrays, to append them together. */
 struct series_part {
 	size_t count;
-	const float *times[SERIES_TIMES]; /* NULL: not observed */
+	const float *times[SERIES_TIMES]; /* NULL: the column was not observed */
 	const int16_t *worker;
 	const uint8_t *state;
-	const struct series_run *runs; /* `begin` counts from the part's first batch */
-	size_t run_count;              /* at least 1; the first begins at 0, all stand in order */
+	const struct series_run *runs; /* each `begin` counts from the part's first batch */
+	size_t run_count;       /* at least 1; the first run begins at 0, and runs stand in order */
 };
 
-/* Appends the batches of a part. Values that are no times become NAN. 0 or -ENOMEM. */
+/* Appends the batches of a part. Values that cannot be times become NAN. Returns 0 or -ENOMEM. */
 int series_extend(struct batch_series *series, const struct series_part *part);
 
-/* Gives `count` batches from `begin` on as a part. `runs` has room for all runs of the series. */
+/* Makes a part of `count` batches from `begin` on. `runs` has room for all runs of the series. */
 void series_cut(const struct batch_series *series, size_t begin, size_t count,
 		struct series_run *runs, struct series_part *ret);
 
-/* Cores that other programs leave to the run; NAN: unknown. */
+/* Returns the number of cores that other programs leave to the run; NAN: unknown. */
 double series_free_cores(const struct batch_series *series);
 
-/* Whether other programs took more of the cores than the background work of any machine. */
+/* Returns true if other programs used more of the cores than a machine's usual background work. */
 bool series_has_others(const struct batch_series *series);
 
-/* Frees the arrays; the series may be reused after series_init(). */
+/* Frees the arrays; call series_init() before the series is used again. */
 void series_done(struct batch_series *series);
 
 /*
- * How many workers made the loads of a typical epoch; -1: not known. Workers that got no data are
- * left out, such as those of an iterable dataset with fewer shards: a worker counts if it made at
- * least a twentieth of what the busiest one made.
+ * Returns how many workers loaded batches in a typical epoch; -1: not known. A worker that got
+ * hardly any data, such as one without a shard of an iterable dataset, is left out: a worker counts
+ * if it loaded at least a twentieth of what the busiest one loaded.
  */
 int32_t series_find_loading(const struct batch_series *series);
 
-/* Number of workers that set the loader's rhythm and rate: those that loaded, else those set. */
+/* Returns how many workers set the loader's rhythm and rate: those that loaded, else those set. */
 static inline int32_t series_busy_workers(const struct batch_series *series)
 {
 	return series->loading > 0 ? series->loading : series->workers;
 }
 
-/* Whether some of the workers got no data. */
+/* Returns true if some workers got no data. */
 static inline bool series_has_idle_workers(const struct batch_series *series)
 {
 	return series->loading > 0 && series->loading < series->workers;
 }
 
-#define SERIES_PREFETCH 2 /* a DataLoader's default */
+#define SERIES_PREFETCH 2 /* prefetch_factor that PyTorch's DataLoader has by default */
 
-/* The most batches that each worker has under way, as set. */
+/* Returns how many batches each worker has under way at most, by the setting or its default. */
 static inline int32_t series_prefetch(const struct batch_series *series)
 {
 	return series->prefetch_factor > 0 ? series->prefetch_factor : SERIES_PREFETCH;
 }
 
 /*
- * The most batches that each loading worker has under way. A worker that ends without data leaves
- * one of its places to the others.
+ * Returns how many batches each loading worker has under way at most. A worker that ends without
+ * data leaves one of its places to the others.
  */
 static inline int32_t series_ahead(const struct batch_series *series)
 {
@@ -196,22 +198,22 @@ static inline int32_t series_ahead(const struct batch_series *series)
 	return ahead + (series->workers - series->loading) / series->loading;
 }
 
-/* A place in a series: start with SERIES_BEGIN. */
+/* A position in a series while it is read batch by batch, starting with SERIES_BEGIN. */
 struct series_place {
 	size_t i; /* index of the batch */
 	size_t run;
 	size_t next;
-	int64_t batch; /* ordinal in its epoch */
+	int64_t batch; /* ordinal of the batch in its epoch */
 	int32_t epoch;
-	bool is_new; /* the batch before was of another epoch */
+	bool is_new; /* the batch is the first of its epoch in the series */
 };
 
 #define SERIES_BEGIN ((struct series_place){.run = SIZE_MAX})
 
-/* Goes to the next batch; false: there is none. */
+/* Goes to the next batch. Returns false if there is none. */
 bool series_next(const struct batch_series *series, struct series_place *place);
 
-/* Whether element `i` of a column of times was observed, and how long it is: 0 where it was not. */
+/* Returns true if element `i` of a column of times was observed. series_time() gives 0 if not. */
 static inline bool series_has(const float *column, size_t i)
 {
 	return column && column[i] >= 0;

@@ -6,10 +6,10 @@
 struct claim {
 	double weight;
 	double wanted;
-	double got; /* below 0: not satisfied yet */
+	double got; /* cores that this claim gets; below 0: not decided yet */
 };
 
-/* Divides cores by weight. Claims on less than their share get all; the others divide the rest. */
+/* Divides cores by weight. A claim below its share gets all it wants; the others get the rest. */
 static void divide(struct claim *claims, size_t count, double cores)
 {
 	bool is_done = false;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * stall.c - a few passes over a series: the median of compute, then the sums that it divides.
- */
+/* stall.c - judges a series in a few passes: first the median of compute, then the sums. */
 #include "analysis/account/stall.h"
 
 #include <math.h>
@@ -9,18 +7,21 @@
 #include "analysis/statistics/stats.h"
 #include "dlprof/event.h"
 
-#define HIGH_FROM         300 /* batches */
+#define HIGH_FROM         300 /* confidence is high from this number of batches on */
 #define MEDIUM_FROM       100
 #define TRIM_SHARE        0.005
-#define UNKNOWN_WORKERS   8 /* first deliveries to exclude where workers are unknown */
-#define RECORDS_PER_BATCH 2 /* one of the consumer, one of the worker */
-#define SYNC_FACTOR       5 /* a step of more than so many medians waits for the GPU */
+#define UNKNOWN_WORKERS   8 /* excluded first batches of an epoch where the number of workers is
+			     * unknown */
+#define RECORDS_PER_BATCH 2 /* one from the consumer, one from the worker */
+#define SYNC_FACTOR       5 /* a step longer than this many median steps waits for the GPU */
 #define SYNC_FEWEST       0.003
 #define SYNC_MOST         0.20
 #define DRAIN_BUSY        5.0
 #define DRAIN_IDLE        3.5
-#define GPU_SEEN_LEAST    0.5  /* share of the steady batches that the GPU's clock needs */
-#define GPU_SEEN_MOST     0.95 /* share from which the unseen rest does not matter */
+#define GPU_SEEN_LEAST    0.5  /* share of the steady batches that must have a GPU time to judge by
+			        * it */
+#define GPU_SEEN_MOST     0.95 /* confidence is lower if fewer of the batches than this have a GPU
+			        * time */
 
 struct sums {
 	struct stats_moments load;
@@ -90,7 +91,7 @@ double stall_not_ready_ns(const struct batch_series *s, const struct finding *f,
 	       (host_ns > 0 ? wait_ns / host_ns : 0);
 }
 
-/* The consumer does not wait for its steps to finish. */
+/* Returns true if the consumer does not wait for its steps to finish on the GPU. */
 static bool is_asynchronous(const struct batch_series *s)
 {
 	return s->synchronous == 0;
@@ -115,7 +116,7 @@ static struct stats_column steady(const struct batch_series *s, const float *val
 	return (struct stats_column){values, s->state, s->count, SERIES_STEADY, SERIES_STEADY};
 }
 
-/* Theta in ns; NAN: no step is known. */
+/* Returns theta in ns; NAN: no step is known. */
 static double theta(struct batch_series *s, double *ret_compute_median_ns)
 {
 	struct stats_column compute = steady(s, s->compute_ns),
@@ -139,8 +140,8 @@ int64_t stall_theta_ns(struct batch_series *series)
 }
 
 /*
- * Chooses the clock by which the run is judged. By the GPU's, a batch without a GPU time is not
- * steady, and idle time is limited to the wait, whatever a file says.
+ * Chooses the clock that judges the run. With the GPU's clock, a batch without a GPU time is not
+ * steady, and idle time is limited to the wait, even if a damaged file says more.
  */
 static void choose_clock(struct batch_series *s, struct finding *f)
 {
@@ -168,7 +169,7 @@ static void choose_clock(struct batch_series *s, struct finding *f)
 			s->state[i] &= (uint8_t)~SERIES_STEADY;
 }
 
-/* Counts epochs, and deliveries that have no record. */
+/* Counts epochs, and batches that were delivered but have no record. */
 static void count_epochs(const struct batch_series *s, struct finding *f)
 {
 	size_t first = 0, r;
@@ -181,8 +182,8 @@ static void count_epochs(const struct batch_series *s, struct finding *f)
 		if (r < s->run_count && s->runs[r].epoch == s->runs[first].epoch)
 			continue;
 		f->epoch_count++;
-		/* Deliveries count from the first batch seen, since a part of an epoch may be
-		 * judged alone. */
+		/* Counting starts at the first batch in the series, which may be a part of an
+		 * epoch. */
 		if (span > (int64_t)(end - begin))
 			f->missing_count += (size_t)span - (end - begin);
 		first = r;
@@ -290,7 +291,7 @@ static void set_supply(const struct batch_series *s, struct finding *f, const st
 	f->eta = ratio((double)f->steady_count, f->steady_ns) / fmin(supply, demand);
 }
 
-/* The drain ratio D of stall.h. */
+/* Computes the drain ratio D that stall.h defines. */
 static void set_drain(const struct batch_series *s, struct finding *f)
 {
 	struct stats_column compute = steady(s, s->compute_ns);
@@ -369,8 +370,8 @@ static void decide(const struct batch_series *s, struct finding *f)
 }
 
 /*
- * Losses are known in two ways: as ordinals without a record, and as a count of dropped records of
- * any kind. The larger share counts.
+ * Lost records show in two ways: as ordinals without a record, and as a count of dropped records of
+ * any type. The larger share counts.
  */
 static double lost_share(const struct batch_series *s, const struct finding *f)
 {

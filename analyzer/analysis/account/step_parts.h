@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_parts.h - what the training thread does in its steps, by the host's clock.
+ * step_parts.h - divides the training thread's steps by what they did, by the host's clock.
  *
  * A loader in whose steps no backward pass and no optimizer ran belongs to another loop, such as a
  * validation: STEP_LOOPS. STEP_AFTER is the time of steps that no other part has: metrics, logging,
@@ -16,7 +16,7 @@ enum step_part {
 	STEP_BETWEEN,
 	STEP_OPTIMIZER,
 	STEP_SAVE,
-	STEP_TOLD_MAX, /* records hold the parts above */
+	STEP_TOLD_MAX, /* number of parts above, which records hold */
 	STEP_LOOPS = STEP_TOLD_MAX,
 	STEP_AFTER,
 	STEP_PART_MAX
@@ -25,26 +25,26 @@ enum step_part {
 /* Names of the parts in JSON. */
 extern const char *const step_part_names[STEP_PART_MAX];
 
-/* Sums over one loader's batches. NAN: not observed. */
+/* Sums over one loader's batches in ns. NAN: not observed. */
 struct step_sums {
 	double ns[STEP_TOLD_MAX];
 	double compute_ns;
-	double save_ns; /* checkpoints between its epochs */
+	double save_ns; /* saves between the loader's epochs */
 };
 
 struct step_parts {
 	bool is_split;
-	/* An optimizer was seen. Without one, STEP_BETWEEN and STEP_OPTIMIZER are in STEP_AFTER. */
+	/* An optimizer was seen. If not, STEP_BETWEEN and STEP_OPTIMIZER are in STEP_AFTER. */
 	bool has_optimizer;
-	double ns[STEP_PART_MAX]; /* NAN: not observed; their sum is whole_ns */
+	double ns[STEP_PART_MAX]; /* NAN: not observed; the sum of the others is whole_ns */
 	double whole_ns;
 };
 
-/* Adds the sums of one loader to parts that start as all zero. */
+/* Adds the sums of one loader to `parts`, which start as all zero. */
 void step_parts_add(struct step_parts *parts, const struct step_sums *sums);
 
-/* Ends the adding. `whole_ns` is the time of all steps of the thread. */
+/* Completes the parts after the last loader. `whole_ns`: all steps of the thread. */
 void step_parts_close(struct step_parts *parts, double whole_ns);
 
-/* A part's share of the steps; NAN: not observed, or the steps are not split. */
+/* Returns a part's share of the steps; NAN: not observed, or the steps are not split. */
 double step_parts_share(const struct step_parts *parts, enum step_part part);

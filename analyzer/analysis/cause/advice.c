@@ -7,16 +7,20 @@
 #include "analysis/cause/grounds.h"
 #include "analysis/cause/lines.h"
 
-#define PAGEABLE_LEAST 0.5   /* share of the bytes that go to the GPU */
-#define UNSEEN         1.005 /* factor on the rate: below it the gain is shown as "1.00x" */
+#define PAGEABLE_LEAST 0.5   /* pinned memory is advised if this share of the bytes to the GPU is
+			      * pageable */
+#define UNSEEN         1.005 /* a predicted rate below this multiple of the run's is shown as
+			      * "1.00x" */
 #define REMEDIES       8     /* most remedies of a cause; the preferred one comes first */
-#define ALIKE          1.1   /* gains that differ by a smaller factor count as equal */
-#define READING_LEAST  0.2   /* share of the loads' time, for advice about storage */
-#define MANY_BYTES     (8.0 * (1 << 20)) /* bytes of a large batch */
-#define CROWDED        0.7   /* share of a core: a training thread that gets less is crowded */
-#define NEARLY_HALF    0.4   /* share of a load that half of its CPU time must reach */
+#define ALIKE          1.1   /* gains that differ by a smaller factor than this count as equal */
+#define READING_LEAST  0.2   /* storage advice needs loads that read for at least this share of
+			      * their time */
+#define MANY_BYTES     (8.0 * (1 << 20)) /* a batch from this many bytes on is large */
+#define CROWDED        0.7   /* a training thread that gets less of a core than this is crowded */
+#define NEARLY_HALF    0.4   /* half of the CPU time must be this share of a load to count as half
+			      * the load */
 #define LEAST_OF_SAMPLES 30
-#define LEAST_OF_STEP  0.1   /* share of the steps that a line of code needs */
+#define LEAST_OF_STEP  0.1 /* a line of code must take this share of the time to be advised about */
 #define NO_ROW         (-1)
 
 const char *const advice_names[ADVICE_MAX] = {
@@ -34,7 +38,7 @@ const char *const advice_useless_words[USELESS_MAX] = {
 	[USELESS_OTHER_LIMIT] = "the replay of this run shows no gain",
 };
 
-/* The remedies of each cause. */
+/* The remedies of each cause, the preferred one first. */
 static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 	[CAUSE_LOADER_CAPACITY] = {ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
 				   ADVICE_SPLIT_FIRST, ADVICE_MORE_LOADER_CAPACITY,
@@ -83,7 +87,7 @@ static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 	[CAUSE_GROWING_LOADS] = {ADVICE_STOP_GROWTH},
 };
 
-/* Other settings whose gain the replay predicts, whatever the cause. */
+/* Settings besides the cause's remedies whose gain the replay predicts, whatever the cause is. */
 static const enum advice_id OTHERS[] = {
 	ADVICE_MORE_LOADER_CAPACITY,
 	ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
@@ -93,7 +97,7 @@ static const enum advice_id OTHERS[] = {
 	ADVICE_REDUCE_DELIVERY_COST,
 };
 
-/* What the rules below look at. */
+/* The facts that decide about an advice: the run, its verdict, its diagnosis, and others. */
 struct view {
 	const struct batch_series *series;
 	const struct finding *finding;
@@ -101,16 +105,16 @@ struct view {
 	const struct diagnosis *diagnosis;
 };
 
-/* The gain in throughput if this share of the time were not spent. */
+/* Returns the gain in throughput if this share of the time were not spent. */
 static double gain_of(double share)
 {
 	return share < 1 ? 1 / (1 - share) - 1 : NAN;
 }
 
-/* The prediction that prices an advice, the better one of two; NO_ROW: none. */
+/* Returns the prediction that prices an advice, the better one of two; NO_ROW: none does. */
 static int row_of(const struct whatif *whatif, enum advice_id id)
 {
-	/* No entry, 0, is the baseline, which prices no advice. */
+	/* An id without an entry has 0, the baseline, which prices no advice. */
 	static const int rows[ADVICE_MAX] = {
 		[ADVICE_MORE_LOADER_CAPACITY] = WHATIF_MORE_WORKERS,
 		[ADVICE_PREFETCH_OR_IN_ORDER_FALSE] = WHATIF_IN_ORDER_FALSE,
@@ -134,8 +138,8 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 }
 
 /*
- * Whether a prediction is good enough to advise the step. If its range includes the run as it was,
- * or would be shown as "1.00x", it may bring nothing.
+ * Returns true if a prediction is good enough to advise its step. A range that includes the run as
+ * it was, or a gain that would be shown as "1.00x", is not: the step may bring nothing.
  */
 static bool is_sure(const struct whatif *whatif, int row)
 {
@@ -145,7 +149,7 @@ static bool is_sure(const struct whatif *whatif, int row)
 					 !(whatif->low_per_s[row] < UNSEEN * as_it_was));
 }
 
-/* Loads in threads of one process that compute: how far they can side by side, only a try shows. */
+/* Returns true if loads compute in threads of one process: only a try shows if more help. */
 static bool is_held(const struct view *v)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -153,7 +157,7 @@ static bool is_held(const struct view *v)
 	return v->input->is_threads && r->cpu_share + r->no_core_share >= GROUNDS_CPU_LITTLE;
 }
 
-/* Whether the run shows what the advice is about. */
+/* Returns true if the run shows the condition that the advice is for. */
 static bool applies(const struct view *v, enum advice_id id)
 {
 	const struct batch_series *s = v->series;
@@ -201,8 +205,7 @@ static bool applies(const struct view *v, enum advice_id id)
 	case ADVICE_SPLIT_FIRST:
 		return r->is_decoded_by_all && load_decode_share(loads) >= READING_LEAST;
 	case ADVICE_CHEAPER_STARTS:
-		/* Where every batch has an iterator of its own, persistent workers are the
-		 * advice. */
+		/* If every batch has its own iterator, persistent workers are the better advice. */
 		return v->finding->epoch_count < v->finding->batch_count ||
 		       !applies(v, ADVICE_PERSISTENT_WORKERS);
 	default:
@@ -217,7 +220,7 @@ static void take_gain(struct whatif_gain gain, struct advice *ret)
 	ret->high = gain.high;
 }
 
-/* The gain of an advice about stages of a pipeline; NULL: it is about something else. */
+/* Returns the gain of an advice about pipeline stages; NULL: it is about something else. */
 static const struct stage_gain *stage_gain(const struct stage_finding *stages, enum advice_id id)
 {
 	switch (id) {
@@ -234,7 +237,7 @@ static const struct stage_gain *stage_gain(const struct stage_finding *stages, e
 	}
 }
 
-/* Prices loads without this share of their time. */
+/* Prices an advice that removes this share of the loads' time. */
 static int price_part(const struct view *v, double share, struct advice *ret)
 {
 	struct whatif_gain gain;
@@ -245,7 +248,7 @@ static int price_part(const struct view *v, double share, struct advice *ret)
 	return r;
 }
 
-/* The part of what is read or decoded that no batch needs; 0: none is known. */
+/* Returns the part of the read or decoded bytes that no batch needs; 0: none is known. */
 static double in_vain(const struct view *v, enum advice_id id)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -260,8 +263,8 @@ static double in_vain(const struct view *v, enum advice_id id)
 }
 
 /*
- * Raises the upper end of the range: with the bytes that no batch needs, the same part of all other
- * work on a load may go, too.
+ * Raises the upper end of the gain's range: without the bytes that no batch needs, the same part of
+ * all other work of a load may disappear, too.
  */
 static int widen_price(const struct view *v, enum advice_id id, struct advice *ret)
 {
@@ -274,7 +277,7 @@ static int widen_price(const struct view *v, enum advice_id id, struct advice *r
 	return r;
 }
 
-/* The part of a load that the advice removes; 0: none of known size. */
+/* Returns the part of a load that the advice removes; 0: its size is not known. */
 static double part_of(const struct view *v, enum advice_id id)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -313,14 +316,14 @@ static double share_of_cause(const struct diagnosis *d, enum cause cause)
 	return 0;
 }
 
-/* Share of the time in which the training pauses: long periodic steps, saving and logging. */
+/* Returns the share of the time in which the training pauses: long steps, saves, logging. */
 static double share_of_pauses(const struct diagnosis *d)
 {
 	return share_of_cause(d, CAUSE_MAIN_THREAD_PERIODIC) + share_of_cause(d, CAUSE_SAVING) +
 	       share_of_cause(d, CAUSE_LOGGING);
 }
 
-/* Whether an advice may be given when ideal input is all that bounds its gain. */
+/* Returns true if an advice may be given without a prediction, with ideal input as the bound. */
 static bool is_plain(enum advice_id id)
 {
 	return id != ADVICE_MORE_LOADER_CAPACITY && id != ADVICE_PREFETCH_OR_IN_ORDER_FALSE &&
@@ -328,9 +331,9 @@ static bool is_plain(enum advice_id id)
 }
 
 /*
- * Prices a remedy: by a prediction, by a replay without a part of the loads, as time of steps that
- * is not spent, or else by ideal input as the bound. The gain stays NAN where the remedy does not
- * apply, or may bring nothing. 0 or -ENOMEM.
+ * Prices a remedy: by a prediction, by a replay without a part of the loads, by the time of the
+ * steps that it removes, or else by ideal input as the bound. The gain stays NAN if the remedy does
+ * not apply, or may bring nothing. Returns 0 or -ENOMEM.
  */
 static int price(const struct view *v, enum advice_id id, struct advice *ret)
 {
@@ -345,7 +348,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 	if (of_stage) {
 		const double most = v->finding->gain_max - 1;
 
-		/* The gain is at most that of ideal input, by the run's own account. */
+		/* No gain is larger than that of ideal input, which the run's account bounds. */
 		if (!isnan(of_stage->gain))
 			take_gain((struct whatif_gain){fmin(of_stage->gain, most), of_stage->low,
 						       fmin(of_stage->high, most)},
@@ -353,7 +356,8 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 		return 0;
 	}
 	part = part_of(v, id);
-	/* The prediction halves the whole load; here half of its CPU time is much less. */
+	/* The prediction halves whole loads; if CPU time is a small part of a load, halving it is
+	 * less. */
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && part < NEARLY_HALF)
 		row = NO_ROW;
 	if (row != NO_ROW && !isnan(whatif->gain[row])) {
@@ -362,7 +366,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 			take_gain(whatif_gain_of(whatif, row), ret);
 			return 0;
 		}
-		/* Data that is not sent need not be made either, which no prediction includes. */
+		/* Data that is not sent is not made either, which no prediction includes. */
 		if (id != ADVICE_SEND_LESS)
 			return 0;
 	}
@@ -374,7 +378,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 		ret->gain = gain_of(share_of_pauses(v->diagnosis));
 	if (isnan(ret->gain) && is_plain(id)) {
 		ret->is_ideal = true;
-		/* This step shortens the training's steps, too, so ideal input is no bound. */
+		/* Moving work out of the process also shortens steps: ideal input is no bound. */
 		if (id != ADVICE_MOVE_OUT_OF_PROCESS)
 			ret->gain = v->finding->gain_max - 1;
 	}
@@ -398,15 +402,15 @@ bool advice_has(const struct advice_list *list, enum whatif_id id)
 	return false;
 }
 
-/* Whether the advice's gain assumes that a part of the loads disappears altogether. */
+/* Returns true if the advice's gain assumes that a part of the loads disappears altogether. */
 static bool is_whole(enum advice_id id)
 {
 	return id == ADVICE_DECODE_BOUND || id == ADVICE_STORAGE_BOUND || id == ADVICE_SMALL_READS;
 }
 
 /*
- * Whether a step goes before another one that is preferred at equal gain. A step of assumed gain
- * (loads half as long), or of unknown gain, does not go before one that the replay priced.
+ * Returns true if `advice` goes before `preferred`, which stays first at equal gain. A step whose
+ * gain is assumed (loads half as long) or unknown does not go before one that the replay priced.
  */
 static bool is_better(const struct advice *advice, const struct advice *preferred)
 {
@@ -414,7 +418,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 		return preferred->is_ideal && !advice->is_ideal;
 	if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH || advice->id == ADVICE_CHEAPER_STAGE)
 		return false;
-	/* A part of the loads that was seen goes before half of them if it may bring as much. */
+	/* Removing a known part of the loads goes before halving them, if it may gain as much. */
 	if (preferred->id == ADVICE_REDUCE_CPU_PER_BATCH && advice->whatif == NO_ROW)
 		return ALIKE * (1 + fmax(advice->gain, advice->high)) >= 1 + preferred->gain;
 	/* Needless work may be more than is known, and can be removed; decoding cannot be removed
@@ -427,7 +431,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 
 /*
  * Inserts a step by its gain. The cause's own step stays first if only ideal input bounds its gain.
- * A full list loses its last step.
+ * A full list drops its last step.
  */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
@@ -459,7 +463,7 @@ static int add_step(const struct view *v, enum advice_id id, struct advice_list 
 	return r;
 }
 
-/* Adds a cause's remedies; advice to look closer only where there is no other step. */
+/* Adds a cause's remedies. Advice to look closer is added only if the list has no other step. */
 static int add_remedies(const struct view *v, enum cause cause, struct advice_list *list)
 {
 	int r = 0;
@@ -479,7 +483,7 @@ static bool is_about_loads(enum cause cause)
 	       cause == CAUSE_SINGLE_PROCESS || cause == CAUSE_WORKER_INTERPRETER;
 }
 
-/* Where loading is the bottleneck, adds which part of a load to shorten first. */
+/* If loading is the bottleneck, adds an advice to shorten decoding or reading, if it is long. */
 static int add_parts(const struct view *v, struct advice_list *list)
 {
 	const struct load_times *loads = v->input->loads;
@@ -515,9 +519,10 @@ static int add_others(const struct view *v, struct advice_list *list)
 }
 
 /*
- * Copies from pageable memory are staged by the driver and hold up what follows. Pinned ones can
- * run beside kernels, which at most takes away the time in which nothing but copies ran. It goes
- * beside the cause's own remedy, which is about other time.
+ * Adds the advice to pin memory. The driver stages copies from pageable memory, and they hold up
+ * the kernels after them. Pinned copies can run beside kernels, so the gain is at most the time in
+ * which only copies ran. The advice does not compete with the cause's remedy, whose time is
+ * another.
  */
 static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
 {
@@ -529,7 +534,7 @@ static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
 	insert(list, &advice);
 }
 
-/* Puts a step before all others; a full list loses its last step. */
+/* Puts a step before all others; a full list drops its last step. */
 static void put_first(const struct advice *advice, struct advice_list *list)
 {
 	list->count -= list->count == ADVICE_MOST;
@@ -537,7 +542,7 @@ static void put_first(const struct advice *advice, struct advice_list *list)
 	list->steps[0] = *advice;
 }
 
-/* Adds the line that leads in the steps, where most time is steps and the line is the user's. */
+/* Adds the line of code that leads in the steps, if it takes enough of the run's time. */
 static void add_step_line(const struct view *v, struct advice_list *list)
 {
 	const struct lines *lines = v->input->lines;
@@ -556,7 +561,7 @@ static void add_step_line(const struct view *v, struct advice_list *list)
 	put_first(&advice, list);
 }
 
-/* Adds what to do where the GPU idles longer for want of launches or orders than of data. */
+/* Adds an advice if the GPU idles longer for lack of launches or orders than of data. */
 static void add_lack(const struct view *v, struct advice_list *list)
 {
 	static const enum advice_id ids[GPU_LACK_MAX] = {
@@ -572,7 +577,7 @@ static void add_lack(const struct view *v, struct advice_list *list)
 	put_first(&advice, list);
 }
 
-/* Whether a batch was finished while an earlier one was waited for. */
+/* Returns true if a batch was finished while the training waited for an earlier one. */
 static bool is_anything_behind(const struct batch_series *series)
 {
 	for (size_t i = 0; i < series->count; i++)
@@ -594,7 +599,7 @@ static enum useless why(const struct view *v, enum whatif_id id)
 	return USELESS_OTHER_LIMIT;
 }
 
-/* Whether shorter loads would not help: batches are ready, or an iterator takes the time. */
+/* Returns true if shorter loads do not help: batches are ready, or iterators take the time. */
 static bool is_not_about_loads(const struct view *v)
 {
 	enum cause cause = v->diagnosis->cause;

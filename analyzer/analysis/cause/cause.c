@@ -13,15 +13,19 @@
 #include "analysis/predict/take.h"
 #include "analysis/statistics/stats.h"
 
-#define EXCESS_SHARE      0.5 /* an event exceeds the median by this share of it */
+#define EXCESS_SHARE      0.5 /* a value that exceeds the median by this share of it is an event */
 #define EXCESS_FLOOR_NS   2e6
 #define CPU_FULL          0.85
-#define FEWER_CORES       2   /* workers for each core, from which fewer may be faster */
-#define PAUSES_LEAD       5.0 /* ratio to the largest cost of waiting */
-#define LOGGING_LEAST     0.05 /* share of the time */
-#define ACCUMULATED_MOST  16  /* batches from one long step to the next */
-#define ACCUMULATED_SHARE 0.4 /* share of the time of all steps */
-#define GRADUAL_LEAST     0.3 /* share of a slow load's excess that its neighbours have */
+#define FEWER_CORES       2   /* from this many workers for each core on, fewer may be faster */
+#define PAUSES_LEAD       5.0 /* a pause is the first cause only if it costs this many times any
+			       * waiting */
+#define LOGGING_LEAST     0.05 /* logging is a cause from this share of the time on */
+#define ACCUMULATED_MOST  16  /* most batches from one long step to the next in gradient
+			       * accumulation */
+#define ACCUMULATED_SHARE 0.4 /* least share of the step time in the long steps of gradient
+			       * accumulation */
+#define GRADUAL_LEAST     0.3 /* loads grow gradually if neighbours have this share of a slow load's
+			       * excess */
 
 const char *const cause_names[CAUSE_MAX] = {
 #define CAUSE(constant, name, ...) [CAUSE_##constant] = name,
@@ -29,7 +33,7 @@ const char *const cause_names[CAUSE_MAX] = {
 #undef CAUSE
 };
 
-/* The query for a column's events: values that exceed the median by half of it and the floor. */
+/* Makes the query for events: values that exceed the median by half of it and `floor_ns`. */
 static struct events_query excess(const struct batch_series *s, const float *values,
 				  double floor_ns, double median_ns)
 {
@@ -49,7 +53,7 @@ static struct events_query excess(const struct batch_series *s, const float *val
 }
 
 /*
- * Lists how much longer than normal each step takes. By the host's clock that is its compute. By
+ * Lists by how much each step is longer than normal. By the host's clock that is its compute. By
  * the GPU's clock it is idle time that no wait explains: a host that waits for a busy GPU stops
  * nothing.
  */
@@ -70,8 +74,8 @@ static int list_others(const struct batch_series *s, const struct finding *f, fl
 }
 
 /*
- * Whether slow loads have neighbours that are nearly as slow. Samples sorted by size do; the
- * opening of a shard is one load, or one of each worker.
+ * Returns true if slow loads have neighbours that are nearly as slow, as samples sorted by size do.
+ * Opening a shard slows one load, or one of each worker, without neighbours.
  */
 static bool is_gradual(const struct events_query *q)
 {
@@ -125,10 +129,10 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 					    : s->compute_ns,
 			    EXCESS_FLOOR_NS, others ? NAN : f->compute_median_ns);
 	of_compute.slips = ret->steps_only;
-	/* A step that waits for the GPU is long because those before it did not wait. */
+	/* In a run that does not wait for its steps, a long step pays for earlier ones. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;
-	/* While the training pauses, batches pile up, and the rhythm of the waits starts again. */
+	/* While the training pauses, batches pile up, so the rhythm of the waits begins anew. */
 	of_wait.breaks = &of_compute;
 	r = period_find(&of_wait, &ret->wait);
 	if (r == 0)
@@ -149,7 +153,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	return r;
 }
 
-/* The workers' CPU time per second, as a share of the cores that other programs leave. */
+/* Returns the workers' CPU time per second as a share of the cores that other programs leave. */
 static double cpu_share(const struct batch_series *s, const struct finding *f)
 {
 	if (!s->load_cpu_count || !(s->cores > 0))
@@ -158,7 +162,7 @@ static double cpu_share(const struct batch_series *s, const struct finding *f)
 	       series_free_cores(s);
 }
 
-/* The mechanism by which the training waits for batches that are not ready. */
+/* Returns the cause of waits for batches that are not ready; `owner` is the mechanism. */
 static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 {
 	static const enum cause causes[SPLIT_MAX] = {
@@ -186,20 +190,20 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 	return causes[owner];
 }
 
-/* Whether to replay without crowding: beside other programs fewer workers get less of the cores. */
+/* Returns true if fewer workers may be replayed uncrowded: no other program takes cores. */
 static bool may_be_uncrowded(const struct batch_series *s, const struct diagnosis *d)
 {
 	return d->grounds.is_crowded && isnan(d->whatif.gain[WHATIF_FEWER_WORKERS]) &&
 	       !series_has_others(s);
 }
 
-/* Whether there are so many workers that fewer may be faster, which only a prediction tells. */
+/* Returns true if there are so many workers that fewer may be faster: a prediction decides. */
 static bool has_many_workers(const struct batch_series *s)
 {
 	return s->workers >= FEWER_CORES * s->cores;
 }
 
-/* Makes the cause too many workers, if the cores do not suffice and fewer workers are faster. */
+/* Changes the cause to too many workers, if cores are short and fewer workers are faster. */
 static enum cause with_fewer(const struct batch_series *s, const struct diagnosis *d,
 			     enum cause cause)
 {
@@ -212,7 +216,7 @@ static enum cause with_fewer(const struct batch_series *s, const struct diagnosi
 	return cause;
 }
 
-/* Adds a cost to the list, highest first. Several mechanisms may have the same cause. */
+/* Adds a cost to the list, which has the highest first. Costs of the same cause are added up. */
 static void add_cause(struct diagnosis *d, enum cause cause, double ns, double time_ns)
 {
 	struct cause_cost cost = {cause, ns, ns / time_ns};
@@ -234,8 +238,8 @@ static void add_cause(struct diagnosis *d, enum cause cause, double ns, double t
 }
 
 /*
- * Long steps that come again soon and hold much of the step time belong to the training itself:
- * gradient accumulation, or several batches taken at once.
+ * Returns true if the long steps belong to the training itself (gradient accumulation, or several
+ * batches taken at once): they come back soon and hold much of the step time.
  */
 static bool is_accumulation(const struct finding *f, const struct period *compute)
 {
@@ -244,8 +248,8 @@ static bool is_accumulation(const struct finding *f, const struct period *comput
 }
 
 /*
- * Steps are not waiting. A pause of the training itself is the cause only if the run does not
- * starve, or if no waiting comes near it (`wait_ns`, the largest); else it is the second cause.
+ * Adds a pause of the training, which is steps and not waiting. It goes before the largest waiting,
+ * `wait_ns`, only if it costs PAUSES_LEAD times as much; else it is second.
  */
 static void add_pause(struct diagnosis *d, enum cause cause, double ns, double time_ns,
 		      double wait_ns)
@@ -261,7 +265,7 @@ static void add_pause(struct diagnosis *d, enum cause cause, double ns, double t
 	d->causes[1] = cost;
 }
 
-/* Time of the line that leads after the optimizer; 0 where it may only wait for a GPU. */
+/* Returns the time of the line that leads after the optimizer; 0 if it may only wait for a GPU. */
 static double logging_ns(const struct cause_input *input)
 {
 	const struct line_share *line =
@@ -272,7 +276,7 @@ static double logging_ns(const struct cause_input *input)
 	return line->share * step_parts_share(input->step, STEP_AFTER) * input->step->whole_ns;
 }
 
-/* Adds pauses. Long steps that saving or the logging line explains do not count twice. */
+/* Adds pauses of the training. Long steps that saves or a logging line explain count once. */
 static void add_pauses(const struct finding *f, const struct cause_input *input,
 		       struct diagnosis *d)
 {
@@ -293,10 +297,7 @@ static void add_pauses(const struct finding *f, const struct cause_input *input,
 		add_pause(d, CAUSE_MAIN_THREAD_PERIODIC, pauses_ns, time_ns, wait_ns);
 }
 
-/*
- * Gives each known part of the account's waiting to one mechanism, and to the cause that explains
- * it.
- */
+/* Gives each known part of the waiting to one mechanism, and to the cause that explains it. */
 static void list_causes(const struct batch_series *s, const struct finding *f,
 			const struct cause_input *input, const struct split *split,
 			struct diagnosis *d)
@@ -331,7 +332,7 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 			    : CAUSE_UNKNOWN;
 }
 
-/* Judges the stages by the mean wait and step of the loader's own loop. */
+/* Judges the pipeline's stages by the mean wait and step of the loader's own loop. */
 static void find_stages(const struct batch_series *s, const struct finding *f,
 			const struct stages *stages, struct stage_finding *ret)
 {
@@ -388,7 +389,7 @@ static int find(const struct batch_series *s, const struct finding *f,
 		if (r == 0 && may_be_uncrowded(s, ret))
 			r = whatif_uncrowd(s, f, ret->grounds.unseen_share, &ret->whatif);
 	}
-	/* A run without a verdict, or whose waits may not be the training's, has no cause. */
+	/* A run without a verdict, or with waits that may not be the training's, gets no cause. */
 	if (r == 0 && f->gap == STALL_GAP_NONE && !f->is_doubtful)
 		list_causes(s, f, input, &split, ret);
 	return r < 0 || !advises ? r : advice_give(s, f, input, ret);

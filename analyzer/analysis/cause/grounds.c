@@ -6,45 +6,53 @@
 
 #include "analysis/statistics/stats.h"
 
-#define LOCKED          0.4 /* share of the loads' time */
-#define SLOW_TIMES      5.0 /* times the mean sample */
-#define SLOW_FEW        0.01 /* share of all samples */
-#define SLOW_SHARE      0.2  /* share of the time of all loads */
+#define LOCKED          0.4 /* a lock is the cause from this share of the loads' time on */
+#define SLOW_TIMES      5.0 /* a slow sample takes at least this many times the mean */
+#define SLOW_FEW        0.01 /* slow samples are at most this share of all samples */
+#define SLOW_SHARE      0.2  /* slow samples are the cause from this share of the time of all loads
+			      * on */
 #define GROWTH_PARTS    8
-#define GROWTH_FEWEST   16  /* loads in each part */
-#define GROWTH_FACTOR   1.5 /* last quarter over first quarter */
-#define GROWTH_STEP     1.03 /* ratio of each part to the one before */
-#define GROWTH_STEPS    5    /* rising steps, of seven */
-#define FETCH_SHARE     0.5 /* share of receiving */
+#define GROWTH_FEWEST   16  /* least loads in each part of the run to look for growth */
+#define GROWTH_FACTOR   1.5 /* loads grow if the last quarter's mean is this many times the first's
+			     * */
+#define GROWTH_STEP     1.03 /* a part of the run rises if its mean is this many times the one
+			      * before */
+#define GROWTH_STEPS    5    /* rises needed, of seven, to call it growth */
+#define FETCH_SHARE     0.5 /* fetching descriptors matters from this share of receiving on */
 #define FETCH_LEAST_NS  1e6
 #define FETCH_CPU_MOST  0.5
-#define FETCH_BUSY      0.5 /* share of a worker's time that it spends on loads */
-#define HELD_SHARE      0.5  /* share of the waits */
+#define FETCH_BUSY      0.5 /* workers are busy if they spend this share of their time on loads */
+#define HELD_SHARE      0.5  /* a thread that is in Python in this share of the waits holds the
+			      * interpreter */
 #define HELD_SAMPLES    30
-#define HELD_CPU        0.25 /* share of the time in which one other thread is on a CPU */
-#define SLOW_AGAIN      0.5  /* share of the epochs */
-#define THREADS_LEAST   2.0  /* runnable threads of a worker */
-#define THREADS_CROWD   2.0  /* runnable threads for each core */
-#define CROWD           2.0  /* workers for each core */
-#define CROWD_UNSEEN    0.5  /* share of the loads' time */
-#define NARROW          0.5  /* share of the machine's cores */
+#define HELD_CPU        0.25 /* without stack samples, a holder needs a CPU for this share of the
+			      * time */
+#define SLOW_AGAIN      0.5  /* slow samples must be slow again in this share of the epochs */
+#define THREADS_LEAST   2.0  /* a worker with fewer runnable threads has not too many */
+#define THREADS_CROWD   2.0  /* runnable threads of all workers, for each core, that are too many */
+#define CROWD           2.0  /* workers for each core that may be too many */
+#define CROWD_UNSEEN    0.5  /* crowding needs this share of the loads' time off the CPU, in no
+			      * observed call */
+#define NARROW          0.5  /* few cores are allowed if they are at most this share of the
+			      * machine's */
 #define NARROW_FULL     0.85
-#define PAGING          0.33 /* share of the loads' time off the CPU and in no call that was seen */
+#define PAGING          0.33 /* paging needs this share of the loads' time off the CPU, in no
+			      * observed call */
 #define FAULTS_A_LOAD   1.0
 #define CALM_PARTS      32
-#define CALM_FEWEST     8   /* batches in each part */
+#define CALM_FEWEST     8   /* least batches in each part of the run to look for calm parts */
 #define CALM_LEAST      0.2 /* share of the batches that must be calm, and share that must not be */
-#define CALM_WAIT       0.1 /* share of what the other batches wait */
+#define CALM_WAIT       0.1 /* a calm part waits at most this share of what the other parts wait */
 #define TOGETHER        0.5
 #define TOGETHER_FACTOR 1.3
 
-/* part / whole, at most 1; NAN where it is not known. */
+/* Returns part / whole, at most 1; NAN if it is not known. */
 static double share_of(double part, double whole)
 {
 	return whole > 0 && part >= 0 ? fmin(part / whole, 1) : NAN;
 }
 
-/* The loads' excess over the median, of loads that exceed it by half a slow sample or more. */
+/* Returns by how much loads exceed their median, summed over loads of half a slow sample more. */
 static double excess_ns(const struct batch_series *s, double sample_ns)
 {
 	const struct stats_column column = {.values = s->load_ns,
@@ -58,9 +66,9 @@ static double excess_ns(const struct batch_series *s, double sample_ns)
 }
 
 /*
- * Finds slow samples, which take five times the mean or more. A sample is recorded at its slowest,
- * which may have been an accident, such as garbage collection: then it is not slow again in the
- * next epoch.
+ * Finds slow samples, which take five times the mean or more. Each sample has its slowest load,
+ * which may be an accident, such as garbage collection: an accident does not come again in the next
+ * epoch.
  */
 static void find_samples(const struct batch_series *s, const struct finding *f,
 			 const struct cause_input *input, struct grounds *ret)
@@ -91,7 +99,7 @@ static void find_samples(const struct batch_series *s, const struct finding *f,
 		fmin(all_ns, excess_ns(s, ret->samples.each_ns)) / loads->load_ns;
 }
 
-/* Whether the means rise steadily; split.h looks for a single step up. */
+/* Returns true if the means rise steadily, part after part; split.h looks for a single step up. */
 static bool are_rising(const double *means)
 {
 	int steps = 0;
@@ -101,7 +109,7 @@ static bool are_rising(const double *means)
 	return steps >= GROWTH_STEPS;
 }
 
-/* Compares the mean loads of eight parts of the run with as many steady loads each. */
+/* Finds growing loads: compares the means of eight parts of the run, each of as many loads. */
 static void find_growth(const struct batch_series *s, struct grounds *ret)
 {
 	struct stats_moments parts[GROWTH_PARTS] = {0};
@@ -137,7 +145,7 @@ static void find_fetches(const struct batch_series *s, const struct finding *f,
 	ret->fetch.share = share_of(s->fetches.ns, receiving_ns);
 }
 
-/* Whether the cores left one for another thread that could run. */
+/* Returns true if a core was free for another thread that could run. */
 static bool has_free_core(const struct batch_series *s)
 {
 	double used = s->main_cores + (s->other_cores >= 0 ? s->other_cores : 0);
@@ -146,8 +154,9 @@ static bool has_free_core(const struct batch_series *s)
 }
 
 /*
- * Finds another thread that holds the interpreter. By stack samples, such a thread is in Python in
- * half of the waits or more. Without samples, one other thread uses much CPU while waits need none.
+ * Finds another thread that holds the interpreter. With stack samples, such a thread is in Python
+ * in half of the waits or more. Without samples, one other thread uses much CPU, fetching uses
+ * little, and a core is free.
  */
 static void find_holder(const struct batch_series *s, const struct finding *f,
 			const struct cause_input *input, struct grounds *ret)
@@ -185,7 +194,7 @@ static double or_zero(double value)
 	return value > 0 ? value : 0;
 }
 
-/* A Manager listens at /tmp/pymp-8hq3/listener-x1, as CPython's connection.py names it. */
+/* Returns true if a peer is a Manager, such as /tmp/pymp-8hq3/listener-x1 (CPython). */
 static bool is_manager(const char *peer)
 {
 	const char *folder = strstr(peer, "/pymp-");
@@ -218,7 +227,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->no_core_share = or_zero(share_of(facts->no_core_ns, facts->load_ns));
 	ret->read_again = fmax(or_zero(facts->read_per_byte), or_zero(facts->inflated_per_byte));
 	ret->decoded_again = or_zero(facts->decoded_per_byte);
-	/* A sample hardly ever has just as many images as there are workers. */
+	/* If samples seem to have as many images as workers, each worker decodes all. */
 	ret->is_decoded_by_all =
 		s->iterable == 1 && series_busy_workers(s) >= 2 &&
 		fabs(facts->images_per_sample / series_busy_workers(s) - 1) <= GROUNDS_ALL;
@@ -227,7 +236,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->samples.asleep_share = share_of(facts->wait_ns[LOAD_WAIT_ASLEEP], facts->load_ns);
 }
 
-/* Whether loads wait for pages: without memory, threads stand still outside of any seen call. */
+/* Returns true if loads wait for pages: memory is short, and threads stop in no known call. */
 static bool is_paging(const struct load_facts *facts, const struct cause_input *input,
 		      double unseen_share)
 {
@@ -261,7 +270,7 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 		ret->cores_allowed = facts->cores_allowed;
 }
 
-/* Whether half of the loads that were under way while the training waited were slow. */
+/* Returns true if half of the loads under way while the training waited were slow. */
 static bool are_slow_together(const struct batch_series *s)
 {
 	const struct stats_column column = {s->load_ns, s->state, s->count, SERIES_STEADY,
@@ -283,7 +292,7 @@ static bool are_slow_together(const struct batch_series *s)
 	return all && (double)slow >= TOGETHER * (double)all;
 }
 
-/* How many parts from one end on wait less than a tenth of what the others wait. */
+/* Returns how many parts from one end on wait less than a tenth of what the others wait. */
 static size_t count_calm(const double *wait_ns, bool from_end)
 {
 	double all = 0, calm = 0;
@@ -302,7 +311,7 @@ static size_t count_calm(const double *wait_ns, bool from_end)
 	return count;
 }
 
-/* Finds where waits begin or end for good, by parts of the run with as many batches each. */
+/* Finds the batches before waits begin, or after they end, by parts of equally many batches. */
 static void find_calm(const struct batch_series *s, const struct finding *f, struct grounds *ret)
 {
 	double wait_ns[CALM_PARTS] = {0};
@@ -335,7 +344,7 @@ void grounds_find(const struct batch_series *s, const struct finding *f,
 	find_calm(s, f, ret);
 }
 
-/* The cause of waits for batches that are not ready, where workers load them. */
+/* Returns the cause to name for batches that were not ready in a loader with workers. */
 static enum cause of_workers(const struct grounds *r, const struct batch_series *s,
 			     enum cause cause)
 {
@@ -358,7 +367,7 @@ static enum cause of_workers(const struct grounds *r, const struct batch_series 
 	return cause;
 }
 
-/* Whether receiving waits for busy workers, which load at least half of the time. */
+/* Returns true if receiving waits for busy workers, which load for at least half of their time. */
 static bool is_asking(const struct grounds *r)
 {
 	return r->fetch.share >= FETCH_SHARE && r->fetch.each_ns >= FETCH_LEAST_NS &&

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grounds.h - observations beside waits and loads, by which a cause may be named. */
+/* grounds.h - observations beside waits and loads that let a more exact cause be named. */
 #pragma once
 
 #include "analysis/account/load_facts.h"
 #include "analysis/cause/diagnosis.h"
 #include "analysis/cause/lines.h"
 
-#define GROUNDS_FREE       0.8 /* share of the cores in use, below which no thread lacks one */
-#define GROUNDS_OUTSIDE    0.5 /* share of the loads' time, waiting outside of the process */
-#define GROUNDS_CPU_LITTLE 0.2 /* share of the loads' time */
-#define GROUNDS_READ_AGAIN 8.0 /* bytes read, or inflated, for each byte of a batch */
-#define GROUNDS_ALL        0.05 /* how far a sample's images may be off the number of workers,
-				 * relative to it */
-#define GROUNDS_TENSORS    16  /* tensors in a batch from which they are many */
+#define GROUNDS_FREE       0.8 /* below this share of the cores in use, no thread lacks one */
+#define GROUNDS_OUTSIDE    0.5 /* from this share of the loads' time on, waits outside of the
+			        * process matter */
+#define GROUNDS_CPU_LITTLE 0.2 /* with less CPU than this share of the loads' time, loads do not
+			        * compute */
+#define GROUNDS_READ_AGAIN 8.0 /* bytes read, inflated or decoded for each byte of a batch that are
+			        * too many */
+#define GROUNDS_ALL        0.05 /* by how much images a sample may differ from the number of
+				 * workers, relative to it */
+#define GROUNDS_TENSORS    16  /* tensors in a batch that are many */
 
-/* Collects all grounds of a judged series. */
+/* Collects all grounds of a judged series in `ret`. */
 void grounds_find(const struct batch_series *series, const struct finding *finding,
 		 const struct cause_input *input, struct grounds *ret);
 
-/* The cause to name for a mechanism's cause, given the grounds. */
+/* Returns the cause to name in place of `mechanism`, given the grounds. */
 enum cause grounds_cause(const struct grounds *grounds, const struct batch_series *series,
 		     enum cause mechanism);

@@ -10,8 +10,9 @@
 #include "dlprof/units.h"
 
 #define NORMAL_95    1.96
-#define NAMED_SHARE  0.25 /* share of the group after subtracting the error */
-#define NAMED_COUNT  30   /* samples of the group */
+#define NAMED_SHARE  0.25 /* a line is named if its share of the group, less its error, is at least
+			   * this */
+#define NAMED_COUNT  30   /* least samples of a group to name a line */
 #define HELD_SHARE   0.5
 #define ASKING_SHARE 0.5
 #define PAUSE_SLACK  0.1 /* relative error of the pauses' cost */
@@ -34,7 +35,7 @@ static const enum line_group group_of[LINE_PHASE_MAX] = {
 #undef X
 };
 
-/* "/lib/python3.11/", "/lib/python3/", "/lib/python311.zip/": Python's own modules. */
+/* Returns a path below Python's "/lib/python3.11/", "/lib/python3/" or "/lib/python311.zip/". */
 static const char *below_python(const char *file, const char *folder)
 {
 	const char *at = strstr(file, folder);
@@ -60,7 +61,7 @@ const char *lines_below_packages(const char *file)
 	return at ? at : below_python(file, "/lib64/python3");
 }
 
-/* A program without ".py" in a folder of programs: what pip makes of an entry point. */
+/* Returns true for a program without ".py" in a folder of programs, as pip makes them. */
 static bool is_entry_point(const char *file)
 {
 	const char *name = strrchr(file, '/');
@@ -71,8 +72,8 @@ static bool is_entry_point(const char *file)
 
 bool lines_is_own(const char *file)
 {
-	/* Code that the user typed has these names; other names in <> are code that a library
-	 * made. */
+	/* Code that the user typed has one of these names; other names in <> are of code that a
+	 * library made. */
 	static const char *const typed[] = {"<stdin>", "<ipython-input"};
 
 	if (*file == '<') {
@@ -105,7 +106,7 @@ double lines_effective_count(int64_t count, double ns)
 
 	if (!(n > 0) || !(ns > 0))
 		return 0;
-	/* Weights beyond the limits are of a damaged file. */
+	/* Only a damaged file has weights beyond the limits. */
 	if (!(squares > ns * ns / n))
 		return n;
 	return ns * ns / squares;
@@ -123,7 +124,7 @@ double lines_error(double share, double effective_count)
 	return fabs(middle - share) + half;
 }
 
-/* One stack's time at its line, while lines are being summed. */
+/* The time of one stack, given to one of its lines. */
 struct piece {
 	uint32_t frame, inner;
 	enum line_role role;
@@ -132,7 +133,7 @@ struct piece {
 	double ns;
 };
 
-/* How many inner frames lie within the outermost iterator, the loader's; without one, all. */
+/* Returns how many inner frames are within the loader's iterator; if there is none, all. */
 static size_t within_loader(const struct line_samples *samples, const struct line_stack *stack)
 {
 	for (size_t i = stack->depth; i > 0; i--)
@@ -141,13 +142,13 @@ static size_t within_loader(const struct line_samples *samples, const struct lin
 	return stack->depth;
 }
 
-/* Whether two frames are at one line: a comprehension is a function of its own within a line. */
+/* Returns true if two frames are on one line: a comprehension is a function within its line. */
 static bool is_same_line(const struct line_frame *a, const struct line_frame *b)
 {
 	return a->line > 0 && a->line == b->line && strcmp(a->file, b->file) == 0;
 }
 
-/* Puts a stack's time down to one of its frames. */
+/* Gives a stack's time to one of its frames. */
 static struct piece piece_of(const struct line_samples *samples, const struct line_stack *stack)
 {
 	bool is_load = stack->role == LINE_ROLE_MAIN && stack->phase == LINE_LOAD;
@@ -185,7 +186,7 @@ static int by_time(const void *a, const void *b)
 	return (left->frame > right->frame) - (left->frame < right->frame);
 }
 
-/* Sums the pieces of one line; they are sorted by their innermost frame. */
+/* Sums the pieces of one line, which come sorted by their innermost frame. */
 static struct line_share sum(const struct piece *pieces, size_t count)
 {
 	struct line_share line = {
@@ -216,7 +217,7 @@ static bool is_same_function(const struct line_frame *a, const struct line_frame
 	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
-/* Sums shares by function: a loop in Python spreads its time over lines of which none leads. */
+/* Sums shares by function: a Python loop spreads its time over many lines, none of which leads. */
 static void sum_functions(const struct line_samples *samples, double effective,
 			  struct line_lead *lead)
 {
@@ -248,7 +249,7 @@ static int lead(const struct line_samples *samples, struct piece *pieces, size_t
 		ret->lines[ret->count++] = sum(pieces + begin, end - begin);
 	}
 	qsort(ret->lines, ret->count, sizeof(*ret->lines), by_time);
-	/* Holders may have more samples than the main thread; shares stay below 1. */
+	/* Threads that hold the interpreter may have more samples than the main thread. */
 	ns = fmax(ns, ret->ns);
 	for (size_t i = 0; i < ret->count; i++) {
 		struct line_share *line = &ret->lines[i];
@@ -260,7 +261,7 @@ static int lead(const struct line_samples *samples, struct piece *pieces, size_t
 	return 0;
 }
 
-/* Whether a phase is in a group; STEPS includes AFTERS and SAVES. */
+/* Returns true if a phase is in a group; STEPS includes AFTERS and SAVES. */
 static bool is_in(enum line_group group, enum line_phase phase)
 {
 	const enum line_group own = group_of[phase];
@@ -268,7 +269,7 @@ static bool is_in(enum line_group group, enum line_phase phase)
 	return own == group || (group == LINE_STEPS && (own == LINE_AFTERS || own == LINE_SAVES));
 }
 
-/* Whether the group has samples of other loaders. */
+/* Returns true if the group has samples of other loaders. */
 static bool is_shared(const struct line_samples *samples, int64_t loader_id, enum line_group group)
 {
 	for (size_t i = 0; i < samples->stack_count; i++) {
@@ -327,7 +328,7 @@ static bool asks_worker(const struct line_samples *samples, const struct line_st
 	return false;
 }
 
-/* The asking_share of struct lines; NAN: too few samples. */
+/* Computes the asking_share of struct lines; NAN: too few samples. */
 static double asking_share(const struct line_samples *samples, int64_t loader_id)
 {
 	const struct line_filter filter = lines_filter(samples, loader_id, LINE_WAITS);
@@ -377,7 +378,7 @@ void lines_done(struct lines *lines)
 
 #define LINE_NONE LINE_GROUP_MAX
 
-/* Where the time of a cause is spent; LINE_NONE: it is not known. */
+/* The group of lines in which a cause spends its time; LINE_NONE: not known. */
 static const enum line_group group_of_cause[CAUSE_MAX] = {
 	[CAUSE_UNKNOWN] = LINE_NONE,
 #define CAUSE(constant, name, group, ...) [CAUSE_##constant] = LINE_##group,
@@ -385,7 +386,7 @@ static const enum line_group group_of_cause[CAUSE_MAX] = {
 #undef CAUSE
 };
 
-/* Whether a line may be all of the pauses: its share of the steps is about what they cost. */
+/* Returns true if a line may be all of the pauses: its share of the steps is about their cost. */
 static bool may_be_pauses(const struct line_share *line, const struct finding *finding,
 			  const struct diagnosis *diagnosis)
 {

@@ -11,16 +11,18 @@
 #define FACTOR  1.3
 #define Z_LEAST 4.0
 #define SHARE   0.5
-#define SAMPLED ((size_t)1 << 18) /* most loads that are looked at */
-#define BLOCK   ((size_t)2048)    /* batches in a sampled stretch, which holds whole rounds */
-#define IN_TURN 0.95              /* share of the batches that went to worker i mod W */
-#define ALIKE   1.15              /* times the bytes: who reads less is slow himself */
+#define SAMPLED ((size_t)1 << 18) /* most loads that are sampled */
+#define BLOCK   ((size_t)2048)    /* batches in a sampled stretch, so that it holds whole rounds of
+				   * the workers */
+#define IN_TURN 0.95           /* batches go in turn if this share of them went to worker i mod W */
+#define ALIKE   1.15              /* slow workers that read less than this many times the others'
+				   * bytes are slow themselves */
 
-/* Sampled loads by worker, and figures made of them. */
+/* The sampled loads of each worker, and figures computed from them. */
 struct crew {
 	size_t count;
 	float *loads;
-	size_t *begin; /* where each worker's loads begin; count + 1 entries */
+	size_t *begin; /* index of each worker's first load; count + 1 entries */
 	double *median_ns;
 	int16_t *order; /* workers, the fastest first */
 	bool *is_slow;
@@ -65,7 +67,7 @@ static int crew_init(const struct batch_series *s, struct crew *ret)
 	ret->is_slow = calloc(workers, sizeof(*ret->is_slow));
 	if (!ret->loads || !ret->begin || !ret->median_ns || !ret->order || !ret->is_slow)
 		return -ENOMEM;
-	/* Counts stand one place further on; filling then makes each the begin of a worker. */
+	/* Worker w's count goes to next[w + 1]; filling makes it the begin of worker w. */
 	next = ret->begin + 1;
 	for (i = 0; i < s->count; i++)
 		if (is_looked_at(s, i))
@@ -81,7 +83,7 @@ static int crew_init(const struct batch_series *s, struct crew *ret)
 	return 0;
 }
 
-/* Sorts by medians; false: some workers have none. */
+/* Sorts the workers by their median loads. Returns false if a worker has no load. */
 static bool sort_crew(struct crew *crew)
 {
 	size_t i, k;
@@ -98,7 +100,7 @@ static bool sort_crew(struct crew *crew)
 	return true;
 }
 
-/* Marks as slow the workers above the widest gap between two medians, at most half of all. */
+/* Marks the slow workers: those above the widest gap between two medians, at most half of all. */
 static void part_crew(struct crew *crew)
 {
 	size_t n = crew->count, best = 1, k;
@@ -145,7 +147,7 @@ static int measure(const struct crew *crew, struct slow_workers *ret)
 		for (i = crew->begin[w]; i < crew->begin[w + 1]; i++)
 			stats_add(&own, log((double)crew->loads[i]));
 		ret->z = fmin(ret->z, stats_welch(&own, &others));
-		/* Each slow worker has to be slow, not only the group. */
+		/* Each slow worker has to be slow, so the least slow one lowers the factor. */
 		if (crew->median_ns[w] < FACTOR * median_ns)
 			ret->factor = fmin(ret->factor, crew->median_ns[w] / median_ns);
 	}
@@ -173,7 +175,7 @@ static void add_stalls(const struct batch_series *s, const struct finding *f,
 	ret->share = all_ns > 0 ? stall_ns / all_ns : 0;
 }
 
-/* Whether batches were dealt out in turn, from the first worker on in each epoch. */
+/* Returns true if batches went to the workers in turn, from the first one on in each epoch. */
 static bool is_in_turn(const struct batch_series *s)
 {
 	struct series_place at = SERIES_BEGIN;
@@ -188,7 +190,7 @@ static bool is_in_turn(const struct batch_series *s)
 	return (double)in_turn >= IN_TURN * (double)known;
 }
 
-/* The shortest period of the slow workers' numbers that divides the number of workers. */
+/* Returns the shortest period of the slow workers that divides the number of workers. */
 static int32_t period_of(const struct crew *crew)
 {
 	size_t k, w;
@@ -205,7 +207,7 @@ static int32_t period_of(const struct crew *crew)
 	return (int32_t)crew->count;
 }
 
-/* Bytes a load of the slow workers over those of the others; NAN: unknown. */
+/* Returns bytes a load of the slow workers over those of the others; NAN: unknown. */
 static double more_work(const struct crew *crew, const struct slow_work *work)
 {
 	double bytes[2] = {0}, loads[2] = {0};
@@ -219,7 +221,7 @@ static double more_work(const struct crew *crew, const struct slow_work *work)
 	return bytes[1] / loads[1] / (bytes[0] / loads[0]);
 }
 
-/* The k where every k-th batch is slow because of its samples; 0: the workers are slow. */
+/* Returns k if every k-th batch is slow because of its samples; 0: the workers are slow. */
 static int32_t find_every(const struct batch_series *s, const struct crew *crew,
 			  const struct slow_work *work)
 {

@@ -12,7 +12,7 @@
 #define CAPACITY          1.0
 #define CAPACITY_MARGINAL 0.9
 #define SHIFT_PARTS       64
-#define SHIFT_FEWEST      4 /* parts on either side */
+#define SHIFT_FEWEST      4 /* least parts before and after a shift */
 #define SHIFT_QUARTERS    4
 #define SHIFT_LOADS       (4 * (size_t)SHIFT_PARTS)
 #define SHIFT_FACTOR      1.3
@@ -55,7 +55,7 @@ static void find_cold(const struct batch_series *s, const struct finding *f, str
 }
 
 struct shift_part {
-	size_t begin; /* index of its first batch */
+	size_t begin; /* index of the part's first batch */
 	double mean_ns;
 };
 
@@ -135,19 +135,19 @@ static void find_shift(const struct batch_series *s, struct shift *ret)
 	}
 }
 
-/* A stretch of the run, with its waits for batches that were not ready. */
+/* The part of a run before or after a shift, with its waits for batches that were not ready. */
 struct pool {
 	double wait_ns;
-	double queue_known_ns, queued_ns; /* waits with a known queue, and with a ready batch in
-					   * it */
+	double queue_known_ns, queued_ns; /* waits whose queue is known; those with a ready batch in
+					   * the queue */
 	double load_ns;                   /* sum of the loads, as if no worker were slow */
 	size_t load_count;
 };
 
 struct pools {
-	struct pool before, after; /* before and after a shift */
+	struct pool before, after; /* parts of the run before and after a shift */
 	double queue_known_ns, queued_ns;
-	double wait_ns; /* all waits, a cold epoch's included */
+	double wait_ns; /* all waits, also a cold epoch's */
 };
 
 static void pool_add(const struct batch_series *s, const struct slow_workers *slow, size_t i,
@@ -169,7 +169,7 @@ static void pool_add(const struct batch_series *s, const struct slow_workers *sl
 	pool->load_count++;
 }
 
-/* Fills the pools without a cold epoch, which does not show the mechanism of its other waits. */
+/* Fills the pools. A cold epoch is left out, since it hides what its other waits are caused by. */
 static void fill_pools(const struct batch_series *s, const struct finding *f,
 		       const struct slow_workers *slow, const struct split *split,
 		       struct pools *ret)
@@ -193,7 +193,7 @@ static void fill_pools(const struct batch_series *s, const struct finding *f,
 	ret->queued_ns = ret->before.queued_ns + ret->after.queued_ns;
 }
 
-/* The largest waits, if they are nearly all of the waiting and not regular. */
+/* Returns the sum of the largest waits, if they are nearly all waiting and not periodic; else 0. */
 static double isolated_ns(const struct batch_series *s, const struct finding *f,
 			  const struct split_periods *periods, const struct pools *pools)
 {
@@ -214,7 +214,7 @@ static double isolated_ns(const struct batch_series *s, const struct finding *f,
 	return ns < ISOLATED_LEAST * pools->wait_ns ? 0 : fmin(ns, pools->wait_ns);
 }
 
-/* Share of the waiting that has a period: in the loads, or every few rounds of the workers. */
+/* Returns the periodic share of the waiting, by loads or by every few rounds of workers. */
 static double periodic_share(const struct batch_series *s, const struct slow_workers *slow,
 			     const struct split_periods *periods)
 {
@@ -223,7 +223,7 @@ static double periodic_share(const struct batch_series *s, const struct slow_wor
 	const int32_t workers = series_busy_workers(s);
 	bool is_load = load->batches && load->batches != workers;
 
-	/* Where a slow load's neighbours are slow, too, samples are sorted by size, and no shard is
+	/* If neighbours of slow loads are slow, too, samples are sorted by size: no shard is
 	 * opened. */
 	if (load->batches && load->gradual)
 		return 0;
@@ -266,7 +266,7 @@ void split_find(const struct batch_series *s, const struct finding *f,
 	struct pools pools;
 
 	*ret = (struct split){.queued_share = NAN};
-	/* Waiting needs an owner even where the readiness of no batch is known. */
+	/* The waiting needs an owner even if no batch's readiness is known. */
 	ret->share[s->workers == 0 ? SPLIT_SINGLE : SPLIT_UNSEEN] = 1;
 	if (!s->wait_ns || !f->steady_count)
 		return;
@@ -291,7 +291,7 @@ void split_find(const struct batch_series *s, const struct finding *f,
 	rest -= ret->share[SPLIT_ISOLATED];
 	pooled = pools.before.wait_ns + pools.after.wait_ns;
 	if (!(pooled > 0)) {
-		/* All of the waiting is the cold epoch's. */
+		/* All of the waiting belongs to the cold epoch. */
 		ret->share[SPLIT_COLD] += rest;
 		return;
 	}

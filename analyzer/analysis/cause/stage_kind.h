@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stage_kind.h - what kind of work a stage of a loader's pipeline does. */
+/* stage_kind.h - the kinds of work that stages of a loader's pipeline do. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,16 +14,16 @@ enum stage_kind {
 	STAGE_CACHE,
 	STAGE_INTERLEAVE,
 	STAGE_PREFETCH,
-	STAGE_READER, /* a thread that reads ahead, with stages of its own */
+	STAGE_READER, /* a thread with stages of its own that reads ahead */
 	STAGE_OTHER,
 	STAGE_KIND_MAX
 };
 
-/* Names in the database and in JSON. */
+/* Names of the kinds, in the database and in JSON. */
 extern const char *const stage_kind_names[STAGE_KIND_MAX];
 
-/* The kind by the framework's name; `is_kernel`: an operation within the stages. */
+/* Returns the kind of a stage (or, if `is_kernel`, of an operation) by its framework's name. */
 enum stage_kind stage_kind_of(const char *name, bool is_kernel);
 
-/* The kind of this name; STAGE_OTHER for a name that is none. */
+/* Returns the kind with this name; STAGE_OTHER if there is none. */
 enum stage_kind stage_kind_find(const char *name);

@@ -6,21 +6,22 @@
 #include <string.h>
 
 #define MOST_DEEP    64
-#define INPUT_LEADS  0.5 /* share of a stage's time that its input in the same thread needs */
-#define INPUT_LIMITS 0.8 /* the same share, where the input has a thread of its own */
-#define KERNELS_LEAST 0.3 /* share of a stage's time that its kernels must explain */
-#define BLOCKED      0.5 /* share of a call without a CPU, from which on it waits */
-#define POOL_FULL    0.7 /* share of its threads at work, on average */
-#define ONE_BY_ONE   1.3 /* calls at once: with fewer they come one after the other */
-#define HIDDEN_LEAST 0.5 /* share of the waiting that loading ahead would hide */
-#define USED_MOST    0.8 /* share of the cores: where more are used, more threads are no help */
-#define WANTED       16  /* threads, or calls, to advise where calls wait rather than compute */
+#define INPUT_LEADS  0.5 /* a stage waits for its input if this share of its time is the input's, in
+			  * the same thread */
+#define INPUT_LIMITS 0.8 /* the same share for an input with threads of its own */
+#define KERNELS_LEAST 0.3 /* kernels lead if their time is at least this share of the stage's */
+#define BLOCKED      0.5 /* a call waits if at least this share of its time is without a CPU */
+#define POOL_FULL    0.7 /* a pool is full if this share of its threads is at work, on average */
+#define ONE_BY_ONE   1.3 /* with fewer calls at once than this, calls come one after the other */
+#define HIDDEN_LEAST 0.5 /* loading ahead helps if it would hide this share of the waiting */
+#define USED_MOST    0.8 /* with a larger share of the cores in use, more threads do not help */
+#define WANTED       16  /* threads, or calls, to advise if calls wait rather than compute */
 
 struct view {
 	const struct stages *stages;
 	const struct stages_facts *facts;
 	double batches;
-	double slow_ns;   /* how long the slow stage is waited for */
+	double slow_ns;   /* time for which others wait for the slow stage */
 	double kernel_ns; /* own time of all kernels that the slow stage may call */
 };
 
@@ -29,13 +30,13 @@ static bool begins(const struct stage_work *stage, const char *name)
 	return strncmp(stage->name, name, strlen(name)) == 0;
 }
 
-/* Whether other threads run its calls or its inputs. */
+/* Returns true if a stage's calls or inputs run in other threads. */
 static bool is_parallel(const struct stage_work *stage)
 {
 	return begins(stage, "Parallel") || begins(stage, "MapAndBatch");
 }
 
-/* Whether it calls a function of the program's for each element. */
+/* Returns true if a stage calls a function of the program for each element. */
 static bool calls_function(const struct stage_work *stage)
 {
 	return begins(stage, "Map") || begins(stage, "ParallelMap") || begins(stage, "Filter") ||
@@ -54,7 +55,7 @@ static size_t find_root(const struct stages *stages)
 	return root;
 }
 
-/* Finds the input that takes most time. */
+/* Returns the input of stage `at` that takes most time; STAGE_NOWHERE: it has none. */
 static size_t input_of(const struct stages *stages, size_t at)
 {
 	size_t input = STAGE_NOWHERE;
@@ -70,8 +71,8 @@ static size_t input_of(const struct stages *stages, size_t at)
 }
 
 /*
- * Whether an interleave that reads several inputs at once is the limit of the stage that takes from
- * it: nearly all its threads are at work all the time, however short the wait for each element is.
+ * Returns true if an interleave that reads several inputs at once limits the stage `taker`: nearly
+ * all its threads are at work all the time, however short the wait for each element is.
  */
 static bool is_full(const struct stages *stages, size_t at, const struct stage_work *taker)
 {
@@ -83,18 +84,18 @@ static bool is_full(const struct stages *stages, size_t at, const struct stage_w
 	       stages->list[input].busy_ns >= INPUT_LIMITS * stage->parallel * taker->busy_ns;
 }
 
-/* Whether a stage spends its time waiting for its input. */
+/* Returns true if a stage spends its time waiting for its input. */
 static bool is_of_input(const struct stage_work *stage, const struct stage_work *input)
 {
 	if (stage->is_root || stage->kind == STAGE_PREFETCH || stage->kind == STAGE_OTHER)
 		return true;
-	/* Its inputs lie in threads of its own, and it does nothing but wait for them. */
+	/* An interleave's inputs are in its own threads, and it only waits for them. */
 	if (begins(stage, "ParallelInterleave"))
 		return true;
 	return input->busy_ns >= (is_parallel(stage) ? INPUT_LIMITS : INPUT_LEADS) * stage->busy_ns;
 }
 
-/* Goes down from the root to the slow stage, and notes prefetching and interleaving on the way. */
+/* Returns the slow stage, going down from the root; notes prefetching and interleaving. */
 static size_t find_slow(struct view *v, struct stage_finding *f)
 {
 	const struct stages *stages = v->stages;
@@ -111,7 +112,7 @@ static size_t find_slow(struct view *v, struct stage_finding *f)
 		is_first &= stage->is_root || stage->kind == STAGE_OTHER;
 		if (begins(stage, "Interleave"))
 			f->opener = at;
-		/* A stage in an interleave's threads is waited for as long as the interleave is. */
+		/* A stage in an interleave's threads holds others up as long as the interleave. */
 		if (!f->is_interleaved)
 			v->slow_ns = stage->busy_ns;
 		input = input_of(stages, at);
@@ -128,7 +129,7 @@ static size_t find_slow(struct view *v, struct stage_finding *f)
 	return at;
 }
 
-/* Whether the slow stage may call a kernel, whose caller is not always known. */
+/* Returns true if the slow stage may call this kernel; callers are not always known. */
 static bool may_call(const struct stages *stages, size_t slow, const struct stage_work *kernel)
 {
 	return kernel->is_kernel &&
@@ -136,7 +137,7 @@ static bool may_call(const struct stages *stages, size_t slow, const struct stag
 		calls_function(&stages->list[kernel->parent]));
 }
 
-/* CPU time within own_ns. Short calls are not timed, and hardly wait, so they count whole. */
+/* Returns the CPU time in own_ns. Short calls have none, but hardly wait: all their time counts. */
 static double cpu_of(const struct stage_work *stage)
 {
 	return isnan(stage->cpu_ns) ? stage->own_ns : fmin(stage->cpu_ns, stage->own_ns);
@@ -174,7 +175,7 @@ static void find_lead(struct view *v, struct stage_finding *f)
 			f->blocked_share >= BLOCKED;
 }
 
-/* The shortest time a batch can take: its CPU time over all cores. */
+/* Returns the shortest time that a batch can take: its CPU time over all cores. */
 static double floor_of(const struct view *v)
 {
 	double ns = 0;
@@ -182,7 +183,7 @@ static double floor_of(const struct view *v)
 	for (size_t i = 0; i < v->stages->count; i++) {
 		const struct stage_work *stage = &v->stages->list[i];
 
-		/* A stage whose CPU time is not known mostly waits. */
+		/* A stage without a known CPU time waits for most of its time. */
 		if (stage->is_kernel || !isnan(stage->cpu_ns))
 			ns += cpu_of(stage);
 	}
@@ -190,8 +191,8 @@ static double floor_of(const struct view *v)
 }
 
 /*
- * The gain if a batch took the pipeline `load_ns` instead of the slow stage's time now. The stages'
- * sums include the start-up and the waits do not, so only the sums' ratio counts.
+ * Returns the gain if a batch took `load_ns` in the pipeline instead of the slow stage's time now.
+ * The stages' sums include the start-up and the waits do not, so only the ratio of sums counts.
  */
 static double gain_of(const struct view *v, const struct stage_finding *f, double load_ns)
 {
@@ -205,9 +206,8 @@ static double gain_of(const struct view *v, const struct stage_finding *f, doubl
 }
 
 /*
- * Prices `count` calls at once instead of at_once. At best all time shortens; computing is limited
- * by the cores. Waiting for storage or a server may be for something shared, and gains nothing
- * then.
+ * Prices `count` calls at once instead of f->at_once. At best all time gets shorter; computing is
+ * limited by the cores. At worst calls wait for storage or a server that they share: no gain.
  */
 static void price_calls(const struct view *v, const struct stage_finding *f, int32_t count,
 			double next_ns, struct stage_gain *ret)
@@ -228,7 +228,7 @@ static void price_calls(const struct view *v, const struct stage_finding *f, int
 	ret->low = f->blocked_share >= BLOCKED ? 0 : fmin(ret->gain, ret->high / 2);
 }
 
-/* Prices the pipeline with half of its largest part; at best without it. */
+/* Prices halving the largest part of the slow stage; the best case is without that part. */
 static void price_cheaper(const struct view *v, const struct stage_finding *f,
 			  struct stage_gain *ret)
 {
@@ -239,7 +239,7 @@ static void price_cheaper(const struct view *v, const struct stage_finding *f,
 	ret->low = 0;
 }
 
-/* Prices loading while the training computes. */
+/* Prices loading ahead while the training computes. */
 static void price_prefetch(const struct view *v, struct stage_gain *ret)
 {
 	const struct stages_facts *facts = v->facts;
@@ -250,7 +250,7 @@ static void price_prefetch(const struct view *v, struct stage_gain *ret)
 	ret->gain = ret->high;
 }
 
-/* Time of a batch's kernels in the pool's threads, the next limit once the slow stage is faster. */
+/* Returns a batch's kernel time in the pool's threads: the next limit after the slow stage. */
 static double next_of(const struct view *v, const struct stage_finding *f)
 {
 	double ns = 0, threads = f->threads > 0 ? f->threads : fmax(v->facts->cores, 1);
@@ -271,7 +271,7 @@ static bool is_serial(const struct stages *stages, const struct stage_finding *f
 	       slow->kind == STAGE_READ || slow->kind == STAGE_INTERLEAVE || calls_function(slow);
 }
 
-/* Whether nearly all threads of the pool wait, while more calls are asked for. */
+/* Returns true if nearly all threads of the pool wait, while the program asks for more calls. */
 static bool is_pool_narrow(const struct stages *stages, const struct stage_finding *f)
 {
 	const struct stage_work *slow = &stages->list[f->slow];
@@ -309,7 +309,7 @@ static void price(struct view *v, struct stage_finding *f)
 					    v->stages->list[f->opener].capacity > 1
 				    ? v->stages->list[f->opener].capacity
 				    : 4;
-		/* One interpreter runs one piece of Python at a time. */
+		/* An interpreter runs one thread at a time, so more calls at once gain nothing. */
 		if (slow->kind != STAGE_PYTHON)
 			price_calls(v, f, f->wanted, next_of(v, f), &f->parallel);
 	}
@@ -328,7 +328,7 @@ static double busy_of(const struct stages *stages, size_t at)
 	return at == STAGE_NOWHERE ? 0 : stages->list[at].busy_ns;
 }
 
-/* The longest kernel that this stage calls, and the time of all its kernels. */
+/* Returns the longest kernel that stage `at` calls; *ret_ns is the time of all its kernels. */
 static size_t longest_of(const struct stages *stages, size_t at, double *ret_ns)
 {
 	size_t longest = STAGE_NOWHERE;
@@ -346,7 +346,7 @@ static size_t longest_of(const struct stages *stages, size_t at, double *ret_ns)
 	return longest;
 }
 
-/* Prices a change that shortens a batch to `load_ns` at best, and may bring nothing. */
+/* Prices a change that at best shortens a batch to `load_ns`, and at worst gains nothing. */
 static void price_maybe(const struct view *v, const struct stage_finding *f, double load_ns,
 			struct stage_gain *ret)
 {
@@ -373,7 +373,7 @@ static void judge_reader(struct view *v, size_t reader, double operators_ns,
 	price_maybe(v, f, fmax(v->slow_ns / f->wanted, operators_ns) / v->batches, &f->parallel);
 }
 
-/* Judges operators, which run in turn, each in all threads of the pool. */
+/* Judges operators that run in turn, each of them in all threads of the pool. */
 static void judge_operators(struct view *v, size_t root, double wait_ns, struct stage_finding *f)
 {
 	const struct stages_facts *facts = v->facts;
@@ -392,9 +392,9 @@ static void judge_operators(struct view *v, size_t root, double wait_ns, struct 
 }
 
 /*
- * DALI's executor runs an iteration's operators one after the other, ahead of the training. Where
- * run() takes longer than waiting for the executor, the rest is Python that it calls: an external
- * source.
+ * Judges a DALI pipeline. Its executor runs an iteration's operators one after the other, ahead of
+ * the training. If run() takes longer than the wait for the executor, the rest is Python that run()
+ * calls: an external source.
  */
 static void judge_dali(struct view *v, size_t root, struct stage_finding *f)
 {

@@ -2,10 +2,10 @@
 /*
  * stages.h - which stage of a loader's pipeline the training waits for, why, and what would help.
  *
- * Stages run beside each other and ahead of the training, so a stage that is busy need not be the
- * one that is waited for. The search starts at the root, which the training asks, goes down to the
+ * Stages run beside each other and ahead of the training, so a busy stage need not be the one that
+ * the training waits for. The search starts at the root, which the training calls, goes down to the
  * input that takes most of its taker's time, and ends at the stage whose time no input explains. A
- * stage's calls take what its kernels take, divided by how many of these run at once.
+ * stage's calls take the time of its kernels, divided by how many of these run at once.
  */
 #pragma once
 
@@ -16,52 +16,53 @@
 #include "analysis/cause/stage_kind.h"
 
 #define STAGE_NAME 64
-#define STAGE_NOWHERE SIZE_MAX /* a place in the list that is none */
+#define STAGE_NOWHERE SIZE_MAX /* index of no stage */
 
-/* Sums of one stage or kernel of a loader. -1 and NAN: not known. */
+/* Sums over one stage or kernel of a loader. -1 and NAN: not known. */
 struct stage_work {
 	char name[STAGE_NAME];
 	enum stage_kind kind;
-	bool is_kernel; /* an operation that a stage calls for an element */
+	bool is_kernel; /* true: an operation that a stage calls for an element */
 	bool is_root;
 	bool is_autotuned; /* the framework sets `parallel` and `capacity` itself */
-	size_t parent;     /* the stage that takes its elements, or calls it; or STAGE_NOWHERE */
+	size_t parent;     /* the stage that takes the elements, or calls the kernel; or
+			    * STAGE_NOWHERE */
 	int32_t parallel, capacity, threads;
 	double elements;
-	double busy_ns, own_ns;	/* time in its calls, over all threads; own: without calls within */
+	double busy_ns, own_ns;	/* time in calls, over all threads; own: without inner calls */
 	double cpu_ns, read_ns;	/* parts of own_ns */
-	double queue;		/* mean number of elements that were ready when it was asked */
+	double queue;        /* mean number of elements that were ready when the stage was called */
 };
 
 struct stages {
 	struct stage_work *list;
 	size_t count;
-	double span_ns; /* the sum of the windows */
+	double span_ns; /* sum of the windows in which the stages were observed */
 };
 
 enum stage_limit {
 	STAGE_LIMIT_UNKNOWN,  /* no stage explains the waiting */
-	STAGE_LIMIT_WORK,     /* its own work takes long */
-	STAGE_LIMIT_POOL,     /* calls wait in all threads of its pool, more are asked for */
-	STAGE_LIMIT_SERIAL,   /* its calls come one after the other */
+	STAGE_LIMIT_WORK,     /* the stage's own work takes long */
+	STAGE_LIMIT_POOL, /* calls wait in all threads of the pool, and the program asks for more */
+	STAGE_LIMIT_SERIAL,   /* the stage's calls come one after the other */
 	STAGE_LIMIT_PREFETCH, /* nothing is loaded while the training computes */
 	STAGE_LIMIT_MAX
 };
 
-/* What is known of the run beside its stages. */
+/* Facts about the run beside its stages. */
 struct stages_facts {
-	double wait_ns, step_ns; /* mean of a batch */
-	double cores, free_cores; /* all cores, and those that others leave; NAN: not known */
-	double used_cores;       /* used by the training's process; NAN: not known */
+	double wait_ns, step_ns; /* means of a batch */
+	double cores, free_cores; /* all cores; those that others leave; NAN: not known */
+	double used_cores;       /* cores that the training's process used; NAN: not known */
 };
 
 /* The framework that made the stages. */
 enum stages_maker {
 	STAGES_TFDATA,
-	STAGES_DALI, /* an executor runs all operators in turn; a reader has one thread */
+	STAGES_DALI, /* an executor runs all operators in turn; its reader has one thread */
 };
 
-/* Relative gain in batches a second; NAN: does not apply. */
+/* Gain in batches a second relative to the run: 0.1 is 10 %. NAN: does not apply. */
 struct stage_gain {
 	double gain, low, high;
 };
@@ -69,20 +70,20 @@ struct stage_gain {
 struct stage_finding {
 	enum stage_limit limit;
 	enum stages_maker maker;
-	double callback_share; /* share of the waiting in Python of the training's own thread */
-	size_t slow;          /* place of the stage that is waited for */
-	size_t lead;          /* place of its largest kernel, or its own; STAGE_NOWHERE */
-	size_t opener;        /* the sequential interleave around it; STAGE_NOWHERE: none */
-	double lead_share;    /* lead's share of all kernels' time, or of its own stage's */
+	double callback_share; /* share of the waiting in Python that the training's thread runs */
+	size_t slow;          /* index of the stage that the training waits for */
+	size_t lead;  /* index of its largest kernel, or of the stage itself; STAGE_NOWHERE: none */
+	size_t opener;        /* index of a sequential interleave around it; STAGE_NOWHERE: none */
+	double lead_share;    /* share of `lead` in the time of all kernels, or of the stage */
 	double each_ns;       /* mean time of a call of `lead` */
-	double blocked_share; /* share of lead's time that is not on a CPU */
-	double at_once;       /* calls of its kernels under way while it is waited for */
-	bool is_reading;      /* lead waits for files */
-	bool is_interleaved;  /* it runs in the threads of an interleave that has several */
-	bool is_prefetched;   /* something is loaded ahead of the training */
-	int32_t asked;        /* parallel calls that the program asks for; -1: unknown */
-	int32_t threads;      /* threads of the pool; -1: unknown */
-	int32_t wanted;       /* threads, or parallel calls, that the advice is about */
+	double blocked_share; /* share of the time of `lead` without a CPU */
+	double at_once;  /* mean number of calls under way while the training waits for the stage */
+	bool is_reading;      /* `lead` waits for files */
+	bool is_interleaved;  /* the stage runs in threads of an interleave with several inputs */
+	bool is_prefetched;   /* a stage loads ahead of the training */
+	int32_t asked;        /* parallel calls that the program sets; -1: unknown */
+	int32_t threads;      /* number of threads of the pool; -1: unknown */
+	int32_t wanted;       /* number of threads, or parallel calls, to advise */
 	struct stage_gain own_threads, parallel, prefetch, cheaper;
 };
 

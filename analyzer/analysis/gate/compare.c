@@ -5,8 +5,10 @@
 
 #include "analysis/account/boot.h"
 
-#define SHARED_WORKERS   1.25 /* times as many workers */
-#define SHARED_PART      0.75 /* load times must grow by this power of the workers' growth */
+#define SHARED_WORKERS   1.25 /* a comparison tells only if one run has this many times the other's
+			       * workers */
+#define SHARED_PART      0.75 /* loads must grow by this power of the workers' growth to be called
+			       * shared */
 #define LEAST_POINTS     0.02
 #define FEW_BLOCKS       6
 
@@ -40,7 +42,7 @@ struct value {
 	double numerator, denominator;
 };
 
-/* Adds values to their tracks, which leave out batches whose value is not known. */
+/* Adds values to the tracks of their rows; a batch whose value is not known is left out. */
 static int add(struct compare_side *side, const struct value *values, size_t count)
 {
 	int r = 0;
@@ -63,7 +65,7 @@ struct times {
 	struct account_restart restart;
 };
 
-/* Adds waits by the host's clock, but for the first of a run, which is start-up. */
+/* Adds waits by the host's clock. The first wait of a run is start-up and is left out. */
 static int add_waits(struct compare_side *side, const struct batch_series *s, size_t i,
 		     bool is_start, const struct times *times)
 {
@@ -156,9 +158,9 @@ void compare_side_done(struct compare_side *side)
 }
 
 /*
- * Half the width of a difference's interval (Welch, Satterthwaite). A run that happened to have no
- * burst seems steadier than it is, so the smaller variance counts as at least a part of the larger
- * one, or as all of it where there are few blocks.
+ * Returns half the width of a difference's interval (Welch, Satterthwaite). A run that happened to
+ * have no burst seems steadier than it is, so the smaller variance counts as at least a part of the
+ * larger one, or as all of it if there are few blocks.
  */
 static double half_width(const struct estimate *a, const struct estimate *b)
 {
@@ -170,7 +172,7 @@ static double half_width(const struct estimate *a, const struct estimate *b)
 
 	sum = most->variance + variance;
 	if (!(sum > 0))
-		return sum; /* NAN, or two runs without any variation: no doubt */
+		return sum; /* NAN stays; 0: two runs without any variation have no doubt */
 	return sqrt(sum) * track_t975(sum * sum /
 				      (most->variance * most->variance / most->freedom +
 				       variance * variance / freedom));
@@ -191,7 +193,7 @@ static void set_difference(const struct estimate *a, const struct estimate *b, d
 	ret->differs = (ret->low > 0 || ret->high < 0) && fabs(ret->change) >= least;
 }
 
-/* With the variance of the logarithm, whose interval becomes that of the ratio. */
+/* Returns the estimate with the variance of its logarithm, whose interval becomes a ratio's. */
 static struct estimate relative(const struct estimate *estimate)
 {
 	struct estimate ret = *estimate;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.h - two runs of the same training: what takes longer, what less, and what is noise.
+ * compare.h - two runs of the same training: what takes longer, what takes less, and what is noise.
  *
  * Times are means over all delivered batches but the first, whose wait is start-up. The time to
  * begin and end an epoch is part of its first batch's wait: starting workers once and not every
  * epoch is a difference. The stall ratio is the account's (account.h). Two values differ if the 95
  * % interval leaves out 0 and the change is 2 % of the step (of a load, for parts of a load; 2
- * points of stall): equal runs differ by that much for reasons that no single run shows. That
- * nothing differs is said only where a difference of a quarter would have shown: two short runs
- * cannot say.
+ * points of stall): equal runs differ by that much for reasons that no single run shows. Two runs
+ * are called equal only if a difference of a quarter would have shown, which it does not in short
+ * runs.
  */
 #pragma once
 
@@ -20,14 +20,15 @@
 #include "analysis/statistics/track.h"
 
 #define COMPARE_LEAST_SHARE 0.02
-#define COMPARE_MOST_DOUBT  1.25 /* end of the speed-up's interval up to which nothing differs */
+#define COMPARE_MOST_DOUBT  1.25 /* a speed-up's interval that ends above this cannot say that
+				  * nothing differs */
 
 enum compare_row {
-	COMPARE_STEP, /* wait and compute; or the step where only that is known */
+	COMPARE_STEP, /* wait and compute together; or the whole step if only that is known */
 	COMPARE_WAIT,
 	COMPARE_RECEIVING,   /* part of the wait after the batch was finished */
-	COMPARE_SAMPLING,    /* part of the wait in which the sampler chose */
-	COMPARE_EPOCH_START, /* making iterators, first rounds */
+	COMPARE_SAMPLING,    /* part of the wait in which the sampler ran */
+	COMPARE_EPOCH_START, /* making iterators, and first rounds of loads */
 	COMPARE_EPOCH_END,
 	COMPARE_COMPUTE,
 	COMPARE_BEFORE, /* parts of compute, as in enum step_part */
@@ -36,7 +37,7 @@ enum compare_row {
 	COMPARE_OPTIMIZER,
 	COMPARE_SAVE,
 	COMPARE_GPU_BUSY,
-	COMPARE_GPU_IDLE, /* while the consumer waited */
+	COMPARE_GPU_IDLE, /* the GPU's idle time while the consumer waited */
 	COMPARE_LOAD,
 	COMPARE_OPEN,
 	COMPARE_READ,
@@ -44,32 +45,32 @@ enum compare_row {
 	COMPARE_COLLATE,
 	COMPARE_OTHER,
 	COMPARE_TRANSFER,
-	COMPARE_STALL, /* a ratio: not in nanoseconds */
+	COMPARE_STALL, /* the stall ratio, which is not in nanoseconds */
 	COMPARE_ROWS
 };
 
-/* One run, as a row of means. All zero: nothing of it is known. */
+/* One run, as a mean for each row. All zero: nothing was added. */
 struct compare_side {
 	struct track tracks[COMPARE_ROWS];
-	size_t block; /* batches in a block: 2 p W */
+	size_t block; /* batches in a block of the bootstrap: 2 p W */
 	double stall_ratio;
 };
 
-/* Adds the consumer's times of a judged series. This and the next two return 0 or -ENOMEM. */
+/* Adds the consumer's times of a judged series. Returns 0 or -ENOMEM. */
 int compare_add_series(struct compare_side *side, const struct batch_series *series,
 		       const struct finding *finding);
 
-/* Adds one load; NAN: not observed. */
+/* Adds the times of one load; NAN: not observed. Returns 0 or -ENOMEM. */
 int compare_add_load(struct compare_side *side, const struct load_times *times, double transfer_ns);
 
-/* Adds the parts of one step; NAN: not observed. */
+/* Adds the parts of one step; NAN: not observed. Returns 0 or -ENOMEM. */
 int compare_add_parts(struct compare_side *side, const double part_ns[STEP_TOLD_MAX]);
 
 void compare_side_done(struct compare_side *side);
 
 struct compare_difference {
-	double a, b;              /* ns a batch, or the stall ratio; NAN: not observed */
-	double change, low, high; /* b - a; NAN: not known */
+	double a, b;              /* means in ns a batch, or stall ratios; NAN: not observed */
+	double change, low, high; /* b - a, and its 95 % interval; NAN: not known */
 	bool differs;
 };
 
@@ -83,7 +84,7 @@ enum compare_result {
 
 struct comparison {
 	enum compare_result result;
-	double speedup, low, high; /* batches a second, b over a */
+	double speedup, low, high; /* b's batches a second over a's, and their 95 % interval */
 	struct compare_difference rows[COMPARE_ROWS];
 };
 
@@ -91,11 +92,12 @@ void compare_runs(const struct compare_side *a, const struct compare_side *b,
 		  struct comparison *ret);
 
 /*
- * Whether loads get longer about in proportion to the number of workers, which differs by a quarter
- * or more: then the workers share what they wait for, and more of them get no more of it.
+ * Returns true if loads get longer about in proportion to the number of workers, which differs by a
+ * quarter or more: then the workers share what they wait for, and more workers do not get more of
+ * it.
  */
 bool compare_is_shared(const struct comparison *comparison, double workers_a, double workers_b);
 
-/* Names in JSON. */
+/* Names of rows and results in JSON. */
 extern const char *const compare_row_names[COMPARE_ROWS];
 extern const char *const compare_result_names[COMPARE_RESULTS];

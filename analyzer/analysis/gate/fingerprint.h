@@ -2,11 +2,11 @@
 /*
  * fingerprint.h - what two runs must have in common to be compared.
  *
- * - WORK: what a batch is. Where it differs, a second more or less a batch says nothing.
- * - PLACE: machine and clock. Where they differ, the machines are compared.
+ * - WORK: what a batch is. If it differs, a second more or less a batch says nothing.
+ * - PLACE: machine and clock. If they differ, the machines are compared.
  * - SETTING: settings that make a loader faster. compare lists them as changes; a gate, which asks
  *   whether the code became slower, refuses them as well.
- * - NOTE: told, but no reason for anything.
+ * - NOTE: shown to the reader, but never a reason to refuse.
  *
  * A field that one of the two runs does not know is no difference.
  */
@@ -24,8 +24,8 @@ enum fingerprint_class {
 };
 
 /*
- * FIELD(constant, name in JSON, class, kind). LOADER is the kind of loader; EPOCH_BATCHES counts a
- * whole epoch, which is the size of the dataset.
+ * FIELD(constant, name in JSON, class, TEXT or NUMBER). LOADER is the loader's type; EPOCH_BATCHES
+ * counts the batches of a whole epoch, which shows the size of the dataset.
  */
 #define FINGERPRINT_FIELDS(FIELD)                                                                  \
 	FIELD(LOADER, "loader", WORK, TEXT)                                                        \
@@ -56,28 +56,26 @@ enum fingerprint_field {
 enum fingerprint_kind { FINGERPRINT_TEXT, FINGERPRINT_NUMBER, FINGERPRINT_FLAG };
 
 extern const struct fingerprint_row {
-	const char *name; /* as JSON has it: "batch_size" */
+	const char *name; /* name in JSON: "batch_size" */
 	enum fingerprint_class class;
 	enum fingerprint_kind kind;
 } fingerprint_fields[FINGERPRINT_MAX];
 
-/* Texts are borrowed. NULL and UNKNOWN: not known. */
+/* A run's fields. The caller owns the texts. NULL and UNKNOWN: not known. */
 struct fingerprint {
 	const char *text[FINGERPRINT_MAX];
-	int64_t number[FINGERPRINT_MAX]; /* of fields that are no text */
+	int64_t number[FINGERPRINT_MAX]; /* values of the fields that are numbers */
 };
 
 #define FINGERPRINT_BIT(field) (1u << (field))
 
 void fingerprint_init(struct fingerprint *ret);
 
-/*
- * The batches of a whole epoch, which is one that another followed; UNKNOWN: there is none.
- */
+/* Returns the batches of a whole epoch, one with another after it; UNKNOWN: there is none. */
 int64_t fingerprint_epoch_batches(const struct batch_series *series);
 
-/* Bits of the fields that both runs know and that differ. */
+/* Returns a bit for each field that both runs know and that differs. */
 unsigned fingerprint_diff(const struct fingerprint *a, const struct fingerprint *b);
 
-/* All fields of a class. */
+/* Returns the bits of all fields of a class. */
 unsigned fingerprint_mask(enum fingerprint_class which);

@@ -9,13 +9,13 @@
 
 #include "analysis/statistics/stats.h"
 
-#define BLOCKS       10     /* blocks of the bootstrap that a run must have: 20 p W batches */
-#define NORMAL99     2.3263 /* the 99 % point of a normal variable */
-#define DEPENDENT    3      /* factor on a sum's error if its values correlate by .8 with the one
+#define BLOCKS       10     /* a run must have this many blocks of the bootstrap: 20 p W batches */
+#define NORMAL99     2.3263 /* 99 % point of the standard normal distribution */
+#define DEPENDENT    3      /* factor on a sum's error for values that correlate by .8 with the one
 			     * before */
 #define SEED         UINT64_C(0x452821e638d01377)
 #define DRAWS        10000
-#define CHANGE_LEAST 0.02 /* relative change of a mean: a smaller one explains nothing */
+#define CHANGE_LEAST 0.02 /* a mean that changes by a smaller share explains nothing */
 
 #define AT(field)     offsetof(struct finding, field)
 #define AT_PART(part) AT(account.share[ACCOUNT_##part])
@@ -78,9 +78,7 @@ static enum gate_unfit find_unfit(const struct finding *finding, size_t needed_c
 	return finding->batch_count < needed_count ? GATE_FEW : GATE_FIT;
 }
 
-/*
- * For a loader of few batches: the sum of its waits, and how far another run's sum may be off it.
- */
+/* Sums the waits of a loader of few batches; returns by how much another run's sum may differ. */
 static double short_margin_ns(const struct batch_series *series, const struct finding *finding,
 			      double *ret_sum_ns)
 {
@@ -94,7 +92,7 @@ static double short_margin_ns(const struct batch_series *series, const struct fi
 		*ret_sum_ns += series_time(waits, at.i);
 		stats_add(&moments, series_time(waits, at.i));
 	}
-	/* One batch without a wait is added, since waits may be all alike by chance. */
+	/* A batch without a wait is added, since a few waits may be equal by chance. */
 	stats_add(&moments, 0);
 	return count < 2 ? INFINITY
 			 : DEPENDENT * gate_t99(count - 1) * stats_deviation(&moments) *
@@ -185,7 +183,7 @@ void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
 
 double gate_t99(size_t degrees)
 {
-	/* Student's t, one-sided, 1 to 30 degrees of freedom; with more it is smaller. */
+	/* Student's t, one-sided, 1 to 30 degrees of freedom; more degrees have a smaller t. */
 	static const double points[] = {
 		31.8205, 6.9646, 4.5407, 3.7469, 3.3649, 3.1427, 2.9980, 2.8965, 2.8214, 2.7638,
 		2.7181,  2.6810, 2.6503, 2.6245, 2.6025, 2.5835, 2.5669, 2.5524, 2.5395, 2.5280,
@@ -214,7 +212,7 @@ static double median_of(const double *values, size_t count)
 	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-/* The largest value with fmax, the smallest with fmin. */
+/* Returns the largest value if `pick` is fmax, the smallest if it is fmin. */
 static double extreme(const double *values, size_t count, double (*pick)(double a, double b))
 {
 	double found = values[0];
@@ -284,12 +282,12 @@ bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 
 	if (a->outcome != b->outcome)
 		return a->outcome > b->outcome;
-	/* Each increase has an edge of its own. */
+	/* Each increase is compared with its own edge. */
 	return limit->metric == GATE_STALL_INCREASE ? a->found - a->edge > b->found - b->edge
 						    : less;
 }
 
-/* How much further the runs may rise before the gate fails; below 0: it fails. */
+/* Returns by how much the runs' ratio may rise before the gate fails; below 0: it fails now. */
 static double find_margin(const struct gate_limit *limit, const struct gate_groups *groups)
 {
 	struct gate_result result;
@@ -324,7 +322,7 @@ const char *const gate_outcome_ids[] = {
 static_assert(offsetof(struct gate_sample, low99) == GATE_MEANS * sizeof(double),
 	      "every mean of a sample is one of `means`");
 
-/* The means of a group's runs, and their most frequent cause. */
+/* Computes the means of a group's runs, and their most frequent cause. */
 static void summarize(const struct gate_sample *const *runs, size_t count, struct gate_sample *ret)
 {
 	size_t causes[CAUSE_MAX] = {0}, i;
@@ -365,7 +363,7 @@ void gate_compare(const struct gate_sample *const *before, size_t before_count,
 	if (ret->suspect != GATE_SUSPECT_LOAD)
 		return;
 	for (int k = 0; k < GATE_PART_MAX; k++) {
-		/* A part that was not seen before has no known change, and is not the largest. */
+		/* A part that was not observed before has no known change. */
 		double ns = ret->now.part_ns[k] - ret->before.part_ns[k];
 
 		if (ns > largest_ns) {
@@ -376,7 +374,7 @@ void gate_compare(const struct gate_sample *const *before, size_t before_count,
 }
 
 
-/* Makes the first `wanted` of `order` a random choice of all. */
+/* Moves a random choice of `wanted` elements to the front of `order`. */
 static void shuffle(size_t *order, size_t count, size_t wanted, uint64_t *state)
 {
 	for (size_t i = 0; i < wanted; i++) {
@@ -389,7 +387,8 @@ static void shuffle(size_t *order, size_t count, size_t wanted, uint64_t *state)
 
 struct draws {
 	size_t *order;
-	double *before, *now, *error, *margins; /* `before` begins the memory of all four */
+	double *before, *now, *error, *margins; /* all in one allocation, which begins at `before`
+						 * */
 	bool *alarmed;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gate.h - may this run pass? The statistics of a gate, and nothing that reads or prints.
+ * gate.h - may this run pass? The statistics of a gate, without reading or printing anything.
  *
- * What fails a build has to be sure of it, and what passes has to have been looked at:
+ * A gate fails a build only if it is sure, and passes one only if there was enough to look at:
  *
  * - A limit on the stall ratio fails iff the 1 % point of the block bootstrap (boot.h) is above it:
  *   the ratio of this run is then above the limit with 99 % confidence.
@@ -15,15 +15,16 @@
  *   to 70 % of pairs. The SD of five runs can be small by chance; the bootstrap error, which comes
  *   from hundreds of batches, is the floor.
  * - Rule "separation": fails iff every one of m runs is above every one of n baselines, and their
- *   median `least` above that of the baselines: the extreme of the Mann-Whitney test, p = 1 /
- *   C(n + m, m) whatever the distribution (Mann & Whitney, Ann. Math. Statist. 18, 1947). It is
- *   sequential: one run that is not above all baselines passes, and ends it.
+ *   median `least` above that of the baselines: the extreme of the Mann-Whitney test, p = 1 / C(n +
+ *   m, m) whatever the distribution (Mann & Whitney, Ann. Math. Statist. 18, 1947). The rule is
+ *   sequential: one run that is not above all baselines passes, and ends the test.
  * - Fewer than max(300, 20 p W) batches, lost records, a run that still records: no answer.
- * - Where the loader that waits most is short, such as a validation's, it has too few batches for
+ * - If the loader that waits most is short, such as a validation's, it has too few batches for
  *   blocks. Its waits then count for their sum less 3 x t(.99, n - 1) standard errors, with one
- *   more batch that did not wait. That is right even where a wait correlates by .8 with the one
- *   before (of 20,000 draws of 5 to 290 waits of five kinds 2.3 % at most were wrong, 0.9 % of all
- *   but one kind). A limit fails if that is above it, and passes only if the ratio itself is not.
+ *   more batch that did not wait. That is right even if a wait correlates by .8 with the one before
+ *   (of 20,000 draws of 5 to 290 waits from five distributions 2.3 % at most were wrong, 0.9 % in
+ *   all but one of them). A limit fails if the ratio with that sum is above it, and passes only if
+ *   the ratio itself is not.
  */
 #pragma once
 
@@ -37,7 +38,7 @@
 #define GATE_TOLERATED_LOSS   0.01
 #define GATE_SEPARATE_RUNS    3
 #define GATE_LEAST_INCREASE   0.03
-#define GATE_DEFAULT_LIMIT    0.10 /* an accelerator that is busy 90 % of the time */
+#define GATE_DEFAULT_LIMIT    0.10 /* lets an accelerator be busy for 90 % of the time */
 
 enum gate_metric {
 	GATE_STALL_RATIO,
@@ -54,7 +55,7 @@ enum gate_metric {
 	GATE_LOAD_MEAN,
 	GATE_GPU_IDLE,
 	GATE_COLLECTIVES_ALONE,
-	GATE_STEP, /* the first part of a step; the others follow as in enum step_part */
+	GATE_STEP, /* first of the step's parts; the others follow as in enum step_part */
 	GATE_BATCHES = GATE_STEP + STEP_PART_MAX,
 	GATE_STEADY_BATCHES,
 	GATE_LOST_SHARE,
@@ -64,25 +65,25 @@ enum gate_metric {
 enum gate_unit { GATE_SHARE, GATE_POINTS, GATE_TIME, GATE_COUNT };
 
 extern const struct gate_metric_row {
-	const char *name; /* in limits, and in all formats */
+	const char *name; /* name in limits and in all output formats */
 	enum gate_unit unit;
-	size_t offset; /* place in the finding of a double or, for counts, size_t; or SIZE_MAX */
-	bool is_least; /* a limit is a least value, not a greatest one */
+	size_t offset; /* offset in struct finding of a double (counts: size_t), or SIZE_MAX */
+	bool is_least; /* a limit on this metric is a least value, not a greatest one */
 	bool is_whole; /* known also for a run that is too short to be judged */
 } gate_metrics[GATE_METRIC_MAX];
 
-/* The metric of that name; GATE_METRIC_MAX: none. */
+/* Returns the metric with that name; GATE_METRIC_MAX: there is none. */
 enum gate_metric gate_metric_find(const char *name, size_t length);
 
-/* Why a run cannot be judged, or be a baseline. */
+/* The reason why a run cannot be judged, or be a baseline. */
 enum gate_unfit {
 	GATE_FIT,
 	GATE_LIVE,
 	GATE_NO_VERDICT,
 	GATE_LOSS,
-	GATE_DOUBT, /* its waits may be another thread's than the training's */
+	GATE_DOUBT, /* the waits may be another thread's than the training's */
 	GATE_FEW,
-	GATE_RANKS, /* other ranks of its job left no database */
+	GATE_RANKS, /* other ranks of the run's job left no database */
 	GATE_UNFIT_MAX
 };
 
@@ -99,25 +100,26 @@ enum gate_part {
 
 #define GATE_MEANS (GATE_METRIC_MAX + GATE_PART_MAX + 3)
 
-/* All that a gate knows of a run. NAN: not observed. */
+/* All that a gate knows of one run. NAN: not observed. */
 struct gate_sample {
 	union {
 		double means[GATE_MEANS];
 		struct {
 			double value[GATE_METRIC_MAX]; /* times in ns; NAN for the increase */
-			double part_ns[GATE_PART_MAX]; /* means of a batch, like the next three */
+			double part_ns[GATE_PART_MAX]; /* means of a batch in ns, as the next three
+						        * members */
 			double load_ns, compute_ns, wait_ns;
 		};
 	};
-	double low99, error; /* 1 % point and standard error of the stall ratio */
-	double short_low99;  /* low99 where the judged loader alone is too short, else NAN */
+	double low99, error; /* 1 % quantile and standard error of the stall ratio */
+	double short_low99;  /* low99 if only the judged loader is too short, else NAN */
 	enum gate_unfit unfit;
 	enum stall_gap gap;
-	size_t needed_count; /* batches it must have */
+	size_t needed_count; /* batches that the run must have */
 	enum cause cause;
 };
 
-/* Fills in a judged run's sample; `times` are sums over `load_count` loads. */
+/* Fills in a run's sample from what was found; `times` are sums over `load_count` loads. */
 void gate_take(const struct batch_series *series, const struct finding *finding,
 	       const struct diagnosis *diagnosis, const struct load_times *times, double load_count,
 	       bool live, struct gate_sample *ret);
@@ -126,11 +128,11 @@ enum gate_outcome { GATE_PASSED, GATE_INCONCLUSIVE, GATE_FAILED };
 
 enum gate_why {
 	GATE_WHY_NONE,
-	GATE_WHY_UNFIT,        /* the run is unfit, as its sample says */
+	GATE_WHY_UNFIT,        /* the run cannot be judged, as its sample's `unfit` says */
 	GATE_WHY_NOT_OBSERVED, /* the metric was not observed */
-	GATE_WHY_BASELINES,    /* too few baselines can be compared */
-	GATE_WHY_UNLIKE,       /* the runs to judge are not of one kind */
-	GATE_WHY_ANOTHER_RUN,  /* so far all runs are above all baselines */
+	GATE_WHY_BASELINES,    /* too few baselines can be compared with the runs */
+	GATE_WHY_UNLIKE,       /* the runs to judge cannot be compared with each other */
+	GATE_WHY_ANOTHER_RUN,  /* all runs so far are above all baselines: another run decides */
 	GATE_WHY_MAX
 };
 
@@ -140,26 +142,26 @@ enum gate_rule { GATE_BOUND, GATE_SEPARATION };
 struct gate_limit {
 	enum gate_metric metric;
 	double value;
-	enum gate_rule rule; /* for an increase */
+	enum gate_rule rule; /* rule for an increase */
 };
 
 struct gate_result {
 	enum gate_outcome outcome;
 	enum gate_why why;
-	double found;  /* NAN: not observed */
-	double edge;   /* the 1 % point of the ratio, or the largest increase that passes */
+	double found;  /* the metric's value in the runs; NAN: not observed */
+	double edge;   /* 1 % quantile of the ratio, or the largest increase that passes */
 	double before; /* mean of the baselines */
-	double spread; /* their SD */
+	double spread; /* standard deviation of the baselines */
 	size_t baseline_count;
 	size_t run; /* index of the worst run that was judged */
 };
 
 enum gate_action { GATE_ACTION_FAIL, GATE_ACTION_WARN, GATE_ACTION_PASS };
 
-/* An assertion and its result. */
+/* A limit and its result. */
 struct gate_item {
 	struct gate_limit limit;
-	bool is_error; /* else a warning */
+	bool is_error; /* true: a broken limit fails the gate; false: it only warns */
 	enum gate_action on_inconclusive;
 	char text[120]; /* "stall.ratio <= 10%" */
 	struct gate_result result;
@@ -169,7 +171,7 @@ struct gate_item {
 void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
 		struct gate_result *ret);
 
-/* Stall ratios of the baselines, and of the runs, in order of time, with their bootstrap errors. */
+/* Stall ratios of the baselines and of the runs, by time, with their bootstrap errors. */
 struct gate_groups {
 	const double *before;
 	size_t before_count;
@@ -181,41 +183,41 @@ void gate_judge_increase(const struct gate_limit *limit, const struct gate_group
 			 struct gate_result *ret);
 
 /*
- * Whether `a` is worse than `b`: failed before inconclusive before passed; of two that are alike,
- * the one that is further off its limit.
+ * Returns true if `a` is worse than `b`: failed before inconclusive before passed; of two equal
+ * outcomes, the one that is further off its limit.
  */
 bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 		   const struct gate_result *b);
 
-/* One-sided 99 % point of Student's t. */
+/* Returns the one-sided 99 % point of Student's t. */
 double gate_t99(size_t degrees);
 
 /*
- * How a gate judges runs between which nothing changed: each draw takes some of them as baselines
- * and others as the runs to judge. The seed is fixed.
+ * How often a gate fails runs between which nothing changed: each draw takes some of them as
+ * baselines and others as the runs to judge. The seed is fixed.
  */
 struct gate_calibration {
 	size_t run_count, draw_count;
-	size_t alarm_count;        /* draws that failed */
-	size_t alarm_run_count;    /* runs that failed in one draw or more */
-	double detect50, detect95; /* increases that are caught in 50 and 95 % of the draws */
+	size_t alarm_count;        /* draws in which the gate failed */
+	size_t alarm_run_count;    /* runs that failed in at least one draw */
+	double detect50, detect95; /* increases that fail the gate in 50 and 95 % of the draws */
 };
 
-/* 0, -ENOMEM, or -EDOM: fewer runs than the baselines and the runs to judge. */
+/* Returns 0, -ENOMEM, or -EDOM if there are fewer runs than baselines and runs to judge need. */
 int gate_calibrate(const struct gate_limit *limit, const double *ratios, const double *errors,
 		   size_t count, struct gate_calibration *ret);
 
-/* What got slower between the baselines and the runs. */
+/* The time that changed most between the baselines and the runs. */
 enum gate_suspect {
-	GATE_SUSPECT_LOAD,    /* a load takes longer, most of it `part` */
-	GATE_SUSPECT_COMPUTE, /* steps became shorter, so that waits show */
-	GATE_SUSPECT_OTHER,   /* neither: how loads vary, or the hand-over */
+	GATE_SUSPECT_LOAD,    /* loads take longer, most of that in `part` */
+	GATE_SUSPECT_COMPUTE, /* steps became shorter, so that waits are no longer hidden */
+	GATE_SUSPECT_OTHER,   /* neither: loads may vary more, or the hand-over takes longer */
 };
 
 struct gate_change {
 	enum gate_suspect suspect;
-	enum gate_part part;            /* GATE_PART_MAX: not known */
-	struct gate_sample before, now; /* means, and the most frequent cause */
+	enum gate_part part;            /* part of loads that grew most; GATE_PART_MAX: not known */
+	struct gate_sample before, now; /* means of the runs, and their most frequent cause */
 };
 
 void gate_compare(const struct gate_sample *const *before, size_t before_count,

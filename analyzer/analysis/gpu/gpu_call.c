@@ -3,9 +3,10 @@
 
 #include <stdbool.h>
 
-#define THREADS_MOST 256 /* threads at a time; beyond that, nested calls are not recognised */
+#define THREADS_MOST 256 /* most threads at a time; in further threads nested calls are not
+			  * recognised */
 
-/* A thread, and the time up to which its calls are counted. */
+/* A host thread, and the time up to which its calls have been counted. */
 struct thread {
 	uint32_t id;
 	int64_t end_ns;

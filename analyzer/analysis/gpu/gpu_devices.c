@@ -15,7 +15,7 @@ void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op)
 		devices->working |= 1u << op->device;
 }
 
-/* Bits of the working devices that the loader feeds. */
+/* Returns a bit for each working device that the loader feeds. */
 static uint32_t find_fed(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			 int64_t begin_ns, int64_t end_ns)
 {
@@ -38,12 +38,11 @@ static uint32_t find_fed(struct gpu_devices *devices, const struct gpu_op *ops, 
 }
 
 /*
- * The host's calls have no device. A call waited for a device's copy if the copy ends within the
- * call.
+ * Calls of the host, which have no device. A call waited for a device's copy that ends within it.
  */
 #define OF_ALL (GPU_STEP_SYNC | GPU_STEP_BIT(API_COPY))
 
-/* Takes the operations of one device, and the host's waits, which belong to no device. */
+/* Copies the operations of one device, and calls of the host, which have no device, to `ret`. */
 static size_t take_own(const struct gpu_op *ops, size_t count, int16_t device, struct gpu_op *ret)
 {
 	size_t kept = 0;
@@ -66,7 +65,7 @@ static int64_t peer_bytes(const struct gpu_op *ops, size_t count, int64_t begin_
 	return bytes;
 }
 
-/* The members that are summed over devices, and divided by their number. */
+/* The members of struct gpu_step that are averaged over the fed devices. */
 #define MEANS(X)                                                                                   \
 	X(busy_ns)                                                                                 \
 	X(nccl_ns)                                                                                 \
@@ -79,7 +78,7 @@ static void add(struct gpu_step *sum, const struct gpu_step *step)
 #undef ADD
 }
 
-/* The last kind of gap takes what the division leaves, so that the gaps fill the step. */
+/* Divides the sums. gap_other_ns takes what rounding leaves, so that all gaps fill the step. */
 static void put_mean(const struct gpu_step *sum, int64_t count, int64_t step_ns,
 		     struct gpu_step *ret)
 {

@@ -5,11 +5,11 @@
 
 enum owner { OWNER_NOT_ASKED, OWNER_TRAINING, OWNER_LOADER, OWNER_DOUBTFUL };
 
-/* Threads that launch the training's kernels. */
+/* The threads of one device that launch the training's kernels. */
 struct trainers {
 	uint32_t threads[TRAINERS_MOST];
 	size_t count;
-	uint64_t streams; /* bits: streams to which they launch */
+	uint64_t streams; /* bits of the streams to which these threads launch */
 };
 
 void gpu_streams_note(struct gpu_streams *streams, const struct gpu_op *op)
@@ -57,7 +57,7 @@ static bool is_shared(const struct gpu_stream *stream, const struct trainers *tr
 	return false;
 }
 
-/* Adds the threads of a stream to the training's. */
+/* Adds the threads that launch to a stream to the trainers. */
 static void add_stream(const struct gpu_stream *stream, struct trainers *trainers)
 {
 	for (size_t i = 0; i < GPU_STREAMS_THREADS; i++)
@@ -66,7 +66,7 @@ static void add_stream(const struct gpu_stream *stream, struct trainers *trainer
 			trainers->threads[trainers->count++] = stream->threads[i];
 }
 
-/* Starts with the thread that fetches the batches, and adds those that share a stream with it. */
+/* Finds the trainers: the thread that takes the batches, and those that share a stream with one. */
 static void find_trainers(const struct gpu_streams *streams, int device, uint32_t thread,
 			  struct trainers *ret)
 {
@@ -132,7 +132,7 @@ size_t gpu_streams_mark(const struct gpu_streams *streams, uint32_t training_thr
 	size_t doubtful = 0;
 
 	for (int device = 0; device < GPU_DEVICES_MOST; device++) {
-		/* A device with the default stream alone has the training's kernels only. */
+		/* If a device uses only the default stream, all its kernels are the training's. */
 		if (!(streams->used[device] & ~(UINT64_C(1) << GPU_STREAMS_DEFAULT)))
 			continue;
 		find_trainers(streams, device, training_thread, &trainers);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * period.c - which period, if any. Every candidate is tested on two series (was there an event; how
- * large was it, up to cap_ns), with epochs that restart the phase and without. Then the best one is
- * described.
+ * period.c - finds the period of events, if they have one. Every candidate is tested on two series
+ * (was there an event; how large was it, up to cap_ns), with epochs that restart the phase and
+ * without. Then the best candidate is described.
  */
 #include "analysis/period/period.h"
 
@@ -17,12 +17,12 @@
 #define FEWEST_BATCHES 12
 #define FEWEST_EVENTS  3
 #define WINDOW         ((size_t)1 << 14)
-#define WINDOWS        64 /* most windows; a longer series is sampled by them */
-#define FEW_WINDOWS    16 /* windows that suffice where the evidence is overwhelming */
+#define WINDOWS        64 /* most windows; a longer series is sampled by windows */
+#define FEW_WINDOWS    16 /* number of windows that are tried first */
 #define SPREAD         16 /* most positions to fold for each batch */
 #define BEYOND_DOUBT   (-100.0)
-#define BLOCK          8  /* rows: half to choose the phase, half to measure it */
-#define PIECE_LEAST    12 /* batches from one break to the next, on average */
+#define BLOCK          8  /* rows in a block: half to choose the phase, half to measure it */
+#define PIECE_LEAST    12 /* least batches from one break to the next, on average */
 #define WORKER_SHARE   0.60
 #define WORKER_PERIODS 4
 #define SHARE_LEAST    0.5
@@ -31,19 +31,19 @@
 #define GAPS_CV        0.15
 #define GAPS_SHORTEST  3
 
-/* A layout of the values into segments. */
+/* A way to cut the values into segments; rows of a period begin anew in each. */
 struct layout {
 	struct fold_segment *segments;
 	size_t segment_count;
-	size_t ordinal; /* ordinal of the place where rows begin to count */
-	size_t most;    /* longest period that may be folded */
-	double extra;   /* correction: ln of the number of layouts and series that are tried */
-	bool is_cut;    /* cut at breaks: each piece may have a phase of its own */
+	size_t ordinal; /* ordinal of the batch at which rows begin */
+	size_t most;    /* longest period that is tested by folding */
+	double extra;   /* correction of log p: ln of how many layouts and series are tried */
+	bool is_cut;    /* cut at breaks: each piece may have its own phase */
 };
 
 struct best {
 	const struct layout *layout;
-	bool sparse; /* found from the list of events */
+	bool sparse; /* found in the list of events, not by folding */
 	size_t period;
 	double log_p;
 	double log_p_plain; /* log p before the correction for serial correlation */
@@ -61,14 +61,14 @@ struct search {
 	size_t windows;
 	size_t workers;
 	struct best best;
-	struct best best_cut; /* best of the layout that is cut at breaks */
+	struct best best_cut; /* best candidate of the layout that is cut at breaks */
 	double log_p_workers; /* log p of period W, before the correction for serial correlation */
 	float *log_p_of;      /* ln p by period, of its best layout and series */
 };
 
 _Static_assert(PERIOD_MOST == FOLD_MOST, "all periods that are folded");
 
-/* ln of the number of candidates that P competes with: W and its multiples have half of alpha. */
+/* Returns ln of the number of candidates that compete with P; W and its multiples have half. */
 static double log_candidates(const struct search *s, size_t period, size_t count)
 {
 	if (s->workers > 1 && period % s->workers == 0 && period / s->workers <= WORKER_PERIODS)
@@ -76,7 +76,7 @@ static double log_candidates(const struct search *s, size_t period, size_t count
 	return log((double)count) + (s->workers > 1 ? log(2) : 0);
 }
 
-/* Makes the series that is tested; false: all values are equal, so that no phase can differ. */
+/* Makes a series to test. Returns false if all values are equal, so that no phase can differ. */
 static bool set_series(struct search *s, bool capped, struct fold_series *ret)
 {
 	float cap_ns = (float)s->events.cap_ns, lowest = 1, highest = 0;
@@ -113,7 +113,8 @@ static void offer(struct search *s, const struct best *found)
 
 /*
  * Tests all periods of a layout on one series. Correcting for serial correlation costs another pass
- * and only takes evidence away, so the best is corrected until a corrected one is best.
+ * and only takes evidence away, so the best period is corrected until one that is corrected is
+ * best.
  */
 static void try_layout(struct search *s, const struct layout *layout, struct fold_series *series)
 {
@@ -135,7 +136,7 @@ static void try_layout(struct search *s, const struct layout *layout, struct fol
 		for (period = best = 2; period <= layout->most; period++)
 			if (log_p[period] < log_p[best])
 				best = period;
-		/* What is not significant needs no correction. */
+		/* A period that is not significant needs no correction. */
 		if (corrected[best] || log_p[best] >= log(PERIOD_ALPHA))
 			break;
 		corrected[best] = true;
@@ -168,7 +169,7 @@ static int try_long(struct search *s, const struct layout *layout, bool capped)
 
 	if (!s->events.list || layout->is_cut || (is_dense && most <= FOLD_MOST))
 		return 0;
-	/* The list holds all positions, so the whole index takes the place of windows. */
+	/* The list of events covers all positions, so one segment replaces the windows. */
 	r = events_long_period(&s->events, by_epoch ? layout->segments : &whole,
 			       by_epoch ? layout->segment_count : 1, capped,
 			       is_dense ? FOLD_MOST : 1, most, &found.period, &found.log_p);
@@ -194,7 +195,7 @@ static size_t find_most(const struct layout *layout)
 	return count > FOLD_MOST ? FOLD_MOST : count;
 }
 
-/* Makes the layouts: the epochs, and the whole as one segment; or evenly spaced windows. */
+/* Makes the layouts: one of the epochs and one of the whole; or one of evenly spaced windows. */
 static int lay_out(struct search *s)
 {
 	const struct events *events = &s->events;
@@ -234,7 +235,7 @@ static int lay_out(struct search *s)
 	return 0;
 }
 
-/* Adds the first layout once more, cut at the breaks, if these are few. */
+/* Adds a copy of the first layout that is cut at the breaks, if breaks are few. */
 static int lay_out_pieces(struct search *s)
 {
 	const struct layout *from = &s->layouts[0];
@@ -276,7 +277,7 @@ static int run_tests(struct search *s)
 	s->squares = malloc((s->value_count + 1) * sizeof(*s->squares));
 	if (!s->x || !s->sums || !s->squares)
 		return -ENOMEM;
-	/* Both series, unless one of them carries no information. */
+	/* Counts the series to test; one whose values are all equal carries no information. */
 	for (capped = 0; capped < 2; capped++)
 		series_count += useful[capped] = set_series(s, capped, &series);
 	for (i = 0; i < s->layout_count; i++) {
@@ -307,7 +308,7 @@ static struct phase_series phases_of(const struct search *s, const struct layout
 	};
 }
 
-/* The layout for a period of this length: the one cut at breaks, if its pieces are long enough. */
+/* Returns the layout for a period: the one cut at breaks, if its pieces are long enough. */
 static const struct layout *seen(const struct search *s, const struct best *best, size_t period)
 {
 	const struct layout *last = &s->layouts[s->layout_count - 1];
@@ -360,8 +361,8 @@ static void measure(const struct search *s, struct best *best, double *scratch, 
 }
 
 /*
- * Breaks give the waits a rhythm of their own: the queue fills up during a checkpoint. That rhythm
- * must not hide a regular one between the breaks.
+ * Describes the best period. During a pause the queue fills up, so breaks give the waits a rhythm,
+ * which must not hide a regular one between the breaks.
  */
 static int describe(struct search *s, struct period *ret)
 {
@@ -383,8 +384,8 @@ static int describe(struct search *s, struct period *ret)
 }
 
 /*
- * The rule for gaps needs at least 16 of them with a coefficient of variation of at most .15.
- * Events at random (1) or with a dead time (.4) are more irregular.
+ * Finds a timer by its gaps: at least 16 with a coefficient of variation of at most .15. Events at
+ * random have 1, with a dead time .4.
  */
 static int find_gaps(const struct search *s, struct period *ret)
 {
@@ -423,14 +424,14 @@ static void forget(struct search *s)
 	s->log_p_workers = 0;
 }
 
-/* Forgets the layouts and what was found on them. */
+/* Discards the layouts and their results. */
 static void start_anew(struct search *s)
 {
 	forget(s);
 	memset(s->log_p_of, 0, (PERIOD_MOST + 1) * sizeof(*s->log_p_of));
 }
 
-/* Limits folding by the number of batches, since their recorded ordinals may be of any size. */
+/* Limits folding by the number of batches, since a damaged file may have ordinals of any size. */
 static size_t find_most_windows(const struct search *s)
 {
 	size_t most = s->query->series->count / (WINDOW / SPREAD);
@@ -440,7 +441,7 @@ static size_t find_most_windows(const struct search *s)
 	return most < WINDOWS ? most : WINDOWS;
 }
 
-/* Tries a few windows first, which cost little and mostly suffice. */
+/* Searches in a few windows first, which cost little and often suffice. */
 static int search_period(struct search *s)
 {
 	size_t most = find_most_windows(s);

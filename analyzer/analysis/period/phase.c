@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#define BLOCK         8 /* rows: half to choose the phase, half to measure it */
+#define BLOCK         8 /* rows in a block: half to choose the phase, half to measure it */
 #define PROMOTE_SHARE 0.85
-#define PROMOTE_LEAST 6 /* events a block should hold to say anything */
+#define PROMOTE_LEAST 6 /* events that a block should hold to decide */
 
 /* Adds the events' time in a block of rows to each phase, and returns the sum. */
 static double add_rows(const struct phase_series *s, size_t begin, size_t rows, size_t step,

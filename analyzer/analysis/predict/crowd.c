@@ -7,27 +7,28 @@
 
 #include "analysis/account/share.h"
 
-#define LEAST_WORK 0.15 /* share of a core: a thread that works less does not compete for one */
+#define LEAST_WORK 0.15 /* a thread that works for a smaller share of its time competes for no core
+			 * */
 #define SAME_PACE  0.99
 #define MOST_LOOKS 4e6
 #define GOLDEN     0.6180339887
 #define NOBODY     SIZE_MAX
-#define TAKEN      (-1.0) /* in place of end_ns: the batch was taken in before its turn */
+#define TAKEN      (-1.0) /* as end_ns: the training took the batch in before its turn */
 
 enum phase {
 	IDLE,
-	WORKING, /* until c->work_ns reaches `until` */
-	BLOCKED, /* until c->now_ns reaches `until` */
+	WORKING, /* until work_ns of struct crowd reaches `until` */
+	BLOCKED, /* until now_ns of struct crowd reaches `until` */
 };
 
-/* A worker, or the training itself. */
+/* A worker, or the training itself, during the replay. */
 struct hand {
 	enum phase phase;
 	double until;
-	double work_ns;     /* work still to be done after being blocked */
-	double blocked_ns;  /* how long it is blocked after that work */
-	size_t at;          /* its batch */
-	size_t head, count; /* first and number of its entries in `queue` */
+	double work_ns;     /* work to do after being blocked */
+	double blocked_ns;  /* time for which it is blocked after that work */
+	size_t at;          /* index of its batch */
+	size_t head, count; /* first and number of its entries in the queue of struct crowd */
 };
 
 struct crowd {
@@ -35,22 +36,22 @@ struct crowd {
 	const struct replay_setup *setup;
 	size_t workers, prefetch;
 	struct hand *hands; /* the last one is the training */
-	size_t *queue;      /* `prefetch` places for each worker */
-	double *paces;      /* for each number of workers at work; again for a training at work */
+	size_t *queue;      /* `prefetch` entries for each worker */
+	double *paces;      /* pace by number of workers at work; then with the training at work */
 	struct {
-		double end_ns; /* when its load ended; INFINITY: not loaded */
-		size_t owner;  /* the worker */
-		size_t ended;  /* entry k is the batch whose load was the k-th to end */
-	} * batches;           /* batches of the epoch */
+		double end_ns; /* when the batch's load ended; INFINITY: not loaded */
+		size_t owner;  /* worker that loads the batch */
+		size_t ended;  /* in entry k: the batch whose load was the k-th to end */
+	} * batches;           /* the epoch's batches */
 	size_t finished_count, taken_count;
 	size_t epoch, ahead, begin, end;
 	size_t working;
 	bool training_works;
-	double now_ns, work_ns; /* time, and the work of a thread that always worked */
+	double now_ns, work_ns; /* time, and the work that a thread which always works has done */
 	double wait_ns;
 };
 
-/* Begins a load or step that took so long in the run, a part of which was work. */
+/* Begins a load or step that took `ns` in the run, of which a part was work. */
 static void begin_work(struct crowd *c, struct hand *hand, double ns)
 {
 	bool is_training = hand == &c->hands[c->workers];
@@ -58,8 +59,7 @@ static void begin_work(struct crowd *c, struct hand *hand, double ns)
 	double got = is_training ? c->trace->step_got : c->trace->load_got;
 
 	double blocked_ns = fmax(0, ns * (1 - part / got));
-	/* Work may lie anywhere in it, so that hands that begin together do not all work at
-	 * once. */
+	/* Work may begin anywhere in a load, so that hands do not all work at once. */
 	double before = part > 0 ? (double)hand->at * GOLDEN - floor((double)hand->at * GOLDEN) : 1;
 
 	hand->work_ns = ns * part;
@@ -101,7 +101,7 @@ static void begin_load(struct crowd *c, size_t worker)
 					  hand->at - c->begin));
 }
 
-/* Gives the next load to a worker, if there is one. */
+/* Gives the next load to a worker, if one is left. */
 static void dispatch(struct crowd *c, size_t worker)
 {
 	struct hand *hand = &c->hands[worker];
@@ -127,7 +127,7 @@ static void end_load(struct crowd *c, size_t worker)
 	begin_load(c, worker);
 }
 
-/* Goes on to the next event, and returns the hand that has it; NULL: none before the limit. */
+/* Goes on to the next event, and returns its hand; NULL: there is none before the limit. */
 static struct hand *advance(struct crowd *c, double limit_ns)
 {
 	double pace = c->paces[c->working + (c->training_works ? c->workers + 1 : 0)];
@@ -160,7 +160,7 @@ static struct hand *advance(struct crowd *c, double limit_ns)
 	return blocked;
 }
 
-/* Brings a hand into its next phase; true: the training has finished its piece. */
+/* Brings a hand into its next phase. Returns true if the training has finished its piece. */
 static bool go_on(struct crowd *c, struct hand *hand)
 {
 	if (hand->phase == WORKING)
@@ -174,7 +174,7 @@ static bool go_on(struct crowd *c, struct hand *hand)
 	return false;
 }
 
-/* Runs the workers until the training's own piece, or the time, is over. */
+/* Runs the workers until the training's piece is finished, or until `until_ns`. */
 static void pass(struct crowd *c, double until_ns)
 {
 	struct hand *hand;
@@ -194,7 +194,7 @@ static void spend(struct crowd *c, double ns)
 	training->phase = IDLE;
 }
 
-/* Waits until one more batch is finished; false: none is under way. */
+/* Waits until one more batch is finished. Returns false if none is under way. */
 static bool await_any(struct crowd *c)
 {
 	struct hand *hand;
@@ -210,7 +210,7 @@ static bool await_any(struct crowd *c)
 
 /*
  * Takes in batches in the order in which they are finished, until the one whose turn it is comes.
- * The others cost their time now, and none at their turn.
+ * Taking in a later batch costs time now, and none at that batch's turn.
  */
 static size_t take_next(struct crowd *c, size_t ordinal)
 {
@@ -223,7 +223,7 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 		if (!await_any(c))
 			return wanted;
 		at = c->batches[c->taken_count++].ended;
-		/* Where taking in was timed apart, the rest of the way takes the usual lag. */
+		/* If taking in is timed by itself, the rest of the way takes the usual lag. */
 		end_ns = c->batches[at - c->begin].end_ns +
 			 (c->trace->receive_ns ? c->trace->usual_lag_ns
 					       : replay_latency_ns(c->trace, c->setup, at));
@@ -290,7 +290,7 @@ static struct replay_result run(struct crowd *c)
 	return (struct replay_result){(double)t->count / time_ns * NS_PER_S, c->wait_ns / time_ns};
 }
 
-/* Replays without workers: loads and steps alternate, so each works alone. */
+/* Replays without workers: loads and steps alternate, so each runs alone. */
 static struct replay_result run_alone(const struct trace *t, const struct replay_setup *setup,
 				      double want)
 {
@@ -316,7 +316,7 @@ bool crowd_matters(const struct trace *t, const struct replay_setup *setup)
 	double most = setup->workers + t->step_threads;
 	double work = t->load_cpu * fmax(setup->workers, 1) + t->step_cpu * t->step_threads;
 
-	/* Each event is looked for among all workers, which takes long with many. */
+	/* Each event is searched for among all workers, so many workers take long. */
 	if ((double)t->count * (setup->workers + 1) > MOST_LOOKS)
 		return false;
 	if (t->receive_ns > 0 && setup->workers > 0)

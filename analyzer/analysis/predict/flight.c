@@ -8,16 +8,17 @@
 
 #include "dlprof/units.h"
 
-#define ROUNDS       3   /* rounds of the workers before an epoch's end that are compared */
-#define FEWEST_ENDS  3   /* ends of epochs */
+#define ROUNDS       3   /* this many rounds of the workers before an epoch's end are compared */
+#define FEWEST_ENDS  3   /* least number of epochs' ends */
 #define FEWEST_LOADS 20
-#define GROWTH_LEAST 0.6 /* growth that is about in proportion */
+#define GROWTH_LEAST 0.6 /* times that grow by this power of the loads under way grow about in
+			  * proportion */
 #define Z_LEAST      4.0
-#define SPAN_LEAST   1.5 /* most loads under way over fewest */
-#define OUTSIDE_LEAST 0.5 /* share of a load's time */
+#define SPAN_LEAST   1.5 /* least ratio of the most loads under way to the fewest */
+#define OUTSIDE_LEAST 0.5 /* loads must spend this share of their time outside of the CPU */
 #define NEARLY_MOST  0.8
 
-/* Begin or end of a load. */
+/* The begin or end of a load. */
 struct edge {
 	int64_t at_ns;
 	size_t load;
@@ -33,9 +34,7 @@ static int by_time(const void *a, const void *b)
 	return right->is_end - left->is_end;
 }
 
-/*
- * Counts how many loads were under way during each load on average, itself included. 0 or -ENOMEM.
- */
+/* Computes how many loads were under way on average during each load. 0 or -ENOMEM. */
 static int count_under_way(const struct flight_load *loads, size_t count, double *ret)
 {
 	struct edge *edges = malloc((2 * count + 1) * sizeof(*edges));
@@ -67,15 +66,15 @@ static int count_under_way(const struct flight_load *loads, size_t count, double
 	return 0;
 }
 
-/* Sums over loads, each as a logarithm less the mean of its epoch's end. */
+/* Sums for a linear fit over loads: logarithms, less the mean over the load's epoch's end. */
 struct fit {
 	size_t load_count, end_count;
 	double xx, xy, yy;
 	double few, many;
-	double outside_ns, load_ns; /* sums over all loads that were compared */
+	double outside_ns, load_ns; /* sums over all loads in the fit */
 };
 
-/* A load's time outside of the CPU, for each sample where their number is known; 0: none. */
+/* Returns a load's time off the CPU, divided by its samples if their number is known; 0: none. */
 static double outside_of(const struct flight_load *load)
 {
 	double ns = (double)load->load_ns - (double)load->cpu_ns;
@@ -83,7 +82,7 @@ static double outside_of(const struct flight_load *load)
 	return ns > 0 ? ns / (load->samples > 0 ? load->samples : 1) : 0;
 }
 
-/* Adds an epoch's last rounds, without a last batch of an unknown number of samples. */
+/* Adds an epoch's last rounds. A last batch of an unknown number of samples is left out. */
 static void add_end(const struct flight_load *loads, const double *under_way, size_t begin,
 		    size_t end, struct fit *fit)
 {
@@ -117,7 +116,7 @@ static void add_end(const struct flight_load *loads, const double *under_way, si
 	fit->end_count += count > 0;
 }
 
-/* Batches a second of all workers together while nearly the most loads were under way. */
+/* Returns batches a second of all workers together while nearly the most loads were under way. */
 static double rate_of_many(const struct flight_load *loads, const double *under_way, size_t count,
 			   double many)
 {
@@ -152,7 +151,7 @@ int flight_find(const struct flight_load *loads, size_t count, int32_t workers, 
 	for (i = 1; r == 0 && i <= count; i++) {
 		if (i < count && loads[i].epoch == loads[begin].epoch)
 			continue;
-		/* The last epoch may have been cut off. */
+		/* If the list of loads is full, the last epoch may have been cut off. */
 		if (i - begin > most && (i < count || count < FLIGHT_MOST))
 			add_end(loads, under_way, i - most, i, &fit);
 		begin = i;

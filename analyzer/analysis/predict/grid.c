@@ -7,9 +7,9 @@
 
 #include "dlprof/units.h"
 
-#define MOST_LOADS 2e7 /* loads to replay, over all points */
+#define MOST_LOADS 2e7 /* most loads to replay, over all points of the grid */
 
-/* How many values of each setting there are. */
+/* Numbers of values for each setting; the first row that is short enough to replay is used. */
 static const struct {
 	size_t workers, prefetch, load, order;
 } levels[] = {{10, 4, 6, 2}, {8, 3, 4, 2}, {6, 2, 3, 1}, {4, 1, 2, 1}, {3, 1, 1, 1}};
@@ -38,7 +38,7 @@ static size_t place_of(const double *values, size_t count, double value)
 	return 0;
 }
 
-/* Numbers that the report predicts come first, then numbers near them. */
+/* Adds the numbers of workers that the report predicts first, then numbers near them. */
 static void add_workers(const struct whatif *w, size_t room, struct grid *ret)
 {
 	const int32_t was = w->setups[WHATIF_BASELINE].workers;
@@ -49,7 +49,7 @@ static void add_workers(const struct whatif *w, size_t room, struct grid *ret)
 	};
 	double values[GRID_MOST];
 
-	/* Where some of the workers got no data, nothing is known of other numbers. */
+	/* If some workers got no data, other numbers of workers cannot be predicted. */
 	for (size_t i = 0; i < (w->has_idle_workers ? 1 : ARRAY_COUNT(wanted)); i++)
 		if (wanted[i] > 0 || !was)
 			add(values, &ret->worker_count, room, wanted[i], TRACE_WORKERS);

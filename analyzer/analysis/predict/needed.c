@@ -5,24 +5,25 @@
 
 #include "analysis/predict/crowd.h"
 
-#define ENOUGH       0.95 /* share of the ceiling */
+#define ENOUGH       0.95 /* workers are enough from this share of the ceiling on */
 #define MOST_WORKERS 512
-#define MOST_TIMES   8 /* times today's workers: more was never seen to be possible */
+#define MOST_TIMES   8 /* times today's workers; predictions beyond that were never tested */
 #define MOST_FROM_0  16
-#define CANDIDATES   4 /* numbers that are compared: the most, half of it, ... */
+#define CANDIDATES   4 /* how many numbers of workers are compared: the most, half of it, ... */
 #define NEARLY       0.1  /* share of a worker that may be an error of measurement */
-#define TOO_MANY     1.25 /* times the workers that the cores can keep at work */
+#define TOO_MANY     1.25 /* there are too many from this many times the workers that cores can keep
+			   * at work */
 
 static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,
 		     double ceiling_per_s)
 {
 	setup.workers = workers;
-	/* The cores have to suffice, too: in a short run the start alone may load everything. */
+	/* The cores must suffice, too: in a short run the first loads alone may be all batches. */
 	return crowd_most(trace, &setup) >= ENOUGH * ceiling_per_s &&
 	       crowd_replay(trace, &setup, 1).batches_per_s >= ENOUGH * ceiling_per_s;
 }
 
-/* Throughput grows with the workers, so halving finds the fewest that suffice. */
+/* Returns the fewest workers that suffice, by halving, since more are faster; -1: none. */
 static int32_t find_first(const struct trace *trace, struct replay_setup setup,
 			  double ceiling_per_s)
 {
@@ -44,7 +45,7 @@ static int32_t find_first(const struct trace *trace, struct replay_setup setup,
 	return high;
 }
 
-/* Workers that the cores can keep at work all the time; INFINITY: not known. */
+/* Returns how many workers the cores can keep at work all the time; INFINITY: not known. */
 static double find_busy(const struct trace *trace, double cores)
 {
 	double works = trace->load_cpu / trace->load_got;
@@ -52,14 +53,14 @@ static double find_busy(const struct trace *trace, double cores)
 	return works > 0 && cores > 0 ? ceil(cores / works - NEARLY) : INFINITY;
 }
 
-/* The fewest workers of `most`, half of them and so on, that load nearly as fast as the best. */
+/* Returns the fewest workers of `most`, most / 2, ... that load nearly as fast as the best. */
 static int32_t find_best(const struct trace *trace, struct replay_setup setup, int32_t most)
 {
 	double rates[CANDIDATES], best = 0;
 	int32_t numbers[CANDIDATES];
 	int count = 0, i;
 
-	/* Each start of a worker takes time, too: in short epochs more of them may be slower. */
+	/* Starting workers takes time: in short epochs more of them may be slower. */
 	for (setup.workers = most; count < CANDIDATES && setup.workers > 0; setup.workers /= 2) {
 		numbers[count] = setup.workers;
 		rates[count] = crowd_replay(trace, &setup, 1).batches_per_s;

@@ -5,14 +5,14 @@
 #include "analysis/predict/replay.h"
 
 struct needed {
-	int32_t enough;    /* workers for 95 % of the rate of loads that take no time; -1: none */
+	int32_t enough;   /* workers for 95 % of the rate without loading times; -1: no number is */
 	bool core_limited; /* `enough` is -1 because the cores do not suffice */
-	/* Workers to try: as many as are enough, but not more than the cores can keep at work, than
-	 * 8 times today's, or than 16 where there are none. -1: no more than today's. */
+	/* Number of workers to try: `enough`, but not more than the cores can keep at work, than 8
+	 * times today's, or than 16 if there are none. -1: no more than today's. */
 	int32_t more;
-	/* Workers that the cores can keep at work, where there are clearly more; or -1. */
+	/* Number of workers that the cores can keep at work, if there are clearly more; else -1. */
 	int32_t fewer;
 };
 
-/* `now` is the run as it was; `cores` are those that it may use, NAN: unknown. */
+/* Finds these numbers. `now` is the run as it was; `cores` are those it may use, NAN: unknown. */
 struct needed needed_find(const struct trace *trace, const struct replay_setup *now, double cores);

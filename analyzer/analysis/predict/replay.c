@@ -4,29 +4,29 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Times measured with PyTorch, for runs that do not show them: */
-#define FORK_NS   8e6   /* time to start a worker */
-#define BOOT_NS   1e7   /* time from its start until it begins to load */
+/* Times measured with PyTorch, used if a run does not show its own: */
+#define FORK_NS   8e6   /* time to start a worker process */
+#define BOOT_NS   1e7   /* time from a worker's start until it begins to load */
 #define RESUME_NS 1.5e6 /* time to start an epoch in workers that exist */
-#define PASS_NS   3e5   /* time of a batch's way and of taking it in */
-/* Workers end in parallel: stopping the first takes as long as stopping so many more. */
+#define PASS_NS   3e5   /* time to pass a batch on and take it in */
+/* Workers end in parallel: stopping the first takes as long as stopping this many more. */
 #define FIRST_END 2.5
 
-/* This epoch keeps its workers, though the run restarted them. */
+/* Returns true if the setup keeps the workers for this epoch, which the run restarted. */
 static bool is_kept(const struct trace *t, const struct replay_setup *setup, size_t epoch)
 {
 	return epoch > 0 && t->restarts && !setup->restarts;
 }
 
-/* This epoch starts a different number of workers than the run did. */
+/* Returns true if this epoch starts a different number of workers than the run did. */
 static bool starts_others(const struct trace *t, const struct replay_setup *setup, size_t epoch)
 {
 	return setup->workers != t->workers && (!epoch || setup->restarts);
 }
 
 /*
- * The time from the last worker's start until this worker's first load. Workers are started one
- * after the other, and each takes the same time from its start until its first load.
+ * Returns the time from the last worker's start until this worker's first load. Workers are started
+ * one after the other, and each takes the same time from its start until its first load.
  */
 static double ready_ns(const struct trace *t, const struct replay_setup *setup, size_t epoch,
 		       size_t worker)
@@ -102,7 +102,7 @@ struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup
 	return e;
 }
 
-/* The part of asking for descriptors that remains with this setup. */
+/* Returns the factor by which this setup changes the time of fetching descriptors. */
 static double fetch_left(const struct trace *t, const struct replay_setup *setup)
 {
 	return setup->fetch_factor * (t->fetch_waits ? setup->load_factor : 1);
@@ -124,7 +124,7 @@ double replay_handover_ns(const struct trace *t, const struct replay_setup *setu
 double replay_latency_ns(const struct trace *t, const struct replay_setup *setup, size_t at)
 {
 	double ns = (double)t->latency_ns[at];
-	/* The latency of a late batch may include asking for its descriptors. */
+	/* The latency of a late batch may include fetching its descriptors. */
 	double asked_ns = t->fetch_ns + t->sample_ns - (double)t->handover_ns[at];
 	double fetch_ns = fmin(fmax(0, asked_ns), ns);
 
@@ -144,7 +144,7 @@ double replay_receive_ns(const struct trace *t, const struct replay_setup *setup
 
 /* A ring of the loads that a worker was given and that are not delivered yet. */
 struct queue {
-	double free_ns; /* when the worker has done all of them */
+	double free_ns; /* time at which the worker has finished all of them */
 	size_t first, next, count;
 };
 
@@ -153,18 +153,18 @@ struct replay {
 	const struct replay_setup *setup;
 	size_t workers, prefetch;
 	struct queue *queues;
-	double *end_ns;                  /* ends of queued loads: `prefetch` for each worker */
-	size_t epoch, ahead, begin, end; /* `ahead`: the next batch to load; the epoch's batches */
+	double *end_ns;               /* ends of queued loads: `prefetch` entries for each worker */
+	size_t epoch, ahead, begin, end; /* `ahead`: next batch to load; [begin, end): the epoch */
 	double now_ns, wait_ns;
 };
 
-/* Counts cyclically: a division in every step of a replay would take most of its time. */
+/* Counts cyclically, without a division, which would take most of a replay's time. */
 static size_t next(size_t at, size_t count)
 {
 	return at + 1 < count ? at + 1 : 0;
 }
 
-/* Gives the next load to a worker, if there is one. */
+/* Gives the next load to a worker, if one is left. */
 static void dispatch(struct replay *r, size_t worker)
 {
 	struct queue *queue = &r->queues[worker];
@@ -181,7 +181,7 @@ static void dispatch(struct replay *r, size_t worker)
 	queue->count++;
 }
 
-/* The worker whose first undelivered load finishes first. */
+/* Returns the worker whose first undelivered load finishes first. */
 static size_t find_first(const struct replay *r)
 {
 	double best_ns = INFINITY;
@@ -219,7 +219,7 @@ static void start_epoch(struct replay *r, const struct trace_epoch *e)
 		dispatch(r, i % r->workers);
 }
 
-/* Replays one epoch. Time before the run's first batch does not count. */
+/* Replays one epoch. The time before the run's first batch does not count. */
 static void run_epoch(struct replay *r, double *begin_ns)
 {
 	const struct trace *t = r->trace;

@@ -23,10 +23,10 @@
 
 #define REPLAY_SLOTS (1 << 20) /* workers x prefetch_factor; more are not replayed */
 
-/* What slow loads belong to. */
+/* Whether slow loads stay with the worker or with the data. */
 enum replay_slow {
 	REPLAY_SLOW_WORKER,
-	REPLAY_SLOW_INDEX, /* they stay with the data */
+	REPLAY_SLOW_INDEX, /* slow loads stay with the batches that were slow in the run */
 	REPLAY_SLOW_NONE,
 };
 
@@ -34,43 +34,43 @@ struct replay_setup {
 	int32_t workers; /* 0: loaded by the consumer itself */
 	int32_t prefetch_factor;
 	bool in_order;
-	bool is_foreign; /* not PyTorch's: another order, or persistence, is not foretold */
-	bool restarts; /* each epoch starts its workers */
+	bool is_foreign; /* not PyTorch's loader: other orders and persistence are not predicted */
+	bool restarts; /* each epoch starts its workers anew */
 	enum replay_slow slow;
-	double load_factor; /* 0: an ideal loader */
-	double handover_factor; /* without choosing samples, which sampling_factor is for */
+	double load_factor; /* factor on loads; 0: an ideal loader */
+	double handover_factor; /* factor on hand-overs; choosing samples has sampling_factor */
 	double fetch_factor;
 	double sampling_factor;
 };
 
 struct replay_result {
-	double batches_per_s; /* NAN: could not be run */
-	double stall_ratio;   /* waiting, epochs' starts and ends included, over all time */
+	double batches_per_s; /* NAN: the setup could not be replayed */
+	double stall_ratio;   /* waiting, starts and ends of epochs included, over all time */
 };
 
-/* Replays the run with waits for cores as they were. */
+/* Replays the run, with waits for cores as they were in it. */
 struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup);
 
-/* The time that a batch's load takes. */
+/* Returns the time that the load of batch `at` takes in the setup. */
 double replay_load_ns(const struct trace *trace, const struct replay_setup *setup, size_t at,
 		      size_t worker);
 
-/* What an epoch takes before its first load and behind its last step. */
+/* Returns the times of an epoch before its first load and after its last step. */
 struct trace_epoch replay_epoch(const struct trace *trace, const struct replay_setup *setup,
 				size_t epoch);
 
-/* The time from when a load could begin until it is done; `ordinal` is the batch's in its epoch. */
+/* Returns the time from when a load could begin to its end; `ordinal` is the epoch's. */
 double replay_until_loaded_ns(const struct trace *trace, const struct replay_setup *setup,
 			      size_t at, size_t worker, size_t epoch, size_t ordinal);
 
 /*
- * The time of a hand-over that the training spends, and the latency of a batch on its way before.
- * Choosing the next samples is a part of the hand-over that no setting of the workers changes.
- * Where a worker is asked for tensors' descriptors while its next load holds its interpreter,
- * shorter loads let it answer sooner.
+ * Return the time of a hand-over that the training spends, and the latency of a batch on its way
+ * before. Choosing the next samples is a part of the hand-over that no setting of the workers
+ * changes. If a worker's next load holds its interpreter while it is asked for descriptors, shorter
+ * loads let it answer sooner.
  */
 double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 
-/* The time to take in one message, where that was timed apart (trace->receive_ns). */
+/* Returns the time to take in one message, if that was timed by itself (trace->receive_ns). */
 double replay_receive_ns(const struct trace *trace, const struct replay_setup *setup);

@@ -31,7 +31,7 @@ enum same same_after(enum dlprof_set key, int64_t before, int64_t after, bool is
 	}
 }
 
-/* A number's value, or a value that tells a word from other words. */
+/* Returns a number's value, or a negative value that differs for each word. */
 static int64_t value_of(const char *text, size_t length)
 {
 	int32_t number = dlprof_set_number(text, length);

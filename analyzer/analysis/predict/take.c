@@ -11,27 +11,33 @@
 #define SAMPLE_PARTS     16
 #define SAMPLE_PART      ((size_t)2048)
 #define RECEIVE_LEAST_NS 5e5
-#define FETCH_LONG_NS    1e6 /* time for one descriptor; without waiting it takes 0.1 ms */
-#define FETCH_IDLE       0.25 /* share of fetching on a CPU: below it the worker is waited for */
-#define RUNS_AHEAD       0.01 /* share of the time in which the host waits and the GPU is busy */
-#define LITTLE_WORK      0.15 /* share of a core */
-#define HARDLY_WORK      0.2  /* share of a load's runnable time: working less, it needs no core */
-#define KNOWN_LEAST      0.8  /* share of the loads and steps that must be known */
-#define FEWEST           5    /* fewest batches of each kind, to compare two kinds */
-#define SOON             0.25 /* quantile of late batches' hand-overs that nothing held up */
+#define FETCH_LONG_NS    1e6 /* fetching a descriptor that takes this long waits; without waiting it
+			      * takes 0.1 ms */
+#define FETCH_IDLE       0.25 /* fetching waits for the worker if a smaller share of it is on a CPU
+			       * */
+#define RUNS_AHEAD       0.01 /* the host runs ahead if it waits for a busy GPU for this share of
+			       * the time */
+#define LITTLE_WORK      0.15 /* a thread that uses a smaller share of a core hardly waits for one
+			       * */
+#define HARDLY_WORK      0.2  /* loads that work for a smaller share of their runnable time need no
+			       * core */
+#define KNOWN_LEAST      0.8  /* share of the loads and steps that must be known to make a trace */
+#define FEWEST           5    /* least late (or ready) batches to take a quantile of */
+#define SOON             0.25 /* this quantile of late batches' hand-overs is one that nothing held
+			       * up */
 #define MOST_SET_UP      ((size_t)1 << 25)
 #define USUAL_LAG_NS     2e5
 
 struct lag_input {
 	float *wait_ns;
-	uint8_t *is_ready; /* the batch was ready when it was asked for */
-	double receive_ns; /* what taking a batch in costs on average; NAN: unknown */
+	uint8_t *is_ready; /* whether each batch was ready when the training asked for it */
+	double receive_ns; /* mean time of taking a batch in; NAN: unknown */
 };
 
-/* When each worker was free, and when its last batches were handed out and new ones sent. */
+/* The walk through a run: when each worker was free, and when it was given its latest tasks. */
 struct walk {
-	double *free_ns;  /* NAN: unknown */
-	double *given_ns; /* `ahead` times for each worker */
+	double *free_ns;  /* when each worker had done all its loads; NAN: unknown */
+	double *given_ns; /* times at which tasks were given: `ahead` for each worker */
 	size_t *turn;     /* index of each worker's oldest time */
 	size_t workers, ahead;
 	double now_ns;
@@ -42,7 +48,7 @@ static int walk_begin(struct walk *w, int32_t workers, int32_t prefetch_factor, 
 	size_t ahead = (size_t)prefetch_factor;
 
 	*w = (struct walk){.workers = workers > 0 ? (size_t)workers : 1, .ahead = ahead};
-	/* Each epoch sets all of given_ns anew, which must not take too long. */
+	/* Each epoch sets all of given_ns anew, so the array has a limit. */
 	if (ahead > MOST_SET_UP / w->workers / (epochs + 1))
 		w->ahead = 1;
 	w->free_ns = calloc(w->workers, sizeof(*w->free_ns));
@@ -83,18 +89,18 @@ static void pass_batch(struct walk *w, struct trace *t, size_t i, size_t worker,
 	if (!input->is_ready[i] && t->handover_ns[i] >= 0 && t->workers > 0) {
 		end_ns = out_ns - (double)t->handover_ns[i];
 		t->lag_ns[i] = (float)(end_ns - (double)t->load_ns[i] - could_ns);
-		/* Stamps of two processes may make it negative. */
+		/* Clocks of two processes may differ, which makes a lag negative. */
 		if (t->lag_ns[i] < 0)
 			t->lag_ns[i] = 0;
 	}
-	/* When a ready batch was finished is not known. */
+	/* The end of a ready batch's load is not known. */
 	w->free_ns[worker] = end_ns;
 	*given = out_ns;
 	w->turn[worker] = w->turn[worker] + 1 < w->ahead ? w->turn[worker] + 1 : 0;
 	w->now_ns = out_ns + (double)t->compute_ns[i];
 }
 
-/* A quantile of the values with `kind`; of all, if `kinds` is NULL. */
+/* Returns a quantile of the values whose entry in `kinds` is `kind`; of all if `kinds` is NULL. */
 static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, size_t count,
 		       double share, size_t *ret_count)
 {
@@ -107,10 +113,9 @@ static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, 
 }
 
 /*
- * Divides hand-overs into latency and the training's own part. A batch that was waited for takes
- * longer than a ready one: the difference passes in the worker and on the way. It differs from
- * batch to batch: a worker that is busy with its next load may send the last some milliseconds
- * late.
+ * Divides hand-overs into latency and the training's own part. A batch that the training waited for
+ * takes longer than a ready one: the difference passes in the worker and on the way. It varies: a
+ * worker that is busy with its next load may send a batch some milliseconds late.
  */
 static void find_latency(struct trace *t, const struct lag_input *input)
 {
@@ -152,9 +157,9 @@ static void find_firsts(const struct trace *t, uint8_t *is_first)
 }
 
 /*
- * The factor on a first load if its worker had been kept: a new worker imports modules and opens
- * files. Found from the second epoch on, as caches are cold in the first, and only where first
- * loads are clearly longer. An iterable dataset opens its files in each epoch, whoever loads.
+ * Returns the factor by which a first load gets shorter if its worker is kept, since a new worker
+ * imports modules and opens files; 1 unless first loads are clearly longer. The first epoch is left
+ * out, as caches are cold in it. An iterable dataset opens its files in each epoch, whoever loads.
  */
 static double find_kept_factor(const struct trace *t, const uint8_t *is_first, bool is_iterable)
 {
@@ -176,11 +181,11 @@ static double find_kept_factor(const struct trace *t, const uint8_t *is_first, b
  * Finds the times between a worker and the training beside loads and steps: until a load begins
  * that could, until a finished batch can be taken, and until an epoch's first load begins. It walks
  * through the recorded times as replay.c does through its own. With PyTorch each of them is some
- * tenths of a millisecond, more where others keep the cores busy.
+ * tenths of a millisecond, more if other programs keep the cores busy.
  *
  * The trace has loads, steps and epochs as they were and, as hand-over, all time after a load's end
- * (NAN: unknown). This fills the lags, the epochs' starts and the latencies, which are taken out of
- * the hand-overs. 0 or -ENOMEM.
+ * (NAN: unknown). This fills in the lags, the epochs' starts and the latencies, which are taken out
+ * of the hand-overs. Returns 0 or -ENOMEM.
  */
 static int find_lags(struct trace *t, const struct batch_series *s, const struct lag_input *input)
 {
@@ -221,7 +226,7 @@ out:
 	return r;
 }
 
-/* Whether this part of a long series belongs to the sample. */
+/* Returns true if part number `part` of a series of `count` batches is in the sample. */
 static bool is_sampled(size_t part, size_t count)
 {
 	size_t parts = count / SAMPLE_PART;
@@ -231,24 +236,24 @@ static bool is_sampled(size_t part, size_t count)
 	return part * SAMPLE_PARTS / parts != (part + 1) * SAMPLE_PARTS / parts;
 }
 
-/* Without workers the wait is the load. */
+/* Returns the column of loads; without workers a wait is a load. */
 static const float *find_loads(const struct batch_series *s)
 {
 	return !s->load_ns && s->workers == 0 ? s->wait_ns : s->load_ns;
 }
 
-/* How the replay's step of a batch is found. */
+/* What is needed to compute the steps of the replay. */
 struct steps {
 	const float *waits; /* waits by the verdict's clock */
 	const struct batch_series *series;
 	const struct finding *finding;
-	double elsewhere_ns; /* mean wait for other loaders in a batch */
-	double mean_ns;      /* the step of a batch where it is not known */
+	double elsewhere_ns; /* mean time of a batch in waits for other loaders */
+	double mean_ns;      /* step of a batch whose compute is not known */
 	bool is_even;
 	double busy_mean_ns; /* mean of busy_of() */
 };
 
-/* The GPU's work within a batch's own time; NAN: not known. */
+/* Returns the GPU's busy time in batch i without its wait; NAN: not known. */
 static double busy_of(const struct batch_series *s, const struct finding *f, size_t i)
 {
 	if (!series_has(s->gpu_busy_ns, i) || !series_has(s->compute_ns, i))
@@ -292,8 +297,8 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 		.series = s,
 		.finding = f,
 		/* A host that runs ahead asks for many batches at once and then waits long for the
-		 * GPU. The GPU takes them at an even pace. A step's time without the GPU's work is
-		 * kept as it is, such as the first step's while libraries are loaded. */
+		 * GPU, which takes the batches at an even pace. So each batch gets the GPU's mean
+		 * time; the rest of a step stays, such as loading libraries in the first step. */
 		.is_even = f->by_gpu && f->wait_masked_ns > RUNS_AHEAD * f->account.time_ns,
 		.elsewhere_ns = s->count ? s->elsewhere_ns / (double)s->count : 0,
 	};
@@ -304,7 +309,7 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 	return steps;
 }
 
-/* The part of a wait by the verdict's clock that handing over took; NAN: unknown. */
+/* Returns the part of a wait by the verdict's clock that handing over took; NAN: unknown. */
 static double handover_of(const struct steps *steps, size_t i)
 {
 	const struct batch_series *s = steps->series;
@@ -348,11 +353,11 @@ static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoc
 }
 
 /*
- * Where some workers got no data, the loading workers are numbered in the order of their first
- * batches in the epoch, in which they take turns.
+ * Numbers of the loading workers if some workers got no data: they take turns in the order of their
+ * first batches in the epoch.
  */
 struct turns {
-	int16_t number[TRACE_WORKERS]; /* number of each worker; -1: none yet */
+	int16_t number[TRACE_WORKERS]; /* -1: the worker has no number yet */
 	int16_t count;
 };
 
@@ -387,12 +392,12 @@ static void add_batch(struct trace *t, const struct steps *steps, size_t i, int1
 	t->worker[t->count] = worker;
 	lags->wait_ns[t->count] = (float)wait_ns;
 	lags->is_ready[t->count] = (s->state[i] & SERIES_READY) != 0;
-	/* Time before the first batch does not count. */
+	/* The wait for the first batch is not part of the trace's time. */
 	t->time_ns += step_ns + (t->count ? wait_ns : 0);
 	t->count++;
 }
 
-/* The trace's time_ns, over all batches of the series. */
+/* Returns what time_ns would be if the trace had all batches of the series. */
 static double whole_time_ns(const struct steps *steps)
 {
 	const struct batch_series *s = steps->series;
@@ -430,7 +435,7 @@ static int take_batches(struct trace *t, const struct steps *steps, const float 
 			r = add_epoch(t, s, at.epoch);
 			if (r < 0)
 				return r;
-			/* A part of a long run begins in the midst of an epoch. */
+			/* A sampled part begins within an epoch, so it starts no iterator. */
 			if (!at.is_new)
 				t->epochs[0].setup_ns = 0;
 		}
@@ -457,8 +462,8 @@ static double mean_of(const struct batch_series *s, const float *loads, size_t *
 
 /*
  * Finds the time of taking a batch in, if it is long enough for its moment to matter, and how much
- * of it is asking for descriptors. Where asking takes long and uses little CPU, the worker's
- * interpreter is waited for.
+ * of it is fetching descriptors. If fetching takes long and uses little CPU, it waits for the
+ * worker's interpreter.
  */
 static void find_receiving(struct trace *t, const struct batch_series *s)
 {
@@ -479,14 +484,14 @@ static void find_receiving(struct trace *t, const struct batch_series *s)
 			 fetches->cpu_ns < FETCH_IDLE * fetches->ns;
 }
 
-/* Which parts of loads and steps use the CPU, and how much of a core they had. */
+/* Finds which parts of loads and steps use the CPU, and which share of a core they got. */
 static void find_cpu(struct trace *t, const struct batch_series *s, double load_mean_ns)
 {
 	double cpu_ns = s->load_cpu_count ? s->load_cpu_ns / (double)s->load_cpu_count : 0;
 	double main_ns = s->main_cores > 0 ? s->main_cores * t->time_ns / (double)t->count : 0;
 	double step_ns = 0, works;
 
-	/* Where nothing is known of the cores, no thread counts as waiting for one. */
+	/* If nothing is known of the cores, no thread counts as waiting for one. */
 	t->load_got = t->step_got = 1;
 	if (t->share.all > 0 && s->main_share > 0)
 		t->step_got = s->main_share;
@@ -504,7 +509,7 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 	t->step_threads = fmax(1, t->step_cpu / t->step_got);
 	t->step_cpu /= t->step_threads;
 	/* A thread that works little waits for a core mostly when it wakes up, whoever else runs.
-	 * And a thread had at least the share of a core that it used. */
+	 * And it got at least the share of a core that it used. */
 	works = t->load_cpu / t->load_got;
 	t->load_got = works < LITTLE_WORK ? 1 : fmax(t->load_got, t->load_cpu);
 	t->step_got = t->step_cpu < LITTLE_WORK ? 1 : fmax(t->step_got, t->step_cpu);

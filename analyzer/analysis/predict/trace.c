@@ -21,7 +21,7 @@ int trace_make_room(struct trace *t, size_t count)
 	return is_made ? 0 : -ENOMEM;
 }
 
-/* The median, the lower one of two. */
+/* Returns the median, the lower one if there are two. */
 static double lower_median(const float *values, size_t count)
 {
 	const struct stats_column column = {.values = values, .count = count};
@@ -48,9 +48,9 @@ static size_t pick(const struct trace *trace, int16_t which, float *scratch,
 }
 
 /*
- * Whether the factors are the data's. In order, batch i always goes to worker i mod W, so factors
- * that repeat among the workers, as where every second file is large, are more likely the data's.
- * The factor of one of two workers may be either.
+ * Returns true if slow loads belong to the data and not to workers. In order, batch i always goes
+ * to worker i mod W, so factors that repeat among the workers, as if every second file is large,
+ * are more likely the data's. With two workers it may be either.
  */
 static bool is_by_index(const double *factors, size_t workers)
 {
@@ -90,7 +90,7 @@ int trace_find_factors(struct trace *trace, size_t workers)
 		trace->factors[i] = 1;
 		medians[i] = (float)lower_median(scratch, count);
 	}
-	/* A worker without loads has NAN, which no median takes. */
+	/* A worker without loads has NAN, which is never the median. */
 	reference = lower_median(medians, workers);
 	for (i = 0; i < workers; i++)
 		if ((double)medians[i] == reference)
@@ -132,7 +132,7 @@ int trace_copy(const struct trace *trace, struct trace *ret)
 	return 0;
 }
 
-/* Blocks begin at multiples of their length, so that batches which alternate still do. */
+/* Blocks begin at multiples of their length, so that batches which alternate go on alternating. */
 void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct trace *ret)
 {
 	size_t blocks = trace->count / block, from = 0, i, e, k;
@@ -144,7 +144,7 @@ void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct
 			ret->times[k][i] = trace->times[k][from];
 		ret->worker[i] = trace->worker[from];
 	}
-	/* The first epoch's start is not drawn: it differs from the others. */
+	/* The first epoch's start is not drawn, since it differs from the others. */
 	for (e = 1; e < trace->epoch_count; e++) {
 		from = 1 + (size_t)((stats_random(state) >> 32) * (trace->epoch_count - 1) >> 32);
 		ret->epochs[e] = trace->epochs[from];

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ROOM	   0.8 /* share of what is free that may be used */
-#define NEAR	   0.25 /* relative difference of numbers of workers that are nearly the same */
+#define ROOM	   0.8 /* share of free memory that workers and batches may use */
+#define NEAR	   0.25 /* numbers of workers that differ by a smaller share are nearly the same */
 #define CONFIDENCE 0.95
 #define HALVINGS   100
 #define FARTHEST   1e6
@@ -22,7 +22,7 @@ const char *const tune_choice_ids[] = {
 	[TUNE_NO_TIME] = "others_first",
 };
 
-/* The setting and value that a prediction is about. False: it is about something else. */
+/* Gets the setting and value that a prediction is about. Returns false if it is about none. */
 static bool set_of(const struct whatif *whatif, int id, struct tune_candidate *ret)
 {
 	const struct replay_setup *now = &whatif->setups[WHATIF_BASELINE];
@@ -59,7 +59,7 @@ static bool set_of(const struct whatif *whatif, int id, struct tune_candidate *r
 		ret->value = 1;
 		return true;
 	default:
-		/* It is a wish for so many workers. */
+		/* Other predictions are wishes, for this number of workers. */
 		ret->key = DLPROF_SET_WORKERS;
 		ret->before = now->workers;
 		ret->value = then->workers;
@@ -88,7 +88,7 @@ static enum tune_choice choose(const struct whatif *whatif, int id, const struct
 	return TUNE_TRY;
 }
 
-/* Whether the candidate is listed, or nearly as many workers, which would be as fast. */
+/* Returns true if the candidate, or nearly as many workers, is listed already. */
 static bool is_listed(const struct tune_candidate *list, size_t count,
 		      const struct tune_candidate *candidate)
 {
@@ -103,7 +103,7 @@ static bool is_listed(const struct tune_candidate *list, size_t count,
 	return false;
 }
 
-/* Candidates to be tried come first, then those that promise most. */
+/* Orders candidates: those to try first, then by predicted gain. */
 static int by_promise(const void *left, const void *right)
 {
 	const struct tune_candidate *a = left, *b = right;
@@ -142,8 +142,8 @@ size_t tune_choose(const struct whatif *whatif, const struct tune_room *room,
 }
 
 /*
- * The part of Student's distribution between -t and t, by finite sums: Abramowitz and Stegun
- * (1964), 26.7.3 and 26.7.4.
+ * Returns the part of Student's distribution between -t and t, by finite sums: Abramowitz and
+ * Stegun (1964), 26.7.3 and 26.7.4.
  */
 static double between(double t, size_t freedom)
 {

@@ -12,18 +12,20 @@
 #include "analysis/statistics/stats.h"
 
 #define PREFETCH_FACTOR  4
-#define WORTH            1.05 /* times today's rate: less is not worth more workers */
+#define WORTH            1.05 /* a rate below this multiple of today's is not worth more workers */
 #define RESAMPLES        100
-#define MOST_DRAWN       64 /* workers; more take more time than it is worth */
+#define MOST_DRAWN       64 /* predictions with more workers get no range of chance, since replays
+			     * take long */
 #define WANT_LESS        0.5
 #define WANT_MORE        1.5
 #define SEED             UINT64_C(0x13198a2e03707344)
-#define RANGE_LONGEST    3000 /* batches: in longer runs chance matters less than other errors */
+#define RANGE_LONGEST    3000 /* in runs of more batches chance matters less than other errors */
 #define RANGE_LEAST      0.04
-#define RANGE_PART       0.06 /* share of the change's logarithm */
-#define RANGE_BESIDE     0.3  /* share of a core that others take: they come and go */
+#define RANGE_PART       0.06 /* the model's error as a share of the change's logarithm */
+#define RANGE_BESIDE     0.3  /* the error as a share of the cores that others take, since they come
+			       * and go */
 #define HANDED_SOONER    0.5
-#define LEAST_LEFT       0.01 /* share of a load */
+#define LEAST_LEFT       0.01 /* least share of a load that is left */
 
 const char *whatif_name(const struct whatif *whatif, int id)
 {
@@ -55,21 +57,21 @@ const char *const whatif_gap_words[WHATIF_GAP_MAX] = {
 	[WHATIF_GAP_OFF] = "the replay of the run as it was differs from the run",
 };
 
-/* The factor from this replay's rate to that of the loader's own loop. */
+/* Returns the factor from this replay's rate to that of the loader's own loop. */
 static double correction(const struct trace *trace, const struct replay_setup *setup,
 			 const struct whatif *whatif)
 {
 	return crowd_matters(trace, setup) ? whatif->correction : whatif->plain_correction;
 }
 
-/* The rate of the loader's own loop, as replayed and corrected. */
+/* Returns the rate of the loader's own loop with a setup, as replayed and corrected. */
 static double own_per_s(const struct trace *trace, const struct replay_setup *setup, double want,
 			const struct whatif *whatif)
 {
 	return crowd_replay(trace, setup, want).batches_per_s * correction(trace, setup, whatif);
 }
 
-/* How far off a prediction may be, below and above, as logarithms of 0 or more. */
+/* By how much a rate may be lower or higher than predicted, as logarithms of 0 or more. */
 struct error {
 	double low, high;
 };
@@ -138,7 +140,7 @@ static void add_neighbours(const struct trace *trace, const struct whatif *whati
 		  log(own_per_s(trace, setup, WANT_LESS, whatif) / rate));
 }
 
-/* The rate if slow loads are the worker's instead of the data's, or the other way round. */
+/* Returns the rate if slow loads belong to workers instead of the data, or the other way round. */
 static double rate_otherwise(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
@@ -149,7 +151,7 @@ static double rate_otherwise(const struct trace *trace, const struct whatif *wha
 	return own_per_s(trace, &setup, 1, whatif);
 }
 
-/* The rate if hand-overs take the least they may: a worker that is less busy answers sooner. */
+/* Returns the rate if hand-overs get shorter: workers that are less busy answer sooner. */
 static double rate_handed_sooner(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
@@ -174,8 +176,8 @@ bool whatif_may_be_shared(const struct whatif *whatif, int id)
 }
 
 /*
- * What loads wait for outside of the CPU may be shared: more workers then get no more of it than
- * today's, and a first one what the training itself had. The rate then; INFINITY: it cannot be.
+ * Returns the rate if loads wait for something shared: more workers get no more of it than today's,
+ * and the first worker gets what the training itself had. INFINITY: loads do not wait so.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
@@ -195,14 +197,14 @@ static double rate_if_shared(const struct trace *trace, const struct whatif *wha
  * - Chance, in a short run: 2.5 and 97.5 % of replays of traces that are drawn anew from this one,
  *   by blocks of 2 p W batches, which keep their phase.
  * - The neighbours: replays in which they want half as much, and half as much again; and
- *   RANGE_BESIDE of what they take, since threads that only sleep have to wake up beside them.
+ *   RANGE_BESIDE of the cores that they take, since threads that mostly sleep have to wake up
+ *   beside them.
  * - The model: RANGE_LEAST, the error of its replay of the run as it was, and RANGE_PART of the
  *   change. The two were chosen on the 67 "seen" pairs of tests/bench/predict.py, really run on 2
  *   cores, before any of its "unseen" ones ran.
- * - The range includes the other prediction where slow loads may be the data's or a worker's,
+ * - The range includes the other prediction if slow loads may be the data's or a worker's,
  * - the one with batches that are handed over sooner, and,
- * - where half of the loads' time or more passes outside of the CPU, that more workers gain
- *   nothing.
+ * - if half of the loads' time or more passes outside of the CPU, that more workers gain nothing.
  */
 static int find_ranges(const struct trace *trace, struct whatif *whatif, int first, int end)
 {
@@ -234,7 +236,7 @@ static int find_ranges(const struct trace *trace, struct whatif *whatif, int fir
 	return r;
 }
 
-/* A batch's replayed time without its waiting. */
+/* Returns the mean replayed time of a batch without its waiting. */
 static double replayed_step_ns(const struct replay_result *result)
 {
 	return (1 - result->stall_ratio) / result->batches_per_s * NS_PER_S;
@@ -246,29 +248,29 @@ static void predict(const struct trace *trace, struct replay_setup setup, int id
 	bool is_shared = crowd_matters(trace, &setup);
 	struct replay_result result = crowd_replay(trace, &setup, 1);
 	double step_ns = is_shared ? ret->step_ns : ret->plain_step_ns;
-	/* The correction may not lead beyond the cores, but may lead to the rate that was seen. */
+	/* The corrected rate may exceed the cores' limit only up to the rate that the run had. */
 	double most = fmax(crowd_most(trace, &setup), ret->own_per_s);
 	double per_s = result.batches_per_s * correction(trace, &setup, ret);
 
 	ret->setups[id] = setup;
 	ret->batches_per_s[id] = fmin(per_s, most);
-	/* What is shared gives more workers no more than it gave today's. */
+	/* More workers get no more of a shared limit than today's workers. */
 	if (ret->shared_per_s > 0 && has_more_workers(ret, id))
 		ret->batches_per_s[id] = fmin(ret->batches_per_s[id], ret->own_per_s);
 	ret->step_factor[id] = replayed_step_ns(&result) / step_ns;
 	ret->shares_cores |= is_shared && ret->others_cores > 0;
 }
 
-/* The rate with the time outside of the loader's own loop. */
+/* Returns the rate with the time outside of the loader's own loop, such as between epochs. */
 static double whole_per_s(const struct whatif *w, double own_per_s)
 {
 	return 1 / (1 / own_per_s + w->outside_ns / 1e9);
 }
 
 /*
- * The headline's stall ratio at another rate. The time by which a batch gets shorter is waiting
- * that is gone; steps last as long as they did, or longer where they wait for a core. So waits for
- * other loaders, which lie in this loader's steps, stay waiting in each prediction.
+ * Returns the headline's stall ratio at another rate. The time by which a batch gets shorter is
+ * waiting that is gone; steps last as long as they did, or longer if they wait for a core. So waits
+ * for other loaders, which lie in this loader's steps, stay waiting in each prediction.
  */
 static double stall_at(const struct whatif *w, int id)
 {
@@ -279,7 +281,7 @@ static double stall_at(const struct whatif *w, int id)
 	return fmax(0, 1 - (1 - w->ratio) * faster * fmax(1, w->step_factor[id]));
 }
 
-/* Turns rates of the loader's own loop into rates of the run's account. */
+/* Turns rates of the loader's own loop into rates of the whole account. */
 static void widen(struct whatif *w, int first, int end)
 {
 	for (int id = first; id < end; id++) {
@@ -288,7 +290,7 @@ static void widen(struct whatif *w, int first, int end)
 		w->batches_per_s[id] = whole_per_s(w, w->batches_per_s[id]);
 		w->low_per_s[id] = whole_per_s(w, w->low_per_s[id]);
 		w->high_per_s[id] = whole_per_s(w, w->high_per_s[id]);
-		/* Steps alone may be shorter beside fewer loads, which is no gain of input. */
+		/* Steps may get shorter beside fewer loads, but that is no gain of better input. */
 		if (w->batches_per_s[id] > w->ceiling_per_s)
 			w->batches_per_s[id] = w->ceiling_per_s;
 		if (w->low_per_s[id] > w->batches_per_s[id])
@@ -321,7 +323,7 @@ static void add_fewer(const struct trace *trace, struct replay_setup now, int32_
 {
 	now.workers = ret->fewer_workers = workers;
 	predict(trace, now, WHATIF_FEWER_WORKERS, ret);
-	/* Fewer workers are predicted only if they load as fast. */
+	/* Fewer workers are predicted only if they load as fast as today's. */
 	if (ret->batches_per_s[WHATIF_FEWER_WORKERS] >= ret->own_per_s)
 		return;
 	ret->batches_per_s[WHATIF_FEWER_WORKERS] = NAN;
@@ -362,7 +364,7 @@ static void add_workers(const struct trace *trace, struct replay_setup now, stru
 	predict(trace, now, WHATIF_WORKERS_X2, ret);
 }
 
-/* Predicts everything that follows from the trace and the loader's settings. */
+/* Predicts each row that the trace and the loader's settings allow. */
 static void predict_all(const struct trace *trace, struct replay_setup now, struct whatif *ret)
 {
 	struct replay_setup other = now;
@@ -374,7 +376,7 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 		other.sampling_factor = 0;
 		predict(trace, other, WHATIF_SAMPLING, ret);
 	}
-	/* What more data for the workers would bring is not known. */
+	/* If some workers got no data, the effect of more workers is not known. */
 	if (!ret->has_idle_workers)
 		add_workers(trace, now, ret);
 	if (now.workers == 0)
@@ -413,7 +415,7 @@ static struct replay_setup setup_of(const struct batch_series *series, const str
 
 	return (struct replay_setup){
 		.workers = trace->workers,
-		/* Limited, so that four times as much does not overflow; neither is replayed. */
+		/* The limit keeps four times as much from overflowing; more is not replayed. */
 		.prefetch_factor = prefetch <= REPLAY_SLOTS ? prefetch : REPLAY_SLOTS + 1,
 		.in_order = series->in_order != 0,
 		.is_foreign = series->is_foreign == 1,
@@ -451,8 +453,8 @@ static void replay_baseline(const struct trace *trace, struct replay_setup now,
 		ret->gap = WHATIF_GAP_OFF;
 		return;
 	}
-	/* The baseline is the measured rate, without the replay's own error. The account leaves out
-	 * a last step whose end was not seen. */
+	/* The baseline is the measured rate, without the replay's error. The account leaves out a
+	 * last step whose end was not observed. */
 	ret->own_per_s = fmax(trace->per_s, account_per_s);
 	ret->plain_correction = ret->own_per_s / result.batches_per_s;
 	ret->batches_per_s[WHATIF_BASELINE] = ret->own_per_s;
@@ -462,7 +464,7 @@ static void replay_baseline(const struct trace *trace, struct replay_setup now,
 	ret->step_ns = replayed_step_ns(&shared);
 }
 
-/* The part of a core that others take, given the run's own demand. */
+/* Returns the part of a core that other programs take from the run's threads. */
 static double find_core_lost(const struct share *share, const struct trace *trace)
 {
 	struct share alone = *share;
@@ -473,7 +475,7 @@ static double find_core_lost(const struct share *share, const struct trace *trac
 				   share_of_thread(&alone, threads, 1));
 }
 
-/* The part of the loads' time in which they waited for something outside; NAN: not known. */
+/* Returns the share of the loads' time in waits for something outside; NAN: not known. */
 static double find_outside(const struct batch_series *s, const struct finding *f,
 			   const struct load_facts *facts)
 {
@@ -536,7 +538,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 		return 0;
 	ret->others_cores = share_wanted(&trace->share);
 	ret->core_lost = find_core_lost(&series->share, trace);
-	/* This is the time between epochs. */
+	/* The difference between the two rates is the time between epochs. */
 	ret->outside_ns = 1e9 / account_per_s - 1e9 / ret->own_per_s;
 	ret->ratio = finding->stall_ratio;
 	ret->ceiling_per_s = whole_per_s(ret, ret->own_per_s) * finding->gain_max;
@@ -555,7 +557,7 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 
 	if (!count)
 		return 0;
-	/* Where nothing can be predicted, the wishes are still listed. */
+	/* If nothing can be predicted, the wishes are listed without predictions. */
 	if (whatif->gap != WHATIF_GAP_NONE) {
 		memcpy(whatif->wishes, wishes, count * sizeof(*wishes));
 		whatif->wish_count = count;

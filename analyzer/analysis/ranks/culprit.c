@@ -8,17 +8,19 @@
 #include "analysis/statistics/stats.h"
 
 #define TRIM_SHARE    0.005
-#define BLAME         0.5  /* share of all ranks' starving, and of its own that would be saved */
-#define BLAME_OF_NEXT 3    /* ratio to the next rank's starving */
-#define GAIN_ERROR    0.04 /* share of the time: error of a predicted saving */
-#define EQUALLY_BAD   0.5  /* share of the worst rank's starving */
-#define SLOPE_ERROR   0.1  /* the loss is exact where the slope is 1 within this */
-#define LEAST_SLOPE   0.5  /* slope of a step's length by its wait, below which waits are hidden */
-#define SURE_ERRORS   2    /* standard errors by which the slope must be below */
-#define NEARLY_BEHIND 0.8  /* share of a step: a loader that takes more of it sets the pace */
-#define ALWAYS_BEHIND 0.9  /* share of a step: a loader that takes more of it never catches up */
+#define BLAME         0.5  /* share of all ranks' starving that the culprit must have, and of its
+			    * own that must be saved */
+#define BLAME_OF_NEXT 3    /* the culprit must starve this many times as long as the next rank */
+#define GAIN_ERROR    0.04 /* error of a predicted saving, as a share of the time */
+#define EQUALLY_BAD   0.5  /* ranks starve alike if each has this share of the worst rank's starving
+			    * */
+#define SLOPE_ERROR   0.1  /* the loss is exact if the slope is 1 within this */
+#define LEAST_SLOPE   0.5  /* waits are hidden if steps get longer by a smaller part of them */
+#define SURE_ERRORS   2    /* number of standard errors by which the slope must be smaller */
+#define NEARLY_BEHIND 0.8  /* a loader that takes this share of a step sets the pace */
+#define ALWAYS_BEHIND 0.9  /* a loader that takes this share of a step never catches up */
 
-/* Sums the largest half percent of what the job lost: one event is no bottleneck. */
+/* Sums the largest half percent of the job's lost time: a single event is no bottleneck. */
 static int find_largest(const struct window_width *width, double *ret_largest_ns)
 {
 	float *waits = malloc((width->count + 1) * sizeof(*waits));
@@ -70,8 +72,9 @@ static double step_ns(const struct rank_group *group)
 }
 
 /*
- * The most that can be saved. Without a rank's waits the job is no faster than the slowest loader
- * of the others; a job as slow as this rank's loader gains the loaders' difference at most.
+ * Returns the most that can be saved. Without a rank's waits the job is no faster than the slowest
+ * loader of the others. If the job is as slow as this rank's loader, it gains at most the
+ * difference between the loaders.
  */
 static double most_saved(const struct rank_group *group, double own_ns, double others_ns,
 			 double time_ns)
@@ -104,15 +107,15 @@ static void limit_saved(const struct rank_job *job, const struct rank_group *gro
 					i == slowest ? second_ns : slowest_ns, time_ns));
 }
 
-/* By how much a longer wait makes its step longer, and the standard error of that. */
+/* By how much a wait that is longer by 1 makes its step longer, and the standard error of that. */
 struct slope {
 	double value, error;
 };
 
-/* Takes the windows in which a culprit waits longest; with `blames` NULL, all windows. */
+/* Fits windows in which a culprit waits longest; with `blames` NULL, all windows. */
 static struct slope find_slope(const struct window_width *width, const struct rank_blame *blames)
 {
-	struct stats_pairs p = {0}; /* of wait and pace */
+	struct stats_pairs p = {0}; /* pairs of wait and pace */
 	double slope;
 
 	for (size_t i = 0; i < width->count; i++) {
@@ -127,7 +130,7 @@ static struct slope find_slope(const struct window_width *width, const struct ra
 	return (struct slope){slope, sqrt(fmax(p.yy - slope * p.xy, 0) / (p.count - 2) / p.xx)};
 }
 
-/* Whether steps take no longer where these ranks wait longer. */
+/* Returns true if steps are no longer where the culprits wait longer. */
 static bool is_hidden(const struct rank_job *job, const struct rank_group *group,
 		      const struct window_width *width, const struct rank_blame *blames)
 {
@@ -141,10 +144,10 @@ static bool is_hidden(const struct rank_job *job, const struct rank_group *group
 	       slope.value + SURE_ERRORS * slope.error < LEAST_SLOPE;
 }
 
-/* The ranks that may be to blame, which have is_culprit set. */
+/* The ranks that may be culprits; is_culprit is set in their blames. */
 struct suspects {
 	size_t worst, count;
-	double starved_ns; /* starving in steps that these ranks are to blame for */
+	double starved_ns; /* starving of these ranks in windows in which they waited longest */
 	double next_ns;    /* the most starving of any other rank */
 	double all_ns;     /* starving of all ranks of the group */
 	double saved_ns;
@@ -173,7 +176,7 @@ static struct suspects sum_up(const struct rank_job *job, const struct rank_grou
 	return suspects;
 }
 
-/* Suspects the rank that starves most where it was to blame. */
+/* Suspects the rank that starves most in the windows in which it waited longest. */
 static struct suspects suspect_one(const struct rank_job *job, const struct rank_group *group,
 				   struct rank_blame *blames)
 {
@@ -189,7 +192,7 @@ static struct suspects suspect_one(const struct rank_job *job, const struct rank
 
 /*
  * Suspects the ranks that starve alike, far more than each of the others. While one of them waits,
- * another rank's wait does not show; the rest is taken to starve one after the other.
+ * another rank's wait does not show; the others are assumed to starve one after the other.
  */
 static struct suspects suspect_several(const struct rank_job *job, const struct rank_group *group,
 				       struct rank_blame *blames, double time_ns)
@@ -228,8 +231,8 @@ static struct suspects suspect_several(const struct rank_job *job, const struct 
 }
 
 /*
- * Finds the range of the gain. What the others wait while the culprits hold them up may be saved,
- * too, or remain, with the culprits waiting as long now and then. No time is saved twice.
+ * Finds the range of the gain. The waits of other ranks while the culprits hold them up may be
+ * saved, too, or remain, with the culprits still waiting now and then. No time is saved twice.
  */
 static void find_gain(const struct rank_job *job, const struct rank_group *group,
 		      const struct rank_blame *blames, struct rank_finding *ret)
@@ -254,7 +257,7 @@ static bool are_to_blame(const struct suspects *suspects, double time_ns)
 	       suspects->saved_ns > BLAME * suspects->starved_ns;
 }
 
-/* Takes the blame off this group's ranks; the ranks of other groups are judged apart. */
+/* Takes the blame off this group's ranks; the ranks of other groups are judged separately. */
 static void acquit(const struct rank_job *job, const struct rank_group *group,
 		   struct rank_blame *blames)
 {

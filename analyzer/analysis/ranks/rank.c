@@ -11,13 +11,15 @@
 #include "analysis/ranks/rank_place.h"
 #include "analysis/statistics/stats.h"
 
-#define AS_MANY    0.01  /* relative difference of numbers of steps that are the same */
+#define AS_MANY    0.01  /* numbers of steps that differ by a smaller share are the same */
 #define MEET       0.5   /* least correlation of the step lengths of ranks that meet, ... */
-#define VARY       0.005 /* ... if the lengths differ by this share */
-#define BIN_STEPS  8     /* mean steps of the first rank in a bin, or up to twice as many */
-#define EARLY_BINS (2 << (WINDOW_WIDTHS - 1)) /* bins by which others may begin before the first */
+#define VARY       0.005 /* ... if the lengths vary by at least this share */
+#define BIN_STEPS  8     /* a bin takes this many mean steps of the first rank, or up to twice as
+			  * many */
+#define EARLY_BINS (2 << (WINDOW_WIDTHS - 1)) /* other ranks may begin this many bins before the
+					       * first */
 
-/* Finds a step's place in the job; the first rank that has an epoch sets the epoch's length. */
+/* Finds a step's index in the job; the first rank that has an epoch sets the epoch's length. */
 static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t batch,
 		     size_t *ret_index)
 {
@@ -62,7 +64,7 @@ static int add_to_bin(struct rank_job *job, double at_ns, const struct window_pa
 		       : 0;
 }
 
-/* Sets up bins and origin, so that those of two parts of a job can be joined. */
+/* Sets the bins' length and origin, so that bins of two parts of a job can be joined. */
 static void begin_clock(struct rank_job *job, const struct finding *finding, double begin_ns)
 {
 	double step_ns = finding->own.time_ns / (double)finding->own.count;
@@ -77,7 +79,7 @@ static void begin_clock(struct rank_job *job, const struct finding *finding, dou
 	job->origin_ns = ((int64_t)begin_ns / early_ns - 1) * early_ns;
 }
 
-/* False: the clock of the account does not count the batch. */
+/* Gets a batch's times. Returns false if the account's clock does not count the batch. */
 static bool take_batch(const struct batch_series *s, const struct finding *f, size_t i,
 		       struct window_part *ret)
 {
@@ -85,7 +87,7 @@ static bool take_batch(const struct batch_series *s, const struct finding *f, si
 
 	if (f->by_gpu && !(waits[i] >= 0))
 		return false;
-	/* A run's first wait is start-up. */
+	/* The first wait of a run is start-up. */
 	*ret = (struct window_part){
 		.wait_ns = i || s->is_part ? series_time(waits, i) : 0,
 		.is_starved = s->state[i] & SERIES_STARVED,
@@ -178,15 +180,15 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 	return r;
 }
 
-/* Sums over the windows of one width that more than one rank was in. */
+/* Sums over the windows of one width that have more than one rank. */
 struct sums {
 	int width; /* -1: no width shows that the ranks meet */
 	double wait_ns, time_ns;
-	double starved_ns;                   /* longest waits, in windows where they starved */
-	double excess_ns;                    /* how much longer these were than all others' */
-	double lag_ns;                       /* how much longer the steps of these ranks were */
-	double alone_wait_ns, alone_time_ns; /* sums over the other windows */
-	struct stats_pairs paces; /* paces of the rank that waited longest, and the others' mean */
+	double starved_ns;                /* longest waits, in windows in which that rank starved */
+	double excess_ns;            /* by how much these waits were longer than the next longest */
+	double lag_ns;  /* by how much the steps of these ranks were longer than the others' mean */
+	double alone_wait_ns, alone_time_ns; /* sums over the windows with one rank only */
+	struct stats_pairs paces; /* pace of the rank that waited longest, and the others' mean */
 	size_t step_count;
 };
 
@@ -217,7 +219,7 @@ static struct sums sum_up(const struct windows *windows, int width)
 	return sums;
 }
 
-/* Whether others are as slow as the rank that waits; `sign` -1: that rank has fewer batches. */
+/* Returns true if others are as slow as the rank that waits; `sign` -1: it has fewer batches. */
 static bool is_together(const struct windows *windows, const struct sums *sums, int sign)
 {
 	size_t least = sums->width ? (size_t)RANK_WINDOWS << sums->width : 1;
@@ -227,7 +229,7 @@ static bool is_together(const struct windows *windows, const struct sums *sums, 
 	       sign * sums->lag_ns <= RANK_MOST_LAG * sums->excess_ns + RANK_NOISE * sums->time_ns;
 }
 
-/* Sums the narrowest windows that show that ranks meet; width -1: none do. */
+/* Sums the narrowest windows that show that ranks meet; width -1: no windows show it. */
 static struct sums find_width(const struct windows *windows, size_t batch_count, int sign)
 {
 	struct sums sums, first = {.width = -1};
@@ -248,7 +250,7 @@ static struct sums find_width(const struct windows *windows, size_t batch_count,
 	return first;
 }
 
-/* Whether ranks meet: if none waits, their steps must at least get longer and shorter together. */
+/* Returns true if ranks meet. If none waits, their steps must at least vary together. */
 static bool do_meet(const struct sums *sums)
 {
 	const struct stats_pairs *c = &sums->paces;
@@ -270,7 +272,7 @@ static void take_sums(const struct rank_group *group, const struct windows *grid
 		       fmax(group->sums.time_ns - (grid->time_ns - sums->alone_time_ns), 0) / ranks;
 }
 
-/* `by_clock` has the bins of the group; NULL: there are none. */
+/* Judges one group. `by_clock` has the bins of the group; NULL: there are none. */
 static int judge_group(const struct rank_job *job, const struct rank_group *group,
 		       const struct windows *by_clock, struct rank_blame *blames, bool *ret_meets,
 		       struct rank_finding *ret)
@@ -311,7 +313,7 @@ static int judge_group(const struct rank_job *job, const struct rank_group *grou
 		       : culprit_find(job, group, &grid->widths[clock.width], blames, ret);
 }
 
-/* Whether all groups did as many steps; else a step of one need not be a step of the other. */
+/* Returns true if all groups did about as many steps; if not, their steps need not be the same. */
 static bool are_as_many(const struct rank_job *job)
 {
 	size_t least = SIZE_MAX, most = 0;
@@ -325,7 +327,7 @@ static bool are_as_many(const struct rank_job *job)
 	return (double)(most - least) <= AS_MANY * (double)most;
 }
 
-/* Judges each group by itself; the finding is that of the one that loses most. */
+/* Judges each group by itself; the finding is that of the group that loses most. */
 static int judge_groups(const struct rank_job *job, struct rank_blame *blames, bool *ret_meet,
 			struct rank_finding *ret)
 {
@@ -364,7 +366,7 @@ static int unite_all(const struct rank_job *job, struct rank_group *ret)
 	return r;
 }
 
-/* Whether the groups are apart: those that seem so are, unless the clock says otherwise. */
+/* Finds out if the groups really are separate: they are, unless the clock contradicts the steps. */
 static int are_apart(const struct rank_job *job, bool *ret)
 {
 	struct rank_finding *found = calloc(1, sizeof(*found));

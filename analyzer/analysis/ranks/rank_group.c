@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #define FEWEST_CELLS 8
-#define APART_STEPS  128  /* fewer steps may all lie between two meetings, or nearly */
-#define APART_SHARE  0.03 /* groups are apart if steps differ by this share, ... */
-#define APART_ERRORS 3    /* ... and by so many standard errors */
-#define ALIKE_STEPS 2     /* groups are alike if no rank gets further ahead, in steps, ... */
+#define APART_STEPS  128  /* in fewer steps ranks may not have met twice */
+#define APART_SHARE  0.03 /* groups are separate if their steps differ by this share, ... */
+#define APART_ERRORS 3    /* ... and by this many standard errors */
+#define ALIKE_STEPS 2     /* groups are alike if neither gets more steps ahead than this, ... */
 #define ALIKE_SHARE 0.005 /* ... or as a share of its steps */
 
 static void pace_add(struct pace *pace, double step_ns)
@@ -28,7 +28,7 @@ static void pace_add(struct pace *pace, double step_ns)
 		pace->cells[i] = pace->cells[2 * i] + pace->cells[2 * i + 1];
 }
 
-/* Cell `i` of a pace in cells of 1 << shift steps. */
+/* Returns cell `i` of a pace, counted in cells of 1 << shift steps. */
 static double cell_of(const struct pace *pace, uint32_t shift, uint32_t i)
 {
 	const uint32_t each = UINT32_C(1) << (shift - pace->shift);
@@ -40,8 +40,8 @@ static double cell_of(const struct pace *pace, uint32_t shift, uint32_t i)
 }
 
 /*
- * How many steps one gets ahead of the other at most; 0 where there are too few to say. INFINITY
- * where they are surely apart: further ahead than two of the widest windows explain, and ever more.
+ * Returns how many steps one rank gets ahead of the other at most; 0 if steps are too few. INFINITY
+ * if they surely never meet: further ahead than two of the widest windows explain, and ever more.
  */
 static double pace_lead(const struct pace *one, const struct pace *other)
 {
@@ -112,7 +112,7 @@ int rank_group_find(struct rank_job *job, const struct pace *pace, int32_t *ret_
 			*ret_group = (int32_t)i;
 		}
 	}
-	/* A rank for which there is no more room joins the nearest group. */
+	/* If there is no room for another group, a rank joins the one with the nearest pace. */
 	if (job->group_count && (nearest <= alike || job->group_count == RANK_GROUPS ||
 				 (job->group_count + 1) * steps > WINDOW_MOST))
 		return 0;

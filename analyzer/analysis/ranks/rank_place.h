@@ -5,7 +5,7 @@
  * - Ranks number their batches from different numbers on. Then equal numbers need not be the same
  *   step, and ranks that seem not to wait for each other may do so.
  * - By the clock a rank begins and ends apart from the others, both times by as much. A restarted
- *   rank begins later, and one that broke off ends earlier; both together show another clock.
+ *   rank begins later, and one that broke off ends earlier; both together mean another clock.
  */
 #pragma once
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * array.h - arrays that grow by one: their room is the power of two that their count fits in. So
- * none of their memory may come from elsewhere.
+ * array.h - arrays that grow by one: their room is the least power of two that is not below the
+ * count. So their memory must come from these functions alone.
  */
 #pragma once
 
 #include <stdlib.h>
 
-/* `list` with room for one more than `count` elements. NULL: no memory, and `list` is untouched. */
+/* Returns `list` with room for `count` + 1 elements. NULL: no memory; `list` is unchanged. */
 static inline void *array_grown(void *list, size_t count, size_t size)
 {
 	return count & (count - 1) ? list : reallocarray(list, count ? 2 * count : 1, size);
 }
 
-/* Makes room for one more element in `list`. False: no memory. */
+/* Makes room for one more element in `list`. False if there is no memory. */
 #define ARRAY_GROW(list, count)                                                                    \
 	({                                                                                         \
 		void *array_list = array_grown(list, count, sizeof(*(list)));                      \

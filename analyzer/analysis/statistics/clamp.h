@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clamp.h - sums of numbers that can be anything, as those of a database: what would wrap ends at
- * the least or the greatest number.
+ * clamp.h - sums of any numbers, such as those of a damaged database: a sum that would overflow is
+ * the least or the greatest number instead.
  */
 #pragma once
 

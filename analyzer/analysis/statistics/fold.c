@@ -3,16 +3,16 @@
  * fold.c - the inner loops of the period test. Compiled with its own flags (analyzer/meson.build):
  * sums may be taken in any order, so that they become vector instructions.
  *
- * Rows are added up in blocks of 8: the column sums of a block are read by all three scales.
+ * Rows are added up in blocks of 8: all three scales use the column sums of a block.
  */
 #include "analysis/statistics/fold.h"
 
 #include <math.h>
 #include <string.h>
 
-#define BLOCK        8  /* rows */
-#define GROUP        4  /* blocks that make one of 32 rows */
-#define LEAST_8      16 /* rows from which blocks of 8 are used */
+#define BLOCK        8  /* rows in a block */
+#define GROUP        4  /* blocks of 8 in a block of 32 rows */
+#define LEAST_8      16 /* least rows to use blocks of 8 */
 #define LEAST_32     64
 #define LEAST_ROWS   3
 #define MEMORY_ROWS  6
@@ -49,10 +49,10 @@ double fold_log_gamma_tail(size_t shape, double sum)
 {
 	double n = (double)shape, term = 1, total = 1, i;
 
-	/* A probability of half or more is no evidence, and the series below would be long. */
+	/* A probability of half or more is no evidence, and would make the series below long. */
 	if (!shape || sum <= n)
 		return 0;
-	/* e^-s sum of s^i / i! for i < n, from the last term down. */
+	/* Sum of e^-s s^i / i! for i < n, from the last term down. */
 	for (i = n - 1; i > 0; i--) {
 		term *= i / sum;
 		total += term;
@@ -62,13 +62,13 @@ double fold_log_gamma_tail(size_t shape, double sum)
 	return fmin(0, -sum + (n - 1) * log(sum) - lgamma(n) + log(total));
 }
 
-/* Sums over rows, from which their evidence is found. */
+/* Sums over rows, which their evidence is computed from. */
 struct rows {
 	float total[FOLD_MOST];
 	double count;
 	double sum;
 	double square;     /* sum of the squared values */
-	double row_square; /* sum of the squared row sums */
+	double row_square; /* sum of the squares of each row's sum */
 };
 
 static void rows_clear(struct rows *rows, size_t period)
@@ -101,7 +101,7 @@ static double rows_evidence(const struct rows *rows, size_t period, float highes
 	excess = top / rows->count - mean;
 	if (!(excess > 0) || !(mean > 0))
 		return 0;
-	/* This quadratic is above both bounds, so most blocks need no logarithm. */
+	/* This bound is above both of E's, so most blocks need no logarithm. */
 	bound = factor * rows->count * excess * excess *
 		fmax(1 / (mean * (1 - mean)), variance > 0 ? 0.5 / variance : 0);
 	if (bound < least)
@@ -109,7 +109,7 @@ static double rows_evidence(const struct rows *rows, size_t period, float highes
 	return fold_evidence(factor * rows->count, top / rows->count, mean, variance, highest);
 }
 
-/* Column sums of BLOCK rows. */
+/* Adds the column sums of BLOCK rows to `total`. */
 static void add_columns(float *restrict total, const float *restrict x, size_t period)
 {
 	const float *b = x + period, *c = b + period, *d = c + period, *e = d + period,
@@ -119,7 +119,7 @@ static void add_columns(float *restrict total, const float *restrict x, size_t p
 		total[k] = x[k] + b[k] + c[k] + d[k] + e[k] + f[k] + g[k] + h[k];
 }
 
-/* Sums `count` rows from place `begin` on; BLOCK of them, or fewer at the end of a segment. */
+/* Sums `count` rows from index `begin` on; BLOCK of them, or fewer at the end of a segment. */
 static void take_rows(struct rows *rows, const struct fold_series *s, size_t begin, size_t count,
 		      size_t period)
 {
@@ -152,7 +152,7 @@ static size_t row_count(const struct fold_segment *segment, size_t period)
 	return segment->count > first ? (segment->count - first) / period : 0;
 }
 
-/* Sum over blocks of max(0, E - ln P); each block may have a phase of its own. */
+/* Sum of max(0, E - ln P) over blocks; each block may have its own phase. */
 struct scale {
 	size_t blocks;
 	double sum;
@@ -168,7 +168,7 @@ static void scale_add(struct scale *scale, const struct rows *rows, size_t perio
 		scale->sum += evidence - log_period;
 }
 
-/* ln p from the evidence of each segment that has rows enough. */
+/* Returns ln p from the evidence of each segment that has enough rows. */
 static double log_p_by_segment(const struct fold_series *s, size_t period, double factor)
 {
 	struct rows all, block;

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #define DIGIT_BITS 11
-#define LEVELS     3 /* 33 bits: all of a float */
+#define LEVELS     3 /* three times 11 bits are 33: all of a float */
 
 static uint32_t key_of(float value)
 {
 	uint32_t key;
 
-	value += 0.0f; /* -0 is 0 */
+	value += 0.0f; /* turns -0 into 0 */
 	memcpy(&key, &value, sizeof(key));
 	return key;
 }
@@ -25,7 +25,7 @@ static float value_of(uint32_t key)
 	return value;
 }
 
-/* Counts the values that begin with `prefix` by their next bits. */
+/* Counts the values whose first bits are `prefix` by their next bits. */
 static void fill_level(struct stats_order *order, int level, uint32_t prefix)
 {
 	const unsigned shift = (unsigned)(LEVELS - 1 - level) * DIGIT_BITS;
@@ -175,7 +175,7 @@ void stats_sort(double *values, size_t count)
 	qsort(values, count, sizeof(*values), by_value);
 }
 
-/* splitmix64 */
+/* Steele, Lea and Flood's splitmix64. */
 uint64_t stats_random(uint64_t *state)
 {
 	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * stats.h - the few statistics that the analyses share. Nothing here allocates.
- */
+/* stats.h - statistics that several analyses use. Nothing here allocates. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Values of a column to look at: those that are known (no NAN), not below 0, and whose state has
- * the bits `want` of `mask`. `state` may be NULL: all.
+ * Selects values of a column: those that are known (no NAN), not below 0, and whose state & mask is
+ * `want`. If `state` is NULL, all are selected.
  */
 struct stats_column {
 	const float *values;
@@ -26,32 +24,32 @@ static inline bool stats_takes(const struct stats_column *column, size_t i)
 }
 
 /*
- * Order statistics by counting the bits of the floats, which sort as the values do: exact, no copy
- * of the column, and no input is slower than another. The first pass over the column is the
- * init's; a rank takes up to two more, which ranks that lie close together share.
+ * Order statistics by counting the bits of the floats, which sort as the values do: exact, without
+ * a copy of the column, and equally fast with any values. stats_order_init() passes over the column
+ * once; a rank takes up to two more passes, which close ranks share.
  */
 #define STATS_BINS 2048
 
 struct stats_order {
 	struct stats_column column;
-	size_t count;               /* values that are looked at */
+	size_t count;               /* number of selected values */
 	size_t bins[3][STATS_BINS]; /* counts by first bits; within a prefix, by the next */
-	uint32_t prefix[3];         /* the prefixes of which bins[1] and bins[2] count */
+	uint32_t prefix[3];         /* the prefixes whose values bins[1] and bins[2] count */
 	bool filled[3];
 };
 
 void stats_order_init(struct stats_order *order, const struct stats_column *column);
 
-/* The value at `rank` (0: smallest) of the sorted values; rank < count. */
+/* Returns the value at `rank` (0: smallest) of the sorted values; rank < count. */
 double stats_order_rank(struct stats_order *order, size_t rank);
 
-/* The smallest value that at least `share` (0-1) of all do not exceed (nearest rank), or NAN. */
+/* Returns the least value that `share` (0-1) of all do not exceed (nearest rank), or NAN. */
 double stats_order_quantile(struct stats_order *order, double share);
 
-/* The sum of the `top` largest values; not more than there are. */
+/* Returns the sum of the `top` largest values, or of all if there are fewer. */
 double stats_order_sum_largest(struct stats_order *order, size_t top);
 
-/* The mean of the two middle values where their number is even; NAN where there is no value. */
+/* Returns the mean of the two middle values if their number is even; NAN if there is no value. */
 double stats_median(const struct stats_column *column);
 
 /* Mean and standard deviation by Welford's update: no cancellation for close values. */
@@ -63,25 +61,25 @@ struct stats_moments {
 
 void stats_add(struct stats_moments *moments, double value);
 
-/* Standard deviation (n - 1); NAN for fewer than two values. */
+/* Returns the standard deviation (n - 1); NAN for fewer than two values. */
 double stats_deviation(const struct stats_moments *moments);
 
-/* Standard deviation over mean (n - 1); NAN for fewer than two values or a mean of 0. */
+/* Returns standard deviation (n - 1) over mean; NAN for fewer than two values or a mean of 0. */
 double stats_cv(const struct stats_moments *moments);
 
-/* Means of pairs of values, their deviations, and how these go together. */
+/* Means of pairs of values, and sums from which variances and correlation are computed. */
 struct stats_pairs {
 	double count, x, y; /* number of pairs, and their means */
-	double xx, yy, xy;  /* sums of products of the deviations */
+	double xx, yy, xy;  /* sums of the products of deviations */
 };
 
 void stats_add_pair(struct stats_pairs *pairs, double x, double y);
 
-/* z of Welch's test between two samples given by their moments; NAN where one has less than 2. */
+/* Returns z of Welch's test between two samples; NAN if one has fewer than two values. */
 double stats_welch(const struct stats_moments *a, const struct stats_moments *b);
 
-/* Sorts values of which none is NAN, the smallest first. */
+/* Sorts values, the smallest first. No value may be NAN. */
 void stats_sort(double *values, size_t count);
 
-/* The next number of a random sequence, which the first state decides; any state will do. */
+/* Returns the next number of a random sequence; its first state, which may be any, decides it. */
 uint64_t stats_random(uint64_t *state);

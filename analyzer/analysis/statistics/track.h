@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * track.h - a mean over a run and how far it can be trusted, in one pass and bounded memory.
+ * track.h - a mean over a run and its uncertainty, in one pass and bounded memory.
  *
- * What is added batch by batch are numerators and denominators; the value is the ratio of their
- * sums: seconds over batches, or stalled over all time. They are summed up in cells, which grow
- * where the run is long.
+ * Numerators and denominators are added batch by batch; the value is the ratio of their sums:
+ * seconds over batches, or stalled over all time. They are summed up in cells, which hold more
+ * batches in a long run.
  *
  * Batches are no independent samples: waits alternate with a period of W batches, and storage or a
  * neighbour can be slow for hundreds of them. A bootstrap over blocks of a fixed length then says
- * "different" of 24 to 53 % of pairs of equal runs (autocorrelation .99), and no length is
- * right for all. So the run is cut into blocks of many lengths, up to an eighth of it; each length
- * gives a variance of the mean, raised by the correlation of neighbouring blocks, and the widest
- * interval counts.
+ * "different" of 24 to 53 % of pairs of equal runs (autocorrelation .99), and no length is right
+ * for all. So the run is cut into blocks of many lengths, up to an eighth of it; each length gives
+ * a variance of the mean, raised by the correlation of neighbouring blocks, and the widest interval
+ * counts.
  */
 #pragma once
 
 #include <stddef.h>
 
 #define TRACK_CELLS  4096
-#define TRACK_BLOCKS 8 /* fewer tell nothing about how much they differ */
+#define TRACK_BLOCKS 8 /* least blocks whose variance is used */
 
 struct track {
-	double *numerator; /* TRACK_CELLS each; NULL until something is added */
+	double *numerator; /* TRACK_CELLS sums each; NULL until something is added */
 	double *denominator;
-	size_t count;  /* cells, the last of which need not be full */
+	size_t count;  /* number of cells; the last need not be full */
 	size_t size;   /* batches in each cell */
 	size_t filled; /* batches in the last cell */
 };
 
-/* All zero is an empty track. 0 or -ENOMEM. */
+/* Adds a pair to a track, which begins as all zero. Returns 0 or -ENOMEM. */
 int track_add(struct track *track, double numerator, double denominator);
 void track_done(struct track *track);
 
 struct estimate {
 	double value;    /* NAN: nothing was added */
 	double variance; /* NAN: too few batches */
-	double freedom;  /* degrees of freedom */
+	double freedom;  /* degrees of freedom of the variance */
 };
 
-/* `least` is how many batches a block should have at least. */
+/* Computes value and variance; `least` is how many batches a block has at least. */
 struct estimate track_estimate(const struct track *track, size_t least);
 
-/* The quantile of Student's t that 97.5 % are below; freedom >= 3. */
+/* Returns the 97.5 % quantile of Student's t; freedom >= 3. */
 double track_t975(double freedom);
