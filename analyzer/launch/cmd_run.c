@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_run.c - `dlprof run CMD...`: set the environment, run the command, print its report. */
+/* cmd_run.c - `dlprof run CMD...`: sets the environment, runs the command, prints its report. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-/* Sets the options that are variables. 0 or -errno. */
+/* Sets the environment variables of options. Returns 0 or -errno. */
 static int set_options(const struct launch_options *options)
 {
 	char slow_us[24], stop_after[24];
@@ -46,7 +46,7 @@ static int set_options(const struct launch_options *options)
 	return 0;
 }
 
-/* Checks the database's folder now: else a wrong one would be reported only after the training. */
+/* Checks the database's folder before the run: a wrong one would show only after the training. */
 static int check_output(const char *path)
 {
 	char folder[PATH_MAX];
@@ -81,11 +81,11 @@ static int print_command(char **command)
 	return launch_close(LAUNCH_DONE);
 }
 
-/* Signals that stop, end or ask a training; the shell sends SIGTSTP and SIGCONT to both of us. */
+/* Signals to pass on, which stop or end a training; the shell sends SIGTSTP and SIGCONT to both. */
 static const int passed[] = {SIGHUP,  SIGINT,  SIGQUIT,  SIGTERM, SIGUSR1,
 			     SIGUSR2, SIGALRM, SIGWINCH, SIGPIPE, SIGXCPU};
 
-/* State that the command inherits. */
+/* The signal mask and handler that the command inherits, as they were before. */
 struct before {
 	sigset_t mask;
 	void (*child)(int number);
@@ -102,7 +102,7 @@ static void block(sigset_t *ret_before)
 	sigprocmask(SIG_BLOCK, &set, ret_before);
 }
 
-/* If the launcher is killed, the command dies with it, as if it had become the command. */
+/* Becomes the command. If the launcher is killed, so is the command. */
 static void become(char **command, const struct before *before, pid_t parent, int problem)
 {
 	int error;
@@ -120,9 +120,9 @@ static void become(char **command, const struct before *before, pid_t parent, in
 }
 
 /*
- * True: the command has ended (or we cannot know), and stays as it is until its run is stored:
- * before Linux 6.15 the drain can see how it ended only until we ask. As process 1 of a container
- * we also inherit other processes' children.
+ * Returns true if the command has ended (or that cannot be known). It stays a zombie until its run
+ * is stored: before Linux 6.15 the drain can see how it ended only until it is waited for. As
+ * process 1 of a container, the launcher also waits for children of other processes.
  */
 static bool reap(pid_t pid)
 {
@@ -139,7 +139,7 @@ static bool reap(pid_t pid)
 	}
 }
 
-/* Signals that were meant for the command must not reach us after its end. */
+/* Signals that were meant for the command must not end the launcher afterwards. */
 static void forget_signals(const sigset_t *set)
 {
 	const struct timespec none = {0};
@@ -157,7 +157,8 @@ static void wait_for(pid_t pid)
 	while (!reap(pid)) {
 		if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
 			continue;
-		/* The terminal sends its signals to the whole process group anyway. */
+		/* The terminal sends its signals to the whole process group, the command
+		 * included. */
 		if (info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
 	}
@@ -165,9 +166,9 @@ static void wait_for(pid_t pid)
 }
 
 /*
- * Runs the command as a child in our place: it has the terminal, the process group and all signals
- * that are sent to us until it ends; after that they end us as ever. Returns its pid at its end,
- * for waitpid(); or -errno: it could not be started.
+ * Runs the command as a child in the launcher's place: until it ends, it has the terminal, the
+ * process group and all signals that are sent to the launcher; later signals end the launcher as
+ * usual. Returns the command's pid at its end, for waitpid(); or -errno: it could not be started.
  */
 static pid_t attend(char **command)
 {
@@ -179,7 +180,7 @@ static pid_t attend(char **command)
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	block(&before.mask);
-	/* If SIGCHLD stayed ignored, as some launchers leave it, we would get no exit status. */
+	/* If SIGCHLD stayed ignored, as some launchers leave it, there would be no exit status. */
 	before.child = signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (!pid)
@@ -195,7 +196,7 @@ static pid_t attend(char **command)
 	return error ? -error : pid;
 }
 
-/* Ends as the command did: by its status, or by the signal that ended it. */
+/* Ends as the command did: with its status, or by the signal that ended it. */
 static _Noreturn void end_as(int status)
 {
 	int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -203,7 +204,7 @@ static _Noreturn void end_as(int status)
 
 	if (!number)
 		exit(WEXITSTATUS(status));
-	/* One core file is enough. */
+	/* One core file, that of the command, is enough. */
 	prctl(PR_SET_DUMPABLE, 0);
 	signal(number, SIG_DFL);
 	sigemptyset(&set);
@@ -230,7 +231,7 @@ static int fail_run(const struct launch_options *options, int error)
 	return error == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_CANNOT_RUN;
 }
 
-/* Whether only this launcher prints, if each rank of a job has one: that of the first rank. */
+/* Returns true if this launcher prints: of one launcher for each rank, only the first does. */
 static bool is_first_rank(void)
 {
 	static const char *const names[] = {

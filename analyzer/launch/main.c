@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - dlprof: understand the command line, run the command, exit with its status. */
+/* main.c - dlprof: parses the command line, runs the command, exits with its status. */
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>

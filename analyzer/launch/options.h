@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - the command line of dlprof. */
+/* options.h - parses the command line of dlprof. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,19 +19,20 @@ enum launch_verb {
 struct launch_options {
 	struct line line;
 	enum launch_verb verb;
-	char **command; /* for run and doctor, ended by NULL */
+	char **command; /* the command of run and doctor, ended by NULL */
 	const char *library;
 	const char *output;
-	/* Values for DLPROF_ variables of the same meaning; NULL: left as they are. */
+	/* Values of the DLPROF_ variables of the same meaning; NULL: the variable stays as it
+	 * is. */
 	const char *detail, *batch_fn, *cuda, *segment_dir, *log;
 	char set[1024]; /* all --set, joined by ';'; "": none */
 	bool set_is_too_long;
-	int64_t slow_us, stop_after; /* -1: left as it is */
+	int64_t slow_us, stop_after; /* -1: the environment variable stays as it is */
 	int64_t seconds, batches, rounds, max_time; /* -1: not given */
 	bool always, dry_run, exec, quiet, json, ascii;
 };
 
 extern const struct line_program launch_program;
 
-/* 0, or -EINVAL with `line.problem` set. */
+/* Parses the arguments. Returns 0, or -EINVAL with `line.problem` set. */
 int launch_options_parse(struct launch_options *ret, int argc, char **argv);

@@ -12,7 +12,7 @@
 #define INJECTION "CUDA_INJECTION64_PATH"
 #define LIBRARY   "libdlprof.so"
 
-/* Reads the first line of a file. */
+/* Reads the first line of a file. Returns its length; 0: it failed. */
 static int read_line(const char *path, char *ret, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -23,14 +23,14 @@ static int read_line(const char *path, char *ret, size_t size)
 	return got ? (int)strlen(ret) : 0;
 }
 
-/* Does trust_find() of `name`, for our file at `from`. */
+/* Calls trust_find() for `name`, with dlprof's file at `from` as the one that looks. */
 static int find(const char *from, const char *name, const char *installed, struct trust_search *ret)
 {
 	*ret = (struct trust_search){.from = from, .look = lstat, .read = read_line};
 	return trust_find(ret, geteuid(), name, installed);
 }
 
-/* Does the same for this program. */
+/* Calls trust_find() for `name`, with this program as the file that looks. */
 static int find_own(const char *name, const char *installed, struct trust_search *ret)
 {
 	char self[PATH_MAX];
@@ -42,7 +42,7 @@ static int find_own(const char *name, const char *installed, struct trust_search
 	return find(self, name, installed, ret);
 }
 
-/* A library that the user names is trusted. */
+/* A library that the user names is trusted without a check. */
 static int locate(const char *given, struct preload *ret)
 {
 	char path[PATH_MAX];
@@ -115,7 +115,7 @@ static bool add(char *ret, size_t size, const char *entry, size_t length)
 	return true;
 }
 
-/* Adds the existing entries that are (`asan`) or are not the sanitizer's; never ours. */
+/* Adds those of `existing` that are (`asan`) or are not the sanitizer's, but never dlprof's. */
 static bool add_entries(const char *existing, bool asan, const char *library, char *ret,
 			size_t size)
 {
@@ -132,9 +132,9 @@ static bool add_entries(const char *existing, bool asan, const char *library, ch
 }
 
 /*
- * Makes an LD_PRELOAD with the library and the entries there already (`existing` may be NULL):
- * first a runtime of AddressSanitizer, which otherwise ends the program, then the library, then the
- * others. `asan`: the runtime that the program needs anyway, or "". -E2BIG: no room.
+ * Makes an LD_PRELOAD with the library and the existing entries (NULL: none): first a runtime of
+ * AddressSanitizer, which otherwise ends the program, then the library, then the other entries.
+ * `asan`: the runtime that the program needs anyway, or "". Returns -E2BIG if there is no room.
  */
 static int join_preloads(const char *existing, const char *library, const char *asan, char *ret,
 			 size_t size)
@@ -154,12 +154,12 @@ bool preload_injects(const struct preload *preload)
 {
 	const char *cuda = getenv("DLPROF_CUDA");
 
-	/* CUDA fails to start if a library to be injected lacks the function. */
+	/* CUDA fails to start if the injected library does not export this function. */
 	return (!cuda || strcmp(cuda, "off") != 0) &&
 	       target_exports(preload->library, "InitializeInjection");
 }
 
-/* The recording gets its own run, even if a recorded program started us. */
+/* Makes the recording a run of its own, even if a recorded program started the launcher. */
 static void forget_run(void)
 {
 	unsetenv("DLPROF_RUN");

@@ -13,11 +13,12 @@
 #include "launch/cmd.h"
 
 #define RUNS_MAX  64
-#define STORED_MS 10000 /* the drain needs some 100 ms for a run's rest, more on slow disks */
+#define STORED_MS 10000 /* time for storing a run: the drain needs some 100 ms, more on slow
+			 * disks */
 #define PAUSE_MS  10
 
 struct run {
-	char *folder; /* folder of its segments, removed when all is stored */
+	char *folder; /* folder of the run's segments, which the drain removes when all is stored */
 	char *database;
 };
 
@@ -43,7 +44,7 @@ void runs_drop(struct runs *runs)
 	unsetenv("DLPROF_RUNS");
 }
 
-/* Reads lines "FOLDER\tDATABASE\n" that shim/record/run.c wrote. Returns how many. */
+/* Reads the lines "FOLDER\tDATABASE\n" that shim/record/run.c wrote. Returns their number. */
 static int read_list(const char *path, struct run *runs)
 {
 	FILE *file = fopen(path, "re");
@@ -77,7 +78,7 @@ int runs_wait_stored(const char *folder, int most_ms)
 	return left_ms;
 }
 
-/* Shortens a path to what the user would write. */
+/* Shortens a path to the way the user would write it. */
 static char *short_path(char *path)
 {
 	char here[PATH_MAX];
@@ -105,7 +106,7 @@ int runs_show(const struct trust_search *program, char *const argv[], int output
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -ECHILD;
 }
 
-/* Runs dlprof-report on these runs. */
+/* Runs dlprof-report on those of these runs that have a database. */
 static int report(const struct trust_search *program, const struct run *runs, int count, int output)
 {
 	char *argv[RUNS_MAX + 2] = {"dlprof-report"};
@@ -114,11 +115,11 @@ static int report(const struct trust_search *program, const struct run *runs, in
 	for (int i = 0; i < count; i++)
 		if (access(runs[i].database, F_OK) == 0)
 			argv[argc++] = short_path(runs[i].database);
-	/* If no database is there, the line at exit has said where it is. */
+	/* If there is no database, the library has printed at exit where it is. */
 	return argc > 1 ? runs_show(program, argv, output) : 0;
 }
 
-/* Ranks of one job get one report. If runs came one after the other, only the last gets one. */
+/* Prints one report for the ranks of a job. Of runs one after the other, only the last gets one. */
 static void report_all(const struct trust_search *program, const struct run *runs, int count)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -133,7 +134,7 @@ static void report_all(const struct trust_search *program, const struct run *run
 		close(null);
 }
 
-/* Takes the runs out of the list once all is stored. Returns how many there are. */
+/* Moves the runs out of the list when all are stored. Returns their number. */
 static int take(struct runs *runs, struct run *ret)
 {
 	int count = read_list(runs->list, ret), left_ms = STORED_MS;

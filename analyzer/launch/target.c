@@ -13,7 +13,7 @@
 #include "drain/modules/elf.h"
 
 #define MOST_SCRIPTS 5
-#define OLDEST_MINOR 8   /* Python 3.8, the first with audit hooks */
+#define OLDEST_MINOR 8   /* Python 3.8 is the first with audit hooks */
 #define FIRST_LINE   256 /* bytes of a first line that the kernel reads */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
@@ -38,7 +38,7 @@ static void take_needed(void *context, const char *name)
 		snprintf(target->libpython, sizeof(target->libpython), "%s", name);
 }
 
-/* Reads only the header if the class is not ours, since that alone rules the file out. */
+/* Reads only the header if the ELF class is not this program's, since that alone rules it out. */
 static void read_elf(const struct elf *elf, struct target *ret)
 {
 	const Elf64_Ehdr *header = elf_part(elf, 0, sizeof(*header));
@@ -46,7 +46,7 @@ static void read_elf(const struct elf *elf, struct target *ret)
 	ret->elf_class = elf->bytes[EI_CLASS];
 	if (!header)
 		return;
-	ret->machine = header->e_machine; /* both classes have this at the same place */
+	ret->machine = header->e_machine; /* at the same offset in both classes */
 	for (size_t i = 0; i < elf->header_count; i++) {
 		const char *loader = elf->headers[i].p_type == PT_INTERP
 					     ? elf_string(elf, elf->headers[i].p_offset)
@@ -58,7 +58,7 @@ static void read_elf(const struct elf *elf, struct target *ret)
 	elf_each_needed(elf, take_needed, ret);
 }
 
-/* Whether the kernel gives the program more rights: then ld.so ignores LD_PRELOAD. */
+/* Returns true if the kernel gives the program more rights, so that ld.so ignores LD_PRELOAD. */
 static bool is_secure(const char *path)
 {
 	struct stat status;
@@ -96,7 +96,7 @@ static int check_program(const char *path)
 	return S_ISREG(status.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
 }
 
-/* Finds a program like execvp(): a name with a slash is a path, others are looked for in PATH. */
+/* Finds a program like execvp(): a name with a slash is a path, for others PATH is searched. */
 static int find_program(const char *name, char *ret, size_t size)
 {
 	const char *path = getenv("PATH");
@@ -125,7 +125,7 @@ static int find_program(const char *name, char *ret, size_t size)
 }
 
 /*
- * Reads a script's interpreter from its first line; behind `env`, the one that env looks up.
+ * Reads a script's interpreter from its first line; after `env`, the program that env searches for.
  * Without such a line, it is a shell.
  */
 static void read_first_line(const struct elf *elf, char *ret, size_t size)
@@ -168,7 +168,7 @@ int target_find(const char *name, struct target *ret)
 			return r;
 		}
 		r = open_file(path, &elf);
-		/* A program that can be run but not read passes, since it may well work. */
+		/* A program that can be run but not read passes, since it may be fine. */
 		if (r < 0 || elf_is(&elf)) {
 			if (r == 0)
 				elf_close(&elf);

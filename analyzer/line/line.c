@@ -19,7 +19,7 @@ struct parser {
 	struct line *ret;
 	struct option long_options[LINE_MOST_OPTIONS + 3];
 	char letters[2 * LINE_MOST_OPTIONS + 4];
-	bool given[LINE_MOST_OPTIONS]; /* for each row */
+	bool given[LINE_MOST_OPTIONS]; /* whether each row's option is on the command line */
 };
 
 int line_problem(struct line *line, const char *format, ...)
@@ -40,7 +40,7 @@ static void make_getopt(struct parser *parser, bool passes_on)
 
 	if (passes_on)
 		*letters++ = '+';
-	/* For getopt, a first colon tells "no argument" from "no such option". */
+	/* A first colon makes getopt tell a missing argument from an unknown option. */
 	*letters++ = ':';
 	*letters++ = 'h';
 	*next++ = (struct option){"help", no_argument, NULL, ID_HELP};
@@ -123,7 +123,7 @@ const char *line_instead(const struct line_program *program, const char *word, s
 	return NULL;
 }
 
-/* Refuses an option that getopt_long() did not understand. */
+/* Sets the problem for an option that getopt_long() does not know. */
 static int refuse_option(struct parser *parser, const char *given)
 {
 	const struct line_program *program = parser->program;
@@ -167,14 +167,14 @@ static bool takes_more(const struct line_program *program, int id)
 	return row && row->many;
 }
 
-/* With `passes_on`, options end at the first other word; the rest is in argv[optind...]. */
+/* Parses options. With `passes_on`, they end at the first other word; argv[optind...] is left. */
 static int parse_options(struct parser *parser, int argc, char **argv, bool passes_on)
 {
 	int id, r;
 
 	make_getopt(parser, passes_on);
 	opterr = 0;
-	optind = 0; /* starts anew, also the second time */
+	optind = 0; /* makes getopt_long() start anew */
 	while ((id = getopt_long(argc, argv, parser->letters, parser->long_options, NULL)) != -1) {
 		if (id == ID_HELP || id == 'h') {
 			parser->ret->help = true;
@@ -194,7 +194,7 @@ static int parse_options(struct parser *parser, int argc, char **argv, bool pass
 	return 0;
 }
 
-/* -1: the word is no verb. */
+/* Returns the number of a verb; -1: the word is none. */
 static int find_verb(const struct line_program *program, const char *word)
 {
 	for (int i = 0; i < program->verb_count; i++)
@@ -261,8 +261,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 	bool ended;
 
 	*ret = (struct line){.verb = 0};
-	/* Options up to the first word: if that is a verb, what follows may be another
-	 * command's. */
+	/* Options are parsed up to the first word: after a verb, they may be another command's. */
 	r = parse_options(&parser, argc, argv, true);
 	if (r < 0)
 		return r;
@@ -274,7 +273,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 		at++;
 	}
 	if (verb >= 0 || !ended) {
-		/* getopt expects the program's name where the word before stands. */
+		/* getopt expects the program's name in the place before the words. */
 		r = parse_options(&parser, argc - at + 1, argv + at - 1,
 				  program->verbs[ret->verb].passes_on);
 		at += optind - 1;
@@ -301,7 +300,7 @@ static void help_verbs(const struct line_program *program, FILE *out)
 	fputc('\n', out);
 }
 
-/* Prints a text's words in lines of at most 78 columns, the first two of them blank. */
+/* Prints a text in lines of at most 78 columns, with two blanks before each. */
 static void help_text(const char *text, FILE *out)
 {
 	int column = 0;
@@ -350,7 +349,7 @@ void line_help(const struct line_program *program, int verb, FILE *out)
 		help_verbs(program, out);
 	else
 		help_verb(program, &program->verbs[verb], out);
-	/* The program's help has options of all verbs; the others are in the verb's help. */
+	/* The program's help has the options of all verbs; a verb's help has the others. */
 	for (size_t i = 0; i < program->option_count; i++) {
 		const struct line_option *row = &program->options[i];
 

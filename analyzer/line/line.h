@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line.h - command lines from a table: its rows parse them, and make their help, man page and
+ * line.h - command lines as tables: the rows parse them, and make their help, man page and
  * completions.
  */
 #pragma once
@@ -16,13 +16,13 @@
 #define LINE_HELP_VERSION "the version"
 
 struct line_verb {
-	const char *name;      /* "": what is done without a verb */
-	const char *arguments; /* "RUN.db", for the usage line */
+	const char *name;      /* "": what the program does without a verb */
+	const char *arguments; /* for the usage line, such as "RUN.db" */
 	const char *help;
-	int fewest, most;  /* words after the verb; most -1: any number */
-	bool passes_on;    /* after the first word come no options of ours: `run -- CMD...` */
-	const char *about; /* paragraphs, separated by an empty line; NULL: `help` says it all */
-	const char *(*names)(size_t i); /* for completions: possible words, ended by NULL */
+	int fewest, most;  /* number of words after the verb; most -1: any number */
+	bool passes_on;    /* options after the first word are another command's: `run -- CMD...` */
+	const char *about; /* paragraphs, separated by an empty line; NULL: `help` is enough */
+	const char *(*names)(size_t i); /* possible words for completions, ended by NULL */
 };
 
 enum line_kind {
@@ -34,34 +34,34 @@ enum line_kind {
 
 struct line_option {
 	const char *name;
-	char letter;          /* 0: it has none */
-	const char *argument; /* NULL: it takes none */
-	const char *values;   /* "auto|always|never": all values; NULL: anything */
-	const char *(*names)(size_t i); /* for completions: possible values, ended by NULL */
+	char letter;          /* letter of the option; 0: it has none */
+	const char *argument; /* name of the argument; NULL: the option takes none */
+	const char *values;   /* all values, as "auto|always|never"; NULL: any value */
+	const char *(*names)(size_t i); /* possible values for completions, ended by NULL */
 	const char *help;
 	enum line_kind kind;
-	size_t offset; /* where the value is in the context */
-	/* For LINE_TAKE. False: the argument makes no sense. */
+	size_t offset; /* offset of the value in the context */
+	/* Takes an argument, for LINE_TAKE. Returns false if the argument is not valid. */
 	bool (*take)(void *context, const char *argument);
 	bool many; /* further words up to the next option are arguments, too */
-	unsigned verbs; /* LINE_ON() for the verbs that it goes with */
+	unsigned verbs; /* LINE_ON() for each verb that takes the option */
 };
 
-/* A verb, or an option with its dashes, that the program once had, and what serves instead. */
+/* A former verb, or a former option with its dashes, and what replaces it. */
 struct line_gone {
 	const char *word, *instead;
 };
 
 struct line_program {
 	const char *name;
-	const char *summary; /* after "NAME - " */
+	const char *summary; /* text after "NAME - " */
 	const struct line_verb *verbs;
 	int verb_count;
 	const struct line_option *options;
 	size_t option_count;
-	const struct line_gone *gone; /* ended by one without a word; NULL: none */
-	const char *exits; /* "0 done, 2 bad usage" */
-	/* For the man page; NULL: nothing. */
+	const struct line_gone *gone; /* ended by a row without a word; NULL: none */
+	const char *exits; /* exit statuses: "0 done, 2 bad usage" */
+	/* Texts of the man page; NULL: none. */
 	const char *about;    /* paragraphs */
 	const char *examples; /* commands, one a line */
 	const char *see_also;
@@ -69,31 +69,31 @@ struct line_program {
 
 struct line {
 	int verb;
-	bool help, version; /* asked for; the rest is then not checked */
+	bool help, version; /* the option was given; nothing else is checked then */
 	char **words;       /* words after the verb, in argv */
 	int word_count;
-	char problem[300]; /* what is wrong */
+	char problem[300]; /* what is wrong with the command line */
 };
 
 /*
- * Parses a line. --help, -h and --version need no row. Options may stand before the verb, as in
- * git. argv may be reordered. 0, or -EINVAL with `problem` set: an option is unknown, or does not
- * go with the verb.
+ * Parses a command line. --help, -h and --version need no row. Options may stand before the verb,
+ * as in git. argv may be reordered. Returns 0, or -EINVAL with `problem` set: an option is unknown,
+ * or does not go with the verb.
  */
 int line_parse(const struct line_program *program, void *context, int argc, char **argv,
 	       struct line *ret);
 
-/* Checks that there are as many words as the verb takes. 0, or -EINVAL with `problem` set. */
+/* Checks the number of words after the verb. Returns 0, or -EINVAL with `problem` set. */
 int line_check_words(const struct line_program *program, struct line *line);
 
-/* What serves instead of a former verb or option of `length` bytes; NULL: it never existed. */
+/* Returns what replaces a former verb or option of `length` bytes; NULL: it never existed. */
 const char *line_instead(const struct line_program *program, const char *word, size_t length);
 
-/* "; did you mean gate?" for a word that is no verb, or "". Returns `text`, of NEAR_WORDS bytes. */
+/* Writes "; did you mean gate?" to `text` (NEAR_WORDS bytes) for a word that is no verb, or "". */
 const char *line_near_verb(const struct line_program *program, const char *word, char *text);
 
-/* Sets `problem`; returns -EINVAL. */
+/* Sets line->problem, and returns -EINVAL. */
 __attribute__((format(printf, 2, 3))) int line_problem(struct line *line, const char *format, ...);
 
-/* The help for a verb; for the program with verb -1. */
+/* Prints the help for a verb, or for the program with verb -1. */
 void line_help(const struct line_program *program, int verb, FILE *out);

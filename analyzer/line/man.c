@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define DATE "2026-11-21" /* last change of more than a word; mandoc wants a date */
+#define DATE "2026-11-21" /* date of the last larger change, for mandoc */
 
-/* Writes text so that troff leaves it as it is; the caller watches the start of lines. */
+/* Writes text so that troff does not change it; the caller checks the start of lines. */
 static void put(FILE *out, const char *text, size_t length)
 {
 	for (; length; length--, text++) {
@@ -23,7 +23,7 @@ static void put_all(FILE *out, const char *text)
 	put(out, text, strlen(text));
 }
 
-/* Writes a line a sentence or so, as in troff's input; no line may look like a request. */
+/* Writes lines of about a sentence, as troff's input has; no line may look like a request. */
 static void put_lines(FILE *out, const char *text, size_t length)
 {
 	while (length) {
@@ -115,7 +115,7 @@ static void put_synopsis(FILE *out, const struct line_program *program)
 	for (int i = 0; i < program->verb_count; i++) {
 		const struct line_verb *verb = &program->verbs[i];
 
-		/* "dlprof" alone does nothing that a synopsis should show. */
+		/* "dlprof" without a verb does nothing that a synopsis should show. */
 		if (!*verb->name && !*verb->arguments)
 			continue;
 		if (i && (i > 1 || *program->verbs[0].arguments))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd.h - what commands share: open the run, open the output, report problems. */
+/* cmd.h - what several commands do: open the run, open the output, report problems. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,37 +13,37 @@
 enum cmd_exit {
 	CMD_DONE = 0,
 	CMD_GATE_FAILED = 1,
-	CMD_ERROR = TERMINAL_ERROR, /* bad usage, or a file that is unreadable, damaged or too
+	CMD_ERROR = TERMINAL_ERROR, /* wrong usage, or a file that is unreadable, damaged or too
 				     * new */
 	CMD_CANNOT_SAY = 3,         /* no batches, too few, or runs that cannot be compared */
 };
 
 struct rank_files;
 
-/* Each command returns the exit status. Report and html here are about one run: options->run. */
+/* Each command returns its exit status. cmd_report() and cmd_html() show one run: options->run. */
 int cmd_report(const struct options *options);
-/* Makes the report and html for the ranks of a job. */
+/* Shows the report or page of a job's ranks. */
 int cmd_ranks(const struct options *options, const struct rank_files *files);
 
 struct batch_series;
 struct rank_job;
 struct rank_row;
 
-/* A rank that was just added to its job, while its run is open. */
+/* A rank that was just added to its job; its run is still open. */
 struct rank_look {
 	struct db *db;
 	const struct run_info *run;
 	const struct rank_row *row;
 	const struct batch_series *series;
-	int64_t loader_id; /* -1: the rank has none */
+	int64_t loader_id; /* id of the judged loader; -1: the rank has no loader */
 };
 
 /*
- * For fold: reads one job's rows, and shows jobs. `look`, if not NULL, is called for each rank: 0
- * or -errno. Returns 0 or CMD_ERROR.
+ * cmd_read_ranks() judges the runs of one job and, if `look` is not NULL, calls it for each rank (0
+ * or -errno); returns 0 or CMD_ERROR. cmd_show_jobs() shows several jobs.
  */
 struct jobs {
-	const char *path; /* the folder or file that holds them */
+	const char *path; /* the folder or file that has the jobs */
 	struct ranks *list;
 	size_t count;
 };
@@ -59,62 +59,62 @@ int cmd_html(const struct options *options);
 int cmd_import(const struct options *options);
 int cmd_trace(const struct options *options);
 int cmd_export(const struct options *options);
-int cmd_lake(const struct options *options); /* exports rows into tables of many jobs */
+int cmd_lake(const struct options *options); /* writes rows into the tables of many jobs */
 int cmd_top(const struct options *options);
 int cmd_explain(const struct options *options);
 int cmd_fold(const struct options *options);
 int cmd_gate(const struct options *options);
 int cmd_sql(const struct options *options);
 
-/* Prints one line on stderr; returns CMD_ERROR. */
+/* Prints one line on stderr, and returns CMD_ERROR. */
 #define cmd_fail(...) terminal_say("dlprof-report", __VA_ARGS__)
 
-/* Prints one line on stderr that is no error; nothing with --quiet. */
+/* Prints one line on stderr that is not an error; prints nothing with --quiet. */
 #define cmd_remark(options, ...) ((void)((options)->quiet || cmd_fail(__VA_ARGS__)))
 
 /*
- * Brings the run up to date and opens it, or prints what went wrong. *ret: whether it still
- * records, and what is missing, which the user was told. 0 or CMD_ERROR.
+ * Adds a run's last records to its database and opens it, or prints what went wrong. *ret: whether
+ * the run still records, and what is missing, which is printed. Returns 0 or CMD_ERROR.
  */
 int cmd_open_run(const struct options *options, struct db **ret_db, struct recovered *ret);
 
-/* Does the same, then `show`: its status, or CMD_ERROR. */
+/* Opens the run like cmd_open_run(), calls `show`, and returns its status, or CMD_ERROR. */
 int cmd_on_run(const struct options *options,
 	       int (*show)(const struct options *options, struct db *db));
 
-/* Prints that reading an open run failed; returns CMD_ERROR. */
+/* Prints that reading the open run failed, and returns CMD_ERROR. */
 int cmd_fail_read(const struct options *options, int error);
 
 bool cmd_is_same_file(const char *a, const char *b);
 
-/* Whether the run has the rank and the loader that were asked for. 0 or CMD_ERROR. */
+/* Checks that the run has the rank and the loader of the options. Returns 0 or CMD_ERROR. */
 int cmd_check_filter(const struct options *options, const struct run_info *run,
 		     const struct loader_info *loaders, size_t count);
 
 /*
- * Prints which batches a loader has, if --epoch and --batches leave none of them, and returns
- * CMD_ERROR. 0: no part was asked for.
+ * If --epoch and --batches select no batch of a loader, prints which it has and returns CMD_ERROR.
+ * Returns 0 if no part is selected.
  */
 int cmd_check_part(const struct options *options, const struct loader_info *loader);
 
-/* Where the report is written. */
+/* The file that a command writes. */
 struct output {
 	FILE *file;
-	const char *path; /* NULL: stdout */
-	bool made;        /* we made the file, so remove it if it stays incomplete */
-	char part[4096];  /* path that is renamed when complete; "": written in place */
+	const char *path; /* path of the output; NULL: stdout */
+	bool made;        /* dlprof made the file, and removes it if it stays incomplete */
+	char part[4096];  /* path of the part file, renamed when complete; "": none */
 };
 
-/* Opens the output, never over an existing file (unless forced) or the run. 0 or CMD_ERROR. */
+/* Opens the output, but not over the run, nor (without --force) any file. 0 or CMD_ERROR. */
 int cmd_open_output(const struct options *options, struct output *ret);
 
-/* Closes it, which shows whether everything was written. `status`, or CMD_ERROR. */
+/* Closes the output, which shows if all was written. Returns `status`, or CMD_ERROR. */
 int cmd_close_output(struct output *output, int status);
 
-/* The page that fits the output, the terminal and the options. */
+/* Returns the page for an output, by the terminal and the options. */
 struct page cmd_page(const struct options *options, const struct output *output);
 
-/* Opens the output, writes it by `put` (0 or -errno), and closes it: `status`, or CMD_ERROR. */
+/* Opens the output, calls `put` (0 or -errno), and closes it. Returns `status`, or CMD_ERROR. */
 int cmd_show(const struct options *options,
 	     int (*put)(const struct options *options, const void *what, const struct page *page),
 	     const void *what, int status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - dlprof-report: understand the command line, run the command, exit with its status. */
+/* main.c - dlprof-report: parses the command line, runs the command, exits with its status. */
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static int print(const struct options *options)
 	return cmd_close_output(&output, CMD_DONE);
 }
 
-/* Takes the newest run here, since none is named. 0 or CMD_ERROR. */
+/* Takes the newest run in this folder, if the user names none. Returns 0 or CMD_ERROR. */
 static int take_newest(struct options *options, char **run)
 {
 	int r = newest_find(".", run);
@@ -41,7 +41,7 @@ static int take_newest(struct options *options, char **run)
 	return 0;
 }
 
-/* Shows one run: that of the options or, for a job, the rank asked for, or its only one. */
+/* Shows one run: that of the options; of a job, the rank that the user wants, or its only one. */
 static int show_one(const struct options *options, const struct rank_files *files)
 {
 	const struct rank_file *file = files ? ranks_find(options, files) : NULL;
@@ -53,13 +53,13 @@ static int show_one(const struct options *options, const struct rank_files *file
 	return options->verb == VERB_HTML ? cmd_html(&one) : cmd_report(&one);
 }
 
-/* Shows the report or page for one run, or for the ranks of a job. */
+/* Shows the report or page of one run, or of the ranks of a job. */
 static int show(const struct options *options)
 {
 	struct rank_files files;
 	int status;
 
-	/* HTML has thousands of lines. */
+	/* HTML has thousands of lines, so it is not written to a terminal. */
 	if (options->verb == VERB_HTML && !options->output && isatty(STDOUT_FILENO))
 		return cmd_fail("HTML is not for a terminal: use -o REPORT.html, | or >");
 	if (!ranks_are_meant(options))
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 	char *newest = NULL;
 	int status = 0;
 
-	setlocale(LC_CTYPE, ""); /* numbers keep the form of "C" */
+	setlocale(LC_CTYPE, ""); /* numbers are written as in the locale "C" */
 	if (options_parse(&options, argc, argv) < 0)
 		return cmd_fail("%s", options.line.problem);
 	if (options.line.help || options.line.version)

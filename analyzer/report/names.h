@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names.h - files in a folder whose names end in a suffix, except hidden ones. */
+/* names.h - lists files in a folder whose names end in a suffix, except hidden ones. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,13 +9,13 @@
 #define NAMES_PART ".part"
 
 struct names {
-	char **list; /* sorted paths */
+	char **list; /* paths, sorted */
 	size_t count;
 };
 
-/* Whether a name or path such as "folder/run.db" ends in the suffix. */
+/* Returns true if a name, or a path such as "folder/run.db", ends in the suffix. */
 bool names_ends(const char *name, const char *suffix);
 
-/* 0 or -errno; names_done() in either case. */
+/* Lists the files. Returns 0 or -errno; call names_done() in both cases. */
 int names_list(const char *folder, const char *suffix, struct names *ret);
 void names_done(struct names *names);

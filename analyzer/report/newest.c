@@ -28,7 +28,7 @@ static int by_time(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-/* The time of the last write: while a run records, its newest records are in the log beside it. */
+/* Returns when a run was last written; the newest records of a live one are in its -wal file. */
 static struct timespec when_written(const char *path)
 {
 	struct timespec newest = {0};
@@ -45,7 +45,7 @@ static struct timespec when_written(const char *path)
 	return newest;
 }
 
-/* Whether a *.db is dlprof's. A run that stored nothing counts, and opening it says so. */
+/* Returns true if a *.db is a run of dlprof, even an empty one, as opening it tells that. */
 static bool is_run(const char *path)
 {
 	struct db *db;

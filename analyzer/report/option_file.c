@@ -10,7 +10,7 @@ struct expansion {
 	struct line *line;
 	char *list[OPTION_FILE_MOST + 1];
 	int count;
-	char text[MOST_BYTES]; /* text of all files; `list` points into it */
+	char text[MOST_BYTES]; /* text of all option files; `list` points into it */
 	size_t length;
 };
 
@@ -22,7 +22,7 @@ static int add(struct expansion *all, char *argument)
 	return 0;
 }
 
-/* Cuts blanks at both ends, then a pair of quotes. */
+/* Removes blanks at both ends, then a pair of quotes. */
 static char *trim(char *text)
 {
 	size_t length;
@@ -39,7 +39,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* Adds "--limit 'stall.ratio <= 10%'   # why": the option, and its argument if it has one. */
+/* Adds a line such as "--limit 'stall.ratio <= 10%'   # why": the option, and its argument. */
 static int add_row(struct expansion *all, char *row, const char *path, int number)
 {
 	char *option, *comment = row;
@@ -100,11 +100,11 @@ static bool is_word(const struct line *line, const char *argument)
 	return false;
 }
 
-/* Puts the verb, options of files and other options first, and after "--" the plain words. */
+/* Orders the arguments: the verb, options of files, other options, "--", and the words. */
 int option_file_expand(struct line *line, int argc, char **argv, const char *verb, char ***ret,
 		       const char **ret_file)
 {
-	static struct expansion all; /* static, since its arguments stay in use */
+	static struct expansion all; /* static, since the arguments are used until the end */
 	int at = 1, r = 0;
 
 	all = (struct expansion){.line = line};

@@ -17,7 +17,7 @@
 #define ON    LINE_ON
 #define ALL   (ON(VERB_MAX) - 1)
 #define SHOWN (ON(VERB_REPORT) | ON(VERB_BATCHES) | ON(VERB_COMPARE))
-#define PART  (SHOWN | ON(VERB_HTML) | ON(VERB_TRACE)) /* verbs that take a part of a run */
+#define PART  (SHOWN | ON(VERB_HTML) | ON(VERB_TRACE)) /* verbs that can show a part of a run */
 
 static const char *explain_id(size_t i)
 {
@@ -127,7 +127,7 @@ static bool take_number(int64_t *ret, const char *text, const char *end)
 	return !errno && stop == end;
 }
 
-/* Takes "A:B", "A:", ":B" or "A". */
+/* Reads --batches: "A:B", "A:", ":B" or "A". */
 static bool take_batches(void *context, const char *argument)
 {
 	struct options *options = context;
@@ -174,7 +174,7 @@ static bool take_wish(void *context, const char *argument)
 
 	if (options->wish_count == WHATIF_MOST_ASKED)
 		return false;
-	options->wishes[options->wish_count++].text = argument; /* parsed by read_wishes() */
+	options->wishes[options->wish_count++].text = argument; /* read_wishes() parses it */
 	return true;
 }
 
@@ -341,7 +341,7 @@ const struct line_program options_program = {
 	.see_also = "dlprof(1), dlprof(7)",
 };
 
-/* Whether a word could be a verb: it is no folder or file, and has no suffix. */
+/* Returns true if a word can be a verb: it is no folder or file, and has no suffix. */
 static bool is_word(const char *text)
 {
 	return !strpbrk(text, "./") && access(text, F_OK) != 0;
@@ -460,6 +460,6 @@ int options_parse(struct options *ret, int argc, char **argv)
 	ret->run = line->word_count ? line->words[0] : NULL;
 	if (ret->output && strcmp(ret->output, "-") == 0)
 		ret->output = NULL;
-	/* An explanation needs no run. */
+	/* --explain, --help and --version need no run. */
 	return ret->explain || line->help || line->version ? 0 : check_words(ret);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - the command line of dlprof-report. */
+/* options.h - parses the command line of dlprof-report. */
 #pragma once
 
 #include <stdbool.h>
@@ -38,20 +38,20 @@ struct option_limit {
 struct options {
 	struct line line;
 	enum verb verb;
-	const char *run; /* first word: a database, a folder, or the table to import */
-	char **runs;     /* all words */
+	const char *run; /* first word: a database, a folder, or a table to import */
+	char **runs;     /* all words that are not options */
 	int run_count;
-	const char *output;                  /* NULL or "-": standard output */
-	const char *explain;                 /* an id to explain; NULL: none */
-	const char *meta[OPTIONS_MOST_META]; /* KEY=VALUE in each */
+	const char *output;                  /* path of the output; NULL or "-": standard output */
+	const char *explain;                 /* id of the page to show; NULL: not given */
+	const char *meta[OPTIONS_MOST_META]; /* each is KEY=VALUE */
 	size_t meta_count;
 	struct whatif_wish wishes[WHATIF_MOST_ASKED];
 	size_t wish_count;
-	const char *view;    /* NULL: all views */
-	const char *into;    /* NULL: not given */
+	const char *view;    /* view to export; NULL: all views */
+	const char *into;    /* database to export into; NULL: not given */
 	bool with_batches;
-	int64_t worst;       /* -1: not given */
-	int64_t interval_ms; /* for top */
+	int64_t worst;       /* number of batches for trace --worst; -1: not given */
+	int64_t interval_ms; /* pause between two screens of top */
 	bool json, csv;
 	bool force, quiet, ascii;
 	bool verbose, coverage, markdown;
@@ -59,21 +59,21 @@ struct options {
 	enum terminal_color color;
 	int64_t rank, epoch, loader; /* -1: not given */
 	const char *job;             /* NULL: not given */
-	int64_t first, last;         /* from --batches; -1: open */
-	/* Options for gate: */
+	int64_t first, last;         /* first and last batch of --batches; -1: no bound */
+	/* Options of the gate: */
 	const char *max_stall_ratio, *min_effect, *format, *on_inconclusive; /* NULL: not given */
 	const char *on_few_baselines; /* NULL: the same as `on_inconclusive` */
 	struct option_limit limits[OPTIONS_MOST_LIMITS];
 	size_t limit_count;
-	const char *option_file; /* last @FILE; NULL: none */
+	const char *option_file; /* the last @FILE; NULL: there is none */
 	const char *baselines[OPTIONS_MOST_BASELINES];
 	size_t baseline_count;
-	bool separation; /* the rule applies */
+	bool separation; /* increases are judged by the rule "separation" */
 	bool why, calibrate, update_baseline;
-	int64_t ranks; /* ranks that a job has at least; -1: not given */
+	int64_t ranks; /* least number of ranks of a job; -1: not given */
 };
 
 extern const struct line_program options_program;
 
-/* 0, or -EINVAL with `line.problem` set. With help or version nothing else is checked. */
+/* Parses the arguments. 0, or -EINVAL with `line.problem` set. After --help nothing is checked. */
 int options_parse(struct options *ret, int argc, char **argv);

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Names of the queries, in order, ended by NULL. */
+/* Returns name number `i` of the queries, in order; NULL: there are fewer. */
 const char *queries_name(size_t i);
 
-/* A query's text; NULL: no query has this name. Its first line is "-- " and what it answers. */
+/* Returns a query's text, which begins "-- " and its question. NULL: no query has this name. */
 const char *queries_text(const char *name);

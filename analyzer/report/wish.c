@@ -10,15 +10,15 @@
 #include "line/near.h"
 
 #define MOST_LOAD 100.0
-#define MOST_KEYS 200 /* length of all keys */
+#define MOST_KEYS 200 /* bytes for the names of all keys */
 
 enum kind { WHOLE, FLAG, FACTOR };
 
 static const struct key {
 	const char *name, *takes;
-	size_t offset; /* where in the wish an int32_t is; a double for FACTOR */
+	size_t offset; /* offset in struct whatif_wish of an int32_t, or a double for FACTOR */
 	enum kind kind;
-	long least, most; /* limits for WHOLE */
+	long least, most; /* limits of a value of kind WHOLE */
 } KEYS[] = {
 #define AT(member) offsetof(struct whatif_wish, member)
 	{"workers", "N", AT(workers), WHOLE, 0, WISH_MOST_WORKERS},
@@ -75,7 +75,7 @@ static bool take_value(const struct key *key, const char *value, size_t length,
 				   : take_factor(value, length, at);
 }
 
-/* Takes KEY=VALUE of `length` characters. */
+/* Reads one KEY=VALUE of `length` characters into *ret. */
 static bool take(const char *text, size_t length, struct whatif_wish *ret, char *problem,
 		 size_t size)
 {

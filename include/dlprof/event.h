@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event.h - what the shim tells the drain: one fixed-width record per fact.
+ * event.h - the records that the shim sends to the drain: one fixed-width record per fact.
  *
  * Times are nanoseconds of CLOCK_MONOTONIC. A record is written once, whole, by the thread it
  * belongs to; the drain makes corrections that need later records.
@@ -21,17 +21,17 @@ enum dlprof_event_kind {
 	DLPROF_EVENT_MARK,    /* a line that the program wrote */
 	DLPROF_EVENT_GPU_OPS, /* operations of a GPU, or of threads that wait for it */
 	DLPROF_EVENT_GPU_COPIES, /* copies and memsets, with their sizes */
-	DLPROF_EVENT_GPU_STATE,  /* how complete the two kinds above are */
+	DLPROF_EVENT_GPU_STATE,  /* which of the two kinds above are complete, and up to when */
 	DLPROF_EVENT_PLACE,      /* place where the program makes loader number `task`: `mark` */
 	DLPROF_EVENT_KERNEL,     /* a part of a kernel's name */
-	DLPROF_EVENT_MADE,       /* size of the batch that the LOAD before made; for some loads */
+	DLPROF_EVENT_MADE,       /* size of the batch that the previous LOAD made; for some loads */
 	DLPROF_EVENT_STAGE,      /* a stage of a loader's pipeline, before its first sums */
 	DLPROF_EVENT_STAGE_SUM,  /* a stage's sums over a window of time */
 	DLPROF_EVENT_PARTS,      /* parts of a delivered batch's step; by the consumer */
 	DLPROF_EVENT_KIND_MAX
 };
 
-/* Classes for the wall time of an operation. Own time: a nanosecond has one class. */
+/* Classes of the wall time of operations. It is own time: a nanosecond has one class. */
 enum dlprof_class {
 	DLPROF_CLASS_OPEN, /* open and close of data files, and questions about them: stat,
 			    * readdir */
@@ -52,19 +52,20 @@ enum dlprof_epoch_flag {
 enum dlprof_event_flag {
 	DLPROF_FLAG_FAILED = 1 << 0,	/* the call, load or __next__ ended in an error */
 	DLPROF_FLAG_COLLATE_SEEN = 1 << 1,	/* for a LOAD: collate_ns was observed */
-	DLPROF_FLAG_STEP = 1 << 2,	/* for a BATCH: a whole step, whose waits nobody saw */
+	DLPROF_FLAG_STEP = 1 << 2,    /* for a BATCH: a whole step, whose waits were not observed */
 	DLPROF_FLAG_RANGE = 1 << 3,	/* for a MARK: it has a length */
-	/* For an EPOCH, BATCH or STOP: */
+	/* Flags of an EPOCH, BATCH or STOP: */
 	DLPROF_FLAG_NESTED = 1 << 4,	/* within another wait of its thread, or within a load */
-	DLPROF_FLAG_POOL = 1 << 5,	/* any thread of a pool may ask, for the main one */
-	DLPROF_FLAG_DROPPED = 1 << 6,	/* for a STOP: the program let go of the iterator */
+	DLPROF_FLAG_POOL = 1 << 5,  /* any thread of a pool may make the call for the main thread */
+	DLPROF_FLAG_DROPPED = 1 << 6,	/* for a STOP: the program dropped the iterator */
 	DLPROF_FLAG_OUTSIDE = 1 << 7,	/* for PARTS: after the epoch's end, of no batch */
 };
 
 /*
- * begin_ns, duration_ns: entry and length of iter(). `loader` counts a process's loader objects
- * from 1 (0: the loop marked by dlprof.h; DLPROF_LOADER_RANGES: the one with NVTX ranges), `epoch`
- * counts iterations over it from 0. Sent again with the same numbers, it corrects `workers`.
+ * An EPOCH. begin_ns, duration_ns: entry and length of iter(). `loader` counts a process's loader
+ * objects from 1 (0: the loop marked by dlprof.h; DLPROF_LOADER_RANGES: the one with NVTX ranges),
+ * `epoch` counts iterations over it from 0. Sent again with the same numbers, it corrects
+ * `workers`.
  */
 #define DLPROF_LOADER_RANGES UINT32_MAX
 
@@ -74,11 +75,11 @@ struct dlprof_epoch {
 	int32_t workers;
 	int32_t prefetch_factor;	/* -1: not known */
 	int64_t batch_size;		/* -1: the loader makes its own batches */
-	uint32_t flags;			/* of enum dlprof_epoch_flag */
+	uint32_t flags;			/* bits of enum dlprof_epoch_flag */
 	uint32_t unused;
-	uint64_t waited_ns;		/* as in a batch */
+	uint64_t waited_ns;		/* as in struct dlprof_batch */
 	uint64_t free_ns;
-	char kind[40];			/* such as "torch.DataLoader" */
+	char kind[40];			/* type of the loader, such as "torch.DataLoader" */
 };
 
 /*
@@ -88,7 +89,7 @@ struct dlprof_epoch {
 #define DLPROF_STARVED_LEAST_NS      2000000
 #define DLPROF_STARVED_LEAST_PERCENT 10
 
-/* begin_ns, duration_ns: entry into __next__, and the wait until it returned. */
+/* A BATCH. begin_ns, duration_ns: entry into __next__, and the wait until it returned. */
 struct dlprof_batch {
 	uint64_t ordinal;	/* 0, 1, 2, ... in the order of delivery in this epoch */
 	uint64_t ask_ns;	/* when the consumer began to look for the batch's message */
@@ -96,19 +97,19 @@ struct dlprof_batch {
 	uint64_t receive_ns;	/* part of the wait for receiving messages, without blocking;
 				 * UINT64_MAX: not observed */
 	uint64_t waited_ns;	/* earlier waits of this thread, for all loaders */
-	/* UINT64_MAX, UINT32_MAX: not observed. */
+	/* UINT64_MAX and UINT32_MAX in these members: not observed. */
 	uint64_t sample_ns;	/* part of the wait for choosing samples; if there are workers,
 				 * those of a later batch */
 	/*
-	 * Descriptors for tensors in this batch that the worker was asked for when its message was
-	 * received, in its wait or an earlier one. If another thread pins memory: for the tensors
-	 * that it received after the last batch. CPU time: measured for the first two and every
-	 * eighth, and extrapolated.
+	 * Descriptors of this batch's tensors that were fetched from the worker when its message
+	 * was received, in this batch's wait or an earlier one. If another thread pins memory: of
+	 * the tensors that it received after the last batch. CPU time: measured for the first two
+	 * and every eighth, and extrapolated.
 	 */
 	uint64_t fetch_ns;
 	uint64_t fetch_cpu_ns;
 	uint32_t fetch_count;
-	int32_t arrived;	/* 1: arrive_ns belongs to this batch; 0: no arrival was observed */
+	int32_t arrived;	/* 1: arrive_ns is this batch's; 0: no arrival was observed */
 	/*
 	 * Time to free the shared memory of an older batch, after this thread's last batch of any
 	 * loader was handed out. It counts as waiting, and is in no event's duration.
@@ -116,110 +117,110 @@ struct dlprof_batch {
 	uint64_t free_ns;
 };
 
-/* begin_ns, duration_ns: the fetch. Own times; the rest of the duration is `other`. */
+/* A LOAD. begin_ns, duration_ns: the fetch. Own times; the rest of the duration is `other`. */
 struct dlprof_load {
 	uint64_t collate_ns;
-	uint64_t cpu_ns;	/* CPU time of this thread */
+	uint64_t cpu_ns;	/* CPU time of the loading thread */
 	uint64_t open_ns;
 	uint64_t read_ns;
 	uint64_t read_bytes;
 	uint64_t decode_ns;
 	uint64_t decode_bytes;
-	uint64_t blocked_ns;	/* part of `other`: DLPROF_CLASS_WAIT */
+	uint64_t blocked_ns;	/* part of `other` in DLPROF_CLASS_WAIT */
 	uint32_t open_count;
 	uint32_t read_count;
 	uint32_t decode_count;	/* UINT32_MAX: decoding is not observed */
-	uint32_t samples;	/* 0: not known */
+	uint32_t samples;	/* samples in the batch; 0: not known */
 	uint32_t storage_blocks; /* ru_inblock: blocks of 512 bytes that a device delivered */
 	uint32_t unused;
 };
 
-/* Parts of a step that are distinguished; the rest of the step came after all of them. */
+/* Parts into which a step is divided; the rest of the step came after all of them. */
 enum dlprof_part {
-	DLPROF_PART_BEFORE,   /* until a backward pass: copies to the GPU, forward, loss */
+	DLPROF_PART_BEFORE,   /* until a backward pass begins: copies to the GPU, forward, loss */
 	DLPROF_PART_BACKWARD,
-	DLPROF_PART_BETWEEN,  /* then until the optimizer: clipping gradients, scaling */
+	DLPROF_PART_BETWEEN,  /* from its end until the optimizer: clipping gradients, scaling */
 	DLPROF_PART_OPTIMIZER,
 	DLPROF_PART_SAVE,     /* writing a checkpoint */
 	DLPROF_PART_MAX
 };
 
 /*
- * begin_ns: when the thread began to wait again. Own times, without waits; a step with several
- * waits in it has several of these records, which add up.
+ * A PARTS. begin_ns: when the thread began to wait again. Own times, without waits; a step with
+ * several waits in it has several of these records, which add up.
  */
 struct dlprof_parts {
 	uint64_t ns[DLPROF_PART_MAX]; /* UINT64_MAX: not observed */
 	uint64_t backward_ns; /* begin of the first backward pass; 0: there was none */
-	uint64_t last_ns;     /* end of the last backward pass or optimizer; 0: likewise */
-	uint64_t save_begin_ns, save_end_ns; /* of the last checkpoint; 0: there was none */
+	uint64_t last_ns;     /* end of the last backward pass or optimizer; 0: there was none */
+	uint64_t save_begin_ns, save_end_ns; /* begin and end of the last checkpoint; 0: none */
 };
 
-/* begin_ns: when the batch was measured. UINT64_MAX: it has more than is counted or understood. */
+/* A MADE. begin_ns: when the batch was measured. UINT64_MAX: the batch has more than is counted. */
 struct dlprof_made {
 	uint64_t tensor_count;
-	uint64_t bytes; /* in its tensors, arrays and strings */
+	uint64_t bytes; /* bytes in the batch's tensors, arrays and strings */
 };
 
 enum dlprof_stage_flag {
-	DLPROF_STAGE_KERNEL = 1 << 0,	 /* an operation in a stage, called for each element */
-	DLPROF_STAGE_ROOT = 1 << 1,	 /* stage that the training asks */
+	DLPROF_STAGE_KERNEL = 1 << 0,	 /* an operation that a stage calls for each element */
+	DLPROF_STAGE_ROOT = 1 << 1,	 /* the stage that the training calls */
 	DLPROF_STAGE_AUTOTUNED = 1 << 2, /* the framework adapts `parallel` and `capacity` */
 };
 
-/* `task` numbers the stages of a process from 1. -1: not known. */
+/* A STAGE. `task` numbers the stages of a process from 1. -1: not known. */
 struct dlprof_stage {
-	uint32_t parent;	/* stage that takes its elements; 0: not known */
-	uint32_t flags;		/* of enum dlprof_stage_flag */
+	uint32_t parent;	/* stage that takes the elements; 0: not known */
+	uint32_t flags;		/* bits of enum dlprof_stage_flag */
 	int32_t parallel;	/* calls that may run at once */
-	int32_t capacity;	/* elements that fit into its queue; inputs that it has open */
-	int32_t threads;	/* for a root: threads in the pipeline's pool */
+	int32_t capacity; /* elements that fit into the stage's queue, or inputs that it has open */
+	int32_t threads;	/* for a root: number of threads in the pipeline's pool */
 	char name[64];
 };
 
 /*
- * Sums for stage `task` over calls that ended in the window [begin_ns, begin_ns + duration_ns).
- * stream, generation: the loader's epoch whose batches were asked for; 0: several.
+ * A STAGE_SUM: sums for stage `task` over calls that ended in the window [begin_ns, begin_ns +
+ * duration_ns). stream, generation: the loader's epoch that made the calls; 0: several.
  */
 struct dlprof_stage_sum {
 	uint64_t elements;
-	uint64_t busy_ns;	/* in its calls, over all threads */
-	uint64_t own_ns;	/* part of busy_ns outside stages and kernels that it called */
-	uint64_t timed_ns;	/* part of own_ns with measured CPU time */
+	uint64_t busy_ns;	/* time in the stage's calls, over all threads */
+	uint64_t own_ns;	/* part of busy_ns outside of the stages and kernels it called */
+	uint64_t timed_ns;	/* part of own_ns whose CPU time was measured */
 	uint64_t cpu_ns;	/* CPU time in timed_ns */
 	uint64_t read_ns;	/* part of own_ns for opening and reading files */
-	uint64_t ready;		/* for a queue: its elements, added up at each request */
+	uint64_t ready;		/* of a queue: its ready elements, added up at each request */
 };
 
-/* begin_ns, duration_ns: the whole call. */
+/* An OP. begin_ns, duration_ns: the whole call. */
 struct dlprof_op {
 	uint64_t bytes;
 	uint32_t unused;
-	uint32_t class;		/* an enum dlprof_class */
+	uint32_t class;		/* enum dlprof_class */
 	char name[16];		/* name of the function */
-	char path[56];		/* end of the file's path, or "" */
+	char path[56];		/* end of the file's path; "": none */
 };
 
-/* begin_ns: the moment, or for a range its begin, with a length. The text is cut to fit. */
+/* A MARK. begin_ns: its time; a range also has a length. The text is cut to DLPROF_MARK_BYTES. */
 #define DLPROF_MARK_BYTES 88
 
 enum dlprof_gpu_kind {
 	DLPROF_GPU_NONE,
 	DLPROF_GPU_KERNEL,
-	DLPROF_GPU_NCCL,  /* kernel of a collective: busy, not compute */
-	DLPROF_GPU_GRAPH, /* whole graph: an upper bound for its kernels */
+	DLPROF_GPU_NCCL,  /* kernel of a collective: it counts as busy, not as compute */
+	DLPROF_GPU_GRAPH, /* whole graph: its length is an upper bound for its kernels */
 	DLPROF_GPU_MEMSET,
 	DLPROF_GPU_H2D,
 	DLPROF_GPU_D2H,
 	DLPROF_GPU_COPY,       /* within and between devices */
-	DLPROF_GPU_SYNC_EVENT, /* the host was blocked until an event; likewise below */
+	DLPROF_GPU_SYNC_EVENT, /* the host was blocked until an event; below: a stream, a context */
 	DLPROF_GPU_SYNC_STREAM,
 	DLPROF_GPU_SYNC_CONTEXT,
-	DLPROF_GPU_LAUNCH,   /* as the host sees them, without CUPTI: `id` is the number */
-	DLPROF_GPU_API_SYNC, /* a thread was in a waiting call; `id` is the thread */
-	DLPROF_GPU_API_COPY, /* a thread was in a copying call, which may wait */
+	DLPROF_GPU_LAUNCH,   /* launches seen by the host, without CUPTI; `id`: how many */
+	DLPROF_GPU_API_SYNC, /* a thread was in a call that waits; `id`: the thread */
+	DLPROF_GPU_API_COPY, /* a thread was in a copying call, which may wait; `id`: the thread */
 	DLPROF_GPU_API_LAUNCH,
-	DLPROF_GPU_LOADER, /* kernel of a GPU loader: neither busy nor compute */
+	DLPROF_GPU_LOADER, /* kernel of a GPU loader: it counts as neither busy nor compute */
 	DLPROF_GPU_KIND_MAX
 };
 
@@ -242,12 +243,12 @@ static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
 #define DLPROF_GPU_WHAT_ID(what)     ((what) & ((1u << DLPROF_GPU_ID_BITS) - 1))
 #define DLPROF_GPU_PAGEABLE	     1u
 #define DLPROF_GPU_PEER		     2u /* from another device */
-#define DLPROF_GPU_ANYWHERE	     4u /* the host named neither source nor target */
+#define DLPROF_GPU_ANYWHERE	     4u /* the host's call named neither source nor target */
 
 /*
- * `worker` is the device (-1: none in particular); begin_ns + offset_ns is when the operation
- * began. Operations come in any order and up to seconds late. A single operation has its length in
- * duration_ns.
+ * One of the operations in a GPU_OPS. `worker` is the device (-1: none in particular); begin_ns +
+ * offset_ns is when the operation began. Operations come in any order and up to seconds late. A
+ * single operation has its length in duration_ns.
  */
 struct dlprof_gpu_op {
 	uint32_t offset_ns;
@@ -275,55 +276,56 @@ struct dlprof_gpu_copies {
 };
 
 /*
- * A kernel's long name comes once, in several parts, in order. `stream` is the kernel's id, the
- * class of its tally; `task` counts the parts; the last one does not fill `mark`.
+ * A KERNEL. A kernel's long name comes once, in several parts, in order. `stream` is the kernel's
+ * id, the class of its tally; `task` counts the parts; the last one does not fill `mark`.
  */
 #define DLPROF_KERNEL_BYTES (128 * DLPROF_MARK_BYTES) /* longer names are cut */
 
 enum dlprof_gpu_state_kind {
-	DLPROF_GPU_ATTACHED,	/* from begin_ns on all that the GPU does is recorded */
-	DLPROF_GPU_HOST,	/* ... all that the host sees: calls of libcudart */
-	DLPROF_GPU_COMPLETE,	/* all that began before begin_ns has been sent */
-	DLPROF_GPU_GAP_BEGIN,	/* from begin_ns on nothing is known of the GPU; see `why` */
+	DLPROF_GPU_ATTACHED,	/* from begin_ns on, all operations of the GPU are recorded */
+	DLPROF_GPU_HOST,       /* from begin_ns on, all calls of libcudart are, but no operations */
+	DLPROF_GPU_COMPLETE,	/* all operations that began before begin_ns have been sent */
+	DLPROF_GPU_GAP_BEGIN,	/* from begin_ns on, nothing of the GPU is known; see `why` */
 	DLPROF_GPU_GAP_END,
 };
 
 enum dlprof_gpu_flag {
 	DLPROF_GPU_WHOLE_GRAPHS = 1 << 0, /* a graph is one operation, without its kernels */
-	DLPROF_GPU_WITH_KERNELS = 1 << 1, /* kernels, not only copies */
-	DLPROF_GPU_WITH_CALLS = 1 << 2, /* calls of the host, with their threads */
+	DLPROF_GPU_WITH_KERNELS = 1 << 1, /* kernels are recorded, not only copies */
+	DLPROF_GPU_WITH_CALLS = 1 << 2, /* calls of the host are recorded, with their threads */
 };
 
-/* Sums from the begin of the process. */
+/* A GPU_STATE; its counts are sums since the begin of the process. */
 struct dlprof_gpu_state {
 	uint32_t state;		/* enum dlprof_gpu_state_kind */
 	uint32_t flags;		/* enum dlprof_gpu_flag */
 	uint64_t record_count;
-	uint64_t bad_count;	/* records with impossible times, left out */
-	uint64_t dropped_count;	/* dropped by CUPTI */
-	uint64_t own_drop_count; /* dropped by us: no buffer, or the drain was too far behind */
-	uint64_t overhead_ns;	/* time that CUPTI says it took itself */
+	uint64_t bad_count;	/* records left out, since their times are impossible */
+	uint64_t dropped_count;	/* records that CUPTI dropped */
+	uint64_t own_drop_count; /* the shim dropped them: no buffer, or the drain was too far
+				  * behind */
+	uint64_t overhead_ns;	/* time that CUPTI took for itself, as it says */
 	char why[40];
 };
 
 struct dlprof_event {
-	uint16_t kind;		/* an enum dlprof_event_kind */
-	uint16_t flags;		/* of enum dlprof_event_flag */
-	int32_t worker;		/* worker id, -1: none */
+	uint16_t kind;		/* enum dlprof_event_kind */
+	uint16_t flags;		/* bits of enum dlprof_event_flag */
+	int32_t worker;		/* worker's number; -1: none */
 	uint64_t begin_ns;
 	uint64_t duration_ns;
 	/*
 	 * The loader's iterator: inode of the pipe that carries results from workers to the
-	 * consumer, the same number at both ends under fork, spawn and forkserver. Without
-	 * workers: DLPROF_STREAM_LOCAL | DLPROF_STREAM_OF the consumer's life, plus a count. Marked
-	 * by dlprof.h: DLPROF_STREAM_MARKS | DLPROF_STREAM_OF the consumer's life. Of a pool
-	 * of multiprocessing's: DLPROF_STREAM_POOL | that inode, or a number for the queue of a
-	 * pool of threads. Its tasks are numbered once for all epochs, and who loads does not know
-	 * the epoch: the generation is DLPROF_GENERATION_ANY, and the EPOCH has its first task.
+	 * consumer, the same number at both ends under fork, spawn and forkserver. Without workers:
+	 * DLPROF_STREAM_LOCAL | DLPROF_STREAM_OF the consumer's life, plus a count. Marked by
+	 * dlprof.h: DLPROF_STREAM_MARKS | DLPROF_STREAM_OF the consumer's life. Of a pool of
+	 * multiprocessing's: DLPROF_STREAM_POOL | that inode, or a number for the queue of a pool
+	 * of threads. A pool's tasks are numbered once for all epochs, and its loads do not know
+	 * the epoch: their generation is DLPROF_GENERATION_ANY, and the EPOCH has its first task.
 	 */
 	uint64_t stream;
-	uint32_t generation;	/* of the stream: persistent workers restart task numbers */
-	uint32_t task;		/* number by which the batch was requested */
+	uint32_t generation;	/* epoch of the stream: persistent workers restart task numbers */
+	uint32_t task;		/* task number of the batch */
 	union {
 		struct dlprof_epoch epoch;
 		struct dlprof_batch batch;
@@ -343,12 +345,12 @@ struct dlprof_event {
 
 #define DLPROF_STREAM_LOCAL (UINT64_C(1) << 63)
 #define DLPROF_STREAM_MARKS (UINT64_C(1) << 62)
-#define DLPROF_STREAM_POOL  (UINT64_C(1) << 61) /* with none of the two above */
+#define DLPROF_STREAM_POOL  (UINT64_C(1) << 61) /* used with none of the two above */
 #define DLPROF_GENERATION_ANY UINT32_MAX
 
 /*
- * A number of 62 bits for the life of a process: its pid, of 22 bits at most, and the begin in
- * units of 16 us. A life lasts longer than a unit, and numbers repeat after 208 days at the
+ * Makes a number of 62 bits for the life of a process: its pid, of 22 bits at most, and the begin
+ * in units of 16 us. A life lasts longer than a unit, and numbers repeat after 208 days at the
  * earliest.
  */
 #define DLPROF_STREAM_TIME_BITS 40

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.h - the names of a run's folder of segments.
+ * folder.h - the name of a run's folder of segments.
  *
  * RUN.db-segments -> BASE/dlprof-PID-TICKS[-N], with the pid of the process that began the run and
- * its start time (field 22 of /proc/PID/stat). Folder and files are their user's alone.
+ * its start time (field 22 of /proc/PID/stat). Only their user can access folder and files.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 #define DLPROF_FOLDER_MODE   0700
 #define DLPROF_FILE_MODE     0600
 
-/* Reads digits at *at, and moves it behind them. False: there are none, or too many. */
+/* Reads a number at *at, and moves *at behind it. Returns false if it is missing or too large. */
 static inline bool dlprof_take_number(const char **at, uint64_t *ret)
 {
 	const char *begin = *at;
@@ -26,13 +26,13 @@ static inline bool dlprof_take_number(const char **at, uint64_t *ret)
 	return *at > begin && *at - begin < 20;
 }
 
-/* Reads digits after a '-'. */
+/* Reads a number after a '-'. Returns false if there is none. */
 static inline bool dlprof_take_next(const char **at, uint64_t *ret)
 {
 	return *(*at)++ == '-' && dlprof_take_number(at, ret);
 }
 
-/* Whether `path` ends in the name of a run's folder; and the process that began the run. */
+/* Returns true if `path` is a run's folder by its name; gets the process that began the run. */
 static inline bool dlprof_parse_folder(const char *path, uint64_t *ret_pid, uint64_t *ret_ticks)
 {
 	const char *at = strrchr(path, '/');

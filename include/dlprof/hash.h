@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hash.h - hashes of words and bytes. Their high bits are the good ones. */
+/* hash.h - hashes of words and bytes. Only their high bits are well mixed. */
 #pragma once
 
 #include <stddef.h>

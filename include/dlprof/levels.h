@@ -3,7 +3,7 @@
  * levels.h - the values of DLPROF_DETAIL and DLPROF_CUDA, lowest first: constants, parsers, help
  * and completions are made from these rows.
  *
- * FIRST, NEXT, LAST(constant, name, what is recorded beside that of the levels before)
+ * FIRST, NEXT, LAST(constant, name, what is recorded in addition to the levels before)
  */
 #pragma once
 
@@ -29,10 +29,10 @@
 #define DLPROF_LEVEL_HELP(constant, name, help)	 name ": " help "; "
 #define DLPROF_LEVEL_END(constant, name, help)	 name ": " help "."
 
-/* "off, memcpy, graphs, default, api or full" */
+/* The levels' names as a text: "off, memcpy, graphs, default, api or full". */
 #define DLPROF_LEVEL_LIST(levels)                                                                  \
 	levels(DLPROF_LEVEL_NAME, DLPROF_LEVEL_COMMA, DLPROF_LEVEL_OR)
-/* "off|memcpy|graphs|default|api|full" */
+/* The levels' names as a choice: "off|memcpy|graphs|default|api|full". */
 #define DLPROF_LEVEL_CHOICE(levels) levels(DLPROF_LEVEL_NAME, DLPROF_LEVEL_BAR, DLPROF_LEVEL_BAR)
-/* "off: nothing; ... full: the same as api." */
+/* The levels and their meanings: "off: nothing; ... full: the same as api." */
 #define DLPROF_LEVEL_ABOUT(levels) levels(DLPROF_LEVEL_HELP, DLPROF_LEVEL_HELP, DLPROF_LEVEL_END)

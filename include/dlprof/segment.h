@@ -41,18 +41,18 @@
 #include "dlprof/stack.h"
 #include "dlprof/tally.h"
 
-#define DLPROF_SEGMENT_MAGIC UINT64_C(0x31474553464f5250)	/* "PROFSEG1" */
+#define DLPROF_SEGMENT_MAGIC UINT64_C(0x31474553464f5250)	/* the bytes "PROFSEG1" */
 #define DLPROF_SEGMENT_ABI        10
 #define DLPROF_SEGMENT_SUFFIX ".seg"
-#define DLPROF_SEGMENT_UNFINISHED ".new"	/* ending of its name until it may be read */
+#define DLPROF_SEGMENT_UNFINISHED ".new"	/* ending of the file's name until it may be read */
 
 #define DLPROF_SLOT_COUNT 4
-#define DLPROF_NEAR_CAPACITY 256	/* enough for a steady training's records under way */
-#define DLPROF_RING_CAPACITY 2048	/* used once there were more than that */
+#define DLPROF_NEAR_CAPACITY 256     /* enough for a steady training's records that are under way */
+#define DLPROF_RING_CAPACITY 2048	/* used after the smaller ring was full once */
 #define DLPROF_NOTES_BYTES 4096
 
 enum dlprof_segment_flag {
-	DLPROF_SEGMENT_ROOT = 1 << 0,	/* its process started the run */
+	DLPROF_SEGMENT_ROOT = 1 << 0,	/* the segment's process started the run */
 	/*
 	 * The process's memory keeps an open file description alive, which holds a write lock on
 	 * the first byte (F_OFD_SETLK): without the lock the process has ended, or runs another
@@ -60,13 +60,13 @@ enum dlprof_segment_flag {
 	 */
 	DLPROF_SEGMENT_LOCKED = 1 << 1,
 	/*
-	 * For a root: the program that began the run became this one by execve(). Facts about the
-	 * run are in the header of its first life.
+	 * For a root: the program that began the run became this one by execve(). The header of the
+	 * run's first life has the facts about the run.
 	 */
 	DLPROF_SEGMENT_LATER = 1 << 2,
 };
 
-/* Totals for the threads that held the slot; exact even when its ring drops records. */
+/* Totals over all threads that held the slot; exact even when its ring drops records. */
 struct dlprof_counter {
 	uint64_t count;
 	uint64_t bytes;
@@ -78,25 +78,25 @@ struct dlprof_slot {
 	struct dlprof_counter counters[DLPROF_CLASS_MAX];
 	alignas(64) _Atomic uint64_t head;
 	_Atomic uint64_t lost_count;
-	_Atomic uint64_t far_from;	/* 0: all positions are in `near` */
-	uint64_t unnamed_count;		/* operations that found no named tally */
-	uint64_t unlisted_count;	/* slow operations beyond the rate that is kept */
+	_Atomic uint64_t far_from;	/* 0: the records of all positions are in `near` */
+	uint64_t unnamed_count;		/* operations that found no free named tally */
+	uint64_t unlisted_count;	/* slow operations beyond the rate that is recorded */
 	alignas(64) _Atomic uint64_t tail;
 	alignas(64) struct dlprof_event near[DLPROF_NEAR_CAPACITY];
-	/* Named tallies first, then files, folders, samples; see tally.h. */
+	/* Named tallies first, then those of files, folders and samples; see tally.h. */
 	alignas(4096) struct dlprof_tally tallies[DLPROF_TALLY_COUNT];
 	alignas(4096) struct dlprof_event far[DLPROF_RING_CAPACITY];
 };
 
 /*
- * The account for the line at exit so far, over all lives of the process. It is kept here, because
- * a program that becomes another by execve() ends without a word.
+ * The account so far, for the line at exit, over all lives of the process. It is in the segment,
+ * because a program that becomes another by execve() cannot print the line.
  */
 struct dlprof_so_far {
 	_Atomic uint64_t batches;
 	_Atomic uint64_t time_ns;
 	_Atomic uint64_t wait_ns;
-	_Atomic uint32_t in_doubt;	/* it is doubtful whose waits these are: a note says why */
+	_Atomic uint32_t in_doubt;	/* the waits may not be the training's; a note says why */
 };
 
 /*
@@ -106,7 +106,7 @@ struct dlprof_so_far {
 struct dlprof_header {
 	uint64_t magic;
 	uint32_t abi;
-	uint32_t flags;			/* of enum dlprof_segment_flag */
+	uint32_t flags;			/* bits of enum dlprof_segment_flag */
 	uint32_t slot_count;
 	uint32_t slot_bytes;
 	uint32_t near_capacity;
@@ -116,27 +116,27 @@ struct dlprof_header {
 	uint32_t tally_count;
 	int32_t pid;
 	int32_t ppid;
-	uint64_t start_ticks;	/* field 22 of /proc/PID/stat, tells a reused pid; 0: unknown */
+	uint64_t start_ticks; /* field 22 of /proc/PID/stat, which shows a reused pid; 0: unknown */
 	uint64_t pid_space;	/* pid namespace: inode of /proc/self/ns/pid; 0: unknown */
-	int32_t proc_pid;		/* its pid in the /proc that it sees; 0: it sees none */
+	int32_t proc_pid;		/* its pid in the /proc that it sees; 0: it sees no /proc */
 	_Atomic uint32_t tids[DLPROF_SLOT_COUNT];	/* thread of each slot; 0: free */
 	uint64_t created_ns;	/* when this life began to record, the same in all its segments */
 	uint64_t created_unix_ns;
 	int32_t rank;			/* -1: not a distributed job */
 	int32_t local_rank;
-	_Atomic uint64_t ended_ns;	/* begin of the process's exit; 0: none (yet) */
+	_Atomic uint64_t ended_ns;	/* begin of the process's exit; 0: not begun */
 	_Atomic uint64_t lost_count;	/* events of threads that found no slot */
 	_Atomic uint64_t heartbeat_ns;	/* time of the drain's last round */
-	_Atomic int32_t store_error;	/* the drain's errno from writing the database; 0: fine */
+	_Atomic int32_t store_error;	/* the drain's errno from writing the database; 0: none */
 	uint32_t has_drain;		/* for a root: its drain was started */
-	char stored_at[1024];		/* where the run is instead; "": nowhere yet */
+	char stored_at[1024];		/* where the run is stored instead; "": nowhere yet */
 	char database[1024];		/* for a root: where to store the run */
-	struct dlprof_so_far so_far;	/* of a root's process */
+	struct dlprof_so_far so_far;	/* of a root: account of its process */
 	char version[16];
 	char host[64];
 	char kernel[128];
 	char command[1024];		/* arguments, separated by spaces */
-	_Atomic uint32_t notes_bytes;	/* bytes claimed, maybe more than DLPROF_NOTES_BYTES */
+	_Atomic uint32_t notes_bytes;  /* bytes claimed by writers; may exceed DLPROF_NOTES_BYTES */
 	uint32_t unused;
 	/*
 	 * Lines "Ltext\n": L = 'w' warning, 'i' information, '+' patch point found, '-' missing,

@@ -25,7 +25,7 @@ enum dlprof_set_scope { DLPROF_SET_LOADER, DLPROF_SET_PROGRAM };
 static const struct dlprof_set_row {
 	const char *key, *other_key;
 	int32_t least, most;
-	const char *words; /* "": a number */
+	const char *words; /* "": the value is a number */
 	const char *takes;
 	enum dlprof_set_scope scope;
 	const char *before, *after;
@@ -39,7 +39,7 @@ static const struct dlprof_set_row {
 struct dlprof_set_entry {
 	enum dlprof_set key;
 	int32_t value;
-	const char *place; /* "train.py:16", of place_length bytes; NULL: all loaders */
+	const char *place; /* "train.py:16", of place_length bytes; NULL: for all loaders */
 	size_t place_length;
 };
 
@@ -52,7 +52,7 @@ enum dlprof_set_problem {
 	DLPROF_SET_FINE,
 	DLPROF_SET_BAD_KEY,
 	DLPROF_SET_BAD_VALUE,
-	DLPROF_SET_BAD_PLACE,	/* not FILE:LINE, or the setting takes no place */
+	DLPROF_SET_BAD_PLACE,	/* the place is not FILE:LINE, or the setting takes none */
 	DLPROF_SET_TOO_MANY,
 };
 
@@ -61,7 +61,7 @@ static inline bool dlprof_set_is(const char *text, size_t length, const char *wo
 	return length && strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-/* A word's number among `words`, "a|b|c"; -1: it is none of them. */
+/* Returns the index of a word in `words`, "a|b|c"; -1: it is none of them. */
 static inline int32_t dlprof_set_word(const char *words, const char *text, size_t length)
 {
 	for (int32_t i = 0; *words; i++) {
@@ -128,7 +128,7 @@ static inline enum dlprof_set_problem dlprof_set_take(const char *text, size_t l
 }
 
 /*
- * Reads a list, which points into `text`. If it is not fine, *ret_at is the wrong setting, and
+ * Reads a list of settings, which points into `text`. On an error *ret_at is the wrong setting, and
  * ret->entries[ret->count].key its key, if that is known.
  */
 static inline enum dlprof_set_problem dlprof_set_parse(const char *text,
@@ -159,8 +159,8 @@ static inline enum dlprof_set_problem dlprof_set_parse(const char *text,
 }
 
 /*
- * The value for the loader made at `place` ("train.py:16 in main"; NULL: not known); -1: leave it.
- * A setting for its place alone counts more, then the last one.
+ * Returns the value for the loader made at `place` ("train.py:16 in main"; NULL: not known); -1: no
+ * setting. A setting for that place goes before one for all loaders; of two, the later one counts.
  */
 static inline int32_t dlprof_set_wanted(const struct dlprof_set_list *list, enum dlprof_set key,
 					const char *place)

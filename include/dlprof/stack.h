@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define DLPROF_STACK_COUNT 4	/* places in a segment */
+#define DLPROF_STACK_COUNT 4	/* number of stacks in a segment */
 #define DLPROF_STACK_BYTES (16384 - 128)
 
 enum dlprof_stack_state {
@@ -25,7 +25,7 @@ enum dlprof_stack_state {
 /* For x86-64: registers that a callee must preserve, and its address. */
 enum dlprof_stack_register {
 	DLPROF_STACK_RIP,
-	DLPROF_STACK_RSP,	/* equals the address of bytes[0] */
+	DLPROF_STACK_RSP,	/* the address of bytes[0] */
 	DLPROF_STACK_RBP,
 	DLPROF_STACK_RBX,
 	DLPROF_STACK_R12,
@@ -36,9 +36,9 @@ enum dlprof_stack_register {
 };
 
 struct dlprof_stack {
-	_Atomic uint32_t state;		/* an enum dlprof_stack_state */
+	_Atomic uint32_t state;		/* enum dlprof_stack_state */
 	uint32_t tid;
-	uint64_t begin_ns;		/* begin of the operation: with tid, this finds its row */
+	uint64_t begin_ns; /* begin of the operation: with tid, it identifies the operation's row */
 	uint32_t size;			/* bytes that are filled */
 	uint32_t unused[11];
 	uint64_t registers[DLPROF_STACK_REGISTER_MAX];

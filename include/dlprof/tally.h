@@ -3,9 +3,9 @@
  * tally.h - totals by name: decoders, steps of the dataset, things that block loads, and the files,
  * folders and samples that took longest.
  *
- * They lie in the slot of the counting thread, and are only added to (except the open of what
- * proves to be a folder); the drain reads them when it likes. So they are exact even when rings
- * drop, and survive a SIGKILL. A slot that passes to another thread keeps its tallies.
+ * They are in the slot of the counting thread, and are only added to (except the open of what
+ * proves to be a folder); the drain may read them at any time. So they are exact even when rings
+ * drop records, and survive a SIGKILL. A slot that passes to another thread keeps its tallies.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ enum dlprof_tally_kind {
 	DLPROF_TALLY_FOLDER, /* name: path */
 	DLPROF_TALLY_SAMPLE, /* name: path of its file, detail: the dataset, class: index */
 	DLPROF_TALLY_KERNEL, /* name: begin of the mangled name, class: kernel's id */
-	DLPROF_TALLY_WAIT,   /* name: the other side, or ""; detail: as in wait_kinds.def */
+	DLPROF_TALLY_WAIT,   /* name: the other side, or ""; detail: a name in wait_kinds.def */
 	DLPROF_TALLY_KIND_MAX
 };
 
@@ -40,17 +40,17 @@ enum dlprof_tally_kind {
 
 struct dlprof_tally {
 	/*
-	 * Odd while kind, name, detail and class are written; a reader copies, and looks again. The
-	 * sums may differ by the operation under way.
+	 * Odd while kind, name, detail and class are written; a reader copies them, and checks it
+	 * again. The sums may differ by the operation under way.
 	 */
 	_Atomic uint32_t version;
-	uint32_t kind;		/* an enum dlprof_tally_kind */
+	uint32_t kind;		/* enum dlprof_tally_kind */
 	uint64_t class;
 	uint64_t count;		/* operations: images, calls, samples */
-	uint64_t ns;		/* own time; for a sample: begin to end */
-	uint64_t bytes;		/* bytes that went in */
-	uint64_t pixels;	/* pixels that came out; for unpacking (class 0) bytes */
-	uint64_t slowest_ns;	/* time of the slowest one */
+	uint64_t ns;		/* own time; of a sample: from begin to end */
+	uint64_t bytes;		/* bytes that went into the operations */
+	uint64_t pixels;	/* decoded pixels; of unpacking (class 0): bytes */
+	uint64_t slowest_ns;	/* time of the slowest operation */
 	uint64_t error_ns;
 	char name[DLPROF_TALLY_NAME_BYTES];
 	char detail[DLPROF_TALLY_DETAIL_BYTES];
@@ -59,5 +59,5 @@ struct dlprof_tally {
 
 static_assert(sizeof(struct dlprof_tally) == 256, "tallies are the ABI of shim and drain");
 
-/* Width classes of images: an image belongs to the first of these that is not below its width. */
+/* Width classes of images: an image belongs to the first one that is at least its width. */
 #define DLPROF_WIDTH_CLASSES {128, 256, 512, 1024, 2048, 4096, 8192, 16384, 65536}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trust.h - which of our files one of our programs or libraries may run or load: only those that
+ * trust.h - which of dlprof's files its programs or libraries may run or load: only those that
  * nobody can write who could not write that program itself.
  *
  * All is checked below the folder that both have in common, down to the file, without following
- * links. The folders above are as safe as the program is. What remains: in a user namespace all
+ * links. The folders above are as safe as the program is. One gap remains: in a user namespace all
  * users without a number there look like one, 65534.
  */
 #pragma once
@@ -16,19 +16,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A file that meson writes beside what it built; it names the build folder. */
+/* A file that meson writes beside the binaries; it names the build folder. */
 #define TRUST_BUILT "dlprof.built"
 
 enum trust {
 	TRUST_FINE,
-	TRUST_LINK, /* also a device or a pipe */
+	TRUST_LINK, /* a link, a device or a pipe */
 	TRUST_OWNER,
 	TRUST_OTHERS,
 	TRUST_GROUP,
 	TRUST_MAX
 };
 
-/* The file of ours that looks for others, and its folder. */
+/* The file of dlprof's that looks for another one, and its folder. */
 struct trust_looker {
 	uint32_t user;     /* effective user of this process */
 	uint32_t owner;    /* owner of the file */
@@ -46,7 +46,7 @@ static inline struct trust_looker trust_looker(uint32_t user, const struct stat 
 	};
 }
 
-/* Judges one component of a path, by lstat(). */
+/* Judges one component of a path by its status, which is from lstat(). */
 static inline enum trust trust_judge(const struct trust_looker *looker, uint32_t uid, uint32_t gid,
 				     uint32_t mode)
 {
@@ -54,7 +54,7 @@ static inline enum trust trust_judge(const struct trust_looker *looker, uint32_t
 		return TRUST_LINK;
 	if (uid != 0 && uid != looker->user && uid != looker->owner)
 		return TRUST_OWNER;
-	/* Sticky or not: a file that is missing today, anybody may put there. */
+	/* Also with the sticky bit, anybody can make a file that does not exist yet. */
 	if (mode & S_IWOTH)
 		return TRUST_OTHERS;
 	if ((mode & S_IWGRP) && gid != looker->groups[0] && gid != looker->groups[1])
@@ -62,7 +62,7 @@ static inline enum trust trust_judge(const struct trust_looker *looker, uint32_t
 	return TRUST_FINE;
 }
 
-/* Why "FILE ..." is not trusted. */
+/* Returns why a file is not trusted, to print after its name. */
 static inline const char *trust_text(enum trust trust)
 {
 	switch (trust) {
@@ -82,8 +82,8 @@ static inline const char *trust_text(enum trust trust)
 }
 
 /*
- * Joins `relative` to the folder of the file `from`, a real path, so that ".." is the part before.
- * False: it does not fit.
+ * Joins `relative` to the folder of the file `from`, a real path, so that ".." is the folder
+ * before. Returns false if there is no room.
  */
 static inline bool trust_join(const char *from, const char *relative, char *ret, size_t size)
 {
@@ -112,8 +112,8 @@ static inline bool trust_join(const char *from, const char *relative, char *ret,
 }
 
 /*
- * Where the next component to check ends in `path`, at last at its end; 0: there is no more. `at`
- * is 0, or the last result.
+ * Returns where the next component to check ends in `path`, the last time at its end; 0: there are
+ * no more. `at` is 0, or the last result.
  */
 static inline size_t trust_next(const char *looker, const char *path, size_t at)
 {
@@ -128,19 +128,19 @@ static inline size_t trust_next(const char *looker, const char *path, size_t at)
 
 #define TRUST_PATH_BYTES 1024
 
-/* A search for a file of ours, by system calls of whoever includes this. */
+/* A search for a file of dlprof's, with system calls of the file that includes this. */
 struct trust_search {
 	const char *from;                                /* the file that looks, as a real path */
-	int (*look)(const char *path, struct stat *ret); /* lstat(); less than 0: failed */
-	int (*read)(const char *path, char *ret, size_t size); /* reads a small file; 0 or less:
+	int (*look)(const char *path, struct stat *ret); /* lstat(); less than 0: it failed */
+	int (*read)(const char *path, char *ret, size_t size); /* reads a small file; 0 or less: it
 							        * failed */
 	struct trust_looker looker;
-	char path[TRUST_PATH_BYTES]; /* path that was found, or the first that is not trusted */
-	enum trust trust;            /* why that is not trusted */
+	char path[TRUST_PATH_BYTES]; /* the path that was found, or the first that is not trusted */
+	enum trust trust;            /* why `path` is not trusted */
 	char tried[TRUST_PATH_BYTES];
 };
 
-/* Whether the file exists, and all that leads to it from the common folder is trusted. */
+/* Returns true if the file exists, and its path from the common folder on is trusted. */
 static inline bool trust_try(struct trust_search *search, const char *relative)
 {
 	char *const path = search->tried;
@@ -168,7 +168,7 @@ static inline bool trust_try(struct trust_search *search, const char *relative)
 	return true;
 }
 
-/* Tries a file of that name in a folder; "" is the looker's own. */
+/* Tries a file of this name in a folder; "" is the looker's own. */
 static inline bool trust_take(struct trust_search *search, const char *folder, const char *name)
 {
 	const size_t length = strlen(folder), name_bytes = strlen(name) + 1;
@@ -188,8 +188,8 @@ static inline bool trust_take(struct trust_search *search, const char *folder, c
 
 /*
  * Finds `name` in the build folder, if the looker was not installed; in the looker's folder; and in
- * `installed`, relative to that folder (NULL: not there). 0; -ENOENT: it is not there; -EPERM: it
- * is not trusted; or why nothing could be looked at.
+ * `installed`, relative to that folder (NULL: not there). Returns 0; -ENOENT: it is not there;
+ * -EPERM: it is not trusted; or why nothing could be looked at.
  */
 static inline int trust_find(struct trust_search *search, uint32_t user, const char *name,
 			     const char *installed)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units.h - units and counts that every file would otherwise define again. */
+/* units.h - units and values that all files share. */
 #pragma once
 
 #include <stdint.h>
@@ -8,4 +8,4 @@
 
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-#define UNKNOWN INT64_MIN /* of a number that was not observed; in SQL NULL, in JSON null */
+#define UNKNOWN INT64_MIN /* a number that was not observed; in SQL NULL, in JSON null */

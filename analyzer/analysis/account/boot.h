@@ -5,8 +5,8 @@
 #include "analysis/account/stall.h"
 
 struct boot {
-	double low95, high95; /* 2.5 % and 97.5 % quantiles of the resampled ratios; NAN: not known
-			       * */
+	double low95, high95; /* 2.5 % and 97.5 % quantiles of the resampled ratios; NAN: not
+			       * known */
 	double low99;         /* 1 % quantile of the resampled ratios, for gates */
 	double error;         /* standard deviation of the resampled ratios */
 };

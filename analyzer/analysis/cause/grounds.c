@@ -13,8 +13,8 @@
 			      * on */
 #define GROWTH_PARTS    8
 #define GROWTH_FEWEST   16  /* least loads in each part of the run to look for growth */
-#define GROWTH_FACTOR   1.5 /* loads grow if the last quarter's mean is this many times the first's
-			     * */
+#define GROWTH_FACTOR   1.5 /* loads grow if the last quarter's mean is this many times the
+			     * first's */
 #define GROWTH_STEP     1.03 /* a part of the run rises if its mean is this many times the one
 			      * before */
 #define GROWTH_STEPS    5    /* rises needed, of seven, to call it growth */

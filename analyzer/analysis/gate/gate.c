@@ -387,8 +387,8 @@ static void shuffle(size_t *order, size_t count, size_t wanted, uint64_t *state)
 
 struct draws {
 	size_t *order;
-	double *before, *now, *error, *margins; /* all in one allocation, which begins at `before`
-						 * */
+	double *before, *now, *error, *margins; /* all in one allocation, which begins at
+						 * `before` */
 	bool *alarmed;
 };
 

@@ -7,8 +7,8 @@
 
 #include "analysis/account/share.h"
 
-#define LEAST_WORK 0.15 /* a thread that works for a smaller share of its time competes for no core
-			 * */
+#define LEAST_WORK 0.15 /* a thread that works for a smaller share of its time competes for no
+			 * core */
 #define SAME_PACE  0.99
 #define MOST_LOOKS 4e6
 #define GOLDEN     0.6180339887

@@ -13,12 +13,12 @@
 #define RECEIVE_LEAST_NS 5e5
 #define FETCH_LONG_NS    1e6 /* fetching a descriptor that takes this long waits; without waiting it
 			      * takes 0.1 ms */
-#define FETCH_IDLE       0.25 /* fetching waits for the worker if a smaller share of it is on a CPU
-			       * */
+#define FETCH_IDLE       0.25 /* fetching waits for the worker if a smaller share of it is on a
+			       * CPU */
 #define RUNS_AHEAD       0.01 /* the host runs ahead if it waits for a busy GPU for this share of
 			       * the time */
-#define LITTLE_WORK      0.15 /* a thread that uses a smaller share of a core hardly waits for one
-			       * */
+#define LITTLE_WORK      0.15 /* a thread that uses a smaller share of a core hardly waits for
+			       * one */
 #define HARDLY_WORK      0.2  /* loads that work for a smaller share of their runnable time need no
 			       * core */
 #define KNOWN_LEAST      0.8  /* share of the loads and steps that must be known to make a trace */

@@ -78,7 +78,7 @@ enum tune_verdict {
 	TUNE_NOT_PROVEN,
 	TUNE_NO_WORTH, /* the setting cannot gain TUNE_WORTH */
 	TUNE_DIED, /* a run with the setting did not end normally */
-	TUNE_UNCHANGED, /* the setting had no effect */
+	TUNE_UNCHANGED, /* the run did not take the setting */
 };
 
 /* Judges a setting by its rounds' gains. `is_over`: no more rounds will be run. */

@@ -12,8 +12,8 @@
 			    * own that must be saved */
 #define BLAME_OF_NEXT 3    /* the culprit must starve this many times as long as the next rank */
 #define GAIN_ERROR    0.04 /* error of a predicted saving, as a share of the time */
-#define EQUALLY_BAD   0.5  /* ranks starve alike if each has this share of the worst rank's starving
-			    * */
+#define EQUALLY_BAD   0.5  /* ranks starve alike if each has this share of the worst rank's
+			    * starving */
 #define SLOPE_ERROR   0.1  /* the loss is exact if the slope is 1 within this */
 #define LEAST_SLOPE   0.5  /* waits are hidden if steps get longer by a smaller part of them */
 #define SURE_ERRORS   2    /* number of standard errors by which the slope must be smaller */

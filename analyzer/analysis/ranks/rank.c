@@ -12,8 +12,8 @@
 #include "analysis/statistics/stats.h"
 
 #define AS_MANY    0.01  /* numbers of steps that differ by a smaller share are the same */
-#define MEET       0.5   /* least correlation of the step lengths of ranks that meet, ... */
-#define VARY       0.005 /* ... if the lengths vary by at least this share */
+#define MEET       0.5   /* ranks meet if their step lengths correlate by at least this */
+#define VARY       0.005 /* lengths that vary by a smaller share show no correlation */
 #define BIN_STEPS  8     /* a bin takes this many mean steps of the first rank, or up to twice as
 			  * many */
 #define EARLY_BINS (2 << (WINDOW_WIDTHS - 1)) /* other ranks may begin this many bins before the

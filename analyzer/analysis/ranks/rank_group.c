@@ -7,10 +7,12 @@
 
 #define FEWEST_CELLS 8
 #define APART_STEPS  128  /* in fewer steps ranks may not have met twice */
-#define APART_SHARE  0.03 /* groups are separate if their steps differ by this share, ... */
-#define APART_ERRORS 3    /* ... and by this many standard errors */
-#define ALIKE_STEPS 2     /* groups are alike if neither gets more steps ahead than this, ... */
-#define ALIKE_SHARE 0.005 /* ... or as a share of its steps */
+#define APART_SHARE  0.03 /* groups are separate only if their steps differ by this share */
+#define APART_ERRORS 3    /* groups are separate only if their steps differ by this many standard
+			   * errors */
+#define ALIKE_STEPS 2     /* groups are alike if no rank gets more steps ahead than this */
+#define ALIKE_SHARE 0.005 /* groups are alike if no rank gets further ahead than this share of its
+			   * steps */
 
 static void pace_add(struct pace *pace, double step_ns)
 {

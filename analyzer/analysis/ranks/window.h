@@ -44,8 +44,8 @@ struct windows {
 		struct window *list;
 		size_t count, capacity;
 		bool is_full;            /* more than WINDOW_MOST windows: the list stays empty */
-		struct window_part part; /* window of the rank that is being added, ... */
-		size_t index;            /* ... and that window's index */
+		struct window_part part; /* current window of the rank that is being added */
+		size_t index;            /* index of `part` among the windows */
 	} widths[WINDOW_WIDTHS];
 	size_t placed;           /* batches in windows */
 	double wait_ns, time_ns; /* sums over these batches */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simulate.c - a training and its loader without machine learning: threads that sleep where real
+ * simulate.c - a training and its loader without machine learning: threads that sleep while real
  * ones would load and train, and mark that with dlprof.h.
  */
 #include "launch/scene.h"
@@ -14,15 +14,15 @@
 #define PREFETCH    2
 #define WORKER_MOST 8
 
-/* All but `scene` are guarded by the lock; `changed` is signalled at each change. */
+/* The loader. The lock guards all but `scene`; each change signals `changed`. */
 struct loader {
 	const struct scene *scene;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	int epoch;  /* epoch that is being loaded */
-	int wanted; /* its batches that may be loaded by now; 0: it has not begun */
-	int first;  /* workers that have begun their first load */
-	int failed; /* -errno of a worker that could not be started */
+	int wanted; /* batches of it that may be loaded now; 0: it has not begun */
+	int first;  /* number of workers that have begun their first load */
+	int failed; /* -errno of a worker that could not be started; else 0 */
 	int is_loaded[4096];
 };
 
@@ -41,7 +41,7 @@ static void sleep_ms(double ms)
 		continue;
 }
 
-/* False: the loader failed. */
+/* Waits until *count is at least `least`. Returns false if the loader failed. */
 static bool wait_until(struct loader *loader, const int *count, int least)
 {
 	pthread_mutex_lock(&loader->lock);
@@ -60,8 +60,8 @@ static void set(struct loader *loader, int *count, int value)
 }
 
 /*
- * dlprof numbers threads that load in the order of their first loads, while all of these are under
- * way. Worker 0 begins first, and nobody ends before the last has begun.
+ * Begins a load. dlprof numbers threads in the order of their first loads, while all of these are
+ * under way: worker 0 begins first, and no worker ends its load before the last has begun.
  */
 static bool begin_load(struct worker *worker, int batch)
 {
@@ -101,7 +101,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Takes a batch, so that another one may be loaded in its place. */
+/* Takes a batch when it is loaded, and lets another one be loaded in its place. */
 static void take_batch(struct loader *loader, int batch)
 {
 	pthread_mutex_lock(&loader->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_doctor.c - `dlprof doctor [CMD...]`: tell whether it would be recorded, and what to do. */
+/* cmd_doctor.c - `dlprof doctor [CMD...]`: shows if a program would be recorded, and what to do. */
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 }
 
 /*
- * Shows dlprof-report's findings on the trial: on standard output what was seen of the run, or all
- * as JSON in the file. False: there is no run.
+ * Shows what dlprof-report finds in the trial: its coverage on standard output or, if `json` is a
+ * file, all as JSON in it. Returns false if there is no run.
  */
 static bool show_run(struct doctor *doctor, char *json)
 {

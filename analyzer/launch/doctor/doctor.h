@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor.h - a list of findings about the place and about a trial run. */
+/* doctor.h - the doctor's list of findings about the machine and about a trial run. */
 #pragma once
 
 #include <limits.h>
@@ -17,15 +17,15 @@ struct doctor_check {
 	enum doctor_status status;
 	const char *id;
 	char text[600];
-	const char *fix; /* "": nothing is to be done */
+	const char *fix; /* what to do about the finding; "": nothing */
 };
 
 struct doctor {
 	const struct launch_options *options;
 	struct preload preload;
 	bool has_library;
-	char folder[PATH_MAX];        /* for the trial's records; "": none */
-	char database[PATH_MAX + 16]; /* database in `folder` */
+	char folder[PATH_MAX];        /* folder with the trial's records; "": there is none */
+	char database[PATH_MAX + 16]; /* path of the trial's database, in `folder` */
 	struct doctor_check list[DOCTOR_MOST];
 	size_t count;
 };
@@ -34,14 +34,14 @@ __attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *doctor,
 						      enum doctor_status status, const char *id,
 						      const char *fix, const char *format, ...);
 
-/* place.c: library, drain, output, shared memory, forks, environment, GPU. */
+/* Checks library, drain, output, shared memory, forks, environment and GPU (place.c). */
 void doctor_place(struct doctor *doctor);
 
-/* left.c: looks, where segments are made, for folders of runs that were killed with their drain. */
+/* Looks for folders with segments of runs that were killed with their drain (left.c). */
 void doctor_left(struct doctor *doctor);
 
 /*
- * trial.c: looks at the command's file, then runs the command for a while. Without a command a loop
- * over PyTorch's loader is run or, if python3 has none, a simulated one.
+ * Checks the command's file, then runs the command for a while (trial.c). Without a command it runs
+ * a loop over PyTorch's loader or, if python3 has none, a simulated one.
  */
 void doctor_trial(struct doctor *doctor);

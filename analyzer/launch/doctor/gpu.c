@@ -8,7 +8,7 @@
 
 #include "dlprof/units.h"
 
-#define RENDER_FIRST 128 /* first of /dev/dri/renderD128, ... */
+#define RENDER_FIRST 128 /* number of the first render device, /dev/dri/renderD128 */
 #define RENDER_MOST  64
 
 static unsigned int vendor_of(const char *root, int number)
@@ -38,7 +38,7 @@ const char *gpu_unfollowed(const char *root)
 	} vendors[] = {{0x1002, "AMD"}, {0x8086, "Intel"}};
 	char path[PATH_MAX];
 
-	/* In a container /dev/kfd may be all that is shown, as ROCm needs no more. */
+	/* A container may have /dev/kfd only, since ROCm needs no other file. */
 	snprintf(path, sizeof(path), "%s/dev/kfd", root);
 	if (access(path, F_OK) == 0)
 		return "AMD";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* left.c - files left behind by runs that were killed together with their drain. */
+/* left.c - finds files of runs that were killed together with their drain. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,10 +13,10 @@
 #include "launch/doctor/doctor.h"
 #include "render/form/page.h"
 
-#define MOST     4 /* folders that have their own line */
+#define MOST     4 /* most folders that have their own line */
 #define MB       1000000.0
 #define BLOCK    512
-#define QUOTED   (4 * PATH_MAX) /* if each byte of a path needs quoting */
+#define QUOTED   (4 * PATH_MAX) /* bytes of a path in quotes, if each of its bytes needs them */
 #define FIX_SIZE (2 * QUOTED + 256)
 
 struct size {
@@ -34,7 +34,7 @@ static int add_size(void *context, const char *name)
 	return 0;
 }
 
-/* How much disk its segments take; 0: it is not ours, or a drain or process still uses it. */
+/* Returns the disk space of a folder's segments; 0: not dlprof's, or still in use. */
 static double left_bytes(const char *path)
 {
 	uint64_t pid, ticks;
@@ -51,8 +51,8 @@ static double left_bytes(const char *path)
 
 struct found {
 	struct doctor *doctor;
-	size_t count; /* folders without their own line */
-	double bytes; /* size of these */
+	size_t count; /* folders beyond those with their own line */
+	double bytes; /* disk space of these folders */
 };
 
 static void say(struct found *found, const char *path, double bytes)

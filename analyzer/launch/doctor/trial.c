@@ -17,14 +17,14 @@
 #include "store/run/batch.h"
 
 #define SECONDS        20
-#define IMPORT_SECONDS 60 /* to import PyTorch over a network */
-#define ENOUGH         60 /* batches after which nothing new is shown */
+#define IMPORT_SECONDS 60 /* time for importing PyTorch over a network */
+#define ENOUGH         60 /* after this many batches the trial ends, since more show nothing new */
 #define LOOK_MS        100
-#define DRAIN_MS       2000 /* the drain looks six times a second */
+#define DRAIN_MS       2000 /* time for the drain, which looks for records six times a second */
 #define MOST_SEEN      256
 #define SIMULATION     "bound"
 
-/* The program without a command: a loop over PyTorch's loader, if this Python has one. */
+/* The program that is run without a command: a loop over PyTorch's loader, if Python has it. */
 #define NO_TORCH "77"
 static char LOOP[] = "try:\n"
 		     "    import torch.utils.data as d\n"
@@ -42,12 +42,12 @@ struct seen {
 
 struct trial {
 	struct doctor *doctor;
-	const char *what; /* what is tried in place of a command; NULL: the user's command */
+	const char *what; /* what is run in place of a command; NULL: the user's command */
 	int seconds;
 	struct seen seen[MOST_SEEN];
 	size_t seen_count;
 	size_t loaded_count, without_count;
-	char without[64]; /* name of a process without the library */
+	char without[64]; /* name of a process that runs without the library */
 	bool ended;       /* the command ended by itself */
 	int status;
 };
@@ -87,7 +87,7 @@ static void look_at(pid_t pid, void *context)
 	seen->without += !seen->loaded;
 }
 
-/* Reads the loaders recorded so far, the one with most time first. 0 or -errno. */
+/* Reads the loaders recorded so far, those with the most time first. Returns 0 or -errno. */
 static int read_loaders(const struct doctor *doctor, struct db **ret_db, struct loader_info **ret,
 			size_t *ret_count)
 {
@@ -153,7 +153,7 @@ static void judge_preload(const struct trial *trial)
 			   trial->loaded_count);
 }
 
-/* The user's DLPROF_BATCH_FN; NULL: it is not set. */
+/* Returns the user's DLPROF_BATCH_FN; NULL: it is not set. */
 static const char *named_loader(const struct trial *trial)
 {
 	const char *name = getenv("DLPROF_BATCH_FN");
@@ -182,7 +182,7 @@ static void judge_none(const struct trial *trial)
 			   "no batch was seen in %d s%s", trial->seconds, asked);
 }
 
-/* Spells points to patch with commas around each, and "a:b.c" as "a.b.c", since both occur. */
+/* Writes points to patch with commas around each, and "a:b.c" as "a.b.c": both are in use. */
 static void spell(char *text, size_t size, const char *points)
 {
 	snprintf(text, size, ",%s,", points);
@@ -190,7 +190,7 @@ static void spell(char *text, size_t size, const char *points)
 		continue;
 }
 
-/* Judges whether the point that DLPROF_BATCH_FN names was found. */
+/* Adds whether the function that DLPROF_BATCH_FN names was found. */
 static void judge_named(const struct trial *trial, struct db *db)
 {
 	const char *name = named_loader(trial);
@@ -254,7 +254,7 @@ static void judge(const struct trial *trial)
 	db_close(db);
 }
 
-/* Whether the program behind the command can be preloaded. */
+/* Returns true if the program that the command runs in the end can be preloaded. */
 static bool check_target(struct doctor *doctor)
 {
 	const char *name = doctor->options->command[0], *why;
@@ -287,7 +287,7 @@ static bool check_target(struct doctor *doctor)
 	return !problem;
 }
 
-/* Waits for the drain, which looks once more after the last process, so that none stays. */
+/* Waits until the drain, which looks once more after the last process, has ended. */
 static void wait_for_drain(const char *database)
 {
 	char folder[PATH_MAX];
@@ -296,7 +296,7 @@ static void wait_for_drain(const char *database)
 		runs_wait_stored(folder, DRAIN_MS);
 }
 
-/* Runs the program to its end, or until enough was seen. 0 or -errno. */
+/* Runs the program to its end, or until enough was recorded. Returns 0 or -errno. */
 static int run(struct trial *trial, char *const argv[], const char *file)
 {
 	struct doctor *doctor = trial->doctor;
@@ -313,7 +313,7 @@ static int run(struct trial *trial, char *const argv[], const char *file)
 	return 0;
 }
 
-/* Runs a loop over PyTorch's loader. False: there is none, so something else is tried. */
+/* Runs a loop over PyTorch's loader. Returns false if Python has none: another is tried. */
 static bool run_loop(struct trial *trial, int *ret)
 {
 	char *const argv[] = {(char[]){"python3"}, (char[]){"-c"}, LOOP, NULL};

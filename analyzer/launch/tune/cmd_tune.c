@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_tune.c - `dlprof tune CMD...`: a base run, then rounds of it and of faster settings. */
+/* cmd_tune.c - `dlprof tune CMD...`: records a base run, then rounds of it and of settings. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,9 +16,9 @@
 #define MEASURED_LEAST 100
 #define MEASURED_S     20
 #define ROUNDS	       5
-#define RUN_LEAST_S    120 /* limit for a run, at least */
-#define RUN_TIMES      5   /* limit for a run in lengths of the base run */
-#define SKIPPED	       8   /* batches left out beside those that workers have ready at first */
+#define RUN_LEAST_S    120 /* least time limit of a run, in seconds */
+#define RUN_TIMES      5   /* time limit of a run as a multiple of the base run's length */
+#define SKIPPED	       8   /* batches left out besides those that workers have ready at first */
 
 static double now_s(void)
 {
@@ -47,7 +47,7 @@ static bool is_on_terminal(const struct tune *tune)
 	return isatty(STDERR_FILENO) && !tune->options->quiet;
 }
 
-/* Shows what still runs, on a terminal. NULL: nothing. */
+/* Shows on a terminal which run is recorded; with `name` NULL clears the line. */
 static void show_progress(const struct tune *tune, const char *name, size_t most, double left_s)
 {
 	if (!is_on_terminal(tune))
@@ -60,7 +60,7 @@ static void show_progress(const struct tune *tune, const char *name, size_t most
 			tune->run_count + 1, most, name, UNITS_TIME(left_s * 1e9));
 }
 
-/* How long a run with so many batches takes, by the base run. */
+/* Returns how long a run with as many batches as planned takes, by the base run. */
 static double run_s(const struct tune *tune, const struct tune_run *base)
 {
 	double start_s = base->seconds - (double)base->batch_count / base->per_s;
@@ -70,7 +70,7 @@ static double run_s(const struct tune *tune, const struct tune_run *base)
 
 /*
  * Plans which batches are measured: the same in all runs, without those that workers have ready in
- * the first burst. If the program ended by itself, the last batch is not asked for.
+ * the first burst. If the program ended by itself, the last batch is not part of the plan.
  */
 static void plan(struct tune *tune, const struct tune_run *base)
 {
@@ -99,7 +99,7 @@ static void plan(struct tune *tune, const struct tune_run *base)
 	tune->stop_after = skip + measured;
 }
 
-/* Makes one run of a round. 0, -EINTR or another error. */
+/* Makes one run of a round. Returns 0, -EINTR or another error. */
 static int run_once(struct tune *tune, const struct tune_run *base, struct tune_trial *trial,
 		    size_t most, double left_s, struct tune_run *ret)
 {
@@ -109,7 +109,7 @@ static int run_once(struct tune *tune, const struct tune_run *base, struct tune_
 
 	if (trial)
 		snprintf(label, sizeof(label), "%s", trial->set);
-	/* The place in the label is the same for all, so it is left out. */
+	/* The place in the label is the same in all runs, so the name leaves it out. */
 	snprintf(name, sizeof(name), "%s-%zu",
 		 strrchr(label, ':') ? strrchr(label, ':') + 1 : label, tune->round_count + 1);
 	show_progress(tune, name, most, left_s);
@@ -127,7 +127,7 @@ static size_t count_open(const struct tune *tune)
 	return open;
 }
 
-/* Whether time is left for another round. */
+/* Returns true if there is time for another round. */
 static bool has_time(const struct tune *tune, const struct tune_run *base, double begin_s)
 {
 	const double need_s = (double)(count_open(tune) + 1) * run_s(tune, base);
@@ -136,7 +136,7 @@ static bool has_time(const struct tune *tune, const struct tune_run *base, doubl
 	       now_s() - begin_s + need_s <= (double)tune->options->max_time;
 }
 
-/* Runs base and settings in turn, in every other round in reverse. 0 or -errno. */
+/* Runs base and settings in turn, in every second round in reverse. Returns 0 or -errno. */
 static int run_round(struct tune *tune, const struct tune_run *base)
 {
 	const size_t rounds = (size_t)tune->options->rounds, open = count_open(tune);
@@ -186,7 +186,7 @@ static void judge(struct tune *tune, bool is_over)
 	}
 }
 
-/* Runs rounds until all is decided, or a signal or another reason ends them. */
+/* Runs rounds until every setting is decided, or until a signal, an error or the time ends them. */
 static void run_rounds(struct tune *tune, const struct tune_run *base, double begin_s)
 {
 	int r = 0;
@@ -232,7 +232,7 @@ static int run_base(struct tune *tune, struct tune_run *base)
 			   tune->folder);
 }
 
-/* Says beforehand what it will cost. */
+/* Prints how many runs there will be and how long they take. */
 static void announce(const struct tune *tune, const struct tune_run *base)
 {
 	const size_t most = (tune->trial_count + 1) * (size_t)tune->options->rounds;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tune_base.c - the base run: what is predicted for settings, and what there is room for. */
+/* tune_base.c - reads the base run: predictions for settings, and the machine's room for them. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include "launch/tune/tune.h"
 #include "report/run/judge.h"
 
-#define MOST_TIMES 8 /* times the present workers: more never paid */
+#define MOST_TIMES 8 /* most workers to try, as a multiple of the run's; more never were faster */
 #define WROTE "before it was ended, the program wrote "
 
-/* Reads the number after `name` in a file, or the first one without a name. NAN: there is none. */
+/* Reads the number after `name` in a file; without a name, the first one. NAN: there is none. */
 static double read_number(const char *path, const char *name)
 {
 	char line[256];
@@ -29,7 +29,7 @@ static double read_number(const char *path, const char *name)
 	return number;
 }
 
-/* Free memory of the machine, or of our control group. */
+/* Returns the free memory of the machine, or of this control group if that is less. */
 static double free_memory(void)
 {
 	static const char *const group = "/sys/fs/cgroup/memory.";
@@ -58,7 +58,7 @@ static struct tune_room find_room(const struct load_facts *facts)
 	return room;
 }
 
-/* Copies "train.py:16", without the function; "" if --set could not name the place. */
+/* Copies "train.py:16" out of a loader's place; "" if --set cannot name it. */
 static void copy_place(const char *place, char ret[TUNE_PLACE])
 {
 	size_t length = strstr(place, " in ") ? (size_t)(strstr(place, " in ") - place)
@@ -88,7 +88,7 @@ static void write_setting(const struct tune *tune, struct tune_trial *trial)
 		 before && *before ? ";" : "", place, *place ? ":" : "", row->key, value);
 }
 
-/* Wishes for as many workers as load during one step, which is all that sleeping loads need. */
+/* Predicts as many workers as load during one step, which is enough for loads that mostly sleep. */
 static int ask_needed(struct report *report)
 {
 	const struct finding *f = &report->finding;

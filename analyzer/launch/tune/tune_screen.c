@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tune_screen.c - what was tried, what that proves, and what to change; "dlprof.tune/1". */
+/* tune_screen.c - shows what was tried, what it proves, and what to change; "dlprof.tune/1". */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "render/form/facts.h"
 #include "render/form/units.h"
 
-/* The best trial that is proven; NULL: none is. */
+/* Returns the trial with the largest proven gain; NULL: none is proven. */
 static const struct tune_trial *find_best(const struct tune *tune)
 {
 	const struct tune_trial *best = NULL;
@@ -56,7 +56,7 @@ static const char *setting(const struct tune_candidate *c, char *buffer, size_t 
 
 #define SETTING(c) setting(c, (char[TUNE_SETTING]){0}, TUNE_SETTING)
 
-/* Spells a value in Python: False and True, strings in quotes. */
+/* Writes a value in Python: False and True, strings in quotes. */
 static const char *code(const struct tune_candidate *c, char *buffer, size_t size)
 {
 	const struct dlprof_set_row *row = &dlprof_set_rows[c->key];

@@ -8,7 +8,7 @@
 
 static const struct {
 	char plain;
-	const char *form[ESCAPE_MAX]; /* NULL: the character stays */
+	const char *form[ESCAPE_MAX]; /* what replaces the character in each form; NULL: nothing */
 } ESCAPES[] = {
 	{'&', {[ESCAPE_XML] = "&amp;", [ESCAPE_MARKDOWN] = "&amp;", [ESCAPE_HTML] = "&amp;"}},
 	{'<', {[ESCAPE_XML] = "&lt;", [ESCAPE_MARKDOWN] = "&lt;", [ESCAPE_HTML] = "&lt;"}},
@@ -23,7 +23,7 @@ static const struct {
 	{'~', {[ESCAPE_MARKDOWN] = "\\~"}},
 	{'[', {[ESCAPE_MARKDOWN] = "\\["}},
 	{']', {[ESCAPE_MARKDOWN] = "\\]"}},
-	{'@', {[ESCAPE_MARKDOWN] = "&#64;"}}, /* so that a path notifies nobody */
+	{'@', {[ESCAPE_MARKDOWN] = "&#64;"}}, /* an "@" in a path would notify a user */
 	{'#', {[ESCAPE_MARKDOWN] = "&#35;"}},
 	{'%', {[ESCAPE_GITHUB_DATA] = "%25", [ESCAPE_GITHUB_PROPERTY] = "%25"}},
 	{':', {[ESCAPE_GITHUB_PROPERTY] = "%3A"}},

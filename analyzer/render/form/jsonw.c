@@ -50,13 +50,13 @@ static void put_string(const struct jsonw *json, const char *text)
 	fputc('"', json->out);
 }
 
-/* Writes what comes before a value: comma, line break, key. */
+/* Writes what precedes a value: comma, line break, key. */
 static void lead(struct jsonw *json, const char *key)
 {
 	if (json->depth) {
 		if (json->full)
 			fputc(',', json->out);
-		/* The outermost object has a line for each member, which keeps diffs readable. */
+		/* In the outermost object each member has its own line, which makes good diffs. */
 		if (json->depth == 1)
 			fputc('\n', json->out);
 	}
@@ -70,7 +70,7 @@ static void lead(struct jsonw *json, const char *key)
 void jsonw_open(struct jsonw *json, const char *key, char bracket)
 {
 	lead(json, key);
-	/* Each object in a list has its own line, too. */
+	/* Each object of a list begins on its own line. */
 	if (!key && json->depth)
 		fputc('\n', json->out);
 	fputc(bracket, json->out);
@@ -121,7 +121,7 @@ void jsonw_list(struct jsonw *json, const char *key, const char *list)
 	jsonw_close(json, ']');
 }
 
-/* Writes text that is a JSON value already; "": null. */
+/* Writes text that is a JSON value already; "" becomes null. */
 static void put_value(struct jsonw *json, const char *key, const char *text)
 {
 	lead(json, key);

@@ -8,8 +8,8 @@
 
 #include "render/form/utf8.h"
 
-#define LONGEST    4096 /* bytes of a text, which is cut there */
-#define ROOM       20   /* a text with fewer columns beside its label goes below it */
+#define LONGEST    4096 /* longer texts are cut, in bytes */
+#define ROOM       20   /* with fewer columns beside its label, a text goes below the label */
 
 void page_color(const struct page *page, enum page_color color)
 {
@@ -22,7 +22,7 @@ void page_color(const struct page *page, enum page_color color)
 		fprintf(page->out, "\033[%sm", codes[color]);
 }
 
-#define PLUS_MINUS 0xb1 /* becomes "+-" in ASCII */
+#define PLUS_MINUS 0xb1 /* code point that becomes "+-" in ASCII */
 
 static void put_rune(const struct page *page, const struct utf8 *rune)
 {
@@ -65,7 +65,7 @@ static void put_spaces(const struct page *page, int count)
 		fprintf(page->out, "%*s", count, "");
 }
 
-/* The end of the word that begins at `text`. A number keeps what follows it: "67 %", "20.1 s". */
+/* Returns the end of the word at `text`. A number keeps its unit: "67 %", "20.1 s". */
 static const char *word_end(const char *text)
 {
 	while (*text) {
@@ -78,7 +78,7 @@ static const char *word_end(const char *text)
 
 static void wrap(const struct page *page, int hang, int column, const char *text)
 {
-	bool fresh = true; /* nothing on this line yet */
+	bool fresh = true; /* the current line is still empty */
 
 	for (;;) {
 		const char *end, *at;
@@ -105,7 +105,7 @@ static void wrap(const struct page *page, int hang, int column, const char *text
 			fputc(' ', page->out);
 			column++;
 		}
-		/* A word that is wider than the page is broken at its edge. */
+		/* A word that is wider than the page is broken at the page's edge. */
 		for (at = word; utf8_next(&at, &rune); column += page_columns_of(page, &rune)) {
 			if (column + page_columns_of(page, &rune) > page->width) {
 				fputc('\n', page->out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page.h - lay out text for a terminal: wrapped to its width, coloured if wanted, and without
+ * page.h - lays out text for a terminal: wrapped to its width, coloured if wanted, and without
  * control characters.
  */
 #pragma once
@@ -15,8 +15,8 @@
 struct page {
 	FILE *out;
 	bool color;
-	bool ascii; /* output is all ASCII */
-	int width;  /* columns, PAGE_NARROWEST at least */
+	bool ascii; /* all output is ASCII */
+	int width;  /* columns of a line, at least PAGE_NARROWEST */
 };
 
 enum page_color {
@@ -34,27 +34,27 @@ void page_color(const struct page *page, enum page_color color);
 
 /*
  * Prints a label at column `indent` and a text beside it from column `hang` on, wrapped there. A
- * label that reaches `hang` gets one space; on a narrow page the text goes below it.
+ * label that reaches `hang` is followed by one space; on a narrow page the text goes below it.
  */
 __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, int indent, int hang,
 						      const char *label, const char *format, ...);
 
-/* Appends to a text, which stays terminated; where something does not fit, it ends in "...". */
+/* Appends to a text, which stays terminated; if it becomes too long, it ends in "...". */
 __attribute__((format(printf, 3, 4))) void page_append(char *text, size_t size, const char *format,
 						       ...);
 
-/* The length of a sentence without its full stop, for callers that continue it. */
+/* Returns the length of a sentence without its full stop, for callers that continue it. */
 int page_clause(const char *sentence);
 
-/* Prints a word for a shell, in quotes if it needs them. */
+/* Prints a word as a shell reads it, in quotes if it needs them. */
 void page_put_word(FILE *out, const char *word);
 void page_append_word(char *text, size_t size, const char *word);
 
-/* Prints one line of text, cut with "..." if it is too long. */
+/* Prints one line of text; a line that is too long is cut and ends in "...". */
 __attribute__((format(printf, 2, 3))) void page_line(const struct page *page, const char *format,
 						     ...);
 
-/* The number of columns that a text takes here. */
+/* Return the number of columns that a text, or a character, takes on the page. */
 struct utf8;
 int page_columns(const struct page *page, const char *text);
 int page_columns_of(const struct page *page, const struct utf8 *rune);

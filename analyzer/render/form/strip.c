@@ -7,9 +7,9 @@
 #include "render/form/units.h"
 
 #define INDENT     2
-#define MOST_LINES 4 /* lines with one cell a batch */
+#define MOST_LINES 4 /* most lines with one cell a batch; longer runs are shown by groups */
 
-/* How a cell shows the share of its time that was waiting: by height, colour, or sign. */
+/* How a cell shows the share of its time that was waiting: as height, colour, or sign. */
 static const struct level {
 	double below;
 	const char *cell;
@@ -37,7 +37,7 @@ static const struct level *find_level(double share)
 	return &LEVELS[i];
 }
 
-/* The level for some batches; NULL: nothing is known of them. */
+/* Returns the level of the batches [begin, end); NULL: no time of theirs is known. */
 static const struct level *judge(const struct batch_series *series, const float *waits,
 				 size_t begin, size_t end)
 {
@@ -91,7 +91,7 @@ bool strip_is_known(const struct batch_series *series, const float *waits)
 	return series->count && waits && series->wait_ns && series->compute_ns;
 }
 
-/* Where the `count` successive batches begin that waited longest. */
+/* Returns where the `count` successive batches with the most waiting begin. */
 static size_t busiest(const struct batch_series *series, const float *waits, size_t count)
 {
 	double sum = 0, most = -1;
@@ -118,7 +118,7 @@ void strip_line(const struct page *page, const struct batch_series *series, cons
 		begin = busiest(series, waits, cells) / period * period;
 		end = begin + cells;
 	}
-	/* Unknown batches at the end would only be blanks. */
+	/* Batches without known times at the end would only be blanks. */
 	while (end > begin && !judge(series, waits, end - 1, end))
 		end--;
 	put_cells(page, series, waits, begin, end, end - begin < cells ? end - begin : cells);

@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define WIDEST 100 /* longer lines are harder to read */
+#define WIDEST 100 /* most columns of a page, since longer lines are harder to read */
 
 static bool has_color(FILE *out)
 {
@@ -48,7 +48,7 @@ int terminal_say(const char *program, const char *format, ...)
 	char text[2 * PATH_MAX];
 	va_list args;
 
-	/* Printed by a page, since a file name may hold anything. */
+	/* The text is printed by a page, since file names in it may have control characters. */
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
@@ -61,7 +61,7 @@ const char *terminal_close(FILE *out)
 	bool failed = ferror(out);
 	int error;
 
-	/* The errno of the failed write is gone by now; writing again brings it back. */
+	/* The errno of the failed write is lost; writing again sets it again. */
 	errno = 0;
 	if (failed)
 		fputc('\n', out);

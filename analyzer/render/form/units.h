@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units.h - numbers for people and programs. Our programs leave LC_NUMERIC at "C". */
+/* units.h - writes numbers for people and programs. Our programs leave LC_NUMERIC at "C". */
 #pragma once
 
 #include <stdint.h>
 
-/* Enough for all that these functions write. */
+/* Bytes that are enough for any text of these functions. */
 #define UNITS_MAX 48
 
 /*
- * Each fills `buffer` (UNITS_MAX bytes) and returns it. An unknown value (NAN, INT64_MIN) becomes
- * "?" for people and "" for programs.
+ * Each function fills `buffer` (UNITS_MAX bytes) and returns it. An unknown value (NAN, INT64_MIN)
+ * becomes "?" for people and "" for programs.
  */
 
-/* A length of time to three digits: "20.1 s", "1.90 s", "104 ms", "12 us", "3 h 20 min". */
+/* Writes a length of time to three digits: "20.1 s", "1.90 s", "104 ms", "3 h 20 min". */
 const char *units_time(char *buffer, double ns);
 
-/* A share (0-1) as a percentage: "67 %", "4.9 %", "< 0.1 %". */
+/* Writes a share (0-1) as a percentage: "67 %", "4.9 %", "< 0.1 %". */
 const char *units_share(char *buffer, double share);
 
-/* A count with separators: "12,410". */
+/* Writes a count with separators: "12,410". */
 const char *units_count(char *buffer, int64_t count);
 
-/* A rate a second, to three digits: "6.47", "64,700". */
+/* Writes a rate a second, to three digits: "6.47", "64,700". */
 const char *units_rate(char *buffer, double rate);
 
-/* "3.1x"; more digits where the factor is near 1. */
+/* Writes a factor: "3.1x", with more digits if it is near 1. */
 const char *units_factor(char *buffer, double factor);
 
-/* Bytes: "154 MB", "12.3 kB" (powers of 1000). */
+/* Writes bytes in powers of 1000: "154 MB", "12.3 kB". */
 const char *units_bytes(char *buffer, double bytes);
 
-/* A time of the wall clock in UTC, by strftime()'s format; "" for none. */
+/* Writes a time of the wall clock in UTC, by strftime()'s format; "" if it is not known. */
 __attribute__((format(strftime, 3, 0))) const char *units_date(char *buffer, int64_t unix_ns,
 							       const char *format);
 
-/* For programs: nanoseconds as seconds, exactly: "1.000000001". */
+/* Writes nanoseconds as seconds for programs, exactly: "1.000000001". */
 const char *units_seconds(char *buffer, int64_t ns);
 
-/* For programs: the shortest number with up to 9 digits that keeps the value. */
+/* Writes a number for programs: the shortest one with up to 9 digits that keeps the value. */
 const char *units_number(char *buffer, double value);
 
-/* The same, each with a buffer that lasts as long as the surrounding block. */
+/* The functions above, each with a buffer that lasts until the surrounding block ends. */
 #define UNITS_BUFFER        ((char[UNITS_MAX]){0})
 #define UNITS_TIME(ns)      units_time(UNITS_BUFFER, ns)
 #define UNITS_SHARE(share)  units_share(UNITS_BUFFER, share)

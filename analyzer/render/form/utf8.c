@@ -8,7 +8,7 @@ static bool decode(const unsigned char *s, size_t length, uint32_t lowest, struc
 	uint32_t code = s[0] & (0xff >> (length + 1));
 
 	for (size_t i = 1; i < length; i++) {
-		/* The terminating NUL is no continuation byte either. */
+		/* The terminating NUL is not a continuation byte, so the loop ends there. */
 		if ((s[i] & 0xc0) != 0x80)
 			return false;
 		code = code << 6 | (s[i] & 0x3f);

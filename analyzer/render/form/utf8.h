@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* utf8.h - read any text as UTF-8, one code point at a time. */
+/* utf8.h - reads any text as UTF-8, one code point at a time. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,20 +7,20 @@
 #include <stdint.h>
 
 struct utf8 {
-	const char *bytes; /* its place in the text */
-	size_t length;     /* its bytes; 1 if it is not valid */
-	uint32_t code;     /* code point; U+FFFD if it is not valid */
+	const char *bytes; /* where the code point begins in the text */
+	size_t length;     /* number of bytes; 1 if they are not valid UTF-8 */
+	uint32_t code;     /* number of the code point; U+FFFD if it is not valid */
 	bool valid;
 };
 
-/* Takes one code point off *text; false at its end. */
+/* Takes one code point off *text. Returns false at the text's end. */
 bool utf8_next(const char **text, struct utf8 *ret);
 
 /*
- * Whether it is a character other than a control, which could move the cursor, a line's end, or an
- * override of direction, which could show another text.
+ * Returns false for controls, which could move the cursor, for line ends, and for overrides of
+ * direction, which could make a text look like another one.
  */
 bool utf8_is_printable(const struct utf8 *rune);
 
-/* Its columns on a terminal: 0, 1 or 2; without a shape (controls, invalid bytes) 1. */
+/* Returns the columns on a terminal: 0, 1 or 2; 1 for controls and invalid bytes. */
 int utf8_columns(const struct utf8 *rune);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_forms.c - the gate for other programs: GitHub's workflow commands and JUnit. */
+/* gate_forms.c - writes the gate for other programs: GitHub's workflow commands and JUnit. */
 #include <string.h>
 
 #include "render/form/escape.h"
 #include "render/form/units.h"
 #include "render/gate/gate.h"
 
-/* The result of an assertion, from which each form takes its words. */
+/* The result of an assertion, which decides its words in each form. */
 enum grade { GRADE_HOLDS, GRADE_LET_PASS, GRADE_WARNS, GRADE_OPEN, GRADE_FAILS };
 
 static enum grade grade_of(const struct gate_item *item)
@@ -26,7 +26,7 @@ static enum grade grade_of(const struct gate_item *item)
 	return warns || item->on_inconclusive == GATE_ACTION_WARN ? GRADE_WARNS : GRADE_OPEN;
 }
 
-/* One line about an assertion; the first one also says why the gate failed. */
+/* Writes one line about an assertion; that of the gravest one says why the gate failed. */
 static const char *message(const struct gate_report *report, const struct gate_item *item,
 			   char *text)
 {
@@ -64,7 +64,7 @@ void gate_github(const struct gate_report *report, FILE *out)
 
 	for (i = 0; i < report->item_count; i++)
 		kept += grade_of(&report->items[i]) != GRADE_HOLDS;
-	/* The last annotation tells how many more exist. */
+	/* The last annotation says how many more there are. */
 	if (kept > most)
 		most--;
 	kept = 0;
@@ -111,7 +111,7 @@ static void junit_case(const struct gate_report *report, const struct gate_item 
 	char text[GATE_WORDS];
 
 	/* A warning that cannot be judged is skipped. A warning that does not hold passes, and is
-	 * listed below the cases. */
+	 * listed after the cases. */
 	if (!element && item->result.outcome == GATE_INCONCLUSIVE)
 		element = "skipped";
 	fputs("    <testcase classname=\"dlprof.gate\"", out);

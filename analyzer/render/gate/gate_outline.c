@@ -65,8 +65,8 @@ static void add_runs(const struct gate_report *report, struct outline *o)
 		const char *cause = cause_names[sample->cause];
 		char unfit[GATE_WORDS] = "";
 
-		/* Other loaders may make up for batches that the judged one lacks, so its run may
-		 * be judged. */
+		/* A run can be judged if other loaders make up for batches that the judged one
+		 * lacks. */
 		if (isnan(sample->short_low99))
 			gate_unfit_words(&report->runs[i], unfit);
 		outline_row(o, PAGE_PLAIN);

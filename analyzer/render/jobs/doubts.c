@@ -5,7 +5,7 @@
 #include "render/form/units.h"
 #include "render/jobs/ranks.h"
 
-/* The smallest world size that any rank tells, and the rank. -1: none tells it. */
+/* Returns the smallest world size that any rank has recorded, and the rank; -1: none has. */
 static int64_t least_world_size(const struct ranks *ranks, int64_t *ret_rank)
 {
 	int64_t least = -1;

@@ -10,7 +10,7 @@
 #include "render/form/units.h"
 #include "render/form/verdict.h"
 
-#define COLLECTIVES 0.1 /* share of the time from which collectives are told */
+#define COLLECTIVES 0.1 /* collectives are mentioned from this share of the time on */
 
 static const char *verdict_words(const struct rank_finding *job, char text[VERDICT_SENTENCE])
 {
@@ -33,7 +33,7 @@ const char *ranks_id_words(const struct ranks *job, char text[RANKS_ID])
 
 #define RANKS_MOST_NAMED 8
 
-/* Appends a range of "3, 8-15"; false: enough are named already. */
+/* Appends a range of "3, 8-15". Returns false if enough ranges are named already. */
 static bool append_range(char *text, size_t size, size_t *named, int64_t first, int64_t last)
 {
 	if ((*named)++ == RANKS_MOST_NAMED) {
@@ -46,7 +46,7 @@ static bool append_range(char *text, size_t size, size_t *named, int64_t first, 
 	return true;
 }
 
-/* Appends the ranks that `is_meant` selects, the first few of them. */
+/* Appends the first few ranks that `is_meant` selects. */
 static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int which, char *text,
 			 size_t size)
 {
@@ -65,7 +65,7 @@ static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int 
 	}
 }
 
-/* The host on which all culprits ran; NULL: several, or not known. */
+/* Returns the host on which all culprits ran; NULL: several hosts, or not known. */
 static const char *host_of_culprits(const struct ranks *ranks)
 {
 	const char *host = NULL;
@@ -91,7 +91,7 @@ static size_t size_of_group(const struct ranks *ranks, int group)
 	return count;
 }
 
-/* Says which ranks do not wait for each other, and which lose most; "": all meet, or none. */
+/* Writes which ranks do not wait for each other, and which lose most; "": all meet, or none. */
 static void groups_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
@@ -116,7 +116,7 @@ static void groups_words(const struct ranks *ranks, char *text, size_t size)
 		    size_of_group(ranks, (int)job->group) > 1 ? "their" : "its");
 }
 
-/* Says which rank is to blame, or that no single one is; "": there is nothing to say. */
+/* Writes which rank is to blame, or that no single one is; "" if there is nothing to say. */
 static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
@@ -193,7 +193,7 @@ const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT])
 	return text;
 }
 
-/* "3, 8-15", the first few missing ranks; "": none is missing. */
+/* Writes the first few missing ranks, as "3, 8-15"; "": no rank is missing. */
 static void missing_words(const struct ranks *ranks, char *text, size_t size)
 {
 	int64_t next = 0;
@@ -212,7 +212,7 @@ static void missing_words(const struct ranks *ranks, char *text, size_t size)
 	}
 }
 
-/* "by step: ..." */
+/* Writes how the ranks were aligned, as "by step: ...". */
 #define ALIGNMENT_WORDS 120
 static const char *alignment_words(const struct rank_finding *job, char text[ALIGNMENT_WORDS])
 {
@@ -238,7 +238,7 @@ static const char *alignment_words(const struct rank_finding *job, char text[ALI
 	return "not at all: the ranks do not wait for each other, so each is judged alone";
 }
 
-/* Says whom collectives wait for: the last rank to come, which waits least in them. */
+/* Writes which rank the collectives wait for: the last to come, which waits least in them. */
 static void collectives_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_row *least = NULL, *most = NULL;
@@ -303,7 +303,7 @@ static void add_verdict(const struct ranks *ranks, struct outline *o)
 		outline_cell(o, "%s", text);
 }
 
-/* The device's place, in which devices differ, or its name. */
+/* Returns where a device is, in which devices of a rank differ, or else its name. */
 static const char *place_of(const char *gpu)
 {
 	const char *at = gpu ? strstr(gpu, " at ") : NULL;
@@ -369,7 +369,7 @@ static void add_clock(const struct ranks *ranks, struct outline *o)
 		outline_item(o, "Clock", "%s%s", verdict_clock_meaning(true), rest);
 }
 
-/* Among ranks that ended badly, adds the one that may have brought down the others. */
+/* If ranks ended badly, adds the one that may have brought down the others. */
 static void add_ended(const struct ranks *ranks, struct outline *o)
 {
 	const struct rank_row *first = NULL;
@@ -390,7 +390,7 @@ static void add_ended(const struct ranks *ranks, struct outline *o)
 		outline_item(o, "End", "rank %" PRId64 ": %s%s", first->rank, first->ended, more);
 }
 
-/* Adds what the verdict rests on, and how reliable it is. */
+/* Adds the limits of the verdict: the data that it is from, and reasons to doubt it. */
 static void add_limits(const struct ranks *ranks, struct outline *o)
 {
 	const struct ranks_spread spread = ranks_spread(ranks);

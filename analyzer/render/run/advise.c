@@ -11,7 +11,7 @@
 
 #define AS_WORKERS ", as many as workers"
 
-/* Appends "every 5 batches, as many as workers". */
+/* Appends "every 5 batches, as many as workers", the length of a period. */
 static void add_period(const struct report *report, char *text, size_t size, int64_t batches)
 {
 	int32_t workers = report->series.workers;
@@ -43,7 +43,7 @@ void advise_rhythm(const struct report *report, struct outline *o)
 	outline_item(o, "Waits", "%s", text);
 }
 
-/* Says that something has no period, if the report is about it. */
+/* Adds that `what` has no period, if one was searched for. */
 static void say_none(struct outline *o, const char *what, const struct period *period)
 {
 	if (!period->batches && period->tested)
@@ -105,7 +105,7 @@ void advise_patterns(const struct report *report, struct outline *o)
 	say_period(report, o, steps, &d->compute);
 	say_timer(o, steps, &d->compute, &d->compute_timer);
 	say_period(report, o, "long loads", &d->load);
-	/* A log may have nothing but step times. */
+	/* A log may have no times but those of steps. */
 	if (d->steps_only && d->compute.large_count)
 		outline_item(o, "Long steps",
 			     "%zu of %zu steps take much longer than the others, %s more in all. "
@@ -139,8 +139,9 @@ static const char *whatif_words(const struct report *report, int id)
 }
 
 /*
- * Appends " (1.51x to 1.63x)". The range also covers runs that are faster for other reasons, so its
- * shown part ends at ideal input. False: both ends look alike, and none was shown.
+ * Appends a range as " (1.51x to 1.63x)". The range also covers runs that are faster for other
+ * reasons, so its shown part ends at ideal input. Returns false, and appends nothing, if both ends
+ * look alike.
  */
 static bool add_range(const struct whatif *whatif, double low, double high, const char *assumed,
 		      char *text, size_t size)
@@ -158,7 +159,7 @@ static bool add_range(const struct whatif *whatif, double low, double high, cons
 	return true;
 }
 
-/* Appends ": about 1.58x (1.51x to 1.63x)"; true: a range was shown. */
+/* Appends a gain as ": about 1.58x (1.51x to 1.63x)". Returns true if a range was shown. */
 static bool add_gain(const struct whatif *whatif, const struct advice *advice, const char *assumed,
 		     char *text, size_t size)
 {
@@ -188,14 +189,14 @@ static void add_steps(const struct report *report, struct outline *o)
 		text[0] = '\0';
 		page_append(text, sizeof(text), "%.*s", page_clause(line), line);
 		if (add_gain(whatif, advice, assumed, text, sizeof(text)))
-			assumed = ""; /* said once only */
+			assumed = ""; /* the assumption is said once only */
 		snprintf(label, sizeof(label), "%zu.", ++number);
 		outline_item(o, label, "%s", text);
 		outline_cell(o, "%s", remedy_how(report, advice, words));
 	}
 }
 
-/* A setting to try, in a word or two. */
+/* Returns a setting to try, in a word or two. */
 static const char *try_words(const struct report *report, int id)
 {
 	static const char *const words[WHATIF_MAX] = {
@@ -207,7 +208,7 @@ static const char *try_words(const struct report *report, int id)
 	return id < WHATIF_MAX && words[id] ? words[id] : whatif_words(report, id);
 }
 
-/* Lists settings that would not help, and what little they would bring, in a cell each. */
+/* Adds settings that would not help, and their small gains, in a cell each. */
 static void add_useless(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;
@@ -226,7 +227,7 @@ static void add_useless(const struct report *report, struct outline *o)
 	}
 }
 
-/* Adds answers to --what-if. */
+/* Adds the predictions that --what-if asks for. */
 static void add_wishes(const struct whatif *whatif, struct outline *o)
 {
 	for (int id = WHATIF_MAX; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
@@ -287,11 +288,12 @@ static void add_prediction(const struct report *report, int id, struct outline *
 	if (id == WHATIF_BASELINE)
 		outline_cell(o, "-");
 	else
-		outline_cell(o, "%+.0f %%", rint(100 * whatif->gain[id]) + 0.0); /* no "-0 %" */
+		/* so that "-0 %" becomes "+0 %" */
+		outline_cell(o, "%+.0f %%", rint(100 * whatif->gain[id]) + 0.0);
 	outline_cell(o, "%s", UNITS_SHARE(whatif->stall_ratio[id]));
 }
 
-/* Settings that share a reason share a sentence. */
+/* Adds why settings would not help; those with the same reason share a sentence. */
 static void add_reasons(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;

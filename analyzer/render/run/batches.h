@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * batches.h - every delivered batch as one row: a table for people, CSV or JSON for programs. Rows
- * are written as they come; none is kept.
+ * are written as they come, and not stored.
  *
  * batches.def lists the columns. CSV and JSON have times in seconds with nine decimals; an empty
  * cell, in JSON null, was not observed.
@@ -16,9 +16,9 @@
 
 struct batch_line {
 	struct batch_record batch;
-	int64_t begin_ns;     /* from the run's begin */
-	int64_t starved;      /* 1, 0, or UNKNOWN: the batch is not in the steady state */
-	const char *excluded; /* why it is not in the steady state, or NULL */
+	int64_t begin_ns;     /* time since the run's begin */
+	int64_t starved;      /* 1, 0, or UNKNOWN: the batch is not steady */
+	const char *excluded; /* why the batch is not steady; NULL: it is */
 };
 
 enum batches_form {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.h - two runs side by side. These functions decide nothing. */
+/* compare.h - shows two runs side by side. These functions decide nothing. */
 #pragma once
 
 #include "analysis/gate/compare.h"
@@ -10,14 +10,14 @@
 struct compared {
 	const struct report *a, *b;
 	struct fingerprint prints[2];
-	unsigned mismatch; /* bits for fields that make runs incomparable */
-	unsigned changed;  /* bits for settings that differ */
-	unsigned noted;    /* bits for fields whose difference does not matter */
+	unsigned mismatch; /* bits of the fields that make the runs incomparable */
+	unsigned changed;  /* bits of the settings that differ */
+	unsigned noted;    /* bits of the other fields that differ, which does not matter */
 	struct comparison comparison;
 };
 
-/* For people; outline_done() anyway. */
+/* Makes the outline for people. Call outline_done() also if memory was short. */
 void compare_outline(const struct compared *compared, struct outline *o);
 
-/* `dlprof.compare/2`. */
+/* Writes the comparison as JSON `dlprof.compare/2`. */
 void compare_json(const struct compared *compared, FILE *out);

@@ -12,11 +12,11 @@
 #include "render/run/stages.h"
 #include "render/run/step.h"
 
-#define WORTH_SAYING 0.01 /* share of a load */
+#define WORTH_SAYING 0.01 /* a smaller share of a load is not mentioned */
 #define MOST_NOTES   32
 #define MOST_COPIES  4
 
-/* Shares are as on the screen, rounded so that they sum to the headline's. */
+/* Adds a part with its share as the screen rounds it, so that shares sum to the headline's. */
 static void add_part(struct outline *o, const char *label, const struct account *a, int part,
 		     double ns, const char *note)
 {
@@ -25,7 +25,7 @@ static void add_part(struct outline *o, const char *label, const struct account 
 	outline_cells(o, label, UNITS_TIME(ns), shares_of(a, part, share), note, NULL);
 }
 
-/* Adds the full account, and times outside it: start-up, batches without GPU times. */
+/* Adds the full account, and the times outside of it: start-up, batches without GPU times. */
 static void add_account(const struct report *report, struct outline *o)
 {
 	static const struct {
@@ -69,7 +69,7 @@ static void add_quantiles(struct outline *o, const char *label, double p50_ns, d
 			     UNITS_TIME(p99_ns));
 }
 
-/* Adds the training's own work for each batch beside waiting for it. */
+/* Adds the training thread's own work for each batch, besides waiting for it. */
 static void add_own_part(const struct report *report, struct outline *o)
 {
 	const struct batch_series *s = &report->series;
@@ -269,7 +269,7 @@ static void add_trust(const struct report *report, struct outline *o)
 			     UNITS_SHARE(report->diagnosis.boot.high95));
 }
 
-/* The length of the library's name in an item like "libjpeg in libgdal.so". */
+/* Returns the length of the library's name in an item such as "libjpeg in libgdal.so". */
 static size_t library_length(const char *item)
 {
 	const char *in = strstr(item, " in ");
@@ -301,7 +301,7 @@ static bool is_same_library(const char *a, const char *b)
 	return length == library_length(b) && strncmp(a, b, length) == 0;
 }
 
-/* Appends all modules that have a copy of the library in `first`. */
+/* Appends all modules that have a copy of the library that `first` begins with. */
 static void add_copies(const char *first, char *text, size_t size)
 {
 	size_t count = 0;
@@ -343,7 +343,7 @@ static void add_hidden(const char *list, struct outline *o)
 		text);
 }
 
-/* Adds what was observed of loads, and whether lines of code were. */
+/* Adds what was observed of the loads, and whether lines of code were observed. */
 static void add_seen(const struct report *report, struct outline *o)
 {
 	const struct load_totals *totals = &report->totals;

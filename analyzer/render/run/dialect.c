@@ -17,14 +17,14 @@
 static const struct dialect dialects[] = {
 	{"torch", 0, true, true, FACTOR},
 	{GLUON, OPTION_PERSISTENT | OPTION_SHARING, false, true, GLUONS},
-	/* Its workers that persist take half a second to begin an epoch. */
+	/* Workers of paddle.io that persist take half a second to begin an epoch. */
 	{"paddle.io", OPTION_PERSISTENT | OPTION_SHARING, false, true, FACTOR},
-	/* A table does not say whose loader it is of. */
+	/* A table of steps does not say which library made the loader. */
 	{"imported", 0, false, false, FACTOR},
 	{"", OPTION_ALL, false, false, FACTOR},
 };
 
-/* Marks that know their workers are the demo's. */
+/* The demo is the only program with marks whose workers are known. */
 static const struct dialect of_demo = {"marks", 0, false, false, FACTOR};
 
 static const char *kind_of(const struct loader_info *loader)
@@ -54,7 +54,7 @@ static bool is_gluon(const struct report *report)
 	return strcmp(dialect_of(report->loader)->kind, GLUON) == 0;
 }
 
-/* In all, as Gluon counts it. */
+/* Returns Gluon's prefetch setting, which counts batches of all workers together. */
 static int64_t prefetch_of(const struct report *report)
 {
 	const struct replay_setup *setup =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dialect.h - what the settings of a loader are called where its user sets them. */
+/* dialect.h - the names of a loader's settings in the library that made it. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,20 +11,21 @@ struct loader_info;
 struct report;
 
 struct dialect {
-	const char *kind; /* how kinds of such loaders begin */
-	unsigned lacks;   /* bits of enum loader_option */
+	const char *kind; /* begin of the `kind` of such loaders */
+	unsigned lacks;   /* bits of enum loader_option that the library does not have */
 	bool is_torch;
-	bool has_workers; /* num_workers is a setting */
-	const char *prefetch, *prefetch_x4, *prefetch_each; /* each: of each worker */
+	bool has_workers; /* the loader has the setting num_workers */
+	const char *prefetch, *prefetch_x4, *prefetch_each; /* names of prefetch settings; each: for
+							     * each worker */
 };
 
-/* NULL: not known. */
+/* Returns the dialect of a loader, that of PyTorch if `loader` is NULL. */
 const struct dialect *dialect_of(const struct loader_info *loader);
 
-/* Its workers are threads of the training's process. */
+/* Returns true if the loader's workers are threads of the training's process. */
 bool dialect_is_threads(const struct loader_info *loader);
 
-/* A step in this loader's own words, where they are not PyTorch's. False: nothing was added. */
+/* Append an advice in the loader's own words. Return false, with nothing, if PyTorch's fit. */
 bool dialect_add_line(const struct report *report, const struct advice *advice, char *text,
 		      size_t size);
 bool dialect_add_how(const struct report *report, const struct advice *advice, char *text,

@@ -12,14 +12,14 @@
 #include "render/run/shares.h"
 #include "render/run/stages.h"
 
-#define MOST_NAMED     4 /* slow workers that are named */
+#define MOST_NAMED     4 /* most slow workers that are named */
 #define ETA_SERIOUS    0.9
-#define MOST_KERNELS   1e15 /* in a step; more come from a damaged file */
-#define LONG_STEP      0.1  /* share of the time */
-#define LONG_STEPS 1.2 /* ratio to other steps from which a rhythm is told */
-#define OTHERWISE      1.25 /* ratio to the gain of ideal input */
+#define MOST_KERNELS   1e15 /* kernels in a step; more are from a damaged file */
+#define LONG_STEP      0.1  /* a step from this share of the time on may decide the verdict */
+#define LONG_STEPS 1.2 /* a rhythm is mentioned if its steps are so many times as long */
+#define OTHERWISE      1.25 /* a step is mentioned if it changes the ideal gain by this factor */
 
-/* Appends "Worker 3 takes", "Workers 1, 4 and 6 take", or "16 of 32 workers take". */
+/* Appends the slow workers: "Worker 3 takes", "Workers 1, 4 and 6 take", "16 of 32 ... take". */
 static void add_slow_workers(const struct report *report, char *text, size_t size)
 {
 	const struct slow_workers *slow = &report->diagnosis.slow;
@@ -91,7 +91,7 @@ static void add_cold(const struct cold *cold, char *text, size_t size)
 		    UNITS_SHARE(cold->first_ratio), UNITS_SHARE(cold->later_ratio));
 }
 
-/* A cost that is a part of the bar has the figure shown there. */
+/* Writes a cost's share; a cost that is a part of the bar has the bar's figure. */
 static const char *cost_share(const struct report *report, const struct cause_cost *cost,
 			      char buffer[UNITS_MAX])
 {
@@ -104,7 +104,7 @@ static const char *cost_share(const struct report *report, const struct cause_co
 	return units_share(buffer, cost->share);
 }
 
-/* Appends the cost of the first cause. */
+/* Appends the share of the time that the first cause costs. */
 static void add_cost(const struct report *report, char *text, size_t size)
 {
 	const struct cause_cost *cost = &report->diagnosis.causes[0];
@@ -115,7 +115,7 @@ static void add_cost(const struct report *report, char *text, size_t size)
 		    UNITS_TIME(cost->ns), cost_share(report, cost, share));
 }
 
-/* Appends what most loads wait for, if that takes half of their time or more. */
+/* Appends what most loads wait for, if these waits are half of their time or more. */
 static void add_outside(const struct load_facts *facts, bool is_managed, char *text, size_t size)
 {
 	static const char *const words[LOAD_WAIT_MAX] = {
@@ -166,7 +166,7 @@ static void add_holder(const struct report *report, char *text, size_t size)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
 
-	/* A thread without its own name has its program's. */
+	/* A thread that was not named has the name of its program. */
 	if (r->holder.cpu_ns > 0)
 		page_append(text, size, " %s%.16s used %s of CPU%s",
 			    strncmp(r->holder.name, "python", 6) == 0 ? "It" : "Thread ",
@@ -261,7 +261,7 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 	}
 }
 
-/* "1st", "20th", "23rd" */
+/* Writes a number as "1st", "20th", "23rd". */
 static const char *ordinal(int64_t number, char buffer[32])
 {
 	static const char *const endings[] = {"th", "st", "nd", "rd"};
@@ -352,7 +352,7 @@ static void add_first(const struct report *report, char *text, size_t size)
 	}
 }
 
-/* Tells of waits that begin or end for good within the run. */
+/* Appends that waits begin or end for good within the run, if they do. */
 static void add_calm(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
@@ -382,7 +382,7 @@ bool evidence_add_step(const struct report *report, char *text, size_t size)
 	const struct batch_series *s = &report->series;
 	double longest_ns = 0, whole = a->wait_ns / a->time_ns, ratio;
 
-	/* Time in a loader's steps may be waits for another loader. */
+	/* In a run of several loaders, this loader's steps may have waits for another one. */
 	if (a->count > report->finding.own.count || !s->compute_ns)
 		return false;
 	for (size_t i = 0; i < s->count; i++)
@@ -398,7 +398,7 @@ bool evidence_add_step(const struct report *report, char *text, size_t size)
 	return true;
 }
 
-/* Says why the GPU idles, if data is not the reason. */
+/* Appends why the GPU idles, if data is not the reason. */
 static void add_lack(const struct report *report, char *text, size_t size)
 {
 	const struct gpu_use *gpu = &report->gpu_use;
@@ -431,7 +431,7 @@ void evidence_add(const struct report *report, char *text, size_t size)
 	add_first(report, text, size);
 	add_lack(report, text, size);
 	add_calm(report, text, size);
-	/* The cause is a pause, but the verdict is about waiting. */
+	/* The cause is a pause of the training, but the verdict is about waiting. */
 	if (is_pause(d->cause) && report->finding.starved && d->cause_count > 1)
 		page_append(text, size,
 			    " That is time of steps; most of the waiting is %s, %s of the time.",

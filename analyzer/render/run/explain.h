@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* explain.h - the meaning of every cause, advice and metric: one table of pages. */
+/* explain.h - a page about the meaning of each cause, advice and metric, in one table. */
 #pragma once
 
 #include <stddef.h>
@@ -7,20 +7,20 @@
 #include "render/form/page.h"
 
 struct explanation {
-	const char *id;   /* the same id as in JSON */
-	const char *kind; /* cause, advice, metric */
-	const char *line; /* in one sentence */
+	const char *id;   /* id of the cause, advice or metric, as in JSON */
+	const char *kind; /* "cause", "advice" or "metric" */
+	const char *line; /* the meaning in one sentence */
 	const char *page; /* paragraphs, separated by an empty line */
-	const char *how;  /* for advice: how to follow it, in the page's first sentence */
+	const char *how;  /* of an advice: how to follow it, which is the page's first sentence */
 };
 
-/* NULL: no page has this id. A cause and an advice never share an id, except "none". */
+/* Returns the page with this id, or NULL. Only "none" is both a cause and an advice. */
 const struct explanation *explain_find(const char *id);
 
-/* The i-th page; NULL: there are no more. */
+/* Returns page number `i`; NULL: there are fewer. */
 const struct explanation *explain_at(size_t i);
 
 void explain_print(const struct page *page, const struct explanation *explanation);
 
-/* All ids, by kind. */
+/* Prints the ids of all pages, by kind. */
 void explain_list(const struct page *page);

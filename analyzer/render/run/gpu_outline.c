@@ -10,12 +10,12 @@
 
 #define MOST_KERNELS 10
 #define KERNEL_BYTES 400
-#define KERNEL_MOST  100 /* columns; longer names lose levels of template arguments */
+#define KERNEL_MOST  100 /* longer names, in columns, lose levels of template arguments */
 #define KERNEL_DEPTH 6
-#define WORTH_SAYING 0.001 /* share of the steps */
+#define WORTH_SAYING 0.001 /* a smaller share of the steps is not mentioned */
 
 /*
- * CUPTI's version from which, with a driver of 13.3 on, the first subscriber decides: after one of
+ * Version of CUPTI from which, with a driver of 13.3 on, the first subscriber decides: after one of
  * the old interface, such as dlprof, subscribers of the new one are refused (cupti.h of CUDA 13.3).
  */
 #define CUPTI_SECOND_INTERFACE 130300
@@ -76,7 +76,7 @@ bool gpu_is_fed(const struct gpu_device *device)
 	return device->fed_count * 2 > device->batch_count;
 }
 
-/* Writes "BYTES, RATE, ...". */
+/* Writes bytes copied to the GPU, their rate, and the share from pageable memory. */
 static void put_copy_words(const struct report *report, char *text, size_t size)
 {
 	const struct gpu_sums *sums = &report->gpu_sums;
@@ -93,7 +93,7 @@ static void put_copy_words(const struct report *report, char *text, size_t size)
 			    UNITS_SHARE(use->overlap_share));
 }
 
-/* Adds what all threads waited for. */
+/* Adds the host's synchronisations in all threads, by kind. */
 static void add_sync(const struct gpu_sums *sums, struct outline *o)
 {
 	double all_ns = 0;
@@ -110,7 +110,7 @@ static void add_sync(const struct gpu_sums *sums, struct outline *o)
 		outline_part(o, "host in sync", all_ns, NAN, "all threads: %s", text);
 }
 
-/* Adds calls of single threads, if the level records them. */
+/* Adds the host's calls of single threads, if the recorded level has them. */
 static void add_calls(const struct report *report, struct outline *o)
 {
 	const struct gpu_call_sums *calls = &report->gpu_calls;
@@ -136,7 +136,7 @@ static void add_calls(const struct report *report, struct outline *o)
 			     calls->other_launch_count / calls->batch_count);
 }
 
-/* Adds copies, host time in sync, launches, and calls of the host. */
+/* Adds copies, the host's time in sync, launches, and calls of the host. */
 static void add_work(const struct report *report, struct outline *o)
 {
 	const struct gpu_sums *sums = &report->gpu_sums;
@@ -171,7 +171,7 @@ static void add_work(const struct report *report, struct outline *o)
 	add_calls(report, o);
 }
 
-/* Adds which of several devices starve; the shares above are for devices that the loader feeds. */
+/* Adds which of several devices starve; the shares above are means over the fed ones. */
 static void add_devices(const struct report *report, struct outline *o)
 {
 	static const char *const headings[] = {
@@ -196,7 +196,7 @@ static void add_devices(const struct report *report, struct outline *o)
 	}
 }
 
-/* Copies a kernel's name without parameters, and template arguments below `depth` levels. */
+/* Copies a kernel's name without its parameters and its template arguments below `depth` levels. */
 static void put_kernel(const char *name, int depth, char *ret, size_t size)
 {
 	static const char unnamed[] = "(anonymous namespace)";
@@ -224,7 +224,7 @@ static void put_kernel(const char *name, int depth, char *ret, size_t size)
 	ret[length] = '\0';
 }
 
-/* A kernel's name for a line or two; JSON and the database have all of it. */
+/* Shortens a kernel's name to a line or two; JSON and the database have all of it. */
 static const char *kernel_words(const char *name, char ret[KERNEL_BYTES])
 {
 	int depth = KERNEL_DEPTH;
@@ -248,7 +248,7 @@ static void add_kernels(const struct report *report, struct outline *o)
 	for (size_t i = 0; i < kernels->count && i < MOST_KERNELS; i++) {
 		const struct tally *kernel = &kernels->items[i];
 
-		/* A time that is half a guess is not shown. */
+		/* A time with an error of more than half of it is not shown. */
 		if (kernel->ns <= 0 || kernel->error_ns > kernel->ns / 2)
 			break;
 		outline_cells(o, UNITS_TIME((double)kernel->ns), UNITS_COUNT(kernel->count),

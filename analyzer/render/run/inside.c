@@ -14,11 +14,11 @@
 #define MOST_PARTS 16
 #define MOST_SIZES 24
 #define MOST_FRAMES 4
-#define FIXED_PARTS (4 + LOAD_WAIT_MAX) /* parts without names of their own */
+#define FIXED_PARTS (4 + LOAD_WAIT_MAX) /* number of parts that are not named by the program */
 #define MOST_WORDS  4
-#define LEAST_WORDS 0.02 /* share of the loads */
+#define LEAST_WORDS 0.02 /* a smaller share of the loads is not named */
 #define LEAST_IMAGES 0.2
-#define LEAST_REST  0.1 /* share of the loads for the unnamed rest */
+#define LEAST_REST  0.1 /* share of the loads from which the unnamed rest is shown */
 
 static void add_part(struct inside_parts *parts, const char *name, const char *what, int64_t count,
 		     int64_t ns)
@@ -124,7 +124,7 @@ bool inside_decodes_images(const struct inside *inside)
 	return ns >= LEAST_IMAGES * (double)inside->loads.load_ns && ns > 0;
 }
 
-/* Replaces sleeping by the things that were waited for, if they are known. */
+/* Replaces the time asleep by the things that loads waited for, if they are known. */
 static void divide_sleep(const struct load_facts *facts, struct inside_parts *parts)
 {
 	static const char *const names[LOAD_WAIT_MAX] = {
@@ -157,7 +157,8 @@ void inside_add_words(const struct inside *inside, const struct load_facts *fact
 		divide_sleep(facts, &parts);
 	for (size_t i = 0; i < parts.count && i < MOST_WORDS; i++) {
 		const struct inside_part *part = &parts.items[i];
-		const char *library = strstr(part->name, ", "); /* follows a format */
+		/* the name of the library follows ", " */
+		const char *library = strstr(part->name, ", ");
 
 		if ((double)part->ns >= LEAST_WORDS * all_ns)
 			page_append(text, size, "%s%.60s %s", i ? ", " : "",
@@ -204,7 +205,7 @@ static void add_decoders(const struct inside *inside, struct outline *o)
 		const struct tally *decoder = &inside->decoders.items[i];
 		double images = (double)decoder->count;
 
-		/* A decoder around another one, which counted the images, is skipped. */
+		/* A decoder that only calls another one, which counted the images, is skipped. */
 		if (!decoder->count)
 			continue;
 		decoder_name(decoder, name, sizeof(name));
@@ -236,8 +237,8 @@ static void add_samples(const struct inside *inside, struct outline *o)
 }
 
 /*
- * Adds paths, each time with its bounds, ordered by the lower one. Time that was counted for no
- * entry may belong to one, from before it was listed.
+ * Adds a table of paths, each time with its bounds, ordered by the lower one. The time that no
+ * listed path has may be that of one before it was listed.
  */
 static void add_paths(struct outline *o, const char *title, const struct tally_list *list,
 		      const char *suffix, int64_t unlisted_ns)
@@ -257,7 +258,7 @@ static void add_paths(struct outline *o, const char *title, const struct tally_l
 		const char *most = UNITS_TIME((double)path->ns);
 		bool is_known = strcmp(least, most) == 0;
 
-		/* A time that is half a guess gets no name. */
+		/* A time with an error of more than half of it gets no path. */
 		if (path->error_ns > path->ns / 2)
 			break;
 		outline_row(o, PAGE_PLAIN);
@@ -269,7 +270,7 @@ static void add_paths(struct outline *o, const char *title, const struct tally_l
 	}
 }
 
-/* Adds calls with their innermost frames, which say most. */
+/* Adds calls by their innermost frames, which say most. */
 static void add_calls(const struct inside *inside, struct outline *o)
 {
 	static const char *const headings[] = {"#Time", "Call", NULL};
@@ -299,7 +300,7 @@ void inside_outline(const struct inside *inside, struct outline *o)
 		add_parts(inside, o);
 		add_decoders(inside, o);
 	}
-	/* Adds this even if nothing else of a load was seen, for loaders with their own threads. */
+	/* Loaders with their own threads may have files and samples, but no loads. */
 	if (!inside->files.count && !inside->samples.count &&
 	    !(inside->loads.load_ns && inside->slow_count))
 		return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parts.h - a report's outline, and its parts: first the screen, by default all of it (the number
- * and its parts, why, what to do, what not to do, and how sure that is; it fits a terminal of 80 x
- * 24), then everything else.
+ * parts.h - a report's outline, and its parts: first the screen, which alone is shown by default
+ * (the number and its parts, why, what to do, what not to do, and how sure that is; it fits a
+ * terminal of 80 x 24), then everything else.
  */
 #pragma once
 
@@ -12,76 +12,76 @@
 
 /*
  * Chapters of the screen beside those of every outline. Rows are items; in "account" they are parts
- * of a bar, by `share`; in "next" the text below an item tells how; "waits" is shown as a strip.
+ * of a bar, by `share`; in "next" the text below an item says how to do it; "waits" is a strip.
  */
 #define SCREEN_ACCOUNT "account"
 #define SCREEN_WHY     "why"
-#define SCREEN_LOAD    "load" /* parts of a load's time, and a step's */
-#define SCREEN_LINE    "line" /* the line of code with most of the cause's time */
+#define SCREEN_LOAD    "load" /* parts of a load's time, and of a step's */
+#define SCREEN_LINE    "line" /* line of code with most of the cause's time */
 #define SCREEN_NEXT    "next"
 #define SCREEN_NO      "no"
 #define SCREEN_IF      "if"
 #define SCREEN_WAITS   "waits"
 #define SCREEN_SURE    "sure"
 
-/* screen.c: makes the screen and, with `all`, the rest. 0 or -ENOMEM; outline_done() anyway. */
+/* Makes the screen and, with `all`, the rest (screen.c). 0 or -ENOMEM; then outline_done(). */
 int screen_outline(const struct report *report, bool all, struct outline *ret);
 
 /*
- * details.c: wait, life, slowest, code, gpu, pattern, predict, loader, coverage, place; unobserved
- * parts are left out.
+ * Adds wait, life, slowest, code, gpu, pattern, predict, loader, coverage, place (details.c);
+ * unobserved parts are left out.
  */
 void details_outline(const struct report *report, struct outline *outline);
 
 /*
- * facts.c: items about loads' waits and results for the chapter "life", about processes for
- * "loader".
+ * Add items about loads' waits and results to the chapter "life", and about processes to "loader"
+ * (facts.c).
  */
 void facts_outline_load(const struct report *report, struct outline *outline);
 void facts_outline_processes(const struct report *report, struct outline *outline);
-/* The share of a sum of waits, which may include loads that were never handed out. */
+/* Returns the share of a wait in the loads' time, at most 1: waits may be of lost loads, too. */
 double facts_share(const struct load_facts *facts, double ns);
 
-/* advise.c: adds at most three steps, with gain and how, and settings that would not help. */
+/* Adds at most three steps, with gain and how, and settings that would not help (advise.c). */
 void advise_next(const struct report *report, struct outline *outline);
-/* Writes "every 4 batches", for the screen's waits. */
+/* Adds the waits' period to the screen, as "every 4 batches". */
 void advise_rhythm(const struct report *report, struct outline *outline);
-/* Adds, after the screen, periods in batches, and predictions for other settings. */
+/* Add the periods in batches, and predictions for other settings, after the screen. */
 void advise_patterns(const struct report *report, struct outline *outline);
 void advise_predictions(const struct report *report, struct outline *outline);
-/* Whether a prediction is about a number of workers, which replaces its words. */
+/* Returns true if a prediction's words are its number of workers. */
 bool advise_is_of_number(int id);
 
-/* set.c: adds what loaders were set to from outside, to "why". */
+/* Adds to "why" the settings that loaders got from outside, by --set (set.c). */
 void set_outline(const struct report *report, struct outline *outline);
-/* What that does to the samples of the loader where it does most. */
+/* Returns how those settings change the samples of the loader that they change most. */
 enum same set_same(const struct report *report);
 
-/* gpu_outline.c: the chapter "gpu": busy, idle and why, copies, host time in sync, kernels. */
+/* Adds the chapter "gpu": busy, idle and why, copies, sync, kernels (gpu_outline.c). */
 void gpu_outline(const struct report *report, struct outline *outline);
 
-/* Words like "idle as the host launched nothing". */
+/* Returns words for a gap, as "idle as the host launched nothing". */
 const char *gpu_gap_words(enum gpu_gap gap);
 
 /* Adds items about the verdict's clock, and the part of the run that it leaves out. */
 void gpu_outline_coverage(const struct report *report, struct outline *outline);
 
-/* Whether the device gets batches from the loader in most of its steps. */
+/* Returns true if the device gets batches from the loader in most of its steps. */
 bool gpu_is_fed(const struct gpu_device *device);
 
-/* "gpu" or "host". */
+/* Returns the verdict's clock, "gpu" or "host". */
 const char *gpu_clock(const struct report *report);
 
-/* evidence.c: appends the numbers that decided the cause, and the second cause. */
+/* Appends the numbers that decided the cause, and the second cause (evidence.c). */
 void evidence_add(const struct report *report, char *text, size_t size);
-/* The first sentence about the cause. */
+/* Returns the first sentence about the cause. */
 const char *evidence_line(const struct report *report);
-/* Says that one long step decides the verdict or the gain. False: no step does. */
+/* Appends that one long step decides the verdict or the gain. Returns false if none does. */
 bool evidence_add_step(const struct report *report, char *text, size_t size);
-/* Who takes the loader's batches: "the training" or, if it has other loaders, "this loop". */
+/* Returns who takes the batches: "the training" or, if it has other loaders, "this loop". */
 const char *evidence_taker(const struct report *report);
 
-/* remedy.c: a step to take, and how, in a sentence each with the run's own numbers. */
-#define REMEDY_WORDS 320 /* bytes of `buffer` */
+/* Return a step to take, and how, in a sentence each with the run's own numbers (remedy.c). */
+#define REMEDY_WORDS 320 /* size of `buffer` in bytes */
 const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer);
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* remedy.c - a step to take, and how, in a sentence each with the run's own figures. */
+/* remedy.c - a step to take, and how to do it, in a sentence each with the run's own figures. */
 #include "render/run/parts.h"
 
 #include <inttypes.h>
@@ -25,7 +25,7 @@ static bool is_kind(const struct report *report, const char *kind)
 	return report->loader && strcmp(report->loader->kind, kind) == 0;
 }
 
-/* The number of workers that the advice names. */
+/* Returns the number of workers that the advice names. */
 static int32_t workers_of(const struct report *report, const struct advice *advice)
 {
 	const struct whatif *whatif = &report->diagnosis.whatif;
@@ -42,7 +42,7 @@ static int32_t workers_of(const struct report *report, const struct advice *advi
 	}
 }
 
-/* Whether each batch has its own iterator. */
+/* Returns true if each batch has its own iterator. */
 static bool is_made_anew(const struct report *report)
 {
 	return report->finding.epoch_count == report->finding.batch_count;
@@ -86,7 +86,7 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	return buffer;
 }
 
-/* Adds the leading line in a group of samples. False: none leads, or the screen names it. */
+/* Writes the leading line in a group of samples. Returns false if there is none to name here. */
 static bool add_line(const struct report *report, enum line_group group, char *buffer)
 {
 	struct line_named named;
@@ -98,7 +98,7 @@ static bool add_line(const struct report *report, enum line_group group, char *b
 	return code_add_lead(report, group, buffer, REMEDY_WORDS);
 }
 
-/* The two largest parts of the loads, by name or, without names, by column. */
+/* Writes the two largest parts of the loads, by name or, without names, by column. */
 static void loads_words(const struct report *report, char *buffer)
 {
 	const struct load_totals *totals = &report->totals;
@@ -144,7 +144,7 @@ static void workers_words(const struct report *report, const struct advice *advi
 			 workers == 1 ? "" : "s");
 }
 
-/* The parts of receiving, if no line of code tells them. */
+/* Writes the parts of receiving, if no line of code shows them. */
 static void receiving_words(const struct report *report, char *buffer)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
@@ -156,7 +156,7 @@ static void receiving_words(const struct report *report, char *buffer)
 			 UNITS_SHARE(r->fetch.share), r->fetch.count, UNITS_TIME(r->fetch.each_ns));
 }
 
-/* Writes "43 bytes are inflated for each byte of the batch: chunk ...". */
+/* Writes how much is read: "43 bytes are inflated for each byte of the batch: chunk ...". */
 static void read_words(const struct report *report, char *buffer)
 {
 	const struct load_facts *facts = report->diagnosis.grounds.facts;
@@ -168,7 +168,7 @@ static void read_words(const struct report *report, char *buffer)
 		 explain_find(advice_names[ADVICE_READ_LESS])->how);
 }
 
-/* Appends the slow samples for which there is room: "worst: Images[17], 2.1 s, 0017.jpg". */
+/* Appends the slowest samples that fit in: "worst: Images[17], 2.1 s, 0017.jpg". */
 static void samples_words(const struct report *report, char *buffer)
 {
 	const struct tally_list *samples = &report->inside.samples;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.h - all that a report shows about one run, and its forms.
+ * report.h - all that a report shows about one run, and the forms of its output.
  *
  * These functions decide nothing. They write to a stream whose errors the caller checks.
  */
@@ -22,21 +22,21 @@
 #include "store/run/gpu.h"
 #include "store/run/gpu_device.h"
 
-struct doing; /* store/run/lines.h */
+struct doing; /* defined in store/run/lines.h */
 
 struct report {
 	const char *path;
-	const char *name;           /* its name in the output */
-	bool live;                  /* the run still records */
-	int64_t missing_count;      /* records that could not be folded in */
-	struct batch_filter filter; /* the judged part of the run */
+	const char *name;           /* name of the database in the output */
+	bool live;                  /* the run is still recording */
+	int64_t missing_count;      /* records that the drain could not make rows of */
+	struct batch_filter filter; /* the part of the run that is judged */
 	struct run_info run;
-	struct loader_info *loaders; /* most time first */
+	struct loader_info *loaders; /* loaders with the most time first */
 	size_t loader_count;
-	const struct loader_info *loader; /* judged loader; NULL: the run has none */
+	const struct loader_info *loader; /* the judged one of `loaders`; NULL: the run has none */
 	struct batch_series series;
 	struct finding finding;
-	struct step_parts step; /* work of the thread in its steps */
+	struct step_parts step; /* the thread's work in its steps */
 	struct diagnosis diagnosis;
 	struct load_totals totals;
 	struct inside inside;
@@ -47,19 +47,19 @@ struct report {
 	struct gpu_call_sums gpu_calls;
 	struct gpu_use gpu_use;
 	struct gpu_device_list gpu_devices;
-	struct line_samples samples; /* lines of code, of the whole run */
-	struct lines lines;          /* lines that lead in the judged loader */
+	struct line_samples samples; /* stack samples of the whole run */
+	struct lines lines;          /* leading lines of the judged loader */
 	struct doing *stuck;         /* processes that stay at one place */
 	size_t stuck_count;
 	char **notes;
 	size_t note_count;
-	char **set_done; /* changes by --set, as "train.py:16: workers 1 -> 4", for each loader */
+	char **set_done; /* for each loader, changes by --set: "train.py:16: workers 1 -> 4" */
 	size_t set_count;
 };
 
 /*
- * The time from the run's begin to the end of its main process; or to the end of other processes,
- * if they train. Others may go on for long, or see late that it was killed. NAN: not known.
+ * Returns the time from the run's begin to the end of its main process, or of other processes if
+ * these train. Processes may go on for long, or notice late that it was killed. NAN: not known.
  */
 static inline double report_duration_ns(const struct report *report)
 {
@@ -68,14 +68,15 @@ static inline double report_duration_ns(const struct report *report)
 	int64_t end_ns = main_ns != UNKNOWN && last_ns <= main_ns ? main_ns : run->end_ns;
 	double ns;
 
-	/* If it was killed with its drain, the recorded end is when somebody looked. */
+	/* If the main process was killed with its drain, the recorded end is when that was
+	 * found. */
 	if (run->is_gone && main_ns == UNKNOWN && last_ns != UNKNOWN)
 		end_ns = last_ns;
 	ns = query_known(end_ns) - query_known(run->start_ns);
 	return ns >= 0 ? ns : NAN;
 }
 
-/* The mean of a load, from a sum over all loads; NAN: not observed. */
+/* Returns the mean of a load from a sum over all loads; NAN: not observed. */
 static inline double report_load_mean(const struct report *report, int64_t total)
 {
 	return report->totals.load_count < 1
@@ -88,17 +89,17 @@ static inline bool report_has_gpu(const struct report *report)
 	return report->gpu.mode || report->gpu_use.is_known;
 }
 
-/* text.c: prints one screen for people, or all there is to say. 0 or -ENOMEM. */
+/* Prints one screen for people or, with `all`, everything (text.c). Returns 0 or -ENOMEM. */
 int report_text(const struct report *report, bool all, const struct page *page);
 
-/* Prints only why the run waits and what to do. 0 or -ENOMEM. */
+/* Prints only why the run waits and what to do. Returns 0 or -ENOMEM. */
 int report_why(const struct report *report, const struct page *page);
 
-/* Prints only what was seen of the run, and what was not. 0 or -ENOMEM. */
+/* Prints only what of the run was observed, and what was not. Returns 0 or -ENOMEM. */
 int report_coverage(const struct report *report, const struct page *page);
 
 /* Prints the whole report as Markdown, for an issue or a job's page. */
 int report_markdown(const struct report *report, bool all, FILE *out);
 
-/* json.c: prints `dlprof.report/3` for programs. */
+/* Prints the report as JSON `dlprof.report/3` (json.c). */
 void report_json(const struct report *report, FILE *out);

@@ -18,11 +18,12 @@
 #include "render/run/stages.h"
 #include "render/run/step.h"
 
-#define STARTUP      0.02 /* share of the time from which start-up is told */
-#define LOSS_SERIOUS 0.01 /* share of the records */
-#define ALONE        0.20 /* share of the steps, only in collectives */
-#define UNLOADED     0.05 /* share of the batches whose loads were not seen */
-#define NOTE_MOST    60   /* bytes up to which a note is shown in full */
+#define STARTUP      0.02 /* start-up is mentioned from this share of the time on */
+#define LOSS_SERIOUS 0.01 /* losses are mentioned if more than this share of the records is lost */
+#define ALONE        0.20 /* collectives that run alone are mentioned from this share of the steps
+			   * on */
+#define UNLOADED     0.05 /* loads are missed if more than this share of the batches has none */
+#define NOTE_MOST    60   /* longer notes are cut, in bytes */
 
 void screen_program(const char *command, char *ret, size_t size)
 {
@@ -48,7 +49,7 @@ void screen_program(const char *command, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)best_length, slash ? slash + 1 : best);
 }
 
-/* Batches of all loaders in the account, thus of one thread. */
+/* Returns the batches of all loaders in the account, which are those of one thread. */
 static int64_t batch_count(const struct report *report)
 {
 	const struct finding *f = &report->finding;
@@ -56,7 +57,7 @@ static int64_t batch_count(const struct report *report)
 	return f->account.count <= f->batch_count ? (int64_t)f->batch_count : ended_after(report);
 }
 
-/* Whether one of a thread's loaders was asked for, so that the account is that of its loop. */
+/* Returns true if the account is that of one of a thread's loaders, which the user selected. */
 static bool is_one_of_several(const struct report *report)
 {
 	const struct finding *f = &report->finding;
@@ -115,7 +116,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 			page_append(below, sizeof(below),
 				    "With ideal input this %s would run %s as fast",
 				    is_loop ? "loop" : "training", UNITS_FACTOR(f->gain_max));
-		/* Start-up happens once and is in no share, so a short one is not told. */
+		/* Start-up happens once and is in no share, so a short one is not mentioned. */
 		if (f->account.startup_ns > STARTUP * f->account.time_ns)
 			page_append(below, sizeof(below), "%s %s, %s",
 				    *below ? "; start-up" : "Start-up took",
@@ -167,7 +168,7 @@ static void add_account(const struct report *report, struct outline *o)
 	}
 }
 
-/* Adds "loader 2 of 3 (train.py:41 in main): its waits are 35 % of the time". */
+/* Adds the judged loader: "loader 2 of 3 (train.py:41 in main): its waits are 35 % of the time". */
 static void add_which(const struct report *report, struct outline *o)
 {
 	const struct loader_info *loader = report->loader;
@@ -208,7 +209,7 @@ static void add_only(const struct report *report, struct outline *o)
 
 /*
  * Adds the parts of a load or, in a run that hardly waits, the leading line of code in its steps:
- * both are asked for most.
+ * readers look for these most.
  */
 static void add_load(const struct report *report, struct outline *o)
 {
@@ -243,7 +244,7 @@ static void add_why(const struct report *report, struct outline *o)
 	char text[1024] = "";
 
 	outline_items(o, SCREEN_WHY);
-	/* The loader is named before its cause. */
+	/* The loader must be named before its cause. */
 	add_only(report, o);
 	add_which(report, o);
 	set_outline(report, o);
@@ -261,7 +262,7 @@ static void add_why(const struct report *report, struct outline *o)
 		outline_item(o, "Line", "%s", text);
 }
 
-/* Appends the begin of a note; the rest of it is shown by -v. */
+/* Appends the begin of a note; -v shows the whole note. */
 static void add_note(const char *note, char *text, size_t size)
 {
 	size_t length = strcspn(note, ":;");
@@ -270,16 +271,16 @@ static void add_note(const char *note, char *text, size_t size)
 		    note);
 }
 
-/* Adds one line on what makes the report doubtful. */
+/* Adds one line with what makes the report doubtful. */
 static void add_warning(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
-	/* If no load at all was seen, the cause says so. */
+	/* If no load at all was observed, the cause says so. */
 	double unseen = f->batch_count && report->totals.load_count > 0
 				? 1 - (double)report->totals.load_count / (double)f->batch_count
 				: 0;
 	const char *missing = report->run.patch_missing;
-	size_t said = f->is_doubtful; /* a doubt is told beside the verdict */
+	size_t said = f->is_doubtful; /* the verdict has said a doubt already */
 	char text[400] = "";
 
 	if (f->lost_share > LOSS_SERIOUS)

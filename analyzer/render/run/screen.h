@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* screen.h - the first words of the report's screen. */
+/* screen.h - the begin of the report's screen. */
 #pragma once
 
 #include <stddef.h>
 
-/* The program's name: the first word that is a Python script or module, else the first word. */
+/* Gets the program's name: the first word that is a Python script or module, or the first. */
 void screen_program(const char *command, char *ret, size_t size);

@@ -13,18 +13,18 @@ struct share_part {
 	enum page_color tone;
 	int part; /* enum account_part; ACCOUNT_PART_MAX: the steps */
 	double ns;
-	int64_t units; /* units of the whole: percent, or tenths of a percent */
+	int64_t units; /* share in units of the whole: percent, or tenths of a percent */
 };
 
 /*
- * Fills `ret` with the parts that took time, the steps last, and `ret_whole` with the units in the
- * whole: 100, or 1000 if the ratio is below ten percent. Returns the number of parts.
+ * Fills `ret` with the parts that took time, the steps last, and `ret_whole` with the number of
+ * units in the whole: 100, or 1000 if the ratio is below ten percent. Returns the number of parts.
  */
 size_t shares_divide(const struct account *account, struct share_part ret[SHARES_MOST],
 		     int64_t *ret_whole);
 
-/* "8 %", "0.8 %": `buffer` is returned. */
+/* Writes units as "8 %" or "0.8 %" to `buffer`, and returns it. */
 const char *shares_words(int64_t units, int64_t whole, char buffer[UNITS_MAX]);
 
-/* The share of one part (ACCOUNT_PART_MAX: the steps), by shares_divide(). */
+/* Writes the share of one part (ACCOUNT_PART_MAX: the steps), as shares_divide() rounds it. */
 const char *shares_of(const struct account *account, int part, char buffer[UNITS_MAX]);

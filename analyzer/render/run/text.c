@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.c - a run's report on a terminal. The screen is fitted to SCREEN_LINES: the least important
- * goes first, blank lines before words.
+ * text.c - prints a run's report on a terminal. The screen is fitted to SCREEN_LINES: the least
+ * important goes first, blank lines before words.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,26 +14,26 @@
 
 #define SCREEN_LINES 22
 #define INDENT       2
-#define HANG         9  /* column of the screen's texts */
-#define STEP_HANG    12 /* column of its next steps */
+#define HANG         9  /* column at which the screen's texts begin */
+#define STEP_HANG    12 /* column at which the texts of next steps begin */
 #define BAR_MOST     100
 #define STRIP_LEAST  20
-#define COVERAGE_HANG 16 /* the same as in dlprof doctor */
+#define COVERAGE_HANG 16 /* column of texts in the coverage, as in dlprof doctor */
 #define LINE_MOST    1024
 
-/* What the screen has room for. */
+/* The parts of the screen that are printed, so that it fits SCREEN_LINES. */
 struct fit {
-	/* Number of blank lines, in this order: before "Why", "Next", "Waits" and "More". */
+	/* Number of blank lines: before "Why", then also before "Next", "Waits" and "More". */
 	int blanks;
-	/* 4: all next steps, and how to take them; 3: no how for the third; 2: no third; 1: no how
-	 * for the second; 0: only the first. */
+	/* Next steps: 4: all, and how to take them; 3: no how for the third; 2: no third; 1: no how
+	 * for the second; 0: only the first, with its how. */
 	int steps;
-	bool has_load; /* parts of a load, above "Why" */
-	bool has_line; /* a line of code, below it */
+	bool has_load; /* prints the parts of a load, above "Why" */
+	bool has_line; /* prints the line of code, below "Why" */
 };
 #define FIT_BLANKS 4
 #define FIT_STEPS  4
-#define FIT_CALM   2 /* blank lines that are worth more than words */
+#define FIT_CALM   2 /* this many blank lines are more important than words */
 
 static const char *part_glyph(const struct page *page, int part)
 {
@@ -66,7 +66,7 @@ static void put_bar(const struct outline_block *block, const struct page *page)
 		sum += row->share;
 		to = i + 1 == parts ? cells : (int)lrint(sum * cells);
 		if (to <= from)
-			to = from + 1; /* a part that has a figure has a cell */
+			to = from + 1; /* a part with a figure has a cell at least */
 		if (to > cells - (int)(parts - 1 - i))
 			to = cells - (int)(parts - 1 - i);
 		page_color(page, row->tone);
@@ -77,7 +77,7 @@ static void put_bar(const struct outline_block *block, const struct page *page)
 	fputc('\n', page->out);
 }
 
-/* A part's words in the legend. If short, "end" is enough after the epoch's start. */
+/* Returns a part's words in the legend. If short, an epoch's end is "end", after its start. */
 static const char *part_words(const struct outline_row *row, bool is_short)
 {
 	return is_short && row->part == ACCOUNT_EPOCH_END ? "end" : row->cells[0];
@@ -93,7 +93,7 @@ static int legend_columns(const struct outline_block *block, const struct page *
 	return columns + (int)block->count;
 }
 
-/* Prints "not ready 31 %   receiving 7 %" with glyphs; if it must, it breaks between parts. */
+/* Prints "not ready 31 %   receiving 7 %" with glyphs; breaks lines only between parts. */
 static void put_legend(const struct outline_block *block, const struct page *page)
 {
 	bool is_short = legend_columns(block, page, false) - 1 > page->width;
@@ -118,7 +118,7 @@ static void put_legend(const struct outline_block *block, const struct page *pag
 	fputc('\n', page->out);
 }
 
-/* Prints each row in one line, cut if it is longer. */
+/* Prints each row in one line; a line that is too long is cut. */
 static void put_lines(const struct outline_block *block, const struct page *page)
 {
 	for (size_t i = 0; i < block->count; i++) {
@@ -169,7 +169,7 @@ static void put_waits(const struct report *report, const struct outline_block *b
 	fprintf(page->out, "%s%s\n", beside ? "   " : "", beside ? words : "");
 }
 
-/* Prints as many of the row's texts as fit into a line. */
+/* Prints as many of the first row's texts as fit into a line. */
 static void put_joined(const struct outline_block *block, const struct page *page,
 		       const char *between)
 {
@@ -246,7 +246,7 @@ static size_t count_lines(const char *text)
 	return count;
 }
 
-/* Prints the screen as `fit` says, unless that takes too many lines. 1; 0: too many; or -ENOMEM. */
+/* Prints the screen as `fit` says, if it fits. Returns 1, 0 (too many lines), or -ENOMEM. */
 static int try_screen(const struct report *report, const struct outline *outline,
 		      const struct page *page, const struct fit *fit, bool is_last)
 {
@@ -266,7 +266,7 @@ static int try_screen(const struct report *report, const struct outline *outline
 	return r;
 }
 
-/* *ret_steps: `steps` of the struct fit for which there was room. */
+/* Prints the fullest screen that fits; *ret_steps is the `steps` of its struct fit. */
 static int fit_screen(const struct report *report, const struct outline *outline,
 		      const struct page *page, int *ret_steps)
 {
@@ -278,7 +278,7 @@ static int fit_screen(const struct report *report, const struct outline *outline
 			*ret_steps = fit.steps;
 			r = try_screen(report, outline, page, &fit, false);
 		}
-	/* A second step is worth more than blank lines. */
+	/* A second step is more important than blank lines. */
 	for (fit.steps = 1; r == 0 && fit.steps >= 0; fit.steps--)
 		for (fit.blanks = FIT_CALM - 1; r == 0 && fit.blanks >= 0; fit.blanks--) {
 			*ret_steps = fit.steps;
@@ -291,7 +291,7 @@ static int fit_screen(const struct report *report, const struct outline *outline
 	return r < 0 ? r : 0;
 }
 
-/* Prints all next steps, if the screen had no room for some, or for how to take them. */
+/* Prints all next steps again, if the screen left out some, or how to take them. */
 static void put_all_next(const struct outline *outline, const struct page *page, int steps)
 {
 	const struct outline_block *block = outline_find(outline, SCREEN_NEXT);
@@ -303,7 +303,7 @@ static void put_all_next(const struct outline *outline, const struct page *page,
 	put_next(block, page, &(struct fit){.steps = FIT_STEPS});
 }
 
-/* How many blocks the screen has; the others follow it. */
+/* Returns how many blocks the screen has; the others follow them. */
 static size_t count_screen(const struct outline *outline)
 {
 	size_t count = 0;
@@ -363,7 +363,7 @@ int report_markdown(const struct report *report, bool all, FILE *out)
 	return r;
 }
 
-/* Lines of code are in another chapter, which says why there are none. */
+/* Lines of code have their own chapter, which is shown if it says why there are none. */
 int report_coverage(const struct report *report, const struct page *page)
 {
 	const char *const chapters[] = {"loader", "coverage",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_import.c - `dlprof-report import SERIES.csv -o RUN.db`: make a run from a table of batches.
+ * cmd_import.c - `dlprof-report import SERIES.csv -o RUN.db`: makes a run from a table of batches.
  *
- * The run is written beside the output, and renamed when all of it is right.
+ * The run is written to a file beside the output, which is renamed when it is complete.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 #define ROWS_A_COMMIT 100000
 
-/* Facts that --meta may set, spelled as in JSON. */
+/* Facts that --meta can set, with names as in JSON. */
 struct facts {
 	int64_t workers, prefetch_factor, in_order, persistent, cores, sync, epochs;
 };
@@ -85,7 +85,7 @@ struct import {
 	struct writer *writer;
 	int64_t loader_id;
 	int64_t row_count;
-	int64_t time_ns; /* length of all steps */
+	int64_t time_ns; /* sum of all steps */
 	int64_t rank;
 	bool has_gpu;
 };
@@ -149,7 +149,7 @@ static int fail_table(const struct options *options, int error, const struct tab
 	return cmd_fail("cannot read '%s': %s", name, db_error(error));
 }
 
-/* Reads the rows and the facts about all of them. The exit status. */
+/* Copies the rows, and the facts about all of them. Returns the exit status. */
 static int copy(const struct options *options, struct table *table, const struct facts *facts,
 		struct import *import)
 {
@@ -187,7 +187,7 @@ static int copy(const struct options *options, struct table *table, const struct
 	return r < 0 ? cmd_fail("cannot write '%s': %s", options->output, db_error(r)) : 0;
 }
 
-/* Renames it to the output. An existing file is replaced only with --force. */
+/* Renames the file `from` to the output. An existing file is replaced only with --force. */
 static int settle(const struct options *options, const char *from)
 {
 	int r = options->force ? rename(from, options->output) : link(from, options->output);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_lake.c - `dlprof-report export --into FLEET.db RUN|FOLDER|PART...`: write the results of fold
- * as rows of lake.def. `export --csv -o FOLDER` writes the same rows, or those of a FLEET.db, as
- * CSV.
+ * cmd_lake.c - `dlprof-report export --into FLEET.db RUN|FOLDER|PART...`: writes what fold finds as
+ * rows of lake.def. `export --csv -o FOLDER` writes the same rows, or those of a FLEET.db, as CSV.
  */
 #include <errno.h>
 #include <limits.h>
@@ -22,18 +21,18 @@
 #include "store/database/db_open.h"
 #include "store/fleet/lake.h"
 
-#define MOST_TEXTS 8 /* texts in a row */
+#define MOST_TEXTS 8 /* most texts in a row */
 #define NAME       64
-#define NO_BYTES   "\xef\xbf\xbd" /* U+FFFD */
+#define NO_BYTES   "\xef\xbf\xbd" /* U+FFFD, in place of invalid bytes */
 
-/* Copies of those texts in a row that had to be changed. */
+/* Copies of those texts of a row that had to be made valid UTF-8. */
 struct texts {
 	char *list[MOST_TEXTS];
 	size_t count;
 	bool failed;
 };
 
-/* The text as UTF-8, which readers of the tables insist on. */
+/* Returns a text as valid UTF-8, which readers of the tables need. */
 static const char *clean(struct texts *texts, const char *text)
 {
 	const char *at = text;
@@ -161,7 +160,7 @@ static int put_rank(struct lake *lake, const struct part_rank *rank, const struc
 	return free_texts(&texts) < 0 ? -ENOMEM : r;
 }
 
-/* Writes steps for the group and the window width that the verdict rests on. */
+/* Writes the windows of steps of the judged group, in the width that the verdict is from. */
 static int put_steps(struct lake *lake, const struct part *part, const struct ranks *ranks,
 		     const struct lake_rank *key)
 {
@@ -262,7 +261,7 @@ static int put(const struct options *options, struct merger_job *job, void *cont
 	return status ? status : r < 0 ? fail(target->path, r) : 0;
 }
 
-/* `is_for_new`: write only if the database holds no jobs yet. */
+/* Writes all jobs to the database. `is_for_new`: only if it has no jobs yet. */
 static int put_all(const struct options *options, const char *path, bool is_for_new)
 {
 	struct target target = {.path = path};
@@ -273,7 +272,7 @@ static int put_all(const struct options *options, const char *path, bool is_for_
 	return status;
 }
 
-/* Writes FOLDER/job.csv and so on, from the database at `path`. */
+/* Writes the tables of the database at `path` as CSV: FOLDER/job.csv and so on. */
 static int put_tables(const struct options *options, const char *path)
 {
 	struct options one = *options;
@@ -302,7 +301,7 @@ static int put_tables(const struct options *options, const char *path)
 	return status;
 }
 
-/* Makes CSV by a database in the folder, whose rows are the newest for each job. */
+/* Writes CSV by way of a database in the folder, which has only the newest rows of each job. */
 static int put_csv(const struct options *options)
 {
 	char path[PATH_MAX];
@@ -320,7 +319,8 @@ static int put_csv(const struct options *options)
 		return cmd_fail("cannot write into '%s': %s", options->output, strerror(errno));
 	close(file);
 	status = put_all(options, path, false);
-	/* What can be read is written; if nothing can, there is no table. */
+	/* Jobs that can be read are written, even if others cannot; if none can, there is no
+	 * table. */
 	written = lake_is(path) ? put_tables(options, path) : CMD_DONE;
 	unlink(path);
 	return written ? written : status;

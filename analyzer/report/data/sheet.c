@@ -23,7 +23,7 @@ static void put_text(FILE *file, const char *text)
 	fputc('"', file);
 }
 
-/* Columns "wait_ns" become "wait_s", and "ns" alone "s": outside the database times are seconds. */
+/* Returns true for a time. Its column "wait_ns" becomes "wait_s", "ns" becomes "s": seconds. */
 static bool is_time(const char *name)
 {
 	size_t length = strlen(name);

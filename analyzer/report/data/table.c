@@ -48,7 +48,7 @@ static const struct unit {
 } UNITS[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
 
 struct column {
-	const struct field *field; /* NULL: the column is left out */
+	const struct field *field; /* where the column's values go; NULL: it is left out */
 	int64_t unit_ns;
 };
 
@@ -56,15 +56,15 @@ struct table {
 	FILE *file;
 	char line[LONGEST_LINE + 1];
 	size_t length;
-	size_t number; /* number of the line */
+	size_t number; /* number of the current line */
 	struct column columns[MOST_COLUMNS];
 	size_t column_count;
 	char ignored[256];
-	/* The row before, in the file's own numbers. */
+	/* Epoch, batch and rank of the previous row, as in the file. */
 	bool has_last;
 	int64_t epoch, batch;
 	int64_t rank;
-	int64_t first; /* file's number for the epoch's first batch */
+	int64_t first; /* ordinal in the file of the current epoch's first batch */
 };
 
 __attribute__((format(printf, 4, 5))) static int complain(const struct table *table,
@@ -81,7 +81,7 @@ __attribute__((format(printf, 4, 5))) static int complain(const struct table *ta
 	return -EINVAL;
 }
 
-/* Reads up to the end of a line or the file. Of a very long line only so much is kept. */
+/* Reads one line with its end; a line of more than LONGEST_LINE bytes is an error. */
 static int fill_line(struct table *table, struct table_problem *problem)
 {
 	int c = 0;
@@ -96,7 +96,7 @@ static int fill_line(struct table *table, struct table_problem *problem)
 	return ferror(table->file) ? -EIO : 0;
 }
 
-/* Reads the next line that is neither empty nor a comment, without its end: 1. 0: no more. */
+/* Reads the next line that is neither empty nor a comment. Returns 1, or 0 at the end. */
 static int read_line(struct table *table, struct table_problem *problem)
 {
 	for (;;) {
@@ -114,7 +114,7 @@ static int read_line(struct table *table, struct table_problem *problem)
 	}
 }
 
-/* The next cell, without blanks and quotes around it. *at moves behind its comma, or to NULL. */
+/* Returns the next cell without blanks and quotes around it. *at becomes what follows, or NULL. */
 static char *next_cell(char **at)
 {
 	char *begin = *at, *end = strchr(begin, ','), *next = end ? end + 1 : NULL;
@@ -134,7 +134,7 @@ static char *next_cell(char **at)
 	return begin;
 }
 
-/* Finds the column "wait_ms", "ms" or "batch". False: it is none of ours. */
+/* Finds the field of a column such as "wait_ms", "ms" or "batch". Returns false if none is. */
 static bool find_column(const char *name, struct column *ret)
 {
 	*ret = (struct column){0};
@@ -236,7 +236,7 @@ const char *table_ignored(const struct table *table)
 	return table->ignored;
 }
 
-/* Only digits, a point, an exponent: strtod() would also take hexadecimals, "inf" and "nan". */
+/* Returns true for digits, points and exponents: strtod() also takes hexadecimals, "inf", "nan". */
 static bool is_number(const char *text)
 {
 	return *text && !text[strspn(text, "0123456789.eE+-")];
@@ -275,7 +275,7 @@ static const char *take_value(const char *text, const struct column *column, int
 	return NULL;
 }
 
-/* The value of a boolean, which may be a word. */
+/* Returns the value of a cell, with words such as "true" as numbers in columns of booleans. */
 static const char *spell(const char *text, const struct column *column)
 {
 	if (column->field->kind != FLAG)
@@ -316,7 +316,7 @@ static int read_cells(struct table *table, struct table_row *row, size_t *ret_ba
 	return 0;
 }
 
-/* Finds a row's place in its epoch, counted from 0. */
+/* Finds a row's ordinal in its epoch, counted from 0. */
 static int place_row(struct table *table, struct table_row *read, size_t place,
 		     struct table_problem *problem)
 {
@@ -343,8 +343,9 @@ static int place_row(struct table *table, struct table_row *read, size_t place,
 					(long long)read->rank, (long long)table->rank);
 		table->rank = read->rank;
 	}
-	/* If the count goes on over epochs, each starts at its first row. Else each starts at 0 or,
-	 * if the file has it so, at 1; rows missing before that are lost. */
+	/* If batches are counted on over epochs, each epoch starts at its first row. If not, it
+	 * starts at 0 or, if its first row has 1, at 1; rows that are missing before its first row
+	 * are lost. */
 	if (new_epoch)
 		table->first = table->has_last && row->batch > table->batch ? row->batch
 			       : row->batch == 1                            ? 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate.h - one call of the gate: its options, the runs it read, and its results. */
+/* gate.h - one call of the gate: its options, the runs that it reads, and its results. */
 #pragma once
 
 #include <limits.h>
@@ -11,7 +11,8 @@
 
 struct gate {
 	const struct options *options;
-	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* two more for options of their own */
+	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* two more for limits with options of
+							  * their own */
 	size_t item_count;
 	struct gate_runs runs, baselines;
 	struct gate_report report;
@@ -27,7 +28,7 @@ enum gate_form {
 
 struct gate_wish {
 	enum gate_form form;
-	char path[PATH_MAX]; /* path of the report; "": standard output */
+	char path[PATH_MAX]; /* path of the output; "": standard output */
 };
 
 struct gate_wishes {
@@ -35,15 +36,15 @@ struct gate_wishes {
 	size_t count;
 };
 
-/* gate_forms.c: reads --format, or takes what fits the environment. 0 or CMD_ERROR. */
+/* Reads --format, or takes the form for the environment (gate_forms.c). 0 or CMD_ERROR. */
 int gate_read_wishes(const struct options *options, struct gate_wishes *ret);
-/* Writes all forms, and GitHub's summary. 0 or CMD_ERROR. */
+/* Writes all wanted forms, and GitHub's summary. Returns 0 or CMD_ERROR. */
 int gate_write_wishes(const struct gate *gate, const struct gate_wishes *wishes);
 
-/* gate_limits.c: reads the limits of the command line, or takes the default. 0 or CMD_ERROR. */
+/* Reads the limits of the command line, or takes the default (gate_limits.c). 0 or CMD_ERROR. */
 int gate_read_limits(struct gate *gate);
-/* The first limit on an increase; NULL: there is none. */
+/* Returns the first limit on an increase; NULL: there is none. */
 const struct gate_item *gate_find_increase(const struct gate *gate);
 
-/* gate_judge.c: fills items and report. 0 or CMD_ERROR. */
+/* Judges all limits: fills in gate->items and gate->report (gate_judge.c). 0 or CMD_ERROR. */
 int gate_judge_all(struct gate *gate);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_forms.c - the forms in which the gate reports, and their files. */
+/* gate_forms.c - writes the gate in the forms that the user wants, each to its file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static int add_wish(struct gate_wishes *wishes, const char *text, size_t length)
 	return 0;
 }
 
-/* Standard output can have one form only; GitHub also reads commands between lines of text. */
+/* Standard output takes one form only; GitHub finds its commands also between lines of text. */
 static int check_wishes(const struct gate_wishes *wishes)
 {
 	bool has_json = false;
@@ -82,7 +82,7 @@ int gate_read_wishes(const struct options *options, struct gate_wishes *ret)
 	return status ? status : check_wishes(ret);
 }
 
-/* Prints the report's own words about the run that decides the outcome. */
+/* Prints what the report says about the run that decides the outcome. */
 static int print_why(const struct gate *gate, const struct page *page)
 {
 	const struct gate_item *item = gate_first_item(&gate->report);
@@ -131,7 +131,7 @@ static int write_form(const struct gate *gate, enum gate_form form, struct outpu
 	return 0;
 }
 
-/* Appends to a file that GitHub names, into which other steps write, too. */
+/* Appends to a file that GitHub names in `variable`; other steps also write to it. */
 static void append(const struct gate *gate, const char *variable, bool is_summary)
 {
 	const char *path = getenv(variable);
@@ -148,7 +148,7 @@ static void append(const struct gate *gate, const char *variable, bool is_summar
 		cmd_remark(gate->options, "cannot write $%s: %s", variable, strerror(errno));
 }
 
-/* Refuses to write over one of the runs. */
+/* Fails if the output is one of the runs. */
 static int check_target(const struct gate *gate, const char *path)
 {
 	const struct gate_runs *groups[] = {&gate->runs, &gate->baselines};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_limits.c - the limits that the gate's options assert; without any, the default. */
+/* gate_limits.c - reads the limits that the gate's options assert; without any, the default. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,13 +19,13 @@ static const struct suffix {
 	{GATE_COUNT, "", 1},
 };
 
-/* Reads a value with its unit; times become ns. */
+/* Reads a value with its unit; a time becomes ns. */
 static bool read_value(const char *text, enum gate_unit unit, double *ret)
 {
 	const struct suffix *suffix;
 	char *end;
 
-	/* A sign, "inf" and hexadecimals are refused. */
+	/* Signs, "inf" and hexadecimals, which strtod() takes, are refused. */
 	if (!isdigit((unsigned char)*text) || text[strspn(text, "0123456789.")] == 'x')
 		return false;
 	*ret = strtod(text, &end);
@@ -40,7 +40,7 @@ static bool read_value(const char *text, enum gate_unit unit, double *ret)
 	return isfinite(*ret) && (*ret <= 1 || (unit != GATE_SHARE && unit != GATE_POINTS));
 }
 
-/* Reads the value of an option, or of a limit after its relation. 0 or CMD_ERROR. */
+/* Reads the value of an option, or of a limit after its relation. Returns 0 or CMD_ERROR. */
 static int take_value(const char *option, const char *text, enum gate_unit unit, double *ret)
 {
 	static const char *const words[] = {
@@ -67,7 +67,7 @@ static int refuse_metric(const char *option, const char *text, size_t length)
 			*words ? words : " (see --explain gate)");
 }
 
-/* Adds "METRIC<=VALUE", with or without spaces around the relation. */
+/* Adds the limit "METRIC<=VALUE", with or without spaces around the relation. */
 static int add_limit(struct gate *gate, const struct option_limit *given)
 {
 	const char *option = given->is_error ? "limit" : "warn", *at = given->text, *relation;

@@ -17,7 +17,7 @@
 #include "store/database/copy.h"
 #include "store/database/redact.h"
 
-#define MOST_NAMES 1000 /* for runs that began in the same second */
+#define MOST_NAMES 1000 /* most runs that began in the same second */
 
 static struct gate_run *add(struct gate_runs *runs, const char *path)
 {
@@ -34,14 +34,14 @@ static struct gate_run *add(struct gate_runs *runs, const char *path)
 	return run;
 }
 
-/* Lets a text point into the moved run again. */
+/* Makes a text of a run point into it again after the run was moved. */
 static void settle(struct gate_run *run)
 {
 	if (run->fingerprint.text[FINGERPRINT_LOADER])
 		run->fingerprint.text[FINGERPRINT_LOADER] = run->loader.kind;
 }
 
-/* Moves what outlives the report out of it. */
+/* Moves out of the report what is needed after it is freed. */
 static void take(struct report *report, struct gate_run *ret)
 {
 	const struct load_totals *totals = &report->totals;
@@ -53,7 +53,8 @@ static void take(struct report *report, struct gate_run *ret)
 	if (report->finding.is_doubtful &&
 	    (ret->sample.unfit == GATE_FIT || ret->sample.unfit == GATE_FEW))
 		ret->sample.unfit = GATE_DOUBT;
-	/* In a graph that is recorded as a whole, idle time and collectives cannot be seen. */
+	/* If CUDA graphs were recorded as wholes, idle time and collectives in them are not
+	 * known. */
 	if (report->finding.by_gpu && !report->gpu.is_upper_bound) {
 		ret->sample.value[GATE_GPU_IDLE] = report->gpu_use.idle_share;
 		ret->sample.value[GATE_COLLECTIVES_ALONE] = report->gpu_use.alone_share;
@@ -84,7 +85,7 @@ static int read_run(const struct options *options, const char *path, struct gate
 	return status;
 }
 
-/* Marks a baseline that does not exist. */
+/* Adds a baseline that cannot be read, with the reason. */
 static int refuse(const char *path, const char *why, struct gate_runs *runs)
 {
 	struct gate_run *run = add(runs, path);
@@ -211,7 +212,7 @@ bool gate_runs_are_one(const struct gate_run *a, const struct gate_run *b)
 		return false;
 	if (a->info.id && b->info.id)
 		return strcmp(a->info.id, b->info.id) == 0;
-	/* Imported runs have no id; but no two runs wait for the same nanoseconds. */
+	/* Imported runs have no id, but two runs never wait for the same nanoseconds. */
 	return !a->info.id && !b->info.id && a->sample.wait_ns == b->sample.wait_ns &&
 	       a->sample.compute_ns == b->sample.compute_ns;
 }
@@ -249,7 +250,8 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 	for (size_t i = 0; i < baselines->count; i++) {
 		struct gate_run *baseline = &baselines->list[i];
 
-		/* A baseline named twice, or copied, makes the others seem too close. */
+		/* A baseline that is named twice, or copied, would make baselines seem too
+		 * alike. */
 		for (size_t k = 0; k < i && !*baseline->refused; k++)
 			if (gate_runs_are_one(&baselines->list[k], baseline))
 				snprintf(baseline->refused, sizeof(baseline->refused),
@@ -258,7 +260,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 	}
 }
 
-/* Makes a name that sorts by time: when the run began, and its id or file name. */
+/* Makes a file name that sorts by time: when the run began, and its id or file name. */
 static void make_name(const struct gate_run *run, char *name, size_t size)
 {
 	const char *base = strrchr(run->path, '/');
@@ -299,7 +301,7 @@ int gate_runs_keep(const struct gate_run *run, const char *folder, char *path, s
 		return -ENAMETOOLONG;
 	unlink(part);
 	r = copy_file(run->path, part);
-	/* link() leaves an existing file alone, unlike rename(). */
+	/* Unlike rename(), link() does not replace an existing file. */
 	for (i = 2; r == 0 && link(part, path) < 0; i++) {
 		if (errno != EEXIST || i > MOST_NAMES)
 			r = -errno;

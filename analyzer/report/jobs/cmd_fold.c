@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_fold.c - `dlprof-report fold FOLDER|PART... [-o N.part]`: sum up a job's ranks in parts, if
- * they are too many for one machine.
+ * cmd_fold.c - `dlprof-report fold FOLDER|PART... [-o N.part]`: sums up a job's ranks in partials,
+ * if they are too many for one machine.
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include "report/jobs/merger.h"
 #include "store/database/redact.h"
 
-/* Jobs to show, and the partials that hold their texts. */
+/* The jobs to show, and the partials that own their texts. */
 struct shown {
 	struct jobs jobs;
 	struct part *wholes;
@@ -58,7 +58,8 @@ static int show(const struct options *options, struct jobs *jobs)
 {
 	char command[PATH_MAX + 10];
 
-	/* Prints "More: dlprof-report --job ID fold FOLDER". */
+	/* For several jobs, a line tells how to see one: "More: dlprof-report --job ID fold
+	 * FOLDER". */
 	snprintf(command, sizeof(command), "fold %s", jobs->path);
 	if (!options->json && jobs->count > 1)
 		jobs->path = command;

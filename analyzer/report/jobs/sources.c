@@ -42,7 +42,7 @@ const char *source_name(const struct source *source)
 	return source->path ? source->path : "the runs";
 }
 
-/* Adds an empty source for that job; NULL: out of memory. */
+/* Adds an empty source for a job. NULL: no memory. */
 static struct source *grow(struct sources *sources, const char *job, int64_t attempt)
 {
 	struct source *grown;
@@ -65,7 +65,7 @@ static int hide(struct part *part, enum redact_kind kind, uint32_t *at)
 	return word == text ? 0 : part_add_text(part, word, at);
 }
 
-/* Hides the names in a part, as is done when runs are read. */
+/* Redacts the names in a partial, as is done when runs are read. */
 static int hide_names(struct part *part)
 {
 	static const enum redact_kind kinds[PART_WORDS] = {
@@ -93,7 +93,7 @@ static int read_part(const char *path, struct part *ret)
 	return r == 0 && redact_is_on() ? hide_names(ret) : r;
 }
 
-/* Adds a partial, unless --job wants another job's. Of thousands only the names stay in memory. */
+/* Adds a partial, if --job does not want another job. Only its names stay in memory. */
 static int add_part(const struct options *options, struct sources *sources, const char *path)
 {
 	struct source *source;
@@ -101,7 +101,7 @@ static int add_part(const struct options *options, struct sources *sources, cons
 	const char *job;
 	int r = read_part(path, &part);
 
-	/* In the history of many jobs, one damaged partial does not stop all others. */
+	/* When rows of many jobs are written, a damaged partial does not stop the others. */
 	if (r < 0) {
 		part_done(&part);
 		sources->files.failed = true;
@@ -120,7 +120,7 @@ static int add_part(const struct options *options, struct sources *sources, cons
 	return r;
 }
 
-/* *ret_found: the folder holds partials. */
+/* Adds the partials of a folder. *ret_found: there was one. */
 static int add_folder(const struct options *options, struct sources *sources, const char *folder,
 		      bool *ret_found)
 {
@@ -158,7 +158,7 @@ int sources_add_words(struct part *part, const char *const words[PART_WORDS])
 	return r;
 }
 
-/* Finds the cause as the report of this rank does. */
+/* Finds the cause of a rank's waits as the report on this rank does. */
 static int find_cause(const struct rank_look *look, const struct load_totals *totals,
 		      struct diagnosis *ret)
 {
@@ -169,7 +169,7 @@ static int find_cause(const struct rank_look *look, const struct load_totals *to
 	struct load_facts facts;
 	int r;
 
-	/* Without starvation, the cause comes from the waits alone. */
+	/* If the rank does not starve, only its waits decide the cause. */
 	if (!look->row->finding.starved)
 		return cause_find_bare(look->series, &look->row->finding, NULL, ret);
 	r = load_facts_read(look->db, &all, &facts);
@@ -222,7 +222,7 @@ static int take_loads(const struct rank_look *look, struct part_rank *rank)
 	return r;
 }
 
-/* Takes a rank. They come in order, so the first one gives the facts about the job. */
+/* Takes a rank. Ranks come in order, so the first one decides the facts about the job. */
 static int take_rank(const struct rank_look *look, void *context)
 {
 	const struct rank_row *row = look->row;
@@ -268,7 +268,7 @@ static int take_rank(const struct rank_look *look, void *context)
 	return r == 0 && part->job.rank_count == 1 ? sources_add_words(part, words) : r;
 }
 
-/* Reads the runs of one job. */
+/* Reads the runs of one job into its source. */
 static int read_runs(const struct options *options, struct source *source)
 {
 	const struct rank_files *files = &source->runs;
@@ -307,7 +307,7 @@ static int add_runs(const struct options *options, struct sources *sources)
 	return status;
 }
 
-/* Adds partials, by their file names, and runs or folders of them. */
+/* Adds partials, which their file names show, and runs or folders of these. */
 static int add_all(const struct options *options, struct sources *sources)
 {
 	struct options runs = *options;

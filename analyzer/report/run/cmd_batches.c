@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_batches.c - `dlprof-report batches RUN`: every delivered batch, of all loaders or of one. */
+/* cmd_batches.c - `dlprof-report batches RUN`: shows every batch, of all loaders or of one. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "report/ranks.h"
 #include "store/database/redact.h"
 
-/* State for the rows of one loader. */
+/* What is needed to show the rows of one loader. */
 struct stream {
 	struct batches batches;
 	struct output *output;
@@ -45,11 +45,11 @@ static int add_row(const struct batch_record *batch, void *context)
 		line.starved = stall_is_starved(wait_ns, ready, (double)stream->theta_ns);
 	batches_add(&stream->batches, &line);
 	stream->row_count++;
-	/* After a full disk or a closed terminal, the rest need not be read. */
+	/* If the disk is full or the terminal closed, the remaining rows are not read. */
 	return ferror(stream->output->file) ? -EPIPE : 0;
 }
 
-/* Finds the threshold, which is that of the whole loader, whatever part is shown. */
+/* Computes theta, which is that of the whole loader, also if only a part is shown. */
 static int set_theta(struct db *db, int64_t loader_id, struct stream *stream)
 {
 	const struct batch_filter all = batch_filter_all(loader_id);
@@ -78,7 +78,7 @@ static int add_loader(const struct options *options, struct db *db, int64_t load
 	return r < 0 ? r : batch_each(db, &filter, add_row, stream);
 }
 
-/* Whether the options left no batch to show. */
+/* Returns true if the options select no batch. */
 static bool is_part_empty(const struct options *options, const struct loader_info *loaders,
 			  size_t count)
 {
@@ -111,7 +111,7 @@ static int show(const struct options *options, struct db *db, int64_t start_ns,
 		if (options->loader < 0 || options->loader == loaders[i].loader_id)
 			r = add_loader(options, db, loaders[i].loader_id, &stream);
 	batches_end(&stream.batches);
-	/* A failed write is reported when the output is closed. */
+	/* If a write failed, closing the output reports it. */
 	if (r < 0 && !ferror(output.file))
 		status = cmd_fail_read(options, r);
 	else if (!stream.row_count)

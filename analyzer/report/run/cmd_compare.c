@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_compare.c - `dlprof-report compare A B`: the changes from one run to the other. */
+/* cmd_compare.c - `dlprof-report compare A B`: shows what changed from one run to the other. */
 #include <stdlib.h>
 
 #include "render/run/compare.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_report.c - `dlprof-report RUN`: judge the run, and show it. */
+/* cmd_report.c - `dlprof-report RUN`: judges the run, and shows it. */
 #include "report/run/judge.h"
 
 static int put(const struct options *options, const void *what, const struct page *page)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_top.c - `dlprof-report top RUN`: the report's screen for a run that still records, again and
- * again until q. The database is open only while it is read: a reader that stayed would keep the
+ * cmd_top.c - `dlprof-report top RUN`: shows the report's screen for a run that still records,
+ * again and again until q. The database is open only while it is read: an open one would keep the
  * drain from leaving one plain file behind.
  */
 #include <errno.h>
@@ -16,15 +16,15 @@
 
 #include "report/run/judge.h"
 
-#define REST  10 /* pause after a picture, in its CPU time: a training runs here */
-#define ENTER "\033[?1049h\033[?25l" /* the alternate screen, without a cursor */
+#define REST  10 /* least pause in CPU times of a screen, since a training runs here */
+#define ENTER "\033[?1049h\033[?25l" /* begins the alternate screen, and hides the cursor */
 #define LEAVE "\033[?25h\033[?1049l"
 #define CLEAR "\033[H\033[J"
 
 struct screen {
 	FILE *out;
-	int signals;   /* descriptor from which signals are read */
-	bool has_keys; /* keys come one by one, and are not shown */
+	int signals;   /* descriptor that signals are read from */
+	bool has_keys; /* keys are read one by one, and not shown */
 	struct termios before;
 	sigset_t mask_before;
 };
@@ -33,7 +33,7 @@ static void enter(struct screen *screen)
 {
 	struct termios keys;
 
-	/* In the background, changing the terminal's modes would stop us. */
+	/* A program in the background is stopped if it changes the terminal's modes. */
 	screen->has_keys = tcgetpgrp(STDIN_FILENO) == getpgrp() &&
 			   tcgetattr(STDIN_FILENO, &screen->before) == 0;
 	keys = screen->before;
@@ -53,7 +53,7 @@ static void leave(struct screen *screen)
 		tcsetattr(STDIN_FILENO, TCSANOW, &screen->before);
 }
 
-/* False: `out` is no terminal that can be drawn on. */
+/* Takes the terminal. Returns false if `out` is none, or none that can be drawn on. */
 static bool take(FILE *out, struct screen *ret)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH};
@@ -97,7 +97,7 @@ static bool quits_by_signal(struct screen *screen)
 	return signal.ssi_signo == SIGINT;
 }
 
-/* Waits until the time is over, or something happens. True: the user quits. */
+/* Waits for the interval, a signal or a key. Returns true if the user quits. */
 static bool quits(struct screen *screen, int interval_ms)
 {
 	struct pollfd looks[] = {{screen->signals, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
@@ -107,12 +107,12 @@ static bool quits(struct screen *screen, int interval_ms)
 		return false;
 	if (looks[0].revents)
 		return quits_by_signal(screen);
-	/* After the end of standard input there are no keys to wait for. */
+	/* At the end of standard input, has_keys becomes false, since no keys can come. */
 	screen->has_keys = read(STDIN_FILENO, &key, 1) == 1;
 	return key == 'q' || key == 'Q';
 }
 
-/* Draws one picture, and returns its exit status. *ret_live: there may be further ones. */
+/* Draws one screen, and returns its exit status. *ret_live: the run still records. */
 static int draw(const struct options *options, struct output *output, bool *ret_live)
 {
 	const struct page page = cmd_page(options, output);
@@ -140,7 +140,7 @@ int cmd_top(const struct options *options)
 
 	if (status)
 		return status;
-	quiet.quiet = true; /* each picture itself says that the run still records */
+	quiet.quiet = true; /* each screen itself says that the run still records */
 	if (take(output.file, &screen)) {
 		while (live && !has_quit) {
 			const clock_t begun = clock();
@@ -153,7 +153,7 @@ int cmd_top(const struct options *options)
 		}
 		give_back(&screen, 0);
 	}
-	/* The last picture, or what went wrong, stays on the terminal, unless the user quit. */
+	/* If the user did not quit, the last screen, or an error, stays on the terminal. */
 	if (!has_quit)
 		status = draw(&quiet, &output, &live);
 	return cmd_close_output(&output, status);

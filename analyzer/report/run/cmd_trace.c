@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_trace.c - `dlprof-report trace RUN... -o trace.json`: draw ranks or parts, for Perfetto. */
+/* cmd_trace.c - `dlprof-report trace RUN... -o trace.json`: writes ranks or parts for Perfetto. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "report/ranks.h"
 #include "store/database/db_open.h"
 
-#define HEAVY_BYTES 200000000 /* more than browsers like */
+#define HEAVY_BYTES 200000000 /* larger files are heavy for browsers */
 #define RENEW_COUNT 100000
 
 struct stream {
@@ -28,7 +28,8 @@ static int add_event(const struct timeline_event *event, void *context)
 	struct stream *stream = context;
 
 	trace_event(&stream->trace, event);
-	/* The file's size bounds the events, and writing takes long: renew the limit. */
+	/* The file's size bounds the events, but writing takes long, so the time limit is
+	 * renewed. */
 	if (!(++stream->event_count % RENEW_COUNT))
 		db_limit_renew(stream->db);
 	return ferror(stream->output->file) ? -EPIPE : 0;
@@ -47,7 +48,7 @@ static int add_events(const struct options *options, struct db *db,
 						    .epoch = options->epoch,
 						    .first = options->first,
 						    .last = options->last};
-		/* Events before and after the worst ones show what the workers did. */
+		/* Events around the worst batches show what the workers did in that time. */
 		const struct timeline_worst worst = {
 			.worst = options->worst > 0 ? options->worst : -1,
 			.before = loaders[i].workers > 0
@@ -82,7 +83,7 @@ static bool has_wall_clock(const struct rank_file *file)
 }
 
 /*
- * The moment of a rank's own clock that is time 0 of the trace: when the first rank began, by the
+ * Returns the time of a rank's own clock that is 0 in the trace: when the first rank began, by the
  * wall clock; if that is not known, when this rank began.
  */
 static int64_t find_base(const struct rank_files *files, const struct rank_file *file)

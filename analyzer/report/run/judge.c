@@ -44,7 +44,7 @@ void judge_done(struct report *report)
 	free(report->set_done);
 }
 
-/* Chooses the loader to judge: the one asked for, else the first, which has most time. */
+/* Chooses the loader to judge: that of --loader, else the first, which has the most time. */
 static void choose_loader(const struct options *options, struct report *report)
 {
 	for (size_t i = 0; i < report->loader_count && !report->loader; i++)
@@ -78,7 +78,7 @@ static int read_inside(struct db *db, struct inside *inside)
 	return r < 0 ? r : tally_unlisted_read(db, "folder", &inside->unlisted_folder_ns);
 }
 
-/* Reads and judges the loader that most waits are for, by the account of the thread that asks. */
+/* Reads and judges the loader with most of the waits, by the account of the thread that uses it. */
 static int read_series(struct db *db, bool is_chosen, struct report *report)
 {
 	const struct thread_query query = {
@@ -122,7 +122,7 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 	return r;
 }
 
-/* Finds which lines lead where the judged loader loads, and where the training waits for it. */
+/* Finds which lines lead in the judged loader's loads, and in the waits for it. */
 static int find_lines(struct db *db, struct report *report)
 {
 	int r = lines_read(db, &report->samples);
@@ -132,7 +132,7 @@ static int find_lines(struct db *db, struct report *report)
 				  &report->lines);
 }
 
-/* Finds the cause and the advice, by what took the loads' and the GPU's time. */
+/* Finds the cause and the advice, by how loads and the GPU used their time. */
 static int find_cause(struct db *db, bool advises, struct report *report)
 {
 	const struct why_input input = {
@@ -169,7 +169,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	report->facts = LOAD_FACTS_UNKNOWN;
 	gpu_sums_init(&report->gpu_sums);
 	r = query_run(db, &report->run);
-	/* Missing records count as dropped, so that no verdict rests on the others alone. */
+	/* Missing records count as dropped, so that no verdict is made from the others alone. */
 	report->run.lost_count = clamp_add(report->run.lost_count, report->missing_count);
 	if (r == 0)
 		r = query_loaders(db, &report->loaders, &report->loader_count);
@@ -192,7 +192,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
-	/* Without starvation, the cause comes from the waits alone. */
+	/* If the run does not starve, only its waits decide the cause. */
 	explains = advises || report->finding.starved;
 	if (r == 0 && explains)
 		r = load_facts_read(db, &report->filter, &report->facts);
@@ -219,7 +219,7 @@ void judge_fingerprint(const struct report *report, struct fingerprint *ret)
 	ret->text[FINGERPRINT_FRAMEWORKS] = run->frameworks;
 	ret->text[FINGERPRINT_CLOCK] = report->finding.by_gpu ? "gpu" : "host";
 	ret->text[FINGERPRINT_GPU] = run->gpu;
-	/* Old runs do not have this, and were recorded without it. */
+	/* An old run does not store this setting, and was recorded without it. */
 	ret->text[FINGERPRINT_SET] = run->set ? run->set : "";
 	ret->text[FINGERPRINT_COMMAND] = run->command;
 	ret->text[FINGERPRINT_HOST] = run->host;

@@ -9,9 +9,9 @@
 #include "store/run/batch.h"
 
 #define LONG_NS  (10 * (int64_t)NS_PER_S)
-#define LONGER   3                        /* times as long as usual */
-#define STALE_NS (10 * (int64_t)NS_PER_S) /* age of the last look at a process that is gone */
-#define NEWEST   1000                     /* batches that show who moved on */
+#define LONGER   3                     /* a process is stuck after this many times the usual time */
+#define STALE_NS (10 * (int64_t)NS_PER_S) /* a process not looked at for this long is gone */
+#define NEWEST   1000                  /* newest batches, which show what processes have moved on */
 
 struct list {
 	struct doing *items;

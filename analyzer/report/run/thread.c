@@ -9,39 +9,42 @@
 #include "analysis/statistics/clamp.h"
 #include "store/run/batch.h"
 
-/* A loader of a thread. */
+/* A loader that the thread uses. */
 struct member {
-	size_t loader; /* its place in the query's list */
+	size_t loader; /* index of the loader in the query's list */
 	int64_t life_ns;
 	struct batch_series series;
 	struct finding finding;
 };
 
-/* The loaders of a thread; the judged one comes first. */
+/* The loaders that a thread uses; the judged one is the first. */
 struct thread {
 	size_t count;
 	struct member *list;
 };
 
-/* A loader with nothing but steps has no account. */
+/* A loader with times of steps only has no account. */
 static bool is_known(const struct finding *finding)
 {
 	return !isnan(finding->own.ratio);
 }
 
-/* Whether this thread made an iterator, but another one may have taken all of its batches. */
+/* Returns true if the thread made an iterator, whose batches another thread may have taken. */
 static bool is_only_made(const struct batch_series *series)
 {
 	return !series->count && series->epoch_count;
 }
 
-/* Whether the loader's waits count for the thread, however short its own loop was. */
+/* Returns true if the thread waits for the loader, even if its own loop was too short to judge. */
 static bool is_waited_for(const struct batch_series *series)
 {
 	return is_only_made(series) || (series->count && series->wait_ns);
 }
 
-/* A thread that is not the first one changes its number when a process becomes another program. */
+/*
+ * Returns true if one thread made both loaders. Only the first thread of a process is the same in
+ * its next life.
+ */
 static bool is_same_thread(const struct loader_info *one, const struct loader_info *other)
 {
 	return one->life_ns == other->life_ns
@@ -106,7 +109,7 @@ static int read_all(struct db *db, const struct thread_query *query, size_t judg
 	return r;
 }
 
-/* Imported tables have no clock times, and the time between lost batches is not known. */
+/* Returns true if the loop's time is known. Imported tables and lost batches do not show it. */
 static bool has_span(const struct batch_series *series, const struct finding *finding)
 {
 	return !series->is_part && series->epoch_count && series->first_ns != UNKNOWN &&
@@ -120,7 +123,7 @@ static int by_life(const void *a, const void *b)
 	return ((*one)->life_ns > (*other)->life_ns) - ((*one)->life_ns < (*other)->life_ns);
 }
 
-/* Time before a life's first batch is its start-up, also time between two lives. */
+/* Makes the account of all lives. A life's time before its first batch counts as start-up. */
 static int account_of_lives(const struct thread *thread, const struct member **members,
 			    struct account *ret)
 {
@@ -145,7 +148,7 @@ static int account_of_lives(const struct thread *thread, const struct member **m
 			if (s->last_ns > span.end_ns)
 				span.end_ns = s->last_ns;
 		}
-		/* A program in which no step was seen adds nothing. */
+		/* A life without an observed step adds nothing. */
 		if (span.end_ns < span.begin_ns)
 			continue;
 		for (i = begin; i < end; i++)
@@ -173,7 +176,7 @@ static int account_of_thread(const struct thread *thread, struct account *ret)
 	return r;
 }
 
-/* Puts the loader with more than half of the waits first. */
+/* Moves the loader with more than half of the waits to the front. */
 static void put_first(struct thread *thread)
 {
 	double wait_ns = 0;

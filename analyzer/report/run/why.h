@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * why.h - why a loader waits, by all that its database knows: the same for the report, the gate and
- * the tables of many jobs.
+ * why.h - finds why a loader waits, by all that its database has: the same for the report, the gate
+ * and the tables of many jobs.
  */
 #pragma once
 
@@ -10,24 +10,24 @@
 #include "store/run/batch.h"
 #include "store/run/tally.h"
 
-#define WHY_SAMPLES 64 /* slow samples to read */
+#define WHY_SAMPLES 64 /* most slow samples to read */
 
-/* What was read about a loader that is judged. */
+/* What was read already about a judged loader. */
 struct why_input {
 	const struct batch_filter *filter;
 	const struct batch_series *series;
 	const struct finding *finding;
 	const struct load_totals *totals;
 	const struct load_facts *facts;
-	const struct stages *stages; /* NULL: read them, if the loader has any */
+	const struct stages *stages; /* NULL: why_find() reads them, if the loader has any */
 	const struct lines *lines;
-	const struct tally_list *samples; /* the slowest ones */
-	const struct gpu_use *gpu;        /* for advice; NULL: not known */
+	const struct tally_list *samples; /* the slowest samples */
+	const struct gpu_use *gpu;        /* used for advice; NULL: not known */
 	const struct step_parts *step; /* NULL: not known */
 	bool has_gpu;
-	unsigned lacks; /* as in struct cause_input, as the next */
+	unsigned lacks; /* as in struct cause_input, as is the next member */
 	bool is_threads;
 };
 
-/* `advises`: with predictions and advice, which take most of the time. 0 or -errno. */
+/* Finds the cause. `advises`: with predictions and advice, which take long. 0 or -errno. */
 int why_find(struct db *db, const struct why_input *input, bool advises, struct diagnosis *ret);
