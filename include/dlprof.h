@@ -92,8 +92,7 @@ DLPROF_MARK(dlprof_mark, (const char *text), (const char *), (text))
 struct dlprof_account {
 	uint64_t batches;	/* number of batches of all threads */
 	uint64_t wait_ns;
-	uint64_t time_ns;	/* part of time_ns spent waiting; wait_ns / time_ns is the stall
-				 * ratio */
+	uint64_t time_ns;	/* waits and steps; wait_ns / time_ns is the stall ratio */
 };
 
 /* Fills in *ret, or leaves it as it is if nothing is preloaded. */

@@ -255,7 +255,7 @@ static bool is_quiet(const struct launch_options *options)
 	return options->quiet || (value && strcmp(value, "1") == 0);
 }
 
-/* Prints the report, then ends as the command did. */
+/* Runs the command, prints its report, then ends as the command did. */
 static int run_and_report(const struct launch_options *options)
 {
 	struct runs runs;

@@ -37,7 +37,7 @@ struct target {
  */
 int target_find(const char *name, struct target *ret);
 
-/* Reads the file at `path`, a program or a library, without following it. */
+/* Reads the file at `path`, a program or a library, but does not follow a script. */
 int target_read(const char *path, struct target *ret);
 
 /* Returns why the library cannot be preloaded into the program, or TARGET_FINE. */

@@ -10,7 +10,7 @@
 
 #include "line/near.h"
 
-/* getopt_long() returns FIRST_ID + i for row i. */
+/* getopt_long() returns FIRST_ID + i for option number i of the table. */
 enum { ID_HELP = 256, ID_VERSION, FIRST_ID };
 
 struct parser {
@@ -217,7 +217,7 @@ static const char *spaced(const char *name)
 	return *name ? " " : "";
 }
 
-/* Checks that the options go with the verb. */
+/* Checks that each given option goes with the verb. */
 static int check_options(struct parser *parser)
 {
 	const struct line_program *program = parser->program;
@@ -282,7 +282,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 		return r;
 	ret->words = argv + at;
 	ret->word_count = argc - at;
-	/* If the first word is no verb, that is the problem to report, not the options. */
+	/* If the first word is no verb, the caller reports that, so options are not checked. */
 	if (verb < 0 && ret->word_count && !program->verbs[0].most)
 		return 0;
 	return ret->help || ret->version ? 0 : check_options(&parser);

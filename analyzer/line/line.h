@@ -43,7 +43,7 @@ struct line_option {
 	size_t offset; /* offset of the value in the context */
 	/* Takes an argument, for LINE_TAKE. Returns false if the argument is not valid. */
 	bool (*take)(void *context, const char *argument);
-	bool many; /* further words up to the next option are arguments, too */
+	bool many; /* all words up to the next option are arguments, too */
 	unsigned verbs; /* LINE_ON() for each verb that takes the option */
 };
 

@@ -45,7 +45,7 @@ static struct timespec when_written(const char *path)
 	return newest;
 }
 
-/* Returns true if a *.db is a run of dlprof, even an empty one, as opening it tells that. */
+/* Returns true if a *.db is a run of dlprof, even one that nothing was stored in. */
 static bool is_run(const char *path)
 {
 	struct db *db;

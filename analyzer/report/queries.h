@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queries.h - the SQL queries that dlprof ships, for the tables of lake.def. */
+/* queries.h - the SQL queries that are part of dlprof, for the tables of lake.def. */
 #pragma once
 
 #include <stddef.h>

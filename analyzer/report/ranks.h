@@ -8,7 +8,7 @@ struct rank_file {
 	char *path;
 	struct db *db;               /* open database; NULL: closed, as too many were open */
 	char *job;                   /* id of the job; NULL: not known */
-	int64_t attempt, world_size; /* UNKNOWN: not known */
+	int64_t attempt, world_size; /* UNKNOWN: the rank has not recorded it */
 	int64_t rank;
 	int64_t start_unix_ns, start_ns; /* the same moment on two clocks; UNKNOWN: not known */
 	bool live;

@@ -12,29 +12,29 @@
 
 enum dlprof_event_kind {
 	DLPROF_EVENT_NONE,
-	DLPROF_EVENT_EPOCH,   /* a loader's iterator was made or reset; by the consumer */
-	DLPROF_EVENT_BATCH,   /* __next__ handed out a batch; by the consumer */
-	DLPROF_EVENT_STOP,    /* __next__ handed out nothing: epoch's end or error; consumer */
-	DLPROF_EVENT_WORKER,  /* a worker process entered its loop; worker */
-	DLPROF_EVENT_LOAD,    /* a batch was fetched and collated; worker (W = 0: consumer) */
-	DLPROF_EVENT_OP,      /* one slow (or, at detail `all`, any) operation */
+	DLPROF_EVENT_EPOCH,   /* the consumer made or reset a loader's iterator */
+	DLPROF_EVENT_BATCH,   /* __next__ returned a batch to the consumer */
+	DLPROF_EVENT_STOP,    /* __next__ returned no batch to the consumer: epoch's end or error */
+	DLPROF_EVENT_WORKER,  /* a worker process entered its loop; sent by the worker */
+	DLPROF_EVENT_LOAD,    /* a batch was fetched and collated, by a worker or (W = 0) by the
+			       * consumer */
+	DLPROF_EVENT_OP,      /* an operation that was slow; at detail `all`, any operation */
 	DLPROF_EVENT_MARK,    /* a line that the program wrote */
 	DLPROF_EVENT_GPU_OPS, /* operations of a GPU, or of threads that wait for it */
 	DLPROF_EVENT_GPU_COPIES, /* copies and memsets, with their sizes */
 	DLPROF_EVENT_GPU_STATE,  /* which of the two kinds above are complete, and up to when */
-	DLPROF_EVENT_PLACE,      /* place where the program makes loader number `task`: `mark` */
+	DLPROF_EVENT_PLACE,      /* place in the program that makes loader number `task`: `mark` */
 	DLPROF_EVENT_KERNEL,     /* a part of a kernel's name */
 	DLPROF_EVENT_MADE,       /* size of the batch that the previous LOAD made; for some loads */
 	DLPROF_EVENT_STAGE,      /* a stage of a loader's pipeline, before its first sums */
 	DLPROF_EVENT_STAGE_SUM,  /* a stage's sums over a window of time */
-	DLPROF_EVENT_PARTS,      /* parts of a delivered batch's step; by the consumer */
+	DLPROF_EVENT_PARTS,      /* parts of a delivered batch's step; sent by the consumer */
 	DLPROF_EVENT_KIND_MAX
 };
 
 /* Classes of the wall time of operations. It is own time: a nanosecond has one class. */
 enum dlprof_class {
-	DLPROF_CLASS_OPEN, /* open and close of data files, and questions about them: stat,
-			    * readdir */
+	DLPROF_CLASS_OPEN, /* open and close of data files; stat, readdir and the like */
 	DLPROF_CLASS_READ, /* reading bytes of data files */
 	DLPROF_CLASS_DECODE,
 	DLPROF_CLASS_COLLATE,
@@ -50,15 +50,15 @@ enum dlprof_epoch_flag {
 };
 
 enum dlprof_event_flag {
-	DLPROF_FLAG_FAILED = 1 << 0,	/* the call, load or __next__ ended in an error */
+	DLPROF_FLAG_FAILED = 1 << 0,	/* the call, load or __next__ failed */
 	DLPROF_FLAG_COLLATE_SEEN = 1 << 1,	/* for a LOAD: collate_ns was observed */
 	DLPROF_FLAG_STEP = 1 << 2,    /* for a BATCH: a whole step, whose waits were not observed */
-	DLPROF_FLAG_RANGE = 1 << 3,	/* for a MARK: it has a length */
+	DLPROF_FLAG_RANGE = 1 << 3,	/* for a MARK: the mark has a length */
 	/* Flags of an EPOCH, BATCH or STOP: */
 	DLPROF_FLAG_NESTED = 1 << 4,	/* within another wait of its thread, or within a load */
 	DLPROF_FLAG_POOL = 1 << 5,  /* any thread of a pool may make the call for the main thread */
 	DLPROF_FLAG_DROPPED = 1 << 6,	/* for a STOP: the program dropped the iterator */
-	DLPROF_FLAG_OUTSIDE = 1 << 7,	/* for PARTS: after the epoch's end, of no batch */
+	DLPROF_FLAG_OUTSIDE = 1 << 7,	/* for PARTS: after the epoch's end, so of no batch */
 };
 
 /*
@@ -93,13 +93,13 @@ struct dlprof_epoch {
 struct dlprof_batch {
 	uint64_t ordinal;	/* 0, 1, 2, ... in the order of delivery in this epoch */
 	uint64_t ask_ns;	/* when the consumer began to look for the batch's message */
-	uint64_t arrive_ns;	/* when the message was taken in; 0: not seen */
-	uint64_t receive_ns;	/* part of the wait for receiving messages, without blocking;
-				 * UINT64_MAX: not observed */
+	uint64_t arrive_ns;	/* when the consumer received the message; 0: not observed */
+	uint64_t receive_ns;	/* part of the wait in which messages were received without
+				 * blocking; UINT64_MAX: not observed */
 	uint64_t waited_ns;	/* earlier waits of this thread, for all loaders */
 	/* UINT64_MAX and UINT32_MAX in these members: not observed. */
-	uint64_t sample_ns;	/* part of the wait for choosing samples; if there are workers,
-				 * those of a later batch */
+	uint64_t sample_ns;	/* part of the wait in which samples were chosen; with workers, for
+				 * a later batch */
 	/*
 	 * Descriptors of this batch's tensors that were fetched from the worker when its message
 	 * was received, in this batch's wait or an earlier one. If another thread pins memory: of
@@ -111,8 +111,8 @@ struct dlprof_batch {
 	uint32_t fetch_count;
 	int32_t arrived;	/* 1: arrive_ns is this batch's; 0: no arrival was observed */
 	/*
-	 * Time to free the shared memory of an older batch, after this thread's last batch of any
-	 * loader was handed out. It counts as waiting, and is in no event's duration.
+	 * Time to free the shared memory of an older batch, after this thread got its previous
+	 * batch of any loader. The time counts as waiting, and is in no event's duration.
 	 */
 	uint64_t free_ns;
 };
@@ -172,7 +172,7 @@ enum dlprof_stage_flag {
 struct dlprof_stage {
 	uint32_t parent;	/* stage that takes the elements; 0: not known */
 	uint32_t flags;		/* bits of enum dlprof_stage_flag */
-	int32_t parallel;	/* calls that may run at once */
+	int32_t parallel;	/* calls of the stage that may run at once */
 	int32_t capacity; /* elements that fit into the stage's queue, or inputs that it has open */
 	int32_t threads;	/* for a root: number of threads in the pipeline's pool */
 	char name[64];
@@ -212,7 +212,7 @@ enum dlprof_gpu_kind {
 	DLPROF_GPU_MEMSET,
 	DLPROF_GPU_H2D,
 	DLPROF_GPU_D2H,
-	DLPROF_GPU_COPY,       /* within and between devices */
+	DLPROF_GPU_COPY,       /* copy within a device or between devices */
 	DLPROF_GPU_SYNC_EVENT, /* the host was blocked until an event; below: a stream, a context */
 	DLPROF_GPU_SYNC_STREAM,
 	DLPROF_GPU_SYNC_CONTEXT,
@@ -242,7 +242,7 @@ static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
 	((what) >> DLPROF_GPU_ID_BITS & ((1u << DLPROF_GPU_STREAM_BITS) - 1))
 #define DLPROF_GPU_WHAT_ID(what)     ((what) & ((1u << DLPROF_GPU_ID_BITS) - 1))
 #define DLPROF_GPU_PAGEABLE	     1u
-#define DLPROF_GPU_PEER		     2u /* from another device */
+#define DLPROF_GPU_PEER		     2u /* the copy is from another device */
 #define DLPROF_GPU_ANYWHERE	     4u /* the host's call named neither source nor target */
 
 /*

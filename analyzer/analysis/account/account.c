@@ -11,7 +11,7 @@ struct view {
 	const struct batch_series *series;
 	double theta_ns;
 	bool by_gpu;
-	bool knows_readiness; /* the readiness of some batches is known */
+	bool knows_readiness; /* whether any batch's readiness is known */
 };
 
 static struct view look(const struct batch_series *s, bool by_gpu, double theta_ns)
@@ -42,8 +42,8 @@ struct account_wait account_divide(int64_t workers, double wait_ns, double hando
 	const double sampled_ns = isnan(sample_ns) ? 0 : fmin(sample_ns, wait_ns);
 	struct account_wait parts = {.sampling_ns = isnan(sample_ns) ? NAN : sampled_ns};
 
-	/* Without workers the whole wait is the load. With workers the sampler runs once the batch
-	 * is in hand, so its time is part of the hand-over. */
+	/* Without workers the whole wait is the load. With workers the sampler runs after the batch
+	 * was received, so its time is part of the hand-over. */
 	if (workers == 0)
 		handover_ns = 0;
 	else

@@ -37,7 +37,7 @@ enum account_part {
 
 struct account {
 	double part_ns[ACCOUNT_PART_MAX]; /* NAN: unknown; its time is still in wait_ns */
-	double share[ACCOUNT_PART_MAX];   /* part_ns / time_ns; they add up to `ratio` */
+	double share[ACCOUNT_PART_MAX]; /* part_ns / time_ns; the parts' shares add up to `ratio` */
 	double wait_ns;
 	double step_ns;
 	double time_ns;    /* wait_ns + step_ns */
@@ -45,7 +45,7 @@ struct account {
 	double startup_ns; /* NAN: unknown */
 	double unseen_ns;  /* time in batches that the GPU's clock leaves out */
 	size_t count;      /* batches whose wait is in wait_ns */
-	size_t life_count; /* programs that the process ran in turn; 0: not asked for */
+	size_t life_count; /* programs that the process ran in turn; 0: not counted */
 };
 
 /* An account without any batch. */
@@ -97,7 +97,7 @@ int account_close(struct account *thread, const struct account_span *span);
 
 /* The part of an epoch's start that comes before the request for its first batch. */
 struct account_restart {
-	double start_ns; /* making the iterator */
+	double start_ns; /* making the epoch's iterator */
 	double end_ns;   /* ending the epoch before */
 };
 

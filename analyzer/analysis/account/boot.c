@@ -104,7 +104,7 @@ static void fill(const struct batch_series *s, const struct finding *f, struct s
 	end_cells(&strata->epochs);
 }
 
-/* A nearly normal number of mean 0 and deviation 1: the sum of twelve uniform ones. */
+/* Returns a nearly normal number of mean 0 and deviation 1: the sum of twelve uniform ones. */
 static double draw_normal(uint64_t *state)
 {
 	double sum = -6;
@@ -240,7 +240,7 @@ static struct draw draw_one(const struct strata *strata, uint64_t *state)
 {
 	const struct cells *epochs = &strata->epochs;
 	double count = (double)epochs->count;
-	/* A draw from few epochs varies too little, which this factor makes up for. */
+	/* Few epochs make draws vary too little; this factor corrects it. */
 	double factor = count > 1 ? sqrt(count / (count - 1)) : 0;
 	struct draw draw = {0};
 

@@ -12,11 +12,11 @@ struct boot {
 };
 
 /*
- * Bootstrap of the ratio of a judged series: 400 resamples, fixed seed. Batches are drawn in
- * circular blocks of 2 p W (../README.md says why), or longer ones where slow batches stay slow for
- * longer. Later epochs' starts and ends are drawn separately, since another run has as many of
- * them. A long series is first summed into at most 16384 cells, and blocks are counted in cells.
- * The account's waits for other loaders vary by the finding's `others_error_ns`.
+ * Computes the interval of a judged series' stall ratio by a bootstrap: 400 resamples, fixed seed.
+ * Batches are drawn in circular blocks of 2 p W (../README.md says why), or longer ones if slow
+ * batches stay slow for longer. Later epochs' starts and ends are drawn separately, since another
+ * run has as many of them. A long series is first summed into at most 16384 cells, and blocks are
+ * counted in cells. The account's waits for other loaders vary by the finding's `others_error_ns`.
  * tests/bench/gate_study.c measures how often the interval is wrong. 0 or -ENOMEM.
  */
 int boot_stall_ratio(const struct batch_series *series, const struct finding *finding,

@@ -10,7 +10,8 @@ struct load_times {
 	double other_ns;   /* load_ns minus open, read, decode and collate */
 	double blocked_ns; /* part of other_ns asleep in locks, queues, sleep() */
 	double read_count, read_bytes, samples;
-	double storage_bytes; /* bytes that storage devices were asked for, mapped files included */
+	double storage_bytes; /* bytes that loads asked storage devices for, mapped files
+			       * included */
 };
 
 struct load_split {
@@ -20,9 +21,9 @@ struct load_split {
 
 /*
  * Divides other_ns. A thread that does not run in a load (load - cpu) is in a read or open, in a
- * wait that was seen, or somewhere in decode, collate and other, lacking a core or in a page fault
- * of mapped data. That last time is shared out over decode, collate and other by their length. Both
- * are NAN if CPU or load was not seen.
+ * wait that was observed, or somewhere in decode, collate and other, lacking a core or in a page
+ * fault of mapped data. That last time is divided over decode, collate and other by their length.
+ * Both members are NAN if CPU or load was not observed.
  */
 struct load_split load_split(const struct load_times *times);
 

@@ -13,15 +13,16 @@
 
 #define LOAD_FACTS_PEER 96 /* bytes of a peer's name */
 #define LOAD_FACTS_COMM 16
-#define LOAD_FACTS_MOST 8 /* entries of `peers` and of `threads` */
+#define LOAD_FACTS_MOST 8 /* most entries of `peers` and of `threads` */
 
 /* What blocked a thread while it made a load. */
 enum load_wait_kind {
-	LOAD_WAIT_ASLEEP, /* sleep(), nanosleep() and the like */
-	LOAD_WAIT_LOCK,   /* semaphores and file locks, which other processes may hold */
-	LOAD_WAIT_THREAD, /* conditions and joins: another thread of the same process */
-	LOAD_WAIT_SOCKET, /* recv(), or poll() for a socket */
-	LOAD_WAIT_PIPE,   /* read() or poll() of a pipe or a terminal */
+	LOAD_WAIT_ASLEEP, /* blocked in sleep(), nanosleep() and the like */
+	LOAD_WAIT_LOCK,   /* blocked in semaphores and file locks, which other processes may hold */
+	LOAD_WAIT_THREAD, /* blocked in conditions and joins: waits for a thread of the same
+			   * process */
+	LOAD_WAIT_SOCKET, /* blocked in recv(), or in poll() for a socket */
+	LOAD_WAIT_PIPE,   /* blocked in read() or poll() of a pipe or a terminal */
 	LOAD_WAIT_OTHER,
 	LOAD_WAIT_MAX
 };
@@ -42,8 +43,9 @@ struct load_thread {
 };
 
 struct load_facts {
-	double load_ns;                /* sum over all loads */
-	double wait_ns[LOAD_WAIT_MAX]; /* part of load_ns that was blocked, by kind */
+	double load_ns;                /* sum of the lengths of all loads */
+	double wait_ns[LOAD_WAIT_MAX]; /* part of load_ns that was blocked, by enum
+				        * load_wait_kind */
 	double no_core_ns;     /* part of load_ns in which threads could have run but had no core */
 	struct load_peer peers[LOAD_FACTS_MOST]; /* peers with the longest waits first */
 	size_t peer_count;
@@ -59,7 +61,8 @@ struct load_facts {
 	/* The rest is about the worker processes or, without workers, the training's process. */
 	double runnable_threads; /* mean runnable threads of a process during loads */
 	double cores_allowed;    /* size of the smallest CPU mask of any of these processes */
-	double private_begin_bytes, private_end_bytes; /* mean private memory of a process */
+	double private_begin_bytes, private_end_bytes; /* mean private memory of a process, when
+						        * first and last observed */
 	double major_faults;                           /* sum over all these processes */
 	double swapped_bytes;                 /* highest sum over all these processes at any time */
 

@@ -21,9 +21,9 @@
 /* Bits of `state`; a fact is known only if its KNOWN bit is set. */
 enum series_state {
 	SERIES_READY_KNOWN = 1,
-	SERIES_READY = 2, /* the batch was finished before the consumer asked for it */
+	SERIES_READY = 2, /* the batch was finished before the consumer requested it */
 	SERIES_QUEUE_KNOWN = 4,
-	SERIES_QUEUE = 8, /* other finished batches were not delivered when the consumer asked */
+	SERIES_QUEUE = 8, /* other finished batches were not delivered at the request */
 	/* stall_judge() sets these two bits: */
 	SERIES_STEADY = 16,
 	SERIES_STARVED = 32,
@@ -40,9 +40,9 @@ struct series_run {
 struct series_epoch {
 	int64_t begin_ns;
 	int64_t stop_begin_ns;
-	float setup_ns; /* making the iterator */
+	float setup_ns; /* time to make the iterator */
 	float boot_ns;  /* from then until all workers had begun their first loads */
-	float stop_ns;  /* the call that ended the epoch: workers are shut down */
+	float stop_ns;  /* time of the call that ended the epoch: workers are shut down */
 	int32_t epoch;
 };
 
@@ -52,14 +52,14 @@ struct series_fetches {
 	double batches; /* batches whose requests are known; 0: none */
 };
 
-#define SERIES_TIMES 8 /* columns of times */
+#define SERIES_TIMES 8 /* number of columns of times */
 
 struct batch_series {
 	size_t count;
 	size_t capacity;
 	int32_t workers;   /* number of workers as set; -1: unknown, 0: the consumer itself loads */
 	int32_t loading;    /* workers that loaded batches, by series_find_loading(); -1: unknown */
-	int32_t prefetch_factor; /* -1: unknown, also in the fields below */
+	int32_t prefetch_factor; /* -1: unknown, as in the next fields */
 	int32_t in_order;
 	int32_t is_foreign; /* the loader has workers like PyTorch's, but other settings */
 	int32_t persistent;
@@ -73,8 +73,8 @@ struct batch_series {
 			float *compute_ns, *load_ns;
 			float *gpu_idle_ns; /* idle time of the GPU during the wait */
 			float *gpu_busy_ns;
-			float *step_ns;     /* wait and compute together; only of batches where one
-					     * of them is unknown */
+			float *step_ns;     /* wait + compute; only of batches where one of them is
+					     * unknown */
 			float *handover_ns; /* part of the wait after the batch was finished */
 			float *sample_ns;   /* part of the wait in which the sampler ran */
 		};
@@ -89,7 +89,7 @@ struct batch_series {
 	bool is_part;          /* the series does not begin with the loader's first batch */
 	int64_t first_ns;      /* when the loader handed out its first batch; UNKNOWN: not known */
 	int64_t last_ns;       /* when the last step ended; UNKNOWN: not known */
-	int64_t tail_begin_ns; /* when a last wait without a step began; UNKNOWN: none */
+	int64_t tail_begin_ns; /* begin of a last wait without a step; UNKNOWN: there is none */
 	double elsewhere_ns;   /* waits for other loaders within the steps; no column has them */
 	double cores;          /* cores that the run may use, also fractions; NAN: unknown */
 	double main_cores;     /* cores that the consumer's process used; NAN: unknown */
@@ -117,8 +117,8 @@ struct batch_row {
 	int32_t epoch;
 	int32_t batch;
 	int32_t worker;    /* worker that made the batch; -1: unknown */
-	int32_t qdepth;    /* finished, undelivered batches when the consumer asked; -1: unknown */
-	int8_t head_ready; /* 1: finished before the consumer asked, 0: not finished, -1: unknown */
+	int32_t qdepth;   /* finished, undelivered batches at the consumer's request; -1: unknown */
+	int8_t head_ready; /* 1: finished before the consumer's request, 0: not, -1: unknown */
 };
 
 /* A batch of which nothing is known. */

@@ -18,8 +18,8 @@
 #define SYNC_MOST         0.20
 #define DRAIN_BUSY        5.0
 #define DRAIN_IDLE        3.5
-#define GPU_SEEN_LEAST    0.5  /* share of the steady batches that must have a GPU time to judge by
-			        * it */
+#define GPU_SEEN_LEAST    0.5  /* judging by the GPU needs a GPU time in this share of the steady
+			        * batches */
 #define GPU_SEEN_MOST     0.95 /* confidence is lower if fewer of the batches than this have a GPU
 			        * time */
 
@@ -307,7 +307,8 @@ static void set_drain(const struct batch_series *s, struct finding *f)
 	share = (double)count / (double)f->steady_count;
 	if (share < SYNC_FEWEST || share > SYNC_MOST)
 		return;
-	/* The sync steps are the `count` largest, so their median is a rank among all steps. */
+	/* The sync steps are the `count` longest, so their median is one of the ranks of all
+	 * steps. */
 	above = f->steady_count - count;
 	stats_order_init(&order, &compute);
 	f->drain_ratio = (stats_order_rank(&order, above + (count - 1) / 2) +
@@ -345,8 +346,8 @@ static enum stall_confidence find_confidence(const struct batch_series *s, const
 		level--;
 	if (f->by_gpu && f->gpu_share < GPU_SEEN_MOST)
 		level--;
-	/* With a drain ratio the stall ratio is an upper bound only, and no hardware has confirmed
-	 * the rule. */
+	/* With a drain ratio the stall ratio is only an upper bound, by a rule not tried on
+	 * hardware. */
 	if (!isnan(f->drain_ratio))
 		level--;
 	return level < STALL_CONFIDENCE_LOW ? STALL_CONFIDENCE_LOW : (enum stall_confidence)level;

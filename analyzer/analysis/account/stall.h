@@ -69,7 +69,7 @@ enum stall_gap {
 	STALL_GAP_COMPUTE,      /* compute was not observed */
 	STALL_GAP_FEW_BATCHES,  /* fewer than STALL_FEWEST batches */
 	STALL_GAP_LOSS,         /* more than STALL_TOLERATED_LOSS of the records were lost */
-	STALL_GAP_ASYNCHRONOUS, /* the host's waits do not tell whether the GPU had work */
+	STALL_GAP_ASYNCHRONOUS, /* the host's waits do not show whether the GPU had work */
 	STALL_GAP_MAX
 };
 
@@ -88,7 +88,7 @@ struct finding {
 	bool starved;
 	bool is_doubtful; /* the waits may not be the training's; set by stall_doubt() */
 	bool by_gpu;      /* judged by the GPU's idle time, not the host's waits */
-	double gpu_share; /* share of batches with a known GPU idle time */
+	double gpu_share; /* share of the batches with a known GPU idle time */
 
 	struct account account; /* account of the thread that trains, or of the part of its run that
 				 * is judged */
@@ -120,7 +120,7 @@ struct finding {
 	double compute_p50_ns;
 	double compute_p99_ns;
 
-	double drain_ratio;       /* NAN: not computed, since the verdict does not need it */
+	double drain_ratio;       /* NAN: not computed, as the verdict does not need it */
 	double compute_median_ns; /* median compute of steady batches */
 	double demand_mean_ns; /* mean step without waiting; where steps do not wait for the GPU,
 			        * its busy time */

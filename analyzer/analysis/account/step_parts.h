@@ -34,7 +34,8 @@ struct step_sums {
 
 struct step_parts {
 	bool is_split;
-	/* An optimizer was seen. If not, STEP_BETWEEN and STEP_OPTIMIZER are in STEP_AFTER. */
+	/* Tells if an optimizer was seen. If not, STEP_BETWEEN and STEP_OPTIMIZER are in
+	 * STEP_AFTER. */
 	bool has_optimizer;
 	double ns[STEP_PART_MAX]; /* NAN: not observed; the sum of the others is whole_ns */
 	double whole_ns;

@@ -17,8 +17,8 @@
 			      * their time */
 #define MANY_BYTES     (8.0 * (1 << 20)) /* a batch from this many bytes on is large */
 #define CROWDED        0.7   /* a training thread that gets less of a core than this is crowded */
-#define NEARLY_HALF    0.4   /* half of the CPU time must be this share of a load to count as half
-			      * the load */
+#define NEARLY_HALF    0.4   /* halving CPU time counts as halving the load if it saves this share
+			      * of it */
 #define LEAST_OF_SAMPLES 30
 #define LEAST_OF_STEP  0.1 /* a line of code must take this share of the time to be advised about */
 #define NO_ROW         (-1)
@@ -356,8 +356,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 		return 0;
 	}
 	part = part_of(v, id);
-	/* The prediction halves whole loads; if CPU time is a small part of a load, halving it is
-	 * less. */
+	/* The prediction halves whole loads; halving their CPU time may save much less. */
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && part < NEARLY_HALF)
 		row = NO_ROW;
 	if (row != NO_ROW && !isnan(whatif->gain[row])) {

@@ -33,7 +33,7 @@ const char *const cause_names[CAUSE_MAX] = {
 #undef CAUSE
 };
 
-/* Makes the query for events: values that exceed the median by half of it and `floor_ns`. */
+/* Makes the query for values that exceed their median by half of it and by `floor_ns`. */
 static struct events_query excess(const struct batch_series *s, const float *values,
 				  double floor_ns, double median_ns)
 {
@@ -129,7 +129,8 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 					    : s->compute_ns,
 			    EXCESS_FLOOR_NS, others ? NAN : f->compute_median_ns);
 	of_compute.slips = ret->steps_only;
-	/* In a run that does not wait for its steps, a long step pays for earlier ones. */
+	/* In a run that does not wait for its steps, a step is long because earlier ones were
+	 * not. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;
 	/* While the training pauses, batches pile up, so the rhythm of the waits begins anew. */
@@ -190,14 +191,14 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 	return causes[owner];
 }
 
-/* Returns true if fewer workers may be replayed uncrowded: no other program takes cores. */
+/* Returns true if fewer workers should be replayed as if all had cores: no other program runs. */
 static bool may_be_uncrowded(const struct batch_series *s, const struct diagnosis *d)
 {
 	return d->grounds.is_crowded && isnan(d->whatif.gain[WHATIF_FEWER_WORKERS]) &&
 	       !series_has_others(s);
 }
 
-/* Returns true if there are so many workers that fewer may be faster: a prediction decides. */
+/* Returns true if there are so many workers that a prediction with fewer is worth making. */
 static bool has_many_workers(const struct batch_series *s)
 {
 	return s->workers >= FEWER_CORES * s->cores;

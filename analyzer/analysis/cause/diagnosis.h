@@ -25,7 +25,7 @@ enum cause {
 struct cause_cost {
 	enum cause cause;
 	double ns;
-	double share; /* share of the account's time */
+	double share; /* share of all time of the account */
 };
 
 enum advice_id {
@@ -37,11 +37,13 @@ enum advice_id {
 
 /* The reason why a setting that people often try would not help. */
 enum useless {
-	USELESS_LOADING_IS_NO_LIMIT, /* the training does not wait for data */
+	USELESS_LOADING_IS_NO_LIMIT, /* the training does not wait for data, so loading is no
+				      * limit */
 	USELESS_CORES_ARE_USED,
 	USELESS_WORKERS_NEVER_IDLE, /* no worker ever idles, so a longer queue would not fill */
-	USELESS_NOTHING_BEHIND,     /* no finished batch stands behind an unfinished one */
-	USELESS_OTHER_LIMIT,        /* the replay shows no gain */
+	USELESS_NOTHING_BEHIND,     /* while the training waits for a batch, no later batch is
+				     * finished */
+	USELESS_OTHER_LIMIT,        /* the replay shows no gain, for other reasons */
 	USELESS_MAX
 };
 
@@ -104,7 +106,8 @@ struct grounds {
 	double lock_share;     /* share of the loads' time in waits for a lock */
 	double asked_share;   /* share of the loads' time in waits for another process or machine */
 	double unseen_share;   /* share of the loads' time off the CPU and in no observed call */
-	bool is_crowded; /* twice as many workers as cores, and most of the loads' time is unseen */
+	bool is_crowded;       /* twice as many workers as cores; most of the loads' time is off the
+			        * CPU */
 	double storage_share;  /* share of the loads' time spent opening and reading files */
 	double cpu_share;      /* share of the loads' time spent on a CPU */
 	double no_core_share;  /* share of the loads' time ready to run without a core; or 0 */
@@ -129,7 +132,7 @@ struct diagnosis {
 	struct slow_workers slow;
 	struct cold cold;
 	struct shift shift;
-	double cpu_share;    /* share of the cores that the workers use; NAN: unknown */
+	double cpu_share;    /* share of the cores' time that the workers use; NAN: unknown */
 	double queued_share; /* share of the waiting during which other batches were ready */
 	struct whatif whatif;
 	struct boot boot;
@@ -138,7 +141,7 @@ struct diagnosis {
 	struct stage_finding stages; /* found only for a loader that is made of stages */
 };
 
-struct lines; /* lines.h */
+struct lines; /* defined in lines.h */
 
 /* Settings that some loaders lack. */
 enum loader_option {
@@ -157,7 +160,7 @@ struct slow_sample {
 struct cause_input {
 	const struct gpu_use *gpu;      /* what the GPU did with its time */
 	const struct load_times *loads; /* how the time of loads divides */
-	const struct slow_work *work;   /* what each worker read */
+	const struct slow_work *work;   /* bytes that each worker read */
 	const struct load_facts *facts; /* what the loads waited for */
 	const struct flight *flight;    /* whether a limit that all workers share slows the loads */
 	const struct stages *stages; /* the stages that the loader is made of */
@@ -167,5 +170,5 @@ struct cause_input {
 	size_t sample_count;
 	unsigned lacks;  /* bits of enum loader_option that the loader's user cannot set */
 	bool is_threads; /* the loader's workers are threads of the training's process */
-	bool has_gpu;    /* a GPU is used, so a line in the training may only be waiting for it */
+	bool has_gpu;    /* a GPU is used, for which a line of code may only be waiting */
 };

@@ -66,9 +66,9 @@ static double excess_ns(const struct batch_series *s, double sample_ns)
 }
 
 /*
- * Finds slow samples, which take five times the mean or more. Each sample has its slowest load,
- * which may be an accident, such as garbage collection: an accident does not come again in the next
- * epoch.
+ * Finds slow samples, which take five times the mean or more. Of each sample only the slowest load
+ * is recorded. It may be an accident, such as garbage collection, which does not come again in the
+ * next epoch.
  */
 static void find_samples(const struct batch_series *s, const struct finding *f,
 			 const struct cause_input *input, struct grounds *ret)
@@ -194,7 +194,7 @@ static double or_zero(double value)
 	return value > 0 ? value : 0;
 }
 
-/* Returns true if a peer is a Manager, such as /tmp/pymp-8hq3/listener-x1 (CPython). */
+/* Returns true if a peer is a multiprocessing Manager: /tmp/pymp-8hq3/listener-x1. */
 static bool is_manager(const char *peer)
 {
 	const char *folder = strstr(peer, "/pymp-");
@@ -396,7 +396,8 @@ enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, 
 			return CAUSE_INTERPRETER_HELD;
 		if (!is_asking(r))
 			return cause;
-		/* Loads that grow also delay the workers' answers. */
+		/* If loads grow, these also delay the workers' answers, so the growth is the
+		 * cause. */
 		return r->growth.found ? CAUSE_GROWING_LOADS : CAUSE_WORKER_INTERPRETER;
 	case CAUSE_SAMPLER:
 		return r->holder.found ? CAUSE_INTERPRETER_HELD : cause;

@@ -9,12 +9,10 @@
 #define GROUNDS_FREE       0.8 /* below this share of the cores in use, no thread lacks one */
 #define GROUNDS_OUTSIDE    0.5 /* from this share of the loads' time on, waits outside of the
 			        * process matter */
-#define GROUNDS_CPU_LITTLE 0.2 /* with less CPU than this share of the loads' time, loads do not
-			        * compute */
-#define GROUNDS_READ_AGAIN 8.0 /* bytes read, inflated or decoded for each byte of a batch that are
-			        * too many */
-#define GROUNDS_ALL        0.05 /* by how much images a sample may differ from the number of
-				 * workers, relative to it */
+#define GROUNDS_CPU_LITTLE 0.2 /* loads with a smaller share of CPU time hardly compute */
+#define GROUNDS_READ_AGAIN 8.0 /* more bytes than this for each byte of a batch are needless work */
+#define GROUNDS_ALL        0.05 /* images a sample may differ from the number of workers by this
+				 * share */
 #define GROUNDS_TENSORS    16  /* tensors in a batch that are many */
 
 /* Collects all grounds of a judged series in `ret`. */

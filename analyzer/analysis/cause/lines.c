@@ -233,7 +233,7 @@ static void sum_functions(const struct line_samples *samples, double effective,
 	}
 }
 
-/* Sums pieces by line. Shares are of `ret->ns`, the time of `ret->samples` samples. */
+/* Sums pieces by line. Shares are relative to ret->ns, the time of ret->samples samples. */
 static int lead(const struct line_samples *samples, struct piece *pieces, size_t count,
 		struct line_lead *ret)
 {
@@ -430,8 +430,7 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 	lead = &lines->groups[group];
 	holders = &lines->holders[group];
 	*ret = (struct line_named){.group = group};
-	/* Workers have interpreters of their own, which no thread of the training's process
-	 * holds. */
+	/* No thread of the training's process can hold a worker's interpreter. */
 	if (holders->count && (group != LINE_LOADS || diagnosis->cause == CAUSE_SINGLE_PROCESS) &&
 	    takes(&holders->lines[0], HELD_SHARE)) {
 		ret->line = &holders->lines[0];
@@ -445,7 +444,7 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 	for (size_t i = 0; group != LINE_STEPS && i < lead->count && !ret->line; i++)
 		if (is_of_function(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop)
 			ret->line = &lead->lines[i];
-	/* A worker that does not answer is busy with a load, so a line of loads is named. */
+	/* A worker that does not answer is busy with a load, so a line of the loads is named. */
 	lead = &lines->groups[LINE_LOADS];
 	is_asking = diagnosis->cause == CAUSE_WORKER_INTERPRETER ||
 		    (diagnosis->cause == CAUSE_DELIVERY && lines->asking_share >= ASKING_SHARE);

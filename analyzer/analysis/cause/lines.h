@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(identifier, its name in a database, its group) */
+/* X(identifier, name in the database, group) */
 #define LINE_PHASES(X)                                                                             \
 	X(LOAD, "load", LOADS)                                                                     \
 	X(NOT_READY, "not_ready", WAITS)                                                           \
@@ -26,7 +26,7 @@
 	X(STEP, "step", STEPS) /* a step's rest or a whole step */                                \
 	X(OTHER, "other", REST)
 
-/* X(identifier, its name in a database) */
+/* X(identifier, name in the database) */
 #define LINE_ROLES(X)                                                                              \
 	X(MAIN, "main")     /* the thread that takes the batches */                                \
 	X(WORKER, "worker") /* the main thread of a worker */                                      \
@@ -102,7 +102,8 @@ struct line_share {
 	double function_error;
 	int64_t count;       /* number of samples */
 	uint32_t inner;      /* index of the innermost frame that most time has; may be `frame` */
-	double inner_share;  /* share of the line's time that has this innermost frame */
+	double inner_share;  /* share of the line's time that samples with this innermost frame
+			      * have */
 	enum line_role role; /* role of the threads that have most of the time */
 	bool is_loop; /* a line in waits that mostly asks a loader for the batch */
 };
@@ -113,7 +114,7 @@ struct line_lead {
 	struct line_share *lines; /* lines with the most time first */
 	size_t count;
 	int64_t samples; /* number of samples in the group */
-	double ns;       /* time of these samples; shares of `lines` are relative to it */
+	double ns;       /* time of the samples; shares of `lines` are relative to it */
 };
 
 struct lines {
@@ -124,7 +125,8 @@ struct lines {
 	/* Lines of the threads that load or train, for each group. */
 	struct line_lead groups[LINE_GROUP_MAX];
 	/* Lines of other threads in the training's process that held the interpreter while its main
-	 * thread loaded, waited or stepped. Shares are of the main thread's time in the group. */
+	 * thread loaded, waited or stepped. Shares are relative to the main thread's time in the
+	 * group. */
 	struct line_lead holders[LINE_GROUP_MAX];
 };
 

@@ -24,7 +24,7 @@ struct crew {
 	float *loads;
 	size_t *begin; /* index of each worker's first load; count + 1 entries */
 	double *median_ns;
-	int16_t *order; /* workers, the fastest first */
+	int16_t *order; /* numbers of the workers, the fastest first */
 	bool *is_slow;
 };
 

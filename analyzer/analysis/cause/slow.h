@@ -18,7 +18,7 @@ struct slow_workers {
 	int32_t worker; /* number of the slowest worker; -1: none is slow */
 	size_t count;
 	int16_t list[SLOW_MOST]; /* numbers of the first slow workers, ascending */
-	double factor;           /* median load of the slow workers over that of all others */
+	double factor;          /* median load of the slow workers, divided by that of all others */
 	double z;          /* smallest Welch z of the slow workers' log loads against the others' */
 	double share;   /* share of the stall time that is in waits for the slow workers' batches */
 	double owned_ns;  /* stall time that is saved if their loads were as short as the others' */

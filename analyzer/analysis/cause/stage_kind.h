@@ -8,7 +8,8 @@ enum stage_kind {
 	STAGE_READ,
 	STAGE_DECODE,
 	STAGE_TRANSFORM,
-	STAGE_PYTHON, /* the user's own Python: a generator, a function called by numpy_function */
+	STAGE_PYTHON, /* the program's own Python: a generator, or a function called by
+		       * numpy_function */
 	STAGE_BATCH,
 	STAGE_SHUFFLE,
 	STAGE_CACHE,

@@ -5,8 +5,7 @@
 
 #include "analysis/account/boot.h"
 
-#define SHARED_WORKERS   1.25 /* a comparison tells only if one run has this many times the other's
-			       * workers */
+#define SHARED_WORKERS   1.25 /* comparing numbers of workers needs this ratio between them */
 #define SHARED_PART      0.75 /* loads must grow by this power of the workers' growth to be called
 			       * shared */
 #define LEAST_POINTS     0.02
@@ -59,7 +58,7 @@ static double at(const float *column, size_t i)
 	return column && column[i] >= 0 ? (double)column[i] : NAN;
 }
 
-/* The times of one batch; NAN: not known. */
+/* Wait and compute of one batch, and the epoch's restart; NAN: not known. */
 struct times {
 	double wait_ns, compute_ns;
 	struct account_restart restart;

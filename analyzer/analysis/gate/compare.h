@@ -75,7 +75,7 @@ struct compare_difference {
 };
 
 enum compare_result {
-	COMPARE_CANNOT_SAY, /* too few batches, or too wide an interval */
+	COMPARE_CANNOT_SAY, /* there are too few batches, or the interval is too wide */
 	COMPARE_SAME,
 	COMPARE_FASTER,
 	COMPARE_SLOWER,

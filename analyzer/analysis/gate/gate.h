@@ -87,14 +87,14 @@ enum gate_unfit {
 	GATE_UNFIT_MAX
 };
 
-/* The parts of a load's time. */
+/* The parts into which a gate divides a load's time. */
 enum gate_part {
 	GATE_PART_OPEN,
 	GATE_PART_READ,
 	GATE_PART_DECODE,
 	GATE_PART_COLLATE,
-	GATE_PART_OWN,     /* the dataset's own code, running */
-	GATE_PART_BLOCKED, /* the dataset's own code, not running */
+	GATE_PART_OWN,     /* the dataset's own code, while it runs */
+	GATE_PART_BLOCKED, /* the dataset's own code, while it does not run */
 	GATE_PART_MAX
 };
 
@@ -138,7 +138,7 @@ enum gate_why {
 
 enum gate_rule { GATE_BOUND, GATE_SEPARATION };
 
-/* A limit that has to hold. */
+/* A limit on one metric, from the command line. */
 struct gate_limit {
 	enum gate_metric metric;
 	double value;
@@ -153,7 +153,7 @@ struct gate_result {
 	double before; /* mean of the baselines */
 	double spread; /* standard deviation of the baselines */
 	size_t baseline_count;
-	size_t run; /* index of the worst run that was judged */
+	size_t run; /* index of the run with the worst result */
 };
 
 enum gate_action { GATE_ACTION_FAIL, GATE_ACTION_WARN, GATE_ACTION_PASS };
@@ -163,11 +163,11 @@ struct gate_item {
 	struct gate_limit limit;
 	bool is_error; /* true: a broken limit fails the gate; false: it only warns */
 	enum gate_action on_inconclusive;
-	char text[120]; /* "stall.ratio <= 10%" */
+	char text[120]; /* text of the limit: "stall.ratio <= 10%" */
 	struct gate_result result;
 };
 
-/* Judges one run by a limit that needs no baseline. */
+/* Judges one run by a limit that needs no baselines. */
 void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
 		struct gate_result *ret);
 
@@ -193,8 +193,8 @@ bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 double gate_t99(size_t degrees);
 
 /*
- * How often a gate fails runs between which nothing changed: each draw takes some of them as
- * baselines and others as the runs to judge. The seed is fixed.
+ * How often a gate fails runs that are alike: each draw takes some as baselines and others as the
+ * runs to judge. The seed is fixed.
  */
 struct gate_calibration {
 	size_t run_count, draw_count;

@@ -16,9 +16,8 @@
 #include "analysis/gpu/gpu_step.h"
 
 #define GPU_DEVICES_MOST 32    /* devices with a higher number count in sums only */
-#define GPU_DEVICES_FED  0.25  /* a device is fed if it gets this share of the most fed device's
-			        * bytes */
-#define GPU_DEVICES_KEEP 0.875 /* each step keeps this share of the bytes of earlier steps */
+#define GPU_DEVICES_FED  0.25  /* a fed device gets this share of the most fed device's bytes */
+#define GPU_DEVICES_KEEP 0.875 /* a step keeps this share of the bytes counted for earlier steps */
 
 /* What earlier steps showed of each device; all zero at first. */
 struct gpu_devices {

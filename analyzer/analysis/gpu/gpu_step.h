@@ -35,7 +35,7 @@
 struct gpu_op {
 	int64_t begin_ns, end_ns;
 	uint64_t bytes;
-	uint32_t what; /* DLPROF_GPU_WHAT() */
+	uint32_t what; /* kind, stream and id, packed by DLPROF_GPU_WHAT() */
 	int16_t device;
 	uint8_t kind; /* enum dlprof_gpu_kind */
 };
@@ -43,12 +43,13 @@ struct gpu_op {
 struct gpu_step {
 	int64_t busy_ns, nccl_ns;
 	int64_t compute_ns; /* busy time with anything but collectives */
-	int64_t loading_ns; /* kernels of a GPU loader */
+	int64_t loading_ns; /* time of a GPU loader's kernels */
 	int64_t kernel_count, graph_count;
 	int64_t h2d_ns, h2d_bytes, h2d_pageable_bytes;
 	int64_t d2h_ns, d2h_bytes, memset_ns;
 	int64_t anywhere_bytes;                           /* bytes of copies of unknown direction */
-	int64_t sync_event_ns, sync_stream_ns, sync_context_ns; /* sums, not unions */
+	/* sums of waits, which may overlap */
+	int64_t sync_event_ns, sync_stream_ns, sync_context_ns;
 	int64_t gap_data_ns, gap_h2d_ns, gap_sync_ns, gap_host_ns, gap_other_ns;
 };
 

@@ -17,7 +17,7 @@ enum gpu_sync { GPU_SYNC_EVENT, GPU_SYNC_STREAM, GPU_SYNC_CONTEXT, GPU_SYNC_MAX 
 
 /* Sums over batches; NAN: not observed. All are doubles, in the order of gpu.c's columns. */
 struct gpu_sums {
-	double batch_count;                           /* batches with known busy time and step */
+	double batch_count;                         /* batches whose busy time and step are known */
 	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX]; /* sums over these batch_count batches */
 	double seen_count; /* batches of which anything is known, even by the host only */
 	double kernel_count, graph_count;
@@ -43,7 +43,7 @@ struct gpu_call_sums {
 /* What the GPU lacks, if it idles more for lack of that than of data. */
 enum gpu_lack {
 	GPU_LACK_NOTHING,
-	GPU_LACK_LAUNCHES, /* the host does not launch fast enough */
+	GPU_LACK_LAUNCHES, /* the host launches too slowly */
 	GPU_LACK_ORDERS,   /* the host waited for the GPU until it had nothing left to do */
 	GPU_LACK_MAX
 };
@@ -54,7 +54,7 @@ struct gpu_use {
 	double busy_share;
 	double alone_share; /* in collectives alone: exchanging data, or waiting for other ranks */
 	double gap_share[GPU_GAP_MAX];
-	double idle_share;         /* all gaps and unattributed_share */
+	double idle_share;         /* sum of gap_share and unattributed_share */
 	double unattributed_share; /* idle for an unknown reason */
 	double h2d_bytes_per_s;    /* bytes a second while a copy to the GPU ran */
 	double pageable_share;     /* share of the bytes copied to the GPU from pageable memory */

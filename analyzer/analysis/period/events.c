@@ -36,8 +36,8 @@ static double event_ns(const struct events_query *q, size_t i)
 struct walk {
 	const struct batch_series *series;
 	size_t run;
-	size_t begin, end;   /* bounds of the run's batches */
-	size_t position;     /* position of the run's first batch */
+	size_t begin, end;   /* indexes of the run's first batch, and after its last */
+	size_t position;     /* position of the run's first batch on the gapless index */
 	size_t epoch_begin;  /* position at which the run's epoch begins */
 	int64_t epoch_batch; /* ordinal of that epoch's first batch */
 	bool new_epoch;
@@ -204,7 +204,7 @@ size_t events_cut(const struct events *breaks, const struct fold_segment *whole,
 	}
 }
 
-/* A hash table of sums by phase, with room for one phase per event. */
+/* A hash table of the events' time by phase, with room for one phase per event. */
 struct table {
 	struct {
 		size_t phase;

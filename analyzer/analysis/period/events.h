@@ -75,7 +75,7 @@ struct event_gaps {
 	size_t large_count;
 	double large_ns; /* sum over the large events */
 	size_t gap_count;
-	double cv;   /* coefficient of variation of the gaps; NAN: too few */
+	double cv;   /* coefficient of variation of the gaps; NAN: too few gaps */
 	size_t mode; /* most frequent gap; the shortest of equally frequent ones */
 };
 
@@ -94,7 +94,7 @@ double events_share(const struct events *events, size_t period, size_t block_row
 #define TIMER_LEAST 8 /* least number of gaps */
 
 struct timer {
-	double period_ns; /* mean gap; NAN: no timer */
+	double period_ns; /* mean gap; NAN: there is no timer */
 	double cv;
 	size_t gap_count;
 };

@@ -55,7 +55,7 @@ struct search {
 	struct layout layouts[3];
 	size_t layout_count;
 	size_t value_count;
-	float *ns; /* values of all segments */
+	float *ns; /* values of all segments, one after the other */
 	float *x;
 	double *sums, *squares;
 	size_t windows;
@@ -63,7 +63,7 @@ struct search {
 	struct best best;
 	struct best best_cut; /* best candidate of the layout that is cut at breaks */
 	double log_p_workers; /* log p of period W, before the correction for serial correlation */
-	float *log_p_of;      /* ln p by period, of its best layout and series */
+	float *log_p_of;      /* ln p of each period, by its best layout and series */
 };
 
 _Static_assert(PERIOD_MOST == FOLD_MOST, "all periods that are folded");

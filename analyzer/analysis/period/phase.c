@@ -37,7 +37,7 @@ static size_t highest(const double *values, size_t count)
 	return best;
 }
 
-/* Splits the best phase of P into its k phases in rows of kP; returns the sum of their weights. */
+/* Copies the best phase of P, which rows of kP divide into k phases, to `ret`; returns its sum. */
 static double split(const double *phases, size_t period, size_t k, double *ret)
 {
 	double sum = 0;

@@ -35,7 +35,7 @@ struct crowd {
 	const struct trace *trace;
 	const struct replay_setup *setup;
 	size_t workers, prefetch;
-	struct hand *hands; /* the last one is the training */
+	struct hand *hands; /* the workers, and last the training */
 	size_t *queue;      /* `prefetch` entries for each worker */
 	double *paces;      /* pace by number of workers at work; then with the training at work */
 	struct {
@@ -316,7 +316,7 @@ bool crowd_matters(const struct trace *t, const struct replay_setup *setup)
 	double most = setup->workers + t->step_threads;
 	double work = t->load_cpu * fmax(setup->workers, 1) + t->step_cpu * t->step_threads;
 
-	/* Each event is searched for among all workers, so many workers take long. */
+	/* Each event is found by looking at all workers, which takes long for many. */
 	if ((double)t->count * (setup->workers + 1) > MOST_LOOKS)
 		return false;
 	if (t->receive_ns > 0 && setup->workers > 0)

@@ -23,7 +23,7 @@ struct flight_load {
 };
 
 struct flight {
-	size_t load_count;  /* loads that were compared */
+	size_t load_count;  /* number of loads in the fit */
 	double growth;      /* power of the loads under way by which time off the CPU grows */
 	double z;           /* growth divided by its standard error */
 	double few, many;   /* fewest and most loads that were under way at once */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * grid.h - predictions for every combination of a few numbers of workers, prefetch factors, lengths
- * of loads and orders of delivery, so that a page can show them without a replay of its own.
+ * of loads and orders of delivery, so that a page can show them without a replay.
  */
 #pragma once
 

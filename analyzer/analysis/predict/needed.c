@@ -11,8 +11,8 @@
 #define MOST_FROM_0  16
 #define CANDIDATES   4 /* how many numbers of workers are compared: the most, half of it, ... */
 #define NEARLY       0.1  /* share of a worker that may be an error of measurement */
-#define TOO_MANY     1.25 /* there are too many from this many times the workers that cores can keep
-			   * at work */
+#define TOO_MANY     1.25 /* workers are too many from this multiple of what the cores keep at
+			   * work */
 
 static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,
 		     double ceiling_per_s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* needed.h - how many workers to use. */
+/* needed.h - finds how many workers to use. */
 #pragma once
 
 #include "analysis/predict/replay.h"
@@ -14,5 +14,5 @@ struct needed {
 	int32_t fewer;
 };
 
-/* Finds these numbers. `now` is the run as it was; `cores` are those it may use, NAN: unknown. */
+/* Finds `enough`, `more` and `fewer`. `now` is the run as it was; `cores` NAN: unknown. */
 struct needed needed_find(const struct trace *trace, const struct replay_setup *now, double cores);

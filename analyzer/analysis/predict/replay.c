@@ -7,7 +7,7 @@
 /* Times measured with PyTorch, used if a run does not show its own: */
 #define FORK_NS   8e6   /* time to start a worker process */
 #define BOOT_NS   1e7   /* time from a worker's start until it begins to load */
-#define RESUME_NS 1.5e6 /* time to start an epoch in workers that exist */
+#define RESUME_NS 1.5e6 /* time to start an epoch in workers that run already */
 #define PASS_NS   3e5   /* time to pass a batch on and take it in */
 /* Workers end in parallel: stopping the first takes as long as stopping this many more. */
 #define FIRST_END 2.5
@@ -214,7 +214,7 @@ static void start_epoch(struct replay *r, const struct trace_epoch *e)
 	r->wait_ns += r->epoch ? e->setup_ns : 0;
 	for (size_t i = 0; i < r->workers; i++)
 		r->queues[i].free_ns = r->now_ns + e->start_ns;
-	/* In a short epoch the other workers have nothing to do. */
+	/* In an epoch of few batches some workers get no load. */
 	for (size_t i = 0; i < r->workers * r->prefetch && r->ahead < r->end; i++)
 		dispatch(r, i % r->workers);
 }

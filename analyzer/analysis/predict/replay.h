@@ -21,7 +21,7 @@
 
 #include "analysis/predict/trace.h"
 
-#define REPLAY_SLOTS (1 << 20) /* workers x prefetch_factor; more are not replayed */
+#define REPLAY_SLOTS (1 << 20) /* most workers x prefetch_factor that are replayed */
 
 /* Whether slow loads stay with the worker or with the data. */
 enum replay_slow {
@@ -31,7 +31,7 @@ enum replay_slow {
 };
 
 struct replay_setup {
-	int32_t workers; /* 0: loaded by the consumer itself */
+	int32_t workers; /* number of workers; 0: the consumer itself loads */
 	int32_t prefetch_factor;
 	bool in_order;
 	bool is_foreign; /* not PyTorch's loader: other orders and persistence are not predicted */
@@ -48,7 +48,7 @@ struct replay_result {
 	double stall_ratio;   /* waiting, starts and ends of epochs included, over all time */
 };
 
-/* Replays the run, with waits for cores as they were in it. */
+/* Replays the run without a model of cores: waits for cores stay as in the run. */
 struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup);
 
 /* Returns the time that the load of batch `at` takes in the setup. */

@@ -31,5 +31,5 @@ enum same same_after(enum dlprof_set key, int64_t before, int64_t after, bool is
  */
 enum same same_after_changes(const char *changes, bool is_iterable);
 
-/* Words for people, and names in JSON. */
+/* Words for each enum same, for people and in JSON. */
 extern const char *const same_words[SAME_MAX], *const same_ids[SAME_MAX];

@@ -13,7 +13,7 @@
 #define RECEIVE_LEAST_NS 5e5
 #define FETCH_LONG_NS    1e6 /* fetching a descriptor that takes this long waits; without waiting it
 			      * takes 0.1 ms */
-#define FETCH_IDLE       0.25 /* fetching waits for the worker if a smaller share of it is on a
+#define FETCH_IDLE       0.25 /* fetching waits for the worker if less of its time than this is on a
 			       * CPU */
 #define RUNS_AHEAD       0.01 /* the host runs ahead if it waits for a busy GPU for this share of
 			       * the time */
@@ -30,7 +30,7 @@
 
 struct lag_input {
 	float *wait_ns;
-	uint8_t *is_ready; /* whether each batch was ready when the training asked for it */
+	uint8_t *is_ready; /* whether each batch was ready at the training's request */
 	double receive_ns; /* mean time of taking a batch in; NAN: unknown */
 };
 
@@ -38,7 +38,7 @@ struct lag_input {
 struct walk {
 	double *free_ns;  /* when each worker had done all its loads; NAN: unknown */
 	double *given_ns; /* times at which tasks were given: `ahead` for each worker */
-	size_t *turn;     /* index of each worker's oldest time */
+	size_t *turn;     /* index of each worker's oldest time in given_ns */
 	size_t workers, ahead;
 	double now_ns;
 };
@@ -145,7 +145,7 @@ static void find_latency(struct trace *t, const struct lag_input *input)
 	}
 }
 
-/* Marks the first loads of an epoch's workers. */
+/* Marks in is_first the first loads of each epoch's workers. */
 static void find_firsts(const struct trace *t, uint8_t *is_first)
 {
 	for (size_t i = 0; i < t->count; i++)
@@ -509,7 +509,7 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 	t->step_threads = fmax(1, t->step_cpu / t->step_got);
 	t->step_cpu /= t->step_threads;
 	/* A thread that works little waits for a core mostly when it wakes up, whoever else runs.
-	 * And it got at least the share of a core that it used. */
+	 * Each thread got at least the share of a core that it used. */
 	works = t->load_cpu / t->load_got;
 	t->load_got = works < LITTLE_WORK ? 1 : fmax(t->load_got, t->load_cpu);
 	t->step_got = t->step_cpu < LITTLE_WORK ? 1 : fmax(t->step_got, t->step_cpu);

@@ -53,7 +53,7 @@ struct trace {
 	double fetch_ns;  /* part of a hand-over that fetches descriptors; 0: none, or not known */
 	bool fetch_waits; /* fetching waits until the worker's next load releases its interpreter */
 
-	int32_t workers; /* workers that loaded in the run */
+	int32_t workers; /* number of workers that loaded in the run */
 	bool restarts;   /* each epoch starts its workers anew */
 	double time_ns;  /* time of the batches in this trace */
 	double per_s;    /* batches a second of the whole run */

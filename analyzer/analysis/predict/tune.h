@@ -39,7 +39,7 @@ enum tune_choice {
 struct tune_candidate {
 	enum dlprof_set key;
 	int32_t before, value; /* the run's value, -1: not known; the value to try */
-	double gain, low, high; /* predicted: 0.1 is 10 % more; NAN: unknown */
+	double gain, low, high; /* predicted gain and its range; 0.1: 10 % more; NAN: unknown */
 	bool may_be_shared; /* the range begins at no gain, since workers may share a limit */
 	enum tune_choice choice;
 	double need_bytes; /* bytes needed, if they do not fit */

@@ -177,7 +177,8 @@ bool whatif_may_be_shared(const struct whatif *whatif, int id)
 
 /*
  * Returns the rate if loads wait for something shared: more workers get no more of it than today's,
- * and the first worker gets what the training itself had. INFINITY: loads do not wait so.
+ * and the first worker gets what the training itself had. INFINITY: loads hardly wait, or there are
+ * no more workers.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
@@ -415,7 +416,8 @@ static struct replay_setup setup_of(const struct batch_series *series, const str
 
 	return (struct replay_setup){
 		.workers = trace->workers,
-		/* The limit keeps four times as much from overflowing; more is not replayed. */
+		/* The limit keeps four times as much from overflowing; a larger factor is not
+		 * replayed. */
 		.prefetch_factor = prefetch <= REPLAY_SLOTS ? prefetch : REPLAY_SLOTS + 1,
 		.in_order = series->in_order != 0,
 		.is_foreign = series->is_foreign == 1,
@@ -615,7 +617,7 @@ struct whatif_gain whatif_gain_of(const struct whatif *whatif, int id)
 	};
 }
 
-/* Predicts loads of another length in so many workers (-1: today's), in row WHATIF_MAX. */
+/* Predicts loads of another length, by `workers` workers (-1: today's), in row WHATIF_MAX. */
 static int ask_apart(const struct batch_series *series, const struct finding *finding,
 		     int32_t workers, double load_factor, const struct whatif *whatif,
 		     struct whatif *ret)

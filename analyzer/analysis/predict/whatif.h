@@ -14,7 +14,7 @@ enum whatif_id {
 	WHATIF_LOAD_HALF,
 	WHATIF_PREFETCH_X4,
 	WHATIF_IN_ORDER_FALSE,
-	WHATIF_FIX_SLOW_WORKER, /* all slow workers as fast as the others */
+	WHATIF_FIX_SLOW_WORKER, /* all slow workers load as fast as the others */
 	WHATIF_USE_WORKERS,     /* workers instead of none: as many as are needed, or as cores */
 	WHATIF_PERSISTENT,      /* workers stay from one epoch to the next */
 	WHATIF_DELIVERY,        /* handing a batch over takes no time */
@@ -36,7 +36,7 @@ enum whatif_gap {
 	WHATIF_GAP_NONE,
 	WHATIF_GAP_NO_VERDICT,
 	WHATIF_GAP_DOUBT,   /* the waits may not be the training's */
-	WHATIF_GAP_LOADS,   /* loads or steps were not observed, or too few of them */
+	WHATIF_GAP_LOADS,   /* loads or steps were not observed, or too few were */
 	WHATIF_GAP_WORKERS, /* the number of workers is not known, or too large */
 	WHATIF_GAP_OFF,     /* the replay of the run as it was has a larger error than WHATIF_OFF */
 	WHATIF_GAP_MAX
@@ -45,7 +45,7 @@ enum whatif_gap {
 /* A setting that the user asks to predict. */
 struct whatif_wish {
 	const char *text; /* the wish as the user wrote it */
-	int32_t workers;  /* -1: as in the run, as for prefetch_factor and in_order */
+	int32_t workers;  /* -1: as in the run; so for prefetch_factor and in_order */
 	int32_t prefetch_factor;
 	int32_t in_order;
 	double load_factor; /* NAN: as in the run */
@@ -70,9 +70,9 @@ struct whatif {
 	double correction, plain_correction;
 	double step_ns, plain_step_ns;
 	double ratio;         /* stall ratio of the report's headline */
-	double own_per_s;     /* rate of the loader's own loop in the run */
+	double own_per_s;     /* rate of the loader's own loop in the run, in batches a second */
 	double outside_ns;    /* mean time of a batch outside of the loader's own loop */
-	double ceiling_per_s; /* rate with ideal input */
+	double ceiling_per_s; /* rate with ideal input, in batches a second */
 	double off;             /* relative error of the replay of the run as it was; NAN: none */
 	int32_t use_workers;    /* number of workers in WHATIF_USE_WORKERS */
 	int32_t more_workers;   /* number in WHATIF_MORE_WORKERS; -1: no more are predicted */
@@ -110,7 +110,7 @@ struct whatif_point {
 	double batches_per_s, stall_ratio;
 };
 
-/* Predicts one setting for a run that whatif_predict() has predicted, and its trace. */
+/* Predicts a setting for a run and its trace, after whatif_predict(). */
 struct whatif_point whatif_at(const struct whatif *whatif, const struct trace *trace,
 			      const struct replay_setup *setup);
 

@@ -14,8 +14,8 @@
 #define GAIN_ERROR    0.04 /* error of a predicted saving, as a share of the time */
 #define EQUALLY_BAD   0.5  /* ranks starve alike if each has this share of the worst rank's
 			    * starving */
-#define SLOPE_ERROR   0.1  /* the loss is exact if the slope is 1 within this */
-#define LEAST_SLOPE   0.5  /* waits are hidden if steps get longer by a smaller part of them */
+#define SLOPE_ERROR   0.1  /* a slope that differs from 1 by less makes the loss exact */
+#define LEAST_SLOPE   0.5  /* waits are hidden if a second of wait lengthens a step by less */
 #define SURE_ERRORS   2    /* number of standard errors by which the slope must be smaller */
 #define NEARLY_BEHIND 0.8  /* a loader that takes this share of a step sets the pace */
 #define ALWAYS_BEHIND 0.9  /* a loader that takes this share of a step never catches up */

@@ -182,7 +182,7 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 
 /* Sums over the windows of one width that have more than one rank. */
 struct sums {
-	int width; /* -1: no width shows that the ranks meet */
+	int width; /* -1: windows of no width show that the ranks meet */
 	double wait_ns, time_ns;
 	double starved_ns;                /* longest waits, in windows in which that rank starved */
 	double excess_ns;            /* by how much these waits were longer than the next longest */

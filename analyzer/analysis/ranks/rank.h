@@ -39,10 +39,10 @@
 #include "analysis/account/series.h"
 #include "analysis/ranks/rank_job.h"
 
-#define RANK_MOST_LAG 0.2  /* ranks with a larger `lag`, above RANK_NOISE, do not wait for each
-			    * other */
+#define RANK_MOST_LAG 0.2  /* a larger `lag`, above RANK_NOISE, means that ranks do not wait for
+			    * each other */
 #define RANK_NOISE    0.01 /* a share of the time below which differences are noise */
-#define RANK_COMMON   0.9  /* share of the batches that must be aligned with another rank's */
+#define RANK_COMMON   0.9  /* this share of the batches must be aligned with another rank's */
 
 /*
  * Adds a rank to a job, which begins as all zero. `epochs` ascend; without any, the clock is not

@@ -14,7 +14,7 @@
 
 #define RANK_GROUPS 64 /* most groups */
 
-/* How many cells the pace of a rank has at most, from its begin to its end. */
+/* Most cells of a rank's pace, from the rank's begin to its end. */
 #define PACE_CELLS 64
 
 /* The pace of a rank; all zero: no steps. Partials store this struct as it is. */
@@ -74,9 +74,9 @@ struct rank_blame {
 struct rank_group {
 	struct windows by_step;
 	struct rank_sums {        /* partials store this struct as it is */
-		struct pace pace; /* pace of the first rank */
+		struct pace pace; /* pace of the group's first rank */
 		uint64_t rank_count, batch_count;
-		uint64_t known_count;    /* ranks whose account is known */
+		uint64_t known_count;    /* number of ranks whose account is known */
 		double wait_ns, time_ns; /* sums over these ranks' accounts */
 	} sums;
 };
@@ -98,7 +98,7 @@ struct rank_job {
 		float starved_ns; /* part of wait_ns for batches that were not ready */
 		int32_t group;
 		struct rank_place place;
-	} * members; /* each rank */
+	} * members; /* one for each rank */
 };
 
 /* Returns where the next epoch begins. No window straddles two: parts may differ in epochs. */
@@ -114,7 +114,7 @@ struct rank_finding {
 	enum rank_alignment alignment;
 	enum stall_verdict verdict;
 	bool starved;
-	double stall_ratio;   /* NAN: nothing is known */
+	double stall_ratio;   /* NAN: no rank's account is known */
 	double trimmed_ratio; /* without the largest half percent: one event is no culprit */
 	double wait_ns;       /* most that the job lost; the ranks' mean if RANK_ALONE */
 	bool is_exact;    /* wait_ns is exact, not an upper bound: every wait lengthened its step */

@@ -11,5 +11,5 @@
 
 #include "analysis/ranks/rank_job.h"
 
-/* Sets ret->shifted, ret->shifted_count and ret->apart_ns. 0 or -ENOMEM. */
+/* Finds wrong alignments: sets ret->shifted, shifted_count and apart_ns. 0 or -ENOMEM. */
 int rank_place_judge(const struct rank_job *job, struct rank_finding *ret);

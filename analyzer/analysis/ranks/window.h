@@ -22,9 +22,9 @@
 
 /* Some steps of all ranks. Partials store these 24 bytes as they are. */
 struct window {
-	float wait_ns;           /* longest wait of a rank */
+	float wait_ns;           /* longest wait of any rank in these steps */
 	float second_ns;         /* longest wait of any other rank */
-	float pace_ns;           /* length of the steps of the rank that waited longest */
+	float pace_ns;           /* length of these steps in the rank that waited longest */
 	float sum_ns;            /* sum of the steps' lengths over all ranks */
 	int32_t rank;            /* rank that waited longest; the first if there are several */
 	uint32_t count : 31;     /* number of ranks; 0: nothing is known */

@@ -52,7 +52,7 @@ double stats_order_sum_largest(struct stats_order *order, size_t top);
 /* Returns the mean of the two middle values if their number is even; NAN if there is no value. */
 double stats_median(const struct stats_column *column);
 
-/* Mean and standard deviation by Welford's update: no cancellation for close values. */
+/* Mean and standard deviation, by Welford's update: exact for values that are close. */
 struct stats_moments {
 	size_t count;
 	double mean;

@@ -19,8 +19,8 @@ struct loader {
 	const struct scene *scene;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	int epoch;  /* epoch that is being loaded */
-	int wanted; /* batches of it that may be loaded now; 0: it has not begun */
+	int epoch;  /* number of the epoch that is being loaded */
+	int wanted; /* batches of the epoch that may be loaded now; 0: the epoch has not begun */
 	int first;  /* number of workers that have begun their first load */
 	int failed; /* -errno of a worker that could not be started; else 0 */
 	int is_loaded[4096];

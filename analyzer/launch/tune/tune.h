@@ -16,17 +16,17 @@
 #define TUNE_SETTING 160
 #define TUNE_PLACE   96
 
-/* One run of the training. */
+/* What one run of the training showed. */
 struct tune_run {
 	char database[PATH_MAX]; /* path of the database; "": nothing was recorded */
-	double seconds; /* time from its start to its end */
+	double seconds; /* time from the run's start to its end */
 	size_t batch_count; /* batches that the loader handed out */
 	double per_s; /* measured batches a second; NAN: too few */
 	bool by_itself; /* the run ended before tune ended it */
 	char died[TUNE_REASON];  /* how the run failed; "": it did not */
 };
 
-/* A setting that is tried. */
+/* A setting that is tried, and its results. */
 struct tune_trial {
 	struct tune_candidate *candidate;
 	char set[TUNE_SETTING]; /* the setting in the form of DLPROF_SET */
@@ -55,9 +55,9 @@ struct tune {
 	struct tune_trial trials[TUNE_TRIED];
 	size_t trial_count;
 	double base_per_s[TUNE_MOST]; /* rate of the base run in each round */
-	size_t round_count;	      /* complete rounds */
+	size_t round_count;	      /* number of complete rounds */
 	size_t run_count;
-	double seconds; /* time of all runs */
+	double seconds; /* sum of the times of all runs */
 	const char *cut; /* why rounds ended early; NULL: they did not */
 };
 

@@ -83,7 +83,7 @@ static void end(pid_t pid, void *context)
 	kill(pid, SIGKILL);
 }
 
-/* Waits for ended children. Returns true if `pid` is one of them, with its *status. */
+/* Waits for children that ended. Returns true if `pid` is one, with its *status. */
 static bool reap(pid_t pid, int *status)
 {
 	bool is_done = false;

@@ -11,8 +11,8 @@
 enum escape_form {
 	ESCAPE_XML,
 	ESCAPE_MARKDOWN,        /* a cell of a Markdown table */
-	ESCAPE_GITHUB_DATA,     /* DATA of "::error ...::DATA" */
-	ESCAPE_GITHUB_PROPERTY, /* PROPERTY of "::error KEY=PROPERTY::..." */
+	ESCAPE_GITHUB_DATA,     /* the DATA in "::error ...::DATA" */
+	ESCAPE_GITHUB_PROPERTY, /* a PROPERTY in "::error KEY=PROPERTY::" */
 	ESCAPE_HTML,
 	ESCAPE_MAX
 };

@@ -13,7 +13,7 @@ static bool decode(const unsigned char *s, size_t length, uint32_t lowest, struc
 			return false;
 		code = code << 6 | (s[i] & 0x3f);
 	}
-	/* Overlong forms, surrogates and numbers beyond Unicode are invalid. */
+	/* Overlong forms, surrogates and numbers beyond Unicode are not valid. */
 	if (code < lowest || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff)
 		return false;
 	ret->code = code;

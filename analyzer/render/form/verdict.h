@@ -6,7 +6,7 @@
 #include "render/form/page.h"
 
 struct verdict {
-	const char *words; /* "HIGHLY INPUT-BOUND" */
+	const char *words; /* for a headline: "HIGHLY INPUT-BOUND" */
 	const char *word;  /* "highly", in a table below "input-bound" */
 	const char *sign;  /* shown to readers without colour */
 	enum page_color tone;
@@ -16,9 +16,9 @@ const struct verdict *verdict_of(enum stall_verdict verdict);
 
 /* The clock of a stall ratio, and whose time it is a share of. */
 enum verdict_clock {
-	VERDICT_HOST,     /* the training's thread waits */
-	VERDICT_LOADER,   /* the training's thread waits for one loader of several */
-	VERDICT_GPU,      /* the GPU idles */
+	VERDICT_HOST,     /* time in which the training's thread waits */
+	VERDICT_LOADER,   /* time in which the training's thread waits for one loader of several */
+	VERDICT_GPU,      /* time in which the GPU idles */
 	VERDICT_JOB,      /* the ranks of a job also wait for each other */
 	VERDICT_JOB_MOST, /* as VERDICT_JOB, if the ratio is an upper bound */
 	VERDICT_GROUP,   /* the ranks of one group wait for each other: the group that loses most */

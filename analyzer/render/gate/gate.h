@@ -18,7 +18,7 @@
 #define GATE_WORDS            900 /* bytes for any text of gate_words.c */
 #define GATE_MOST_ANNOTATIONS 5   /* GitHub shows ten for a step, including other programs' */
 
-/* A run that is judged, or a baseline. */
+/* A run that is judged, or a baseline to judge it by. */
 struct gate_run {
 	char *path;
 	const char *name; /* name of the run in reports */

@@ -429,7 +429,7 @@ static const char *culprit_legend(const struct rank_finding *job)
 	return job->culprit_count > 1 ? "the culprits" : "the culprit";
 }
 
-/* Adds a legend for the table. */
+/* Adds a legend below the table of ranks. */
 static void add_legend(const struct ranks *ranks, size_t most, struct outline *o)
 {
 	outline_items(o, "ranks");

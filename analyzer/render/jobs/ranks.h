@@ -9,7 +9,7 @@
 
 struct rank_row {
 	const char *path;
-	char *host; /* NULL: not known */
+	char *host; /* name of the rank's host; NULL: not known */
 	char *gpu;  /* name and place of the rank's first device; NULL: not known */
 	int64_t rank, world_size; /* world_size <= 0: not known */
 	struct finding finding;
@@ -27,7 +27,7 @@ struct ranks {
 	struct rank_blame *blames; /* one for each of `rows`, in the same order */
 	size_t count;
 	struct rank_finding job;
-	const char *job_id;          /* NULL: not known */
+	const char *job_id;          /* the job's id; NULL: not known */
 	int64_t attempt, world_size; /* UNKNOWN: not known */
 	int64_t start_unix_ns;       /* start of the job's first rank; UNKNOWN: not known */
 };
@@ -92,9 +92,9 @@ void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *o
 #define RANKS_LIMITS "limits"
 int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o);
 
-/* Writes facts about a whole job, as members of an open object. */
+/* Writes facts about a whole job as members of an object that is open. */
 struct jsonw;
 void ranks_json_job(struct jsonw *json, const struct ranks *ranks);
 
-/* Writes a job's `dlprof.report/3`: `verdict` and `stall` are the job's, `ranks` has its rows. */
+/* Writes a job as JSON `dlprof.report/3`: `verdict` and `stall` of the job, `ranks` with rows. */
 void ranks_json(const struct ranks *ranks, FILE *out);

@@ -15,7 +15,7 @@ struct code_names {
 	size_t file_count;
 };
 
-/* Collects these facts. `command` may be NULL. Without memory, names may be ambiguous. */
+/* Collects the facts for shortening names. `command` may be NULL. No memory: less exact names. */
 struct code_names code_names(const struct line_samples *samples, const char *command);
 void code_names_done(struct code_names *names);
 

@@ -16,7 +16,8 @@
 #define ETA_SERIOUS    0.9
 #define MOST_KERNELS   1e15 /* kernels in a step; more are from a damaged file */
 #define LONG_STEP      0.1  /* a step from this share of the time on may decide the verdict */
-#define LONG_STEPS 1.2 /* a rhythm is mentioned if its steps are so many times as long */
+#define LONG_STEPS 1.2 /* a rhythm is mentioned if its steps take this many times the others'
+		        * time */
 #define OTHERWISE      1.25 /* a step is mentioned if it changes the ideal gain by this factor */
 
 /* Appends the slow workers: "Worker 3 takes", "Workers 1, 4 and 6 take", "16 of 32 ... take". */

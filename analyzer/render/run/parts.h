@@ -63,7 +63,7 @@ void gpu_outline(const struct report *report, struct outline *outline);
 /* Returns words for a gap, as "idle as the host launched nothing". */
 const char *gpu_gap_words(enum gpu_gap gap);
 
-/* Adds items about the verdict's clock, and the part of the run that it leaves out. */
+/* Adds items about the verdict's clock, and about batches that this clock leaves out. */
 void gpu_outline_coverage(const struct report *report, struct outline *outline);
 
 /* Returns true if the device gets batches from the loader in most of its steps. */

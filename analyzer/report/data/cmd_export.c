@@ -11,7 +11,7 @@
 
 #define MOST_VIEWS 64
 
-/* Exports one view to options->output. */
+/* Writes one view to options->output. */
 static int export_one(const struct options *options, struct db *db, const char *view)
 {
 	struct output output;

@@ -134,7 +134,7 @@ static char *next_cell(char **at)
 	return begin;
 }
 
-/* Finds the field of a column such as "wait_ms", "ms" or "batch". Returns false if none is. */
+/* Finds the field of a column such as "wait_ms", "ms" or "batch". Returns false if none fits. */
 static bool find_column(const char *name, struct column *ret)
 {
 	*ret = (struct column){0};
@@ -358,7 +358,7 @@ static int place_row(struct table *table, struct table_row *read, size_t place,
 	return 0;
 }
 
-/* Computes the third of wait, compute and step from the other two. */
+/* Computes one of wait, compute and step from the other two, if it is missing. */
 static void complete(struct batch_values *row)
 {
 	bool wait = row->wait_ns >= 0, compute = row->compute_ns >= 0, step = row->step_ns >= 0;

@@ -260,7 +260,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 	}
 }
 
-/* Makes a file name that sorts by time: when the run began, and its id or file name. */
+/* Makes a file name that sorts by time, of the run's begin and its id or file name. */
 static void make_name(const struct gate_run *run, char *name, size_t size)
 {
 	const char *base = strrchr(run->path, '/');

@@ -42,8 +42,8 @@ static bool is_waited_for(const struct batch_series *series)
 }
 
 /*
- * Returns true if one thread made both loaders. Only the first thread of a process is the same in
- * its next life.
+ * Returns true if one thread made both loaders. Its number is the same in each of the process's
+ * lives only for the first thread.
  */
 static bool is_same_thread(const struct loader_info *one, const struct loader_info *other)
 {

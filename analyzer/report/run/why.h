@@ -23,7 +23,7 @@ struct why_input {
 	const struct lines *lines;
 	const struct tally_list *samples; /* the slowest samples */
 	const struct gpu_use *gpu;        /* used for advice; NULL: not known */
-	const struct step_parts *step; /* NULL: not known */
+	const struct step_parts *step; /* the parts of the thread's steps; NULL: not known */
 	bool has_gpu;
 	unsigned lacks; /* as in struct cause_input, as is the next member */
 	bool is_threads;
