@@ -1,5 +1,5 @@
 -- The 20 ranks that cost most: they wait for data, and the others of their job wait for them.
--- A rank whose GPU is not known counts as one GPU. The 1e-6 makes engines agree how a half is rounded.
+-- A rank whose GPU is not known counts as one GPU. With the 1e-6 added, all engines round halves up.
 with held as (
 	select s.job_id as job_id, s.attempt as attempt, s.rank_id as rank_id, sum(s.width) as steps
 	from step s

@@ -1,5 +1,5 @@
 -- By dataset: which costs most GPU hours of waiting?
--- A rank whose GPU is not known counts as one GPU. The 1e-6 makes engines agree how a half is rounded.
+-- A rank whose GPU is not known counts as one GPU. With the 1e-6 added, all engines round halves up.
 with lost as (
 	select coalesce(dataset, 'not known') as label, stall_ratio as ratio,
 		coalesce(gpus, ranks_seen) * time_s / 3600 as hours

@@ -1,18 +1,18 @@
--- The trace of a run: each row is an event of the file, in the order in which they are written.
---   lane, at     the lane's name and its place among the others; a counter has none
+-- The trace of a run: each row is an event of the trace file, in the order of the file.
+--   lane, at     the lane's name and its place among the lanes; a counter has no lane
 --   kind         slice   of a lane whose slices follow one another
---                nested  may begin within another slice of its lane: it is drawn below that
---                within  a part of the slice that the lane got last
+--                nested  may begin within another slice of its lane, and is drawn below that one
+--                within  a part of the previous slice of its lane
 --                moment, counter
---   begin_ns, ns when it began and its length, of the run's clock
---   event        its name and arguments; an argument that is NULL is left out
--- A new kind of event is one more SELECT. The first two columns say where its rows go among the
--- others, the third which event of a batch comes first; only `shown` may be read in its own order.
+--   begin_ns, ns the event's begin and length, by the run's clock
+--   event        the event's name and arguments; an argument that is NULL is left out
+-- A new type of event is one more SELECT. Its first two columns decide where its rows go among the
+-- others, the third the order of a batch's events; only `shown` may be read in its own order.
 --
--- `delivered` and `part` are made by timeline.c, `part` is filled by trace_part.sql.
--- ?1: the whole run is shown, and not only what happened while a part of its batches was made.
+-- timeline.c makes `delivered` and `part`, trace_part.sql fills `part`.
+-- ?1: 1 to show the whole run, 0 to show only what happened while the batches in `part` were made.
 WITH shown AS NOT MATERIALIZED (SELECT id, loader, at, delivered.*,
-		-- Without workers the samples are chosen at the beginning of a wait, else at its end.
+		-- Without workers the sampler runs at the beginning of a wait, else at its end.
 		worker_id IS NULL AND IFNULL(load_begin_ns >= begin_ns, 0) AS is_made_here,
 		IIF(sample_ns <= wait_ns, sample_ns, 0) AS sampled_ns,
 		begin_ns + wait_ns AS end_ns
@@ -37,7 +37,7 @@ UNION ALL SELECT id, place, 1, loader || 'training', at, 'within', begin_ns, sam
 UNION ALL SELECT id, place, 2, loader || 'training', at, 'within', received_ns - receive_ns,
 	receive_ns, '{"name":"receive"}'
 	FROM received
--- The bytes of a fetch come before and after others of the receiving; it is drawn at the end.
+-- Fetching is scattered over the time of receiving, but is drawn as one slice at its end.
 UNION ALL SELECT id, place, 3, loader || 'training', at, 'within', received_ns - fetch_ns, fetch_ns,
 	'{"name":"fetch"}'
 	FROM received WHERE fetch_ns BETWEEN 1 AND receive_ns
@@ -51,7 +51,7 @@ UNION ALL SELECT id, place, 6, loader || 'training', at, 'slice', end_ns + IFNUL
 	compute_ns,
 	json_object('name', 'compute', 'args', json_object('epoch', epoch + 0, 'batch', batch))
 	FROM shown
--- The parts of a step are sums: each is drawn once, in the order in which they mostly come.
+-- The parts of a step are sums: each is drawn as one slice, in the usual order of the parts.
 UNION ALL SELECT id, place, 6.1, loader || 'training', at, 'within', out_ns, before_ns,
 	'{"name":"before backward"}'
 	FROM split WHERE before_ns > 0
@@ -98,12 +98,12 @@ UNION ALL SELECT 3 << 40, begin_ns, 0, 'GPU not recorded', 1000000, 'slice', beg
 UNION ALL SELECT 4 << 40, ts_ns, tid, 'marks', 1000000, 'moment', ts_ns, NULL,
 	json_object('name', IFNULL(redact_mark(text), ''), 's', 'p')
 	FROM t_mark WHERE ns IS NULL
--- Of ranges that begin together the outer one first.
+-- If several ranges begin together, the outermost, which is the longest, comes first.
 UNION ALL SELECT 5 << 40, ts_ns, -ns, printf('ranges of thread %d (process %d)', tid, pid), 1000000,
 	'nested', ts_ns, ns,
 	json_object('name', IFNULL(NULLIF(redact_mark(text), ''), 'range'))
 	FROM t_mark WHERE ns NOT NULL
--- Calls of a stage that are under way: of the windows that their sums are of.
+-- The mean number of a stage's calls that were under way, for each window of its sums.
 UNION ALL SELECT 6 << 40, begin_ns, stage_id, NULL, NULL, 'counter', begin_ns, NULL,
 	json_object('name', printf('loader %d: %s (stage %d)', loader_id, as_it_is(name), stage_id),
 		'args', json_object('value', 1.0 * busy_ns / window_ns))

@@ -1,6 +1,6 @@
--- Adds the batches of loader ?1 that the trace shows to `part`: ranges of an epoch's tasks, and the
--- time in which they were made. ?2, ?3: the epochs; ?4: at most so many of their batches, ?5: after
--- so many; ?6: of these only the longest waits (-1: all), with ?7 tasks before and ?8 behind each.
+-- Adds to `part` the batches of loader ?1 that the trace shows: ranges of an epoch's tasks, and the
+-- time in which they were made. ?2, ?3: first and last epoch; ?4: most batches, ?5: batches to skip;
+-- ?6: number of longest waits to show (-1: all batches), ?7, ?8: tasks to show before and after each.
 WITH chosen AS NOT MATERIALIZED (SELECT epoch, task, wait_ns
 	FROM delivered WHERE loader_id = ?1 AND epoch BETWEEN ?2 AND ?3
 	ORDER BY epoch, place LIMIT ?4 OFFSET ?5),
@@ -18,7 +18,7 @@ timed AS (SELECT ranges.*, MIN(MIN(begin_ns, IFNULL(load_begin_ns, begin_ns))) A
 	FROM ranges CROSS JOIN delivered
 	ON loader_id = ?1 AND delivered.epoch = ranges.epoch AND task BETWEEN first_task AND last_task
 	GROUP BY ranges.epoch, first_task)
--- Where a range begins with its epoch, so does its time, in which the iterator was made.
+-- If a range has its epoch's first task, its time begins when the epoch's iterator was made.
 INSERT INTO part SELECT NULL, ?1, printf('loader %d: ', ?1), 1000 * MIN(MAX(?1, 0), 1000), epoch,
 	first_task, last_task,
 	IIF(?6 < 0, MIN(from_ns) OVER (), IFNULL((SELECT MIN(begin_ns, from_ns) FROM t_epoch

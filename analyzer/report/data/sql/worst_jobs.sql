@@ -1,5 +1,5 @@
 -- The 20 jobs that lost most GPU hours to waiting for data.
--- A rank whose GPU is not known counts as one GPU. The 1e-6 makes engines agree how a half is rounded.
+-- A rank whose GPU is not known counts as one GPU. With the 1e-6 added, all engines round halves up.
 with lost as (
 	select job_id, attempt, name, owner, coalesce(gpus, ranks_seen) as gpu_count,
 		time_s / 3600 as spent, stall_ratio as ratio, at_most, culprit
