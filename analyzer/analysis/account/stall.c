@@ -346,7 +346,7 @@ static enum stall_confidence find_confidence(const struct batch_series *s, const
 		level--;
 	if (f->by_gpu && f->gpu_share < GPU_SEEN_MOST)
 		level--;
-	/* With a drain ratio the stall ratio is only an upper bound, by a rule not tried on
+	/* The rule for the drain ratio gives only an upper bound, and was never tried on
 	 * hardware. */
 	if (!isnan(f->drain_ratio))
 		level--;

@@ -356,7 +356,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 		return 0;
 	}
 	part = part_of(v, id);
-	/* The prediction halves whole loads; halving their CPU time may save much less. */
+	/* The prediction halves whole loads, but half of the CPU time may be much less. */
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && part < NEARLY_HALF)
 		row = NO_ROW;
 	if (row != NO_ROW && !isnan(whatif->gain[row])) {

@@ -15,7 +15,8 @@
 			     * before */
 #define SEED         UINT64_C(0x452821e638d01377)
 #define DRAWS        10000
-#define CHANGE_LEAST 0.02 /* a mean that changes by a smaller share explains nothing */
+#define CHANGE_LEAST 0.02 /* a load or step whose mean changes by a smaller share explains no
+			   * change */
 
 #define AT(field)     offsetof(struct finding, field)
 #define AT_PART(part) AT(account.share[ACCOUNT_##part])

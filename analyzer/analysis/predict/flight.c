@@ -11,8 +11,8 @@
 #define ROUNDS       3   /* this many rounds of the workers before an epoch's end are compared */
 #define FEWEST_ENDS  3   /* least number of epochs' ends */
 #define FEWEST_LOADS 20
-#define GROWTH_LEAST 0.6 /* times that grow by this power of the loads under way grow about in
-			  * proportion */
+#define GROWTH_LEAST 0.6 /* time off the CPU that grows by this power of the loads under way is
+			  * shared */
 #define Z_LEAST      4.0
 #define SPAN_LEAST   1.5 /* least ratio of the most loads under way to the fewest */
 #define OUTSIDE_LEAST 0.5 /* loads must spend this share of their time outside of the CPU */

@@ -9,7 +9,7 @@
 
 #define MOST_LOADS 2e7 /* most loads to replay, over all points of the grid */
 
-/* Numbers of values for each setting; the first row that is short enough to replay is used. */
+/* Numbers of values for each setting; the first row is used that is quick enough to replay. */
 static const struct {
 	size_t workers, prefetch, load, order;
 } levels[] = {{10, 4, 6, 2}, {8, 3, 4, 2}, {6, 2, 3, 1}, {4, 1, 2, 1}, {3, 1, 1, 1}};

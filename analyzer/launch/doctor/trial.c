@@ -182,7 +182,7 @@ static void judge_none(const struct trial *trial)
 			   "no batch was seen in %d s%s", trial->seconds, asked);
 }
 
-/* Writes points to patch with commas around each, and "a:b.c" as "a.b.c": both are in use. */
+/* Writes a list of functions to patch with commas around each, and "a:b.c" as "a.b.c". */
 static void spell(char *text, size_t size, const char *points)
 {
 	snprintf(text, size, ",%s,", points);

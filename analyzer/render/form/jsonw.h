@@ -16,7 +16,8 @@ struct jsonw {
 	FILE *out;
 	int depth;
 	bool full; /* the innermost open object or list has a member */
-	bool is_in_page; /* strings hold nothing special to HTML, nor turn text around */
+	bool is_in_page; /* strings must be safe within HTML and must not reverse the direction of
+			  * text */
 };
 
 void jsonw_init(struct jsonw *json, FILE *out);

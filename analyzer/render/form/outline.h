@@ -22,7 +22,7 @@ struct batch_series;
 struct outline_row {
 	char *cells[OUTLINE_CELLS]; /* of an item: label, text, and text below the text or NULL */
 	size_t count;
-	double share; /* share of the bar that the row is or has; NAN: no bar */
+	double share; /* share of the block's bar, or length of the row's own bar; NAN: no bar */
 	int part;     /* part of the bar: enum account_part; ACCOUNT_PART_MAX: the steps */
 	enum page_color tone;
 	const char *sign; /* sign before the text of cell `signed_cell`, in pages; NULL: none */
