@@ -41,7 +41,7 @@ enum dlprof_tally_kind {
 struct dlprof_tally {
 	/*
 	 * Odd while kind, name, detail and class are written; a reader checks before and after it
-	 * copies them that it is the same. The sums may lack the operation that is under way.
+	 * copies them that it is the same. The sums may be off by the operation that is under way.
 	 */
 	_Atomic uint32_t version;
 	uint32_t kind;		/* enum dlprof_tally_kind */
