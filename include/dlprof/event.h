@@ -283,7 +283,7 @@ struct dlprof_gpu_copies {
 
 enum dlprof_gpu_state_kind {
 	DLPROF_GPU_ATTACHED,	/* from begin_ns on, all operations of the GPU are recorded */
-	DLPROF_GPU_HOST,       /* from begin_ns on, all calls of libcudart are, but no operations */
+	DLPROF_GPU_HOST,  /* from begin_ns on, all calls of libcudart are recorded, no operations */
 	DLPROF_GPU_COMPLETE,	/* all operations that began before begin_ns have been sent */
 	DLPROF_GPU_GAP_BEGIN,	/* from begin_ns on, nothing of the GPU is known; see `why` */
 	DLPROF_GPU_GAP_END,

@@ -24,8 +24,8 @@ enum fingerprint_class {
 };
 
 /*
- * FIELD(constant, name in JSON, class, TEXT or NUMBER). LOADER is the loader's type; EPOCH_BATCHES
- * counts the batches of a whole epoch, which shows the size of the dataset.
+ * FIELD(constant, name in JSON, class, TEXT, NUMBER or FLAG). LOADER is the loader's type;
+ * EPOCH_BATCHES counts the batches of a whole epoch, which shows the size of the dataset.
  */
 #define FINGERPRINT_FIELDS(FIELD)                                                                  \
 	FIELD(LOADER, "loader", WORK, TEXT)                                                        \

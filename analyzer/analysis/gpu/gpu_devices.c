@@ -78,7 +78,7 @@ static void add(struct gpu_step *sum, const struct gpu_step *step)
 #undef ADD
 }
 
-/* Divides the sums. gap_other_ns takes what rounding leaves, so that all gaps fill the step. */
+/* Divides the sums. gap_other_ns is the rest of the step, so that busy time and gaps fill it. */
 static void put_mean(const struct gpu_step *sum, int64_t count, int64_t step_ns,
 		     struct gpu_step *ret)
 {

@@ -291,7 +291,7 @@ void compare_outline(const struct compared *compared, struct outline *o)
 		     "between the runs. Swap the order and run both again");
 }
 
-/* Writes a setting as text or number, by its kind. */
+/* Writes a setting by its kind: text, flag or number. */
 static void put_setting(struct jsonw *json, const char *key, const struct fingerprint *print,
 			enum fingerprint_field field)
 {
