@@ -32,7 +32,7 @@ static double every_twentieth(const struct scene *scene, const struct scene_task
 	return task->batch % 20 == 7 ? 220 : scene->load_ms;
 }
 
-/* Returns how long storage hangs for a batch: in some rounds of all workers. */
+/* Returns the length of a load in ms: in some rounds of all workers, storage hangs. */
 static double storage_hangs(const struct scene *scene, const struct scene_task *task)
 {
 	const struct scene_task round = {task->epoch, task->batch / (4 * scene->workers), 0};
