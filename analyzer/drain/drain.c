@@ -20,18 +20,21 @@
 
 #define MS UINT64_C(1000000)
 
-#define ROUND_MS     450	/* between two rounds; a row is in the database after two */
-#define GLANCE_MS    225	/* pause between glances, as a ring may fill, or a process begin */
-#define AGAIN_MS     100	/* pause between looks at what is about to change */
-#define HURRY_MS     2		/* shortest round, while rings fill fast */
-#define TALLY_MS     10000	/* pause between tallies, which are safe in their segments */
-#define STACKS_MS    400	/* pause after at most STACKS_MOST, or STACKS_PART times their
-				 * cost */
+#define ROUND_MS     450	/* between commits; a row is in the database after two */
+#define GLANCE_MS    225	/* between glances at rings and processes, while the drain sleeps */
+#define AGAIN_MS     100	/* before another look at what is about to change */
+#define HURRY_MS     2		/* shortest pause between rounds, while rings fill fast */
+#define TALLY_MS     10000	/* between readings of tallies, which cannot get lost */
+/*
+ * between unwindings of at most STACKS_MOST stacks: at least STACKS_MS, or STACKS_PART times their
+ * cost
+ */
+#define STACKS_MS    400
 #define STACKS_MOST  2
 #define STACKS_PART  4000
-#define RETRY_MS     1000	/* after an error of the database */
-#define GIVE_UP_MS   10000	/* ... where nobody records any more */
-#define LOCK_MS	     2000	/* for a report that looks at the run */
+#define RETRY_MS     1000	/* between tries after an error of the database */
+#define GIVE_UP_MS   10000	/* the drain ends if errors last this long and no process records */
+#define LOCK_MS	     2000	/* wait for a lock, as a report may be reading */
 #define REMOVE_TRIES 3
 
 static int open_store(struct drain *drain)
@@ -48,7 +51,7 @@ static int open_store(struct drain *drain)
 	return r;
 }
 
-/* After an error nothing in memory can be trusted, but the rings and the database can. */
+/* Closes the database. After an error the memory is not trusted; rings and database are. */
 static void close_store(struct drain *drain)
 {
 	if (drain->in_transaction)
@@ -71,7 +74,7 @@ static void close_store(struct drain *drain)
 	losses_forget(&drain->losses);
 }
 
-/* Whether it is time for the tallies; notes that they are taken then. */
+/* Whether tallies are due; if so, notes that they are taken now. */
 static bool begin_tally(struct drain *drain)
 {
 	uint64_t now = now_ns();
@@ -82,7 +85,7 @@ static bool begin_tally(struct drain *drain)
 	return true;
 }
 
-/* Tells where the run is, for the program's line at its exit. */
+/* Writes into a root's segment where the run is stored, for the program's line at its exit. */
 static void tell(const struct drain *drain, struct segment *segment)
 {
 	char where[DELIVER_PATH];
@@ -104,7 +107,7 @@ static int tell_closed(void *context, const char *name)
 	return 0;
 }
 
-/* Unwinds stacks while their processes live, through which the modules are found. */
+/* Unwinds stacks of slow operations, while their processes live and their modules can be found. */
 static int take_stacks(struct drain *drain)
 {
 	uint64_t begin = now_ns(), begin_cpu = cpu_ns(), cost;
@@ -124,7 +127,7 @@ static int take_stacks(struct drain *drain)
 	return r;
 }
 
-/* `is_last`: no process records any more. */
+/* Commits what was written; `is_last`: no process records any more. */
 static int commit(struct drain *drain, bool is_last)
 {
 	bool tally = begin_tally(drain);
@@ -200,7 +203,8 @@ static bool is_root_gone(const struct drain *drain)
 
 static int read_segment(struct drain *drain, struct segment *segment)
 {
-	/* The end is asked for first, so that the read that follows reads everything. */
+	/* Whether the process ended is asked before reading, so that the read then gets
+	 * everything. */
 	bool ended = segment_poll(segment, is_root_gone(drain));
 	const struct life life = segment_life(segment);
 	int r;
@@ -223,7 +227,7 @@ static int read_rings(struct drain *drain)
 	for (size_t i = drain->count; i-- > 0;) {
 		int r = read_segment(drain, drain->segments[i]);
 
-		if (r == -EBADMSG) {	/* the file was cut short while we read */
+		if (r == -EBADMSG) {	/* the file was truncated during the read */
 			r = gather_leave(drain, drain->segments[i]->name, r);
 			gather_drop(drain, i);
 		}
@@ -233,7 +237,7 @@ static int read_rings(struct drain *drain)
 	return 0;
 }
 
-/* Assumes that all records came from one ring, which must not fill up before the next look. */
+/* Sets the pause to the next round, as if all records came from one ring, which must not fill. */
 static void set_pace(struct drain *drain)
 {
 	drain->uncommitted += drain->taken;
@@ -248,14 +252,14 @@ static void set_pace(struct drain *drain)
 		drain->wait_ms = ROUND_MS;
 }
 
-/* Whether to commit now: there is no time for another round before it is due. */
+/* Whether to commit in this round, because the next one would be too late for that. */
 static bool is_commit_due(const struct drain *drain)
 {
 	return drain->uncommitted > DLPROF_RING_CAPACITY / 4 ||
 	       now_ns() - drain->begun_ns + (uint64_t)drain->wait_ms * MS >= ROUND_MS * MS;
 }
 
-/* Does a round: looks at everything, and commits complete rows if it is time, or if `now`. */
+/* Does a round: reads all rings, and commits complete rows if that is due or `now` is true. */
 static int do_round(struct drain *drain, bool now)
 {
 	size_t rows = 0;
@@ -284,7 +288,7 @@ static int do_round(struct drain *drain, bool now)
 	return r;
 }
 
-/* Whether a round is worth it; this is much less work than a round. */
+/* Whether anything shows that a round is needed; costs much less than a round. */
 static bool is_look_worth(const struct drain *drain)
 {
 	for (size_t i = 0; i < drain->count; i++)
@@ -293,7 +297,7 @@ static bool is_look_worth(const struct drain *drain)
 	return drain->count && folder_is_changed(&drain->folder);
 }
 
-/* Sleeps until a process ends, or until the next look is due. */
+/* Sleeps until a process ends, a ring fills, or the next round is due. */
 static void wait_for_round(const struct drain *drain, int ms)
 {
 	struct pollfd *ends = calloc(drain->count + 1, sizeof(*ends));
@@ -318,7 +322,7 @@ static void wait_for_round(const struct drain *drain, int ms)
 	free(ends);
 }
 
-/* Removes the stored segments. The database's last change names those that cannot be removed. */
+/* Removes the segments that are stored. The last commit names those that cannot be removed. */
 static int remove_segments(struct drain *drain)
 {
 	char why[5000];
@@ -336,7 +340,7 @@ static int remove_segments(struct drain *drain)
 	return r < 0 ? r : db_commit(drain->db);
 }
 
-/* Whether the run ended before: one whose segments could not be removed is taken up again. */
+/* Whether the run ended before: if its segments could not be removed, its folder is found again. */
 static bool is_finished(const struct drain *drain)
 {
 	struct run_info run;
@@ -349,7 +353,7 @@ static bool is_finished(const struct drain *drain)
 	return finished;
 }
 
-/* Ends the run, as no process records any more: writes what is left, and tidies up. */
+/* Ends the run, as no process records any more: writes the remaining records, and tidies up. */
 static int finish(struct drain *drain)
 {
 	int r;
@@ -370,15 +374,16 @@ static int finish(struct drain *drain)
 	if (r < 0)
 		return r;
 	r = remove_segments(drain);
-	/* This comes before the folder goes, whose absence promises one plain file. */
+	/* The database is closed before the folder goes: without a folder, readers expect one
+	 * plain file. */
 	close_store(drain);
-	/* What cannot be delivered stays in the folder, to which the link leads. */
+	/* A database that cannot be delivered stays in the folder, to which the link leads. */
 	drain->over = home_finish(&drain->home) < 0 ||
 		      folder_remove(&drain->folder, drain->database) != -EAGAIN;
 	return r;
 }
 
-/* Locks the folder. A report may have it for a moment; another drain would keep it. */
+/* Locks the run's folder. Retries, as a report may hold the lock for a moment; a drain keeps it. */
 static int lock_folder(struct drain *drain, const char *path)
 {
 	int r;
@@ -416,8 +421,8 @@ int drain_run(const char *segment_dir, const char *database)
 				wait_for_round(&drain, drain.wait_ms);
 			continue;
 		}
-		/* A full disk may get room again, and meanwhile the rings keep what they can
-		 * hold. */
+		/* A full disk may get room again; until then the rings hold as many records as
+		 * fit. */
 		if (!failing_ns)
 			failing_ns = now_ns();
 		if (now_ns() - failing_ns > GIVE_UP_MS * MS &&
@@ -438,8 +443,8 @@ int drain_run(const char *segment_dir, const char *database)
 }
 
 /*
- * Reads twice, since a batch is complete in the round after its own. A killed process may have
- * threads that are still ending, so a process that seems to live is asked twice.
+ * Stores what is left of a run. Does two rounds, since a batch is complete in the round after its
+ * record's. Asks again whether a process lives, as threads of a killed one may still be ending.
  */
 static int settle(struct drain *drain, struct recovered *ret)
 {
@@ -466,7 +471,7 @@ int drain_take_over(struct folder *folder, const char *database, struct recovere
 	home_init(&drain.home, database, folder->path);
 	r = settle(&drain, ret);
 	close_store(&drain);
-	if (r < 0) { /* it may have to move */
+	if (r < 0) { /* the database may have to move to the folder */
 		home_failed(&drain.home, r);
 		folder_forget(&drain.folder);
 		r = settle(&drain, ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* drain.h - empties the segments of a run into its database. */
+/* drain.h - moves the records of a run from its segments into its database. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,25 +7,26 @@
 
 struct folder;
 
-/* Follows the run until its last recorder has ended, as `dlprof-drain` does. 0 or -errno. */
+/* Follows the run until its last recording process has ended. Returns 0 or -errno. */
 int drain_run(const char *segment_dir, const char *database);
 
 struct recovered {
 	bool is_home;           /* `database` has all of the run: see home_find() */
 	bool live;		/* processes still record: the database will grow */
-	int kept;		/* why it is in its folder and not at its place, as -errno; or 0 */
+	/* why the database is in the folder and not at its target, as -errno; 0: it is there */
+	int kept;
 	int64_t missing_count;	/* records that are in neither database: see home_open_read() */
 };
 
 /*
  * Brings `database` up to date before it is read: waits a few seconds at most for a drain that is
- * finishing, folds in what an interrupted drain left, and delivers what was kept elsewhere. 0, also
- * if there was nothing to do; -errno: some records may be missing.
+ * finishing, stores what a killed drain left, and delivers a database from the folder. Returns 0,
+ * also if there was nothing to do, or -errno if records may be missing.
  */
 int drain_recover(const char *database, struct recovered *ret);
 
-/* Stores what an interrupted drain left, for recover.c. Closes the folder. */
+/* Stores what a killed drain left, for recover.c. Closes the folder. */
 int drain_take_over(struct folder *folder, const char *database, struct recovered *ret);
 
-/* Whether processes record into it now. Touches nothing. */
+/* Whether processes record into the run of `database` now. Changes nothing. */
 bool drain_is_live(const char *database);

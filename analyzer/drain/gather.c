@@ -10,7 +10,7 @@
 
 
 #define NOTED_MOST  50
-#define LOST_ROUNDS 5	/* somebody may still be removing it */
+#define LOST_ROUNDS 5	/* looks at a missing folder, as another process may still be removing it */
 
 static bool is_open(const struct drain *drain, const char *name)
 {
@@ -21,8 +21,8 @@ static bool is_open(const struct drain *drain, const char *name)
 }
 
 /*
- * If the segment that began the run cannot be read, the life of its process says whether the run
- * goes on.
+ * Whether the run goes on: if the segment that began the run cannot be read, whether that segment's
+ * process lives.
  */
 bool gather_is_live(const struct drain *drain)
 {
@@ -36,7 +36,7 @@ bool gather_is_live(const struct drain *drain)
 	return !has_root && folder_has_root(drain->folder.path);
 }
 
-/* Leaves a file as it is, for a person to look into; the drain does not look again. */
+/* Leaves a file where it is, for a person to look into; the drain does not read it again. */
 int gather_leave(struct drain *drain, const char *name, int error)
 {
 	char text[5000];
@@ -51,7 +51,7 @@ int gather_leave(struct drain *drain, const char *name, int error)
 	return drain->writer ? writer_note(drain->writer, "warning", text) : 0;
 }
 
-/* Of two lives of a process, the earlier one ended when the later began, at the latest. */
+/* Notes of two lives of a process that the earlier one ended, at the latest, as the later began. */
 static void order_lives(struct segment *one, struct segment *other)
 {
 	const struct dlprof_header *a = one->header, *b = other->header;
@@ -63,7 +63,7 @@ static void order_lives(struct segment *one, struct segment *other)
 	    (earlier->later_ns && earlier->later_ns <= later_ns))
 		return;
 	earlier->later_ns = later_ns;
-	earlier->told.ended = false; /* it may have seemed to be the last life */
+	earlier->told.ended = false; /* `earlier` may have been taken for the last life */
 }
 
 static int add_segment(void *context, const char *name)
@@ -99,7 +99,7 @@ static int note_lost(struct drain *drain, const char *then)
 	return writer_note(drain->writer, "warning", text);
 }
 
-/* Follows a removed folder: open segments are still read; new processes make a new folder. */
+/* Follows a removed folder: reads its open segments on, and makes a folder for new processes. */
 static int follow_folder(struct drain *drain)
 {
 	struct folder folder;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - dlprof-drain, started by the first process of a run that records, ended by the last. */
+/*
+ * main.c - dlprof-drain: the first recording process of a run starts it, and it ends after the
+ * last.
+ */
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
@@ -13,10 +16,11 @@
 #include "store/database/db_open.h"
 
 /*
- * Leaves what came from the process that started us: its files, signals, folder and process group;
- * until here all signals are blocked. A pipe kept open here would keep `train.py | tee` waiting for
- * us. The session stays the host's: Linux schedules sessions as groups (autogroup), and a drain in
- * its own session got no core for seconds where the training had them all.
+ * Leaves what the drain inherited from the process that started it: open files, signal handling,
+ * folder and process group; all signals are blocked until here. An inherited pipe would keep
+ * `train.py | tee` waiting for the drain. The session stays the host's: Linux schedules sessions as
+ * groups (autogroup), and a drain in its own session got no core for seconds where the training had
+ * all of them.
  */
 static void leave_host(void)
 {
@@ -25,7 +29,7 @@ static void leave_host(void)
 	int null;
 
 	setpgid(0, 0);
-	/* A system call by number, as glibc has no function for it before 2.34. */
+	/* The system call is made by number, as glibc has no function for it before 2.34. */
 	if (syscall(SYS_close_range, 0, ~0U, 0) < 0)
 		for (int fd = 0; fd < 65536; fd++)
 			close(fd);
@@ -34,13 +38,14 @@ static void leave_host(void)
 		dup2(null, 1);
 		dup2(null, 2);
 	}
-	/* A job that SIGTERM stops ends by itself; the drain then ends with all its records. */
+	/* SIGTERM stops a job's processes; the drain ignores it, and ends after them with all
+	 * records. */
 	for (size_t i = 0; i < ARRAY_COUNT(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (chdir("/") < 0)
-		return;	/* the host's stay open then */
+		return;	/* without /dev/null, files that the loop did not reach stay open */
 }
 
 int main(int argc, char **argv)

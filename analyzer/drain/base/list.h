@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* list.h - words in a string, separated by commas, as the meta table keeps them. */
+/*
+ * list.h - edits a list of words, separated by commas in one string, as the meta table stores it.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -7,8 +9,11 @@
 
 bool list_has(const char *list, const char *word);
 
-/* Appends a word to a list in `size` bytes. False: it is empty, listed already, or has no room. */
+/*
+ * Appends `word` to a list that has room for `size` bytes. Returns false if the word is empty, is
+ * listed already, or does not fit.
+ */
 bool list_add(char *list, size_t size, const char *word);
 
-/* Removes a word from the list, if it is there. */
+/* Removes `word` from the list, if it is there. */
 void list_remove(char *list, const char *word);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* now.h - the clock of all times of a run, the clock of our own cost, and how long to pause. */
+/* now.h - the clock of all times of a run, the CPU clock of this process, and pauses. */
 #pragma once
 
 #include <stdint.h>
@@ -15,7 +15,7 @@ static inline uint64_t now_ns(void)
 	return (uint64_t)time.tv_sec * (uint64_t)NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
-/* CPU time that this process has used. */
+/* Returns the CPU time that this process has used. */
 static inline uint64_t cpu_ns(void)
 {
 	struct timespec time;

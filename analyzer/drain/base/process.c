@@ -11,7 +11,7 @@
 
 #include "dlprof/units.h"
 
-/* Places of fields in the line of /proc/PID/stat: proc(5). */
+/* Numbers of the fields in /proc/PID/stat, as proc(5) counts them. */
 enum {
 	FIELD_STATE = 3,
 	FIELD_FAULTS = 12,
@@ -25,7 +25,7 @@ enum {
 	FIELD_COUNT
 };
 
-/* Every process of the machine is asked again and again, so this does without stdio. */
+/* Reads by system calls, as stdio would be too slow for all processes of a machine. */
 size_t process_file_read(int32_t pid, const char *name, char *text, size_t size)
 {
 	char path[320];
@@ -54,7 +54,7 @@ static bool read_stat(int32_t pid, const char *name, struct process_stat *ret)
 	int last;
 
 	process_file_read(pid, name, text, sizeof(text));
-	/* "12 (name) S ...": the name is in brackets and may hold anything. */
+	/* The line is like "12 (name) S ...", and the name may hold anything, also brackets. */
 	begin = strchr(text, '(');
 	at = strrchr(text, ')');
 	if (!begin || !at || at < begin || rate <= 0 || strlen(at) < 3)
@@ -92,7 +92,8 @@ bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret)
 
 int64_t process_used_ns(int32_t pid, const struct process_stat *stat)
 {
-	/* The kernel cuts off user's and system's time separately. */
+	/* `stat->used_ns` is too low by up to two clock ticks, as the kernel rounds the user's
+	 * and the system's time down separately. */
 	const int64_t most_ns =
 		stat->used_ns + 2 * ((int64_t)NS_PER_S / sysconf(_SC_CLK_TCK));
 	struct timespec used;
@@ -102,7 +103,8 @@ int64_t process_used_ns(int32_t pid, const struct process_stat *stat)
 	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) < 0)
 		return stat->used_ns;
 	ns = (int64_t)used.tv_sec * (int64_t)NS_PER_S + used.tv_nsec;
-	/* Where /proc is another namespace's, the number may mean another process. */
+	/* A time below `stat->used_ns` is another process's: in another PID namespace's /proc,
+	 * `pid` may mean another process. */
 	if (ns < stat->used_ns)
 		return stat->used_ns;
 	return ns < most_ns ? ns : most_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process.h - what /proc/PID has of a process, and of its threads. */
+/* process.h - reads what /proc/PID says of a process and of its threads. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,24 +7,24 @@
 #include <stdint.h>
 
 struct process_stat {
-	char name[16]; /* name, cut to fit */
+	char name[16]; /* the command's name, cut to fit */
 	uint64_t start_ticks;
-	int64_t used_ns; /* CPU time of all its threads */
+	int64_t used_ns; /* CPU time of all threads of the process */
 	int nice;
 	int threads;
-	bool is_over; /* a zombie, whose parent has not noticed its end yet */
+	bool is_over; /* the process is a zombie: its parent has not called waitpid() yet */
 	bool has_memory; /* false for a process that is about to end */
-	int64_t major_faults; /* from its begin */
-	int exit_status; /* status of a zombie, as of waitpid(); 0 also where we may not know */
+	int64_t major_faults; /* page faults with input or output, since the process began */
+	int exit_status; /* exit status of a zombie, as of waitpid(); 0 also where /proc hides it */
 };
 
-/* Reads a file of /proc/PID at once, cut to fit. Its length; 0 and "" where there is none. */
+/* Reads the file /proc/PID/`name`, cut to fit. Returns its length; 0, with "", on failure. */
 size_t process_file_read(int32_t pid, const char *name, char *text, size_t size);
 
-/* Reads a process. False: there is none. */
+/* Reads the state of a process. Returns false if there is no such process. */
 bool process_stat_read(int32_t pid, struct process_stat *ret);
-/* Reads one of its threads, by a number like "12"; `used_ns` is that thread's alone. */
+/* Reads the state of one thread, by a number like "12"; `used_ns` is then the thread's own. */
 bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret);
 
-/* Its CPU time to the nanosecond; `stat`, which was just read, has hundredths of a second. */
+/* Returns a process's CPU time to the nanosecond; `stat`, just read, has hundredths of a second. */
 int64_t process_used_ns(int32_t pid, const struct process_stat *stat);

@@ -60,14 +60,14 @@ static int find_known(struct join *join, struct stream *stream)
 	return r;
 }
 
-/* Its tasks are numbered once for all epochs, and who loads them does not know of epochs. */
+/* Returns true for a pool: its tasks are numbered across epochs, and its workers know no epochs. */
 static bool is_pool(uint64_t key)
 {
 	return (key & (DLPROF_STREAM_LOCAL | DLPROF_STREAM_MARKS | DLPROF_STREAM_POOL)) ==
 	       DLPROF_STREAM_POOL;
 }
 
-/* Whether a pool's record, whose epoch is not known or just announced, may be this stream's. */
+/* Whether a pool's record, with an unknown or a just announced epoch, may belong to `stream`. */
 static bool may_be(const struct stream *stream, const struct dlprof_event *event)
 {
 	if (event->generation == DLPROF_GENERATION_ANY)
@@ -76,8 +76,9 @@ static bool may_be(const struct stream *stream, const struct dlprof_event *event
 }
 
 /*
- * A load of a pool is taken for one of the newest epoch, or of one that is yet to be announced,
- * until its batch is handed out: claim().
+ * Finds or makes the stream of a record. A load of a pool is given to the newest epoch, or to one
+ * that is not announced yet; once its batch is delivered, claim() moves the load to the right
+ * epoch.
  */
 static int find_stream(struct join *join, const struct dlprof_event *event,
 		       struct stream **ret_stream)
@@ -110,7 +111,7 @@ static int find_stream(struct join *join, const struct dlprof_event *event,
 	return stream->known ? 0 : find_known(join, stream);
 }
 
-/* Loads of a pool from that task to that one, which nobody was handed, are this epoch's. */
+/* Moves the undelivered loads of a pool, from task `first` to task `last`, to this epoch. */
 static int claim(const struct join *join, struct stream *stream, uint32_t first, uint32_t last)
 {
 	if (!is_pool(stream->key))
@@ -162,7 +163,7 @@ static int note_process(struct join *join, const struct stream *stream, struct s
 	return writer_process(join->writer, &row);
 }
 
-/* A worker that iterates over a loader of its own stays a worker. */
+/* Notes that a process takes batches. A worker that iterates over a loader of its own stays one. */
 static int note_consumer(struct join *join, const struct stream *stream, struct segment *segment)
 {
 	return segment->joined.role
@@ -171,9 +172,9 @@ static int note_consumer(struct join *join, const struct stream *stream, struct 
 }
 
 /*
- * Ends what a new epoch takes the place of. A persistent stream that begins again is done with its
- * earlier epochs. An iterator that was left half-way may still go on after its loader began
- * another, but its last batch waits no longer for the end of its step.
+ * Ends what a new epoch replaces. With persistent workers, the earlier epochs of the stream are
+ * over. An iterator that was left half-way may still go on after its loader began another, but its
+ * last batch no longer waits for the end of its step.
  */
 static void supersede(const struct join *join, const struct stream *stream, const struct ring *ring,
 		      const struct dlprof_event *event)
@@ -198,7 +199,7 @@ static void supersede(const struct join *join, const struct stream *stream, cons
 	}
 }
 
-/* Notes the time of freeing after a thread's newest batch, which the thread's next record tells. */
+/* Notes how long freeing took after a thread's newest batch: the thread's next record says so. */
 static void take_free(const struct join *join, const struct ring *ring, uint64_t free_ns)
 {
 	struct entry *newest = NULL;
@@ -219,7 +220,7 @@ static void take_free(const struct join *join, const struct ring *ring, uint64_t
 		newest->free_ns = free_ns;
 }
 
-/* Any thread of a pool may take a batch, but the main thread waits for it. */
+/* Returns the thread that waits for a batch: with a pool, the main one, whichever takes it. */
 static int64_t thread_of(const struct segment *segment, const struct ring *ring,
 			 const struct dlprof_event *event)
 {
@@ -286,8 +287,8 @@ static void end_step(struct stream *stream, const struct dlprof_event *event,
 	stream->left_ns = 0;
 	if (!last)
 		return;
-	/* The thread's waits for other loaders meanwhile are no compute; another thread's sum tells
-	 * nothing of them. */
+	/* The thread's waits for other loaders do not count as computing. If another thread ends
+	 * the step, its sum of waits says nothing of this thread's waits. */
 	stream_end_step(stream, event->begin_ns,
 			ring == stream->last_ring
 				? event->batch.waited_ns
@@ -303,7 +304,8 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	stream->tid = ring->tid;
 	take_free(join, ring, event->batch.free_ns);
 	end_step(stream, event, ring);
-	/* Another thread may have called iter(), and a pool shows by its second thread. */
+	/* Another thread may have called iter(); and a pool is recognised when a second thread
+	 * takes a batch. */
 	if (stream->seen.tid == UNKNOWN ||
 	    (event->flags & DLPROF_FLAG_POOL && stream->seen.tid != segment->header->pid)) {
 		stream->seen.tid = thread_of(segment, ring, event);
@@ -347,7 +349,7 @@ static int take_load(const struct join *join, struct stream *stream, struct segm
 	return 0;
 }
 
-/* Notes what a load made; this record follows the load, whose entry is still there. */
+/* Notes what a load made. This record comes right after the load's, so the load's entry exists. */
 static void take_made(struct stream *stream, const struct dlprof_event *event)
 {
 	struct entry *entry = entry_find(stream, event->task);
@@ -426,13 +428,14 @@ static int take_stop(struct join *join, struct stream *stream, const struct segm
 	if (!is_dropped)
 		end_step(stream, event, ring);
 	sampler_epoch(join->sampler, segment, ring, event, stream->known ? stream->loader_id : 0);
-	/* After an error the consumer may go on asking. */
+	/* After an exception the consumer may call next() again. */
 	if (event->flags & DLPROF_FLAG_FAILED)
 		return 0;
 	stream->seen.stop_begin_ns = (int64_t)event->begin_ns;
 	stream->seen.stop_ns = (int64_t)event->duration_ns;
 	stream->seen_more = true;
-	/* The length of its last step is known only if the training goes on: supersede(). */
+	/* The last step of a dropped iterator gets a length only if the training goes on:
+	 * supersede(). */
 	if (is_dropped && stream->has_last && stream->last_ring == ring) {
 		stream->dropped_ns = event->begin_ns;
 		stream->dropped_waited_ns = event->batch.waited_ns;
@@ -486,7 +489,7 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	case DLPROF_EVENT_MADE:
 	case DLPROF_EVENT_PARTS:
 		break;
-	default: /* a record of no kind, from a damaged ring */
+	default: /* a record of an unknown kind, from a damaged ring */
 		return 0;
 	}
 	r = find_stream(join, event, &stream);
@@ -519,8 +522,8 @@ static void drop_done(struct join *join)
 	while (*link) {
 		struct stream *stream = *link;
 
-		/* A closed stream stays for a while, as a worker's last records may come a round
-		 * later. */
+		/* A closed stream is freed three rounds later, as a worker's last records may be
+		 * read a round late. */
 		if (stream->closed && !stream->count && join->round - stream->closed_round > 2) {
 			*link = stream->next;
 			stream_free(stream);
@@ -530,7 +533,7 @@ static void drop_done(struct join *join)
 	}
 }
 
-/* Keeps GPU records from the begin of each batch whose step is not over. */
+/* Keeps GPU records from the begin of each batch whose step is not over yet. */
 static void keep_for_steps(const struct join *join)
 {
 	for (const struct stream *stream = join->streams; stream; stream = stream->next)
@@ -541,8 +544,8 @@ static void keep_for_steps(const struct join *join)
 }
 
 /*
- * Makes a loader for records without an announced epoch: its consumer lost that record, or was
- * killed before writing it, or there is none.
+ * Makes a loader for loads without an announced epoch: the consumer's record was lost, or never
+ * written because it was killed, or the loads have no consumer.
  */
 static int adopt(struct join *join, struct stream *stream)
 {
@@ -615,7 +618,7 @@ int join_finish(struct join *join)
 	join->finishing = true;
 	for (struct stream *stream = join->streams; stream; stream = stream->next) {
 		stream_close(join, stream);
-		/* What a pool loaded for an epoch that was never asked is no loader. */
+		/* Loads that a pool made for an epoch that never began do not make a loader. */
 		r = stream->known || !stream->count ||
 				    stream->generation == DLPROF_GENERATION_ANY
 			    ? 0
@@ -645,11 +648,11 @@ void join_release(const struct join *join, struct segment *segment)
 	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
 		struct ring *ring = &segment->rings[i];
 
-		/* A ring that is nearly full of waiting records gets room, at the risk that killing
-		 * the drain now loses them. */
+		/* In a nearly full ring, unwritten records may be overwritten: if the drain is
+		 * killed now, they are lost. */
 		if (!segment->dead && ring->head - ring->release > DLPROF_RING_CAPACITY / 4 * 3)
 			ring->release = ring->read;
-		/* Room that was given back to the ring cannot be taken again. */
+		/* Space that was published as free may be overwritten already, so it stays free. */
 		if (ring->release - ring->published > DLPROF_RING_CAPACITY)
 			ring->release = ring->published;
 	}

@@ -14,13 +14,14 @@
 
 #define FAST_NS    UINT64_C(50000000)
 #define SLOW_NS    UINT64_C(1000000000)
-#define ENOUGH     1000               /* samples, which know a share to 3 points: 1.96 * sqrt(0.25 /
-				       * 1000) */
-#define COST_PART  333                /* CPU time is at most one part in so many: 0.3 % */
-#define COST_AHEAD UINT64_C(20000000) /* CPU time allowed before, for finding interpreters */
-#define EXPIRE_NS  UINT64_C(120000000000) /* no longer load or wait claims its samples */
-#define DOING_NS   UINT64_C(5000000000)   /* a process without a record for so long is shown as it
-					   * is */
+/* samples that give a share to 3 percentage points: 1.96 * sqrt(0.25 / 1000) */
+#define ENOUGH     1000
+#define COST_PART  333                /* samples take at most 1/333 of the elapsed time, 0.3 % */
+#define COST_AHEAD UINT64_C(20000000) /* CPU time allowed at once, for finding interpreters */
+/* samples older than this are no longer claimed by a load or wait */
+#define EXPIRE_NS  UINT64_C(120000000000)
+/* a process without a record for this long is reported as it is */
+#define DOING_NS   UINT64_C(5000000000)
 
 _Static_assert(FAST_NS == LINE_LEAST_NS && SLOW_NS == LINE_MOST_NS, "the weights of samples");
 
@@ -30,9 +31,9 @@ struct sampler {
 	struct seen_stacks *seen;
 	struct python_sample sample;
 	uint64_t begin_ns, cost_ns;
-	uint64_t due_ns, looked_ns; /* for the workers together */
+	uint64_t due_ns, looked_ns; /* for all workers together */
 	uint64_t random;
-	char said[120]; /* the note on this in the database */
+	char said[120]; /* text of the database's note on sampling */
 };
 
 void sampler_open(struct sampler **ret)
@@ -64,7 +65,7 @@ void sampler_close(struct sampler *sampler)
 	free(sampler);
 }
 
-/* A random number, by xorshift64. */
+/* Returns a random number, by xorshift64. */
 static uint64_t draw(struct sampler *sampler)
 {
 	sampler->random ^= sampler->random << 13;
@@ -73,7 +74,7 @@ static uint64_t draw(struct sampler *sampler)
 	return sampler->random;
 }
 
-/* A random time between half of `ns` and one and a half. */
+/* Returns a random time between half of `ns` and one and a half of it. */
 static uint64_t around(struct sampler *sampler, uint64_t ns)
 {
 	return ns / 2 + draw(sampler) % ns;
@@ -104,7 +105,7 @@ int sampler_wait_ms(const struct sampler *sampler, int most_ms)
 	return due - now < (uint64_t)most_ms * 1000000 ? (int)((due - now) / 1000000) + 1 : most_ms;
 }
 
-/* Whether a worker waits for its next task. */
+/* Whether the stack is that of a worker waiting for its next task. */
 static bool idles(const struct stack *stack)
 {
 	static const char queues[] = "/multiprocessing/queues.py";
@@ -121,7 +122,9 @@ static bool idles(const struct stack *stack)
 	       strcmp(file + length - (sizeof(queues) - 1), queues) == 0;
 }
 
-/* Before 3.11 a thread's number may be unknown; a process's first thread is the oldest. */
+/*
+ * Finds a thread in a sample. Before 3.11 numbers may be unknown: the oldest is the first thread.
+ */
 static const struct python_thread *thread_of(const struct python_sample *sample, uint32_t tid,
 					     int32_t pid)
 {
@@ -133,7 +136,7 @@ static const struct python_thread *thread_of(const struct python_sample *sample,
 	return NULL;
 }
 
-/* The stack of another thread that holds the interpreter. */
+/* Returns the stack of the thread that holds the interpreter, unless that is `but`. */
 static uint32_t holder_of(struct sampler *sampler, const struct python_thread *but)
 {
 	for (size_t i = 0; i < sampler->sample.count; i++) {
@@ -165,9 +168,9 @@ static void take_thread(struct sampler *sampler, struct target *target, uint32_t
 }
 
 /*
- * The time that a sample stands for. Looks come at random times around an interval, and stand for
- * that interval. One that comes much later, when the drain had no core, stands for the time since
- * the last.
+ * Returns the time that a sample stands for: the interval `every_ns`, around which samples come at
+ * random times. A sample that is much later, as the drain had no core, stands for the time since
+ * the last one.
  */
 static uint32_t weight_of(uint64_t looked_ns, uint64_t now, uint64_t every_ns)
 {
@@ -195,7 +198,7 @@ static void look_at(struct sampler *sampler, struct target *target, const uint32
 		take_thread(sampler, target, tids[i], role, &sample);
 }
 
-/* A process that loads, chosen at random; NULL: there is none. */
+/* Chooses one process that loads, at random. Returns NULL if there is none. */
 static struct target *choose(struct sampler *sampler)
 {
 	struct target *chosen = NULL;
@@ -207,7 +210,7 @@ static struct target *choose(struct sampler *sampler)
 	return chosen;
 }
 
-/* How long the looks must rest for what they have cost. */
+/* Returns how long sampling must pause, so that its CPU time stays below the allowed part. */
 static uint64_t rest_ns(const struct sampler *sampler, uint64_t now)
 {
 	uint64_t allowed = COST_AHEAD + (now - sampler->begin_ns) / COST_PART;
@@ -215,7 +218,7 @@ static uint64_t rest_ns(const struct sampler *sampler, uint64_t now)
 	return sampler->cost_ns > allowed ? (sampler->cost_ns - allowed) * COST_PART : 0;
 }
 
-/* The interval of looks: short until enough samples (of loads, or of all else) are booked. */
+/* Returns the interval of samples: short until there are enough of loads, or of all else. */
 static uint64_t interval(const struct sampler *sampler, bool of_loads)
 {
 	return booking_count(sampler->booking, of_loads) < ENOUGH ? FAST_NS : SLOW_NS;
@@ -257,7 +260,7 @@ void sampler_look(struct sampler *sampler)
 		if (target_trains(&sampler->targets.list[i]) &&
 		    sampler->targets.list[i].due_ns <= now)
 			look_at_training(sampler, &sampler->targets.list[i], now);
-	/* A wake-up costs as much as a look, so both sides share one. */
+	/* A wake-up costs as much as a sample, so workers whose turn is near are sampled now. */
 	if (sampler->due_ns <= now + FAST_NS / 2)
 		look_at_workers(sampler, now);
 	sampler->cost_ns += cpu_ns() - begin;
@@ -329,7 +332,7 @@ void sampler_save(struct sampler *sampler, const struct segment *segment, const 
 	      event->parts.save_end_ns, BOOKING_FREE, LINE_SAVE, loader_id);
 }
 
-/* A step begins with the forward pass, and ends with what follows the optimizer. */
+/* Claims a step's samples: first the forward pass, last what follows the optimizer. */
 static void settle_step(struct sampler *sampler, const struct stream *stream,
 			const struct entry *entry, uint32_t tid, uint64_t begin_ns)
 {
@@ -381,11 +384,13 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream, const 
 		      loader_id);
 		return;
 	}
-	/* As in analysis/account/account.h, no step can overlap each worker's first batch. */
+	/* The wait for each worker's first batch is epoch start, as in
+	 * analysis/account/account.h. */
 	is_first = batch->batch.ordinal < (uint64_t)(workers > 0 ? workers : 1);
 	if (entry->loaded && workers != 0)
 		ready_ns = within(begin_ns, end_ns, load_end_ns);
-	/* Samples are chosen before the load or, with workers, when the batch is in hand. */
+	/* Sampling (the choice of indices) comes before the load or, with workers, after the
+	 * batch arrived. */
 	if (workers == 0 && !is_first) {
 		sampled_ns = within(begin_ns, end_ns, begin_ns + sample_ns);
 		claim(sampler, stream->consumer.pid, tid, begin_ns, sampled_ns, BOOKING_WAITS,
@@ -405,7 +410,7 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream, const 
 		settle_step(sampler, stream, entry, tid, end_ns + free_ns);
 }
 
-/* Tells where a process is that has recorded nothing for a while, and later that it goes on. */
+/* Writes where a process hangs that has recorded nothing for DOING_NS; later, that it goes on. */
 static int tell_doing(struct sampler *sampler, struct target *target, struct writer *writer,
 		      uint64_t now)
 {
@@ -432,7 +437,7 @@ static int tell_doing(struct sampler *sampler, struct target *target, struct wri
 	return r;
 }
 
-/* What Yama adds to the reason: it lets only tracers read, or nobody. */
+/* Returns what Yama's setting adds to the reason: only tracers may read a process, or nobody. */
 static const char *scope_words(void)
 {
 	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);

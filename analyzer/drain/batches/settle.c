@@ -5,13 +5,13 @@
 #include "drain/gpu/gpu_join.h"
 
 /*
- * How long a batch waits for its worker's record, and how many rounds, as the drain itself may have
- * been stopped. It is written without that record then, which will come too late.
+ * A batch waits this long, and this many rounds (the drain may have been stopped), for its worker's
+ * record. After that it is written without the load, whose record will come too late.
  */
 #define PATIENCE_NS     UINT64_C(2000000000)
 #define PATIENCE_ROUNDS 6
 
-/* How long until a batch whose worker ended counts as lost. A late delivery completes its row. */
+/* A batch whose worker ended counts as lost after this time; a later delivery completes its row. */
 #define ABANDON_NS     UINT64_C(30000000000)
 #define ABANDON_ROUNDS 80
 
@@ -86,7 +86,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		values->fetch_ns = (int64_t)batch->fetch_ns;
 		values->fetch_cpu_ns = (int64_t)batch->fetch_cpu_ns;
 	}
-	/* The record that ends the step tells it. */
+	/* The record that ends the step also says how long freeing took. */
 	if (entry->free_ns || (entry->stepped && batch->fetch_count != UINT32_MAX))
 		values->free_ns = (int64_t)entry->free_ns;
 	if (!entry->stepped)
@@ -96,7 +96,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		(int64_t)(entry->waited_end_ns - batch->waited_ns - event->duration_ns);
 	if (waited_elsewhere_ns < 0)
 		waited_elsewhere_ns = 0;
-	/* The difference may be anything in a damaged ring. */
+	/* Subtraction overflows with the impossible times of a damaged ring. */
 	if (__builtin_sub_overflow(values->step_ns, values->wait_ns, &values->compute_ns) ||
 	    __builtin_sub_overflow(values->compute_ns, waited_elsewhere_ns, &values->compute_ns))
 		values->compute_ns = 0;
@@ -107,8 +107,8 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 }
 
 /*
- * The transfer: from the load's end until the consumer has the message, without the time in which
- * nobody looked for it.
+ * Fills in the transfer: from the load's end until the consumer has the message, without the time
+ * before the consumer looked for it.
  */
 static void fill_transfer(const struct entry *entry, struct batch_values *values)
 {
@@ -122,9 +122,9 @@ static void fill_transfer(const struct entry *entry, struct batch_values *values
 }
 
 /*
- * Compares a batch with the stream's other batches; those that were handed out before it are
- * already written and gone. qdepth: how many were finished when this one was asked for, itself
- * included. hol_ns: the part of the wait in which a later one was finished and this one was not.
+ * Fills in qdepth, the number of batches that were finished when this one was asked for, itself
+ * included, and hol_ns, the part of the wait in which a later batch was finished and this one was
+ * not. Batches that were delivered earlier are already written and gone from the stream.
  */
 static void fill_queue(const struct stream *stream, const struct entry *entry,
 		       struct batch_values *values)
@@ -133,7 +133,7 @@ static void fill_queue(const struct stream *stream, const struct entry *entry,
 	uint64_t first_ns = UINT64_MAX;
 	int64_t depth = 0;
 
-	/* The consumer loaded it itself, so there is no queue. */
+	/* A batch that the consumer loaded itself has no queue. */
 	if (!entry->loaded || (stream->key & DLPROF_STREAM_LOCAL) ||
 	    (entry->batch.flags & DLPROF_FLAG_STEP))
 		return;
@@ -185,7 +185,7 @@ static struct live_place place_of(const struct stream *stream)
 	return place;
 }
 
-/* Counts the wait for the end of an epoch, once. */
+/* Counts the wait for the end of an epoch in the metrics, once. */
 static void count_stop(struct join *join, struct stream *stream)
 {
 	const struct live_place place = place_of(stream);
@@ -196,7 +196,7 @@ static void count_stop(struct join *join, struct stream *stream)
 	stream->stop_counted = true;
 }
 
-/* UNKNOWN for a number that is not known, or not possible. */
+/* Returns UNKNOWN for a number that is unknown or impossibly large. */
 static int64_t made_or_unknown(uint64_t value)
 {
 	return value > INT64_MAX >> 12 ? UNKNOWN : (int64_t)value;
@@ -238,21 +238,21 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	if (r == 0 && join->live)
 		live_row(join->live, &place, &values, entry->loaded, entry->delivered);
 	sampler_settle(join->sampler, stream, entry);
-	/* A time of more than a century comes from a damaged ring. */
+	/* Times of more than a century come from a damaged ring. */
 	if (r == 0 && values.step_ns >= 0 && values.step_ns < INT64_MAX / 4 &&
 	    values.begin_ns >= 0 && values.begin_ns < INT64_MAX / 4)
 		r = tell_gpu(join, stream, &values);
 	return r;
 }
 
-/* Compares rounds and time, as rounds come twice a second, or every 2 ms under load. */
+/* Whether an entry is older than `rounds` and `ns`: a round takes 0.5 s, or 2 ms under load. */
 static bool is_older(const struct join *join, const struct entry *entry, uint32_t rounds,
 		     uint64_t ns)
 {
 	return join->round - entry->round > rounds && join->now_ns - entry->since_ns > ns;
 }
 
-/* Whether a loaded batch will not be delivered: the consumer has passed it by, or is gone. */
+/* Whether a loaded batch will not be delivered: the consumer has passed it by, or has ended. */
 static bool is_left_over(const struct join *join, const struct stream *stream,
 			 const struct entry *entry)
 {
@@ -260,7 +260,8 @@ static bool is_left_over(const struct join *join, const struct stream *stream,
 		return true;
 	if (entry->abandoned && is_older(join, entry, ABANDON_ROUNDS, ABANDON_NS))
 		return true;
-	/* In order, and below the last delivered one, an error took its place. */
+	/* In an ordered stream, a batch below the last delivered one was replaced by an
+	 * exception. */
 	return stream->in_order && stream->has_last && entry->task < stream->last_task;
 }
 
@@ -280,8 +281,9 @@ static bool is_complete(const struct join *join, const struct stream *stream,
 }
 
 /*
- * The next batch to write, in the order of delivery, because later batches make up the queue of
- * earlier ones. NULL: none yet; *ret_pending: there will be one.
+ * Returns the next batch to write, in the order of delivery, because later batches make up the
+ * queue of earlier ones. Returns NULL if that batch is not complete; *ret_pending: a batch is
+ * waiting.
  */
 static struct entry *next_delivered(const struct join *join, const struct stream *stream,
 				    bool *ret_pending)
@@ -302,7 +304,7 @@ static struct entry *next_delivered(const struct join *join, const struct stream
 	return first && is_complete(join, stream, first) ? first : NULL;
 }
 
-/* Writes what will not be delivered, and the oldest of more than STREAM_MOST tasks. */
+/* Writes the batches that will not be delivered, and the oldest of more than STREAM_MOST tasks. */
 static int settle_left(struct join *join, struct stream *stream, bool pending)
 {
 	size_t excess = stream->count > STREAM_MOST ? stream->count - STREAM_MOST : 0;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The place of the first entry whose task is this one or a later one. */
+/* Returns the index of the first entry whose task is `task` or a later one. */
 static size_t entry_place(const struct stream *stream, uint32_t task)
 {
 	size_t low = 0, high = stream->count;
@@ -30,7 +30,7 @@ struct entry *entry_find(struct stream *stream, uint32_t task)
 	return NULL;
 }
 
-/* Makes room for one more entry: moves the entries if as much room is before them, else grows. */
+/* Makes room for one more entry: moves the entries to the front if enough is free there. */
 static int make_room(struct stream *stream)
 {
 	bool enough = stream->room && stream->room >= stream->count;

@@ -10,21 +10,21 @@
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
-/* A record in a ring; ring == NULL: there is none. */
+/* The place of a record in a ring, which must not be released yet; ring == NULL: there is none. */
 struct held {
 	struct ring *ring;
 	uint64_t position;
 };
 
-/* What is known of one task. */
+/* What is known of one task: its load and its batch. */
 struct entry {
 	uint32_t task;
 	bool loaded, delivered;
 	bool stepped;			/* step_end_ns and waited_end_ns are known */
 	bool over;			/* step_end_ns and waited_end_ns will stay unknown */
-	bool abandoned;			/* its worker ended before it was delivered */
-	struct life loader;		/* the life that loaded it */
-	uint32_t round;			/* round in which its newest record came, and about when */
+	bool abandoned;			/* the worker ended before the batch was delivered */
+	struct life loader;		/* the life of the process that loaded the batch */
+	uint32_t round;			/* round in which the task's newest record was read */
 	uint64_t since_ns;
 	struct held load_held, batch_held;
 	struct dlprof_event load, batch;
@@ -32,21 +32,21 @@ struct entry {
 	struct dlprof_made made;
 	uint64_t step_end_ns;
 	uint64_t waited_end_ns;
-	uint64_t free_ns;		/* time of freeing the batch before, once this one was in
-					 * hand */
+	/* time of freeing the batch before, after this one arrived */
+	uint64_t free_ns;
 	bool parts_seen;
 	struct dlprof_parts parts;
 };
 
 /*
- * The most loads of a stream that wait for their batch: more than any loader has under way. A
- * program that marks loads and never a batch would keep all of them.
+ * The most loads of a stream that wait for their batch: more than any loader has under way. Without
+ * a limit, a program that marks loads and never a batch would fill the memory.
  */
 #define STREAM_MOST ((size_t)16384)
 
 /*
- * One epoch of one loader. Entries are sorted by task; the ones in front are cut off when they are
- * done, which leaves room before the others.
+ * One epoch of one loader. Entries are sorted by task; finished ones at the front are cut off,
+ * which leaves free room before the others.
  */
 struct stream {
 	struct stream *next;
@@ -55,24 +55,28 @@ struct stream {
 	bool known;			/* loader_id and epoch are known */
 	bool closed;			/* nothing more will be delivered */
 	uint32_t closed_round;
-	struct life consumer;		/* pid 0: not seen */
-	uint32_t tid;			/* thread of the consumer */
+	struct life consumer;		/* life that takes the batches; pid 0: not known */
+	uint32_t tid;			/* thread that takes the batches */
 	int64_t loader_id, epoch;
 	bool in_order;
 	bool order_unknown;
 	struct entry *entries;
-	size_t count, capacity;		/* count from `entries` on */
+	/* `count` starts at `entries`, `capacity` at the allocation */
+	size_t count, capacity;
 	size_t room;			/* free entries before `entries` */
-	bool has_last;			/* the last batch's step is not over; it is: */
+	/* last_task, taken by the thread of last_ring, has a step that is not over */
+	bool has_last;
 	uint32_t last_task;
 	struct ring *last_ring;
-	/* When the thread turned to another epoch, and its waits in all by then; 0: it did not. */
+	/* When the consuming thread turned to another epoch (0: it did not), and its sum of
+	 * waits then. */
 	uint64_t left_ns, left_waited_ns;
-	/* When the program dropped the iterator, and the waits by then; 0: it did not. */
+	/* When the program dropped the iterator (0: it did not), and the thread's sum of waits
+	 * then. */
 	uint64_t dropped_ns, dropped_waited_ns;
 	struct epoch_seen seen;
-	bool seen_more; /* more is known than is written */
-	struct live_place place;	/* the part that does not change */
+	bool seen_more; /* `seen` has more than the database */
+	struct live_place place;	/* what every batch of the epoch has in common */
 	bool stop_counted;
 };
 
@@ -81,14 +85,17 @@ struct join {
 	struct gpu_join *gpu;
 	struct live *live;		/* NULL: no metrics are wanted */
 	struct sampler *sampler;	/* NULL: no lines are sampled */
-	struct stream *streams;		/* newest first */
+	struct stream *streams;		/* list of streams, newest first */
 	uint32_t round;
 	uint64_t now_ns;
 	size_t rows;
 	bool finishing;
 };
 
-/* The entry of a task, or NULL; entry_make() adds it. Both hold until the next entry_make(). */
+/*
+ * entry_find() returns the entry of a task, or NULL; entry_make() adds one. The results are valid
+ * until the next entry_make().
+ */
 struct entry *entry_find(struct stream *stream, uint32_t task);
 struct entry *entry_make(struct stream *stream, uint32_t task);
 void entry_remove(struct stream *stream, struct entry *entry);
@@ -96,13 +103,16 @@ void entry_remove(struct stream *stream, struct entry *entry);
 struct stream *stream_new(uint64_t key, uint32_t generation);
 void stream_free(struct stream *stream);
 
-/* Ends the step of the last batch, when the thread had waited so long in all for any loader. */
+/*
+ * Ends the step of the last batch at `end_ns`, when the thread's sum of waits, for all loaders, was
+ * `waited_ns`.
+ */
 void stream_end_step(struct stream *stream, uint64_t end_ns, uint64_t waited_ns);
 
-/* Ends the last step when the thread turned to another epoch, if it did: nobody will ask again. */
+/* Ends the last step at the time when the thread turned to another epoch, if it did. */
 void stream_leave(struct stream *stream);
 
-/* Closes the stream: no more will be delivered. */
+/* Closes the stream: no more batches will be delivered. */
 void stream_close(const struct join *join, struct stream *stream);
 
 /* Writes every batch of the stream that is complete. */

@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* totals that are kept of each kind with many names */
+/* tallies that are stored of each kind with unbounded names, the largest ones */
 #define KEEP_COUNT 256
 
 static const struct kind {
 	const char *name;
-	int first, count;	/* places; count 0: tallies by fixed name, none of which goes
-				 * missing */
+	int first, count;	/* place of the first, and number; 0: fixed names */
 } kinds[DLPROF_TALLY_KIND_MAX] = {
 	[DLPROF_TALLY_DECODE] = {"decode", 0, 0},
 	[DLPROF_TALLY_STEP] = {"step", 0, 0},
@@ -26,7 +25,7 @@ static const struct kind {
 				 DLPROF_TALLY_KERNEL_COUNT},
 };
 
-/* A hostile segment's numbers must not make SUM() overflow, which is an error in SQLite. */
+/* Limits a number, so that a forged segment cannot make SUM() overflow, an error in SQLite. */
 static int64_t sane(uint64_t value)
 {
 	return value > INT64_MAX >> 12 ? INT64_MAX >> 12 : (int64_t)value;
@@ -57,15 +56,15 @@ static int write_tally(struct writer *writer, const struct segment *segment, siz
 	return write(writer, &row);
 }
 
-/* A number that changes whenever something worth writing did. */
+/* Returns a number that changes whenever a tally has something new to write. */
 static uint64_t state_of(const struct dlprof_tally *tally)
 {
 	return ((uint64_t)tally->version << 48) + (tally->count << 40) + tally->ns + tally->bytes;
 }
 
 /*
- * Whether a tally can be written: it is not being renamed, and has more than its name. A folder has
- * only a name where a file's thread did nothing after opening the file.
+ * Whether a tally can be written: its name is not changing, and it has counts. A folder has only a
+ * name where a file's thread did nothing after opening the file.
  */
 static bool is_whole(const struct dlprof_tally *tally)
 {
@@ -73,7 +72,7 @@ static bool is_whole(const struct dlprof_tally *tally)
 	       tally->version % 2 == 0 && (tally->count || tally->ns || tally->bytes);
 }
 
-/* Writes what was counted in sums only. */
+/* Writes the counts of operations that got no tally or row of their own. */
 static int update_unlisted(struct losses *losses, struct writer *writer, struct segment *segment)
 {
 	static const char *const what[] = {"operations without a tally of their own",
@@ -105,7 +104,8 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	bool looked_again = false;
 	int r;
 
-	/* Threads of a pool may send no record. */
+	/* Threads of a pool may have no record, so a slot is read whether or not it has a
+	 * thread. */
 	if (!ring->used)
 		return 0;
 	r = segment_read_tallies(segment, slot, tallies);
@@ -123,7 +123,10 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	return r;
 }
 
-/* Space-Saving: with all places taken, an unlisted name had at most the time of the lightest. */
+/*
+ * Notes the largest time that an unlisted name can have: by Space-Saving, with all places taken,
+ * the time of the smallest tally.
+ */
 static int note_unlisted(struct writer *writer, const struct dlprof_tally *tallies)
 {
 	int r = 0;
@@ -145,7 +148,10 @@ static int note_unlisted(struct writer *writer, const struct dlprof_tally *talli
 	return r;
 }
 
-/* Folds a slot even if `used` is false: its thread may have sent no record, or a drain freed it. */
+/*
+ * Adds a slot to the totals even if `used` is false: its thread may have sent no record, or an
+ * earlier drain freed the slot.
+ */
 static int fold_slot(struct writer *writer, struct segment *segment, size_t slot)
 {
 	static struct dlprof_tally tallies[DLPROF_TALLY_COUNT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* totals.h - carries the tallies of dlprof/tally.h from segments into the database. */
+/* totals.h - copies the tallies of dlprof/tally.h from segments into the database. */
 #pragma once
 
 #include "drain/segments/losses.h"

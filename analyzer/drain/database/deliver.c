@@ -15,12 +15,12 @@
 #define MOST_NAMES 1000
 #define NEW_FILE   (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
-/* Place in a database's head of the modes to write and to read in. 1: without a log. */
+/* Offset in a database's head of its two file format versions; 1: no write-ahead log. */
 #define MODES_AT 18
 
 enum owner { NOBODY, RESERVED, OURS, OTHERS };
 
-/* Whether a file is an earlier delivery of this run. */
+/* Whether the file `name` is an earlier delivery of the run. */
 static bool is_of_run(const char *name, const char *run_id)
 {
 	struct run_info run;
@@ -35,7 +35,7 @@ static bool is_of_run(const char *name, const char *run_id)
 	return same;
 }
 
-/* Whether a file has no head, which comes last: its delivery was killed. */
+/* Whether a file's head is still zero: the head is written last, so its delivery was killed. */
 static bool has_no_head(const char *name)
 {
 	static const char none[16];
@@ -50,7 +50,10 @@ static bool has_no_head(const char *name)
 	return empty;
 }
 
-/* `first`: it is the reserved name. An empty file of another name belongs to another run. */
+/*
+ * Finds out whose file `name` is. `first`: it is the reserved name; an empty file of any other name
+ * belongs to another run.
+ */
 static enum owner whose(const char *name, bool first, const struct parcel *parcel)
 {
 	struct stat status;
@@ -64,7 +67,7 @@ static enum owner whose(const char *name, bool first, const struct parcel *parce
 	return is_of_run(name, parcel->run_id) ? OURS : OTHERS;
 }
 
-/* Makes "run.db", "run-2.db", ..., as shim/record/run.c counts. */
+/* Makes the name number `number` of "run.db", "run-2.db", ..., as shim/record/run.c does. */
 static int make_name(const char *target, int number, char *ret)
 {
 	const char *slash = strrchr(target, '/'), *dot = strrchr(target, '.');
@@ -78,7 +81,7 @@ static int make_name(const char *target, int number, char *ret)
 	return length < DELIVER_PATH ? 0 : -ENAMETOOLONG;
 }
 
-/* Writes the head last, so that nobody takes an unfinished copy for the whole. */
+/* Copies a database, its head last, so that an unfinished copy is not taken for a whole one. */
 static int write_copy(const char *from, int out)
 {
 	char head[DELIVER_HEAD];
@@ -102,13 +105,13 @@ static int write_copy(const char *from, int out)
 	return r;
 }
 
-/* Some file systems report only now that there was no room. */
+/* Closes the copy: some file systems report only here that the disk is full. */
 static int close_copy(int out, int r)
 {
 	return close(out) < 0 && r == 0 ? -errno : r;
 }
 
-/* Writes over our earlier delivery, where there is no room for a second copy. */
+/* Overwrites our earlier delivery, where there is no room for a second copy. */
 static int deliver_in_place(const struct parcel *parcel, const char *name)
 {
 	int out = open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r;
@@ -121,7 +124,7 @@ static int deliver_in_place(const struct parcel *parcel, const char *name)
 	return close_copy(out, r);
 }
 
-/* Removes ".run.db.part" of a delivery that was killed. */
+/* Removes ".run.db.part", which a killed delivery left. */
 static void remove_part(const char *part)
 {
 	struct stat status;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deliver.h - brings a copy of a run's database to where the user wants it.
+ * deliver.h - copies a run's database to where the user wants it.
  *
- * A file there is replaced only if it is this run's: the empty file that was reserved for it, or an
- * earlier delivery. Otherwise the next free name is taken ("run-2.db").
+ * An existing file is replaced only if it is this run's: the empty file that was reserved for the
+ * run, or an earlier delivery. Otherwise the next free name is taken ("run-2.db").
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #define DELIVER_PATH 4200
 
-/* A database to copy: its log is empty, and nobody writes into it meanwhile. */
+/* A database to copy: its log is empty, and nobody writes to it during the copy. */
 struct parcel {
 	const char *from;
 	const char *target;
@@ -21,9 +21,10 @@ struct parcel {
 };
 
 /*
- * Delivers; `ret`: its name, DELIVER_PATH bytes. -errno: the old one is still there, unless `last`.
+ * Delivers a database; `ret` gets the delivery's name, in DELIVER_PATH bytes. Returns 0 or -errno;
+ * after an error the earlier delivery is still there, unless `last`.
  */
 int deliver(const struct parcel *parcel, char *ret);
 
-/* A database that is read while it is delivered lacks a head of this size. */
+/* Bytes of a database's head, which are written last: a delivery under way has none. */
 #define DELIVER_HEAD 4096

@@ -23,16 +23,17 @@
 #include "store/run/query.h"
 
 /*
- * Times between two deliveries. The last delivery is all that is left where the kernel ends the
- * drain with process 1 of a container, whose folders go: even a short run must have one.
+ * The pause between two deliveries is a tenth of the time since the first, within these bounds. The
+ * last delivery is all that is left if the kernel ends the drain with process 1 of a container,
+ * whose folders vanish: even a short run must have one.
  */
 #define LEAST_NS  UINT64_C(2000000000)
 #define MOST_NS	  UINT64_C(60000000000)
-#define PART_TIME 10	/* one part of the time since the first delivery */
+#define PART_TIME 10	/* the pause is one part in 10 of that time */
 
 /*
  * File systems of other machines and of user-space programs: SQLite's locks and shared memory do
- * not work on all of them, and each small write is a journey. The numbers are those of
+ * not work on all of them, and each small write crosses the network. The numbers are those of
  * linux/magic.h and statfs(2), or of the file system's own sources.
  */
 static const struct {
@@ -61,7 +62,7 @@ static const struct {
 	{0xBACBACBC, "VMware"},
 };
 
-/* What a delivering child reports, in memory that it shares with us. */
+/* What the child that delivers reports, in memory shared with the drain. */
 struct told {
 	int error;
 	char name[DELIVER_PATH];
@@ -92,7 +93,7 @@ bool home_is_remote(const char *path)
 	return false;
 }
 
-/* The id of the run, from its database. */
+/* Reads the run's id from its database into `ret`. */
 static void run_id(struct db *db, char *ret, size_t size)
 {
 	struct run_info run;
@@ -103,7 +104,7 @@ static void run_id(struct db *db, char *ret, size_t size)
 	run_info_done(&run);
 }
 
-/* Copies the last delivery back if the folder was removed with everything in it. */
+/* Copies the last delivery back if the local folder was removed with everything in it. */
 static void restore(const struct home *home)
 {
 	if (home->is_local && *home->delivered && !has_bytes(home->local))
@@ -115,16 +116,17 @@ int home_open(struct home *home, struct db **ret_db)
 	struct stat status;
 	int r;
 
-	/* A database in the folder is the newest: an interrupted drain wrote there. */
+	/* After a restart, a database in the local folder is the newest: a killed drain wrote
+	 * it. */
 	if (!home->was_open && !home->is_local)
 		home->is_local = has_bytes(home->local) ||
 				  (home_is_remote(home->target) && !has_bytes(home->target));
 	restore(home);
-	/* A target that was removed is not made again: that was somebody's wish. */
+	/* A target that the user removed is not made again. */
 	if (!home->is_local && lstat(home->target, &status) < 0)
 		return -errno;
 	r = db_open_write(home->is_local ? home->local : home->target, ret_db);
-	/* This machine has no room either. */
+	/* If this machine has no room for it, the database is written at its target. */
 	if (r < 0 && home->is_local && !has_bytes(home->local) &&
 	    db_open_write(home->target, ret_db) == 0) {
 		home->is_local = false;
@@ -134,7 +136,7 @@ int home_open(struct home *home, struct db **ret_db)
 	return r;
 }
 
-/* Empties the target, so that nobody takes a part of the run for all of it. */
+/* Empties the target, so that nobody takes the part of the run there for all of it. */
 static void empty_target(const struct home *home)
 {
 	static const char *const beside[] = {"-wal", "-shm", "-journal"};
@@ -155,7 +157,7 @@ static void empty_target(const struct home *home)
 	}
 }
 
-/* Whether the copy can be written on; if not, it is no run of ours, and is removed. */
+/* Whether the copy can be opened for writing; if not, it is no run of ours, and is removed. */
 static bool is_ours(const struct home *home)
 {
 	struct db *db;
@@ -173,7 +175,7 @@ void home_failed(struct home *home, int error)
 	bool had_bytes = has_bytes(home->target);
 
 	home->error = error;
-	/* A lock passes; a target that was removed is nobody's. */
+	/* A locked database is free again soon; a removed target is not made again. */
 	if (home->is_local || error == -ENOMEM || (error == -EBUSY && home->was_open) ||
 	    access(home->target, F_OK) < 0)
 		return;
@@ -186,7 +188,7 @@ void home_failed(struct home *home, int error)
 		empty_target(home);
 }
 
-/* The child's part: delivers, and reports how it went. */
+/* Delivers in the child process, and reports the result in `told`. */
 static void carry(const struct parcel *parcel, struct told *told)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -209,7 +211,10 @@ static void take_answer(struct home *home, const struct told *told)
 		snprintf(home->delivered, sizeof(home->delivered), "%s", told->name);
 }
 
-/* Sends a child to deliver. The log was moved into the database, and stays empty until then. */
+/*
+ * Starts a child that delivers. The log was just merged into the database, and nothing is written
+ * until the child has ended.
+ */
 static void send(struct home *home, struct db *db)
 {
 	struct parcel parcel;
@@ -271,7 +276,7 @@ void home_words(const struct home *home, char *text, size_t size)
 	else if (*home->delivered && strcmp(home->delivered, home->target) != 0)
 		where = home->delivered;
 	snprintf(text, size, "%s", where);
-	/* For the database in the folder, the folder is named. */
+	/* Of a database in the local folder, only the folder is named. */
 	if (where == home->local)
 		*strrchr(text, '/') = '\0';
 }
@@ -287,8 +292,8 @@ void home_stop(struct home *home)
 }
 
 /*
- * Removes what an interrupted move or delivery left in the folder, and what was delivered. Only in
- * a folder that is ours, as other files may have such paths by now.
+ * Removes what an interrupted move or delivery left in the local folder, and the delivered
+ * database. Acts only in a folder that is ours, as other files may have such paths by now.
  */
 static void clear(const struct home *home)
 {
@@ -356,6 +361,6 @@ int home_open_read(const char *database, struct db **ret_db)
 	if (!home_find(database, path, sizeof(path)))
 		return db_open_read(database, ret_db);
 	r = db_open_read(path, ret_db);
-	/* The database was delivered meanwhile. */
+	/* If the database is gone from the folder, it was just delivered. */
 	return r == -ENOENT ? db_open_read(database, ret_db) : r;
 }

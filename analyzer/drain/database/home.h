@@ -2,11 +2,11 @@
 /*
  * home.h - where the database of a run is written.
  *
- * It is written where the user wants it, if that is a local file system and can be written.
- * Otherwise it is in the folder of the run's segments, which is on this machine; a copy is
- * delivered from there every minute, more often at first, and once more when the run is over. What
- * cannot be delivered stays in the folder, to which "DATABASE-segments" leads. Functions return 0
- * or a negative errno.
+ * The database is written where the user wants it, if that is a local file system and can be
+ * written. Otherwise it is written in the folder of the run's segments, which is on this machine; a
+ * copy is delivered from there every minute, more often at first, and once more when the run is
+ * over. What cannot be delivered stays in the folder, to which "DATABASE-segments" leads. Functions
+ * return 0 or a negative errno.
  */
 #pragma once
 
@@ -23,42 +23,44 @@ struct told;
 struct home {
 	const char *target;
 	char local[DELIVER_PATH];
-	char delivered[DELIVER_PATH];	/* name of the delivery; "": none yet */
+	char delivered[DELIVER_PATH];	/* path of the newest delivery; "": none yet */
 	char run_id[128];
 	bool is_local;
-	bool was_open;			/* it was open at its present place */
-	int error;			/* why it is not at its place; 0: nothing keeps it away */
-	pid_t carrier;			/* child that delivers a copy; 0: none */
-	struct told *told;		/* what the child reports */
+	bool was_open;			/* the database was open at its present place */
+	/* why the database is not at its target; 0: it can be there */
+	int error;
+	pid_t carrier;			/* child process that delivers a copy; 0: none */
+	struct told *told;		/* what that child reports, in shared memory */
 	uint64_t due_ns;		/* when the next delivery is due */
-	uint64_t begun_ns;		/* when the first delivery ended, well or not; 0: not yet */
+	/* when the first delivery ended, whatever its result; 0: not yet */
+	uint64_t begun_ns;
 };
 
 void home_init(struct home *home, const char *target, const char *folder);
 
-/* Opens it for writing, wherever that is possible now. */
+/* Opens the database for writing, at its target or in the folder. */
 int home_open(struct home *home, struct db **ret_db);
 
-/* Tells that the database had an error and is closed, so that it may have to move. */
+/* Notes that the database had an error and is closed; may move it to the folder. */
 void home_failed(struct home *home, int error);
 
-/* Tells that rows were committed; starts a delivery from time to time. */
+/* Notes that rows were committed; from time to time starts a delivery. */
 void home_committed(struct home *home, struct db *db);
 
-/* Says where the run is instead of its home; "": it is at home, or nowhere yet. */
+/* Writes where the database is if not at its target; "" if it is there, or nowhere yet. */
 void home_words(const struct home *home, char *text, size_t size);
 
-/* Ends deliveries, before the database is closed. */
+/* Stops a delivery under way, before the database is closed. */
 void home_stop(struct home *home);
 
-/* Delivers the database, which is closed and complete, and waits for that. */
+/* Delivers the database, which is closed and complete, and waits until that is done. */
 int home_finish(struct home *home);
 
-/* Whether a path is on a file system that waits for another machine, or for a user's program. */
+/* Whether a path is on a network file system, or on one that a user's program provides. */
 bool home_is_remote(const char *path);
 
-/* Finds where to read a run. True: in its folder. */
+/* Finds the database of a run to read. Returns true if it is in the run's folder. */
 bool home_find(const char *database, char *ret, size_t size);
 
-/* Opens a run to read, where home_find() finds it. */
+/* Opens a run's database for reading, where home_find() finds it. */
 int home_open_read(const char *database, struct db **ret_db);

@@ -22,7 +22,8 @@ bool gaps_begin(struct gaps *gaps, enum gaps_kind kind, int64_t begin_ns)
 static void keep(struct gaps *gaps, struct gap gap)
 {
 	if (gaps->count == GAPS_MOST) {
-		/* Everything up to the end of the first gap that is dropped counts as unknown. */
+		/* The oldest gap is dropped: all time up to its end counts as unknown from now
+		 * on. */
 		if (gaps->items[0].end_ns > gaps->known_ns)
 			gaps->known_ns = gaps->items[0].end_ns;
 		memmove(gaps->items, gaps->items + 1, sizeof(gaps->items) - sizeof(struct gap));
@@ -42,7 +43,7 @@ bool gaps_end(struct gaps *gaps, enum gaps_kind kind, int64_t end_ns, struct gap
 	return true;
 }
 
-/* Counters of a damaged segment may decrease. */
+/* Returns the growth of a counter; a damaged segment's may decrease. */
 static uint64_t grown(uint64_t before, uint64_t now)
 {
 	return now > before ? now - before : 0;
@@ -60,7 +61,7 @@ bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_stat
 	gaps->useless_count += bad + lost;
 	*ret_why = bad > lost ? "too many records have times that cannot be"
 			      : "too many records are lost";
-	/* A single useless record may come from the program's end. */
+	/* One useless record alone may come from the program's end. */
 	if (gaps->useless_count >= 2 &&
 	    (double)gaps->useless_count > GAPS_DOUBT * (double)gaps->record_count) {
 		gaps->window_ns = when_ns;
@@ -72,7 +73,8 @@ bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_stat
 		return false;
 	gaps->window_ns = when_ns;
 	gaps->record_count = gaps->useless_count = 0;
-	/* Records that were read in the doubtful window may belong to the following one. */
+	/* The sound window stays in the gap, as records from the doubtful time may have been
+	 * read in it. */
 	return gaps_end(gaps, GAPS_DOUBTED, when_ns, ret_gap);
 }
 

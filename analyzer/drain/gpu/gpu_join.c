@@ -16,9 +16,11 @@
 #include "drain/gpu/gpu_rows.h"
 #include "drain/gpu/kernel_name.h"
 
-#define KEEP_NS 10000000000 /* an epoch's first wait is unknown until it is over */
-#define META_NS 2000000000  /* between two looks at the sums */
-#define MANY_OTHERS 100     /* copies and waits without any kernel */
+/* operations stay in memory this long, as a wait is recorded only when it is over */
+#define KEEP_NS 10000000000
+#define META_NS 2000000000  /* between two writes of the counts in meta */
+/* copies and waits without any kernel before kernels count as unreported */
+#define MANY_OTHERS 100
 
 #define NOT_LATE ((struct gap){INT64_MAX, 0})
 
@@ -26,23 +28,22 @@ struct process {
 	struct process *next;
 	struct life life;
 	struct gpu_rows what;
-	bool has_batches;   /* it takes batches of a loader, or marks them */
-	bool whole_graphs;  /* graphs were recorded as wholes */
+	bool has_batches;   /* the process takes batches of a loader, or marks them */
+	bool whole_graphs;  /* an operation may be a whole CUDA graph */
 	bool any_kernel;    /* a kernel or graph was recorded */
 	size_t other_count; /* operations before the first kernel */
 	struct gaps gaps;
-	int64_t complete_ns; /* all records up to here were sent */
-	int64_t newest_ns;   /* begin of the newest batch */
-	int64_t keep_ns;     /* begin of the earliest batch that may still come; INT64_MAX: not
-			      * told */
-	struct gap late;     /* time that was said to be complete and got more operations */
+	int64_t complete_ns; /* all records up to this time were sent */
+	int64_t newest_ns;   /* begin of the newest batch that was taken */
+	int64_t keep_ns;     /* no later batch begins before this; INT64_MAX: not known */
+	struct gap late;     /* time that counted as complete and then got more operations */
 	struct gpu_seen seen;
 	struct kernel_name name;
 	struct gpu_ops ops;
-	struct gpu_batch *batches; /* batches that wait, or may be written again, unsorted */
+	struct gpu_batch *batches; /* batches that wait or may be rewritten, unsorted */
 	size_t batch_count;
 	struct dlprof_gpu_state sums;
-	struct dlprof_gpu_state judged; /* the sums when all records were last said to be sent */
+	struct dlprof_gpu_state judged; /* `sums` at the last time when all records were sent */
 };
 
 struct gpu_join {
@@ -97,8 +98,8 @@ static struct process *make_process(struct gpu_join *gpu, const struct life *lif
 	if (!process)
 		return NULL;
 	process->life = *life;
-	/* Everything is a gap until the process says otherwise: what an earlier drain took is
-	 * gone. */
+	/* All time before now is a gap: operations that an earlier drain took are not known
+	 * here. */
 	gaps_init(&process->gaps, (int64_t)now_ns());
 	process->keep_ns = INT64_MAX;
 	process->late = NOT_LATE;
@@ -107,7 +108,7 @@ static struct process *make_process(struct gpu_join *gpu, const struct life *lif
 	return process;
 }
 
-/* Notes an operation from before complete_ns, which was said to be sent: shim/cuda/coverage.h. */
+/* Notes an operation before complete_ns, up to which all should have come: shim/cuda/coverage.h. */
 static void note_late(struct process *process, const struct gpu_op *op)
 {
 	struct gap *late = &process->late;
@@ -270,8 +271,8 @@ void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t b
 }
 
 /*
- * Whether a step's GPU time is known. Without any operation, the GPU did not wait: another user of
- * CUPTI took the records, or the GPU has no part in this loop.
+ * Whether a step's GPU time is known. A step without any operation is not: another user of CUPTI
+ * may have taken the records, or the GPU has no part in this loop.
  */
 static bool is_known(const struct process *process, const struct gpu_batch *batch)
 {
@@ -289,7 +290,7 @@ static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu
 	struct gpu_rows what = process->what;
 	int r;
 
-	/* If copies are reported and kernels are not, nothing is known of how busy a GPU is. */
+	/* If copies are reported and kernels are not, the GPU's busy time is unknown. */
 	what.with_kernels &= process->any_kernel;
 	r = gpu_rows_write(gpu->writer, &what, &process->ops, &process->seen, batch, &said);
 	batch->written = true;
@@ -305,7 +306,7 @@ static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu
 	return writer_meta(gpu->writer, META_CLOCK, "gpu");
 }
 
-/* Whether records may still come: a host thread tells of its last launches with its next one. */
+/* Whether records of a step may still come. A host thread reports launches with its next one. */
 static bool is_awaited(const struct process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)
@@ -316,8 +317,8 @@ static bool is_awaited(const struct process *process, const struct gpu_batch *ba
 }
 
 /*
- * Writes again what was written without operations that came too late. Before `kept_ns` their
- * neighbours are forgotten, so that time becomes a gap.
+ * Writes batches again that were written without operations that came too late. Operations before
+ * `kept_ns` are forgotten already, so late ones before that become a gap.
  */
 static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept_ns)
 {
@@ -338,7 +339,7 @@ static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept
 	return r < 0 || !any ? r : write_gap(gpu, process, &late, "CUPTI's records came too late");
 }
 
-/* Writes a batch to which nothing more comes; keeps one that may be written again. */
+/* Writes a batch if no more records of its step come; *ret_kept: it may be written again. */
 static int settle_batch(struct gpu_join *gpu, struct process *process, struct gpu_batch *batch,
 			int64_t kept_ns, bool *ret_kept)
 {
@@ -375,13 +376,13 @@ static int settle(struct gpu_join *gpu, struct process *process, bool finishing)
 	if (process->keep_ns < keep_ns)
 		keep_ns = process->keep_ns;
 	process->keep_ns = INT64_MAX;
-	/* A few operations are not worth the work. */
+	/* Forgetting is not worth its cost for a few operations. */
 	if (process->ops.count > 4096 && process->has_batches)
 		gpu_ops_forget(&process->ops, keep_ns);
 	return r;
 }
 
-/* Counts of a process, and the keys of their sums over all processes. */
+/* Counts of a process, and the keys in meta of their sums over all processes. */
 static const struct count {
 	enum meta key;
 	size_t offset; /* place in struct dlprof_gpu_state */
@@ -393,7 +394,7 @@ static const struct count {
 	{META_CUDA_OVERHEAD_NS, offsetof(struct dlprof_gpu_state, overhead_ns)},
 };
 
-/* A damaged segment's number must not make a sum overflow. */
+/* Returns a count, limited so that a damaged segment cannot make a sum overflow. */
 static int64_t sum_of(const struct process *process, size_t offset)
 {
 	uint64_t value;
@@ -411,7 +412,7 @@ static int64_t sum_of_all(const struct gpu_join *gpu, size_t offset)
 	return sum;
 }
 
-/* Records that all lives of a process lost. */
+/* Returns the number of records that all lives of a process lost. */
 static int64_t lost_by(const struct gpu_join *gpu, int32_t pid)
 {
 	int64_t lost = 0;
@@ -437,7 +438,7 @@ static int write_losses(struct gpu_join *gpu)
 	return r;
 }
 
-/* Notes that kernels are not reported, once it is clear, though all else is. */
+/* Notes, once that is clear, that kernels are not reported although other operations are. */
 static int note_no_kernels(struct gpu_join *gpu)
 {
 	for (const struct process *process = gpu->processes; process; process = process->next)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu_ops.h - the operations of one process's GPUs that may still belong to a step: they come out
- * of order and seconds late. Where more come than fit, the older half is forgotten.
+ * of order and seconds late. If there are too many, the older half is forgotten.
  */
 #pragma once
 
@@ -11,28 +11,28 @@
 
 #include "analysis/gpu/gpu_step.h"
 
-/* The operations kept; all zero at first. */
+/* Operations in memory; all zero at first. */
 struct gpu_ops {
 	struct gpu_op *items;
 	size_t count, sorted_count;
-	int64_t longest_ns;   /* length of the longest */
-	int64_t forgotten_ns; /* operations that ended before are forgotten */
+	int64_t longest_ns;   /* length of the longest operation so far */
+	int64_t forgotten_ns; /* operations that ended before this time are forgotten */
 };
 
 void gpu_ops_done(struct gpu_ops *ops);
 
-/* Adds an operation. 0 or -ENOMEM. */
+/* Adds an operation. Returns 0 or -ENOMEM. */
 int gpu_ops_add(struct gpu_ops *ops, const struct gpu_op *op);
 
-/* Sorts them, before the functions below are called. 0 or -ENOMEM. */
+/* Sorts the operations; must be called before the functions below. Returns 0 or -ENOMEM. */
 int gpu_ops_sort(struct gpu_ops *ops);
 
 /* Forgets the operations that ended before `ns`. */
 void gpu_ops_forget(struct gpu_ops *ops, int64_t ns);
 
-/* Finds the operations that may touch [begin_ns, end_ns), sorted by begin. */
+/* Finds the operations that may overlap [begin_ns, end_ns), sorted by begin. */
 struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns,
 			    size_t *ret_count);
 
-/* Whether any operation touches it. */
+/* Whether any operation overlaps [begin_ns, end_ns). */
 bool gpu_ops_has(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns);

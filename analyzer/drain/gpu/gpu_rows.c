@@ -46,7 +46,7 @@ static void fill(const struct gpu_rows *what, const struct view *view, bool is_d
 	values->gpu_compute_ns = step->compute_ns;
 	values->gpu_loading_ns = step->loading_ns;
 	values->gpu_busy_ns = step->busy_ns;
-	/* A wait that was not seen may lie in any of the gaps. */
+	/* With an unknown wait, the GPU's idle time in waits is unknown, too. */
 	if (batch->wait_ns == UNKNOWN)
 		return;
 	values->gpu_idle_wait_ns = step->gap_data_ns;
@@ -106,7 +106,10 @@ static int measure(struct gpu_devices *devices, struct view *view)
 				   view->devices, &view->device_count);
 }
 
-/* Measures with doubtful kernels as the training's; *ret_is_doubtful: it matters whose they are. */
+/*
+ * Measures a step, and once more if kernels of doubtful origin ran in it; *ret_is_doubtful: it
+ * matters whose kernels they are.
+ */
 static int measure_both(struct gpu_seen *seen, struct view *view, bool *ret_is_doubtful)
 {
 	const struct gpu_batch *batch = view->batch;

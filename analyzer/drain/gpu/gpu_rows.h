@@ -13,30 +13,31 @@
 struct gpu_batch {
 	int64_t loader_id, epoch, task;
 	int64_t begin_ns, end_ns;
-	int64_t wait_ns; /* UNKNOWN: the wait was not seen */
-	uint32_t tid;    /* thread that fetched it; 0: not known */
-	bool written;    /* its GPU rows are written */
+	int64_t wait_ns; /* time waited for the batch; UNKNOWN: not recorded */
+	uint32_t tid;    /* thread that took the batch; 0: not known */
+	bool written;    /* the batch's GPU rows are written */
 };
 
-/* What is recorded of a process; its rows say of all else that it is not known. */
+/* What is recorded of a process's GPU work; columns for all else are NULL in its rows. */
 struct gpu_rows {
-	bool host; /* only calls of libcudart are seen */
+	bool host; /* only calls of libcudart are recorded, on the host */
 	bool with_kernels;
-	bool with_calls; /* calls of the host are recorded, by thread */
+	bool with_calls; /* the host's CUDA calls are recorded, by thread */
 };
 
-/* What was seen of a process's devices and streams so far. */
+/* The devices and streams of a process that were used so far. */
 struct gpu_seen {
 	struct gpu_devices devices;
 	struct gpu_streams streams;
 };
 
-/* What was found, beyond the row's columns. */
+/* What the measurement of a step found, beyond the columns. */
 struct gpu_said {
-	bool busy;        /* the GPU's busy time is known */
-	bool is_doubtful; /* it is not, as kernels cannot be told apart */
+	/* the GPU's busy time is known */
+	bool busy;
+	bool is_doubtful; /* that time is unknown, as kernels of loaders and training look alike */
 };
 
-/* Writes a step's rows; `ops` are sorted. 0 or -errno. */
+/* Writes the GPU rows of one step; `ops` must be sorted. Returns 0 or -errno. */
 int gpu_rows_write(struct writer *writer, const struct gpu_rows *what, const struct gpu_ops *ops,
 		   struct gpu_seen *seen, const struct gpu_batch *batch, struct gpu_said *ret_said);

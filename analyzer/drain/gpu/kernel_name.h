@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_name.h - the names of kernels, which come in parts and as C++ mangles them.
+ * kernel_name.h - receives the names of kernels, which come in parts and as C++ mangles them.
  *
- * They are made readable here and not in the report, which reads databases of strangers: a mangled
- * name can be made to expand without end.
+ * Names are demangled here and not in the report, which reads strangers' databases: a mangled name
+ * can be made to expand without end.
  */
 #pragma once
 

@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MOST_SAMPLES 8192 /* samples that wait: 40 a second, for three minutes */
-#define MOST_SUMS    4096 /* sums between two commits */
+#define MOST_SAMPLES 8192 /* samples that may wait to be claimed: 40 a second for three minutes */
+#define MOST_SUMS    4096 /* different sums between two commits */
 
 struct waiting {
 	struct booking_sample sample;
 	bool is_done;
-	bool is_claimed; /* claimed for now, as `phase` */
+	bool is_claimed; /* a span claimed it provisionally, as `phase` */
 	enum line_phase phase;
 };
 
@@ -23,7 +23,7 @@ struct total {
 };
 
 struct booking {
-	struct waiting samples[MOST_SAMPLES]; /* a ring of samples */
+	struct waiting samples[MOST_SAMPLES]; /* ring of waiting samples, oldest at `first` */
 	size_t first, count;
 	struct total sums[MOST_SUMS];
 	size_t sum_count;
@@ -64,7 +64,7 @@ static void add(struct booking *booking, enum line_role role, enum line_phase ph
 	total->ns += weight_ns;
 }
 
-/* Counts a sample whose part is known, and with it the thread that held the interpreter. */
+/* Counts a sample whose part is known, and the thread that held the interpreter then. */
 static void finish(struct booking *booking, struct waiting *waiting, enum line_phase phase,
 		   int64_t loader_id)
 {
@@ -103,7 +103,7 @@ void booking_add(struct booking *booking, const struct booking_sample *sample)
 	*at(booking, booking->count++) = (struct waiting){.sample = *sample};
 }
 
-/* The first sample at or after that time. */
+/* Returns the index of the first sample at or after `when_ns`. */
 static size_t find(struct booking *booking, uint64_t when_ns)
 {
 	size_t low = 0, high = booking->count;

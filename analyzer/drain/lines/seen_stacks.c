@@ -14,7 +14,7 @@
 #define MOST_FRAMES 16384
 #define MOST_STACKS 8192
 #define MOST_PLACES (1 << 17) /* frames of all stacks */
-#define BUCKETS     32768     /* a power of two above both */
+#define BUCKETS     32768     /* a power of two above MOST_FRAMES and MOST_STACKS */
 #define ID_CHARS    21
 
 struct frame {
@@ -24,7 +24,7 @@ struct frame {
 };
 
 struct kept {
-	uint32_t begin, depth; /* places in `places` */
+	uint32_t begin, depth; /* part of `places` */
 };
 
 struct seen_stacks {
@@ -32,11 +32,12 @@ struct seen_stacks {
 	struct kept stacks[MOST_STACKS];
 	uint32_t places[MOST_PLACES];
 	uint32_t frame_count, stack_count, place_count;
-	uint32_t frame_of[BUCKETS], stack_of[BUCKETS]; /* number + 1; 0: the bucket is free */
+	/* number + 1 of a frame or stack; 0: the bucket is free */
+	uint32_t frame_of[BUCKETS], stack_of[BUCKETS];
 	char text[STACK_FRAMES * ID_CHARS + 1];
 };
 
-/* The functions in which a worker process or a thread begins. */
+/* The Python functions in which a worker process or a thread begins. */
 static const char *const ENTRIES[] = {"_worker_loop", "_bootstrap"};
 
 int seen_open(struct seen_stacks **ret)
@@ -129,7 +130,7 @@ uint32_t seen_stack(struct seen_stacks *seen, const struct stack *stack)
 			break;
 		depth++;
 	}
-	/* The worker is in its entry function itself. */
+	/* Only the entry function itself is on the worker's stack. */
 	if (!depth && stack->depth) {
 		frames[0] = number_of_frame(seen, &stack->frames[0]);
 		depth = frames[0] != SEEN_NONE;

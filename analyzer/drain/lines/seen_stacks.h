@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seen_stacks.h - the different stacks of all samples: each is kept once, under a number, and gets
- * its ids in the database when it is first written. Frames and stacks are bounded.
+ * seen_stacks.h - stores each different stack of all samples once, under a number; a stack gets its
+ * ids in the database when it is first written. The numbers of frames and stacks are bounded.
  */
 #pragma once
 
@@ -18,14 +18,14 @@ int seen_open(struct seen_stacks **ret);
 void seen_close(struct seen_stacks *seen);
 
 /*
- * The number of a stack. Frames outside of a worker's or thread's entry function are left out: they
- * belong to the process that forked it, or to Python. Without room for more, the innermost known
- * frames are kept; SEEN_NONE: there are none.
+ * Returns the number of a stack. Frames outside of a worker's or thread's entry function are left
+ * out: they belong to the process that forked it, or to Python. Without room for new frames, the
+ * innermost known frames stand for the stack; SEEN_NONE if there are none.
  */
 uint32_t seen_stack(struct seen_stacks *seen, const struct stack *stack);
 
-/* The ids of its frames in the database, innermost first, until the next call. 0 or -errno. */
+/* Returns in *ret the database ids of a stack's frames, innermost first, until the next call. */
 int seen_text(struct seen_stacks *seen, uint32_t stack, struct writer *writer, const char **ret);
 
-/* Forgets the ids: they may not be in the database, or it is another database. */
+/* Forgets the database ids: they may not be committed, or the database is another one. */
 void seen_forget_ids(struct seen_stacks *seen);

@@ -8,7 +8,7 @@
 #include "drain/base/now.h"
 #include "drain/lines/seen_stacks.h"
 
-#define AGAIN_NS UINT64_C(5000000000) /* between two tries to find an interpreter */
+#define AGAIN_NS UINT64_C(5000000000) /* between two tries to find a process's interpreter */
 #define TRIES    5
 
 bool target_trains(const struct target *target)
@@ -65,7 +65,7 @@ static bool is_process(const struct target *target, const struct segment *segmen
 	       target->start_ticks == segment->header->start_ticks;
 }
 
-/* Begins anew with a process that became another program; only what was told of it stays. */
+/* Starts anew with a process that became another program; keeps only `is_told`. */
 static void begin_anew(struct target *target, const struct dlprof_header *header)
 {
 	const bool is_told = target->is_told;
@@ -75,7 +75,7 @@ static void begin_anew(struct target *target, const struct dlprof_header *header
 	target->is_told = is_told;
 }
 
-/* Gives the segment to the place of its process, if there is one. */
+/* Gives the segment to the target of its process. Returns false if there is none. */
 static bool keep(struct targets *targets, struct segment *segment)
 {
 	for (size_t i = 0; i < targets->count; i++) {
@@ -128,7 +128,7 @@ bool target_open(struct targets *targets, struct target *target, uint64_t now)
 {
 	int32_t number;
 
-	/* The process became another program, which does not record, or not yet. */
+	/* The process became another program, which does not record yet, or never will. */
 	if (target->segment->left_ns) {
 		python_close(target->python);
 		target->python = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* targets.h - the processes of a run whose lines of code may be looked at. */
+/* targets.h - the processes of a run whose Python lines may be sampled. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,43 +13,43 @@
 
 /* One process of the run that trains or loads. */
 struct target {
-	int32_t pid; /* number in its records */
+	int32_t pid; /* process id in its records */
 	uint64_t start_ticks;
-	uint64_t begun_ns;       /* begin of its program: see struct life */
+	uint64_t begun_ns;       /* begin of its life: see struct life */
 	struct segment *segment; /* NULL: the process is gone */
 	struct python *python;
 	enum reason reason; /* why its lines are not observed */
-	uint64_t open_ns;   /* when to look for its interpreter (again) */
+	uint64_t open_ns;   /* when to try (again) to find its interpreter */
 	int tries;
 	uint32_t askers[TARGET_ASKERS];
-	uint64_t due_ns, looked_ns; /* for a process that trains */
-	uint64_t loaded_ns; /* end of its last load */
-	uint64_t moved_ns;          /* time of its last record */
-	uint64_t seen_ns, told_ns;  /* when its stack was looked at, and when that was told */
-	uint32_t stack;             /* stack of its first thread then; SEEN_NONE: it idles */
+	uint64_t due_ns, looked_ns; /* when the training thread is to be sampled, and last was */
+	uint64_t loaded_ns; /* end of its newest load */
+	uint64_t moved_ns;          /* time of its newest record */
+	uint64_t seen_ns, told_ns;  /* when its stack was last sampled, and last written */
+	uint32_t stack;             /* newest stack of its first thread; SEEN_NONE: it idles */
 	bool is_told;
 };
 
 struct targets {
-	struct target *list; /* places; those without a segment are free */
+	struct target *list; /* array of targets; those without a segment are free */
 	size_t count;
-	enum reason reason; /* why the first unobserved process was not observed */
-	bool is_observed;   /* some process was observed */
+	enum reason reason; /* why the first process without lines was not observed */
+	bool is_observed;   /* the lines of some process were observed */
 };
 
 void targets_done(struct targets *targets);
 
-/* Tells which processes the run has from now on. */
+/* Sets the segments of the run's processes, as of now. */
 void targets_follow(struct targets *targets, struct segment *const *segments, size_t count);
 
-/* The process by the number in its records; NULL: there is none. */
+/* Finds a process by the number in its records. Returns NULL if there is none. */
 struct target *targets_find(const struct targets *targets, int32_t pid);
 
-bool target_trains(const struct target *target); /* a thread of it takes batches */
-bool target_loads(const struct target *target);  /* Whether the process is a worker. */
+bool target_trains(const struct target *target); /* a thread of the process takes batches */
+bool target_loads(const struct target *target);  /* the process is a worker */
 
-/* Notes that the thread takes batches. */
+/* Notes that thread `tid` takes batches. */
 void target_note_asker(struct target *target, uint32_t tid);
 
-/* Finds the process's interpreter, if it is time for a try. Whether its lines are observed. */
+/* Tries to find a process's interpreter, if a try is due. Whether its lines are observed. */
 bool target_open(struct targets *targets, struct target *target, uint64_t now_ns);

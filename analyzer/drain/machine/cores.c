@@ -6,15 +6,16 @@
 #include "drain/machine/cpus.h"
 
 /*
- * Times between looks: long against the hundredths of a second that /proc counts. Looks get rarer
- * with what is known, as the kernel takes milliseconds for /proc/stat on machines of many cores.
- * Time that stays unknown, because epochs are shorter than such a pause, does not count.
+ * Bounds of the pause between measurements. It is long against the hundredths of a second that
+ * /proc counts, and grows with the time measured so far, as the kernel takes milliseconds for
+ * /proc/stat on machines of many cores. Time of epochs shorter than such a pause stays unknown and
+ * does not count.
  */
 #define LEAST_NS UINT64_C(400000000)
 #define MOST_NS  UINT64_C(2000000000)
-#define PART     4 /* one part of the time that is known */
+#define PART     4 /* the pause is 1/4 of the time that is known */
 
-/* Whether a segment is another one of a process with many threads. */
+/* Whether an earlier live segment of the list is of the same process, which has many threads. */
 static bool is_further(struct segment *const *segments, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -23,7 +24,7 @@ static bool is_further(struct segment *const *segments, size_t index)
 	return false;
 }
 
-/* Looks at all processes. False: the sum is not known, since one of them has just ended. */
+/* Measures all processes. Returns false if one has just ended, so the sum is unknown. */
 static bool look(struct segment *const *segments, size_t count, struct cores *now)
 {
 	bool is_whole = true;

@@ -30,7 +30,7 @@ int64_t cpus_affinity(int32_t pid)
 /* One hierarchy of control groups: where it is mounted, and which group the process is in. */
 struct hierarchy {
 	bool is_v2;
-	char top[PATH_LEN]; /* the group that the mount shows as its root */
+	char top[PATH_LEN]; /* the group that this mount shows as its root */
 	char mount[PATH_LEN];
 	char group[PATH_LEN]; /* group of the process; "": none */
 };
@@ -62,7 +62,7 @@ static bool find_mount(const char *root, bool is_v2, struct hierarchy *ret)
 	return found;
 }
 
-/* Finds a hierarchy once, as mounts stay and hundreds of processes may be asked about. */
+/* Finds a hierarchy's mount once, as mounts stay and hundreds of processes may be asked about. */
 static bool find_hierarchy(const char *root, bool is_v2, struct hierarchy *ret)
 {
 	static struct {
@@ -79,7 +79,10 @@ static bool find_hierarchy(const char *root, bool is_v2, struct hierarchy *ret)
 	return real[is_v2].is_there;
 }
 
-/* Finds a group: "0::/user.slice" of version 2, "4:cpu,cpuacct:/docker/12ab" of version 1. */
+/*
+ * Finds a process's group: "0::/user.slice" of version 2, "4:cpu,cpuacct:/docker/12ab" of version
+ * 1.
+ */
 static void find_group(const char *root, int32_t pid, struct hierarchy *ret)
 {
 	char line[2 * PATH_LEN], *names, *path;
@@ -143,14 +146,15 @@ static int64_t limit_of(const char *root, const struct hierarchy *at, const char
 	return quota * 1000 / period > 0 ? quota * 1000 / period : 1;
 }
 
-/* The lowest limit of the group and those above it, up to the mount's root. */
+/* Returns the lowest CPU limit of the group and of those above it, up to the mount's root. */
 static int64_t lowest(const char *root, struct hierarchy *at)
 {
 	char *group = at->group, *slash;
 	size_t length = strlen(at->top);
 	int64_t least = -1, limit;
 
-	/* In a container without a cgroup namespace the mount begins below the host's root. */
+	/* In a container without a cgroup namespace, the mount shows a group below the host's
+	 * root. */
 	if (strcmp(at->top, "/") != 0 && strncmp(group, at->top, length) == 0 &&
 	    (!group[length] || group[length] == '/'))
 		group += length;
@@ -214,11 +218,12 @@ int64_t cpus_busy_ns(const char *root, int32_t pid)
 		found++;
 	}
 	fclose(file);
-	/* In some containers /proc/stat has other cores than the mask. */
+	/* In some containers /proc/stat lists other cores than the affinity mask; then nothing
+	 * is known. */
 	return found == CPU_COUNT(&set) ? (int64_t)ticks * ((int64_t)NS_PER_S / rate) : -1;
 }
 
-/* Goes up to the closest group of version 2 that competes with its siblings for the CPU. */
+/* Goes up to the closest group of version 2 that competes with its siblings for CPU time. */
 static void climb(const char *root, struct hierarchy *at)
 {
 	char text[64], *slash;
@@ -237,7 +242,7 @@ static bool is_top(const struct hierarchy *at)
 	return !at->group[0] || strcmp(at->group, "/") == 0;
 }
 
-/* Reads "/autogroup-29926 nice 0": a process in no group shares with its session (sched(7)). */
+/* Reads "/autogroup-29926 nice 0": a process in no group competes with its session (sched(7)). */
 static void read_session(const char *root, int32_t pid, struct cpus_group *ret)
 {
 	char path[PATH_LEN], line[64];
@@ -263,7 +268,7 @@ void cpus_group(const char *root, int32_t pid, struct cpus_group *ret)
 			climb(root, &at);
 		if (is_top(&at))
 			continue;
-		/* The end of a long path tells more than its begin. */
+		/* Of a long path the end is stored, as it says more than the begin. */
 		snprintf(ret->name, sizeof(ret->name), "%s",
 			 at.group + (strlen(at.group) < sizeof(ret->name)
 					     ? 0

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * neighbours.h - who else wants the run's cores, and with what weight.
+ * neighbours.h - which other programs compete for the run's cores, and with what weight.
  *
- * What a run gets of busy cores follows from the scheduler's weights, so it is not enough to know
- * how long others ran: a program of nice 19 takes what is left, one of equal priority its share,
+ * A run's share of busy cores follows from the scheduler's weights, so it is not enough to know how
+ * long others ran: a program of nice 19 takes what is left, one of equal priority an equal share,
  * one of another group or session a share of its group. For programs that ran since the last look,
- * the time in which they ran or could have run is added up: by weight within the run's own group,
- * by group for others. The same is known of the run's own processes.
+ * the time in which they ran or were ready to run is added up: by weight within the run's own
+ * group, by group for others. The same is done for the run's own processes.
  *
- * A process that lived between two looks only, or in another PID namespace, is not seen.
+ * A process that lived only between two looks, or in another PID namespace, is not seen.
  */
 #pragma once
 
@@ -21,14 +21,15 @@
 #include "store/write/write.h"
 
 #define NEIGHBOURS_GROUPS  12
-#define NEIGHBOURS_WEIGHTS 4 /* weights of threads in the run's own group */
+#define NEIGHBOURS_WEIGHTS 4 /* different weights of threads in the run's own group */
 #define NEIGHBOURS_KINDS   (NEIGHBOURS_GROUPS + NEIGHBOURS_WEIGHTS)
 
 struct neighbour;
 
-/* Others that the scheduler treats alike. */
+/* Other programs that the scheduler treats alike. */
 struct neighbour_kind {
-	bool is_group; /* another group than the run's; else threads of this weight */
+	/* true: a group other than the run's; false: threads of one weight in the run's group */
+	bool is_group;
 	uint64_t who;
 	double weight; /* relative to the run's */
 	double used_ns;
@@ -36,30 +37,30 @@ struct neighbour_kind {
 };
 
 struct neighbours {
-	struct neighbour *list; /* sorted by pid, as last seen */
+	struct neighbour *list; /* processes at the last look, sorted by pid */
 	size_t count;
 	uint64_t seen_ns, next_ns;
-	uint64_t pause_ns; /* pause after a look, by the cost of the looks */
-	uint64_t all_ns;   /* last look at all processes; 0: none */
-	int64_t others_ns; /* what others had used by then */
-	bool is_new;       /* no batch came after the last look so far */
-	struct cpus_group group; /* the run's group */
+	uint64_t pause_ns; /* pause after a look, from the cost of looks */
+	uint64_t all_ns;   /* time of the last look at all processes; 0: none */
+	int64_t others_ns; /* CPU time that others had used by then */
+	bool is_new;       /* no batch has come since the last look */
+	struct cpus_group group; /* control group or session of the run */
 	int nice;
 	bool is_known;
 	struct neighbour_kind kinds[NEIGHBOURS_KINDS];
 	size_t kind_count;
 	double of_ns;
-	double main_ns; /* CPU time of the run's first process, all threads */
-	/* First threads of the run's processes: [0] of the first process, [1] of its workers. */
+	double main_ns; /* CPU time of all threads of the run's first process */
+	/* Sums over first threads: [0] of the run's first process, [1] of its workers. */
 	double ran_ns[2], waited_ns[2];
 };
 
 /*
- * Looks if it is time, and writes `neighbours` of meta: "t W RAN WANTED" for threads and "g ..."
- * for groups, in cores, separated by ";"; and `main_cpu_ns` of `main_cpu_of_ns`, `main_ran_ns`,
- * `main_waited_ns`, `workers_ran_ns`, `workers_waited_ns`. Time before the first batch and after
- * the last does not count: it would look like a part of the steps. `others_ns` is cores_update()'s
- * `most_ns`.
+ * Looks if that is due, and writes to meta, in cores: `neighbours`, as "t W RAN WANTED" for threads
+ * and "g ..." for groups, separated by ";"; `main_cpu_ns`, a part of `main_cpu_of_ns`; and
+ * `main_ran_ns`, `main_waited_ns`, `workers_ran_ns`, `workers_waited_ns`. Time before the first
+ * batch and after the last does not count, as it would seem a part of the steps. `others_ns` is
+ * `most_ns` of cores_update(). Returns 0 or -errno.
  */
 int neighbours_update(struct neighbours *neighbours, struct writer *writer,
 		      struct segment *const *segments, size_t count, int64_t others_ns,

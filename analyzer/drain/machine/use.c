@@ -12,41 +12,44 @@
 #include "drain/base/process.h"
 #include "drain/machine/cpus.h"
 
-#define LEAST_NS   UINT64_C(500000000) /* between looks */
+#define LEAST_NS   UINT64_C(500000000) /* bounds of the pause between looks */
 #define MOST_NS	   UINT64_C(20000000000)
-#define KNOWN_PART 4	/* one part of the time since the first look */
-#define COST_PART  8000 /* one part of a core: 0.0125 % */
-#define COST_AHEAD UINT64_C(10000000)	/* CPU time that looks may use before */
-#define MEMORY_PART  4000 /* the same for looks at memory, which get ever rarer */
+#define KNOWN_PART 4	/* the pause is 1/4 of the time since the first look */
+#define COST_PART  8000 /* looks use at most 1/8000 of a core: 0.0125 % */
+#define COST_AHEAD UINT64_C(10000000)	/* CPU time that looks may use beyond that, at the begin */
+#define MEMORY_PART  4000 /* memory: looks at it use at most 1/4000 of a core, and get ever rarer */
 #define MEMORY_AHEAD UINT64_C(30000000)
 #define MEMORY_NS    UINT64_C(1000000000)
-#define BEGIN_NS   UINT64_C(10000000000) /* a first look at memory after this is not of the begin */
-#define WORTH_NS   2e8	/* time of loads in which threads can be counted */
-#define WATCHED_MOST 2	/* workers whose threads are looked at, as all are alike */
-#define MEMORY_MOST  1	/* processes whose memory is looked at */
+/* later first looks at memory do not give the use at the begin */
+#define BEGIN_NS   UINT64_C(10000000000)
+#define WORTH_NS   2e8	/* time of loads that is enough to count a worker's threads */
+#define WATCHED_MOST 2	/* workers whose threads are read: all workers are alike */
+#define MEMORY_MOST  1	/* processes whose memory is read */
 #define THREADS_SEEN 256
 #define THREADS_KEPT 32
 
 struct use_thread {
 	int32_t tid;
 	char name[16];
-	int64_t base_ns, cpu_ns; /* CPU time at the first look at its process, and now */
+	int64_t base_ns, cpu_ns; /* CPU time at the first look at the process, and now */
 };
 
 struct use_process {
 	int32_t pid;
 	uint64_t life_ns;
-	bool is_worker;  /* a worker; else it takes batches */
-	bool loads;	 /* it made a load */
+	bool is_worker;  /* true: a worker; false: a process that takes batches */
+	bool loads;	 /* the process has made a load */
 	bool is_here;
-	bool is_watched; /* its threads are looked at */
-	bool has_memory; /* its memory is looked at */
-	uint64_t begun_ns, memory_ns; /* first look at it, and last look at its memory */
-	int64_t used_ns, waited_ns; /* sums over its threads at the last look; -1: there was none */
-	double wanted_ns, base_of_ns; /* wanted since the first look, and the time at that look */
+	bool is_watched; /* its threads are read */
+	bool has_memory; /* its memory is read */
+	/* times of the first look, and of the last look at its memory */
+	uint64_t begun_ns, memory_ns;
+	int64_t used_ns, waited_ns; /* sums over the threads at the last look; -1: none yet */
+	/* time wanted since the first look, and `of_ns` at that look */
+	double wanted_ns, base_of_ns;
 	int64_t base_faults;
 	struct use_row row;
-	struct use_thread *threads; /* threads of a process that takes batches */
+	struct use_thread *threads; /* threads, of a process that takes batches */
 	size_t thread_count;
 };
 
@@ -63,7 +66,7 @@ static bool is_first(struct segment *const *segments, size_t index)
 	return true;
 }
 
-/* How long the process's threads have spent on loads so far. */
+/* Returns how long a process's threads have spent on loads so far. */
 static double loaded_ns(struct segment *const *segments, size_t count, const struct life *life)
 {
 	double ns = 0;
@@ -85,7 +88,7 @@ static struct use_process *find(struct use *use, const struct life *life)
 	return NULL;
 }
 
-/* The number of a line like "VmSwap:      12 kB"; UNKNOWN: there is none. */
+/* Returns the bytes in a line like "VmSwap:      12 kB"; UNKNOWN if there is no such line. */
 static int64_t bytes_of(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
@@ -157,7 +160,7 @@ static void look_at_threads(struct use_process *process, int32_t number)
 		thread = thread_of(process, atoi(entry->d_name));
 		if (!thread)
 			break;
-		/* A smaller use shows another thread with the same number. */
+		/* A smaller CPU time means that another thread has got the number. */
 		if (is_base)
 			thread->base_ns = stat.used_ns;
 		else if (stat.used_ns < thread->cpu_ns)
@@ -198,8 +201,8 @@ static int write_threads(struct use_process *process, struct writer *writer)
 }
 
 /*
- * Counts the threads that want to run: for a worker over the time of its loads, for others over all
- * time. Waits for a core of threads that ended between two looks are not known.
+ * Counts the threads that run or want to run at once: for a worker over the time of its loads, for
+ * others over all time. The waiting of threads that ended between two looks is not known.
  */
 static void note_threads_at_once(struct use_process *process, int32_t number,
 				 const struct process_stat *stat, double of_ns)
@@ -280,8 +283,8 @@ static void drop(struct use *use, size_t index)
 }
 
 /*
- * Looks at the memory of the process that has waited longest for that. A training with workers is
- * left out, since it shares its memory with them until somebody writes there.
+ * Reads the memory of the process that has waited longest for that. A training process with workers
+ * is left out, since it shares its memory with them until one of them writes there.
  */
 static int look_at_memory(struct use *use, struct writer *writer, struct segment *const *segments,
 			  size_t count, uint64_t now_ns)
@@ -319,7 +322,7 @@ static int look_at_memory(struct use *use, struct writer *writer, struct segment
 	return writer_use(writer, &next->row);
 }
 
-/* Whether a process has begun: its first load or batch is over. */
+/* Whether a process has really begun: its first load or batch is over. */
 static bool is_wanted(const struct segment *segment, double ns)
 {
 	if (segment->dead || segment->left_ns || segment->later_ns || !segment->joined.role)
@@ -327,7 +330,7 @@ static bool is_wanted(const struct segment *segment, double ns)
 	return strcmp(segment->joined.role, "worker") == 0 ? ns > 0 : segment->joined.batch_ns != 0;
 }
 
-/* Looks at all processes if it is time, otherwise at new ones only. */
+/* Looks at all processes if that is due, otherwise only at new ones. */
 static int look_at_all(struct use *use, struct writer *writer, struct segment *const *segments,
 		       size_t count, uint64_t now_ns)
 {

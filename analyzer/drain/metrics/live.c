@@ -21,7 +21,7 @@
 #define EVERY_NS   UINT64_C(15000000000)
 #define STALE_S    300
 #define SUFFIX     ".prom"
-#define UNFINISHED ".new" /* end of an unfinished file's name: the collector takes *.prom */
+#define UNFINISHED ".new" /* end of an unfinished file's name; the collector reads *.prom only */
 #define LONGEST_NS 1e18   /* longer times come from a damaged ring */
 
 static const struct meta_field LABELS[] = {
@@ -32,7 +32,7 @@ static const struct meta_field LABELS[] = {
 	{META_LOCAL_RANK, offsetof(struct live_labels, local_rank)},
 };
 
-/* Whether a name is "dlprof-PID-TICKS.prom", finished or not. */
+/* Whether a name is "dlprof-PID-TICKS.prom", or that with UNFINISHED behind it. */
 static bool is_ours(const char *name)
 {
 	const char *end = strstr(name, SUFFIX);
@@ -45,7 +45,7 @@ static bool is_ours(const char *name)
 	return dlprof_parse_folder(stem, &pid, &ticks);
 }
 
-/* Removes files of runs whose drain was killed. In a folder like /tmp others' files stay. */
+/* Removes files that killed drains left; others' files, as in a folder like /tmp, stay. */
 static void remove_stale(const char *folder)
 {
 	const time_t now = time(NULL);
@@ -73,7 +73,7 @@ void live_begin(struct live *live, const char *segment_dir)
 		live->path[0] = '\0';
 		return;
 	}
-	/* A remote folder's server might not answer, and the drain would hang. */
+	/* A remote folder is not used: if its server did not answer, the drain would hang. */
 	live->is_remote = home_is_remote(folder);
 	if (!live->is_remote)
 		remove_stale(folder);
@@ -92,7 +92,7 @@ static void add(struct live_sums *sums, enum metric metric, double value)
 		sums->value[metric] += value;
 }
 
-/* NULL: the thread is new; its time begins with its first batch. */
+/* Finds a batch's training thread. Returns NULL before its first batch, where its time begins. */
 static struct live_thread *find_thread(struct live_sums *sums, const struct live_place *of)
 {
 	for (size_t i = 0; i < sums->thread_count; i++)
@@ -108,7 +108,7 @@ static void extend(struct live_thread *thread, double end_ns)
 		thread->end_ns = end_ns;
 }
 
-/* Adds a batch's wait to the account's part where it belongs. */
+/* Adds a batch's wait to the part of the account that it belongs to. */
 static void add_wait(struct live_sums *sums, const struct live_place *of,
 		     const struct batch_values *row)
 {
@@ -133,7 +133,7 @@ static void add_wait(struct live_sums *sums, const struct live_place *of,
 
 #define STEPS_OCTAVE 8
 
-/* The median of the steps so far, within 5 %; the report takes the median of all. */
+/* Returns the median of the steps so far, to 5 %; the report computes the exact median. */
 static double median_step_ns(const struct live_sums *sums)
 {
 	uint32_t count = 0;
@@ -170,7 +170,7 @@ static void add_batch(struct live_sums *sums, const struct live_place *of,
 	const double out_ns = (double)row->begin_ns + (double)row->wait_ns;
 	struct live_thread *thread = find_thread(sums, of);
 
-	if (of->nested) /* a part of another batch's wait */
+	if (of->nested) /* its wait is a part of another batch's wait */
 		return;
 	add(sums, METRIC_BATCHES, 1);
 	if (row->wait_ns < 0 || row->begin_ns < 0)
@@ -229,7 +229,7 @@ void live_rewind(struct live *live)
 	live->now = live->stored;
 }
 
-/* The time of steps: the threads' time without their waits. */
+/* Returns the time of all steps: the training threads' time without their waits. */
 static double compute_ns(const struct live_sums *sums)
 {
 	double ns = 0;
@@ -286,13 +286,13 @@ static int write_file(const struct live *live, const struct metrics *metrics)
 	FILE *file;
 	int fd, r;
 
-	/* An earlier drain of this run left it; nobody else's file has such a name. */
+	/* Only an earlier drain of this run can have left a file of this name. */
 	if (unlink(live->part) < 0 && errno != ENOENT)
 		return -errno;
 	fd = open(live->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
-	/* The collector runs as another user, whom the training's umask may shut out. */
+	/* The collector runs as another user, who may not read a file with the training's umask. */
 	r = fchmod(fd, 0644) < 0 ? -errno : 0;
 	file = fdopen(fd, "w");
 	if (!file) {
@@ -312,7 +312,7 @@ static int write_file(const struct live *live, const struct metrics *metrics)
 	return r;
 }
 
-/* Warns once: the folder may become writable, and a second note helps nobody. */
+/* Warns once about a failure: repeating it would fill the database with equal notes. */
 static int warn(struct live *live, struct writer *writer, const char *why)
 {
 	char text[PATH_MAX + 200];

@@ -18,8 +18,8 @@ enum metric {
 struct metrics {
 	const char *job_id, *version, *clock; /* NULL: not known */
 	int64_t rank, local_rank;             /* < 0: not known */
-	double value[METRIC_MAX];             /* in Prometheus' units; NAN: not shown */
+	double value[METRIC_MAX];             /* values in Prometheus' units; NAN: not shown */
 };
 
-/* Writes a rank's numbers; errors are the stream's. */
+/* Writes a rank's numbers to `out`; errors show in ferror(out). */
 void metrics_put(FILE *out, const struct metrics *rank);

@@ -20,20 +20,20 @@
 #define LOOK_MAX_NS    (60 * SECOND_NS)
 
 /*
- * Hundreds of libraries may be there (Debian's torchvision: 319, 300 MB), which must not cost a
- * short training much: a look takes at most this CPU time, and all looks together one part in so
- * many of a core. Libraries that are not reached are looked at later, or never.
+ * A process may have hundreds of libraries (Debian's torchvision: 319, 300 MB), and scanning them
+ * must not cost a short training much: one scan takes about LOOK_CPU_NS of CPU time, and all scans
+ * together 1/COST_PART of a core. Other libraries are scanned later, or never.
  */
 #define LOOK_CPU_NS UINT64_C(1000000)
 #define COST_PART   4000
 
 /*
- * The largest module with decoders so far is OpenCV's, 74 MB. Larger ones, and those with these
- * names, are GPU code.
+ * Larger files are not scanned: the largest module with decoders so far is OpenCV's, 74 MB. Nor are
+ * files with the names below, which are GPU code.
  */
 #define FILE_BYTES (192 << 20)
 
-/* A decoder has more code; most extension modules and character tables have less. */
+/* Smaller code is not scanned: a decoder has more, and most extension modules have less. */
 #define CODE_BYTES (32 << 10)
 
 static const char *const without_decoders[] = {
@@ -41,13 +41,13 @@ static const char *const without_decoders[] = {
 	/* mathematics and tables, large and in many programs */
 	"libdnnl", "libicudata", "libcodec2", "liblapack", "libblas", "libopenblas", "libmkl",
 	"libscipy_openblas", "libLLVM",
-	"dlprof", /* our own, whose text names them all */
+	"dlprof", /* libdlprof.so itself, which contains the texts of all decoders */
 	NULL,
 };
 
 /*
- * `text` is in every copy of the library, stripped or not. A copy that exports `symbol` can be
- * observed. Files of the library itself begin with one of `names`.
+ * Decoders to search for. `text` is in every copy of the library, stripped or not. A copy that
+ * exports `symbol` can be observed. Names of the library's own files begin with one of `names`.
  */
 static const struct {
 	const char *library;
@@ -65,7 +65,7 @@ static const struct {
 
 #define MARK_COUNT ARRAY_COUNT(marks)
 
-/* What was looked at, and what was found, in this run. */
+/* The files that were scanned in this run, and the decoders that were found. */
 static struct {
 	struct {
 		uint64_t device, inode;
@@ -88,7 +88,7 @@ int hidden_reached(struct writer *writer, const char *library)
 	return writer_meta(writer, META_DECODERS_PATCHED, hidden.reached);
 }
 
-/* Whether the file has a text in its sections of constants. */
+/* Whether the file contains `text` in its sections of constants. */
 static bool has_text(const struct elf *elf, const char *text)
 {
 	for (size_t i = 0; i < elf->section_count; i++) {
@@ -103,7 +103,7 @@ static bool has_text(const struct elf *elf, const char *text)
 	return false;
 }
 
-/* Whether the module calls its own exports directly. */
+/* Whether the module was linked so that it calls its own exported functions directly. */
 static bool is_symbolic(const struct elf *elf)
 {
 	size_t count = 0;
@@ -162,7 +162,7 @@ static int note(struct writer *writer, const char *path, const char *library)
 	return writer_note(writer, "info", text);
 }
 
-/* Notes a file. True: it is new, so look at it once, whichever process has it. */
+/* Notes a file as seen. Returns true if it is to be scanned: no process had it before. */
 static bool note_file(const struct maps_line *line)
 {
 	for (size_t i = hidden.seen_count; i-- > 0;)
@@ -175,7 +175,7 @@ static bool note_file(const struct maps_line *line)
 	return !is_named(without_decoders, line->path);
 }
 
-/* Looks through the process's modules; *ret_paused: not at all of them yet. */
+/* Scans the process's modules; *ret_paused: time was up before the last. */
 static int look_through(struct writer *writer, const struct modules *modules, bool *ret_paused)
 {
 	const uint64_t begin_ns = cpu_ns();
@@ -184,7 +184,7 @@ static int look_through(struct writer *writer, const struct modules *modules, bo
 	int fd, r = 0;
 
 	for (size_t n = 0; r == 0 && !*ret_paused && modules_get(modules, n, &line); n++) {
-		/* Mappings with code show the modules. */
+		/* A mapping with code stands for its module. */
 		if (!line.is_code || line.end - line.begin < CODE_BYTES || !note_file(&line))
 			continue;
 		fd = maps_open(line.path, line.device, line.inode);
@@ -213,7 +213,7 @@ int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns)
 	hidden.rest_ns = now_ns + (cpu_ns() - begin_ns) * COST_PART;
 	if (paused || r < 0)
 		return r;
-	/* Looks come at growing intervals, as most imports come early. */
+	/* Scans come at growing intervals, as most imports come early. */
 	segment->look.wait_ns = within(SECOND_NS, LOOK_MAX_NS, 2 * segment->look.wait_ns);
 	segment->look.at_ns = now_ns + segment->look.wait_ns;
 	return 0;

@@ -13,7 +13,7 @@
 #include "dlprof/hash.h"
 #include "dlprof/units.h"
 
-/* Longer than any line: a path is shorter than a page, and each byte may take four. */
+/* longer than any line: a path is shorter than a page, and each of its bytes may take four */
 #define BUFFER_BYTES ((size_t)1 << 16)
 
 static int open_of(int32_t pid, const char *name)
@@ -26,7 +26,7 @@ static int open_of(int32_t pid, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Reads a hexadecimal number, and moves behind it. */
+/* Reads a hexadecimal number, and moves `*at` to the character after it. */
 static uint64_t take_hex(const char **at)
 {
 	uint64_t value = 0;
@@ -43,7 +43,10 @@ static uint64_t take_hex(const char **at)
 	}
 }
 
-/* Parses "7f12c000-7f12d000 r-xp 00001000 fd:00 1234    /usr/lib/libc.so.6". False: no file. */
+/*
+ * Parses a line like "7f12c000-7f12d000 r-xp 00001000 fd:00 1234    /usr/lib/libc.so.6". Returns
+ * false if the mapping has no file.
+ */
 static bool parse(const char *text, struct maps_line *ret)
 {
 	char *end;
@@ -65,7 +68,7 @@ static bool parse(const char *text, struct maps_line *ret)
 	return ret->path[0] == '/';
 }
 
-/* Takes the whole lines of `size` bytes; *ret_used: how many bytes these are. */
+/* Hands each whole line of `size` bytes to `take`; *ret_used: number of bytes in these lines. */
 static int take_lines(char *bytes, size_t size, size_t *ret_used,
 		      int (*take)(void *context, const struct maps_line *line), void *context)
 {
@@ -105,7 +108,7 @@ int maps_each(int32_t pid, int (*take)(void *context, const struct maps_line *li
 		r = take_lines(bytes, have, &used, take, context);
 		have -= used;
 		memmove(bytes, bytes + used, have);
-		if (have == BUFFER_BYTES) /* no line is so long */
+		if (have == BUFFER_BYTES) /* no line is this long, so the file is malformed */
 			have = 0;
 	}
 	free(bytes);
@@ -119,8 +122,8 @@ uint64_t maps_device(dev_t device)
 }
 
 /*
- * Whether a file is the mapped one. File systems without a device (major number 0: overlay, btrfs)
- * have one number in /proc/PID/maps and another in stat().
+ * Whether a file is the mapped one. File systems without a block device (major number 0: overlay,
+ * btrfs) have one device number in /proc/PID/maps and another in stat().
  */
 static bool is_mapped(const struct stat *status, uint64_t device, uint64_t inode)
 {
@@ -169,7 +172,7 @@ uint64_t maps_state(int32_t pid)
 	return state;
 }
 
-/* The addresses that the kernel tells a program include its own, its stack's and its loader's. */
+/* The auxiliary vector has random addresses that differ for each start of a program. */
 uint64_t maps_image(int32_t pid)
 {
 	const uint64_t state = maps_state(pid);

@@ -15,34 +15,34 @@
 #include "drain/modules/maps.h"
 #include "drain/modules/pages.h"
 
-#define HEADER_MAX	64		/* most headers of a program, or sections, to read */
-#define SYMBOLS_MAX	(64 << 20)	/* bytes of a symbol table, at most */
+#define HEADER_MAX	64		/* the most program headers or sections that are read */
+#define SYMBOLS_MAX	(64 << 20)	/* the most bytes of a symbol table */
 #define SYMBOLS_AT_ONCE 2048
 #define SYMBOL_BYTES	120
 #define KNOWN_COUNT	512
-#define KEPT_COUNT	32		/* kept lists, of the images used last */
+#define KEPT_COUNT	32		/* lists in the cache, of the images used last */
 #define LIST_NS		UINT64_C(15000000000)
 
-/* The only form of .eh_frame_hdr that is searched, which every linker writes. */
-#define EH_FRAME_POINTER 0x1b	/* relative to itself, 4 bytes */
+/* .eh_frame_hdr is searched only in the form that every linker writes, with these encodings. */
+#define EH_FRAME_POINTER 0x1b	/* relative to the field itself, 4 bytes */
 #define EH_COUNT	 0x03	/* 4 bytes */
 #define EH_TABLE	 0x3b	/* relative to the header, 4 bytes */
 
 struct mapping {
 	uint64_t begin, end, offset;
 	uint64_t device, inode;
-	uint64_t file;	/* number that tells files apart */
+	uint64_t file;	/* a number that identifies the file */
 	bool is_code;
-	char *path;     /* shared with the mapping before, if of the same file */
+	char *path;     /* shared with the mapping before if both are of one file */
 };
 
 struct modules {
 	int32_t pid;
-	uint64_t begun_ns, listed_ns; /* when it was first and last listed */
+	uint64_t begun_ns, listed_ns; /* times of the first and of the newest listing */
 	uint64_t generation;
 	struct mapping *mappings;
 	size_t count;
-	const struct mapping *last; /* the mapping found last */
+	const struct mapping *last; /* the mapping that the last search found */
 };
 
 static int add_mapping(void *context, const struct maps_line *line)
@@ -180,7 +180,7 @@ static const struct mapping *find(struct modules *modules, uint64_t address)
 	if (modules->last && address - modules->last->begin <
 				     modules->last->end - modules->last->begin)
 		return modules->last;
-	/* Mappings are sorted by address; a stack takes thousands of these searches. */
+	/* Binary search, as unwinding a stack takes thousands of searches. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -210,7 +210,7 @@ bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t 
 	       read_file(mapping, address - mapping->begin + mapping->offset, bytes, size);
 }
 
-/* Reads the program headers, and how far the module lies from its linked address. */
+/* Reads a module's program headers; *ret_bias: its address in memory less its linked address. */
 static size_t read_headers(const struct mapping *mapping, Elf64_Phdr headers[HEADER_MAX],
 			   uint64_t *ret_bias)
 {
@@ -265,7 +265,7 @@ bool module_find_table(struct modules *modules, uint64_t address, struct module_
 	return false;
 }
 
-/* Finds the function in a symbol table that holds `value`. */
+/* Searches a symbol table for the function that contains the address `value`. */
 static bool search_symbols(const struct mapping *mapping,
 			   const Elf64_Shdr *table, uint64_t value, Elf64_Sym *best)
 {
@@ -335,7 +335,7 @@ static bool find_symbol(const struct mapping *mapping, uint64_t value,
 	return false;
 }
 
-/* Keeps symbols: slow calls come from the same few places, and symbol tables have megabytes. */
+/* Finds a symbol's place in a cache: slow calls repeat, and reading symbol tables takes long. */
 static struct known {
 	uint64_t file, value;
 	char symbol[SYMBOL_BYTES];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module.h - the files that a process has mapped: their bytes, unwind tables and symbols.
+ * module.h - reads bytes, unwind tables and symbols of the files that a process has mapped.
  *
- * They are read with pread() from the files named in /proc/PID/maps. This takes no right to trace
- * the process, and a file that is cut short meanwhile is an error and no SIGBUS.
+ * Files named in /proc/PID/maps are read with pread(). This takes no right to trace the process,
+ * and for a file that is truncated meanwhile it returns an error, where a mapping would raise
+ * SIGBUS.
  */
 #pragma once
 
@@ -20,37 +21,40 @@ struct modules *modules_open(int32_t pid);
 void modules_close(struct modules *modules);
 
 /*
- * The kept list of a running process. Listing mappings takes longer than all that is done with the
- * list, and a forked process has the same ones until it loads more code. NULL: no memory, or the
- * process (0: none) is not found.
+ * Returns the cached list of a running process. Listing mappings takes longer than all that is done
+ * with the list, and forked processes share a list until they load more code. Returns NULL without
+ * memory, or if the process (0: none) is not found.
  */
 struct modules *modules_of(int32_t pid);
 
 /*
- * Lists the mappings, unless a list is newer than 15 s, or than the time that it was already known
- * for. False: the process is gone, or not ours to look at. For lists of modules_of(), which notices
- * more code at once.
+ * Lists the mappings, unless the list is newer than 15 s, or than the time between the first and
+ * the newest listing. For lists of modules_of(), which notices new code at once. Returns false if
+ * the process is gone or may not be read.
  */
 bool modules_update(struct modules *modules, uint64_t now_ns);
 
-/* Gives mapping `number`; false: there is none. */
+/* Returns mapping `number` in *ret; false if there is none. */
 bool modules_get(const struct modules *modules, size_t number, struct maps_line *ret);
 
-/* A number that differs for every list of mappings, of whatever process. */
+/* Returns a number that differs for every list of mappings, of any process. */
 uint64_t modules_generation(const struct modules *modules);
 
-/* Reads bytes of a mapped file, by their address in the process. */
+/* Reads bytes of a mapped file by their address in the process. */
 bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t size);
 
-/* .eh_frame_hdr of the module that holds an address, all by addresses in the process. */
+/* The .eh_frame_hdr of the module that contains an address; all in addresses of the process. */
 struct module_table {
-	uint64_t begin, end;	/* the mapping */
-	uint64_t header;	/* address that the offsets count from */
-	uint64_t entries;	/* address of the table, pairs of 32-bit offsets */
+	uint64_t begin, end;	/* begin and end of the mapping */
+	uint64_t header;	/* address that the table's offsets are relative to */
+	uint64_t entries;	/* address of the table: pairs of 32-bit offsets */
 	uint64_t entry_count;
 };
 
 bool module_find_table(struct modules *modules, uint64_t address, struct module_table *ret_table);
 
-/* Names an address: "symbol+0x1f libjpeg.so.62"; without symbol "+0x4711 libjpeg.so.62". */
+/*
+ * Writes the name of an address, like "symbol+0x1f libjpeg.so.62"; without a symbol, like "+0x4711
+ * libjpeg.so.62".
+ */
 bool module_name(struct modules *modules, uint64_t address, char *name, size_t size);

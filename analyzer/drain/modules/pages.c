@@ -8,11 +8,11 @@
 #include "drain/modules/maps.h"
 
 #define PAGE_BYTES ((size_t)4096)
-#define PAGE_BITS  6 /* 64 pages are kept */
+#define PAGE_BITS  6 /* 64 pages are cached */
 
 static struct page {
 	uint64_t id, number;
-	size_t size; /* 0: free */
+	size_t size; /* bytes of the page; 0: the place is free */
 	uint8_t bytes[PAGE_BYTES];
 } pages[1 << PAGE_BITS];
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pages.h - reads words of files, here and there and soon again, through a few kept pages.
+ * pages.h - reads words of files at scattered places, many of them again, through a small page
+ * cache.
  *
- * Files are read with pread(): one that is cut short meanwhile is an error and no SIGBUS.
+ * Files are read with pread(): for a file that is truncated meanwhile it returns an error, where a
+ * mapping would raise SIGBUS.
  */
 #pragma once
 
@@ -10,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A file as maps_open() names it; another file that takes its path is not read instead. */
+/* A file for maps_open(): another file that takes its path is not read instead. */
 struct pages_file {
 	const char *path;
 	uint64_t device, inode;
@@ -18,7 +20,7 @@ struct pages_file {
 
 bool pages_read(const struct pages_file *of, uint64_t offset, void *bytes, size_t size);
 
-/* A number that tells files apart. */
+/* Returns a number that identifies a file. */
 uint64_t pages_id(uint64_t device, uint64_t inode);
 
 /* Closes the file that was opened last. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks.h - adds the stacks that were kept of slow operations to their rows. */
+/* stacks.h - adds the call stacks of slow operations to their rows. */
 #pragma once
 
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
 /*
- * Unwinds at most `most` stacks of the segment; *ret_done is how many. A stack whose operation is
- * not in the database yet waits for the next call.
+ * Unwinds at most `most` stacks of the segment; *ret_done: their number. A stack whose operation is
+ * not in the database yet waits for the next call. Returns 0 or -errno.
  */
 int stacks_take(struct writer *writer, struct segment *segment, int most, int *ret_done);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layout.h - where a CPython's memory has the parts of a stack: offsets in bytes. */
+/* layout.h - the places of stacks' parts in a CPython's memory, as offsets in bytes. */
 #pragma once
 
 #include <stdint.h>
@@ -7,10 +7,10 @@
 #include "drain/python/memory.h"
 #include "drain/python/reason.h"
 
-/* An offset that a version does not have. */
+/* offset of a field that a version does not have */
 #define LAYOUT_NONE UINT32_MAX
 
-/* Sizes of buffers for structs; versions with larger ones are refused. */
+/* Sizes of buffers for structs; a version with larger structs is refused. */
 #define LAYOUT_THREAD_BYTES 256
 #define LAYOUT_FRAME_BYTES  128
 #define LAYOUT_CODE_BYTES   192
@@ -26,20 +26,20 @@ enum layout_offset {
 struct layout {
 	uint32_t minor; /* minor version: 3.`minor` */
 	uint32_t at[LAYOUT_COUNT];
-	/* Bytes to read of each struct. */
+	/* Bytes to read of each struct: thread state, frame, code object. */
 	uint32_t thread_bytes, frame_bytes, code_bytes;
 };
 
-/* Offsets that are the same in every version. */
+/* Offsets of fields that are the same in every version. */
 enum {
 	OBJECT_TYPE = 8,
-	OBJECT_SIZE = 16, /* for objects of variable size */
+	OBJECT_SIZE = 16, /* in objects of variable size */
 	TYPE_NAME = 24,
 	TEXT_LENGTH = 16,
 	TEXT_STATE = 32,
 	BYTES_START = 32,
 };
 
-/* Finds the layout; `version` is PY_VERSION_HEX, `runtime` the address of _PyRuntime. */
+/* Finds a CPython's layout; `version` is PY_VERSION_HEX, `runtime` the address of _PyRuntime. */
 enum reason layout_find(const struct memory *memory, uint64_t runtime, uint32_t version,
 			struct layout *ret);

@@ -12,5 +12,5 @@ struct lines {
 	size_t size;
 };
 
-/* The line at `offset` bytes behind the first instruction; 0: there is none. */
+/* Returns the line of the instruction at `offset` bytes behind the first; 0: it has none. */
 int32_t lines_at(const struct lines *lines, int64_t offset);

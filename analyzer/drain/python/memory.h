@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - reads the memory of another process, which runs on: a read shows some instant, and the
- * next one may find something else.
+ * memory.h - reads the memory of another process, which runs on: each read shows one instant, and
+ * the next may find something else.
  *
- * Addresses come from that memory and are not trusted: only the system call uses them, and it
- * refuses what is not mapped.
+ * Addresses come from that memory and are not trusted: they are only handed to the system call,
+ * which refuses unmapped ones.
  */
 #pragma once
 
@@ -16,13 +16,13 @@
 #define MEMORY_PIECES 264
 
 struct memory {
-	/* Reads as process_vm_readv() does, but returns -errno; tests have their own. */
+	/* Reads as process_vm_readv() does, but returns -errno; tests replace it. */
 	ssize_t (*read)(const struct memory *memory, const struct iovec *to,
 			const struct iovec *from, size_t count);
 	int32_t pid;
 };
 
-/* The pieces that one call reads. */
+/* The pieces of memory that one call reads. */
 struct memory_list {
 	struct iovec to[MEMORY_PIECES], from[MEMORY_PIECES];
 	size_t count;
@@ -32,13 +32,13 @@ void memory_open(struct memory *memory, int32_t pid);
 
 void memory_add(struct memory_list *list, uint64_t address, void *bytes, size_t size);
 
-/* How many pieces, from the first on, were read whole; or -errno: the process allows none. */
+/* Returns how many pieces, from the first on, were read whole; -errno: reading is not allowed. */
 int memory_read_list(const struct memory *memory, const struct memory_list *list);
 
-/* Reads one piece. 0 or -errno. */
+/* Reads one piece of memory. Returns 0 or -errno. */
 int memory_read(const struct memory *memory, uint64_t address, void *bytes, size_t size);
 
-/* A number within bytes that were read, whatever its alignment. */
+/* Returns the 8-byte number at `offset` in bytes that were read, whatever its alignment. */
 static inline uint64_t memory_word(const void *bytes, size_t offset)
 {
 	uint64_t word;

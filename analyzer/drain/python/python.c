@@ -9,21 +9,21 @@
 #include "drain/segments/alive.h"
 
 /*
- * Before 3.11 an interpreter does not know its threads' numbers by gettid(). glibc has them in what
- * pthread_self() points to, at this offset on x86-64, since 2.4. The main thread's number shows
- * whether this holds.
+ * Before 3.11 an interpreter does not know its threads' gettid(). glibc has it in the struct that
+ * pthread_self() points to, at this offset on x86-64, since 2.4. The offset is believed if it gives
+ * the main thread's number.
  */
 #define PTHREAD_TID 720
 
-/* tries to list the threads while these keep changing */
+/* tries to list the threads, if they begin and end meanwhile */
 #define TRIES_MAX 4
 
-/* samples in a row without a readable stack: then this is no such CPython */
+/* consecutive samples without a readable stack: then this is no known CPython */
 #define FAILED_MAX 100
 
 struct thread {
 	uint64_t address;
-	uint64_t id; /* pthread_self() whose number is `tid`; before 3.11 */
+	uint64_t id; /* before 3.11: the pthread_self() for which `tid` was read */
 	uint32_t tid;
 	uint8_t state[LAYOUT_THREAD_BYTES];
 };
@@ -31,22 +31,22 @@ struct thread {
 struct python {
 	struct memory memory;
 	struct runtime runtime;
-	int pidfd; /* -1: none, for memory without a process */
+	int pidfd; /* pidfd of the process; -1: none, as for memory in tests */
 	uint64_t start_ticks;
 	uint64_t interpreter, gil;
 	struct thread threads[PYTHON_THREADS];
 	size_t thread_count;
-	bool has_tids; /* before 3.11: PTHREAD_TID is right */
+	bool has_tids; /* before 3.11: PTHREAD_TID gives right numbers */
 	struct code_cache codes;
 	struct python_counts counts;
 	uint64_t failed_in_a_row;
 };
 
-/* The words at the head of a sample, of one instant as far as one call can have it. */
+/* The first words of a sample, read in one call to be of one instant. */
 struct heads {
 	uint64_t interpreter, newest, gil, holder;
 	int32_t locked;
-	size_t count; /* threads that follow each other, from the newest on */
+	size_t count; /* number of known threads that are still linked, from the newest on */
 };
 
 static uint64_t number(const struct python *python, enum layout_offset offset)
@@ -59,7 +59,7 @@ static bool is_own_gil(const struct python *python)
 	return number(python, INTERPRETER_GIL) != LAYOUT_NONE;
 }
 
-/* Finds the main interpreter, and the newest of its threads. */
+/* Finds the main interpreter, and its newest thread in *ret_newest. */
 static int find_interpreter(struct python *python, uint64_t *ret_newest)
 {
 	int r = memory_read(&python->memory, runtime_interpreter(&python->runtime),
@@ -77,7 +77,7 @@ static int find_interpreter(struct python *python, uint64_t *ret_newest)
 			   8);
 }
 
-/* Asks threads for their numbers, which a thread has only some time after it is listed. */
+/* Reads the gettid() of each thread, which a new thread has only some time after it is listed. */
 static void find_tids(struct python *python)
 {
 	const struct thread *oldest = &python->threads[python->thread_count - 1];
@@ -94,7 +94,7 @@ static void find_tids(struct python *python)
 	python->has_tids = oldest->tid == (uint32_t)python->memory.pid;
 }
 
-/* Makes the list of threads anew. */
+/* Lists the threads again. */
 static enum reason find_threads(struct python *python)
 {
 	const struct layout *layout = &python->runtime.layout;
@@ -119,8 +119,8 @@ static enum reason find_threads(struct python *python)
 }
 
 /*
- * Reads the states of all known threads in one call, and whether these are all. False: they are
- * not; then ret->count of them still follow each other.
+ * Reads the states of all known threads in one call. Returns true if these are all threads; if not,
+ * the first ret->count of them are still linked.
  */
 static bool read_heads(struct python *python, struct heads *ret)
 {
@@ -163,8 +163,7 @@ static enum reason take_heads(struct python *python, struct heads *ret)
 			return reason;
 		reason = find_threads(python);
 	}
-	/* Threads may begin and end faster than they can be listed; then the list is what there
-	 * is. */
+	/* If threads begin and end faster than they can be listed, the newest list is used. */
 	ret->count = python->thread_count;
 	return reason;
 }
@@ -180,7 +179,7 @@ static uint32_t tid_of(const struct python *python, size_t i, size_t count)
 	return i + 1 == count ? (uint32_t)python->memory.pid : 0;
 }
 
-/* Before 3.12 a thread that has not begun has the numbers of the older thread that makes it. */
+/* Whether a thread has begun: before 3.12, new ones first have the numbers of their maker. */
 static bool is_begun(const struct python_sample *sample, size_t i)
 {
 	for (size_t k = i + 1; k < sample->count; k++)
@@ -242,7 +241,10 @@ static bool is_gone(const struct python *python)
 	return python->start_ticks && alive_start_ticks(python->memory.pid) != python->start_ticks;
 }
 
-/* Whether to give up: stacks that are empty and torn again and again are not of this CPython. */
+/*
+ * Counts consecutive samples with torn, empty stacks only. Returns false to give up: too many of
+ * them mean that this is no known CPython.
+ */
 static bool count_failures(struct python *python, const struct python_sample *sample)
 {
 	size_t empty = 0;
@@ -277,7 +279,7 @@ enum reason python_sample(struct python *python, const uint32_t *tids, size_t co
 		if (!count_failures(python, ret))
 			reason = REASON_STRANGE;
 	}
-	/* Asked last, so that everything read before was this process's. */
+	/* Asked last: if the process still lives, all that was read before is its memory. */
 	if (is_gone(python))
 		reason = REASON_GONE;
 	if (reason != REASON_OBSERVED) {

@@ -3,7 +3,7 @@
 #pragma once
 
 enum reason {
-	REASON_OBSERVED, /* none: they are observed */
+	REASON_OBSERVED, /* no reason: the lines are observed */
 	REASON_GONE,
 	REASON_DENIED,
 	REASON_NO_CALL,
@@ -19,8 +19,8 @@ enum reason {
 	REASON_COUNT
 };
 
-/* Words that follow "lines of code are not observed: ". */
+/* Returns the words that follow "lines of code are not observed: ". */
 const char *reason_text(enum reason reason);
 
-/* The reason that -errno of a read shows. */
+/* Returns the reason for the -errno of a read. */
 enum reason reason_of(int error);

@@ -10,13 +10,16 @@
 #include "drain/modules/elf.h"
 #include "drain/modules/maps.h"
 
-/* Files to look at beside the executable: a library, or a program started through its loader. */
+/*
+ * Begins of names of mapped files that are searched beside the executable: libpython, or a python
+ * that was started through the dynamic loader.
+ */
 static const char *const names[] = {"libpython", "python"};
 
-/* PY_VERSION_HEX of a final release of this minor version. */
+/* PY_VERSION_HEX of a final release of 3.`minor`. */
 #define FINAL(minor) (UINT32_C(0x030000f0) | (uint32_t)(minor) << 16)
 
-/* Versions that do not export Py_Version: the newest whose function is there is the version. */
+/* Versions without Py_Version: the first row whose function is exported is the version. */
 static const struct {
 	uint32_t version;
 	const char *function;
@@ -30,10 +33,10 @@ struct search {
 	const struct memory *memory;
 	struct runtime *found;
 	enum reason reason;
-	uint64_t device, inode; /* the file that was looked at last */
+	uint64_t device, inode; /* the file that was searched last */
 };
 
-/* How far a mapping lies from its file's linked address. */
+/* Returns the distance between where a file is mapped and where it is linked. */
 static uint64_t find_bias(const struct elf *elf, const struct maps_line *line)
 {
 	for (size_t i = 0; i < elf->header_count; i++) {
@@ -82,7 +85,7 @@ static enum reason look_at(const struct search *search, const struct elf *elf,
 			     &search->found->layout);
 	if (reason != REASON_OBSERVED)
 		return reason;
-	/* The process may have loaded another libpython that it does not run. */
+	/* A process may have loaded another libpython that it does not use. */
 	reason = reason_of(memory_read(search->memory, runtime_interpreter(search->found),
 				       &interpreter, sizeof(interpreter)));
 	return reason == REASON_OBSERVED && !interpreter ? REASON_NOT_READY : reason;
@@ -105,7 +108,7 @@ static int open_other(int32_t pid, const struct maps_line *line)
 	fd = maps_open(path, line->device, line->inode);
 	if (fd >= 0)
 		return fd;
-	/* A file without a name is opened this way, which only root may. */
+	/* A file without a name is opened by its mapping, which only root may do. */
 	snprintf(path, sizeof(path), "/proc/%" PRId32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
 		 line->begin, line->end);
 	return maps_open(path, line->device, line->inode);
@@ -143,7 +146,7 @@ static int look(void *context, const struct maps_line *line)
 	}
 	if (fd >= 0)
 		close(fd);
-	/* An executable may have its interpreter in a library, so the search goes on. */
+	/* The interpreter of an executable may be in a library, so the search goes on. */
 	if (reason != REASON_NO_PYTHON)
 		search->reason = reason;
 	return reason == REASON_OBSERVED;

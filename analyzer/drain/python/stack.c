@@ -3,20 +3,23 @@
 
 #define PAGE_BYTES 4096
 
-/* steps, as frames of C functions that called Python lie between the others */
+/* frames to walk: between Python frames lie those of C functions that called Python */
 #define STEPS_MAX (2 * STACK_FRAMES)
 
 /* tries to read a stack of which no frame can be read */
 #define TRIES_MAX 3
 
-/* Owners of frames: OWNER_ENTRY and OWNER_LAST are C functions, and above there are no frames. */
+/*
+ * Owners of frames since 3.12: OWNER_ENTRY and OWNER_LAST mark C functions; larger values mean that
+ * the memory is no frame.
+ */
 #define OWNER_ENTRY 3
 #define OWNER_LAST  4
 
-/* Since 3.14 the lowest bits of a reference tell how it is counted. */
+/* Since 3.14 the lowest bits of a reference say how it is counted. */
 #define REFERENCE_TAGS UINT64_C(3)
 
-/* Memory from the begin of a frame's page to the frame's end: outer frames lie below it. */
+/* Memory from the begin of a frame's page to the frame's end, as outer frames lie below it. */
 struct window {
 	uint64_t begin, end;
 	uint8_t bytes[PAGE_BYTES + LAYOUT_FRAME_BYTES];
@@ -26,11 +29,11 @@ struct walk {
 	const struct memory *memory;
 	const struct layout *layout;
 	uint64_t source,
-		word; /* where the thread's pointer to its current frame is, and its value */
-	struct memory_list list; /* pieces of the next call */
+		word; /* address of the thread's pointer to its current frame, and its value */
+	struct memory_list list; /* pieces of memory that the next call reads */
 	struct window window;
 	uint64_t codes[STACK_FRAMES];
-	int64_t offsets[STACK_FRAMES]; /* of the instructions, behind the first one */
+	int64_t offsets[STACK_FRAMES]; /* offsets of the instructions from the first one */
 	size_t count;
 };
 
@@ -60,7 +63,8 @@ static bool read_window(struct walk *walk, uint64_t frame)
 
 /*
  * Reads the current frame and its page in one call, so that little changes in between. `frame` is
- * where it was a moment ago. The word of the thread that led here is read, too.
+ * the frame's address a moment ago, `where` the address of the pointer to it. Returns the address
+ * that `where` has now.
  */
 static uint64_t read_top(struct walk *walk, uint64_t where, uint64_t frame, struct stack *stack)
 {
@@ -91,7 +95,7 @@ static int64_t take_offset(const struct layout *layout, const uint8_t *frame, ui
 	return (int64_t)memory_int(frame, at) * (layout->minor < 10 ? 1 : 2);
 }
 
-/* Walks from `frame` outwards. False: the next frame turned out to be none. */
+/* Walks from `frame` outwards. Returns false if the next frame proved to be none. */
 static bool walk_frames(struct walk *walk, uint64_t frame, struct stack *stack)
 {
 	const uint32_t *at = walk->layout->at;
@@ -112,7 +116,7 @@ static bool walk_frames(struct walk *walk, uint64_t frame, struct stack *stack)
 		frame = memory_word(bytes, at[FRAME_BACK]);
 		if (owner > OWNER_LAST)
 			return false;
-		/* Since 3.14 a frame that was left has no code, but still its caller. */
+		/* Since 3.14 a frame that was left has no code object, but still its caller. */
 		stack->is_torn |= owner < OWNER_ENTRY && !code;
 		if (owner >= OWNER_ENTRY || !code)
 			continue;
@@ -122,7 +126,7 @@ static bool walk_frames(struct walk *walk, uint64_t frame, struct stack *stack)
 	return true;
 }
 
-/* Reads the heads of all code objects in one call. */
+/* Reads the heads of all code objects in one call, and names the frames. */
 static void name_frames(struct walk *walk, struct code_cache *codes, struct stack *stack)
 {
 	uint8_t heads[STACK_FRAMES][LAYOUT_CODE_BYTES];
@@ -144,7 +148,7 @@ static void name_frames(struct walk *walk, struct code_cache *codes, struct stac
 	stack->is_torn |= stack->depth < walk->count;
 }
 
-/* Reads a stack once. False: another struct has the current frame now, so this may be any stack. */
+/* Reads a stack once. Returns false if the thread has another CFRAME now: the stack may be any. */
 static bool read_once(struct walk *walk, struct code_cache *codes, struct stack *ret)
 {
 	const uint32_t holder = walk->layout->at[CFRAME_FRAME];
@@ -160,7 +164,7 @@ static bool read_once(struct walk *walk, struct code_cache *codes, struct stack 
 	if (ret->is_torn || !frame)
 		return true;
 	frame = read_top(walk, where, frame, ret);
-	/* The current frame moved to another page meanwhile, which is read instead. */
+	/* The current frame moved to another page meanwhile, so that page is read. */
 	if (frame && !has_frame(walk, frame))
 		frame = read_top(walk, where, frame, ret);
 	walk->count = 0;
@@ -181,7 +185,7 @@ void stack_read(const struct memory *memory, const struct layout *layout, struct
 	walk.word = memory_word(state, layout->at[THREAD_FRAME]);
 	ret->depth = 0;
 	ret->is_cut = false;
-	/* A frame that was just left may be gone; a moment later there is another one. */
+	/* If a frame was just left and freed, another try finds the next one. */
 	for (int tries = 0; walk.word && tries < TRIES_MAX; tries++) {
 		is_same = read_once(&walk, codes, ret);
 		is_torn |= ret->is_torn || !is_same;

@@ -2,8 +2,8 @@
 /*
  * stack.h - reads the Python frames of one thread, which may run on meanwhile.
  *
- * A stack that moved is not dropped, only marked as torn: its frames may be of two moments. Keeping
- * only stacks that stood still would prefer slow code, and falsify shares.
+ * A stack that changed during the read is not dropped, only marked as torn: its frames may be of
+ * two moments. Dropping such stacks would prefer slow code, and falsify shares.
  */
 #pragma once
 
@@ -19,10 +19,12 @@ struct stack_frame {
 struct stack {
 	struct stack_frame frames[STACK_FRAMES]; /* innermost first */
 	size_t depth;
-	bool is_cut;  /* more outer frames are there */
-	bool is_torn; /* it moved meanwhile, or a frame was none: more may be there */
+	bool is_cut;  /* outer frames are missing, as there were too many */
+	/* the stack changed meanwhile, or a frame could not be read, so that frames may be
+	 * missing */
+	bool is_torn;
 };
 
-/* `state` has the first thread_bytes of the thread's state at `address`, just read. */
+/* Reads a thread's stack; `state` is the begin of its thread state at `address`, just read. */
 void stack_read(const struct memory *memory, const struct layout *layout, struct code_cache *codes,
 		uint64_t address, const uint8_t *state, struct stack *ret);

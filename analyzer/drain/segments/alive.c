@@ -39,7 +39,7 @@ static uint64_t linked_number(const char *link)
 	return strtoull(target + strcspn(target, "0123456789"), NULL, 10);
 }
 
-/* Namespaces' numbers belong to a machine, but the first one's is the same on all. */
+/* Whether a process is in our PID namespace, here: the first namespace is alike on all machines. */
 static bool is_here(const struct dlprof_header *header)
 {
 	uint64_t space = linked_number("/proc/self/ns/pid");
@@ -64,7 +64,8 @@ void alive_begin(struct alive *alive, const struct dlprof_header *header, int fd
 	if (!alive->is_found)
 		return;
 	alive->pidfd = (int)syscall(SYS_pidfd_open, alive->pid, 0);
-	/* The process may have ended in between, and another one may have its number. */
+	/* The process may have ended before pidfd_open(), which then opened another with its
+	 * number. */
 	if (!is_shown(alive))
 		alive_end(alive);
 }
@@ -77,7 +78,7 @@ void alive_end(struct alive *alive)
 	alive->is_found = false;
 }
 
-/* Whether it holds its lock; -1: that cannot be known here. */
+/* Returns whether the process holds the lock of its segment; -1 if that cannot be known here. */
 static int has_lock(const struct alive *alive)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -88,7 +89,7 @@ static int has_lock(const struct alive *alive)
 	return lock.l_type != F_UNLCK;
 }
 
-/* A process is surely gone if nobody has its number, another process has it, or it is a zombie. */
+/* Whether a process is surely gone: its number is nobody's or another's, or it is a zombie. */
 static bool is_surely_gone(const struct alive *alive)
 {
 	uint64_t ticks;
@@ -98,7 +99,7 @@ static bool is_surely_gone(const struct alive *alive)
 		return false;
 	if (kill(alive->pid, 0) < 0 && errno == ESRCH)
 		return true;
-	/* The numbers are the same if /proc is of our own namespace. */
+	/* /proc can be asked only if it is of our own namespace, so that numbers mean the same. */
 	if (alive->proc_pid != alive->pid || linked_number("/proc/self") != (uint64_t)getpid())
 		return false;
 	ticks = alive_start_ticks(alive->proc_pid);
@@ -113,7 +114,7 @@ bool alive_now(const struct alive *alive, bool is_root_gone)
 
 	if (alive->pidfd >= 0)
 		return poll(&waiting, 1, 0) == 0;
-	if (alive->is_found)	/* the kernel has no pidfd_open() */
+	if (alive->is_found)	/* found, but without a pidfd: the kernel has no pidfd_open() */
 		return is_shown(alive);
 	locked = has_lock(alive);
 	if (locked >= 0)
@@ -127,7 +128,8 @@ bool alive_is_other(const struct alive *alive)
 {
 	struct process_stat stat;
 
-	/* A process loses its memory, and with it the lock, a while before it has ended. */
+	/* The memory is checked as well as the lock: a process loses both a while before it has
+	 * ended. */
 	return alive->is_found && has_lock(alive) == 0 &&
 	       process_stat_read(alive->proc_pid, &stat) &&
 	       stat.start_ticks == alive->start_ticks && stat.has_memory;
@@ -143,7 +145,7 @@ int32_t alive_number(const struct alive *alive)
 	return alive->is_found && is_shown(alive) ? alive->proc_pid : 0;
 }
 
-/* From linux/pidfd.h of Linux 6.15; older kernels do not tell the end. */
+/* From linux/pidfd.h of Linux 6.15; older kernels do not tell the exit code. */
 struct pidfd_info {
 	uint64_t mask, cgroup_id;
 	uint32_t ids[11];
@@ -166,12 +168,14 @@ int alive_exit_status(const struct alive *alive)
 	struct pidfd_info info = {.mask = PIDFD_INFO_EXIT};
 	struct process_stat stat;
 
-	/* This is a zombie's status. Another user's zombie seems to have ended with 0. */
+	/* The status of a zombie. Another user's zombie always shows 0, so 0 is not believed
+	 * there. */
 	if (alive->is_found && process_stat_read(alive->proc_pid, &stat) && stat.is_over &&
 	    stat.start_ticks == alive->start_ticks &&
 	    (stat.exit_status || is_of_user(alive->proc_pid)))
 		return stat.exit_status;
-	/* The process's parent has taken note of its end. */
+	/* The process was waited for by its parent; the kernel still tells its exit code by the
+	 * pidfd. */
 	if (alive->pidfd >= 0 && ioctl(alive->pidfd, PIDFD_GET_INFO, &info) == 0 &&
 	    (info.mask & PIDFD_INFO_EXIT))
 		return info.exit_code;

@@ -19,16 +19,16 @@
 #include "drain/segments/trust.h"
 
 #define MS	 UINT64_C(1000000)
-#define SCAN_MS  3000   /* between two looks at a folder whose time has not changed */
+#define SCAN_MS  3000   /* between two listings of a folder whose time has not changed */
 #define FRESH_MS 3000	/* resolution that a file system's times may have */
 
 struct left {
 	char name[64];
 	bool is_ours;
-	ino_t inode;	/* 0: it is not to be removed */
+	ino_t inode;	/* the file to be removed; 0: it is to stay */
 };
 
-/* Opens the folder that `path` lies in. */
+/* Opens the parent folder of `path`. */
 static int open_parent(const char *path, const char **ret_name)
 {
 	const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
@@ -80,7 +80,7 @@ int folder_lock(struct folder *folder, const char *path)
 	if (flock(folder->fd, LOCK_EX | LOCK_NB) < 0)
 		r = -errno;
 	else if (!is_at_its_path(folder))
-		r = -ENOENT;	/* the process that had the lock removed the folder */
+		r = -ENOENT;	/* the process that held the lock has removed the folder */
 	if (r < 0)
 		folder_close(folder);
 	return r;
@@ -106,7 +106,7 @@ bool folder_is_changed(const struct folder *folder)
 	return fstat(folder->fd, &status) == 0 && is_newer(folder, &status);
 }
 
-/* Listing at every look what hardly ever changes would be a third of the drain's work. */
+/* Whether to list the folder now: listing it at every look would be a third of the drain's work. */
 int folder_due(struct folder *folder)
 {
 	uint64_t now = now_ns();
@@ -143,7 +143,7 @@ static bool is_left(const struct folder *folder, const char *name)
 	return false;
 }
 
-/* Gives every name but "." and ".."; a result of `take` that is not 0 ends it. */
+/* Calls `take` for every name but "." and ".."; a result that is not 0 ends the listing. */
 static int each_name(const struct folder *folder, int (*take)(void *context, const char *name),
 		     void *context)
 {
@@ -217,7 +217,7 @@ int folder_leave(struct folder *folder, const char *name, bool is_ours)
 	return leave(folder, name, is_ours, 0);
 }
 
-/* Removes a file unless another one has taken its name. */
+/* Removes a file, unless another file has its name now. */
 static int unlink_inode(const struct folder *folder, const char *name, ino_t inode)
 {
 	struct stat status;
@@ -255,7 +255,7 @@ size_t folder_unlink_again(struct folder *folder, int *ret_error)
 	return count;
 }
 
-/* Stops at any name that folder_remove() does not remove. */
+/* Returns -ENOTEMPTY for a name that folder_remove() does not remove. */
 static int stop_at_foreign(void *context, const char *name)
 {
 	const struct folder *folder = context;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Finds where the link leads. -ENOENT: there is none. -EPERM: it is another user's. */
+/* Finds the folder that the link names. -ENOENT: there is no link. -EPERM: it is another user's. */
 int link_find(const char *database, char *path, size_t size);
 
 /* Removes the link if it leads to `path`. */
