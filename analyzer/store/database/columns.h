@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * columns.h - the columns of t_batch and of what goes with it: structs, statements, and what reads
- * and writes them are made of these lists. schema.sql declares the same ones; tests/house compares.
+ * columns.h - the columns of t_batch and of the tables beside it. Structs, statements and the code
+ * that reads and writes rows are generated from these lists. schema.sql declares the same columns;
+ * tests/house compares.
  *
  * KEY: names the row. SEEN: known when the batch was delivered. LOADED: known when it was loaded.
  */
@@ -12,7 +13,7 @@
 	X(epoch)                                                                                   \
 	X(task)
 
-/* Parts of compute_ns, in the order of enum dlprof_part; the rest of compute_ns came after them. */
+/* Parts of compute_ns, in the order of enum dlprof_part; the rest of compute_ns came last. */
 #define STEP_PARTS(X)                                                                              \
 	X(before_ns)                                                                               \
 	X(backward_ns)                                                                             \
@@ -63,7 +64,7 @@
 	X(h2d_ns)                                                                                  \
 	X(h2d_bytes)
 
-/* Columns of t_batch that are known seconds later, and of t_gpu_step. */
+/* Columns of t_batch that become known seconds later; t_gpu_step has more of them. */
 #define BATCH_GPU(X)                                                                               \
 	BATCH_COPIED(X)                                                                            \
 	X(gpu_busy_ns)                                                                             \
@@ -88,7 +89,7 @@
 	X(gap_host_ns)                                                                             \
 	X(gap_other_ns)
 
-/* Columns of t_gpu_call that are NULL where the training thread is not known. */
+/* Columns of t_gpu_call that are NULL if the training thread is not known. */
 #define GPU_CALL_TRAINING(X)                                                                       \
 	X(sync_ns)                                                                                 \
 	X(copy_ns)                                                                                 \
@@ -104,14 +105,14 @@
 
 #define BATCH_COLUMNS(X) BATCH_KEY(X) BATCH_SEEN(X) STEP_PARTS(X) BATCH_LOADED(X)
 
-/* The part of a load that is in no other part, as the view `load` has it. */
+/* The part of a load that is in no other part, as in the view `load`. */
 #define BATCH_OTHER_SQL                                                                            \
 	"MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"          \
 	" - IFNULL(collate_ns, 0))"
 
 /*
- * What is summed over the batches of a loader: LOAD_SUMS(name of the sum, what is summed). Packs
- * hold the sums in this order (pack.c), so a change needs another MAGIC of packs.
+ * Sums over the batches of a loader: LOAD_SUMS(name of the sum, SQL of what is summed). Packs hold
+ * the sums in this order (pack.c), so a change needs another PACK_MAGIC.
  */
 #define LOAD_SUMS(X)                                                                               \
 	X(load_ns, "load_ns")                                                                      \
@@ -122,7 +123,7 @@
 	X(other_ns, BATCH_OTHER_SQL)                                                               \
 	X(cpu_ns, "cpu_ns")                                                                        \
 	X(transfer_ns, "transfer_ns")                                                              \
-	X(queue_ns, "ready_ns") /* finished and waiting to be asked for */                         \
+	X(queue_ns, "ready_ns") /* from the load's end until asked for */                          \
 	X(receive_ns, "receive_ns")                                                                \
 	X(hol_ns, "hol_ns")                                                                        \
 	X(open_count, "open_count")                                                                \

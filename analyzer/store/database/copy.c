@@ -16,7 +16,7 @@
 #define MOST_TRIES 10
 #define NAME	   "/run.db"
 
-/* Bytes of a write-ahead log's head, in which two numbers change when the log is restarted. */
+/* Bytes of a write-ahead log's header, in which two numbers change when the log is restarted. */
 #define WAL_HEAD 32
 
 int copy_bytes(int from, int to)
@@ -37,7 +37,7 @@ int copy_bytes(int from, int to)
 	return 0;
 }
 
-/* Copies from where `in` stands into a new file. */
+/* Copies from the position of `in` to a new file. */
 static int copy_from(int in, const char *to)
 {
 	int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -45,7 +45,7 @@ static int copy_from(int in, const char *to)
 
 	if (r == 0 && fsync(out) < 0)
 		r = -errno;
-	/* Some file systems report only here that there was no room. */
+	/* Some file systems report only at close() that the disk is full. */
 	if (out >= 0 && close(out) < 0 && r == 0)
 		r = -errno;
 	if (r < 0 && out >= 0)
@@ -64,7 +64,7 @@ int copy_file(const char *from, const char *to)
 	return r;
 }
 
-/* What changes when pages move from the log to the database. */
+/* What changes when pages move from the log to the database: compared before and after a copy. */
 struct state {
 	struct stat status;
 	char head[WAL_HEAD];
@@ -84,7 +84,7 @@ static void look(const char *path, const char *wal, struct state *ret)
 	close(fd);
 }
 
-/* Copies the log, if there is one, and unless the door refuses it as another database's. */
+/* Copies the log if there is one, unless the door refuses it as another database's. */
 static int copy_log(const char *path, const struct door *door, const char *copy)
 {
 	int log = door_open_log(path, door), r;
@@ -96,7 +96,7 @@ static int copy_log(const char *path, const struct door *door, const char *copy)
 	return r;
 }
 
-/* The log is copied first, so that a database that is found has all of its log beside it. */
+/* Copies a database once, its log first, so that a copy that exists has all of its log. */
 static int try_copy(const char *path, const char *copy)
 {
 	char wal_copy[PATH_MAX + 8], part[PATH_MAX + 8];
@@ -109,7 +109,7 @@ static int try_copy(const char *path, const char *copy)
 	unlink(wal_copy);
 	unlink(part);
 	r = door_look(path, &door);
-	/* A refusal of the files beside the database does not matter: they are not copied. */
+	/* If the door refuses only files beside the database, the copy goes on without them. */
 	if (r == -EUCLEAN && door.fd >= 0)
 		r = 0;
 	if (r == 0)

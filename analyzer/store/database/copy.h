@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* copy.h - files copied byte by byte, and a private copy of a database that cannot be read where
- * it is. Functions return 0 or a negative errno. */
+/*
+ * copy.h - copies files byte by byte, and makes a private copy of a database that cannot be read
+ * where it is. Functions return 0 or a negative errno.
+ */
 #pragma once
 
 #include <stddef.h>
 
-/* Copies all bytes from the descriptor's position to the other's. */
+/* Copies all bytes from the position of descriptor `from` to that of `to`. */
 int copy_bytes(int from, int to);
 
-/* Copies to a new file that only its owner may read. -EEXIST: there is one. */
+/* Copies `from` to a new file that only its owner may read. -EEXIST: `to` exists. */
 int copy_file(const char *from, const char *to);
 
 /*
- * Copies a database with its -wal, if it has one, also while somebody writes into it. A file named
- * `copy` is replaced; it is whole or not there.
+ * Copies a database and its -wal, if there is one, even while another process writes to it. An
+ * earlier file `copy` is replaced; the new one appears only when it is whole.
  */
 int copy_database(const char *path, const char *copy);
-#define COPY_PART ".part"	/* end of the name while a copy is under way */
+#define COPY_PART ".part"	/* end of the name of an unfinished copy */
 
 /*
- * Copies the database, with its -wal if it has one, into a new folder that only we may enter; `ret`
- * is the copy's path. copy_remove() removes copy and folder, also while they are open.
+ * Copies a database and its -wal, if there is one, to a new folder that only we may enter; `ret`
+ * gets the copy's path. copy_remove() removes copy and folder, also while they are open.
  */
 int copy_aside(const char *path, char *ret, size_t size);
 void copy_remove(const char *path);

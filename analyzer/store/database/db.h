@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * db.h - an open database (db_open.h): transactions, and what went wrong. Functions return 0 or a
- * negative errno, which db_error() words for the user.
+ * db.h - transactions and errors of an open database (db_open.h). Functions return 0 or a negative
+ * errno, which db_error() explains to the user.
  */
 #pragma once
 
@@ -12,11 +12,11 @@ struct db;
 
 int db_begin(struct db *db);
 
-/* Begins the transaction with a writer's (write.h) first row; without one its end costs nothing. */
+/* Begins a transaction once a writer (write.h) writes a row; without rows it costs nothing. */
 void db_begin_late(struct db *db);
 
 int db_commit(struct db *db);
 int db_rollback(struct db *db);
 
-/* An error in words for a person: "not a dlprof database". Never NULL. */
+/* Returns an error as words for a person, like "not a dlprof database". Never NULL. */
 const char *db_error(int error);

@@ -18,17 +18,17 @@
 #include "store/database/rows.h"
 #include "store/database/schema.h"
 
-#define WHOLE_BYTES      (1 << 20) /* some 9,000 batches */
+#define WHOLE_BYTES      (1 << 20) /* a smaller file is read into memory: some 9,000 batches */
 #define WHOLE_TRIES      3
-#define WHOLE_SQL        "PRAGMA cache_size = -64" /* KiB: its pages are in memory already */
-#define HEAD_BYTES       100 /* SQLite's header: counter of changes, version, and more */
-#define MODES_AT         18  /* place in the head of the mode; 2: with a log */
+#define WHOLE_SQL        "PRAGMA cache_size = -64" /* in KiB: all pages are in memory already */
+#define HEAD_BYTES       100 /* SQLite's header, with the file's change counter and version */
+#define MODES_AT         18  /* offset in the header of the file format versions; 2: with a log */
 #define CLOSE_TRIES      40
 #define CLOSE_PAUSE_MS   50
 #define BUSY_MS          2000
-#define CHECKPOINT_PAGES 1000 /* SQLite's own default */
+#define CHECKPOINT_PAGES 1000 /* pages; SQLite's own default */
 
-/* Whether an empty database in WAL mode has lost its log, which held the tables. */
+/* Whether a database in WAL mode is empty because its log is missing, which had the tables. */
 static bool lacks_log(struct db *db)
 {
 	int64_t tables = -1;
@@ -57,7 +57,7 @@ static int check_identity(struct db *db, int64_t *ret_version)
 	return *ret_version > DB_SCHEMA_VERSION ? -EPROTONOSUPPORT : 0;
 }
 
-/* Makes the run's host known to redact.h, since any text of the run may name it. */
+/* Tells redact.h the name of the run's host, since any text of the run may contain it. */
 static void redact_host(struct db *db)
 {
 	ROWS *statement = NULL;
@@ -80,7 +80,7 @@ static int open_handle(const char *path, enum door_use use, struct db **ret_db)
 	return 0;
 }
 
-/* Checks that it is one of our databases, and makes it ready to be read; otherwise closes it. */
+/* Checks that a database is ours, and makes it ready for reading; otherwise closes it. */
 static int check_read(struct db *db, const char *sql, const struct stat *file, struct db **ret_db)
 {
 	int64_t version;
@@ -113,7 +113,7 @@ static int open_checked(const char *path, enum door_use use, const char *sql,
 	return r < 0 ? r : check_read(db, sql, file, ret_db);
 }
 
-/* Reads a whole file. False: it could not be read, or was written meanwhile. */
+/* Reads a whole file. Returns false if that failed, or if it was written meanwhile. */
 static bool read_whole(int fd, unsigned char *to, const struct stat *before)
 {
 	unsigned char head[HEAD_BYTES];
@@ -126,7 +126,10 @@ static bool read_whole(int fd, unsigned char *to, const struct stat *before)
 	       after.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
 }
 
-/* Opens a copy if a log cannot be read in place: without -shm or locks, or another user's. */
+/*
+ * Opens a copy of a database whose log cannot be read in place: the place has no -shm or locks, or
+ * it is another user's.
+ */
 static int open_copy(const char *path, const struct stat *file, struct db **ret_db)
 {
 	char copy[4096];
@@ -142,9 +145,9 @@ static int open_copy(const char *path, const struct stat *file, struct db **ret_
 }
 
 /*
- * Whether an error may come from the place. A database in WAL mode needs its -shm file even to be
- * read, and any needs locks; another user's folder, read-only media and network file systems may
- * lack both.
+ * Whether an error may come from the place of the file. A database in WAL mode needs its -shm file
+ * even for reading, and every database needs locks; another user's folder, read-only media and
+ * network file systems may lack both.
  */
 static bool is_of_place(int error)
 {
@@ -161,7 +164,7 @@ static bool has_journal(const char *path)
 	return lstat(name, &status) == 0;
 }
 
-/* Takes a whole file that is small and at rest; sqlite3_free() frees it. */
+/* Reads a file into memory if it is small and no process writes it; free it by sqlite3_free(). */
 static int take_whole(const char *path, struct door *door, unsigned char **ret)
 {
 	int r = -EAGAIN;
@@ -182,9 +185,9 @@ static int take_whole(const char *path, struct door *door, unsigned char **ret)
 }
 
 /*
- * Opens a small database from memory. On a network file system every lock and page costs a journey,
- * and a job may have a thousand runs; still, a drain may take any of them up again. So the file is
- * read at once, and again if it was written meanwhile.
+ * Opens a small database from memory. On a network file system each lock and each page crosses the
+ * network, and a job may have a thousand runs; but a drain may start writing to any of them again.
+ * So the file is read in one go, and again if it was written meanwhile.
  */
 static int open_whole(const char *path, struct door *door, struct db **ret_db)
 {
@@ -207,14 +210,14 @@ static int open_whole(const char *path, struct door *door, struct db **ret_db)
 	return r;
 }
 
-/* Opens a database without SQLite's locks and files beside it. */
+/* Opens a database without SQLite's locks, and without files that SQLite makes beside it. */
 static int open_apart(const char *path, const struct door *door, struct db **ret_db)
 {
 	return door->has_log ? open_copy(path, &door->file, ret_db)
 			     : open_checked(path, DOOR_SNAPSHOT, NULL, &door->file, ret_db);
 }
 
-/* Opens a database where it is, with locks if the place has them. */
+/* Opens a database where it is, with locks if its file system has them. */
 static int open_in_place(const char *path, const struct door *door, struct db **ret_db)
 {
 	const bool at_rest = !door->has_journal && !door->is_logged;
@@ -222,12 +225,13 @@ static int open_in_place(const char *path, const struct door *door, struct db **
 
 	if (!door->file.st_size)
 		return -ENODATA;
-	/* SQLite, run as root, would give the files beside it to the database's owner. */
+	/* SQLite, if run as root, would give the files that it makes to the database's owner. */
 	if (door->is_foreign && (door->is_logged || door->has_journal))
 		return open_apart(path, door, ret_db);
-	/* One lock holds for all that is read; a drain that takes it up again waits for its end. */
+	/* One transaction, and its lock, lasts for all reading; a drain that wants to write
+	 * waits for it. */
 	r = open_checked(path, DOOR_READ, at_rest ? "BEGIN" : NULL, &door->file, ret_db);
-	/* A journal shows that somebody is in the middle of a change. */
+	/* A journal means that another process is in the middle of a change. */
 	return is_of_place(r) && !door->has_journal ? open_apart(path, door, ret_db) : r;
 }
 
@@ -238,14 +242,15 @@ int db_open_read(const char *path, struct db **ret_db)
 	const bool is_whole = r == 0 && !door.has_journal && !door.is_logged &&
 			      open_whole(path, &door, ret_db) == 0;
 
-	/* SQLite's locks end when this process closes the file, so it is closed first. */
+	/* SQLite's locks end when this process closes the file, so the door is closed before
+	 * SQLite opens it. */
 	door_close(&door);
 	return r < 0 || is_whole ? r : open_in_place(path, &door, ret_db);
 }
 
 /*
- * Makes the schema in an empty file. A file that has tables is checked to be ours before anything
- * is written.
+ * Makes the schema in an empty file. A file with tables is checked to be ours before anything is
+ * written.
  */
 static int prepare_write(struct db *db, bool is_logged)
 {
@@ -262,24 +267,22 @@ static int prepare_write(struct db *db, bool is_logged)
 		r = guard_check_write(db);
 	if (r == 0 && !tables)
 		r = db_run(db, "PRAGMA synchronous = OFF");
-	/* Changing to a log writes one page at once, which needs no journal to be whole. */
+	/* Switching to a log writes one page, whole even without a journal on disk. */
 	if (r == 0 && !is_logged)
 		r = db_run(db, "PRAGMA journal_mode = MEMORY");
-	/* Readers never stop the writer of a log. */
+	/* With a log, readers never block the writer. */
 	if (r == 0)
 		r = db_run(db, "PRAGMA journal_mode = WAL");
 	if (r == 0 && !tables)
 		r = schema_create(db);
-	/*
-	 * NORMAL: only a checkpoint waits for the disk. A power cut costs what the kernel had not
-	 * written yet; a kill costs nothing.
-	 */
+	/* NORMAL: only checkpoints wait for the disk. A power cut loses what the kernel had not
+	 * written yet; killing the process loses nothing. */
 	if (r == 0)
 		r = db_run(db, "PRAGMA synchronous = NORMAL");
 	return r < 0 || version == DB_SCHEMA_VERSION ? r : schema_upgrade(db, version);
 }
 
-/* Looks at a file before it is written; another user's is refused. */
+/* Checks a file before it is written; refuses another user's. */
 static int look_to_write(const char *path, bool *ret_is_logged)
 {
 	struct door door;
@@ -287,7 +290,7 @@ static int look_to_write(const char *path, bool *ret_is_logged)
 
 	door_close(&door);
 	*ret_is_logged = door.is_logged;
-	/* Only the owner may read a new file, and the files that SQLite puts beside it. */
+	/* Only the owner may read a new file and the files that SQLite makes beside it. */
 	if (r == -ENOENT)
 		return door_make(path, 0600);
 	if (r == 0 && door.file.st_uid != geteuid())
@@ -305,7 +308,7 @@ int db_open_write(const char *path, struct db **ret_db)
 		r = open_handle(path, DOOR_WRITE, &db);
 	if (r < 0)
 		return r;
-	/* The log of a file that is not ours is not written into it either. */
+	/* If the file is not ours, its log must not be merged into it on closing either. */
 	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	r = prepare_write(db, is_logged);
 	if (r < 0) {
@@ -318,7 +321,7 @@ int db_open_write(const char *path, struct db **ret_db)
 	return 0;
 }
 
-/* Moves what is in the log into the file. */
+/* Merges the log into the file, and empties it. */
 static int empty_log(struct db *db)
 {
 	int64_t busy;
@@ -356,8 +359,8 @@ void db_be_lean(void)
 }
 
 /*
- * Removes the log. When it is empty, only a mark in the file's head says that there is one; taking
- * that off is one write, which needs no journal and need not wait for the disk.
+ * Removes the log. Once it is empty, only a mark in the file's header says that there is one;
+ * removing the mark is a single write, which needs no journal and no wait for the disk.
  */
 static int remove_log(struct db *db)
 {
@@ -370,10 +373,11 @@ void db_close(struct db *db)
 {
 	if (!db)
 		return;
-	/* What is not committed is lost in any case, and would be in the way. */
+	/* An open transaction is lost in any case, and would keep the log from being removed. */
 	if (db->writes && !sqlite3_get_autocommit(db->handle))
 		db_run(db, "ROLLBACK");
-	/* A reader makes this fail; most readers are done soon, and none can do it later. */
+	/* An active reader makes remove_log() fail; retry, as most finish soon, and nobody can
+	 * do it later. */
 	if (db->writes)
 		sqlite3_busy_timeout(db->handle, 0);
 	for (int tries = 0; db->writes && tries < CLOSE_TRIES; tries++) {

@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* db_open.h - open a dlprof database, check that it is one, and leave it as one plain file. */
+/* db_open.h - opens a dlprof database, checks that it is one, and closes it as one plain file. */
 #pragma once
 
 #include "store/database/db.h"
 
 /*
- * Opens an existing database to read. -ENOENT: no such file. -ENODATA: the file is empty (a run
- * that stored nothing). -EBADMSG: not SQLite, or damaged. -EMEDIUMTYPE: SQLite, but not ours.
- * -EPROTONOSUPPORT: of a newer dlprof. -ENOLINK: its write-ahead log was left behind.
+ * Opens an existing database for reading. -ENOENT: there is no such file. -ENODATA: the file is
+ * empty (a run that stored nothing). -EBADMSG: not SQLite, or damaged. -EMEDIUMTYPE: SQLite, but
+ * not ours. -EPROTONOSUPPORT: of a newer dlprof. -ENOLINK: its write-ahead log is missing.
  *
- * The file may be anybody's (guard.h), so that reading may fail with -ETIME or -ENOBUFS.
+ * The file may be anybody's (guard.h), so that reading from it may fail with -ETIME or -ENOBUFS.
  */
 int db_open_read(const char *path, struct db **ret_db);
 
 /*
- * Opens a database to write, as the drain does, and makes the tables if the file is empty or
- * absent. The errors of db_open_read(), and -EROFS, -ENOSPC, -EACCES; -EPERM: it is another user's.
+ * Opens a database for writing, as the drain does, and makes the tables if the file is empty or
+ * absent. Errors are those of db_open_read(), -EROFS, -ENOSPC, -EACCES; -EPERM: it is another
+ * user's.
  */
 int db_open_write(const char *path, struct db **ret_db);
 
-/* Counts the time that reading may take from now on, if others were read since this was opened. */
+/* Renews the time that reading may take, if other databases were read since `db` was opened. */
 void db_limit_renew(struct db *db);
 
 /*
- * Keeps the file unchanged until db_thaw(), for somebody who copies it: new rows go to the log.
- * -EBUSY: a reader is in the way.
+ * Keeps the file unchanged until db_thaw(), so that it can be copied: new rows go to the log.
+ * -EBUSY: a reader holds the log.
  */
 int db_freeze(struct db *db);
 void db_thaw(struct db *db);
 
 /*
- * First call of a program with one thread that reads its own files: no locks, no count of memory.
+ * Turns off SQLite's locks between threads and its memory statistics; to be called first, by a
+ * program with one thread.
  */
 void db_be_lean(void);
 
-/* Closes a database; one open to write becomes one plain file (no -wal, no -shm). NULL is fine. */
+/* Closes a database, or NULL. One open for writing becomes a plain file, without -wal and -shm. */
 void db_close(struct db *db);

@@ -12,16 +12,18 @@
 
 #include "dlprof/units.h"
 
-#define EVERY_OPS   100000		/* operations between two looks, some milliseconds */
-#define FILE_BYTES  (100 << 20)		/* size for which the limits hold; larger files get more: */
-#define MOST_NS	    (8 * (uint64_t)NS_PER_S)	/* twice what a run of that size takes */
+/* SQLite operations between two checks, some milliseconds */
+#define EVERY_OPS   100000
+/* file size up to which these limits hold; larger files get more */
+#define FILE_BYTES  (100 << 20)
+#define MOST_NS	    (8 * (uint64_t)NS_PER_S)	/* CPU time: twice what a run of FILE_BYTES takes */
 #define MOST_BYTES  (INT64_C(640) << 20)
-#define MOST_TABLES 100			/* counts views and indices, too; ours has 60 */
+#define MOST_TABLES 100			/* tables, views and indices; our schema has 60 */
 
 static const struct {
 	int limit, most;
 } LIMITS[] = {
-	{SQLITE_LIMIT_LENGTH, 16 << 20}, /* longer than a part of a pack, of 4 MB at most */
+	{SQLITE_LIMIT_LENGTH, 16 << 20}, /* above the largest part of a pack, 4 MB */
 	{SQLITE_LIMIT_SQL_LENGTH, 1 << 18},
 	{SQLITE_LIMIT_COLUMN, 200},
 	{SQLITE_LIMIT_EXPR_DEPTH, 200},
@@ -41,17 +43,17 @@ static const struct {
 	{SQLITE_DBCONFIG_DEFENSIVE, 1},
 	{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
 	{SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
-	{SQLITE_DBCONFIG_ENABLE_VIEW, 0}, /* the file's views are off; those of schema.c still
-					   * work */
+	/* turns the file's views off; temporary views of schema.c still work */
+	{SQLITE_DBCONFIG_ENABLE_VIEW, 0},
 };
 
-/* A file with generated columns is refused: they run functions of its author's choice when read. */
+/* Refuses a file with generated columns: they run functions of its author's choice when read. */
 static const char ODD_SQL[] =
 	"SELECT (SELECT COUNT(*) FROM sqlite_schema) > ?1 OR EXISTS (SELECT 1 FROM sqlite_schema s"
 	" WHERE type = 'table' AND (sql NOT LIKE 'CREATE TABLE%'"
 	"  OR EXISTS (SELECT 1 FROM pragma_table_xinfo(s.name) WHERE hidden <> 0)))";
 
-/* So is one with a check, default or index on an expression, which run when a row is written. */
+/* Refuses to write a file with a check, default or index on an expression: a write runs them. */
 static const char LOADED_SQL[] =
 	"SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE sql LIKE '%CHECK%'"
 	" OR sql LIKE '%DEFAULT%' OR (type = 'index' AND sql NOT NULL))";
@@ -65,7 +67,7 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)time.tv_sec * (uint64_t)NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
-/* The machine's memory; 0 where /proc does not tell. */
+/* Returns this process's resident memory; 0 if /proc does not say. */
 static int64_t memory_bytes(void)
 {
 	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);

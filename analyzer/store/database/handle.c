@@ -20,7 +20,7 @@ int db_errno(int sqlite_result)
 
 	if (result == SQLITE_OK || result == SQLITE_ROW || result == SQLITE_DONE)
 		return 0;
-	/* After a refusal, SQLite's code depends on what it was about to do. */
+	/* After a refusal by the door, SQLite's code depends on what it was doing. */
 	if (door_take_refusal())
 		return -EUCLEAN;
 	switch (result) {
@@ -46,7 +46,8 @@ int db_errno(int sqlite_result)
 	case SQLITE_NOTADB:
 	case SQLITE_FORMAT:
 	case SQLITE_MISMATCH:
-	case SQLITE_ERROR: /* our statements are right, so a table is missing or misshapen */
+	/* our statements are correct, so a table of the file is missing or has other columns */
+	case SQLITE_ERROR:
 		return -EBADMSG;
 	default:
 		return -EIO;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* meta.h - the table of facts about a whole run: its keys, and how to read them. */
+/* meta.h - the table `meta`, facts about a whole run: its keys, and how to read them. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,21 +18,24 @@ enum meta {
 
 const char *meta_key(enum meta meta);
 
-/* The row of a key: META_GPU_0 for any device; META_MAX: there is none. */
+/* Finds a key: META_GPU_0 stands for any device; META_MAX if the key is unknown. */
 enum meta meta_find(const char *key);
 
-/* Whether a recorded process may set it. */
+/* Whether a recorded process may set the key. */
 bool meta_is_noted(enum meta meta);
 
-/* How --redact treats a key's value; that of an unknown key is not shown. */
+/* Returns how --redact treats a key's value; the value of an unknown key is hidden. */
 enum redact_kind meta_redact_kind(const char *key);
 
-/* Where the value of a key goes: a `char *` or an `int64_t`, by the key's type. */
+/* Where a key's value is stored: a `char *` or an `int64_t`, by the key's type, at `offset`. */
 struct meta_field {
 	enum meta meta;
 	size_t offset;
 };
 
-/* Reads keys; NULL and INT64_MIN where the run has none. meta_free() also after an error. */
+/*
+ * Reads keys into members of `ret`; NULL and INT64_MIN where the run has none. Call meta_free()
+ * also after an error.
+ */
 int meta_read(struct db *db, void *ret, const struct meta_field *fields, size_t count);
 void meta_free(void *of, const struct meta_field *fields, size_t count);

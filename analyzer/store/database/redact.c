@@ -15,17 +15,17 @@
 
 static bool is_on;
 
-/* A name and the word that stands for it, kept until the program ends. */
+/* A redacted name and the word that replaces it; never freed. */
 struct name {
 	enum redact_kind kind;
 	const char *text;
 	char word[];
 };
 
-static void *names; /* a tree of tsearch(3), by kind and text */
+static void *names; /* tree of tsearch(3), by kind and text */
 static size_t counts[REDACT_MAX];
 
-/* The names of hosts, which are also looked for in free text. */
+/* Names of hosts, which are also replaced inside of free text. */
 static struct name **hosts;
 static size_t host_count;
 
@@ -61,7 +61,10 @@ static void remember_host(struct name *name)
 		hosts[host_count++] = name;
 }
 
-/* The word for a text of this kind: `word`, or the next number; NULL: no memory. */
+/*
+ * Returns the word for a text: `word` or, if that is NULL, one with the kind's next number. Returns
+ * NULL without memory.
+ */
 static const char *word_for(enum redact_kind kind, const char *text, const char *word)
 {
 	const struct name wanted = {.kind = kind, .text = text};
@@ -93,7 +96,7 @@ static bool is_of_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The name of a host that stands at `at`, as a whole word; NULL: none. */
+/* Returns the host whose name stands at `at` as a whole word, or NULL. */
 static const struct name *host_at(const char *text, const char *at)
 {
 	if (at > text && is_of_word(at[-1]))
@@ -112,7 +115,7 @@ static bool has_slash(const char *at, size_t length)
 	return memchr(at, '/', length) || memchr(at, '\\', length) || *at == '~';
 }
 
-/* The end of the quoted string that begins here, within its line; NULL: there is none. */
+/* Returns the end of the quoted string that begins at `at`, if on the same line; else NULL. */
 static const char *quoted_end(const char *text, const char *at)
 {
 	const char *end;
@@ -133,8 +136,8 @@ static const char *word_of(enum redact_kind kind, const char *at, size_t length)
 }
 
 /*
- * Redacts free text. A path without quotes may hold blanks, so its end is not known, and the rest
- * of its line goes with it.
+ * Redacts free text. A path without quotes may contain blanks, so its end is unknown, and the rest
+ * of its line is hidden with it.
  */
 static void put_text(FILE *out, const char *text)
 {
@@ -196,7 +199,7 @@ static void put_command(FILE *out, const char *text)
 		fprintf(out, " %s", word_for(REDACT_ARGUMENTS, text, NULL));
 }
 
-/* The result of `put` for a text, which is made only once. */
+/* Returns what `put` writes for a text; equal texts share one stored result. */
 static const char *made(enum redact_kind kind, const char *text, void (*put)(FILE *, const char *))
 {
 	const char *word = NO_MEMORY;
@@ -259,7 +262,7 @@ enum redact_kind redact_kind_of_column(const char *view, const char *column)
 		return REDACT_HOST;
 	if (strcmp(column, "job_id") == 0)
 		return REDACT_JOB;
-	/* A query over many jobs may call its columns anything. */
+	/* The columns of a query over many jobs may have any name, so all but two are hidden. */
 	if (strcmp(view, "lake") == 0)
 		return strcmp(column, "cause") == 0 || strcmp(column, "verdict") == 0
 			       ? REDACT_NOT

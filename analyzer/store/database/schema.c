@@ -14,7 +14,7 @@
 
 #define MOST_NAME 64
 
-/* What came after version 1. Versions 1 and 2 wrote nothing into t_gap and t_gpu_kernel. */
+/* Objects newer than version 1. Versions 1 and 2 wrote nothing into t_gap and t_gpu_kernel. */
 static const char *const ADDED[] = {
 	"TABLE t_mark",    "VIEW mark",        "TABLE t_gap",   "VIEW gap",
 	"VIEW gpu_kernel", "TABLE t_gpu_step", "VIEW gpu_step", "TABLE t_gpu_device",
@@ -65,13 +65,13 @@ static const char INSERT_VIEW_SQL[] =
 	" NULL AS save_ns"
 
 /*
- * Columns that tell a table of today from an older one. `lent` stands for an older table that has
- * the column `sign`; otherwise an empty table does.
+ * Columns that an older table lacks. If such a table has the column `sign`, the view `lent`
+ * replaces it; otherwise an empty table does.
  */
 static const struct {
 	const char *table, *column, *sign, *lent;
 } NEWER[] = {
-	/* Marks from before version 4 are moments, and stay so. */
+	/* Marks of versions before 4 are moments, without a length. */
 	{"t_mark", "ns", "text",
 	 "CREATE TEMP VIEW t_mark AS SELECT ts_ns, pid, tid, text, NULL AS ns FROM main.t_mark"},
 	{"t_gap", "why"},
@@ -106,7 +106,7 @@ static const struct {
 	 "CREATE TEMP VIEW t_batch AS SELECT *," NO_PARTS_SQL " FROM main.t_batch"},
 };
 
-/* Calls `take` with the name of each view in the schema and the begin of its statement. */
+/* Calls `take` with the name of each view in the schema and the text of its statement. */
 static int each_view(int (*take)(void *context, const char *name, const char *sql), void *context)
 {
 	static const char create[] = "\nCREATE VIEW ";
@@ -134,7 +134,7 @@ static int insert_view(void *context, const char *name, const char *sql)
 
 /*
  * Adds the views as CREATE VIEW would, but without reading all others again for each. This
- * connection does not know them then, and never runs a view of the file: guard.c.
+ * connection does not see them, which is right, as it never runs a file's views: guard.c.
  */
 static int insert_views(struct db *db)
 {
@@ -176,7 +176,7 @@ int schema_create(struct db *db)
 	return db_commit(db);
 }
 
-/* Makes an object of the schema, such as "VIEW mark": in the file ("") or beside it ("TEMP "). */
+/* Makes an object of the schema, such as "VIEW mark", in the file (`where` "") or as "TEMP ". */
 static int make(struct db *db, const char *where, const char *what)
 {
 	const char *at, *end = NULL, *kind = strchr(what, ' ');
@@ -292,7 +292,7 @@ static int lend_view(void *context, const char *name, const char *sql)
 	const struct promises *promises = context;
 	int r = schema_view(promises->db, name);
 
-	/* Views whose names begin with t_ are ours alone, like tables. */
+	/* Views whose names begin with t_ are internal, like tables. */
 	if (r < 0 || strncmp(name, "t_", 2) == 0)
 		return r;
 	return promises->view(name, promises->context);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export.h - the stable views of a database, cell by cell. */
+/* export.h - reads the public views of a database, cell by cell. */
 #pragma once
 
 #include <stddef.h>
@@ -17,18 +17,25 @@ struct export_cell {
 };
 
 struct export_sink {
-	/* Gets the names of the columns, and then each row. A result that is not 0 ends it. */
+	/* `names` gets the names of the columns, then `row` each row. A result that is not 0
+	 * ends the export. */
 	int (*names)(const char *const *names, size_t count, void *context);
 	int (*row)(const struct export_cell *cells, size_t count, void *context);
 	void *context;
 };
 
-/* Calls `view` with the name of each view that is a promise. */
+/* Calls `view` with the name of each public view. */
 int export_views(struct db *db, int (*view)(const char *name, void *context), void *context);
 
-/* Gives all rows of a statement, redacted as the view's are. 0, -errno, or what ended it. */
+/*
+ * Hands all rows of a statement to `sink`, redacted as those of `view`. Returns 0, -errno, or the
+ * result that ended it.
+ */
 struct sqlite3_stmt;
 int export_rows(struct sqlite3_stmt *stmt, const char *view, const struct export_sink *sink);
 
-/* Gives all rows of a view. -ENOENT: there is none of this name. 0, -errno, or what ended it. */
+/*
+ * Hands all rows of a view to `sink`. Returns 0, -ENOENT if there is no such view, another -errno,
+ * or the result that ended it.
+ */
 int export_view(struct db *db, const char *view, const struct export_sink *sink);

@@ -13,10 +13,10 @@
 #include "store/database/rows.h"
 #include "store/database/schema.h"
 
-#define WAIT_MS (10 * 60 * 1000) /* for other writers, of which there may be hundreds */
+#define WAIT_MS (10 * 60 * 1000) /* for other writers: there may be hundreds */
 
 enum type { TEXT, INTEGER, REAL };
-/* Types that all engines which read these tables know, SQLite among them. */
+/* SQL types that all engines which read these tables know, SQLite among them. */
 static const char *const type_names[] = {"TEXT", "BIGINT", "DOUBLE PRECISION"};
 
 struct column {
@@ -24,7 +24,7 @@ struct column {
 	enum type type;
 };
 
-/* A member of a row's struct. */
+/* A member of a row's struct, of any type. */
 union cell {
 	const char *text;
 	int64_t integer;
@@ -60,13 +60,13 @@ static const struct table_info {
 
 struct lake {
 	const char *path;
-	struct db db; /* its handle is NULL until the first job: */
+	struct db db; /* its handle is NULL before the first job */
 	sqlite3_stmt *inserts[TABLES];
 	const char *job_id;
 	int64_t attempt;
 };
 
-/* "name TYPE NOT NULL, ..., PRIMARY KEY (...)", or names alone. */
+/* Writes "name TYPE NOT NULL, ..., PRIMARY KEY (...)", or only the names. */
 static void put_columns(FILE *out, const struct table_info *table, size_t count, bool has_types)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -98,7 +98,7 @@ const char *lake_table(size_t i)
 	return i < TABLES ? tables[i].name : NULL;
 }
 
-/* What `put` writes, as a string to be freed; NULL: out of memory. */
+/* Returns what `put` writes, as a string to be freed; NULL without memory. */
 static char *sql_of(void (*put)(FILE *out, size_t which), size_t which)
 {
 	char *sql = NULL;
@@ -121,7 +121,7 @@ static void put_schema(FILE *out, size_t which)
 	put_tables(out, " WITHOUT ROWID");
 }
 
-/* The statement that adds a row. A batch that a damaged run has twice is stored once. */
+/* Writes the statement that adds a row, or replaces it: a damaged run may have a batch twice. */
 static void put_insert(FILE *out, size_t which)
 {
 	fprintf(out, "INSERT OR REPLACE INTO %s (", tables[which].name);
@@ -155,7 +155,7 @@ const char *lake_error(int error)
 	}
 }
 
-/* 1: the tables are there; 0: the file is empty; or -errno. */
+/* Checks a file's tables. Returns 1 if they are these, 0 if the file is empty, or -errno. */
 static int check_identity(struct db *db)
 {
 	int64_t count, id, version;

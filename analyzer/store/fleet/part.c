@@ -22,14 +22,15 @@ struct grid {
 	uint64_t placed;
 	double wait_ns, time_ns;
 	uint32_t counts[WINDOW_WIDTHS];
-	uint32_t full; /* bits: widths that were given up */
+	uint32_t full; /* bits: widths of windows that were given up */
 };
 
 struct head {
 	char magic[8];
 	uint32_t version, unused;
-	uint64_t bytes;                /* size of the file */
-	uint64_t check, windows_check; /* checks of what follows, and of the windows */
+	uint64_t bytes;                /* size of the file in bytes */
+	/* checksums of what follows until the windows, and of those */
+	uint64_t check, windows_check;
 	uint64_t rank_count, epoch_count, text_bytes;
 	uint32_t words[PART_WORDS];
 	int64_t attempt, world_size, start_unix_ns;
@@ -38,7 +39,7 @@ struct head {
 	struct grid by_clock;
 };
 
-/* A group. Its windows come before the next group's, and those of bins of time come last. */
+/* A group of ranks. The windows of all groups follow in order, those of time bins last. */
 struct group {
 	struct rank_sums sums;
 	struct grid by_step;
@@ -49,7 +50,7 @@ static_assert(sizeof(struct head) % 8 == 0 && sizeof(struct part_rank) % 8 == 0 
 		      sizeof(struct group) % 8 == 0 && sizeof(struct rank_base) == 24,
 	      "the same on both processors, and in words");
 
-/* A checksum that shows a flipped bit, or a hole left by a crash, but no intent. */
+/* Returns a checksum that shows a flipped bit, or a hole left by a crash, but not tampering. */
 static uint64_t sum_words(uint64_t sum, const void *data, size_t bytes)
 {
 	const char *at = data;
@@ -77,7 +78,7 @@ static size_t grid_bytes(const struct grid *grid)
 	return count * sizeof(struct window);
 }
 
-/* Bytes between head and windows: groups, ranks, epochs, texts. */
+/* Returns the bytes between head and windows: groups, ranks, epochs, texts. */
 static size_t middle_bytes(const struct head *head)
 {
 	return head->group_count * sizeof(struct group) +
@@ -94,7 +95,7 @@ static size_t windows_bytes(const struct head *head, const struct group *groups)
 	return bytes;
 }
 
-/* The checksum of the head and of all that lies before the windows. */
+/* Returns the checksum of the head and of all that lies before the windows. */
 static uint64_t sum_head(const struct head *head, const char *middle)
 {
 	struct head plain = *head;
@@ -145,7 +146,7 @@ static int open_part(const char *path, int *ret_fd, struct head *ret)
 	return r;
 }
 
-/* Checks a head, so that no sum below can overflow and no more is reserved than the file has. */
+/* Checks a head, so that no sum overflows later and no more memory is used than the file has. */
 static bool is_sane_head(const struct head *head)
 {
 	return head->rank_count > 0 && head->rank_count <= MOST_RANKS &&
@@ -167,7 +168,7 @@ static bool is_sane_group(const struct group *group)
 	       group->sums.known_count <= group->sums.rank_count;
 }
 
-/* Takes the windows' widths and all else of the groups. */
+/* Takes the widths of the windows, and all else of the groups. */
 static int take_groups(const struct head *head, const struct group *groups, struct rank_job *ret)
 {
 	size_t ranks = 0;
@@ -343,7 +344,7 @@ int part_read_windows(const char *path, struct part *part)
 
 	if (r < 0)
 		return r;
-	/* The file may have been written anew since its head was read. */
+	/* The file may have been replaced since its head was read. */
 	if (!is_sane_head(&head) || head.windows_check != part->check ||
 	    head.rank_count != part->job.rank_count || head.group_count != part->job.group_count)
 		r = -EBADMSG;
@@ -420,7 +421,10 @@ static struct grid grid_of(const struct windows *windows, uint64_t *check)
 	return grid;
 }
 
-/* Makes what follows the head in memory, since its check comes first. NULL: out of memory. */
+/*
+ * Makes the part between head and windows in memory, since the head has its checksum. Returns NULL
+ * without memory.
+ */
 static char *make_middle(const struct part *part, const struct head *head, uint64_t *windows_check)
 {
 	char *middle = calloc(1, middle_bytes(head)), *at = middle;

@@ -12,19 +12,19 @@
 	"SELECT " BATCH_COLUMNS(NAME) BATCH_COPIED(NAME) BATCH_OTHER_SQL " FROM t_batch"
 static const char *const BATCHES_SQL[ROWS_FORMS] = ROWS_ORDERS(SELECT_BATCH, "");
 
-/* Sorted by task, so that the time depends on the rows returned, not on the length of the run. */
+/* Sorted by task, so that the time depends on the rows returned, not on the run's length. */
 static const char NEWEST_SQL[] =
 	SELECT_BATCH " WHERE loader_id = ?1 AND batch IS NOT NULL ORDER BY epoch DESC, task DESC"
 		     " LIMIT ?2";
 
-/* A sum as a float: it stays NULL where nothing was observed, and cannot overflow. */
+/* A sum as a float: NULL if nothing was observed, and without overflow. */
 #define SUM(name, sql)	  ", SUM(" #name " * 1.0)"
 #define COLUMN(name, sql) ", " sql " AS " #name
 static const char *const TOTALS_SQL[ROWS_FORMS] = ROWS_SUMS(
 	"SELECT COUNT(load_ns), COUNT(decode_ns)" LOAD_SUMS(SUM)
 	" FROM (SELECT batch" LOAD_SUMS(COLUMN) " FROM t_batch", ")");
 
-/* What the first loads read, which is enough to tell one worker from another. */
+/* What the first 65,536 loads read, which is enough to tell workers apart. */
 static const char *const READS_SQL[ROWS_FORMS] = ROWS_ORDERS(
 	"SELECT worker_id, COUNT(read_bytes), SUM(read_bytes * 1.0)"
 	" FROM (SELECT * FROM (SELECT worker_id, read_bytes FROM t_batch",
@@ -128,7 +128,7 @@ int batch_parts(struct db *db, const struct batch_filter *filter, struct step_su
 		       [STEP_OPTIMIZER] = query_known(totals.optimizer_ns),
 		       [STEP_SAVE] = query_known(totals.save_ns)},
 		.compute_ns = query_known(totals.compute_ns),
-		/* Saves between epochs belong to whole runs only. */
+		/* Saves between epochs count only if the filter includes all batches. */
 		.save_ns = rows_is_whole(filter) ? query_known(rows_time(stmt, 0)) : 0,
 	};
 	return 0;
@@ -181,7 +181,7 @@ void batch_totals_init(struct load_totals *totals)
 #undef X
 }
 
-/* Members that both structs call the same. */
+/* Members with the same name in both structs. */
 #define LOAD_TIMES(of)                                                                             \
 	.load_ns = query_known((of)->load_ns), .cpu_ns = query_known((of)->cpu_ns),                \
 	.open_ns = query_known((of)->open_ns), .read_ns = query_known((of)->read_ns),              \

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* batch.h - delivered batches and their loads, one by one or summed. Results as in query.h. */
+/*
+ * batch.h - reads delivered batches and their loads, one by one or as sums. Results as in query.h.
+ */
 #pragma once
 
 #include "analysis/account/load.h"
@@ -7,7 +9,7 @@
 #include "analysis/predict/flight.h"
 #include "store/run/query.h"
 
-/* A delivered batch and its load, like the views `batch` and `load`; UNKNOWN for NULL. */
+/* A delivered batch and its load: columns of the views `batch` and `load`; UNKNOWN for NULL. */
 struct batch_record {
 #define X(name) int64_t name;
 	BATCH_COLUMNS(X)
@@ -16,7 +18,7 @@ struct batch_record {
 	int64_t other_ns;
 };
 
-/* Calls `row` for every batch in order; stops with its result if that is not 0. */
+/* Calls `row` for every batch in order; a result that is not 0 ends the reading and is returned. */
 int batch_each(struct db *db, const struct batch_filter *filter,
 	       int (*row)(const struct batch_record *record, void *context), void *context);
 
@@ -24,24 +26,25 @@ int batch_each(struct db *db, const struct batch_filter *filter,
 int batch_newest(struct db *db, int64_t loader_id, int64_t count,
 		 int (*row)(const struct batch_record *record, void *context), void *context);
 
-/* Sums over the delivered batches of a loader; UNKNOWN where no batch has the column. */
+/* Sums the columns of the filter's delivered batches; UNKNOWN if no batch has a value. */
 int batch_totals(struct db *db, const struct batch_filter *filter, struct load_totals *ret_totals);
-/* Sums over no batch. */
+/* Initialises the sums as those of no batch. */
 void batch_totals_init(struct load_totals *totals);
 
-/* The sums of the parts of a loader's steps. */
+/* Sums the parts of the steps of the filter's batches. */
 int batch_parts(struct db *db, const struct batch_filter *filter, struct step_sums *ret);
 
 /*
- * Counts each worker's known first loads, and what they read; a worker without any stays as it is.
+ * Counts each worker's first loads, and the bytes that they read; workers without any are not
+ * changed.
  */
 int batch_reads(struct db *db, const struct batch_filter *filter, size_t workers,
 		double *ret_loads, double *ret_bytes);
 
-/* The first loads of known begin, length and CPU time; `ret_loads` has room for FLIGHT_MOST. */
+/* Reads the first loads of known begin, length and CPU time, at most FLIGHT_MOST. */
 int batch_flights(struct db *db, const struct batch_filter *filter, struct flight_load *ret_loads,
 		  size_t *ret_count);
 
-/* The same times for the analysis, NAN where not observed. A single batch has no `blocked_ns`. */
+/* Returns times for the analysis, NAN if not observed. A single batch has no `blocked_ns`. */
 struct load_times batch_times(const struct batch_record *record);
 struct load_times batch_totals_times(const struct load_totals *totals);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cores.h - which cores a run had, and who else wanted them. */
+/* cores.h - reads which cores a run had, and which others wanted them. */
 #pragma once
 
 #include "store/database/run.h"

@@ -21,7 +21,7 @@ static const char *const kind_names[LOAD_WAIT_MAX] = {
 #undef WAIT_KIND
 };
 
-/* Sums over all loaders, as floats, which do not overflow. */
+/* Sums over all loaders, as floats, so that they cannot overflow. */
 static const char LOADS_SQL[] = "SELECT SUM(load_ns * 1.0), SUM(cpu_ns * 1.0),"
 				" SUM(blocked_ns * 1.0) FROM t_batch WHERE load_ns IS NOT NULL";
 
@@ -30,7 +30,7 @@ static const char MADE_SQL[] = "SELECT loader_id, AVG(tensor_count), AVG(batch_b
 
 static const char LOADED_SQL[] = ROWS_LOADERS "SELECT loader_id FROM part WHERE loader_id NOT NULL";
 
-/* The workers' use, else the main process's. Workers of later epochs replace earlier ones. */
+/* What workers used, else the main process. Later epochs' workers replace earlier ones. */
 static const char USE_SQL[] =
 	"WITH role AS (SELECT CASE WHEN EXISTS (SELECT 1 FROM t_process WHERE role = 'worker')"
 	"  THEN 'worker' ELSE 'main' END AS role),"
@@ -43,7 +43,7 @@ static const char USE_SQL[] =
 	" (SELECT role = 'worker' FROM role)"
 	" FROM used";
 
-/* The thread that asks for the loader's batches; without a known loader, the run's first thread. */
+/* The thread that asks for a loader's batches; if the loader is unknown, the run's first thread. */
 static const char ASKER_SQL[] =
 	"SELECT IFNULL((SELECT pid FROM t_loader WHERE loader_id = ?1),"
 	"  (SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'pid')),"
@@ -53,7 +53,7 @@ static const char ASKER_SQL[] =
 static const char THREADS_SQL[] = "SELECT tid, cpu_ns, name FROM t_thread WHERE pid = ?1"
 				  " AND cpu_ns > 0 ORDER BY cpu_ns DESC, tid LIMIT 64";
 
-/* How long the first threads of the run's processes had a core, and how long they waited for it. */
+/* How long the first threads of the run's processes ran, and how long they waited for a core. */
 struct wanted {
 	int64_t main_ran_ns, main_waited_ns, workers_ran_ns, workers_waited_ns, schema;
 };
@@ -71,7 +71,7 @@ const char *load_wait_name(enum load_wait_kind kind)
 	return kind_names[kind];
 }
 
-/* NAN for what is not a number, or is below zero. */
+/* Returns a column, or NAN if it is not a number, or negative. */
 static double known(sqlite3_stmt *stmt, int column)
 {
 	const int type = sqlite3_column_type(stmt, column);
@@ -90,7 +90,7 @@ static enum load_wait_kind kind_of(const char *name)
 	return LOAD_WAIT_OTHER;
 }
 
-/* Takes the waits, longest first. */
+/* Reads the time of waits by kind, and the peers waited for, longest first. */
 static int read_waits(struct db *db, struct load_facts *ret)
 {
 	struct tally_list list;
@@ -119,7 +119,10 @@ static int read_waits(struct db *db, struct load_facts *ret)
 	return r;
 }
 
-/* Time without a core in loads: the same part of wanted time as over the loading threads' lives. */
+/*
+ * Returns the time of loads without a core: the loads' CPU time, by the ratio of waiting to running
+ * over the loading threads' lives.
+ */
 static double no_core(const struct wanted *wanted, bool by_workers, double cpu_ns, double rest_ns)
 {
 	const double ran_ns =
@@ -152,7 +155,7 @@ static int read_use(struct db *db, bool *ret_workers, struct load_facts *ret)
 static int read_loads(struct db *db, const struct wanted *wanted, bool by_workers,
 		      struct load_facts *ret)
 {
-	/* An imported run has no processes, and its loads were not observed. */
+	/* An imported run has no processes, and the waits of its loads were not observed. */
 	const bool is_recorded = rows_any(db, "SELECT 1 FROM t_process LIMIT 1");
 	double cpu_ns = NAN, blocked_ns = NAN;
 	struct load_totals totals;
@@ -177,12 +180,12 @@ static int read_loads(struct db *db, const struct wanted *wanted, bool by_worker
 	return isnan(blocked_ns) || wanted->schema < SINCE_VERSION ? 0 : read_waits(db, ret);
 }
 
-/* What decoders produced. */
+/* Sums of what decoders produced. */
 struct decoded {
 	double inflated_bytes, pixels, images;
 };
 
-/* Formats that only unpack have no width class, and count the bytes that they produce. */
+/* Sums the decoders' tallies. Formats without a width class only unpack, and count bytes. */
 static int read_decoded(struct db *db, struct decoded *ret)
 {
 	struct tally_list list;
@@ -211,7 +214,7 @@ static int read_loader(struct db *db, int64_t loader_id, struct load_totals *ret
 	return batch_totals(db, &all, ret);
 }
 
-/* Mapped files are not read, but a device may have had to bring them. */
+/* Notes reads for each byte of a batch. Mapped files are not read, but may come from storage. */
 static void note_reads(const struct load_totals *totals, struct load_facts *ret)
 {
 	const double handed_out = ret->batch_bytes * query_known(totals->load_count);
@@ -225,7 +228,7 @@ static void note_reads(const struct load_totals *totals, struct load_facts *ret)
 			query_known(totals->open_count) / (double)totals->samples;
 }
 
-/* The bytes that all loaders handed out together; NAN where one loader's are not known. */
+/* Sums the bytes of the batches of all loaders; NAN if those of one loader are not known. */
 static int sum_bytes(struct db *db, const double *bytes, const int64_t *ids, size_t count,
 		     double *ret_bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_device.h - the devices of a run: their names, and what each did in the batches. */
+/* gpu_device.h - reads the devices of a run: their names, and what each did in the batches. */
 #pragma once
 
 #include "store/database/run.h"
@@ -9,18 +9,18 @@
 
 struct gpu_device {
 	int64_t number;
-	char name[GPU_DEVICE_BYTES]; /* with its place; "": not known */
-	/* Sums; NAN: not known. All are NAN where the process has only this device. */
+	char name[GPU_DEVICE_BYTES]; /* name and place of the device; "": not known */
+	/* Sums; NAN: not known. All are NAN if the process has only this device. */
 	double batch_count;
-	double fed_count; /* steps in which the loader fed it */
+	double fed_count; /* number of steps in which the loader copied data to the device */
 	double step_ns, busy_ns, idle_wait_ns, h2d_bytes, peer_bytes;
 };
 
 struct gpu_device_list {
-	struct gpu_device items[GPU_DEVICE_MOST]; /* ascending by number */
+	struct gpu_device items[GPU_DEVICE_MOST]; /* sorted by number */
 	size_t count;
 };
 
-/* Reads the devices, with sums over the filter's batches. 0 or a negative errno (db.h). */
+/* Reads the devices, with sums over the filter's batches. Returns 0 or a negative errno (db.h). */
 int gpu_device_list_read(struct db *db, const struct batch_filter *filter,
 			 struct gpu_device_list *ret_list);

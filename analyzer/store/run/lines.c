@@ -9,7 +9,7 @@
 #include "store/database/meta.h"
 #include "store/database/rows.h"
 
-/* Bounds that no drain reaches; a file may hold anything. */
+/* Bounds above all that a drain writes; a stranger's file may hold more, which is not read. */
 #define MOST_FRAMES 50000
 #define MOST_STACKS 50000
 #define MOST_DEPTH  256
@@ -25,13 +25,13 @@ static const char DOING_SQL[] =
 	"SELECT pid, worker_id, since_ns, seen_ns, role, frames FROM t_doing"
 	" ORDER BY worker_id, pid LIMIT ?1";
 
-#define OBSERVED "observed" /* the note of a run whose lines were observed */
+#define OBSERVED "observed" /* value of META_LINES if lines were observed */
 
 static const struct meta_field FIELDS[] = {{META_LINES, offsetof(struct line_samples, reason)}};
 
 struct reader {
 	struct line_samples *samples;
-	int64_t *ids; /* ids of the frames, ascending */
+	int64_t *ids; /* ids of the frames, sorted */
 	size_t places;
 };
 
@@ -70,7 +70,7 @@ static int read_frames(struct db *db, struct reader *reader)
 	return r;
 }
 
-/* The place of a frame by its id; behind the last one if there is none. */
+/* Returns the index of the frame with this id; `count` if there is none. */
 static size_t place_of(const int64_t *ids, size_t count, int64_t id)
 {
 	size_t low = 0, high = count;
@@ -86,7 +86,7 @@ static size_t place_of(const int64_t *ids, size_t count, int64_t id)
 	return low < count && ids[low] == id ? low : count;
 }
 
-/* Appends the places of the frames whose ids a text lists, but for unknown ones. */
+/* Appends the indices of the frames whose ids a text lists; leaves unknown ids out. */
 static int add_places(struct reader *reader, const char *text, size_t *ret_depth)
 {
 	struct line_samples *samples = reader->samples;
@@ -129,7 +129,7 @@ static int take_stack(struct reader *reader, sqlite3_stmt *stmt)
 
 	stack->count = rows_time(stmt, 3);
 	stack->ns = rows_time(stmt, 4);
-	/* Sums of numbers below a year do not wrap. */
+	/* Numbers below a year are summed without overflow. */
 	if (r < 0 || role < 0 || phase < 0 || !stack->depth || stack->count <= 0 || stack->ns < 0 ||
 	    stack->ns > INT64_C(1) << 55 || stack->count > INT64_C(1) << 40) {
 		reader->places = places;
@@ -206,7 +206,8 @@ void lines_free(struct line_samples *samples)
 }
 
 /*
- * Finds the innermost frame, and the innermost of the user's. False: no frame, or an idle worker.
+ * Finds the innermost frame, and the innermost one of the user's code. Returns false for no frame,
+ * or an idle worker.
  */
 static bool find_place(const char *at, const struct line_samples *samples, struct doing *ret)
 {
@@ -220,7 +221,7 @@ static bool find_place(const char *at, const struct line_samples *samples, struc
 			break;
 		if (place == samples->frame_count)
 			continue;
-		/* A queue that is not asked by the user's code is an idle worker's. */
+		/* A worker in a queue that the user's code did not call is idle. */
 		if (is_in_queue && !frame->is_own && ret->role == LINE_ROLE_WORKER)
 			return false;
 		is_in_queue = frame->is_queue;

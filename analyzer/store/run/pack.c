@@ -17,7 +17,7 @@ static const char UNPACKED_SQL[] =
 		     " AND loader_id NOT IN (SELECT loader_id FROM t_pack WHERE part = 0)";
 static const char HEADS_SQL[] = "SELECT loader_id FROM t_pack WHERE part = 0";
 
-/* Makes a statement on a part, which the caller finalizes. -ENOENT: there is none. */
+/* Reads a part of a pack by `stmt`, which the caller finalizes. -ENOENT: there is none. */
 static int find_part(sqlite3_stmt *stmt, int64_t loader_id, int64_t number, const void **ret_data,
 		     size_t *ret_size)
 {
@@ -34,7 +34,7 @@ static int find_part(sqlite3_stmt *stmt, int64_t loader_id, int64_t number, cons
 	return *ret_data ? 0 : -ENOENT;
 }
 
-/* Prepares the statement on packs; without the table there are none. */
+/* Prepares the statement that reads packs. -ENOENT: there is no table of packs. */
 static int prepare(struct db *db, sqlite3_stmt **ret_stmt)
 {
 	return rows_prepare(db, READ_SQL, ret_stmt) == 0 ? 0 : -ENOENT;
@@ -70,8 +70,8 @@ int pack_read_head(struct db *db, int64_t loader_id, struct pack_head *ret)
 }
 
 /*
- * Adds a part after checking its sizes, and that runs follow each other from the first batch on, as
- * a file is not believed.
+ * Adds a part after checking its sizes, and that its runs continue those before, as a file is not
+ * trusted.
  */
 static int add_part(struct batch_series *series, const void *blob, size_t size)
 {
@@ -105,7 +105,7 @@ static int add_part(struct batch_series *series, const void *blob, size_t size)
 		if (i ? run.begin <= runs[i - 1].begin || run.begin >= head.count : run.begin != 0)
 			r = -ENOENT;
 	}
-	/* Head and runs are multiples of 4 bytes, so the floats behind them are aligned. */
+	/* Head and runs are multiples of 4 bytes, so the floats after them are aligned. */
 	part.count = head.count;
 	part.runs = runs;
 	part.run_count = head.run_count;
@@ -143,7 +143,7 @@ int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *seri
 	if (r == 0 && packed.count != (uint64_t)head.batch_count)
 		r = -ENOENT;
 	if (r < 0) {
-		packed.epochs = NULL; /* the epochs stay the caller's */
+		packed.epochs = NULL; /* the epochs belong to the caller */
 		series_done(&packed);
 		return r;
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pack_format.h - the layout of a pack: for pack.c, which reads it, and pack_write.c. */
+/*
+ * pack_format.h - the layout of a pack, for pack.c, which reads it, and pack_write.c, which writes
+ * it.
+ */
 #pragma once
 
 #include <stddef.h>
@@ -12,10 +15,10 @@
 #define PACK_PART      ((size_t)1 << 16)
 #define PACK_RUNS      PACK_PART
 
-/* Part 0 of a pack. */
+/* Head of a pack, its part 0. */
 struct pack_head {
 	uint32_t magic;
-	uint32_t size; /* size of this struct */
+	uint32_t size; /* size of this struct in bytes */
 	int64_t batch_count, epoch_count, time_ns;
 	int64_t load_cpu_count;
 	double load_cpu_ns;
@@ -26,11 +29,11 @@ struct pack_head {
 	struct gpu_sums gpu;
 };
 
-/* The head of each further part; its arrays follow. */
+/* Head of each further part; its arrays follow it. */
 struct pack_part {
 	uint32_t magic;
 	uint32_t count;
-	uint32_t columns; /* bits: columns of times that are there */
+	uint32_t columns; /* bits of the columns of times that follow */
 	uint32_t run_count;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query.c - each question is one statement, run once. It reads tables, since the author of a file
- * may have written anything as its views.
+ * query.c - answers each question by one statement, run once. Statements read tables, since the
+ * author of a file may have defined any views.
  */
 #include "store/run/query.h"
 
@@ -24,7 +24,7 @@ static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FR
 				"  INTEGER) FROM t_meta WHERE key = 'rank'), 0),"
 				" (SELECT COUNT(*) FROM t_note WHERE level = 'doubt')";
 
-/* Other ends than SIGTERM (15) by loaders, or SIGHUP (1) and SIGINT (2) by a terminal. */
+/* How processes ended, except by SIGTERM (15) from loaders, or SIGHUP (1) and SIGINT (2). */
 static const char ENDS_SQL[] =
 	"SELECT m.exit = 'gone', m.exit_status, w.count, w.worker_id, w.exit_status, m.end_ns FROM"
 	" (SELECT COUNT(*) AS count, MIN(worker_id) AS worker_id, exit_status FROM t_process"
@@ -33,7 +33,7 @@ static const char ENDS_SQL[] =
 	"  (SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'pid') AND exit IS NOT 'exec'"
 	"  ORDER BY start_ns LIMIT 1) m";
 
-/* The thread of the first epoch counts as the owner. Unknown nesting counts as none. */
+/* The thread of a loader's first epoch counts as its owner. Unknown nesting counts as none. */
 #define OWNER_SQL                                                                                  \
 	" pid, (SELECT MAX(tid) FROM t_epoch e WHERE e.loader_id = id.loader_id AND epoch ="       \
 	"  (SELECT MIN(epoch) FROM t_epoch f WHERE f.loader_id = id.loader_id)),"                  \
@@ -41,7 +41,7 @@ static const char ENDS_SQL[] =
 	" place, (SELECT MAX(start_ns) FROM t_process p WHERE p.pid = t_loader.pid AND"            \
 	"  start_ns <= number)"
 
-/* A loader whose iterator's record was lost is still known by its batches. */
+/* A loader whose iterator's record was lost is still listed, by its batches. */
 static const char LOADERS_SQL[] =
 	"WITH part AS (SELECT loader_id, epoch, COUNT(batch) AS batches,"
 	"  TOTAL(CASE WHEN batch IS NOT NULL THEN"
@@ -55,7 +55,7 @@ static const char LOADERS_SQL[] =
 	" CAST(IFNULL(ns, 0) AS INTEGER)," OWNER_SQL
 	" FROM id LEFT JOIN t_loader USING (loader_id) LEFT JOIN whole USING (loader_id)";
 
-/* The same without a look at the batches, whose sums are in the packs. */
+/* Lists the loaders without reading their batches, whose sums are in the packs. */
 static const char PACKED_SQL[] = ROWS_LOADERS
 	", id AS (SELECT loader_id FROM t_loader UNION"
 	"  SELECT loader_id FROM part WHERE loader_id IS NOT NULL)"
@@ -233,7 +233,7 @@ int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t
 	return ready_ns < end_ns ? end_ns - ready_ns : 0;
 }
 
-/* Adds the wait for memory to be freed, once the batch was in hand, to wait and hand-over. */
+/* Adds the time of freeing memory, which follows the hand-over, to a batch's wait and hand-over. */
 static void add_free(struct batch_row *row, int64_t free_ns)
 {
 	if (free_ns <= 0 || row->wait_ns < 0)
@@ -243,7 +243,7 @@ static void add_free(struct batch_row *row, int64_t free_ns)
 		row->handover_ns = clamp_add(row->handover_ns, free_ns);
 }
 
-/* Notes when a batch was handed out, when its step ended, and time between in no column. */
+/* Notes when a batch was delivered and when its step ended, and the time that is in no column. */
 static void span_row(struct batch_series *series, const struct batch_row *row, int64_t begin_ns,
 		     int64_t free_ns)
 {
@@ -292,10 +292,10 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 		.qdepth = rows_small(stmt, 11),
 	};
 
-	for (int i = 0; i < SERIES_TIMES - 2; i++) /* without the parts of the wait */
+	for (int i = 0; i < SERIES_TIMES - 2; i++) /* without sample_ns and handover_ns */
 		row.times[i] = rows_time(stmt, i);
 	row.sample_ns = rows_time(stmt, 15);
-	/* In an epoch's first round more than batches is received. */
+	/* In an epoch's first round, receiving includes more than the batch. */
 	if (rows_time(stmt, 14) >= 0 && row.batch >= series->workers) {
 		series->receive_ns += (double)rows_time(stmt, 14);
 		series->receive_count++;
@@ -331,7 +331,7 @@ static int read_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t 
 	return r;
 }
 
-/* Reads the filter's batches; an epoch's start and end belong to whole epochs only. */
+/* Reads the filter's batches; epoch starts and ends are read only with whole epochs. */
 static int read_filtered(struct db *db, const struct batch_filter *filter,
 			 struct batch_series *series)
 {

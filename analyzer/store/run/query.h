@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query.h - questions to a dlprof database, answered as plain structs.
+ * query.h - reads a run from a dlprof database into plain structs.
  *
  * Functions return 0 or a negative errno (db.h). Strings belong to the struct that holds them.
  */
@@ -13,23 +13,25 @@ int query_run(struct db *db, struct run_info *ret_run);
 void run_info_done(struct run_info *run);
 
 /*
- * All loaders, that with the most time first; free *ret_loaders, which is NULL if there are none.
+ * Reads all loaders, the one with the most time first; free *ret_loaders, which is NULL if there
+ * are none.
  */
 int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count);
 
 /*
- * Fills `series` (initialised by the caller), workers and the like included. A time below 0 is
- * no time: it is taken as not observed.
+ * Fills `series`, which the caller initialised, with batches and facts of their loader. A time
+ * below 0 counts as not observed.
  */
 int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series);
 
-/* The part of a batch's wait after it was finished, or UNKNOWN. */
+/* Returns the part of a batch's wait after its load was finished, or UNKNOWN. */
 int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t load_begin_ns);
 
-/* Notes of level doubt, then warnings, oldest first; free *ret_notes and each of them. */
+/* Reads notes of level doubt, then warnings, oldest first; free *ret_notes and each of them. */
 int query_notes(struct db *db, char ***ret_notes, size_t *ret_count);
 
 /*
- * What --set changed, one text a loader and time: "train.py:16: workers 1 -> 4". Free it likewise.
+ * Reads what --set changed, one text a loader and time: "train.py:16: workers 1 -> 4". Free
+ * *ret_changes and each of them.
  */
 int query_set(struct db *db, char ***ret_changes, size_t *ret_count);

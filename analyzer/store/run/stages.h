@@ -7,5 +7,8 @@
 #include "analysis/cause/stages.h"
 #include "store/database/db.h"
 
-/* Reads what was seen while its batches were asked for; call stages_done(). 0 or -errno. */
+/*
+ * Reads the stages and their sums while the loader's batches were asked for; call stages_done().
+ * Returns 0 or -errno.
+ */
 int stages_read(struct db *db, int64_t loader_id, struct stages *ret);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steps.h - what a job of a thousand ranks reads of each of them. 0 or a negative errno (db.h). */
+/*
+ * steps.h - reads what a job of a thousand ranks needs of each rank. 0 or a negative errno (db.h).
+ */
 #pragma once
 
 #include "analysis/ranks/rank.h"
 #include "store/database/run.h"
 
-/* Does query_loaders() but, if there is only one loader, reads its id alone and no batches. */
+/* Does query_loaders(); if there is only one loader, reads only its id and no batches. */
 int steps_list_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count);
 
-/* When each epoch began to deliver, plus `offset_ns`, ascending; free *ret_epochs. */
+/* Reads when each epoch began to deliver, plus `offset_ns`, ascending; free *ret_epochs. */
 int steps_read_epochs(struct db *db, int64_t loader_id, int64_t offset_ns,
 		      struct rank_epoch **ret_epochs, size_t *ret_count);

@@ -20,27 +20,29 @@
  */
 int timeline_begin(struct db *db);
 
-/* The `worst` longest waits (-1: all), and so many batches before and behind each. */
+/* The `worst` longest waits (-1: all), with `before` batches before and `behind` after each. */
 struct timeline_worst {
 	int64_t worst, before, behind;
 };
 
 /*
- * Runs a statement that adds batches of a loader to `part`; trace_part.sql names its parameters. 1:
- * some were added, 0: there are none.
+ * Runs a statement that adds batches of a loader to `part`; trace_part.sql names its parameters.
+ * Returns 1 if it added some, 0 if not, or -errno.
  */
 int timeline_add_part(struct db *db, const char *sql, const struct batch_filter *filter,
 		      const struct timeline_worst *worst);
 
 struct timeline_event {
-	const char *lane;    /* name of its lane; NULL: it has none */
+	const char *lane;    /* name of the event's lane; NULL: it has none */
 	int64_t at;          /* place of its lane among the lanes */
-	const char *kind;    /* a kind that trace.sql lists */
-	int64_t begin_ns;    /* UNKNOWN: none, also in the next */
+	const char *kind;    /* one of the kinds listed in trace.sql */
+	int64_t begin_ns;    /* begin; UNKNOWN: none, also for `ns` */
 	int64_t ns;
 	const char *members; /* members of a JSON object: name, arguments */
 };
 
-/* Gives each row of a statement, which has ?1 for a whole run. Strings live until `row` returns. */
+/*
+ * Calls `row` for each row of a statement; its ?1 is `is_whole`. Strings live until `row` returns.
+ */
 int timeline_events(struct db *db, const char *sql, bool is_whole,
 		    int (*row)(const struct timeline_event *event, void *context), void *context);

@@ -121,11 +121,11 @@ static int write_pack(struct db *db, sqlite3_stmt *stmt, const struct loader_inf
 		r = gpu_sums_count(db, &all, series->gpu_busy_ns, &head.gpu);
 	if (r == 0)
 		r = write_series(stmt, loader, series);
-	/* The head is written last: without it there is no pack. */
+	/* The head is written last: without it readers ignore the pack. */
 	return r < 0 ? r : insert(stmt, loader->loader_id, 0, &head, sizeof(head));
 }
 
-/* `stmt` is NULL where no packs are made. */
+/* Writes a loader's pack and theta; `stmt` is NULL if no packs are made. */
 static int write_loader(struct db *db, struct writer *writer, sqlite3_stmt *stmt,
 			const struct loader_info *loader)
 {
@@ -137,7 +137,7 @@ static int write_loader(struct db *db, struct writer *writer, sqlite3_stmt *stmt
 	r = query_series(db, &all, &series);
 	if (r == 0 && stmt)
 		r = write_pack(db, stmt, loader, &series);
-	/* This marks steady batches, which readers of a pack do themselves, so it comes last. */
+	/* Theta marks steady batches for the views; a pack's readers compute that themselves. */
 	if (r == 0 && series.count)
 		r = writer_theta(writer, loader->loader_id, stall_theta_ns(&series));
 	series_done(&series);

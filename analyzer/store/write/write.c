@@ -16,14 +16,14 @@
 #define COUNT(name)  +1
 #define KEY          3 /* columns of a batch's key: loader_id, epoch, task */
 
-/* Selects the steps of process ?1 that touch [?2, ?3). */
+/* Selects the steps of process ?1 that overlap [?2, ?3). */
 #define IN_TIME                                                                                    \
 	" WHERE (loader_id, epoch, task) IN (SELECT loader_id, epoch, task FROM t_batch JOIN "     \
 	"(SELECT loader_id FROM t_loader WHERE pid = ?1) USING (loader_id) "                       \
 	"WHERE begin_ns + step_ns > ?2 AND begin_ns < ?3)"
 #define NOTHING(name) #name " = NULL, "
 
-/* Adds to the total of the same name. */
+/* Adds a row to the total of the same name. */
 #define ADDED                                                                                      \
 	" ON CONFLICT DO UPDATE SET count = count + excluded.count, "                              \
 	"ns = CASE kind WHEN 'sample' THEN MAX(ns, excluded.ns) ELSE ns + excluded.ns END, "       \
@@ -66,9 +66,12 @@ void writer_close(struct writer *writer)
 	free(writer);
 }
 
-static int refused; /* SQLite's error when prepare() returned NULL */
+static int refused; /* SQLite's error code after prepare() returned NULL */
 
-/* Prepares a statement when it is first needed, which most never are. step() takes a NULL. */
+/*
+ * Prepares a statement when it is first needed, as most never are. NULL on error, which step()
+ * accepts.
+ */
 static sqlite3_stmt *prepare(struct writer *writer, int which)
 {
 	if (writer->db->begins_late && db_begin(writer->db) < 0) {
@@ -110,8 +113,8 @@ static void bind_numbers(sqlite3_stmt *statement, int *at, const int64_t *values
 }
 
 /*
- * Runs a statement. A value that its column refuses comes from damaged memory, so that row is left
- * out: an error would come back with every try, and keep all others from the database.
+ * Runs a statement. A row with a value that its column refuses is left out: it comes from damaged
+ * memory, and an error would repeat with every try and keep all other rows from the database.
  */
 static int finish(sqlite3_stmt *statement)
 {
@@ -123,12 +126,12 @@ static int finish(sqlite3_stmt *statement)
 
 static_assert(sizeof(char *) == sizeof(int64_t), "numbers and texts are as long in a row");
 
-/* How many numbers a row has, all of them or those before its first text; and how many texts. */
+/* Number of numbers in a row: in all, or before its first text; and number of its texts. */
 #define NUMBERS(row)	   (int)(sizeof(*(row)) / sizeof(int64_t))
 #define BEFORE(row, text) (int)(offsetof(__typeof__(*(row)), text) / sizeof(int64_t))
 #define FROM(row, text)	   (NUMBERS(row) - BEFORE(row, text))
 
-/* Writes a struct of numbers and then texts, in the order of the statement's places. */
+/* Writes a struct of numbers and then texts, in the order of the statement's parameters. */
 static int put(struct writer *writer, int which, const void *row, int numbers, int texts)
 {
 	sqlite3_stmt *statement = prepare(writer, which);
@@ -141,7 +144,9 @@ static int put(struct writer *writer, int which, const void *row, int numbers, i
 	return finish(statement);
 }
 
-/* Writes numbers, from `first` on, of a struct that begins with a step's key, and then the key. */
+/*
+ * Writes `count` numbers, from `first` on, of a struct that begins with a step's key; and the key.
+ */
 static int put_step(struct writer *writer, int which, const void *values, int first, int count)
 {
 	sqlite3_stmt *statement = prepare(writer, which);
@@ -152,7 +157,7 @@ static int put_step(struct writer *writer, int which, const void *values, int fi
 	return finish(statement);
 }
 
-/* Reads the one row of numbers of a statement, UNKNOWN for NULL. 1; 0: no row; or -errno. */
+/* Reads a statement's only row of numbers, UNKNOWN for NULL. Returns 1, 0 (no row) or -errno. */
 static int ask(sqlite3_stmt *statement, int64_t *ret, int count)
 {
 	int r = step(statement), found = r == SQLITE_ROW;
@@ -166,7 +171,7 @@ static int ask(sqlite3_stmt *statement, int64_t *ret, int count)
 	return r < 0 ? r : found;
 }
 
-/* Whether the statement gives a row. 0 or -errno. */
+/* Whether the statement gives a row. Returns 0 or -errno. */
 static int look(sqlite3_stmt *statement, bool *ret_found)
 {
 	int64_t one;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * write.h - puts what the drain found into the database.
+ * write.h - writes what the drain found into the database.
  *
- * Every row can be written again: a drain reads again what a killed one had not released. Functions
- * return 0 or a negative errno. UNKNOWN becomes NULL; strings may be NULL.
+ * Every row can be written twice: a drain reads records again that a killed one had not released.
+ * Functions return 0 or a negative errno. UNKNOWN becomes NULL; strings may be NULL.
  */
 #pragma once
 
@@ -23,10 +23,10 @@ void writer_close(struct writer *writer);
 int writer_meta(struct writer *writer, enum meta key, const char *value);
 int writer_meta_number(struct writer *writer, enum meta key, int64_t value);
 
-/* Writes "KEY VALUE" of a recorded process, if a process may set that key (meta.def). */
+/* Writes a key and value that a recorded process noted, if meta.def lets processes set the key. */
 int writer_meta_noted(struct writer *writer, const char *key, const char *value);
 
-/* A row has numbers, and then texts, in the order in which write.c binds them. */
+/* Structs of rows have numbers first and then texts, in the order in which write.c binds them. */
 struct process_row {
 	int64_t pid, life_ns, ppid, worker_id, loader_id, stream, start_ns, end_ns;
 	int64_t exit_status;
@@ -37,7 +37,7 @@ struct process_row {
 
 int writer_process(struct writer *writer, const struct process_row *row);
 
-/* What a process used; t_use in schema.sql has the meanings. */
+/* What a process used; t_use in schema.sql explains the columns. */
 struct use_row {
 	int64_t pid, life_ns, runnable_milli, cores_allowed, private_begin_bytes, private_end_bytes,
 		major_faults, swapped_bytes;
@@ -59,7 +59,7 @@ struct loader_row {
 	const char *kind;
 };
 
-/* The loader's id; a new one where the process's loader of that number has none. */
+/* Returns a loader's id; a new one if the process's loader of that number has none. */
 int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id);
 
 struct epoch_row {
@@ -69,19 +69,19 @@ struct epoch_row {
 /* Writes an epoch, and to which loader the workers of its stream belong. */
 int writer_epoch(struct writer *writer, const struct epoch_row *row);
 
-/* What an epoch's batches and its end add to a row that is there. */
+/* What an epoch's batches and its end add to the epoch's row. */
 struct epoch_seen {
 	int64_t tid, nested, stop_begin_ns, stop_ns;
-	int64_t save_ns; /* time of saving since it was last told */
+	int64_t save_ns; /* time of saving since the last such row */
 };
 
 int writer_epoch_seen(struct writer *writer, int64_t loader_id, int64_t epoch,
 		      const struct epoch_seen *seen);
 
-/* Writes where the program makes the process's loader of that number. */
+/* Writes where the program makes loader `number` of the process. */
 int writer_place(struct writer *writer, int64_t pid, int64_t number, const char *place);
 
-/* Finds a stream's epoch by generation, and its loader's number of workers; -ENOENT. */
+/* Finds a stream's epoch by generation, with the loader's id and order. -ENOENT: there is none. */
 int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generation,
 		      int64_t *ret_loader_id, int64_t *ret_epoch, int64_t *ret_in_order);
 
@@ -107,7 +107,7 @@ struct made_row {
 
 int writer_made(struct writer *writer, const struct made_row *row);
 
-/* A stage of a loader's pipeline, see t_stage in schema.sql. `parent` is another one's `number`. */
+/* A stage of a loader's pipeline, as t_stage in schema.sql; `parent` is another one's `number`. */
 struct stage_row {
 	int64_t pid, number, parent, kernel, root, autotuned, parallel, capacity, threads;
 	const char *name, *kind;
@@ -124,7 +124,7 @@ struct stage_sum_row {
 int writer_stage_sum(struct writer *writer, int64_t pid, int64_t number,
 		     const struct stage_sum_row *row);
 
-/* What the GPU did in the step of a batch whose row is written. */
+/* What the GPU did in the step of a batch that has a row. */
 struct gpu_values {
 	int64_t loader_id, epoch, task;
 #define X(name) int64_t name;
@@ -136,7 +136,7 @@ struct gpu_values {
 void gpu_values_init(struct gpu_values *values);
 int writer_gpu_step(struct writer *writer, const struct gpu_values *values);
 
-/* What one of several devices did in that step; see schema.sql. */
+/* What one of several devices did in a step; see t_gpu_device in schema.sql. */
 struct gpu_device_row {
 	int64_t loader_id, epoch, task, device, fed, busy_ns, idle_wait_ns, kernel_count,
 		graph_count, h2d_bytes, peer_bytes;
@@ -144,7 +144,7 @@ struct gpu_device_row {
 
 int writer_gpu_device(struct writer *writer, const struct gpu_device_row *row);
 
-/* How long the host was in calls of CUDA during that step. */
+/* How long the host was in CUDA calls during a step. */
 struct gpu_call_values {
 	int64_t loader_id, epoch, task;
 #define X(name) int64_t name;
@@ -154,14 +154,14 @@ struct gpu_call_values {
 
 int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values);
 
-/* Removes GPU values in the process's steps that touch [begin_ns, end_ns); *ret_any: there were. */
+/* Removes GPU values of a process's steps that overlap [begin_ns, end_ns); *ret_any: any had. */
 int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 		  bool *ret_any);
 
-/* Writes a kernel's mangled name, and its name as people read it. */
+/* Writes a kernel's mangled and its readable name. */
 int writer_kernel(struct writer *writer, int64_t id, const char *symbol, const char *name);
 
-/* Writes a gap in the GPU's records; end_ns UNKNOWN: not over; begin_ns: it was none. */
+/* Writes a gap in the GPU's records. end_ns is UNKNOWN if it lasts, begin_ns if it was none. */
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 	       const char *why);
 
@@ -171,7 +171,7 @@ struct slow_row {
 	const char *what;
 };
 
-/* A tally of segment.h as it stands now; see schema.sql for the columns. */
+/* A tally of segment.h as it is now; schema.sql explains the columns. */
 struct tally_row {
 	int64_t slot, place, class, count, ns, bytes, pixels, slowest_ns, error_ns;
 	const char *segment, *kind, *name, *detail;
@@ -180,18 +180,19 @@ struct tally_row {
 int writer_live(struct writer *writer, const struct tally_row *row);
 
 /*
- * The segment's process is over. Each tally becomes part of the totals, as it is, or as it was
- * written last (only the row's place counts); after writer_folded() nothing more is added.
+ * Add a tally to the totals when its segment's process is over: writer_total() as it is,
+ * writer_fold() as it was last written (only the row's place counts). After writer_folded() no more
+ * are added.
  */
 int writer_total(struct writer *writer, const struct tally_row *row);
 int writer_fold(struct writer *writer, const struct tally_row *row);
 int writer_folded(struct writer *writer, const char *segment);
 int writer_is_folded(struct writer *writer, const char *segment, bool *ret_folded);
 
-/* Entries of this kind that are not listed may have taken this much more. */
+/* Adds to the time that unlisted entries of a kind may have taken. */
 int writer_unlisted(struct writer *writer, const char *kind, int64_t ns);
 
-/* Keeps the heaviest totals of a kind. */
+/* Keeps only the `keep_count` largest totals of a kind. */
 int writer_trim(struct writer *writer, const char *kind, int64_t keep_count);
 
 int writer_slow(struct writer *writer, const struct slow_row *row);
@@ -199,11 +200,11 @@ int writer_slow(struct writer *writer, const struct slow_row *row);
 int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *text,
 		 bool *ret_found);
 
-/* The id of a frame; a new one where it has none. */
+/* Returns a frame's id; a new one if it has none. */
 int writer_frame(struct writer *writer, const char *file, const char *function, int64_t line,
 		 int64_t *ret_id);
 
-/* Adds samples of a stack, and the time that they stand for; see t_stack in schema.sql. */
+/* Samples of a stack and the time that they stand for, to be added; see t_stack in schema.sql. */
 struct samples_row {
 	const char *role;
 	int64_t loader_id;
@@ -222,9 +223,9 @@ int writer_doing(struct writer *writer, const struct doing_row *row);
 
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count);
 int writer_note(struct writer *writer, const char *level, const char *text);
-/* `ns`: the length of a range, or UNKNOWN. */
+/* Writes a mark; `ns`: the length of a range, or UNKNOWN. */
 int writer_mark(struct writer *writer, int64_t ts_ns, int64_t pid, int64_t tid, int64_t ns,
 		const char *text);
 
-/* Writes a loader's threshold for starving, once the run is over. */
+/* Writes a loader's theta, its threshold for starving, once the run is over. */
 int writer_theta(struct writer *writer, int64_t loader_id, int64_t theta_ns);
