@@ -9,13 +9,13 @@
 #include "dlprof/event.h"
 #include "record/thread.h"
 
-/* Kinds of records, and the level and version from which on each is wanted. */
+/* Kinds of records, the levels at which each is enabled, and the version from which on. */
 static const struct kind {
 	int kind;
 	enum config_cuda first, last;
 	uint32_t version;
 } kinds[] = {
-	/* Copies and memsets must be recorded where kernels are: alone they leak in some
+	/* Copies and memsets are always recorded with kernels: alone they leak memory in some
 	 * versions. */
 	{CUPTI_KIND_MEMCPY, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_MEMCPY2, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
@@ -23,10 +23,8 @@ static const struct kind {
 	{CUPTI_KIND_SYNCHRONIZATION, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_CONCURRENT_KERNEL, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_OVERHEAD, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
-	/*
-	 * Only if asked for: from then on nobody in the process sees inside graphs, even after it
-	 * is disabled (cupti_activity.h of CUDA 13.5).
-	 */
+	/* Only at this level: once enabled, it keeps everybody in the process from seeing inside
+	 * graphs, even after it is disabled (cupti_activity.h of CUDA 13.5). */
 	{CUPTI_KIND_GRAPH_TRACE, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_GRAPHS, CUPTI_VERSION_GRAPH_TRACE},
 };
 
@@ -60,7 +58,8 @@ uint32_t activity_flags(void)
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*buffer = buffers_request();
-	/* CUPTI may ask us after another user has come, as it looked up whom to ask before. */
+	/* CUPTI may still request from us after another user has come, as it looked up whom to
+	 * ask before. */
 	if (*buffer && state_is_yielded())
 		buffers_share(*buffer);
 	*size = *buffer ? BUFFER_BYTES : 0;
@@ -82,7 +81,7 @@ void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t s
 	}
 }
 
-/* Enables the kinds. 0, or CUPTI's error of the first that it refuses, if nothing was enabled. */
+/* Enables the kinds. Returns 0, or CUPTI's error for the first if nothing could be enabled. */
 static int enable_kinds(void)
 {
 	int r = 0;
@@ -119,11 +118,11 @@ static void set_up(bool ours, uint64_t keep)
 			cupti.SetThreadIdType(ours ? CUPTI_THREAD_ID_SYSTEM
 						   : activity_others.thread_id_type);
 		count = api_enable(ours, keep);
-		/* What is recorded now is told only when it is ours. */
+		/* Disabling keeps the flag, which says what our records contain. */
 		if (ours)
 			own.with_calls = count > 0;
 	}
-	/* Polling by cudaEventQuery() tells nothing. Before 13 CUPTI leaves it out, too. */
+	/* Polling by cudaEventQuery() needs no records. Before 13 CUPTI leaves them out anyway. */
 	if (cupti.ActivityEnableAllSyncRecords && cupti.version >= CUPTI_VERSION_13_0)
 		cupti.ActivityEnableAllSyncRecords(ours ? 0 : activity_others.sync_records);
 }
@@ -138,10 +137,8 @@ int activity_arm(void)
 {
 	int r;
 
-	/*
-	 * Buffers are not promised to come zeroed, though ours could be: the promise would bind
-	 * everybody, and a user that takes CUPTI over by dlsym() may not keep it.
-	 */
+	/* We do not promise zeroed buffers, though ours are: the promise would bind other users
+	 * of CUPTI, too, and one that takes over by dlsym() may not keep it. */
 	r = cupti.ActivityRegisterCallbacks(activity_request, activity_complete);
 	if (r != 0)
 		return r;
@@ -166,7 +163,7 @@ void activity_yield(uint64_t keep)
 {
 	if (!state_yield(clock_now_ns()))
 		return;
-	/* Without force: operations under way are given back by the other user's flush. */
+	/* Not forced: the other user's own flush brings operations under way. */
 	cupti.ActivityFlushAll(0);
 	activity_disarm(keep);
 	state_wake();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * activity.h - asks CUPTI for records: their kinds, the buffers for them, and to hand these out.
- * All but the two callbacks and activity_yield() is called by the writing thread, or before there
- * is one.
+ * activity.h - asks CUPTI for records: enables kinds, gives buffers, makes CUPTI give them back.
+ * Only the writing thread calls these functions, or the first thread before that exists; except the
+ * two callbacks and activity_yield().
  */
 #pragma once
 
@@ -13,48 +13,48 @@
 #include "base/sys.h"
 #include "cuda/cupti.h"
 
-#define ACTIVITY_PERIOD_MS 1000 /* time between two requests for CUPTI's buffers */
+#define ACTIVITY_PERIOD_MS 1000 /* time between two flushes of CUPTI's buffers */
 
-/* Called before the first request for a buffer. 0 or -errno. */
+/* Prepares the buffers; called before CUPTI requests any. Returns 0 or -errno. */
 int activity_init(enum config_cuda level);
 
-/* The flags of what is recorded: DLPROF_GPU_WITH_KERNELS, ... */
+/* Returns the flags of what is recorded: DLPROF_GPU_WITH_KERNELS, ... */
 uint32_t activity_flags(void);
 
-/* Registers the callbacks and enables the kinds. 0, or CUPTI's error of the first that matters. */
+/* Registers the callbacks and enables the kinds. Returns 0, or CUPTI's first error that matters. */
 int activity_arm(void);
 
-/* Disables what is enabled but for kinds in `keep` (bits), another user's, and resets all else. */
+/* Disables our kinds except those in `keep` (bits), which another user has, and resets all else. */
 void activity_disarm(uint64_t keep);
 
-/* What others set in CUPTI, and we set otherwise while its buffers are ours; see manners.h. */
+/* What others set in CUPTI, and we set differently while its buffers are ours; see manners.h. */
 extern HIDDEN struct activity_others {
 	_Atomic int thread_id_type;
 	_Atomic uint8_t sync_records;
 } activity_others;
 
-/* Sets our settings again, one of which another user has just changed, until we give way. */
+/* Sets a setting to ours again, after another user has changed it, unless we give way. */
 void activity_insist(void);
 
 /*
- * Gives CUPTI's buffers to another user, on that user's thread: our kinds are disabled, but for
- * those in `keep`. Nothing is known of the GPU until manners_is_free().
+ * Gives CUPTI's buffers to another user, on that user's thread: disables our kinds, except those in
+ * `keep`. Nothing is known of the GPU until manners_is_free().
  */
 void activity_yield(uint64_t keep);
 
-/* Callbacks of CUPTI; another user's are called for buffers that are not ours (manners.c). */
+/* Callbacks of CUPTI; for buffers that are not ours they call another user's (manners.c). */
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records);
 void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 		       size_t valid_size);
 extern HIDDEN cupti_complete_function *_Atomic activity_their_complete;
-/* Since when another user forces CUPTI to give back everything; 0: nobody does now. */
+/* When another user began to force CUPTI to give back everything; 0: nobody is forcing it. */
 extern HIDDEN _Atomic uint64_t activity_forced_ns;
-/* Called with buffers that are ours and marked, see buffers_share(). */
+/* Called with each of our buffers that is marked, see buffers_share(). */
 extern HIDDEN void (*_Atomic activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
 					     size_t valid_size);
 
-/* Asks CUPTI for its buffers; `forced`: with unfinished operations, too, at the very end. */
+/* Makes CUPTI give back its buffers; `forced`: with unfinished operations, too, at the very end. */
 void activity_flush(bool forced);
 
-/* Mutes this thread while CUPTI is called, which reads files: they are not the host's. */
+/* Mutes our hooks on this thread around calls of CUPTI, whose reads are not the host's. */
 void activity_mute(bool muted);

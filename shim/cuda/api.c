@@ -5,7 +5,7 @@
 #include "cuda/record.h"
 
 static const struct call {
-	uint16_t domain; /* kind of record for the call */
+	uint16_t domain; /* kind of CUPTI's record for the call */
 	uint16_t number;
 } calls[] = {
 #define CALL(domain, class, name, number) {CUPTI_KIND_##domain, number},

@@ -26,8 +26,8 @@
 #define VARIABLE "CUDA_INJECTION64_PATH"
 
 /*
- * Whether this program is a profiler that finds its own way into programs that it starts, and needs
- * the variable free: ncu 2025.3 refuses to start anything otherwise.
+ * Whether this program is a profiler that injects itself into programs that it starts by the same
+ * variable: ncu 2025.3 starts nothing if it is taken.
  */
 static bool is_other_profiler(void)
 {
@@ -66,7 +66,7 @@ static void ignore(void *data, int domain, uint32_t id, const void *info)
 {
 }
 
-/* Whether CUPTI has a subscriber; the one place is left free, for torch.profiler. */
+/* Whether CUPTI has a subscriber; gives the only place back at once, for torch.profiler. */
 static int probe(void)
 {
 	void *handle = NULL;
@@ -122,7 +122,7 @@ static void note_level(void)
 			   "calls of the host are recorded with the CUPTI of CUDA 12.5 or newer");
 }
 
-/* Asks CUPTI for everything, muted: what CUPTI does meanwhile is not the host's. */
+/* Starts recording by CUPTI, with our hooks muted: what CUPTI does meanwhile is not the host's. */
 static bool arm(void)
 {
 	TEXT(why, 200);
@@ -166,8 +166,8 @@ static void begin_cupti(void)
 	if (!armed)
 		return;
 	manners_begin();
-	/* This comes before any batch can begin: the thread below may be late, and the drain does
-	 * not wait. */
+	/* Comes before any batch can begin: the thread below may be late, and the drain does not
+	 * wait. */
 	coverage_begin(began_ns);
 	if (writer_start() != 0) {
 		activity_disarm(0);
@@ -179,13 +179,13 @@ static void begin_cupti(void)
 }
 
 /*
- * CUDA calls this in cuInit(). It returns 1, "all is well": with driver 580 a process that got 0
+ * CUDA calls this in cuInit(). Returns 1, which means success: with driver 580 a process that got 0
  * ended by SIGSEGV (tests/gpu, semantics refused).
  */
 __attribute__((visibility("default"))) int InitializeInjection(void);
 int InitializeInjection(void)
 {
-	static _Atomic int entered; /* pid that was called */
+	static _Atomic int entered; /* pid of the process that was called */
 	int pid = sys_getpid();
 
 	if (config_disabled() || config_cuda_is_off() || atomic_exchange(&entered, pid) == pid ||

@@ -8,18 +8,17 @@
 #include "base/clock.h"
 #include "base/sys.h"
 
-#define SOFT_MAX     256 /* 64 MB, of which only used parts are touched */
-#define HARD_MAX     512 /* for a CUPTI that breaks without a buffer */
+#define SOFT_MAX     256 /* most buffers: 64 MB, of which only used parts take memory */
+#define HARD_MAX     512 /* ... for a CUPTI that crashes without a buffer */
 #define GROW         64
-#define RECORD_BYTES 216 /* bytes of a kernel's record, to count what a lost buffer could have
-			  * held */
+#define RECORD_BYTES 216 /* size of a kernel's record, by which a lost buffer's are counted */
 
 enum state {
 	STATE_FREE,
 	STATE_OUT,
 	STATE_DONE,
 	STATE_READING,
-	STATE_LOST, /* it is not expected to come back */
+	STATE_LOST, /* not expected to come back */
 };
 
 struct buffer {
@@ -27,17 +26,16 @@ struct buffer {
 	_Atomic uint64_t requested_ns;
 	_Atomic uint32_t valid_size;
 	_Atomic uint64_t forced_ns;
-	_Atomic uint32_t thread;       /* thread that requested it */
-	_Atomic uint64_t overtaken_ns; /* when a later buffer of that thread was read; 0: none
-				        * was */
-	_Atomic uint64_t reached_ns;   /* by when that buffer's streams had all begun in it */
+	_Atomic uint32_t thread;       /* thread that requested the buffer */
+	_Atomic uint64_t overtaken_ns; /* when a later buffer of that thread was read; 0: not yet */
+	_Atomic uint64_t reached_ns;   /* by when all streams had begun in that later buffer */
 	_Atomic bool shared;
 };
 
 static struct {
 	uint8_t *bytes;
 	struct buffer buffers[HARD_MAX];
-	_Atomic uint32_t count; /* buffers whose memory is open */
+	_Atomic uint32_t count; /* buffers whose memory can be used */
 	_Atomic uint32_t hint;
 	_Atomic uint64_t dropped;
 	bool never_null;
@@ -52,7 +50,8 @@ static bool grow(void)
 	    sys_call3(SYS_mprotect, pool.bytes + count * BUFFER_BYTES, GROW * BUFFER_BYTES,
 		      PROT_READ | PROT_WRITE) < 0)
 		return false;
-	/* If two threads grow it at once, both open the same pages, and one of them counts. */
+	/* If two threads grow the pool at once, both open the same pages, and one of them
+	 * counts. */
 	atomic_compare_exchange_strong(&pool.count, &count, count + GROW);
 	return true;
 }
@@ -80,7 +79,7 @@ static bool move(struct buffer *buffer, uint32_t from, uint32_t to)
 	return atomic_compare_exchange_strong(&buffer->state, &from, to);
 }
 
-/* Gives a buffer to the calling thread. */
+/* Gives a free buffer to the calling thread. */
 static uint8_t *give(uint32_t index, uint64_t now_ns)
 {
 	struct buffer *given = &pool.buffers[index];
@@ -105,15 +104,14 @@ static uint8_t *find_free(void)
 
 		if (atomic_load_explicit(&buffer->state, memory_order_relaxed) != STATE_FREE)
 			continue;
-		/* The time is set before the buffer is OUT, so that no reader finds an older
-		 * one. */
+		/* The time is set before the state is OUT, so that no reader sees an older time. */
 		if (move(buffer, STATE_FREE, STATE_READING))
 			return give(index, now_ns);
 	}
 	return NULL;
 }
 
-/* Takes a buffer of unread records, which are lost, for new ones. */
+/* Reuses a buffer with unread records, which are lost, for new ones. */
 static uint8_t *steal(void)
 {
 	for (uint32_t i = 0; i < pool.count; i++) {
@@ -138,7 +136,7 @@ uint8_t *buffers_request(void)
 		buffer = steal();
 	if (buffer)
 		return buffer;
-	/* Without a buffer, CUPTI itself counts what it drops. */
+	/* If CUPTI gets no buffer, it counts what it drops itself. */
 	if (!pool.never_null)
 		return NULL;
 	atomic_fetch_add(&pool.dropped, BUFFER_BYTES / RECORD_BYTES);
@@ -174,7 +172,7 @@ static bool is_with_cupti(const struct buffer *buffer)
 
 void buffers_share_out(void)
 {
-	/* A buffer that comes back meanwhile is marked needlessly, until its next request. */
+	/* A buffer that comes back meanwhile is marked in vain, until its next request. */
 	for (uint32_t i = 0; i < pool.count; i++)
 		if (is_with_cupti(&pool.buffers[i]))
 			pool.buffers[i].shared = true;

@@ -3,12 +3,12 @@
 
 #include <stddef.h>
 
-/* two looks do not fit together if their clocks drift apart by more */
+/* looks at both clocks that differ by more are in different stretches */
 #define SLACK_NS 1000000
 #define NOWHERE  (INT64_MIN / 2)
-#define REACH_NS 10000000000   /* how far before a stretch's first look a time may lie */
-#define OLD_NS   3600000000000 /* ... and before the oldest look that is kept */
-#define LATE_NS  2000000 /* a record may have been written so long after the last look */
+#define REACH_NS 10000000000   /* how far before a stretch's first look a time may be */
+#define OLD_NS   3600000000000 /* ... and before the oldest look */
+#define LATE_NS  2000000 /* how long after the last look a record may have been written */
 
 static const struct clock_pair *pair_at(const struct clock_map *map, uint32_t number)
 {
@@ -20,7 +20,7 @@ static uint32_t oldest(const struct clock_map *map)
 	return map->count > CLOCK_MAP_PAIRS ? map->count - CLOCK_MAP_PAIRS : 0;
 }
 
-/* The clocks' ratio, mono per cupti, between two looks of a stretch. */
+/* Returns how fast CLOCK_MONOTONIC runs against CUPTI's clock, between two looks of a stretch. */
 static double slope(const struct clock_pair *a, const struct clock_pair *b)
 {
 	int64_t cupti_ns = (int64_t)(b->cupti_ns - a->cupti_ns);
@@ -31,8 +31,8 @@ static double slope(const struct clock_pair *a, const struct clock_pair *b)
 #define BASE_NS 500000000 /* closer looks tell little about the clock's speed */
 
 /*
- * The slope after look `number`: up to the next look or, after the newest, the recent one. Looks
- * that are too close only tell a clock that runs like ours from one that does not.
+ * Returns the slope after look `number`: until the next look or, after the newest, the recent one.
+ * Looks that are too close only show whether CUPTI's clock runs like ours.
  */
 static double slope_at(const struct clock_map *map, uint32_t number)
 {
@@ -68,7 +68,7 @@ static bool is_first(const struct clock_map *map, uint64_t mono_ns, uint64_t cup
 	if (!before || map->broken || cupti_ns <= before->cupti_ns)
 		return true;
 	off = project(map, map->count - 1, cupti_ns) - (int64_t)mono_ns;
-	/* The second look of a stretch shows how fast its clock is. */
+	/* A stretch's second look is never too far off: it shows how fast the clock is. */
 	return !before->first && (off > SLACK_NS || off < -SLACK_NS);
 }
 
@@ -94,10 +94,10 @@ void clock_map_break(struct clock_map *map)
 }
 
 /*
- * Finds the time by the looks around it. A stretch's first look also covers the time back to the
+ * Converts a time by the looks around it. A stretch's first look also covers the time back to the
  * look before it, and its last look the time to the next, as the clock changed somewhere between
- * them. `far`: a first look covers REACH_NS, also of what was recorded before, since CUPTI may
- * convert times when it hands records out.
+ * them. `far`: a first look covers REACH_NS before it, also times recorded earlier, since CUPTI may
+ * convert times only when it gives records back.
  */
 static bool find(const struct clock_map *map, uint64_t cupti_ns, bool far, uint64_t *ret_mono_ns)
 {

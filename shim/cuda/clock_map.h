@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clock_map.h - from the clock of CUPTI's records to CLOCK_MONOTONIC.
+ * clock_map.h - converts times from the clock of CUPTI's records to CLOCK_MONOTONIC.
  *
- * CUPTI's clock is CLOCK_REALTIME, which may be set, or whatever another user of CUPTI made it:
- * ticks of the CPU. So it is only believed to run evenly between two looks at both clocks. Where
- * the looks do not fit together, a new *stretch* begins, and a record's time is looked up in its
+ * CUPTI's clock is CLOCK_REALTIME, which may be set, or what another user of CUPTI made of it:
+ * ticks of the CPU. So it is only believed to run evenly between two looks, which read both clocks.
+ * If the looks do not fit together, a new *stretch* begins, and a record's time is converted in its
  * own stretch. Pure, and used by one thread.
  */
 #pragma once
@@ -12,38 +12,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CLOCK_MAP_PAIRS 256 /* looks that are kept: one a second, records are seconds late */
+#define CLOCK_MAP_PAIRS 256 /* looks in memory: one a second, as records are seconds late */
 
 struct clock_pair {
 	uint64_t mono_ns;
 	uint64_t cupti_ns;
-	bool first; /* it begins a stretch */
+	bool first; /* the look begins a stretch */
 };
 
 struct clock_map {
 	struct clock_pair pairs[CLOCK_MAP_PAIRS];
-	uint32_t count;  /* looks added; the last CLOCK_MAP_PAIRS are kept */
+	uint32_t count;  /* looks added; the last CLOCK_MAP_PAIRS are in `pairs` */
 	bool broken;     /* the next look begins a stretch */
-	uint64_t now_ns; /* time of the last look, kept or not: records are older */
+	uint64_t now_ns; /* time of the last look, added or not: records are older */
 };
 
 /*
- * Adds a look. True: it begins a stretch, so take another look a few milliseconds later, which
- * shows how fast the clock runs now.
+ * Adds a look. Returns true if it begins a stretch: then take another look a few milliseconds
+ * later, which shows how fast the clock runs now.
  */
 bool clock_map_add(struct clock_map *map, uint64_t mono_ns, uint64_t cupti_ns);
 
 /*
- * Whether a look continues the stretch, so that it need not be kept. Asked right before records are
- * read, because a clock that was set back makes two times of one.
+ * Whether a look continues the stretch, so that it need not be added. To be asked right before
+ * records are read, because a clock that was set back shows one time twice.
  */
 bool clock_map_fits(struct clock_map *map, uint64_t mono_ns, uint64_t cupti_ns);
 
-/* Lets the next look begin a stretch, whatever it shows. */
+/* Makes the next look begin a stretch, whatever it shows. */
 void clock_map_break(struct clock_map *map);
 
-/* Converts a time. False: no look is near it. */
+/* Converts a time. Returns false if no look is near it. */
 bool clock_map_convert(const struct clock_map *map, uint64_t cupti_ns, uint64_t *ret_mono_ns);
 
-/* CUPTI's nanoseconds per nanosecond in the newest stretch; 1 if it has one look. */
+/* Returns the speed of CUPTI's clock against ours in the newest stretch; 1 if that has one look. */
 double clock_map_rate(const struct clock_map *map);

@@ -15,18 +15,18 @@
 #define MS             UINT64_C(1000000)
 #define SILENT_PERIODS 3
 #define SILENT_NS      (50 * MS)
-#define FRESH_NS       (1000 * MS) /* handing a buffer to a thread takes much less */
+#define FRESH_NS       (1000 * MS) /* longer than handing a buffer to a thread takes */
 
 static struct {
 	uint64_t began_ns;
 	bool gap;
 	uint64_t gap_ns;         /* begin of the gap */
-	bool others;             /* another user made it */
+	bool others;             /* another user made the gap */
 	uint64_t regained_ns;    /* when the last other user had left */
-	bool unfinished;         /* that user cut off operations that may still run */
-	uint64_t unfinished_ns;  /* when the last of these had ended */
-	uint64_t launch_ns;      /* last launch at the last period */
-	uint64_t newest_ns;      /* newest operation that was reported by then */
+	bool unfinished;         /* another user cut off operations that may still run */
+	uint64_t unfinished_ns;  /* when the last of those had ended */
+	uint64_t launch_ns;      /* last launch, as of the last period */
+	uint64_t newest_ns;      /* newest operation reported by then */
 	uint64_t heard_launches; /* cudart_launch_count() at the last report */
 	uint32_t silent_periods;
 	uint64_t told_ns;
@@ -88,8 +88,8 @@ static void look_for_unfinished(void)
 }
 
 /*
- * Ends another user's gap, when CUPTI is ours again, and what was cut off or launched meanwhile has
- * ended: the first operation launched afterwards runs.
+ * Ends another user's gap when CUPTI is ours again, operations that were cut off have ended, and
+ * the first operation launched afterwards runs.
  */
 static void look_for_end_of_others(void)
 {
@@ -111,7 +111,7 @@ static bool is_behind(uint64_t ns)
  * Whether CUPTI is silent: the host launched long after the last report, not just when we began,
  * and more than CUPTI's buffers could hold. CUPTI keeps a buffer while an operation in it runs, so
  * a busy GPU's buffers come back when they are full: at 300 kernels a second after four seconds, at
- * one after twenty minutes. That alone is no silence.
+ * one a second after twenty minutes. That alone is no silence.
  */
 static bool is_silent(void)
 {
@@ -129,7 +129,7 @@ static void begin_silence(void)
 	begin_gap(newest_ns > own.began_ns ? newest_ns : own.began_ns, "CUPTI reports nothing");
 }
 
-/* Looks for a long silence: somebody took CUPTI's buffers unseen, or disabled the kinds. */
+/* Looks for a long silence: another user took CUPTI's buffers unseen, or disabled the kinds. */
 static void look_for_silence(void)
 {
 	const uint64_t launch_ns = cudart_last_launch_ns(), newest_ns = reader_times.newest_ns;
@@ -141,7 +141,7 @@ static void look_for_silence(void)
 	if (heard) {
 		own.heard_launches = cudart_launch_count();
 		own.silent_periods = 0;
-		/* What was launched in between was in no buffer. */
+		/* Operations launched during the silence were in no buffer. */
 		if (!own.others)
 			end_gap(newest_ns);
 	} else if (!is_silent()) {
@@ -158,7 +158,7 @@ static void tell_lost(uint64_t forced_ns)
 	uint64_t begin_ns, end_ns;
 
 	while (buffers_take_lost(forced_ns, &begin_ns, &end_ns)) {
-		/* At the run's end, a lost buffer within an open gap, or after it, belongs to that
+		/* At the run's end, a lost buffer inside or after an open gap belongs to that
 		 * gap. */
 		if (own.gap && own.gap_ns <= begin_ns)
 			continue;
@@ -188,10 +188,8 @@ static void tell(uint64_t complete_ns)
 void coverage_tell(void)
 {
 	look_for_end_of_others();
-	/*
-	 * The last launch was not reported, and no buffer of CUPTI's could hold it: how far all is
-	 * known stays open.
-	 */
+	/* The last launch was not reported, and CUPTI has no buffer that could hold it, so the
+	 * time up to which all is known does not move on. */
 	if (!own.gap && !buffers_out() && is_behind(MS))
 		return;
 	tell(buffers_complete_ns(clock_now_ns()) - reader_times.lag_ns);

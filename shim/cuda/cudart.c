@@ -10,7 +10,8 @@
 
 __thread uintptr_t cudart_frame __attribute__((tls_model("initial-exec")));
 static _Atomic uint64_t launch_ticks, launch_count;
-static _Atomic uint32_t announced; /* thread_life in which the drain was told of this thread */
+/* thread_life in which the drain was told that the host's side is recorded */
+static _Atomic uint32_t announced;
 
 uint64_t cudart_last_launch_ns(void)
 {
@@ -46,7 +47,7 @@ static void push(struct thread *thread, enum dlprof_event_kind kind, uint64_t be
 	thread_push(thread, &event);
 }
 
-/* This thread, if the host's side is what is recorded; else NULL. */
+/* Returns this thread if the host's side is what is recorded, else NULL. */
 static struct thread *enter(void)
 {
 	struct thread *thread;
@@ -73,7 +74,7 @@ static struct thread *enter(void)
 	return thread;
 }
 
-/* Called after the real call, as a program's first one starts CUDA, which attaches us. */
+/* Called after the real call, as a program's first launch starts CUDA, which attaches us. */
 void cudart_launch(uint32_t graph)
 {
 	struct thread *thread;

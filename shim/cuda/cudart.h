@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cudart.h - what the host sees of CUDA: calls of libcudart, through the callers' own slots like
- * those of decoders: cudart.def.
+ * cudart.h - records what the host sees of CUDA: calls of libcudart, through the callers' import
+ * slots like those of decoders; see cudart.def.
  *
  * With CUPTI these calls only count launches, so that CUPTI's silence is noticed. Without it they
  * are all there is: launches, how long the host was blocked, and bytes that were copied. Programs
@@ -18,13 +18,13 @@
 #include "record/activate.h"
 #include "slots/wrap.h"
 
-/* How many launches of kernels and graphs were seen in this process. */
+/* Returns how many launches of kernels and graphs were seen in this process. */
 uint64_t cudart_launch_count(void);
 
-/* When this process last launched a kernel or a graph, to about a microsecond; 0: never. */
+/* Returns when this process last launched a kernel or a graph, to about a microsecond; 0: never. */
 uint64_t cudart_last_launch_ns(void);
 
-/* Values of enum cudaMemcpyKind that matter. */
+/* The values of enum cudaMemcpyKind that matter here. */
 enum {
 	CUDART_TO_DEVICE = 1,
 	CUDART_TO_HOST = 2,
@@ -32,14 +32,14 @@ enum {
 	CUDART_ANYWHERE = 4,
 };
 
-/* The stack frame of this thread's outermost wrapper; 0: the thread is in none. */
+/* Stack frame of this thread's outermost wrapper; 0: the thread is in none. */
 extern HIDDEN __thread uintptr_t cudart_frame __attribute__((tls_model("initial-exec")));
 
 /*
- * For wrappers, before the real call: whether to record it. Of nested wrappers only the outermost
- * is recorded. TensorFlow has a library that exports the runtime's functions and passes each call
- * on to what dlsym() found: its callers get a wrapper, and so does the library itself. An outer
- * frame lies higher on the stack; one that does not was left by longjmp().
+ * Returns, before the real call of a wrapper, whether to record it: of nested wrappers only the
+ * outermost is recorded. TensorFlow has a library that exports the runtime's functions and passes
+ * each call on to what dlsym() found: its callers get a wrapper, and so does the library itself. An
+ * outer frame lies higher on the stack; one that does not was left by longjmp().
  */
 static inline bool cudart_begin(uintptr_t frame)
 {
@@ -49,7 +49,7 @@ static inline bool cudart_begin(uintptr_t frame)
 	return true;
 }
 
-/* For wrappers, after a call that is recorded. `kind`: enum cudaMemcpyKind. */
+/* For wrappers, after a call that is recorded. `kind` of a copy: enum cudaMemcpyKind. */
 void cudart_launch(uint32_t graph);
 void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind);
 void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind);

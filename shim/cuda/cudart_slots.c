@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cudart_slots.c - the wrappers that cudart.def describes. */
+/* cudart_slots.c - the wrappers that cudart.def lists. */
 #include "base/clock.h"
 #include "cuda/cudart.h"
 #include "dlprof/event.h"

@@ -13,7 +13,7 @@
 
 struct cupti cupti;
 
-/* Names of the library; up to CUDA 11 they had the minor version. */
+/* Names of the library; up to CUDA 11 they contained the minor version. */
 static const char *const sonames[] = {
 	"libcupti.so.13",   "libcupti.so.14",
 	"libcupti.so.12",   "libcupti.so.11.8",
@@ -39,11 +39,11 @@ void *cupti_mapped(void)
 	return library;
 }
 
-/* The mapped libcudart: its folder, and the major version in its name; 0: there is none. */
+/* The libcudart that is mapped: its folder, and the major version in its name; 0: none is. */
 struct runtime {
 	char folder[512];
 	int major;
-	int wanted; /* major version that is looked for; 0: any */
+	int wanted; /* major version to look for; 0: any */
 };
 
 static int leading_number(const char *text)
@@ -73,7 +73,7 @@ static int find_runtime(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 struct named {
-	uintptr_t address; /* address of a function in it */
+	uintptr_t address; /* address of a function of the library */
 	int major;
 };
 
@@ -91,8 +91,8 @@ static int find_soname(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 /*
- * CUDA's major version by the library's name, as cuptiGetVersion() is the same in 11.8, 12.0 and
- * 12.1. 0: the name has none.
+ * Returns CUDA's major version by the library's name, as cuptiGetVersion() is the same in 11.8,
+ * 12.0 and 12.1. 0: the name has none.
  */
 static int major_of(const struct cupti *found)
 {
@@ -109,7 +109,7 @@ void *cupti_driver(const char *function)
 	return driver ? lookup_real(driver, function) : NULL;
 }
 
-/* The newest CUDA version that the driver which called us supports; 0: there is no driver. */
+/* Returns the newest CUDA version that the driver supports; 0: there is no driver. */
 static int driver_major(void)
 {
 	int (*get)(int *version) = (int (*)(int *))cupti_driver("cuDriverGetVersion");
@@ -137,7 +137,7 @@ static void *open_in(const char *folder, const char *below)
 	return library;
 }
 
-/* Opens a library of our choice: nothing of the host's that wants one is loaded yet. */
+/* Opens a library that we choose, as nothing of the host's that needs one is loaded yet. */
 static void *open_library(const struct runtime *runtime)
 {
 	const char *toolkit = getenv("CUDA_HOME");
@@ -149,7 +149,7 @@ static void *open_library(const struct runtime *runtime)
 	for (int i = 0; sonames[i] && !library; i++) {
 		TEXT(own, 32);
 
-		/* A bare name must have the runtime's version: any other library is wrong. */
+		/* A library without a path must have the runtime's version: any other is wrong. */
 		text_add(&own, "libcupti.so.");
 		text_add_number(&own, runtime->major);
 		if (!runtime->major || strncmp(sonames[i], own.buffer, own.length) == 0)
@@ -191,8 +191,8 @@ static int mismatch(struct text *why, int major, const char *other, int other_ma
 }
 
 /*
- * Whether its functions may be called at all: those of 13.2 call themselves until the stack is full
- * if they cannot use the driver.
+ * Whether the library's functions may be called at all: those of 13.2 call themselves until the
+ * stack is full if they cannot use the driver.
  */
 static int fits(const struct cupti *found, const struct runtime *runtime, int driver,
 		struct text *why)

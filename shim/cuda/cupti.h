@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cupti.h - the libcupti of this process, found at run time and never linked.
+ * cupti.h - finds the libcupti of this process at run time; it is never linked.
  *
- * A copy of our own choice would be a second CUPTI beside the one that the host's frameworks bind
- * to, so what is mapped already comes first.
+ * A copy that we choose would be a second CUPTI beside the one that the host's frameworks use, so a
+ * library that is mapped already is preferred.
  */
 #pragma once
 
@@ -25,10 +25,9 @@ typedef void cupti_complete_function(void *context, uint32_t stream, uint8_t *bu
 #define CUPTI_THREAD_ID_SYSTEM 1
 #define CUPTI_FLUSH_FORCED     1
 
-/* What cuptiGetVersion() returns in the first version with a property: */
+/* The first results of cuptiGetVersion() for which something holds: */
 #define CUPTI_VERSION_LEAST        13     /* CUDA 11.0: the oldest with known records */
-#define CUPTI_VERSION_SINGLE_CALLS 23     /* CUDA 12.5: calls of the host can be chosen one by
-					   * one */
+#define CUPTI_VERSION_SINGLE_CALLS 23     /* CUDA 12.5: calls can be enabled one by one */
 #define CUPTI_VERSION_GRAPH_TRACE  24     /* CUDA 12.6: times of whole graphs are right */
 #define CUPTI_VERSION_NULL_BUFFER  27     /* CUDA 12.9: a request may get no buffer */
 #define CUPTI_VERSION_13_0         130000 /* no records of device syncs; Disable may hang */
@@ -47,11 +46,11 @@ struct cupti {
 
 extern HIDDEN struct cupti cupti;
 
-/* Finds libcupti and fills `cupti`. 0, or -errno with the reason in `why`. */
+/* Finds libcupti and fills `cupti`. Returns 0, or -errno with the reason in `why`. */
 int cupti_find(struct text *why);
 
-/* A function of the mapped driver; NULL: there is none. */
+/* Returns a function of the mapped driver; NULL: there is none. */
 void *cupti_driver(const char *function);
 
-/* The mapped libcupti, whoever mapped it; NULL: nobody did. */
+/* Returns the mapped libcupti, whoever mapped it; NULL: none is. */
 void *cupti_mapped(void);

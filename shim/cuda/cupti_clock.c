@@ -7,13 +7,13 @@
 #include "cuda/clock_map.h"
 #include "cuda/cupti.h"
 
-/* Pairs of readings, of which the quickest counts. */
+/* Pairs of readings in one look, of which the quickest counts. */
 #define BRACKETS     30
 #define BRACKETS_FEW 3
 
 static struct clock_map map;
 
-/* Reads both clocks so many times, and takes the quickest pair. */
+/* Reads both clocks `tries` times, and returns the pair that was read quickest. */
 static bool read_clocks(int tries, uint64_t *ret_mono_ns, uint64_t *ret_cupti_ns)
 {
 	uint64_t best_ns = UINT64_MAX;
@@ -48,7 +48,7 @@ void cupti_clock_look(bool anew)
 		clock_map_break(&map);
 	if (!look_once())
 		return;
-	/* First sample after a clock change: take a second 20 ms later to learn the rate. */
+	/* The first look after a clock change: take a second 20 ms later to learn the rate. */
 	sys_nap(20000000);
 	look_once();
 	rate = clock_map_rate(&map);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cupti_clock.h - looks at CUPTI's clock and at ours, so that clock_map.h can convert from one to
- * the other. Used by the writing thread.
+ * cupti_clock.h - reads CUPTI's clock and ours together, so that clock_map.h can convert times. For
+ * the writing thread.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Looks at both clocks. `anew`: CUPTI's may be another one than before. */
+/* Reads both clocks. `anew`: CUPTI may use another clock than before. */
 void cupti_clock_look(bool anew);
 
-/* Looks only if CUPTI's clock was set since the last look. */
+/* Reads both clocks, and notes the look only if CUPTI's clock was set since the last one. */
 void cupti_clock_check(void);
 
 /* Converts a record's two times from CUPTI's clock to ours; false: they are impossible. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel.h - tells what a kernel is by its name, and tells the drain the name.
+ * kernel.h - finds out by a kernel's name what it does, and sends the name to the drain.
  *
- * CUPTI gives mangled names. The drain gets each once, whole; after that its id stands for it. One
- * thread calls this.
+ * CUPTI gives mangled names. The drain gets each name once; after that the kernel's id stands for
+ * it. One thread calls this.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 struct kernel {
 	uint64_t id;
-	enum dlprof_gpu_kind kind; /* a collective, a GPU loader's, or DLPROF_GPU_KERNEL */
+	enum dlprof_gpu_kind kind; /* DLPROF_GPU_KERNEL, a collective, or a GPU loader's */
 };
 
 struct kernel kernel_find(const char *name);

@@ -17,15 +17,15 @@
 #include "record/activate.h"
 #include "slots/lookup.h"
 
-#define QUIET_NS 100000000 /* how long others must be quiet, as profilers disable and enable kind by
-			    * kind */
+/* pause between two calls of others */
+#define QUIET_NS 100000000
 
 #define PER_THREAD_BUFFERS 9 /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER */
 
 #define EXPORT __attribute__((visibility("default")))
 
 static struct {
-	_Atomic bool registered; /* the callbacks are theirs */
+	_Atomic bool registered; /* the callbacks are the other users' */
 	_Atomic uint64_t kinds;  /* bits: kinds that they enabled */
 	_Atomic uint64_t changed_ns;
 	_Atomic uint32_t buffers_out;
@@ -34,7 +34,7 @@ static struct {
 	cupti_request_function *_Atomic request;
 } theirs;
 
-/* The real functions, resolved when first called, since callers have their libcupti by then. */
+/* The real functions, found when first called: by then the caller has loaded its libcupti. */
 static struct {
 #define FOREIGN(name, params) int(*name) params;
 #include "cuda/foreign.def"
@@ -83,7 +83,7 @@ bool manners_is_free(uint64_t now_ns)
 {
 	const uint64_t changed_ns = theirs.changed_ns;
 
-	/* The others may have called since the caller read the clock. */
+	/* Another user may have called since the caller read the clock. */
 	return !theirs.kinds && now_ns >= changed_ns && now_ns - changed_ns >= QUIET_NS;
 }
 
@@ -97,7 +97,7 @@ uint32_t manners_buffers_out(void)
 	return theirs.buffers_out;
 }
 
-/* Requests a buffer for the others, so that each user gets its own buffers. */
+/* Requests a buffer of the other user's, so that each user gets its own buffers. */
 static void request_theirs(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	theirs.request(buffer, size, max_records);
@@ -118,28 +118,28 @@ static void complete_theirs(void *context, uint32_t stream, uint8_t *buffer, siz
 }
 
 /*
- * Their records in our buffers.
+ * Copies another user's records out of a buffer of ours.
  *
  * A thread's records go into the buffer that it has until that is full, or until CUPTI gives it
- * back, which it does not do while an operation of it runs. So of a training that never waits for
- * its GPU a buffer of ours stays in use when they come, and what they want of the next thousand
- * operations is in there. They get a copy of it, in a buffer of their own.
+ * back, which it does not do while an operation in it runs. So if a training never waits for its
+ * GPU, a buffer of ours stays in use when another user comes, and gets the records that this user
+ * wants of the next thousand operations. The user gets a copy of it, in a buffer of its own.
  *
- * Which buffers. Marked are those that CUPTI has when they set their callbacks, or enable a kind,
+ * Which buffers. We mark those that CUPTI has when a user sets its callbacks, or enables a kind,
  * before CUPTI hears of it; and those that CUPTI requests from us later, as a thread may be about
- * to. A request first makes its buffer one that CUPTI has, and then looks whether they have come;
- * they first come, and then look which buffers CUPTI has. All of this is sequentially consistent,
- * so one of the two sees the other, and no buffer without a mark has a record of theirs: they come
- * before CUPTI makes the first. The mark is of the buffer and not of a time. CUPTI may give the
- * buffer back when all is ours again, as torch's profiler disables its kinds, goes through its
- * trace of the CPU for seconds, and only then makes CUPTI give back everything. If the buffer comes
- * back even later, the copy goes to whoever registered callbacks last. It is late then, as a buffer
- * of theirs would be that CUPTI kept as long.
+ * to. A request first makes its buffer one that CUPTI has, and then looks whether a user has come;
+ * a user first comes, and then we look which buffers CUPTI has. All of this is sequentially
+ * consistent, so one of the two sees the other, and no buffer without a mark has a record of the
+ * user's: it came before CUPTI made the first. The mark is of the buffer and not of a time. CUPTI
+ * may give the buffer back when all is ours again, as torch's profiler disables its kinds, goes
+ * through its trace of the CPU for seconds, and only then makes CUPTI give back everything. If the
+ * buffer comes back even later, the copy goes to whoever registered callbacks last; a buffer of the
+ * user's own that CUPTI kept as long would be as late.
  *
- * What they get too much. Each record is in one buffer, and a buffer is copied once when it comes
- * back, so no record comes twice. The copy also has what we recorded before and after them, and
- * what was launched before them and ran later. Such records are in their own buffers, too, where
- * sessions follow upon one another, and they go by the times.
+ * What the user gets too much. Each record is in one buffer, and a buffer is copied once when it
+ * comes back, so no record comes twice. The copy also has what we recorded before and after the
+ * user, and what was launched before it and ran later. If sessions follow upon one another, users
+ * find such records in their own buffers, too, and select by time.
  */
 static void share_with_them(void *context, uint32_t stream, const uint8_t *buffer,
 			    size_t valid_size)
@@ -159,14 +159,17 @@ static void share_with_them(void *context, uint32_t stream, const uint8_t *buffe
 }
 
 /*
- * Where CUPTI has no buffer of its own, torch's profiler concludes that nothing was recorded: it
- * neither makes CUPTI give back anything, nor looks at what came back before. Without us CUPTI has
- * one, that of the last records. With us all their records may be in a buffer of ours, or we flush
- * CUPTI after them, and it gives theirs back too early. So we request one that stands in for it,
- * and give it back empty when they make CUPTI give back everything.
+ * The stand-in: an empty buffer of the other user's, held for CUPTI.
  *
- * The writing thread requests it. It is the one that takes CUPTI back and flushes it, so the buffer
- * is there before that. On a thread of theirs the request might wait for a lock that they hold.
+ * If CUPTI has no buffer of its own, torch's profiler concludes that nothing was recorded: it
+ * neither makes CUPTI give back anything, nor looks at what came back before. Without us CUPTI has
+ * a buffer, that of the last records. With us all the user's records may be in a buffer of ours, or
+ * we flush CUPTI after the user, and it gives the user's buffer back too early. So we request one
+ * as a stand-in, and give it back empty when the user makes CUPTI give back everything.
+ *
+ * The writing thread requests it: as that thread takes CUPTI back and flushes it, the buffer is
+ * there before that. On a thread of the user's the request might wait for a lock that this thread
+ * holds.
  */
 static struct {
 	uint8_t *_Atomic buffer;
@@ -225,7 +228,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 			remember(request, complete);
 		return real.cuptiActivityRegisterCallbacks(request, complete);
 	}
-	/* This is first: a thread that takes back what they left then sees that it must not. */
+	/* Noted first: a thread that is taking CUPTI back then sees that it must not. */
 	note_change();
 	activity_yield(theirs.kinds);
 	buffers_share_out();
@@ -239,7 +242,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	return r;
 }
 
-/* Makes sure that our callbacks are set after theirs, which they set once. */
+/* Gives CUPTI back to another user, whose callbacks, set only once, must be set after ours. */
 static void give_back(void)
 {
 	if (state_mode() != STATE_CUPTI || !theirs.registered)
@@ -288,7 +291,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
 	if (!(flag & CUPTI_FLUSH_FORCED) || state_mode() != STATE_CUPTI)
 		return real.cuptiActivityFlushAll(flag);
 	end_stand_in();
-	/* Unforced first, so that operations that have ended come with their ends. */
+	/* Not forced at first, so that operations that have ended come with their ends. */
 	if (state_is_armed())
 		cupti.ActivityFlushAll(0);
 	first = atomic_compare_exchange_strong(&activity_forced_ns, &none, clock_now_ns());
@@ -299,7 +302,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
 	return r;
 }
 
-/* Real cuptiFinalize() takes everybody's callbacks and kinds away. */
+/* The real cuptiFinalize() removes everybody's callbacks and kinds. */
 EXPORT int cuptiFinalize(void)
 {
 	int r;
@@ -321,7 +324,7 @@ EXPORT int cuptiActivityRegisterTimestampCallback(void *callback)
 	int r;
 
 	RESOLVE(cuptiActivityRegisterTimestampCallback);
-	/* Fetches records of the old clock. */
+	/* Fetches records with times of the old clock. */
 	if (state_mode() == STATE_CUPTI && state_is_armed())
 		cupti.ActivityFlushAll(0);
 	r = real.cuptiActivityRegisterTimestampCallback(callback);
@@ -336,14 +339,14 @@ EXPORT int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 	if (attribute == PER_THREAD_BUFFERS && state_mode() == STATE_CUPTI && state_is_armed()) {
 		note_change();
 		activity_yield(theirs.kinds);
-		/* Ours stay until they want records: a late restoring might keep one of their
-		 * buffers. */
+		/* Our callbacks stay until the user wants records: restoring theirs late might
+		 * keep a buffer. */
 		theirs.ours_set = true;
 	}
 	return real.cuptiActivitySetAttribute(attribute, size, value);
 }
 
-/* Wraps a setting of CUPTI's that we set, too. Others may have it set before they record. */
+/* Wraps a setting of CUPTI's that we set, too. Others may set theirs before they record. */
 #define SET(call, remember)                                                                        \
 	do {                                                                                       \
 		const int r = call;                                                                \
@@ -386,7 +389,7 @@ EXPORT int cuptiSetThreadIdType(int type)
 	SET(real.cuptiSetThreadIdType(type), activity_others.thread_id_type = type);
 }
 
-/* Answers only for the libcupti that we use; another copy does not concern us. */
+/* Returns our function for one of the libcupti that we use; for another copy, `found`. */
 static void *answer(const char *name, void *found)
 {
 #define FOREIGN(of, params)                                                                        \

@@ -10,13 +10,13 @@
 #include "cuda/state.h"
 #include "record/thread.h"
 
-#define ROOM_NS    2000000 /* pause until the drain is asked again for room */
+#define ROOM_NS    2000000 /* pause until the ring is checked again for room */
 #define ROOM_TRIES 500
 
 struct outbox_counts outbox_counts;
 
 static struct {
-	bool no_room; /* the drain was too far behind last time */
+	bool no_room; /* the ring was full last time */
 	uint64_t dropped_by_cupti, dropped;
 } own;
 
@@ -43,7 +43,7 @@ void outbox_push(const struct dlprof_event *event)
 	thread_push(thread, event);
 }
 
-/* Counts dropped records. Asking resets CUPTI's count, so another user's is left alone. */
+/* Counts dropped records, but not while another user is there: asking resets CUPTI's count. */
 static void count_dropped(void)
 {
 	size_t dropped = 0;

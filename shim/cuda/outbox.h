@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outbox.h - what the writing thread sends to the drain, with its counts. */
+/* outbox.h - sends records of the writing thread to the drain, and counts them. */
 #pragma once
 
 #include <stdint.h>
@@ -7,7 +7,7 @@
 #include "base/sys.h"
 #include "dlprof/event.h"
 
-/* Counts of CUPTI's records since the begin; others know the rest (see outbox_state()). */
+/* Counts of CUPTI's records since the begin; outbox_state() adds those of other modules. */
 struct outbox_counts {
 	uint64_t records;
 	uint64_t bad; /* records with impossible times */
@@ -17,8 +17,8 @@ struct outbox_counts {
 extern HIDDEN struct outbox_counts outbox_counts;
 
 /*
- * Sends a record of operations or copies. It waits for the drain, as this thread may, up to a
- * second, and not again until the drain has moved; then records are dropped and counted.
+ * Sends a record of operations or copies. Waits up to a second for room, as this thread may, and
+ * then not again until the drain has read something; until that, records are dropped and counted.
  */
 void outbox_push(const struct dlprof_event *event);
 

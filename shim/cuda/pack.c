@@ -5,10 +5,11 @@
 #include <string.h>
 
 #define MIDDLE                                                                                     \
-	UINT32_C(0x80000000) /* offset of a record's first operation, where there is room          \
-			      */
+	UINT32_C(0x80000000) /* offset of a record's first operation, if there is room */
 
-/* The place of a device; those beyond the table share the last one, which is none in particular. */
+/*
+ * Returns the place of a device; devices beyond the table share the last place, without a number.
+ */
 static uint32_t place_of(int32_t device)
 {
 	return device >= 0 && device < PACK_DEVICE_MAX ? (uint32_t)device : PACK_DEVICE_MAX;
@@ -30,15 +31,15 @@ static void begin(struct dlprof_event *event, uint16_t kind, uint32_t place, uin
 	event->begin_ns = begin_ns > MIDDLE ? begin_ns - MIDDLE : 0;
 }
 
-/* Whether the operation fits behind the record's begin. */
+/* Whether an operation's begin fits behind the record's. */
 static bool fits(const struct dlprof_event *event, uint64_t begin_ns)
 {
 	return event->kind != DLPROF_EVENT_NONE && begin_ns - event->begin_ns <= UINT32_MAX;
 }
 
 /*
- * The record for an operation, with `op` filled, and *ret_at its number there. A long operation is
- * alone in its record.
+ * Finds the record for an operation, fills `op`, and sets *ret_at to its index there. A long
+ * operation is alone in its record.
  */
 static struct dlprof_event *take(struct pack *pack, struct dlprof_event *events, uint16_t kind,
 				 int32_t device, uint64_t begin_ns, uint64_t end_ns, uint32_t what,
@@ -54,7 +55,7 @@ static struct dlprof_event *take(struct pack *pack, struct dlprof_event *events,
 	}
 	*op = (struct dlprof_gpu_op){(uint32_t)(begin_ns - event->begin_ns), (uint32_t)length_ns,
 				     what};
-	/* This holds if it stays alone. */
+	/* the record's length, unless more operations are added */
 	event->duration_ns = length_ns;
 	return event;
 }

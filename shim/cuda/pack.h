@@ -3,7 +3,7 @@
  * pack.h - puts several GPU operations into one record: at 50,000 kernels a second, one record each
  * would overrun the ring.
  *
- * All zero at first but for `push`. Pure, and used by one thread. Operations may come in any order;
+ * All zero at first, except `push`. Pure, and used by one thread. Operations may come in any order;
  * those in a record begin within two seconds of its first.
  */
 #pragma once
@@ -16,7 +16,7 @@
 
 struct pack {
 	void (*push)(const struct dlprof_event *event);
-	/* A record for each device, and one for no particular device. */
+	/* The unfinished record of each device, and one for no particular device. */
 	struct dlprof_event ops[PACK_DEVICE_MAX + 1];
 	struct dlprof_event copies[PACK_DEVICE_MAX + 1];
 };
@@ -26,5 +26,5 @@ void pack_op(struct pack *pack, int32_t device, uint64_t begin_ns, uint64_t end_
 void pack_copy(struct pack *pack, int32_t device, uint64_t begin_ns, uint64_t end_ns, uint32_t what,
 	       uint64_t bytes);
 
-/* Pushes records that are not full yet. */
+/* Pushes the records that are not full yet. */
 void pack_flush(struct pack *pack);

@@ -17,7 +17,7 @@
 #include "record/tally.h"
 #include "record/thread.h"
 
-#define CLOCKS_NS 1000000 /* difference between CUPTI's clock and ours */
+#define CLOCKS_NS 1000000 /* largest error of converted times */
 
 static struct pack pack;
 struct reader_times reader_times = {.unfinished_ns = UINT64_MAX, .resumed_ns = 1};
@@ -26,8 +26,8 @@ static uint64_t resume_ns;
 /* The buffer that is being read. */
 static struct {
 	uint64_t requested_ns;
-	uint8_t streams[256 / 8]; /* bits: streams with an operation in it */
-	uint64_t reached_ns;      /* by when each of these had begun its first one */
+	uint8_t streams[256 / 8]; /* bits: streams with an operation in the buffer */
+	uint64_t reached_ns;      /* by when each of these streams had begun its first operation */
 	bool forced;              /* unfinished operations have no end */
 	uint64_t forced_ns;       /* when another user forced it out; 0: we did, at the end */
 	uint32_t launcher;        /* thread that launched its operations; 0: not known */
@@ -64,7 +64,7 @@ static void note_stream(uint32_t stream, uint64_t begin_ns)
 	*byte |= (uint8_t)(1 << stream % 8);
 }
 
-/* Notes an operation that was forced out while it ran, or before. */
+/* Notes an operation without an end: it was forced out before or while it ran. */
 static void note_unfinished(uint32_t device, uint32_t stream, uint64_t begin)
 {
 	uint64_t since_ns = begin, again = begin;
@@ -78,7 +78,7 @@ static void note_unfinished(uint32_t device, uint32_t stream, uint64_t begin)
 		reader_times.unfinished_ns = since_ns;
 }
 
-/* Converts times of GPU operations; calls of the host do not show whether records come. */
+/* Converts the times of a GPU operation, and notes it; calls of the host prove no coverage. */
 static bool convert_op(uint32_t device, uint32_t stream, uint64_t *begin, uint64_t *end)
 {
 	if (own.forced && !*end)
@@ -92,7 +92,7 @@ static bool convert_op(uint32_t device, uint32_t stream, uint64_t *begin, uint64
 	return true;
 }
 
-/* Asks the driver about a device; "": it does not say. */
+/* Asks the driver for a text about a device; "" if it does not say. */
 static void ask_driver(const char *function, char *text, size_t size, uint32_t device)
 {
 	int (*get)(char *text, int size, int device) =
@@ -105,7 +105,7 @@ static void ask_driver(const char *function, char *text, size_t size, uint32_t d
 
 /*
  * Notes a device's name and place in the meta table, once. The place tells devices of several
- * processes apart. The device has been seen to work, so cuInit() is over.
+ * processes apart. The device has been used, so cuInit() is over.
  */
 static void note_device(uint32_t device)
 {
@@ -118,7 +118,7 @@ static void note_device(uint32_t device)
 		return;
 	ask_driver("cuDeviceGetName", name, sizeof(name), device);
 	ask_driver("cuDeviceGetPCIBusId", place, sizeof(place), device);
-	/* The first device is also the run's. */
+	/* The first device is also noted as the run's. */
 	if (name[0] && !noted)
 		state_note("gpu", name);
 	noted |= 1u << device;
@@ -218,7 +218,7 @@ static void take_graph(const uint8_t *at)
 	uint64_t begin = record_GRAPH_start(at), end = record_GRAPH_end(at);
 	uint32_t device = record_GRAPH_deviceId(at);
 
-	/* Its first node runs on the host, so the device of its end counts. */
+	/* A graph's first node may be on the host, so the device of its end counts. */
 	if (device == INT32_MAX && cupti.version >= CUPTI_VERSION_GRAPH_TRACE)
 		device = record_graph_end_device(at);
 	note_device(device);
@@ -279,7 +279,7 @@ static void take_record(const uint8_t *at)
 	}
 }
 
-/* Whether threads have buffers of their own, as since CUDA 13 unless another user changed it. */
+/* Whether threads have buffers of their own: since CUDA 13, unless another user changed it. */
 static bool has_own_buffers(void)
 {
 	uint8_t value = 0;

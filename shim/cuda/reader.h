@@ -10,26 +10,23 @@
 
 #include "base/sys.h"
 
-/* Reads all that came back; `forced`: with operations that still run. */
+/* Reads all buffers that came back; `forced`: they have operations that still run. */
 void reader_read(bool forced);
 
-/* CUPTI's buffers are ours again from now on. */
+/* Notes that CUPTI's buffers are ours again from now on. */
 void reader_resume(uint64_t now_ns);
 
 struct reader_times {
-	/* The end of the newest operation that was read; 0: none was. */
+	/* End of the newest operation that was read; 0: none was. */
 	uint64_t newest_ns;
-	/*
-	 * The most by which an operation began before its buffer was requested; 0 where CUPTI takes
-	 * a record's place at the launch.
-	 */
+	/* The most by which an operation began before its buffer was requested; 0 as long as
+	 * CUPTI gives a record its place at the launch. */
 	uint64_t lag_ns;
-	/* The earliest begin of an operation that had no end at our end; UINT64_MAX: all had. */
+	/* The earliest begin of an operation without an end when we ended; UINT64_MAX: there is
+	 * none. */
 	uint64_t unfinished_ns;
-	/*
-	 * By when each stream in the first buffer requested since reader_resume() had begun its
-	 * first operation; 0: none was read.
-	 */
+	/* By when each stream in the first buffer requested since reader_resume() had begun its
+	 * first operation; 0: none was read. */
 	uint64_t resumed_ns;
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record.h - where the fields of CUPTI's activity records lie.
+ * record.h - the offsets of the fields in CUPTI's activity records.
  *
- * Every version of a record begins like the ones before it, so what is read here is where it was in
- * CUDA 11.0 and where it is today; the length of a record is the library's to know. A test compares
- * each row with the vendor's headers where they are installed (tests/unit/test_cuda_layout.c).
+ * Every version of a record begins like the ones before it, so the fields read here are where they
+ * were in CUDA 11.0; only the library knows the length of a record. A test compares each row with
+ * the vendor's headers where they are installed (tests/unit/test_cuda_layout.c).
  */
 #pragma once
 
@@ -39,7 +39,7 @@ enum cupti_sync {
 
 #define CUPTI_MEMORY_PAGEABLE 1
 
-/* X(record's name here, the vendor's struct, field, type, offset) */
+/* X(name of the record here, the vendor's struct, field, type, offset) */
 #define CUPTI_FIELDS(X)                                                                            \
 	X(KERNEL, CUpti_ActivityKernel5, start, uint64_t, 16)                                      \
 	X(KERNEL, CUpti_ActivityKernel5, end, uint64_t, 24)                                        \
@@ -79,7 +79,7 @@ enum cupti_sync {
 	X(OVERHEAD, CUpti_ActivityOverhead, start, uint64_t, 24)                                   \
 	X(OVERHEAD, CUpti_ActivityOverhead, end, uint64_t, 32)
 
-/* Readers of fields: record_KERNEL_start(record), ... */
+/* Functions that read a field: record_KERNEL_start(record), ... */
 #define X(record, vendor, field, type, offset)                                                     \
 	static inline type record_##record##_##field(const uint8_t *at)                            \
 	{                                                                                          \
@@ -91,7 +91,7 @@ enum cupti_sync {
 CUPTI_FIELDS(X)
 #undef X
 
-/* In CUpti_ActivityGraphTrace2, which CUDA 11 does not have. */
+/* Offset in CUpti_ActivityGraphTrace2, which CUDA 11 does not have. */
 #define RECORD_GRAPH_END_DEVICE 48
 
 static inline uint32_t record_graph_end_device(const uint8_t *at)

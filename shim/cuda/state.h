@@ -18,16 +18,16 @@ enum state_mode {
 	STATE_CUPTI, /* the GPU's operations are recorded */
 };
 
-/* The mode of this process, not of the one it was forked from. */
+/* Returns the mode of this process; STATE_NONE in a forked child, whatever its parent's is. */
 enum state_mode state_mode(void);
 
 /* Sets the mode, and the row "cuda_mode" of the meta table. */
 void state_begin(enum state_mode mode);
 
-/* Falls back to the host's side, and notes why. */
+/* Falls back to recording the host's side, and notes why. */
 void state_stand_down(const char *why);
 
-/* CUDA is in use. If it has not called us, we will see no more of it. */
+/* Notes that CUDA is in use. If it has not called us by now, it will not. */
 void state_in_use(void);
 
 /* Whether CUPTI leaves out synchronisations of devices. */
@@ -37,19 +37,19 @@ bool state_lacks_device_sync(void);
 void state_note(const char *key, const char *value);
 void state_note_number(const char *key, int64_t value);
 
-/* Whether CUPTI's buffers are ours, or another user's since state_yielded_ns(); else neither. */
+/* Whether CUPTI's buffers are ours; state_is_yielded(): another user's; or neither. */
 bool state_is_armed(void);
 bool state_is_yielded(void);
 void state_arm(void);
 
-/* Another user takes the buffers. True: they were ours until now. */
+/* Notes that another user takes the buffers. Returns true if they were ours until now. */
 bool state_yield(uint64_t now_ns);
 
-/* 0: nobody had them, or all of ours that they had came back. */
+/* Returns since when; 0: no other user, or all our buffers that CUPTI had then came back. */
 uint64_t state_yielded_ns(void);
 bool state_forget_yield(uint64_t yielded_ns); /* false: another user has come since */
 
-/* Wakes the writing thread. From any thread, also in a callback. */
+/* Wakes the writing thread, from any thread, also in a callback. */
 void state_wake(void);
 
 /* The writing thread's futex, which state_wake() counts up. */

@@ -5,10 +5,12 @@
 
 static struct {
 	struct {
-		uint64_t end_ns;    /* end of its last whole operation */
-		uint64_t forced_ns; /* when an operation was cut off that may still run; 0: none */
+		uint64_t end_ns;    /* end of the stream's last whole operation */
+		/* when one was cut off that may still run; 0: none */
+		uint64_t forced_ns;
 	} streams[STREAMS];
-	uint64_t begin_ns; /* begin of the interrupted work; 0: it was told, or there is none */
+	/* begin of what was cut off; 0: it was told */
+	uint64_t begin_ns;
 	uint64_t forced_ns, end_ns;
 	uint32_t running; /* streams in which an operation may still run */
 } own;

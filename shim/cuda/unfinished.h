@@ -3,10 +3,10 @@
  * unfinished.h - operations that had not ended when another user forced CUPTI to give back
  * everything. Their records have no end, often no begin, and never come again.
  *
- * A stream's operations run one after the other. So an unfinished one began no earlier than the
- * last whole one of its stream had ended, and it had ended when the stream's next one began. The
- * time between is a gap. If the stream is not used again, it may run for UNFINISHED_LONGEST_NS.
- * Used by the writing thread.
+ * A stream runs its operations one after the other. So an unfinished one began no earlier than the
+ * end of the last whole one of its stream, and had ended when the stream's next one began. The time
+ * between is a gap. If the stream is not used again, the operation may run for
+ * UNFINISHED_LONGEST_NS. Used by the writing thread.
  */
 #pragma once
 
@@ -18,15 +18,15 @@
 /* Notes an operation whose record is whole. */
 void unfinished_pass(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64_t end_ns);
 
-/* The earliest begin of an operation without an end. `begin_ns`: as in its record, or 0. */
+/* Returns the earliest begin of an operation without an end. `begin_ns`: as in its record, or 0. */
 uint64_t unfinished_since(uint32_t device, uint32_t stream, uint64_t begin_ns,
 			  uint64_t requested_ns);
 
-/* Notes that another user cut it off at `forced_ns`. */
+/* Notes that another user cut off an operation, which began since `since_ns`, at `forced_ns`. */
 void unfinished_cut(uint32_t device, uint32_t stream, uint64_t since_ns, uint64_t forced_ns);
 
-/* The begin of the gap, once for each time that something was cut off. */
+/* Returns true, with the begin of the gap, once for each time that operations were cut off. */
 bool unfinished_begins(uint64_t *ret_begin_ns);
 
-/* Whether all have ended, and by when. */
+/* Whether all operations that were cut off have ended; *ret_end_ns: by when. */
 bool unfinished_ended(uint64_t now_ns, uint64_t *ret_end_ns);

@@ -22,7 +22,7 @@
 #define MS         UINT64_C(1000000)
 #define NS         UINT64_C(1000000000)
 #define FINISH_NS  (2 * NS)
-#define YIELDED_NS (20 * MS) /* time between looks after another user */
+#define YIELDED_NS (20 * MS) /* time between looks at another user */
 
 static _Atomic uint32_t finish;
 static _Atomic uint32_t finished; /* futex of the thread that ends the process */
@@ -46,7 +46,7 @@ static void take_back(void)
 	reader_resume(clock_now_ns());
 	if (activity_arm() == 0) {
 		state_arm();
-		/* Somebody came back in that moment, whose settings must be the last ones. */
+		/* Another user came back in that moment, and its settings must be the last ones. */
 		if (!manners_is_free(clock_now_ns())) {
 			activity_yield(UINT64_MAX);
 			manners_restore();
@@ -72,9 +72,9 @@ static void look_after_others(uint64_t now_ns)
 }
 
 /*
- * When everything was ours again after another user; 0: it is not, or there was none. Until CUPTI
- * gives them back, the other user's buffers may hold our records. While that user forces it to,
- * unfinished records are still to come.
+ * Returns since when everything is ours again after another user; 0: it is not, or there was no
+ * other user. Until CUPTI gives them back, the other user's buffers may hold our records. While
+ * that user forces CUPTI to, unfinished records are still to come.
  */
 static uint64_t find_regained(void)
 {
@@ -111,7 +111,7 @@ static void write_last(void)
 
 static void *write_records(void *unused)
 {
-	/* cuInit() is still under way on the thread that made this one: CUPTI is not asked yet. */
+	/* cuInit() is still running on the thread that made this one, so CUPTI is not asked yet. */
 	uint64_t next_ns = clock_now_ns() + ACTIVITY_PERIOD_MS * MS;
 
 	cupti_clock_look(true);
@@ -125,7 +125,7 @@ static void *write_records(void *unused)
 			do_period();
 		}
 		look_after_others(now_ns);
-		/* This is asked before reading, so that nothing older stays unread. */
+		/* Asked before reading, so that all older records are read. */
 		yielded_ns = find_regained();
 		reader_read(false);
 		coverage_tell();
@@ -136,7 +136,8 @@ static void *write_records(void *unused)
 	write_last();
 	finished = 1;
 	sys_call3(SYS_futex, &finished, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
-	/* The thread stays until the process is gone, as CUPTI may call ours until then. */
+	/* The thread stays until the process is gone, as CUPTI may call our callbacks until
+	 * then. */
 	for (;;)
 		sys_call4(SYS_ppoll, NULL, 0, NULL, NULL);
 	return unused;
@@ -162,7 +163,7 @@ static void finish_at_exit(void *unused)
 	writer_finish();
 }
 
-/* Runs before CUDA's own teardown, as it is registered later. */
+/* Registers the end. It runs before CUDA's own teardown, as it is registered later. */
 static void call_at_exit(void)
 {
 	int (*at_exit)(void (*)(void *), void *, void *) =
@@ -185,7 +186,7 @@ int writer_start(void)
 
 	if (!create)
 		return -1;
-	/* No handler of the host runs in the thread. */
+	/* No signal handler of the host runs in the thread. */
 	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
 	r = create(&thread, NULL, write_records, NULL);
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));

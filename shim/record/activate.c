@@ -29,7 +29,7 @@ int activate_prepare(void)
 /* libc calls this in a child of fork(), not in a vfork child, which shares its parent's memory. */
 void activate_forked(void)
 {
-	activate_shares = false; /* it has a memory of its own */
+	activate_shares = false; /* a forked child has memory of its own */
 	if (activate_unwiped)
 		*cell_page = 0;
 }

@@ -21,7 +21,7 @@
 
 #define FIRST_BYTES offsetof(struct dlprof_segment, slots[0].tallies[DLPROF_TALLY_KERNELS_AT])
 
-/* Checks RLIMIT_FSIZE: a larger file would raise SIGXFSZ, whose default is to kill the host. */
+/* Checks RLIMIT_FSIZE: a larger file would raise SIGXFSZ, which by default kills the host. */
 static int check_file_limit(void)
 {
 	struct rlimit limit;
@@ -33,9 +33,9 @@ static int check_file_limit(void)
 }
 
 /*
- * Reserves blocks by writing zeroes, as fallocate() does, where there is none, and in less time
- * than faults take. Many pages in one call become one large page of the kernel's: less work here
- * and at each fault.
+ * Reserves blocks by writing zeroes, as fallocate() does, but also on file systems without that,
+ * and faster than page faults. Many pages in one call become one large page: less work here and at
+ * each fault.
  */
 static int write_zeroes(int fd, size_t offset, size_t size)
 {
@@ -74,15 +74,15 @@ int backing_make(const char *path, struct dlprof_segment **ret_shared)
 	r = (int)sys_call2(SYS_ftruncate, fd, sizeof(struct dlprof_segment));
 	if (r < 0)
 		goto undo;
-	/* This is what a worker needs. If there is not room for all of it, backing_reserve() says
-	 * so. */
+	/* A worker needs this much. If the disk has no room for it, backing_reserve() returns
+	 * the error. */
 	write_zeroes(fd, 0, FIRST_BYTES);
 	address = sys_mmap(sizeof(struct dlprof_segment), PROT_READ | PROT_WRITE, MAP_SHARED, fd);
 	if (sys_mmap_failed(address)) {
 		r = (int)(long)address;
 		goto undo;
 	}
-	/* Without this the first page that is made reads ahead: half a millisecond of zeroes. */
+	/* Without this the first page fault reads ahead: half a millisecond of zeroes. */
 	sys_call3(SYS_madvise, address, sizeof(struct dlprof_segment), MADV_RANDOM);
 	sys_close(fd);
 	*ret_shared = address;
@@ -109,19 +109,20 @@ static int reserve_by_path(const char *path, size_t offset, size_t size)
 
 int backing_reserve(const char *path, struct dlprof_segment *shared, size_t offset, size_t size)
 {
-	/* Pages may be larger than those of the layout. */
+	/* The machine's pages may be larger than those of the layout. */
 	const uintptr_t page = getauxval(AT_PAGESZ);
 	const uintptr_t begin = ((uintptr_t)shared + offset) & ~(page - 1);
 	int r = (int)sys_call3(SYS_madvise, begin, (uintptr_t)shared + offset + size - begin,
 			       MADV_POPULATE_WRITE);
 
-	/* EFAULT would have been SIGBUS; other errors show a kernel or sandbox without the call. */
+	/* EFAULT stands for what would be SIGBUS; other errors for a kernel or sandbox without
+	 * the call. */
 	if (r == -EFAULT)
 		return -ENOSPC;
 	return r < 0 ? reserve_by_path(path, offset, size) : 0;
 }
 
-/* Whether the mapping alone keeps the lock, as another open file description sees it. */
+/* Whether the mapping alone keeps the lock, as seen from another open file description. */
 static bool is_locked(const char *path)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -136,10 +137,10 @@ static bool is_locked(const char *path)
 }
 
 /*
- * Locks the file. The mapping keeps the open file, and with it the lock, without a descriptor that
- * the host could meet; nobody touches its page. A child that another thread forks between the
- * open() and the madvise() keeps the lock until it ends or runs another program: then the run only
- * waits for it.
+ * Locks the file. A mapping keeps the open file, and with it the lock, without a descriptor that
+ * the host could find; nobody touches its page. A child that another thread forks between the
+ * open() and the madvise() keeps the lock until it ends or runs another program: the run only ends
+ * later.
  */
 bool backing_lock(const char *path)
 {
@@ -165,7 +166,7 @@ bool backing_lock(const char *path)
 	return false;
 }
 
-/* Renames without renameat2(), as in some sandboxes; the last step is for those without links. */
+/* Renames without renameat2(), as some sandboxes must; the last way is for those without links. */
 static int rename_once(const char *from, const char *to)
 {
 	int r = (int)sys_call6(SYS_renameat2, AT_FDCWD, (long)from, AT_FDCWD, (long)to,

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "record/segment.h"
 
-/* Not sized by RLIMIT_NOFILE, which may be 2^30; pages of 4096 are made as descriptors appear. */
+/* Not sized by RLIMIT_NOFILE, which may be 2^30: pages of 4096 kinds are added when needed. */
 #define PAGE_FDS FD_PAGE
 #define PAGE_MAX 256
 
@@ -52,7 +52,7 @@ static const char *const system_folders[] = {
 
 static const char *const code_suffixes[] = {".py", ".pyc", ".so", ".pyi", ".pth", NULL};
 
-/* /dev/shm holds both datasets that users copied there and tensors on their way. */
+/* Whether a path in /dev/shm is data that a user copied there, and not a tensor in transit. */
 static bool is_data_in_shm(const char *path)
 {
 	if (strncmp(path, "/dev/shm/", 9) != 0)
@@ -64,8 +64,8 @@ static bool is_data_in_shm(const char *path)
 
 static bool is_system(const char *path)
 {
-	/* One look spares most paths the rest: every folder of the table begins with one of these.
-	 */
+	/* A look at one letter spares most paths the rest: all system folders begin with one of
+	 * these. */
 	if (path[0] != '/' || !path[1] || !strchr("psdeul", path[1]))
 		return false;
 	for (int i = 0; system_folders[i]; i++)
@@ -101,12 +101,13 @@ OFTEN enum fd_kind fd_kind_of_path(const char *path)
 }
 
 /*
- * Paths of open data files, by descriptor modulo the table's size. A descriptor with the same
- * remainder takes the place, and then the kernel is asked again. Odd version: being written.
+ * Paths of open data files, at descriptor modulo the table's size. Another descriptor with the same
+ * remainder replaces the path, for which the kernel is then asked again. Odd version: being
+ * written.
  */
 struct fd_open_path fd_paths[FD_PATH_COUNT];
 
-static _Atomic uint32_t path_limit; /* kinds of descriptors from here on were never set */
+static _Atomic uint32_t path_limit; /* descriptors from here on have no path in the table */
 
 static OFTEN void set_path(int fd, const char *path)
 {
@@ -119,11 +120,11 @@ static OFTEN void set_path(int fd, const char *path)
 	while (unlikely(place >= limit) &&
 	       !atomic_compare_exchange_weak(&path_limit, &limit, place + 1))
 		continue;
-	/* If two threads want one place, one of them goes without, and asks the kernel later. */
+	/* If two threads write one place, the second gives up, and the kernel is asked later. */
 	if (version % 2 || !atomic_compare_exchange_strong(&open->version, &version, version + 1))
 		return;
-	atomic_thread_fence(memory_order_release);	/* the version is odd before any of the
-							 * text */
+	/* odd before any of the text */
+	atomic_thread_fence(memory_order_release);
 	if (length >= FD_PATH_BYTES) {
 		path += length - (FD_PATH_BYTES - 1);
 		length = FD_PATH_BYTES - 1;
@@ -132,12 +133,12 @@ static OFTEN void set_path(int fd, const char *path)
 	memcpy(open->text, path, length + 1);
 	if (atomic_compare_exchange_strong(&open->version, &odd, version + 2))
 		return;
-	/* The descriptor was dropped meanwhile, so this path was its old meaning. */
+	/* The descriptor was dropped meanwhile, so this path is no longer its own. */
 	open->fd = -1;
 	atomic_fetch_add_explicit(&open->version, 1, memory_order_release);
 }
 
-/* Drops the path of a number that may mean something else from now on. */
+/* Drops the path of a descriptor that may mean another file from now on. */
 static OFTEN void drop_path(int fd)
 {
 	struct fd_open_path *open = &fd_paths[(unsigned int)fd % FD_PATH_COUNT];
@@ -188,7 +189,7 @@ OFTEN uint32_t fd_path(int fd, char path[FD_PATH_BYTES])
 	return fd_path_version(fd);
 }
 
-/* Notes a kind, but not in a vfork child, whose note would be its parent's. */
+/* Notes the kind of a descriptor; not called in a vfork child, whose note would be its parent's. */
 static OFTEN void note(int fd, enum fd_kind kind, const char *path)
 {
 	_Atomic uint8_t *known = cell(fd, true);
@@ -204,7 +205,7 @@ static OFTEN void note(int fd, enum fd_kind kind, const char *path)
 
 OFTEN bool fd_remember(int fd, enum fd_kind kind, const char *path)
 {
-	/* The number may be free in the parent of a vfork child, and be a pipe there a moment
+	/* A descriptor of a vfork child may be free in its parent, and be a pipe there a moment
 	 * later. */
 	if (!segment_is_own())
 		return false;
@@ -219,7 +220,7 @@ void fd_copy(int fd, int copy)
 
 	if (copy < 0 || (kind == FD_UNKNOWN && fd_known(copy) == FD_UNKNOWN))
 		return;
-	/* What a vfork child makes for itself does not concern its parent. */
+	/* A vfork child's duplicates do not concern its parent. */
 	if (!segment_is_own())
 		return;
 	path[0] = '\0';
@@ -258,7 +259,7 @@ void fd_forget_range(unsigned int first, unsigned int last)
 		drop_path(i);
 }
 
-/* Asks about a descriptor that came by an unseen way: inherited, passed, dup'ed. */
+/* Asks for the path of a descriptor that was inherited, passed or duplicated without being seen. */
 static enum fd_kind kind_of_link(int fd)
 {
 	char path[FD_PATH_BYTES];
@@ -292,7 +293,7 @@ static enum fd_kind ask_kernel(int fd, enum fd_kind known)
 	return kind;
 }
 
-/* Data files stay data, as the kernel does not tell it of a file that has no name any more. */
+/* Keeps data files as data: of a file that has no name any more, the kernel would not tell. */
 void fd_begin(void)
 {
 	for (int fd = 0; fd < PAGE_MAX * PAGE_FDS; fd++) {
@@ -311,7 +312,7 @@ void fd_begin(void)
 		*known = data ? FD_DATA : FD_UNKNOWN;
 	}
 	for (uint32_t i = 0; i < path_limit; i++) {
-		/* The thread that was writing is not in this process. */
+		/* A thread that was writing this path is not in this process. */
 		fd_paths[i].fd = -1;
 		atomic_fetch_add(&fd_paths[i].version, fd_paths[i].version % 2 ? 1 : 2);
 	}
@@ -326,7 +327,7 @@ OFTEN enum fd_kind fd_learn(int fd, mode_t mode)
 	if (!known || atomic_load_explicit(known, memory_order_relaxed) != FD_NAMED)
 		return FD_UNKNOWN;
 	kind = kind_of_mode(mode);
-	/* A vfork child that opens, and asks, and never reads, risks no more than one name. */
+	/* In a vfork child that opens a file and never reads it, this spoils one kind at most. */
 	return atomic_compare_exchange_strong(known, &expected, (uint8_t)kind) ? kind : FD_UNKNOWN;
 }
 
@@ -348,7 +349,7 @@ enum fd_kind fd_find_kind(int fd)
 	kind = known ? atomic_load_explicit(known, memory_order_relaxed) : FD_UNKNOWN;
 
 	if (kind == FD_UNKNOWN || kind == FD_NAMED) {
-		/* A file with a path in the table got it from this process. */
+		/* In a vfork child an unknown descriptor may be its own, not its parent's. */
 		if (kind == FD_UNKNOWN && !segment_is_own())
 			return FD_OTHER;
 		kind = ask_kernel(fd, kind);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fd.h - what kind of thing a file descriptor is, so that only data counts as data.
+ * fd.h - the kind of file behind a descriptor, so that only data counts as data.
  *
- * Tensor transport (pipes, sockets, shared memory), Python's own modules and the system's files
- * are not data. The table is private memory. What it does not know it asks the kernel once. A vfork
- * child shares it: forgetting checks the pid.
+ * Tensor transport (pipes, sockets, shared memory), Python's own modules and the system's files are
+ * not data. The table is private memory; the kernel is asked once about a descriptor that is not in
+ * it. A vfork child shares the table: forgetting checks the pid.
  */
 #pragma once
 
@@ -24,45 +24,45 @@ enum fd_kind {
 	FD_OTHER,
 };
 
-/* The kind by the path alone: FD_NAMED or FD_OTHER. */
+/* Returns the kind by the path alone: FD_NAMED or FD_OTHER. */
 enum fd_kind fd_kind_of_path(const char *path);
 
 /*
- * Notes that `fd` was opened as a file of this path; NULL: the kernel knows it. Does nothing for a
- * negative fd, and nothing but return false in a vfork child that would overwrite what its parent
- * has.
+ * Notes that `fd` was opened as a file of this path; NULL: the kernel has it. Does nothing for a
+ * negative fd. In a vfork child, which would overwrite its parent's note, it does nothing and
+ * returns false.
  */
 bool fd_remember(int fd, enum fd_kind kind, const char *path);
 
-/* Notes that `copy` is a duplicate of `fd`. Does nothing if negative, or in a vfork child. */
+/* Notes that `copy` is a duplicate of `fd`. Does nothing if it is negative, or in a vfork child. */
 void fd_copy(int fd, int copy);
 
 /*
- * Notes that `fd`, or all from `first` to `last`, are closed or mean something else. In a vfork
- * child it does nothing and returns false.
+ * Notes that `fd`, or all from `first` to `last`, are closed or mean another file. In a vfork child
+ * it does nothing and returns false.
  */
 bool fd_forget(int fd);
 void fd_forget_range(unsigned int first, unsigned int last);
 
 /*
- * Begins a forked child's table. What it closed and opened until now was not seen, so the kernel is
- * asked about what its parent knew.
+ * Begins a forked child's table. Descriptors that it closed and opened before were not seen, so the
+ * kernel is asked about those that its parent had.
  */
 void fd_begin(void);
 
-/* The kind in the table; FD_UNKNOWN where it has none. */
+/* Returns the kind in the table; FD_UNKNOWN if it has none. */
 enum fd_kind fd_known(int fd);
 
 /*
- * Learns the kind of `fd` from the host's own question to the kernel, which most readers ask before
- * they read. FD_UNKNOWN: the kind was known, or need not be; else the kind.
+ * Learns the kind of `fd` from the host's own fstat(), which most readers call before they read.
+ * Returns the kind; FD_UNKNOWN if it was known, or need not be.
  */
 enum fd_kind fd_learn(int fd, mode_t mode);
 
 #define FD_PATH_COUNT 512	/* a power of two */
 #define FD_PATH_BYTES 256
 
-/* See fd.c; only the version is read elsewhere. */
+/* A path in the table of fd.c; elsewhere only its version is read. */
 struct fd_open_path {
 	_Atomic uint32_t version;
 	int fd;
@@ -71,7 +71,7 @@ struct fd_open_path {
 
 extern HIDDEN struct fd_open_path fd_paths[FD_PATH_COUNT];
 
-/* The version of a path, which changes once the descriptor means something else than that file. */
+/* Returns where the version of a path is; it changes once the descriptor means another file. */
 static inline const _Atomic uint32_t *fd_path_version_at(int fd)
 {
 	return &fd_paths[(unsigned int)fd % FD_PATH_COUNT].version;
@@ -82,17 +82,18 @@ static inline uint32_t fd_path_version(int fd)
 	return atomic_load_explicit(fd_path_version_at(fd), memory_order_acquire);
 }
 
-/* Copies the end of the path, or an empty string; returns its version, 0 if there is none. */
+/* Copies the end of the path, or ""; returns the path's version, 0 if there is none. */
 uint32_t fd_path(int fd, char path[FD_PATH_BYTES]);
 
-/* Kinds of the first FD_PAGE descriptors, for fd.c and fd_kind() alone. */
+/* Kinds of the first FD_PAGE descriptors, used by fd.c and fd_kind() only. */
 #define FD_PAGE 4096
 extern HIDDEN _Atomic uint8_t fd_first_page[FD_PAGE];
 
 enum fd_kind fd_find_kind(int fd);
 
 /*
- * FD_DATA, FD_PIPE, FD_SOCKET or FD_OTHER, also in a vfork child for what its parent does not know.
+ * Returns FD_DATA, FD_PIPE, FD_SOCKET or FD_OTHER; in a vfork child, FD_OTHER if its parent does
+ * not know `fd`.
  */
 static inline enum fd_kind fd_kind(int fd)
 {

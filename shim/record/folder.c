@@ -29,7 +29,7 @@ int folder_check(const char *folder)
 
 	if (r < 0)
 		return r;
-	/* Group inheritance from the folder above is harmless. */
+	/* A group bit inherited from the folder above is harmless. */
 	return S_ISDIR(status.st_mode) && is_own(&status) &&
 			       (status.st_mode & 07777 & ~S_ISGID) == DLPROF_FOLDER_MODE
 		       ? 0
@@ -72,7 +72,7 @@ static int make_link(const char *folder, const char *database)
 	r = (int)sys_call3(SYS_symlinkat, folder, AT_FDCWD, link.buffer);
 	if (r != -EEXIST || !folder_link_is_free(database))
 		return r;
-	sys_unlink(link.buffer); /* the link of a database that was moved away */
+	sys_unlink(link.buffer); /* removes the link of a database that was moved away */
 	return (int)sys_call3(SYS_symlinkat, folder, AT_FDCWD, link.buffer);
 }
 
@@ -84,7 +84,7 @@ static void remove_link(const char *database)
 	sys_unlink(link.buffer);
 }
 
-/* Makes a folder and checks it: where modes or owners are not kept, no reader could trust it. */
+/* Makes a folder and checks it: if its mode or owner is not as asked, no reader would trust it. */
 static int make(const char *folder)
 {
 	int r = (int)sys_call3(SYS_mkdirat, AT_FDCWD, folder, DLPROF_FOLDER_MODE);
@@ -117,7 +117,8 @@ int folder_make(const char *base, const char *database, char *folder, size_t siz
 		}
 		if (path.cut)
 			return -ENAMETOOLONG;
-		/* Before exec() this process had a run whose link may lead to that name. */
+		/* Before exec() this process had a run, whose link may lead to a folder of that
+		 * name. */
 		if (look_at(folder, &status) == 0)
 			continue;
 		*ret_linked = make_link(folder, database) == 0;
@@ -135,7 +136,7 @@ void folder_remove(const char *folder, const char *database)
 		remove_link(database);
 }
 
-/* A process in another mount namespace would make a folder that the drain does not see. */
+/* Whether process `pid` has our mount namespace: if not, the drain would not see our folder. */
 static bool sees_same_files(uint64_t pid)
 {
 	TEXT(path, 64);
@@ -149,14 +150,14 @@ static bool sees_same_files(uint64_t pid)
 	       memcmp(own, other, (size_t)length) == 0;
 }
 
-/* Whether the process that began the run lives, and is not this one after exec(). */
+/* Whether the process that began the run lives, and is not this one before exec(). */
 static bool is_run_alive(const char *folder)
 {
 	uint64_t pid, ticks;
 
 	return dlprof_parse_folder(folder, &pid, &ticks) && pid != (uint64_t)sys_getpid() &&
 	       pid <= INT32_MAX && ticks && process_stat((int)pid, 22) == ticks &&
-	       process_stat((int)pid, 23) && /* its memory: a zombie has none */
+	       process_stat((int)pid, 23) && /* a zombie has no memory */
 	       sees_same_files(pid);
 }
 

@@ -9,7 +9,7 @@
 #include "base/sys.h"
 #include "record/segment.h"
 
-/* Whether the life is this process's, by number and start: children have the variable, too. */
+/* Whether the header is of an earlier life of this process; children inherit the variable, too. */
 static bool is_own(const struct dlprof_header *header)
 {
 	return header->magic == DLPROF_SEGMENT_MAGIC && header->abi == DLPROF_SEGMENT_ABI &&

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quick.h - the usual read, in line: of the data file that this thread was at last, with nothing
- * timed inside, not slow, not failed.
+ * quick.h - times the usual read, inline: of the data file that this thread read last, with no
+ * timed call inside, not slow, not failed.
  *
- * It adds to the same sums as span.h, to which all other cases are left: each condition is looked
- * at before anything is counted. Such calls are so short that a few dozen instructions matter. It
- * has no frame until it needs one: what is timed inside adds to the call around it, which is seen
- * at the end, and taken back.
+ * It adds to the same sums as span.h, to which all other cases are left: each condition is checked
+ * before anything is counted. Such calls are so short that a few dozen instructions matter. A quick
+ * call pushes no frame unless it needs one: calls timed inside it add to the call around it, which
+ * is noticed at the end, and taken back.
  */
 #pragma once
 
@@ -17,12 +17,14 @@
 #include "record/tally.h"
 
 struct quick {
-	struct thread_frame *outer;	/* the timed call around it */
-	uint64_t inner_ticks;		/* time inside that call when this one began */
-	struct span span;		/* only thread, fd and begin_ticks, but for the rare end */
+	struct thread_frame *outer;	/* the timed call around this one */
+	uint64_t inner_ticks;		/* time inside the outer call when this one began */
+	struct span span;		/* only thread, fd and begin_ticks are set, but by rare ends */
 };
 
-/* False: nothing was done, use span.h. `life` is the result of activate_on(). */
+/*
+ * Begins a quick call; `life` is activate_on(). False: use span.h, nothing was done.
+ */
 static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 {
 	struct thread *thread = thread_self;
@@ -43,10 +45,10 @@ static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 	return true;
 }
 
-/* Ends by span_end() what was begun quickly. Returns `bytes`, which callers then need not keep. */
+/* Ends a quick call by span_end(). Returns `bytes`, which callers then need not keep. */
 int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *name);
 
-/* Ends a call. `bytes` is what came in, negative if it failed, and is returned. */
+/* Ends a call. `bytes` is what was read, negative if the call failed, and is returned. */
 static inline __attribute__((always_inline)) int64_t
 quick_end(struct quick *quick, int64_t bytes, const char *name)
 {

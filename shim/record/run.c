@@ -29,9 +29,9 @@
 static struct {
 	char folder[512];
 	char database[1024];
-	int root_pid;		/* 0: this process joined a run */
-	bool has_drain;		/* its drain could be started */
-	bool is_reported;	/* `dlprof run` prints its report */
+	int root_pid;		/* this process, if it began the run; 0: it joined one */
+	bool has_drain;		/* the run's drain could be started */
+	bool is_reported;	/* `dlprof run` prints this run's report */
 } run;
 
 const char *run_database(void)
@@ -60,7 +60,7 @@ static bool is_folder(const char *path)
 	return true;
 }
 
-/* Expands %q{NAME} at `pattern`, which points behind the 'q'; returns the pattern's rest. */
+/* Expands %q{NAME}; `pattern` points behind the 'q'. Returns the rest of the pattern. */
 static const char *expand_variable(struct text *path, const char *pattern)
 {
 	const char *end = *pattern == '{' ? strchr(pattern, '}') : NULL;
@@ -119,7 +119,7 @@ static void expand_pattern(struct text *path, const char *pattern)
 	}
 }
 
-/* Makes the path absolute, as the host may change its folder before it is used. */
+/* Makes the database's path absolute, as the host may change its current folder. */
 static int database_path(struct text *path)
 {
 	char folder[512];
@@ -141,7 +141,7 @@ static int database_path(struct text *path)
 	return path->cut ? -ENAMETOOLONG : 0;
 }
 
-/* Makes the missing folders that lead to `path`, as `mkdir -p` does. 0 or -errno. */
+/* Makes the missing folders above `path`, as `mkdir -p` does. Returns 0 or -errno. */
 static int make_folders(char *path)
 {
 	long r = 0;
@@ -151,15 +151,15 @@ static int make_folders(char *path)
 		if (!is_folder(path))
 			r = sys_call3(SYS_mkdirat, AT_FDCWD, path, 0777);
 		*slash = '/';
-		if (r == -EEXIST) /* another rank made it, or it is no folder: see open() */
+		if (r == -EEXIST) /* another rank made it, or it is a file: then open() fails */
 			r = 0;
 	}
 	return (int)r;
 }
 
 /*
- * Reserves the name by an empty file, "run.db", "run-2.db", ...: no file is ever overwritten, nor
- * anything with the name of the link to the segments.
+ * Reserves the database's name by an empty file, "run.db", "run-2.db", ...: no file is ever
+ * overwritten, nor anything with the name of the link to the segments.
  */
 static int reserve_database(struct text *why)
 {
@@ -204,7 +204,7 @@ static int reserve_database(struct text *why)
 }
 
 /*
- * Makes the folder and this process's segment in it. It is never in /dev/shm unless asked for: that
+ * Makes the run's folder and this process's segment in it; in /dev/shm only if asked for, as that
  * is small in containers, and PyTorch dies by SIGBUS when it is full.
  */
 static int open_segments(struct text *why)
@@ -253,7 +253,7 @@ static bool start_drain(void)
 	return false;
 }
 
-/* Notes "KEY NUMBER". */
+/* Notes a fact of the run: a key, which ends in a blank, and a number. */
 static void note_number(const char *key, int64_t number)
 {
 	TEXT(line, 64);
@@ -264,9 +264,9 @@ static void note_number(const char *key, int64_t number)
 }
 
 /*
- * Notes what is the same for all ranks, which do not speak with each other. Where nobody gave the
- * job an id, it is the process that started them, if one started all. Ranks of several machines
- * share only the address by which they meet, which a later job may have, too.
+ * Notes the job, which must be the same for all ranks, though they do not communicate. A job
+ * without an id is named by the process that started all ranks, if there is one. Ranks of several
+ * machines share only the address by which they meet, which a later job may have, too.
  */
 static void note_job(void)
 {
@@ -297,7 +297,7 @@ static void note_job(void)
 		note_number("world_size ", size);
 }
 
-/* Opens the list of `dlprof run`, which waits for the end of each run in it to report it. */
+/* Opens the list of `dlprof run`, which waits for the end of each run in the list to report it. */
 static int open_list(void)
 {
 	const char *list = getenv("DLPROF_RUNS");
@@ -317,7 +317,7 @@ static void enter(void)
 	sys_close(fd);
 }
 
-/* Lets this process speak for the run, and after it the program that it may become. */
+/* Makes this process the one that speaks for the run; after execve(), its next program. */
 static void lead(bool has_drain)
 {
 	struct dlprof_header *header = &segment_first()->header;
@@ -365,10 +365,11 @@ void run_watch(uint64_t now_ns)
 	if (!shared || !(shared->header.flags & DLPROF_SEGMENT_ROOT))
 		return;
 	beat_ns = atomic_load_explicit(&shared->header.heartbeat_ns, memory_order_relaxed);
-	/* 0: no drain ever started, and none would now. */
+	/* 0: no drain ever started, and none would start now */
 	if (likely(!beat_ns || now_ns < beat_ns + DRAIN_SILENT_NS))
 		return;
-	/* One thread starts a drain. If the old one is only slow, its lock stops the new one. */
+	/* Only one thread starts a drain. If the old drain is just slow, its lock stops the new
+	 * one. */
 	if (!atomic_compare_exchange_strong(&shared->header.heartbeat_ns, &beat_ns, now_ns) ||
 	    restarts == DRAIN_RESTART_MAX)
 		return;
@@ -391,7 +392,8 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 		*ret_where = "";
 	if (!run.has_drain)
 		return RUN_ALONE;
-	/* A short run may be over before its drain begins. */
+	/* No beat for long: the drain is dead. A short run may be over before its drain's first
+	 * beat. */
 	if (now_ns > (beat_ns ? beat_ns : shared->header.created_ns) + DRAIN_SILENT_NS)
 		return RUN_IN_RINGS;
 	if (**ret_where)
@@ -401,7 +403,7 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 
 /*
  * Joins a run: makes this process's segment in its folder, which is made again if it was removed.
- * -ENOENT: the run is over. -EPERM: it is another user's.
+ * Returns -ENOENT if the run is over, -EPERM if it is another user's.
  */
 static int join(const char *folder, uint32_t flags)
 {
@@ -416,7 +418,7 @@ static int join(const char *folder, uint32_t flags)
 		r = segment_open(folder, flags, process_rank(), process_local_rank());
 		if (r == 0)
 			permit_as_told();
-		/* Whoever removed it may not be done. */
+		/* The folder is tried again, as whoever removed it may not be done. */
 		if (r != -ENOENT)
 			return r;
 	}
@@ -428,7 +430,7 @@ static int cannot_join(struct text *why, int r)
 	return failed(why, "cannot make a segment in", run.folder, r);
 }
 
-/* Goes on with a run that this process began as another program. */
+/* Goes on with a run that an earlier program of this process began. */
 static int go_on(const struct dlprof_header *before)
 {
 	const int list = open_list();
@@ -444,7 +446,7 @@ static int go_on(const struct dlprof_header *before)
 	if (r < 0)
 		return r;
 	strcpy(run.database, before->database);
-	/* The guard ends its drain when it sees another program, or has done so. */
+	/* guard.h's drain ends when the process becomes another program, so it is started again. */
 	if (guard_is_needed())
 		has_drain = start_drain();
 	lead(has_drain);
@@ -479,7 +481,7 @@ int run_rejoin(struct text *why)
 	int r = join(run.folder, 0);
 
 	fd_begin();
-	/* The parent's run is already over (a daemon): start a new run. */
+	/* If the parent's run is over (in a daemon), a new run starts. */
 	if (r == -ENOENT)
 		return start(why);
 	return r < 0 ? cannot_join(why, r) : 0;

@@ -4,8 +4,7 @@
  *
  * A run is a database, a folder of segments and a drain between them. The link "DATABASE-segments"
  * leads from the database to the folder, so that dlprof-report can finish what a killed drain left.
- * Children learn of the run from DLPROF_RUN; the program that the first process becomes, from
- * DLPROF_LIFE.
+ * Children find the run by DLPROF_RUN; the program that the first process becomes, by DLPROF_LIFE.
  */
 #pragma once
 
@@ -14,28 +13,28 @@
 
 #include "base/text.h"
 
-/* Joins the run named by the environment, or starts one. 0, or -errno with the reason in `why`. */
+/* Joins the run that the environment names, or starts one. Returns 0, or -errno and the reason. */
 int run_begin(struct text *why);
 
 /* Joins the parent's run, in a forked child of a recording process. */
 int run_rejoin(struct text *why);
 
-/* Starts the drain again if it was killed. Called once per batch; mostly it costs one load. */
+/* Starts the drain again if it was killed. Called once per batch; mostly costs one load. */
 void run_watch(uint64_t now_ns);
 
 enum run_state {
-	RUN_STORED,	/* at its place, as far as is known */
-	RUN_RENAMED,	/* under the name `where` */
-	RUN_KEPT,	/* in the folder `where`, because of `error` */
-	RUN_ALONE,	/* no drain could be started */
-	RUN_IN_RINGS,	/* not all stored; `error` is 0 where no drain is at work */
+	RUN_STORED,	/* in the database at its place, as far as is known */
+	RUN_RENAMED,	/* in a database named `where` */
+	RUN_KEPT,	/* in a database in the folder `where`, because of `error` */
+	RUN_ALONE,	/* in the rings: no drain could be started */
+	RUN_IN_RINGS,	/* partly in the rings; `error` is 0 if no drain is running */
 };
 
-/* Where the records are, by the drain's last report. */
+/* Returns where the records are, by the drain's last report. */
 enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error);
 
 /*
- * The path of the database if this process started the run, now or as an earlier program; else
+ * Returns the path of the database if this process, in any of its lives, started the run; else
  * NULL, also in forked children.
  */
 const char *run_database(void);

@@ -18,7 +18,8 @@
 struct segment {
 	struct dlprof_segment *shared;
 	char path[656];
-	/* How much of each slot has blocks; nothing else may be touched, not even read. */
+	/* for each part, bits of the slots that have its blocks; touch no others, not even to
+	 * read */
 	_Atomic uint32_t reserved[SEGMENT_PART_MAX];
 };
 
@@ -26,19 +27,19 @@ static struct {
 	struct segment segments[SEGMENT_MAX];
 	_Atomic uint32_t count;
 	_Atomic uint32_t growing;
-	_Atomic uint32_t claims; /* claims of slots since segment_open() */
-	_Atomic bool full;	/* no further segment can be made: do not try at every call */
-	_Atomic uint64_t retry_ns; /* nor look through all slots before this time */
-	_Atomic uint64_t reserve_ns; /* nor ask a full disk for blocks before this time */
-	_Atomic uint32_t stacks;	/* bits: stacks of the first segment that have blocks */
+	_Atomic uint32_t claims; /* slots claimed since segment_open() */
+	/* no further segment fits: see retry_ns */
+	_Atomic bool full;
+	_Atomic uint64_t retry_ns; /* no search through all slots before this time */
+	_Atomic uint64_t reserve_ns; /* no request to a full disk for blocks before this time */
+	_Atomic uint32_t stacks;	/* bits: stacks in the first segment that have blocks */
 	_Atomic uint32_t stack_grows;
 	uint32_t flags;
 	int32_t rank;
 	int32_t local_rank;
 	int pid;
 	uint64_t begun_ns;                  /* begin of this life */
-	const struct dlprof_header *before; /* header of this process's last life; NULL: this is the
-					     * first */
+	const struct dlprof_header *before; /* header of the process's last life; NULL: none */
 	char folder[512];
 } own;
 
@@ -58,7 +59,7 @@ void segment_mark_end(void)
 		own.segments[0].shared->header.ended_ns = clock_now_ns();
 }
 
-/* Takes over what the last program knew of the run, before the drain can see and correct it. */
+/* Copies what the last program knew of the run, before the drain can see and correct it. */
 static void go_on(struct dlprof_header *header)
 {
 	strcpy(header->database, own.before->database);
@@ -77,7 +78,7 @@ static void fill_header(struct dlprof_segment *shared)
 	struct text field;
 
 	shared->header.abi = DLPROF_SEGMENT_ABI;
-	/* The first segment speaks for the process: when the run began, and which it is. */
+	/* The first segment's header also says when the run began, and which run it is. */
 	shared->header.flags = own.count ? 0 : own.flags;
 	shared->header.slot_count = DLPROF_SLOT_COUNT;
 	shared->header.slot_bytes = sizeof(struct dlprof_slot);
@@ -119,7 +120,7 @@ static int reserve(const struct segment *segment, size_t offset, size_t size)
 	return r;
 }
 
-/* Parts of a slot, each of which gets its blocks at once. */
+/* Parts of a slot, each of which gets all its blocks at once. */
 static const struct {
 	size_t offset, size;
 } parts[SEGMENT_PART_MAX] = {
@@ -179,7 +180,7 @@ struct dlprof_stack *segment_stack(uint32_t index)
 	if (!own.count)
 		return NULL;
 	made = own.stacks & 1u << index;
-	/* One thread at a time, as zeroes may be what makes the blocks. */
+	/* One thread at a time, as blocks may be made by writing zeroes. */
 	if (!made && !atomic_exchange(&own.stack_grows, 1)) {
 		made = own.stacks & 1u << index ||
 		       reserve(segment, offsetof(struct dlprof_segment, stacks) +
@@ -204,7 +205,7 @@ static void add_stem(struct text *path, uint32_t index)
 	text_add_number(path, index);
 }
 
-/* Prepares header and a first slot, so that a full disk shows here. */
+/* Prepares the header and a first slot, so that a full disk is noticed here. */
 static int prepare(struct segment *segment)
 {
 	TEXT(path, sizeof(segment->path));
@@ -215,7 +216,7 @@ static int prepare(struct segment *segment)
 	if (r < 0)
 		return r;
 	fill_header(segment->shared);
-	/* The lock comes before the name, so whoever sees the segment sees the lock. */
+	/* The lock comes before the name, so that whoever sees the segment sees it locked. */
 	if (backing_lock(segment->path))
 		segment->shared->header.flags |= DLPROF_SEGMENT_LOCKED;
 	segment->shared->header.magic = DLPROF_SEGMENT_MAGIC;
@@ -227,7 +228,7 @@ static int prepare(struct segment *segment)
 	return r;
 }
 
-/* Adds a segment; callers hold `growing`, or are the only thread. */
+/* Adds a segment; the caller holds `growing`, or is the only thread. */
 static int add_segment(void)
 {
 	uint32_t index = own.count;
@@ -358,7 +359,7 @@ lost:
 	return false;
 }
 
-/* Slots of dead threads count, too. Each slot has one writer, which need not be waited for. */
+/* Sums the slots, also of dead threads. Each slot has one writer, whom no reader waits for. */
 bool segment_others(const struct dlprof_slot *mine, struct dlprof_counter sums[DLPROF_CLASS_MAX])
 {
 	uint32_t count = atomic_load_explicit(&own.count, memory_order_acquire);

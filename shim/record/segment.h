@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* segment.h - the shared files of this process, and who writes into which slot of them. */
+/* segment.h - the shared files of this process, and which thread writes to which slot of them. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,35 +10,33 @@
 #define SEGMENT_MAX 32
 
 /*
- * Makes this process's first segment in `folder`, with blocks for one thread: a full disk shows
- * here as -ENOSPC, later as loss, and never as SIGBUS. In a forked child it forgets the parent's
- * segments.
+ * Makes this process's first segment in `folder`, with blocks for one thread: a full disk is
+ * -ENOSPC here, a loss later, and never SIGBUS. In a forked child it forgets the parent's segments.
  */
 int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local_rank);
 
 /*
- * Tells what an earlier program of this process knew of the run, which our first header takes over;
- * before segment_open(). NULL: there was none.
+ * Gives segment_open() the header of this process's earlier program, which it copies; NULL: none.
  */
 void segment_go_on(const struct dlprof_header *before);
 
-/* The path of the first segment. */
+/* Returns the path of the first segment. */
 const char *segment_path(void);
 
-/* A number for streams of this life; see dlprof/event.h. */
+/* Returns a number for streams of this life; see dlprof/event.h. */
 uint64_t segment_stream(void);
 
-/* A slot of the calling thread, and its place. */
+/* A slot for the calling thread, and its place. */
 struct segment_claim {
 	struct dlprof_slot *slot;
 	uint32_t segment, place;
 	uint32_t tid;
 };
 
-/* Claims a slot for the calling thread, perhaps in a new segment. False: none; counted as loss. */
+/* Claims a slot for the calling thread, perhaps in a new segment. False: no room; counts a loss. */
 bool segment_claim(struct segment_claim *claim);
 
-/* Parts of a slot. The first is there once it is claimed; not every thread needs the others. */
+/* Parts of a slot. Claiming reserves the first part; not every thread needs the others. */
 enum segment_part {
 	SEGMENT_RECORDS, /* all below the tallies */
 	SEGMENT_TALLIES,
@@ -47,10 +45,10 @@ enum segment_part {
 	SEGMENT_PART_MAX
 };
 
-/* Reserves a part, for the slot's own thread. 0, or negative: there is no room; do not touch it. */
+/* Reserves a part for the slot's own thread. Negative: there is no room, do not touch the part. */
 int segment_reserve(const struct dlprof_slot *slot, enum segment_part part);
 
-/* A place for a stack. NULL: there is no room, or another thread is asking. */
+/* Returns a place for a stack. NULL: there is no room, or another thread is reserving. */
 struct dlprof_stack *segment_stack(uint32_t index);
 
 /* Whether another thread is adding a segment; until it is done, segment_claim() may fail. */
@@ -58,7 +56,7 @@ bool segment_is_growing(void);
 
 /*
  * Whether this process made the segments. A vfork child did not: it shares its parent's memory, but
- * not descriptors and threads. Nor did a forked child that has not joined the run.
+ * not its descriptors and threads. Nor did a forked child that has not joined the run.
  */
 bool segment_is_own_by_pid(void);
 
@@ -68,11 +66,11 @@ static inline bool segment_is_own(void)
 	       segment_is_own_by_pid();
 }
 
-/* Sums what all threads but the slot's have counted, by class. False: nothing, so they are zero. */
+/* Sums the counts of all threads but that of slot `mine`, by class. False: there are none. */
 bool segment_others(const struct dlprof_slot *mine, struct dlprof_counter sums[DLPROF_CLASS_MAX]);
 
-/* Marks that this process ends by itself, unless the segments are another process's. */
+/* Notes that this process ends by itself, unless the segments are another process's. */
 void segment_mark_end(void);
 
-/* The first segment; NULL before segment_open(). */
+/* Returns the first segment; NULL before segment_open(). */
 struct dlprof_segment *segment_first(void);

@@ -55,7 +55,7 @@ OFTEN void span_cancel(struct span *span)
 		span_unwind(span->thread, (uintptr_t)span);
 }
 
-/* Adds the path; a call with a descriptor has just been counted for the file its thread visits. */
+/* Adds the span's path; for a descriptor, the path of the file that its thread has just visited. */
 static void add_path(struct text *path, const struct span *span)
 {
 	const char *full = span->fd >= 0 && !span->path ? tally_visited(span->thread) : span->path;
@@ -68,8 +68,8 @@ static void add_path(struct text *path, const struct span *span)
 }
 
 /*
- * For each class and thread CREDIT_MAX slow operations are kept one by one, and one more every
- * CREDIT_NS. On a slow file system all are slow, and the sums tell it.
+ * For each class, a thread lists CREDIT_MAX slow operations one by one, and one more every
+ * CREDIT_NS. On a slow file system all operations are slow, which the sums show.
  */
 #define CREDIT_MAX 16
 #define CREDIT_NS  UINT64_C(2000000000)
@@ -143,7 +143,7 @@ static RARELY void end_rarely(const struct span *span, uint64_t ticks, uint64_t 
 		push_operation(span, duration_ns, bytes, failed);
 }
 
-/* Ends the span whose frame is on top; rare cases are left to a call at the end. */
+/* Ends the span whose frame is on top; rare cases are left to end_rarely(). */
 static inline __attribute__((always_inline)) void end_at(struct span *span, uint64_t bytes,
 							 bool failed, uint64_t now_ticks)
 {
@@ -182,7 +182,7 @@ OFTEN void span_end(struct span *span, uint64_t bytes, bool failed)
 {
 	struct thread *thread = span->thread;
 
-	/* The call forked: this is the child, whose ring is its parent's. */
+	/* The call was a fork, and this is the child, whose ring is its parent's. */
 	if (unlikely(!activate_on()))
 		return;
 	if (unlikely(thread->frame->address != (uintptr_t)span || !clock_scale))

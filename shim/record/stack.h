@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack.h - keeps the stack under a slow operation for the drain; see dlprof/stack.h. */
+/* stack.h - copies the stack of a slow operation for the drain; see dlprof/stack.h. */
 #pragma once
 
 #include <stdint.h>
 
 #include "record/thread.h"
 
-/* Keeps the stack of the operation that began at `begin_ns`, whose record was just pushed. */
+/* Copies the stack of the operation that began at `begin_ns`, whose record was just pushed. */
 void stack_keep(struct thread *thread, uint64_t begin_ns);

@@ -44,7 +44,7 @@ bool start_was_tried(void)
 	return atomic_load(&state) >= STATE_ON;
 }
 
-/* A forked child of a recording process is ON too, but records nothing until it begins. */
+/* A forked child of a recording process is ON too, but records nothing before it begins. */
 bool start_has_end(void)
 {
 	return atomic_load(&state) != STATE_ON || activate_on();
@@ -57,7 +57,7 @@ bool start_is_busy(void)
 
 const char *start_failure(void)
 {
-	/* A forked child has its parent's memory, but its failure is not the child's. */
+	/* A forked child has its parent's memory, but its parent's failure is not its own. */
 	return failure[0] && failure_pid == sys_getpid() ? failure : NULL;
 }
 
@@ -66,7 +66,7 @@ static bool start_from(uint32_t from)
 	struct text why;
 	int r;
 
-	/* One thread activates; the others record from their next operation on. */
+	/* One thread activates; others record from their next operation on. */
 	if (!atomic_compare_exchange_strong(&state, &from, own_busy()))
 		return false;
 	text_init(&why, failure, sizeof(failure));
@@ -78,7 +78,7 @@ static bool start_from(uint32_t from)
 		thread_begin_life();
 		clock_begin();
 		r = from == STATE_ON ? run_rejoin(&why) : run_begin(&why);
-		/* Where each operation is a record, none counts as short. */
+		/* If each operation is a record, none counts as short. */
 		clock_limit(config.detail == CONFIG_DETAIL_ALL ? 0 : config.slow_ns);
 	}
 	if (r < 0) {
@@ -103,7 +103,8 @@ bool start_recording(void)
 	if (likely(activate_on()))
 		return true;
 	before = atomic_load(&state);
-	/* This process was forked while another thread was in here, which does not exist here. */
+	/* This process was forked while another thread of its parent, which is not here, was
+	 * activating. */
 	if ((before & STATE_BUSY) && before != own_busy())
 		atomic_compare_exchange_strong(&state, &before, STATE_IDLE);
 	switch (atomic_load(&state)) {

@@ -25,12 +25,14 @@
 #define CHILD_MS    500 /* CPU time of a child that only imports a framework */
 
 static _Atomic uint64_t batch_count;
-static struct dlprof_account earlier; /* account of the earlier programs of this process */
+static struct dlprof_account earlier; /* sums of this process's earlier programs */
 static struct account accounts[ACCOUNT_MAX], pool;
 static atomic_bool has_pool, in_doubt;
-static _Atomic uint32_t account_count; /* accounts that were asked for */
+static _Atomic uint32_t account_count; /* number of accounts that were asked for */
 
-/* Where a process that prints the line keeps its account for its next program; else NULL. */
+/*
+ * Returns where a process that prints the line stores its account for its next program; else NULL.
+ */
 static struct dlprof_so_far *kept(void)
 {
 	struct dlprof_segment *shared = segment_first();
@@ -43,7 +45,7 @@ void summary_begin(void)
 {
 	const struct dlprof_so_far *so_far = kept();
 
-	/* A forked child has its parent's accounts. */
+	/* A forked child has a copy of its parent's accounts. */
 	memset(accounts, 0, sizeof(accounts));
 	memset(&pool, 0, sizeof(pool));
 	has_pool = in_doubt = false;
@@ -135,7 +137,7 @@ void summary_keep(const struct account *account)
 			      memory_order_relaxed);
 }
 
-/* The account of the training thread, which has waited and worked for longer than any other. */
+/* Returns the account of the training thread: it waited and worked for longer than any other. */
 static const struct account *training(void)
 {
 	const struct account *longest = &pool;
@@ -148,7 +150,7 @@ static const struct account *training(void)
 	return longest;
 }
 
-/* The path as a user would type it, without the current folder. */
+/* Returns the path as a user would type it, without the current folder. */
 static const char *short_path(const char *path)
 {
 	char folder[512];
@@ -192,7 +194,7 @@ static void add_batches(struct text *line, bool by_gpu)
 		text_add(line, ", in doubt whose waits these are");
 		return;
 	}
-	/* The GPU's own waiting is not known here; the drain finds it out. */
+	/* How long the GPU itself waited is not known here; the drain finds out. */
 	text_add(line, by_gpu ? ", the host waited " : ", ");
 	text_add_number(line, (int64_t)((so_far.wait_ns * 100 + so_far.time_ns / 2) /
 					so_far.time_ns));
@@ -205,7 +207,7 @@ static void add_report(struct text *line, const char *before, const char *databa
 	text_join(line, before, "dlprof-report ", short_path(database), behind);
 }
 
-/* Adds where the run is, which is stored only if the drain has reported so. */
+/* Adds where the run is; it is called stored only if the drain has said so. */
 static void add_place(struct text *line, const char *database)
 {
 	const char *where = "";
@@ -255,7 +257,7 @@ static void print(struct text *line)
 	log_stderr(line->buffer, line->length);
 }
 
-/* Whether it has children, alive or not, that it has not waited for: nothing is known of them. */
+/* Whether this process has children, dead or alive, that it has not waited for. */
 static bool has_children(void)
 {
 	return sys_call4(SYS_waitid, P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT) == 0;
@@ -269,7 +271,7 @@ static bool is_helper(void)
 
 	if (has_children())
 		return true;
-	/* Memory would not tell: a small forked child had all of ours at first. */
+	/* CPU time is asked and not memory, since a small forked child had all of ours at first. */
 	sys_call2(SYS_getrusage, RUSAGE_CHILDREN, &used);
 	if ((used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
 		    (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000 >
@@ -295,7 +297,8 @@ void summary_print_unseen(const char *package)
 	if (config.quiet)
 		return;
 	text_join(&line, "dlprof: ", package, " was imported, but no loader was seen in process ");
-	/* A grandchild whose parent has ended may have a loader. */
+	/* A grandchild whose parent has ended may have had a loader, so only this process is
+	 * named. */
 	text_add_number(&line, sys_getpid());
 	text_add(&line, " to hand out a batch: 'dlprof doctor' says what would be seen here, "
 			"DLPROF_BATCH_FN names a loader of your own");

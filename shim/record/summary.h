@@ -5,41 +5,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begins the account, with that of this process's earlier programs. */
+/* Begins the sums of waits, with those of this process's earlier programs. */
 void summary_begin(void);
 
 /*
  * How long a training thread waited, from the return of its first next() to the end of its last
- * step, as in the report's account. Only that thread writes it.
+ * step, as in the report's account. Only that thread writes its account.
  */
 struct account {
 	uint64_t waited_ns;		    /* sum of its outermost waits */
-	uint64_t first_ns, first_waited_ns; /* when its first batch had come, and its waits by then;
-					     * 0: none has */
+	/* when its first batch came (0: none), and its waits by then */
+	uint64_t first_ns, first_waited_ns;
 	uint64_t last_ns, last_waited_ns;   /* end of its last step, and its waits by then */
 	bool stepping;			    /* it has a batch, and no wait has begun since */
 };
 
-/* A new account, for a thread that waits for the first time; NULL: there are too many. */
+/* Returns an account for a thread that waits for the first time; NULL: there are too many. */
 struct account *summary_account(void);
 
 /*
- * Gives all threads one account, which goes on from the first: the process has a pool whose threads
- * take turns to ask for the main thread.
+ * Gives all threads one account, which continues `first`: the process has a pool whose threads take
+ * turns to ask for the main thread.
  */
 void summary_pool(const struct account *first);
 
-/* Whether the process has such a pool. */
+/* Whether all threads share one account: see summary_pool(). */
 bool summary_has_pool(void);
 
 /* Notes that the waits may be another thread's, as a note says. */
 void summary_doubt(void);
 
-/* Keeps the account for this process's next program, if it is the longest. */
+/* Stores the account for this process's next program, if it is the longest. */
 void summary_keep(const struct account *account);
 
 /*
- * A wait begins, which ends the last batch's step. Later waits count when another step has ended.
+ * Notes that a wait begins, which ends the last batch's step. Later waits count when another step
+ * has ended.
  */
 static inline void summary_wait_begin(struct account *account, uint64_t begin_ns)
 {
@@ -51,7 +52,7 @@ static inline void summary_wait_begin(struct account *account, uint64_t begin_ns
 	summary_keep(account);
 }
 
-/* A wait ended with a batch. */
+/* Notes that a wait ended with a batch. */
 void summary_batch(struct account *account, uint64_t end_ns);
 
 /* Counts a batch whose wait is not known. */
@@ -64,7 +65,7 @@ void summary_count(void);
 void summary_print(bool by_gpu);
 
 /*
- * Prints instead, if nothing began to record, that this package was imported and no loader was
- * seen. NULL: none was, and nothing is printed.
+ * Prints, if nothing began to record, that this package was imported and no loader was seen. Prints
+ * nothing if `package` is NULL.
  */
 void summary_print_unseen(const char *package);

@@ -13,7 +13,7 @@ enum {
 	KERNELS = DLPROF_TALLY_KERNELS_AT,
 };
 
-/* As much of a name as a field holds: the end of a path, which tells more than its begin. */
+/* Returns as much of a name as a field holds: the end of a path, which says more than its begin. */
 static const char *fitting(const char *name, size_t size)
 {
 	size_t length = strlen(name);
@@ -32,15 +32,13 @@ static OFTEN void set_name(char *field, size_t size, const char *name)
 	memset(field + length, 0, size - length);
 }
 
-/*
- * Renames a tally: while its version is odd, the drain, also after our death, does not believe it.
- */
+/* Renames a tally. While its version is odd, the drain ignores it, also after our death. */
 static OFTEN void rename_tally(struct dlprof_tally *tally, enum dlprof_tally_kind kind,
 			       const char *name, const char *detail, uint64_t class)
 {
 	uint32_t version = atomic_load_explicit(&tally->version, memory_order_relaxed);
 
-	/* There is one writer, so the addition needs no lock. */
+	/* Only this thread writes the tally, so adding needs no lock. */
 	atomic_store_explicit(&tally->version, version + (version % 2 ? 2 : 1),
 			      memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
@@ -80,7 +78,7 @@ OFTEN uint64_t tally_width_class(uint32_t width)
 	return classes[i];
 }
 
-/* A short hash, not a good one; equal names are told apart by comparing them. */
+/* Hashes a name quickly and not well; equal hashes are followed by a comparison of names. */
 static OFTEN uint64_t hash_whole(const char *name, size_t length)
 {
 	uint64_t hash = length, word;
@@ -107,13 +105,13 @@ uint64_t tally_id(const char *name)
 
 #define BLOCK THREAD_TOP_BLOCK
 
-/* The part of a hash that thread_top keeps, never 0. */
+/* Returns the part of a hash that thread_top stores, never 0. */
 static uint16_t tag_of(uint32_t hash)
 {
 	return (uint16_t)(hash >> 16) | 1;
 }
 
-/* The next place with a tag. Mostly none is equal, which is found without branches. */
+/* Returns the next place with a tag. Mostly no tag is equal, which is found without branches. */
 static OFTEN uint32_t find_tag(const struct thread_top *top, uint16_t tag, uint32_t from)
 {
 	for (uint32_t block = from - from % BLOCK; block < top->count; block += BLOCK) {
@@ -140,7 +138,7 @@ static OFTEN void find_lightest(struct thread_top *top, uint32_t block)
 	top->lightest_ns[block] = top->ns[lightest];
 }
 
-/* Sets a weight, which never gets less, so no other place can become its block's lightest. */
+/* Sets a tally's weight, its time. It never shrinks, so no other place becomes the lightest. */
 static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *tally)
 {
 	uint32_t place = (uint32_t)(tally - top->tallies);
@@ -150,7 +148,7 @@ static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *
 		find_lightest(top, place / BLOCK);
 }
 
-/* Gives the place of the lightest name to another, with the lightest one's ns as its error. */
+/* Gives the place of the lightest name to a new one, whose error is the lightest one's time. */
 static OFTEN struct dlprof_tally *take_lightest(struct thread_top *top, const char *name,
 						uint64_t class, uint16_t tag)
 {
@@ -170,7 +168,7 @@ static OFTEN struct dlprof_tally *take_lightest(struct thread_top *top, const ch
 	return tally;
 }
 
-/* The place of a name among the tallies by sum. */
+/* Returns the place of a name among the tallies, after making one if needed. */
 static OFTEN struct dlprof_tally *place_of(struct thread_top *top, const char *name)
 {
 	uint16_t tag;
@@ -185,14 +183,14 @@ static OFTEN struct dlprof_tally *place_of(struct thread_top *top, const char *n
 	return take_lightest(top, name, 0, tag);
 }
 
-/* Kernels have ids as hashes. */
+/* Returns a tally's hash; for a kernel, its id. */
 static uint32_t hash_in(const struct dlprof_tally *tally)
 {
 	return tally->class ? (uint32_t)tally->class
 			    : hash_of(tally->name, strnlen(tally->name, sizeof(tally->name)));
 }
 
-/* Takes over what an earlier thread has left in the slot. */
+/* Takes over the tallies that an earlier thread left in the slot. */
 static void fill_top(struct thread_top *top, struct dlprof_tally *tallies, uint32_t count,
 		     enum dlprof_tally_kind kind)
 {
@@ -209,7 +207,7 @@ static void fill_top(struct thread_top *top, struct dlprof_tally *tallies, uint3
 		find_lightest(top, block);
 }
 
-/* Made on first use: a thread that only asks for batches, or pins them, tallies nothing. */
+/* Makes the tallies on first use: a thread that only asks for batches, or pins them, needs none. */
 static RARELY struct dlprof_tally *tallies_made(struct thread *thread)
 {
 	struct dlprof_tally *tallies = thread->slot->tallies;
@@ -223,13 +221,13 @@ static RARELY struct dlprof_tally *tallies_made(struct thread *thread)
 	return tallies;
 }
 
-/* NULL: the disk has no room for tallies. */
+/* Returns the thread's tallies; NULL: the disk has no room for them. */
 static struct dlprof_tally *tallies_of(struct thread *thread)
 {
 	return likely(thread->tallies) ? thread->tallies : tallies_made(thread);
 }
 
-/* The place of a name, or a free one; past the last one: there is none. */
+/* Returns the place of a name, or of a free tally; past the last one, there is none. */
 static RARELY uint8_t find_named(struct dlprof_tally *tallies, enum dlprof_tally_kind kind,
 				 const char *name, const char *detail, uint64_t class)
 {
@@ -265,7 +263,7 @@ OFTEN struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_
 	return &tallies[*last];
 }
 
-/* Not done at every operation, which keeps one sum off the hot path. */
+/* Adds up the folder only here and not at each operation, which keeps a sum off the hot path. */
 OFTEN void tally_settle(struct thread *thread)
 {
 	struct thread_visit *visit = &thread->visit;
@@ -285,7 +283,7 @@ OFTEN void tally_settle(struct thread *thread)
 	visit->bytes = visit->file->bytes;
 }
 
-/* The folder's tally; `last`, the one before, is mostly the same, and gets its weight when left. */
+/* Returns the folder's tally; mostly that is `last`, whose weight is set only when it changes. */
 static OFTEN struct dlprof_tally *folder_of(struct thread *thread, char *path,
 					    struct dlprof_tally *last)
 {
@@ -307,7 +305,7 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 	char path[FD_PATH_BYTES];
 
 	tally_settle(thread);
-	/* This comes first: a signal handler that reads must not find this half done. */
+	/* Set first, so that a signal handler that reads does not find a half-changed visit. */
 	visit->quick = &thread_no_version;
 	atomic_signal_fence(memory_order_seq_cst);
 	visit->fd = fd;
@@ -332,7 +330,7 @@ void tally_take_back(int fd)
 	struct thread_visit *visit;
 	struct dlprof_tally *file;
 
-	/* A vfork child's thread is its parent's. */
+	/* In a vfork child, the thread's data are its parent's. */
 	if (!thread || thread->life != thread_life || !segment_is_own() ||
 	    !tally_is_visited(thread, fd) || !thread->visit.file)
 		return;
@@ -357,7 +355,7 @@ OFTEN const char *tally_sample_file(const struct thread *thread)
 	return first && first != thread->visit.sample_before ? first->name : tally_visited(thread);
 }
 
-/* The slowest samples, exactly: each listed one is slower than all others, and listed once. */
+/* Lists the slowest samples exactly: each listed one is slower than all others, and listed once. */
 OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
 			const char *path)
 {
@@ -371,8 +369,8 @@ OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t ind
 		return;
 	tally = tallies += SAMPLES;
 	for (uint32_t i = 0; i < DLPROF_TALLY_SAMPLE_COUNT; i++) {
-		/* A sample that is listed, in another epoch: its slowest time counts, and how
-		 * often. */
+		/* The sample is listed already, from another epoch: count it, and keep its
+		 * slowest time. */
 		if (is_called(&tallies[i], DLPROF_TALLY_SAMPLE, tallies[i].name, dataset, index)) {
 			tally = &tallies[i];
 			count = tally->count + 1;
@@ -394,7 +392,7 @@ OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t ind
 			thread->sample_floor_ns = tallies[i].ns;
 }
 
-/* The place of a kernel by its id, as many names begin alike. */
+/* Returns the place of a kernel by its id, as many names begin alike. */
 static struct dlprof_tally *place_of_kernel(struct thread_top *top, const char *name, uint64_t id)
 {
 	char begin[DLPROF_TALLY_NAME_BYTES];
@@ -404,7 +402,7 @@ static struct dlprof_tally *place_of_kernel(struct thread_top *top, const char *
 	for (uint32_t i = 0; (i = find_tag(top, tag, i)) < top->count; i++)
 		if (top->tallies[i].class == id)
 			return &top->tallies[i];
-	/* A kernel's begin tells more than its end, which is a template's. */
+	/* A kernel's begin says more than its end, which is a template's. */
 	length = strnlen(name, sizeof(begin) - 1);
 	memcpy(begin, name, length);
 	begin[length] = '\0';

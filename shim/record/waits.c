@@ -11,7 +11,7 @@
 #include "record/fd.h"
 #include "record/tally.h"
 
-#define PEERS_MAX  16 /* named peers in a slot, which a server for each sample must not fill */
+#define PEERS_MAX  16 /* named peers in a slot, so that a server for each sample cannot fill it */
 #define OTHERS	   "other peers"
 #define NAME_BYTES 96
 
@@ -21,7 +21,7 @@ static const char *const kind_names[WAIT_KIND_MAX] = {
 #undef WAIT_KIND
 };
 
-/* The tally of a peer; NULL: there is no room for any. */
+/* Returns the tally of a peer; NULL: there is no room for any. */
 static struct dlprof_tally *tally_of(struct thread *thread, enum wait_kind kind, const char *name)
 {
 	const char *detail = kind_names[kind];
@@ -41,7 +41,7 @@ static struct dlprof_tally *tally_of(struct thread *thread, enum wait_kind kind,
 	return tally_named(thread, DLPROF_TALLY_WAIT, name, detail, 0);
 }
 
-/* Adds the end of a path, which tells more than its begin. */
+/* Adds the end of a path, which says more than its begin. */
 static void add_path(struct text *name, const char *path)
 {
 	const size_t length = strlen(path);
@@ -78,7 +78,7 @@ static void add_hex(struct text *name, unsigned int number)
 	}
 }
 
-/* Adds "[fe80::1]:443", without the longest row of zeroes. */
+/* Adds an address and port like "[fe80::1]:443", without the longest row of zeroes. */
 static void add_v6(struct text *name, const uint8_t bytes[16], uint16_t port)
 {
 	int best = 8, best_length = 1;
@@ -154,7 +154,9 @@ static struct dlprof_tally *tally_behind(struct thread *thread, int fd)
 	}
 }
 
-/* The tally of a descriptor's other side, asked for once while others do not take its place. */
+/*
+ * Returns the tally of a descriptor's peer, which is asked for once while its place stays its own.
+ */
 static struct dlprof_tally *tally_of_fd(struct thread *thread, int fd)
 {
 	struct thread_peer *peer = &thread->peers[(unsigned int)fd % THREAD_PEER_MAX];

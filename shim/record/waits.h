@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waits.h - what loads are blocked for, by kind and by the other side: tallies of the thread's
- * slot. Their sum is a part of DLPROF_CLASS_WAIT, which also has the waits that are too short to
- * be told apart.
+ * waits.h - what loads wait for, by kind and peer: tallies of the thread's slot. Their sum is a
+ * part of DLPROF_CLASS_WAIT, which also has the waits that are too short to be told apart.
  */
 #pragma once
 
@@ -17,15 +16,15 @@ enum wait_kind {
 	WAIT_KIND_MAX
 };
 
-/* shorter waits do not count: naming their other side would take longer */
+/* Shorter waits do not count: naming their peer would take longer. */
 #define WAITS_LEAST_NS 20000
 
 /* Counts a wait for something without a name. */
 void waits_add(struct thread *thread, enum wait_kind kind, uint64_t ns);
 
 /*
- * Counts a wait for what is behind a descriptor, from which so many bytes came. Bytes count even if
- * the wait was short.
+ * Counts a wait for the peer behind a descriptor, from which `bytes` came. Bytes count even if the
+ * wait was short.
  */
 void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes);
 

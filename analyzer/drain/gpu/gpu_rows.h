@@ -35,7 +35,8 @@ struct gpu_seen {
 struct gpu_said {
 	/* the GPU's busy time is known */
 	bool busy;
-	bool is_doubtful; /* that time is unknown, as kernels of loaders and training look alike */
+	/* the busy time is unknown, as loaders' and training's kernels look alike */
+	bool is_doubtful;
 };
 
 /* Writes the GPU rows of one step; `ops` must be sorted. Returns 0 or -errno. */
