@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* init.c - the order in which things start and end; nothing else orders them. */
+/* init.c - the order in which modules start and end; nothing else orders them. */
 #include "hooks/hook.h"
 
 #include <stdatomic.h>
@@ -48,7 +48,7 @@ static void begin_recording(void)
 }
 
 /*
- * Whether there is anything to finish. A process that records nothing, and has nothing to say of
+ * Whether there is anything to finish. A process that records nothing, and has nothing to say about
  * that, makes no system call: its sandbox may kill it for one.
  */
 static bool init_has_finish(void)
@@ -59,8 +59,7 @@ static bool init_has_finish(void)
 /* Records what is left, and prints the line; once, whoever calls. */
 static void init_finish(void)
 {
-	static _Atomic uint32_t finished; /* pid that has finished: a child that was forked since
-					   * has not */
+	static _Atomic uint32_t finished; /* pid that has finished; a forked child has not */
 	uint32_t pid;
 
 	if (!init_has_finish())
@@ -79,7 +78,7 @@ static void init_finish(void)
 	summary_print(state_mode() == STATE_CUPTI);
 }
 
-/* Runs in every process of the host's tree: no more than lookups. */
+/* Runs in every process of the host's tree, so it does no more than lookups. */
 __attribute__((constructor)) static void init_begin(void)
 {
 	const char *when = getenv("DLPROF_ACTIVATE");
@@ -88,7 +87,7 @@ __attribute__((constructor)) static void init_begin(void)
 	real_resolve();
 	if (real_is_glibc())
 		lookup_look_behind();
-	/* A setuid program's environment is not its own: nothing it says may name a file. */
+	/* A setuid program's environment is its caller's: nothing in it may name a file. */
 	if (getauxval(AT_SECURE) || !real_is_glibc() || config_disabled())
 		return;
 	log_begin();
@@ -107,9 +106,9 @@ __attribute__((constructor)) static void init_begin(void)
 }
 
 /*
- * Workers do not come here (os._exit; hooks/process.c marks their end), nor does a process that
- * another one ends by a signal, so no record depends on it. Other libraries' destructors still call
- * the wrappers after us: everything stays mapped.
+ * Ends the recording. Workers do not come here (os._exit(); hooks/process.c marks their end), nor
+ * does a process that another one kills, so no record depends on it. Other libraries' destructors
+ * still call the wrappers later: everything stays mapped.
  */
 __attribute__((destructor)) static void init_end(void)
 {

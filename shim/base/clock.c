@@ -9,11 +9,11 @@
 
 #include "dlprof/units.h"
 
-/* A pair of readings is exact to some 50 ns, 0.1 % of the first time; later pairs refine it. */
+/* A pair of readings is exact to some 50 ns, 0.1 % of the first time; later pairs are better. */
 #define FIRST_MEASURE_NS 50000
 #define LAST_MEASURE_NS	 UINT64_C(20000000000)
 
-/* A short time multiplied by any speed fits, twice over, as the speed is refined meanwhile. */
+/* A shorter time multiplied by any speed fits 64 bits twice over: the speed is refined later. */
 #define LIMIT_MAX_NS (UINT64_C(1) << 31)
 
 volatile uint64_t clock_scale HOT_DATA = 0;
@@ -27,7 +27,7 @@ static struct {
 
 static uint64_t measured_ns;	/* time over which the present speed was measured */
 
-/* Whether the kernel's own clock is the counter, scaled. */
+/* Whether the kernel's own clock is the scaled counter. */
 static bool kernel_trusts_counter(void)
 {
 	static const char *const clocks[] = {"tsc\n", "kvm-clock\n",
@@ -51,7 +51,7 @@ static bool counter_is_steady(void)
 #if defined(__x86_64__)
 	unsigned int a, b, c, d;
 
-	/* Invariant TSC: one speed in every state of every core. */
+	/* Invariant TSC: one speed in every power state of every core. */
 	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1 << 8))
 		return false;
 #endif
@@ -62,7 +62,7 @@ static void take_pair(uint64_t *counter, uint64_t *ns)
 {
 	uint64_t before, after, best = UINT64_MAX;
 
-	/* The closest of a few pairs counts, as the CPU may be taken away in between. */
+	/* The closest of a few pairs counts, as the thread may lose its CPU in between. */
 	for (int i = 0; i < 4; i++) {
 		uint64_t now;
 

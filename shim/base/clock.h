@@ -2,8 +2,8 @@
 /*
  * clock.h - the one clock of all records, CLOCK_MONOTONIC, and a cheaper one for lengths of time.
  *
- * Ticks are the CPU's counter where the kernel itself keeps time by it, else nanoseconds of
- * CLOCK_MONOTONIC. Only differences of them mean something, and only within one process.
+ * Ticks are the CPU's counter if the kernel itself keeps time by that, else nanoseconds of
+ * CLOCK_MONOTONIC. Only differences of ticks mean something, and only within one process.
  */
 #pragma once
 
@@ -12,10 +12,10 @@
 
 #include "base/sys.h"
 
-/* ns = ticks * scale / 2^32; 0: a tick is a nanosecond. */
+/* A tick is clock_scale / 2^32 nanoseconds; with 0 it is one nanosecond. */
 extern HIDDEN volatile uint64_t clock_scale;
 
-/* Times of fewer ticks are below clock_limit()'s limit; 0: a tick is a nanosecond. */
+/* Times of fewer ticks are below the limit of clock_limit(); 0: a tick is a nanosecond. */
 extern HIDDEN volatile uint64_t clock_short_ticks;
 
 static inline uint64_t clock_ns(clockid_t clock)
@@ -48,13 +48,13 @@ static inline uint64_t clock_ticks(void)
 	return likely(clock_scale) ? clock_counter() : clock_now_ns();
 }
 
-/* A time of fewer ticks of the counter than clock_short_ticks. */
+/* Converts a time of fewer than clock_short_ticks to nanoseconds. */
 static inline uint64_t clock_short_ns(uint64_t ticks)
 {
 	return ticks * clock_scale >> 32;
 }
 
-/* A difference of ticks; a negative one (the thread moved between CPUs) becomes 0. */
+/* Converts a difference of ticks to nanoseconds; a negative one (a change of CPU) becomes 0. */
 static inline uint64_t clock_length_ns(uint64_t ticks)
 {
 	uint64_t scale = clock_scale;
@@ -64,7 +64,7 @@ static inline uint64_t clock_length_ns(uint64_t ticks)
 	return likely(scale) ? (uint64_t)((unsigned __int128)ticks * scale >> 32) : ticks;
 }
 
-/* Sets the limit above which a time is not short; before the process records. */
+/* Sets the limit up to which a time is short; called before the process records. */
 void clock_limit(uint64_t ns);
 
 /* Notes where the counter stands, so that clock_begin() need not wait. For the constructor. */

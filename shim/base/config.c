@@ -24,7 +24,7 @@ static bool is_flag(const char *value)
 	return strcmp(value, "1") == 0 || strcmp(value, "0") == 0;
 }
 
-/* The value of a variable that is set and makes sense; else NULL. */
+/* Returns the value of a variable if it is set and valid, else NULL. */
 static const char *value_of(const char *name, bool (*is_good)(const char *value))
 {
 	const char *value = getenv(name);
@@ -51,13 +51,13 @@ static bool set_segment_dir(const char *value)
 	return value[0] == '/';
 }
 
-/* The drain reads it, not we. */
+/* For a variable that the drain reads, not the shim. */
 static bool is_absolute(const char *value)
 {
 	return value[0] == '/';
 }
 
-/* The drain and permit.c read it. */
+/* For DLPROF_LINES, which the drain and permit.c read. */
 static bool is_lines(const char *value)
 {
 	return strcmp(value, "auto") == 0 || strcmp(value, "off") == 0;
@@ -75,7 +75,7 @@ static bool set_activate(const char *value)
 	return config.activate_always || strcmp(value, "auto") == 0;
 }
 
-/* The place of `value` in `names`; -1: it is none of them. */
+/* Returns the index of `value` in `names`, or -1. */
 static int place_of(const char *value, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -155,7 +155,7 @@ static bool set_loaders(const char *value)
 	return dlprof_set_parse(value, &config.set, &at, &length) == DLPROF_SET_FINE;
 }
 
-/* A name has one colon, and parts with single dots between; Python judges non-ASCII letters. */
+/* A name has one colon, and parts with single dots between; Python checks non-ASCII letters. */
 static bool is_batch_fn(const char *value)
 {
 	const char *colon = strchr(value, ':');
@@ -185,7 +185,7 @@ const char *config_batch_fn(void)
 	return value_of("DLPROF_BATCH_FN", is_batch_fn);
 }
 
-/* Our own variable, which run.c hands to children. */
+/* For our own variable, which run.c sets for children: any value is valid. */
 static bool is_ours(const char *value)
 {
 	return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.h - the DLPROF_* environment, read once when the process begins to record. */
+/* config.h - the DLPROF_* environment variables, read once when the process begins to record. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,12 +19,12 @@ enum config_cuda { DLPROF_CUDA_LEVELS(CONFIG_LEVEL, CONFIG_LEVEL, CONFIG_LEVEL) 
 
 struct config {
 	const char *out;		/* pattern of the database's path */
-	const char *segment_dir;	/* NULL: choose */
+	const char *segment_dir;	/* folder for segments; NULL: choose one */
 	enum config_detail detail;
 	enum config_cuda cuda;
 	uint64_t slow_ns;
-	uint64_t stop_after;		/* batches to end the program after; 0: it ends by itself */
-	struct dlprof_set_list set;	/* settings for loaders */
+	uint64_t stop_after;		/* batches after which to end the program; 0: never */
+	struct dlprof_set_list set;	/* settings that loaders are to be made with */
 	bool activate_always;
 	bool quiet;
 };
@@ -33,18 +33,18 @@ extern HIDDEN struct config config;
 
 #define CONFIG_BATCH_FN_MAX 256
 
-/* DLPROF_BATCH_FN if well-formed, "module:name" or "module:Class.name"; else NULL. */
+/* Returns DLPROF_BATCH_FN if it is well-formed, "module:name" or "module:Class.name"; else NULL. */
 const char *config_batch_fn(void);
 
 #define CONFIG_NVTX_MAX 64
 
-/* DLPROF_NVTX if it asks for ranges: "1", or the name of ranges that are steps; else NULL. */
+/* Returns DLPROF_NVTX if it asks for ranges: "1", or the name of steps' ranges; else NULL. */
 const char *config_nvtx(void);
 
-/* Whether DLPROF_DISABLE is 1, which the constructor of every process asks. */
+/* Whether DLPROF_DISABLE is 1; the constructor of every process asks this. */
 bool config_disabled(void);
 
-/* The name of a level in DLPROF_CUDA. */
+/* Returns the name of a level of DLPROF_CUDA. */
 const char *config_cuda_name(enum config_cuda level);
 
 /* Whether DLPROF_CUDA is "off"; may be called before `config` is filled. */
@@ -53,5 +53,5 @@ bool config_cuda_is_off(void);
 /* Fills `config`. A bad value leaves the default in place, and config_note() names it. */
 void config_read(void);
 
-/* Notes bad values, unknown names, DLPROF_SET, and a DLPROF_LOG that cannot be written to. */
+/* Notes bad values, unknown names, DLPROF_SET, and a DLPROF_LOG that cannot be written. */
 void config_note(void);

@@ -42,8 +42,8 @@ size_t environment_copy(char **copy, size_t count, const char *const *without)
 }
 
 /*
- * Another thread's getenv() may be walking the array, which setenv() might free; so one store puts
- * a new array in place, and the old one stays.
+ * Sets a variable by storing a pointer to a new array. The old array stays, as another thread's
+ * getenv() may be walking it; setenv() might free it.
  */
 int environment_set(const char *name, const char *value)
 {
@@ -95,7 +95,7 @@ const char *environment_own_path(void)
 	return own[0] ? own : NULL;
 }
 
-/* Assigns by a name without '='. */
+/* Sets a variable whose `name` has no '='. */
 static void assign(const char *name, const char *value)
 {
 	char assigned[64];
@@ -109,7 +109,8 @@ static void assign(const char *name, const char *value)
 
 void environment_inject(const char *name)
 {
-	/* ld.so's own path of it is enough: dlopen() knows a library by its file. */
+	/* The path by which ld.so found the library is enough: dlopen() knows libraries by their
+	 * files. */
 	if (!getenv(name) && environment_own_path())
 		assign(name, environment_own_path());
 }

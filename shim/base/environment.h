@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* environment.h - changes what children inherit without disturbing threads that read it. */
+/* environment.h - changes the environment of children without disturbing threads that read it. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 size_t environment_count(void);
 
 /*
- * Copies the first `count` entries and a NULL, without those that begin with one of `without`,
+ * Copies the first `count` entries and a NULL, except those that begin with a string of `without`,
  * which ends with NULL. Returns how many were copied: other threads may add or remove some.
  */
 size_t environment_copy(char **copy, size_t count, const char *const *without);
@@ -17,19 +17,19 @@ size_t environment_copy(char **copy, size_t count, const char *const *without);
 int environment_set(const char *name, const char *value);
 
 /*
- * This library's absolute path, as ld.so found it; NULL: unknown. The constructor calls this first,
- * before the program can leave the folder that a relative path counts from.
+ * Returns this library's absolute path, as ld.so found it; NULL: unknown. The constructor calls
+ * this first, before the program can leave the folder that a relative path counts from.
  */
 const char *environment_own_path(void);
 
 /*
- * Names this library in a variable through which others load one, unless it is set: then another
- * tool or our parent set it.
+ * Sets a variable by which other software loads a library to this one, unless it is set already, by
+ * another tool or by our parent.
  */
 void environment_inject(const char *name);
 
-/* Removes such a variable if it names this library. */
+/* Removes a variable set by environment_inject(), if it names this library. */
 void environment_withdraw(const char *name);
 
-/* Whether such a variable names another library than this one. */
+/* Whether such a variable names another library. */
 bool environment_is_others(const char *name);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guard.c - from guard_begin() on, everything runs in the guard: by raw system calls alone, since
- * errno and other thread-local storage belong to a thread of the host that may be gone.
+ * guard.c - makes the guard process. From guard_begin() on, code runs in the guard: by raw system
+ * calls only, since errno and other thread-local storage belong to a thread of the host that may be
+ * gone.
  */
 #include "base/guard.h"
 
@@ -29,17 +30,17 @@
 
 #define MEMORY_BYTES 32768
 #define NS_PER_MS    1000000
-#define START_MS     50   /* between two checks that the guard lives */
-#define EXEC_MS      1000 /* between two checks for the host's execve() */
-#define OLD_MS       100  /* between checks for both, if the kernel has no pidfd_open() */
+#define START_MS     50   /* between checks that the guard lives, while it starts */
+#define EXEC_MS      1000 /* between checks whether the host called execve() */
+#define OLD_MS       100  /* between checks of both, if the kernel has no pidfd_open() */
 
 struct guard {
 	int (*start)(void *argument);
 	void *argument;
 	int host;
-	int guarded;      /* pid of the guarded child, or -errno */
-	uint32_t started; /* futex: `guarded` is set */
-	uint64_t cookie;  /* word in the host's memory until its execve() */
+	int guarded;      /* pid of the drain, or -errno */
+	uint32_t started; /* futex; set when `guarded` is */
+	uint64_t cookie;  /* a known word in the host's memory, until its execve() */
 	bool can_look;
 };
 
@@ -53,13 +54,13 @@ bool guard_is_needed(void)
 	return (subreaper || sys_getpid() == 1) && !(preload && strstr(preload, "vgpreload_core"));
 }
 
-/* Whether this child has ended; it is no zombie then. */
+/* Whether the child has ended; it is then no zombie any more. */
 static bool reap(int pid)
 {
 	return sys_call4(SYS_wait4, pid, NULL, WNOHANG | __WALL, NULL) != 0;
 }
 
-/* The guard must not hold on to the host's folder and files. */
+/* Closes what would keep the host's folder and files in use. */
 static void leave_host(void)
 {
 	sys_call1(SYS_chdir, "/");
@@ -69,9 +70,9 @@ static void leave_host(void)
 }
 
 /*
- * Whether the host became another program; false where that cannot be known, as under a seccomp
- * filter: can_look is made while the host waits for us. An ending process has lost its memory
- * (ESRCH) a while before it is gone.
+ * Whether the host became another program; false if that cannot be known, as under a seccomp
+ * filter: can_look is set while the host waits for us. An ending process loses its memory (ESRCH) a
+ * while before it is gone.
  */
 static bool is_other_program(const struct guard *guard)
 {
@@ -83,7 +84,9 @@ static bool is_other_program(const struct guard *guard)
 	return guard->can_look && r != -ESRCH && (r != sizeof(seen) || seen != guard->cookie);
 }
 
-/* Waits until the host or the child ends. True: the child lives, and must not become the host's. */
+/*
+ * Waits until host or drain ends (false), or the host is another program: then the drain must end.
+ */
 static bool watch(const struct guard *guard)
 {
 	struct pollfd ends[] = {
@@ -95,7 +98,7 @@ static bool watch(const struct guard *guard)
 	for (;;) {
 		struct timespec pause = {ms / 1000, ms % 1000 * NS_PER_MS};
 
-		/* A pid belongs to the host as long as it is our parent's. */
+		/* The host lives as long as our parent has its pid. */
 		if (sys_call0(SYS_getppid) != guard->host || (ends[0].revents & POLLIN))
 			return false;
 		if (reap(guard->guarded))
@@ -110,23 +113,21 @@ static void guard_begin(void *memory)
 {
 	struct guard *guard = memory;
 
-	/* A signal that kills the host's process group must not kill us: the drain would become the
-	 * host's child. */
+	/* A signal that kills the host's process group must not kill the guard: the drain would
+	 * become the host's child. */
 	sys_call2(SYS_setpgid, 0, 0);
 	sys_call2(SYS_prctl, PR_SET_NAME, "dlprof-guard");
 	guard->can_look = true;
 	guard->can_look = !is_other_program(guard);
 	guard->guarded = guard->start(guard->argument);
-	/* From here on what `argument` points to may be gone. */
+	/* From here on the memory behind `argument` may be gone. */
 	__atomic_store_n(&guard->started, 1, __ATOMIC_RELEASE);
 	sys_call3(SYS_futex, &guard->started, FUTEX_WAKE_PRIVATE, 1);
 	if (guard->guarded > 0) {
 		leave_host();
-		/*
-		 * The new program shares no memory with us, so we would keep all of the old one's.
-		 * It still adopts orphans, so the drain ends, and dlprof-report takes what the
-		 * drain has not.
-		 */
+		/* The new program shares no memory with us, so the guard would keep all of the
+		 * old one's. It still adopts orphans, so the drain ends, and dlprof-report
+		 * stores what the drain has not. */
 		if (watch(guard)) {
 			sys_call2(SYS_kill, guard->guarded, SIGKILL);
 			sys_call4(SYS_wait4, guard->guarded, NULL, __WALL, NULL);
@@ -135,13 +136,13 @@ static void guard_begin(void *memory)
 	sys_call1(SYS_exit_group, 0);
 }
 
-/* The last guard has ended if its drain was killed; else its memory stays mapped. */
+/* Replaces the last guard. If that has ended, as its drain was killed, its memory is unmapped. */
 static void replace(struct guard *with, int pid)
 {
 	static struct guard *last;
 	static int last_pid, host;
 
-	/* A forked child has neither a guard nor this memory. */
+	/* A forked child has neither the guard nor this memory. */
 	if (last && host == sys_getpid() && reap(last_pid))
 		sys_munmap(last, MEMORY_BYTES);
 	last = with;
@@ -168,7 +169,7 @@ int guard_start(int (*start)(void *argument), void *argument)
 	while (pid > 0 && !__atomic_load_n(&guard->started, __ATOMIC_ACQUIRE)) {
 		sys_call4(SYS_futex, &guard->started, FUTEX_WAIT_PRIVATE, 0, &pause);
 		if (reap(pid))
-			break; /* it was killed, or is done */
+			break; /* the guard was killed, or is done */
 	}
 	guarded = pid < 0 ? pid : guard->guarded;
 	if (guarded > 0) {

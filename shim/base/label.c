@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "dlprof/units.h"
 
-/* Cut to fit, but not within a character: bytes 10xxxxxx continue the one before. */
+/* Cuts between characters only: bytes 10xxxxxx continue the one before. */
 void label_copy(char *label, const char *text)
 {
 	size_t length = text ? strnlen(text, LABEL_BYTES) : 0;
@@ -51,7 +51,7 @@ static bool is_named_step(const char *label)
 	return !*rest;
 }
 
-/* Whether a label begins with the wanted text, and no letter follows. */
+/* Whether a label begins with `wanted`, and no letter follows. */
 static bool is_wanted(const char *label, const char *wanted)
 {
 	size_t length = strlen(wanted);

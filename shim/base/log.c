@@ -15,13 +15,13 @@
 #define BIT(signal) (UINT64_C(1) << ((signal)-1))
 
 /*
- * What tells a file from another. A deleted file's inode number goes to the next file, so a file
- * that was born after this one's last change is another one.
+ * Identifies a file. A deleted file's inode number is reused, so a file that was born after the
+ * last change seen is another one.
  */
 struct identity {
 	uint64_t inode;
 	uint64_t device;
-	uint32_t type; /* S_IFMT; 0: there is no file */
+	uint32_t type; /* S_IFMT bits; 0: there is no file */
 	struct timespec changed;
 };
 
@@ -30,12 +30,10 @@ static char target[256]; /* path in DLPROF_LOG; "": none */
 /* The stderr that this program began with; after exec(), as the old program left it. */
 static struct identity first NEAR = {.type = 0};
 
-/* Asks no server: what the kernel already knows of the file is enough. */
+/* These flags ask no server: what the kernel knows of the file already is enough. */
 #define LOOK_FLAGS (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC)
 
-/*
- * Identifies a file by fstatat(), which sandboxes mostly allow for ld.so's sake; else by fstat().
- */
+/* Identifies a file by fstatat(), which most sandboxes allow for ld.so's sake; else by fstat(). */
 static int identify(int fd, const char *path, struct identity *ret)
 {
 	struct stat status;
@@ -58,7 +56,7 @@ void log_begin(void)
 	identify(2, "", &first);
 }
 
-/* Whether the file is younger; false also if not known: a few file systems keep no birth time. */
+/* Whether a file is younger than `first`; false if unknown: few file systems keep no birth time. */
 static bool is_born_later(int fd)
 {
 	struct statx status;
@@ -97,9 +95,9 @@ static bool has_room(int fd)
 }
 
 /*
- * Writes without the signals that this may raise: no reader (SIGPIPE), a limit of file sizes
+ * Writes without the signals that a write may raise: no reader (SIGPIPE), a limit of file sizes
  * (SIGXFSZ), a terminal that background processes must not write to (SIGTTOU). They are blocked in
- * this thread only, and only ours is taken back. If the host had the same signal pending for all
+ * this thread only, and only our own is taken back. If the host had the same signal pending for all
  * its threads, ours is left beside it.
  */
 static void write_unsignalled(int fd, const char *bytes, size_t size)
@@ -119,10 +117,10 @@ static void write_unsignalled(int fd, const char *bytes, size_t size)
 }
 
 /*
- * Writes to pipes and terminals without waiting. Non-blocking is a property of the open file, which
- * the host's descriptor shares with other processes, so the file is opened once more. Where that is
- * refused (no /proc, another user's file) room is asked for just before, and the risk is that
- * another process takes it, or that a terminal has less than the line needs.
+ * Writes to a pipe or terminal without waiting. Non-blocking is a property of the open file, which
+ * the host's descriptor shares with other processes, so the file is opened once more. If that is
+ * refused (no /proc, another user's file), poll() asks for room just before, and the risk is that
+ * another process takes the room, or that a terminal has less than the line needs.
  */
 static void write_stream(const char *bytes, size_t size)
 {
@@ -137,7 +135,7 @@ static void write_stream(const char *bytes, size_t size)
 	}
 }
 
-/* Between the check and the write, another thread may put another file there. That risk remains. */
+/* The risk remains that another thread replaces the file between the check and the write. */
 void log_stderr(const char *bytes, size_t size)
 {
 	if (!is_first(2))
@@ -166,7 +164,7 @@ static bool is_stderr(const char *path)
 	       strcmp(path, "/dev/fd/2") == 0 || strcmp(path, "/proc/self/fd/2") == 0;
 }
 
-/* The kind of a file; NULL: a regular file or, perhaps, a terminal. */
+/* Returns words for the kind of a file; NULL for a regular file or, perhaps, a terminal. */
 static const char *odd_kind(uint32_t type)
 {
 	switch (type) {
@@ -187,9 +185,9 @@ static const char *odd_kind(uint32_t type)
 }
 
 /*
- * The descriptor, or -errno; *ret_odd: the kind of file that we do not write to, or NULL. The file
- * is looked at before it is opened, because opening alone affects a FIFO, and after, when it is
- * certain.
+ * Opens the log. Returns a descriptor or -errno; *ret_odd: the kind of a file that we do not write
+ * to, or NULL. The file is checked before it is opened, because opening alone affects a FIFO, and
+ * after, when it can no longer change.
  */
 static int open_log(const char **ret_odd)
 {

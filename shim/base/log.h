@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.h - writes our own words into the host's files: the line at exit, and what DLPROF_LOG asks
+ * log.h - writes text of ours into the host's files: the line at exit, and what DLPROF_LOG asks
  * for.
  *
- * Neither can keep the host waiting, raise a signal in it or touch a file of its own. A regular
- * file is the exception to the first: a dead network server stops whoever writes to it.
+ * A write cannot keep the host waiting, raise a signal in it or touch a file of its own; except
+ * that a regular file on a dead network server stops whoever writes to it.
  */
 #pragma once
 
@@ -14,21 +14,19 @@
 #include "base/text.h"
 
 /*
- * From the constructor: notes which file descriptor 2 is, before the program can change it, by one
- * call that hardly a sandbox punishes.
+ * Notes which file descriptor 2 is, for the constructor: before the program can change it, by one
+ * call that hardly any sandbox punishes.
  */
 void log_begin(void);
 
-/*
- * Takes DLPROF_LOG; false: it names no file. Copies it, as setproctitle overwrites the environment.
- */
+/* Copies DLPROF_LOG, as setproctitle overwrites the environment. False: it names no file. */
 bool log_set(const char *path);
 
-/* Whether it names something that cannot be written to. */
+/* Whether DLPROF_LOG names something that cannot be written; `why` gets the reason. */
 bool log_fails(struct text *why);
 
-/* Writes one line to DLPROF_LOG; nothing unless that is set. */
+/* Writes one line to DLPROF_LOG; does nothing unless that is set. */
 void log_line(const char *what, const char *detail);
 
-/* Writes to the program's first stderr, if descriptor 2 still is that and takes it at once. */
+/* Writes to the program's first stderr, if descriptor 2 still is that file and takes it at once. */
 void log_stderr(const char *bytes, size_t size);

@@ -7,10 +7,10 @@
 
 #define MASK "***"
 
-/* What a name says of its value. LATER: a further value behind the first of a STRONG name. */
+/* What a name says of its value. LATER: a further value, after the first one of a STRONG name. */
 enum secrecy { SHOWN, USER, WEAK, LATER, STRONG, SECRECY_MAX };
 
-/* Words of secrets' names; "-key": only at the end of a word, as in "apikey", not in "keyboard". */
+/* Words in secrets' names; "-key": only at the end of a word: in "apikey", not in "keyboard". */
 static const char *const secret_words[SECRECY_MAX][22] = {
 	[USER] = {"user", "login"},
 	[WEAK] = {"token", "-key", "-auth", "authent", "private", "-sig", "signature", "-sas",
@@ -22,14 +22,16 @@ static const char *const secret_words[SECRECY_MAX][22] = {
 /* Words that only begin like a secret's. */
 static const char *const benign[] = {"tokeniz", "tokenis", "passe", "pin_mem", "pin-mem", "pinmem"};
 
-/* How the tokens of well-known services begin. */
+/* Begins of the tokens of well-known services. */
 static const char *const token_begins[] = {
 	"sk_live_", "sk_test_", "npm_",  "sg.",    "ya29.",        "ghp_",
 	"akia",     "xox",      "xapp-", "glpat-", "hooks.slack.", " -p",
 };
 
-/* Bits of the letters (bit 0: 'a') that follow 'a', 'b', ... in one of the 2,000 pairs counted in
- * 34,000 names of files, packages, options and models. */
+/*
+ * For each letter, bits of those (bit 0: 'a') that follow it in one of the 2,000 pairs counted in
+ * 34,000 names of files, packages, options and models.
+ */
 static const uint32_t followers[] = {
 	0x1febd6e, 0x016d915, 0x11edd9d, 0x01edd7b, 0x1fffd7f, 0x11ec931, 0x01ef9dd,
 	0x11a4111, 0x2aef87f, 0x0040011, 0x0044111, 0x11cd91d, 0x014d91f, 0x13cfd7f,
@@ -37,13 +39,13 @@ static const uint32_t followers[] = {
 	0x0004111, 0x0044111, 0x0089914, 0x00ef87f, 0x0000110,
 };
 
-/* A letter of any alphabet, or a digit. */
+/* Whether a byte is of a letter of any alphabet, or a digit. */
 static bool is_of_word(char c)
 {
 	return text_is_letter(c) || text_is_digit(c) || (c & 0x80);
 }
 
-/* Whether a text begins with `word`, whatever its capitals. */
+/* Whether a text begins with `word`, in capitals or not. */
 static bool begins_with(const char *at, const char *end, const char *word)
 {
 	for (; *word && at < end && (text_is_capital(*at) ? *at | 0x20 : *at) == *word; at++)
@@ -79,7 +81,7 @@ static enum secrecy secrecy_of(const char *name, const char *end)
 	return found;
 }
 
-/* Whether a value is secret: for a user not "joe"; for a key not "512", "1e-4" or "True". */
+/* Whether a value is secret: not so "joe" for a user, or "512", "1e-4" and "True" for a key. */
 static bool is_secret(enum secrecy secrecy, const char *at, const char *end)
 {
 	size_t size = (size_t)(end - at), digits = 0;
@@ -92,7 +94,7 @@ static bool is_secret(enum secrecy secrecy, const char *at, const char *end)
 	return at < end || !digits || digits > 6 || size > 9;
 }
 
-/* How often letters and digits change kind, or to capitals, or have a rare pair. */
+/* Returns how often letters, digits and capitals alternate, or a pair of letters is rare. */
 static size_t oddness(const char *from, const char *end)
 {
 	size_t turns = 0, odd = 0, length = (size_t)(end - from);
@@ -154,7 +156,7 @@ static void add_value(struct text *out, const char *begin, const char *end)
 	}
 }
 
-/* Adds an argument of which `last` says what it is; returns what it says of the next. */
+/* Adds an argument, masked as `last` says, and returns how to mask the next one. */
 static enum secrecy add_one(struct text *out, const char *at, const char *end, enum secrecy last)
 {
 	const char *stop, *value;

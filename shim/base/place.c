@@ -11,8 +11,8 @@
 #include "dlprof/trust.h"
 
 /*
- * Finds the library's own path without links: beside a link, another version's drain may lie.
- * Without /proc it is the path that ld.so has.
+ * Finds the library's own path without links, as another version's drain may be beside a link.
+ * Without /proc, uses the path that ld.so has.
  */
 static bool find_library(char *ret, size_t size)
 {

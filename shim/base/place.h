@@ -8,7 +8,8 @@
 #include "base/text.h"
 
 /*
- * 0; -ENOENT: there is none; -EACCES: it must not be executed; -EPERM: it is not trusted. `why`
- * gets words for the user on error, like "FILE is writable by others".
+ * Returns 0 with the drain's path; -ENOENT: there is none; -EACCES: it must not be executed;
+ * -EPERM: it is not trusted. On error `why` gets words for the user, like "FILE is writable by
+ * others".
  */
 int place_find_drain(struct text *path, struct text *why);

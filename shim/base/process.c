@@ -32,7 +32,7 @@ uint64_t process_stat(int pid, int wanted)
 	r = text_read_file(path.buffer, stat, sizeof(stat));
 	if (r <= 0)
 		return 0;
-	/* Field 2 may hold spaces and parentheses: count fields from its last ')'. */
+	/* Field 2 may contain spaces and parentheses: count fields from its last ')'. */
 	at = strrchr(stat, ')');
 	for (int field = 2; at && field < wanted; field++)
 		at = strchr(at + 1, ' ');
@@ -41,7 +41,7 @@ uint64_t process_stat(int pid, int wanted)
 	return value;
 }
 
-/* The number at the end of what a link of /proc names: "4711", "pid:[4026531836]". */
+/* Returns the number at the end of what a link in /proc names: "4711", "pid:[4026531836]". */
 static uint64_t linked_number(const char *link)
 {
 	char target[64];
@@ -67,7 +67,7 @@ int32_t process_number(void)
 
 void process_command(char *buffer, size_t size)
 {
-	/* Masking shortens a text, which makes room for what follows. */
+	/* Longer than the buffer, as masking shortens a text and makes room for what follows. */
 	char arguments[2048];
 	struct text line;
 	int length = text_read_file("/proc/self/cmdline", arguments, sizeof(arguments));
@@ -126,7 +126,7 @@ int32_t process_world_size(void)
 	return number_or_none(first_set(KIND_WORLD_SIZE));
 }
 
-/* A scheduler restarts a job, and a launcher within it the ranks. */
+/* Returns the scheduler's restarts of the job and the launcher's restarts of the ranks. */
 int32_t process_attempt(void)
 {
 	int32_t count = 0, restarts;
@@ -143,7 +143,7 @@ const char *process_job(void)
 {
 	const char *job = first_set(KIND_JOB);
 
-	/* torchrun says "none" if it was given no id. */
+	/* torchrun sets "none" if it was given no id. */
 	return job && strcmp(job, "none") != 0 ? job : NULL;
 }
 

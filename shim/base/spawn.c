@@ -18,9 +18,9 @@
 struct spawn {
 	char *arguments[4];
 	char **environment;
-	char *stack;		/* stack of the drain until its exec */
-	int result;		/* error of its exec, written through the shared memory */
-	int drain;		/* pid or -errno */
+	char *stack;		/* stack of the drain until its exec() */
+	int result;		/* error of that exec(), written through shared memory */
+	int drain;		/* pid of the drain, or -errno */
 };
 
 static void exec_drain(void *argument)
@@ -32,7 +32,7 @@ static void exec_drain(void *argument)
 	sys_call1(SYS_exit, 127);
 }
 
-/* Starts the drain: its pid or -errno. The rest of its setup comes after exec(). */
+/* Starts the drain; returns its pid or -errno. The rest of its setup comes after exec(). */
 static int start_drain(void *argument)
 {
 	struct spawn *spawn = argument;
@@ -45,7 +45,7 @@ static int start_drain(void *argument)
 	return spawn->result;
 }
 
-/* The intermediate child: when it ends, init or a subreaper adopts the drain. */
+/* Runs in an intermediate child: when it ends, init or a subreaper adopts the drain. */
 static void start_orphan(void *argument)
 {
 	struct spawn *spawn = argument;
@@ -67,9 +67,9 @@ static int start_by_orphaning(struct spawn *spawn, char *stack)
 }
 
 /*
- * Whether children would be in another namespace. After unshare(CLONE_NEWPID) the first child is
- * process 1 of the new one, whose end would end it for good: the host could make no process any
- * more. Before there is a child, that namespace has no name.
+ * Whether children would be in another PID namespace. After unshare(CLONE_NEWPID) the first child
+ * is process 1 of the new one, and when it ends, the host can never make a process again. Before
+ * there is a child, the new namespace has no name.
  */
 static bool is_namespace_other(void)
 {
@@ -86,7 +86,7 @@ static bool is_namespace_other(void)
 	return strcmp(names[0], names[1]) != 0;
 }
 
-/* Whether a call gives the same number three times: real, effective and saved. */
+/* Whether a call returns the same number three times: real, effective and saved. */
 static bool is_one_number(long call)
 {
 	uint32_t ids[3];
@@ -96,8 +96,8 @@ static bool is_one_number(long call)
 }
 
 /*
- * Whether this process acts for another user. What that user may write is trusted meanwhile
- * (dlprof/trust.h), but the drain would have all numbers of this process and could change back.
+ * Whether this process acts for another user. Files that this user may write are trusted meanwhile
+ * (dlprof/trust.h), but the drain would have all three numbers and could change back.
  */
 static bool acts_for_another(void)
 {
@@ -139,7 +139,7 @@ int spawn_drain(const char *folder, const char *database, struct text *why)
 	spawn.arguments[1] = (char *)folder;
 	spawn.arguments[2] = (char *)database;
 
-	/* No handler of the host may run in a child that shares its memory. */
+	/* No signal handler of the host may run in a child that shares its memory. */
 	sys_call4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, sizeof(all));
 	r = guard_is_needed() ? guard_start(start_drain, &spawn) : -ENOSYS;
 	if (r < 0)

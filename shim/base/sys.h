@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sys.h - system calls of our own, past every wrapper (ours and others') and past errno.
+ * sys.h - system calls of our own, which bypass every wrapper (ours and others') and errno.
  *
- * sys_*() return the kernel's answer: >= 0, or -errno. The host's errno is never touched, which is
+ * sys_*() return the kernel's answer: >= 0, or -errno. They never touch the host's errno, which is
  * why nothing in shim/ has to save it.
  */
 #pragma once
@@ -17,31 +17,31 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* -fvisibility=hidden is for definitions: a declaration without this goes through the GOT. */
+/* Hides a symbol; -fvisibility=hidden is for definitions, and other declarations use the GOT. */
 #define HIDDEN __attribute__((visibility("hidden")))
 
 /*
- * On a page that ld.so writes to anyway, for what every process touches at its start or end:
+ * Puts data on a page that ld.so writes to anyway, for what every process uses at its start or end:
  * elsewhere in .bss each would be one more page for the kernel to make.
  */
 #define NEAR __attribute__((section(".data")))
 
-/* Data that every timed call reads, together in one cache line. */
+/* Puts data that every timed call reads together in one cache line. */
 #define HOT_DATA __attribute__((section("hot_data")))
 
-/* Out of line, so that the usual way saves no register for its sake. */
+/* Keeps code out of line, so that the usual path saves no register for it. */
 #define RARELY __attribute__((noinline, cold))
 
 /*
- * Code that each sample goes through, together. A training runs much other code in between, and
+ * Puts code that each sample runs through together: a training runs much other code in between, and
  * each page of ours is one more for the processor to find again.
  */
 #define OFTEN __attribute__((hot))
 
 /*
- * sys_spawn() makes a process that calls child(argument) on a stack of its own (its end, 16 bytes
- * aligned) and must not return from there. libc's clone() would be a sanitizer's: libtsan, as of
- * GCC 13, takes every child for a fork, and the host dies of what it does to shared memory then.
+ * Makes a process that calls child(argument) on a stack of its own (given by its end, aligned to 16
+ * bytes) and must not return from there. libc's clone() might be a sanitizer's: libtsan, as of GCC
+ * 13, takes every child for a fork, and what it then does to shared memory kills the host.
  */
 #if defined(__x86_64__)
 static inline long sys_call6(long nr, long a, long b, long c, long d, long e, long f)

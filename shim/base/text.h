@@ -2,7 +2,7 @@
 /*
  * text.h - builds a line on the stack: no stdio, no allocation, always terminated.
  *
- * A text that does not fit is cut, and `cut` says so.
+ * A text that does not fit is cut, and `cut` is set.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ void text_add_all(struct text *text, const char *const *strings); /* adds string
 #define text_join(text, ...) text_add_all(text, (const char *const[]){__VA_ARGS__, NULL})
 void text_add_number(struct text *text, int64_t number);
 
-/* In ASCII, whatever the host's locale is. */
+/* Whether a character is an ASCII digit, in any locale. */
 static inline bool text_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -45,8 +45,8 @@ static inline bool text_is_letter(char c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* "Read-only file system" for EROFS: the few errors that a user of dlprof can mend. */
+/* Returns words like "Read-only file system" for EROFS, for the errors that a user can mend. */
 const char *text_error(int error);
 
-/* Reads a small file whole, terminates it; its length or -errno. */
+/* Reads a small file whole and terminates it. Returns its length or -errno. */
 int text_read_file(const char *path, char *buffer, size_t size);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * written.h - files that the program opened for writing, for a run that is ended early: they may be
- * incomplete then.
+ * written.h - lists the files that the program opened for writing: if the run is ended early, they
+ * may be incomplete.
  */
 #pragma once
 
 #include "base/config.h"
 
-/* Notes a regular path that was opened for writing, by any thread. Only with config.stop_after. */
+/* Adds a regular file that was opened for writing, by any thread. Only with config.stop_after. */
 void written_add(const char *path);
 
-/* Notes those files of a megabyte or more. */
+/* Notes the added files of a megabyte or more. */
 void written_note(void);

@@ -11,12 +11,12 @@
 
 #define BUCKET_BITS 9
 #define BUCKET_MAPS 8
-#define RETURN_NS   50000   /* until a batch's first tensor is freed, when the loop lets go of it */
-#define GAP_NS	    500000  /* between two tensors, some of which are signed off with another
-			     * process */
-#define LATER_NS    1000000 /* what is freed later is freed by the loop's body */
+#define RETURN_NS   50000   /* longest time until the loop frees a batch's first tensor */
+/* longest time between two tensors */
+#define GAP_NS	    500000
+#define LATER_NS    1000000 /* memory freed later is freed by the loop's body */
 
-/* Begins of maps; 0: free. A map that finds no place in its bucket is not seen. */
+/* Hash table of maps' begins; 0: free. A map whose bucket is full is not followed. */
 static struct bucket {
 	alignas(64) _Atomic uintptr_t maps[BUCKET_MAPS];
 } buckets[1 << BUCKET_BITS];
@@ -43,7 +43,7 @@ void freeing_mapped(const void *address)
 	}
 }
 
-/* Whether the address was listed; it no longer is. */
+/* Removes an address from the table. Returns whether it was there. */
 static bool forget(const void *address)
 {
 	struct bucket *bucket = bucket_of(address);

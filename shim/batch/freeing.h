@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * freeing.h - the shared memory in which a batch came, and how long it takes to free it.
+ * freeing.h - measures how long it takes to free the shared memory in which a batch came.
  *
- * `for batch in loader` lets go of a batch just after the next one was handed out, so measuring
- * around the loop's body counts that as waiting. So do we, if the thread that was handed a batch at
- * once unmaps what it mapped while it waited for an older one. Memory that it frees later, or that
- * is its own, is part of its step.
+ * `for batch in loader` lets go of a batch just after the next one was delivered, so whoever
+ * measures around the loop's body counts the freeing as waiting. So do we, if the thread that took
+ * a batch at once unmaps what it mapped while it waited for an older one. Memory that it frees
+ * later, or that is its own, is part of its step.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 #include "record/thread.h"
 
-/* This thread mapped memory that other processes may write into. */
+/* Notes that this thread mapped memory that other processes may write to. */
 void freeing_mapped(const void *address);
 
 struct freeing {
@@ -21,6 +21,6 @@ struct freeing {
 	uint64_t begin_ns;
 };
 
-/* Around munmap(). False: it is other memory, or not at once; do not call freeing_end(). */
+/* Begins to time a munmap(). False: it is other memory, or later; do not call freeing_end(). */
 bool freeing_begin(struct freeing *freeing, const void *address);
 void freeing_end(const struct freeing *freeing);

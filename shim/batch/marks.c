@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * marks.c - the functions of dlprof.h, by which a loop itself tells where its batches begin and
- * end.
+ * marks.c - the functions of dlprof.h, by which a training loop itself says where its batches begin
+ * and end.
  *
- * It becomes the same records as a Python loader. The stream's number is that of the training
- * process's life, and the epoch is a count, so that loading threads agree with the training one
- * without asking. Steps by NVTX ranges are recorded in the same way.
+ * Marks become the same records as those of a Python loader. The stream's number is that of the
+ * training process's life, and the epoch is a count, so that loading threads agree with the
+ * training one without asking it. Steps by NVTX ranges are recorded in the same way.
  */
 #define DLPROF_SHIM
 #include "batch/marks.h"
@@ -31,18 +31,19 @@
 
 /*
  * A lane of loads, which the database calls a worker. A load takes the lowest free lane, or the one
- * its thread had before, so there are as many lanes as loads at a time.
+ * that its thread had before, so there are as many lanes as loads at a time.
  */
 struct lane {
 	/* Owner: thread_life, and the tid in the lower half; 0: free. */
 	_Atomic uint64_t owner;
-	/* Its last user, set just after `owner`. The state may be another thread's by now. */
+	/* The last user, set just after `owner`. Its state may be another thread's by now. */
 	const struct thread *_Atomic thread;
 	_Atomic uint32_t tid;
 	int64_t batch;
 	uint32_t generation;
 	struct scope_load load;
-	/* The thread's own values before: it may be a worker of a loader that we follow. */
+	/* The thread's own values before the load: it may be a worker of a loader that we
+	 * follow. */
 	int32_t worker;
 	uint64_t thread_stream;
 	uint32_t thread_generation;
@@ -50,36 +51,36 @@ struct lane {
 };
 
 static struct lane lanes[LANE_MAX];
-static struct lane inline_lane; /* for loads in a wait of the training thread */
+static struct lane inline_lane; /* lane for loads in a wait of the training thread */
 
 static struct {
 	_Atomic uint32_t busy; /* life in which a thread is in a function of the loop */
 	_Atomic uint64_t stream;
-	_Atomic uint32_t generation; /* generation of what is loaded now */
-	_Atomic int32_t workers;     /* loads at a time; -1: none was seen */
-	_Atomic uint32_t life;       /* in which the above was set up for this process */
-	/* For the thread in the loop alone: */
+	_Atomic uint32_t generation; /* generation of batches that are loaded now */
+	_Atomic int32_t workers;     /* loads at a time; -1: there was none */
+	_Atomic uint32_t life;       /* life in which the values above were set */
+	/* Used only by the thread that is in the loop: */
 	struct consumer consumer;
 	struct consumer_wait wait;
 	const struct thread *waiting;
 	bool begun;          /* an epoch has begun */
-	int32_t announced;   /* `workers` as last told */
-	bool batches;        /* the loop marks them, so steps add nothing */
-	bool own_steps;      /* dlprof_step() was called, so other sources add nothing */
+	int32_t announced;   /* `workers` as last recorded */
+	bool batches;        /* the loop marks batches, so steps add nothing */
+	bool own_steps;      /* dlprof_step() was called, so other sources of steps add nothing */
 	const char *source;  /* source of this epoch's steps: "nvtx"; NULL: dlprof.h */
 	bool zero_seen;
 	uint32_t next;
-	uint64_t step_ns; /* end of the last step; 0: none ended */
+	uint64_t step_ns; /* end of the last step; 0: none has ended */
 } loop = {.workers = -1};
 
 #define NAP_NS  1000000
 #define NAP_MAX 1000
 
-/* Naps for a moment; a process that waits in vain once does not wait again. */
+/* Naps for a moment; a process that waited in vain once does not wait again. */
 static bool wait_a_moment(uint32_t pid, int *nap_count)
 {
-	static _Atomic uint32_t in_vain; /* pid that waited in vain: a child forked since may wait
-					  * once, too */
+	/* pid that waited in vain; a forked child may wait once, too */
+	static _Atomic uint32_t in_vain;
 
 	if (++*nap_count > NAP_MAX)
 		in_vain = pid;
@@ -90,13 +91,13 @@ static bool wait_a_moment(uint32_t pid, int *nap_count)
 }
 
 /*
- * This thread's state at its first mark. If several threads make their first marks together, one
- * begins the recording or makes a segment, and the others would lose marks meanwhile. A mark,
- * unlike a wrapper, may wait.
+ * Returns this thread's state at its first mark. If several threads make their first marks
+ * together, one begins the recording or makes a segment, and the others would lose marks meanwhile.
+ * So they wait, which a mark may do, unlike a wrapper.
  */
 static RARELY struct thread *enter_first(void)
 {
-	static _Atomic uint32_t holder; /* pid, so that no fork leaves it taken */
+	static _Atomic uint32_t holder; /* pid, so that it is not taken after a fork */
 	const uint32_t pid = (uint32_t)sys_getpid();
 	struct thread *thread = NULL;
 	int nap_count = 0;
@@ -108,7 +109,7 @@ static RARELY struct thread *enter_first(void)
 		ours = before != pid && atomic_compare_exchange_strong(&holder, &before, pid);
 	} while (!ours && wait_a_moment(pid, &nap_count));
 	if (consumer_record()) {
-		/* The state of a thread that had no mark yet. */
+		/* Wait until another thread has made a segment, in which this one gets a slot. */
 		while (segment_is_growing() && wait_a_moment(pid, &nap_count))
 			continue;
 		thread = thread_get();
@@ -132,12 +133,12 @@ static uint64_t own_stream(void)
 	return DLPROF_STREAM_MARKS | segment_stream();
 }
 
-/* Enters the loop's functions; NULL: another thread is in them. Call leave_loop() after. */
+/* Enters a function of the loop; NULL: another thread is in one. Call leave_loop() after. */
 static struct thread *enter_loop(struct thread *thread)
 {
 	uint32_t before = thread ? atomic_load(&loop.busy) : 0;
 
-	/* A fork while another thread was in here leaves its parent's life in `busy`. */
+	/* A fork while another thread was in the loop leaves its parent's life in `busy`. */
 	if (!thread || before == thread_life ||
 	    !atomic_compare_exchange_strong(&loop.busy, &before, thread_life))
 		return NULL;
@@ -184,7 +185,7 @@ static void begin_epoch(uint64_t now_ns)
 		consumer_announce(&loop.consumer, &facts, now_ns);
 	}
 	loop.announced = workers;
-	if (workers >= 0) /* the line at exit leaves out as many batches */
+	if (workers >= 0) /* the line at exit leaves out that many batches */
 		loop.consumer.workers = workers;
 }
 
@@ -207,7 +208,7 @@ void dlprof_batch_begin(void)
 		consumer_wait_stop(&loop.consumer, &loop.wait, true);
 	loop.waiting = NULL;
 	if (!loop.batches)
-		end_epoch(); /* it had steps */
+		end_epoch(); /* the epoch had steps instead of batches */
 	loop.batches = true;
 	loop.source = NULL;
 	begin_epoch(clock_now_ns());
@@ -216,7 +217,7 @@ void dlprof_batch_begin(void)
 	leave_loop();
 }
 
-/* The number under which a batch is delivered. */
+/* Returns the number under which a batch is recorded. */
 static uint32_t number_of(int64_t batch)
 {
 	if (batch < 0 || batch > UINT32_MAX)
@@ -284,7 +285,7 @@ void dlprof_step(void)
 		return;
 	if (!loop.batches) {
 		if (!loop.own_steps)
-			end_epoch(); /* it had another source */
+			end_epoch(); /* the epoch had another source of steps */
 		loop.own_steps = true;
 		take_step(thread, clock_now_ns(), NULL);
 	}
@@ -316,7 +317,7 @@ static uint64_t as_owner(const struct thread *thread)
 	return (uint64_t)thread_life << 32 | thread->tid;
 }
 
-/* Whether the thread is in a load there; frees the lane of a thread that ended in its load. */
+/* Whether the thread is in a load in this lane; frees the lane if an ended thread has it. */
 static bool settle_lane(struct lane *lane, const struct thread *thread)
 {
 	uint64_t owner = lane->owner;
@@ -329,7 +330,7 @@ static bool settle_lane(struct lane *lane, const struct thread *thread)
 	return false;
 }
 
-/* The lane of the thread's load, or NULL. */
+/* Returns the lane of the thread's load, or NULL. */
 static struct lane *lane_of(const struct thread *thread)
 {
 	if (settle_lane(&inline_lane, thread))
@@ -340,7 +341,7 @@ static struct lane *lane_of(const struct thread *thread)
 	return NULL;
 }
 
-/* A lane is also free if its owner is of a life before the last fork. */
+/* Takes a lane that is free, or whose owner is of a life before the last fork. */
 static bool take_lane(struct lane *lane, const struct thread *thread)
 {
 	uint64_t owner = lane->owner;
@@ -366,7 +367,7 @@ static struct lane *find_lane(const struct thread *thread)
 	return NULL;
 }
 
-/* Counts loads at a time, for this process; 0: only in waits of the training thread. */
+/* Counts loads at a time, for this process; 0: all were in waits of the training thread. */
 static void count_workers(const struct lane *lane)
 {
 	int32_t count = lane == &inline_lane ? 0 : (int32_t)(lane - lanes) + 1;
@@ -401,7 +402,7 @@ void dlprof_load_begin(int64_t batch)
 	lane = find_lane(thread);
 	if (!lane)
 		return;
-	/* In a forked child the stream is its parent's, for which it loads. */
+	/* A forked child keeps its parent's stream, as it loads for its parent. */
 	atomic_compare_exchange_strong(&loop.stream, &none, own_stream());
 	lane->batch = batch;
 	lane->worker = thread->worker;

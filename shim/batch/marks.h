@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* marks.h - steps by other sources than calls of dlprof.h, such as NVTX ranges; see marks.c. */
+/* marks.h - records steps by other sources than dlprof.h, such as NVTX ranges; see marks.c. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,14 +8,14 @@
 #include "record/thread.h"
 
 /*
- * This thread's state. The first call of a process begins the recording, and may wait a few
+ * Returns this thread's state. The first call of a process begins the recording, and may wait a few
  * milliseconds for it.
  */
 struct thread *marks_enter(void);
 
 /*
- * Tells of a step that begins, by `who` ("nvtx"); `first`: of an epoch. It counts only if the
- * program has no followed loader and calls neither dlprof_batch_begin() nor dlprof_step(), which
- * know better. True: it counts.
+ * Begins a step, as `who` ("nvtx") says; `first`: of an epoch. Ignored if the program has a
+ * followed loader, or calls dlprof_batch_begin() or dlprof_step(), which are better sources.
+ * Returns whether it counts.
  */
 bool marks_step(const char *who, bool first, uint64_t now_ns);

@@ -16,11 +16,11 @@
 #include "record/thread.h"
 
 #define VARIABLE    "NVTX_INJECTION64_PATH"
-#define NO_TRACKING (-2) /* what push and pop return without a tool */
+#define NO_TRACKING (-2) /* result of push and pop without a tool */
 #define KEPT_MOST   20000
-#define SHORT_NS    UINT64_C(100000) /* ranges that close together are no steps */
+#define SHORT_NS    UINT64_C(100000) /* ranges that follow each other so closely are no steps */
 
-/* The ABI of nvtxEventAttributes_t, version 2: up to the message. */
+/* The ABI of nvtxEventAttributes_t, version 2, up to the message. */
 struct attributes {
 	uint16_t version;
 	uint16_t size;
@@ -42,10 +42,10 @@ static _Atomic uint32_t kept_count;
 static _Atomic bool attached;
 static uint64_t step_ns; /* begin of the main thread's last step */
 
-/* DLPROF_NVTX when the library started; "": not asked for. */
+/* DLPROF_NVTX when the library started; "": not set. */
 static char asked[CONFIG_NVTX_MAX];
 
-/* A range's text; NULL: it has none, or a wide or registered one, which are not read. */
+/* Returns a range's text; NULL: it has none, or a wide or registered one, which are not read. */
 static const char *text_of(const struct attributes *attributes)
 {
 	return attributes && attributes->size >= sizeof(*attributes) &&
@@ -54,13 +54,13 @@ static const char *text_of(const struct attributes *attributes)
 		       : NULL;
 }
 
-/* Whether there is room: half of the thread's ring is for records that matter more. */
+/* Whether the ring has room: half of it is for records that matter more. */
 static bool has_room(const struct dlprof_slot *slot)
 {
 	return slot->head - slot->tail < DLPROF_RING_CAPACITY / 2;
 }
 
-/* Takes room for one more range of the process, if there is any. */
+/* Counts one more range of the process, if there is room for it. */
 static bool take_room(const struct thread *thread)
 {
 	if (kept_count < KEPT_MOST && has_room(thread->slot)) {
@@ -72,12 +72,12 @@ static bool take_room(const struct thread *thread)
 	return false;
 }
 
-/* Records a step if the name is a step's and no outer range on this thread is one. */
+/* Records a step if the range's name is a step's and no outer range of this thread is one. */
 static bool begin_step(const struct thread *thread, const char *label, uint64_t now_ns)
 {
 	uint64_t since_ns;
 
-	/* Only main threads train, and no loader's worker does. */
+	/* Only main threads train, and no worker of a loader does. */
 	if (thread->load_depth || thread->worker >= 0 ||
 	    !label_is_step(label, strcmp(asked, "1") == 0 ? NULL : asked) ||
 	    thread->tid != (uint32_t)sys_getpid())
@@ -87,7 +87,7 @@ static bool begin_step(const struct thread *thread, const char *label, uint64_t 
 			return false;
 	since_ns = now_ns - step_ns;
 	step_ns = now_ns;
-	/* A short range belongs to a loop within a step. */
+	/* A range so soon after the last one belongs to a loop within a step. */
 	if (since_ns < SHORT_NS)
 		return false;
 	marks_step("nvtx", false, now_ns);
@@ -165,7 +165,7 @@ static int domain_push_ex(const void *domain, const struct attributes *attribute
 	return push(text_of(attributes));
 }
 
-/* Counted, as its pop will come. */
+/* Counts a range with a wide text, whose name is not read, as its pop will come. */
 static int push_wide(const void *text)
 {
 	return push(NULL);
@@ -173,7 +173,7 @@ static int push_wide(const void *text)
 
 typedef void slot_function(void);
 
-/* The functions that NVTX has room for, by module and number; all others stay as without a tool. */
+/* The functions for NVTX's tables, by module and number; all others stay as without a tool. */
 static const struct {
 	uint32_t module, number;
 	slot_function *function;
@@ -223,7 +223,7 @@ void nvtx_begin(void)
 		note_attached();
 }
 
-/* Called by NVTX in each library that uses it. 0: there is no tool. */
+/* Called by NVTX in each library that uses it. Returns 0 if there is no tool. */
 __attribute__((visibility("default"))) int
 InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t));
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pinning.h - what is fetched by a thread that receives batches for the training and pins their
- * memory. Such a thread is ahead of the training, and for which batch it fetches is not known, so
- * the next batch that the training takes of that loader gets it. Under the GIL.
+ * pinning.h - counts the loads of a thread that receives batches for the training and pins their
+ * memory. Such a thread is ahead of the training, and it is not known for which batch it loads, so
+ * the next batch that the training takes of the loader gets the counts. Under the GIL.
  */
 #pragma once
 
@@ -10,11 +10,11 @@
 
 #include "record/thread.h"
 
-/* Notes that this thread receives the batches of a stream from now on, or no more (0). */
+/* Notes that this thread receives the batches of `stream` from now on; 0: no more. */
 void pinning_of(struct thread *thread, uint64_t stream);
 
-/* What this thread has fetched, if it is such a thread; else NULL. */
+/* Returns the counts of this thread, if it pins; else NULL. */
 struct thread_parts *pinning_parts(const struct thread *thread);
 
-/* Takes what was fetched for the stream since the last call. */
+/* Takes the counts of the stream since the last call. */
 void pinning_take(uint64_t stream, struct thread_parts *parts);

@@ -29,7 +29,7 @@ void scope_on_load(void (*look)(void))
 	look_before_load = look;
 }
 
-/* Blocks read for this thread, or process. Page faults do not tell what mapped data cost. */
+/* Returns blocks read for this thread, or process. Faults do not show what mapped data cost. */
 static uint32_t storage_blocks(int whose)
 {
 	struct rusage usage;
@@ -50,10 +50,10 @@ static void enter(struct thread *thread, struct scope_load *load)
 	load->overlaps = overlaps;
 	load->import_depth = thread->import_depth;
 	thread->import_depth = 0;
-	/* A load within another one, on the same thread, is part of that. */
+	/* A load within another one, on the same thread, is part of that one. */
 	if (thread->load_depth++)
 		return;
-	/* A load during which this process was forked is its parent's. */
+	/* A load under way when this process was forked is its parent's. */
 	do {
 		now = before >> 32 == thread_life ? before : none;
 	} while (!atomic_compare_exchange_weak(&under_way, &before, now + 1));
@@ -62,7 +62,7 @@ static void enter(struct thread *thread, struct scope_load *load)
 	load->alone = now == none && thread->tid == (uint32_t)segment_first()->header.pid;
 }
 
-/* Leaves a load. True: it was alone from begin to end. */
+/* Leaves a load. Returns true if no other load was under way from its begin to its end. */
 static bool leave(struct thread *thread, const struct scope_load *load)
 {
 	const uint64_t one = ((uint64_t)thread_life << 32) + 1;
@@ -116,7 +116,7 @@ static void add_others(const struct scope_load *load, const struct dlprof_counte
 		sums->storage_blocks = process_blocks - load->process_blocks;
 }
 
-/* Ends the load; the caller writes the record. False: there is no load. */
+/* Ends the load, and fills the record that the caller writes. False: there is no load. */
 static bool load_event(struct thread *thread, const struct scope_load *load, uint32_t samples,
 		       bool failed, struct dlprof_event *ret_event)
 {

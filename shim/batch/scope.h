@@ -2,10 +2,10 @@
 /*
  * scope.h - the load of one batch, from begin to end, with what the thread did meanwhile.
  *
- * A load may have threads of its own: pools, or those of a library. For which load a thread works
- * is not known. But where a process loads one batch at a time, on its first thread, as DataLoader's
- * workers do, the load also gets what other threads open, read and decode during it: counts and
- * bytes, but no time, since they run side by side.
+ * A load may use threads of its own: pools, or those of a library. For which load such a thread
+ * works is not known. But if a process loads one batch at a time, on its first thread, as
+ * DataLoader's workers do, the load also gets what other threads open, read and decode during it:
+ * counts and bytes, but no time, since they run side by side.
  */
 #pragma once
 
@@ -22,11 +22,12 @@ struct scope_load {
 	uint64_t cpu_ns;
 	uint32_t storage_blocks;
 	struct dlprof_counter others[DLPROF_CLASS_MAX];
-	bool others_read; /* other threads had read before its begin */
-	bool alone;       /* it is on the first thread, and no other load is under way */
+	bool others_read; /* other threads had read before the load began */
+	bool alone;       /* on the first thread, and no other load is under way */
 	uint32_t overlaps;
-	uint32_t import_depth;   /* modules imported around it: one may train while imported */
-	uint32_t process_blocks; /* blocks read by the process, if `alone` */
+	/* modules being imported at the begin: one may train while imported */
+	uint32_t import_depth;
+	uint32_t process_blocks; /* blocks that the process had read, if `alone` */
 };
 
 /* Begins the load of the batch that thread->stream, generation and task name. */
@@ -36,14 +37,14 @@ void scope_load_begin(struct thread *thread, struct scope_load *load);
 void scope_load_end(struct thread *thread, const struct scope_load *load, uint32_t samples,
 		    bool failed);
 
-/* Ends a load that loaded nothing. */
+/* Ends a load without a record, as it loaded nothing. */
 void scope_load_cancel(struct thread *thread, const struct scope_load *load);
 
-/* Sets `look`, which is called before each load, as libraries may have been loaded unseen. */
+/* Sets a function that is called before each load, as libraries may have been loaded unseen. */
 void scope_on_load(void (*look)(void));
 
-/* This process's decoders are wrapped from now on, so if none is called, none decoded. */
+/* Notes that this process's decoders are wrapped: if none is called, nothing was decoded. */
 void scope_decoders_reached(void);
 
-/* Some of this process's decoders are not wrapped, so if none is called, that says nothing. */
+/* Notes that some decoders are not wrapped: that none is called then means nothing. */
 void scope_decoders_missed(bool missed);

@@ -13,11 +13,12 @@
 
 #define WINDOW_NS     UINT64_C(250000000)
 #define WINDOWS	      256	/* windows after which they become twice as long */
-#define MIXED_NS      UINT64_C(10000000) /* loaders that take turns faster cannot be told apart */
-#define CLOCKED_NS    100000	/* shorter calls are not worth a system call for their CPU time */
-#define SHARD_COUNT   16	/* sets of sums, so that threads seldom share a line of the cache */
+/* loaders taking turns faster look like one */
+#define MIXED_NS      UINT64_C(10000000)
+#define CLOCKED_NS    100000	/* CPU time of shorter calls is not worth a system call */
+#define SHARD_COUNT   16	/* sets of sums, so that threads seldom share a cache line */
 #define BUCKET_COUNT  2048
-#define BUCKET_OBJECTS 8	/* a line of the cache */
+#define BUCKET_OBJECTS 8	/* one cache line */
 #define NUMBER_BITS   16
 
 struct stage {
@@ -25,14 +26,15 @@ struct stage {
 	struct stage_facts facts;
 	uint16_t parent;
 	bool is_queue;
-	uint16_t queue; /* queue that its elements go to; or STAGE_NONE */
+	uint16_t queue; /* queue that gets its elements, or STAGE_NONE */
 	uint32_t life;	/* life in which it was recorded */
 	struct dlprof_stage_sum sent; /* sums that were recorded */
-	atomic_bool is_long;	      /* its last call alone took longer than CLOCKED_NS */
+	/* its last call alone took over CLOCKED_NS */
+	atomic_bool is_long;
 	_Atomic int64_t fill;	      /* elements in a queue */
 };
 
-/* Fields of struct dlprof_stage_sum; INNER, of calls within, stands for busy_ns. */
+/* Fields of struct dlprof_stage_sum, except INNER, the time of inner calls, in place of busy_ns. */
 enum { ELEMENTS, OWN, INNER, TIMED, CPU, READ, READY, SUM_MAX };
 
 struct sums {
@@ -42,16 +44,16 @@ struct sums {
 static struct stage stages[1 + STAGE_MAX];
 static _Atomic uint32_t stage_count;
 static struct sums sums[SHARD_COUNT][1 + STAGE_MAX];
-/* Objects as address << NUMBER_BITS | number. */
+/* Hash table of objects: address << NUMBER_BITS | number of the stage. */
 static _Atomic uint64_t objects[BUCKET_COUNT][BUCKET_OBJECTS] __attribute__((aligned(64)));
 
-/* The window that is summed up, and the loader that is asked meanwhile. */
+/* The window of time that is summed up, and the loader that is asked in it. */
 static struct {
 	uint64_t begin_ns; /* 0: there is no window */
 	uint64_t length_ns;
-	uint64_t stream; /* stream of its newest epoch */
+	uint64_t stream; /* stream of its loader's newest epoch */
 	uint32_t generation;
-	uint32_t loader; /* loader, as each of its iterators has a stream of its own */
+	uint32_t loader; /* the loader, as each of its iterators has a stream of its own */
 	uint32_t life;
 	uint32_t count;
 	bool is_mixed;
@@ -69,7 +71,7 @@ static _Atomic uint64_t *bucket_of(const void *object)
 	return objects[((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 53];
 }
 
-/* An object's key; addresses are shorter, and a longer one stands for nothing. */
+/* Returns an object's key; addresses have fewer bits, and a longer one names no object. */
 static uint64_t key_of(const void *object)
 {
 	return (uint64_t)(uintptr_t)object << NUMBER_BITS;
@@ -132,7 +134,7 @@ static uint16_t find(const char *path, size_t length)
 	return STAGE_NONE;
 }
 
-/* Length of a stage's parent path: "A::B[1]::C" lies in "A::B". 0: it is the first. */
+/* Returns the length of the parent's path: "A::B[1]::C" lies in "A::B". 0: there is no parent. */
 static size_t parent_length(const char *path)
 {
 	const char *end = path + strlen(path);
@@ -155,7 +157,7 @@ static const char *name_of(const char *path)
 	return *name == '=' ? name + 1 : name;
 }
 
-/* Joins stages with their parents; they may be found in any order. */
+/* Joins stages with their parents, which may be found in any order. */
 static void join_stages(uint16_t number)
 {
 	struct stage *stage = &stages[number];
@@ -220,7 +222,7 @@ void stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address)
 {
 	const struct stage *stage = &stages[number];
 
-	/* A call below was left by an exception, and cannot be believed. */
+	/* A call further down the stack was left by an exception, so `top` is gone. */
 	if (unlikely(top_address && top_address <= address))
 		top = NULL;
 	top_address = address;
@@ -267,7 +269,7 @@ static void count_queue(struct stage *stage)
 void stage_end(struct stage_call *call, bool has_element)
 {
 	struct stage *stage = &stages[call->number];
-	/* Each thread's own variables have a page of their own, which chooses the set. */
+	/* Each thread's own variables have a page of their own, which chooses the set of sums. */
 	struct sums *to = &sums[(uintptr_t)&top / 4096 % SHARD_COUNT][call->number];
 	uint64_t ticks, own_ns, read_ns;
 
@@ -279,7 +281,7 @@ void stage_end(struct stage_call *call, bool has_element)
 	own_ns = clock_length_ns(ticks - call->inner_ticks);
 	read_ns = read_so_far() - call->read_ns;
 	if (read_ns > clock_length_ns(ticks))
-		read_ns = 0; /* the thread got its slot later */
+		read_ns = 0; /* the thread got its slot during the call */
 	if (top) {
 		top->inner_ticks += ticks;
 		top->inner_read_ns += read_ns;
@@ -294,7 +296,7 @@ void stage_end(struct stage_call *call, bool has_element)
 	}
 	if ((stage->is_queue || stage->queue) && has_element)
 		count_queue(stage);
-	/* Only a change is written, as other threads look at it all the time. */
+	/* Only a change is written, as other threads read it all the time. */
 	if (unlikely((own_ns > CLOCKED_NS) !=
 		     atomic_load_explicit(&stage->is_long, memory_order_relaxed)))
 		atomic_store_explicit(&stage->is_long, own_ns > CLOCKED_NS, memory_order_relaxed);
@@ -361,7 +363,7 @@ static uint64_t sum_of(uint16_t number, int which)
 	return sum;
 }
 
-/* Takes what a stage did since the last time. False: nothing. */
+/* Takes a stage's sums since the last time. Returns false if there are none. */
 static bool take_sums(uint16_t number, struct dlprof_stage_sum *ret)
 {
 	struct dlprof_stage_sum *sent = &stages[number].sent, now = {
@@ -401,13 +403,16 @@ static void record_sum(struct thread *thread, uint16_t number, uint64_t now_ns)
 
 	if (!take_sums(number, &event.stage_sum))
 		return;
-	/* Its name is recorded before it, and again if its parent was found since. */
+	/* The stage's name is recorded before its sums, and again if its parent was found since. */
 	if (stages[number].life != thread_life)
 		record_stage(thread, number);
 	thread_push(thread, &event);
 }
 
-/* Records the window; with `busy`. While the drain is too far behind, the window goes on. */
+/*
+ * Records the window; the caller holds `busy`. Returns false, and the window goes on, if the drain
+ * is too far behind.
+ */
 static bool record(uint64_t now_ns)
 {
 	struct thread *thread = thread_get();
@@ -423,7 +428,7 @@ static bool record(uint64_t now_ns)
 	return true;
 }
 
-/* Begins a life: what a forked child has of its parent is the parent's to record. */
+/* Begins a life: drops the sums that a forked child has of its parent, which records them. */
 static void begin_life(uint64_t now_ns)
 {
 	struct dlprof_stage_sum dropped;

@@ -10,7 +10,7 @@ bool training_sees_optimizers;
 
 static void book(struct thread_training *training, uint64_t now_ns)
 {
-	/* A wait may be told of after it began. */
+	/* A wait may be noted later than it began, so the time may be negative. */
 	const uint64_t ns = now_ns > training->since_ns ? now_ns - training->since_ns : 0;
 
 	if (training->part == DLPROF_PART_MAX)
@@ -20,7 +20,7 @@ static void book(struct thread_training *training, uint64_t now_ns)
 	training->since_ns = now_ns;
 }
 
-/* Books time that was in no part yet to the part before the one that begins now. */
+/* Adds time that was in no part yet to the part before the one that begins now. */
 static void book_rest(struct thread_training *training, enum dlprof_part part)
 {
 	training->told.ns[part] += training->rest_ns;
@@ -67,7 +67,7 @@ void training_resume(struct thread *thread, uint64_t now_ns)
 		thread->training.since_ns = now_ns;
 }
 
-/* An optimizer that raised has not said that it ended. */
+/* An optimizer that raised an exception did not end, so its state is reset here. */
 static void begin_anew(struct thread_training *training)
 {
 	training->rest_ns = 0;
@@ -90,7 +90,10 @@ void training_batch(struct thread *thread, const struct dlprof_event *batch)
 	training_resume(thread, batch->begin_ns + batch->duration_ns);
 }
 
-/* Where the loop was over another loader, the step around it goes on, or the epoch's end. */
+/*
+ * If the loop over this loader was inside another loader's step, that step goes on; or the time
+ * after the epoch's end begins.
+ */
 void training_stop(struct thread *thread, const struct dlprof_event *stop)
 {
 	const struct thread_batch over = {stop->stream, stop->generation, 0, true};
@@ -98,7 +101,7 @@ void training_stop(struct thread *thread, const struct dlprof_event *stop)
 
 	if (training->outer.stream == stop->stream)
 		training->outer = over;
-	/* This iterator was left before, and is dropped only now. */
+	/* This iterator was left earlier, and is dropped only now. */
 	if (training->batch.stream != stop->stream)
 		return;
 	training->batch = training->outer.stream && training->outer.stream != stop->stream
@@ -108,7 +111,7 @@ void training_stop(struct thread *thread, const struct dlprof_event *stop)
 	training_resume(thread, stop->begin_ns + stop->duration_ns);
 }
 
-/* The step of this thread; NULL: it has none. */
+/* Returns the step of this thread; NULL: it has none. */
 static OFTEN struct thread_training *own(void)
 {
 	struct thread *thread = thread_self;
@@ -119,7 +122,7 @@ static OFTEN struct thread_training *own(void)
 }
 
 /*
- * Begins a part that the time before led to. Without a followed optimizer, one may have run after
+ * Begins a part that the time before led to. If optimizers are not followed, one may have run after
  * an earlier backward pass: that time stays in no part.
  */
 static void lead_to(struct thread_training *training, enum dlprof_part part)
@@ -174,7 +177,7 @@ OFTEN void training_call_begin(struct training_call *call, enum dlprof_part part
 	enter(training, part, clock_now_ns());
 }
 
-/* If the thread waited within, it was handed another batch, whose step goes on. */
+/* If the thread waited within the call, it got another batch, whose step goes on. */
 OFTEN void training_call_end(const struct training_call *call)
 {
 	struct thread_training *training;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * training.h - the parts of a step: what a thread does with the batch that it was handed last.
+ * training.h - the parts of a step: what a thread does with the newest batch that it took.
  *
  * A moment belongs to the innermost part under way, so parts and rest together are the step. Time
  * in no part belongs to what follows it: before a backward pass it is the forward pass, between
@@ -14,18 +14,18 @@
 
 #include "record/thread.h"
 
-/* The optimizer is followed in this process, so a time of 0 for it is known. */
+/* Optimizers are followed in this process, so that no time in them really means 0. */
 extern HIDDEN bool training_sees_optimizers;
 
-/* The thread's outermost wait begins, and ends. */
+/* Called when the thread's outermost wait begins; training_resume(): when it ends. */
 void training_pause(struct thread *thread, uint64_t now_ns);
 void training_resume(struct thread *thread, uint64_t now_ns);
 
-/* A batch was handed out in the wait; or the epoch of that stream ended. */
+/* Notes that the wait ended with a batch; training_stop(): with the end of that stream's epoch. */
 void training_batch(struct thread *thread, const struct dlprof_event *batch);
 void training_stop(struct thread *thread, const struct dlprof_event *stop);
 
-/* Takes time off the step in which memory of an older batch was freed. */
+/* Takes time in which memory of an older batch was freed off the step. */
 static inline void training_skip(struct thread *thread, uint64_t ns)
 {
 	if (thread->training.since_ns)
@@ -43,8 +43,9 @@ void training_call_begin(struct training_call *call, enum dlprof_part part);
 void training_call_end(const struct training_call *call);
 
 /*
- * Begin and end of an optimizer's step: two calls, of which the second is missing if the step
- * raises. Its closure is no part of it: DLPROF_PART_MAX. False: nothing of this thread is recorded.
+ * Called by an optimizer's step() when it begins and ends; the second call is missing if it raises.
+ * Its closure is no part of it: DLPROF_PART_MAX. Returns false if nothing of this thread is
+ * recorded.
  */
 bool training_optimizer_begin(void);
 void training_optimizer_end(void);

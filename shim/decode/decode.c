@@ -12,7 +12,7 @@
 #include "decode/png.h"
 #include "decode/unit.h"
 
-/* The result of a call that decodes a whole image in memory. */
+/* Returns the result of a call that decodes a whole image in memory, with format and size. */
 static struct unit_result sniffed(const void *data, size_t size)
 {
 	struct image image = image_sniff(data, size);
@@ -45,7 +45,7 @@ static void piece_end(struct unit *unit, const void *handle, const void *data, s
 	sequence_part_end(unit, handle, result);
 }
 
-/* WebPDecoderConfig begins with width and height; an animation's frame has no header to ask. */
+/* WebPDecoderConfig begins with width and height; a frame of an animation has no header to ask. */
 static void webp_end(struct unit *unit, const void *data, size_t size, const void *setup,
 		     int status)
 {
@@ -69,7 +69,7 @@ static void webp_end(struct unit *unit, const void *data, size_t size, const voi
 /* This call is given all data from the beginning each time. */
 #define END_PIECE_AGAIN	  piece_end(&unit, handle, data, size, result == 0 ? size : 0, result)
 
-/* libtiff: `first`: this is the image's first part; `whole`: it is the whole image. */
+/* Ends a call of libtiff. `first`: it decoded the image's first part; `whole`: the whole image. */
 static void tiff_end(struct unit *unit, const struct wrap_copy *copy, void *tiff, bool first,
 		     bool whole, bool done)
 {
@@ -99,7 +99,7 @@ static void tiff_end(struct unit *unit, const struct wrap_copy *copy, void *tiff
 #define END_TIFF_WHOLE	     tiff_end(&unit, copy, tiff, true, true, result != 0)
 
 #if defined(__x86_64__)
-/* OpenCV: cv::Mat begins with flags, dims, rows, columns, data; an empty one is a failure. */
+/* OpenCV's cv::Mat begins with flags, dims, rows, columns, data; an empty one means a failure. */
 #define MAT_ROWS(mat)	 FIELD(int32_t, mat, 8)
 #define MAT_COLUMNS(mat) FIELD(int32_t, mat, 12)
 #define MAT_DATA(mat)	 FIELD(const void *, mat, 16)
@@ -119,7 +119,7 @@ static void mat_end(struct unit *unit, const void *mat, struct image image, uint
 		       });
 }
 
-/* cv::InputArray begins with what it is and where; here, a Mat or a vector of bytes. */
+/* Ends a call on a cv::InputArray, which begins with its kind and address: Mat or vector here. */
 static void mat_buffer_end(struct unit *unit, const void *mat, const void *array)
 {
 	const int32_t mat_kind = 1, vector_kind = 3;
@@ -141,7 +141,7 @@ static void mat_buffer_end(struct unit *unit, const void *mat, const void *array
 #define END_CV_BUFFER	mat_buffer_end(&unit, mat, array)
 #endif
 
-/* libav: AVPacket.size, AVFrame.width and .height. -EAGAIN is the usual answer, no failure. */
+/* Ends a call of libav by AVFrame's width and height. -EAGAIN, the usual answer, is no failure. */
 static void frame_end(struct unit *unit, const void *context, const void *frame, int status)
 {
 	struct unit_result result = {.failed = status < 0 && status != -EAGAIN};
@@ -179,7 +179,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 #define END_SOUND_OPEN_FD   END_SOUND_ANY
 #define END_SOUND	    unit_end(&unit, NO_BITS)
 
-/* For what is neither an image nor a stream, the call itself is the unit. */
+/* If a library has neither images nor streams, each call is a unit. */
 #define END_COUNT(done, size)                                                                      \
 	unit_end(&unit, (struct unit_result){.counted = (done), .failed = !(done), .bytes = (size)})
 #define END_UNIT       END_COUNT(result == 0, 0)
@@ -187,14 +187,14 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 #define END_CALL       END_COUNT((ssize_t)result > 0, 0)
 #define END_CALL_PTR   END_COUNT(result != NULL, 0)
 
-/* Tells what a packer took in and what it made of that. */
+/* Ends a call of a packer with the bytes that it read and those that it made. */
 #define END_PACKER(is_done, has_failed, in, out)                                                   \
 	unit_end(&unit, (struct unit_result){.counted = (is_done), .failed = (has_failed),         \
 					     .bytes = (in), .made_bytes = (out)})
 
 /*
- * z_stream: next_in, avail_in, and at 24 next_out, avail_out. Z_STREAM_END is 1; Z_BUF_ERROR, -5,
- * wants more and is no failure.
+ * Fields of z_stream: next_in, avail_in, and at 24 next_out, avail_out. Results: Z_STREAM_END is 1;
+ * Z_BUF_ERROR, -5, asks for more and is not a failure.
  */
 #define STREAM_LEFT(stream) ((stream) ? FIELD(uint32_t, stream, 8) : 0)
 #define STREAM_ROOM(stream) ((stream) ? FIELD(uint32_t, stream, 32) : 0)
@@ -205,10 +205,10 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 	END_PACKER(is_done, has_failed, unit.input_bytes - STREAM_LEFT(stream),                    \
 		   unit.room_bytes - STREAM_ROOM(stream))
 #define END_INFLATE	    END_STREAM(result == 1, result < 0 && result != -5)
-/* bz_stream and lzma_stream begin like z_stream, with output where it is. BZ_STREAM_END is 4. */
+/* bz_stream and lzma_stream begin like z_stream, output included. BZ_STREAM_END is 4. */
 #define BEGIN_BZIP2	    BEGIN_INFLATE
 #define END_BZIP2	    END_STREAM(result == 4, result < 0)
-/* LZMA_STREAM_END is 1; 2 to 4 describe the stream; LZMA_BUF_ERROR, 10, wants more. */
+/* LZMA_STREAM_END is 1; 2 to 4 describe the stream; LZMA_BUF_ERROR, 10, asks for more. */
 #define LZMA_FAILED(result) ((result) > 4 && (result) != 10)
 #define LZMA_LEFT(stream)   ((stream) ? FIELD(size_t, stream, 8) : 0)
 #define LZMA_ROOM(stream)   ((stream) ? FIELD(size_t, stream, 32) : 0)
@@ -224,7 +224,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 #define END_LZMA_BUFFER                                                                            \
 	END_PACKER(result == 0, LZMA_FAILED(result), LZMA_AT(at) - unit.input_bytes,               \
 		   LZMA_AT(to_at) - unit.room_bytes)
-/* Sizes have 64 bits, for bzip2 32. */
+/* Sizes have 64 bits, for bzip2 32: the low half is read. */
 #define LOW_SIZE(size)	    (FIELD(uint32_t, size, 0))
 #define END_UNCOMPRESS                                                                             \
 	END_PACKER(result == 0, result != 0, size, result == 0 ? LOW_SIZE(to_size) : 0)
@@ -251,7 +251,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 	END_PACKER(result == 0, ZSTD_FAILED(result), FIELD(size_t, size, 0),                       \
 		   ZSTD_FAILED(result) ? 0 : FIELD(size_t, to_size, 0))
 
-/* The size of an image, written by the call or set by its caller. */
+/* Size of OpenJPEG's image, which the call or its caller has set. */
 #define OPJ_WIDTH(image)  (FIELD(uint32_t, image, 8) - FIELD(uint32_t, image, 0))
 #define OPJ_HEIGHT(image) (FIELD(uint32_t, image, 12) - FIELD(uint32_t, image, 4))
 #define END_OPJ                                                                                    \
@@ -264,7 +264,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 #define END_JXL                                                                                    \
 	unit_end(&unit, (struct unit_result){.counted = result == 4096, .failed = result == 1})
 
-/* struct heif_error is returned by value. */
+/* struct heif_error, which libheif returns by value. */
 struct heif_status {
 	int code, detail;
 	const char *text;
@@ -284,13 +284,13 @@ static uint32_t heif_size(const struct wrap_copy *copy, int helper, const void *
 					     .width = heif_size(copy, 0, handle),                  \
 					     .height = heif_size(copy, 1, handle)})
 
-/* A caller that gives no place for the output's size wants all of its room filled. */
+/* A caller that passes no place for the output's size wants its whole buffer filled. */
 #define END_DEFLATE                                                                                \
 	END_PACKER(result == 0, result != 0, size,                                                 \
 		   result != 0 ? 0 : ret_size ? FIELD(size_t, ret_size, 0) : room)
 
 #define END_READ	 END_COUNT(result >= 0, result > 0 ? (uint64_t)result : 0)
-/* The result is a struct of two numbers, of which the first says whether the call worked. */
+/* cuFile returns a struct of two numbers, of which the first is 0 if the call succeeded. */
 #define CUFILE_DONE(result) ((uint32_t)(result) == 0)
 #define END_READ_ASYNC                                                                             \
 	END_COUNT(CUFILE_DONE(result), CUFILE_DONE(result) ? FIELD(size_t, sizes, 0) : 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* decode.h - the wrappers of decode libraries: decode.def. */
+/* decode.h - the wrappers of decode libraries that decode.def lists. */
 #pragma once
 
 #include "slots/wrap.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* family.h - what the families of decode.def have in common. */
+/* family.h - includes what all families of decode.def need. */
 #pragma once
 
 #include "decode/unit.h"

@@ -29,7 +29,7 @@ static bool is_read_request(const char *request)
 	       (opcode == read_one || opcode == read_many);
 }
 
-/* Submitting already reads what is cached, or what was not opened for direct reading. */
+/* Ends a submission, which already reads what is cached, or was not opened for direct reading. */
 void input_submit_end(struct unit *unit, const void *requests, int count)
 {
 	const void *first;
@@ -61,7 +61,7 @@ void input_aio_end(struct unit *unit, const void *events, int count)
 		span_cancel(&unit->span);
 }
 
-/* `requests` is an array of CUfileIOParams_t; their bytes count when the batch is accepted. */
+/* Ends a batch of CUfileIOParams_t; their bytes count when the batch is accepted. */
 void input_cufile_end(struct unit *unit, const void *requests, unsigned int count, bool done)
 {
 	struct unit_result result = {.counted = done, .failed = !done};
@@ -81,7 +81,9 @@ void input_cufile_end(struct unit *unit, const void *requests, unsigned int coun
 		span_cancel(&unit->span);
 }
 
-/* The bytes of an io_uring wait are not known: they are in the ring, which is the caller's. */
+/*
+ * Ends a wait on an io_uring; its bytes are unknown: they are in the ring, which is the caller's.
+ */
 void input_uring_end(struct unit *unit, int status)
 {
 	bool in_vain = status == -EAGAIN || status == -ETIME || status == -EINTR;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jpeg.h - libjpeg's calls. image_width and image_height lie before the first field in which 6b, 7,
- * 8 and turbo differ.
+ * jpeg.h - the families of libjpeg's calls. image_width and image_height lie before the first field
+ * that differs between 6b, 7, 8 and turbo.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ static inline bool jpeg_begun(struct unit *unit, const void *info)
 	return true;
 }
 
-/* Bytes that came from the buffer as it was before; a file's source refills it, in read time. */
+/* Returns the bytes taken from the buffer as it was before; a file refills it, in read time. */
 static inline uint64_t jpeg_taken(const void *next, const void *before, uint64_t before_bytes)
 {
 	uintptr_t taken = (uintptr_t)next - (uintptr_t)before;
@@ -42,7 +42,7 @@ static bool jpeg_begin(struct unit *unit, const char *name, const void *info)
 	return activate_on() && unit_begin(unit, DECODE_JPEG, name) && jpeg_begun(unit, info);
 }
 
-/* Counts the bytes that the library took since the last look, for whatever purpose. */
+/* Counts the bytes that the library has taken since this was last called, for any purpose. */
 static inline void jpeg_look(struct thread_image *image, const void *info)
 {
 	const struct jpeg_source *source = JPEG_SOURCE(info);
@@ -57,14 +57,14 @@ static inline void jpeg_look(struct thread_image *image, const void *info)
 }
 
 /*
- * The image whose input may move to another buffer at any row of pixels; NULL or an old one: no
+ * The image whose input may move to another buffer at any row of pixels; NULL or an ended one: no
  * image. An image has hundreds of rows, and most images have one buffer from beginning to end.
  */
 static __thread const void *jpeg_refilled __attribute__((tls_model("initial-exec")));
 
 /*
- * Whether the buffer holds the whole rest of the image, as it ends like a JPEG. Asked only for
- * libraries that we know: the source of another may promise bytes that it does not have.
+ * Whether the buffer has the whole rest of the image, as it ends like a JPEG. Asked only for
+ * callers that we know: the source of another may promise bytes that it does not have.
  */
 static bool jpeg_is_whole(const struct thread *thread, const struct jpeg_source *source)
 {
@@ -74,9 +74,9 @@ static bool jpeg_is_whole(const struct thread *thread, const struct jpeg_source 
 }
 
 /*
- * Whether this process still records is not asked, since only its own memory is written here. Only
- * the image that was started last is looked at: of other images of this thread, only the bytes of
- * their first buffer are counted.
+ * Counts the input of a row. Whether this process still records is not asked, since only its own
+ * memory is written. Only the image that was started last is looked at: of other images of this
+ * thread, only the bytes of their first buffer count.
  */
 static void jpeg_row_of_many(const void *info)
 {
@@ -86,7 +86,7 @@ static void jpeg_row_of_many(const void *info)
 		jpeg_look(thread->started, info);
 }
 
-/* False: the row's end has nothing to do. */
+/* Begins a row of pixels. False: the row's end has nothing to do. */
 static inline bool jpeg_row(const void *info)
 {
 	if (likely(jpeg_refilled != info))
@@ -95,7 +95,7 @@ static inline bool jpeg_row(const void *info)
 	return true;
 }
 
-/* A call found too little data: the rest comes again, with more, in another buffer. Returns 0. */
+/* Notes that a call found too little data: the rest comes in another buffer. Returns 0. */
 static RARELY int jpeg_pause(const void *info)
 {
 	struct thread_image *image = sequence_started(DECODE_JPEG, info);
@@ -128,7 +128,7 @@ static void jpeg_header_end(struct unit *unit, const void *info, int found)
 	jpeg_end(unit, info, result);
 }
 
-/* If not `done`, the call wants more data, and will be repeated. */
+/* Ends the start of an image. If not `done`, the call wants more data, and will be repeated. */
 static void jpeg_start_end(struct unit *unit, const void *info, bool done)
 {
 	struct thread_image *image =
@@ -145,7 +145,7 @@ static void jpeg_start_end(struct unit *unit, const void *info, bool done)
 
 /*
  * Whether the source still exists at an image's end: term_source() may have freed it, and libjpeg
- * does not look at the source of an image that it destroys.
+ * does not use the source of an image that it destroys.
  */
 static bool jpeg_has_source(const struct jpeg_source *source)
 {
@@ -157,7 +157,7 @@ static void jpeg_close(uintptr_t address, const void *info, bool is_last)
 	const struct thread *thread = thread_self;
 	struct thread_image *image;
 
-	/* Destroying an image comes here by three functions, one calling the other. */
+	/* Three functions that destroy an image, calling each other, come here. */
 	if (!thread || !thread->started)
 		return;
 	image = sequence_started(DECODE_JPEG, info);

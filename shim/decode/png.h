@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* png.h - libpng's calls. Nothing in its structs is public, so its own functions are asked. */
+/* png.h - the families of libpng's calls. Its structs are private, so its functions are asked. */
 #pragma once
 
 #include "decode/family.h"
@@ -43,7 +43,7 @@ static struct thread_image *png_pixels_end(struct unit *unit, const void *png)
 				 (struct unit_result){.counted = !sequence_is_counted(unit, png)});
 }
 
-/* False: no image was under way. */
+/* Ends an image. Returns false if none was under way. */
 static bool png_close(const struct unit *unit, const void *png, bool is_last)
 {
 	struct thread_image *image = sequence_started(DECODE_PNG, png);
@@ -57,7 +57,7 @@ static bool png_close(const struct unit *unit, const void *png, bool is_last)
 #define END_PNG_HEADER	 png_header_end(&unit, copy, png, info, false)
 #define END_PNG_WHOLE	 png_header_end(&unit, copy, png, info, true)
 #define END_PNG_PIXELS	 png_pixels_end(&unit, png)
-/* Only the first row is looked at. */
+/* Only the first row of an image is recorded. */
 #define BEGIN_PNG_ROW	 , (!sequence_started(DECODE_PNG, png) && BEGIN)
 #define END_PNG_ROW	 sequence_start(png_pixels_end(&unit, png))
 #define BEGIN_PNG_FINISH                                                                           \
@@ -70,7 +70,7 @@ static bool png_close(const struct unit *unit, const void *png, bool is_last)
 #define BEGIN_PNG_CLOSE	 , (at && png_close(&unit, FIELD(const void *, at, 0), true) && false)
 #define END_PNG_CLOSE	 (void)0
 #define END_PNG_PUSH	 png_push_end(&unit, copy, png, info, size)
-/* struct png_image: opaque, version, width, height. */
+/* Fields of struct png_image: opaque, version, width, height. */
 #define END_PNG_SIMPLE                                                                             \
 	unit_end(&unit, (struct unit_result){.counted = result != 0,                               \
 					     .failed = result == 0,                                \

@@ -2,13 +2,13 @@
 /*
  * sequence.h - an image that takes many calls of its library, known by the library's handle.
  *
- * Calls that prepare it are timed one by one, and added to its tally once its width is known. From
- * the call that starts its pixels to the one that ends them nothing is timed: all of that is the
- * image's, including its caller's work on each row, except what is timed by itself in between, as a
- * read is. That holds for one thread, within one load and one call of Python's that decodes. An
- * image that is ended elsewhere, or never, is counted without time.
+ * Calls that prepare an image are timed one by one, and added to its tally once its width is known.
+ * From the call that starts its pixels to the one that ends them nothing is timed: all of that time
+ * is the image's, including its caller's work on each row, except what is timed separately in
+ * between, as a read is. That holds for one thread, within one load and one call of Python's that
+ * decodes. An image that is ended elsewhere, or never, is counted without time.
  *
- * Each thread keeps its last few handles.
+ * Each thread remembers its last few handles.
  */
 #pragma once
 
@@ -18,17 +18,17 @@
 struct thread_image *sequence_part_end(struct unit *unit, const void *handle,
 				       struct unit_result result);
 
-/* If the image behind `handle` was counted, the next part begins a new one. */
+/* Makes the next part begin a new image, if the image behind `handle` was counted. */
 void sequence_forget(struct unit *unit, const void *handle);
 
 /* Whether the image behind `handle` has been counted. */
 bool sequence_is_counted(const struct unit *unit, const void *handle);
 
-/* From now on all that this thread does belongs to the image. NULL is let through. */
+/* Gives all that this thread does from now on to the image, unless that is NULL. */
 void sequence_start(struct thread_image *image);
 
-/* The image behind `handle`, if this thread started it and the process records. */
+/* Returns the image behind `handle` if this thread started it and the process records, or NULL. */
 struct thread_image *sequence_started(enum decode_library_id library, const void *handle);
 
-/* Ends an image. `address`: where the caller's frame is. `is_last`: the handle is forgotten. */
+/* Ends an image. `address`: the caller's frame. `is_last`: forgets the handle. */
 void sequence_end(struct thread_image *image, uintptr_t address, bool is_last);

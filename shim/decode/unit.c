@@ -10,16 +10,16 @@
 
 #define SAME_STACK_BYTES 16384
 
-/* The kernel reads the eight bytes for us, before it finds the request (-1) to be invalid. */
+/* The kernel reads the eight bytes before it finds that the request (-1) is invalid. */
 bool unit_can_read(const void *address)
 {
 	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) != -EFAULT;
 }
 
 /*
- * Whether the call comes from within another decoder's call. That one's frame must still exist:
- * after a longjmp() an old frame may lie above this one, but loses its mark soon. It may also lie
- * on a coroutine's stack that was freed.
+ * Whether the call comes from within another decoder's call, whose frame must still exist: after a
+ * longjmp() an old frame may lie above this one, but loses its mark soon; or it may lie on a
+ * coroutine's stack that was freed.
  */
 static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 {
@@ -37,8 +37,8 @@ static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 }
 
 /*
- * Whether the unpacking belongs to a caller that counts and times it: Pillow for a PNG, HDF5 for a
- * data set, or an image under way, which hides all unpacking after it in its load if it never ends.
+ * Whether an unpacking belongs to a caller that is counted and timed: Pillow for a PNG, HDF5 for a
+ * data set, or an image under way (which hides all later unpacking in its load if it never ends).
  */
 static OFTEN bool is_part_of_image(const struct thread *thread)
 {
@@ -76,7 +76,7 @@ OFTEN bool unit_begin(struct unit *unit, enum decode_library_id id, const char *
 	return true;
 }
 
-/* The tally is mostly the same as the last time. */
+/* Finds a tally, which is mostly the same as the last time. */
 OFTEN struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit_result *result)
 {
 	struct thread *thread = unit->span.thread;
@@ -98,7 +98,7 @@ OFTEN struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit
 	return last->tally;
 }
 
-/* An image that was not decoded, and has no known width, enters no tally; its time still counts. */
+/* Whether a call has a tally: with an image or a known width; without, only its time counts. */
 static bool has_tally(const struct unit *unit, const struct unit_result *result)
 {
 	return table_libraries[unit->library].sort != DECODE_SORT_INPUT &&

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unit.h - time a call of a decode library, and count the image that it is part of once.
+ * unit.h - times a call of a decode library, and counts the image that it is part of once.
  *
- * The outermost decoder owns the time: zlib inside libpng, or libjpeg inside libtiff, is neither
- * timed nor counted by itself. Bytes that a call reads through libc are read time, as everywhere.
+ * The outermost decoder has the time: zlib inside libpng, or libjpeg inside libtiff, is neither
+ * timed nor counted by itself. Time in which a call reads through libc is read time, as everywhere.
  */
 #pragma once
 
@@ -17,37 +17,37 @@
 #include "record/tally.h"
 
 struct unit {
-	struct span span;	/* first: a frame's address is the span's and the unit's */
-	uint64_t mark;		/* tells this unit from later contents of the stack */
+	struct span span;	/* first: a frame's address is also that of the span and the unit */
+	uint64_t mark;		/* distinguishes this unit from later contents of the stack */
 	enum decode_library_id library;
-	const void *input;	/* for the wrapper: where the input stood before the call */
+	const void *input;	/* for the wrapper: begin of the input before the call */
 	uint64_t input_bytes;
 	uint64_t room_bytes;	/* for the wrapper: room for output before the call */
-	bool only_bytes;	/* time is counted by the Python call around this one */
+	bool only_bytes;	/* the Python call around this one has the time */
 };
 
-/* Facts that a call found out. All zero: none. */
+/* What a call found out; all zero: nothing. */
 struct unit_result {
 	const char *format;	/* NULL: the library's usual one */
 	uint32_t width;
 	uint32_t height;
-	uint64_t bytes;		/* bytes that came in */
-	uint64_t made_bytes;	/* bytes that a packer's library made of them */
-	bool counted;		/* this call decoded an image, a frame or a stream */
+	uint64_t bytes;		/* bytes of input */
+	uint64_t made_bytes;	/* bytes that a packer's library made */
+	bool counted;		/* the call decoded an image, a frame or a stream */
 	bool failed;
 };
 
-/* Reads a field of a struct that is part of an ABI, a library's or the kernel's. */
+/* Reads a field of a struct whose layout is part of an ABI, a library's or the kernel's. */
 #define FIELD(type, struct_at, offset) (*(const type *)((const char *)(struct_at) + (offset)))
 
-/* False: the call is not recorded, or part of another decoder's work. Then do not call the end. */
+/* Begins a call. False: do not end it; it is not recorded, or part of another decoder's work. */
 bool unit_begin(struct unit *unit, enum decode_library_id library, const char *name);
 
-/* Whether eight bytes can be read there: a system call. */
+/* Whether the eight bytes at `address` can be read, by a system call. */
 bool unit_can_read(const void *address);
 
 /* Ends a call that is a whole image, or a call of a library that has no images. */
 void unit_end(struct unit *unit, struct unit_result result);
 
-/* The tally of this library, format and width. NULL: there is no room for it. */
+/* Returns the tally of a library, format and width. NULL: there is no room for it. */
 struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit_result *result);

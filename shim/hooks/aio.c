@@ -57,7 +57,7 @@ DEFINE_AIO_READ(aio_read64, struct aiocb64)
 DEFINE_AIO_RETURN(aio_return, struct aiocb)
 DEFINE_AIO_RETURN(aio_return64, struct aiocb64)
 
-/* The descriptor of the first data file in the list; -1: there is none. */
+/* Defines a function for the descriptor of the first data file in a list; -1: there is none. */
 #define DEFINE_FIRST(name, type)                                                                   \
 	static int name(const type *const list[], int count)                                       \
 	{                                                                                          \

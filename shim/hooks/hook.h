@@ -2,8 +2,8 @@
 /*
  * hook.h - what a wrapper of libc needs.
  *
- * A wrapper makes the real call, between its begin and its end if the process records. It never
- * changes errno or a result, and holds nothing across the real call, which may never return.
+ * A wrapper makes the real call, and if the process records, a begin before and an end after it. It
+ * never changes errno or a result, and holds nothing across the real call, which may never return.
  */
 #pragma once
 
@@ -49,13 +49,13 @@
 #define SYS_access 0
 #endif
 
-/* These are macros of optimised stdio. */
+/* Optimised stdio defines these as macros. */
 #undef fread_unlocked
 #undef fgets_unlocked
 
 /*
- * The descriptor is read from stdio's struct, since fileno() would set errno on a memory stream.
- * glibc takes a null pointer where it has nothing to do, as in fread() of 0 bytes.
+ * Reads the descriptor from stdio's struct, since fileno() would set errno on a memory stream.
+ * glibc accepts a null pointer if it has nothing to do, as in fread() of 0 bytes.
  */
 #define FILE_FD(file) ((file) ? (file)->_fileno : -1)
 
@@ -85,17 +85,17 @@ struct real {
 
 extern HIDDEN struct real real;
 
-/* Looks all real functions up, from the constructor, or from a wrapper that is called before it. */
+/* Looks up all real functions; called by the constructor, or by a wrapper that runs before it. */
 void real_resolve(void);
 
 /*
- * Called once, by the constructor, to follow every fork() of the process. `ends` is called before
- * the process ends itself by a signal, which runs no destructor, if `has_end` says that there is
- * anything to do.
+ * Follows every fork() of the process; called once, by the constructor. `ends` is called before the
+ * process ends itself by a signal, which runs no destructor, if `has_end` says that there is
+ * anything to finish.
  */
 void hook_process(bool (*has_end)(void), void (*ends)(void));
 
-/* False: this is musl, whose structs are others; only wrappers that call through go on then. */
+/* Returns false on musl, whose structs differ: only wrappers that just call through work there. */
 bool real_is_glibc(void);
 
 /* Functions of syscall.S. The raw ones bypass libc, for wrappers called before the constructor. */
@@ -117,16 +117,16 @@ void hook_open_end(struct span *span, int fd, const char *path, int flags);
 void hook_handle_end(struct span *span, int fd);
 
 /*
- * Begins and ends a call about a file by its path. Whether that is a data file is decided after the
- * call, since before it the path may be unreadable.
+ * hook_ask_begin() and hook_ask_end() time a call about a file by its path. Whether that is a data
+ * file is decided after the call, since before it the path may be unreadable.
  */
 bool hook_ask_begin(struct span *span);
 bool hook_ask_fd_begin(struct span *span, int fd);
 void hook_ask_end(struct span *span, const char *path, bool failed);
 
 /*
- * Begins a sleep for something other than data, which counts in a load only. Whoever else wants to
- * see poll() or semaphores is called from the two functions here, which see all of them.
+ * Begins a sleep for something other than data, which counts in a load only. Modules that need to
+ * see poll() or semaphores are called from the two functions here, which see all of them.
  */
 static inline bool hook_wait_begin(struct span *span)
 {
@@ -135,7 +135,7 @@ static inline bool hook_wait_begin(struct span *span)
 }
 
 /*
- * Begins a wait for another thread without a limit. A decoder's wait for its own threads is
+ * Begins a wait without a limit for another thread. A decoder's wait for its own threads is
  * decoding. A wait with a limit is never counted: it may be the interpreter's for its lock.
  */
 static inline bool hook_join_begin(struct span *span)
@@ -149,7 +149,7 @@ static inline bool hook_join_begin(struct span *span)
 	return span_begin_in_load(span, DLPROF_CLASS_WAIT);
 }
 
-/* wait.c: ends a wait, by what tells the thing that it was for. Each leaves errno as it is. */
+/* wait.c: end a wait, and find out what it was for. None of them changes errno. */
 void hook_wait_end(struct span *span, enum wait_kind kind);
 void hook_wait_fd_end(struct span *span, int fd, uint64_t bytes);
 void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, int result);
@@ -157,7 +157,7 @@ void hook_select_end(struct span *span, int count, const fd_set *const sets[3], 
 void hook_epoll_end(struct span *span, const struct epoll_event *events, int result);
 void hook_file_lock_end(struct span *span, int fd);
 
-/* The kind of a wait for this semaphore; asked before the wait, after which it may be gone. */
+/* Returns the kind of a wait for a semaphore; asked before the wait: it may be gone after it. */
 enum wait_kind hook_semaphore_kind(const sem_t *semaphore);
 
 /* Ends a read that hook_read_begin() or hook_pipe_begin() began. */
@@ -169,18 +169,21 @@ static inline void hook_read_end(struct span *span, int fd, ssize_t result)
 		span_end(span, result > 0 ? (uint64_t)result : 0, result < 0);
 }
 
-/* Where a stream stood before a call, to tell what the call made the kernel deliver. */
+/* The state of a stream before a call, to find out what the call made the kernel deliver. */
 struct hook_stream {
 	FILE *file;
 	const char *at;
 	const char *end;
-	off64_t offset;		/* offset of the descriptor that stdio knows; -1: none */
+	off64_t offset;		/* offset of the descriptor as stdio knows it; -1: unknown */
 	size_t buffered_bytes;	/* bytes that were delivered earlier and not taken yet */
 };
 
 bool hook_stream_begin(struct span *span, struct hook_stream *stream, FILE *file);
 
-/* Bytes that the kernel delivered: while the program took so many, for fgets(), seeks and scans. */
+/*
+ * Return the bytes that the kernel delivered during a call: one that took `taken_bytes`, fgets(), a
+ * seek, a scan.
+ */
 uint64_t hook_stream_bytes(const struct hook_stream *stream, size_t taken_bytes);
 uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *line, int size);
 uint64_t hook_stream_seek_bytes(const struct hook_stream *stream);

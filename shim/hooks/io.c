@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io.c - wrappers for descriptors (open, close, dup, fcntl, syscall) that need more than a row, and
- * what all wrappers of descriptors share.
+ * functions for all wrappers of descriptors.
  */
 #include "hooks/hook.h"
 
@@ -20,8 +20,8 @@ static inline bool has_slot(void)
 }
 
 /*
- * A thread that opens only pipes, shared memory and files of its own making takes no slot, nor the
- * disk for it: each PyTorch worker has one such thread, which hands its batches over.
+ * Begins an open. A thread that opens only pipes, shared memory and files of its own making takes
+ * no slot, nor disk for it: each PyTorch worker has one such thread, which sends its batches.
  */
 OFTEN bool hook_open_begin(struct span *span)
 {
@@ -35,7 +35,7 @@ OFTEN bool hook_open_begin(struct span *span)
 	return true;
 }
 
-/* Begins the span late, since this is the thread's first data file. */
+/* Begins the span after the call, since it opened the thread's first data file. */
 static RARELY bool begin_now(struct span *span)
 {
 	const uint64_t begin_ticks = span->begin_ticks;
@@ -47,8 +47,8 @@ static RARELY bool begin_now(struct span *span)
 }
 
 /*
- * Whether the kernel has read the path, so that we may, too: for flags that it does not know it
- * reads nothing, and the path may be any number.
+ * Whether the kernel has read the path, so that we may read it, too: given flags that it does not
+ * know, the kernel reads nothing, and the path may be any number.
  */
 static OFTEN bool is_path_read(bool failed)
 {
@@ -82,12 +82,12 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 		kind = fd_kind_of_path(path);
 	if ((flags & O_ACCMODE) == O_WRONLY || (flags & (O_DIRECTORY | O_PATH)))
 		kind = FD_OTHER;
-	/* A vfork() child's files would be counted as its parent's. */
+	/* A vfork child's files would be counted as its parent's. */
 	if (!fd_remember(fd, kind, path) || kind == FD_OTHER) {
 		span_cancel(span);
 		return;
 	}
-	/* A file that this call creates, as multiprocessing does, has nothing to load in it yet. */
+	/* A file that this call creates, as multiprocessing does, has nothing to load yet. */
 	span->uncounted = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
 	if (unlikely(!span->thread) && (span->uncounted || !begin_now(span)))
 		return;
@@ -96,7 +96,7 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 	span_end_at(span, 0, fd < 0, end_ticks);
 }
 
-/* There is no path, so the kernel's answer about the descriptor decides. */
+/* Ends an open by a handle, without a path: the kernel's answer about the descriptor decides. */
 void hook_handle_end(struct span *span, int fd)
 {
 	const uint64_t end_ticks = clock_ticks();
@@ -188,8 +188,8 @@ bool hook_pipe_begin(struct span *span, int fd)
 }
 
 /*
- * The mode is passed only if the flags ask for it. O_TMPFILE includes O_DIRECTORY's bit, hence the
- * comparison; without it, files would get random permissions.
+ * Reads the mode, which is passed only if the flags ask for it. O_TMPFILE includes O_DIRECTORY's
+ * bit, hence the comparison; without it, files would get random permissions.
  */
 #define OPEN_MODE(flags, last)                                                                     \
 	mode_t mode = 0;                                                                           \
@@ -228,7 +228,7 @@ DEFINE_OPEN(openat64, (int folder, const char *path, int flags, ...), folder, pa
 
 HOOK_EXPORT int close_range(unsigned int first, unsigned int last, int flags)
 {
-	/* With CLOSE_RANGE_CLOEXEC descriptors are only marked, and stay what they are. */
+	/* With CLOSE_RANGE_CLOEXEC descriptors are only marked, and stay open. */
 	if (unlikely(activate_on()) && !(flags & CLOSE_RANGE_CLOEXEC))
 		fd_forget_range(first, last);
 	return real.close_range(first, last, flags);
@@ -252,7 +252,7 @@ HOOK_EXPORT int dup(int fd)
 
 int __dup2(int fd, int target);
 
-/* The call closes its target, which is thus forgotten before; see hook_close_begin(). */
+/* The call closes its target, which is therefore forgotten before; see hook_close_begin(). */
 #define DEFINE_DUP(hook_name, params, ...)                                                         \
 	HOOK_EXPORT int hook_name params                                                           \
 	{                                                                                          \
@@ -298,7 +298,7 @@ DEFINE_FCNTL(fcntl)
 DEFINE_FCNTL(fcntl64)
 DEFINE_FCNTL(__fcntl)
 
-/* syscall.S calls this for the numbers of reads, in a process that records. */
+/* Called by syscall.S for the numbers of reads, in a process that records. */
 long hook_syscall_read(long number, long a, long b, long c, long d, long e, long f)
 {
 	struct span span;

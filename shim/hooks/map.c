@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map.c - mmap() of data files, and calls on the maps afterwards.
+ * map.c - times mmap() of data files, and later calls on their maps.
  *
  * Allocators map, unmap and advise all the time: only ranges that are known to be of a data file
- * are timed, and only in a load. Page faults, which read the maps, are no calls, so there are no
- * bytes here: what the device delivers for them is counted in blocks (scope.c).
+ * are timed, and only in a load. Page faults, which read the maps, are no calls, so no bytes are
+ * counted here: what the device delivers for them is counted in blocks (scope.c).
  */
 #include "hooks/hook.h"
 
@@ -14,8 +14,8 @@
 #include "batch/freeing.h"
 
 /*
- * Ranges live in private memory, like the maps, so a forked child has both. A range that finds no
- * place is not timed. `end` is written last and cleared first; 0: the range is not valid.
+ * Ranges of data files. They are in private memory, like the maps, so a forked child has both. A
+ * range that finds no place is not timed. `end` is written last and cleared first; 0: not valid.
  */
 #define RANGE_MAX 128
 
@@ -56,7 +56,7 @@ static bool is_data(const void *address, size_t size)
 	return false;
 }
 
-/* A hole in the middle leaves the range as it is: another map there may be timed as part of it. */
+/* Forgets a range. A hole in it leaves it as it is: another map there may be timed with it. */
 static void forget(const void *address, size_t size)
 {
 	uintptr_t begin = (uintptr_t)address, end = begin + size;
@@ -87,8 +87,8 @@ static bool begin(struct span *span, const char *name)
 }
 
 /*
- * An unknown descriptor that is mapped shared and writable is memory between processes, such as a
- * worker's tensors: the kernel is not asked about it.
+ * Whether a call maps data. An unknown descriptor that is mapped shared and writable is memory
+ * between processes, such as a worker's tensors: the kernel is not asked about it.
  */
 static bool maps_data(int fd, int protection, int flags)
 {
@@ -155,7 +155,7 @@ HOOK_EXPORT int munmap(void *address, size_t size)
 	return result;
 }
 
-/* Whether a fifth argument exists depends on the flags; otherwise the real function ignores it. */
+/* Whether a fifth argument exists depends on the flags; if not, the real function ignores it. */
 HOOK_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags, ...)
 {
 	struct span span;

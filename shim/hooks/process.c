@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.c - fork(), and ends without a destructor: those of a DataLoader's worker, and by a
+ * process.c - fork(), and ends without a destructor: those of a DataLoader's worker, and those by a
  * signal to oneself.
  *
- * The end says that the process ended by itself; no record depends on it. How a child is made does
- * not matter either, except that we must not hold a lock of ld.so's at that moment. glibc tells us
- * of forks, where a wrapper would not see those within forkpty() and daemon().
+ * The end is recorded so that it is known that the process ended by itself; no record depends on
+ * it. How a child is made does not matter either, except that we must not hold a lock of ld.so's at
+ * that moment. glibc calls us for forks, also for those within forkpty() and daemon(), which a
+ * wrapper would not see.
  */
 #include "hooks/hook.h"
 
@@ -33,7 +34,7 @@ static void (*on_end)(void) NEAR = NULL;
 /* Whether the signal would end this process. */
 static bool is_deadly(int number)
 {
-	struct { /* the kernel's struct sigaction, of which we read one field */
+	struct { /* the kernel's struct sigaction, of which one field is read */
 		void (*handler)(int);
 		uint64_t rest[4];
 	} action = {SIG_IGN, {0}};
@@ -45,8 +46,8 @@ static bool is_deadly(int number)
 }
 
 /*
- * By this call ends a Python after Ctrl-C's KeyboardInterrupt, or a program that has tidied up
- * after SIGTERM: the default action is back in force, and no destructor runs.
+ * A Python ends by this call after Ctrl-C's KeyboardInterrupt, and so does a program that has
+ * cleaned up after SIGTERM: the default action is back in force, and no destructor runs.
  */
 HOOK_EXPORT int kill(pid_t pid, int number)
 {
@@ -56,7 +57,7 @@ HOOK_EXPORT int kill(pid_t pid, int number)
 	return real.kill(pid, number);
 }
 
-/* glibc's pthread_atfork() calls this. Weak, since musl, where none of this runs, lacks it. */
+/* glibc's pthread_atfork() calls this. Weak, since musl, where it is not called, lacks it. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 			     void *library) __attribute__((weak));
 extern void *const __dso_handle HIDDEN;
@@ -65,7 +66,7 @@ static void forked(void)
 {
 	activate_forked();
 	module_forked();
-	lookup_closing = 0; /* the threads that were closing do not exist here */
+	lookup_closing = 0; /* threads that were closing are not in this process */
 	thread_self = NULL;
 }
 
@@ -78,7 +79,7 @@ void hook_process(bool (*has)(void), void (*ends)(void))
 				  (void *)&__dso_handle);
 }
 
-/* Only dlclose() is wrapped here: dlopen() depends on its caller, for $ORIGIN and the like. */
+/* dlopen() is not wrapped, as it depends on its caller, for $ORIGIN and the like. */
 HOOK_EXPORT int dlclose(void *handle)
 {
 	int result;

@@ -45,7 +45,7 @@ static void *find_moved(const char *name);
 #undef HOOK_BY_HAND
 #undef HOOK_VARIADIC
 
-/* The mode may be missing; the kernel then ignores what we read in its place. */
+/* The mode may be missing; the kernel then ignores what is read in its place. */
 #define EARLY_OPEN(nr, name, params, folder, ...)                                                  \
 	static int early_##name params                                                             \
 	{                                                                                          \
@@ -95,7 +95,7 @@ EARLY_SCAN(fscanf, vfscanf)
 EARLY_SCAN(__isoc99_fscanf, __isoc99_vfscanf)
 EARLY_SCAN(__isoc23_fscanf, __isoc23_vfscanf)
 
-/* libc may never have the function although the kernel has the call. */
+/* libc may not have the function although the kernel has the call. */
 static int early_epoll_pwait2(int epoll, struct epoll_event *events, int count,
 			      const struct timespec *timeout, const sigset_t *mask)
 {
@@ -114,7 +114,7 @@ static void *early_mremap(void *address, size_t size, size_t new_size, int flags
 	return (void *)hook_syscall_raw(SYS_mremap, address, size, new_size, flags, new_address);
 }
 
-/* The child runs on a stack of its own, so that it does not return to this one. */
+/* The child runs on a stack of its own, so it does not return to this one. */
 static int early_clone(int (*start)(void *), void *stack, int flags, void *argument, ...)
 {
 	void *more[3];
@@ -147,7 +147,7 @@ struct real real = {
 #undef HOOK_VARIADIC
 };
 
-/* syscall.S jumps through these two fields. */
+/* syscall.S jumps through these fields. */
 static_assert(offsetof(struct real, syscall) == 0 && offsetof(struct real, vfork) == 8 &&
 		      offsetof(struct real, clone) == 16,
 	      "the first rows of hooks.def");
@@ -177,7 +177,7 @@ static_assert(sizeof(struct real) == HOOK_ID_MAX * sizeof(void *), "an array of 
  */
 static const struct exception {
 	char version[12];
-	uint8_t since_minor;	/* minor release of glibc 2 that brought it */
+	uint8_t since_minor;	/* minor release of glibc 2 that introduced the name */
 } exceptions[] = {
 	[1] = {.version = COND_VERSION},
 	[2] = {.version = "GLIBC_2.34", .since_minor = 34},
@@ -232,8 +232,8 @@ static void *find(const char *name, const struct exception *exception, int minor
 	if (exception->version[0] && dlvsym)
 		return dlvsym(RTLD_NEXT, name, exception->version);
 	found = next_function(scope, name);
-	/* With an older glibc, other libraries are searched at the first call. Failed lookups
-	 * allocate. */
+	/* With an older glibc, other libraries are searched at the first call: here a lookup
+	 * might fail, and then allocate. */
 	if (found || (scope->count && minor < 34))
 		return found;
 	return lookup_real(RTLD_NEXT, name);
@@ -246,16 +246,17 @@ static long absent(void)
 }
 
 /*
- * Before glibc 2.34, sem_wait() and the like were in libpthread, aio_read() in librt and dlclose()
- * in libdl. A program may start without these and load a plug-in that brings them: the plug-in's
- * calls come to us, and by then its library can be asked.
+ * Looks up a function that moved to libc: before glibc 2.34, sem_wait() and the like were in
+ * libpthread, aio_read() in librt and dlclose() in libdl. A program may start without these and
+ * load a plug-in that brings them: the plug-in's calls come to us, and by then its library can be
+ * asked.
  */
 static void *find_moved(const char *name)
 {
 	static const char *const libraries[] = {"libpthread.so.0", "librt.so.1", "libdl.so.2"};
 	void *found = NULL;
 
-	/* The library stays open: dlclose() may be what is looked for, and it stays loaded
+	/* The library is not closed: dlclose() may be what is looked for, and it stays loaded
 	 * anyway. */
 	for (size_t i = 0; !found && i < sizeof(libraries) / sizeof(libraries[0]); i++) {
 		void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
@@ -267,8 +268,9 @@ static void *find_moved(const char *name)
 }
 
 /*
- * In glibc 2.34 all names but the exceptions exist, so no lookup fails. With older releases a few
- * fail, with musl many: nobody calls those, and their dlerror() is cleared.
+ * Looks up all functions. In glibc 2.34 all names but the exceptions exist, so no lookup fails.
+ * With older releases a few fail, with musl many: nobody calls those, and their dlerror() is
+ * cleared.
  */
 void real_resolve(void)
 {

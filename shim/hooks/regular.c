@@ -6,7 +6,7 @@
 
 #include "record/quick.h"
 
-/* BEGIN_x and END_x see the wrapper's parameters, `span` and `result`. */
+/* BEGIN_x and END_x of a family see the wrapper's parameters, `span` and `result`. */
 #define BEGIN_OPEN	 hook_open_begin(&span)
 #define END_OPEN	 hook_open_end(&span, result, path, flags)
 #define BEGIN_CREAT	 hook_open_begin(&span)
@@ -29,8 +29,8 @@
 #define BEGIN_FCLOSE	 hook_close_begin(&span, FILE_FD(file))
 #define END_FCLOSE	 span_end(&span, 0, result != 0)
 /*
- * libc closes these descriptors out of our sight, and may reopen the number unseen. A DIR begins
- * with its descriptor.
+ * libc closes these descriptors without calling our close(), and may reuse the number unseen. A DIR
+ * begins with its descriptor.
  */
 #define BEGIN_PCLOSE	 (fd_forget(FILE_FD(file)), false)
 #define END_PCLOSE	 (void)span
@@ -62,7 +62,7 @@
 #define BEGIN_READDIR	 hook_ask_begin(&span)
 #define END_READDIR	 span_end(&span, 0, false)
 
-/* Ends of waits with a limit, and of JOIN_ ones without, by what the wait is for. */
+/* Families of waits, by what the wait is for; JOIN_ families have no limit. */
 #define BEGIN_SLEEP	 hook_wait_begin(&span)
 #define END_SLEEP	 hook_wait_end(&span, WAIT_ASLEEP)
 #define BEGIN_POLL	 hook_wait_begin(&span)
@@ -88,7 +88,7 @@
 #define BEGIN_FILE_LOCK	 hook_wait_begin(&span)
 #define END_FILE_LOCK	 hook_file_lock_end(&span, fd)
 
-/* The flags of a mode: whether it reads at all, as "r+" and "w+" both do. */
+/* Returns the flags of a mode: whether it reads at all, as "r+" and "w+" both do. */
 static int fopen_flags(const char *mode)
 {
 	return mode[0] == 'r' || strchr(mode, '+') ? O_RDONLY : O_WRONLY;
@@ -116,7 +116,7 @@ static int fopen_flags(const char *mode)
 		return result;                                                                     \
 	}
 
-/* The slow way is a call at the end, so that the quick way need not save its arguments. */
+/* The slow path is a call at the end, so that the quick path need not save its arguments. */
 #define HOOK_QUICK(family, type, hook_name, params, args)                                          \
 	HOOK_USUAL(family, type, hook_name, params, args)                                          \
 	HOOK_EXPORT OFTEN type hook_name params                                                    \
@@ -131,7 +131,7 @@ static int fopen_flags(const char *mode)
 		return (type)quick_end(&quick, real.hook_name args, #hook_name);                   \
 	}
 
-/* `timed`: the thread whose span the call has, or NULL. */
+/* Learns a descriptor's kind from fstat(). `timed`: the thread whose span the call has, or NULL. */
 static inline void learn(struct thread *timed, int fd, mode_t mode)
 {
 	const enum fd_kind kind = fd_learn(fd, mode);
@@ -142,7 +142,7 @@ static inline void learn(struct thread *timed, int fd, mode_t mode)
 		tally_take_back(fd);
 }
 
-/* Works outside loads, too, since it also tells the descriptor's kind. */
+/* Wraps fstat(), outside loads, too, since it also tells the descriptor's kind. */
 #define HOOK_FSTAT(family, type, hook_name, params, args)                                          \
 	static OFTEN __attribute__((noinline)) type learned_##hook_name params                     \
 	{                                                                                          \
@@ -164,7 +164,7 @@ static inline void learn(struct thread *timed, int fd, mode_t mode)
 #define HOOK_READ(family, ...)	HOOK_QUICK(family, __VA_ARGS__)
 #define HOOK_CLOSE(family, ...) OFTEN HOOK_PLAIN(family, __VA_ARGS__)
 
-/* Selects the second argument: that of WAY_ if the family has one, else the plain way. */
+/* Selects the second argument: that of WAY_x if the family has one, else the plain way. */
 #define WAY_READ , HOOK_READ
 #define WAY_CLOSE , HOOK_CLOSE
 #define WAY_FSTAT , HOOK_FSTAT

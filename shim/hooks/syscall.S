@@ -5,11 +5,11 @@
  * on another process may share this one's memory: activate_shares.
  *
  * A jump, not a call: vfork() and clone() return twice, clone() the second time on another stack,
- * and a frame of ours would not be there. activate_cell and real are of activate.h and hook.h;
+ * and a frame of ours would not be there. activate_cell and `real` are of activate.h and hook.h;
  * `syscall`, `vfork` and `clone` are the first rows of hooks.def, so `real` begins with them.
  *
- * hook_syscall_raw() and hook_vfork_raw() are the same without a C library: what wrappers do before
- * the constructor.
+ * hook_syscall_raw() and hook_vfork_raw() do the same without a C library, for wrappers that are
+ * called before the constructor.
  */
 #include <asm/unistd.h>
 
@@ -58,7 +58,8 @@ syscall:
 	.cfi_endproc
 	.size syscall, . - syscall
 
-	/* To the real one, whose place in `real` is `at`. */
+	/* Defines `name`: notes activate_shares, and jumps to the real function, at offset `at`
+	 * of `real`. */
 	.macro shares name, at
 	.globl \name
 	.type \name, @function
@@ -97,7 +98,7 @@ hook_syscall_raw:
 	.cfi_endproc
 	.size hook_syscall_raw, . - hook_syscall_raw
 
-	/* The child leaves the return address that is on the stack to what it calls. */
+	/* The child leaves the return address on the stack for what it calls. */
 	.globl hook_vfork_raw
 	.type hook_vfork_raw, @function
 	.p2align 4
@@ -157,7 +158,8 @@ syscall:
 	.cfi_endproc
 	.size syscall, . - syscall
 
-	/* To the real one, whose place in `real` is `at`. */
+	/* Defines `name`: notes activate_shares, and jumps to the real function, at offset `at`
+	 * of `real`. */
 	.macro shares name, at
 	.globl \name
 	.type \name, %function

@@ -19,7 +19,7 @@
 struct quick {
 	struct thread_frame *outer;	/* the timed call around this one */
 	uint64_t inner_ticks;		/* time inside the outer call when this one began */
-	struct span span;		/* only thread, fd and begin_ticks are set, but by rare ends */
+	struct span span;		/* only thread, fd, begin_ticks are set, but by rare ends */
 };
 
 /*

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dl.S - where the host's dlsym() enters.
+ * dl.S - the entry of the host's dlsym().
  *
- * glibc answers RTLD_NEXT (-1) and RTLD_DEFAULT (0) by who called: those are jumped to, not called,
- * so the return address is the host's. Other handles mean the same to every caller. Nothing else
- * than a jump happens in a process that does not record.
+ * glibc answers RTLD_NEXT (-1) and RTLD_DEFAULT (0) by its caller: it is jumped to for those, not
+ * called, so that the return address is the host's. Other handles mean the same to every caller. In
+ * a process that does not record, dlsym() is only a jump.
  */
 #include "slots/branch.h"
 
@@ -42,7 +42,7 @@ dl_entry:
 	.cfi_adjust_cfa_offset 8
 	pushq	%rsi
 	.cfi_adjust_cfa_offset 8
-	subq	$8, %rsp		/* aligned, for the call */
+	subq	$8, %rsp		/* aligns the stack for the call */
 	.cfi_adjust_cfa_offset 8
 	call	lookup_resolve
 	addq	$8, %rsp

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dl.c - what dlsym() answers in a process that records; dl.S has its entry. */
+/* dl.c - what dlsym() returns in a process that records; dl.S is its entry. */
 #include <string.h>
 
 #include "base/sys.h"
@@ -9,8 +9,8 @@
 #include "slots/wrap.h"
 
 /*
- * dl.S calls this in a process that records, with a real handle. The answer is the host's, and so
- * are errno and dlerror(), except that a decoder is answered with its wrapper.
+ * Called by dl.S in a process that records, with a real handle. The answer is the host's, and so
+ * are errno and dlerror(), except that for a decoder its wrapper is returned.
  */
 void *dl_lookup(void *handle, const char *name);
 void *dl_lookup(void *handle, const char *name)

@@ -18,7 +18,7 @@
 #error "which relocations name a function here?"
 #endif
 
-/* The end of the loadable part that holds `address` and has all of `flags`; 0: none does. */
+/* Returns the end of the loadable part that has `address` and all of `flags`; 0: none has. */
 static uintptr_t end_of_part(const struct elf_module *module, uintptr_t address, uint32_t flags)
 {
 	for (size_t i = 0; i < module->header_count; i++) {
@@ -43,7 +43,7 @@ bool elf_covers(const struct elf_module *module, uintptr_t address, size_t size,
 	return end && size <= end - address;
 }
 
-/* How many items of `size` fit from `address` on; 0 if that is not aligned for them. */
+/* Returns how many items of `size` fit from `address` on; 0 if that is not aligned for them. */
 static size_t room_for(const struct elf_module *module, uintptr_t address, size_t size,
 		       size_t alignment)
 {
@@ -52,7 +52,7 @@ static size_t room_for(const struct elf_module *module, uintptr_t address, size_
 	return end && address % alignment == 0 ? (end - address) / size : 0;
 }
 
-/* ld.so adds the base to the pointers of the dynamic section, unless that is read-only. */
+/* Returns a pointer of the dynamic section. ld.so adds the base to it, unless that is read-only. */
 static uintptr_t pointer_in(const struct elf_module *module, ElfW(Addr) value)
 {
 	if (end_of_part(module, value, PF_R))
@@ -88,7 +88,7 @@ static void take_gnu_hash(struct elf_module *module, uintptr_t at)
 		module->chain_limit = table[1] + (uint32_t)room;
 }
 
-/* Of the old hash table we need only the number of chains, which is the number of symbols. */
+/* Reads the old hash table, of which only the number of chains matters: it is that of symbols. */
 static void take_hash(struct elf_module *module, uintptr_t at)
 {
 	const uint32_t *table = (const uint32_t *)at;
@@ -148,7 +148,7 @@ struct more {
 	bool filters;
 };
 
-/* Reads the values of the entries that matter. */
+/* Reads the values of the dynamic entries that matter. */
 static bool read_dynamic(const struct elf_module *module, ElfW(Addr) values[DT_NUM],
 			 uint64_t *ret_seen, struct more *ret_more)
 {
@@ -174,8 +174,8 @@ static bool read_dynamic(const struct elf_module *module, ElfW(Addr) values[DT_N
 }
 
 /*
- * For a module that exports nothing, linkers write the first symbol as the hash table's first
- * export. The relocations then tell where its imports end.
+ * Corrects the import limit. For a module that exports nothing, linkers write the first symbol as
+ * the hash table's first export; the relocations then show where its imports end.
  */
 static void mend_import_limit(struct elf_module *module)
 {
@@ -263,7 +263,7 @@ static bool is_called(const struct elf_module *module, uint32_t symbol, const ch
 	return own && strcmp(own, name) == 0;
 }
 
-/* The first symbol in this hash's chain, or 0. */
+/* Returns the first symbol in the chain of a hash, or 0. */
 static uint32_t chain_of(const struct elf_module *module, uint32_t hash)
 {
 	const uint32_t bits = 8 * sizeof(ElfW(Addr));
@@ -276,7 +276,7 @@ static uint32_t chain_of(const struct elf_module *module, uint32_t hash)
 	return symbol < module->import_limit || symbol >= module->chain_limit ? 0 : symbol;
 }
 
-/* The next symbol in the chain; 0: there is none. */
+/* Returns the next symbol in the chain; 0: there is none. */
 static uint32_t next_in_chain(const struct elf_module *module, uint32_t symbol)
 {
 	if (module->chains[symbol - module->import_limit] & 1 || symbol + 1 >= module->chain_limit)
@@ -284,7 +284,7 @@ static uint32_t next_in_chain(const struct elf_module *module, uint32_t symbol)
 	return symbol + 1;
 }
 
-/* The first symbol with this name, from `symbol` on in its chain; or 0. */
+/* Returns the first symbol with this name, from `symbol` on in its chain; or 0. */
 static uint32_t find_hashed(const struct elf_module *module, uint32_t symbol, const char *name,
 			    uint32_t hash)
 {
@@ -342,8 +342,8 @@ int elf_export(const struct elf_module *module, const char *name, uint32_t hash,
 		return first ? -ENOSYS : 0;
 	found = &module->symbols[symbol];
 	address = module->base + found->st_value;
-	/* Only a function that is defined here serves: no data, and no STT_GNU_IFUNC, which has to
-	 * be called. */
+	/* Only a function that is defined here counts: no data, and no STT_GNU_IFUNC, which has
+	 * to be called. */
 	if ((ELF64_ST_BIND(found->st_info) != STB_GLOBAL &&
 	     ELF64_ST_BIND(found->st_info) != STB_WEAK) ||
 	    ELF64_ST_TYPE(found->st_info) != STT_FUNC || found->st_shndx == SHN_UNDEF ||

@@ -3,7 +3,7 @@
  * elf.h - reads a loaded module: its symbols, and the slots through which it calls other modules.
  *
  * Only memory that the module's own program headers call readable is read. A table elsewhere is
- * treated as missing, and a module that makes no sense as one without symbols.
+ * treated as missing, and an invalid module as one without symbols.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct elf_relocs {
 	size_t relative_count; /* relocations at the beginning that name no symbol */
 	size_t entry_bytes;
 	bool has_addend;
-	bool jump;		/* this is the table of lazily bound slots */
+	bool jump;		/* the table of lazily bound slots */
 };
 
 struct elf_module {
@@ -30,13 +30,13 @@ struct elf_module {
 
 	const ElfW(Sym) *symbols;
 	uint32_t symbol_limit; /* symbols end here or before: no memory follows */
-	uint32_t import_limit; /* imports lie below it, except a few that only elf_find() finds */
+	uint32_t import_limit; /* imports lie below, except a few that only elf_find() finds */
 	const char *strings;
 	size_t strings_bytes;
-	const char *soname;	/* or NULL */
+	const char *soname;	/* the library's name, or NULL */
 	const uint16_t *versions; /* versions of symbols below version_limit; NULL: none */
 	uint32_t version_limit;
-	bool filters; /* DT_FILTER: ld.so searches another module instead of it */
+	bool filters; /* DT_FILTER: ld.so searches another module in place of this one */
 
 	const uint32_t *buckets; /* buckets of the GNU hash; NULL: search all symbols */
 	uint32_t bucket_count;
@@ -53,26 +53,26 @@ struct elf_module {
 struct elf_slot {
 	uintptr_t address;
 	uint32_t symbol;
-	uint32_t number;	/* number in its table */
-	bool jump;		/* it may be bound lazily */
+	uint32_t number;	/* number of the slot in its table */
+	bool jump;		/* the slot may be bound lazily */
 };
 
 #define ELF_MASK_WORDS 16
 
-/* All zero, then changed by elf_want(). A few symbols that nobody wants may come, too. */
+/* A search for slots; all zero, then changed by elf_want(). May find a few unwanted symbols. */
 struct elf_cursor {
 	uint64_t mask[ELF_MASK_WORDS];
 	size_t table;
 	size_t at;
 };
 
-/* 0, or -ENOEXEC: the module has no symbols that can be read. */
+/* Reads a module's tables. Returns 0, or -ENOEXEC if it has no readable symbols. */
 int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) *headers, size_t count);
 
 /* Whether [address, address + size) lies in one loadable part with all of `flags` (PF_R...). */
 bool elf_covers(const struct elf_module *module, uintptr_t address, size_t size, uint32_t flags);
 
-/* A name in the module, ended by a zero. NULL: there is no such symbol. */
+/* Returns a symbol's name, which is ended by a zero. NULL: there is no such symbol. */
 static inline const char *elf_name(const struct elf_module *module, uint32_t symbol)
 {
 	size_t at;
@@ -89,18 +89,18 @@ static inline bool elf_is_import(const struct elf_module *module, uint32_t symbo
 	return symbol < module->symbol_limit && module->symbols[symbol].st_shndx == SHN_UNDEF;
 }
 
-/* The hash that elf_find() wants. */
+/* Returns the hash of a name, for elf_find(). */
 uint32_t elf_hash(const char *name);
 
-/* The number of the symbol with this name, maybe an import's; 0: there is none. */
+/* Returns the number of the symbol with this name, maybe an import's; 0: there is none. */
 uint32_t elf_find(const struct elf_module *module, const char *name, uint32_t hash);
 
-/* The function that the module defines and exports, or NULL. */
+/* Returns the function that the module defines and exports, or NULL. */
 void *elf_function(const struct elf_module *module, const char *name, uint32_t hash);
 
 /*
- * Finds what dlsym() would find in this module: a function in its default version. 1; 0: there is
- * none; -ENOSYS: only dlsym() can tell.
+ * Finds what dlsym() would find in this module: a function in its default version. Returns 1; 0:
+ * there is none; -ENOSYS: only dlsym() can tell.
  */
 int elf_export(const struct elf_module *module, const char *name, uint32_t hash,
 	       void **ret_function);
@@ -110,6 +110,6 @@ static inline void elf_want(struct elf_cursor *cursor, uint32_t symbol)
 	cursor->mask[symbol / 64 % ELF_MASK_WORDS] |= UINT64_C(1) << symbol % 64;
 }
 
-/* False: there are no more slots. */
+/* Finds the next slot. Returns false if there are no more. */
 bool elf_next_slot(const struct elf_module *module, struct elf_cursor *cursor,
 		   struct elf_slot *slot);

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * got.c - what may go wrong, and what is done about it.
+ * got.c - changes slots; this is what may go wrong, and what is done about it.
  *
- * - Another thread is in dlopen(), and ld.so still relocates the module that we look at. We would
- *   make pages read-only to which it still writes. So a module whose RELRO pages are writable is
- *   left for the next sweep.
+ * - Another thread is in dlopen(), and ld.so is still relocating the module that we look at. We
+ * would make pages read-only to which it still writes. So a module whose RELRO pages are writable
+ * is left for the next sweep.
+ *
  * - dlsym() is called from a constructor, under ld.so's lock. So nothing here takes that lock: no
- *   loading, no lookup by name, no allocation, nothing that changes dlerror(). Only
- *   dl_iterate_phdr() is called, whose own lock is held for moments.
+ * loading, no lookup by name, no allocation, nothing that changes dlerror(). Only dl_iterate_phdr()
+ * is called, whose own lock is held for moments.
+ *
  * - A thread forks while another is in dl_iterate_phdr(): glibc leaves that lock taken in the child
- *   for good. fork() waits until we are out of it (process.c). A child made by clone() or _Fork()
- *   while we were in it does not sweep.
- * - A module is closed and another is loaded in its place. The list is made anew after each
- *   dlclose(), and for everyone who asks during one. A wrapper stands for an address, so it stays
- *   right whichever module lies there.
+ * for good. fork() waits until we are out of it (process.c). A child made by clone() or _Fork()
+ * while we were in it does not sweep.
+ *
+ * - A module is closed and another is loaded in its place. The list is made again after each
+ * dlclose(), and for everyone who asks during one. A wrapper stands for an address, so it stays
+ * right whichever module is there.
  */
 #include "slots/got.h"
 
@@ -44,7 +47,7 @@ static struct {
 	bool pending;
 	bool sealed_noted;
 	_Atomic uint32_t closes; /* lookup_closes when the last sweep began */
-	uint32_t lost_count;     /* pool_lost_count() at the last look for lost calls */
+	uint32_t lost_count;     /* pool_lost_count() when lost calls were last looked for */
 	uint32_t lost_looks;     /* looks since lost_count changed */
 	uintptr_t page_bytes;
 	uintptr_t open_page;	 /* read-only page that we have made writable; 0: none */
@@ -71,8 +74,8 @@ static void note_module(const char *before, const struct module *module, const c
 }
 
 /*
- * Whether a word can be written: the kernel tries, by an atomic "or" with zero. 1, 0, or -errno:
- * that is not known.
+ * Whether a word can be written: the kernel tries, by an atomic "or" with zero. Returns 1, 0, or
+ * -errno if that is unknown.
  */
 static int is_writable(uintptr_t address)
 {
@@ -143,7 +146,7 @@ static void seal(void)
 
 /*
  * Makes a slot's page writable until seal(), never executable. Other RELRO pages stay as they are:
- * somebody may have made them writable who still writes. False: the slot is left alone.
+ * whoever made them writable may still write. Returns false if the slot is to be left alone.
  */
 static bool open_slot(const struct module *module, uintptr_t slot)
 {
@@ -269,7 +272,7 @@ static void change_slots(struct module *module)
 	seal();
 }
 
-/* The module is marked as done after its slots are, since got_knows() looks without the lock. */
+/* Changes a module's slots, and then marks it as done, since got_knows() looks without the lock. */
 static void change_module(struct module *module)
 {
 	module->state = MODULE_NEW;
@@ -286,7 +289,7 @@ static bool is_off_limits(const struct module *module)
 	       module->begin == getauxval(AT_SYSINFO_EHDR) || module_in_text(module, libc);
 }
 
-/* dl_iterate_phdr() calls this, so that no module goes away while we look at it. */
+/* Called by dl_iterate_phdr(), so that no module goes away while we look at it. */
 static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct module_table *table = data;
@@ -318,7 +321,7 @@ static void sweep_once(void)
 	got.table = table;
 	module_iterate(change_one, table);
 	/* Set last: in the old list, got_knows() would find a module that was closed and loaded
-	 * anew. */
+	 * again. */
 	got.closes = closes;
 }
 
@@ -338,8 +341,8 @@ static bool is_listed_for_good(void)
 }
 
 /*
- * A call through a lazily bound slot has not returned: it is still under way, or it left by
- * longjmp() and ld.so has set the slot. Since we cannot know which, we stop looking after a while.
+ * Looks for calls through a lazily bound slot that have not returned: they are still under way, or
+ * left by longjmp() and ld.so has set the slot. Since we cannot know which, we stop after a while.
  */
 static bool look_for_lost(void)
 {
@@ -399,8 +402,7 @@ void got_sweep_foreign(const void *address)
 	uint32_t count;
 	Dl_info info;
 
-	/* Somebody may be closing something just now, so that a module of our namespace is
-	 * unknown. */
+	/* A module of our namespace may be unknown because another one is being closed just now. */
 	if (!dladdr1 || module_at(address) ||
 	    !dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
 		return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * got.h - put wrappers between loaded modules and the libraries that they use.
+ * got.h - puts wrappers between loaded modules and the libraries that they use.
  *
  * A module calls functions of others through its slots, in which ld.so has put the right function
  * for this module, however it was loaded. A slot that leads to a decoder gets the wrapper instance
@@ -14,8 +14,8 @@
 void got_sweep(void);
 
 /*
- * This process is about to record, for the first time or as a fork. Called before any other thread
- * can see that, and sweep.
+ * Prepares for recording, when this process begins to record, for the first time or as a fork.
+ * Called before any other thread can see that, and sweep.
  */
 void got_begin(void);
 

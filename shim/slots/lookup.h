@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lookup.h - the dlsym() behind ours, and calls of dlclose(). */
+/* lookup.h - the dlsym() behind ours, and counts of dlclose() calls. */
 #pragma once
 
 #include <stdint.h>
 
 #include "base/sys.h"
 
-/* libc's dlsym(): call this, not dlsym(). RTLD_NEXT and RTLD_DEFAULT are seen from us. */
+/* libc's dlsym(): call this, not dlsym(). RTLD_NEXT and RTLD_DEFAULT start from this library. */
 extern void *(*lookup_real)(void *handle, const char *name);
 
 /* The dlsym() that the host would call without us: libc's, or another wrapper of it. */
 extern void *(*lookup_next)(void *handle, const char *name);
 
-/* NULL, or a function whose answer replaces `found` for names that begin with cupti. */
+/* NULL, or a function whose result replaces `found` for names that begin with cupti. */
 extern HIDDEN void *(*lookup_answer)(const char *name, void *found);
 
 /*
- * Looks for another library behind us that wraps dlsym(). From the constructor: sanitizers wrap
- * functions that this calls, and call dlsym() before those are ready.
+ * Looks for another library behind us that wraps dlsym(); from our constructor, and not earlier:
+ * sanitizers wrap functions that this calls, and call dlsym() before those are ready.
  */
 void lookup_look_behind(void);
 

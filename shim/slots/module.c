@@ -9,7 +9,7 @@
 #include "base/sys.h"
 
 #define YIELD_MAX 1000
-#define WAIT_MAX  2000 /* tries, the last of them after naps of 100 us */
+#define WAIT_MAX  2000 /* tries; the last of them come after naps of 100 us */
 
 enum { HELD = 1, FORKING = 2 };
 
@@ -114,7 +114,7 @@ bool module_in_text(const struct module *module, const void *address)
 	       (uintptr_t)address < module->text_end;
 }
 
-/* Needs no lock: a sweep fills the other table, and only the sweep after it reuses this one. */
+/* Finds a module without the lock: a sweep fills the other table; the next reuses this one. */
 static struct module *find_module(struct module_table *table, uintptr_t address)
 {
 	uint32_t low = 0, high = table ? table->count : 0;
@@ -216,7 +216,7 @@ struct module_table *module_collect(void)
 	return table;
 }
 
-/* Finds a module by its dynamic section, always mapped: dladdr() tells where its ELF header is. */
+/* Describes a module by its dynamic section, always mapped: dladdr() finds its ELF header. */
 static bool describe_foreign(const struct link_map *map, struct module *module)
 {
 	const ElfW(Ehdr) * header;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* module.h - which modules ld.so has loaded, and where they lie. */
+/* module.h - the modules that ld.so has loaded, and their addresses. */
 #pragma once
 
 #include <link.h>
@@ -14,7 +14,7 @@
 enum module_state {
 	MODULE_NEW,
 	MODULE_DONE,
-	MODULE_PENDING, /* ld.so is not done with it, or has not bound all slots of interest */
+	MODULE_PENDING, /* ld.so is not done with it, or has not bound all slots that matter */
 };
 
 struct module {
@@ -25,7 +25,7 @@ struct module {
 	uintptr_t text_end;
 	const ElfW(Phdr) * headers;
 	uint16_t header_count;
-	uint8_t state; /* an enum module_state */
+	uint8_t state; /* enum module_state */
 	uint8_t try_count;
 	uint32_t name_hash;
 	void **slot; /* a slot that was changed, or NULL */
@@ -38,8 +38,8 @@ struct module_table {
 };
 
 /*
- * Only one thread at a time looks at modules and changes them, and none during a fork(). False
- * after a while: the holder may be a thread of the process that we were forked from.
+ * Takes the lock: one thread at a time looks at modules and changes them, and none during a fork().
+ * Returns false after a while: the holder may be a thread of the process that we were forked from.
  */
 bool module_lock(void);
 void module_unlock(void);
@@ -57,49 +57,49 @@ void module_fork_ended(void);
 void module_forked(void);
 
 /*
- * Called before the process records, when none of its threads is in here yet. False: it was forked
- * while another thread held ld.so's lock for us, which stays held for good.
+ * Called before the process records, when none of its threads uses this module yet. False: it was
+ * forked while another thread held ld.so's lock for us, which stays held for good.
  */
 bool module_begin(void);
 
 /* With the lock: whether modules came or went after module_collect(). */
 bool module_is_changed(void);
 
-/* With the lock: lists the loaded modules anew. */
+/* With the lock: lists the loaded modules again. */
 struct module_table *module_collect(void);
 
-/* With the lock: dl_iterate_phdr(), noted for a child that is made without fork() meanwhile. */
+/* With the lock: calls dl_iterate_phdr(), noted for children made without fork() meanwhile. */
 int module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
 /*
- * Does the same without the lock, which is taken if that is possible. Returns 0 and walks nothing
+ * Does module_iterate() without the lock, which is taken if possible. Returns 0 and walks nothing
  * if ld.so is locked for good in this process.
  */
 int module_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
-/* The module at `address`, in any namespace, or NULL. Takes no lock. */
+/* Returns the module at `address`, in any namespace, or NULL. Takes no lock. */
 struct module *module_at(const void *address);
 
 /* Whether module_add_foreign() added this module. */
 bool module_is_foreign(const struct module *module);
 
-/* This library. */
+/* Returns the module that is this library. */
 const struct module *module_self(void);
 
 /*
  * Finds the modules of another namespace, to which `map` belongs: dl_iterate_phdr() does not show
- * them. None if that is the program's own. `found` has room for MODULE_FOREIGN_MAX. Takes ld.so's
- * lock, so not to be called with ours.
+ * them. Returns their number, 0 for the program's own namespace. `found` has room for
+ * MODULE_FOREIGN_MAX. Takes ld.so's lock, so not to be called with ours.
  */
 uint32_t module_find_foreign(const struct link_map *map, struct module *found);
 
-/* With the lock: makes module_at() find these modules. Returns the new ones, and how many. */
+/* With the lock: makes module_at() find these modules. Returns the new ones, and their number. */
 struct module *module_add_foreign(const struct module *found, uint32_t *count);
 
-/* With the lock: forgets them, since a module was closed, and it is not known which. */
+/* With the lock: forgets the modules of other namespaces, since some unknown module was closed. */
 void module_forget_foreign(void);
 
 bool module_in_text(const struct module *module, const void *address);
 
-/* calls elf_open() */
+/* Reads a module's tables by elf_open(). */
 bool module_open(const struct module *module, struct elf_module *elf);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * next.c - the functions that the modules behind this one export.
+ * next.c - finds the functions that the modules behind this one export.
  *
  * ld.so searches the modules that a program starts with in the order in which it lists them: the
- * program, the preloads, and their dependencies, breadth first. If that may be incomplete (this
+ * program, the preloads, and their dependencies, breadth first. If the list may be incomplete (this
  * library came later than libc, there are too many modules, or one is a filter, has no GNU hash, or
- * makes no sense), nothing is answered.
+ * is invalid), nothing is answered.
  */
 #include "slots/next.h"
 

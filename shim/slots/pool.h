@@ -18,15 +18,15 @@ bool pool_is_library(const struct elf_module *elf, const struct wrap_row *row);
 bool pool_is_of_library(const struct module *module, const struct wrap_row *row);
 
 /*
- * With module_lock(): the wrapper for `real`; NULL: leave it alone. `slot`: the slot, if it is
- * bound lazily and `real` is ld.so's entry; else NULL.
+ * With module_lock(): returns the wrapper for `real`; NULL: leave the slot alone. `slot`: the slot,
+ * if it is bound lazily and `real` is ld.so's entry; else NULL.
  */
 void *pool_wrapper(int row, void *real, void **slot);
 
-/* The wrapper for `real`, or `real` itself if there is none. */
+/* Returns the wrapper for `real`, or `real` itself if there is none. */
 void *pool_substitute(int row, void *real);
 
-/* With module_lock(): the wrapper for `real`, which ld.so has put into `slot`, or NULL. */
+/* With module_lock(): returns the wrapper for `real`, which ld.so has put into `slot`, or NULL. */
 void *pool_wrapper_of_slot(int row, void *real, void **slot);
 
 /*
@@ -36,6 +36,6 @@ void *pool_wrapper_of_slot(int row, void *real, void **slot);
 void pool_binds(void);
 void pool_bound(struct wrap_target *target, void **slot);
 
-/* How many calls did not reach pool_bound(). With module_lock(): looks at their modules again. */
+/* Returns how many calls did not reach pool_bound(). */
 uint32_t pool_lost_count(void);
 void pool_unsettle(void);

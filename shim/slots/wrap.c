@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap.c - find the row for a function's name among the thousands of names that a module imports.
+ * wrap.c - finds the row for a function's name among the thousands of names that a module imports.
  *
- * Nearly all names are of no interest, and their first bytes tell so.
+ * Nearly all names are of no interest, which their first bytes show.
  */
 #include "slots/wrap.h"
 
@@ -11,7 +11,7 @@
 
 #include "slots/elf.h"
 
-#define PLACE_COUNT 512 /* more than twice the rows */
+#define PLACE_COUNT 512 /* more than twice the number of rows */
 
 struct wrap_row wrap_rows[WRAP_ROW_MAX];
 int wrap_row_count;

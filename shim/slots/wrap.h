@@ -30,13 +30,13 @@ struct wrap_target {
 /* Further facts about an instance. */
 struct wrap_copy {
 	void *helpers[2];	/* functions of the same copy of the library; NULL: none */
-	bool foreign; /* in another namespace, where no close is seen: kept for ever */
+	bool foreign; /* in another namespace, where no close is seen: never freed */
 };
 
 /*
  * `mark` is a function that only the library itself exports, so that modules with functions of the
- * same names are left alone. NULL: its names are unmistakable. Helpers are functions of the same
- * copy that its wrappers call.
+ * same names are left alone; NULL: the library's names are unique. Helpers are functions of the
+ * same copy that its wrappers call.
  */
 struct wrap_library {
 	const char *mark;
@@ -45,8 +45,8 @@ struct wrap_library {
 
 /* A row without pointers, to which ld.so would have to add its base in every process. */
 struct wrap_entry {
-	uint16_t name;		/* where the name begins in wrap_set.names */
-	uint8_t library;	/* place in wrap_set.libraries */
+	uint16_t name;		/* offset of the name in wrap_set.names */
+	uint8_t library;	/* index in wrap_set.libraries */
 };
 
 struct wrap_set {
@@ -63,23 +63,23 @@ struct wrap_set {
 /* The sets of all subjects, NULL at the end: init.c. */
 extern HIDDEN const struct wrap_set *const wrap_sets[];
 
-/* An entry in any set, filled by wrap_index(). */
+/* An entry of any set, filled by wrap_index(). */
 struct wrap_row {
 	const char *name;
 	const struct wrap_set *set;
 	const struct wrap_library *library;
 	uint32_t hash;		/* elf_hash() of the row's name */
 	uint32_t mark_hash;	/* elf_hash() of its library's mark, if there is one */
-	int entry;		/* number in its set */
+	int entry;		/* number of the entry in its set */
 };
 
 extern HIDDEN struct wrap_row wrap_rows[WRAP_ROW_MAX];
 extern HIDDEN int wrap_row_count;
 
 #define WRAP_BEGIN_BYTES 7	/* "_ZN2cv6", not "_ZN2at": most names in torch begin alike */
-#define WRAP_BEGIN_BITS	 13	/* 1 in 60 of 50,000 names that are none of ours passes */
+#define WRAP_BEGIN_BITS	 13	/* of 50,000 other names 1 in 60 passes */
 
-/* How the names of rows begin, as a bit for each hash. */
+/* Hashes of the first bytes of the rows' names, as a bit for each hash. */
 extern HIDDEN uint64_t wrap_begins[(1 << WRAP_BEGIN_BITS) / 64];
 
 static inline struct wrap_target *wrap_target(int row, int instance)
@@ -98,17 +98,17 @@ static inline struct wrap_copy *wrap_copy(const struct wrap_set *set,
 /* Fills wrap_rows; a second call does no harm. */
 void wrap_index(void);
 
-/* The row with this name, or -1; also before wrap_index(). */
+/* Returns the row with this name, or -1; also before wrap_index(). */
 int wrap_row_of(const char *name);
 
-/* The bit for names that begin with these bytes. */
+/* Returns the bit for names that begin with these bytes. */
 static inline uint32_t wrap_begin(uint64_t bytes)
 {
 	bytes <<= 64 - 8 * WRAP_BEGIN_BYTES;
 	return (uint32_t)(hash_word(0, bytes) >> (64 - WRAP_BEGIN_BITS));
 }
 
-/* False: no row has this name. At least eight bytes can be read from there on. */
+/* Returns false if no row has this name. At least eight bytes can be read from `name` on. */
 static inline bool wrap_may_be_row(const char *name)
 {
 	uint64_t bytes;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_rows.h - makes a set of wrappers of a table; included once, at the end of a subject's file.
+ * wrap_rows.h - makes a set of wrappers from a table; included once, at the end of a subject's
+ * file.
  *
  * WRAP_ROWS: the table, of WRAP(LIBRARY, FAMILY, result, name, parameters, arguments), and of
  * WRAP_VOID without the result. Rows stay one to a line. Types are what the calling convention sees
- * of the library's own: a pointer is `void *`, whatever it points to.
- * WRAP_SET: the set's name. WRAP_LIBRARY(LIBRARY): its place in WRAP_LIBRARIES. WRAP_REACHED:
- * wrap_set.reached. WRAP_STATE: a variable that begin and end of a call share, if any.
+ * of the library's own: a pointer is `void *`, whatever it points to. WRAP_SET: the set's name.
+ * WRAP_LIBRARY(LIBRARY): its index in WRAP_LIBRARIES. WRAP_REACHED: wrap_set.reached. WRAP_STATE: a
+ * variable that begin and end of a call share, if any.
  *
  * BEGIN says whether END_x of a family is to follow the real call, never in a process that does not
- * record; a family with a begin of its own defines BEGIN_x, after a comma, and one whose calls are
- * many and mostly have no end JUMPS_x: then they jump to the real one. Both see the parameters,
- * WRAP_STATE, `target`, its `copy`, `row_library` and `row_name`, the end also `result`. What they
- * read of a caller's struct they read after the call has done so, or before it where it must.
+ * record. A family with a begin of its own defines BEGIN_x, after a comma; one with many calls that
+ * mostly have no end defines JUMPS_x, and then calls jump to the real function. Both see the
+ * parameters, WRAP_STATE, `target`, its `copy`, `row_library` and `row_name`, the end also
+ * `result`. They read a caller's struct after the call has read it, or before it only where they
+ * must.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -26,8 +28,8 @@
 #endif
 
 /*
- * The real function, which may change while it is read. The fence of SLOT(): a caller that came
- * here knows that `real` is set, but a processor may have read `real` before the caller's slot.
+ * Reads the real function, which may change meanwhile. SLOT() has a fence: a caller that came here
+ * knows that `real` is set, but a processor may have read `real` before the caller's slot.
  */
 #define REAL(target) __atomic_load_n(&(target)->real, __ATOMIC_ACQUIRE)
 /* Read before REAL(): as long as `real` is ld.so's entry, there is a slot that ld.so changes. */
@@ -69,7 +71,7 @@ static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 
 /*
  * Nothing is held across the real call, since it may longjmp or throw. Lazily bound calls have a
- * copy of their own, so that other calls need not save what those need.
+ * function of their own, so that other calls need not save what those need.
  */
 #define CALL(library_id, family, type, name, params, args, declare, keep, give)                    \
 	static inline __attribute__((always_inline))                                               \
@@ -146,7 +148,7 @@ static const struct wrap_entry entries[ROW_MAX] = {
 #undef WRAP
 };
 
-/* This is a switch, since a table would consist of pointers. */
+/* A switch, since a table would consist of pointers. */
 static void *wrapper(int entry, int instance)
 {
 	switch (entry * WRAP_INSTANCE_MAX + instance) {
