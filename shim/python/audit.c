@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * audit.c - patch loader modules at the moment they are imported, and leave no trace.
+ * audit.c - patches loader modules at the moment they are imported, and leaves no trace.
  *
  * On the audit event `import` of a target the hook does that very import itself, nested: the GIL is
  * held and the module's lock is not taken yet. Then it patches the finished module, which the
@@ -61,7 +61,8 @@ static struct target {
 #define LOADER(id, kind, module, ...) {module, loader_patch, LOADER_##id, false, false},
 #include "python/loaders/loaders.def"
 #undef LOADER
-	{.patch = batch_fn_patch},	/* the module that the user names; NULL: none */
+	/* the module of the loader that the user names; NULL: none */
+	{.patch = batch_fn_patch},
 };
 
 #define TARGET_COUNT ARRAY_COUNT(targets)
@@ -74,7 +75,8 @@ static int32_t seen_pid;
 
 static void note_seen(const struct target *target)
 {
-	/* Not the last target, which is the user's own module, nor one that only serves loaders. */
+	/* The user's own module, the last target, does not count, nor do modules that only serve
+	 * loaders. */
 	if (target->patch != descriptor_patch && target != &targets[TARGET_COUNT - 1] &&
 	    !seen_package) {
 		seen_package = target->module;
@@ -144,7 +146,8 @@ static int import_target(struct target *target)
 		return 0;
 	module = py.PyImport_ImportModule(target->module);
 	if (!module) {
-		/* The module's own exception goes on; a second try of the import patches it. */
+		/* The module's own exception goes on; if the import is tried again, that patches
+		 * it. */
 		atomic_store(&target->done, false);
 		return -1;
 	}
@@ -161,7 +164,7 @@ static uint32_t initial(const char *name)
 	return c >= 'a' && c <= 'z' ? 1u << (c - 'a') : 0;
 }
 
-/* Whether a module in a target's package was imported. Most imports fail at their first letter. */
+/* Whether a module in a target's package was imported. Most names fail at their first letter. */
 static bool note_package(const char *name)
 {
 	size_t length;
@@ -188,7 +191,7 @@ static RARELY int on_import(PyObject *args)
 		py.PyErr_Clear();
 		return 0;
 	}
-	if (!api_is_string(name))	/* anybody may raise an event with this name */
+	if (!api_is_string(name))	/* any code may raise an event with this name */
 		return 0;
 	later_import(name);
 	text = py.PyUnicode_AsUTF8(name);
@@ -208,8 +211,8 @@ static RARELY int on_import(PyObject *args)
 /*
  * The interpreter keeps our hook in memory of the current raw allocator. `-X dev` and
  * PYTHONMALLOC=debug later switch to a debug allocator, which aborts at exit when it is to free
- * that entry. So we catch the entry's address, and just before it is freed put an allocator in
- * between that ignores it.
+ * that entry. So we record the entry's address, and just before the entry is freed put an allocator
+ * in between that ignores it.
  */
 static struct {
 	struct py_allocator boot;
@@ -280,7 +283,7 @@ void audit_install(void)
 	if (!PySys_AddAuditHook || !api_resolve())
 		return;
 	targets[TARGET_COUNT - 1].module = is_locked() ? batch_fn_module() : NULL;
-	/* The user's module may be imported in any way. */
+	/* The user's module may be imported in any way, so it always counts as seen. */
 	atomic_store(&targets[TARGET_COUNT - 1].seen, targets[TARGET_COUNT - 1].module != NULL);
 	atomic_store(&seen, targets[TARGET_COUNT - 1].module != NULL);
 	for (size_t i = 0; i < TARGET_COUNT; i++)

@@ -22,7 +22,7 @@ bool api_resolve(void)
 		return false;
 #include "python/interpreter/api.def"
 	py.interpreter = (void *(*)(void))lookup_real(RTLD_DEFAULT, "PyInterpreterState_Get");
-	if (!py.interpreter)	/* its name since 3.8 */
+	if (!py.interpreter)	/* private name of the function before 3.9 */
 		py.interpreter =
 			(void *(*)(void))lookup_real(RTLD_DEFAULT, "_PyInterpreterState_Get");
 	return py.interpreter;
@@ -54,7 +54,10 @@ void *api_bytearray(PyObject *object, ssize_t size)
 	return py.PyByteArray_AsString(object);
 }
 
-/* NULL if the object does not keep the memory: its class may have its own __setattr__. */
+/*
+ * Adds a bytearray to an object. NULL if the object does not hold it: its class may have its own
+ * __setattr__.
+ */
 static PyObject *make_memory(PyObject *object, PyObject *name, ssize_t size)
 {
 	OWNED PyObject *bytes = py.PyByteArray_FromStringAndSize(NULL, size), *kept = NULL;
@@ -70,7 +73,7 @@ static PyObject *make_memory(PyObject *object, PyObject *name, ssize_t size)
 void *api_memory(PyObject *object, struct api_name *name, ssize_t size, bool make)
 {
 	PyObject *string = api_name(name);
-	OWNED PyObject *bytes = string ? api_get(object, string) : NULL; /* the object keeps it */
+	OWNED PyObject *bytes = string ? api_get(object, string) : NULL; /* the object holds it */
 
 	if (!bytes && make && string)
 		bytes = make_memory(object, string, size);

@@ -6,7 +6,9 @@
 #include "python/interpreter/patch.h"
 #include "record/thread.h"
 
-/* importlib._bootstrap._find_and_load(name, import_), which imports any module not yet loaded. */
+/*
+ * Wraps importlib._bootstrap._find_and_load(name, import_), which imports what is not loaded yet.
+ */
 static PyObject *on_find_and_load(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = thread_self;
@@ -17,7 +19,7 @@ static PyObject *on_find_and_load(PyObject *original, PyObject *args, PyObject *
 		return py.PyObject_Call(original, args, kwargs);
 	thread->import_depth++;
 	module = py.PyObject_Call(original, args, kwargs);
-	if (thread_is_in_life(life)) /* this is no forked child that came back from the call */
+	if (thread_is_in_life(life)) /* false in a forked child, into which the call returned */
 		thread->import_depth--;
 	return module;
 }

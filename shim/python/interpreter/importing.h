@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * importing.h - whether a thread imports a module: what is decoded meanwhile belongs to the library
- * (constants of Cython, archives of modules) and is no data.
+ * importing.h - notes whether a thread imports a module: what is decoded meanwhile belongs to the
+ * library (constants of Cython, archives of modules) and is not data.
  */
 #pragma once
 

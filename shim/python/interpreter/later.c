@@ -9,8 +9,8 @@ static struct later *later;
 static size_t later_count;
 
 /*
- * Whether a module may have been imported after the last look. Functions of modules are patched in
- * workers only, so theirs is a variable of its own, which may stay true for ever.
+ * Whether a module may have been imported since the last look. Functions of modules are patched in
+ * workers only, so they have a variable of their own, which may stay true for ever.
  */
 static atomic_bool later_due HOT_DATA = true, functions_due HOT_DATA = true;
 
@@ -27,7 +27,10 @@ bool later_is_importing(PyObject *module)
 	return spec && api_get_flag(spec, "_initializing", false);
 }
 
-/* A module, borrowed, or NULL. An `implied` one that is being initialized may stand for it. */
+/*
+ * Returns a module, borrowed, or NULL; imports it if `implied` is there, or returns that
+ * unfinished.
+ */
 static PyObject *find_module(PyObject *modules, const struct later *wanted)
 {
 	PyObject *module = py.PyDict_GetItemString(modules, wanted->module);
@@ -39,13 +42,13 @@ static PyObject *find_module(PyObject *modules, const struct later *wanted)
 		return module;
 	module = py.PyImport_ImportModule(wanted->module);
 	if (module)
-		py.Py_DecRef(module);	/* sys.modules keeps it */
+		py.Py_DecRef(module);	/* sys.modules holds it */
 	else
 		py.PyErr_Clear();
 	return module;
 }
 
-/* sys.modules; NULL: this is not the main interpreter. */
+/* Returns sys.modules; NULL: this is not the main interpreter. */
 static PyObject *modules_of_main(void)
 {
 	return api_main_interpreter() ? py.PySys_GetObject("modules") : NULL;
@@ -69,7 +72,7 @@ static void look(PyObject *modules, bool functions)
 			missed = true;
 			continue;
 		}
-		if (later_is_importing(module)) {	/* it is imported by another thread, say */
+		if (later_is_importing(module)) {	/* for instance by another thread */
 			atomic_store(&later_due, true);
 			continue;
 		}
@@ -106,7 +109,10 @@ OFTEN void later_opened(void)
 		look(modules, false);
 }
 
-/* Whether a decoder is imported in the middle of a load: it is timed from the next one on. */
+/*
+ * Whether an imported module has a decoder that we wait for: in the middle of a load its calls are
+ * not timed before the next one.
+ */
 static bool is_awaited(PyObject *name)
 {
 	for (size_t i = 0; i < later_count; i++)

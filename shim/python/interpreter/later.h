@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * later.h - modules that are patched only when the process records: a process that never does keeps
- * them as they are. There is no nested import, either: modules that are imported while recording
- * are found at the next load.
+ * later.h - modules that are patched only when the process records: a process that never does
+ * leaves them as they are. Nothing is imported for that, either: modules that are imported while
+ * recording are found at the next load.
  */
 #pragma once
 
@@ -17,18 +17,18 @@ struct later {
 	const char *implied;	/* module that implies it, as in boundary.def */
 	void (*patch)(PyObject *module, size_t row);
 	size_t row;
-	bool is_function;	/* a module's function; else a class's method */
+	bool is_function;	/* a module's function is patched; else a class's method */
 	atomic_bool done;
 };
 
-/* Called by the constructor, with all such modules. */
+/* Sets all such modules; called by the constructor. */
 void later_ready(struct later *modules, size_t count);
 
-/* Called when a module is about to be imported. */
+/* Notes that a module is about to be imported. */
 void later_import(PyObject *name);
 
 /*
- * Called with the GIL when a load begins: patches what was imported after the last one.
+ * Patches modules that were imported since the last load; called with the GIL when a load begins.
  * `functions`: also functions of modules. Not so before workers start: a dataset that holds such a
  * function is pickled for them, which looks it up by name and wants the very same object.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patch.h - put C functions around methods of Python classes.
+ * patch.h - puts C functions around methods of Python classes.
  *
  * A wrapper is a built-in function whose `self` is the original: it has no Python frame, so
  * tracebacks do not show it. A patch point that does not exist is noted and left alone.
@@ -14,20 +14,20 @@
 
 /*
  * Replaces the method named method->ml_name of `owner` by a wrapper that gets the original as
- * `self`. True: patched.
+ * `self`. Returns whether that worked.
  */
 bool patch_class(PyObject *owner, PyMethodDef *method);
 
-/* A wrapper that comes and goes: while it is away, nobody can see that it was there. */
+/* A wrapper that can be put in and taken out: when it is out, nothing shows that it was there. */
 struct patch_guest {
 	PyObject *owner, *original, *function, *bound;
 	struct api_name name;
 };
 
-/* False: the wrapper cannot be made. It is away at first. */
+/* Makes a wrapper, which is out at first. Returns false if it cannot be made. */
 bool patch_guest_make(struct patch_guest *guest, PyObject *owner, PyMethodDef *method);
 
-/* Leaves alone what somebody else has put there. Works with an exception pending, too. */
+/* Puts it in, unless other code has replaced the method. Works with an exception pending, too. */
 void patch_guest_comes(struct patch_guest *guest);
 void patch_guest_goes(struct patch_guest *guest);
 
@@ -50,14 +50,14 @@ void patch_points(PyObject *module, struct patch_point *points, size_t count);
 
 bool patch_has_method(PyObject *module, const struct patch_point *point);
 
-/* Patches a point that other versions may lack, and notes it only if found. True: it was. */
+/* Patches a point that other versions may lack; notes it only if found. Returns whether it was. */
 bool patch_optional(PyObject *module, struct patch_point *point);
 
-/* Does the same for an attribute of one object, which is called without that object. */
+/* Patches an optional attribute of one object, which is called without that object as `self`. */
 bool patch_attribute(PyObject *object, PyMethodDef *method);
 
 /*
- * Does the same for a function of the module `name`. The wrapper is pickled by its name, like the
+ * Patches an optional function of the module `name`. The wrapper is pickled by its name, like the
  * original, so it cannot carry that, and gets NULL as `self`. *original stays set.
  */
 bool patch_function(PyObject *module, const char *name, PyMethodDef *method, PyObject **original);

@@ -15,7 +15,7 @@ OFTEN bool standin_keep(PyObject *standing, struct api_name *name, PyObject *val
 	return string && py.PyObject_GenericSetAttr(standing, string, value) == 0;
 }
 
-/* NULL with an exception if the stand-in was copied without its state. */
+/* Returns NULL with an exception if the stand-in was copied without its state. */
 OFTEN PyObject *standin_kept(PyObject *standing, struct api_name *name)
 {
 	PyObject *string = api_name(name);
@@ -44,7 +44,8 @@ static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
 	PyObject *name = py.PyTuple_GetItem(args, 1);
 	OWNED PyObject *object = NULL;
 
-	/* Copied without its state, it has no object, and asking for that would come here again. */
+	/* Copied without its state, the stand-in has no object, and asking for it would come
+	 * here again. */
 	if (name && py.PyUnicode_CompareWithASCIIString(name, object_name.text) == 0) {
 		py.PyErr_SetObject(*py.attribute_error, name);
 		return NULL;
@@ -54,7 +55,7 @@ static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
 	return object ? py.PyObject_GetAttr(object, name) : NULL;
 }
 
-/* A method that Python looks up on the class; `name`: which one. */
+/* Forwards a method that Python looks up on the class to the original; `name`: the method's. */
 static PyObject *on_forward(PyObject *name, PyObject *args, PyObject *kwargs)
 {
 	OWNED PyObject *object = standin_original(args);
@@ -84,7 +85,7 @@ static bool add_method(PyObject *dict, PyMethodDef *method, const char *name, Py
 	return bound && py.PyDict_SetItemString(dict, name, bound) == 0;
 }
 
-/* Methods that Python looks up on the class, not the object, past __getattr__. */
+/* Methods that Python looks up on the class and not the object, without calling __getattr__. */
 static const char *const forwarded[] = {
 	"__len__", "__bool__", "__iter__", "__next__", "__contains__", "__call__", "__add__",
 	"__radd__", "__eq__", "__ne__", "__hash__", "__repr__", "__str__", "__dir__",
@@ -92,7 +93,7 @@ static const char *const forwarded[] = {
 	"__setattr__", "__delattr__", "__reduce__", "__reduce_ex__", NULL,
 };
 
-/* Adds the methods of `forwarded` that the object has: the stand-in must not seem to be more. */
+/* Adds those methods of `forwarded` that the object has: the stand-in must not seem more. */
 static bool add_forwarded(PyObject *dict, PyObject *object)
 {
 	OWNED PyObject *type = py.PyObject_Type(object);
@@ -119,8 +120,8 @@ static bool add_class(PyObject *dict)
 }
 
 /*
- * Stand-ins of one class share their class. A class is a reference cycle, so with Python's
- * collector switched off each epoch would leave one.
+ * Classes of stand-ins, which stand-ins of one class share. A class is a reference cycle, so with
+ * Python's collector switched off each epoch would leave one.
  */
 #define KNOWN_MAX 8
 
@@ -130,7 +131,7 @@ static struct known {
 	PyObject *class;
 } known[KNOWN_MAX];
 
-/* New reference, or NULL. */
+/* Returns a known class as a new reference, or NULL. */
 static PyObject *find_class(const PyObject *type, PyMethodDef *const *methods)
 {
 	for (size_t i = 0; i < KNOWN_MAX && known[i].class; i++) {
@@ -146,7 +147,7 @@ static PyObject *find_class(const PyObject *type, PyMethodDef *const *methods)
 	return NULL;
 }
 
-/* Takes the place of the oldest class. */
+/* Stores a class in place of the oldest one. */
 static void keep_class(PyObject *type, PyMethodDef *const *methods, PyObject *class)
 {
 	static size_t newest;

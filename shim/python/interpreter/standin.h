@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * standin.h - an object that stands for another: it has methods of ours, and asks the other for all
- * else. No class of the user's is touched: it may be pickled by value.
+ * standin.h - an object that stands for another: it has methods of ours, and forwards all else to
+ * the other. No class of the user's is changed: it may be pickled by value.
  */
 #pragma once
 
@@ -17,9 +17,9 @@ PyObject *standin_class(const char *name, PyMethodDef *const *methods, PyObject 
 /* Makes a stand-in for `object`. */
 PyObject *standin_make(PyObject *class, PyObject *object);
 
-/* The original for a call of one of the methods. NULL with an exception: no stand-in was called. */
+/* Returns the original for a call of a method; NULL with an exception: not on a stand-in. */
 PyObject *standin_original(PyObject *args);
 
-/* A value that the stand-in itself keeps, whatever attributes others set on it. */
+/* Stores a value in the stand-in, whatever attributes others set; standin_kept() returns it. */
 bool standin_keep(PyObject *standing, struct api_name *name, PyObject *value);
 PyObject *standin_kept(PyObject *standing, struct api_name *name);

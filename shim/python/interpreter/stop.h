@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stop.h - end the program between two batches, as DLPROF_STOP_AFTER asks: without an exception, so
- * that no handler of the program's saves, tests or goes on.
+ * stop.h - ends the program between two batches, as DLPROF_STOP_AFTER asks: without an exception,
+ * so that no handler of the program's saves, tests or goes on.
  */
 #pragma once
 
 #include "base/config.h"
 
-/* Called by the constructor; `finish` is called when the process ends so. */
+/* Sets the function to be called when the process ends so; called by the constructor. */
 void stop_ready(void (*finish)(void));
 
 /*
- * Called with the GIL when the training's thread is about to ask for a batch. If it has had enough,
- * output is flushed, workers are ended, and this does not return.
+ * Ends the program if it had DLPROF_STOP_AFTER batches: flushes output, ends workers, and does not
+ * return. Called with the GIL when the training's thread is about to ask for a batch.
  */
 void stop_now(void);
 

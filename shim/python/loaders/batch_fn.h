@@ -3,8 +3,8 @@
  * batch_fn.h - DLPROF_BATCH_FN=module:Class.method or module:function, a loader that the user
  * names.
  *
- * If it is a generator function or an __iter__, then each call makes an iterator, and the calls of
- * that one's __next__ are the waits; else its own calls are.
+ * If it is a generator function or an __iter__, each call makes an iterator, and the calls of that
+ * iterator's __next__ are the waits; else its own calls are.
  */
 #pragma once
 
@@ -13,13 +13,13 @@
 
 #include "python/interpreter/api.h"
 
-/* Reads the variable. The module to be patched once it is imported; NULL: none. */
+/* Reads the variable. Returns the module to be patched once it is imported; NULL: none. */
 const char *batch_fn_module(void);
 
-/* Called by audit.c with the finished module. */
+/* Patches the finished module; called by audit.c. */
 void batch_fn_patch(PyObject *module, size_t row);
 
-/* The program is about to run: a class of its own is patched as soon as it is made. */
+/* Called when the program is about to run: a class of its own is patched as soon as it is made. */
 void batch_fn_main(void);
 
 /* A function of the program itself is looked for at every audit event, since `def` raises none. */

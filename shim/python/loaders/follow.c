@@ -17,22 +17,22 @@
 #define FOLLOWED_MAX 128
 
 /*
- * An iterator that is followed. Known by its address, so that nothing is put into objects of the
- * user's. Where it cannot be referred to weakly, one at the address of another that is gone goes on
- * where that one stopped, in a new epoch if that one came to its end. Under the GIL.
+ * An iterator that is followed. It is known by its address, so that nothing is put into objects of
+ * the user's. If it allows no weak reference, a later one at the same address continues its epoch,
+ * or, if that was over, begins a new one. Under the GIL.
  */
 static struct followed {
 	const void *object;
-	PyObject *reference; /* weak; NULL: none */
+	PyObject *reference; /* weak reference; NULL: none */
 	struct follow_what what;
 	uint32_t life;
-	uint32_t users; /* threads in a call of it; the proxy that owns it */
-	uint64_t used_ns; /* 0: free */
+	uint32_t users; /* threads in a call of it; or the stand-in that owns it */
+	uint64_t used_ns; /* time of the last call; 0: free */
 	bool gave_way;
-	bool made; /* by this loader, whatever the object itself says */
+	bool made; /* made by this loader, whatever the object itself says */
 	struct consumer consumer;
 } followed[FOLLOWED_MAX];
-static size_t followed_count; /* that were ever in use */
+static size_t followed_count; /* places that were ever in use */
 
 static void drop(struct followed *one)
 {
@@ -54,9 +54,9 @@ static bool is_gone(const struct followed *one)
 }
 
 /*
- * The one of this object, or a new one in place of one that is gone, or was not used for longest.
- * NULL: all are in use. An iterator of the same loader that was left half-way is not asked again
- * once it is gone, so the loader's next epoch can begin.
+ * Finds an object's entry, or makes one in place of an iterator that is gone, or has not been used
+ * for longest. NULL: all are in use. An iterator of the same loader that was left half-way is
+ * dropped once it is gone, so that the loader's next epoch can begin.
  */
 static struct followed *find(const struct follow_what *what, const void *key, PyObject *object)
 {
@@ -128,7 +128,7 @@ static PyObject *ask(struct followed *one, PyObject *callable, PyObject *args, P
 
 	one->users++;
 	tfdata_hold();
-	/* A stream: of the wait that was begun. */
+	/* With a stream, the call is also the load of the batch that the thread waits for. */
 	if (thread && thread->stream)
 		batch = loading_call(thread, 0, callable, args, kwargs);
 	else
@@ -156,13 +156,13 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 	}
 	task = one->what.crew ? one->what.crew->task((PyObject *)one->object, consumer)
 			      : (uint32_t)consumer->ordinal;
-	/* Else beyond what any loader counts to. */
+	/* An unknown task gets a number above those that any loader counts to. */
 	consumer_wait_end(consumer, wait, task != FOLLOW_NO_TASK
 						  ? task
 						  : 1u << 31 | (uint32_t)consumer->ordinal);
 }
 
-/* What it is made of is recorded first, and if it is followed, nothing else is. */
+/* Asks for a batch. Inner loaders record first; if one is followed, this wait is not recorded. */
 static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *args,
 			    PyObject *kwargs)
 {
@@ -191,7 +191,7 @@ static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *
 	return batch;
 }
 
-/* One batch of `one`, or no more of them. */
+/* Asks for one batch of `one`, and records it, or the end. */
 static PyObject *next(struct followed *one, PyObject *callable, PyObject *args, PyObject *kwargs)
 {
 	const uint32_t life = thread_life;
@@ -276,15 +276,17 @@ PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObje
 	return made;
 }
 
-/* Returned in place of an iterator: its __next__ and __iter__ are ours. */
+/* Name of the capsule in the stand-in for an iterator, whose __next__ and __iter__ are ours. */
 #define CAPSULE "dlprof"
 
-static struct api_name capsule_name = {"_dlprof", NULL}; /* of its struct followed */
+/* attribute for the capsule of its struct followed */
+static struct api_name capsule_name = {"_dlprof", NULL};
 static struct api_name next_name = {"__next__", NULL};
 
 /*
- * A forked child has its parent's stand-ins, and other iterators of its own in their places. Before
- * it records it takes no lock: a thread that is not here may have had it at the fork.
+ * Whether a stand-in belongs to `one`. A forked child has its parent's stand-ins, while `followed`
+ * has other iterators in their places. Before the child records it takes no lock: a thread that is
+ * not here may have had it at the fork.
  */
 static bool is_of(const struct followed *one, const PyObject *capsule)
 {
@@ -311,7 +313,7 @@ static PyObject *on_next(PyObject *none, PyObject *args, PyObject *kwargs)
 						       : py.PyObject_Call(callable, empty, NULL);
 }
 
-/* Its iterator is gone: run to the end, or left half-way. */
+/* Frees the entry of an iterator that is gone, whether it ran to the end or was left half-way. */
 static void on_gone(PyObject *capsule)
 {
 	struct followed *one = py.PyCapsule_GetPointer(capsule, CAPSULE);
@@ -324,7 +326,7 @@ static void on_gone(PyObject *capsule)
 	one->object = NULL;
 }
 
-/* Takes the iterator, and returns what stands for it; itself if that cannot be made. */
+/* Takes the iterator, and returns its stand-in; the iterator itself if that cannot be made. */
 static PyObject *wrap(PyObject *iterator, struct followed *one)
 {
 	static PyMethodDef next_method = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};
@@ -347,7 +349,7 @@ static PyObject *wrap(PyObject *iterator, struct followed *one)
 		py.PyErr_Clear();
 		return iterator;
 	}
-	py.Py_DecRef(iterator); /* what stands for it keeps it */
+	py.Py_DecRef(iterator); /* the stand-in holds it */
 	return api_take(&standing);
 }
 

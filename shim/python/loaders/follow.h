@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * follow.h - record the batches of an iterator when we know nothing except that it returns them.
+ * follow.h - records the batches of an iterator of which we only know that it returns them.
  *
- * Each call is a wait, what it returns is a batch, StopIteration ends the epoch. Calls within
- * another's, or within a load, are part of that: only the outermost is a wait of the training.
+ * Each call is a wait, its result is a batch, StopIteration ends the epoch. Calls within another's,
+ * or within a load, are part of that: only the outermost is a wait of the training.
  */
 #pragma once
 
@@ -13,38 +13,38 @@
 #include "python/interpreter/api.h"
 
 /* What is known of an iterator whose workers record what they load. */
-#define FOLLOW_NO_TASK UINT32_MAX /* the batch has no load that is known */
+#define FOLLOW_NO_TASK UINT32_MAX /* the batch has no known load */
 
 struct follow_crew {
-	/* An epoch of it begins. False: it has no workers. */
+	/* Gathers facts when an epoch begins. Returns false if it has no workers. */
 	bool (*gather)(PyObject *iterator, struct consumer_facts *facts);
-	/* Which task the batch was that it just handed out. */
+	/* Returns the task of the batch that the iterator has just delivered. */
 	uint32_t (*task)(PyObject *iterator, const struct consumer *consumer);
 };
 
 struct follow_what {
 	const char *kind;
-	const void *loader; /* which it is of; only to be compared */
-	bool gives_way;     /* to what it asks in turn, once that is followed too */
-	bool only_made;     /* only objects that follow_made() was called of are followed */
-	bool loads;         /* the batch, in the thread that asks */
-	const struct follow_crew *crew; /* NULL: none */
-	bool ahead;	    /* it has a thread that asks ahead, and hands on (ahead.h) */
+	const void *loader; /* the loader that made the iterator; only to be compared */
+	bool gives_way;     /* an inner loader is followed instead, once it is known */
+	bool only_made;     /* only objects given to follow_made() are followed */
+	bool loads;         /* loads the batch itself, in the thread that asks */
+	const struct follow_crew *crew; /* its workers' loads; NULL: not known */
+	bool ahead;	    /* a thread of it asks ahead, and hands batches on (ahead.h) */
 };
 
-/* In another's wait, or in a load: also of a worker, whatever it iterates over. */
+/* Whether this thread is in another loader's wait, or in a load, as a worker always is. */
 bool follow_inside(void);
 
-/* A call of `original` on `object`; NULL: it is a function, not a method. */
+/* Calls `original` on `object`, as a wait; NULL: it is a function, not a method. */
 PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject *original,
 		      PyObject *args, PyObject *kwargs);
 
-/* A call of `original` that is iter(), and an epoch of the object that it returns begins. */
+/* Calls `original`, which is iter(): an epoch of the object that it returns begins. */
 PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObject *args,
 		      PyObject *kwargs);
 
-/* A new epoch of an object: follow_call() knows it again, even as another loader's. */
+/* Begins a new epoch of an object: follow_call() then recognises it, even as another loader's. */
 void follow_made(const struct follow_what *what, PyObject *object);
 
-/* A new epoch: takes `iterator`, and returns what stands in for it. */
+/* Begins a new epoch of `iterator`: takes it, and returns its stand-in. */
 PyObject *follow_iterator(const struct follow_what *what, PyObject *iterator);

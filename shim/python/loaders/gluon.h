@@ -3,8 +3,8 @@
  * gluon.h - MXNet Gluon's DataLoader with workers, which are a pool of multiprocessing's, of
  * processes or of threads.
  *
- * The pool numbers its jobs. For each batch that an iterator has asked for, it keeps what the pool
- * has promised, which knows the number. The pool lives as long as its loader.
+ * The pool numbers its jobs. For each batch that an iterator has asked for, it holds the pool's
+ * result object, which knows the job's number. The pool lives as long as its loader.
  */
 #pragma once
 
@@ -15,5 +15,5 @@
 
 extern HIDDEN const struct follow_crew gluon_crew;
 
-/* Called by audit.c with the finished module. */
+/* Patches the finished module; called by audit.c. */
 void gluon_patch(PyObject *module, size_t row);

@@ -12,5 +12,5 @@
 
 extern HIDDEN const struct follow_crew paddle_crew;
 
-/* Called by audit.c with the finished module. */
+/* Patches the finished module; called by audit.c. */
 void paddle_patch(PyObject *module, size_t row);

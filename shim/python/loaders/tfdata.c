@@ -14,28 +14,28 @@
 #define ITERATOR_MAX 128
 
 /*
- * An iterator that was made, or that a graph has asked. Known by its object; where TensorFlow does
- * not tell that, by the thread that asks, as each node of a graph has one of its own.
+ * An iterator that was made, or that a graph has asked. It is known by its object; if TensorFlow
+ * does not say which that is, by the thread that asks, as each node of a graph has one of its own.
  */
 static struct iterator {
 	const void *key;
 	uint32_t life;
-	bool ignored;               /* whoever asks it prepares what another hands out */
+	bool ignored;               /* whoever asks it makes another's elements of its own */
 	bool fresh;                 /* not asked yet */
-	const struct thread *first; /* who did so first */
+	const struct thread *first; /* thread that asked first */
 	const void *dataset;
-	uint64_t used_ns; /* 0: free */
+	uint64_t used_ns; /* time of the last call; 0: free */
 	struct consumer consumer;
 } iterators[ITERATOR_MAX];
 
-/* Of `iterators`. */
+/* Guards `iterators`. */
 static _Atomic uint32_t iterators_busy;
 
-/* Who made iterators that nobody has asked yet, as far as it is known. */
+/* The thread that made iterators which nobody has asked yet, if known. */
 static struct thread *maker;
 static uint32_t maker_life;
 
-/* The newest iterator whose object was not seen, until somebody asks for its first batch. */
+/* Dataset of the newest iterator whose object was not seen, until its first batch is asked for. */
 static const void *_Atomic newest;
 
 static _Atomic uint32_t held;
@@ -63,7 +63,7 @@ static struct iterator *look_up(const void *key)
 	return NULL;
 }
 
-/* In place of the one that was not used for longest. */
+/* Adds an iterator in place of the one that has not been used for longest. */
 static struct iterator *add(const void *key)
 {
 	struct iterator *oldest = &iterators[0];
@@ -107,7 +107,7 @@ void tfdata_make(struct tfdata_making *making, const void *dataset, bool many)
 	making->begin_ns = clock_now_ns();
 }
 
-/* To the training it is an iter() like any other: one within another is a part of it. */
+/* Records the making as an iter(), unless it is within another one, of which it is a part. */
 static void count_making(const struct tfdata_making *making)
 {
 	if (making->outer || !making->is_eager)
@@ -117,7 +117,7 @@ static void count_making(const struct tfdata_making *making)
 	maker_life = making->life;
 }
 
-/* A thread of TensorFlow's own asks for what the training's thread has made. */
+/* Gives the time of the making to the thread of TensorFlow's that asks the new iterator. */
 static void take_making(struct thread *thread)
 {
 	if (!maker || maker_life != thread_life || maker == thread || !maker->iter_ns)
@@ -167,7 +167,7 @@ void tfdata_release(void)
 	atomic_fetch_sub(&held, 1);
 }
 
-/* Who asks first after an iterator was made asks that one, unless it is known which it is. */
+/* Begins an epoch. If the iterator's object is not known, it is taken for the newest one made. */
 static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t begin_ns)
 {
 	const void *dataset = one->fresh ? one->dataset : atomic_exchange(&newest, NULL);
@@ -181,7 +181,7 @@ static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t be
 		return;
 	if (dataset)
 		one->dataset = dataset;
-	/* A graph that turns to a new iterator has done with the last one over the same dataset. */
+	/* A graph that turns to a new iterator has finished the last one over the same dataset. */
 	for (int i = 0; dataset && i < ITERATOR_MAX; i++)
 		if (is_used(&iterators[i]) && iterators[i].dataset == dataset &&
 		    iterators[i].first == thread)
@@ -227,7 +227,7 @@ static void tell(struct iterator *one, struct thread *thread, uint64_t begin_ns,
 	one->used_ns = clock_now_ns();
 	if (one->ignored)
 		return;
-	/* At its end, and asked again: that is no epoch of its own. */
+	/* An iterator that is asked again at its end begins no epoch. */
 	if (!any && one->consumer.over && !atomic_load(&newest))
 		return;
 	begin_epoch(one, thread, begin_ns);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tfdata_slots.c - the wrappers that tfdata.def describes. */
+/* tfdata_slots.c - the wrappers that tfdata.def lists. */
 #include "batch/stage.h"
 #include "python/loaders/tfdata.h"
 #include "python/loaders/tfstage.h"
 #include "record/activate.h"
 
-/* absl::Time, which comes by value. */
+/* absl::Time, which is passed by value. */
 struct tf_time {
 	uint64_t high;
 	uint32_t low;
@@ -17,7 +17,7 @@ struct tf_time {
 #define END_WAITED    tfdata_waited(wait_us)
 #define END_FETCHED   tfdata_fetched(bytes)
 
-/* Ways in, and what is forgotten when an object is gone: by its address another may lie there. */
+/* Begins and ends of calls. An object that ends is forgotten: another may get its address. */
 #define BEGIN_NEXT	  , tfstage_next(&call, target, copy, object)
 #define END_NEXT	  stage_end(&call, !*end)
 #define BEGIN_INSTANTIATE , tfstage_instantiate(&call)

@@ -10,17 +10,17 @@
 #include "record/activate.h"
 #include "slots/import.h"
 
-/* libstdc++'s std::string since GCC 5, which comes by a pointer that whoever asks passes. */
+/* libstdc++'s std::string since GCC 5, returned through a pointer that the caller passes. */
 struct tf_string {
 	char *bytes;
 	size_t length;
 	char local[16];
 };
 
-/* TensorFlow's own function to say what a kernel is, of its newest copy. */
+/* TensorFlow's own function that names a kernel, in the newest copy. */
 static void *_Atomic kernel_name;
 
-/* Gives back what a string holds. False: nobody knows how, and it is lost. */
+/* Frees a string. Returns false if it is not known how, and the memory is lost. */
 static bool drop(struct tf_string *string, const void *within)
 {
 	static void *_Atomic known_within, *_Atomic known;
@@ -38,7 +38,7 @@ static bool drop(struct tf_string *string, const void *within)
 	return delete;
 }
 
-/* "parallelism=2" of "#...,parallelism=2,...#"; -1: there is none. */
+/* Returns the number in "parallelism=2" of "#...,parallelism=2,...#"; -1: there is none. */
 static int32_t number_in(const char *facts, const char *key)
 {
 	const size_t length = strlen(key);
@@ -77,8 +77,8 @@ static struct stage_facts facts_of(const char *facts)
 }
 
 /*
- * Inputs that stand side by side in one stage, and do the same, are one: those of an interleave or
- * a flat map. Those of a zip differ.
+ * Whether the inputs of a stage are alike, and count as one: those of an interleave or a flat map
+ * are, those of a zip are not.
  */
 static bool is_alike(const char *name)
 {
@@ -94,7 +94,7 @@ static bool is_alike(const char *name)
 	return false;
 }
 
-/* "Iterator::Root::Interleave[2]::TFRecord" is the path "Root::Interleave::TFRecord". */
+/* Adds a stage's path: "Iterator::Root::Interleave[2]::Zip" becomes "Root::Interleave::Zip". */
 static void add_path(struct text *path, const char *name)
 {
 	static const char first[] = "Iterator::";
@@ -115,7 +115,7 @@ static void add_path(struct text *path, const char *name)
 	}
 }
 
-/* A line of TensorFlow's, as a text of ours. */
+/* Copies a string of TensorFlow's to a text of ours, and frees it. */
 static void take(struct tf_string *string, const void *within, struct text *text)
 {
 	if (string->length < 1 << 20)
@@ -172,7 +172,7 @@ bool tfstage_next(struct stage_call *call, const struct wrap_target *target,
 	return true;
 }
 
-/* "node:Op", or "node:Op#facts#". */
+/* Finds a kernel's stage by its name "node:Op", or "node:Op#facts#". */
 static RARELY uint16_t name_kernel(const struct wrap_target *target, const void *kernel,
 				   const void *context)
 {

@@ -15,7 +15,7 @@
 struct decoded {
 	char format[24];
 	uint32_t width, height;
-	uint64_t bytes;		/* bytes that went in; 0: not known */
+	uint64_t bytes;		/* bytes of input; 0: not known */
 };
 
 static OFTEN void set_format(struct decoded *image, const char *format)
@@ -59,13 +59,13 @@ static void measure_shape(PyObject *array, ssize_t height_axis, ssize_t width_ax
 	image->width = item_of(shape, width_axis);
 }
 
-/* For the shape (height, width, ...). */
+/* Measures a result with the shape (height, width, ...). */
 static void measure_rows(PyObject *args, PyObject *result, struct decoded *image)
 {
 	measure_shape(result, 0, 1, image);
 }
 
-/* For the shape (..., height, width); the input is a tensor of bytes. */
+/* Measures a result with the shape (..., height, width); the input is a tensor of bytes. */
 static void measure_planes(PyObject *args, PyObject *result, struct decoded *image)
 {
 	OWNED PyObject *shape = api_get_named(result, "shape");
@@ -89,7 +89,7 @@ static uint8_t byte_of(PyObject *buffer, ssize_t at)
 	return (uint8_t)byte;
 }
 
-/* For input that is an array or bytes object with the file's content. */
+/* Measures a result whose input is an array or bytes object with the file's content. */
 static void measure_buffer(PyObject *args, PyObject *result, struct decoded *image)
 {
 	PyObject *buffer = first_argument(args);
@@ -116,7 +116,7 @@ static void measure_path(PyObject *args, PyObject *result, struct decoded *image
 	set_format(image, image_of_path(path).format);
 }
 
-/* For an ImageFile that has loaded itself. */
+/* Measures an ImageFile that has loaded itself. */
 static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decoded *image)
 {
 	static struct api_name own_size = {"_size", NULL}, size_name = {"size", NULL},
@@ -126,7 +126,7 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 
 	if (!self)
 		return;
-	/* `size` is a property, thus code of Python's, in which a signal may raise. */
+	/* `size` is a property, thus code of Python's, in which a signal handler may raise. */
 	size = api_get_again(self, &own_size);
 	if (!size)
 		size = api_get_again(self, &size_name);
@@ -140,12 +140,12 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 	py.PyErr_Clear();
 }
 
-/* For archives, which are no images: what is inflated inside counts as their data. */
+/* For archives, which are no images: the bytes inflated inside count as their data. */
 static void measure_archive(PyObject *args, PyObject *result, struct decoded *image)
 {
 }
 
-/* For a load() that decodes and then calls ImageFile.load(), which counts the image. */
+/* Measures a load() that decodes and then calls ImageFile.load(), which counts the image. */
 static void measure_around(PyObject *args, PyObject *result, struct decoded *image)
 {
 	measure_pillow(args, result, image);
@@ -175,12 +175,12 @@ static const struct boundary {
 };
 
 /*
- * Originals of functions: a dataset may hold one, pickled by its name. A wrapper that carried its
- * original would be pickled as a method of that.
+ * Originals of functions. A dataset may hold a function, pickled by its name; a wrapper that
+ * carried its original would be pickled as a method of that.
  */
 static PyObject *functions[ARRAY_COUNT(boundaries)];
 
-/* The tally of `library` for an image that a decoder inside has counted: mostly the last one. */
+/* Returns the tally of `library` for an image counted by a decoder inside: mostly the last one. */
 static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
 					       struct thread_decoder *decoded, const char *library)
 {
@@ -193,8 +193,8 @@ static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
 }
 
 /*
- * The library named here gets the time without that of observed decoders inside. The image is
- * counted here only if no decoder inside counted it.
+ * Calls a function that decodes. Its library gets the time without that of observed decoders
+ * inside, and counts the image only if no decoder inside counted it.
  */
 static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *original, PyObject *args,
 			      PyObject *kwargs)
@@ -231,7 +231,7 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 	span.uncounted = !result || counter->count != thread->boundary_count ||
 			 boundary->measure == measure_around;
 	if (result && boundary->measure && boundary->measure != measure_archive) {
-		/* Mostly a decoder inside has measured the image. */
+		/* Mostly a decoder inside has measured the image already. */
 		decoded = counter->count != thread->boundary_count ? thread->decoded : NULL;
 		if (!decoded)
 			boundary->measure(args, result, &image);
@@ -277,7 +277,7 @@ void boundary_patch(PyObject *module, size_t row)
 	if (!set)
 		return;
 	patch_note(boundary->module, boundary->function, true);
-	/* After `from cv2 import imread` the original is called, so that no call was seen means
+	/* After `from cv2 import imread` the original is called, so that seeing no call means
 	 * nothing. */
 	if (boundary->class)
 		scope_decoders_reached();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* boundary.h - time decoding from outside, at the Python calls of boundary.def. */
+/* boundary.h - times decoding from outside, at the Python calls of boundary.def. */
 #pragma once
 
 #include <stddef.h>

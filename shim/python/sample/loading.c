@@ -8,7 +8,7 @@
 #include "record/segment.h"
 #include "record/span.h"
 
-/* Called as collate_fn(samples). */
+/* Wraps collate_fn(samples). */
 static PyObject *on_collate(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct span span = {.fd = -1, .name = "collate_fn"};
@@ -26,7 +26,8 @@ uint32_t loading_count(PyObject *indices)
 {
 	ssize_t size;
 
-	/* A number (batch_size=None), which it would be expensive to ask for its size. */
+	/* A number (batch_size=None) is one sample; asking a number for its size would be
+	 * expensive. */
 	if (!indices || api_is_int(indices))
 		return 1;
 	size = py.PyObject_Size(indices);
@@ -38,7 +39,7 @@ PyObject *loading_call(struct thread *thread, uint32_t samples, PyObject *origin
 		       PyObject *kwargs)
 {
 	struct scope_load load;
-	/* Not a thread of a pool within the training's process. */
+	/* A thread of a pool within the training's process is not a worker here. */
 	const bool is_worker =
 		thread->worker >= 0 && thread->tid == (uint32_t)segment_first()->header.pid;
 	PyObject *batch;
@@ -51,7 +52,7 @@ PyObject *loading_call(struct thread *thread, uint32_t samples, PyObject *origin
 		scope_load_end(thread, &load, samples, !batch);
 	else
 		scope_load_cancel(thread, &load);
-	/* A worker does nothing but load, so its loads need no end. */
+	/* A worker does nothing but load, so it never leaves the load. */
 	if (!is_worker)
 		steps_load_end();
 	return batch;

@@ -5,7 +5,7 @@
 #include "python/interpreter/api.h"
 #include "record/thread.h"
 
-/* What `indices` asks for: as many as it has, or one. */
+/* Returns the number of samples that `indices` asks for: its size, or one. */
 uint32_t loading_count(PyObject *indices);
 
 /*

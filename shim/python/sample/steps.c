@@ -12,11 +12,11 @@
 #include "record/span.h"
 #include "record/tally.h"
 
-/* Attributes that a stand-in keeps. */
+/* Attributes that a stand-in holds. */
 static struct api_name dataset_name = {"_dlprof_dataset",
-				       NULL}; /* for a stream: the dataset that it iterates over */
+				       NULL}; /* of a stream: the dataset that it iterates over */
 static struct api_name taken_name = {"_dlprof_taken",
-				     NULL}; /* for a stream: a uint64_t, samples that it gave */
+				     NULL}; /* of a stream: a uint64_t, the samples that it gave */
 
 /* Adds the name of an object's class, or that of a function. */
 static void add_name(struct text *text, PyObject *object)
@@ -32,10 +32,10 @@ static void add_name(struct text *text, PyObject *object)
 	py.PyErr_Clear();
 }
 
-/* The type of an object, or a function itself; only to be compared. */
+/* Returns the type of an object, or a function itself; only to be compared. */
 static OFTEN const void *key_of(PyObject *object)
 {
-	OWNED PyObject *type = py.PyObject_Type(object);	/* the object keeps it */
+	OWNED PyObject *type = py.PyObject_Type(object);	/* the object holds it */
 
 	return type == py.function_type ? object : type;
 }
@@ -51,7 +51,7 @@ static RARELY struct dlprof_tally *find_tally(struct thread *thread, PyObject *o
 	return tally_named(thread, DLPROF_TALLY_STEP, name.buffer, what, 0);
 }
 
-/* `what`: "dataset" or "transform". */
+/* Returns the tally of a step; `what`: "dataset" or "transform". */
 static OFTEN struct dlprof_tally *tally_of(struct thread *thread, PyObject *object,
 					   const char *what)
 {
@@ -82,7 +82,7 @@ static OFTEN bool begin_step(struct span *span, PyObject *object, const char *wh
 	return true;
 }
 
-/* A transform's method, which counts as a step of the transform's class. */
+/* Wraps a transform's method, which counts as a step of the transform's class. */
 static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *self = py.PyTuple_GetItem(args, 0), *result;
@@ -97,7 +97,7 @@ static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwar
 	return result;
 }
 
-/* An image file was opened, so its format's module is imported, and the decoder can be found. */
+/* Called after an image file was opened: by now its format's module has loaded the decoder. */
 static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
@@ -108,8 +108,8 @@ static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject
 }
 
 /*
- * builtins.next(), borrowed, or NULL. PyIter_Next() would swallow a StopIteration with its value
- * and class.
+ * Returns builtins.next(), borrowed, or NULL. PyIter_Next() would swallow a StopIteration with its
+ * value and class.
  */
 static PyObject *next_function(void)
 {
@@ -144,7 +144,7 @@ static OFTEN PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key
 	value = key ? py.PyObject_GetItem(object, key) : next_of(object);
 	if (!recorded)
 		return value;
-	span.uncounted = !value;	/* a stream's end is no sample */
+	span.uncounted = !value;	/* the end of a stream is not a sample */
 	span_end(&span, 0, !value && key);
 	if (value && thread_is_in_life(life) && span.tally)
 		tally_sample(span.thread, span.tally->name, index,
@@ -210,7 +210,7 @@ static PyMethodDef *const dataset_methods[] = {&item_method, NULL};
 static PyMethodDef *const items_methods[] = {&item_method, &items_method, NULL};
 static PyMethodDef *const stream_methods[] = {&next_method, &iter_method, NULL};
 
-/* `function`: any Compose's method, from which the class is made. */
+/* Returns the class of Compose's stand-ins, made from `function`, a method of any Compose. */
 static PyObject *compose_class(PyObject *function)
 {
 	static PyMethodDef *const methods[] = {NULL};
@@ -221,7 +221,7 @@ static PyObject *compose_class(PyObject *function)
 	return class;
 }
 
-/* The stand-in for a stream also knows its dataset, and counts samples. */
+/* Stores in a stream's stand-in its dataset, and a count of samples. */
 static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
 {
 	static const uint64_t none;
@@ -233,8 +233,8 @@ static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
 }
 
 /*
- * Objects with a state are left alone, since those who save that look at them closely. So are
- * objects that give no samples: Python has a better error to raise.
+ * Returns a stand-in for a dataset. Objects with a state are left alone, since code that saves it
+ * looks at them closely. So are objects that give no samples: Python has a better error to raise.
  */
 static PyObject *stand_for(PyObject *object, bool stream)
 {
@@ -273,7 +273,7 @@ void steps_watch(PyObject *fetcher)
 
 static struct api_name transforms_name = {"transforms", NULL};
 
-/* A call of Compose, whose loop asks for one step after the other. A debugger may keep it. */
+/* A call of Compose, whose loop asks for one step after the other. A debugger may hold it. */
 struct walk {
 	struct span *span; /* on the call's stack; NULL: the call is over */
 	bool timed;        /* a step is under way */
@@ -302,7 +302,7 @@ static OFTEN PyObject *on_step(PyObject *bytes, PyObject *step)
 static PyMethodDef step_method = {"step", (py_wrapper)(void (*)(void))on_step, PY_ONE_ARGUMENT,
 				  NULL};
 
-/* map(on_step, compose.transforms). NULL: this is no Compose that we know. */
+/* Returns map(on_step, compose.transforms). NULL: this is no known Compose. */
 static OFTEN PyObject *timed_steps(PyObject *compose, PyObject *bytes)
 {
 	OWNED PyObject *steps = api_get_again(compose, &transforms_name);
@@ -312,7 +312,7 @@ static OFTEN PyObject *timed_steps(PyObject *compose, PyObject *bytes)
 	return args ? py.PyObject_CallObject(py.map_type, args) : NULL;
 }
 
-/* The arguments with the stand-in as self. */
+/* Returns the arguments with the stand-in as self. */
 static OFTEN PyObject *replace_self(PyObject *args, PyObject *standing)
 {
 	PyObject *replaced = api_slice(args, 0);
@@ -364,7 +364,7 @@ static struct {
 #undef STEPS
 };
 
-#define COMPOSE_MAX 2 /* rows for steps_compose */
+#define COMPOSE_MAX 2 /* rows of steps.def with steps_compose */
 
 static struct patch_guest composes[COMPOSE_MAX];
 static size_t compose_count HOT_DATA = 0;
@@ -386,7 +386,7 @@ OFTEN void steps_load_end(void)
 		patch_guest_goes(&composes[i]);
 }
 
-/* If a load is under way, the wrapper comes at once. */
+/* Adds a Compose. If a load is under way, its wrapper is put in at once. */
 static bool add_compose(PyObject *class, PyMethodDef *method)
 {
 	struct patch_guest *guest = &composes[compose_count];

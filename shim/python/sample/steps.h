@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steps.h - the steps of a load: samples of the dataset, and the transforms of each.
+ * steps.h - times the steps of a load: samples of the dataset, and the transforms of each.
  *
- * No class of the user's is touched: it may be pickled by value. A fetcher, which is the loader's
+ * No class of the user's is changed: it may be pickled by value. A fetcher, which is the loader's
  * own and short-lived, gets a stand-in for its dataset; Compose gets a stand-in for `self` during
  * one call.
  */
@@ -15,12 +15,12 @@
 /* Puts a stand-in before a fetcher's dataset (or its iterator); once per fetcher. */
 void steps_watch(PyObject *fetcher);
 
-/* What stands for a dataset that is asked by index; a new reference, or NULL: nothing can. */
+/* Returns a stand-in for a dataset that is asked by index; a new reference, or NULL. */
 PyObject *steps_dataset(PyObject *dataset);
 
 /*
- * Compose is patched only while something loads: otherwise torch.compile and torch.export must find
- * the original function. Those that a dataset calls do not find it.
+ * Put the wrappers of Compose in while something loads: at other times torch.compile and
+ * torch.export must find the original function. (If a dataset calls those, they find the wrapper.)
  */
 void steps_load_begin(void);
 void steps_load_end(void);

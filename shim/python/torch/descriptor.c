@@ -8,11 +8,11 @@
 
 #define SHARER "multiprocessing.resource_sharer"
 
-#define CPU_EVERY 8 /* one in so many tensors: asking for CPU time is a system call */
+#define CPU_EVERY 8 /* CPU time is measured for 1 of 8 tensors, as it takes a system call */
 
 bool descriptor_blind;
 
-/* Where this thread's fetching counts: at its wait, or at its loader; NULL: nowhere. */
+/* Returns where this thread's fetching counts: at its wait, or at its loader; NULL: nowhere. */
 static struct thread_parts *parts_of(struct thread *thread)
 {
 	if (!thread || thread->life != thread_life)
@@ -20,7 +20,7 @@ static struct thread_parts *parts_of(struct thread *thread)
 	return thread_waiting() ? &thread->parts : pinning_parts(thread);
 }
 
-/* DupFd.detach */
+/* Wraps DupFd.detach(). */
 static PyObject *on_detach(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	const uint32_t life = thread_life;

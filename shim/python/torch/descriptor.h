@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * descriptor.h - tensors whose memory is passed by a descriptor. Who unpickles one asks the process
- * that made it, where a thread answers as soon as it gets the interpreter.
+ * descriptor.h - times the fetching of tensors whose memory is passed by a descriptor: whoever
+ * unpickles such a tensor asks the process that made it, where a thread answers when it gets the
+ * interpreter.
  */
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "base/sys.h"
 #include "python/interpreter/api.h"
 
-/* Called by audit.c with the finished module of the standard library. */
+/* Patches the finished module of the standard library; called by audit.c. */
 void descriptor_patch(PyObject *module, size_t row);
 
 /* Fetching cannot be seen, since this Python does it under another name. */

@@ -11,13 +11,16 @@
 
 #define LOADER_MAX 256 /* also named in a note */
 
-/* What is known about a loader object. A copy of it, also in another process, is another loader. */
+/*
+ * What is known about a loader object. A copy of the object, also in another process, is another
+ * loader.
+ */
 struct mark {
-	uint32_t number; /* 0: none yet */
+	uint32_t number; /* number of the loader; 0: none yet */
 	uint32_t pid;
 	const void *object;
 	uint64_t made;   /* `moments` when it was made or first asked */
-	uint64_t origin; /* hash of its place; 0: its constructor was not seen */
+	uint64_t origin; /* hash of the place where it was made; 0: its constructor was not seen */
 	char place[DLPROF_MARK_BYTES];
 };
 
@@ -37,13 +40,13 @@ struct identity {
 	uint64_t is_loader; /* `dataset` is the loader itself */
 };
 
-/* The loaders of this process; a loader's number is its place here, from 1. */
+/* The loaders of this process; a loader's number is its index here, from 1. */
 static struct known {
 	struct identity identity;
 	int64_t length;
-	PyObject *object, *iterator, *dataset; /* weak, of the newest; NULL: not known */
+	PyObject *object, *iterator, *dataset; /* weak references, to the newest; NULL: not known */
 	const void *dataset_at;
-	/* At the last look: whether `object` lives, is the sought one, and has `dataset`. */
+	/* When last looked at: `object` lives, is the one looked for, has `dataset`. */
 	bool alive, sought, same_dataset;
 	uint64_t asked;              /* `moments` when it was asked first */
 	uint32_t epochs;
@@ -56,7 +59,7 @@ static uint64_t moments;
 /* Guards `loaders`, since threads of a framework come here without the GIL. */
 static _Atomic uint32_t loaders_busy;
 
-/* Interned at first use, where a lookup by a C string would make a new string every time. */
+/* Interned at first use, as a lookup by a C string would make a new string every time. */
 static struct api_name mark_name = {"_dlprof_loader", NULL};
 
 static struct mark *mark_of(PyObject *loader, bool make)
@@ -88,7 +91,7 @@ bool identity_is_known(PyObject *loader)
 	return is_numbered(mark_of(loader, false), loader);
 }
 
-/* The object, borrowed: somebody else keeps it alive, and we hold the GIL. NULL: it is gone. */
+/* Returns the object, borrowed: other code keeps it alive, under the GIL. NULL: it is gone. */
 static const PyObject *referred(PyObject *reference)
 {
 	OWNED PyObject *object = reference ? py.PyObject_CallObject(reference, NULL) : NULL;
@@ -97,7 +100,7 @@ static const PyObject *referred(PyObject *reference)
 	return object == py.none ? NULL : object;
 }
 
-/* Notes what still lives. An iterator that was left half-way and is gone is not asked again. */
+/* Notes which objects live. An iterator that was left half-way and is gone is not asked again. */
 static void look_who_lives(const PyObject *sought, const void *dataset)
 {
 	for (uint32_t i = 1; i <= loader_count; i++) {
@@ -106,7 +109,7 @@ static void look_who_lives(const PyObject *sought, const void *dataset)
 
 		known->alive = object;
 		known->sought = object && object == sought;
-		/* A loader that lives keeps its dataset. */
+		/* A loader that lives keeps its dataset alive. */
 		known->same_dataset = known->dataset_at == dataset &&
 				      (object || (dataset && referred(known->dataset) == dataset));
 		if (known->iterator && !referred(known->iterator))
@@ -138,10 +141,10 @@ static struct identity describe(const struct consumer_facts *facts, const struct
 	return identity;
 }
 
-/* Whether this loader, which looks the same, goes on where the known one stopped. */
+/* Whether this loader, which looks the same, continues the known one. */
 static bool goes_on(const struct known *known, const struct mark *mark, int64_t length)
 {
-	if (known->sought) /* it shares its mark with its copy */
+	if (known->sought) /* a copy shares its original's mark */
 		return true;
 	if (known->identity.is_loader)
 		return true;
@@ -151,7 +154,7 @@ static bool goes_on(const struct known *known, const struct mark *mark, int64_t 
 		return known->identity.dataset;
 	if (known->alive && !(mark->made > known->asked && known->same_dataset))
 		return false;
-	/* The length may differ for the same dataset, which may grow. */
+	/* For the same dataset the length may differ, as that may grow. */
 	return known->length == length || known->same_dataset;
 }
 
@@ -179,7 +182,7 @@ static void look_where(void)
 	loader_pid = pid;
 }
 
-/* Whether this object has its number still: its settings may have changed; its length may, too. */
+/* Whether this object still has its number, though its settings or length may have changed. */
 static bool is_same(const struct mark *mark, const void *object, const struct identity *identity)
 {
 	return is_numbered(mark, object) &&

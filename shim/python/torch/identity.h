@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * identity.h - which of the program's loaders a loader is.
+ * identity.h - finds out which of the program's loaders a loader object is.
  *
  * A program that makes a new DataLoader every epoch means one loader. Two are the same if they are
  * made at the same place in the program (code and lines of the calls that lead there) with the same
  * classes, settings and length, and one after the other. If the program holds two at a time, they
- * differ when the second was made before the first was asked, or their datasets differ. Where the
+ * differ if the second was made before the first was asked, or their datasets differ. If the
  * constructor was not seen, the dataset's address stands for the place.
  */
 #pragma once
@@ -16,24 +16,24 @@
 #include "batch/consumer.h"
 #include "python/interpreter/api.h"
 
-/* Called from the loader's constructor, with the program's frames above. */
+/* Notes where a loader is made; called from its constructor, with the program's frames above. */
 void identity_made(PyObject *loader);
 
 /* Whether this very object has a number. */
 bool identity_is_known(PyObject *loader);
 
 /*
- * Gives `consumer` the number of the loader, from 1, and of the epoch. Without both objects no GIL
- * is needed.
+ * Gives `consumer` the number of the loader, from 1, and of the epoch. The GIL is needed only for
+ * the two objects, which may be NULL.
  */
 void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iterator,
 		     const struct consumer_facts *facts);
 
-/* Where the loader's constructor was called; NULL: that was not seen. */
+/* Returns where the loader's constructor was called; NULL: that was not seen. */
 const char *identity_made_at(PyObject *loader);
 
-/* Where a loader was made, once for each number; NULL: not known, or recorded already. */
+/* Returns where a loader was made, once for each number; NULL: not known, or recorded already. */
 const char *identity_place(PyObject *loader);
 
-/* The loader's iterator has ended, or is not asked any more. */
+/* Notes that the loader's iterator has ended, or is not asked any more. */
 void identity_epoch_ended(const struct consumer *consumer);

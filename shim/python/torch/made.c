@@ -7,9 +7,9 @@
 #define EVERY	     16
 #define DEPTH_MOST   6
 #define TENSORS_MOST 4096
-#define OBJECTS_MOST 16384 /* objects in all, half a millisecond or so */
+#define OBJECTS_MOST 16384 /* objects in all, which take half a millisecond or so */
 
-/* Classes that are asked for sizes; NULL: not imported. Found once, and kept. */
+/* Classes that are asked for sizes; NULL: not imported. Found once, and held. */
 static struct known {
 	const char *module, *name;
 	PyObject *class;
@@ -19,7 +19,7 @@ static struct known {
 struct count {
 	uint64_t tensors, bytes;
 	uint32_t objects;
-	bool is_cut;	  /* more exists than is looked at */
+	bool is_cut;	  /* more objects exist than are looked at */
 	bool is_size_known;
 };
 
@@ -65,7 +65,8 @@ static void add_tensor(PyObject *object, PyObject *type, struct count *count)
 
 	if (++count->tensors >= TENSORS_MOST)
 		count->is_cut = true;
-	/* Only these very classes are asked: the user's own may answer with any Python code. */
+	/* Only objects of these very classes are asked: the user's own may answer with any
+	 * Python code. */
 	if (type == tensor.class || type == class_of(&parameter)) {
 		number = call_number(object, &number_name);
 		size = call_number(object, &size_name);
@@ -92,7 +93,7 @@ static void look_into_dict(PyObject *dict, int depth, struct count *count)
 		look(value, depth, count);
 }
 
-/* Looks into an object that keeps its fields in a dictionary, as a dataclass does. */
+/* Looks into an object that has its fields in a dictionary, as a dataclass does. */
 static void look_into_fields(PyObject *object, int depth, struct count *count)
 {
 	static struct api_name name = {"__dict__", NULL};

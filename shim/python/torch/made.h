@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * made.h - how many tensors a batch has, and how large it is; for a thread's first two loads and
- * every 16th later.
+ * made.h - counts the tensors and bytes of a batch, for a thread's first two loads and every 16th
+ * later.
  *
  * No code of the user's runs: containers are walked through the C API, and only tensors and arrays
- * of the very classes are asked, whose attributes are C. An object that is not understood makes the
- * size unknown, never smaller.
+ * of the very classes are asked, whose attributes are C. An object of unknown kind makes the size
+ * unknown, never smaller.
  */
 #pragma once
 

@@ -31,7 +31,7 @@ static const char *text_of(PyObject *string)
 	return text ? text : "?";
 }
 
-/* Code at module level has no function to name. */
+/* Names a place in the code; at module level there is no function to name. */
 static void describe(struct text *text, const char *path, const char *name, int64_t line)
 {
 	const char *slash = strrchr(path, '/');
@@ -53,7 +53,7 @@ struct walk {
 	struct text *text;
 };
 
-/* False: no further frame is needed. */
+/* Takes a frame. Returns false if no further frame is needed. */
 static bool take_frame(struct walk *walk, PyObject *frame)
 {
 	OWNED PyObject *code = api_get_named(frame, "f_code");

@@ -46,7 +46,7 @@ static const char *kind_of(PyObject *iterator)
 
 /*
  * Calls len(), which runs the program's code, in which a signal handler may raise, as for Ctrl-C.
- * If a second call then works, that exception goes on (false). Else *length is -1 if there is none.
+ * If a second call then works, that exception goes on (false). Otherwise *length is -1 on failure.
  */
 static bool ask_length(PyObject *sampler, int64_t *length)
 {
@@ -66,8 +66,8 @@ static bool ask_length(PyObject *sampler, int64_t *length)
 }
 
 /*
- * Asks for the length of a sampler of torch's own only, which itself asks the dataset before its
- * first index: other samplers might do anything. False: an exception goes on.
+ * Asks for the length of torch's own samplers only, which themselves ask the dataset before their
+ * first index: other samplers might do anything. Returns false if an exception goes on.
  */
 static bool length_of(PyObject *loader, int64_t *length)
 {
@@ -135,7 +135,7 @@ static PyObject *gather_facts(PyObject *iterator, PyObject *loader, int64_t leng
 	return dataset;
 }
 
-/* Called before the workers are forked, which inherit the recording. */
+/* Begins to record before the workers are forked, so that they inherit it. */
 static void begin_recording(void)
 {
 	if (consumer_record())
@@ -184,7 +184,7 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static struct api_name maker_name = {"_dlprof_maker", NULL};
 
-/* Keeps a weak reference only: workers end when their loader and its iterator go. */
+/* Notes an iterator's loader, weakly referenced: workers end when loader and iterator go. */
 static void remember_maker(PyObject *iterator, PyObject *loader)
 {
 	PyObject *name = api_name(&maker_name);
@@ -195,7 +195,7 @@ static void remember_maker(PyObject *iterator, PyObject *loader)
 	py.PyErr_Clear();
 }
 
-/* The loader as a new reference. */
+/* Returns an iterator's loader as a new reference. */
 static PyObject *maker_of(PyObject *iterator)
 {
 	OWNED PyObject *reference = api_get_again(iterator, &maker_name);
@@ -224,7 +224,7 @@ static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 	return made;
 }
 
-/* __init__ of torchdata's: batches that it skips to get to its saved state are not handed out. */
+/* __init__ of torchdata's: batches that it skips to reach its saved state are not delivered. */
 static PyObject *on_resume(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = api_argument(args, NULL, 0, NULL), *made;
@@ -238,7 +238,7 @@ static PyObject *on_resume(PyObject *original, PyObject *args, PyObject *kwargs)
 	return made;
 }
 
-/* The task of the batch that __next__ just returned. */
+/* Returns the task of the batch that __next__ just returned. */
 static uint32_t delivered_task(PyObject *iterator, const struct consumer *consumer)
 {
 	static struct api_name received = {"_rcvd_idx", NULL};
@@ -249,7 +249,7 @@ static uint32_t delivered_task(PyObject *iterator, const struct consumer *consum
 		return (uint32_t)consumer->ordinal;
 	if (!consumer->in_order)
 		return consumer->last_task;
-	/* Counts batches that were handed out and, for datasets that end early, skipped ones. */
+	/* Counts batches that were delivered and, for datasets that end early, skipped ones. */
 	value = api_get_again(iterator, &received);
 	next = value ? api_number(value, 0) : 0;
 	return next > 0 ? (uint32_t)(next - 1) : (uint32_t)consumer->ordinal;
@@ -269,7 +269,7 @@ static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 	return true;
 }
 
-/* Without workers, a thread that asks for another one is the worker. */
+/* Notes that without workers a thread that asks ahead for the training is the worker. */
 static void announce_ahead(PyObject *iterator, struct consumer *consumer)
 {
 	struct consumer_facts facts = {0};
@@ -334,7 +334,7 @@ int64_t torch_first_number(PyObject *tuple)
 	return api_number(first, -1);
 }
 
-/* _MultiProcessingDataLoaderIter._try_get_data: (True, (task, data)) if a message came. */
+/* _MultiProcessingDataLoaderIter._try_get_data: returns (True, (task, data)) if a message came. */
 static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = py.PyTuple_GetItem(args, 0);
@@ -433,7 +433,7 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 		patch_optional(module, &drop_stateful);
 		return;
 	}
-	/* A part of the points would announce loaders and never a batch. */
+	/* With only some of the points, loaders would be announced but never a batch. */
 	if (!patch_has_method(module, &points[0])) {
 		torch_blind = true;
 		for (size_t i = 0; i < ARRAY_COUNT(points); i++)

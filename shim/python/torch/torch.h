@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * torch.h - patch PyTorch's DataLoader, 1.x to 2.x, and torchdata's. Called by audit.c with the
- * finished module.
+ * torch.h - patches PyTorch's DataLoader, 1.x to 2.x, and torchdata's. audit.c calls the functions
+ * with the finished module.
  */
 #pragma once
 
@@ -23,11 +23,11 @@ void torch_patch_fetch(PyObject *module, size_t package);
 void torch_patch_worker(PyObject *module, size_t package);
 void torch_patch_pinning(PyObject *module, size_t package);
 
-/* This torch hands out its batches under a name that we do not know. */
+/* This torch delivers its batches under an unknown name. */
 extern HIDDEN bool torch_blind;
 
-/* The inode at one end of a multiprocessing.Queue's pipe: the same number in every process. */
+/* Returns the inode at one end of a multiprocessing.Queue's pipe, equal in every process. */
 uint64_t torch_pipe_inode(PyObject *queue, const char *end);
 
-/* The number that comes first in a tuple, or -1. */
+/* Returns the number that comes first in a tuple, or -1. */
 int64_t torch_first_number(PyObject *tuple);

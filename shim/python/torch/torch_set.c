@@ -41,7 +41,7 @@ static void refuse(const struct setting *setting, enum dlprof_set key, const cha
 	note_add('w', line.buffer);
 }
 
-/* Notes "workers 2 -> 4". Before < 0: there was none. */
+/* Adds "workers 2 -> 4" to the note. `before` < 0: there was no value. */
 static void tell(const struct setting *setting, enum dlprof_set key, int64_t before, int64_t after)
 {
 	char words[2][32];
@@ -77,7 +77,7 @@ static int64_t prefetch_of(PyObject *loader)
 	return api_get_number(loader, "prefetch_factor", -1);
 }
 
-/* Sets the workers. Without any, settings that need them are removed. Returns their number. */
+/* Sets the number of workers, and returns it. At 0, removes settings that need workers. */
 static int64_t set_workers(const struct setting *setting, int64_t wanted)
 {
 	const int64_t before = api_get_number(setting->loader, "num_workers", 0);
@@ -114,7 +114,7 @@ static void set_flag(const struct setting *setting, enum dlprof_set key, int32_t
 	put(setting, name, py.PyBool_FromLong(wanted));
 }
 
-/* The attribute's setter makes a context from the name. */
+/* Sets the start method; the attribute's setter makes a context from the name. */
 static void set_context(const struct setting *setting, int32_t wanted)
 {
 	static struct api_name name = {"multiprocessing_context", NULL};
@@ -136,7 +136,7 @@ static void set_context(const struct setting *setting, int32_t wanted)
 	}
 }
 
-/* Sets the strategy of torch.multiprocessing, which forked workers inherit. True: it changed. */
+/* Sets torch.multiprocessing's strategy, which forked workers inherit. Whether it changed. */
 static bool set_sharing(int32_t wanted, struct text *note)
 {
 	OWNED PyObject *get = NULL, *set = NULL, *now = NULL, *value = NULL, *args = NULL;
@@ -163,7 +163,7 @@ static bool set_sharing(int32_t wanted, struct text *note)
 	return args != NULL;
 }
 
-/* Sets the threads of OpenCV, in each worker by default one for each core; PyTorch has one. */
+/* Sets OpenCV's threads: its default in each worker is one for each core; PyTorch's is one. */
 static void set_threads(int32_t wanted)
 {
 	PyObject *module = api_module("cv2");
@@ -229,7 +229,7 @@ void torch_set_worker(void)
 	const int32_t sharing = dlprof_set_wanted(&config.set, DLPROF_SET_SHARING, NULL);
 	const int32_t threads = dlprof_set_wanted(&config.set, DLPROF_SET_THREADS, NULL);
 
-	/* A forked worker inherits it from the training. */
+	/* A forked worker inherits this from the training, a spawned one does not. */
 	if (sharing >= 0)
 		set_sharing(sharing, NULL);
 	if (threads >= 0)

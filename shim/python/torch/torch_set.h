@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * torch_set.h - give PyTorch's loaders the settings of DLPROF_SET, when their iterators are made.
+ * torch_set.h - gives PyTorch's loaders the settings of DLPROF_SET, when their iterators are made.
  * Constructors are left alone, since libraries inspect them.
  */
 #pragma once
@@ -8,10 +8,10 @@
 #include "python/interpreter/api.h"
 
 /*
- * Called before DataLoader.__iter__. Notes what changes, and what cannot. Not in a worker, which
- * may have no children.
+ * Sets a loader, and notes what changes, and what cannot. Called before DataLoader.__iter__, but
+ * not in a worker, which may have no children.
  */
 void torch_set_loader(PyObject *loader);
 
-/* Called when a worker begins: sets what only forks inherit from the training. */
+/* Sets what only forked workers inherit from the training; called when a worker begins. */
 void torch_set_worker(void);

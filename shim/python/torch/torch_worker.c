@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * torch_worker.c - the loading side of PyTorch's loaders, in a worker or in the main process.
- * PaddlePaddle's workers are the same under other names of arguments.
+ * PaddlePaddle's workers are the same, with other names of arguments.
  */
 #include "dlprof/units.h"
 #include "python/torch/torch.h"
@@ -46,7 +46,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	PyObject *fetcher, *batch;
 	uint32_t samples;
 
-	/* Without a stream, somebody uses the fetcher without a loader. */
+	/* Without a stream, the fetcher is used without a loader. */
 	if (!thread || !thread->stream)
 		return py.PyObject_Call(original, args, kwargs);
 	fetcher = py.PyTuple_GetItem(args, 0);
@@ -60,7 +60,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	return batch;
 }
 
-/* The queue's get() in a worker: (task, indices), a request to start over, or None. */
+/* The queue's get() in a worker: returns (task, indices), a request to start over, or None. */
 static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *message = py.PyObject_Call(original, args, kwargs);
@@ -83,7 +83,7 @@ static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static PyMethodDef index_method = {"get", on_index, PY_VARARGS_KEYWORDS, NULL};
 
-/* The worker loop is pickled by name under spawn, so its wrapper cannot carry the original. */
+/* A worker loop is pickled by name under spawn, so its wrapper cannot carry the original. */
 static struct worker_loop {
 	const char *module, *index_name, *data_name;
 	PyObject *original;

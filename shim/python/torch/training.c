@@ -91,7 +91,7 @@ static void write_signature(PyObject *function, const char *name, char *signatur
 	py.PyErr_Clear();
 }
 
-/* A missing function is no error: versions save in different ways, and the rest is still seen. */
+/* Patches a function, if it exists: versions save in different ways, and the rest is still seen. */
 void training_patch(PyObject *module, size_t row)
 {
 	OWNED PyObject *original = api_get_named(module, points[row].method.ml_name);
@@ -113,7 +113,7 @@ static PyObject *on_closure(PyObject *original, PyObject *args, PyObject *kwargs
 static PyMethodDef closure_method = {"closure", on_closure, PY_VARARGS_KEYWORDS,
 				     "closure()\n--\n\n"};
 
-/* The wrapped closure, as a new reference; NULL: `closure` is of no known kind, and stays. */
+/* Returns the wrapped closure as a new reference; NULL: it is of an unknown type, and stays. */
 static PyObject *wrap_closure(PyObject *closure)
 {
 	static const char *const known[] = {
@@ -125,7 +125,7 @@ static PyObject *wrap_closure(PyObject *closure)
 	return py.PyCFunction_NewEx(&closure_method, closure, NULL);
 }
 
-/* New (args, kwargs) for optimizer.step(closure); NULL: they stay. */
+/* Returns new (args, kwargs) for optimizer.step(closure); NULL: they stay. */
 static PyObject *with_closure(PyObject *args, PyObject *kwargs)
 {
 	const bool is_first = py.PyTuple_Size(args) > 1;

@@ -4,7 +4,7 @@
  * pass and for saving (training.def), and the optimizers' own global hooks.
  *
  * Nothing in torch.nn and no method of an optimizer is wrapped: torch.compile, schedulers of the
- * learning rate and accelerate look at those closely. Tensor.backward calls the function.
+ * learning rate and accelerate inspect those closely. Tensor.backward calls the patched function.
  */
 #pragma once
 
