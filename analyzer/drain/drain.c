@@ -203,8 +203,7 @@ static bool is_root_gone(const struct drain *drain)
 
 static int read_segment(struct drain *drain, struct segment *segment)
 {
-	/* Whether the process ended is asked before reading, so that the read then gets
-	 * everything. */
+	/* Ask whether the process ended, and then read, so that everything is read. */
 	bool ended = segment_poll(segment, is_root_gone(drain));
 	const struct life life = segment_life(segment);
 	int r;
@@ -237,7 +236,7 @@ static int read_rings(struct drain *drain)
 	return 0;
 }
 
-/* Sets the pause to the next round, as if all records came from one ring, which must not fill. */
+/* Sets the pause to the next round, in which a ring that got all these records must not fill. */
 static void set_pace(struct drain *drain)
 {
 	drain->uncommitted += drain->taken;

@@ -13,7 +13,7 @@
 #define FIRST_MEASURE_NS 50000
 #define LAST_MEASURE_NS	 UINT64_C(20000000000)
 
-/* A shorter time multiplied by any speed fits 64 bits twice over: the speed is refined later. */
+/* The largest limit: twice as long a time, multiplied by any speed, still fits 64 bits. */
 #define LIMIT_MAX_NS (UINT64_C(1) << 31)
 
 volatile uint64_t clock_scale HOT_DATA = 0;

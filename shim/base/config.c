@@ -51,13 +51,13 @@ static bool set_segment_dir(const char *value)
 	return value[0] == '/';
 }
 
-/* For a variable that the drain reads, not the shim. */
+/* Checks a variable that only the drain reads. */
 static bool is_absolute(const char *value)
 {
 	return value[0] == '/';
 }
 
-/* For DLPROF_LINES, which the drain and permit.c read. */
+/* Checks DLPROF_LINES, which the drain and permit.c read. */
 static bool is_lines(const char *value)
 {
 	return strcmp(value, "auto") == 0 || strcmp(value, "off") == 0;
@@ -185,7 +185,7 @@ const char *config_batch_fn(void)
 	return value_of("DLPROF_BATCH_FN", is_batch_fn);
 }
 
-/* For our own variable, which run.c sets for children: any value is valid. */
+/* Accepts any value of our own variable, which run.c sets for children. */
 static bool is_ours(const char *value)
 {
 	return true;

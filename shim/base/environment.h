@@ -31,5 +31,5 @@ void environment_inject(const char *name);
 /* Removes a variable set by environment_inject(), if it names this library. */
 void environment_withdraw(const char *name);
 
-/* Whether such a variable names another library. */
+/* Whether a variable names another library than this one. */
 bool environment_is_others(const char *name);

@@ -30,9 +30,9 @@
 
 #define MEMORY_BYTES 32768
 #define NS_PER_MS    1000000
-#define START_MS     50   /* between checks that the guard lives, while it starts */
-#define EXEC_MS      1000 /* between checks whether the host called execve() */
-#define OLD_MS       100  /* between checks of both, if the kernel has no pidfd_open() */
+#define START_MS     50   /* pause between checks that the guard lives, while it starts */
+#define EXEC_MS      1000 /* pause between checks whether the host called execve() */
+#define OLD_MS       100  /* pause between both checks without pidfd_open() */
 
 struct guard {
 	int (*start)(void *argument);
@@ -84,9 +84,7 @@ static bool is_other_program(const struct guard *guard)
 	return guard->can_look && r != -ESRCH && (r != sizeof(seen) || seen != guard->cookie);
 }
 
-/*
- * Waits until host or drain ends (false), or the host is another program: then the drain must end.
- */
+/* Waits for the end of host or drain. True: the host is another program, and the drain must end. */
 static bool watch(const struct guard *guard)
 {
 	struct pollfd ends[] = {

@@ -6,10 +6,10 @@
 static struct {
 	struct {
 		uint64_t end_ns;    /* end of the stream's last whole operation */
-		/* when one was cut off that may still run; 0: none */
+		/* when an operation was cut off that may still run; 0: none */
 		uint64_t forced_ns;
 	} streams[STREAMS];
-	/* begin of what was cut off; 0: it was told */
+	/* begin of the operations that were cut off; 0: it was told already */
 	uint64_t begin_ns;
 	uint64_t forced_ns, end_ns;
 	uint32_t running; /* streams in which an operation may still run */

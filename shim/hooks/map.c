@@ -20,7 +20,7 @@
 #define RANGE_MAX 128
 
 static struct range {
-	_Atomic uintptr_t begin;	/* 0: the place is free */
+	_Atomic uintptr_t begin;	/* address; 0: the place is free */
 	_Atomic uintptr_t end;
 } ranges[RANGE_MAX];
 static _Atomic uint32_t range_count;	/* places that were ever in use */

@@ -365,7 +365,7 @@ void run_watch(uint64_t now_ns)
 	if (!shared || !(shared->header.flags & DLPROF_SEGMENT_ROOT))
 		return;
 	beat_ns = atomic_load_explicit(&shared->header.heartbeat_ns, memory_order_relaxed);
-	/* 0: no drain ever started, and none would start now */
+	/* Without a beat no drain ever started, and none would start now. */
 	if (likely(!beat_ns || now_ns < beat_ns + DRAIN_SILENT_NS))
 		return;
 	/* Only one thread starts a drain. If the old drain is just slow, its lock stops the new

@@ -38,7 +38,7 @@ bool segment_claim(struct segment_claim *claim);
 
 /* Parts of a slot. Claiming reserves the first part; not every thread needs the others. */
 enum segment_part {
-	SEGMENT_RECORDS, /* all below the tallies */
+	SEGMENT_RECORDS, /* all before the tallies */
 	SEGMENT_TALLIES,
 	SEGMENT_KERNELS,
 	SEGMENT_FAR,

@@ -312,7 +312,7 @@ void summary_print(bool by_gpu)
 
 	if (config.quiet || (!database && !start_failure()))
 		return;
-	/* If something went wrong, every rank says so. */
+	/* Every rank prints the line if something went wrong, and only one if not. */
 	if (database && (run_is_reported() || !is_first_rank()) && is_stored())
 		return;
 	text_add(&line, "dlprof: ");

@@ -263,7 +263,7 @@ OFTEN struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_
 	return &tallies[*last];
 }
 
-/* Adds up the folder only here and not at each operation, which keeps a sum off the hot path. */
+/* Adds the last file's sums to its folder; not at each operation, to keep the hot path short. */
 OFTEN void tally_settle(struct thread *thread)
 {
 	struct thread_visit *visit = &thread->visit;

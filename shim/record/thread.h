@@ -40,7 +40,7 @@ extern HIDDEN const _Atomic uint32_t thread_no_version; /* a version that no pat
 struct thread_visit {
 	int fd;			/* descriptor of the file; -1: none */
 	uint32_t version;	/* fd_path_version() of the descriptor */
-	/* where that is, if known to be data */
+	/* where the version is, once the file is known to be data */
 	const _Atomic uint32_t *quick;
 	struct dlprof_tally *file;
 	struct dlprof_tally *folder;
@@ -60,7 +60,7 @@ struct thread_top {
 	alignas(64) struct dlprof_tally *tallies;
 	uint32_t count;		/* a multiple of THREAD_TOP_BLOCK */
 	enum dlprof_tally_kind kind;
-	/* least of a block */
+	/* time of a block's smallest tally */
 	uint64_t lightest_ns[THREAD_TOP_MAX / THREAD_TOP_BLOCK];
 	uint8_t lightest[THREAD_TOP_MAX / THREAD_TOP_BLOCK];
 	alignas(64) uint16_t tags[THREAD_TOP_MAX];	/* parts of the names' hashes; 0: free */
@@ -128,9 +128,9 @@ struct thread_range {
 /* What is known of the parts of a wait for a batch; see dlprof/event.h. */
 struct thread_parts {
 	uint64_t sample_ns;
-	/* since the begin of the last message */
+	/* loads since the begin of the last message */
 	uint64_t fetch_ns, fetch_count;
-	/* times of measured loads, and their CPU */
+	/* wall and CPU time of those loads that were measured */
 	uint64_t timed_ns, timed_cpu_ns;
 	uint32_t load_depth;	/* load_depth of the wait: a load within it has a larger one */
 };
@@ -144,7 +144,7 @@ struct thread_batch {
 
 /* batch/training.c: the parts of the step that the thread is in. */
 struct thread_training {
-	/* begin of time without a part; 0: it waits, or has no step */
+	/* begin of the time without a part; 0: the thread waits, or has no step */
 	uint64_t since_ns;
 	uint64_t rest_ns;  /* earlier time without a part: the next part decides */
 	struct thread_batch batch;
@@ -189,7 +189,8 @@ struct thread {
 	bool busy;			/* a record is being written: a signal handler must wait */
 
 	alignas(64) struct thread_visit visit;
-	struct thread_decoder *decoded;	/* newest decoder within such a Python call, or NULL */
+	/* newest decoder within a Python call that decodes, or NULL */
+	struct thread_decoder *decoded;
 
 	alignas(64) struct thread_frame frames[1 + THREAD_FRAME_MAX]; /* [0] lies above any stack */
 
@@ -238,7 +239,7 @@ struct thread {
 	uint64_t receive_begin_ns;
 	uint64_t waited_ns;
 	struct thread_parts parts;	/* parts of the innermost wait */
-	/* since when it only frees; freeing.h */
+	/* since when the thread only frees memory; freeing.h; 0: it does not */
 	uint64_t free_since_ns;
 	uint64_t free_ns;		/* time of freeing since its newest batch was delivered */
 	bool pins;			/* pinning.h: the thread receives batches for another one */
@@ -252,21 +253,21 @@ struct thread {
 	struct {
 		struct tfdata_making *making;
 		const void *asked[2];	  /* innermost first */
-		uint64_t end_ns, took_ns; /* of the last answer; 0: nothing is recorded */
+		uint64_t end_ns, took_ns; /* end and length of the last answer */
 	} tfdata;
 	struct { /* batch/ahead.c: batches that one thread takes from a loader for another one */
 		uint32_t asker, train_count, held_count; /* asker: its number; 0: it is none */
 		bool asks_itself; /* batches that it asks for are its own */
-		/* others' batches; in a known library */
+		/* takes others' batches; takes_within: in a library known for that */
 		bool takes, takes_within;
-		/* in vain, for looked_key; with pauses */
+		/* looked in vain for an item of looked_key; looked_apart: with pauses */
 		bool looked, looked_apart;
 		const void *looked_key;
 		uint64_t looked_begin_ns, looked_until_ns;
 		/* Work of this thread and of the main one between this thread's waits: */
 		uint32_t count;
 		uint64_t main_ns, own_ns, exit_ns; /* main_ns: the main thread's CPU time before */
-		/* waits, and the main thread's CPU then */
+		/* the thread's waits, and the main thread's CPU time in them */
 		uint64_t waited_ns, within_ns;
 		uint64_t since_ns; /* begin of counting: its first batch */
 	} ahead;

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * got.c - changes slots; this is what may go wrong, and what is done about it.
+ * got.c - puts wrappers into slots. What may go wrong, and what is done about it:
  *
  * - Another thread is in dlopen(), and ld.so is still relocating the module that we look at. We
- * would make pages read-only to which it still writes. So a module whose RELRO pages are writable
- * is left for the next sweep.
- *
+ *   would make pages read-only to which it still writes. So a module whose RELRO pages are writable
+ *   is left for the next sweep.
  * - dlsym() is called from a constructor, under ld.so's lock. So nothing here takes that lock: no
- * loading, no lookup by name, no allocation, nothing that changes dlerror(). Only dl_iterate_phdr()
- * is called, whose own lock is held for moments.
- *
+ *   loading, no lookup by name, no allocation, nothing that changes dlerror(). Only
+ *   dl_iterate_phdr() is called, whose own lock is held for moments.
  * - A thread forks while another is in dl_iterate_phdr(): glibc leaves that lock taken in the child
- * for good. fork() waits until we are out of it (process.c). A child made by clone() or _Fork()
- * while we were in it does not sweep.
- *
+ *   for good. fork() waits until we are out of it (process.c). A child made by clone() or _Fork()
+ *   while we were in it does not sweep.
  * - A module is closed and another is loaded in its place. The list is made again after each
- * dlclose(), and for everyone who asks during one. A wrapper stands for an address, so it stays
- * right whichever module is there.
+ *   dlclose(), and for everyone who asks during one. A wrapper stands for an address, so it stays
+ *   right whichever module is there.
  */
 #include "slots/got.h"
 

@@ -12,7 +12,7 @@
 struct search {
 	struct next_scope *scope;
 	uintptr_t last;
-	bool behind;		/* this module has been passed */
+	bool behind;		/* the search has passed this library */
 	bool complete;
 };
 

@@ -17,7 +17,7 @@ struct wrap_row wrap_rows[WRAP_ROW_MAX];
 int wrap_row_count;
 uint64_t wrap_begins[(1 << WRAP_BEGIN_BITS) / 64];
 
-static uint8_t places[PLACE_COUNT]; /* row + 1; 0: the place is free */
+static uint8_t places[PLACE_COUNT]; /* hash table: row + 1; 0: free */
 static bool ready;
 
 static_assert(WRAP_ROW_MAX < UINT8_MAX && WRAP_ROW_MAX * 2 < PLACE_COUNT, "it is a small table");

@@ -13,7 +13,7 @@ struct process_stat {
 	int nice;
 	int threads;
 	bool is_over; /* the process is a zombie: its parent has not called waitpid() yet */
-	bool has_memory; /* false for a process that is about to end */
+	bool has_memory; /* false if the process is about to end */
 	int64_t major_faults; /* page faults with input or output, since the process began */
 	int exit_status; /* exit status of a zombie, as of waitpid(); 0 also where /proc hides it */
 };

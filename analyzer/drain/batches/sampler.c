@@ -31,7 +31,7 @@ struct sampler {
 	struct seen_stacks *seen;
 	struct python_sample sample;
 	uint64_t begin_ns, cost_ns;
-	uint64_t due_ns, looked_ns; /* for all workers together */
+	uint64_t due_ns, looked_ns; /* next and last look at a worker */
 	uint64_t random;
 	char said[120]; /* text of the database's note on sampling */
 };

@@ -83,8 +83,8 @@ struct stream {
 struct join {
 	struct writer *writer;
 	struct gpu_join *gpu;
-	struct live *live;		/* NULL: no metrics are wanted */
-	struct sampler *sampler;	/* NULL: no lines are sampled */
+	struct live *live;		/* metrics; NULL: none are wanted */
+	struct sampler *sampler;	/* sampler of lines; NULL: none */
 	struct stream *streams;		/* list of streams, newest first */
 	uint32_t round;
 	uint64_t now_ns;

@@ -276,7 +276,7 @@ void home_words(const struct home *home, char *text, size_t size)
 	else if (*home->delivered && strcmp(home->delivered, home->target) != 0)
 		where = home->delivered;
 	snprintf(text, size, "%s", where);
-	/* Of a database in the local folder, only the folder is named. */
+	/* If the database is in the local folder, only the folder is named. */
 	if (where == home->local)
 		*strrchr(text, '/') = '\0';
 }

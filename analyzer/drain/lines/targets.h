@@ -16,7 +16,7 @@ struct target {
 	int32_t pid; /* process id in its records */
 	uint64_t start_ticks;
 	uint64_t begun_ns;       /* begin of its life: see struct life */
-	struct segment *segment; /* NULL: the process is gone */
+	struct segment *segment; /* its segment; NULL: the process is gone */
 	struct python *python;
 	enum reason reason; /* why its lines are not observed */
 	uint64_t open_ns;   /* when to try (again) to find its interpreter */

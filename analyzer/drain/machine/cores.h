@@ -22,8 +22,8 @@ struct cores {
 	uint64_t who;     /* checksum of the processes that were there then */
 	int64_t busy_ns;
 	int64_t used_ns;
-	int64_t others_ns; /* core time that others used ... */
-	int64_t of_ns;     /* ... within this measured time */
+	int64_t others_ns; /* core time that others used, in `of_ns` */
+	int64_t of_ns;     /* time over which others_ns was measured */
 	int64_t most_ns;   /* upper bound of others' use, also while that is unknown */
 };
 

@@ -268,7 +268,7 @@ void cpus_group(const char *root, int32_t pid, struct cpus_group *ret)
 			climb(root, &at);
 		if (is_top(&at))
 			continue;
-		/* Of a long path the end is stored, as it says more than the begin. */
+		/* A long path is cut at its begin, as its end says more. */
 		snprintf(ret->name, sizeof(ret->name), "%s",
 			 at.group + (strlen(at.group) < sizeof(ret->name)
 					     ? 0

@@ -19,14 +19,14 @@
 #define MOST_NS   UINT64_C(4000000000)
 #define KNOWN_PART 4 /* the pause is 1/4 of the time that looks covered */
 #define COST_PART 2000 /* looks use at most 1/2000 of the time */
-#define WORTH_NS  5e7  /* processes are not read if others used less CPU time */
+#define WORTH_NS  5e7  /* CPU time of others, below which no process is read */
 #define ACTIVE    0.01 /* share of a core: a process that used less does not count */
 
 struct neighbour {
 	int32_t pid;
 	uint64_t start_ticks;
 	int64_t used_ns;
-	int64_t ran_ns, waited_ns; /* -1: not read */
+	int64_t ran_ns, waited_ns; /* times of the first thread; -1: not read */
 	int kind;                  /* index in `kinds`, or one of KIND_* */
 };
 

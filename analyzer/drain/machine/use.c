@@ -40,8 +40,8 @@ struct use_process {
 	bool is_worker;  /* true: a worker; false: a process that takes batches */
 	bool loads;	 /* the process has made a load */
 	bool is_here;
-	bool is_watched; /* its threads are read */
-	bool has_memory; /* its memory is read */
+	bool is_watched; /* the threads of the process are read */
+	bool has_memory; /* the memory of the process is read */
 	/* times of the first look, and of the last look at its memory */
 	uint64_t begun_ns, memory_ns;
 	int64_t used_ns, waited_ns; /* sums over the threads at the last look; -1: none yet */

@@ -5,7 +5,7 @@
 
 #define NONE LAYOUT_NONE
 
-/* Since this version _PyRuntime begins with struct _Py_DebugOffsets, made for such readers. */
+/* From this version on _PyRuntime begins with struct _Py_DebugOffsets, for readers like us. */
 #define DEBUG_MINOR 13
 
 #define DEBUG_COOKIE        "xdebugpy"

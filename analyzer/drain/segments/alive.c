@@ -99,7 +99,7 @@ static bool is_surely_gone(const struct alive *alive)
 		return false;
 	if (kill(alive->pid, 0) < 0 && errno == ESRCH)
 		return true;
-	/* /proc can be asked only if it is of our own namespace, so that numbers mean the same. */
+	/* /proc can be asked only if it is of our own namespace, where numbers mean the same. */
 	if (alive->proc_pid != alive->pid || linked_number("/proc/self") != (uint64_t)getpid())
 		return false;
 	ticks = alive_start_ticks(alive->proc_pid);

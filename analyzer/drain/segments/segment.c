@@ -163,7 +163,7 @@ bool segment_poll(struct segment *segment, bool is_root_gone)
 		return false;
 	}
 	segment->dead = true;
-	/* A drain that started after the end does not know the time of it. */
+	/* A drain that started after the process's end does not know when that was. */
 	if (segment->lived)
 		segment->gone_ns = now_ns();
 	segment->exit_status = alive_exit_status(&segment->alive);

@@ -123,7 +123,7 @@
 	X(other_ns, BATCH_OTHER_SQL)                                                               \
 	X(cpu_ns, "cpu_ns")                                                                        \
 	X(transfer_ns, "transfer_ns")                                                              \
-	X(queue_ns, "ready_ns") /* from the load's end until asked for */                          \
+	X(queue_ns, "ready_ns") /* time from the load's end until asked for */                     \
 	X(receive_ns, "receive_ns")                                                                \
 	X(hol_ns, "hol_ns")                                                                        \
 	X(open_count, "open_count")                                                                \

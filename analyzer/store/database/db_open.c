@@ -20,7 +20,7 @@
 
 #define WHOLE_BYTES      (1 << 20) /* a smaller file is read into memory: some 9,000 batches */
 #define WHOLE_TRIES      3
-#define WHOLE_SQL        "PRAGMA cache_size = -64" /* in KiB: all pages are in memory already */
+#define WHOLE_SQL        "PRAGMA cache_size = -64" /* 64 KiB suffice, as all pages are in memory */
 #define HEAD_BYTES       100 /* SQLite's header, with the file's change counter and version */
 #define MODES_AT         18  /* offset in the header of the file format versions; 2: with a log */
 #define CLOSE_TRIES      40

@@ -13,7 +13,7 @@
 #include "store/database/rows.h"
 #include "store/database/schema.h"
 
-#define WAIT_MS (10 * 60 * 1000) /* for other writers: there may be hundreds */
+#define WAIT_MS (10 * 60 * 1000) /* longest wait for other writers: there may be hundreds */
 
 enum type { TEXT, INTEGER, REAL };
 /* SQL types that all engines which read these tables know, SQLite among them. */

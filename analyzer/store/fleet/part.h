@@ -29,7 +29,7 @@ struct part_rank {
 	/* sums over the rank's loads; NAN: not known */
 	double load_ns, open_ns, read_ns, decode_ns;
 	double read_bytes, storage_bytes;            /* NAN: not known */
-	float period_ns, step_wait_ns, starved_ns;   /* as in rank_member */
+	float period_ns, step_wait_ns, starved_ns;   /* members of the same names of rank_member */
 	uint32_t group;
 	uint32_t verdict, cause;
 	uint32_t by_gpu, live;

@@ -292,10 +292,10 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 		.qdepth = rows_small(stmt, 11),
 	};
 
-	for (int i = 0; i < SERIES_TIMES - 2; i++) /* without sample_ns and handover_ns */
+	for (int i = 0; i < SERIES_TIMES - 2; i++) /* all but sample_ns and handover_ns */
 		row.times[i] = rows_time(stmt, i);
 	row.sample_ns = rows_time(stmt, 15);
-	/* In an epoch's first round, receiving includes more than the batch. */
+	/* In an epoch's first round, receive_ns includes more than receiving the batch. */
 	if (rows_time(stmt, 14) >= 0 && row.batch >= series->workers) {
 		series->receive_ns += (double)rows_time(stmt, 14);
 		series->receive_count++;

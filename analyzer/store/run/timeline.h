@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline.h - what happened when: the events of a run, as rows of the caller's statement, one
- * after the other; none is kept. Functions return 0, a negative errno (db.h), or what ended them.
+ * timeline.h - hands the events of a run to the caller one after the other, as rows of its own
+ * statement; none is stored. Functions return 0, a negative errno (db.h), or what ended them.
  */
 #pragma once
 

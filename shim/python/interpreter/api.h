@@ -97,7 +97,7 @@ struct api_name {
 /* Returns the string object, borrowed; NULL without memory, and without an exception. */
 PyObject *api_name(struct api_name *name);
 
-/* Does api_get() with such a name. */
+/* Does api_get() with a name that is used again and again. */
 PyObject *api_get_again(PyObject *object, struct api_name *name);
 
 /* Returns an attribute as a number, or `otherwise` if it is absent or not a number. */

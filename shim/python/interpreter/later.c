@@ -72,7 +72,7 @@ static void look(PyObject *modules, bool functions)
 			missed = true;
 			continue;
 		}
-		if (later_is_importing(module)) {	/* for instance by another thread */
+		if (later_is_importing(module)) {	/* maybe by another thread */
 			atomic_store(&later_due, true);
 			continue;
 		}

@@ -34,7 +34,7 @@ void later_import(PyObject *name);
  */
 void later_load_begin(bool functions);
 
-/* Does the same in the middle of a load, without functions, for imports that were events. */
+/* Patches like later_load_begin(), but in the middle of a load, for imports that were events. */
 void later_opened(void);
 
 /* Whether `module`, if it is a module, is still being imported. */

@@ -11,7 +11,7 @@
 #include "record/tally.h"
 
 #define KNOWN_COUNT 256
-#define CALL_COUNT 128 /* ranges that are open at once */
+#define CALL_COUNT 128 /* the most ranges open at once */
 #define NUMBER_BITS 14
 #define IGNORED	   ((1 << NUMBER_BITS) - 1)
 

@@ -29,7 +29,7 @@ struct follow_what {
 	bool only_made;     /* only objects given to follow_made() are followed */
 	bool loads;         /* loads the batch itself, in the thread that asks */
 	const struct follow_crew *crew; /* its workers' loads; NULL: not known */
-	bool ahead;	    /* a thread of it asks ahead, and hands batches on (ahead.h) */
+	bool ahead;	    /* it has a thread that asks ahead, and hands batches on (ahead.h) */
 };
 
 /* Whether this thread is in another loader's wait, or in a load, as a worker always is. */

@@ -40,7 +40,7 @@ static const void *_Atomic newest;
 
 static _Atomic uint32_t held;
 
-/* This TensorFlow says which iterator is asked. */
+/* Whether this TensorFlow says which iterator is asked. */
 static atomic_bool telling;
 
 static bool is_used(const struct iterator *one)

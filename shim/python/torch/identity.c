@@ -154,7 +154,7 @@ static bool goes_on(const struct known *known, const struct mark *mark, int64_t 
 		return known->identity.dataset;
 	if (known->alive && !(mark->made > known->asked && known->same_dataset))
 		return false;
-	/* For the same dataset the length may differ, as that may grow. */
+	/* The length may differ for one dataset, which may grow. */
 	return known->length == length || known->same_dataset;
 }
 

@@ -406,7 +406,8 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 			    on_try_get),
 		PATCH_POINT(DATALOADER, "_MultiProcessingDataLoaderIter", "__init__", on_init),
 	};
-	/* Its iterators' __next__ and __init__ call those of the base classes, patched above. */
+	/* StatefulDataLoader's iterators call __next__ and __init__ of the classes patched
+	 * above. */
 	static struct patch_point stateful[] = {
 		PATCH_POINT(STATEFUL, "StatefulDataLoader", "__iter__", on_iter),
 		PATCH_POINT(STATEFUL, "_StatefulSingleProcessDataLoaderIter", "__init__",
