@@ -20,21 +20,20 @@
 
 #define MS UINT64_C(1000000)
 
-#define ROUND_MS     450	/* between commits; a row is in the database after two */
-#define GLANCE_MS    225	/* between glances at rings and processes, while the drain sleeps */
-#define AGAIN_MS     100	/* before another look at what is about to change */
+#define ROUND_MS     450	/* pause between two commits; a row is stored after two */
+#define GLANCE_MS    225	/* a sleeping drain looks at rings and processes this often */
+#define AGAIN_MS     100	/* pause before it looks again at what is about to change */
 #define HURRY_MS     2		/* shortest pause between rounds, while rings fill fast */
-#define TALLY_MS     10000	/* between readings of tallies, which cannot get lost */
+#define TALLY_MS     10000	/* pause between readings of tallies, which cannot get lost */
 /*
- * between unwindings of at most STACKS_MOST stacks: at least STACKS_MS, or STACKS_PART times their
- * cost
+ * The pause after unwinding up to STACKS_MOST stacks is STACKS_MS, or STACKS_PART times the cost.
  */
 #define STACKS_MS    400
 #define STACKS_MOST  2
 #define STACKS_PART  4000
-#define RETRY_MS     1000	/* between tries after an error of the database */
+#define RETRY_MS     1000	/* pause before the next try after a database's error */
 #define GIVE_UP_MS   10000	/* the drain ends if errors last this long and no process records */
-#define LOCK_MS	     2000	/* wait for a lock, as a report may be reading */
+#define LOCK_MS	     2000	/* how long to wait for a lock, as a report may be reading */
 #define REMOVE_TRIES 3
 
 static int open_store(struct drain *drain)

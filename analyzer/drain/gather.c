@@ -10,7 +10,7 @@
 
 
 #define NOTED_MOST  50
-#define LOST_ROUNDS 5	/* looks at a missing folder, as another process may still be removing it */
+#define LOST_ROUNDS 5	/* looks after which a missing folder is noted as lost */
 
 static bool is_open(const struct drain *drain, const char *name)
 {

@@ -14,7 +14,7 @@
 #define RETURN_NS   50000   /* longest time until the loop frees a batch's first tensor */
 /* longest time between two tensors */
 #define GAP_NS	    500000
-#define LATER_NS    1000000 /* memory freed later is freed by the loop's body */
+#define LATER_NS    1000000 /* memory is freed later by the loop's body, not by the loop */
 
 /* Hash table of maps' begins; 0: free. A map whose bucket is full is not followed. */
 static struct bucket {

@@ -12,13 +12,13 @@
 #include "record/thread.h"
 
 #define WINDOW_NS     UINT64_C(250000000)
-#define WINDOWS	      256	/* windows after which they become twice as long */
+#define WINDOWS	      256	/* after this many, windows become twice as long */
 /* loaders taking turns faster look like one */
 #define MIXED_NS      UINT64_C(10000000)
 #define CLOCKED_NS    100000	/* CPU time of shorter calls is not worth a system call */
 #define SHARD_COUNT   16	/* sets of sums, so that threads seldom share a cache line */
 #define BUCKET_COUNT  2048
-#define BUCKET_OBJECTS 8	/* one cache line */
+#define BUCKET_OBJECTS 8	/* 8 objects fill a cache line */
 #define NUMBER_BITS   16
 
 struct stage {
@@ -27,7 +27,7 @@ struct stage {
 	uint16_t parent;
 	bool is_queue;
 	uint16_t queue; /* queue that gets its elements, or STAGE_NONE */
-	uint32_t life;	/* life in which it was recorded */
+	uint32_t life;	/* life in which the stage was recorded */
 	struct dlprof_stage_sum sent; /* sums that were recorded */
 	/* its last call alone took over CLOCKED_NS */
 	atomic_bool is_long;

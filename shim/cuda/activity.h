@@ -13,7 +13,7 @@
 #include "base/sys.h"
 #include "cuda/cupti.h"
 
-#define ACTIVITY_PERIOD_MS 1000 /* time between two flushes of CUPTI's buffers */
+#define ACTIVITY_PERIOD_MS 1000 /* pause between two flushes of CUPTI's buffers */
 
 /* Prepares the buffers; called before CUPTI requests any. Returns 0 or -errno. */
 int activity_init(enum config_cuda level);

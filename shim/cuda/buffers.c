@@ -9,7 +9,7 @@
 #include "base/sys.h"
 
 #define SOFT_MAX     256 /* most buffers: 64 MB, of which only used parts take memory */
-#define HARD_MAX     512 /* ... for a CUPTI that crashes without a buffer */
+#define HARD_MAX     512 /* most buffers for a CUPTI that crashes without one */
 #define GROW         64
 #define RECORD_BYTES 216 /* size of a kernel's record, by which a lost buffer's are counted */
 

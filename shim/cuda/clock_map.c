@@ -7,7 +7,7 @@
 #define SLACK_NS 1000000
 #define NOWHERE  (INT64_MIN / 2)
 #define REACH_NS 10000000000   /* how far before a stretch's first look a time may be */
-#define OLD_NS   3600000000000 /* ... and before the oldest look */
+#define OLD_NS   3600000000000 /* how far before the oldest look in memory a time may be */
 #define LATE_NS  2000000 /* how long after the last look a record may have been written */
 
 static const struct clock_pair *pair_at(const struct clock_map *map, uint32_t number)

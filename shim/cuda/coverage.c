@@ -15,7 +15,7 @@
 #define MS             UINT64_C(1000000)
 #define SILENT_PERIODS 3
 #define SILENT_NS      (50 * MS)
-#define FRESH_NS       (1000 * MS) /* longer than handing a buffer to a thread takes */
+#define FRESH_NS       (1000 * MS) /* handing a buffer to a thread takes less */
 
 static struct {
 	uint64_t began_ns;

@@ -22,7 +22,7 @@
 #define MS         UINT64_C(1000000)
 #define NS         UINT64_C(1000000000)
 #define FINISH_NS  (2 * NS)
-#define YIELDED_NS (20 * MS) /* time between looks at another user */
+#define YIELDED_NS (20 * MS) /* pause between looks at another user */
 
 static _Atomic uint32_t finish;
 static _Atomic uint32_t finished; /* futex of the thread that ends the process */
@@ -163,7 +163,7 @@ static void finish_at_exit(void *unused)
 	writer_finish();
 }
 
-/* Registers the end. It runs before CUDA's own teardown, as it is registered later. */
+/* Registers finish_at_exit(), to run before CUDA's own teardown, which is registered earlier. */
 static void call_at_exit(void)
 {
 	int (*at_exit)(void (*)(void *), void *, void *) =

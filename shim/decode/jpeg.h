@@ -13,7 +13,7 @@
 #define JPEG_WIDTH(info)  FIELD(uint32_t, info, 48)
 #define JPEG_HEIGHT(info) FIELD(uint32_t, info, 52)
 #define JPEG_HEADER_OK	  1
-#define JPEG_WHOLE_MOST	  (1 << 20) /* bytes; SIZE_MAX and the like stand for "not known" */
+#define JPEG_WHOLE_MOST	  (1 << 20) /* more bytes stand for "not known", as SIZE_MAX does */
 
 struct jpeg_source {
 	const uint8_t *next;

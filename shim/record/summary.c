@@ -22,7 +22,7 @@
 #include "record/start.h"
 
 #define ACCOUNT_MAX 64
-#define CHILD_MS    500 /* CPU time of a child that only imports a framework */
+#define CHILD_MS    500 /* children with more CPU time did more than import a framework */
 
 static _Atomic uint64_t batch_count;
 static struct dlprof_account earlier; /* sums of this process's earlier programs */

@@ -17,7 +17,7 @@
 
 #define THREAD_FRAME_MAX 24
 
-#define THREAD_NEVER_TICKS (UINT64_C(1) << 60)	/* no call takes so long */
+#define THREAD_NEVER_TICKS (UINT64_C(1) << 60)	/* longer than any call */
 
 /* A timed call in progress. `address` is that of its wrapper's stack frame; see span.c. */
 struct thread_frame {

@@ -11,7 +11,8 @@
 #include "record/fd.h"
 #include "record/tally.h"
 
-#define PEERS_MAX  16 /* named peers in a slot, so that a server for each sample cannot fill it */
+/* the most named peers in a slot: a server for each sample must not fill it */
+#define PEERS_MAX  16
 #define OTHERS	   "other peers"
 #define NAME_BYTES 96
 

@@ -9,7 +9,7 @@
 #include "base/sys.h"
 
 #define YIELD_MAX 1000
-#define WAIT_MAX  2000 /* tries; the last of them come after naps of 100 us */
+#define WAIT_MAX  2000 /* the most tries; the last ones come after naps of 100 us */
 
 enum { HELD = 1, FORKING = 2 };
 

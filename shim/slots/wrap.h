@@ -77,7 +77,7 @@ extern HIDDEN struct wrap_row wrap_rows[WRAP_ROW_MAX];
 extern HIDDEN int wrap_row_count;
 
 #define WRAP_BEGIN_BYTES 7	/* "_ZN2cv6", not "_ZN2at": most names in torch begin alike */
-#define WRAP_BEGIN_BITS	 13	/* of 50,000 other names 1 in 60 passes */
+#define WRAP_BEGIN_BITS	 13	/* 1 of 60 among 50,000 other names passes */
 
 /* Hashes of the first bytes of the rows' names, as a bit for each hash. */
 extern HIDDEN uint64_t wrap_begins[(1 << WRAP_BEGIN_BITS) / 64];

@@ -17,10 +17,11 @@
 /* samples that give a share to 3 percentage points: 1.96 * sqrt(0.25 / 1000) */
 #define ENOUGH     1000
 #define COST_PART  333                /* samples take at most 1/333 of the elapsed time, 0.3 % */
-#define COST_AHEAD UINT64_C(20000000) /* CPU time allowed at once, for finding interpreters */
+/* CPU time that sampling may use beyond COST_PART, to find interpreters */
+#define COST_AHEAD UINT64_C(20000000)
 /* samples older than this are no longer claimed by a load or wait */
 #define EXPIRE_NS  UINT64_C(120000000000)
-/* a process without a record for this long is reported as it is */
+/* a process without a record for this long is reported to hang */
 #define DOING_NS   UINT64_C(5000000000)
 
 _Static_assert(FAST_NS == LINE_LEAST_NS && SLOW_NS == LINE_MOST_NS, "the weights of samples");

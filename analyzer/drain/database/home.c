@@ -29,7 +29,7 @@
  */
 #define LEAST_NS  UINT64_C(2000000000)
 #define MOST_NS	  UINT64_C(60000000000)
-#define PART_TIME 10	/* the pause is one part in 10 of that time */
+#define PART_TIME 10	/* the pause is 1/10 of the time since the first */
 
 /*
  * File systems of other machines and of user-space programs: SQLite's locks and shared memory do

@@ -17,7 +17,7 @@
 
 #define GAPS_DOUBT  0.05
 #define GAPS_MOST   64
-#define GAPS_FEWEST 20 /* records that a second needs to be judged sound */
+#define GAPS_FEWEST 20 /* with fewer records no second is judged sound */
 
 enum gaps_kind {
 	GAPS_TOLD,    /* the process said so; records that come late may undo it */

@@ -18,7 +18,7 @@
 
 /* operations stay in memory this long, as a wait is recorded only when it is over */
 #define KEEP_NS 10000000000
-#define META_NS 2000000000  /* between two writes of the counts in meta */
+#define META_NS 2000000000  /* pause between two writes of the counts in meta */
 /* copies and waits without any kernel before kernels count as unreported */
 #define MANY_OTHERS 100
 

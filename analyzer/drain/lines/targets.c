@@ -8,7 +8,7 @@
 #include "drain/base/now.h"
 #include "drain/lines/seen_stacks.h"
 
-#define AGAIN_NS UINT64_C(5000000000) /* between two tries to find a process's interpreter */
+#define AGAIN_NS UINT64_C(5000000000) /* pause between two tries to find an interpreter */
 #define TRIES    5
 
 bool target_trains(const struct target *target)

@@ -9,7 +9,7 @@
 #include "drain/python/python.h"
 #include "drain/segments/segment.h"
 
-#define TARGET_ASKERS 2 /* threads of a process that take batches */
+#define TARGET_ASKERS 2 /* the most threads of a process that are known to take batches */
 
 /* One process of the run that trains or loads. */
 struct target {

@@ -21,7 +21,7 @@
 #include "store/write/write.h"
 
 #define NEIGHBOURS_GROUPS  12
-#define NEIGHBOURS_WEIGHTS 4 /* different weights of threads in the run's own group */
+#define NEIGHBOURS_WEIGHTS 4 /* the most weights of threads in the run's own group */
 #define NEIGHBOURS_KINDS   (NEIGHBOURS_GROUPS + NEIGHBOURS_WEIGHTS)
 
 struct neighbour;

@@ -16,15 +16,15 @@
 #define MOST_NS	   UINT64_C(20000000000)
 #define KNOWN_PART 4	/* the pause is 1/4 of the time since the first look */
 #define COST_PART  8000 /* looks use at most 1/8000 of a core: 0.0125 % */
-#define COST_AHEAD UINT64_C(10000000)	/* CPU time that looks may use beyond that, at the begin */
-#define MEMORY_PART  4000 /* memory: looks at it use at most 1/4000 of a core, and get ever rarer */
+#define COST_AHEAD UINT64_C(10000000)	/* CPU time that looks may use beyond that */
+#define MEMORY_PART  4000 /* looks at memory use at most 1/4000 of a core, and get rarer */
 #define MEMORY_AHEAD UINT64_C(30000000)
 #define MEMORY_NS    UINT64_C(1000000000)
 /* later first looks at memory do not give the use at the begin */
 #define BEGIN_NS   UINT64_C(10000000000)
-#define WORTH_NS   2e8	/* time of loads that is enough to count a worker's threads */
-#define WATCHED_MOST 2	/* workers whose threads are read: all workers are alike */
-#define MEMORY_MOST  1	/* processes whose memory is read */
+#define WORTH_NS   2e8	/* least time of loads by which a worker's threads are counted */
+#define WATCHED_MOST 2	/* threads are read of this many workers, as all are alike */
+#define MEMORY_MOST  1	/* memory is read of this many processes */
 #define THREADS_SEEN 256
 #define THREADS_KEPT 32
 

@@ -20,13 +20,13 @@
 #define SYMBOLS_AT_ONCE 2048
 #define SYMBOL_BYTES	120
 #define KNOWN_COUNT	512
-#define KEPT_COUNT	32		/* lists in the cache, of the images used last */
+#define KEPT_COUNT	32		/* the most cached lists, of the images used last */
 #define LIST_NS		UINT64_C(15000000000)
 
 /* .eh_frame_hdr is searched only in the form that every linker writes, with these encodings. */
-#define EH_FRAME_POINTER 0x1b	/* relative to the field itself, 4 bytes */
+#define EH_FRAME_POINTER 0x1b	/* encoding of .eh_frame: relative to the field, 4 bytes */
 #define EH_COUNT	 0x03	/* 4 bytes */
-#define EH_TABLE	 0x3b	/* relative to the header, 4 bytes */
+#define EH_TABLE	 0x3b	/* encoding of the table: relative to the header, 4 bytes */
 
 struct mapping {
 	uint64_t begin, end, offset;

@@ -10,8 +10,8 @@
 #include "drain/python/runtime.h"
 #include "drain/python/stack.h"
 
-#define PYTHON_THREADS 256 /* threads that are read of a process, the newest ones */
-#define PYTHON_STACKS  16  /* stacks in one sample */
+#define PYTHON_THREADS 256 /* the most threads of a process, the newest ones */
+#define PYTHON_STACKS  16  /* the most stacks in one sample */
 
 struct python;
 

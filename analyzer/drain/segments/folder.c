@@ -19,8 +19,8 @@
 #include "drain/segments/trust.h"
 
 #define MS	 UINT64_C(1000000)
-#define SCAN_MS  3000   /* between two listings of a folder whose time has not changed */
-#define FRESH_MS 3000	/* resolution that a file system's times may have */
+#define SCAN_MS  3000   /* pause between two listings of an unchanged folder */
+#define FRESH_MS 3000	/* a change in this time may not show in a folder's time */
 
 struct left {
 	char name[64];

@@ -22,7 +22,7 @@
 #define WHOLE_TRIES      3
 #define WHOLE_SQL        "PRAGMA cache_size = -64" /* 64 KiB suffice, as all pages are in memory */
 #define HEAD_BYTES       100 /* SQLite's header, with the file's change counter and version */
-#define MODES_AT         18  /* offset in the header of the file format versions; 2: with a log */
+#define MODES_AT         18  /* offset of the header's format versions; 2: with a log */
 #define CLOSE_TRIES      40
 #define CLOSE_PAUSE_MS   50
 #define BUSY_MS          2000

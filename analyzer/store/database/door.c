@@ -17,7 +17,7 @@
 #include "dlprof/units.h"
 
 #define HEAD_BYTES 100 /* bytes of a database's header; sqlite.org/fileformat2.html, 1.3 */
-#define READ_MODE  19  /* offset of a byte in the header; 2: written with a write-ahead log */
+#define READ_MODE  19  /* offset of the header's read version; 2: written with a log */
 
 #define MOST_LOOKS    3
 #define LOOK_PAUSE_MS 5

@@ -42,8 +42,8 @@ static inline double query_known(int64_t value)
 	FACT(END_NS, int64_t, end_ns) /* UNKNOWN while it records */                         \
 	FACT(CPUS, int64_t, cpus)                                                                  \
 	FACT(CPU_LIMIT_MILLI, int64_t, cpu_limit_milli) /* CPU limit, if below `cpus` */           \
-	FACT(MAIN_CPU_NS, int64_t, main_cpu_ns)         /* CPU time of the main process, ... */    \
-	FACT(MAIN_CPU_OF_NS, int64_t, main_cpu_of_ns)   /* ... measured over this time */          \
+	FACT(MAIN_CPU_NS, int64_t, main_cpu_ns)         /* CPU time of the main process */         \
+	FACT(MAIN_CPU_OF_NS, int64_t, main_cpu_of_ns)   /* time in which that was used */          \
 	FACT(OTHER_CPU_NS, int64_t, other_cpu_ns)       /* CPU time of others on these cores */    \
 	FACT(OTHER_CPU_OF_NS, int64_t, other_cpu_of_ns)                                            \
 	FACT(AFFINITY, int64_t, affinity)       /* cores allowed, if a limit is below */           \

@@ -29,7 +29,7 @@ struct head {
 	char magic[8];
 	uint32_t version, unused;
 	uint64_t bytes;                /* size of the file in bytes */
-	/* checksums of what follows until the windows, and of those */
+	/* checksums of the part between head and windows, and of the windows */
 	uint64_t check, windows_check;
 	uint64_t rank_count, epoch_count, text_bytes;
 	uint32_t words[PART_WORDS];

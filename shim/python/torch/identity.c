@@ -9,7 +9,7 @@
 #include "python/torch/origin.h"
 #include "record/thread.h"
 
-#define LOADER_MAX 256 /* also named in a note */
+#define LOADER_MAX 256 /* the most loaders; a note has the number, too */
 
 /*
  * What is known about a loader object. A copy of the object, also in another process, is another

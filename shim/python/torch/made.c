@@ -7,7 +7,7 @@
 #define EVERY	     16
 #define DEPTH_MOST   6
 #define TENSORS_MOST 4096
-#define OBJECTS_MOST 16384 /* objects in all, which take half a millisecond or so */
+#define OBJECTS_MOST 16384 /* the most objects, which take about half a millisecond */
 
 /* Classes that are asked for sizes; NULL: not imported. Found once, and held. */
 static struct known {

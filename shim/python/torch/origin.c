@@ -7,8 +7,8 @@
 #include "dlprof/hash.h"
 #include "python/interpreter/api.h"
 
-#define NEAREST_MAX 3  /* frames such as make_loader(), its caller, and that one's */
-#define DEEPEST_MAX 64 /* frames in which to look for the program's own */
+#define NEAREST_MAX 3  /* the most nearest frames, like make_loader() and its callers */
+#define DEEPEST_MAX 64 /* the most frames in which the program's own are searched */
 
 /* Parts of paths which show that code is installed, not the program's own. */
 static const char *const installed[] = {"/site-packages/", "/dist-packages/", "/lib/python3",

@@ -7,7 +7,7 @@
 #include "dlprof/units.h"
 #include "python/torch/identity.h"
 
-#define PREFETCH 2	/* PyTorch's default with workers */
+#define PREFETCH 2	/* PyTorch's default prefetch_factor with workers */
 
 /* A loader that is given settings, and the note about them. */
 struct setting {
