@@ -40,7 +40,7 @@ struct guard {
 	int host;
 	int guarded;      /* pid of the drain, or -errno */
 	uint32_t started; /* futex; set when `guarded` is */
-	uint64_t cookie;  /* a known word in the host's memory, until its execve() */
+	uint64_t cookie;  /* a word that guard and host share until the host's execve() */
 	bool can_look;
 };
 

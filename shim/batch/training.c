@@ -20,7 +20,7 @@ static void book(struct thread_training *training, uint64_t now_ns)
 	training->since_ns = now_ns;
 }
 
-/* Adds time that was in no part yet to the part before the one that begins now. */
+/* Adds the time that had no part so far to `part`. */
 static void book_rest(struct thread_training *training, enum dlprof_part part)
 {
 	training->told.ns[part] += training->rest_ns;

@@ -17,7 +17,7 @@
 #include "record/activate.h"
 #include "slots/lookup.h"
 
-/* pause between two calls of others */
+/* Another user has ended if quiet for this long: profilers disable and enable kind by kind. */
 #define QUIET_NS 100000000
 
 #define PER_THREAD_BUFFERS 9 /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER */

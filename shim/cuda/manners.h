@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * manners.h - give way to another user of CUPTI in this process, such as torch.profiler.
+ * manners.h - gives way to another user of CUPTI in this process, such as torch.profiler.
  *
  * CUPTI has one place for the callbacks that give and take buffers, and one list of enabled kinds:
- * whoever comes last has them. The functions that they are set by are exported from here, so that
- * we see it, and dlsym() answers with them; what the other user asked for is what happens.
+ * whoever comes last has them. We export the functions that set these, so that we notice, and
+ * dlsym() answers with them; what the other user asked for is what happens.
  *
  * What we ask of CUPTI that others can see, and what sets it back when they come, which
  * activity_yield() does:
@@ -18,12 +18,12 @@
  *     cuptiSetThreadIdType (level api): the same with what they set, or CUPTI's default.
  *     cuptiActivityEnableAllSyncRecords (CUDA 13): the same with what they set, or the default.
  *     cuptiActivityGetNumDroppedRecords sets the count back: not asked while they are there.
- *     cuptiActivityFlushAll: who waits for buffers gets them sooner. Forced at the end alone. If
- *         they force it, our operations that run lose their ends (unfinished.h).
+ *     cuptiActivityFlushAll: others get their buffers sooner. We force it only at the end. If
+ *         others force it, our running operations lose their ends (unfinished.h).
  *
  * Never called: cuptiFinalize, cuptiActivityRegisterTimestampCallback, cuptiActivitySetAttribute,
- * cuptiActivityFlushPeriod. Who makes all threads share buffers, which must not be changed while
- * records are made, finds none of ours made: that is as good as coming.
+ * cuptiActivityFlushPeriod. We give way, too, to a user who makes all threads share buffers, which
+ * must not be changed while records are made.
  *
  * Not seen: a client that found CUPTI's functions before we began, or one of those for several
  * subscribers (*_v2).
@@ -33,23 +33,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether others have set callbacks and enabled kinds. */
+/* Whether other users have set callbacks and enabled kinds. */
 bool manners_is_taken(void);
 
-/* Whether they have disabled them again, and been quiet for a moment. */
+/* Whether other users have disabled their kinds, and been quiet for a moment. */
 bool manners_is_free(uint64_t now_ns);
 
-/* Sets their callbacks again as they were. */
+/* Sets the other user's callbacks again as they were. */
 void manners_restore(void);
 
-/* Whether they changed CUPTI's clock since the last call. */
+/* Whether another user changed CUPTI's clock since the last call. */
 bool manners_take_clock_change(void);
 
-/* Called by the writing thread, often: makes others ask CUPTI for their records at their end. */
+/* Makes others ask CUPTI for their records at their end; the writing thread often calls this. */
 void manners_stand_in(void);
 
-/* From now on dlsym() answers with our functions for CUPTI's of the same names. */
+/* Makes dlsym() answer with our functions for CUPTI's of the same names. */
 void manners_begin(void);
 
-/* How many of their buffers CUPTI has, in which our records may be. */
+/* Returns how many buffers of other users, which may hold our records, CUPTI has. */
 uint32_t manners_buffers_out(void);

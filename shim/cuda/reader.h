@@ -22,8 +22,7 @@ struct reader_times {
 	/* The most by which an operation began before its buffer was requested; 0 as long as
 	 * CUPTI gives a record its place at the launch. */
 	uint64_t lag_ns;
-	/* The earliest begin of an operation without an end when we ended; UINT64_MAX: there is
-	 * none. */
+	/* The earliest begin of an operation that had not ended at our end; UINT64_MAX: all had. */
 	uint64_t unfinished_ns;
 	/* By when each stream in the first buffer requested since reader_resume() had begun its
 	 * first operation; 0: none was read. */

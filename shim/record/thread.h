@@ -186,7 +186,7 @@ struct thread {
 	uint32_t load_depth;		/* loads under way; 0: no batch is being loaded */
 	bool boundary_inflates;		/* the outermost such call reads packed data, not images */
 	uint32_t import_depth;		/* imports under way: interpreter/importing.h */
-	bool busy;			/* a record is being written: a signal handler must wait */
+	bool busy;			/* a record is being written; a signal handler's is lost */
 
 	alignas(64) struct thread_visit visit;
 	/* newest decoder within a Python call that decodes, or NULL */

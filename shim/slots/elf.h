@@ -20,7 +20,7 @@ struct elf_relocs {
 	size_t relative_count; /* relocations at the beginning that name no symbol */
 	size_t entry_bytes;
 	bool has_addend;
-	bool jump;		/* the table of lazily bound slots */
+	bool jump;		/* true: the table of lazily bound slots */
 };
 
 struct elf_module {

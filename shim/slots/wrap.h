@@ -56,7 +56,7 @@ struct wrap_set {
 	struct wrap_target *targets;	/* `count` for each instance, as in `copies` */
 	struct wrap_copy *copies;
 	void *(*wrapper)(int entry, int instance);
-	void (*reached)(int library);	/* called when a caller gets a wrapper; or NULL */
+	void (*reached)(int library);	/* called when a caller gets a wrapper; NULL: none */
 	int count;			/* number of entries */
 };
 

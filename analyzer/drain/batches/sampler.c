@@ -219,7 +219,7 @@ static uint64_t rest_ns(const struct sampler *sampler, uint64_t now)
 	return sampler->cost_ns > allowed ? (sampler->cost_ns - allowed) * COST_PART : 0;
 }
 
-/* Returns the interval of samples: short until there are enough of loads, or of all else. */
+/* Returns the interval of samples: short until enough of loads, or of all else, were booked. */
 static uint64_t interval(const struct sampler *sampler, bool of_loads)
 {
 	return booking_count(sampler->booking, of_loads) < ENOUGH ? FAST_NS : SLOW_NS;

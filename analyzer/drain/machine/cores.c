@@ -13,7 +13,7 @@
  */
 #define LEAST_NS UINT64_C(400000000)
 #define MOST_NS  UINT64_C(2000000000)
-#define PART     4 /* the pause is 1/4 of the time that is known */
+#define PART     4 /* the pause is 1/4 of the time measured so far */
 
 /* Whether an earlier live segment of the list is of the same process, which has many threads. */
 static bool is_further(struct segment *const *segments, size_t index)

@@ -148,7 +148,7 @@ static void name_frames(struct walk *walk, struct code_cache *codes, struct stac
 	stack->is_torn |= stack->depth < walk->count;
 }
 
-/* Reads a stack once. Returns false if the thread has another CFRAME now: the stack may be any. */
+/* Reads a stack once. False: the thread has another CFRAME now, so these may be any frames. */
 static bool read_once(struct walk *walk, struct code_cache *codes, struct stack *ret)
 {
 	const uint32_t holder = walk->layout->at[CFRAME_FRAME];

@@ -28,7 +28,7 @@
 	FACT(CUDA_BAD_TS, int64_t, bad_count)               /* records with impossible times */    \
 	FACT(CUDA_DROPPED, int64_t, dropped_count)          /* records dropped by CUPTI */         \
 	FACT(CUDA_OWN_DROP, int64_t, own_drop_count)        /* records dropped by dlprof */        \
-	FACT(GPU_BUSY_IS_UPPER_BOUND, int64_t, upper_bound) /* as meta has it */
+	FACT(GPU_BUSY_IS_UPPER_BOUND, int64_t, upper_bound) /* 1: upper bounds of busy times */
 
 struct gpu_info {
 #define X(id, type, member) type member;

@@ -11,7 +11,7 @@
 #include "analysis/gpu/gpu_use.h"
 #include "store/database/run.h"
 
-#define PACK_MAGIC     UINT32_C(0x33637064) /* in the machine's byte order */
+#define PACK_MAGIC     UINT32_C(0x33637064) /* reads otherwise in another byte order */
 #define PACK_PART      ((size_t)1 << 16)
 #define PACK_RUNS      PACK_PART
 

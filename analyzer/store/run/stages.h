@@ -8,7 +8,7 @@
 #include "store/database/db.h"
 
 /*
- * Reads the stages and their sums while the loader's batches were asked for; call stages_done().
+ * Reads a loader's stages, with sums over the time in which it was asked; call stages_done().
  * Returns 0 or -errno.
  */
 int stages_read(struct db *db, int64_t loader_id, struct stages *ret);

@@ -126,7 +126,7 @@ static int finish(sqlite3_stmt *statement)
 
 static_assert(sizeof(char *) == sizeof(int64_t), "numbers and texts are as long in a row");
 
-/* Number of numbers in a row: in all, or before its first text; and number of its texts. */
+/* How many numbers a row's struct has: in all, before its first text; and how many texts. */
 #define NUMBERS(row)	   (int)(sizeof(*(row)) / sizeof(int64_t))
 #define BEFORE(row, text) (int)(offsetof(__typeof__(*(row)), text) / sizeof(int64_t))
 #define FROM(row, text)	   (NUMBERS(row) - BEFORE(row, text))

@@ -27,7 +27,7 @@ struct patch_guest {
 /* Makes a wrapper, which is out at first. Returns false if it cannot be made. */
 bool patch_guest_make(struct patch_guest *guest, PyObject *owner, PyMethodDef *method);
 
-/* Puts it in, unless other code has replaced the method. Works with an exception pending, too. */
+/* Puts the wrapper in, unless other code replaced the method; also with an exception pending. */
 void patch_guest_comes(struct patch_guest *guest);
 void patch_guest_goes(struct patch_guest *guest);
 
