@@ -25,9 +25,7 @@
 #define AGAIN_MS     100	/* pause before it looks again at what is about to change */
 #define HURRY_MS     2		/* shortest pause between rounds, while rings fill fast */
 #define TALLY_MS     10000	/* pause between readings of tallies, which cannot get lost */
-/*
- * The pause after unwinding up to STACKS_MOST stacks is STACKS_MS, or STACKS_PART times the cost.
- */
+/* The pause after unwinding up to STACKS_MOST stacks: STACKS_MS, or STACKS_PART times the cost. */
 #define STACKS_MS    400
 #define STACKS_MOST  2
 #define STACKS_PART  4000
@@ -372,8 +370,7 @@ static int finish(struct drain *drain)
 	if (r < 0)
 		return r;
 	r = remove_segments(drain);
-	/* The database is closed before the folder goes: without a folder, readers expect one
-	 * plain file. */
+	/* The database is closed before the folder goes, whose absence promises one plain file. */
 	close_store(drain);
 	/* A database that cannot be delivered stays in the folder, to which the link leads. */
 	drain->over = home_finish(&drain->home) < 0 ||

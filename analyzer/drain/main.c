@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * main.c - dlprof-drain: the first recording process of a run starts it, and it ends after the
- * last.
- */
+/* main.c - dlprof-drain: started by the first recording process of a run, and ended by the last. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
@@ -38,8 +35,7 @@ static void leave_host(void)
 		dup2(null, 1);
 		dup2(null, 2);
 	}
-	/* SIGTERM stops a job's processes; the drain ignores it, and ends after them with all
-	 * records. */
+	/* SIGTERM ends a job's processes; the drain ignores it, and ends after them. */
 	for (size_t i = 0; i < ARRAY_COUNT(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	sigemptyset(&none);

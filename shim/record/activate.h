@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * activate.h - whether this process records, which every wrapper asks first. start.h begins
- * recording.
- */
+/* activate.h - whether this process records, which each wrapper asks first. start.h begins it. */
 #pragma once
 
 #include <stdbool.h>

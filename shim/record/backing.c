@@ -115,8 +115,7 @@ int backing_reserve(const char *path, struct dlprof_segment *shared, size_t offs
 	int r = (int)sys_call3(SYS_madvise, begin, (uintptr_t)shared + offset + size - begin,
 			       MADV_POPULATE_WRITE);
 
-	/* EFAULT stands for what would be SIGBUS; other errors for a kernel or sandbox without
-	 * the call. */
+	/* EFAULT stands for a SIGBUS; other errors: kernel or sandbox lacks the call. */
 	if (r == -EFAULT)
 		return -ENOSPC;
 	return r < 0 ? reserve_by_path(path, offset, size) : 0;

@@ -22,9 +22,7 @@ struct quick {
 	struct span span;		/* only thread, fd, begin_ticks are set, but by rare ends */
 };
 
-/*
- * Begins a quick call; `life` is activate_on(). False: use span.h, nothing was done.
- */
+/* Begins a quick call; `life` is activate_on(). False: nothing was done, use span.h. */
 static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 {
 	struct thread *thread = thread_self;

@@ -368,8 +368,7 @@ void run_watch(uint64_t now_ns)
 	/* Without a beat no drain ever started, and none would start now. */
 	if (likely(!beat_ns || now_ns < beat_ns + DRAIN_SILENT_NS))
 		return;
-	/* Only one thread starts a drain. If the old drain is just slow, its lock stops the new
-	 * one. */
+	/* Only one thread starts a drain. A drain that is just slow still has its lock. */
 	if (!atomic_compare_exchange_strong(&shared->header.heartbeat_ns, &beat_ns, now_ns) ||
 	    restarts == DRAIN_RESTART_MAX)
 		return;
@@ -392,8 +391,7 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 		*ret_where = "";
 	if (!run.has_drain)
 		return RUN_ALONE;
-	/* No beat for long: the drain is dead. A short run may be over before its drain's first
-	 * beat. */
+	/* No beat for long: the drain is dead. A short run may end before the first beat. */
 	if (now_ns > (beat_ns ? beat_ns : shared->header.created_ns) + DRAIN_SILENT_NS)
 		return RUN_IN_RINGS;
 	if (**ret_where)

@@ -44,8 +44,7 @@ __attribute__((noinline)) void stack_keep(struct thread *thread, uint64_t begin_
 	if (!stack)
 		return;
 	registers = stack->registers;
-	/* All registers are stored at one instruction, for which the unwind information then
-	 * holds. */
+	/* All are stored at one instruction, for which the unwind information then holds. */
 	__asm__ volatile("movq %%rsp, 8(%0)\n\t"
 			 "movq %%rbp, 16(%0)\n\t"
 			 "movq %%rbx, 24(%0)\n\t"

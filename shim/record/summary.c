@@ -30,9 +30,7 @@ static struct account accounts[ACCOUNT_MAX], pool;
 static atomic_bool has_pool, in_doubt;
 static _Atomic uint32_t account_count; /* number of accounts that were asked for */
 
-/*
- * Returns where a process that prints the line stores its account for its next program; else NULL.
- */
+/* Returns where a process that prints keeps its account for its next program; else NULL. */
 static struct dlprof_so_far *kept(void)
 {
 	struct dlprof_segment *shared = segment_first();
@@ -297,8 +295,7 @@ void summary_print_unseen(const char *package)
 	if (config.quiet)
 		return;
 	text_join(&line, "dlprof: ", package, " was imported, but no loader was seen in process ");
-	/* A grandchild whose parent has ended may have had a loader, so only this process is
-	 * named. */
+	/* A parent that has ended may have had a loader, so only this process is named. */
 	text_add_number(&line, sys_getpid());
 	text_add(&line, " to hand out a batch: 'dlprof doctor' says what would be seen here, "
 			"DLPROF_BATCH_FN names a loader of your own");

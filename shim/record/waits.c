@@ -155,9 +155,7 @@ static struct dlprof_tally *tally_behind(struct thread *thread, int fd)
 	}
 }
 
-/*
- * Returns the tally of a descriptor's peer, which is asked for once while its place stays its own.
- */
+/* Returns the tally of a descriptor's peer, kept as long as the place is that descriptor's. */
 static struct dlprof_tally *tally_of_fd(struct thread *thread, int fd)
 {
 	struct thread_peer *peer = &thread->peers[(unsigned int)fd % THREAD_PEER_MAX];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * list.h - edits a list of words, separated by commas in one string, as the meta table stores it.
- */
+/* list.h - edits a list of words, separated by commas in one string, as in the meta table. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,10 +7,7 @@
 
 bool list_has(const char *list, const char *word);
 
-/*
- * Appends `word` to a list that has room for `size` bytes. Returns false if the word is empty, is
- * listed already, or does not fit.
- */
+/* Appends `word` to a list of `size` bytes. False: it is empty, is listed, or does not fit. */
 bool list_add(char *list, size_t size, const char *word);
 
 /* Removes `word` from the list, if it is there. */

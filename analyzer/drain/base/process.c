@@ -92,8 +92,7 @@ bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret)
 
 int64_t process_used_ns(int32_t pid, const struct process_stat *stat)
 {
-	/* `stat->used_ns` is too low by up to two clock ticks, as the kernel rounds the user's
-	 * and the system's time down separately. */
+	/* Too low by up to two ticks: user's and system's time are rounded down separately. */
 	const int64_t most_ns =
 		stat->used_ns + 2 * ((int64_t)NS_PER_S / sysconf(_SC_CLK_TCK));
 	struct timespec used;
@@ -103,8 +102,7 @@ int64_t process_used_ns(int32_t pid, const struct process_stat *stat)
 	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) < 0)
 		return stat->used_ns;
 	ns = (int64_t)used.tv_sec * (int64_t)NS_PER_S + used.tv_nsec;
-	/* A time below `stat->used_ns` is another process's: in another PID namespace's /proc,
-	 * `pid` may mean another process. */
+	/* A lower time is another process's, which may have `pid` in another namespace's /proc. */
 	if (ns < stat->used_ns)
 		return stat->used_ns;
 	return ns < most_ns ? ns : most_ns;

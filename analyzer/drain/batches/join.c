@@ -304,8 +304,8 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	stream->tid = ring->tid;
 	take_free(join, ring, event->batch.free_ns);
 	end_step(stream, event, ring);
-	/* Another thread may have called iter(); and a pool is recognised when a second thread
-	 * takes a batch. */
+	/* Another thread may have called iter(), and a pool shows when a second one takes a
+	 * batch. */
 	if (stream->seen.tid == UNKNOWN ||
 	    (event->flags & DLPROF_FLAG_POOL && stream->seen.tid != segment->header->pid)) {
 		stream->seen.tid = thread_of(segment, ring, event);
@@ -434,8 +434,7 @@ static int take_stop(struct join *join, struct stream *stream, const struct segm
 	stream->seen.stop_begin_ns = (int64_t)event->begin_ns;
 	stream->seen.stop_ns = (int64_t)event->duration_ns;
 	stream->seen_more = true;
-	/* The last step of a dropped iterator gets a length only if the training goes on:
-	 * supersede(). */
+	/* The last step of a dropped iterator ends only if the training goes on: supersede(). */
 	if (is_dropped && stream->has_last && stream->last_ring == ring) {
 		stream->dropped_ns = event->begin_ns;
 		stream->dropped_waited_ns = event->batch.waited_ns;

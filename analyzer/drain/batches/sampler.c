@@ -123,9 +123,7 @@ static bool idles(const struct stack *stack)
 	       strcmp(file + length - (sizeof(queues) - 1), queues) == 0;
 }
 
-/*
- * Finds a thread in a sample. Before 3.11 numbers may be unknown: the oldest is the first thread.
- */
+/* Finds a thread in a sample. Before 3.11 numbers may be unknown: the oldest thread is first. */
 static const struct python_thread *thread_of(const struct python_sample *sample, uint32_t tid,
 					     int32_t pid)
 {
@@ -385,13 +383,11 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream, const 
 		      loader_id);
 		return;
 	}
-	/* The wait for each worker's first batch is epoch start, as in
-	 * analysis/account/account.h. */
+	/* The wait for each worker's first batch is epoch start: analysis/account/account.h. */
 	is_first = batch->batch.ordinal < (uint64_t)(workers > 0 ? workers : 1);
 	if (entry->loaded && workers != 0)
 		ready_ns = within(begin_ns, end_ns, load_end_ns);
-	/* Sampling (the choice of indices) comes before the load or, with workers, after the
-	 * batch arrived. */
+	/* Indices are chosen before the load or, with workers, after the batch arrived. */
 	if (workers == 0 && !is_first) {
 		sampled_ns = within(begin_ns, end_ns, begin_ns + sample_ns);
 		claim(sampler, stream->consumer.pid, tid, begin_ns, sampled_ns, BOOKING_WAITS,

@@ -54,9 +54,6 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream,
 /* Writes the claimed samples; `is_last`: no more will come. Returns 0 or -errno. */
 int sampler_write(struct sampler *sampler, struct writer *writer, bool is_last);
 
-/*
- * sampler_written() is called when written samples are committed; sampler_rewind() when all must be
- * written again, as after a move to another database.
- */
+/* Called when written samples are committed; sampler_rewind(): when all are written again. */
 void sampler_written(struct sampler *sampler);
 void sampler_rewind(struct sampler *sampler);

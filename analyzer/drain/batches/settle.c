@@ -260,8 +260,7 @@ static bool is_left_over(const struct join *join, const struct stream *stream,
 		return true;
 	if (entry->abandoned && is_older(join, entry, ABANDON_ROUNDS, ABANDON_NS))
 		return true;
-	/* In an ordered stream, a batch below the last delivered one was replaced by an
-	 * exception. */
+	/* In an ordered stream, an exception took the place of a batch below the last one. */
 	return stream->in_order && stream->has_last && entry->task < stream->last_task;
 }
 

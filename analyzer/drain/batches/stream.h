@@ -68,11 +68,9 @@ struct stream {
 	bool has_last;
 	uint32_t last_task;
 	struct ring *last_ring;
-	/* When the consuming thread turned to another epoch (0: it did not), and its sum of
-	 * waits then. */
+	/* When the thread turned to another epoch (0: it did not), and its sum of waits then. */
 	uint64_t left_ns, left_waited_ns;
-	/* When the program dropped the iterator (0: it did not), and the thread's sum of waits
-	 * then. */
+	/* When the program dropped the iterator (0: it did not), and the sum of waits then. */
 	uint64_t dropped_ns, dropped_waited_ns;
 	struct epoch_seen seen;
 	bool seen_more; /* `seen` has more than the database */
@@ -92,10 +90,7 @@ struct join {
 	bool finishing;
 };
 
-/*
- * entry_find() returns the entry of a task, or NULL; entry_make() adds one. The results are valid
- * until the next entry_make().
- */
+/* Returns a task's entry, or NULL; entry_make() adds one. Valid until the next entry_make(). */
 struct entry *entry_find(struct stream *stream, uint32_t task);
 struct entry *entry_make(struct stream *stream, uint32_t task);
 void entry_remove(struct stream *stream, struct entry *entry);
@@ -103,10 +98,7 @@ void entry_remove(struct stream *stream, struct entry *entry);
 struct stream *stream_new(uint64_t key, uint32_t generation);
 void stream_free(struct stream *stream);
 
-/*
- * Ends the step of the last batch at `end_ns`, when the thread's sum of waits, for all loaders, was
- * `waited_ns`.
- */
+/* Ends the last batch's step at `end_ns`, when the thread's waits in all were `waited_ns`. */
 void stream_end_step(struct stream *stream, uint64_t end_ns, uint64_t waited_ns);
 
 /* Ends the last step at the time when the thread turned to another epoch, if it did. */

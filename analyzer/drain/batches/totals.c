@@ -104,8 +104,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	bool looked_again = false;
 	int r;
 
-	/* Threads of a pool may have no record, so a slot is read whether or not it has a
-	 * thread. */
+	/* Threads of a pool may have no record, so slots without a thread are read, too. */
 	if (!ring->used)
 		return 0;
 	r = segment_read_tallies(segment, slot, tallies);
@@ -123,10 +122,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	return r;
 }
 
-/*
- * Notes the largest time that an unlisted name can have: by Space-Saving, with all places taken,
- * the time of the smallest tally.
- */
+/* Notes the time that an unlisted name can have: by Space-Saving, at most the smallest tally's. */
 static int note_unlisted(struct writer *writer, const struct dlprof_tally *tallies)
 {
 	int r = 0;
@@ -149,8 +145,7 @@ static int note_unlisted(struct writer *writer, const struct dlprof_tally *talli
 }
 
 /*
- * Adds a slot to the totals even if `used` is false: its thread may have sent no record, or an
- * earlier drain freed the slot.
+ * Adds a slot to the totals; not only if `used`, as a drain may have freed it, or no record came.
  */
 static int fold_slot(struct writer *writer, struct segment *segment, size_t slot)
 {

@@ -51,8 +51,7 @@ static bool has_no_head(const char *name)
 }
 
 /*
- * Finds out whose file `name` is. `first`: it is the reserved name; an empty file of any other name
- * belongs to another run.
+ * Finds out whose a file is. `first`: it has the reserved name, where an empty file is the run's.
  */
 static enum owner whose(const char *name, bool first, const struct parcel *parcel)
 {

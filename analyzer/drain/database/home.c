@@ -116,8 +116,7 @@ int home_open(struct home *home, struct db **ret_db)
 	struct stat status;
 	int r;
 
-	/* After a restart, a database in the local folder is the newest: a killed drain wrote
-	 * it. */
+	/* At a restart, a database in the local folder is the newest: a killed drain wrote it. */
 	if (!home->was_open && !home->is_local)
 		home->is_local = has_bytes(home->local) ||
 				  (home_is_remote(home->target) && !has_bytes(home->target));
@@ -211,10 +210,7 @@ static void take_answer(struct home *home, const struct told *told)
 		snprintf(home->delivered, sizeof(home->delivered), "%s", told->name);
 }
 
-/*
- * Starts a child that delivers. The log was just merged into the database, and nothing is written
- * until the child has ended.
- */
+/* Starts a child that delivers. The log was just merged, and stays empty until the child ends. */
 static void send(struct home *home, struct db *db)
 {
 	struct parcel parcel;

@@ -22,8 +22,7 @@ bool gaps_begin(struct gaps *gaps, enum gaps_kind kind, int64_t begin_ns)
 static void keep(struct gaps *gaps, struct gap gap)
 {
 	if (gaps->count == GAPS_MOST) {
-		/* The oldest gap is dropped: all time up to its end counts as unknown from now
-		 * on. */
+		/* The oldest gap is dropped: all time before its end counts as unknown. */
 		if (gaps->items[0].end_ns > gaps->known_ns)
 			gaps->known_ns = gaps->items[0].end_ns;
 		memmove(gaps->items, gaps->items + 1, sizeof(gaps->items) - sizeof(struct gap));
@@ -73,8 +72,7 @@ bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_stat
 		return false;
 	gaps->window_ns = when_ns;
 	gaps->record_count = gaps->useless_count = 0;
-	/* The sound window stays in the gap, as records from the doubtful time may have been
-	 * read in it. */
+	/* The sound window stays in the gap, as records of the doubtful time may be in it. */
 	return gaps_end(gaps, GAPS_DOUBTED, when_ns, ret_gap);
 }
 

@@ -106,10 +106,7 @@ static int measure(struct gpu_devices *devices, struct view *view)
 				   view->devices, &view->device_count);
 }
 
-/*
- * Measures a step, and once more if kernels of doubtful origin ran in it; *ret_is_doubtful: it
- * matters whose kernels they are.
- */
+/* Measures a step, again if doubtful kernels ran in it; *ret_is_doubtful: it matters whose. */
 static int measure_both(struct gpu_seen *seen, struct view *view, bool *ret_is_doubtful)
 {
 	const struct gpu_batch *batch = view->batch;

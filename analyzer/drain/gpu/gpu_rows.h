@@ -33,9 +33,9 @@ struct gpu_seen {
 
 /* What the measurement of a step found, beyond the columns. */
 struct gpu_said {
-	/* the GPU's busy time is known */
+	/* the busy time is known */
 	bool busy;
-	/* the busy time is unknown, as loaders' and training's kernels look alike */
+	/* busy time is unknown, as it matters whose kernels ran */
 	bool is_doubtful;
 };
 

@@ -79,10 +79,7 @@ static bool find_hierarchy(const char *root, bool is_v2, struct hierarchy *ret)
 	return real[is_v2].is_there;
 }
 
-/*
- * Finds a process's group: "0::/user.slice" of version 2, "4:cpu,cpuacct:/docker/12ab" of version
- * 1.
- */
+/* Finds a process's group: "0::/user.slice", or in version 1 "4:cpu,cpuacct:/docker/12ab". */
 static void find_group(const char *root, int32_t pid, struct hierarchy *ret)
 {
 	char line[2 * PATH_LEN], *names, *path;
@@ -153,8 +150,7 @@ static int64_t lowest(const char *root, struct hierarchy *at)
 	size_t length = strlen(at->top);
 	int64_t least = -1, limit;
 
-	/* In a container without a cgroup namespace, the mount shows a group below the host's
-	 * root. */
+	/* Without a cgroup namespace, a container's mount shows a group below the host's root. */
 	if (strcmp(at->top, "/") != 0 && strncmp(group, at->top, length) == 0 &&
 	    (!group[length] || group[length] == '/'))
 		group += length;
@@ -218,8 +214,7 @@ int64_t cpus_busy_ns(const char *root, int32_t pid)
 		found++;
 	}
 	fclose(file);
-	/* In some containers /proc/stat lists other cores than the affinity mask; then nothing
-	 * is known. */
+	/* In some containers /proc/stat has other cores than the mask: then nothing is known. */
 	return found == CPU_COUNT(&set) ? (int64_t)ticks * ((int64_t)NS_PER_S / rate) : -1;
 }
 

@@ -19,9 +19,7 @@ int64_t cpus_affinity(int32_t pid);
  */
 int64_t cpus_limit_milli(const char *root, int32_t pid);
 
-/*
- * Returns the CPU time of the process that started at `start_ticks`, all threads; -1: it is gone.
- */
+/* Returns the CPU time of the process that began at `start_ticks`, all threads; -1: it is gone. */
 int64_t cpus_used_ns(int32_t pid, uint64_t start_ticks);
 
 /*

@@ -124,10 +124,7 @@ static void add(struct neighbours *n, const struct neighbour *old, struct neighb
 	}
 }
 
-/*
- * Returns a process's CPU time, for the run's first process exactly: one that mostly sleeps uses
- * less between two looks than the unit of /proc/PID/stat.
- */
+/* Returns a process's CPU time; exactly for the run's first process, which may mostly sleep. */
 static int64_t own_used_ns(const struct neighbour *n, const struct process_stat *stat)
 {
 	return n->kind == KIND_MAIN ? process_used_ns(n->pid, stat) : stat->used_ns;
@@ -244,8 +241,7 @@ static int write_all(const struct neighbours *n, struct writer *writer)
 	for (size_t i = 0; i < n->kind_count; i++) {
 		const struct neighbour_kind *kind = &n->kinds[i];
 		const double cores = kind->used_ns / n->of_ns;
-		/* The waiting of a process is known only from its second look on: the ratio
-		 * fills it in. */
+		/* A process's waiting is known from its second look on: a ratio fills it in. */
 		const double ratio = kind->ran_ns > 0 ? kind->waited_ns / kind->ran_ns : 0;
 
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c %.4f %.3f %.3f",

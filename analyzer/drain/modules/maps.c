@@ -43,10 +43,7 @@ static uint64_t take_hex(const char **at)
 	}
 }
 
-/*
- * Parses a line like "7f12c000-7f12d000 r-xp 00001000 fd:00 1234    /usr/lib/libc.so.6". Returns
- * false if the mapping has no file.
- */
+/* Parses "7f12c000-7f12d000 r-xp 00001000 fd:00 1234    /usr/lib/libc.so.6". False: no file. */
 static bool parse(const char *text, struct maps_line *ret)
 {
 	char *end;

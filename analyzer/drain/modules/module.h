@@ -53,8 +53,5 @@ struct module_table {
 
 bool module_find_table(struct modules *modules, uint64_t address, struct module_table *ret_table);
 
-/*
- * Writes the name of an address, like "symbol+0x1f libjpeg.so.62"; without a symbol, like "+0x4711
- * libjpeg.so.62".
- */
+/* Names an address: "symbol+0x1f libjpeg.so.62"; without a symbol, "+0x4711 libjpeg.so.62". */
 bool module_name(struct modules *modules, uint64_t address, char *name, size_t size);

@@ -59,9 +59,7 @@ static bool are_same(const struct head *one, const struct head *other)
 	       one->lines == other->lines && one->first_line == other->first_line;
 }
 
-/*
- * A str that is not ASCII has a longer header, with the length of its UTF-8 and a pointer to that.
- */
+/* A str that is not ASCII has a longer header: the length of its UTF-8, and a pointer to that. */
 static size_t long_head(const struct layout *layout)
 {
 	return layout->at[TEXT_ASCII] + (layout->minor < 12 ? 24 : 16);
@@ -274,8 +272,7 @@ int32_t code_line(const struct code *code, const struct layout *layout, int64_t 
 	const struct lines lines = {layout->minor, code->first_line, entry->table,
 				    entry->table_size};
 
-	/* A code object's size counts instructions of two bytes; an offset outside of it has no
-	 * line. */
+	/* A code object's size counts its instructions, which have two bytes each. */
 	if (layout->at[CODE_START] != LAYOUT_NONE &&
 	    (offset < -2 || (offset > 0 && (uint64_t)offset / 2 >= entry->head.size)))
 		return 0;

@@ -241,10 +241,7 @@ static bool is_gone(const struct python *python)
 	return python->start_ticks && alive_start_ticks(python->memory.pid) != python->start_ticks;
 }
 
-/*
- * Counts consecutive samples with torn, empty stacks only. Returns false to give up: too many of
- * them mean that this is no known CPython.
- */
+/* Counts consecutive samples with only torn, empty stacks. False: give up, this is no CPython. */
 static bool count_failures(struct python *python, const struct python_sample *sample)
 {
 	size_t empty = 0;

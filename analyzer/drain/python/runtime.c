@@ -10,10 +10,7 @@
 #include "drain/modules/elf.h"
 #include "drain/modules/maps.h"
 
-/*
- * Begins of names of mapped files that are searched beside the executable: libpython, or a python
- * that was started through the dynamic loader.
- */
+/* Begins of names of files to search beside the executable, which may be the dynamic loader. */
 static const char *const names[] = {"libpython", "python"};
 
 /* PY_VERSION_HEX of a final release of 3.`minor`. */

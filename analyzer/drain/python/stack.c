@@ -10,8 +10,7 @@
 #define TRIES_MAX 3
 
 /*
- * Owners of frames since 3.12: OWNER_ENTRY and OWNER_LAST mark C functions; larger values mean that
- * the memory is no frame.
+ * Owners of frames since 3.12: these two are C functions, larger ones show that this is no frame.
  */
 #define OWNER_ENTRY 3
 #define OWNER_LAST  4

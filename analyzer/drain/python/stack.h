@@ -20,8 +20,7 @@ struct stack {
 	struct stack_frame frames[STACK_FRAMES]; /* innermost first */
 	size_t depth;
 	bool is_cut;  /* outer frames are missing, as there were too many */
-	/* the stack changed meanwhile, or a frame could not be read, so that frames may be
-	 * missing */
+	/* it changed meanwhile, or frames may be missing */
 	bool is_torn;
 };
 

@@ -64,8 +64,7 @@ void alive_begin(struct alive *alive, const struct dlprof_header *header, int fd
 	if (!alive->is_found)
 		return;
 	alive->pidfd = (int)syscall(SYS_pidfd_open, alive->pid, 0);
-	/* The process may have ended before pidfd_open(), which then opened another with its
-	 * number. */
+	/* The process may have ended before pidfd_open(), which opened another one then. */
 	if (!is_shown(alive))
 		alive_end(alive);
 }
@@ -128,8 +127,7 @@ bool alive_is_other(const struct alive *alive)
 {
 	struct process_stat stat;
 
-	/* The memory is checked as well as the lock: a process loses both a while before it has
-	 * ended. */
+	/* The memory is checked, too: a process loses the lock a while before it has ended. */
 	return alive->is_found && has_lock(alive) == 0 &&
 	       process_stat_read(alive->proc_pid, &stat) &&
 	       stat.start_ticks == alive->start_ticks && stat.has_memory;
@@ -168,14 +166,12 @@ int alive_exit_status(const struct alive *alive)
 	struct pidfd_info info = {.mask = PIDFD_INFO_EXIT};
 	struct process_stat stat;
 
-	/* The status of a zombie. Another user's zombie always shows 0, so 0 is not believed
-	 * there. */
+	/* A zombie's status. Another user's zombie always shows 0, which is not believed. */
 	if (alive->is_found && process_stat_read(alive->proc_pid, &stat) && stat.is_over &&
 	    stat.start_ticks == alive->start_ticks &&
 	    (stat.exit_status || is_of_user(alive->proc_pid)))
 		return stat.exit_status;
-	/* The process was waited for by its parent; the kernel still tells its exit code by the
-	 * pidfd. */
+	/* The parent has waited for the process; its pidfd still tells the exit code. */
 	if (alive->pidfd >= 0 && ioctl(alive->pidfd, PIDFD_GET_INFO, &info) == 0 &&
 	    (info.mask & PIDFD_INFO_EXIT))
 		return info.exit_code;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * copy.h - copies files byte by byte, and makes a private copy of a database that cannot be read
- * where it is. Functions return 0 or a negative errno.
- */
+/* copy.h - copies files, and makes private copies of databases. Returns 0 or a negative errno. */
 #pragma once
 
 #include <stddef.h>

@@ -126,10 +126,7 @@ static bool read_whole(int fd, unsigned char *to, const struct stat *before)
 	       after.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
 }
 
-/*
- * Opens a copy of a database whose log cannot be read in place: the place has no -shm or locks, or
- * it is another user's.
- */
+/* Opens a copy of a database whose log cannot be read where it is: no -shm, no locks, not ours. */
 static int open_copy(const char *path, const struct stat *file, struct db **ret_db)
 {
 	char copy[4096];

@@ -30,10 +30,7 @@ void db_limit_renew(struct db *db);
 int db_freeze(struct db *db);
 void db_thaw(struct db *db);
 
-/*
- * Turns off SQLite's locks between threads and its memory statistics; to be called first, by a
- * program with one thread.
- */
+/* Turns off SQLite's thread locks and memory statistics. Call it first, with one thread only. */
 void db_be_lean(void);
 
 /* Closes a database, or NULL. One open for writing becomes a plain file, without -wal and -shm. */

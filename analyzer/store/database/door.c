@@ -307,10 +307,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
 	return unix_vfs->xOpen(vfs, name, file, flags, ret_flags);
 }
 
-/*
- * Makes SQLite's file system that calls may_open() before each file. Returns its name, or NULL
- * without memory.
- */
+/* Makes the file system that asks may_open() for each file. Returns its name; NULL: no memory. */
 static const char *vfs_name(void)
 {
 	static sqlite3_vfs own;

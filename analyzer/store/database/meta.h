@@ -33,9 +33,6 @@ struct meta_field {
 	size_t offset;
 };
 
-/*
- * Reads keys into members of `ret`; NULL and INT64_MIN where the run has none. Call meta_free()
- * also after an error.
- */
+/* Reads keys into `ret`; NULL or INT64_MIN for a missing one. Call meta_free() after errors too. */
 int meta_read(struct db *db, void *ret, const struct meta_field *fields, size_t count);
 void meta_free(void *of, const struct meta_field *fields, size_t count);

@@ -61,10 +61,7 @@ static void remember_host(struct name *name)
 		hosts[host_count++] = name;
 }
 
-/*
- * Returns the word for a text: `word` or, if that is NULL, one with the kind's next number. Returns
- * NULL without memory.
- */
+/* Returns a text's word: `word`, or for NULL one with its kind's next number. NULL: no memory. */
 static const char *word_for(enum redact_kind kind, const char *text, const char *word)
 {
 	const struct name wanted = {.kind = kind, .text = text};

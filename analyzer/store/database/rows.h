@@ -140,10 +140,7 @@ struct rows_range {
 
 struct rows_range rows_range(const struct batch_filter *filter);
 
-/*
- * Chooses the form that fits loader and filter, and binds its values; finalize *ret_stmt also after
- * an error.
- */
+/* Chooses the form for loader and filter, and binds it. Finalize *ret_stmt after errors too. */
 int rows_of_batches(struct db *db, const char *const sql[ROWS_FORMS],
 		    const struct batch_filter *filter, sqlite3_stmt **ret_stmt);
 

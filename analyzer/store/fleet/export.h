@@ -27,10 +27,7 @@ struct export_sink {
 /* Calls `view` with the name of each public view. */
 int export_views(struct db *db, int (*view)(const char *name, void *context), void *context);
 
-/*
- * Hands all rows of a statement to `sink`, redacted as those of `view`. Returns 0, -errno, or the
- * result that ended it.
- */
+/* Hands a statement's rows to `sink`, redacted as `view`'s. Returns 0, -errno or sink's result. */
 struct sqlite3_stmt;
 int export_rows(struct sqlite3_stmt *stmt, const char *view, const struct export_sink *sink);
 

@@ -46,16 +46,10 @@ int lake_query(const char *path, const char *sql, const struct export_sink *sink
 
 struct lake;
 
-/*
- * Opens a file, which the first job makes if it does not exist; `is_for_new`: it must not have
- * jobs. Call lake_close() also after an error.
- */
+/* Opens or makes a file. `is_for_new`: it must have no jobs. Close it also after an error. */
 int lake_open(const char *path, bool is_for_new, struct lake **ret);
 
-/*
- * Begins a job, to which the following rows belong. Its strings must live until lake_commit() or
- * lake_cancel().
- */
+/* Begins the job of the following rows. Its strings must live until its commit or cancel. */
 int lake_begin(struct lake *lake, const char *job_id, int64_t attempt);
 int lake_commit(struct lake *lake);
 int lake_cancel(struct lake *lake);

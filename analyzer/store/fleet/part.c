@@ -421,10 +421,7 @@ static struct grid grid_of(const struct windows *windows, uint64_t *check)
 	return grid;
 }
 
-/*
- * Makes the part between head and windows in memory, since the head has its checksum. Returns NULL
- * without memory.
- */
+/* Makes what lies between head and windows; the head has its checksum. NULL without memory. */
 static char *make_middle(const struct part *part, const struct head *head, uint64_t *windows_check)
 {
 	char *middle = calloc(1, middle_bytes(head)), *at = middle;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * batch.h - reads delivered batches and their loads, one by one or as sums. Results as in query.h.
- */
+/* batch.h - reads delivered batches and their loads, as rows or as sums; results as in query.h. */
 #pragma once
 
 #include "analysis/account/load.h"
@@ -34,10 +32,7 @@ void batch_totals_init(struct load_totals *totals);
 /* Sums the parts of the steps of the filter's batches. */
 int batch_parts(struct db *db, const struct batch_filter *filter, struct step_sums *ret);
 
-/*
- * Counts each worker's first loads, and the bytes that they read; workers without any are not
- * changed.
- */
+/* Counts each worker's first loads and the bytes they read; others' entries are not changed. */
 int batch_reads(struct db *db, const struct batch_filter *filter, size_t workers,
 		double *ret_loads, double *ret_bytes);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * gpu.c - reads GPU sums, devices' times and kernels. A file is not trusted here either: see
- * rows.h.
- */
+/* gpu.c - reads GPU sums, devices' times and kernels. No file is trusted: see rows.h. */
 #include "store/run/gpu.h"
 
 #include <errno.h>

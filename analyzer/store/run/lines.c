@@ -205,10 +205,7 @@ void lines_free(struct line_samples *samples)
 	*samples = (struct line_samples){0};
 }
 
-/*
- * Finds the innermost frame, and the innermost one of the user's code. Returns false for no frame,
- * or an idle worker.
- */
+/* Finds the innermost frame, and that of the user's code. False: no frame, or an idle worker. */
 static bool find_place(const char *at, const struct line_samples *samples, struct doing *ret)
 {
 	bool has_inner = false, has_own = false, is_in_queue = false;

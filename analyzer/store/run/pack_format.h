@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * pack_format.h - the layout of a pack, for pack.c, which reads it, and pack_write.c, which writes
- * it.
- */
+/* pack_format.h - the layout of a pack, which pack_write.c writes and pack.c reads. */
 #pragma once
 
 #include <stddef.h>

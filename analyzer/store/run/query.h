@@ -12,10 +12,7 @@
 int query_run(struct db *db, struct run_info *ret_run);
 void run_info_done(struct run_info *run);
 
-/*
- * Reads all loaders, the one with the most time first; free *ret_loaders, which is NULL if there
- * are none.
- */
+/* Reads all loaders, most time first. Free *ret_loaders, which is NULL if there are none. */
 int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count);
 
 /*
@@ -30,8 +27,5 @@ int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t
 /* Reads notes of level doubt, then warnings, oldest first; free *ret_notes and each of them. */
 int query_notes(struct db *db, char ***ret_notes, size_t *ret_count);
 
-/*
- * Reads what --set changed, one text a loader and time: "train.py:16: workers 1 -> 4". Free
- * *ret_changes and each of them.
- */
+/* Reads --set's changes, like "train.py:16: workers 1 -> 4". Free *ret_changes and each of them. */
 int query_set(struct db *db, char ***ret_changes, size_t *ret_count);

@@ -8,7 +8,6 @@
 #include "store/database/db.h"
 
 /*
- * Reads a loader's stages, with sums over the time in which it was asked; call stages_done().
- * Returns 0 or -errno.
+ * Reads a loader's stages, with sums over the time it was asked. Call stages_done(). 0 or -errno.
  */
 int stages_read(struct db *db, int64_t loader_id, struct stages *ret);

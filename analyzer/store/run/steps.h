@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * steps.h - reads what a job of a thousand ranks needs of each rank. 0 or a negative errno (db.h).
- */
+/* steps.h - reads what a job of a thousand ranks needs of each rank. Returns 0 or -errno. */
 #pragma once
 
 #include "analysis/ranks/rank.h"

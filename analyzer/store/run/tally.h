@@ -25,10 +25,7 @@ struct tally_list {
 	size_t all_count;	/* number of entries, listed or not */
 };
 
-/*
- * Reads at most `most` tallies of a kind ("decode", "step", "file", "folder", "sample", "wait");
- * free the list by tally_list_done().
- */
+/* Reads up to `most` tallies of a kind, such as "decode" or "file". Free by tally_list_done(). */
 int tally_list_read(struct db *db, const char *kind, size_t most, struct tally_list *ret_list);
 void tally_list_done(struct tally_list *list);
 

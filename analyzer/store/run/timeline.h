@@ -41,8 +41,6 @@ struct timeline_event {
 	const char *members; /* members of a JSON object: name, arguments */
 };
 
-/*
- * Calls `row` for each row of a statement; its ?1 is `is_whole`. Strings live until `row` returns.
- */
+/* Calls `row` for each row of `sql`, whose ?1 is `is_whole`. Strings live until `row` returns. */
 int timeline_events(struct db *db, const char *sql, bool is_whole,
 		    int (*row)(const struct timeline_event *event, void *context), void *context);

@@ -68,10 +68,7 @@ void writer_close(struct writer *writer)
 
 static int refused; /* SQLite's error code after prepare() returned NULL */
 
-/*
- * Prepares a statement when it is first needed, as most never are. NULL on error, which step()
- * accepts.
- */
+/* Prepares a statement at its first use; most are never used. NULL on error, as step() accepts. */
 static sqlite3_stmt *prepare(struct writer *writer, int which)
 {
 	if (writer->db->begins_late && db_begin(writer->db) < 0) {
@@ -144,9 +141,7 @@ static int put(struct writer *writer, int which, const void *row, int numbers, i
 	return finish(statement);
 }
 
-/*
- * Writes `count` numbers, from `first` on, of a struct that begins with a step's key; and the key.
- */
+/* Writes `count` numbers from `first` on, and the step's key with which their struct begins. */
 static int put_step(struct writer *writer, int which, const void *values, int first, int count)
 {
 	sqlite3_stmt *statement = prepare(writer, which);
