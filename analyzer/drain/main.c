@@ -41,7 +41,7 @@ static void leave_host(void)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (chdir("/") < 0)
-		return;	/* without /dev/null, files that the loop did not reach stay open */
+		return;	/* the host's working directory stays in use */
 }
 
 int main(int argc, char **argv)

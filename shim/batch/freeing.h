@@ -21,6 +21,9 @@ struct freeing {
 	uint64_t begin_ns;
 };
 
-/* Begins to time a munmap(). False: it is other memory, or later; do not call freeing_end(). */
+/*
+ * Begins to time a munmap(). Returns false if it frees other memory or comes too late; then do not
+ * call freeing_end().
+ */
 bool freeing_begin(struct freeing *freeing, const void *address);
 void freeing_end(const struct freeing *freeing);

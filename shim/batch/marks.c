@@ -57,7 +57,7 @@ static struct {
 	_Atomic uint32_t busy; /* life in which a thread is in a function of the loop */
 	_Atomic uint64_t stream;
 	_Atomic uint32_t generation; /* generation of batches that are loaded now */
-	_Atomic int32_t workers;     /* loads at a time; -1: there was none */
+	_Atomic int32_t workers;     /* concurrent loads; -1: no load was seen */
 	_Atomic uint32_t life;       /* life in which the values above were set */
 	/* Used only by the thread that is in the loop: */
 	struct consumer consumer;
@@ -97,7 +97,8 @@ static bool wait_a_moment(uint32_t pid, int *nap_count)
  */
 static RARELY struct thread *enter_first(void)
 {
-	static _Atomic uint32_t holder; /* pid, so that it is not taken after a fork */
+	/* pid of the holder; a forked child, whose pid differs, may replace its parent's */
+	static _Atomic uint32_t holder;
 	const uint32_t pid = (uint32_t)sys_getpid();
 	struct thread *thread = NULL;
 	int nap_count = 0;

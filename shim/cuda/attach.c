@@ -66,7 +66,9 @@ static void ignore(void *data, int domain, uint32_t id, const void *info)
 {
 }
 
-/* Whether CUPTI has a subscriber; gives the only place back at once, for torch.profiler. */
+/*
+ * Tells whether CUPTI has a subscriber, by being one for a moment: torch.profiler needs the place.
+ */
 static int probe(void)
 {
 	void *handle = NULL;

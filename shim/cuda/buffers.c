@@ -11,7 +11,7 @@
 #define SOFT_MAX     256 /* most buffers: 64 MB, of which only used parts take memory */
 #define HARD_MAX     512 /* most buffers for a CUPTI that crashes without one */
 #define GROW         64
-#define RECORD_BYTES 216 /* size of a kernel's record, by which a lost buffer's are counted */
+#define RECORD_BYTES 216 /* a kernel record's size, for counting a lost buffer's */
 
 enum state {
 	STATE_FREE,
@@ -50,8 +50,8 @@ static bool grow(void)
 	    sys_call3(SYS_mprotect, pool.bytes + count * BUFFER_BYTES, GROW * BUFFER_BYTES,
 		      PROT_READ | PROT_WRITE) < 0)
 		return false;
-	/* If two threads grow the pool at once, both open the same pages, and one of them
-	 * counts. */
+	/* Two threads that grow the pool at once open the same pages, which are added to the
+	 * count only once. */
 	atomic_compare_exchange_strong(&pool.count, &count, count + GROW);
 	return true;
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* tallies that are stored of each kind with unbounded names, the largest ones */
+/* of each kind with unbounded names, only this many tallies are stored, the largest ones */
 #define KEEP_COUNT 256
 
 static const struct kind {

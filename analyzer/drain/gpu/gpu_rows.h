@@ -18,7 +18,7 @@ struct gpu_batch {
 	bool written;    /* the batch's GPU rows are written */
 };
 
-/* What is recorded of a process's GPU work; columns for all else are NULL in its rows. */
+/* What is recorded of a process's GPU work; all other columns of its rows are NULL. */
 struct gpu_rows {
 	bool host; /* only calls of libcudart are recorded, on the host */
 	bool with_kernels;

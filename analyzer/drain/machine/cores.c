@@ -15,7 +15,7 @@
 #define MOST_NS  UINT64_C(2000000000)
 #define PART     4 /* the pause is 1/4 of the time measured so far */
 
-/* Whether an earlier live segment of the list is of the same process, which has many threads. */
+/* Whether an earlier live segment of the list belongs to the same process as segment `index`. */
 static bool is_further(struct segment *const *segments, size_t index)
 {
 	for (size_t i = 0; i < index; i++)

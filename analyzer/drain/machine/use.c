@@ -20,7 +20,7 @@
 #define MEMORY_PART  4000 /* looks at memory use at most 1/4000 of a core, and get rarer */
 #define MEMORY_AHEAD UINT64_C(30000000)
 #define MEMORY_NS    UINT64_C(1000000000)
-/* later first looks at memory do not give the use at the begin */
+/* a first look at memory later than this does not give the memory at the begin */
 #define BEGIN_NS   UINT64_C(10000000000)
 #define WORTH_NS   2e8	/* least time of loads by which a worker's threads are counted */
 #define WATCHED_MOST 2	/* threads are read of this many workers, as all are alike */
@@ -160,7 +160,7 @@ static void look_at_threads(struct use_process *process, int32_t number)
 		thread = thread_of(process, atoi(entry->d_name));
 		if (!thread)
 			break;
-		/* A smaller CPU time means that another thread has got the number. */
+		/* A smaller CPU time means that a new thread has got the old one's ID. */
 		if (is_base)
 			thread->base_ns = stat.used_ns;
 		else if (stat.used_ns < thread->cpu_ns)

@@ -15,7 +15,7 @@
  */
 #define PTHREAD_TID 720
 
-/* tries to list the threads, if they begin and end meanwhile */
+/* tries to list the threads, whose list changes when one begins or ends */
 #define TRIES_MAX 4
 
 /* consecutive samples without a readable stack: then this is no known CPython */

@@ -20,7 +20,7 @@ struct ring {
 	bool used;		/* the ring belongs or belonged to a thread */
 	uint64_t read;		/* next record to read */
 	uint64_t release;	/* earlier records may be overwritten, once this is published */
-	uint64_t published;	/* `release` as the file has it, in `tail` */
+	uint64_t published;	/* the value of `release` that the file has in `tail` */
 	uint64_t lost_count;
 	uint64_t head;		/* head as last read */
 	uint64_t far_from;	/* first record in the far ring; 0: none yet */

@@ -28,7 +28,7 @@
 #define BUSY_MS          2000
 #define CHECKPOINT_PAGES 1000 /* pages; SQLite's own default */
 
-/* Whether a database in WAL mode is empty because its log is missing, which had the tables. */
+/* Whether a database in WAL mode has no tables because they were in its log, which is missing. */
 static bool lacks_log(struct db *db)
 {
 	int64_t tables = -1;

@@ -43,7 +43,7 @@ static inline double query_known(int64_t value)
 	FACT(CPUS, int64_t, cpus)                                                                  \
 	FACT(CPU_LIMIT_MILLI, int64_t, cpu_limit_milli) /* CPU limit, if below `cpus` */           \
 	FACT(MAIN_CPU_NS, int64_t, main_cpu_ns)         /* CPU time of the main process */         \
-	FACT(MAIN_CPU_OF_NS, int64_t, main_cpu_of_ns)   /* time in which that was used */          \
+	FACT(MAIN_CPU_OF_NS, int64_t, main_cpu_of_ns)   /* time over which MAIN_CPU_NS was used */ \
 	FACT(OTHER_CPU_NS, int64_t, other_cpu_ns)       /* CPU time of others on these cores */    \
 	FACT(OTHER_CPU_OF_NS, int64_t, other_cpu_of_ns)                                            \
 	FACT(AFFINITY, int64_t, affinity)       /* cores allowed, if a limit is below */           \

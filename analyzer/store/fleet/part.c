@@ -168,7 +168,7 @@ static bool is_sane_group(const struct group *group)
 	       group->sums.known_count <= group->sums.rank_count;
 }
 
-/* Takes the widths of the windows, and all else of the groups. */
+/* Takes the groups' sums, and checks that head, groups and size of the file agree. */
 static int take_groups(const struct head *head, const struct group *groups, struct rank_job *ret)
 {
 	size_t ranks = 0;

@@ -74,7 +74,7 @@ static PyObject *on_data(PyObject *original, PyObject *args, PyObject *kwargs)
 	task = api_get_number(iterator, "_rcvd_idx", -1);
 	if (!order || task < 0)
 		return batch;
-	/* A lower task begins a new epoch: of one left half-way, no more batches are delivered. */
+	/* A lower task begins a new epoch: batches that an earlier one left never arrive. */
 	if (order->put && (uint32_t)task <= order->tasks[(order->put - 1) % ORDER_MAX])
 		order->put = order->taken = 0;
 	order->tasks[order->put++ % ORDER_MAX] = (uint32_t)task;
