@@ -228,7 +228,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 			remember(request, complete);
 		return real.cuptiActivityRegisterCallbacks(request, complete);
 	}
-	/* Noted first: a thread that is taking CUPTI back then sees that it must not. */
+	/* Before all else: a thread that is taking CUPTI back then sees that it must not. */
 	note_change();
 	activity_yield(theirs.kinds);
 	buffers_share_out();

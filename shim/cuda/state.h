@@ -45,7 +45,7 @@ void state_arm(void);
 /* Notes that another user takes the buffers. Returns true if they were ours until now. */
 bool state_yield(uint64_t now_ns);
 
-/* Returns since when; 0: no other user, or all our buffers that CUPTI had then came back. */
+/* Returns when another user took the buffers; 0: none did, or all of ours have come back since. */
 uint64_t state_yielded_ns(void);
 bool state_forget_yield(uint64_t yielded_ns); /* false: another user has come since */
 

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* Ends the span. Whether it counted: otherwise it may have another process's thread. */
+/* Ends the span. Returns true if it counted; else its thread may be another process's. */
 static bool end_span(struct span *span)
 {
 	span_end(span, 0, false); /* a timeout is not a failure */

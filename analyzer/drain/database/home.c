@@ -135,7 +135,7 @@ int home_open(struct home *home, struct db **ret_db)
 	return r;
 }
 
-/* Empties the target, so that nobody takes the part of the run there for all of it. */
+/* Empties the target, so that nobody takes the incomplete copy there for the whole run. */
 static void empty_target(const struct home *home)
 {
 	static const char *const beside[] = {"-wal", "-shm", "-journal"};

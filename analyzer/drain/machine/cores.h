@@ -24,7 +24,7 @@ struct cores {
 	int64_t used_ns;
 	int64_t others_ns; /* core time that others used, in `of_ns` */
 	int64_t of_ns;     /* time over which others_ns was measured */
-	int64_t most_ns;   /* upper bound of others' use, also while that is unknown */
+	int64_t most_ns;   /* upper bound of others_ns, known even when others_ns is not */
 };
 
 /* Measures if that is due, and writes `other_cpu_ns` and `other_cpu_of_ns` of meta. */

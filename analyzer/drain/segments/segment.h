@@ -73,7 +73,7 @@ struct segment {
 	struct {		/* modules/hidden.c: when to scan the process's modules again */
 		uint64_t at_ns, wait_ns;
 	} look;
-	uint8_t stack_tries[DLPROF_STACK_COUNT]; /* modules/stacks.c: tries to * find each record */
+	uint8_t stack_tries[DLPROF_STACK_COUNT]; /* modules/stacks.c: tries to find each record */
 	uint64_t beat_ns;	/* when the process last got a sign of life */
 	struct dlprof_header *header;	/* copy of the file's header */
 	struct ring rings[DLPROF_SLOT_COUNT];

@@ -47,8 +47,8 @@ static inline double query_known(int64_t value)
 	FACT(OTHER_CPU_NS, int64_t, other_cpu_ns)       /* CPU time of others on these cores */    \
 	FACT(OTHER_CPU_OF_NS, int64_t, other_cpu_of_ns)                                            \
 	FACT(AFFINITY, int64_t, affinity)       /* cores allowed, if a limit is below */           \
-	FACT(MAIN_RAN_NS, int64_t, main_ran_ns) /* time its first thread ran */                    \
-	FACT(MAIN_WAITED_NS, int64_t, main_waited_ns) /* time it waited for a core */              \
+	FACT(MAIN_RAN_NS, int64_t, main_ran_ns) /* time the first thread ran */                    \
+	FACT(MAIN_WAITED_NS, int64_t, main_waited_ns) /* time that thread waited for a core */     \
 	FACT(WORKERS_RAN_NS, int64_t, workers_ran_ns)                                              \
 	FACT(WORKERS_WAITED_NS, int64_t, workers_waited_ns)                                        \
 	FACT(NEIGHBOURS, char *, neighbours) /* text of drain/machine/neighbours.h */              \
