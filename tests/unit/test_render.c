@@ -316,3 +316,21 @@ Test(verdict, every_gap_has_a_reason_and_a_remedy)
 		cr_assert_eq(*verdict_remedy(gap) != 0, gap != STALL_GAP_NONE, "%d", gap);
 	}
 }
+
+/* From 5 and 20 % on the verdict is another one: what is below them is not said to be there. */
+Test(verdict, a_share_is_not_rounded_into_another_verdict)
+{
+	static const struct {
+		double ratio;
+		const char *begin;
+	} rows[] = {{0.1985, "19.8 % "}, {0.19999, "19.9 % "}, {0.194, "19 % "}, {0.2, "20 % "},
+		    {0.04999, "4.9 % "}, {0.05, "5.0 % "},     {0, "0 % "}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char buffer[VERDICT_SENTENCE];
+
+		verdict_sentence(buffer, VERDICT_HOST, rows[i].ratio);
+		cr_expect(strncmp(buffer, rows[i].begin, strlen(rows[i].begin)) == 0, "%g: %s",
+			  rows[i].ratio, buffer);
+	}
+}

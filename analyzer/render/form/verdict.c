@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "render/form/verdict.h"
 
+#include <math.h>
+#include <stdio.h>
+
+#include "dlprof/units.h"
 #include "render/form/units.h"
 
 static const struct verdict VERDICTS[] = {
@@ -61,6 +65,23 @@ const char *verdict_clock_meaning(bool by_gpu)
 	return CLOCKS[by_gpu].meaning;
 }
 
+/*
+ * Writes the ratio as a share that is no more than the ratio where rounding would take it to the
+ * least ratio of a graver verdict.
+ */
+static const char *share_of(char *buffer, size_t size, double ratio)
+{
+	static const double least[] = {STALL_MODERATE, STALL_HIGH};
+
+	for (size_t i = 0; i < ARRAY_COUNT(least); i++) {
+		if (ratio >= least[i] || ratio < least[i] - 0.005)
+			continue;
+		snprintf(buffer, size, "%.1f %%", floor(ratio * 1000) / 10);
+		return buffer;
+	}
+	return units_share(buffer, ratio);
+}
+
 const char *verdict_sentence(char *buffer, enum verdict_clock clock, double ratio)
 {
 	static const struct {
@@ -74,8 +95,8 @@ const char *verdict_sentence(char *buffer, enum verdict_clock clock, double rati
 		[VERDICT_GROUP] = {"up to ", " of a rank's time is lost to waiting for data"},
 	};
 
-	snprintf(buffer, VERDICT_SENTENCE, "%s%s%s", words[clock].before, UNITS_SHARE(ratio),
-		 words[clock].after);
+	snprintf(buffer, VERDICT_SENTENCE, "%s%s%s", words[clock].before,
+		 share_of((char[UNITS_MAX]){0}, UNITS_MAX, ratio), words[clock].after);
 	return buffer;
 }
 

@@ -5,9 +5,11 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlprof/units.h"
 #include "render/form/outline_text.h"
 #include "render/form/strip.h"
 #include "render/run/parts.h"
@@ -28,11 +30,12 @@ struct fit {
 	/* Next steps: 4: all, and how to take them; 3: no how for the third; 2: no third; 1: no how
 	 * for the second; 0: only the first, with its how. */
 	int steps;
-	bool has_load; /* prints the parts of a load, above "Why" */
+	size_t load_rows; /* printed above "Why": parts of a load first, then those of a step */
 	bool has_line; /* prints the line of code, below "Why" */
 };
 #define FIT_BLANKS 4
 #define FIT_STEPS  4
+#define FIT_LOAD   SIZE_MAX
 #define FIT_CALM   2 /* this many blank lines are more important than words */
 
 static const char *part_glyph(const struct page *page, int part)
@@ -189,6 +192,7 @@ static void put_screen(const struct report *report, const struct outline *outlin
 		       const struct page *page, const struct fit *fit)
 {
 	const struct outline_block *block;
+	struct outline_block load;
 
 	outline_text_head(outline_find(outline, OUTLINE_HEAD), page);
 	page_break(page);
@@ -202,8 +206,12 @@ static void put_screen(const struct report *report, const struct outline *outlin
 	if (fit->blanks >= 1)
 		page_break(page);
 	block = outline_find(outline, SCREEN_LOAD);
-	if (block && fit->has_load)
-		outline_text_items(block, page, HANG);
+	if (block && fit->load_rows) {
+		load = *block;
+		if (load.count > fit->load_rows)
+			load.count = fit->load_rows;
+		outline_text_items(&load, page, HANG);
+	}
 	block = outline_find(outline, SCREEN_WHY);
 	if (block)
 		outline_text_items(block, page, HANG);
@@ -270,7 +278,10 @@ static int try_screen(const struct report *report, const struct outline *outline
 static int fit_screen(const struct report *report, const struct outline *outline,
 		      const struct page *page, int *ret_steps)
 {
-	struct fit fit = {.has_load = true, .has_line = true};
+	/* What a load is made of is asked for more than what a step is. */
+	static const struct fit fewer[] = {
+		{.load_rows = 1, .has_line = true}, {.load_rows = 1}, {.load_rows = 0}};
+	struct fit fit = {.load_rows = FIT_LOAD, .has_line = true};
 	int r = 0;
 
 	for (fit.steps = FIT_STEPS; r == 0 && fit.steps > 0; fit.steps--)
@@ -284,10 +295,8 @@ static int fit_screen(const struct report *report, const struct outline *outline
 			*ret_steps = fit.steps;
 			r = try_screen(report, outline, page, &fit, false);
 		}
-	if (r == 0)
-		r = try_screen(report, outline, page, &(struct fit){.has_load = true}, false);
-	if (r == 0)
-		r = try_screen(report, outline, page, &(struct fit){0}, true);
+	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(fewer); i++)
+		r = try_screen(report, outline, page, &fewer[i], i + 1 == ARRAY_COUNT(fewer));
 	return r < 0 ? r : 0;
 }
 
