@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generates a folder of JPEG photographs that are not: ten classes, random sizes, one seed.
 
-usage: make_images.py FOLDER [--count 2000] [--seed 1]
+usage: make_images.py FOLDER [--count 2000] [--seed 1] [--scale 1]
 """
 import argparse
 import os
@@ -40,6 +40,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--scale", type=float, default=1, help="0.5: the same images, half as wide")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     scenes = [draw(rng, label) for _ in range(SCENES) for label in range(CLASSES)]
@@ -47,7 +48,10 @@ def main():
         label = i % CLASSES
         folder = os.path.join(options.folder, "class{}".format(label))
         os.makedirs(folder, exist_ok=True)
-        part(rng, scenes[i % len(scenes)]).save(os.path.join(folder, "{:05}.jpg".format(i)), quality=90)
+        image = part(rng, scenes[i % len(scenes)])
+        if options.scale != 1:
+            image = image.resize([max(1, round(side * options.scale)) for side in image.size])
+        image.save(os.path.join(folder, "{:05}.jpg".format(i)), quality=90)
 
 
 if __name__ == "__main__":
