@@ -29,7 +29,7 @@ def collate_fixed(samples):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--fix", action="store_true", help="stack the arrays, and convert them once")
+    parser.add_argument("--fix", action="store_true", help="stack the arrays, then convert once")
     options = parser.parse_args()
     torch.manual_seed(1)
     torch.set_num_threads(1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains on batches with 4 samples each of 8 classes. The data are in memory, and yet the model waits."""
+"""Trains on batches with 4 samples each of 8 classes. The data are in memory, yet the model waits."""
 import argparse
 import random
 import time

@@ -268,6 +268,15 @@ def check_readme():
     check("tests/run.sh" in text(".ci/run"), ".ci/run calls another command than README.md names")
 
 
+def check_case_study():
+    """The lines of code that its screens name are in the functions that they name."""
+    named = re.findall(r"(\w+), (examples/case-study/\w+\.py):(\d+)", text("examples/case-study.md"))
+    check(len(named) >= 3, "examples/case-study.md names lines of", named)
+    for function, path, line in named:
+        above = re.findall(r"^ *def (\w+)", "\n".join(text(path).splitlines()[:int(line)]), re.M)
+        check(above[-1:] == [function], "examples/case-study.md:", path, line, "is not in", function)
+
+
 def check_frameworks():
     """Every module that is patched has its framework's name."""
     packages = re.findall(r'^FRAMEWORK\("([\w.]+)",', text("include/dlprof/frameworks.def"), re.M)
@@ -483,6 +492,7 @@ def main():
     check_mentions()
     check_budgets()
     check_readme()
+    check_case_study()
     check_parts()
     check_frameworks()
     check_meta()
