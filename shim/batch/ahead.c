@@ -259,7 +259,7 @@ bool ahead_next_own(struct thread *thread, struct dlprof_event *ret_event)
 	return false;
 }
 
-/* What it was handed, and may hand on, as it is not known to train. */
+/* Returns an item that the thread took and may hand on: it is not known to train. Or NULL. */
 static struct ahead_item *passes_on(const struct thread *thread)
 {
 	if (likely(!thread->ahead.held_count) || thread->ahead.takes ||

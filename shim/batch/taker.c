@@ -20,7 +20,7 @@ static void tell_item(struct thread *thread, struct ahead_item *item)
 			consumer_hand_on(event, item->begin_ns, item->end_ns);
 			continue;
 		}
-		/* An iterator that it made itself took what it took. */
+		/* Making the iterator took the taker no time if another thread made it. */
 		if (i != AHEAD_EPOCH || event->epoch.unused != thread->tid) {
 			event->begin_ns = item->begin_ns;
 			event->duration_ns = 0;

@@ -117,7 +117,7 @@ int folder_make(const char *base, const char *database, char *folder, size_t siz
 		}
 		if (path.cut)
 			return -ENAMETOOLONG;
-		/* Before exec() this process had a run, whose link may lead to that name. */
+		/* The name may be taken by the run that this process had before exec(). */
 		if (look_at(folder, &status) == 0)
 			continue;
 		*ret_linked = make_link(folder, database) == 0;

@@ -26,5 +26,5 @@ int boot_stall_ratio(const struct batch_series *series, const struct finding *fi
 int boot_wait_error(const struct batch_series *series, const struct finding *finding,
 		    double *ret_ns);
 
-/* Returns the least length of a block in batches: 2 p W; p is 2 and W is 8 if unknown. */
+/* Returns the least block length in batches: 2 x prefetch factor (or 2) x workers (or 8). */
 size_t boot_block(const struct batch_series *series);

@@ -176,9 +176,9 @@ bool whatif_may_be_shared(const struct whatif *whatif, int id)
 }
 
 /*
- * Returns the rate if loads wait for something shared: more workers get no more of it than today's,
- * and the first worker gets what the training itself had. INFINITY: loads hardly wait, or there are
- * no more workers.
+ * Returns the rate if all that loads wait for is shared: together, any number of workers then gets
+ * what the present workers get, or what the training's process gets if it loads by itself. Returns
+ * INFINITY if loads hardly wait or the setup has no more workers.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {

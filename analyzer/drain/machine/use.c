@@ -17,7 +17,7 @@
 #define KNOWN_PART 4	/* the pause is 1/4 of the time since the first look */
 #define COST_PART  8000 /* looks use at most 1/8000 of a core: 0.0125 % */
 #define COST_AHEAD UINT64_C(10000000)	/* CPU time that looks may use beyond that */
-#define MEMORY_PART  4000 /* looks at memory use at most 1/4000 of a core, and get rarer */
+#define MEMORY_PART  4000 /* reading memory use takes at most 1/4000 of a core */
 #define MEMORY_AHEAD UINT64_C(30000000)
 #define MEMORY_NS    UINT64_C(1000000000)
 /* a first look at memory later than this does not give the memory at the begin */

@@ -65,10 +65,7 @@ const char *verdict_clock_meaning(bool by_gpu)
 	return CLOCKS[by_gpu].meaning;
 }
 
-/*
- * Writes the ratio as a share that is no more than the ratio where rounding would take it to the
- * least ratio of a graver verdict.
- */
+/* Writes the ratio in percent, rounded down just below the threshold of a graver verdict. */
 static const char *share_of(char *buffer, size_t size, double ratio)
 {
 	static const double least[] = {STALL_MODERATE, STALL_HIGH};

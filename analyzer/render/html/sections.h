@@ -27,7 +27,7 @@ void html_items(struct html *html, const char *chapter, const char *class);
 /* What the outline says of a chapter, as tables. */
 void html_blocks(struct html *html, const char *chapter);
 
-/* Around them; `name` of the run or runs. */
+/* Begins and ends the page; `name` is that of the run, or of the runs. */
 void html_head(struct html *html, bool has_script, const char *name);
 void html_foot(struct html *html);
 

@@ -303,7 +303,7 @@ static void add_verdict(const struct ranks *ranks, struct outline *o)
 		outline_cell(o, "%s", text);
 }
 
-/* Returns where a device is, in which devices of a rank differ, or else its name. */
+/* Returns the place of a device on the bus, which tells the devices apart, or else its name. */
 static const char *place_of(const char *gpu)
 {
 	const char *at = gpu ? strstr(gpu, " at ") : NULL;

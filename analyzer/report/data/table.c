@@ -64,7 +64,7 @@ struct table {
 	bool has_last;
 	int64_t epoch, batch;
 	int64_t rank;
-	int64_t first; /* ordinal in the file of the current epoch's first batch */
+	int64_t first; /* batch number in the file with which the current epoch begins */
 };
 
 __attribute__((format(printf, 4, 5))) static int complain(const struct table *table,

@@ -25,7 +25,7 @@ struct ranked {
 	size_t before_count, now_count;
 };
 
-/* Collects the runs of the rank of run `first`, and their baselines; returns why it cannot. */
+/* Collects the runs that have the rank of run `first`, and their baselines. Returns why not. */
 static enum gate_why collect(const struct gate *gate, size_t first, struct ranked *ret)
 {
 	const struct gate_run *head = &gate->runs.list[first];

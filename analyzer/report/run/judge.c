@@ -192,7 +192,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
-	/* If the run does not starve, only its waits decide the cause. */
+	/* Facts and lines are read only to explain a run that starves, or to advise. */
 	explains = advises || report->finding.starved;
 	if (r == 0 && explains)
 		r = load_facts_read(db, &report->filter, &report->facts);

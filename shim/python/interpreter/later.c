@@ -110,8 +110,8 @@ OFTEN void later_opened(void)
 }
 
 /*
- * Whether an imported module has a decoder that we wait for: in the middle of a load its calls are
- * not timed before the next one.
+ * Returns true if the module `name` has a decoder that is still to be patched. If it is imported
+ * within a load, its calls are timed from the next load on.
  */
 static bool is_awaited(PyObject *name)
 {

@@ -43,7 +43,7 @@ PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject
 PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObject *args,
 		      PyObject *kwargs);
 
-/* Begins a new epoch of an object: follow_call() then recognises it, even as another loader's. */
+/* Follows `object` from now on: an epoch of it begins, and one that has not ended is given up. */
 void follow_made(const struct follow_what *what, PyObject *object);
 
 /* Begins a new epoch of `iterator`: takes it, and returns its stand-in. */
