@@ -125,7 +125,8 @@ Test(alive, nor_does_one_that_no_proc_has_shown)
 	cr_expect_eq(alive_number(&alive), 0);
 }
 
-Test(alive, a_lock_decides_where_numbers_say_nothing)
+/* Another descriptor of the file, with the lock. */
+static int lock_file(void)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
 	char path[40];
@@ -135,6 +136,25 @@ Test(alive, a_lock_decides_where_numbers_say_nothing)
 	other = open(path, O_RDWR);
 	cr_assert_geq(other, 0);
 	cr_assert_eq(fcntl(other, F_OFD_SETLK, &lock), 0);
+	return other;
+}
+
+/* Whoever reads its memory as it ends keeps its mappings, and with them the lock. */
+Test(alive, one_that_is_gone_is_dead_though_its_lock_is_held)
+{
+	int other = lock_file();
+
+	header.flags = DLPROF_SEGMENT_LOCKED;
+	end_child();
+	alive_begin(&alive, &header, fd);
+	cr_expect(!alive_now(&alive, false));
+	close(other);
+}
+
+Test(alive, a_lock_decides_where_numbers_say_nothing)
+{
+	int other = lock_file();
+
 	header.pid_space = FOREIGN_SPACE;
 	header.flags = DLPROF_SEGMENT_LOCKED;
 	header.ended_ns = 1;

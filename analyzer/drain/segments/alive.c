@@ -88,6 +88,12 @@ static int has_lock(const struct alive *alive)
 	return lock.l_type != F_UNLCK;
 }
 
+/* Whether the process's own namespace, which is ours, has nobody with its number. */
+static bool is_nobody(const struct alive *alive)
+{
+	return alive->is_near && kill(alive->pid, 0) < 0 && errno == ESRCH;
+}
+
 /* Whether a process is surely gone: its number is nobody's or another's, or it is a zombie. */
 static bool is_surely_gone(const struct alive *alive)
 {
@@ -96,7 +102,7 @@ static bool is_surely_gone(const struct alive *alive)
 
 	if (!alive->is_near)
 		return false;
-	if (kill(alive->pid, 0) < 0 && errno == ESRCH)
+	if (is_nobody(alive))
 		return true;
 	/* /proc can be asked only if it is of our own namespace, where numbers mean the same. */
 	if (alive->proc_pid != alive->pid || linked_number("/proc/self") != (uint64_t)getpid())
@@ -115,6 +121,9 @@ bool alive_now(const struct alive *alive, bool is_root_gone)
 		return poll(&waiting, 1, 0) == 0;
 	if (alive->is_found)	/* found, but without a pidfd: the kernel has no pidfd_open() */
 		return is_shown(alive);
+	/* The lock outlives the process while a reader of its memory, as our own, keeps that. */
+	if (is_nobody(alive))
+		return false;
 	locked = has_lock(alive);
 	if (locked >= 0)
 		return locked;
