@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* init.c - the order in which modules start and end; nothing else orders them. */
+/* init.c - starts and ends the shim's modules; their order is defined here and nowhere else. */
 #include "hooks/hook.h"
 
 #include <stdatomic.h>
@@ -48,15 +48,15 @@ static void begin_recording(void)
 }
 
 /*
- * Whether there is anything to finish. A process that records nothing, and has nothing to say about
- * that, makes no system call: its sandbox may kill it for one.
+ * Returns true if something must be finished. A process that records nothing, and has nothing to
+ * say about that, must make no system call: its sandbox may kill it for one.
  */
 static bool init_has_finish(void)
 {
 	return start_was_tried() ? start_has_end() : audit_seen() != NULL;
 }
 
-/* Records what is left, and prints the line; once, whoever calls. */
+/* Records what is left, and prints the line at exit; does so once, whoever calls it. */
 static void init_finish(void)
 {
 	static _Atomic uint32_t finished; /* pid that has finished; a forked child has not */
@@ -106,9 +106,9 @@ __attribute__((constructor)) static void init_begin(void)
 }
 
 /*
- * Ends the recording. Workers do not come here (os._exit(); hooks/process.c marks their end), nor
- * does a process that another one kills, so no record depends on it. Other libraries' destructors
- * still call the wrappers later: everything stays mapped.
+ * Ends the recording. No record depends on it: workers end by os._exit() (hooks/process.c marks
+ * their end), and a process may be killed. Destructors of other libraries still call the wrappers
+ * later, so everything stays mapped.
  */
 __attribute__((destructor)) static void init_end(void)
 {

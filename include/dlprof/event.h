@@ -20,52 +20,53 @@ enum dlprof_event_kind {
 			       * consumer */
 	DLPROF_EVENT_OP,      /* an operation that was slow; at detail `all`, any operation */
 	DLPROF_EVENT_MARK,    /* a line that the program wrote */
-	DLPROF_EVENT_GPU_OPS, /* operations of a GPU, or of threads that wait for it */
+	DLPROF_EVENT_GPU_OPS, /* GPU operations, and calls of threads that wait for the GPU */
 	DLPROF_EVENT_GPU_COPIES, /* copies and memsets, with their sizes */
-	DLPROF_EVENT_GPU_STATE,  /* which of the two kinds above are complete, and up to when */
-	DLPROF_EVENT_PLACE,      /* place in the program that makes loader number `task`: `mark` */
+	DLPROF_EVENT_GPU_STATE,  /* up to when GPU_OPS and GPU_COPIES are complete */
+	DLPROF_EVENT_PLACE,      /* where the program makes loader number `task`; text in `mark` */
 	DLPROF_EVENT_KERNEL,     /* a part of a kernel's name */
-	DLPROF_EVENT_MADE,       /* size of the batch that the previous LOAD made; for some loads */
+	DLPROF_EVENT_MADE,       /* size of the batch of the LOAD before; sent for some loads */
 	DLPROF_EVENT_STAGE,      /* a stage of a loader's pipeline, before its first sums */
 	DLPROF_EVENT_STAGE_SUM,  /* a stage's sums over a window of time */
 	DLPROF_EVENT_PARTS,      /* parts of a delivered batch's step; sent by the consumer */
 	DLPROF_EVENT_KIND_MAX
 };
 
-/* Classes of the wall time of operations. It is own time: a nanosecond has one class. */
+/* Classes of an operation's wall time. Nested calls are subtracted: a nanosecond has one class. */
 enum dlprof_class {
 	DLPROF_CLASS_OPEN, /* open and close of data files; stat, readdir and the like */
 	DLPROF_CLASS_READ, /* reading bytes of data files */
 	DLPROF_CLASS_DECODE,
 	DLPROF_CLASS_COLLATE,
 	DLPROF_CLASS_STEP, /* user code with a name: a dataset's __getitem__, a transform */
-	DLPROF_CLASS_WAIT, /* asleep for something other than data: locks, queues, sleep() */
+	DLPROF_CLASS_WAIT, /* blocked by something other than data: locks, queues, sleep() */
 	DLPROF_CLASS_MAX
 };
 
 enum dlprof_epoch_flag {
 	DLPROF_EPOCH_IN_ORDER = 1 << 0,
 	DLPROF_EPOCH_PERSISTENT = 1 << 1,
-	DLPROF_EPOCH_OPAQUE = 1 << 4,	/* order, persistence and set-up are not known */
+	DLPROF_EPOCH_OPAQUE = 1 << 4, /* the loader's order, persistence and set-up are not known */
 };
 
 enum dlprof_event_flag {
 	DLPROF_FLAG_FAILED = 1 << 0,	/* the call, load or __next__ failed */
 	DLPROF_FLAG_COLLATE_SEEN = 1 << 1,	/* for a LOAD: collate_ns was observed */
-	DLPROF_FLAG_STEP = 1 << 2,    /* for a BATCH: a whole step, whose waits were not observed */
-	DLPROF_FLAG_RANGE = 1 << 3,	/* for a MARK: the mark has a length */
+	DLPROF_FLAG_STEP = 1 << 2,    /* for a BATCH: a whole step; its waits were not observed */
+	DLPROF_FLAG_RANGE = 1 << 3,	/* for a MARK: a range, which has a length */
 	/* Flags of an EPOCH, BATCH or STOP: */
 	DLPROF_FLAG_NESTED = 1 << 4,	/* within another wait of its thread, or within a load */
-	DLPROF_FLAG_POOL = 1 << 5,  /* any thread of a pool may make the call for the main thread */
+	DLPROF_FLAG_POOL = 1 << 5,  /* a thread pool calls the loader for the main thread, so any
+				     * of its threads may */
 	DLPROF_FLAG_DROPPED = 1 << 6,	/* for a STOP: the program dropped the iterator */
-	DLPROF_FLAG_OUTSIDE = 1 << 7,	/* for PARTS: after the epoch's end, so of no batch */
+	DLPROF_FLAG_OUTSIDE = 1 << 7,	/* for PARTS: after an epoch's end, so of no batch */
 };
 
 /*
- * An EPOCH. begin_ns, duration_ns: entry and length of iter(). `loader` counts a process's loader
- * objects from 1 (0: the loop marked by dlprof.h; DLPROF_LOADER_RANGES: the one with NVTX ranges),
- * `epoch` counts iterations over it from 0. Sent again with the same numbers, it corrects
- * `workers`.
+ * Data of an EPOCH. begin_ns and duration_ns: entry and length of iter(). `loader` numbers the
+ * process's loader objects from 1; 0 is the loop marked by dlprof.h, DLPROF_LOADER_RANGES the loop
+ * with NVTX ranges. `epoch` counts the iterations over a loader from 0. A second record with the
+ * same numbers corrects `workers`.
  */
 #define DLPROF_LOADER_RANGES UINT32_MAX
 
@@ -74,7 +75,7 @@ struct dlprof_epoch {
 	uint32_t epoch;
 	int32_t workers;
 	int32_t prefetch_factor;	/* -1: not known */
-	int64_t batch_size;		/* -1: the loader makes its own batches */
+	int64_t batch_size;		/* -1: not known, or the loader makes its own batches */
 	uint32_t flags;			/* bits of enum dlprof_epoch_flag */
 	uint32_t unused;
 	uint64_t waited_ns;		/* as in struct dlprof_batch */
@@ -83,41 +84,45 @@ struct dlprof_epoch {
 };
 
 /*
- * A wait starves the training if it has at least this length, and this share of a usual step:
- * handing over a ready batch takes up to a millisecond, and a tenth of a step is no gain.
+ * A wait starves the training if it lasts at least 2 ms and at least 10 % of a usual step: even a
+ * ready batch takes up to a millisecond to receive, and saving less than a tenth of a step is not
+ * worth it.
  */
 #define DLPROF_STARVED_LEAST_NS      2000000
 #define DLPROF_STARVED_LEAST_PERCENT 10
 
-/* A BATCH. begin_ns, duration_ns: entry into __next__, and the wait until it returned. */
+/* Data of a BATCH. begin_ns: entry into __next__; duration_ns: the wait until it returned. */
 struct dlprof_batch {
 	uint64_t ordinal;	/* 0, 1, 2, ... in the order of delivery in this epoch */
 	uint64_t ask_ns;	/* when the consumer began to look for the batch's message */
 	uint64_t arrive_ns;	/* when the consumer received the message; 0: not observed */
 	uint64_t receive_ns;	/* part of the wait in which messages were received without
 				 * blocking; UINT64_MAX: not observed */
-	uint64_t waited_ns;	/* earlier waits of this thread, for all loaders */
-	/* UINT64_MAX and UINT32_MAX in these members: not observed. */
+	uint64_t waited_ns;	/* sum of this thread's earlier waits, for all loaders */
+	/* In the members below, UINT64_MAX or UINT32_MAX means: not observed. */
 	uint64_t sample_ns;	/* part of the wait in which samples were chosen; with workers, for
 				 * a later batch */
 	/*
-	 * Descriptors of this batch's tensors that were fetched from the worker when its message
-	 * was received, in this batch's wait or an earlier one. If another thread pins memory: of
-	 * the tensors that it received after the last batch. CPU time: measured for the first two
-	 * and every eighth, and extrapolated.
+	 * Fetching this batch's tensors by their descriptors from the worker, when the message was
+	 * received, in this batch's wait or an earlier one. If another thread pins memory, the
+	 * members count the tensors which that thread received since the last batch. fetch_cpu_ns
+	 * is measured for the first two tensors and every eighth, and extrapolated.
 	 */
 	uint64_t fetch_ns;
 	uint64_t fetch_cpu_ns;
 	uint32_t fetch_count;
-	int32_t arrived;	/* 1: arrive_ns is this batch's; 0: no arrival was observed */
+	int32_t arrived;	/* 1: arrive_ns was observed for this batch; 0: it was not */
 	/*
-	 * Time to free the shared memory of an older batch, after this thread got its previous
-	 * batch of any loader. The time counts as waiting, and is in no event's duration.
+	 * Time in which this thread freed the shared memory of an older batch, after it got its
+	 * previous batch of any loader. The time counts as waiting, but is in no event's duration.
 	 */
 	uint64_t free_ns;
 };
 
-/* A LOAD. begin_ns, duration_ns: the fetch. Own times; the rest of the duration is `other`. */
+/*
+ * Data of a LOAD. begin_ns, duration_ns: the fetch. The times below exclude nested calls; the rest
+ * of the duration is called `other`.
+ */
 struct dlprof_load {
 	uint64_t collate_ns;
 	uint64_t cpu_ns;	/* CPU time of the loading thread */
@@ -126,7 +131,7 @@ struct dlprof_load {
 	uint64_t read_bytes;
 	uint64_t decode_ns;
 	uint64_t decode_bytes;
-	uint64_t blocked_ns;	/* part of `other` in DLPROF_CLASS_WAIT */
+	uint64_t blocked_ns;	/* part of `other` that has class DLPROF_CLASS_WAIT */
 	uint32_t open_count;
 	uint32_t read_count;
 	uint32_t decode_count;	/* UINT32_MAX: decoding is not observed */
@@ -135,19 +140,19 @@ struct dlprof_load {
 	uint32_t unused;
 };
 
-/* Parts into which a step is divided; the rest of the step came after all of them. */
+/* Parts of a step. The rest of the step comes after all of them. */
 enum dlprof_part {
 	DLPROF_PART_BEFORE,   /* until a backward pass begins: copies to the GPU, forward, loss */
 	DLPROF_PART_BACKWARD,
-	DLPROF_PART_BETWEEN,  /* from its end until the optimizer: clipping gradients, scaling */
+	DLPROF_PART_BETWEEN,  /* from the end of BACKWARD until the optimizer: clipping, scaling */
 	DLPROF_PART_OPTIMIZER,
 	DLPROF_PART_SAVE,     /* writing a checkpoint */
 	DLPROF_PART_MAX
 };
 
 /*
- * A PARTS. begin_ns: when the thread began to wait again. Own times, without waits; a step with
- * several waits in it has several of these records, which add up.
+ * Data of a PARTS. begin_ns: when the thread began to wait again. The times exclude nested parts
+ * and waits. A step with several waits in it has several of these records; their times add up.
  */
 struct dlprof_parts {
 	uint64_t ns[DLPROF_PART_MAX]; /* UINT64_MAX: not observed */
@@ -156,7 +161,7 @@ struct dlprof_parts {
 	uint64_t save_begin_ns, save_end_ns; /* begin and end of the last checkpoint; 0: none */
 };
 
-/* A MADE. begin_ns: when the batch was measured. UINT64_MAX: the batch has more than is counted. */
+/* Data of a MADE. begin_ns: when the batch was measured. UINT64_MAX: too large to be counted. */
 struct dlprof_made {
 	uint64_t tensor_count;
 	uint64_t bytes; /* bytes in the batch's tensors, arrays and strings */
@@ -168,19 +173,20 @@ enum dlprof_stage_flag {
 	DLPROF_STAGE_AUTOTUNED = 1 << 2, /* the framework adapts `parallel` and `capacity` */
 };
 
-/* A STAGE. `task` numbers the stages of a process from 1. -1: not known. */
+/* Data of a STAGE. `task` numbers the stages of a process from 1. Members of -1 are not known. */
 struct dlprof_stage {
-	uint32_t parent;	/* stage that takes the elements; 0: not known */
+	uint32_t parent; /* number of the stage that takes this one's elements; 0: not known */
 	uint32_t flags;		/* bits of enum dlprof_stage_flag */
-	int32_t parallel;	/* calls of the stage that may run at once */
-	int32_t capacity; /* elements that fit into the stage's queue, or inputs that it has open */
+	int32_t parallel;	/* number of calls of the stage that may run at once */
+	int32_t capacity; /* size of the stage's queue in elements, or of its set of open inputs */
 	int32_t threads;	/* for a root: number of threads in the pipeline's pool */
 	char name[64];
 };
 
 /*
- * A STAGE_SUM: sums for stage `task` over calls that ended in the window [begin_ns, begin_ns +
- * duration_ns). stream, generation: the loader's epoch that made the calls; 0: several.
+ * Data of a STAGE_SUM: sums for stage `task` over the calls that ended in the window [begin_ns,
+ * begin_ns + duration_ns). `stream` and `generation`: the loader's epoch that made the calls; 0:
+ * several epochs made them.
  */
 struct dlprof_stage_sum {
 	uint64_t elements;
@@ -189,47 +195,47 @@ struct dlprof_stage_sum {
 	uint64_t timed_ns;	/* part of own_ns whose CPU time was measured */
 	uint64_t cpu_ns;	/* CPU time in timed_ns */
 	uint64_t read_ns;	/* part of own_ns for opening and reading files */
-	uint64_t ready;		/* of a queue: its ready elements, added up at each request */
+	uint64_t ready; /* for a queue: number of ready elements, summed over all requests */
 };
 
-/* An OP. begin_ns, duration_ns: the whole call. */
+/* Data of an OP. begin_ns and duration_ns: the whole call, with nested calls. */
 struct dlprof_op {
 	uint64_t bytes;
 	uint32_t unused;
 	uint32_t class;		/* enum dlprof_class */
 	char name[16];		/* name of the function */
-	char path[56];		/* end of the file's path; "": none */
+	char path[56];		/* end of the file's path; "": no file */
 };
 
-/* A MARK. begin_ns: its time; a range also has a length. The text is cut to DLPROF_MARK_BYTES. */
+/* Data of a MARK: a text, cut to this length. begin_ns: its time; a range also has duration_ns. */
 #define DLPROF_MARK_BYTES 88
 
 enum dlprof_gpu_kind {
 	DLPROF_GPU_NONE,
 	DLPROF_GPU_KERNEL,
-	DLPROF_GPU_NCCL,  /* kernel of a collective: it counts as busy, not as compute */
-	DLPROF_GPU_GRAPH, /* whole graph: its length is an upper bound for its kernels */
+	DLPROF_GPU_NCCL,  /* kernel of a collective: counts as busy, not as compute */
+	DLPROF_GPU_GRAPH, /* a whole graph: its kernels ran for at most its length */
 	DLPROF_GPU_MEMSET,
 	DLPROF_GPU_H2D,
 	DLPROF_GPU_D2H,
 	DLPROF_GPU_COPY,       /* copy within a device or between devices */
-	DLPROF_GPU_SYNC_EVENT, /* the host was blocked until an event; below: a stream, a context */
+	DLPROF_GPU_SYNC_EVENT, /* the host waited for an event; below: for a stream, a context */
 	DLPROF_GPU_SYNC_STREAM,
 	DLPROF_GPU_SYNC_CONTEXT,
-	DLPROF_GPU_LAUNCH,   /* launches seen by the host, without CUPTI; `id`: how many */
-	DLPROF_GPU_API_SYNC, /* a thread was in a call that waits; `id`: the thread */
+	DLPROF_GPU_LAUNCH,   /* launches that the host made, seen without CUPTI; `id`: count */
+	DLPROF_GPU_API_SYNC, /* a thread waited in a synchronizing call; `id`: the thread */
 	DLPROF_GPU_API_COPY, /* a thread was in a copying call, which may wait; `id`: the thread */
 	DLPROF_GPU_API_LAUNCH,
-	DLPROF_GPU_LOADER, /* kernel of a GPU loader: it counts as neither busy nor compute */
+	DLPROF_GPU_LOADER, /* kernel of a GPU loader: counts as neither busy nor compute */
 	DLPROF_GPU_KIND_MAX
 };
 
 static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
 
 /*
- * An operation in 32 bits: kind, stream (its low bits) and id. For a kernel or a call, id is its
- * thread (0: not known); for a graph its number; for a copy DLPROF_GPU_PAGEABLE, DLPROF_GPU_PEER,
- * DLPROF_GPU_ANYWHERE or 0.
+ * Packs an operation into 32 bits: kind, low bits of the stream, and id. The id is the thread of a
+ * kernel or a call (0: not known), the number of a graph, or, for a copy, DLPROF_GPU_PAGEABLE,
+ * DLPROF_GPU_PEER, DLPROF_GPU_ANYWHERE or 0.
  */
 #define DLPROF_GPU_ID_BITS     22
 #define DLPROF_GPU_STREAM_BITS 6
@@ -243,12 +249,12 @@ static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
 #define DLPROF_GPU_WHAT_ID(what)     ((what) & ((1u << DLPROF_GPU_ID_BITS) - 1))
 #define DLPROF_GPU_PAGEABLE	     1u
 #define DLPROF_GPU_PEER		     2u /* the copy is from another device */
-#define DLPROF_GPU_ANYWHERE	     4u /* the host's call named neither source nor target */
+#define DLPROF_GPU_ANYWHERE	     4u /* the call does not say where source and target are */
 
 /*
- * One of the operations in a GPU_OPS. `worker` is the device (-1: none in particular); begin_ns +
- * offset_ns is when the operation began. Operations come in any order and up to seconds late. A
- * single operation has its length in duration_ns.
+ * One operation of a GPU_OPS. The operation began at begin_ns + offset_ns on device `worker` (-1:
+ * on no device in particular). Records arrive in any order and up to seconds late. If a record has
+ * a single operation, its length is in duration_ns.
  */
 struct dlprof_gpu_op {
 	uint32_t offset_ns;
@@ -276,16 +282,17 @@ struct dlprof_gpu_copies {
 };
 
 /*
- * A KERNEL. A kernel's long name comes once, in several parts, in order. `stream` is the kernel's
- * id, the class of its tally; `task` counts the parts; the last one does not fill `mark`.
+ * Data of a KERNEL: a part of a long name, in `mark`. The parts of a name are sent once, in order:
+ * `stream` is the kernel's id, as in the class of its tally; `task` numbers the parts; only the
+ * last part leaves `mark` partly empty.
  */
 #define DLPROF_KERNEL_BYTES (128 * DLPROF_MARK_BYTES) /* longer names are cut */
 
 enum dlprof_gpu_state_kind {
-	DLPROF_GPU_ATTACHED,	/* from begin_ns on, all operations of the GPU are recorded */
-	DLPROF_GPU_HOST,  /* from begin_ns on, all calls of libcudart are recorded, no operations */
+	DLPROF_GPU_ATTACHED,	/* from begin_ns on, all GPU operations are recorded */
+	DLPROF_GPU_HOST,  /* from begin_ns on, calls of libcudart are recorded, no GPU operations */
 	DLPROF_GPU_COMPLETE,	/* all operations that began before begin_ns have been sent */
-	DLPROF_GPU_GAP_BEGIN,	/* from begin_ns on, nothing of the GPU is known; see `why` */
+	DLPROF_GPU_GAP_BEGIN,	/* from begin_ns on, GPU operations are missing; `why` says why */
 	DLPROF_GPU_GAP_END,
 };
 
@@ -295,16 +302,15 @@ enum dlprof_gpu_flag {
 	DLPROF_GPU_WITH_CALLS = 1 << 2, /* calls of the host are recorded, with their threads */
 };
 
-/* A GPU_STATE; its counts are sums since the begin of the process. */
+/* Data of a GPU_STATE. The counts are sums since the process began. */
 struct dlprof_gpu_state {
 	uint32_t state;		/* enum dlprof_gpu_state_kind */
 	uint32_t flags;		/* enum dlprof_gpu_flag */
 	uint64_t record_count;
-	uint64_t bad_count;	/* records left out, since their times are impossible */
+	uint64_t bad_count;	/* records left out because their times are impossible */
 	uint64_t dropped_count;	/* records that CUPTI dropped */
-	uint64_t own_drop_count; /* the shim dropped them: no buffer, or the drain was too far
-				  * behind */
-	uint64_t overhead_ns;	/* time that CUPTI took for itself, as it says */
+	uint64_t own_drop_count; /* records dropped by the shim: no buffer, or a full ring */
+	uint64_t overhead_ns;	/* time that CUPTI reports as its own overhead */
 	char why[40];
 };
 
@@ -315,16 +321,17 @@ struct dlprof_event {
 	uint64_t begin_ns;
 	uint64_t duration_ns;
 	/*
-	 * The loader's iterator: inode of the pipe that carries results from workers to the
-	 * consumer, the same number at both ends under fork, spawn and forkserver. Without workers:
-	 * DLPROF_STREAM_LOCAL | DLPROF_STREAM_OF the consumer's life, plus a count. Marked by
-	 * dlprof.h: DLPROF_STREAM_MARKS | DLPROF_STREAM_OF the consumer's life. Of a pool of
-	 * multiprocessing's: DLPROF_STREAM_POOL | that inode, or a number for the queue of a pool
-	 * of threads. A pool's tasks are numbered once for all epochs, and its loads do not know
-	 * the epoch: their generation is DLPROF_GENERATION_ANY, and the EPOCH has its first task.
+	 * Identifies the loader's iterator. With workers: the inode of the pipe that carries
+	 * results from workers to the consumer, which is the same at both ends under fork, spawn
+	 * and forkserver. Without workers: DLPROF_STREAM_LOCAL | DLPROF_STREAM_OF(the consumer's
+	 * life), plus a count. In a loop marked by dlprof.h: DLPROF_STREAM_MARKS |
+	 * DLPROF_STREAM_OF(the consumer's life). For a multiprocessing pool: DLPROF_STREAM_POOL |
+	 * the pipe's inode, or a number for a thread pool's queue. A pool numbers its tasks once
+	 * over all epochs, so its loads do not know their epoch: their generation is
+	 * DLPROF_GENERATION_ANY, and the EPOCH names the epoch's first task.
 	 */
 	uint64_t stream;
-	uint32_t generation;	/* epoch of the stream: persistent workers restart task numbers */
+	uint32_t generation;	/* epoch of the stream: task numbers restart in each */
 	uint32_t task;		/* task number of the batch */
 	union {
 		struct dlprof_epoch epoch;
@@ -345,13 +352,12 @@ struct dlprof_event {
 
 #define DLPROF_STREAM_LOCAL (UINT64_C(1) << 63)
 #define DLPROF_STREAM_MARKS (UINT64_C(1) << 62)
-#define DLPROF_STREAM_POOL  (UINT64_C(1) << 61) /* used with none of the two above */
+#define DLPROF_STREAM_POOL  (UINT64_C(1) << 61) /* never set together with the two bits above */
 #define DLPROF_GENERATION_ANY UINT32_MAX
 
 /*
- * Makes a number of 62 bits for the life of a process: its pid, of 22 bits at most, and the begin
- * in units of 16 us. A life lasts longer than a unit, and numbers repeat after 208 days at the
- * earliest.
+ * Makes a 62-bit number for a process's life: its pid, of at most 22 bits, and its begin in units
+ * of 16 us. Every life lasts longer than a unit. A number repeats after 208 days at the earliest.
  */
 #define DLPROF_STREAM_TIME_BITS 40
 #define DLPROF_STREAM_OF(pid, created_ns)                                                          \

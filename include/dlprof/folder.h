@@ -2,8 +2,9 @@
 /*
  * folder.h - the name of a run's folder of segments.
  *
- * RUN.db-segments -> BASE/dlprof-PID-TICKS[-N], with the pid of the process that began the run and
- * its start time (field 22 of /proc/PID/stat). Only their user can access folder and files.
+ * The link RUN.db-segments leads to BASE/dlprof-PID-TICKS[-N]: the pid of the process that began
+ * the run, and its start time (field 22 of /proc/PID/stat). Only that user can access folder and
+ * files.
  */
 #pragma once
 
@@ -32,7 +33,7 @@ static inline bool dlprof_take_next(const char **at, uint64_t *ret)
 	return *(*at)++ == '-' && dlprof_take_number(at, ret);
 }
 
-/* Returns true if `path` is a run's folder by its name; gets the process that began the run. */
+/* Returns true if `path` is named like a run's folder, and gets the process that began the run. */
 static inline bool dlprof_parse_folder(const char *path, uint64_t *ret_pid, uint64_t *ret_ticks)
 {
 	const char *at = strrchr(path, '/');

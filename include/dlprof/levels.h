@@ -29,10 +29,10 @@
 #define DLPROF_LEVEL_HELP(constant, name, help)	 name ": " help "; "
 #define DLPROF_LEVEL_END(constant, name, help)	 name ": " help "."
 
-/* The levels' names as a text: "off, memcpy, graphs, default, api or full". */
+/* Makes the text of the levels' names: "off, memcpy, graphs, default, api or full". */
 #define DLPROF_LEVEL_LIST(levels)                                                                  \
 	levels(DLPROF_LEVEL_NAME, DLPROF_LEVEL_COMMA, DLPROF_LEVEL_OR)
-/* The levels' names as a choice: "off|memcpy|graphs|default|api|full". */
+/* Makes the text of the choices: "off|memcpy|graphs|default|api|full". */
 #define DLPROF_LEVEL_CHOICE(levels) levels(DLPROF_LEVEL_NAME, DLPROF_LEVEL_BAR, DLPROF_LEVEL_BAR)
-/* The levels and their meanings: "off: nothing; ... full: the same as api." */
+/* Makes the text of the levels and their meanings: "off: nothing; ... full: the same as api." */
 #define DLPROF_LEVEL_ABOUT(levels) levels(DLPROF_LEVEL_HELP, DLPROF_LEVEL_HELP, DLPROF_LEVEL_END)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * set.h - DLPROF_SET: settings for loaders, "[FILE:LINE:]KEY=VALUE,...[;...]".
+ * set.h - parses DLPROF_SET, the settings for loaders: "[FILE:LINE:]KEY=VALUE,...[;...]".
  *
- * A place is that of the settings after it, up to the next ';'. The launcher refuses a text that
- * cannot be understood; the program itself ignores it.
+ * A FILE:LINE applies to all settings after it, up to the next ';'. The launcher refuses a text
+ * that cannot be parsed; the training process ignores it.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ enum dlprof_set_scope { DLPROF_SET_LOADER, DLPROF_SET_PROGRAM };
 static const struct dlprof_set_row {
 	const char *key, *other_key;
 	int32_t least, most;
-	const char *words; /* "": the value is a number */
+	const char *words; /* "" if the value is a number */
 	const char *takes;
 	enum dlprof_set_scope scope;
 	const char *before, *after;
@@ -52,7 +52,7 @@ enum dlprof_set_problem {
 	DLPROF_SET_FINE,
 	DLPROF_SET_BAD_KEY,
 	DLPROF_SET_BAD_VALUE,
-	DLPROF_SET_BAD_PLACE,	/* the place is not FILE:LINE, or the setting takes none */
+	DLPROF_SET_BAD_PLACE,	/* the place is not FILE:LINE, or the setting is for all loaders */
 	DLPROF_SET_TOO_MANY,
 };
 
@@ -61,7 +61,7 @@ static inline bool dlprof_set_is(const char *text, size_t length, const char *wo
 	return length && strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-/* Returns the index of a word in `words`, "a|b|c"; -1: it is none of them. */
+/* Returns the index of a word in `words`, such as "a|b|c", or -1 if it is not there. */
 static inline int32_t dlprof_set_word(const char *words, const char *text, size_t length)
 {
 	for (int32_t i = 0; *words; i++) {
@@ -86,7 +86,7 @@ static inline int32_t dlprof_set_number(const char *text, size_t length)
 	return length ? number : -1;
 }
 
-/* Reads "[FILE:LINE:]KEY=VALUE"; the place also holds for the settings after it. */
+/* Parses one "[FILE:LINE:]KEY=VALUE". */
 static inline enum dlprof_set_problem dlprof_set_take(const char *text, size_t length,
 						      struct dlprof_set_entry *ret)
 {
@@ -128,8 +128,8 @@ static inline enum dlprof_set_problem dlprof_set_take(const char *text, size_t l
 }
 
 /*
- * Reads a list of settings, which points into `text`. On an error *ret_at is the wrong setting, and
- * ret->entries[ret->count].key its key, if that is known.
+ * Parses a list of settings; the entries point into `text`. On an error *ret_at is the wrong
+ * setting, and ret->entries[ret->count].key is its key, if known.
  */
 static inline enum dlprof_set_problem dlprof_set_parse(const char *text,
 						       struct dlprof_set_list *ret,
@@ -159,8 +159,9 @@ static inline enum dlprof_set_problem dlprof_set_parse(const char *text,
 }
 
 /*
- * Returns the value for the loader made at `place` ("train.py:16 in main"; NULL: not known); -1: no
- * setting. A setting for that place goes before one for all loaders; of two, the later one counts.
+ * Returns the value for the loader made at `place` ("train.py:16 in main"; NULL: not known), or -1
+ * if there is no setting. A setting for this place wins over one for all loaders; of two equal ones
+ * the later wins.
  */
 static inline int32_t dlprof_set_wanted(const struct dlprof_set_list *list, enum dlprof_set key,
 					const char *place)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack.h - the top of a thread's stack at the end of a slow operation.
+ * stack.h - a copy of the top of a thread's stack, taken at the end of a slow operation.
  *
- * The host only copies bytes: no unwinder is loaded into it, no lock taken, no descriptor opened.
- * The drain unwinds and names the frames, while the process lives and its modules can be found.
- * `state` goes FREE -> TAKEN (by the thread) -> FULL -> FREE (by the drain); without a free place
- * an operation has no stack, which limits their number.
+ * The host only copies bytes: it loads no unwinder, takes no lock, opens no descriptor. The drain
+ * unwinds the copy and names the frames, while the process lives and its modules can be found.
+ * `state` goes FREE -> TAKEN (by the thread) -> FULL -> FREE (by the drain). An operation that
+ * finds no FREE place gets no stack, which limits the number of stacks.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ enum dlprof_stack_state {
 	DLPROF_STACK_FULL,
 };
 
-/* For x86-64: registers that a callee must preserve, and its address. */
+/* For x86-64: the registers that a called function must preserve, and its own address in it. */
 enum dlprof_stack_register {
 	DLPROF_STACK_RIP,
 	DLPROF_STACK_RSP,	/* the address of bytes[0] */
@@ -39,7 +39,7 @@ struct dlprof_stack {
 	_Atomic uint32_t state;		/* enum dlprof_stack_state */
 	uint32_t tid;
 	uint64_t begin_ns; /* begin of the operation: with tid, it identifies the operation's row */
-	uint32_t size;			/* bytes that are filled */
+	uint32_t size;			/* number of bytes filled */
 	uint32_t unused[11];
 	uint64_t registers[DLPROF_STACK_REGISTER_MAX];
 	uint8_t bytes[DLPROF_STACK_BYTES];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tally.h - totals by name: decoders, steps of the dataset, things that block loads, and the files,
- * folders and samples that took longest.
+ * tally.h - sums by name: decoders, steps of the dataset, causes of blocked loads, and the slowest
+ * files, folders and samples.
  *
- * They are in the slot of the counting thread, and are only added to (except the open of what
- * proves to be a folder); the drain may read them at any time. So they are exact even when rings
- * drop records, and survive a SIGKILL. A slot that passes to another thread keeps its tallies.
+ * A thread's tallies lie in its slot, and their sums only grow (except an open that proves to be of
+ * a folder). The drain may read them at any time, so they are exact even when rings drop records,
+ * and survive a SIGKILL. When a slot passes to another thread, its tallies stay.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ enum dlprof_tally_kind {
 	DLPROF_TALLY_FOLDER, /* name: path */
 	DLPROF_TALLY_SAMPLE, /* name: path of its file, detail: the dataset, class: index */
 	DLPROF_TALLY_KERNEL, /* name: begin of the mangled name, class: kernel's id */
-	DLPROF_TALLY_WAIT,   /* name: the other side, or ""; detail: a name in wait_kinds.def */
+	DLPROF_TALLY_WAIT,   /* name: the other process or thread, or ""; detail: wait_kinds.def */
 	DLPROF_TALLY_KIND_MAX
 };
 
@@ -40,16 +40,16 @@ enum dlprof_tally_kind {
 
 struct dlprof_tally {
 	/*
-	 * Odd while kind, name, detail and class are written; a reader checks before and after it
-	 * copies them that it is the same. The sums may be off by the operation that is under way.
+	 * Odd while kind, name, detail and class are written. A reader compares the version before
+	 * and after it copies them. The sums may lack the operation that is being added.
 	 */
 	_Atomic uint32_t version;
 	uint32_t kind;		/* enum dlprof_tally_kind */
 	uint64_t class;
 	uint64_t count;		/* operations: images, calls, samples */
-	uint64_t ns;		/* own time; of a sample: from begin to end */
-	uint64_t bytes;		/* bytes that went into the operations */
-	uint64_t pixels;	/* decoded pixels; of unpacking (class 0): bytes */
+	uint64_t ns;		/* time without nested calls; of a sample: the whole time */
+	uint64_t bytes;		/* bytes that the operations took as input */
+	uint64_t pixels;	/* pixels decoded; when unpacking (class 0): bytes */
 	uint64_t slowest_ns;	/* time of the slowest operation */
 	uint64_t error_ns;
 	char name[DLPROF_TALLY_NAME_BYTES];
@@ -59,5 +59,5 @@ struct dlprof_tally {
 
 static_assert(sizeof(struct dlprof_tally) == 256, "tallies are the ABI of shim and drain");
 
-/* Width classes of images: an image belongs to the first one that is at least its width. */
+/* Upper bounds of the width classes of images: an image belongs to the first bound >= its width. */
 #define DLPROF_WIDTH_CLASSES {128, 256, 512, 1024, 2048, 4096, 8192, 16384, 65536}

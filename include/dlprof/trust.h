@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trust.h - which of dlprof's files its programs or libraries may run or load: only those that
- * nobody can write who could not write that program itself.
+ * trust.h - decides whether dlprof may run or load another of its own files: only if nobody can
+ * write that file who could not also write the program that looks for it (the looker).
  *
- * All is checked below the folder that both have in common, down to the file, without following
- * links. The folders above are as safe as the program is. One gap remains: in a user namespace all
- * users without a number there look like one, 65534.
+ * Every component of the path is checked, without following links, from the folder that both files
+ * have in common down to the file. The folders above are as safe as the looker itself. One gap
+ * remains: in a user namespace all users without a mapping look like one user, 65534.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A file that meson writes beside the binaries; it names the build folder. */
+/* A file that meson writes beside the built binaries. It contains the path of the build folder. */
 #define TRUST_BUILT "dlprof.built"
 
 enum trust {
@@ -28,11 +28,11 @@ enum trust {
 	TRUST_MAX
 };
 
-/* The file of dlprof's that looks for another one, and its folder. */
+/* Owner and groups of the file that looks for another one, and of its folder. */
 struct trust_looker {
 	uint32_t user;     /* effective user of this process */
 	uint32_t owner;    /* owner of the file */
-	int64_t groups[2]; /* groups that may write the file and the folder; -1: none */
+	int64_t groups[2]; /* groups that may write the file, and its folder; -1: no group may */
 };
 
 static inline struct trust_looker trust_looker(uint32_t user, const struct stat *file,
@@ -46,7 +46,7 @@ static inline struct trust_looker trust_looker(uint32_t user, const struct stat 
 	};
 }
 
-/* Judges one component of a path by its status, which is from lstat(). */
+/* Judges one component of a path by its owner, group and mode from lstat(). */
 static inline enum trust trust_judge(const struct trust_looker *looker, uint32_t uid, uint32_t gid,
 				     uint32_t mode)
 {
@@ -54,7 +54,7 @@ static inline enum trust trust_judge(const struct trust_looker *looker, uint32_t
 		return TRUST_LINK;
 	if (uid != 0 && uid != looker->user && uid != looker->owner)
 		return TRUST_OWNER;
-	/* Also with the sticky bit, anybody can make a file that does not exist yet. */
+	/* A sticky bit does not help: anybody can make a file that does not exist yet. */
 	if (mode & S_IWOTH)
 		return TRUST_OTHERS;
 	if ((mode & S_IWGRP) && gid != looker->groups[0] && gid != looker->groups[1])
@@ -82,8 +82,8 @@ static inline const char *trust_text(enum trust trust)
 }
 
 /*
- * Joins `relative` to the folder of the file `from`, a real path, so that ".." is the folder
- * before. Returns false if there is no room.
+ * Joins `relative` to the folder of `from`, a real path; ".." removes the last component. Returns
+ * false if the result does not fit.
  */
 static inline bool trust_join(const char *from, const char *relative, char *ret, size_t size)
 {
@@ -112,8 +112,9 @@ static inline bool trust_join(const char *from, const char *relative, char *ret,
 }
 
 /*
- * Returns where the next component to check ends in `path`, the last time at its end; 0: there are
- * no more. `at` is 0, or the last result.
+ * Returns the offset in `path` where the next component to check ends, or 0 after the last one.
+ * `at` is 0 for the first call, then the last result. Components that `path` shares with `looker`
+ * are skipped.
  */
 static inline size_t trust_next(const char *looker, const char *path, size_t at)
 {
@@ -128,19 +129,19 @@ static inline size_t trust_next(const char *looker, const char *path, size_t at)
 
 #define TRUST_PATH_BYTES 1024
 
-/* A search for a file of dlprof's, with system calls of the file that includes this. */
+/* Input and result of a search. The functions are the includer's, which may not use libc's. */
 struct trust_search {
 	const char *from;                                /* the file that looks, as a real path */
-	int (*look)(const char *path, struct stat *ret); /* lstat(); less than 0: it failed */
-	int (*read)(const char *path, char *ret, size_t size); /* reads a small file; 0 or less: it
-							        * failed */
+	int (*look)(const char *path, struct stat *ret); /* lstat(); returns < 0 on failure */
+	int (*read)(const char *path, char *ret, size_t size); /* reads a small file; <= 0:
+								* failed */
 	struct trust_looker looker;
-	char path[TRUST_PATH_BYTES]; /* the path that was found, or the first that is not trusted */
+	char path[TRUST_PATH_BYTES]; /* path that was found, or the first one that is not trusted */
 	enum trust trust;            /* why `path` is not trusted */
 	char tried[TRUST_PATH_BYTES];
 };
 
-/* Returns true if the file exists, and its path from the common folder on is trusted. */
+/* Returns true if `relative` exists, and all its components below the common folder are trusted. */
 static inline bool trust_try(struct trust_search *search, const char *relative)
 {
 	char *const path = search->tried;
@@ -168,7 +169,7 @@ static inline bool trust_try(struct trust_search *search, const char *relative)
 	return true;
 }
 
-/* Tries a file of this name in a folder; "" is the looker's own. */
+/* Tries file `name` in `folder`; "" is the folder of the looker. */
 static inline bool trust_take(struct trust_search *search, const char *folder, const char *name)
 {
 	const size_t length = strlen(folder), name_bytes = strlen(name) + 1;
@@ -187,9 +188,9 @@ static inline bool trust_take(struct trust_search *search, const char *folder, c
 }
 
 /*
- * Finds `name` in the build folder, if the looker was not installed; in the looker's folder; and in
- * `installed`, relative to that folder (NULL: not there). Returns 0; -ENOENT: it is not there;
- * -EPERM: it is not trusted; or why nothing could be looked at.
+ * Finds `name`: in the build folder, if the looker was not installed; in the looker's folder; then
+ * in `installed`, a path relative to that folder (NULL: skipped). Returns 0; -ENOENT if there is no
+ * such file; -EPERM if it is not trusted; or another -errno if the search failed.
  */
 static inline int trust_find(struct trust_search *search, uint32_t user, const char *name,
 			     const char *installed)

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define NS_PER_S 1e9 /* for whole numbers: (int64_t)NS_PER_S */
+#define NS_PER_S 1e9 /* cast to int64_t for integers */
 
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof(*(array)))
 

@@ -9,11 +9,14 @@
 
 #include "dlprof/units.h"
 
-/* A pair of readings is exact to some 50 ns, 0.1 % of the first time; later pairs are better. */
+/*
+ * A pair of readings is exact to about 50 ns: 0.1 % of FIRST_MEASURE_NS. The speed is measured
+ * again later, over longer times, until LAST_MEASURE_NS.
+ */
 #define FIRST_MEASURE_NS 50000
 #define LAST_MEASURE_NS	 UINT64_C(20000000000)
 
-/* The largest limit: twice as long a time, multiplied by any speed, still fits 64 bits. */
+/* Largest limit: twice this time, multiplied by clock_scale, still fits in 64 bits. */
 #define LIMIT_MAX_NS (UINT64_C(1) << 31)
 
 volatile uint64_t clock_scale HOT_DATA = 0;
@@ -27,7 +30,7 @@ static struct {
 
 static uint64_t measured_ns;	/* time over which the present speed was measured */
 
-/* Whether the kernel's own clock is the scaled counter. */
+/* Returns true if the kernel itself derives its clock from the counter that we read. */
 static bool kernel_trusts_counter(void)
 {
 	static const char *const clocks[] = {"tsc\n", "kvm-clock\n",
@@ -51,7 +54,7 @@ static bool counter_is_steady(void)
 #if defined(__x86_64__)
 	unsigned int a, b, c, d;
 
-	/* Invariant TSC: one speed in every power state of every core. */
+	/* Invariant TSC: it runs at the same speed in every power state and on every core. */
 	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1 << 8))
 		return false;
 #endif
@@ -62,7 +65,7 @@ static void take_pair(uint64_t *counter, uint64_t *ns)
 {
 	uint64_t before, after, best = UINT64_MAX;
 
-	/* The closest of a few pairs counts, as the thread may lose its CPU in between. */
+	/* Take the closest of four pairs, as the thread may lose its CPU between two readings. */
 	for (int i = 0; i < 4; i++) {
 		uint64_t now;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clock.h - the one clock of all records, CLOCK_MONOTONIC, and a cheaper one for lengths of time.
+ * clock.h - CLOCK_MONOTONIC, which all records use, and a cheaper clock for durations.
  *
- * Ticks are the CPU's counter if the kernel itself keeps time by that, else nanoseconds of
- * CLOCK_MONOTONIC. Only differences of ticks mean something, and only within one process.
+ * A tick is one count of the CPU's counter if the kernel itself keeps time by that, else one
+ * nanosecond of CLOCK_MONOTONIC. Only differences of ticks mean something, and only within one
+ * process.
  */
 #pragma once
 
@@ -12,10 +13,10 @@
 
 #include "base/sys.h"
 
-/* A tick is clock_scale / 2^32 nanoseconds; with 0 it is one nanosecond. */
+/* A tick is clock_scale / 2^32 nanoseconds. If clock_scale is 0, a tick is one nanosecond. */
 extern HIDDEN volatile uint64_t clock_scale;
 
-/* Times of fewer ticks are below the limit of clock_limit(); 0: a tick is a nanosecond. */
+/* A duration of fewer ticks is shorter than the limit set by clock_limit(). 0: a tick is 1 ns. */
 extern HIDDEN volatile uint64_t clock_short_ticks;
 
 static inline uint64_t clock_ns(clockid_t clock)
@@ -54,7 +55,7 @@ static inline uint64_t clock_short_ns(uint64_t ticks)
 	return ticks * clock_scale >> 32;
 }
 
-/* Converts a difference of ticks to nanoseconds; a negative one (a change of CPU) becomes 0. */
+/* Converts a difference of ticks to nanoseconds. A negative one, by a change of CPU, becomes 0. */
 static inline uint64_t clock_length_ns(uint64_t ticks)
 {
 	uint64_t scale = clock_scale;
@@ -64,14 +65,14 @@ static inline uint64_t clock_length_ns(uint64_t ticks)
 	return likely(scale) ? (uint64_t)((unsigned __int128)ticks * scale >> 32) : ticks;
 }
 
-/* Sets the limit up to which a time is short; called before the process records. */
+/* Sets the limit below which clock_short_ns() may be used; called before the process records. */
 void clock_limit(uint64_t ns);
 
-/* Notes where the counter stands, so that clock_begin() need not wait. For the constructor. */
+/* Remembers the counter's value in the constructor, so that clock_begin() need not wait. */
 void clock_mark(void);
 
-/* Chooses the counter if it can be trusted, and finds its speed; before the process records. */
+/* Chooses the counter if it can be trusted, and measures its speed; called before recording. */
 void clock_begin(void);
 
-/* Measures the speed again, which gets more exact with time; called now and then. */
+/* Measures the counter's speed again, over the longer time since the start; called now and then. */
 void clock_refine(void);

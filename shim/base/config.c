@@ -155,7 +155,7 @@ static bool set_loaders(const char *value)
 	return dlprof_set_parse(value, &config.set, &at, &length) == DLPROF_SET_FINE;
 }
 
-/* A name has one colon, and parts with single dots between; Python checks non-ASCII letters. */
+/* Checks MODULE:NAME: one colon, and single dots between parts. Python checks non-ASCII letters. */
 static bool is_batch_fn(const char *value)
 {
 	const char *colon = strchr(value, ':');
@@ -185,7 +185,7 @@ const char *config_batch_fn(void)
 	return value_of("DLPROF_BATCH_FN", is_batch_fn);
 }
 
-/* Accepts any value of our own variable, which run.c sets for children. */
+/* Accepts any value of the internal variable that run.c sets for child processes. */
 static bool is_ours(const char *value)
 {
 	return true;
@@ -193,7 +193,7 @@ static bool is_ours(const char *value)
 
 static const struct option {
 	const char *name;
-	const char *wants;	/* completes "NAME wants ..." */
+	const char *wants;	/* the end of the message "NAME wants ..." */
 	bool (*set)(const char *value);
 } options[] = {
 #define SETTING(name, wants, set, value, help) {#name, wants, set},

@@ -24,7 +24,7 @@ struct config {
 	enum config_cuda cuda;
 	uint64_t slow_ns;
 	uint64_t stop_after;		/* batches after which to end the program; 0: never */
-	struct dlprof_set_list set;	/* settings that loaders are to be made with */
+	struct dlprof_set_list set;	/* settings that DLPROF_SET gives to loaders */
 	bool activate_always;
 	bool quiet;
 };
@@ -41,17 +41,17 @@ const char *config_batch_fn(void);
 /* Returns DLPROF_NVTX if it asks for ranges: "1", or the name of steps' ranges; else NULL. */
 const char *config_nvtx(void);
 
-/* Whether DLPROF_DISABLE is 1; the constructor of every process asks this. */
+/* Returns true if DLPROF_DISABLE is 1. The constructor of every process calls this. */
 bool config_disabled(void);
 
 /* Returns the name of a level of DLPROF_CUDA. */
 const char *config_cuda_name(enum config_cuda level);
 
-/* Whether DLPROF_CUDA is "off"; may be called before `config` is filled. */
+/* Returns true if DLPROF_CUDA is "off". May be called before `config` is filled. */
 bool config_cuda_is_off(void);
 
 /* Fills `config`. A bad value leaves the default in place, and config_note() names it. */
 void config_read(void);
 
-/* Notes bad values, unknown names, DLPROF_SET, and a DLPROF_LOG that cannot be written. */
+/* Notes bad values, unknown variables, the settings of DLPROF_SET, and an unwritable DLPROF_LOG. */
 void config_note(void);

@@ -109,8 +109,8 @@ static void assign(const char *name, const char *value)
 
 void environment_inject(const char *name)
 {
-	/* The path by which ld.so found the library is enough: dlopen() knows libraries by their
-	 * files. */
+	/* The path by which ld.so found the library is enough: dlopen() recognizes a loaded library
+	 * by its device and inode. */
 	if (!getenv(name) && environment_own_path())
 		assign(name, environment_own_path());
 }

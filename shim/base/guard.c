@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guard.c - makes the guard process. From guard_begin() on, code runs in the guard: by raw system
- * calls only, since errno and other thread-local storage belong to a thread of the host that may be
- * gone.
+ * guard.c - makes the guard process. Everything from guard_begin() on runs in the guard. That code
+ * makes raw system calls only: errno and other thread-local storage belong to a thread of the host,
+ * which may be gone.
  */
 #include "base/guard.h"
 
@@ -30,17 +30,17 @@
 
 #define MEMORY_BYTES 32768
 #define NS_PER_MS    1000000
-#define START_MS     50   /* pause between checks that the guard lives, while it starts */
+#define START_MS     50   /* pause between checks that the guard still runs, while it starts */
 #define EXEC_MS      1000 /* pause between checks whether the host called execve() */
-#define OLD_MS       100  /* pause between both checks without pidfd_open() */
+#define OLD_MS       100  /* pause between all these checks on a kernel without pidfd_open() */
 
 struct guard {
 	int (*start)(void *argument);
 	void *argument;
 	int host;
 	int guarded;      /* pid of the drain, or -errno */
-	uint32_t started; /* futex; set when `guarded` is */
-	uint64_t cookie;  /* a word that guard and host share until the host's execve() */
+	uint32_t started; /* futex: set to 1 once `guarded` is valid */
+	uint64_t cookie;  /* a word that guard and host share, until the host calls execve() */
 	bool can_look;
 };
 
@@ -50,17 +50,17 @@ bool guard_is_needed(void)
 	int subreaper = 0;
 
 	sys_call2(SYS_prctl, PR_GET_CHILD_SUBREAPER, &subreaper);
-	/* Valgrind ends a program that makes a process which is neither thread nor vfork child. */
+	/* Valgrind aborts a program that makes a child which is neither a thread nor by vfork(). */
 	return (subreaper || sys_getpid() == 1) && !(preload && strstr(preload, "vgpreload_core"));
 }
 
-/* Whether the child has ended; it is then no zombie any more. */
+/* Returns true if the child has ended, and removes the zombie. */
 static bool reap(int pid)
 {
 	return sys_call4(SYS_wait4, pid, NULL, WNOHANG | __WALL, NULL) != 0;
 }
 
-/* Closes what would keep the host's folder and files in use. */
+/* Leaves the host's working folder and closes all descriptors, which would keep them in use. */
 static void leave_host(void)
 {
 	sys_call1(SYS_chdir, "/");
@@ -70,9 +70,10 @@ static void leave_host(void)
 }
 
 /*
- * Whether the host became another program; false if that cannot be known, as under a seccomp
- * filter: can_look is set while the host waits for us. An ending process loses its memory (ESRCH) a
- * while before it is gone.
+ * Returns true if the host became another program by execve(): then `cookie` can no longer be read
+ * there. Returns false if memory cannot be read at all, as under a seccomp filter: guard_begin()
+ * tests that, and clears can_look. An ending process loses its memory (ESRCH) a while before it is
+ * gone.
  */
 static bool is_other_program(const struct guard *guard)
 {
@@ -84,7 +85,7 @@ static bool is_other_program(const struct guard *guard)
 	return guard->can_look && r != -ESRCH && (r != sizeof(seen) || seen != guard->cookie);
 }
 
-/* Waits for the end of host or drain. True: the host is another program, and the drain must end. */
+/* Waits until host or drain ends. Returns true if the host became another program instead. */
 static bool watch(const struct guard *guard)
 {
 	struct pollfd ends[] = {
@@ -96,7 +97,7 @@ static bool watch(const struct guard *guard)
 	for (;;) {
 		struct timespec pause = {ms / 1000, ms % 1000 * NS_PER_MS};
 
-		/* The host lives as long as our parent has its pid. */
+		/* As long as our parent has this pid, the host lives. */
 		if (sys_call0(SYS_getppid) != guard->host || (ends[0].revents & POLLIN))
 			return false;
 		if (reap(guard->guarded))
@@ -111,21 +112,21 @@ static void guard_begin(void *memory)
 {
 	struct guard *guard = memory;
 
-	/* A signal that kills the host's process group must not kill the guard: the drain would
-	 * become the host's child. */
+	/* A signal that kills the host's process group must not kill the guard, because the host
+	 * would then adopt the drain. */
 	sys_call2(SYS_setpgid, 0, 0);
 	sys_call2(SYS_prctl, PR_SET_NAME, "dlprof-guard");
 	guard->can_look = true;
 	guard->can_look = !is_other_program(guard);
 	guard->guarded = guard->start(guard->argument);
-	/* From here on the memory behind `argument` may be gone. */
+	/* Once the host wakes up, `argument` may be gone. */
 	__atomic_store_n(&guard->started, 1, __ATOMIC_RELEASE);
 	sys_call3(SYS_futex, &guard->started, FUTEX_WAKE_PRIVATE, 1);
 	if (guard->guarded > 0) {
 		leave_host();
-		/* The new program shares no memory with us, so the guard would keep all of the
-		 * old one's. It still adopts orphans, so the drain ends, and dlprof-report
-		 * stores what the drain has not. */
+		/* If the host becomes another program, the drain must end: the guard would keep all
+		 * of the old program's memory, and without a guard the new program would adopt the
+		 * drain. dlprof-report later stores what the drain has not. */
 		if (watch(guard)) {
 			sys_call2(SYS_kill, guard->guarded, SIGKILL);
 			sys_call4(SYS_wait4, guard->guarded, NULL, __WALL, NULL);
@@ -134,7 +135,7 @@ static void guard_begin(void *memory)
 	sys_call1(SYS_exit_group, 0);
 }
 
-/* Replaces the last guard. If that has ended, as its drain was killed, its memory is unmapped. */
+/* Replaces the last guard. If that has ended, because its drain was killed, unmaps its memory. */
 static void replace(struct guard *with, int pid)
 {
 	static struct guard *last;

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "dlprof/units.h"
 
-/* Cuts between characters only: bytes 10xxxxxx continue the one before. */
+/* Does not cut within a UTF-8 character: a byte 10xxxxxx continues the byte before it. */
 void label_copy(char *label, const char *text)
 {
 	size_t length = text ? strnlen(text, LABEL_BYTES) : 0;
@@ -51,7 +51,7 @@ static bool is_named_step(const char *label)
 	return !*rest;
 }
 
-/* Whether a label begins with `wanted`, and no letter follows. */
+/* Returns true if a label begins with `wanted`, and no letter follows that. */
 static bool is_wanted(const char *label, const char *wanted)
 {
 	size_t length = strlen(wanted);

@@ -15,8 +15,8 @@
 #define BIT(signal) (UINT64_C(1) << ((signal)-1))
 
 /*
- * Identifies a file. A deleted file's inode number is reused, so a file that was born after the
- * last change seen is another one.
+ * Identifies a file. Inode numbers of deleted files are reused, so the times tell more: a file born
+ * after `changed` is another one.
  */
 struct identity {
 	uint64_t inode;
@@ -27,13 +27,13 @@ struct identity {
 
 static char target[256]; /* path in DLPROF_LOG; "": none */
 
-/* The stderr that this program began with; after exec(), as the old program left it. */
+/* The file that was stderr when this program started; after exec(), what the old program left. */
 static struct identity first NEAR = {.type = 0};
 
-/* These flags ask no server: what the kernel knows of the file already is enough. */
+/* With these flags no file server is asked: the attributes that the kernel has are enough. */
 #define LOOK_FLAGS (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC)
 
-/* Identifies a file by fstatat(), which most sandboxes allow for ld.so's sake; else by fstat(). */
+/* Identifies a file by fstatat(), which most sandboxes allow, as ld.so uses it; else by fstat(). */
 static int identify(int fd, const char *path, struct identity *ret)
 {
 	struct stat status;
@@ -56,7 +56,7 @@ void log_begin(void)
 	identify(2, "", &first);
 }
 
-/* Whether a file is younger than `first`; false if unknown: few file systems keep no birth time. */
+/* Returns true if a file is younger than `first`; false also where birth times are not stored. */
 static bool is_born_later(int fd)
 {
 	struct statx status;
@@ -95,10 +95,10 @@ static bool has_room(int fd)
 }
 
 /*
- * Writes without the signals that a write may raise: no reader (SIGPIPE), a limit of file sizes
- * (SIGXFSZ), a terminal that background processes must not write to (SIGTTOU). They are blocked in
- * this thread only, and only our own is taken back. If the host had the same signal pending for all
- * its threads, ours is left beside it.
+ * Writes without raising the signals that write() can raise: SIGPIPE (no reader), SIGXFSZ (file
+ * size limit), SIGTTOU (background process). They are blocked in this thread, and a signal that
+ * this write raised is consumed. If the same signal was already pending for the host's whole
+ * process, ours stays pending too.
  */
 static void write_unsignalled(int fd, const char *bytes, size_t size)
 {
@@ -117,10 +117,11 @@ static void write_unsignalled(int fd, const char *bytes, size_t size)
 }
 
 /*
- * Writes to a pipe or terminal without waiting. Non-blocking is a property of the open file, which
- * the host's descriptor shares with other processes, so the file is opened once more. If that is
- * refused (no /proc, another user's file), poll() asks for room just before, and the risk is that
- * another process takes the room, or that a terminal has less than the line needs.
+ * Writes to a pipe or terminal without waiting. O_NONBLOCK belongs to the open file, which the
+ * host's descriptor shares with other processes, so the file is opened a second time. If that is
+ * refused (no /proc, another user's file), poll() checks for room just before the write. The write
+ * may then still wait, if another process takes the room or a terminal has less room than the line
+ * needs.
  */
 static void write_stream(const char *bytes, size_t size)
 {
@@ -135,7 +136,7 @@ static void write_stream(const char *bytes, size_t size)
 	}
 }
 
-/* The risk remains that another thread replaces the file between the check and the write. */
+/* Risk: another thread may replace descriptor 2 between the check and the write. */
 void log_stderr(const char *bytes, size_t size)
 {
 	if (!is_first(2))
@@ -164,7 +165,7 @@ static bool is_stderr(const char *path)
 	       strcmp(path, "/dev/fd/2") == 0 || strcmp(path, "/proc/self/fd/2") == 0;
 }
 
-/* Returns words for the kind of a file; NULL for a regular file or, perhaps, a terminal. */
+/* Returns words for a file type that gets no log; NULL: a regular file or perhaps a terminal. */
 static const char *odd_kind(uint32_t type)
 {
 	switch (type) {
@@ -185,9 +186,9 @@ static const char *odd_kind(uint32_t type)
 }
 
 /*
- * Opens the log. Returns a descriptor or -errno; *ret_odd: the kind of a file that we do not write
- * to, or NULL. The file is checked before it is opened, because opening alone affects a FIFO, and
- * after, when it can no longer change.
+ * Opens the log. Returns a descriptor or -errno; *ret_odd names a file type to which no log is
+ * written, or is NULL. The file is checked before it is opened, since opening alone affects a FIFO,
+ * and again afterwards, when it can no longer be replaced.
  */
 static int open_log(const char **ret_odd)
 {

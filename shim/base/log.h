@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.h - writes text of ours into the host's files: the line at exit, and what DLPROF_LOG asks
- * for.
+ * log.h - writes our own text into files of the host: the line at exit to stderr, and DLPROF_LOG.
  *
- * A write cannot keep the host waiting, raise a signal in it or touch a file of its own; except
- * that a regular file on a dead network server stops whoever writes to it.
+ * A write never makes the host wait, raises no signal in it, and touches none of its own files. One
+ * exception: writing to a regular file on a dead network server blocks.
  */
 #pragma once
 
@@ -14,19 +13,21 @@
 #include "base/text.h"
 
 /*
- * Notes which file descriptor 2 is, for the constructor: before the program can change it, by one
- * call that hardly any sandbox punishes.
+ * Remembers which file descriptor 2 is. The constructor calls this before the program can change
+ * that; it makes one system call, which hardly any sandbox punishes.
  */
 void log_begin(void);
 
-/* Copies DLPROF_LOG, as setproctitle overwrites the environment. False: it names no file. */
+/* Copies DLPROF_LOG's value, as setproctitle() overwrites it. Returns false if it names no file. */
 bool log_set(const char *path);
 
-/* Whether DLPROF_LOG names something that cannot be written; `why` gets the reason. */
+/* Returns true if DLPROF_LOG names a file that cannot be written; `why` gets the reason. */
 bool log_fails(struct text *why);
 
 /* Writes one line to DLPROF_LOG; does nothing unless that is set. */
 void log_line(const char *what, const char *detail);
 
-/* Writes to the program's first stderr, if descriptor 2 still is that file and takes it at once. */
+/*
+ * Writes to stderr, if descriptor 2 is still the file of the program's start and takes all at once.
+ */
 void log_stderr(const char *bytes, size_t size);

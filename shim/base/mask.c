@@ -7,10 +7,14 @@
 
 #define MASK "***"
 
-/* What a name says of its value. LATER: a further value, after the first one of a STRONG name. */
+/*
+ * How secret the value after a name is: USER only as "name:password", WEAK unless the value is a
+ * short number or a boolean, STRONG always. LATER: a further value after the first one of a STRONG
+ * name.
+ */
 enum secrecy { SHOWN, USER, WEAK, LATER, STRONG, SECRECY_MAX };
 
-/* Words in secrets' names; "-key": only at the end of a word: in "apikey", not in "keyboard". */
+/* Words in names of secrets. After '-', the word must end there: in "apikey", not in "keyboard". */
 static const char *const secret_words[SECRECY_MAX][22] = {
 	[USER] = {"user", "login"},
 	[WEAK] = {"token", "-key", "-auth", "authent", "private", "-sig", "signature", "-sas",
@@ -19,18 +23,18 @@ static const char *const secret_words[SECRECY_MAX][22] = {
 		    "authoriz", "-otp", "-psk", "-cvv", "-dsn", "-sid", "mnemonic", "pincode"},
 };
 
-/* Words that only begin like a secret's. */
+/* Harmless words that begin like a word of a secret. */
 static const char *const benign[] = {"tokeniz", "tokenis", "passe", "pin_mem", "pin-mem", "pinmem"};
 
-/* Begins of the tokens of well-known services. */
+/* How tokens of well-known services begin. */
 static const char *const token_begins[] = {
 	"sk_live_", "sk_test_", "npm_",  "sg.",    "ya29.",        "ghp_",
 	"akia",     "xox",      "xapp-", "glpat-", "hooks.slack.", " -p",
 };
 
 /*
- * For each letter, bits of those (bit 0: 'a') that follow it in one of the 2,000 pairs counted in
- * 34,000 names of files, packages, options and models.
+ * followers[c - 'a'] has a bit for each letter (bit 0: 'a') that often follows letter c. The table
+ * is made of the 2,000 most frequent pairs in 34,000 names of files, packages, options and models.
  */
 static const uint32_t followers[] = {
 	0x1febd6e, 0x016d915, 0x11edd9d, 0x01edd7b, 0x1fffd7f, 0x11ec931, 0x01ef9dd,
@@ -39,13 +43,13 @@ static const uint32_t followers[] = {
 	0x0004111, 0x0044111, 0x0089914, 0x00ef87f, 0x0000110,
 };
 
-/* Whether a byte is of a letter of any alphabet, or a digit. */
+/* Returns true if a byte is a digit or part of a letter of any alphabet. */
 static bool is_of_word(char c)
 {
 	return text_is_letter(c) || text_is_digit(c) || (c & 0x80);
 }
 
-/* Whether a text begins with `word`, in capitals or not. */
+/* Returns true if a text begins with `word`, in lower or upper case. */
 static bool begins_with(const char *at, const char *end, const char *word)
 {
 	for (; *word && at < end && (text_is_capital(*at) ? *at | 0x20 : *at) == *word; at++)
@@ -81,7 +85,7 @@ static enum secrecy secrecy_of(const char *name, const char *end)
 	return found;
 }
 
-/* Whether a value is secret: not so "joe" for a user, or "512", "1e-4" and "True" for a key. */
+/* Returns true if a value is secret: not "joe" for a user, "512", "1e-4" or "True" for a key. */
 static bool is_secret(enum secrecy secrecy, const char *at, const char *end)
 {
 	size_t size = (size_t)(end - at), digits = 0;
@@ -94,7 +98,7 @@ static bool is_secret(enum secrecy secrecy, const char *at, const char *end)
 	return at < end || !digits || digits > 6 || size > 9;
 }
 
-/* Returns how often letters, digits and capitals alternate, or a pair of letters is rare. */
+/* Counts changes between letters and digits or to capitals, and rare pairs of letters. */
 static size_t oddness(const char *from, const char *end)
 {
 	size_t turns = 0, odd = 0, length = (size_t)(end - from);
@@ -110,7 +114,10 @@ static size_t oddness(const char *from, const char *end)
 	return turns > 3 || (length > 5 && 6 * odd > 9 + length) ? SIZE_MAX / 8 : odd;
 }
 
-/* Whether text is plain: numbers, words, and paths, lists, "name=value", "module:Class" of them. */
+/*
+ * Returns true if text is plain: numbers and words, or paths, lists, "name=value", "module:Class"
+ * made of them.
+ */
 static bool is_plain(const char *begin, const char *end)
 {
 	size_t odd = 0, length = 0;
@@ -137,7 +144,7 @@ static bool is_plain(const char *begin, const char *end)
 	return end - begin < 3 || memcmp(begin, "-p", 2) != 0;
 }
 
-/* Adds the plain parts of a value: parts of a path, either side of "name=value". */
+/* Adds the plain parts of a value, and "***" for others: parts of a path, sides of "name=value". */
 static void add_value(struct text *out, const char *begin, const char *end)
 {
 	bool is_path = false;
@@ -156,7 +163,7 @@ static void add_value(struct text *out, const char *begin, const char *end)
 	}
 }
 
-/* Adds an argument, masked as `last` says, and returns how to mask the next one. */
+/* Adds an argument, masked as the one before it demands (`last`). Returns that for the next one. */
 static enum secrecy add_one(struct text *out, const char *at, const char *end, enum secrecy last)
 {
 	const char *stop, *value;

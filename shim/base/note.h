@@ -7,13 +7,13 @@
 
 struct dlprof_header;
 
-/* Sets the header that gets notes from now on; NULL: they only go to DLPROF_LOG. */
+/* Sets the segment header that gets all later notes; NULL: notes only go to DLPROF_LOG. */
 void note_into(struct dlprof_header *header);
 
-/* Adds a line of a level, see dlprof_header.notes. Any thread may call this at any time. */
+/* Adds a line. Levels: see dlprof_header.notes. Any thread may call this at any time. */
 void note_add(char level, const char *text);
 
-/* Adds a note, but only the first time that this place is reached. */
+/* Adds a note only the first time that this line of code runs. */
 #define note_once(level, text)                                                                     \
 	do {                                                                                       \
 		static atomic_bool noted;                                                          \

@@ -11,8 +11,8 @@
 #include "dlprof/trust.h"
 
 /*
- * Finds the library's own path without links, as another version's drain may be beside a link.
- * Without /proc, uses the path that ld.so has.
+ * Finds the library's real path, since the folder of a link may hold the drain of another version.
+ * Without /proc, uses the path that ld.so used.
  */
 static bool find_library(char *ret, size_t size)
 {

@@ -41,7 +41,7 @@ uint64_t process_stat(int pid, int wanted)
 	return value;
 }
 
-/* Returns the number at the end of what a link in /proc names: "4711", "pid:[4026531836]". */
+/* Returns the number in the target of a link in /proc, such as "4711" or "pid:[4026531836]". */
 static uint64_t linked_number(const char *link)
 {
 	char target[64];
@@ -67,7 +67,7 @@ int32_t process_number(void)
 
 void process_command(char *buffer, size_t size)
 {
-	/* Longer than the buffer, as masking shortens a text and makes room for what follows. */
+	/* Longer than the result: masking shortens a text, so later arguments fit as well. */
 	char arguments[2048];
 	struct text line;
 	int length = text_read_file("/proc/self/cmdline", arguments, sizeof(arguments));
@@ -126,7 +126,7 @@ int32_t process_world_size(void)
 	return number_or_none(first_set(KIND_WORLD_SIZE));
 }
 
-/* Returns the scheduler's restarts of the job and the launcher's restarts of the ranks. */
+/* Returns the restarts of the job by the scheduler plus those of the ranks by the launcher. */
 int32_t process_attempt(void)
 {
 	int32_t count = 0, restarts;

@@ -45,7 +45,7 @@ static int start_drain(void *argument)
 	return spawn->result;
 }
 
-/* Runs in an intermediate child: when it ends, init or a subreaper adopts the drain. */
+/* Runs in an intermediate child. When that ends, init or a subreaper adopts the drain. */
 static void start_orphan(void *argument)
 {
 	struct spawn *spawn = argument;
@@ -67,9 +67,9 @@ static int start_by_orphaning(struct spawn *spawn, char *stack)
 }
 
 /*
- * Whether children would be in another PID namespace. After unshare(CLONE_NEWPID) the first child
- * is process 1 of the new one, and when it ends, the host can never make a process again. Before
- * there is a child, the new namespace has no name.
+ * Returns true if our children would be in another PID namespace. After unshare(CLONE_NEWPID) the
+ * first child becomes process 1 of the new namespace, and once it ends, the host can never make a
+ * process again. Before the first child, the link in /proc has no target.
  */
 static bool is_namespace_other(void)
 {
@@ -86,7 +86,7 @@ static bool is_namespace_other(void)
 	return strcmp(names[0], names[1]) != 0;
 }
 
-/* Whether a call returns the same number three times: real, effective and saved. */
+/* Returns true if a call such as getresuid() returns three equal ids: real, effective and saved. */
 static bool is_one_number(long call)
 {
 	uint32_t ids[3];
@@ -96,8 +96,8 @@ static bool is_one_number(long call)
 }
 
 /*
- * Whether this process acts for another user. Files that this user may write are trusted meanwhile
- * (dlprof/trust.h), but the drain would have all three numbers and could change back.
+ * Returns true if this process acts for another user. dlprof/trust.h would then trust files that
+ * this user may write, and the drain would inherit all three ids and could change back.
  */
 static bool acts_for_another(void)
 {

@@ -17,31 +17,31 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Hides a symbol; -fvisibility=hidden is for definitions, and other declarations use the GOT. */
+/* Hides a symbol. -fvisibility=hidden affects definitions; other declarations use the GOT. */
 #define HIDDEN __attribute__((visibility("hidden")))
 
 /*
- * Puts data on a page that ld.so writes to anyway, for what every process uses at its start or end:
- * elsewhere in .bss each would be one more page for the kernel to make.
+ * Puts data that every process uses at its start or end on a page that ld.so writes to anyway:
+ * elsewhere in .bss it would cost one more page.
  */
 #define NEAR __attribute__((section(".data")))
 
-/* Puts data that every timed call reads together in one cache line. */
+/* Puts data that every timed call reads into one cache line. */
 #define HOT_DATA __attribute__((section("hot_data")))
 
-/* Keeps code out of line, so that the usual path saves no register for it. */
+/* Moves a function out of line, so that the usual path saves no registers for it. */
 #define RARELY __attribute__((noinline, cold))
 
 /*
- * Puts code that each sample runs through together: a training runs much other code in between, and
- * each page of ours is one more for the processor to find again.
+ * Places the functions that run in each sample next to each other. A training runs much other code
+ * in between, so each page of ours is one more that the processor must look up again.
  */
 #define OFTEN __attribute__((hot))
 
 /*
- * Makes a process that calls child(argument) on a stack of its own (given by its end, aligned to 16
- * bytes) and must not return from there. libc's clone() might be a sanitizer's: libtsan, as of GCC
- * 13, takes every child for a fork, and what it then does to shared memory kills the host.
+ * Makes a process that calls child(argument) on its own stack (given by its end, aligned to 16
+ * bytes); child() must not return. libc's clone() may be a sanitizer's: libtsan, as of GCC 13,
+ * treats every child as a fork, and what it then does to shared memory kills the host.
  */
 #if defined(__x86_64__)
 static inline long sys_call6(long nr, long a, long b, long c, long d, long e, long f)
@@ -169,7 +169,10 @@ static inline void sys_nap(long ns)
 	sys_call2(SYS_nanosleep, &time, NULL);
 }
 
-/* Waits after a lock was found taken `try` times: its holder needs a moment, or lost its core. */
+/*
+ * Waits after `try` failed tries to take a lock: yields at first, then naps, as its holder may have
+ * lost its core.
+ */
 static inline void sys_pause(int try, int yield_max)
 {
 	if (try < yield_max)

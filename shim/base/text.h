@@ -29,7 +29,7 @@ void text_add_all(struct text *text, const char *const *strings); /* adds string
 #define text_join(text, ...) text_add_all(text, (const char *const[]){__VA_ARGS__, NULL})
 void text_add_number(struct text *text, int64_t number);
 
-/* Whether a character is an ASCII digit, in any locale. */
+/* Returns true for an ASCII digit, in any locale. */
 static inline bool text_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -45,7 +45,7 @@ static inline bool text_is_letter(char c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* Returns words like "Read-only file system" for EROFS, for the errors that a user can mend. */
+/* Returns words for an error that the user can mend, such as "Read-only file system" for EROFS. */
 const char *text_error(int error);
 
 /* Reads a small file whole and terminates it. Returns its length or -errno. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * written.h - lists the files that the program opened for writing: if the run is ended early, they
- * may be incomplete.
+ * written.h - lists the files that the program opened for writing, since they may be incomplete if
+ * the run is ended early (DLPROF_STOP_AFTER).
  */
 #pragma once
 
 #include "base/config.h"
 
-/* Adds a regular file that was opened for writing, by any thread. Only with config.stop_after. */
+/* Adds a regular file that was opened for writing. Called only if config.stop_after is set. */
 void written_add(const char *path);
 
-/* Notes the added files of a megabyte or more. */
+/* Notes those of the added files that have a megabyte or more. */
 void written_note(void);

@@ -11,11 +11,12 @@
 
 #define ASKER_MAX   16
 #define ITEM_MAX    128
-#define UNSEEN_MOST 2	    /* items: the first, taken before takers were seen; one just taken */
-#define AT_ONCE_NS  1000000 /* between two looks for an item, and as long as the first took */
-#define TRAINS_MIN  32	    /* backward passes and steps of a thread that seems to have no batch */
-#define WATCHED_MIN 8 /* batches, before a thread is warned of */
-#define WORKS_LEAST 20 /* 1/20 of the waits, in which the main thread works; of all, for steps */
+#define UNSEEN_MOST 2 /* items that may be taken without being seen: the first, and the newest */
+#define AT_ONCE_NS  1000000 /* A second look for an item within this time, plus the length of the
+			     * first look, is the same wait. */
+#define TRAINS_MIN  32	    /* backward passes after which a thread without batches is suspicious */
+#define WATCHED_MIN 8 /* batches that a thread must have taken before is_prefetching() judges it */
+#define WORKS_LEAST 20 /* 1/20: least share of work in is_prefetching() */
 
 #define ELSE_NAME "name what the training asks by DLPROF_BATCH_FN=module:Class.method"
 
@@ -23,21 +24,21 @@ static struct asker {
 	uint32_t number; /* 0: free */
 	enum { UNPROVEN, PROVEN, OWN } state;
 	uint64_t used_ns;
-	struct ahead_parts batch; /* that it has in hand */
-	struct ahead_item next;	  /* that it will put */
-	const void *key;	  /* where it put the last one */
+	struct ahead_parts batch; /* the batch that the asker has in hand */
+	struct ahead_item next;	  /* the item that the asker will put next */
+	const void *key;	  /* queue or future of the asker's last item */
 	uint64_t put_count, told_count;
-	uint32_t taker; /* its thread */
+	uint32_t taker; /* thread that gets the asker's items; 0: not known yet */
 } askers[ASKER_MAX];
 
 static struct ahead_item items[ITEM_MAX];
-static uint64_t item_count; /* that there ever were */
-static size_t item_top;	    /* no item is here, or behind it */
+static uint64_t item_count; /* number of items made so far, in all */
+static size_t item_top;	    /* all items from this index on are free */
 
 static uint32_t asker_count, life;
-static bool has_other; /* than the main thread, that asks */
-static bool named;     /* the user's loader was asked */
-static bool noted;     /* it is in doubt whose waits these are */
+static bool has_other; /* a thread other than the main one asks a loader */
+static bool named;     /* the loader of DLPROF_BATCH_FN was asked */
+static bool noted;     /* a note says that the waits may not be the training's */
 
 static void doubt(const char *why)
 {
@@ -59,7 +60,7 @@ static bool is_main(const struct thread *thread)
 	return thread->tid == (uint32_t)segment_first()->header.pid;
 }
 
-/* A forked child has none of its parent's threads. */
+/* In a forked child, forgets askers and items: it has none of its parent's threads. */
 static void begin_life(void)
 {
 	if (life == thread_life)
@@ -72,7 +73,7 @@ static void begin_life(void)
 		askers[i].number = askers[i].used_ns = 0;
 }
 
-/* NULL: it is none, or was forgotten for newer ones. */
+/* Returns the asker of this number. NULL: 0, or an asker that was forgotten for a newer one. */
 static struct asker *asker_of(uint32_t number)
 {
 	struct asker *asker = &askers[number % ASKER_MAX];
@@ -88,7 +89,7 @@ static void forget_asker(struct asker *asker)
 	*asker = (struct asker){.number = 0};
 }
 
-/* In the place of the one that was not used for longest. */
+/* Makes an asker in the place of the one that was not used for the longest time. */
 static struct asker *make(void)
 {
 	struct asker *oldest = &askers[0];
@@ -134,7 +135,7 @@ bool ahead_asks(struct thread *thread, uint64_t stream)
 		thread->ahead.asker = asker->number;
 	}
 	asker->used_ns = clock_now_ns();
-	/* Where it puts several batches at once, or leaves some out, an item is no batch. */
+	/* The last batch was not put: this asker puts several in one item, or leaves some out. */
 	batch = &asker->next.events[AHEAD_BATCH];
 	if (batch->kind && batch->stream == stream)
 		ahead_give_up(thread, false);
@@ -160,8 +161,8 @@ static bool is_same_epoch(const struct dlprof_event *again, const struct dlprof_
 }
 
 /*
- * Of two loaders that it asks in turn, only the first counts the batches. A batch that it has not
- * put by the end of the epoch is dropped.
+ * If the asker asks two loaders in turn, only batches of the first one are kept. A batch that was
+ * not put by the end of its epoch is dropped.
  */
 bool ahead_keep(struct thread *thread, const struct dlprof_event *event)
 {
@@ -222,7 +223,7 @@ bool ahead_is_own(const struct thread *thread)
 	return asker && asker->state == OWN;
 }
 
-/* The oldest of which that is known. NULL: there is none. */
+/* Returns the oldest item of this asker (0: any) and this taker (0: any), or NULL. */
 static struct ahead_item *oldest_of(uint32_t asker, uint32_t taker)
 {
 	struct ahead_item *oldest = NULL;
@@ -259,7 +260,7 @@ bool ahead_next_own(struct thread *thread, struct dlprof_event *ret_event)
 	return false;
 }
 
-/* Returns an item that the thread took and may hand on: it is not known to train. Or NULL. */
+/* Returns an item that the thread took and may hand on, as it is not known to train; or NULL. */
 static struct ahead_item *passes_on(const struct thread *thread)
 {
 	if (likely(!thread->ahead.held_count) || thread->ahead.takes ||
@@ -275,7 +276,7 @@ bool ahead_has(const struct thread *thread)
 	return (asker && is_fresh(asker) && asker->state != OWN) || passes_on(thread);
 }
 
-/* NULL: it is not there. */
+/* Returns the oldest item that was put as `object` and not taken yet, or NULL. */
 static struct ahead_item *find(const void *key, const void *object)
 {
 	struct ahead_item *found = NULL;
@@ -296,7 +297,10 @@ static bool meet(const struct ahead_parts *a, const struct ahead_parts *b)
 	return false;
 }
 
-/* Where an item can be; NULL: those that should be there and are not were taken unseen. */
+/*
+ * Returns a free item. NULL: there is none, or the queue holds so few of the asker's items that
+ * some were taken unseen.
+ */
 static struct ahead_item *free_item(const struct asker *asker, const void *key, uint64_t count)
 {
 	struct ahead_item *item = NULL;
@@ -324,7 +328,7 @@ static void place(struct ahead_item *item, const void *key, const void *object)
 	item->order = ++item_count;
 }
 
-/* With what the asker has. */
+/* Moves what the asker has kept into `item`. */
 static void fill(struct ahead_item *item, struct asker *asker)
 {
 	*item = asker->next;
@@ -345,7 +349,7 @@ bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		return true;
 	}
 	if (!asker || !is_fresh(asker) || asker->state == OWN) {
-		/* It is not what another thread may have put there. */
+		/* Another asker's item at this address was taken unseen: the object is new. */
 		if (before && before->asker != thread->ahead.asker)
 			before->asker = 0;
 		return false;
@@ -365,7 +369,7 @@ bool ahead_puts(struct thread *thread, const void *key, const void *object,
 	return true;
 }
 
-/* It still has what it could not put. */
+/* Undoes ahead_puts(): the thread still has the item that it could not put. */
 void ahead_put_failed(struct thread *thread, const void *key, const void *object)
 {
 	struct asker *asker = asker_of(thread->ahead.asker);
@@ -382,7 +386,7 @@ void ahead_put_failed(struct thread *thread, const void *key, const void *object
 	}
 }
 
-/* When the thread began to look for that item. */
+/* Returns when the thread began to wait for the item: at its first vain look, else begin_ns. */
 static uint64_t looked_since(struct thread *thread, const struct ahead_item *item,
 			     uint64_t begin_ns)
 {
@@ -392,7 +396,7 @@ static uint64_t looked_since(struct thread *thread, const struct ahead_item *ite
 	if (!thread->ahead.looked || (thread->ahead.looked_key != item->key && !any))
 		return begin_ns;
 	thread->ahead.looked = false;
-	/* There was nothing to train with before the first one. */
+	/* A pause between two looks may be a step. Before the first item there can be none. */
 	if (asker && asker->told_count &&
 	    (thread->ahead.looked_apart || begin_ns > thread->ahead.looked_until_ns))
 		doubt_hand_over();
@@ -409,7 +413,8 @@ bool ahead_takes(struct thread *thread, const void *key, const void *object, uin
 
 	if (!asker || thread->ahead.asker == item->asker)
 		return item;
-	/* It asks again, and has handed on nothing. */
+	/* The thread takes another item, but handed on none that it holds. If those are batches,
+	 * this thread trains with them; if not, their asker does. */
 	while (thread->ahead.held_count && (held = oldest_of(0, thread->tid))) {
 		if (ahead_is_proven(held->asker)) {
 			thread->ahead.takes = true;
@@ -424,7 +429,7 @@ bool ahead_takes(struct thread *thread, const void *key, const void *object, uin
 	item->end_ns = end_ns;
 	item->taker = thread->tid;
 	thread->ahead.held_count++;
-	/* That one was taken by a call that is not seen, as it had begun before the asker did. */
+	/* The first item was taken by a call that began before the asker was followed. */
 	if (!asker->told_count && item->place == 2 && first->place == 1 && !first->taker) {
 		first->taker = thread->tid;
 		thread->ahead.held_count++;
@@ -455,7 +460,10 @@ void ahead_ends(struct thread *thread, uint64_t begin_ns, uint64_t end_ns)
 	}
 }
 
-/* Whether it is known to train with that: a thread that trains is not told of a training. */
+/*
+ * Returns true if the asker's items are batches and this thread trains with them. A thread that
+ * trains gets batches, not results, so its training proves the asker.
+ */
 static bool settle(const struct thread *thread, struct asker *asker)
 {
 	const bool trains = thread->ahead.train_count || thread->ahead.takes_within;
@@ -472,7 +480,7 @@ struct ahead_item *ahead_next(struct thread *thread)
 	struct ahead_item *item = thread->ahead.held_count ? oldest_of(0, thread->tid) : NULL;
 	struct asker *asker = item ? asker_of(item->asker) : NULL;
 
-	/* An asker may be forgotten, or have taken its items back. */
+	/* Skip items whose asker was forgotten, or whose records proved to be its own. */
 	for (; item && !asker; asker = item ? asker_of(item->asker) : NULL) {
 		item->asker = 0;
 		item = oldest_of(0, thread->tid);
@@ -483,7 +491,7 @@ struct ahead_item *ahead_next(struct thread *thread)
 		return NULL;
 	if (item->place != asker->told_count + 1 || (asker->taker && asker->taker != thread->tid))
 		doubt_hand_over();
-	/* What it asked for itself, it did not ask for others. */
+	/* A thread that trains with others' batches has asked its own loaders for itself. */
 	if (asker_of(thread->ahead.asker))
 		asker_of(thread->ahead.asker)->state = OWN;
 	asker->told_count = item->place;
@@ -498,7 +506,7 @@ void ahead_drop(struct thread *thread, struct ahead_item *item)
 	thread->ahead.held_count--;
 }
 
-/* Whether batches are put there, and there are more. */
+/* Returns true if an asker puts batches into `key`, and has not come to their end. */
 static bool is_put_into(const void *key)
 {
 	for (size_t i = 0; i < ASKER_MAX && life == thread_life; i++)
@@ -508,7 +516,9 @@ static bool is_put_into(const void *key)
 	return false;
 }
 
-/* A queue that we know is not forgotten for one that we do not, nor for some future. */
+/*
+ * A vain look into a known queue stays noted while the thread looks into unknown ones or futures.
+ */
 void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns, uint64_t end_ns)
 {
 	const bool again = thread->ahead.looked && thread->ahead.looked_key == key;
@@ -522,7 +532,7 @@ void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns,
 		thread->ahead.looked_begin_ns = begin_ns;
 	thread->ahead.looked = true;
 	thread->ahead.looked_key = key;
-	/* Others may have the core, or the interpreter, before it looks again. */
+	/* Other threads may have the core, or the GIL, before this one can look again. */
 	thread->ahead.looked_until_ns = end_ns + AT_ONCE_NS + (end_ns - begin_ns);
 	if (thread->ahead.takes_within)
 		thread->ahead.looked_until_ns = UINT64_MAX;
@@ -536,12 +546,12 @@ void ahead_trains(struct thread *thread)
 		doubt_hand_over();
 }
 
-/* CPU time of the main thread; 0: it has ended. */
+/* Returns the main thread's CPU time; 0: the main thread has ended. */
 static uint64_t main_cpu_ns(void)
 {
 	struct timespec time = {0, 0};
 
-	/* The kernel's number of a thread's clock: its scheduler's (2), for one thread (4). */
+	/* clock id of the main thread: 2 is CPUCLOCK_SCHED, 4 makes it one thread's */
 	sys_call2(SYS_clock_gettime, (int)(~(uint32_t)sys_getpid() << 3 | 4 | 2), &time);
 	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
 }
@@ -562,10 +572,10 @@ void ahead_watch_begin(struct thread *thread)
 }
 
 /*
- * A thread that only prefetches does almost nothing with its batches, and the main thread works
- * while this one waits. If it waits for this one, as an event loop does, the waits are its own.
- * A training whose host does not work is somewhere else, too, where this thread asks for the next
- * batch at once: no step takes place between its waits.
+ * Returns true if the thread seems to prefetch for another one. Either it hardly pauses between its
+ * waits (WORKS_LEAST), so no step takes place there. Or the main thread used more CPU time than
+ * this one did between its waits, and works while this one waits; a main thread that only waits for
+ * this one, as an event loop does, does not.
  */
 static bool is_prefetching(const struct thread *thread)
 {

@@ -35,12 +35,12 @@ bool consumer_any(void)
 }
 
 /*
- * Waits for another thread that is about to begin the recording: a loader that does not get to
- * record now is not seen for an epoch, nor are the workers that it forks.
+ * Begins to record. Waits if another thread is about to begin: a loader that is not recorded from
+ * its start is missing for an epoch, and so are the workers that it forks.
  */
 bool consumer_record(void)
 {
-	static _Atomic uint32_t nap_count; /* of all threads of the process together */
+	static _Atomic uint32_t nap_count; /* naps of all threads of the process together */
 
 	if (activate_on())
 		return true;
@@ -54,13 +54,13 @@ bool consumer_record(void)
 	return true;
 }
 
-/* Unique in the run: the life tells processes and programs apart, the count what one makes. */
+/* Returns a number unique in the run: each process and program has another life. */
 static uint64_t local_stream(void)
 {
 	return DLPROF_STREAM_LOCAL | (segment_stream() + atomic_fetch_add(&stream_count, 1));
 }
 
-/* Inside another wait or a load, as whatever a worker iterates over is. */
+/* Returns true inside another wait or a load, or anywhere in a worker. */
 static bool is_nested(const struct thread *thread)
 {
 	return thread->wait_depth || thread->load_depth || thread->worker >= 0;
@@ -86,7 +86,7 @@ static uint64_t take_free_ns(struct thread *thread)
 	return ns;
 }
 
-/* False: it is not this thread's, and the one that trains with the batch records it, if any. */
+/* Records an event. Returns false if ahead.h keeps it for the thread that trains with the batch. */
 static bool push(struct thread *thread, const struct dlprof_event *event)
 {
 	if (unlikely(thread->ahead.asker)) {
@@ -201,7 +201,7 @@ static struct account *account_of(struct thread *thread)
 	return thread->account;
 }
 
-/* An executor gives each call to whichever of its threads is free. */
+/* Notes which thread asks. If it changes, a pool asks: an executor calls on any free thread. */
 static void look_at_asker(struct consumer *consumer, const struct thread *thread)
 {
 	if (likely(consumer->asker == thread->tid) || !consumer->stream || thread->ahead.asker)
@@ -213,7 +213,7 @@ static void look_at_asker(struct consumer *consumer, const struct thread *thread
 	consumer->asker = thread->tid;
 }
 
-/* Its epoch is kept in the thread that made it, as if that was about to ask. */
+/* Moves the kept EPOCH from the thread that made the iterator to the thread that asks it. */
 static RARELY void take_epoch(struct consumer *consumer, struct thread *thread)
 {
 	struct dlprof_event epoch;
@@ -239,9 +239,9 @@ static void enter(struct consumer_wait *wait, struct thread *thread, uint64_t be
 }
 
 /*
- * A dataset may iterate over a loader of its own: only the outermost wait is the thread's. Of a
- * wait that another thread began, and did not end, its state is that one's own affair, and so is
- * its ring. False: it is of that kind.
+ * Leaves a wait. If waits are nested, as when a dataset iterates over a loader, only the outermost
+ * one counts for the thread. Returns false if another thread began the wait: that thread's state
+ * and ring must not be touched.
  */
 static bool leave(struct consumer_wait *wait, uint64_t end_ns)
 {
@@ -284,7 +284,7 @@ void consumer_iter_end(struct consumer_wait *wait)
 
 	if (!thread_is_in_life(wait->life) || !leave(wait, end_ns))
 		return;
-	/* One within another is a part of it. */
+	/* An iter() within another wait is a part of that wait. */
 	if (thread->wait_depth)
 		return;
 	add_iter(thread, wait->begin_ns, end_ns - wait->begin_ns);
@@ -302,7 +302,7 @@ void consumer_iter_took(struct thread *thread, uint64_t begin_ns, uint64_t ns)
 	add_iter(thread, begin_ns, ns);
 }
 
-/* __next__ was entered, or what the program does instead where it asks no more. */
+/* Enters a __next__, or the end of an iterator that the program drops. */
 static void enter_next(struct consumer *consumer, struct consumer_wait *wait,
 		       struct thread *thread, uint64_t begin_ns)
 {
@@ -311,7 +311,7 @@ static void enter_next(struct consumer *consumer, struct consumer_wait *wait,
 	wait->generation = thread->generation;
 	wait->task = thread->task;
 	wait->waited_ns = thread->waited_ns;
-	/* Without workers the fetch happens in here, on this thread. */
+	/* Without workers, this thread loads the batch within the wait. */
 	thread->stream = consumer->workers == 0 ? consumer->stream : 0;
 	thread->generation = consumer->generation;
 	thread->task = (uint32_t)consumer->ordinal;
@@ -338,7 +338,7 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, 
 	return true;
 }
 
-/* The thread whose ring to take; NULL: none. */
+/* Ends a wait. Returns the thread that records it; NULL: none. */
 static struct thread *finish(struct consumer_wait *wait, uint64_t end_ns)
 {
 	struct thread *thread = thread_is_in_life(wait->life) ? thread_get() : NULL;
@@ -352,7 +352,7 @@ static struct thread *finish(struct consumer_wait *wait, uint64_t end_ns)
 	return thread;
 }
 
-/* A wait that raised is the training's, too: the next one with a batch is longer by it. */
+/* Adds earlier waits that raised an exception to this wait, which ended with a batch. */
 static void take_failed(struct thread *thread, struct dlprof_event *event)
 {
 	event->begin_ns -= thread->failed_ns;
@@ -368,7 +368,7 @@ static void keep_failed(struct thread *thread, const struct dlprof_event *event)
 	thread->failed_ns += event->duration_ns;
 }
 
-/* A forked child begins at 0. */
+/* Batches handed out by process `pid`; a forked child begins at 0. */
 static struct {
 	_Atomic uint64_t count;
 	_Atomic uint32_t pid;
@@ -429,7 +429,7 @@ void consumer_push_own(struct thread *thread)
 		account->waited_ns = waited_ns;
 }
 
-/* False: this wait belongs to no thread. */
+/* Ends a wait and records it as `event`. Returns false if no thread can record it. */
 static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, uint64_t end_ns)
 {
 	struct thread *thread = finish(wait, end_ns);
@@ -452,7 +452,7 @@ static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, ui
 	.sample_ns = UINT64_MAX, .fetch_ns = UINT64_MAX, .fetch_cpu_ns = UINT64_MAX,               \
 	.fetch_count = UINT32_MAX
 
-/* `fetched`: as its message came in; NULL: that was not seen. */
+/* Fills in the parts of a wait. `fetched`: parts noted at the message's arrival; NULL: not seen. */
 static void fill_parts(const struct consumer *consumer, const struct thread_parts *wait,
 		       const struct thread_parts *fetched, struct dlprof_batch *batch)
 {
@@ -523,7 +523,7 @@ bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait)
 {
 	struct thread *thread = thread_get();
 
-	/* Within a wait it is part of that: a loader's end, or iter() that begins anew. */
+	/* Within a wait (a loader's end, an iter() that begins anew) it is part of that wait. */
 	if (!thread || !thread->wait_count || is_nested(thread) || thread->ahead.asker ||
 	    !consumer->stream || consumer->over)
 		return false;
@@ -531,7 +531,7 @@ bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait)
 	return true;
 }
 
-/* Whether the training goes on is not known: the account gets no longer by what may be its end. */
+/* Records the drop, but leaves the stall account as it is: the training may have ended with it. */
 void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait)
 {
 	struct dlprof_event event = {
@@ -548,7 +548,7 @@ void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait)
 
 void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, uint64_t end_ns)
 {
-	/* All that a wait asks for: what happens within was another thread's affair. */
+	/* A wait needs only this of its consumer: another thread observed what happened within. */
 	static struct consumer outer = {.workers = -1, .receive_ns = UINT64_MAX};
 	struct consumer_wait wait;
 

@@ -11,12 +11,12 @@
 
 #define BUCKET_BITS 9
 #define BUCKET_MAPS 8
-#define RETURN_NS   50000   /* longest time until the loop frees a batch's first tensor */
+#define RETURN_NS   50000 /* longest time from a batch's delivery until its first tensor is freed */
 /* longest time between two tensors */
 #define GAP_NS	    500000
-#define LATER_NS    1000000 /* memory is freed later by the loop's body, not by the loop */
+#define LATER_NS    1000000 /* memory freed later than this is freed by the loop's body */
 
-/* Hash table of maps' begins; 0: free. A map whose bucket is full is not followed. */
+/* Hash table of mappings' addresses; 0: free. If its bucket is full, a mapping is not followed. */
 static struct bucket {
 	alignas(64) _Atomic uintptr_t maps[BUCKET_MAPS];
 } buckets[1 << BUCKET_BITS];

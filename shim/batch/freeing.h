@@ -2,10 +2,10 @@
 /*
  * freeing.h - measures how long it takes to free the shared memory in which a batch came.
  *
- * `for batch in loader` lets go of a batch just after the next one was delivered, so whoever
- * measures around the loop's body counts the freeing as waiting. So do we, if the thread that took
- * a batch at once unmaps what it mapped while it waited for an older one. Memory that it frees
- * later, or that is its own, is part of its step.
+ * `for batch in loader` frees a batch just after the next one was delivered. Whoever measures
+ * around the loop's body counts that time as waiting, and so do we: if the thread that took a batch
+ * at once unmaps memory that it mapped during the wait for an older batch. Other memory, and memory
+ * that is freed later, is part of the step.
  */
 #pragma once
 

@@ -34,16 +34,15 @@
  * that its thread had before, so there are as many lanes as loads at a time.
  */
 struct lane {
-	/* Owner: thread_life, and the tid in the lower half; 0: free. */
+	/* thread_life in the upper half, tid of the owner in the lower one; 0: free */
 	_Atomic uint64_t owner;
-	/* The last user, set just after `owner`. Its state may be another thread's by now. */
+	/* The last user, set just after `owner`. Another thread may use that state by now. */
 	const struct thread *_Atomic thread;
 	_Atomic uint32_t tid;
 	int64_t batch;
 	uint32_t generation;
 	struct scope_load load;
-	/* The thread's own values before the load: it may be a worker of a loader that we
-	 * follow. */
+	/* The thread's values before the load, for it may be a worker of a followed loader. */
 	int32_t worker;
 	uint64_t thread_stream;
 	uint32_t thread_generation;
@@ -54,11 +53,11 @@ static struct lane lanes[LANE_MAX];
 static struct lane inline_lane; /* lane for loads in a wait of the training thread */
 
 static struct {
-	_Atomic uint32_t busy; /* life in which a thread is in a function of the loop */
+	_Atomic uint32_t busy; /* thread_life while a thread is in a function of the loop */
 	_Atomic uint64_t stream;
 	_Atomic uint32_t generation; /* generation of batches that are loaded now */
 	_Atomic int32_t workers;     /* concurrent loads; -1: no load was seen */
-	_Atomic uint32_t life;       /* life in which the values above were set */
+	_Atomic uint32_t life;       /* thread_life in which the members above were set */
 	/* Used only by the thread that is in the loop: */
 	struct consumer consumer;
 	struct consumer_wait wait;
@@ -76,10 +75,10 @@ static struct {
 #define NAP_NS  1000000
 #define NAP_MAX 1000
 
-/* Naps for a moment; a process that waited in vain once does not wait again. */
+/* Naps for a moment. Returns false after too many naps; a process waits in vain only once. */
 static bool wait_a_moment(uint32_t pid, int *nap_count)
 {
-	/* pid that waited in vain; a forked child may wait once, too */
+	/* pid of the process that waited in vain; a forked child may wait again */
 	static _Atomic uint32_t in_vain;
 
 	if (++*nap_count > NAP_MAX)
@@ -91,13 +90,13 @@ static bool wait_a_moment(uint32_t pid, int *nap_count)
 }
 
 /*
- * Returns this thread's state at its first mark. If several threads make their first marks
- * together, one begins the recording or makes a segment, and the others would lose marks meanwhile.
- * So they wait, which a mark may do, unlike a wrapper.
+ * Returns this thread's state at its first mark. If several threads make their first marks at once,
+ * one of them begins the recording or makes a segment, and the marks of the others would be lost.
+ * So the others wait, which a mark may do, unlike a wrapper.
  */
 static RARELY struct thread *enter_first(void)
 {
-	/* pid of the holder; a forked child, whose pid differs, may replace its parent's */
+	/* pid of the process whose thread begins; a forked child has another pid */
 	static _Atomic uint32_t holder;
 	const uint32_t pid = (uint32_t)sys_getpid();
 	struct thread *thread = NULL;
@@ -134,12 +133,12 @@ static uint64_t own_stream(void)
 	return DLPROF_STREAM_MARKS | segment_stream();
 }
 
-/* Enters a function of the loop; NULL: another thread is in one. Call leave_loop() after. */
+/* Enters a function of the loop, until leave_loop(). Returns NULL if another thread is in one. */
 static struct thread *enter_loop(struct thread *thread)
 {
 	uint32_t before = thread ? atomic_load(&loop.busy) : 0;
 
-	/* A fork while another thread was in the loop leaves its parent's life in `busy`. */
+	/* After a fork in which another thread was in the loop, `busy` holds the parent's life. */
 	if (!thread || before == thread_life ||
 	    !atomic_compare_exchange_strong(&loop.busy, &before, thread_life))
 		return NULL;
@@ -253,7 +252,7 @@ void dlprof_batch_end(int64_t batch)
 	leave_loop();
 }
 
-/* Ends the step that was begun, if any, and begins the next. */
+/* Ends the last step, if any, and begins the next one. */
 static void take_step(struct thread *thread, uint64_t now_ns, const char *who)
 {
 	struct dlprof_event event = {
@@ -318,7 +317,7 @@ static uint64_t as_owner(const struct thread *thread)
 	return (uint64_t)thread_life << 32 | thread->tid;
 }
 
-/* Whether the thread is in a load in this lane; frees the lane if an ended thread has it. */
+/* Returns true if the thread is in a load in this lane; frees a lane whose owner has ended. */
 static bool settle_lane(struct lane *lane, const struct thread *thread)
 {
 	uint64_t owner = lane->owner;
@@ -342,7 +341,7 @@ static struct lane *lane_of(const struct thread *thread)
 	return NULL;
 }
 
-/* Takes a lane that is free, or whose owner is of a life before the last fork. */
+/* Takes a lane that is free, or that a thread owned before the last fork. */
 static bool take_lane(struct lane *lane, const struct thread *thread)
 {
 	uint64_t owner = lane->owner;
@@ -368,7 +367,7 @@ static struct lane *find_lane(const struct thread *thread)
 	return NULL;
 }
 
-/* Counts loads at a time, for this process; 0: all were in waits of the training thread. */
+/* Counts this process's concurrent loads; 0: all loads were in waits of the training thread. */
 static void count_workers(const struct lane *lane)
 {
 	int32_t count = lane == &inline_lane ? 0 : (int32_t)(lane - lanes) + 1;

@@ -14,8 +14,8 @@
 struct thread *marks_enter(void);
 
 /*
- * Begins a step, as `who` ("nvtx") says; `first`: of an epoch. Ignored if the program has a
- * followed loader, or calls dlprof_batch_begin() or dlprof_step(), which are better sources.
- * Returns whether it counts.
+ * Begins a step by the marks of `who` ("nvtx"); `first`: it begins an epoch. Returns false if it is
+ * ignored: the program has a followed loader, or calls dlprof_batch_begin() or dlprof_step(), which
+ * are better sources.
  */
 bool marks_step(const char *who, bool first, uint64_t now_ns);

@@ -18,7 +18,7 @@
 #define VARIABLE    "NVTX_INJECTION64_PATH"
 #define NO_TRACKING (-2) /* result of push and pop without a tool */
 #define KEPT_MOST   20000
-#define SHORT_NS    UINT64_C(100000) /* ranges that follow each other so closely are no steps */
+#define SHORT_NS    UINT64_C(100000) /* ranges that begin so soon after the last are no steps */
 
 /* The ABI of nvtxEventAttributes_t, version 2, up to the message. */
 struct attributes {
@@ -54,7 +54,7 @@ static const char *text_of(const struct attributes *attributes)
 		       : NULL;
 }
 
-/* Whether the ring has room: half of it is for records that matter more. */
+/* Returns true while the ring is less than half full: the rest is for more important records. */
 static bool has_room(const struct dlprof_slot *slot)
 {
 	return slot->head - slot->tail < DLPROF_RING_CAPACITY / 2;
@@ -72,7 +72,7 @@ static bool take_room(const struct thread *thread)
 	return false;
 }
 
-/* Records a step if the range's name is a step's and no outer range of this thread is one. */
+/* Records a step, if the name is a step's and no outer range of this thread is a step. */
 static bool begin_step(const struct thread *thread, const char *label, uint64_t now_ns)
 {
 	uint64_t since_ns;
@@ -113,7 +113,7 @@ static void begin(struct thread *thread, struct thread_range *range, const char 
 {
 	uint64_t now_ns = clock_now_ns();
 
-	/* The database's key is thread and time, so no two ranges begin at once. */
+	/* Ranges of a thread must begin at different times: these are the key in the database. */
 	if (now_ns <= thread->range_last_ns)
 		now_ns = thread->range_last_ns + 1;
 	thread->range_last_ns = now_ns;
@@ -165,7 +165,7 @@ static int domain_push_ex(const void *domain, const struct attributes *attribute
 	return push(text_of(attributes));
 }
 
-/* Counts a range with a wide text, whose name is not read, as its pop will come. */
+/* Counts a range whose text is wide and not read, since its pop will come, too. */
 static int push_wide(const void *text)
 {
 	return push(NULL);
@@ -173,7 +173,7 @@ static int push_wide(const void *text)
 
 typedef void slot_function(void);
 
-/* The functions for NVTX's tables, by module and number; all others stay as without a tool. */
+/* Our functions for NVTX's tables, by module and number; the other entries stay as they are. */
 static const struct {
 	uint32_t module, number;
 	slot_function *function;

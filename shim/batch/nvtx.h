@@ -2,18 +2,19 @@
 /*
  * nvtx.h - records ranges that the program gives to NVTX, as marks and as steps.
  *
- * NVTX is a header: at its first call each library that uses it loads the tool that
- * NVTX_INJECTION64_PATH names, and gives it a table of functions to fill. If DLPROF_NVTX asks for
- * ranges, the constructor names this library there, unless another tool is there already. Nothing
- * of CUDA is needed.
+ * NVTX is a header. At its first call, each library that uses it loads the tool named by
+ * NVTX_INJECTION64_PATH and gives it a table of functions to fill in. If DLPROF_NVTX asks for
+ * ranges, the constructor sets that variable to this library, unless another tool is there already.
+ * CUDA is not needed.
  *
- * Only pushes and pops are looked at. The four outermost ranges of a thread are recorded, 20,000 of
- * a process at most, and none while the drain is far behind. All domains share one stack: pops must
- * come in the reverse order of pushes. The program gets the results that it gets without a tool.
+ * Only pushes and pops are followed. The four outermost ranges of a thread are recorded, at most
+ * 20,000 in a process, and none while the drain is far behind. All domains share one stack, so pops
+ * must come in the reverse order of pushes. The program gets the results that it gets without a
+ * tool.
  */
 #pragma once
 
-/* Sets the variable; called by the constructor. */
+/* Sets NVTX_INJECTION64_PATH; called by the constructor. */
 void nvtx_prepare(void);
 
 /* Notes whether ranges are recorded; called when this process begins to record. */

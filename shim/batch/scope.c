@@ -29,7 +29,7 @@ void scope_on_load(void (*look)(void))
 	look_before_load = look;
 }
 
-/* Returns blocks read for this thread, or process. Faults do not show what mapped data cost. */
+/* Returns the blocks that this thread or process read from storage. Page faults do not show it. */
 static uint32_t storage_blocks(int whose)
 {
 	struct rusage usage;
@@ -39,7 +39,8 @@ static uint32_t storage_blocks(int whose)
 	return (uint32_t)usage.ru_inblock;
 }
 
-static _Atomic uint64_t under_way; /* thread_life, and the number of loads in the lower half */
+static _Atomic uint64_t under_way; /* thread_life in the upper half, number of loads under way in
+				    * the lower one */
 static _Atomic uint32_t overlaps;  /* loads that began while another was under way */
 
 static void enter(struct thread *thread, struct scope_load *load)
@@ -53,7 +54,7 @@ static void enter(struct thread *thread, struct scope_load *load)
 	/* A load within another one, on the same thread, is part of that one. */
 	if (thread->load_depth++)
 		return;
-	/* A load under way when this process was forked is its parent's. */
+	/* If the last load began before a fork, it is the parent's. */
 	do {
 		now = before >> 32 == thread_life ? before : none;
 	} while (!atomic_compare_exchange_weak(&under_way, &before, now + 1));
@@ -77,12 +78,12 @@ void scope_load_begin(struct thread *thread, struct scope_load *load)
 {
 	if (look_before_load)
 		look_before_load();
-	/* Spans that a decoder's longjmp left open end with their load. */
+	/* Closes spans that a decoder's longmjp left open: they end with their load. */
 	span_unwind(thread, (uintptr_t)load);
 	load->life = thread_life;
 	load->alone = false;
 	enter(thread, load);
-	/* The thread of a worker that sends its batches opens files, but reads none. */
+	/* In a worker, the thread that sends batches opens files but reads none. */
 	load->others_read =
 		segment_others(thread->slot, load->others) &&
 		(load->others[DLPROF_CLASS_READ].count || load->others[DLPROF_CLASS_DECODE].count);
@@ -116,7 +117,7 @@ static void add_others(const struct scope_load *load, const struct dlprof_counte
 		sums->storage_blocks = process_blocks - load->process_blocks;
 }
 
-/* Ends the load, and fills the record that the caller writes. False: there is no load. */
+/* Ends the load and fills the record for the caller to write. Returns false if there is no load. */
 static bool load_event(struct thread *thread, const struct scope_load *load, uint32_t samples,
 		       bool failed, struct dlprof_event *ret_event)
 {
@@ -146,7 +147,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 
 	if (!thread_is_in_life(load->life))
 		return false;
-	/* Asked before this load ends, since what begins after it belongs to other loads. */
+	/* Look before this load ends: what begins later belongs to other loads. */
 	alone = load->alone && unlikely(segment_others(thread->slot, others));
 	if (alone && load->others_read)
 		process_blocks = storage_blocks(RUSAGE_SELF);
@@ -165,7 +166,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 	sums->decode_count = (uint32_t)DELTA(DLPROF_CLASS_DECODE, count);
 	if (alone)
 		add_others(load, others, process_blocks, sums);
-	/* A value that was not observed is not zero. */
+	/* A value that was not observed is recorded as UINT32_MAX, not as 0. */
 	if (!sums->decode_count && !sums->decode_ns && (!decoders_reached || decoders_missed))
 		sums->decode_count = UINT32_MAX;
 	if (DELTA(DLPROF_CLASS_COLLATE, count))

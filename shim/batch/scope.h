@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scope.h - the load of one batch, from begin to end, with what the thread did meanwhile.
+ * scope.h - the load of one batch, from begin to end, with what its thread did meanwhile.
  *
- * A load may use threads of its own: pools, or those of a library. For which load such a thread
- * works is not known. But if a process loads one batch at a time, on its first thread, as
- * DataLoader's workers do, the load also gets what other threads open, read and decode during it:
- * counts and bytes, but no time, since they run side by side.
+ * A load may use further threads: pools, or those of a library. It is not known for which load such
+ * a thread works. But if a process loads one batch at a time, on its first thread, as DataLoader's
+ * workers do, the load also gets what other threads open, read and decode during it: counts and
+ * bytes, but no time, since they run in parallel.
  */
 #pragma once
 
@@ -22,29 +22,29 @@ struct scope_load {
 	uint64_t cpu_ns;
 	uint32_t storage_blocks;
 	struct dlprof_counter others[DLPROF_CLASS_MAX];
-	bool others_read; /* other threads had read before the load began */
+	bool others_read; /* other threads had read files before the load began */
 	bool alone;       /* on the first thread, and no other load is under way */
 	uint32_t overlaps;
-	/* modules being imported at the begin: one may train while imported */
+	/* imports under way at the begin: a module may train while it is imported */
 	uint32_t import_depth;
 	uint32_t process_blocks; /* blocks that the process had read, if `alone` */
 };
 
-/* Begins the load of the batch that thread->stream, generation and task name. */
+/* Begins the load of the batch named by the thread's `stream`, `generation` and `task`. */
 void scope_load_begin(struct thread *thread, struct scope_load *load);
 
 /* Ends a load and writes its record. `samples`: 0 if not known. */
 void scope_load_end(struct thread *thread, const struct scope_load *load, uint32_t samples,
 		    bool failed);
 
-/* Ends a load without a record, as it loaded nothing. */
+/* Ends a load without a record, since nothing was loaded. */
 void scope_load_cancel(struct thread *thread, const struct scope_load *load);
 
-/* Sets a function that is called before each load, as libraries may have been loaded unseen. */
+/* Sets a function to call before each load, which looks for libraries that were loaded unseen. */
 void scope_on_load(void (*look)(void));
 
-/* Notes that this process's decoders are wrapped: if none is called, nothing was decoded. */
+/* Notes that decoders are wrapped: if none of them is called, decode_count is really 0. */
 void scope_decoders_reached(void);
 
-/* Notes that some decoders are not wrapped: that none is called then means nothing. */
+/* Notes that some decoders are not wrapped: no calls of the others then do not mean 0. */
 void scope_decoders_missed(bool missed);

@@ -12,10 +12,10 @@
 #include "record/thread.h"
 
 #define WINDOW_NS     UINT64_C(250000000)
-#define WINDOWS	      256	/* after this many, windows become twice as long */
-/* loaders taking turns faster look like one */
+#define WINDOWS	      256	/* after so many windows, their length doubles */
+/* loaders that take turns faster share a window's sums */
 #define MIXED_NS      UINT64_C(10000000)
-#define CLOCKED_NS    100000	/* CPU time of shorter calls is not worth a system call */
+#define CLOCKED_NS    100000	/* CPU time is not read for calls of a stage with shorter calls */
 #define SHARD_COUNT   16	/* sets of sums, so that threads seldom share a cache line */
 #define BUCKET_COUNT  2048
 #define BUCKET_OBJECTS 8	/* 8 objects fill a cache line */
@@ -26,15 +26,15 @@ struct stage {
 	struct stage_facts facts;
 	uint16_t parent;
 	bool is_queue;
-	uint16_t queue; /* queue that gets its elements, or STAGE_NONE */
+	uint16_t queue; /* number of the queue that gets the elements, or STAGE_NONE */
 	uint32_t life;	/* life in which the stage was recorded */
-	struct dlprof_stage_sum sent; /* sums that were recorded */
-	/* its last call alone took over CLOCKED_NS */
+	struct dlprof_stage_sum sent; /* sums that were recorded so far */
+	/* the last call's own time exceeded CLOCKED_NS */
 	atomic_bool is_long;
 	_Atomic int64_t fill;	      /* elements in a queue */
 };
 
-/* Fields of struct dlprof_stage_sum, except INNER, the time of inner calls, in place of busy_ns. */
+/* Sums of a stage, as in struct dlprof_stage_sum; INNER is the time of inner calls. */
 enum { ELEMENTS, OWN, INNER, TIMED, CPU, READ, READY, SUM_MAX };
 
 struct sums {
@@ -44,16 +44,16 @@ struct sums {
 static struct stage stages[1 + STAGE_MAX];
 static _Atomic uint32_t stage_count;
 static struct sums sums[SHARD_COUNT][1 + STAGE_MAX];
-/* Hash table of objects: address << NUMBER_BITS | number of the stage. */
+/* Hash table from objects to stages: address << NUMBER_BITS | number of the stage. */
 static _Atomic uint64_t objects[BUCKET_COUNT][BUCKET_OBJECTS] __attribute__((aligned(64)));
 
 /* The window of time that is summed up, and the loader that is asked in it. */
 static struct {
 	uint64_t begin_ns; /* 0: there is no window */
 	uint64_t length_ns;
-	uint64_t stream; /* stream of its loader's newest epoch */
+	uint64_t stream; /* stream of the loader's newest epoch */
 	uint32_t generation;
-	uint32_t loader; /* the loader, as each of its iterators has a stream of its own */
+	uint32_t loader; /* number of the loader, as each of its iterators has another stream */
 	uint32_t life;
 	uint32_t count;
 	bool is_mixed;
@@ -62,7 +62,7 @@ static struct {
 /* Guards `stages` and `window`. */
 static _Atomic uint32_t busy;
 
-/* This thread's innermost call, and its address, which stays valid when the call is gone. */
+/* Innermost call of this thread. top_address is its address, valid even when the call is gone. */
 static __thread struct stage_call *top __attribute__((tls_model("initial-exec")));
 static __thread uintptr_t top_address __attribute__((tls_model("initial-exec")));
 
@@ -71,7 +71,7 @@ static _Atomic uint64_t *bucket_of(const void *object)
 	return objects[((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 53];
 }
 
-/* Returns an object's key; addresses have fewer bits, and a longer one names no object. */
+/* Returns an object's key: see is_key() for an address that is too long, which names no object. */
 static uint64_t key_of(const void *object)
 {
 	return (uint64_t)(uintptr_t)object << NUMBER_BITS;
@@ -134,7 +134,7 @@ static uint16_t find(const char *path, size_t length)
 	return STAGE_NONE;
 }
 
-/* Returns the length of the parent's path: "A::B[1]::C" lies in "A::B". 0: there is no parent. */
+/* Returns the length of the parent's path: "A::B[1]::C" has parent "A::B". 0: it has no parent. */
 static size_t parent_length(const char *path)
 {
 	const char *end = path + strlen(path);
@@ -157,7 +157,7 @@ static const char *name_of(const char *path)
 	return *name == '=' ? name + 1 : name;
 }
 
-/* Joins stages with their parents, which may be found in any order. */
+/* Links a new stage with its parent and children, which may be found in any order. */
 static void join_stages(uint16_t number)
 {
 	struct stage *stage = &stages[number];
@@ -222,7 +222,7 @@ void stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address)
 {
 	const struct stage *stage = &stages[number];
 
-	/* A call further down the stack was left by an exception, so `top` is gone. */
+	/* An exception skipped the end of a call further down the stack, so `top` is invalid. */
 	if (unlikely(top_address && top_address <= address))
 		top = NULL;
 	top_address = address;
@@ -269,7 +269,7 @@ static void count_queue(struct stage *stage)
 void stage_end(struct stage_call *call, bool has_element)
 {
 	struct stage *stage = &stages[call->number];
-	/* Each thread's own variables have a page of their own, which chooses the set of sums. */
+	/* The page of the thread's thread-local variables chooses its set of sums. */
 	struct sums *to = &sums[(uintptr_t)&top / 4096 % SHARD_COUNT][call->number];
 	uint64_t ticks, own_ns, read_ns;
 
@@ -296,7 +296,7 @@ void stage_end(struct stage_call *call, bool has_element)
 	}
 	if ((stage->is_queue || stage->queue) && has_element)
 		count_queue(stage);
-	/* Only a change is written, as other threads read it all the time. */
+	/* Write only changes: other threads read is_long all the time. */
 	if (unlikely((own_ns > CLOCKED_NS) !=
 		     atomic_load_explicit(&stage->is_long, memory_order_relaxed)))
 		atomic_store_explicit(&stage->is_long, own_ns > CLOCKED_NS, memory_order_relaxed);
@@ -363,7 +363,7 @@ static uint64_t sum_of(uint16_t number, int which)
 	return sum;
 }
 
-/* Takes a stage's sums since the last time. Returns false if there are none. */
+/* Takes a stage's sums since the last call. Returns false if they are all 0. */
 static bool take_sums(uint16_t number, struct dlprof_stage_sum *ret)
 {
 	struct dlprof_stage_sum *sent = &stages[number].sent, now = {
@@ -410,8 +410,8 @@ static void record_sum(struct thread *thread, uint16_t number, uint64_t now_ns)
 }
 
 /*
- * Records the window; the caller holds `busy`. Returns false, and the window goes on, if the drain
- * is too far behind.
+ * Records the window's sums; the caller holds `busy`. Returns false if the drain is too far behind:
+ * the window then goes on.
  */
 static bool record(uint64_t now_ns)
 {
@@ -428,7 +428,7 @@ static bool record(uint64_t now_ns)
 	return true;
 }
 
-/* Begins a life: drops the sums that a forked child has of its parent, which records them. */
+/* Begins a life: drops sums that a forked child has from its parent, which records them itself. */
 static void begin_life(uint64_t now_ns)
 {
 	struct dlprof_stage_sum dropped;

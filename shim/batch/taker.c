@@ -6,7 +6,7 @@
 #include "batch/consumer.h"
 #include "record/activate.h"
 
-/* Only the last of what is in an item was waited for. */
+/* Records what is in an item. The wait belongs to the last record; the others get length 0. */
 static void tell_item(struct thread *thread, struct ahead_item *item)
 {
 	const bool has_batch = item->events[AHEAD_BATCH].kind;
@@ -30,7 +30,7 @@ static void tell_item(struct thread *thread, struct ahead_item *item)
 				event->epoch.waited_ns = thread->waited_ns;
 			event->epoch.unused = 0;
 			event->epoch.flags &= ~AHEAD_EPOCH_AGAIN;
-			/* What the thread loads itself, it loads as a worker would. */
+			/* Batches from another thread are loaded ahead, as by one worker. */
 			if (!event->epoch.workers)
 				event->epoch.workers = 1;
 		} else {

@@ -10,7 +10,7 @@ bool training_sees_optimizers;
 
 static void book(struct thread_training *training, uint64_t now_ns)
 {
-	/* A wait may be noted later than it began, so the time may be negative. */
+	/* The time is negative if a wait is noted later than it began. */
 	const uint64_t ns = now_ns > training->since_ns ? now_ns - training->since_ns : 0;
 
 	if (training->part == DLPROF_PART_MAX)
@@ -20,7 +20,7 @@ static void book(struct thread_training *training, uint64_t now_ns)
 	training->since_ns = now_ns;
 }
 
-/* Adds the time that had no part so far to `part`. */
+/* Adds the time since the last part ended to `part`. */
 static void book_rest(struct thread_training *training, enum dlprof_part part)
 {
 	training->told.ns[part] += training->rest_ns;
@@ -91,8 +91,8 @@ void training_batch(struct thread *thread, const struct dlprof_event *batch)
 }
 
 /*
- * If the loop over this loader was inside another loader's step, that step goes on; or the time
- * after the epoch's end begins.
+ * Ends the epoch of this iterator. If its loop ran inside another loader's step, that step goes on;
+ * else the time after the epoch's end begins.
  */
 void training_stop(struct thread *thread, const struct dlprof_event *stop)
 {
@@ -101,7 +101,7 @@ void training_stop(struct thread *thread, const struct dlprof_event *stop)
 
 	if (training->outer.stream == stop->stream)
 		training->outer = over;
-	/* This iterator was left earlier, and is dropped only now. */
+	/* This iterator was left before, and is dropped only now. */
 	if (training->batch.stream != stop->stream)
 		return;
 	training->batch = training->outer.stream && training->outer.stream != stop->stream
@@ -111,7 +111,7 @@ void training_stop(struct thread *thread, const struct dlprof_event *stop)
 	training_resume(thread, stop->begin_ns + stop->duration_ns);
 }
 
-/* Returns the step of this thread; NULL: it has none. */
+/* Returns the step that this thread is in; NULL: none. */
 static OFTEN struct thread_training *own(void)
 {
 	struct thread *thread = thread_self;
@@ -122,8 +122,8 @@ static OFTEN struct thread_training *own(void)
 }
 
 /*
- * Begins a part that the time before led to. If optimizers are not followed, one may have run after
- * an earlier backward pass: that time stays in no part.
+ * Begins `part` and adds the time before, which led to it. If optimizers are not followed, one may
+ * have run after an earlier backward pass; then that time is added to no part.
  */
 static void lead_to(struct thread_training *training, enum dlprof_part part)
 {
@@ -177,7 +177,7 @@ OFTEN void training_call_begin(struct training_call *call, enum dlprof_part part
 	enter(training, part, clock_now_ns());
 }
 
-/* If the thread waited within the call, it got another batch, whose step goes on. */
+/* If the thread got another batch within the call, the rest of the call is in that batch's step. */
 OFTEN void training_call_end(const struct training_call *call)
 {
 	struct thread_training *training;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * training.h - the parts of a step: what a thread does with the newest batch that it took.
+ * training.h - splits a step into parts: what a thread does with the newest batch that it took.
  *
- * A moment belongs to the innermost part under way, so parts and rest together are the step. Time
- * in no part belongs to what follows it: before a backward pass it is the forward pass, between
- * that and an optimizer it is work on gradients, and at the end of the step it is what came after.
- * Only threads that take batches have a step.
+ * Each moment belongs to the innermost part under way, so parts and rest add up to the step. Time
+ * in no part belongs to the part that follows it: before a backward pass it is the forward pass,
+ * between that and an optimizer it is work on gradients, and at the end of a step it is the rest.
+ * Only threads that take batches have steps.
  */
 #pragma once
 
@@ -14,18 +14,18 @@
 
 #include "record/thread.h"
 
-/* Optimizers are followed in this process, so that no time in them really means 0. */
+/* Optimizers are followed in this process: no time in them then means 0, not unknown. */
 extern HIDDEN bool training_sees_optimizers;
 
-/* Called when the thread's outermost wait begins; training_resume(): when it ends. */
+/* Called when the thread's outermost wait begins. training_resume(): when that wait ends. */
 void training_pause(struct thread *thread, uint64_t now_ns);
 void training_resume(struct thread *thread, uint64_t now_ns);
 
-/* Notes that the wait ended with a batch; training_stop(): with the end of that stream's epoch. */
+/* Notes that the wait ended with a batch. training_stop(): that it ended with the epoch's end. */
 void training_batch(struct thread *thread, const struct dlprof_event *batch);
 void training_stop(struct thread *thread, const struct dlprof_event *stop);
 
-/* Takes time in which memory of an older batch was freed off the step. */
+/* Subtracts time in which memory of an older batch was freed from the step. */
 static inline void training_skip(struct thread *thread, uint64_t ns)
 {
 	if (thread->training.since_ns)
@@ -43,9 +43,9 @@ void training_call_begin(struct training_call *call, enum dlprof_part part);
 void training_call_end(const struct training_call *call);
 
 /*
- * Called by an optimizer's step() when it begins and ends; the second call is missing if it raises.
- * Its closure is no part of it: DLPROF_PART_MAX. Returns false if nothing of this thread is
- * recorded.
+ * Called when an optimizer's step() begins and ends; the second call is missing if step() raises.
+ * Time in step()'s closure counts for no part (DLPROF_PART_MAX). Returns false if this thread is
+ * not recorded.
  */
 bool training_optimizer_begin(void);
 void training_optimizer_end(void);
