@@ -173,7 +173,8 @@ struct account_restart account_restart(const struct batch_series *s, size_t *nex
 void account_add(struct account *thread, const struct batch_series *s, bool by_gpu, double theta_ns,
 		 const struct account_span *span)
 {
-	/* If another loader was asked first, this loader's first wait lies within the span. */
+	/* This loader's first wait lies within the span if the thread's first batch came from
+	 * another loader. */
 	bool is_inside =
 		s->is_part || (span->begin_ns != UNKNOWN && s->first_ns > span->begin_ns);
 	const struct view view = look(s, by_gpu, theta_ns);

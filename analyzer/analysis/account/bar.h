@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bar.h - draws neighbouring batches as one bar of a figure. */
+/* bar.h - sums up neighbouring batches, which a figure draws as one bar. */
 #pragma once
 
 #include "analysis/account/series.h"
@@ -10,8 +10,8 @@ struct bar {
 	size_t begin, end;                   /* indexes of the bar's batches in the series */
 };
 
-/* Makes a bar of batches; `compute_ns` is the mean step where wait and compute are unknown. */
+/* Sums batches begin to end - 1. If wait and compute are unknown, compute_ns is the mean step. */
 struct bar bar_of(const struct batch_series *series, size_t begin, size_t end);
 
-/* Cuts a series into at most `most` bars of equal width; the caller frees *ret. 0 or -ENOMEM. */
+/* Cuts a series into `most` or fewer equal bars. The caller frees *ret. Returns 0 or -ENOMEM. */
 int bars_of(const struct batch_series *series, size_t most, struct bar **ret, size_t *ret_count);

@@ -12,12 +12,13 @@ struct boot {
 };
 
 /*
- * Computes the interval of a judged series' stall ratio by a bootstrap: 400 resamples, fixed seed.
- * Batches are drawn in circular blocks of 2 p W (../README.md says why), or longer ones if slow
- * batches stay slow for longer. Later epochs' starts and ends are drawn separately, since another
- * run has as many of them. A long series is first summed into at most 16384 cells, and blocks are
- * counted in cells. The account's waits for other loaders vary by the finding's `others_error_ns`.
- * tests/bench/gate_study.c measures how often the interval is wrong. 0 or -ENOMEM.
+ * Computes the interval of the stall ratio of a series that stall_judge() judged, from 400
+ * resamples with a fixed seed. Batches are drawn in circular blocks of 2 p W (../README.md says
+ * why), or longer ones if slow batches stay slow for longer. The starts and ends of later epochs
+ * are drawn separately, so that each resample has as many of them as the run. A long series is
+ * first summed into at most 16384 cells, and blocks are counted in cells. The waits for other
+ * loaders vary as a normal number of standard deviation `others_error_ns`. tests/bench/gate_study.c
+ * measures how often the interval is wrong. Returns 0 or -ENOMEM.
  */
 int boot_stall_ratio(const struct batch_series *series, const struct finding *finding,
 		     struct boot *ret);
@@ -26,5 +27,5 @@ int boot_stall_ratio(const struct batch_series *series, const struct finding *fi
 int boot_wait_error(const struct batch_series *series, const struct finding *finding,
 		    double *ret_ns);
 
-/* Returns the least block length in batches: 2 x prefetch factor (or 2) x workers (or 8). */
+/* Returns the least block length in batches: 2 x prefetch factor x workers (unknown: 2 and 8). */
 size_t boot_block(const struct batch_series *series);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load_facts.h - facts about the loads of a run beside their times: what they wait for outside of
- * the CPU, how much they read for each byte of a batch, and the processes and threads that make
- * them.
+ * load_facts.h - facts about the loads of a run other than how long they took: what they waited
+ * for, how much they read for each byte of a batch, and which processes and threads made them.
  *
- * All figures are of the whole run, all loaders together. NAN and counts of 0: not observed.
+ * All figures are of the whole run, all loaders together. A figure of NAN, or a count of 0, was not
+ * observed.
  */
 #pragma once
 
@@ -36,7 +36,7 @@ struct load_peer {
 	double count; /* number of waits for this peer */
 };
 
-/* A thread of the training's process other than the one that takes the batches. */
+/* A thread of the training's process, other than the thread that takes the batches. */
 struct load_thread {
 	char name[LOAD_FACTS_COMM]; /* name of the thread, as the kernel has it */
 	double cpu_ns;
@@ -44,8 +44,7 @@ struct load_thread {
 
 struct load_facts {
 	double load_ns;                /* sum of the lengths of all loads */
-	double wait_ns[LOAD_WAIT_MAX]; /* part of load_ns that was blocked, by enum
-				        * load_wait_kind */
+	double wait_ns[LOAD_WAIT_MAX]; /* part of load_ns that was blocked, by what blocked it */
 	double no_core_ns;     /* part of load_ns in which threads could have run but had no core */
 	struct load_peer peers[LOAD_FACTS_MOST]; /* peers with the longest waits first */
 	size_t peer_count;
@@ -54,17 +53,18 @@ struct load_facts {
 	double batch_bytes; /* mean size of a batch */
 	double read_per_byte,
 		inflated_per_byte; /* bytes read (or made by inflating) for each byte of a batch */
-	double decoded_per_byte;   /* decoded bytes, three a pixel, for each byte of a batch */
-	double images_per_sample;  /* decoded images a sample; NAN also with several loaders */
+	double decoded_per_byte;   /* decoded bytes (three a pixel) for each byte of a batch */
+	double images_per_sample;  /* decoded images for each sample; NAN if several loaders */
 	double opens_per_sample;
 
 	/* The rest is about the worker processes or, without workers, the training's process. */
 	double runnable_threads; /* mean runnable threads of a process during loads */
 	double cores_allowed;    /* size of the smallest CPU mask of any of these processes */
-	double private_begin_bytes, private_end_bytes; /* mean private memory of a process, when
-						        * first and last observed */
-	double major_faults;                           /* sum over all these processes */
-	double swapped_bytes;                 /* highest sum over all these processes at any time */
+	double private_begin_bytes, private_end_bytes; /* mean private memory of a process at its
+							* first and last sample */
+	double major_faults;                           /* sum over these processes; each read from a
+							* device */
+	double swapped_bytes;                 /* sum over these processes when it was highest */
 
 	struct load_thread threads[LOAD_FACTS_MOST]; /* threads with the most CPU time first */
 	size_t thread_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * series.c - grows the columns of a series together. A column is made when its first value is seen,
- * so a quantity that was never observed costs no memory and cannot be mistaken for zero.
+ * series.c - grows the columns of a series together. A column is allocated when its first value is
+ * known, so a quantity that was never observed costs no memory and is not mistaken for zero.
  */
 #include "analysis/account/series.h"
 
@@ -15,8 +15,8 @@
 #define LONGEST_NS     1e19f
 #define LOADING_LEAST  0.05 /* a worker counts from this share of the busiest worker's loads on */
 #define LOADING_ROUNDS 2  /* batches per worker; a shorter epoch does not show which workers load */
-#define LOADING_KNOWN  0.9  /* an epoch counts only if the worker of this share of its batches is
-			     * known */
+#define LOADING_KNOWN  0.9  /* an epoch counts only if at least this share of its batches have a
+			     * known worker */
 #define OTHERS_LEAST   0.1  /* other programs that use a smaller share of the cores are background
 			     * work */
 #define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
@@ -43,7 +43,7 @@ void series_init(struct batch_series *series)
 	series->first_ns = series->last_ns = series->tail_begin_ns = UNKNOWN;
 }
 
-/* Grows a column; an absent column stays absent unless it is needed. */
+/* Grows a column. If it is NULL, allocates it only if `needed`. */
 static int grow_column(void *column, bool needed, size_t size, size_t capacity)
 {
 	void *old, *grown;
@@ -77,7 +77,7 @@ static int grow(struct batch_series *series, size_t needed)
 	return 0;
 }
 
-/* Makes a column at its first known value; the batches before it get NAN. */
+/* Allocates a column when its first value is known; the earlier batches get NAN. */
 static int make_column(struct batch_series *series, float **column)
 {
 	*column = malloc(series->capacity * sizeof(**column));
@@ -86,7 +86,7 @@ static int make_column(struct batch_series *series, float **column)
 	return *column ? 0 : -ENOMEM;
 }
 
-/* Stores a time in a column; one below 0, UNKNOWN included, is stored as NAN. */
+/* Appends a time to a column; a negative one, such as UNKNOWN, becomes NAN. */
 static int put_time(struct batch_series *series, float **column, int64_t value)
 {
 	if (!*column && value < 0)
@@ -130,7 +130,7 @@ static uint8_t pack(const struct batch_row *row)
 	return (uint8_t)state;
 }
 
-/* Limits a part of a wait to that wait: two clocks, or a damaged file, may make the part longer. */
+/* Limits parts of waits to the wait: two clocks, or a damaged file, may make a part longer. */
 static void limit_to_wait(struct batch_series *series, float *part_ns, size_t begin, size_t end)
 {
 	for (size_t i = begin; part_ns && series->wait_ns && i < end; i++)
@@ -268,7 +268,7 @@ bool series_next(const struct batch_series *series, struct series_place *place)
 	return true;
 }
 
-/* Returns how many workers loaded an epoch's batches; 0: unknown. `made` holds their counts. */
+/* Returns how many workers loaded an epoch's batches; 0: unknown. `made` is scratch space. */
 static size_t count_loading(const struct batch_series *s, size_t begin, size_t end, uint32_t *made)
 {
 	size_t workers = (size_t)s->workers, known_count = 0, loading = 0, i, w;
@@ -292,7 +292,7 @@ static size_t count_loading(const struct batch_series *s, size_t begin, size_t e
 	return loading;
 }
 
-/* Returns the median number of loading workers over all batches; -1: no epoch shows it. */
+/* Returns how many workers load in a typical epoch (median over batches); -1: no epoch shows it. */
 static int32_t middle_of(const size_t *batches_by_loading, size_t workers)
 {
 	size_t all = 0, below = 0, number;
@@ -332,7 +332,7 @@ int32_t series_find_loading(const struct batch_series *s)
 
 double series_free_cores(const struct batch_series *series)
 {
-	/* The figures have measurement errors, and the run itself did get a part of a core. */
+	/* Never 0: the figures have measurement errors, and the run itself did get some time. */
 	const double least = 0.05;
 
 	if (isnan(series->other_cores))

@@ -2,8 +2,8 @@
 /*
  * series.h - the batches of one loader as plain arrays: the input of every analysis.
  *
- * Batches stand in order of (epoch, batch). A column of times that was never observed is NULL,
- * which is not zero; in a column that exists, NAN marks values that were not observed.
+ * Batches stand in order of (epoch, batch). A column of times of which no value was observed is
+ * NULL; in any other column, NAN marks the values that were not observed.
  *
  * Ten million batches have to fit into 200 MB: times are floats (7 digits: 2 us of 20 s; sums are
  * kept in double), facts with few values are bits of one byte, and epochs and ordinals, which count
@@ -36,17 +36,20 @@ struct series_run {
 	int32_t batch; /* ordinal of the run's first batch */
 };
 
-/* Waits of an epoch that belong to none of its batches. UNKNOWN and NAN: not known. */
+/* Waits of an epoch that belong to none of its batches. Unknown times are UNKNOWN or NAN. */
 struct series_epoch {
 	int64_t begin_ns;
 	int64_t stop_begin_ns;
 	float setup_ns; /* time to make the iterator */
-	float boot_ns;  /* from then until all workers had begun their first loads */
-	float stop_ns;  /* time of the call that ended the epoch: workers are shut down */
+	float boot_ns;  /* from the end of setup until every worker had begun its first load */
+	float stop_ns;  /* time of the call that ended the epoch, in which workers are shut down */
 	int32_t epoch;
 };
 
-/* Requests to workers for descriptors of tensors, of batches whose wait is not an epoch's start. */
+/*
+ * Requests by which the consumer fetches the file descriptors of a batch's tensors from its worker.
+ * Batches of an epoch's start are left out.
+ */
 struct series_fetches {
 	double ns, cpu_ns, count;
 	double batches; /* batches whose requests are known; 0: none */
@@ -59,9 +62,9 @@ struct batch_series {
 	size_t capacity;
 	int32_t workers;   /* number of workers as set; -1: unknown, 0: the consumer itself loads */
 	int32_t loading;    /* workers that loaded batches, by series_find_loading(); -1: unknown */
-	int32_t prefetch_factor; /* -1: unknown, as in the next fields */
+	int32_t prefetch_factor; /* -1: unknown, as in the five fields below */
 	int32_t in_order;
-	int32_t is_foreign; /* the loader has workers like PyTorch's, but other settings */
+	int32_t is_foreign; /* not PyTorch's, though it has workers: other settings */
 	int32_t persistent;
 	int32_t iterable;    /* the dataset is iterable: workers begin it anew in each epoch */
 	int32_t synchronous; /* the consumer waits until each step has ended on the GPU */
@@ -73,7 +76,7 @@ struct batch_series {
 			float *compute_ns, *load_ns;
 			float *gpu_idle_ns; /* idle time of the GPU during the wait */
 			float *gpu_busy_ns;
-			float *step_ns;     /* wait + compute; only of batches where one of them is
+			float *step_ns;     /* wait + compute, set only if one of the two is
 					     * unknown */
 			float *handover_ns; /* part of the wait after the batch was finished */
 			float *sample_ns;   /* part of the wait in which the sampler ran */
@@ -89,25 +92,25 @@ struct batch_series {
 	bool is_part;          /* the series does not begin with the loader's first batch */
 	int64_t first_ns;      /* when the loader handed out its first batch; UNKNOWN: not known */
 	int64_t last_ns;       /* when the last step ended; UNKNOWN: not known */
-	int64_t tail_begin_ns; /* begin of a last wait without a step; UNKNOWN: there is none */
-	double elsewhere_ns;   /* waits for other loaders within the steps; no column has them */
-	double cores;          /* cores that the run may use, also fractions; NAN: unknown */
+	int64_t tail_begin_ns; /* when the last wait began, if no step followed it; else UNKNOWN */
+	double elsewhere_ns;   /* waits for other loaders in between; compute_ns leaves them out */
+	double cores;          /* cores that the run may use; fractions by a quota; NAN: unknown */
 	double main_cores;     /* cores that the consumer's process used; NAN: unknown */
 	double other_cores;    /* cores that other programs used; NAN: unknown */
-	/* Share of a core that the training's thread (a worker) got while it could run; NAN:
-	 * unknown. */
+	/* Of the time that a thread could run, the share for which it had a core: for the
+	 * training's thread, and for a worker. NAN: unknown. */
 	double main_share, worker_share;
-	struct share share; /* which other programs want the cores, and how many */
+	struct share share; /* other programs, and how many cores they want */
 	double receive_ns; /* part of the waits that received messages, also for later batches */
 	size_t receive_count;
-	double load_cpu_ns; /* sum over the batches whose CPU time is known */
+	double load_cpu_ns; /* sum over `load_cpu_count` batches, those whose CPU time is known */
 	size_t load_cpu_count;
 	struct series_fetches fetches;
 };
 
 struct batch_row {
 	union {
-		int64_t times[SERIES_TIMES]; /* UNKNOWN: not known, also for load_cpu_ns */
+		int64_t times[SERIES_TIMES]; /* UNKNOWN: not known; load_cpu_ns likewise */
 		struct {
 			int64_t wait_ns, compute_ns, load_ns, gpu_idle_ns, gpu_busy_ns, step_ns,
 				handover_ns, sample_ns;
@@ -129,10 +132,10 @@ void series_init(struct batch_series *series);
 /* Appends one batch. Returns 0 or -ENOMEM; the series stays valid in both cases. */
 int series_append(struct batch_series *series, const struct batch_row *row);
 
-/* Appends one epoch; callers append epochs in order. Returns 0 or -ENOMEM. */
+/* Appends one epoch; the caller appends epochs in ascending order. Returns 0 or -ENOMEM. */
 int series_add_epoch(struct batch_series *series, const struct series_epoch *epoch);
 
-/* Consecutive batches as arrays, to append them together. */
+/* Consecutive batches as arrays, which series_extend() appends all at once. */
 struct series_part {
 	size_t count;
 	const float *times[SERIES_TIMES]; /* NULL: the column was not observed */
@@ -145,7 +148,7 @@ struct series_part {
 /* Appends the batches of a part. Values that cannot be times become NAN. Returns 0 or -ENOMEM. */
 int series_extend(struct batch_series *series, const struct series_part *part);
 
-/* Makes a part of `count` batches from `begin` on. `runs` has room for all runs of the series. */
+/* Makes a part of `count` batches from `begin` on. `runs` needs room for series->run_count runs. */
 void series_cut(const struct batch_series *series, size_t begin, size_t count,
 		struct series_run *runs, struct series_part *ret);
 
@@ -171,23 +174,23 @@ static inline int32_t series_busy_workers(const struct batch_series *series)
 	return series->loading > 0 ? series->loading : series->workers;
 }
 
-/* Returns true if some workers got no data. */
+/* Returns true if some workers loaded no batches. */
 static inline bool series_has_idle_workers(const struct batch_series *series)
 {
 	return series->loading > 0 && series->loading < series->workers;
 }
 
-#define SERIES_PREFETCH 2 /* prefetch_factor that PyTorch's DataLoader has by default */
+#define SERIES_PREFETCH 2 /* the default prefetch_factor of PyTorch's DataLoader */
 
-/* Returns how many batches each worker has under way at most, by the setting or its default. */
+/* Returns how many undelivered batches a worker has at most: prefetch_factor, or its default. */
 static inline int32_t series_prefetch(const struct batch_series *series)
 {
 	return series->prefetch_factor > 0 ? series->prefetch_factor : SERIES_PREFETCH;
 }
 
 /*
- * Returns how many batches each loading worker has under way at most. A worker that ends without
- * data leaves one of its places to the others.
+ * Returns how many undelivered batches a loading worker has at most. A worker that ends because it
+ * has no data leaves one of its places to the loading ones.
  */
 static inline int32_t series_ahead(const struct batch_series *series)
 {

@@ -6,7 +6,7 @@
 struct claim {
 	double weight;
 	double wanted;
-	double got; /* cores that this claim gets; below 0: not decided yet */
+	double got; /* cores that this claim gets; below 0 until they are computed */
 };
 
 /* Divides cores by weight. A claim below its share gets all it wants; the others get the rest. */

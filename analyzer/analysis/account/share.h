@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.h - the share of the cores that the scheduler gives to a run when other programs want them,
+ * share.h - computes how many cores the scheduler gives to a run while other programs want them,
  * too.
  *
- * Cores are divided between groups (control groups, else sessions) by weight, and within a group
- * between its threads by weight. No group or thread gets more than it wants; what it leaves goes to
- * the others. So programs of nice 19 do not slow a run, and other programs do only where the run
- * has more runnable threads than its share has cores.
+ * The scheduler divides the cores by weight between groups (control groups, or sessions), and the
+ * cores of a group by weight between its threads. No group or thread gets more than it wants; the
+ * others get what it leaves. So programs of nice 19 hardly slow a run, and other programs slow it
+ * only if the run has more runnable threads than cores.
  */
 #pragma once
 
@@ -15,26 +15,26 @@
 
 #define SHARE_NEIGHBOURS 17
 
-/* Groups or threads other than the run's that the scheduler treats alike; amounts are in cores. */
+/* Other groups, or other threads of the run's group, of like weight. Amounts are in cores. */
 struct share_neighbour {
-	bool is_group; /* true: a group beside the run's; false: threads in the run's group */
-	double weight; /* weight relative to the run's group, or to one of the run's threads */
+	bool is_group; /* true: groups other than the run's; false: threads in the run's group */
+	double weight; /* the run's group, or one of the run's threads, has weight 1 */
 	double ran;
-	double wanted; /* cores that they used, or could have used */
+	double wanted; /* cores that they would have used if enough cores had been free */
 };
 
 struct share {
 	double cores; /* most cores that the run may use; NAN: unknown */
-	double all;   /* cores that are divided among all groups */
+	double all;   /* number of cores that all groups share */
 	struct share_neighbour neighbours[SHARE_NEIGHBOURS];
 	size_t count;
 };
 
 /*
- * Returns the part of a core (0-1) that each of `threads` runnable threads of the run gets; 1 if
- * nothing is known. `want` is a factor on the cores that the neighbours want.
+ * Returns the part of a core (0-1) that each of the run's `threads` runnable threads gets; 1 if
+ * nothing is known. The cores that the neighbours want are multiplied by `want` first.
  */
 double share_of_thread(const struct share *share, double threads, double want);
 
-/* Returns how many cores all neighbours together wanted. */
+/* Returns the number of cores that all neighbours together want. */
 double share_wanted(const struct share *share);

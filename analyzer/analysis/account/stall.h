@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stall.h - is this loop starved for data, and by how much?
+ * stall.h - judges whether a loop is starved for data, and by how much.
  *
  * The definitions, each in one place:
  *
  * - Steady state. The first W deliveries of an iterator (W workers; 8 if unknown; 1 if there are
- *   none) are excluded: the first round of loads cannot overlap compute, so it shows what starting
- *   costs and not what running costs. Excluding more would cost data without reducing the bias. A
- *   batch whose wait or compute is unknown is not steady either. An ordinal that is missing (a lost
+ *   none) are excluded: the first round of loads cannot overlap compute, so its waits are a cost of
+ *   starting, not of running. Excluding more would cost data without reducing the bias. A batch
+ *   whose wait or compute is unknown is not steady either. An ordinal that is missing (a lost
  *   record) still counts as a delivery.
- * - Theta = max(2 ms, 0.10 x median steady compute; of all compute where none is steady). Handing
- *   over a batch that is ready takes 0.5 to 1.2 ms in the median, several ms for large ones, so a
- *   wait as such proves nothing.
+ * - Theta = max(2 ms, 0.10 x median compute of the steady batches, or of all batches if none is
+ *   steady). Waits shorter than theta prove nothing: even a batch that is ready takes 0.5 to 1.2 ms
+ *   in the median to be handed over, a large one several ms.
  * - Starved batch: steady, not known to have been ready when the consumer asked for it, wait >=
- *   theta. (An empty queue is no criterion: batches are delivered in order, and all that are ready
- *   may be later ones.)
+ *   theta. (Whether the queue was empty is no criterion: batches are delivered in order, and all
+ *   batches in the queue may be later ones.)
  * - Stall ratio: account.h. All waits count in it, starved or not.
- * - Trimmed ratio: the stall ratio without the largest ceil(0.5 %) of the starved waits, one at
- *   least. The denominator stays.
+ * - Trimmed ratio: the stall ratio, its numerator without the largest 0.5 % of the starved waits
+ *   (rounded up, so at least one wait). The denominator is unchanged.
  * - Exposed load of a starved batch = min(wait, load), of any other batch 0. Masked share = 1 - sum
- *   of exposed / sum of load over steady batches: a description, never a verdict.
+ *   of exposed load / sum of load, over steady batches. It describes the run; no verdict depends on
+ *   it.
  * - The clock. If the GPU's idle time during the wait is known for half of the otherwise steady
  *   batches or more (for half of all batches where none is steady), idle time replaces the wait in
  *   all of the above: the GPU may be busy while the host waits. Batches without a GPU time are then
  *   not steady, since a ratio must have one clock. Else the GPU's times are not used.
- * - Without GPU times, for a consumer that does not wait for its steps: drain ratio D = median
- *   compute of sync steps (compute > 5 x its median, 0.3 to 20 % of the batches) / mean step. D >=
- *   5: the GPU always had work; D <= 3.5: it ran out of work, and the stall ratio is an upper
- *   bound; else, or without sync steps, there is no verdict.
- * - Gain: without any waiting the time would be (1 - ratio) of what it was: 1 / (1 - ratio).
+ * - Without GPU times, if the consumer does not wait until its steps have ended on the GPU: drain
+ *   ratio D = median compute of sync steps (compute > 5 x its median, 0.3 to 20 % of the batches) /
+ *   mean step. D >= 5: the GPU always had work; D <= 3.5: it ran out of work, and the stall ratio
+ *   is an upper bound; else, or without sync steps, there is no verdict.
+ * - Gain: throughput without any waiting would be 1 / (1 - stall ratio) times what it was.
  */
 #pragma once
 
@@ -39,11 +40,11 @@
 #include "analysis/account/account.h"
 #include "analysis/account/series.h"
 
-/* Ratios that separate one verdict from the next. */
+/* Stall ratios from which the verdict is MODERATELY and HIGHLY. */
 #define STALL_MODERATE       0.05
 #define STALL_HIGH           0.20
 #define STALL_TRIMMED        0.025 /* below this trimmed ratio the stalls are a few single events */
-#define STALL_FEWEST         20    /* fewer batches get no verdict */
+#define STALL_FEWEST         20    /* a run with fewer batches gets no verdict */
 #define STALL_TOLERATED_LOSS 0.05
 
 enum stall_verdict {
@@ -51,11 +52,11 @@ enum stall_verdict {
 	STALL_VERDICT_NOT,
 	STALL_VERDICT_MODERATELY,
 	STALL_VERDICT_HIGHLY,
-	STALL_VERDICT_IN_DOUBT, /* the waits may not be the training's; see stall_doubt() */
+	STALL_VERDICT_IN_DOUBT, /* the waits may not belong to the training; set by stall_doubt() */
 	STALL_VERDICT_MAX
 };
 
-/* Returns true if the verdict says how much the training waits. */
+/* Returns true if the verdict says how much of its time the training waits. */
 static inline bool stall_is_judged(enum stall_verdict verdict)
 {
 	return verdict != STALL_VERDICT_INCOMPLETE && verdict != STALL_VERDICT_IN_DOUBT;
@@ -80,20 +81,20 @@ enum stall_confidence {
 	STALL_CONFIDENCE_MAX
 };
 
-/* What is found of a series. Ratios are 0-1, or NAN if they cannot be computed; sums are in ns. */
+/* How a series is judged. Ratios are 0-1, or NAN if they cannot be computed; sums are in ns. */
 struct finding {
 	enum stall_verdict verdict;
 	enum stall_gap gap;
 	enum stall_confidence confidence;
 	bool starved;
-	bool is_doubtful; /* the waits may not be the training's; set by stall_doubt() */
-	bool by_gpu;      /* judged by the GPU's idle time, not the host's waits */
+	bool is_doubtful; /* the waits may not belong to the training; set by stall_doubt() */
+	bool by_gpu;      /* true: the GPU's idle time counts as waiting; false: the host's waits */
 	double gpu_share; /* share of the batches with a known GPU idle time */
 
-	struct account account; /* account of the thread that trains, or of the part of its run that
-				 * is judged */
+	struct account account; /* account of the training thread, or of the part of the run that is
+				 * judged */
 	struct account own;     /* account of this loader's loop alone */
-	double others_error_ns; /* standard error of the account's waits for other loaders */
+	double others_error_ns; /* standard error of the waits for other loaders in `account` */
 
 	double stall_ratio; /* account.ratio */
 	double trimmed_ratio;
@@ -106,28 +107,28 @@ struct finding {
 	size_t steady_count;
 	size_t starved_count;
 	size_t epoch_count;
-	size_t unseen_count; /* batches that the GPU's clock leaves out, as they have no GPU time */
+	size_t unseen_count; /* batches left out since by_gpu is set and they have no GPU time */
 	size_t readiness_count; /* steady batches whose readiness is known */
-	double lost_share;      /* least share of the records that were lost */
+	double lost_share;      /* share of the records that were lost, at least */
 
 	double wait_all_ns; /* waits of all batches of the loader by the host's clock */
 	double compute_all_ns;
-	double wait_masked_ns; /* waits while the GPU was busy; 0 by the host's clock */
-	double steady_ns;      /* wait + compute of steady batches */
+	double wait_masked_ns; /* part of the waits in which the GPU was busy; 0 without by_gpu */
+	double steady_ns;      /* sum of wait + compute of steady batches, by the host's clock */
 
 	double wait_p50_ns; /* quantiles over all batches; NAN: not observed */
 	double wait_p99_ns;
 	double compute_p50_ns;
 	double compute_p99_ns;
 
-	double drain_ratio;       /* NAN: not computed, as the verdict does not need it */
+	double drain_ratio;       /* NAN: not computed, since the verdict does not depend on it */
 	double compute_median_ns; /* median compute of steady batches */
-	double demand_mean_ns; /* mean step without waiting; where steps do not wait for the GPU,
-			        * its busy time */
-	double load_mean_ns;   /* mean load of steady batches; NAN: no load is known */
+	double demand_mean_ns; /* mean step without waiting; the GPU's busy time if the consumer
+				* does not wait for its steps */
+	double load_mean_ns;   /* mean load time of steady batches; NAN: not known for any */
 	double load_cv;        /* coefficient of variation of loads: standard deviation / mean */
 	double rho;            /* load_mean_ns / loading workers / demand_mean_ns; from 1 on loading
-			        * is too slow */
+				* is too slow */
 	double eta;       /* throughput / min(loading workers / load_mean_ns, 1 / demand_mean_ns) */
 };
 

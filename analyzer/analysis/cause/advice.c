@@ -7,20 +7,19 @@
 #include "analysis/cause/grounds.h"
 #include "analysis/cause/lines.h"
 
-#define PAGEABLE_LEAST 0.5   /* pinned memory is advised if this share of the bytes to the GPU is
-			      * pageable */
-#define UNSEEN         1.005 /* a predicted rate below this multiple of the run's is shown as
-			      * "1.00x" */
+#define PAGEABLE_LEAST 0.5   /* pinned memory is advised if at least this share of the bytes to the
+			      * GPU is pageable */
+#define UNSEEN         1.005 /* a smaller multiple of the run's rate would be shown as "1.00x" */
 #define REMEDIES       8     /* most remedies of a cause; the preferred one comes first */
-#define ALIKE          1.1   /* gains that differ by a smaller factor than this count as equal */
-#define READING_LEAST  0.2   /* storage advice needs loads that read for at least this share of
+#define ALIKE          1.1   /* gains count as equal if they differ by a smaller factor */
+#define READING_LEAST  0.2   /* faster storage is advised if loads read for at least this share of
 			      * their time */
-#define MANY_BYTES     (8.0 * (1 << 20)) /* a batch from this many bytes on is large */
-#define CROWDED        0.7   /* a training thread that gets less of a core than this is crowded */
-#define NEARLY_HALF    0.4   /* halving CPU time counts as halving the load if it saves this share
-			      * of it */
+#define MANY_BYTES     (8.0 * (1 << 20)) /* a batch of at least this many bytes is large */
+#define CROWDED        0.7   /* a training thread that gets a smaller share of a core is crowded */
+#define NEARLY_HALF    0.4   /* halving CPU time counts as halving the load if it saves at least
+			      * this share of the load */
 #define LEAST_OF_SAMPLES 30
-#define LEAST_OF_STEP  0.1 /* a line of code must take this share of the time to be advised about */
+#define LEAST_OF_STEP  0.1 /* advice about a line of code needs this share of the time */
 #define NO_ROW         (-1)
 
 const char *const advice_names[ADVICE_MAX] = {
@@ -87,7 +86,7 @@ static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 	[CAUSE_GROWING_LOADS] = {ADVICE_STOP_GROWTH},
 };
 
-/* Settings besides the cause's remedies whose gain the replay predicts, whatever the cause is. */
+/* Settings that the replay predicts for every run, whatever its cause is. */
 static const enum advice_id OTHERS[] = {
 	ADVICE_MORE_LOADER_CAPACITY,
 	ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
@@ -97,7 +96,7 @@ static const enum advice_id OTHERS[] = {
 	ADVICE_REDUCE_DELIVERY_COST,
 };
 
-/* The facts that decide about an advice: the run, its verdict, its diagnosis, and others. */
+/* What the decisions about an advice depend on. */
 struct view {
 	const struct batch_series *series;
 	const struct finding *finding;
@@ -105,16 +104,16 @@ struct view {
 	const struct diagnosis *diagnosis;
 };
 
-/* Returns the gain in throughput if this share of the time were not spent. */
+/* Returns the gain in throughput if `share` of the time were saved. */
 static double gain_of(double share)
 {
 	return share < 1 ? 1 / (1 - share) - 1 : NAN;
 }
 
-/* Returns the prediction that prices an advice, the better one of two; NO_ROW: none does. */
+/* Returns the prediction for an advice, the better one if there are two; NO_ROW: there is none. */
 static int row_of(const struct whatif *whatif, enum advice_id id)
 {
-	/* An id without an entry has 0, the baseline, which prices no advice. */
+	/* An advice without an entry has 0, the baseline, which predicts no advice's gain. */
 	static const int rows[ADVICE_MAX] = {
 		[ADVICE_MORE_LOADER_CAPACITY] = WHATIF_MORE_WORKERS,
 		[ADVICE_PREFETCH_OR_IN_ORDER_FALSE] = WHATIF_IN_ORDER_FALSE,
@@ -138,8 +137,8 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 }
 
 /*
- * Returns true if a prediction is good enough to advise its step. A range that includes the run as
- * it was, or a gain that would be shown as "1.00x", is not: the step may bring nothing.
+ * Returns true if a prediction is certain enough to advise its step. It is not if the gain would be
+ * shown as "1.00x", or if its range includes no gain at all.
  */
 static bool is_sure(const struct whatif *whatif, int row)
 {
@@ -149,7 +148,7 @@ static bool is_sure(const struct whatif *whatif, int row)
 					 !(whatif->low_per_s[row] < UNSEEN * as_it_was));
 }
 
-/* Returns true if loads compute in threads of one process: only a try shows if more help. */
+/* Returns true if workers are threads and compute: whether more threads help, only a try shows. */
 static bool is_held(const struct view *v)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -157,7 +156,7 @@ static bool is_held(const struct view *v)
 	return v->input->is_threads && r->cpu_share + r->no_core_share >= GROUNDS_CPU_LITTLE;
 }
 
-/* Returns true if the run shows the condition that the advice is for. */
+/* Returns true if the run meets the condition for an advice. */
 static bool applies(const struct view *v, enum advice_id id)
 {
 	const struct batch_series *s = v->series;
@@ -205,7 +204,7 @@ static bool applies(const struct view *v, enum advice_id id)
 	case ADVICE_SPLIT_FIRST:
 		return r->is_decoded_by_all && load_decode_share(loads) >= READING_LEAST;
 	case ADVICE_CHEAPER_STARTS:
-		/* If every batch has its own iterator, persistent workers are the better advice. */
+		/* If every batch makes an iterator, persistent workers are the better advice. */
 		return v->finding->epoch_count < v->finding->batch_count ||
 		       !applies(v, ADVICE_PERSISTENT_WORKERS);
 	default:
@@ -220,7 +219,7 @@ static void take_gain(struct whatif_gain gain, struct advice *ret)
 	ret->high = gain.high;
 }
 
-/* Returns the gain of an advice about pipeline stages; NULL: it is about something else. */
+/* Returns the predicted gain of an advice about pipeline stages; NULL for any other advice. */
 static const struct stage_gain *stage_gain(const struct stage_finding *stages, enum advice_id id)
 {
 	switch (id) {
@@ -237,7 +236,7 @@ static const struct stage_gain *stage_gain(const struct stage_finding *stages, e
 	}
 }
 
-/* Prices an advice that removes this share of the loads' time. */
+/* Predicts the gain of an advice that removes `share` of the loads' time. */
 static int price_part(const struct view *v, double share, struct advice *ret)
 {
 	struct whatif_gain gain;
@@ -248,7 +247,7 @@ static int price_part(const struct view *v, double share, struct advice *ret)
 	return r;
 }
 
-/* Returns the part of the read or decoded bytes that no batch needs; 0: none is known. */
+/* Returns the share of the read or decoded bytes that no batch needs; 0: none known. */
 static double in_vain(const struct view *v, enum advice_id id)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -263,8 +262,8 @@ static double in_vain(const struct view *v, enum advice_id id)
 }
 
 /*
- * Raises the upper end of the gain's range: without the bytes that no batch needs, the same part of
- * all other work of a load may disappear, too.
+ * Raises the upper end of the gain's range: if bytes that no batch needs are not read, the same
+ * share of all other work of a load may go, too.
  */
 static int widen_price(const struct view *v, enum advice_id id, struct advice *ret)
 {
@@ -277,7 +276,7 @@ static int widen_price(const struct view *v, enum advice_id id, struct advice *r
 	return r;
 }
 
-/* Returns the part of a load that the advice removes; 0: its size is not known. */
+/* Returns the share of the loads' time that an advice removes; 0: not known. */
 static double part_of(const struct view *v, enum advice_id id)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -316,14 +315,14 @@ static double share_of_cause(const struct diagnosis *d, enum cause cause)
 	return 0;
 }
 
-/* Returns the share of the time in which the training pauses: long steps, saves, logging. */
+/* Returns the share of the time that pauses of the training cost: long steps, saves, logging. */
 static double share_of_pauses(const struct diagnosis *d)
 {
 	return share_of_cause(d, CAUSE_MAIN_THREAD_PERIODIC) + share_of_cause(d, CAUSE_SAVING) +
 	       share_of_cause(d, CAUSE_LOGGING);
 }
 
-/* Returns true if an advice may be given without a prediction, with ideal input as the bound. */
+/* Returns true if an advice needs no prediction: ideal input then bounds its gain. */
 static bool is_plain(enum advice_id id)
 {
 	return id != ADVICE_MORE_LOADER_CAPACITY && id != ADVICE_PREFETCH_OR_IN_ORDER_FALSE &&
@@ -331,9 +330,9 @@ static bool is_plain(enum advice_id id)
 }
 
 /*
- * Prices a remedy: by a prediction, by a replay without a part of the loads, by the time of the
- * steps that it removes, or else by ideal input as the bound. The gain stays NAN if the remedy does
- * not apply, or may bring nothing. Returns 0 or -ENOMEM.
+ * Estimates the gain of a remedy: from a prediction; else from a replay without a part of the
+ * loads; else from the time of the pauses that it removes; else from ideal input as an upper bound.
+ * The gain stays NAN if the remedy does not apply, or may bring nothing. Returns 0 or -ENOMEM.
  */
 static int price(const struct view *v, enum advice_id id, struct advice *ret)
 {
@@ -348,7 +347,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 	if (of_stage) {
 		const double most = v->finding->gain_max - 1;
 
-		/* No gain is larger than that of ideal input, which the run's account bounds. */
+		/* No gain can be larger than that of ideal input, which the account gives. */
 		if (!isnan(of_stage->gain))
 			take_gain((struct whatif_gain){fmin(of_stage->gain, most), of_stage->low,
 						       fmin(of_stage->high, most)},
@@ -356,7 +355,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 		return 0;
 	}
 	part = part_of(v, id);
-	/* The prediction halves whole loads, but half of the CPU time may be much less. */
+	/* The prediction halves whole loads; half of their CPU time may be much less than that. */
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && part < NEARLY_HALF)
 		row = NO_ROW;
 	if (row != NO_ROW && !isnan(whatif->gain[row])) {
@@ -365,7 +364,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 			take_gain(whatif_gain_of(whatif, row), ret);
 			return 0;
 		}
-		/* Data that is not sent is not made either, which no prediction includes. */
+		/* Data that is not sent need not be made either; no prediction includes that. */
 		if (id != ADVICE_SEND_LESS)
 			return 0;
 	}
@@ -377,7 +376,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 		ret->gain = gain_of(share_of_pauses(v->diagnosis));
 	if (isnan(ret->gain) && is_plain(id)) {
 		ret->is_ideal = true;
-		/* Moving work out of the process also shortens steps: ideal input is no bound. */
+		/* Moving work to another process also shortens steps: no bound is known. */
 		if (id != ADVICE_MOVE_OUT_OF_PROCESS)
 			ret->gain = v->finding->gain_max - 1;
 	}
@@ -401,15 +400,15 @@ bool advice_has(const struct advice_list *list, enum whatif_id id)
 	return false;
 }
 
-/* Returns true if the advice's gain assumes that a part of the loads disappears altogether. */
+/* Returns true if the gain of an advice assumes that a part of the loads goes entirely. */
 static bool is_whole(enum advice_id id)
 {
 	return id == ADVICE_DECODE_BOUND || id == ADVICE_STORAGE_BOUND || id == ADVICE_SMALL_READS;
 }
 
 /*
- * Returns true if `advice` goes before `preferred`, which stays first at equal gain. A step whose
- * gain is assumed (loads half as long) or unknown does not go before one that the replay priced.
+ * Returns true if `advice` goes before `preferred`; at equal gain it does not. A step whose gain is
+ * assumed (loads half as long) or unknown does not go before one with a predicted gain.
  */
 static bool is_better(const struct advice *advice, const struct advice *preferred)
 {
@@ -420,8 +419,8 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	/* Removing a known part of the loads goes before halving them, if it may gain as much. */
 	if (preferred->id == ADVICE_REDUCE_CPU_PER_BATCH && advice->whatif == NO_ROW)
 		return ALIKE * (1 + fmax(advice->gain, advice->high)) >= 1 + preferred->gain;
-	/* Needless work may be more than is known, and can be removed; decoding cannot be removed
-	 * altogether. */
+	/* Needless work can be removed, and may be more than is known; decoding cannot be removed
+	 * entirely. */
 	if (preferred->id == ADVICE_SPLIT_FIRST || preferred->id == ADVICE_READ_LESS)
 		return !is_whole(advice->id) &&
 		       1 + advice->gain > ALIKE * (1 + fmax(preferred->gain, preferred->high));
@@ -429,8 +428,8 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 }
 
 /*
- * Inserts a step by its gain. The cause's own step stays first if only ideal input bounds its gain.
- * A full list drops its last step.
+ * Inserts a step in order of gain. The cause's own step stays first if its gain is only bounded by
+ * ideal input. If the list is full, its last step is dropped.
  */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
@@ -462,7 +461,7 @@ static int add_step(const struct view *v, enum advice_id id, struct advice_list 
 	return r;
 }
 
-/* Adds a cause's remedies. Advice to look closer is added only if the list has no other step. */
+/* Adds a cause's remedies. An advice to look closer is only added to an empty list. */
 static int add_remedies(const struct view *v, enum cause cause, struct advice_list *list)
 {
 	int r = 0;
@@ -482,7 +481,7 @@ static bool is_about_loads(enum cause cause)
 	       cause == CAUSE_SINGLE_PROCESS || cause == CAUSE_WORKER_INTERPRETER;
 }
 
-/* If loading is the bottleneck, adds an advice to shorten decoding or reading, if it is long. */
+/* If loading is the bottleneck, adds advice to shorten decoding or reading if that is long. */
 static int add_parts(const struct view *v, struct advice_list *list)
 {
 	const struct load_times *loads = v->input->loads;
@@ -500,7 +499,7 @@ static int add_parts(const struct view *v, struct advice_list *list)
 	return r;
 }
 
-/* Adds the second cause's remedies, and settings whose gain the replay predicts. */
+/* Adds the second cause's remedies, and the settings of OTHERS. */
 static int add_others(const struct view *v, struct advice_list *list)
 {
 	const struct whatif *whatif = &v->diagnosis->whatif;
@@ -518,10 +517,9 @@ static int add_others(const struct view *v, struct advice_list *list)
 }
 
 /*
- * Adds the advice to pin memory. The driver stages copies from pageable memory, and they hold up
- * the kernels after them. Pinned copies can run beside kernels, so the gain is at most the time in
- * which only copies ran. The advice does not compete with the cause's remedy, whose time is
- * another.
+ * Adds the advice to pin memory. The driver stages copies from pageable memory, and kernels wait
+ * for them. Copies from pinned memory can run beside kernels, so the gain is at most the time in
+ * which only copies ran. No other remedy saves this time, so the advice takes no other's place.
  */
 static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
 {
@@ -541,7 +539,7 @@ static void put_first(const struct advice *advice, struct advice_list *list)
 	list->steps[0] = *advice;
 }
 
-/* Adds the line of code that leads in the steps, if it takes enough of the run's time. */
+/* Adds the line of code with the most time in steps, if it takes enough of the run's time. */
 static void add_step_line(const struct view *v, struct advice_list *list)
 {
 	const struct lines *lines = v->input->lines;
@@ -560,7 +558,7 @@ static void add_step_line(const struct view *v, struct advice_list *list)
 	put_first(&advice, list);
 }
 
-/* Adds an advice if the GPU idles longer for lack of launches or orders than of data. */
+/* Adds an advice if the GPU idles longer for lack of kernel launches or orders than of data. */
 static void add_lack(const struct view *v, struct advice_list *list)
 {
 	static const enum advice_id ids[GPU_LACK_MAX] = {
@@ -576,7 +574,7 @@ static void add_lack(const struct view *v, struct advice_list *list)
 	put_first(&advice, list);
 }
 
-/* Returns true if a batch was finished while the training waited for an earlier one. */
+/* Returns true if a later batch was finished while the training waited for one. */
 static bool is_anything_behind(const struct batch_series *series)
 {
 	for (size_t i = 0; i < series->count; i++)
@@ -598,7 +596,7 @@ static enum useless why(const struct view *v, enum whatif_id id)
 	return USELESS_OTHER_LIMIT;
 }
 
-/* Returns true if shorter loads do not help: batches are ready, or iterators take the time. */
+/* Returns true if shorter loads would not help: batches are ready, or iterators take the time. */
 static bool is_not_about_loads(const struct view *v)
 {
 	enum cause cause = v->diagnosis->cause;

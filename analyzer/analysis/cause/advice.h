@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * advice.h - what to do about a cause, what gain that brings, and what would bring none.
+ * advice.h - chooses the steps to advise for the causes found, and predicts what each would gain.
  *
- * All candidates are in one list. Those that the replay can price have their prediction's gain and
- * are given from ADVICE_GAIN on; others have a bound from the account. The cause's own remedy comes
- * first; remedies of the second cause and other settings follow by gain. A prediction supports a
- * step, or shows that a setting would not help, or does neither, but never both.
+ * All candidates go into one list. If the replay predicts a step's gain, the step is advised from
+ * ADVICE_GAIN on; the gain of other steps is only bounded by the account. The first cause's own
+ * remedies come first; the second cause's remedies and other settings follow, by gain. A prediction
+ * either supports a step, or shows that a setting would not help, or neither; never both.
  */
 #pragma once
 
 #include "analysis/cause/diagnosis.h"
 
-/* Fills in diagnosis->advice from the rest of the diagnosis. Returns 0 or -ENOMEM. */
+/* Fills diagnosis->advice from the other members of `diagnosis`. Returns 0 or -ENOMEM. */
 int advice_give(const struct batch_series *series, const struct finding *finding,
 		const struct cause_input *input, struct diagnosis *diagnosis);
 
-/* Returns true if a step in the list has its gain from this prediction. */
+/* Returns true if the gain of a step in the list is from the prediction `id`. */
 bool advice_has(const struct advice_list *list, enum whatif_id id);
 
-/* Names of advice in JSON; sentences that say why a setting would not help. */
+/* Names of advice in JSON, and the sentences that say why a setting would not help. */
 extern const char *const advice_names[ADVICE_MAX];
 extern const char *const advice_useless_words[USELESS_MAX];

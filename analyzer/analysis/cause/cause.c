@@ -13,19 +13,19 @@
 #include "analysis/predict/take.h"
 #include "analysis/statistics/stats.h"
 
-#define EXCESS_SHARE      0.5 /* a value that exceeds the median by this share of it is an event */
+#define EXCESS_SHARE      0.5 /* a value is an event if it exceeds the median by this share of it */
 #define EXCESS_FLOOR_NS   2e6
 #define CPU_FULL          0.85
 #define FEWER_CORES       2   /* from this many workers for each core on, fewer may be faster */
-#define PAUSES_LEAD       5.0 /* a pause is the first cause only if it costs this many times any
-			       * waiting */
-#define LOGGING_LEAST     0.05 /* logging is a cause from this share of the time on */
-#define ACCUMULATED_MOST  16  /* most batches from one long step to the next in gradient
-			       * accumulation */
-#define ACCUMULATED_SHARE 0.4 /* least share of the step time in the long steps of gradient
-			       * accumulation */
-#define GRADUAL_LEAST     0.3 /* loads grow gradually if neighbours have this share of a slow load's
-			       * excess */
+#define PAUSES_LEAD       5.0 /* a pause is the first cause only if it costs this many times the
+			       * largest waiting */
+#define LOGGING_LEAST     0.05 /* logging is a cause if it costs at least this share of the time */
+#define ACCUMULATED_MOST  16  /* gradient accumulation has a long step at least every so many
+			       * batches */
+#define ACCUMULATED_SHARE 0.4 /* the long steps of gradient accumulation take more than this share
+			       * of the step time */
+#define GRADUAL_LEAST     0.3 /* loads grow gradually if neighbours of a slow load have more than
+			       * this share of its excess */
 
 const char *const cause_names[CAUSE_MAX] = {
 #define CAUSE(constant, name, ...) [CAUSE_##constant] = name,
@@ -33,7 +33,7 @@ const char *const cause_names[CAUSE_MAX] = {
 #undef CAUSE
 };
 
-/* Makes the query for values that exceed their median by half of it and by `floor_ns`. */
+/* Makes a query for values that exceed the median by EXCESS_SHARE of it plus `floor_ns`. */
 static struct events_query excess(const struct batch_series *s, const float *values,
 				  double floor_ns, double median_ns)
 {
@@ -53,9 +53,9 @@ static struct events_query excess(const struct batch_series *s, const float *val
 }
 
 /*
- * Lists by how much each step is longer than normal. By the host's clock that is its compute. By
- * the GPU's clock it is idle time that no wait explains: a host that waits for a busy GPU stops
- * nothing.
+ * Computes how much of each step may be a pause: its host time without the GPU's busy time, if the
+ * GPU's clock is used (a host that waits for a busy GPU stops nothing). Else *ret stays NULL, and
+ * the caller takes compute.
  */
 static int list_others(const struct batch_series *s, const struct finding *f, float **ret)
 {
@@ -74,8 +74,8 @@ static int list_others(const struct batch_series *s, const struct finding *f, fl
 }
 
 /*
- * Returns true if slow loads have neighbours that are nearly as slow, as samples sorted by size do.
- * Opening a shard slows one load, or one of each worker, without neighbours.
+ * Returns true if the neighbours of slow loads are nearly as slow, as with samples sorted by size.
+ * Opening a shard slows a single load, or one of each worker.
  */
 static bool is_gradual(const struct events_query *q)
 {
@@ -129,11 +129,11 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 					    : s->compute_ns,
 			    EXCESS_FLOOR_NS, others ? NAN : f->compute_median_ns);
 	of_compute.slips = ret->steps_only;
-	/* In a run that does not wait for its steps, a step is long because earlier ones were
-	 * not. */
+	/* In a run whose host does not wait for its steps, a long step waits for earlier steps,
+	 * too. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;
-	/* While the training pauses, batches pile up, so the rhythm of the waits begins anew. */
+	/* During a pause finished batches pile up, so the waits' period begins anew after it. */
 	of_wait.breaks = &of_compute;
 	r = period_find(&of_wait, &ret->wait);
 	if (r == 0)
@@ -154,7 +154,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	return r;
 }
 
-/* Returns the workers' CPU time per second as a share of the cores that other programs leave. */
+/* Returns the workers' use of CPUs, as a share of the cores that other programs leave free. */
 static double cpu_share(const struct batch_series *s, const struct finding *f)
 {
 	if (!s->load_cpu_count || !(s->cores > 0))
@@ -163,7 +163,7 @@ static double cpu_share(const struct batch_series *s, const struct finding *f)
 	       series_free_cores(s);
 }
 
-/* Returns the cause of waits for batches that are not ready; `owner` is the mechanism. */
+/* Returns the cause behind `owner`, the mechanism of waits for batches that were not ready. */
 static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 {
 	static const enum cause causes[SPLIT_MAX] = {
@@ -191,20 +191,20 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 	return causes[owner];
 }
 
-/* Returns true if fewer workers should be replayed as if all had cores: no other program runs. */
+/* Returns true if fewer workers should be replayed as if each had a core: no other program runs. */
 static bool may_be_uncrowded(const struct batch_series *s, const struct diagnosis *d)
 {
 	return d->grounds.is_crowded && isnan(d->whatif.gain[WHATIF_FEWER_WORKERS]) &&
 	       !series_has_others(s);
 }
 
-/* Returns true if there are so many workers that a prediction with fewer is worth making. */
+/* Returns true if there are so many workers for the cores that fewer may be faster. */
 static bool has_many_workers(const struct batch_series *s)
 {
 	return s->workers >= FEWER_CORES * s->cores;
 }
 
-/* Changes the cause to too many workers, if cores are short and fewer workers are faster. */
+/* Replaces the cause by too many workers, if cores are short and a replay with fewer is faster. */
 static enum cause with_fewer(const struct batch_series *s, const struct diagnosis *d,
 			     enum cause cause)
 {
@@ -217,7 +217,7 @@ static enum cause with_fewer(const struct batch_series *s, const struct diagnosi
 	return cause;
 }
 
-/* Adds a cost to the list, which has the highest first. Costs of the same cause are added up. */
+/* Adds a cost to the list, which is sorted by cost. Costs of the same cause are summed. */
 static void add_cause(struct diagnosis *d, enum cause cause, double ns, double time_ns)
 {
 	struct cause_cost cost = {cause, ns, ns / time_ns};
@@ -239,8 +239,8 @@ static void add_cause(struct diagnosis *d, enum cause cause, double ns, double t
 }
 
 /*
- * Returns true if the long steps belong to the training itself (gradient accumulation, or several
- * batches taken at once): they come back soon and hold much of the step time.
+ * Returns true if the long steps are no pauses, but gradient accumulation, or several batches taken
+ * at once: they recur within ACCUMULATED_MOST batches and take much of the step time.
  */
 static bool is_accumulation(const struct finding *f, const struct period *compute)
 {
@@ -249,8 +249,8 @@ static bool is_accumulation(const struct finding *f, const struct period *comput
 }
 
 /*
- * Adds a pause of the training, which is steps and not waiting. It goes before the largest waiting,
- * `wait_ns`, only if it costs PAUSES_LEAD times as much; else it is second.
+ * Adds a pause of the training. It goes before the waiting (whose largest cost is `wait_ns`) only
+ * if it costs PAUSES_LEAD times as much; else, if it costs more than the waiting, it is second.
  */
 static void add_pause(struct diagnosis *d, enum cause cause, double ns, double time_ns,
 		      double wait_ns)
@@ -266,7 +266,7 @@ static void add_pause(struct diagnosis *d, enum cause cause, double ns, double t
 	d->causes[1] = cost;
 }
 
-/* Returns the time of the line that leads after the optimizer; 0 if it may only wait for a GPU. */
+/* Returns the time of the leading line after the optimizer; 0 if it may just wait for a GPU. */
 static double logging_ns(const struct cause_input *input)
 {
 	const struct line_share *line =
@@ -277,7 +277,7 @@ static double logging_ns(const struct cause_input *input)
 	return line->share * step_parts_share(input->step, STEP_AFTER) * input->step->whole_ns;
 }
 
-/* Adds pauses of the training. Long steps that saves or a logging line explain count once. */
+/* Adds the training's pauses. Long steps that a save or logging explains count only once. */
 static void add_pauses(const struct finding *f, const struct cause_input *input,
 		       struct diagnosis *d)
 {
@@ -298,7 +298,7 @@ static void add_pauses(const struct finding *f, const struct cause_input *input,
 		add_pause(d, CAUSE_MAIN_THREAD_PERIODIC, pauses_ns, time_ns, wait_ns);
 }
 
-/* Gives each known part of the waiting to one mechanism, and to the cause that explains it. */
+/* Divides the known waiting between the causes, and adds the pauses. */
 static void list_causes(const struct batch_series *s, const struct finding *f,
 			const struct cause_input *input, const struct split *split,
 			struct diagnosis *d)
@@ -333,7 +333,7 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 			    : CAUSE_UNKNOWN;
 }
 
-/* Judges the pipeline's stages by the mean wait and step of the loader's own loop. */
+/* Judges the stages of the loader's pipeline, given its own mean wait and step. */
 static void find_stages(const struct batch_series *s, const struct finding *f,
 			const struct stages *stages, struct stage_finding *ret)
 {
@@ -390,7 +390,7 @@ static int find(const struct batch_series *s, const struct finding *f,
 		if (r == 0 && may_be_uncrowded(s, ret))
 			r = whatif_uncrowd(s, f, ret->grounds.unseen_share, &ret->whatif);
 	}
-	/* A run without a verdict, or with waits that may not be the training's, gets no cause. */
+	/* There is no cause without a verdict, or if the waits may not be the training's. */
 	if (r == 0 && f->gap == STALL_GAP_NONE && !f->is_doubtful)
 		list_causes(s, f, input, &split, ret);
 	return r < 0 || !advises ? r : advice_give(s, f, input, ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diagnosis.h - all that is found out about a run: why it waits (cause.h), what helps. */
+/* diagnosis.h - the result of analysing a run: why it waits (cause.h), and what would help. */
 #pragma once
 
 #include "analysis/account/boot.h"
@@ -25,7 +25,7 @@ enum cause {
 struct cause_cost {
 	enum cause cause;
 	double ns;
-	double share; /* share of all time of the account */
+	double share; /* share of the account's time */
 };
 
 enum advice_id {
@@ -41,22 +41,22 @@ enum useless {
 				      * limit */
 	USELESS_CORES_ARE_USED,
 	USELESS_WORKERS_NEVER_IDLE, /* no worker ever idles, so a longer queue would not fill */
-	USELESS_NOTHING_BEHIND,     /* while the training waits for a batch, no later batch is
-				     * finished */
-	USELESS_OTHER_LIMIT,        /* the replay shows no gain, for other reasons */
+	USELESS_NOTHING_BEHIND,     /* no later batch is finished while the training waits for
+				     * one */
+	USELESS_OTHER_LIMIT,        /* the replay shows no gain; none of the reasons above holds */
 	USELESS_MAX
 };
 
 #define ADVICE_MOST 3
 #define ADVICE_GAIN 0.05 /* advice with a smaller gain is not given */
 
-/* A step to take. Gains are relative to the run as it was: 0.1 is 10 % more batches a second. */
+/* A step to take. A gain is relative to the run's throughput: 0.1 is 10 % more batches a second. */
 struct advice {
 	enum advice_id id;
-	int whatif;       /* enum whatif_id of the prediction that the gain is from; -1: none */
+	int whatif;       /* enum whatif_id of the prediction that gave the gain; -1: none */
 	double gain;      /* predicted gain; NAN: not known */
 	double low, high; /* 95 % range of the gain; NAN: not known */
-	bool is_ideal; /* the gain is that of ideal input, an upper bound */
+	bool is_ideal; /* the gain is that of a loader which never waits: an upper bound */
 };
 
 struct advice_list {
@@ -69,24 +69,24 @@ struct advice_list {
 	size_t useless_count;
 };
 
-/* Observations beside waits and loads, which grounds.h finds. NAN, 0 and false: not observed. */
+/* Observations other than waits and loads; see grounds.h. NAN, 0 and false: not observed. */
 struct grounds {
-	int32_t loading; /* workers that loaded batches; -1: not known */
+	int32_t loading; /* number of workers that loaded batches; -1: not known */
 	struct {
 		size_t count;
-		double share;            /* share that slow samples have of the time of all loads */
+		double share;            /* slow samples' share of the time of all loads */
 		double each_ns, mean_ns; /* mean time of a slow sample, and of all samples */
 		double asleep_share;     /* share of the loads' time spent in sleep() */
 	} samples;
 	struct grounds_growth {
 		bool found;
-		double first_ns, last_ns; /* mean load in first and last quarter of the run; 0: too
-					   * few */
+		double first_ns, last_ns; /* mean load in the first and last quarter of the run; 0:
+					   * too few loads */
 	} growth;
 	struct {
 		double count;     /* descriptors in a batch */
 		double each_ns;   /* mean time to fetch one descriptor */
-		double share;     /* fetching's share of the time of receiving */
+		double share;     /* share of the receiving time spent fetching descriptors */
 		double cpu_share; /* share of fetching in which the training's process used a CPU */
 	} fetch;
 	struct {
@@ -99,36 +99,36 @@ struct grounds {
 	struct {
 		size_t first, last; /* batches without waits at the run's begin, or at its end */
 	} calm;
-	double threads;        /* runnable threads in all workers together; NAN: not too many */
-	double cores_allowed;  /* cores that the workers may use, if these are few; else NAN */
+	double threads;        /* runnable threads of all workers together, if too many; else NAN */
+	double cores_allowed;  /* cores that the workers may use, if too few; else NAN */
 	double loading_share;  /* share of its time that a worker spends on loads */
-	double shared_per_s;   /* batches a second of all workers together; NAN: no limit */
+	double shared_per_s;   /* limit on batches a second of all workers; NAN: none found */
 	double lock_share;     /* share of the loads' time in waits for a lock */
-	double asked_share;   /* share of the loads' time in waits for another process or machine */
-	double unseen_share;   /* share of the loads' time off the CPU and in no observed call */
-	bool is_crowded;       /* twice as many workers as cores; most of the loads' time is off the
-			        * CPU */
+	double asked_share;   /* share of the loads' time waiting for another process or machine */
+	double unseen_share;   /* share of the loads' time off the CPU in no observed call */
+	bool is_crowded;       /* there are twice as many workers as cores, and most of the loads'
+				* time is off the CPU */
 	double storage_share;  /* share of the loads' time spent opening and reading files */
 	double cpu_share;      /* share of the loads' time spent on a CPU */
-	double no_core_share;  /* share of the loads' time ready to run without a core; or 0 */
+	double no_core_share;  /* share of the loads' time spent ready to run, but without a core */
 	double read_again;     /* bytes read or inflated for each byte of a batch */
 	double decoded_again;  /* bytes of decoded images (3 a pixel) for each byte of a batch */
 	bool is_decoded_by_all; /* each worker decodes all samples of the stream */
-	bool is_managed;       /* half of the loads' time or more waits for a Manager */
-	double tensors;        /* tensors in a batch */
+	bool is_managed;       /* at least half of the loads' time waits for a Manager */
+	double tensors;        /* number of tensors in a batch */
 	bool is_memory_short;
-	const struct load_facts *facts; /* facts that the other members are from; NULL: not known */
+	const struct load_facts *facts; /* facts used for the members above; NULL: unknown */
 };
 
 struct diagnosis {
 	enum cause cause;
-	enum cause second; /* a cause that is named beside the first; CAUSE_UNKNOWN: none */
+	enum cause second; /* the cause reported beside the first; CAUSE_UNKNOWN: none */
 	struct cause_cost causes[CAUSE_MAX];
-	size_t cause_count; /* 0: no cause costs enough to be named */
+	size_t cause_count; /* 0: no cause costs enough to be reported */
 	struct period wait, compute, load;
 	struct timer wait_timer, compute_timer;
 	double compute_share; /* share of all time that the periodic long steps cost */
-	bool steps_only;      /* `compute` is of whole steps: waits are not known apart */
+	bool steps_only;      /* `compute` is of wait + compute, not known separately */
 	struct slow_workers slow;
 	struct cold cold;
 	struct shift shift;
@@ -151,24 +151,24 @@ enum loader_option {
 	OPTION_ALL = OPTION_PREFETCH | OPTION_PERSISTENT | OPTION_SHARING,
 };
 
-/* One of the slowest samples: its longest load, and how often it was among the slowest. */
+/* One of the slowest samples: its longest load in ns, and how often it was among the slowest. */
 struct slow_sample {
 	double ns, count;
 };
 
-/* What is known of a run beside its series; NULL: not known. */
+/* What is known about a run besides its series. NULL: not known. */
 struct cause_input {
 	const struct gpu_use *gpu;      /* what the GPU did with its time */
 	const struct load_times *loads; /* how the time of loads divides */
 	const struct slow_work *work;   /* bytes that each worker read */
 	const struct load_facts *facts; /* what the loads waited for */
-	const struct flight *flight;    /* whether a limit that all workers share slows the loads */
+	const struct flight *flight;    /* whether a limit shared by all workers slows the loads */
 	const struct stages *stages; /* the stages that the loader is made of */
 	const struct lines *lines; /* the lines of code with the most time */
 	const struct step_parts *step; /* how the time of steps divides */
 	const struct slow_sample *samples;
 	size_t sample_count;
-	unsigned lacks;  /* bits of enum loader_option that the loader's user cannot set */
+	unsigned lacks;  /* bits of enum loader_option: options this loader lacks */
 	bool is_threads; /* the loader's workers are threads of the training's process */
-	bool has_gpu;    /* a GPU is used, for which a line of code may only be waiting */
+	bool has_gpu;    /* a GPU is used, so a line of code may only be waiting for it */
 };

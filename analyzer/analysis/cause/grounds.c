@@ -6,53 +6,53 @@
 
 #include "analysis/statistics/stats.h"
 
-#define LOCKED          0.4 /* a lock is the cause from this share of the loads' time on */
+#define LOCKED          0.4 /* a lock is the cause if it takes this share of the loads' time */
 #define SLOW_TIMES      5.0 /* a slow sample takes at least this many times the mean */
 #define SLOW_FEW        0.01 /* slow samples are at most this share of all samples */
-#define SLOW_SHARE      0.2  /* slow samples are the cause from this share of the time of all loads
-			      * on */
+#define SLOW_SHARE      0.2  /* slow samples are the cause if they take at least this share of the
+			      * loads' time */
 #define GROWTH_PARTS    8
-#define GROWTH_FEWEST   16  /* least loads in each part of the run to look for growth */
-#define GROWTH_FACTOR   1.5 /* loads grow if the last quarter's mean is this many times the
+#define GROWTH_FEWEST   16  /* growth is looked for if each part of the run has this many loads */
+#define GROWTH_FACTOR   1.5 /* loads grow if the last quarter's mean is at least this many times the
 			     * first's */
-#define GROWTH_STEP     1.03 /* a part of the run rises if its mean is this many times the one
-			      * before */
-#define GROWTH_STEPS    5    /* rises needed, of seven, to call it growth */
+#define GROWTH_STEP     1.03 /* a part rises if its mean is at least this many times that of the
+			      * part before */
+#define GROWTH_STEPS    5    /* loads grow if at least so many of the seven parts rise */
 #define FETCH_SHARE     0.5 /* fetching descriptors matters from this share of receiving on */
 #define FETCH_LEAST_NS  1e6
 #define FETCH_CPU_MOST  0.5
-#define FETCH_BUSY      0.5 /* workers are busy if they spend this share of their time on loads */
-#define HELD_SHARE      0.5  /* a thread that is in Python in this share of the waits holds the
-			      * interpreter */
+#define FETCH_BUSY      0.5 /* workers are busy if loads take this share of their time */
+#define HELD_SHARE      0.5  /* a thread holds the interpreter if it is in Python in at least this
+			      * share of the waits */
 #define HELD_SAMPLES    30
-#define HELD_CPU        0.25 /* without stack samples, a holder needs a CPU for this share of the
-			      * time */
-#define SLOW_AGAIN      0.5  /* slow samples must be slow again in this share of the epochs */
-#define THREADS_LEAST   2.0  /* a worker with fewer runnable threads has not too many */
+#define HELD_CPU        0.25 /* without stack samples, a holder uses a CPU for at least this share
+			      * of the time */
+#define SLOW_AGAIN      0.5  /* slow samples are slow again in at least this share of the epochs */
+#define THREADS_LEAST   2.0  /* a worker with fewer runnable threads does not have too many */
 #define THREADS_CROWD   2.0  /* runnable threads of all workers, for each core, that are too many */
-#define CROWD           2.0  /* workers for each core that may be too many */
-#define CROWD_UNSEEN    0.5  /* crowding needs this share of the loads' time off the CPU, in no
-			      * observed call */
-#define NARROW          0.5  /* few cores are allowed if they are at most this share of the
+#define CROWD           2.0  /* so many workers for each core may be too many */
+#define CROWD_UNSEEN    0.5  /* crowding: at least this share of the loads' time is off the CPU, in
+			      * no observed call */
+#define NARROW          0.5  /* cores are narrowed if workers may use at most this share of the
 			      * machine's */
 #define NARROW_FULL     0.85
-#define PAGING          0.33 /* paging needs this share of the loads' time off the CPU, in no
+#define PAGING          0.33 /* paging: at least this share of the loads' time is off the CPU, in no
 			      * observed call */
 #define FAULTS_A_LOAD   1.0
 #define CALM_PARTS      32
-#define CALM_FEWEST     8   /* least batches in each part of the run to look for calm parts */
-#define CALM_LEAST      0.2 /* share of the batches that must be calm, and share that must not be */
-#define CALM_WAIT       0.1 /* a calm part waits at most this share of what the other parts wait */
+#define CALM_FEWEST     8   /* fewest batches in a part of the run to look for calm parts */
+#define CALM_LEAST      0.2 /* least share of the run that is calm, and that is not */
+#define CALM_WAIT       0.1 /* a calm part waits at most this share of what the others wait */
 #define TOGETHER        0.5
 #define TOGETHER_FACTOR 1.3
 
-/* Returns part / whole, at most 1; NAN if it is not known. */
+/* Returns part / whole, at most 1; NAN if unknown. */
 static double share_of(double part, double whole)
 {
 	return whole > 0 && part >= 0 ? fmin(part / whole, 1) : NAN;
 }
 
-/* Returns by how much loads exceed their median, summed over loads of half a slow sample more. */
+/* Sums by how much loads exceed their median, over loads that do so by half of `sample_ns`. */
 static double excess_ns(const struct batch_series *s, double sample_ns)
 {
 	const struct stats_column column = {.values = s->load_ns,
@@ -66,9 +66,9 @@ static double excess_ns(const struct batch_series *s, double sample_ns)
 }
 
 /*
- * Finds slow samples, which take five times the mean or more. Of each sample only the slowest load
- * is recorded. It may be an accident, such as garbage collection, which does not come again in the
- * next epoch.
+ * Finds slow samples: those that take at least SLOW_TIMES the mean. Only the slowest load of each
+ * sample is recorded, which may be an accident such as a garbage collection; so the samples must be
+ * slow again in other epochs.
  */
 static void find_samples(const struct batch_series *s, const struct finding *f,
 			 const struct cause_input *input, struct grounds *ret)
@@ -99,7 +99,7 @@ static void find_samples(const struct batch_series *s, const struct finding *f,
 		fmin(all_ns, excess_ns(s, ret->samples.each_ns)) / loads->load_ns;
 }
 
-/* Returns true if the means rise steadily, part after part; split.h looks for a single step up. */
+/* Returns true if the means rise steadily from part to part; split.h finds a single step up. */
 static bool are_rising(const double *means)
 {
 	int steps = 0;
@@ -109,7 +109,7 @@ static bool are_rising(const double *means)
 	return steps >= GROWTH_STEPS;
 }
 
-/* Finds growing loads: compares the means of eight parts of the run, each of as many loads. */
+/* Finds growing loads: compares the mean loads of GROWTH_PARTS parts of equally many loads. */
 static void find_growth(const struct batch_series *s, struct grounds *ret)
 {
 	struct stats_moments parts[GROWTH_PARTS] = {0};
@@ -154,8 +154,8 @@ static bool has_free_core(const struct batch_series *s)
 }
 
 /*
- * Finds another thread that holds the interpreter. With stack samples, such a thread is in Python
- * in half of the waits or more. Without samples, one other thread uses much CPU, fetching uses
+ * Finds another thread that holds the interpreter. With stack samples: such threads are in Python
+ * in at least half of the waits. Without: one other thread uses much CPU, fetching descriptors uses
  * little, and a core is free.
  */
 static void find_holder(const struct batch_series *s, const struct finding *f,
@@ -194,7 +194,7 @@ static double or_zero(double value)
 	return value > 0 ? value : 0;
 }
 
-/* Returns true if a peer is a multiprocessing Manager: /tmp/pymp-8hq3/listener-x1. */
+/* Returns true if a peer is a multiprocessing Manager, like "/tmp/pymp-8hq3/listener-x1". */
 static bool is_manager(const char *peer)
 {
 	const char *folder = strstr(peer, "/pymp-");
@@ -227,7 +227,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->no_core_share = or_zero(share_of(facts->no_core_ns, facts->load_ns));
 	ret->read_again = fmax(or_zero(facts->read_per_byte), or_zero(facts->inflated_per_byte));
 	ret->decoded_again = or_zero(facts->decoded_per_byte);
-	/* If samples seem to have as many images as workers, each worker decodes all. */
+	/* If a sample seems to have as many images as there are workers, each decodes all. */
 	ret->is_decoded_by_all =
 		s->iterable == 1 && series_busy_workers(s) >= 2 &&
 		fabs(facts->images_per_sample / series_busy_workers(s) - 1) <= GROUNDS_ALL;
@@ -236,7 +236,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->samples.asleep_share = share_of(facts->wait_ns[LOAD_WAIT_ASLEEP], facts->load_ns);
 }
 
-/* Returns true if loads wait for pages: memory is short, and threads stop in no known call. */
+/* Returns true if loads wait for pages: memory is short, and no observed call is slow. */
 static bool is_paging(const struct load_facts *facts, const struct cause_input *input,
 		      double unseen_share)
 {
@@ -270,7 +270,7 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 		ret->cores_allowed = facts->cores_allowed;
 }
 
-/* Returns true if half of the loads under way while the training waited were slow. */
+/* Returns true if at least half of the loads under way while the training starved were slow. */
 static bool are_slow_together(const struct batch_series *s)
 {
 	const struct stats_column column = {s->load_ns, s->state, s->count, SERIES_STEADY,
@@ -292,7 +292,7 @@ static bool are_slow_together(const struct batch_series *s)
 	return all && (double)slow >= TOGETHER * (double)all;
 }
 
-/* Returns how many parts from one end on wait less than a tenth of what the others wait. */
+/* Returns how many parts at one end of the run wait less than a tenth of what the others wait. */
 static size_t count_calm(const double *wait_ns, bool from_end)
 {
 	double all = 0, calm = 0;
@@ -311,7 +311,7 @@ static size_t count_calm(const double *wait_ns, bool from_end)
 	return count;
 }
 
-/* Finds the batches before waits begin, or after they end, by parts of equally many batches. */
+/* Finds how many batches come before waits begin, or after they end. */
 static void find_calm(const struct batch_series *s, const struct finding *f, struct grounds *ret)
 {
 	double wait_ns[CALM_PARTS] = {0};
@@ -344,7 +344,7 @@ void grounds_find(const struct batch_series *s, const struct finding *f,
 	find_calm(s, f, ret);
 }
 
-/* Returns the cause to name for batches that were not ready in a loader with workers. */
+/* Returns the more exact cause of batches not ready, in a loader with workers. */
 static enum cause of_workers(const struct grounds *r, const struct batch_series *s,
 			     enum cause cause)
 {
@@ -367,7 +367,7 @@ static enum cause of_workers(const struct grounds *r, const struct batch_series 
 	return cause;
 }
 
-/* Returns true if receiving waits for busy workers, which load for at least half of their time. */
+/* Returns true if receiving waits for descriptors from workers that are busy loading. */
 static bool is_asking(const struct grounds *r)
 {
 	return r->fetch.share >= FETCH_SHARE && r->fetch.each_ns >= FETCH_LEAST_NS &&
@@ -396,8 +396,7 @@ enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, 
 			return CAUSE_INTERPRETER_HELD;
 		if (!is_asking(r))
 			return cause;
-		/* If loads grow, these also delay the workers' answers, so the growth is the
-		 * cause. */
+		/* Growing loads also delay the workers' answers, so the growth is the cause. */
 		return r->growth.found ? CAUSE_GROWING_LOADS : CAUSE_WORKER_INTERPRETER;
 	case CAUSE_SAMPLER:
 		return r->holder.found ? CAUSE_INTERPRETER_HELD : cause;

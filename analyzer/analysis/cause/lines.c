@@ -10,9 +10,9 @@
 #include "dlprof/units.h"
 
 #define NORMAL_95    1.96
-#define NAMED_SHARE  0.25 /* a line is named if its share of the group, less its error, is at least
-			   * this */
-#define NAMED_COUNT  30   /* least samples of a group to name a line */
+#define NAMED_SHARE  0.25 /* a line is reported if its share of the group, less its error, is at
+			   * least this */
+#define NAMED_COUNT  30   /* a line is reported only if the group has this many samples */
 #define HELD_SHARE   0.5
 #define ASKING_SHARE 0.5
 #define PAUSE_SLACK  0.1 /* relative error of the pauses' cost */
@@ -35,7 +35,7 @@ static const enum line_group group_of[LINE_PHASE_MAX] = {
 #undef X
 };
 
-/* Returns a path below Python's "/lib/python3.11/", "/lib/python3/" or "/lib/python311.zip/". */
+/* Returns the part of a path below "/lib/python3.11/", "/lib/python3/" or "/lib/python311.zip/". */
 static const char *below_python(const char *file, const char *folder)
 {
 	const char *at = strstr(file, folder);
@@ -61,7 +61,7 @@ const char *lines_below_packages(const char *file)
 	return at ? at : below_python(file, "/lib64/python3");
 }
 
-/* Returns true for a program without ".py" in a folder of programs, as pip makes them. */
+/* Returns true for a file without ".py" in a folder "bin", such as pip makes for a command. */
 static bool is_entry_point(const char *file)
 {
 	const char *name = strrchr(file, '/');
@@ -72,8 +72,8 @@ static bool is_entry_point(const char *file)
 
 bool lines_is_own(const char *file)
 {
-	/* Code that the user typed has one of these names; other names in <> are of code that a
-	 * library made. */
+	/* Code typed by the user has one of these names; other names in <> are of code that
+	 * libraries made. */
 	static const char *const typed[] = {"<stdin>", "<ipython-input"};
 
 	if (*file == '<') {
@@ -106,7 +106,7 @@ double lines_effective_count(int64_t count, double ns)
 
 	if (!(n > 0) || !(ns > 0))
 		return 0;
-	/* Only a damaged file has weights beyond the limits. */
+	/* Only a damaged file has sample weights outside of the limits. */
 	if (!(squares > ns * ns / n))
 		return n;
 	return ns * ns / squares;
@@ -124,7 +124,7 @@ double lines_error(double share, double effective_count)
 	return fabs(middle - share) + half;
 }
 
-/* The time of one stack, given to one of its lines. */
+/* One stack's time, assigned to one of its lines. */
 struct piece {
 	uint32_t frame, inner;
 	enum line_role role;
@@ -133,7 +133,7 @@ struct piece {
 	double ns;
 };
 
-/* Returns how many inner frames are within the loader's iterator; if there is none, all. */
+/* Returns how many of the inner frames are inside the loader's iterator; all if there is none. */
 static size_t within_loader(const struct line_samples *samples, const struct line_stack *stack)
 {
 	for (size_t i = stack->depth; i > 0; i--)
@@ -142,13 +142,13 @@ static size_t within_loader(const struct line_samples *samples, const struct lin
 	return stack->depth;
 }
 
-/* Returns true if two frames are on one line: a comprehension is a function within its line. */
+/* Returns true if two frames are on one line: a comprehension has a frame of its own there. */
 static bool is_same_line(const struct line_frame *a, const struct line_frame *b)
 {
 	return a->line > 0 && a->line == b->line && strcmp(a->file, b->file) == 0;
 }
 
-/* Gives a stack's time to one of its frames. */
+/* Assigns a stack's time to one of its frames. */
 static struct piece piece_of(const struct line_samples *samples, const struct line_stack *stack)
 {
 	bool is_load = stack->role == LINE_ROLE_MAIN && stack->phase == LINE_LOAD;
@@ -186,7 +186,7 @@ static int by_time(const void *a, const void *b)
 	return (left->frame > right->frame) - (left->frame < right->frame);
 }
 
-/* Sums the pieces of one line, which come sorted by their innermost frame. */
+/* Sums the pieces of one line. They must be sorted by innermost frame. */
 static struct line_share sum(const struct piece *pieces, size_t count)
 {
 	struct line_share line = {
@@ -217,7 +217,7 @@ static bool is_same_function(const struct line_frame *a, const struct line_frame
 	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
-/* Sums shares by function: a Python loop spreads its time over many lines, none of which leads. */
+/* Sums the lines' shares by function: a Python loop may spread its time over many lines. */
 static void sum_functions(const struct line_samples *samples, double effective,
 			  struct line_lead *lead)
 {
@@ -249,7 +249,7 @@ static int lead(const struct line_samples *samples, struct piece *pieces, size_t
 		ret->lines[ret->count++] = sum(pieces + begin, end - begin);
 	}
 	qsort(ret->lines, ret->count, sizeof(*ret->lines), by_time);
-	/* Threads that hold the interpreter may have more samples than the main thread. */
+	/* The holders may have more samples than the main thread. */
 	ns = fmax(ns, ret->ns);
 	for (size_t i = 0; i < ret->count; i++) {
 		struct line_share *line = &ret->lines[i];
@@ -269,7 +269,7 @@ static bool is_in(enum line_group group, enum line_phase phase)
 	return own == group || (group == LINE_STEPS && (own == LINE_AFTERS || own == LINE_SAVES));
 }
 
-/* Returns true if the group has samples of other loaders. */
+/* Returns true if the group also has samples of another loader. */
 static bool is_shared(const struct line_samples *samples, int64_t loader_id, enum line_group group)
 {
 	for (size_t i = 0; i < samples->stack_count; i++) {
@@ -328,7 +328,7 @@ static bool asks_worker(const struct line_samples *samples, const struct line_st
 	return false;
 }
 
-/* Computes the asking_share of struct lines; NAN: too few samples. */
+/* Computes lines.asking_share; NAN: too few samples. */
 static double asking_share(const struct line_samples *samples, int64_t loader_id)
 {
 	const struct line_filter filter = lines_filter(samples, loader_id, LINE_WAITS);
@@ -386,7 +386,7 @@ static const enum line_group group_of_cause[CAUSE_MAX] = {
 #undef CAUSE
 };
 
-/* Returns true if a line may be all of the pauses: its share of the steps is about their cost. */
+/* Returns true if the line's share of the steps fits the pauses' cost (if they are the cause). */
 static bool may_be_pauses(const struct line_share *line, const struct finding *finding,
 			  const struct diagnosis *diagnosis)
 {
@@ -430,7 +430,7 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 	lead = &lines->groups[group];
 	holders = &lines->holders[group];
 	*ret = (struct line_named){.group = group};
-	/* No thread of the training's process can hold a worker's interpreter. */
+	/* A thread of the training's process cannot hold a worker's interpreter. */
 	if (holders->count && (group != LINE_LOADS || diagnosis->cause == CAUSE_SINGLE_PROCESS) &&
 	    takes(&holders->lines[0], HELD_SHARE)) {
 		ret->line = &holders->lines[0];
@@ -444,7 +444,7 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 	for (size_t i = 0; group != LINE_STEPS && i < lead->count && !ret->line; i++)
 		if (is_of_function(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop)
 			ret->line = &lead->lines[i];
-	/* A worker that does not answer is busy with a load, so a line of the loads is named. */
+	/* A worker that does not answer is busy loading, so report a line of the loads. */
 	lead = &lines->groups[LINE_LOADS];
 	is_asking = diagnosis->cause == CAUSE_WORKER_INTERPRETER ||
 		    (diagnosis->cause == CAUSE_DELIVERY && lines->asking_share >= ASKING_SHARE);

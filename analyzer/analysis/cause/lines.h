@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lines.h - which lines of code take the most time in loads, waits and steps, by stack samples.
+ * lines.h - finds the lines of code that take the most time in loads, waits and steps, from stack
+ * samples.
  *
- * A sample belongs to one line of its stack: the innermost in the user's own files, or, if all
- * files are Python's or of installed packages, the innermost of all. In the training's own thread,
- * the loop around a loader is no part of a load.
+ * A sample counts for one line of its stack: the innermost line in the user's own files. If all
+ * files are Python's or of installed packages, it counts for the innermost line of all. In the
+ * training's thread, frames outside of the loader's iterator do not count for a load.
  */
 #pragma once
 
@@ -23,14 +24,14 @@
 	X(BEFORE, "before", STEPS)                                                                 \
 	X(AFTER, "after", AFTERS)                                                                  \
 	X(SAVE, "save", SAVES)                                                                     \
-	X(STEP, "step", STEPS) /* a step's rest or a whole step */                                \
+	X(STEP, "step", STEPS) /* rest of a step, or a whole step */                              \
 	X(OTHER, "other", REST)
 
 /* X(identifier, name in the database) */
 #define LINE_ROLES(X)                                                                              \
 	X(MAIN, "main")     /* the thread that takes the batches */                                \
 	X(WORKER, "worker") /* the main thread of a worker */                                      \
-	X(THREAD, "thread") /* another thread, which held the interpreter meanwhile */
+	X(THREAD, "thread") /* another thread, sampled while it held the interpreter */
 
 enum line_phase {
 #define X(id, name, group) LINE_##id,
@@ -49,12 +50,12 @@ enum line_role {
 extern const char *const line_phase_names[LINE_PHASE_MAX];
 extern const char *const line_role_names[LINE_ROLE_MAX];
 
-/* A sample stands for the time since the sample before it, within these limits. */
+/* A stack sample stands for the time since the sample before, limited to this range. */
 #define LINE_LEAST_NS INT64_C(50000000)
 #define LINE_MOST_NS  INT64_C(1000000000)
 
 struct line_frame {
-	char *file, *function; /* as shown to the reader; may be redacted */
+	char *file, *function; /* as shown in reports, which may be redacted */
 	int64_t line;          /* 0: not known */
 	bool is_own;           /* the file is the user's, not Python's or an installed package's */
 	bool is_iterator;      /* the function is __iter__ or __next__ */
@@ -76,12 +77,12 @@ struct line_samples {
 	size_t frame_count;
 	struct line_stack *stacks;
 	size_t stack_count;
-	uint32_t *places; /* indexes that the stacks' `frames` point into */
+	uint32_t *places; /* the stacks' `frames` point into this array of indexes */
 	int64_t *ids;     /* ids of the frames in the database */
 	char *reason;     /* why stacks were not sampled; NULL: no reason is recorded */
 };
 
-/* Groups of phases. AFTERS and SAVES are parts of STEPS: after the optimizer, and in saving. */
+/* Groups of phases. STEPS includes AFTERS (after the optimizer) and SAVES (while saving). */
 enum line_group {
 	LINE_LOADS,
 	LINE_WAITS,
@@ -92,20 +93,20 @@ enum line_group {
 	LINE_GROUP_MAX
 };
 
-/* A line of code, and its share of a group's time, with its callees in other files. */
+/* A line of code, and its share of a group's time with calls to code that is not the user's. */
 struct line_share {
 	uint32_t frame;      /* index in line_samples.frames */
-	double ns;           /* time that the line's samples stand for */
+	double ns;           /* time that the samples on this line stand for */
 	double share;        /* share of the group's time */
 	double error;        /* half-width of the share's 95 % range */
 	double of_function;  /* share of its function's lines; 0 after LINE_SUMMED lines */
 	double function_error;
 	int64_t count;       /* number of samples */
-	uint32_t inner;      /* index of the innermost frame that most time has; may be `frame` */
-	double inner_share;  /* share of the line's time that samples with this innermost frame
-			      * have */
-	enum line_role role; /* role of the threads that have most of the time */
-	bool is_loop; /* a line in waits that mostly asks a loader for the batch */
+	uint32_t inner;      /* innermost frame with most of the line's time; may be `frame` */
+	double inner_share;  /* share of the line's time in samples whose innermost frame is
+			      * `inner` */
+	enum line_role role; /* role of the threads in which the line spent most of its time */
+	bool is_loop; /* the line mostly waits in a loop that calls the loader */
 };
 
 #define LINE_SUMMED 32
@@ -114,26 +115,26 @@ struct line_lead {
 	struct line_share *lines; /* lines with the most time first */
 	size_t count;
 	int64_t samples; /* number of samples in the group */
-	double ns;       /* time of the samples; shares of `lines` are relative to it */
+	double ns;       /* time that the samples stand for; shares in `lines` are relative to it */
 };
 
 struct lines {
-	/* Share of receiving in which the main thread asked a worker for a tensor's descriptor. The
-	 * answer needs the worker's interpreter, which is busy with the next load. NAN: receiving
-	 * has too few samples. */
+	/* Share of receiving in which the main thread waited for a worker to send a tensor's file
+	 * descriptor. A worker can only answer when its interpreter, busy with the next load, is
+	 * free. NAN: receiving has too few samples. */
 	double asking_share;
-	/* Lines of the threads that load or train, for each group. */
+	/* Lines of the threads that load or train. */
 	struct line_lead groups[LINE_GROUP_MAX];
-	/* Lines of other threads in the training's process that held the interpreter while its main
-	 * thread loaded, waited or stepped. Shares are relative to the main thread's time in the
-	 * group. */
+	/* Lines of other threads of the training's process, sampled while they held the interpreter
+	 * and the main thread loaded, waited or stepped. Shares are relative to the main thread's
+	 * time in the group. */
 	struct line_lead holders[LINE_GROUP_MAX];
 };
 
-/* Returns the part of a path below Python's folder or a folder of packages, or NULL. */
+/* Returns the path below Python's folder or a folder of packages; NULL: it is in neither. */
 const char *lines_below_packages(const char *file);
 
-/* A line with a larger share of the steps is the whole step, and explains nothing. */
+/* A line with a larger share of the steps is the whole step; naming it explains nothing. */
 #define LINE_IS_STEP 0.9
 
 /* Returns true if a file, by its path, is neither Python's own nor an installed package's. */
@@ -162,26 +163,27 @@ double lines_error(double share, double effective_count);
 struct line_filter {
 	enum line_group group;
 	int64_t loader_id;
-	bool takes_unknown; /* stacks whose loader is not known pass, too */
+	bool takes_unknown; /* stacks with an unknown loader pass, too */
 };
 struct line_filter lines_filter(const struct line_samples *samples, int64_t loader_id,
 				enum line_group group);
 bool lines_passes(const struct line_filter *filter, const struct line_stack *stack);
 
 /*
- * Finds the lines of one loader (0: of all), and of its consumer's steps and waits. Samples without
- * a known loader count if the group has none of another loader. Returns 0 or -ENOMEM.
+ * Finds the lines of one loader (0: of all loaders), and of its consumer's steps and waits. Samples
+ * whose loader is unknown count only if no sample of the group is of another loader. Returns 0 or
+ * -ENOMEM.
  */
 int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret);
 void lines_done(struct lines *lines);
 
 /*
- * Returns the line with the most time that has a quarter of the group's time, less its error, and
- * is not a loop that waits; NULL: there is none, or there are too few samples.
+ * Returns the line with the most time, unless it is a loop that waits or its share of the group,
+ * less its error, is below a quarter. Returns NULL if there is none, or too few samples.
  */
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group);
 
-/* A line to name beside a cause. */
+/* A line to report beside a cause. */
 struct line_named {
 	const struct line_share *line;
 	enum line_group group;
@@ -189,11 +191,12 @@ struct line_named {
 };
 
 /*
- * Names the line that leads where a diagnosis puts its cause: in loads, waits or steps. The line
- * has a quarter of that time or more after subtracting its error; in loads and waits its function
- * may have that instead. A line of another thread leads if it holds the interpreter in half of the
- * main thread's time there. In waits the line is not a loop, and for pauses of the training its
- * share fits their cost. Returns false if there is no such line, or if there are too few samples.
+ * Chooses the line to report beside a diagnosis' cause, in the loads, waits or steps where the
+ * cause takes its time. A line needs a quarter of that time after its error is subtracted; in loads
+ * and waits it is enough if its function has that. A line of another thread is preferred if it held
+ * the interpreter for half of that time. A loop that waits is never reported. For pauses of the
+ * training, the line's share must fit their cost. Returns false if no line qualifies, or there are
+ * too few samples.
  */
 struct diagnosis;
 struct finding;

@@ -12,11 +12,11 @@
 #define Z_LEAST 4.0
 #define SHARE   0.5
 #define SAMPLED ((size_t)1 << 18) /* most loads that are sampled */
-#define BLOCK   ((size_t)2048)    /* batches in a sampled stretch, so that it holds whole rounds of
-				   * the workers */
-#define IN_TURN 0.95           /* batches go in turn if this share of them went to worker i mod W */
-#define ALIKE   1.15              /* slow workers that read less than this many times the others'
-				   * bytes are slow themselves */
+#define BLOCK   ((size_t)2048)    /* length of a sampled stretch of batches: whole rounds of the
+				   * workers */
+#define IN_TURN 0.95           /* least share of the batches that went to worker i mod W */
+#define ALIKE   1.15              /* slow workers are slow themselves if they read fewer times the
+				   * others' bytes than this */
 
 /* The sampled loads of each worker, and figures computed from them. */
 struct crew {
@@ -67,7 +67,7 @@ static int crew_init(const struct batch_series *s, struct crew *ret)
 	ret->is_slow = calloc(workers, sizeof(*ret->is_slow));
 	if (!ret->loads || !ret->begin || !ret->median_ns || !ret->order || !ret->is_slow)
 		return -ENOMEM;
-	/* Worker w's count goes to next[w + 1]; filling makes it the begin of worker w. */
+	/* next[w + 1] counts the loads of worker w; after the sums, next[w] is where they begin. */
 	next = ret->begin + 1;
 	for (i = 0; i < s->count; i++)
 		if (is_looked_at(s, i))
@@ -83,7 +83,7 @@ static int crew_init(const struct batch_series *s, struct crew *ret)
 	return 0;
 }
 
-/* Sorts the workers by their median loads. Returns false if a worker has no load. */
+/* Sorts the workers by median load. Returns false if a worker has no loads. */
 static bool sort_crew(struct crew *crew)
 {
 	size_t i, k;
@@ -100,7 +100,7 @@ static bool sort_crew(struct crew *crew)
 	return true;
 }
 
-/* Marks the slow workers: those above the widest gap between two medians, at most half of all. */
+/* Marks as slow the workers above the widest gap between two medians, at most half of all. */
 static void part_crew(struct crew *crew)
 {
 	size_t n = crew->count, best = 1, k;
@@ -147,7 +147,7 @@ static int measure(const struct crew *crew, struct slow_workers *ret)
 		for (i = crew->begin[w]; i < crew->begin[w + 1]; i++)
 			stats_add(&own, log((double)crew->loads[i]));
 		ret->z = fmin(ret->z, stats_welch(&own, &others));
-		/* Each slow worker has to be slow, so the least slow one lowers the factor. */
+		/* All marked workers must be slow, so the least slow one determines the factor. */
 		if (crew->median_ns[w] < FACTOR * median_ns)
 			ret->factor = fmin(ret->factor, crew->median_ns[w] / median_ns);
 	}
@@ -175,7 +175,7 @@ static void add_stalls(const struct batch_series *s, const struct finding *f,
 	ret->share = all_ns > 0 ? stall_ns / all_ns : 0;
 }
 
-/* Returns true if batches went to the workers in turn, from the first one on in each epoch. */
+/* Returns true if each epoch's batches went to the workers in turn. */
 static bool is_in_turn(const struct batch_series *s)
 {
 	struct series_place at = SERIES_BEGIN;
@@ -190,7 +190,7 @@ static bool is_in_turn(const struct batch_series *s)
 	return (double)in_turn >= IN_TURN * (double)known;
 }
 
-/* Returns the shortest period of the slow workers that divides the number of workers. */
+/* Returns the shortest period of the slow workers' numbers that divides the number of workers. */
 static int32_t period_of(const struct crew *crew)
 {
 	size_t k, w;
@@ -207,7 +207,7 @@ static int32_t period_of(const struct crew *crew)
 	return (int32_t)crew->count;
 }
 
-/* Returns bytes a load of the slow workers over those of the others; NAN: unknown. */
+/* Returns the bytes of a slow worker's load / the bytes of another's; NAN: unknown. */
 static double more_work(const struct crew *crew, const struct slow_work *work)
 {
 	double bytes[2] = {0}, loads[2] = {0};

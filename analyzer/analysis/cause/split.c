@@ -12,7 +12,7 @@
 #define CAPACITY          1.0
 #define CAPACITY_MARGINAL 0.9
 #define SHIFT_PARTS       64
-#define SHIFT_FEWEST      4 /* least parts before and after a shift */
+#define SHIFT_FEWEST      4 /* a shift has at least so many parts before it and after it */
 #define SHIFT_QUARTERS    4
 #define SHIFT_LOADS       (4 * (size_t)SHIFT_PARTS)
 #define SHIFT_FACTOR      1.3
@@ -111,9 +111,9 @@ static bool is_lasting(const struct shift_part *parts, size_t at, double before_
 }
 
 /*
- * Finds a shift among 64 parts of the steady loads: the boundary with most evidence (Welch on the
- * parts' means, z >= 6), with four parts or more on either side, after which each quarter takes 1.3
- * times as long as the loads before.
+ * Finds a shift between two of SHIFT_PARTS parts of the steady loads. Of the boundaries with enough
+ * parts on either side, after which each quarter takes SHIFT_FACTOR times as long as the loads
+ * before, it takes the one with the highest z (Welch, of the parts' means).
  */
 static void find_shift(const struct batch_series *s, struct shift *ret)
 {
@@ -138,16 +138,16 @@ static void find_shift(const struct batch_series *s, struct shift *ret)
 /* The part of a run before or after a shift, with its waits for batches that were not ready. */
 struct pool {
 	double wait_ns;
-	double queue_known_ns, queued_ns; /* waits whose queue is known; those with a ready batch in
-					   * the queue */
-	double load_ns;                   /* sum of the loads, as if no worker were slow */
+	double queue_known_ns, queued_ns; /* waits whose queue is known; of these, waits with a
+					   * ready batch queued */
+	double load_ns;                   /* sum of the loads, slow workers' ones shortened */
 	size_t load_count;
 };
 
 struct pools {
 	struct pool before, after; /* parts of the run before and after a shift */
 	double queue_known_ns, queued_ns;
-	double wait_ns; /* all waits, also a cold epoch's */
+	double wait_ns; /* all waits, a cold epoch's included */
 };
 
 static void pool_add(const struct batch_series *s, const struct slow_workers *slow, size_t i,
@@ -169,7 +169,7 @@ static void pool_add(const struct batch_series *s, const struct slow_workers *sl
 	pool->load_count++;
 }
 
-/* Fills the pools. A cold epoch is left out, since it hides what its other waits are caused by. */
+/* Fills the pools, without a cold epoch: there, waits for other reasons cannot be told apart. */
 static void fill_pools(const struct batch_series *s, const struct finding *f,
 		       const struct slow_workers *slow, const struct split *split,
 		       struct pools *ret)
@@ -193,7 +193,9 @@ static void fill_pools(const struct batch_series *s, const struct finding *f,
 	ret->queued_ns = ret->before.queued_ns + ret->after.queued_ns;
 }
 
-/* Returns the sum of the largest waits, if they are nearly all waiting and not periodic; else 0. */
+/*
+ * Returns the sum of the largest waits, if they are most of the waiting and not periodic; else 0.
+ */
 static double isolated_ns(const struct batch_series *s, const struct finding *f,
 			  const struct split_periods *periods, const struct pools *pools)
 {
@@ -214,7 +216,7 @@ static double isolated_ns(const struct batch_series *s, const struct finding *f,
 	return ns < ISOLATED_LEAST * pools->wait_ns ? 0 : fmin(ns, pools->wait_ns);
 }
 
-/* Returns the periodic share of the waiting, by loads or by every few rounds of workers. */
+/* Returns the share of the waiting that comes with slow loads every so many batches. */
 static double periodic_share(const struct batch_series *s, const struct slow_workers *slow,
 			     const struct split_periods *periods)
 {
@@ -223,7 +225,7 @@ static double periodic_share(const struct batch_series *s, const struct slow_wor
 	const int32_t workers = series_busy_workers(s);
 	bool is_load = load->batches && load->batches != workers;
 
-	/* If neighbours of slow loads are slow, too, samples are sorted by size: no shard is
+	/* Where the neighbours of slow loads are slow, too, samples are sorted by size; no shard is
 	 * opened. */
 	if (load->batches && load->gradual)
 		return 0;
@@ -266,7 +268,7 @@ void split_find(const struct batch_series *s, const struct finding *f,
 	struct pools pools;
 
 	*ret = (struct split){.queued_share = NAN};
-	/* The waiting needs an owner even if no batch's readiness is known. */
+	/* If no readiness is known, all of the waiting is owned by this. */
 	ret->share[s->workers == 0 ? SPLIT_SINGLE : SPLIT_UNSEEN] = 1;
 	if (!s->wait_ns || !f->steady_count)
 		return;

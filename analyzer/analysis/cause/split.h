@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * split.h - which mechanism owns how much of the waiting for batches that are not ready.
+ * split.h - divides the waiting for batches that were not ready between the mechanisms that cause
+ * it.
  *
- * Each such nanosecond of a steady batch has one owner:
+ * Each nanosecond of such waiting, in steady batches, has one owner:
  * - single process: all of it, if there are no workers;
- * - cold cache: by how much the first epoch waits more than later epochs wait for as many batches,
- *   if its loads take 1.3 times as long or more;
+ * - cold cache: what the first epoch waits more than later epochs for as many batches, if its loads
+ *   take at least 1.3 times as long;
  * - slow worker: the waits for batches of slow workers (slow.h) that would disappear if their loads
  *   were as short as the others';
- * - isolated stall: the largest half percent of the starved waits (two at least), if they are seven
- *   tenths of the whole and no period explains them.
- * The rest is one pool (two if loads get longer for good: before and after). In each pool
+ * - isolated stall: the largest 0.5 % of the starved waits (at least two), if they are at least 70
+ *   % of the waiting and no period explains them.
+ * The rest is one pool, or two if loads get longer for good: before and after that. In each pool,
+ * with rho = mean load (slow workers made equal) / workers / mean step,
  * - loader capacity, or CPU contention if the workers use 85 % of the cores, owns all if rho is 1
- *   or more: mean load, slow workers made equal, over workers and mean step;
- * - else periodic slow load owns the share at the period's phase, if loads are slow every so many
- *   batches;
- * - head of line owns, of what remains, the waits while other batches were ready, in a loader that
- *   delivers in order;
- * - and the remainder goes to loader capacity if rho is 0.9 or more, to an unseen loader if loads
- *   are not known, else to an intermittent loader.
+ *   or more;
+ * - else periodic slow load owns the share of the waiting at the period's phase, if there is a
+ *   period;
+ * - of what remains, head of line owns the waits during which later batches were ready, if the
+ *   loader delivers in order;
+ * - the remainder is owned by loader capacity if rho is at least 0.9, by SPLIT_UNSEEN if loads are
+ *   not known, else by an intermittent loader.
  */
 #pragma once
 
@@ -39,17 +41,17 @@ enum split_owner {
 	SPLIT_MAX
 };
 
-/* Compares the first epoch with those after it. NAN: there is only one epoch. */
+/* The first epoch compared with the later ones. NAN: there is only one epoch. */
 struct cold {
 	double first_load_ns, later_load_ns;
-	double first_ratio, later_ratio; /* share of the time in waits for batches not ready */
+	double first_ratio, later_ratio; /* share of the time spent waiting for batches not ready */
 	double owned_ns;
 	bool found;
 };
 
 /*
- * A shift: loads take longer for good from some batch on. Storage has used up a burst credit, or a
- * cache does not hold the data that comes now.
+ * A shift: from some batch on, all loads take longer. For example, storage has used up its burst
+ * credit, or the cache does not hold the data that is read now.
  */
 struct shift {
 	size_t at;                  /* index of the first batch after the shift; 0: there is none */
@@ -58,7 +60,7 @@ struct shift {
 
 struct split {
 	double share[SPLIT_MAX]; /* share of the waiting that each owner has; the sum is 1 */
-	double queued_share; /* share of the waiting while other batches were ready; NAN: unknown */
+	double queued_share; /* share of the waiting while later batches were ready; NAN: unknown */
 	struct cold cold;
 	struct shift shift;
 };

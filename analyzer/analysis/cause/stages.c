@@ -6,23 +6,23 @@
 #include <string.h>
 
 #define MOST_DEEP    64
-#define INPUT_LEADS  0.5 /* a stage waits for its input if this share of its time is the input's, in
-			  * the same thread */
-#define INPUT_LIMITS 0.8 /* the same share for an input with threads of its own */
-#define KERNELS_LEAST 0.3 /* kernels lead if their time is at least this share of the stage's */
-#define BLOCKED      0.5 /* a call waits if at least this share of its time is without a CPU */
-#define POOL_FULL    0.7 /* a pool is full if this share of its threads is at work, on average */
-#define ONE_BY_ONE   1.3 /* with fewer calls at once than this, calls come one after the other */
+#define INPUT_LEADS  0.5 /* a stage waits for its input if the input has at least this share of its
+			  * time */
+#define INPUT_LIMITS 0.8 /* likewise, for an input that runs in threads of its own */
+#define KERNELS_LEAST 0.3 /* kernels lead if they take at least this share of the stage's time */
+#define BLOCKED      0.5 /* a call waits if it is off the CPU for at least this share of its time */
+#define POOL_FULL    0.7 /* a pool is full if this share of its threads works, on average */
+#define ONE_BY_ONE   1.3 /* if fewer calls than this run at once, they run one after the other */
 #define HIDDEN_LEAST 0.5 /* loading ahead helps if it would hide this share of the waiting */
-#define USED_MOST    0.8 /* with a larger share of the cores in use, more threads do not help */
-#define WANTED       16  /* threads, or calls, to advise if calls wait rather than compute */
+#define USED_MOST    0.8 /* if a larger share of the cores is used, more threads do not help */
+#define WANTED       16  /* threads or calls to advise if calls wait rather than compute */
 
 struct view {
 	const struct stages *stages;
 	const struct stages_facts *facts;
 	double batches;
-	double slow_ns;   /* time for which others wait for the slow stage */
-	double kernel_ns; /* own time of all kernels that the slow stage may call */
+	double slow_ns;   /* time for which the stages above wait for the slow stage */
+	double kernel_ns; /* time of all kernels that the slow stage may call */
 };
 
 static bool begins(const struct stage_work *stage, const char *name)
@@ -30,13 +30,13 @@ static bool begins(const struct stage_work *stage, const char *name)
 	return strncmp(stage->name, name, strlen(name)) == 0;
 }
 
-/* Returns true if a stage's calls or inputs run in other threads. */
+/* Returns true if a stage runs its calls or its inputs in other threads. */
 static bool is_parallel(const struct stage_work *stage)
 {
 	return begins(stage, "Parallel") || begins(stage, "MapAndBatch");
 }
 
-/* Returns true if a stage calls a function of the program for each element. */
+/* Returns true if a stage calls a function of the user's for each element. */
 static bool calls_function(const struct stage_work *stage)
 {
 	return begins(stage, "Map") || begins(stage, "ParallelMap") || begins(stage, "Filter") ||
@@ -55,7 +55,7 @@ static size_t find_root(const struct stages *stages)
 	return root;
 }
 
-/* Returns the input of stage `at` that takes most time; STAGE_NOWHERE: it has none. */
+/* Returns the input of stage `at` that takes the most time; STAGE_NOWHERE: it has none. */
 static size_t input_of(const struct stages *stages, size_t at)
 {
 	size_t input = STAGE_NOWHERE;
@@ -71,8 +71,8 @@ static size_t input_of(const struct stages *stages, size_t at)
 }
 
 /*
- * Returns true if an interleave that reads several inputs at once limits the stage `taker`: nearly
- * all its threads are at work all the time, however short the wait for each element is.
+ * Returns true if the stage `at` limits its taker, being an interleave that reads several inputs at
+ * once: nearly all its threads always work, though each wait for an element may be short.
  */
 static bool is_full(const struct stages *stages, size_t at, const struct stage_work *taker)
 {
@@ -89,13 +89,13 @@ static bool is_of_input(const struct stage_work *stage, const struct stage_work 
 {
 	if (stage->is_root || stage->kind == STAGE_PREFETCH || stage->kind == STAGE_OTHER)
 		return true;
-	/* An interleave's inputs are in its own threads, and it only waits for them. */
+	/* An interleave only waits: its inputs run in threads of its own. */
 	if (begins(stage, "ParallelInterleave"))
 		return true;
 	return input->busy_ns >= (is_parallel(stage) ? INPUT_LIMITS : INPUT_LEADS) * stage->busy_ns;
 }
 
-/* Returns the slow stage, going down from the root; notes prefetching and interleaving. */
+/* Goes down from the root to the slow stage and returns it; notes prefetching and interleaving. */
 static size_t find_slow(struct view *v, struct stage_finding *f)
 {
 	const struct stages *stages = v->stages;
@@ -112,7 +112,7 @@ static size_t find_slow(struct view *v, struct stage_finding *f)
 		is_first &= stage->is_root || stage->kind == STAGE_OTHER;
 		if (begins(stage, "Interleave"))
 			f->opener = at;
-		/* A stage in an interleave's threads holds others up as long as the interleave. */
+		/* Inside an interleave's threads, what others wait for is the interleave. */
 		if (!f->is_interleaved)
 			v->slow_ns = stage->busy_ns;
 		input = input_of(stages, at);
@@ -129,7 +129,7 @@ static size_t find_slow(struct view *v, struct stage_finding *f)
 	return at;
 }
 
-/* Returns true if the slow stage may call this kernel; callers are not always known. */
+/* Returns true if the slow stage may call this kernel, whose caller is not always known. */
 static bool may_call(const struct stages *stages, size_t slow, const struct stage_work *kernel)
 {
 	return kernel->is_kernel &&
@@ -137,7 +137,7 @@ static bool may_call(const struct stages *stages, size_t slow, const struct stag
 		calls_function(&stages->list[kernel->parent]));
 }
 
-/* Returns the CPU time in own_ns. Short calls have none, but hardly wait: all their time counts. */
+/* Returns the CPU time in own_ns. It is not measured for short calls, which hardly wait: own_ns. */
 static double cpu_of(const struct stage_work *stage)
 {
 	return isnan(stage->cpu_ns) ? stage->own_ns : fmin(stage->cpu_ns, stage->own_ns);
@@ -175,7 +175,7 @@ static void find_lead(struct view *v, struct stage_finding *f)
 			f->blocked_share >= BLOCKED;
 }
 
-/* Returns the shortest time that a batch can take: its CPU time over all cores. */
+/* Returns the shortest time that a batch can take: its CPU time divided by the cores. */
 static double floor_of(const struct view *v)
 {
 	double ns = 0;
@@ -183,7 +183,7 @@ static double floor_of(const struct view *v)
 	for (size_t i = 0; i < v->stages->count; i++) {
 		const struct stage_work *stage = &v->stages->list[i];
 
-		/* A stage without a known CPU time waits for most of its time. */
+		/* A stage whose CPU time is unknown is off the CPU for most of its time. */
 		if (stage->is_kernel || !isnan(stage->cpu_ns))
 			ns += cpu_of(stage);
 	}
@@ -191,8 +191,8 @@ static double floor_of(const struct view *v)
 }
 
 /*
- * Returns the gain if a batch took `load_ns` in the pipeline instead of the slow stage's time now.
- * The stages' sums include the start-up and the waits do not, so only the ratio of sums counts.
+ * Returns the gain if a batch spent `load_ns` in the pipeline, instead of what the slow stage takes
+ * now. Only their ratio counts: the stages' sums include start-up, the waits do not.
  */
 static double gain_of(const struct view *v, const struct stage_finding *f, double load_ns)
 {
@@ -206,8 +206,9 @@ static double gain_of(const struct view *v, const struct stage_finding *f, doubl
 }
 
 /*
- * Prices `count` calls at once instead of f->at_once. At best all time gets shorter; computing is
- * limited by the cores. At worst calls wait for storage or a server that they share: no gain.
+ * Predicts the gain of `count` calls at once instead of f->at_once. At best, all of their time gets
+ * shorter. In the middle, the cores limit computing. At worst, the calls wait for storage or a
+ * server that they share, and gain nothing.
  */
 static void price_calls(const struct view *v, const struct stage_finding *f, int32_t count,
 			double next_ns, struct stage_gain *ret)
@@ -228,7 +229,7 @@ static void price_calls(const struct view *v, const struct stage_finding *f, int
 	ret->low = f->blocked_share >= BLOCKED ? 0 : fmin(ret->gain, ret->high / 2);
 }
 
-/* Prices halving the largest part of the slow stage; the best case is without that part. */
+/* Predicts the gain of halving the slow stage's largest part; at best that part goes entirely. */
 static void price_cheaper(const struct view *v, const struct stage_finding *f,
 			  struct stage_gain *ret)
 {
@@ -239,18 +240,18 @@ static void price_cheaper(const struct view *v, const struct stage_finding *f,
 	ret->low = 0;
 }
 
-/* Prices loading ahead while the training computes. */
+/* Predicts the gain of loading ahead while the training computes. */
 static void price_prefetch(const struct view *v, struct stage_gain *ret)
 {
 	const struct stages_facts *facts = v->facts;
 
 	ret->high = (facts->wait_ns + facts->step_ns) / fmax(facts->wait_ns, facts->step_ns) - 1;
-	/* In the worst case, loading and training take the cores from each other. */
+	/* At worst, loading and training take the cores from each other. */
 	ret->low = ret->high / 2;
 	ret->gain = ret->high;
 }
 
-/* Returns a batch's kernel time in the pool's threads: the next limit after the slow stage. */
+/* Returns a batch's kernel time if all threads share it: what limits next, after the slow stage. */
 static double next_of(const struct view *v, const struct stage_finding *f)
 {
 	double ns = 0, threads = f->threads > 0 ? f->threads : fmax(v->facts->cores, 1);
@@ -271,7 +272,7 @@ static bool is_serial(const struct stages *stages, const struct stage_finding *f
 	       slow->kind == STAGE_READ || slow->kind == STAGE_INTERLEAVE || calls_function(slow);
 }
 
-/* Returns true if nearly all threads of the pool wait, while the program asks for more calls. */
+/* Returns true if nearly all threads of the pool wait, and the program allows more calls. */
 static bool is_pool_narrow(const struct stages *stages, const struct stage_finding *f)
 {
 	const struct stage_work *slow = &stages->list[f->slow];
@@ -328,7 +329,7 @@ static double busy_of(const struct stages *stages, size_t at)
 	return at == STAGE_NOWHERE ? 0 : stages->list[at].busy_ns;
 }
 
-/* Returns the longest kernel that stage `at` calls; *ret_ns is the time of all its kernels. */
+/* Returns the longest kernel of stage `at`; sets *ret_ns to the time of all its kernels. */
 static size_t longest_of(const struct stages *stages, size_t at, double *ret_ns)
 {
 	size_t longest = STAGE_NOWHERE;
@@ -346,7 +347,7 @@ static size_t longest_of(const struct stages *stages, size_t at, double *ret_ns)
 	return longest;
 }
 
-/* Prices a change that at best shortens a batch to `load_ns`, and at worst gains nothing. */
+/* Prices a change that at best shortens a batch to `load_ns`, and at worst changes nothing. */
 static void price_maybe(const struct view *v, const struct stage_finding *f, double load_ns,
 			struct stage_gain *ret)
 {
@@ -355,7 +356,7 @@ static void price_maybe(const struct view *v, const struct stage_finding *f, dou
 	ret->low = 0;
 }
 
-/* Judges a reader that reads one file after the other while the operators wait for it. */
+/* Judges a reader that reads files one after the other, for which the operators wait. */
 static void judge_reader(struct view *v, size_t reader, double operators_ns,
 			 struct stage_finding *f)
 {
@@ -373,7 +374,7 @@ static void judge_reader(struct view *v, size_t reader, double operators_ns,
 	price_maybe(v, f, fmax(v->slow_ns / f->wanted, operators_ns) / v->batches, &f->parallel);
 }
 
-/* Judges operators that run in turn, each of them in all threads of the pool. */
+/* Judges operators that run one after the other, each in all threads of the pool. */
 static void judge_operators(struct view *v, size_t root, double wait_ns, struct stage_finding *f)
 {
 	const struct stages_facts *facts = v->facts;
@@ -392,9 +393,9 @@ static void judge_operators(struct view *v, size_t root, double wait_ns, struct 
 }
 
 /*
- * Judges a DALI pipeline. Its executor runs an iteration's operators one after the other, ahead of
- * the training. If run() takes longer than the wait for the executor, the rest is Python that run()
- * calls: an external source.
+ * Judges a DALI pipeline. Its executor runs the operators of an iteration one after the other,
+ * ahead of the training. The time that run() takes beyond waiting for the executor is spent in
+ * Python that run() calls: an external source.
  */
 static void judge_dali(struct view *v, size_t root, struct stage_finding *f)
 {
