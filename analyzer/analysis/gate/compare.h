@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.h - two runs of the same training: what takes longer, what takes less, and what is noise.
+ * compare.h - compares two runs of the same training: what takes longer, what takes less, and what
+ * is noise.
  *
  * Times are means over all delivered batches but the first, whose wait is start-up. The time to
- * begin and end an epoch is part of its first batch's wait: starting workers once and not every
- * epoch is a difference. The stall ratio is the account's (account.h). Two values differ if the 95
- * % interval leaves out 0 and the change is 2 % of the step (of a load, for parts of a load; 2
- * points of stall): equal runs differ by that much for reasons that no single run shows. Two runs
- * are called equal only if a difference of a quarter would have shown, which it does not in short
- * runs.
+ * begin and end an epoch counts in the wait of the epoch's first batch, so starting workers only
+ * once shows as a difference. The stall ratio is the account's (account.h). Two values differ if
+ * the 95 % interval of the change leaves out 0, and the change is at least 2 % of the step (of the
+ * load, for parts of a load; 2 points for the stall ratio): equal runs differ by up to that much
+ * for reasons that no single run shows. Runs are called equal only if the interval is so narrow
+ * that a speed-up of 1.25 would have shown.
  */
 #pragma once
 
@@ -20,18 +21,18 @@
 #include "analysis/statistics/track.h"
 
 #define COMPARE_LEAST_SHARE 0.02
-#define COMPARE_MOST_DOUBT  1.25 /* a speed-up's interval that ends above this cannot say that
-				  * nothing differs */
+#define COMPARE_MOST_DOUBT  1.25 /* if a speed-up's interval ends above this, "no difference" cannot
+				  * be said */
 
 enum compare_row {
-	COMPARE_STEP, /* wait and compute together; or the whole step if only that is known */
+	COMPARE_STEP, /* wait + compute; the whole step if only that is known */
 	COMPARE_WAIT,
 	COMPARE_RECEIVING,   /* part of the wait after the batch was finished */
 	COMPARE_SAMPLING,    /* part of the wait in which the sampler ran */
-	COMPARE_EPOCH_START, /* making iterators, and first rounds of loads */
+	COMPARE_EPOCH_START, /* making iterators, and the waits for an epoch's first batches */
 	COMPARE_EPOCH_END,
 	COMPARE_COMPUTE,
-	COMPARE_BEFORE, /* parts of compute, as in enum step_part */
+	COMPARE_BEFORE, /* first of the parts of compute, in the order of enum step_part */
 	COMPARE_BACKWARD,
 	COMPARE_BETWEEN,
 	COMPARE_OPTIMIZER,
@@ -49,27 +50,27 @@ enum compare_row {
 	COMPARE_ROWS
 };
 
-/* One run, as a mean for each row. All zero: nothing was added. */
+/* One run, as a mean for each row; all zero at first. */
 struct compare_side {
 	struct track tracks[COMPARE_ROWS];
 	size_t block; /* batches in a block of the bootstrap: 2 p W */
 	double stall_ratio;
 };
 
-/* Adds the consumer's times of a judged series. Returns 0 or -ENOMEM. */
+/* Adds the waits and steps of a judged series. Returns 0 or -ENOMEM. */
 int compare_add_series(struct compare_side *side, const struct batch_series *series,
 		       const struct finding *finding);
 
-/* Adds the times of one load; NAN: not observed. Returns 0 or -ENOMEM. */
+/* Adds the times of one load; a time that is NAN is left out. Returns 0 or -ENOMEM. */
 int compare_add_load(struct compare_side *side, const struct load_times *times, double transfer_ns);
 
-/* Adds the parts of one step; NAN: not observed. Returns 0 or -ENOMEM. */
+/* Adds the parts of one step; a part that is NAN is left out. Returns 0 or -ENOMEM. */
 int compare_add_parts(struct compare_side *side, const double part_ns[STEP_TOLD_MAX]);
 
 void compare_side_done(struct compare_side *side);
 
 struct compare_difference {
-	double a, b;              /* means in ns a batch, or stall ratios; NAN: not observed */
+	double a, b;              /* means over batches in ns, or stall ratios; NAN: not observed */
 	double change, low, high; /* b - a, and its 95 % interval; NAN: not known */
 	bool differs;
 };
@@ -84,7 +85,7 @@ enum compare_result {
 
 struct comparison {
 	enum compare_result result;
-	double speedup, low, high; /* b's batches a second over a's, and their 95 % interval */
+	double speedup, low, high; /* batches a second of b / those of a, and its 95 % interval */
 	struct compare_difference rows[COMPARE_ROWS];
 };
 
@@ -92,9 +93,8 @@ void compare_runs(const struct compare_side *a, const struct compare_side *b,
 		  struct comparison *ret);
 
 /*
- * Returns true if loads get longer about in proportion to the number of workers, which differs by a
- * quarter or more: then the workers share what they wait for, and more workers do not get more of
- * it.
+ * Returns true if loads get longer nearly in proportion to the number of workers (which must differ
+ * by a quarter or more): the workers then share what they wait for, so more of them gain nothing.
  */
 bool compare_is_shared(const struct comparison *comparison, double workers_a, double workers_b);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fingerprint.h - what two runs must have in common to be compared.
+ * fingerprint.h - lists what two runs must have in common to be compared.
  *
- * - WORK: what a batch is. If it differs, a second more or less a batch says nothing.
- * - PLACE: machine and clock. If they differ, the machines are compared.
- * - SETTING: settings that make a loader faster. compare lists them as changes; a gate, which asks
- *   whether the code became slower, refuses them as well.
- * - NOTE: shown to the reader, but never a reason to refuse.
+ * - WORK: what a batch is. If it differs, times of a batch cannot be compared.
+ * - PLACE: machine and clock. If they differ, a comparison would be one of machines.
+ * - SETTING: settings that make a loader faster. `dlprof-report compare` lists them as changes; a
+ *   gate, which asks whether the code became slower, refuses to compare.
+ * - NOTE: printed, but never a reason to refuse.
  *
- * A field that one of the two runs does not know is no difference.
+ * A field that is unknown in one of the two runs counts as equal.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ enum fingerprint_class {
 
 /*
  * FIELD(constant, name in JSON, class, TEXT, NUMBER or FLAG). LOADER is the loader's type;
- * EPOCH_BATCHES counts the batches of a whole epoch, which shows the size of the dataset.
+ * EPOCH_BATCHES is the number of batches in a whole epoch, which shows the size of the dataset.
  */
 #define FINGERPRINT_FIELDS(FIELD)                                                                  \
 	FIELD(LOADER, "loader", WORK, TEXT)                                                        \
@@ -64,14 +64,14 @@ extern const struct fingerprint_row {
 /* A run's fields. The caller owns the texts. NULL and UNKNOWN: not known. */
 struct fingerprint {
 	const char *text[FINGERPRINT_MAX];
-	int64_t number[FINGERPRINT_MAX]; /* values of the fields that are numbers */
+	int64_t number[FINGERPRINT_MAX]; /* values of the NUMBER and FLAG fields */
 };
 
 #define FINGERPRINT_BIT(field) (1u << (field))
 
 void fingerprint_init(struct fingerprint *ret);
 
-/* Returns the batches of a whole epoch, one with another after it; UNKNOWN: there is none. */
+/* Returns the batches of the longest epoch but the last; UNKNOWN: there is only one epoch. */
 int64_t fingerprint_epoch_batches(const struct batch_series *series);
 
 /* Returns a bit for each field that both runs know and that differs. */

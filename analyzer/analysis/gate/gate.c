@@ -9,14 +9,13 @@
 
 #include "analysis/statistics/stats.h"
 
-#define BLOCKS       10     /* a run must have this many blocks of the bootstrap: 20 p W batches */
+#define BLOCKS       10     /* least number of bootstrap blocks in a run: 20 p W batches */
 #define NORMAL99     2.3263 /* 99 % point of the standard normal distribution */
-#define DEPENDENT    3      /* factor on a sum's error for values that correlate by .8 with the one
+#define DEPENDENT    3      /* factor on the error of a sum if values correlate by .8 with the one
 			     * before */
 #define SEED         UINT64_C(0x452821e638d01377)
 #define DRAWS        10000
-#define CHANGE_LEAST 0.02 /* a load or step whose mean changes by a smaller share explains no
-			   * change */
+#define CHANGE_LEAST 0.02 /* a smaller relative change of a load or step does not count */
 
 #define AT(field)     offsetof(struct finding, field)
 #define AT_PART(part) AT(account.share[ACCOUNT_##part])
@@ -79,7 +78,7 @@ static enum gate_unfit find_unfit(const struct finding *finding, size_t needed_c
 	return finding->batch_count < needed_count ? GATE_FEW : GATE_FIT;
 }
 
-/* Sums the waits of a loader of few batches; returns by how much another run's sum may differ. */
+/* Sums the waits of a short loader; returns by how much the sum may exceed the true one. */
 static double short_margin_ns(const struct batch_series *series, const struct finding *finding,
 			      double *ret_sum_ns)
 {
@@ -93,7 +92,7 @@ static double short_margin_ns(const struct batch_series *series, const struct fi
 		*ret_sum_ns += series_time(waits, at.i);
 		stats_add(&moments, series_time(waits, at.i));
 	}
-	/* A batch without a wait is added, since a few waits may be equal by chance. */
+	/* One batch without a wait is added, as a few waits may be equal by chance. */
 	stats_add(&moments, 0);
 	return count < 2 ? INFINITY
 			 : DEPENDENT * gate_t99(count - 1) * stats_deviation(&moments) *
@@ -283,12 +282,12 @@ bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 
 	if (a->outcome != b->outcome)
 		return a->outcome > b->outcome;
-	/* Each increase is compared with its own edge. */
+	/* Each increase has an edge of its own. */
 	return limit->metric == GATE_STALL_INCREASE ? a->found - a->edge > b->found - b->edge
 						    : less;
 }
 
-/* Returns by how much the runs' ratio may rise before the gate fails; below 0: it fails now. */
+/* Returns by how much the runs' ratio may rise until the gate fails; below 0: it fails already. */
 static double find_margin(const struct gate_limit *limit, const struct gate_groups *groups)
 {
 	struct gate_result result;
@@ -323,7 +322,7 @@ const char *const gate_outcome_ids[] = {
 static_assert(offsetof(struct gate_sample, low99) == GATE_MEANS * sizeof(double),
 	      "every mean of a sample is one of `means`");
 
-/* Computes the means of a group's runs, and their most frequent cause. */
+/* Computes the means over a group of runs, and their most frequent cause. */
 static void summarize(const struct gate_sample *const *runs, size_t count, struct gate_sample *ret)
 {
 	size_t causes[CAUSE_MAX] = {0}, i;
@@ -364,7 +363,7 @@ void gate_compare(const struct gate_sample *const *before, size_t before_count,
 	if (ret->suspect != GATE_SUSPECT_LOAD)
 		return;
 	for (int k = 0; k < GATE_PART_MAX; k++) {
-		/* A part that was not observed before has no known change. */
+		/* The comparison is false if a part was not observed before. */
 		double ns = ret->now.part_ns[k] - ret->before.part_ns[k];
 
 		if (ns > largest_ns) {
@@ -375,7 +374,7 @@ void gate_compare(const struct gate_sample *const *before, size_t before_count,
 }
 
 
-/* Moves a random choice of `wanted` elements to the front of `order`. */
+/* Moves `wanted` randomly chosen elements to the front of `order`. */
 static void shuffle(size_t *order, size_t count, size_t wanted, uint64_t *state)
 {
 	for (size_t i = 0; i < wanted; i++) {

@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gate.h - may this run pass? The statistics of a gate, without reading or printing anything.
+ * gate.h - decides by statistics whether a run passes a gate. Nothing here reads or prints.
  *
- * A gate fails a build only if it is sure, and passes one only if there was enough to look at:
+ * A gate fails a build only if it is sure, passes one only if there is enough data, and else is
+ * inconclusive:
  *
  * - A limit on the stall ratio fails iff the 1 % point of the block bootstrap (boot.h) is above it:
  *   the ratio of this run is then above the limit with 99 % confidence.
- * - An increase over baselines, rule "bound": n baseline runs, m runs now. Fails iff the difference
- *   of the means exceeds max(least, k x max(SD of the baselines, bootstrap error of a run)), where
- *   k = t(.99, n - 1) x sqrt(1/m + 1/n): the one-sided prediction bound for the mean of m further
- *   observations of a normal variable (Hahn & Meeker, Statistical Intervals, 1991, chapter 4; for n
- *   = 5, m = 1 k is 4.1). The run and not the batch is the sampling unit: waits of one run depend
- *   on one another and share what differs between runs, so tests on batches give false alarms in up
- *   to 70 % of pairs. The SD of five runs can be small by chance; the bootstrap error, which comes
- *   from hundreds of batches, is the floor.
- * - Rule "separation": fails iff every one of m runs is above every one of n baselines, and their
- *   median `least` above that of the baselines: the extreme of the Mann-Whitney test, p = 1 / C(n +
- *   m, m) whatever the distribution (Mann & Whitney, Ann. Math. Statist. 18, 1947). The rule is
- *   sequential: one run that is not above all baselines passes, and ends the test.
- * - Fewer than max(300, 20 p W) batches, lost records, a run that still records: no answer.
- * - If the loader that waits most is short, such as a validation's, it has too few batches for
- *   blocks. Its waits then count for their sum less 3 x t(.99, n - 1) standard errors, with one
- *   more batch that did not wait. That is right even if a wait correlates by .8 with the one before
- *   (of 20,000 draws of 5 to 290 waits from five distributions 2.3 % at most were wrong, 0.9 % in
- *   all but one of them). A limit fails if the ratio with that sum is above it, and passes only if
- *   the ratio itself is not.
+ * - A limit on the increase of the stall ratio, rule "bound": with n baseline runs and m new runs,
+ *   it fails iff the difference of the means exceeds max(least, k x max(SD of the baselines,
+ *   bootstrap error of a run)), where k = t(.99, n - 1) x sqrt(1/m + 1/n): the one-sided prediction
+ *   bound for the mean of m further observations of a normal variable (Hahn & Meeker, Statistical
+ *   Intervals, 1991, chapter 4; for n = 5, m = 1 k is 4.1). The sampling unit is the run, not the
+ *   batch: the waits of one run depend on one another, and share whatever differs between runs, so
+ *   tests on batches give false alarms in up to 70 % of pairs of equal runs. The SD of five runs
+ *   can be small by chance; then the bootstrap error, which comes from hundreds of batches, counts.
+ * - The same limit, rule "separation": it fails iff each of the m runs is above each of the n
+ *   baselines, and their median is at least `least` above the baselines' median: the extreme of the
+ *   Mann-Whitney test, p = 1 / C(n + m, m) whatever the distribution (Mann & Whitney, Ann. Math.
+ *   Statist. 18, 1947). The rule is sequential: as soon as one run is not above all baselines, the
+ *   gate passes.
+ * - Inconclusive: fewer than max(300, 20 p W) batches, lost records, or a run that still records.
+ * - If the loader with the most waiting is short, such as a validation's, it has too few batches
+ *   for the block bootstrap. Instead, 3 x t(.99, n - 1) standard errors are subtracted from the sum
+ *   of its waits; the errors are computed with one more batch that did not wait. That is right even
+ *   if a wait correlates by .8 with the one before (of 20,000 draws of 5 to 290 waits from five
+ *   distributions 2.3 % at most were wrong, 0.9 % in all but one of them). A limit fails if the
+ *   ratio with that lower sum is above it, and passes only if the run's ratio is not above it.
  */
 #pragma once
 
@@ -38,7 +40,7 @@
 #define GATE_TOLERATED_LOSS   0.01
 #define GATE_SEPARATE_RUNS    3
 #define GATE_LEAST_INCREASE   0.03
-#define GATE_DEFAULT_LIMIT    0.10 /* lets an accelerator be busy for 90 % of the time */
+#define GATE_DEFAULT_LIMIT    0.10 /* at this limit the accelerator is busy for 90 % of the time */
 
 enum gate_metric {
 	GATE_STALL_RATIO,
@@ -55,7 +57,7 @@ enum gate_metric {
 	GATE_LOAD_MEAN,
 	GATE_GPU_IDLE,
 	GATE_COLLECTIVES_ALONE,
-	GATE_STEP, /* first of the step's parts; the others follow as in enum step_part */
+	GATE_STEP, /* first part of the step; the others follow as in enum step_part */
 	GATE_BATCHES = GATE_STEP + STEP_PART_MAX,
 	GATE_STEADY_BATCHES,
 	GATE_LOST_SHARE,
@@ -67,12 +69,13 @@ enum gate_unit { GATE_SHARE, GATE_POINTS, GATE_TIME, GATE_COUNT };
 extern const struct gate_metric_row {
 	const char *name; /* name in limits and in all output formats */
 	enum gate_unit unit;
-	size_t offset; /* offset in struct finding of a double (counts: size_t), or SIZE_MAX */
-	bool is_least; /* a limit on this metric is a least value, not a greatest one */
-	bool is_whole; /* known also for a run that is too short to be judged */
+	size_t offset; /* offset in struct finding of a double (of a size_t if a count); SIZE_MAX:
+			* none */
+	bool is_least; /* a limit on this metric is a minimum; otherwise a maximum */
+	bool is_whole; /* is also known if the run is too short to be judged */
 } gate_metrics[GATE_METRIC_MAX];
 
-/* Returns the metric with that name; GATE_METRIC_MAX: there is none. */
+/* Returns the metric called `name`; GATE_METRIC_MAX if there is none. */
 enum gate_metric gate_metric_find(const char *name, size_t length);
 
 /* The reason why a run cannot be judged, or be a baseline. */
@@ -81,9 +84,9 @@ enum gate_unfit {
 	GATE_LIVE,
 	GATE_NO_VERDICT,
 	GATE_LOSS,
-	GATE_DOUBT, /* the waits may be another thread's than the training's */
+	GATE_DOUBT, /* the waits may belong to another thread than the training's */
 	GATE_FEW,
-	GATE_RANKS, /* other ranks of the run's job left no database */
+	GATE_RANKS, /* some ranks of the run's job left no database */
 	GATE_UNFIT_MAX
 };
 
@@ -100,26 +103,26 @@ enum gate_part {
 
 #define GATE_MEANS (GATE_METRIC_MAX + GATE_PART_MAX + 3)
 
-/* All that a gate knows of one run. NAN: not observed. */
+/* What a gate knows about one run. NAN: not observed. */
 struct gate_sample {
 	union {
 		double means[GATE_MEANS];
 		struct {
 			double value[GATE_METRIC_MAX]; /* times in ns; NAN for the increase */
-			double part_ns[GATE_PART_MAX]; /* means of a batch in ns, as the next three
-						        * members */
+			double part_ns[GATE_PART_MAX]; /* means over batches in ns, like the next
+							* three members */
 			double load_ns, compute_ns, wait_ns;
 		};
 	};
 	double low99, error; /* 1 % quantile and standard error of the stall ratio */
-	double short_low99;  /* low99 if only the judged loader is too short, else NAN */
+	double short_low99;  /* low99 if only the judged loader is too short; else NAN */
 	enum gate_unfit unfit;
 	enum stall_gap gap;
-	size_t needed_count; /* batches that the run must have */
+	size_t needed_count; /* number of batches that the run must have */
 	enum cause cause;
 };
 
-/* Fills in a run's sample from what was found; `times` are sums over `load_count` loads. */
+/* Fills a run's sample from its analysis. `times` are sums over `load_count` loads. */
 void gate_take(const struct batch_series *series, const struct finding *finding,
 	       const struct diagnosis *diagnosis, const struct load_times *times, double load_count,
 	       bool live, struct gate_sample *ret);
@@ -128,11 +131,11 @@ enum gate_outcome { GATE_PASSED, GATE_INCONCLUSIVE, GATE_FAILED };
 
 enum gate_why {
 	GATE_WHY_NONE,
-	GATE_WHY_UNFIT,        /* the run cannot be judged, as its sample's `unfit` says */
+	GATE_WHY_UNFIT,        /* the run cannot be judged, for the reason in gate_sample.unfit */
 	GATE_WHY_NOT_OBSERVED, /* the metric was not observed */
-	GATE_WHY_BASELINES,    /* too few baselines can be compared with the runs */
-	GATE_WHY_UNLIKE,       /* the runs to judge cannot be compared with each other */
-	GATE_WHY_ANOTHER_RUN,  /* all runs so far are above all baselines: another run decides */
+	GATE_WHY_BASELINES,    /* too few baselines are comparable with the runs */
+	GATE_WHY_UNLIKE,       /* the runs to judge are not comparable with each other */
+	GATE_WHY_ANOTHER_RUN,  /* all runs so far are above all baselines: one more run is needed */
 	GATE_WHY_MAX
 };
 
@@ -142,14 +145,14 @@ enum gate_rule { GATE_BOUND, GATE_SEPARATION };
 struct gate_limit {
 	enum gate_metric metric;
 	double value;
-	enum gate_rule rule; /* rule for an increase */
+	enum gate_rule rule; /* rule for a limit on an increase */
 };
 
 struct gate_result {
 	enum gate_outcome outcome;
 	enum gate_why why;
 	double found;  /* the metric's value in the runs; NAN: not observed */
-	double edge;   /* 1 % quantile of the ratio, or the largest increase that passes */
+	double edge;   /* 1 % quantile of the ratio, or the largest increase that still passes */
 	double before; /* mean of the baselines */
 	double spread; /* standard deviation of the baselines */
 	size_t baseline_count;
@@ -161,9 +164,9 @@ enum gate_action { GATE_ACTION_FAIL, GATE_ACTION_WARN, GATE_ACTION_PASS };
 /* A limit and its result. */
 struct gate_item {
 	struct gate_limit limit;
-	bool is_error; /* true: a broken limit fails the gate; false: it only warns */
+	bool is_error; /* true: breaking the limit fails the gate; false: it only warns */
 	enum gate_action on_inconclusive;
-	char text[120]; /* text of the limit: "stall.ratio <= 10%" */
+	char text[120]; /* the limit as text: "stall.ratio <= 10%" */
 	struct gate_result result;
 };
 
@@ -171,7 +174,7 @@ struct gate_item {
 void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
 		struct gate_result *ret);
 
-/* Stall ratios of the baselines and of the runs, by time, with their bootstrap errors. */
+/* Stall ratios of baselines and runs in order of time, and the runs' bootstrap errors. */
 struct gate_groups {
 	const double *before;
 	size_t before_count;
@@ -183,8 +186,8 @@ void gate_judge_increase(const struct gate_limit *limit, const struct gate_group
 			 struct gate_result *ret);
 
 /*
- * Returns true if `a` is worse than `b`: failed before inconclusive before passed; of two equal
- * outcomes, the one that is further off its limit.
+ * Returns true if `a` is worse than `b`. Failed is worse than inconclusive, which is worse than
+ * passed; of equal outcomes, the worse is further off its limit.
  */
 bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 		   const struct gate_result *b);
@@ -193,8 +196,8 @@ bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 double gate_t99(size_t degrees);
 
 /*
- * How often a gate fails runs that are alike: each draw takes some as baselines and others as the
- * runs to judge. The seed is fixed.
+ * How often a gate fails a run though nothing changed: each draw makes some of these runs baselines
+ * and judges others. The seed is fixed.
  */
 struct gate_calibration {
 	size_t run_count, draw_count;
@@ -203,14 +206,14 @@ struct gate_calibration {
 	double detect50, detect95; /* increases that fail the gate in 50 and 95 % of the draws */
 };
 
-/* Returns 0, -ENOMEM, or -EDOM if there are fewer runs than baselines and runs to judge need. */
+/* Returns 0, -ENOMEM, or -EDOM if there are too few runs for the baselines and runs of one draw. */
 int gate_calibrate(const struct gate_limit *limit, const double *ratios, const double *errors,
 		   size_t count, struct gate_calibration *ret);
 
-/* The time that changed most between the baselines and the runs. */
+/* What changed most between the baselines and the runs. */
 enum gate_suspect {
-	GATE_SUSPECT_LOAD,    /* loads take longer, most of that in `part` */
-	GATE_SUSPECT_COMPUTE, /* steps became shorter, so that waits are no longer hidden */
+	GATE_SUSPECT_LOAD,    /* loads take longer, mostly in `part` */
+	GATE_SUSPECT_COMPUTE, /* steps are shorter, so they hide less of the waiting */
 	GATE_SUSPECT_OTHER,   /* neither: loads may vary more, or the hand-over takes longer */
 };
 

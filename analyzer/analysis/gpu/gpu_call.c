@@ -3,10 +3,10 @@
 
 #include <stdbool.h>
 
-#define THREADS_MOST 256 /* most threads at a time; in further threads nested calls are not
+#define THREADS_MOST 256 /* most threads at a time; nested calls in further threads are not
 			  * recognised */
 
-/* A host thread, and the time up to which its calls have been counted. */
+/* A host thread. Its calls before end_ns have been counted. */
 struct thread {
 	uint32_t id;
 	int64_t end_ns;

@@ -15,7 +15,7 @@ void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op)
 		devices->working |= 1u << op->device;
 }
 
-/* Returns a bit for each working device that the loader feeds. */
+/* Returns a bit for each working device that the loader feeds; updates devices->bytes. */
 static uint32_t find_fed(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			 int64_t begin_ns, int64_t end_ns)
 {
@@ -38,11 +38,11 @@ static uint32_t find_fed(struct gpu_devices *devices, const struct gpu_op *ops, 
 }
 
 /*
- * Calls of the host, which have no device. A call waited for a device's copy that ends within it.
+ * Calls of the host. They have no device; a call that waited waited for a copy that ends during it.
  */
 #define OF_ALL (GPU_STEP_SYNC | GPU_STEP_BIT(API_COPY))
 
-/* Copies the operations of one device, and calls of the host, which have no device, to `ret`. */
+/* Copies the operations of one device, and the host's calls, to `ret`. */
 static size_t take_own(const struct gpu_op *ops, size_t count, int16_t device, struct gpu_op *ret)
 {
 	size_t kept = 0;
@@ -78,7 +78,7 @@ static void add(struct gpu_step *sum, const struct gpu_step *step)
 #undef ADD
 }
 
-/* Divides the sums. gap_other_ns is the rest of the step, so that busy time and gaps fill it. */
+/* Divides the sums by `count`. gap_other_ns is what is left of the step. */
 static void put_mean(const struct gpu_step *sum, int64_t count, int64_t step_ns,
 		     struct gpu_step *ret)
 {

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_devices.h - what the GPU did in one step, if a process uses several devices.
+ * gpu_devices.h - measures one step of a process that uses several GPUs.
  *
- * Busy, collectives and gaps are the mean over the devices that the loader feeds. While a fed
- * device is idle and its batch is waited for, time is lost, whatever other devices still work on. A
- * device is fed if it gets data from the host: in the last steps at least a quarter of what the
- * most fed device got. A device that gets its data from another one (a later stage of a pipeline, a
- * replica that is filled by a peer copy) follows that one. If no device is fed, all that work
- * count.
+ * Busy time, collectives and gaps are means over the devices that the loader feeds: while a fed
+ * device idles and waits for its batch, time is lost, even if other devices still work. A device is
+ * fed if in the last steps it got at least a quarter of the bytes from the host that the most fed
+ * device got. A device that gets its data from another one (a later stage of a pipeline, a replica
+ * filled by peer copies) is not fed. If no device is fed, all devices that work count.
  *
- * Counts, copies, memsets and waits of the host are those of all devices together.
+ * Counts, copies, memsets and the host's waits are those of all devices together.
  */
 #pragma once
 
 #include "analysis/gpu/gpu_step.h"
 
-#define GPU_DEVICES_MOST 32    /* devices with a higher number count in sums only */
+#define GPU_DEVICES_MOST 32    /* devices with this number or a higher one count in sums only */
 #define GPU_DEVICES_FED  0.25  /* a fed device gets this share of the most fed device's bytes */
-#define GPU_DEVICES_KEEP 0.875 /* a step keeps this share of the bytes counted for earlier steps */
+#define GPU_DEVICES_KEEP 0.875 /* factor on the bytes of earlier steps at each new step */
 
-/* What earlier steps showed of each device; all zero at first. */
+/* What earlier steps showed about each device; all zero at first. */
 struct gpu_devices {
-	uint32_t working;               /* bit i: device i ran a kernel or graph at some time */
-	double bytes[GPU_DEVICES_MOST]; /* bytes from the host to each device in the last steps */
+	uint32_t working;               /* bit i: device i has run a kernel or graph */
+	double bytes[GPU_DEVICES_MOST]; /* bytes from the host to each device, weighted by age */
 };
 
 /* What one device did in a step. */
@@ -34,12 +33,12 @@ struct gpu_device_step {
 	int64_t h2d_bytes, peer_bytes;
 };
 
-/* Notes that an operation's device works; the operation need not be in a step. */
+/* Notes that the device of `op` works; `op` need not belong to a step. */
 void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op);
 
 /*
- * Measures a step as gpu_step_measure() does. `steps` has room for GPU_DEVICES_MOST, and gets one
- * for each device that ever worked, but none if there is only one device.
+ * Measures a step as gpu_step_measure() does. The caller's `steps` has room for GPU_DEVICES_MOST
+ * entries; it gets one for each device that ever worked, or none if only one did.
  */
 int gpu_devices_measure(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			int64_t begin_ns, int64_t wait_end_ns, int64_t end_ns, struct gpu_step *ret,

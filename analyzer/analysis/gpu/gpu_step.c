@@ -16,7 +16,7 @@ struct part {
 	int64_t begin_ns, end_ns;
 };
 
-/* Periods of time, disjoint and sorted. */
+/* Disjoint parts of time, sorted. */
 struct parts {
 	struct part *at;
 	size_t count;
@@ -44,7 +44,7 @@ static void add(struct parts *parts, int64_t begin_ns, int64_t end_ns)
 		parts->at[parts->count++] = (struct part){begin_ns, end_ns};
 }
 
-/* Makes the union of the operations whose kinds are in the set `kinds`, not cut to the step. */
+/* Makes the union of the operations whose kinds are in the set `kinds`; it may exceed the step. */
 static void unite(const struct gpu_op *ops, size_t count, uint32_t kinds, struct parts *parts)
 {
 	parts->count = 0;
@@ -54,8 +54,8 @@ static void unite(const struct gpu_op *ops, size_t count, uint32_t kinds, struct
 }
 
 /*
- * Returns true if a copying call waited: it returned after a copy from the device had ended. CUPTI
- * records no synchronisation for such a call.
+ * Returns true if a copying call waited for its copy: a copy from the device ended during the call.
+ * CUPTI records no synchronisation for such a call.
  */
 static bool is_copy_waited_for(const struct gpu_op *ops, size_t count, size_t call)
 {
@@ -74,7 +74,7 @@ static void unite_waits(const struct gpu_op *ops, size_t count, struct parts *pa
 			add(parts, ops[i].begin_ns, ops[i].end_ns);
 }
 
-/* Makes the union of `a` and `b` in `ret`, which has room for both and is neither of them. */
+/* Makes the union of `a` and `b` in `ret`, which must be neither of them and have room for both. */
 static void join(const struct parts *a, const struct parts *b, struct parts *ret)
 {
 	size_t i = 0, k = 0;
@@ -123,7 +123,7 @@ static int64_t time_of(struct parts *parts, const struct gpu_op *ops, size_t cou
 	return cover(parts, begin_ns, end_ns);
 }
 
-/* Returns true if the host waits for the GPU at `ns`, or waited a moment before. */
+/* Returns true if the host waits for the GPU at `ns`, or did until GPU_STEP_SLACK_NS before. */
 static bool is_after(const struct parts *sync, int64_t ns)
 {
 	size_t at = find(sync, ns - GPU_STEP_SLACK_NS - 1);
@@ -131,7 +131,7 @@ static bool is_after(const struct parts *sync, int64_t ns)
 	return at < sync->count && sync->at[at].begin_ns <= ns;
 }
 
-/* Finds the gaps of [begin_ns, end_ns), which no part covers; they may begin earlier. */
+/* Finds the gaps in [begin_ns, end_ns) that no part covers. The first may begin earlier. */
 static void find_gaps(const struct parts *busy, int64_t begin_ns, int64_t end_ns,
 		      struct parts *gaps)
 {
@@ -153,7 +153,7 @@ struct scratch {
 	struct parts busy, h2d, sync, others, gaps, after, two, three, four;
 };
 
-/* Finds the gaps that a wait of the host caused. */
+/* Finds the gaps that began while the host waited for the GPU, or right after. */
 static void find_after(const struct scratch *s, int64_t begin_ns, int64_t wait_end_ns,
 		       struct parts *after)
 {

@@ -5,11 +5,11 @@
 
 enum owner { OWNER_NOT_ASKED, OWNER_TRAINING, OWNER_LOADER, OWNER_DOUBTFUL };
 
-/* The threads of one device that launch the training's kernels. */
+/* Threads that launch the training's kernels on one device. */
 struct trainers {
 	uint32_t threads[TRAINERS_MOST];
 	size_t count;
-	uint64_t streams; /* bits of the streams to which these threads launch */
+	uint64_t streams; /* bit i: one of these threads launches to stream i */
 };
 
 void gpu_streams_note(struct gpu_streams *streams, const struct gpu_op *op)
@@ -57,7 +57,7 @@ static bool is_shared(const struct gpu_stream *stream, const struct trainers *tr
 	return false;
 }
 
-/* Adds each thread that launches to this stream to `trainers`. */
+/* Adds the threads that launch to this stream to `trainers`. */
 static void add_stream(const struct gpu_stream *stream, struct trainers *trainers)
 {
 	for (size_t i = 0; i < GPU_STREAMS_THREADS; i++)
@@ -66,7 +66,7 @@ static void add_stream(const struct gpu_stream *stream, struct trainers *trainer
 			trainers->threads[trainers->count++] = stream->threads[i];
 }
 
-/* Finds the trainers: the thread that takes the batches, and those that share a stream with one. */
+/* Finds the thread that takes the batches, and the threads that share a stream with one found. */
 static void find_trainers(const struct gpu_streams *streams, int device, uint32_t thread,
 			  struct trainers *ret)
 {

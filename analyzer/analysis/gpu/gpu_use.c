@@ -7,10 +7,10 @@
 
 #define MOST 1e19 /* a larger sum is from a damaged file */
 
-#define LACK_LEAST    0.3  /* idling matters from this share of the steps on, more than passes
-			    * between two batches */
-#define SHORT_NS      10e3 /* a kernel of this length takes no longer than launching it */
-#define MANY_LAUNCHES 100  /* kernels in a step that are many */
+#define LACK_LEAST    0.3  /* idle time matters if it is at least this share of the steps; less
+			    * passes between any batches */
+#define SHORT_NS      10e3 /* launching a kernel takes about as long as one of this length */
+#define MANY_LAUNCHES 100  /* from this number of kernels in a step on, launching takes long */
 
 static double *sum_at(struct gpu_sums *sums, size_t i)
 {
@@ -36,9 +36,9 @@ static double ratio(double part, double whole)
 }
 
 /*
- * Finds what the GPU lacks. One that idles while there is data and nothing is copied waits for the
- * host, which launches too slowly, or waited for the GPU itself. If kernels are short and many,
- * launching is what keeps the host busy, whatever it waited for.
+ * Finds what the GPU lacks. If it idles while there is data and no copy runs, either the host
+ * launches too slowly, or the host waited for the GPU. If there are many short kernels, launching
+ * keeps the host busy, whatever it waited for.
  */
 static void find_lack(struct gpu_use *use)
 {
@@ -68,7 +68,7 @@ struct gpu_use gpu_use_of(const struct gpu_sums *s)
 		.kernel_mean_ns = ratio(s->busy_ns, s->kernel_count),
 	};
 
-	/* fmin and fmax return the number if the other argument is NAN, so NAN is set here. */
+	/* fmin() and fmax() ignore a NAN argument, so NAN is set here. */
 	if (isnan(s->busy_ns) || !(s->step_ns > 0))
 		use.busy_share = NAN;
 	if (isnan(s->gap_ns[GPU_GAP_H2D]) || !(s->h2d_ns > 0))

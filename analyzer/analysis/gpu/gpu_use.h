@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_use.h - how long the GPU was busy, copying or idle, and what it lacked when idle. */
+/* gpu_use.h - computes for how long the GPU was busy, copied or idled, and what it lacked. */
 #pragma once
 
 #include <stdbool.h>
 
 enum gpu_gap {
-	GPU_GAP_DATA, /* an idle moment counts for the first that applies, see schema.sql */
+	GPU_GAP_DATA, /* idle time has the first of these classes that is true; see gpu_step.h */
 	GPU_GAP_H2D,
 	GPU_GAP_SYNC,
 	GPU_GAP_HOST,
@@ -15,7 +15,7 @@ enum gpu_gap {
 
 enum gpu_sync { GPU_SYNC_EVENT, GPU_SYNC_STREAM, GPU_SYNC_CONTEXT, GPU_SYNC_MAX };
 
-/* Sums over batches; NAN: not observed. All are doubles, in the order of gpu.c's columns. */
+/* Sums over batches, all of type double, in the order of gpu.c's columns. NAN: not observed. */
 struct gpu_sums {
 	double batch_count;                         /* batches whose busy time and step are known */
 	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX]; /* sums over these batch_count batches */
@@ -25,50 +25,50 @@ struct gpu_sums {
 	double d2h_ns, d2h_bytes;
 	double memset_ns, nccl_ns;
 	double sync_ns[GPU_SYNC_MAX];
-	double compute_ns; /* time busy with anything but collectives */
+	double compute_ns; /* time in which anything but collectives ran */
 	double loading_ns; /* time of GPU loaders' kernels, which do not count as busy */
 };
 
 #define GPU_SUMS_COUNT (sizeof(struct gpu_sums) / sizeof(double))
 
-/* Sums of the host's calls of CUDA; NAN: not recorded, or the training thread is not known. */
+/* Sums of the host's CUDA calls; NAN: not recorded, or the training's thread is unknown. */
 struct gpu_call_sums {
 	double batch_count;
-	double sync_ns, copy_ns, launch_ns, launch_count; /* sums over the training's thread */
+	double sync_ns, copy_ns, launch_ns, launch_count; /* the training's thread's */
 	double other_sync_ns, other_copy_ns, other_launch_ns, other_launch_count;
 };
 
 #define GPU_CALL_SUMS_COUNT (sizeof(struct gpu_call_sums) / sizeof(double))
 
-/* What the GPU lacks, if it idles more for lack of that than of data. */
+/* What the GPU lacks if it idles longer for that reason than for lack of data. */
 enum gpu_lack {
 	GPU_LACK_NOTHING,
-	GPU_LACK_LAUNCHES, /* the host launches too slowly */
-	GPU_LACK_ORDERS,   /* the host waited for the GPU until it had nothing left to do */
+	GPU_LACK_LAUNCHES, /* the host launches kernels too slowly */
+	GPU_LACK_ORDERS,   /* the host waited until the GPU had nothing left to do */
 	GPU_LACK_MAX
 };
 
 /* How the GPU was used. Shares are 0-1, of the steps unless noted otherwise; NAN: not known. */
 struct gpu_use {
-	bool is_known; /* at least one of the members below is known */
+	bool is_known; /* true if any member below is known */
 	double busy_share;
-	double alone_share; /* in collectives alone: exchanging data, or waiting for other ranks */
+	double alone_share; /* only collectives ran: exchanging data, or waiting for ranks */
 	double gap_share[GPU_GAP_MAX];
 	double idle_share;         /* sum of gap_share and unattributed_share */
 	double unattributed_share; /* idle for an unknown reason */
-	double h2d_bytes_per_s;    /* bytes a second while a copy to the GPU ran */
+	double h2d_bytes_per_s;    /* bytes a second during copies to the GPU */
 	double pageable_share;     /* share of the bytes copied to the GPU from pageable memory */
-	double exposed_share;      /* copying while nothing else ran and no batch was waited for */
+	double exposed_share;      /* only a copy to the GPU ran, and no batch was waited for */
 	double overlap_share;      /* share of the copying time in which kernels ran, at most */
 	enum gpu_lack lack;
-	double lack_share;     /* idle, but not for lack of data or because of copies */
+	double lack_share;     /* idle for other reasons than lack of data and copies */
 	double kernels;        /* number of kernels in a step */
-	double kernel_mean_ns; /* mean length of a kernel; too small if kernels run side by side */
+	double kernel_mean_ns; /* mean length of a kernel; too small if kernels run in parallel */
 };
 
 void gpu_sums_init(struct gpu_sums *sums);
 
-/* Sets sums that are impossible, as in a damaged file, to NAN. */
+/* Sets impossible sums, as a damaged file may have, to NAN. */
 void gpu_sums_check(struct gpu_sums *sums);
 
 struct gpu_use gpu_use_of(const struct gpu_sums *sums);

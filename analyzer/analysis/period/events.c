@@ -11,15 +11,14 @@
 #include "analysis/statistics/stats.h"
 #include "dlprof/hash.h"
 
-#define CAP_BITS    15 /* values are binned by the top bits of a positive float: bins are 0.8 %
-		        * wide */
+#define CAP_BITS    15 /* values are binned by these top bits of a positive float: 0.8 % wide */
 #define CAP_SHIFT   16
 #define TABLE_BITS  13
 #define TABLE_SIZE  (1u << TABLE_BITS)
 #define LEAST_ROWS  3
-#define MOST_STEPS  3    /* distances to this many following events are candidates for a period */
-#define MOST_TRIED  256  /* this many of the most frequent distances are tested */
-#define MOST_EPOCHS 4096 /* with more epochs, no long period is searched for */
+#define MOST_STEPS  3    /* an event's distances to the next 3 events are candidates for a period */
+#define MOST_TRIED  256  /* so many of the most frequent distances are tested */
+#define MOST_EPOCHS 4096 /* if there are more epochs, no long period is searched for */
 #define TIMER_CV    0.10
 
 static double event_ns(const struct events_query *q, size_t i)
@@ -32,16 +31,16 @@ static double event_ns(const struct events_query *q, size_t i)
 	return ns > 0 && ns >= q->theta_ns ? ns : 0;
 }
 
-/* The position of the current run of a series on the gapless index. */
+/* Iterates over the runs of a series, with the position of each. */
 struct walk {
 	const struct batch_series *series;
 	size_t run;
-	size_t begin, end;   /* indexes of the run's first batch, and after its last */
-	size_t position;     /* position of the run's first batch on the gapless index */
+	size_t begin, end;   /* indexes of the run's first batch, and of the batch after its last */
+	size_t position;     /* position of the run's first batch */
 	size_t epoch_begin;  /* position at which the run's epoch begins */
 	int64_t epoch_batch; /* ordinal of that epoch's first batch */
 	bool new_epoch;
-	size_t next; /* first position that no run has taken yet */
+	size_t next; /* first position that no run has used */
 };
 
 static bool walk_run(struct walk *walk)
@@ -58,7 +57,7 @@ static bool walk_run(struct walk *walk)
 			walk->epoch_batch = run->batch;
 		}
 		offset = (int64_t)run->batch - walk->epoch_batch;
-		/* A run that is out of order or a duplicate gets no position. */
+		/* A run that is out of order, or a duplicate, gets no position. */
 		if (offset < 0 || walk->epoch_begin + (size_t)offset < walk->next)
 			continue;
 		walk->begin = run->begin;
@@ -88,7 +87,7 @@ static int add_epoch(struct events *events, const struct walk *walk, bool from_s
 	return 0;
 }
 
-/* Ends the last epoch at `end`, the position where the next one begins. */
+/* Ends the last epoch at `end`, the position at which the next epoch begins. */
 static void close_epoch(struct events *events, size_t end)
 {
 	struct fold_segment *last;
@@ -204,7 +203,7 @@ size_t events_cut(const struct events *breaks, const struct fold_segment *whole,
 	}
 }
 
-/* A hash table of the events' time by phase, with room for one phase per event. */
+/* A hash table from phase to the events' time there, with room for one phase per event. */
 struct table {
 	struct {
 		size_t phase;
@@ -228,7 +227,7 @@ static double table_add(struct table *table, size_t phase, double value)
 	return table->cells[at].sum += value;
 }
 
-/* Computes fold_log_p() over all rows from the list of events; positions without one are 0. */
+/* Computes fold_log_p() over all rows from the list of events; all other positions are 0. */
 static double sparse_log_p(const struct events *events, const struct fold_segment *segments,
 			   size_t segment_count, bool capped, size_t period, struct table *table)
 {
@@ -286,7 +285,7 @@ static int by_period(const void *a, const void *b)
 	return left->period < right->period ? -1 : left->period > right->period;
 }
 
-/* Orders distances: the most frequent first, then the shortest. */
+/* Orders distances by frequency, the most frequent first; equally frequent ones by length. */
 static int by_count(const void *a, const void *b)
 {
 	const struct distance *left = a, *right = b;
@@ -297,8 +296,8 @@ static int by_count(const void *a, const void *b)
 }
 
 /*
- * Lists the distances from each event to the next three that occur at least twice, the most
- * frequent first. Three events of one period give its distance twice.
+ * Lists the distances from each event to the next three, those that occur at least twice, the most
+ * frequent first. Three events of one period have its distance twice.
  */
 static size_t find_distances(const struct events *events, size_t above, size_t most,
 			     struct distance *ret)
@@ -386,7 +385,7 @@ int events_gaps(const struct events *events, struct event_gaps *ret)
 	return 0;
 }
 
-/* Returns the events' time at a phase. `half` 0 or 1 takes only rows of that parity, 2 all rows. */
+/* Returns the events' time at a phase, in rows of parity `half` (0 or 1), or in all rows (2). */
 static double time_at(const struct event *list, size_t count, size_t period, size_t half,
 		      size_t phase)
 {
@@ -399,7 +398,7 @@ static double time_at(const struct event *list, size_t count, size_t period, siz
 	return ns;
 }
 
-/* Returns the phase with most time; SIZE_MAX: there is no event. */
+/* Returns the phase with the most time, in rows as for time_at(); SIZE_MAX: there is no event. */
 static size_t dominant(const struct event *list, size_t count, size_t period, size_t half,
 		       struct table *table)
 {
@@ -476,7 +475,7 @@ void events_find_timer(const struct events_query *q, struct timer *ret)
 	}
 	ret->gap_count = gaps.count;
 	ret->cv = stats_cv(&gaps);
-	/* Events in consecutive batches follow the rhythm of the batches, not a timer. */
+	/* Events in consecutive batches repeat with the batches, not by a timer. */
 	if (gaps.count >= TIMER_LEAST && ret->cv <= TIMER_CV && next_count < gaps.count / 2)
 		ret->period_ns = gaps.mean;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * period.c - finds the period of events, if they have one. Every candidate is tested on two series
- * (was there an event; how large was it, up to cap_ns), with epochs that restart the phase and
- * without. Then the best candidate is described.
+ * period.c - finds the period of events, if there is one. Every candidate is tested on two series
+ * (1 for each event; or its time, up to cap_ns), both with and without restarting the phase at
+ * epochs. Then the best candidate is described.
  */
 #include "analysis/period/period.h"
 
@@ -17,12 +17,12 @@
 #define FEWEST_BATCHES 12
 #define FEWEST_EVENTS  3
 #define WINDOW         ((size_t)1 << 14)
-#define WINDOWS        64 /* most windows; a longer series is sampled by windows */
+#define WINDOWS        64 /* most windows; a longer series is sampled in windows */
 #define FEW_WINDOWS    16 /* number of windows that are tried first */
 #define SPREAD         16 /* most positions to fold for each batch */
 #define BEYOND_DOUBT   (-100.0)
-#define BLOCK          8  /* rows in a block: half to choose the phase, half to measure it */
-#define PIECE_LEAST    12 /* least batches from one break to the next, on average */
+#define BLOCK          8  /* rows in a block: half of them choose the phase, half measure it */
+#define PIECE_LEAST    12 /* least mean number of batches between breaks */
 #define WORKER_SHARE   0.60
 #define WORKER_PERIODS 4
 #define SHARE_LEAST    0.5
@@ -31,19 +31,19 @@
 #define GAPS_CV        0.15
 #define GAPS_SHORTEST  3
 
-/* A way to cut the values into segments; rows of a period begin anew in each. */
+/* How the values are cut into segments. The rows of a period start anew in each segment. */
 struct layout {
 	struct fold_segment *segments;
 	size_t segment_count;
-	size_t ordinal; /* ordinal of the batch at which rows begin */
+	size_t ordinal; /* ordinal of the batch with which the first row begins */
 	size_t most;    /* longest period that is tested by folding */
-	double extra;   /* correction of log p: ln of how many layouts and series are tried */
-	bool is_cut;    /* cut at breaks: each piece may have its own phase */
+	double extra;   /* correction of log p: ln of the number of layouts x series tried */
+	bool is_cut;    /* cut at breaks, so each piece may have a phase of its own */
 };
 
 struct best {
 	const struct layout *layout;
-	bool sparse; /* found in the list of events, not by folding */
+	bool sparse; /* found in the list of events and not by folding */
 	size_t period;
 	double log_p;
 	double log_p_plain; /* log p before the correction for serial correlation */
@@ -55,7 +55,7 @@ struct search {
 	struct layout layouts[3];
 	size_t layout_count;
 	size_t value_count;
-	float *ns; /* values of all segments, one after the other */
+	float *ns; /* values of all segments in a row */
 	float *x;
 	double *sums, *squares;
 	size_t windows;
@@ -76,7 +76,7 @@ static double log_candidates(const struct search *s, size_t period, size_t count
 	return log((double)count) + (s->workers > 1 ? log(2) : 0);
 }
 
-/* Makes a series to test. Returns false if all values are equal, so that no phase can differ. */
+/* Makes a series to test. Returns false if all values are equal: no phase can then differ. */
 static bool set_series(struct search *s, bool capped, struct fold_series *ret)
 {
 	float cap_ns = (float)s->events.cap_ns, lowest = 1, highest = 0;
@@ -112,9 +112,9 @@ static void offer(struct search *s, const struct best *found)
 }
 
 /*
- * Tests all periods of a layout on one series. Correcting for serial correlation costs another pass
- * and only takes evidence away, so the best period is corrected until one that is corrected is
- * best.
+ * Tests all periods of a layout on one series. The correction for serial correlation costs another
+ * pass and can only raise p, so it is applied to the best period, again and again, until the best
+ * one is already corrected.
  */
 static void try_layout(struct search *s, const struct layout *layout, struct fold_series *series)
 {
@@ -169,7 +169,7 @@ static int try_long(struct search *s, const struct layout *layout, bool capped)
 
 	if (!s->events.list || layout->is_cut || (is_dense && most <= FOLD_MOST))
 		return 0;
-	/* The list of events covers all positions, so one segment replaces the windows. */
+	/* The list has the events of all positions, so one segment replaces the windows. */
 	r = events_long_period(&s->events, by_epoch ? layout->segments : &whole,
 			       by_epoch ? layout->segment_count : 1, capped,
 			       is_dense ? FOLD_MOST : 1, most, &found.period, &found.log_p);
@@ -195,7 +195,7 @@ static size_t find_most(const struct layout *layout)
 	return count > FOLD_MOST ? FOLD_MOST : count;
 }
 
-/* Makes the layouts: one of the epochs and one of the whole; or one of evenly spaced windows. */
+/* Makes two layouts, cut at epochs and whole; for a long series, one of spaced windows. */
 static int lay_out(struct search *s)
 {
 	const struct events *events = &s->events;
@@ -235,7 +235,7 @@ static int lay_out(struct search *s)
 	return 0;
 }
 
-/* Adds a copy of the first layout that is cut at the breaks, if breaks are few. */
+/* Adds the first layout once more, cut at the breaks, if breaks are few. */
 static int lay_out_pieces(struct search *s)
 {
 	const struct layout *from = &s->layouts[0];
@@ -277,7 +277,7 @@ static int run_tests(struct search *s)
 	s->squares = malloc((s->value_count + 1) * sizeof(*s->squares));
 	if (!s->x || !s->sums || !s->squares)
 		return -ENOMEM;
-	/* Counts the series to test; one whose values are all equal carries no information. */
+	/* A series whose values are all equal carries no information, and is not tested. */
 	for (capped = 0; capped < 2; capped++)
 		series_count += useful[capped] = set_series(s, capped, &series);
 	for (i = 0; i < s->layout_count; i++) {
@@ -308,7 +308,7 @@ static struct phase_series phases_of(const struct search *s, const struct layout
 	};
 }
 
-/* Returns the layout for a period: the one cut at breaks, if its pieces are long enough. */
+/* Returns the layout to measure a period in: that cut at breaks, if its pieces are long enough. */
 static const struct layout *seen(const struct search *s, const struct best *best, size_t period)
 {
 	const struct layout *last = &s->layouts[s->layout_count - 1];
@@ -361,8 +361,8 @@ static void measure(const struct search *s, struct best *best, double *scratch, 
 }
 
 /*
- * Describes the best period. During a pause the queue fills up, so breaks give the waits a rhythm,
- * which must not hide a regular one between the breaks.
+ * Describes the best period. The queue fills up during a pause, so breaks may give the waits a
+ * period, too; a regular period between the breaks is preferred to it.
  */
 static int describe(struct search *s, struct period *ret)
 {
@@ -384,8 +384,8 @@ static int describe(struct search *s, struct period *ret)
 }
 
 /*
- * Finds a timer by its gaps: at least 16 with a coefficient of variation of at most .15. Events at
- * random have 1, with a dead time .4.
+ * Finds a timer from at least 16 gaps whose coefficient of variation is at most .15. Random events
+ * have 1 there, and .4 if a dead time follows each.
  */
 static int find_gaps(const struct search *s, struct period *ret)
 {
@@ -424,14 +424,14 @@ static void forget(struct search *s)
 	s->log_p_workers = 0;
 }
 
-/* Discards the layouts and their results. */
+/* Discards the layouts and the results of a search. */
 static void start_anew(struct search *s)
 {
 	forget(s);
 	memset(s->log_p_of, 0, (PERIOD_MOST + 1) * sizeof(*s->log_p_of));
 }
 
-/* Limits folding by the number of batches, since a damaged file may have ordinals of any size. */
+/* Limits folding by the number of batches: in a damaged file, ordinals may be of any size. */
 static size_t find_most_windows(const struct search *s)
 {
 	size_t most = s->query->series->count / (WINDOW / SPREAD);
@@ -441,7 +441,7 @@ static size_t find_most_windows(const struct search *s)
 	return most < WINDOWS ? most : WINDOWS;
 }
 
-/* Searches in a few windows first, which cost little and often suffice. */
+/* Searches in a few windows first, which is quick and often enough. */
 static int search_period(struct search *s)
 {
 	size_t most = find_most_windows(s);

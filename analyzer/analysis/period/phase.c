@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#define BLOCK         8 /* rows in a block: half to choose the phase, half to measure it */
+#define BLOCK         8 /* rows in a block: half of them choose the phase, half measure it */
 #define PROMOTE_SHARE 0.85
-#define PROMOTE_LEAST 6 /* events that a block should hold to decide */
+#define PROMOTE_LEAST 6 /* least number of events that a block should hold */
 
-/* Adds the events' time in a block of rows to each phase, and returns the sum. */
+/* Adds the events' time in a block of rows to the phases, and returns the sum. */
 static double add_rows(const struct phase_series *s, size_t begin, size_t rows, size_t step,
 		       size_t period, bool capped, double *phases)
 {
@@ -37,7 +37,7 @@ static size_t highest(const double *values, size_t count)
 	return best;
 }
 
-/* Copies the best phase of P, which rows of kP divide into k phases, to `ret`; returns its sum. */
+/* Copies the k phases of kP that the best phase of P becomes to `ret`; returns their sum. */
 static double split(const double *phases, size_t period, size_t k, double *ret)
 {
 	double sum = 0;

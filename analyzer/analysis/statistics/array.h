@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * array.h - arrays that grow by one: their room is the least power of two that is not below the
- * count. So their memory must come from these functions alone.
+ * array.h - arrays that grow by one element. An array's capacity is not stored: it is the smallest
+ * power of two that is at least the count. So its memory must come from these functions alone.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ static inline void *array_grown(void *list, size_t count, size_t size)
 	return count & (count - 1) ? list : reallocarray(list, count ? 2 * count : 1, size);
 }
 
-/* Makes room for one more element in `list`. False if there is no memory. */
+/* Makes room for one more element in `list`. Evaluates to false if there is no memory. */
 #define ARRAY_GROW(list, count)                                                                    \
 	({                                                                                         \
 		void *array_list = array_grown(list, count, sizeof(*(list)));                      \

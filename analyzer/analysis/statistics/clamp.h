@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clamp.h - sums of any numbers, such as those of a damaged database: a sum that would overflow is
- * the least or the greatest number instead.
+ * clamp.h - sums of any numbers, such as those of a damaged database. Instead of overflowing, a sum
+ * is the smallest or the largest number.
  */
 #pragma once
 

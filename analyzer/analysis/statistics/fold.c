@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fold.c - the inner loops of the period test. Compiled with its own flags (analyzer/meson.build):
- * sums may be taken in any order, so that they become vector instructions.
+ * fold.c - the inner loops of the period test. It is compiled with flags of its own
+ * (analyzer/meson.build), by which sums may be computed in any order, so that the compiler
+ * vectorises them.
  *
- * Rows are added up in blocks of 8: all three scales use the column sums of a block.
+ * Rows are summed in blocks of 8, whose column sums serve all three scales.
  */
 #include "analysis/statistics/fold.h"
 
@@ -11,8 +12,8 @@
 #include <string.h>
 
 #define BLOCK        8  /* rows in a block */
-#define GROUP        4  /* blocks of 8 in a block of 32 rows */
-#define LEAST_8      16 /* least rows to use blocks of 8 */
+#define GROUP        4  /* blocks of 8 rows in a block of 32 */
+#define LEAST_8      16 /* least number of rows to use blocks of 8 */
 #define LEAST_32     64
 #define LEAST_ROWS   3
 #define MEMORY_ROWS  6
@@ -49,10 +50,10 @@ double fold_log_gamma_tail(size_t shape, double sum)
 {
 	double n = (double)shape, term = 1, total = 1, i;
 
-	/* A probability of half or more is no evidence, and would make the series below long. */
+	/* A probability above a half is no evidence, and would make the series below long. */
 	if (!shape || sum <= n)
 		return 0;
-	/* Sum of e^-s s^i / i! for i < n, from the last term down. */
+	/* The sum of e^-sum sum^i / i! for i < n, from the last term down to the first. */
 	for (i = n - 1; i > 0; i--) {
 		term *= i / sum;
 		total += term;
@@ -62,7 +63,7 @@ double fold_log_gamma_tail(size_t shape, double sum)
 	return fmin(0, -sum + (n - 1) * log(sum) - lgamma(n) + log(total));
 }
 
-/* Sums over rows, which their evidence is computed from. */
+/* Sums over rows, from which the evidence is computed. */
 struct rows {
 	float total[FOLD_MOST];
 	double count;
@@ -101,7 +102,7 @@ static double rows_evidence(const struct rows *rows, size_t period, float highes
 	excess = top / rows->count - mean;
 	if (!(excess > 0) || !(mean > 0))
 		return 0;
-	/* This bound is above both of E's, so most blocks need no logarithm. */
+	/* A bound above both bounds in E: for most blocks it is low enough to need no logarithm. */
 	bound = factor * rows->count * excess * excess *
 		fmax(1 / (mean * (1 - mean)), variance > 0 ? 0.5 / variance : 0);
 	if (bound < least)
@@ -109,7 +110,7 @@ static double rows_evidence(const struct rows *rows, size_t period, float highes
 	return fold_evidence(factor * rows->count, top / rows->count, mean, variance, highest);
 }
 
-/* Adds the column sums of BLOCK rows to `total`. */
+/* Sets `total` to the column sums of BLOCK rows. */
 static void add_columns(float *restrict total, const float *restrict x, size_t period)
 {
 	const float *b = x + period, *c = b + period, *d = c + period, *e = d + period,
@@ -119,7 +120,7 @@ static void add_columns(float *restrict total, const float *restrict x, size_t p
 		total[k] = x[k] + b[k] + c[k] + d[k] + e[k] + f[k] + g[k] + h[k];
 }
 
-/* Sums `count` rows from index `begin` on; BLOCK of them, or fewer at the end of a segment. */
+/* Sums `count` rows from index `begin` on. `count` is BLOCK, or less at the end of a segment. */
 static void take_rows(struct rows *rows, const struct fold_series *s, size_t begin, size_t count,
 		      size_t period)
 {
@@ -152,7 +153,7 @@ static size_t row_count(const struct fold_segment *segment, size_t period)
 	return segment->count > first ? (segment->count - first) / period : 0;
 }
 
-/* Sum of max(0, E - ln P) over blocks; each block may have its own phase. */
+/* The sum of max(0, E - ln P) over blocks, each of which may have a phase of its own. */
 struct scale {
 	size_t blocks;
 	double sum;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define DIGIT_BITS 11
-#define LEVELS     3 /* three times 11 bits are 33: all of a float */
+#define LEVELS     3 /* three times 11 bits are enough for the 32 of a float */
 
 static uint32_t key_of(float value)
 {
@@ -25,7 +25,7 @@ static float value_of(uint32_t key)
 	return value;
 }
 
-/* Counts the values whose first bits are `prefix` by their next bits. */
+/* Counts the values whose first bits are `prefix`, by their next bits. */
 static void fill_level(struct stats_order *order, int level, uint32_t prefix)
 {
 	const unsigned shift = (unsigned)(LEVELS - 1 - level) * DIGIT_BITS;
@@ -175,7 +175,7 @@ void stats_sort(double *values, size_t count)
 	qsort(values, count, sizeof(*values), by_value);
 }
 
-/* Steele, Lea and Flood's splitmix64. */
+/* The generator splitmix64 of Steele, Lea and Flood. */
 uint64_t stats_random(uint64_t *state)
 {
 	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);

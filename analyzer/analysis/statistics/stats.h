@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stats.h - statistics that several analyses use. Nothing here allocates. */
+/* stats.h - statistics that several analyses use. Nothing here allocates memory. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Selects values of a column: those that are known (no NAN), not below 0, and whose state & mask is
- * `want`. If `state` is NULL, all are selected.
+ * Selects the values of a column that are known (not NAN), at least 0, and whose (state & mask) is
+ * `want`. If `state` is NULL, the last condition is left out.
  */
 struct stats_column {
 	const float *values;
@@ -24,16 +24,16 @@ static inline bool stats_takes(const struct stats_column *column, size_t i)
 }
 
 /*
- * Order statistics by counting the bits of the floats, which sort as the values do: exact, without
- * a copy of the column, and equally fast with any values. stats_order_init() passes over the column
- * once; a rank takes up to two more passes, which close ranks share.
+ * Order statistics. They count the leading bits of floats, which sort like the values: exact,
+ * without a copy of the column, and equally fast for any values. stats_order_init() reads the
+ * column once; a rank takes up to two more passes, unless an earlier rank was close.
  */
 #define STATS_BINS 2048
 
 struct stats_order {
 	struct stats_column column;
 	size_t count;               /* number of selected values */
-	size_t bins[3][STATS_BINS]; /* counts by first bits; within a prefix, by the next */
+	size_t bins[3][STATS_BINS]; /* counts by first bits; within a prefix, by the next bits */
 	uint32_t prefix[3];         /* the prefixes whose values bins[1] and bins[2] count */
 	bool filled[3];
 };
@@ -43,16 +43,16 @@ void stats_order_init(struct stats_order *order, const struct stats_column *colu
 /* Returns the value at `rank` (0: smallest) of the sorted values; rank < count. */
 double stats_order_rank(struct stats_order *order, size_t rank);
 
-/* Returns the least value that `share` (0-1) of all do not exceed (nearest rank), or NAN. */
+/* Returns the smallest value that at least `share` (0-1) of all do not exceed, or NAN. */
 double stats_order_quantile(struct stats_order *order, double share);
 
 /* Returns the sum of the `top` largest values, or of all if there are fewer. */
 double stats_order_sum_largest(struct stats_order *order, size_t top);
 
-/* Returns the mean of the two middle values if their number is even; NAN if there is no value. */
+/* Returns the median; NAN if there is no value. */
 double stats_median(const struct stats_column *column);
 
-/* Mean and standard deviation, by Welford's update: exact for values that are close. */
+/* Mean and variance by Welford's update, which is exact even if values are close to each other. */
 struct stats_moments {
 	size_t count;
 	double mean;
@@ -67,10 +67,10 @@ double stats_deviation(const struct stats_moments *moments);
 /* Returns standard deviation (n - 1) over mean; NAN for fewer than two values or a mean of 0. */
 double stats_cv(const struct stats_moments *moments);
 
-/* Means of pairs of values, and sums from which variances and correlation are computed. */
+/* Means of pairs of values, and the sums that variances and correlation are computed from. */
 struct stats_pairs {
 	double count, x, y; /* number of pairs, and their means */
-	double xx, yy, xy;  /* sums of the products of deviations */
+	double xx, yy, xy;  /* sums of products of the deviations from the means */
 };
 
 void stats_add_pair(struct stats_pairs *pairs, double x, double y);
@@ -81,5 +81,5 @@ double stats_welch(const struct stats_moments *a, const struct stats_moments *b)
 /* Sorts values, the smallest first. No value may be NAN. */
 void stats_sort(double *values, size_t count);
 
-/* Returns the next number of a random sequence; its first state, which may be any, decides it. */
+/* Returns the next number of a random sequence. The first *state, any number, determines it. */
 uint64_t stats_random(uint64_t *state);

@@ -18,7 +18,7 @@ static int begin(struct track *track)
 	return 0;
 }
 
-/* Joins cells in pairs, to make room for more. */
+/* Halves the number of cells by joining pairs. */
 static void halve(struct track *track)
 {
 	const size_t half = TRACK_CELLS / 2;
@@ -65,7 +65,7 @@ double track_t975(double freedom)
 	       (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
 }
 
-/* Returns the variance of sums over `per_block` residuals each, raised by their correlation. */
+/* Returns the variance of sums over blocks of residuals, raised by the blocks' correlation. */
 static double block_variance(const double *residuals, size_t blocks, size_t per_block)
 {
 	double mean = 0, last = 0, squares = 0, products = 0, correlation;
@@ -82,7 +82,7 @@ static double block_variance(const double *residuals, size_t blocks, size_t per_
 		products += block ? sum * last : 0;
 		last = sum;
 	}
-	/* A few blocks show less correlation than there is; this corrects it (Kendall). */
+	/* Few blocks show too little correlation; this corrects it (Kendall). */
 	correlation = squares > 0 ? products / squares : 0;
 	correlation += (1 + 3 * correlation) / (double)blocks;
 	correlation = fmin(fmax(correlation, 0), MOST_CORRELATION);
@@ -92,7 +92,7 @@ static double block_variance(const double *residuals, size_t blocks, size_t per_
 struct estimate track_estimate(const struct track *track, size_t least)
 {
 	struct estimate ret = {NAN, NAN, NAN};
-	/* A last cell that is not full counts in the value, but in no block. */
+	/* If the last cell is not full, it counts in the value but in no block. */
 	size_t whole =
 		track->count && track->filled < track->size ? track->count - 1 : track->count;
 	double numerator = 0, denominator = 0, widest = -1, *residuals;

@@ -2,43 +2,43 @@
 /*
  * track.h - a mean over a run and its uncertainty, in one pass and bounded memory.
  *
- * Numerators and denominators are added batch by batch; the value is the ratio of their sums:
- * seconds over batches, or stalled over all time. They are summed up in cells, which hold more
- * batches in a long run.
+ * Pairs of numerator and denominator are added batch by batch; the mean is the ratio of their sums,
+ * such as seconds / batches, or stalled time / all time. Pairs are summed in cells; in a long run,
+ * a cell holds more batches.
  *
- * Batches are no independent samples: waits alternate with a period of W batches, and storage or a
- * neighbour can be slow for hundreds of them. A bootstrap over blocks of a fixed length then says
- * "different" of 24 to 53 % of pairs of equal runs (autocorrelation .99), and no length is right
- * for all. So the run is cut into blocks of many lengths, up to an eighth of it; each length gives
- * a variance of the mean, raised by the correlation of neighbouring blocks, and the widest interval
- * counts.
+ * Batches are not independent samples: waits alternate with a period of W batches, and storage or
+ * another process can be slow for hundreds of batches. A bootstrap over blocks of one length calls
+ * 24 to 53 % of pairs of equal runs different (autocorrelation .99), and no length is right for all
+ * runs. So the run is cut into blocks of many lengths, up to an eighth of the run. Each length
+ * gives a variance of the mean, which is raised by the correlation of neighbouring blocks, and the
+ * widest interval counts.
  */
 #pragma once
 
 #include <stddef.h>
 
 #define TRACK_CELLS  4096
-#define TRACK_BLOCKS 8 /* least blocks whose variance is used */
+#define TRACK_BLOCKS 8 /* least number of blocks to compute a variance from */
 
 struct track {
 	double *numerator; /* TRACK_CELLS sums each; NULL until something is added */
 	double *denominator;
-	size_t count;  /* number of cells; the last need not be full */
-	size_t size;   /* batches in each cell */
-	size_t filled; /* batches in the last cell */
+	size_t count;  /* number of cells; the last one need not be full */
+	size_t size;   /* number of batches in a full cell */
+	size_t filled; /* number of batches in the last cell */
 };
 
-/* Adds a pair to a track, which begins as all zero. Returns 0 or -ENOMEM. */
+/* Adds a pair to a track, which must be all zero at first. Returns 0 or -ENOMEM. */
 int track_add(struct track *track, double numerator, double denominator);
 void track_done(struct track *track);
 
 struct estimate {
 	double value;    /* NAN: nothing was added */
-	double variance; /* NAN: too few batches */
+	double variance; /* NAN: there are too few batches */
 	double freedom;  /* degrees of freedom of the variance */
 };
 
-/* Computes value and variance; `least` is how many batches a block has at least. */
+/* Computes value and variance. A block holds at least `least` batches. */
 struct estimate track_estimate(const struct track *track, size_t least);
 
 /* Returns the 97.5 % quantile of Student's t; freedom >= 3. */
