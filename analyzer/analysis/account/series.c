@@ -58,7 +58,6 @@ static int grow_column(void *column, bool needed, size_t size, size_t capacity)
 	return 0;
 }
 
-/* Makes room for at least `needed` batches. */
 static int grow(struct batch_series *series, size_t needed)
 {
 	size_t capacity = series->capacity ? series->capacity : FIRST_CAPACITY, i;

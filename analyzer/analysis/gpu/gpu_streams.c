@@ -57,7 +57,6 @@ static bool is_shared(const struct gpu_stream *stream, const struct trainers *tr
 	return false;
 }
 
-/* Adds the threads that launch to this stream to `trainers`. */
 static void add_stream(const struct gpu_stream *stream, struct trainers *trainers)
 {
 	for (size_t i = 0; i < GPU_STREAMS_THREADS; i++)

@@ -7,13 +7,13 @@
 
 #include "analysis/account/share.h"
 
-#define LEAST_WORK 0.15 /* a thread that works for a smaller share of its time competes for no
-			 * core */
+#define LEAST_WORK 0.15 /* a thread that works for a smaller share of its time does not compete for
+			 * cores */
 #define SAME_PACE  0.99
 #define MOST_LOOKS 4e6
 #define GOLDEN     0.6180339887
 #define NOBODY     SIZE_MAX
-#define TAKEN      (-1.0) /* as end_ns: the training took the batch in before its turn */
+#define TAKEN      (-1.0) /* value of end_ns: the training received the batch before its turn */
 
 enum phase {
 	IDLE,
@@ -25,33 +25,34 @@ enum phase {
 struct hand {
 	enum phase phase;
 	double until;
-	double work_ns;     /* work to do after being blocked */
-	double blocked_ns;  /* time for which it is blocked after that work */
-	size_t at;          /* index of its batch */
-	size_t head, count; /* first and number of its entries in the queue of struct crowd */
+	double work_ns;     /* work left to do after being blocked */
+	double blocked_ns;  /* time to be blocked after that work */
+	size_t at;          /* index of the batch it loads */
+	size_t head, count; /* index of its first entry in the crowd's queue, and their number */
 };
 
 struct crowd {
 	const struct trace *trace;
 	const struct replay_setup *setup;
 	size_t workers, prefetch;
-	struct hand *hands; /* the workers, and last the training */
+	struct hand *hands; /* the workers, and as last one the training */
 	size_t *queue;      /* `prefetch` entries for each worker */
-	double *paces;      /* pace by number of workers at work; then with the training at work */
+	double *paces;      /* [i]: pace while i workers work; then: also while the training does */
 	struct {
-		double end_ns; /* when the batch's load ended; INFINITY: not loaded */
+		double end_ns; /* when the batch's load ended; INFINITY: it has not */
 		size_t owner;  /* worker that loads the batch */
-		size_t ended;  /* in entry k: the batch whose load was the k-th to end */
+		size_t ended;  /* of entry k: the batch whose load was the k-th to end */
 	} * batches;           /* the epoch's batches */
 	size_t finished_count, taken_count;
 	size_t epoch, ahead, begin, end;
 	size_t working;
 	bool training_works;
-	double now_ns, work_ns; /* time, and the work that a thread which always works has done */
+	double now_ns, work_ns; /* time, and the work done until then by a thread that always
+				 * works */
 	double wait_ns;
 };
 
-/* Begins a load or step that took `ns` in the run, of which a part was work. */
+/* Begins a load or step that took `ns` in the run, of which a part is work. */
 static void begin_work(struct crowd *c, struct hand *hand, double ns)
 {
 	bool is_training = hand == &c->hands[c->workers];
@@ -59,7 +60,7 @@ static void begin_work(struct crowd *c, struct hand *hand, double ns)
 	double got = is_training ? c->trace->step_got : c->trace->load_got;
 
 	double blocked_ns = fmax(0, ns * (1 - part / got));
-	/* Work may begin anywhere in a load, so that hands do not all work at once. */
+	/* Work begins at a different point of each load, so that not all hands work at once. */
 	double before = part > 0 ? (double)hand->at * GOLDEN - floor((double)hand->at * GOLDEN) : 1;
 
 	hand->work_ns = ns * part;
@@ -101,7 +102,7 @@ static void begin_load(struct crowd *c, size_t worker)
 					  hand->at - c->begin));
 }
 
-/* Gives the next load to a worker, if one is left. */
+/* Assigns the next load to a worker, if one is left. */
 static void dispatch(struct crowd *c, size_t worker)
 {
 	struct hand *hand = &c->hands[worker];
@@ -127,7 +128,7 @@ static void end_load(struct crowd *c, size_t worker)
 	begin_load(c, worker);
 }
 
-/* Goes on to the next event, and returns its hand; NULL: there is none before the limit. */
+/* Goes to the next event, and returns its hand; NULL: there is no event before `limit_ns`. */
 static struct hand *advance(struct crowd *c, double limit_ns)
 {
 	double pace = c->paces[c->working + (c->training_works ? c->workers + 1 : 0)];
@@ -160,7 +161,7 @@ static struct hand *advance(struct crowd *c, double limit_ns)
 	return blocked;
 }
 
-/* Brings a hand into its next phase. Returns true if the training has finished its piece. */
+/* Moves a hand to its next phase. Returns true if the training has finished what it did. */
 static bool go_on(struct crowd *c, struct hand *hand)
 {
 	if (hand->phase == WORKING)
@@ -174,7 +175,7 @@ static bool go_on(struct crowd *c, struct hand *hand)
 	return false;
 }
 
-/* Runs the workers until the training's piece is finished, or until `until_ns`. */
+/* Runs all hands until the training has finished what it does, or until `until_ns`. */
 static void pass(struct crowd *c, double until_ns)
 {
 	struct hand *hand;
@@ -194,7 +195,7 @@ static void spend(struct crowd *c, double ns)
 	training->phase = IDLE;
 }
 
-/* Waits until one more batch is finished. Returns false if none is under way. */
+/* Runs the workers until one more batch is finished. Returns false if none is under way. */
 static bool await_any(struct crowd *c)
 {
 	struct hand *hand;
@@ -209,8 +210,8 @@ static bool await_any(struct crowd *c)
 }
 
 /*
- * Takes in batches in the order in which they are finished, until the one whose turn it is comes.
- * Taking in a later batch costs time now, and none at that batch's turn.
+ * Receives batches in the order in which they are finished, until the batch whose turn it is comes.
+ * Receiving a later batch takes time now, and none when its turn comes.
  */
 static size_t take_next(struct crowd *c, size_t ordinal)
 {
@@ -223,7 +224,7 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 		if (!await_any(c))
 			return wanted;
 		at = c->batches[c->taken_count++].ended;
-		/* If taking in is timed by itself, the rest of the way takes the usual lag. */
+		/* If receiving has a time of its own, the rest of the way takes the usual lag. */
 		end_ns = c->batches[at - c->begin].end_ns +
 			 (c->trace->receive_ns ? c->trace->usual_lag_ns
 					       : replay_latency_ns(c->trace, c->setup, at));
@@ -290,7 +291,7 @@ static struct replay_result run(struct crowd *c)
 	return (struct replay_result){(double)t->count / time_ns * NS_PER_S, c->wait_ns / time_ns};
 }
 
-/* Replays without workers: loads and steps alternate, so each runs alone. */
+/* Replays a run without workers: loads and steps alternate, so no two compete for cores. */
 static struct replay_result run_alone(const struct trace *t, const struct replay_setup *setup,
 				      double want)
 {
@@ -316,7 +317,7 @@ bool crowd_matters(const struct trace *t, const struct replay_setup *setup)
 	double most = setup->workers + t->step_threads;
 	double work = t->load_cpu * fmax(setup->workers, 1) + t->step_cpu * t->step_threads;
 
-	/* Each event is found by looking at all workers, which takes long for many. */
+	/* Finding the next event takes a look at each worker, which is slow for many workers. */
 	if ((double)t->count * (setup->workers + 1) > MOST_LOOKS)
 		return false;
 	if (t->receive_ns > 0 && setup->workers > 0)

@@ -8,14 +8,14 @@
 
 #include "dlprof/units.h"
 
-#define ROUNDS       3   /* this many rounds of the workers before an epoch's end are compared */
-#define FEWEST_ENDS  3   /* least number of epochs' ends */
+#define ROUNDS       3   /* an epoch's end is this many loads for each worker */
+#define FEWEST_ENDS  3   /* least number of ends of epochs */
 #define FEWEST_LOADS 20
-#define GROWTH_LEAST 0.6 /* time off the CPU that grows by this power of the loads under way is
-			  * shared */
+#define GROWTH_LEAST 0.6 /* loads share a limit if their time off the CPU grows with at least this
+			  * power */
 #define Z_LEAST      4.0
-#define SPAN_LEAST   1.5 /* least ratio of the most loads under way to the fewest */
-#define OUTSIDE_LEAST 0.5 /* loads must spend this share of their time outside of the CPU */
+#define SPAN_LEAST   1.5 /* least ratio of the most to the fewest loads under way */
+#define OUTSIDE_LEAST 0.5 /* loads must spend at least this share of their time off the CPU */
 #define NEARLY_MOST  0.8
 
 /* The begin or end of a load. */
@@ -34,7 +34,7 @@ static int by_time(const void *a, const void *b)
 	return right->is_end - left->is_end;
 }
 
-/* Computes how many loads were under way on average during each load. 0 or -ENOMEM. */
+/* Computes for each load how many loads were under way on average. Returns 0 or -ENOMEM. */
 static int count_under_way(const struct flight_load *loads, size_t count, double *ret)
 {
 	struct edge *edges = malloc((2 * count + 1) * sizeof(*edges));
@@ -66,7 +66,7 @@ static int count_under_way(const struct flight_load *loads, size_t count, double
 	return 0;
 }
 
-/* Sums for a linear fit over loads: logarithms, less the mean over the load's epoch's end. */
+/* Sums for a linear fit of logarithms, from which the mean over each epoch's end is subtracted. */
 struct fit {
 	size_t load_count, end_count;
 	double xx, xy, yy;
@@ -74,7 +74,7 @@ struct fit {
 	double outside_ns, load_ns; /* sums over all loads in the fit */
 };
 
-/* Returns a load's time off the CPU, divided by its samples if their number is known; 0: none. */
+/* Returns a load's time off the CPU, for each sample if their number is known; 0: none. */
 static double outside_of(const struct flight_load *load)
 {
 	double ns = (double)load->load_ns - (double)load->cpu_ns;
@@ -82,7 +82,7 @@ static double outside_of(const struct flight_load *load)
 	return ns > 0 ? ns / (load->samples > 0 ? load->samples : 1) : 0;
 }
 
-/* Adds an epoch's last rounds. A last batch of an unknown number of samples is left out. */
+/* Adds an epoch's end. A last batch is left out if its number of samples is not known. */
 static void add_end(const struct flight_load *loads, const double *under_way, size_t begin,
 		    size_t end, struct fit *fit)
 {
@@ -116,7 +116,7 @@ static void add_end(const struct flight_load *loads, const double *under_way, si
 	fit->end_count += count > 0;
 }
 
-/* Returns batches a second of all workers together while nearly the most loads were under way. */
+/* Returns the rate of all workers together while nearly the most loads were under way. */
 static double rate_of_many(const struct flight_load *loads, const double *under_way, size_t count,
 			   double many)
 {
@@ -151,7 +151,7 @@ int flight_find(const struct flight_load *loads, size_t count, int32_t workers, 
 	for (i = 1; r == 0 && i <= count; i++) {
 		if (i < count && loads[i].epoch == loads[begin].epoch)
 			continue;
-		/* If the list of loads is full, the last epoch may have been cut off. */
+		/* If the list of loads is full, its last epoch may be incomplete. */
 		if (i - begin > most && (i < count || count < FLIGHT_MOST))
 			add_end(loads, under_way, i - most, i, &fit);
 		begin = i;

@@ -7,14 +7,14 @@
 
 #include "dlprof/units.h"
 
-#define MOST_LOADS 2e7 /* most loads to replay, over all points of the grid */
+#define MOST_LOADS 2e7 /* most loads to replay for all points of the grid together */
 
-/* Numbers of values for each setting; the first row is used that is quick enough to replay. */
+/* Numbers of values for each setting. The first row is used whose replays are quick enough. */
 static const struct {
 	size_t workers, prefetch, load, order;
 } levels[] = {{10, 4, 6, 2}, {8, 3, 4, 2}, {6, 2, 3, 1}, {4, 1, 2, 1}, {3, 1, 1, 1}};
 
-/* Adds a value to an ascending list, unless the value is there or the list is full. */
+/* Inserts a value into an ascending list, unless it is there already or the list is full. */
 static void add(double *values, size_t *count, size_t room, double value, double most)
 {
 	size_t at = *count;
@@ -38,7 +38,7 @@ static size_t place_of(const double *values, size_t count, double value)
 	return 0;
 }
 
-/* Adds the numbers of workers that the report predicts first, then numbers near them. */
+/* Adds the numbers of workers that the report predicts, and then numbers near the run's. */
 static void add_workers(const struct whatif *w, size_t room, struct grid *ret)
 {
 	const int32_t was = w->setups[WHATIF_BASELINE].workers;
@@ -49,7 +49,7 @@ static void add_workers(const struct whatif *w, size_t room, struct grid *ret)
 	};
 	double values[GRID_MOST];
 
-	/* If some workers got no data, other numbers of workers cannot be predicted. */
+	/* If some workers got no data, no other number of workers can be predicted. */
 	for (size_t i = 0; i < (w->has_idle_workers ? 1 : ARRAY_COUNT(wanted)); i++)
 		if (wanted[i] > 0 || !was)
 			add(values, &ret->worker_count, room, wanted[i], TRACE_WORKERS);

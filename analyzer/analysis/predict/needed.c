@@ -5,25 +5,25 @@
 
 #include "analysis/predict/crowd.h"
 
-#define ENOUGH       0.95 /* workers are enough from this share of the ceiling on */
+#define ENOUGH       0.95 /* workers are enough if they reach this share of the ceiling */
 #define MOST_WORKERS 512
-#define MOST_TIMES   8 /* times today's workers; predictions beyond that were never tested */
+#define MOST_TIMES   8 /* times the run's workers; larger factors were never tested */
 #define MOST_FROM_0  16
-#define CANDIDATES   4 /* how many numbers of workers are compared: the most, half of it, ... */
-#define NEARLY       0.1  /* share of a worker that may be an error of measurement */
-#define TOO_MANY     1.25 /* workers are too many from this multiple of what the cores keep at
-			   * work */
+#define CANDIDATES   4 /* how many numbers of workers are compared: `most`, half of it, ... */
+#define NEARLY       0.1  /* error of measurement, as a share of a worker */
+#define TOO_MANY     1.25 /* workers are too many if they exceed what the cores keep working by this
+			   * factor */
 
 static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,
 		     double ceiling_per_s)
 {
 	setup.workers = workers;
-	/* The cores must suffice, too: in a short run the first loads alone may be all batches. */
+	/* The cores must be enough, too: in a short run, all batches may be first loads. */
 	return crowd_most(trace, &setup) >= ENOUGH * ceiling_per_s &&
 	       crowd_replay(trace, &setup, 1).batches_per_s >= ENOUGH * ceiling_per_s;
 }
 
-/* Returns the fewest workers that suffice, by halving, since more are faster; -1: none. */
+/* Returns the fewest workers that suffice, by bisection: more workers are faster. -1: none. */
 static int32_t find_first(const struct trace *trace, struct replay_setup setup,
 			  double ceiling_per_s)
 {
@@ -45,7 +45,7 @@ static int32_t find_first(const struct trace *trace, struct replay_setup setup,
 	return high;
 }
 
-/* Returns how many workers the cores can keep at work all the time; INFINITY: not known. */
+/* Returns how many workers the cores can keep working; INFINITY: not known. */
 static double find_busy(const struct trace *trace, double cores)
 {
 	double works = trace->load_cpu / trace->load_got;
@@ -53,14 +53,14 @@ static double find_busy(const struct trace *trace, double cores)
 	return works > 0 && cores > 0 ? ceil(cores / works - NEARLY) : INFINITY;
 }
 
-/* Returns the fewest workers of `most`, most / 2, ... that load nearly as fast as the best. */
+/* Returns the fewest of `most`, most / 2, ... workers whose rate is nearly the best. */
 static int32_t find_best(const struct trace *trace, struct replay_setup setup, int32_t most)
 {
 	double rates[CANDIDATES], best = 0;
 	int32_t numbers[CANDIDATES];
 	int count = 0, i;
 
-	/* Starting workers takes time: in short epochs more of them may be slower. */
+	/* Starting workers takes time, so in short epochs more workers may be slower. */
 	for (setup.workers = most; count < CANDIDATES && setup.workers > 0; setup.workers /= 2) {
 		numbers[count] = setup.workers;
 		rates[count] = crowd_replay(trace, &setup, 1).batches_per_s;

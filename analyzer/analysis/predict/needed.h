@@ -5,14 +5,14 @@
 #include "analysis/predict/replay.h"
 
 struct needed {
-	int32_t enough;   /* workers for 95 % of the rate without loading times; -1: no number is */
-	bool core_limited; /* `enough` is -1 because the cores do not suffice */
-	/* Number of workers to try: `enough`, but not more than the cores can keep at work, than 8
-	 * times today's, or than 16 if there are none. -1: no more than today's. */
+	int32_t enough;   /* fewest workers for 95 % of the rate without load times; -1: none */
+	bool core_limited; /* `enough` is -1 because there are too few cores */
+	/* Number of workers to try: `enough`, but at most what the cores can keep working, and at
+	 * most 8 times the run's workers (16 if it has none). -1: not more than in the run. */
 	int32_t more;
-	/* Number of workers that the cores can keep at work, if there are clearly more; else -1. */
+	/* Number of workers that the cores can keep working if the run has more; else -1. */
 	int32_t fewer;
 };
 
-/* Finds `enough`, `more` and `fewer`. `now` is the run as it was; `cores` NAN: unknown. */
+/* Finds these numbers. `now` is the run's own setup; `cores` is NAN if unknown. */
 struct needed needed_find(const struct trace *trace, const struct replay_setup *now, double cores);

@@ -4,29 +4,29 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Times measured with PyTorch, used if a run does not show its own: */
+/* Times measured with PyTorch, for setups whose times the run does not show: */
 #define FORK_NS   8e6   /* time to start a worker process */
-#define BOOT_NS   1e7   /* time from a worker's start until it begins to load */
-#define RESUME_NS 1.5e6 /* time to start an epoch in workers that run already */
-#define PASS_NS   3e5   /* time to pass a batch on and take it in */
-/* Workers end in parallel: stopping the first takes as long as stopping this many more. */
+#define BOOT_NS   1e7   /* time from a worker's start to its first load */
+#define RESUME_NS 1.5e6 /* time to start an epoch in workers that already run */
+#define PASS_NS   3e5   /* time to send a batch on and to receive it */
+/* Workers end in parallel: ending the first takes as long as ending this many more. */
 #define FIRST_END 2.5
 
-/* Returns true if the setup keeps the workers for this epoch, which the run restarted. */
+/* Returns true if the setup keeps workers for this epoch that the run started anew. */
 static bool is_kept(const struct trace *t, const struct replay_setup *setup, size_t epoch)
 {
 	return epoch > 0 && t->restarts && !setup->restarts;
 }
 
-/* Returns true if this epoch starts a different number of workers than the run did. */
+/* Returns true if this epoch starts another number of workers than it did in the run. */
 static bool starts_others(const struct trace *t, const struct replay_setup *setup, size_t epoch)
 {
 	return setup->workers != t->workers && (!epoch || setup->restarts);
 }
 
 /*
- * Returns the time from the last worker's start until this worker's first load. Workers are started
- * one after the other, and each takes the same time from its start until its first load.
+ * Returns the time from the last worker's start to this worker's first load. Workers start one
+ * after the other; each needs the same time from its start to its first load.
  */
 static double ready_ns(const struct trace *t, const struct replay_setup *setup, size_t epoch,
 		       size_t worker)
@@ -102,7 +102,7 @@ struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup
 	return e;
 }
 
-/* Returns the factor by which this setup changes the time of fetching descriptors. */
+/* Returns the share of the time of fetching descriptors that is left in this setup. */
 static double fetch_left(const struct trace *t, const struct replay_setup *setup)
 {
 	return setup->fetch_factor * (t->fetch_waits ? setup->load_factor : 1);
@@ -142,9 +142,9 @@ double replay_receive_ns(const struct trace *t, const struct replay_setup *setup
 	return (t->receive_ns - fetch_ns * (1 - fetch_left(t, setup))) * setup->handover_factor;
 }
 
-/* A ring of the loads that a worker was given and that are not delivered yet. */
+/* A ring of a worker's loads that were assigned and are not delivered yet. */
 struct queue {
-	double free_ns; /* time at which the worker has finished all of them */
+	double free_ns; /* when the worker will have finished all of them */
 	size_t first, next, count;
 };
 
@@ -158,13 +158,13 @@ struct replay {
 	double now_ns, wait_ns;
 };
 
-/* Counts cyclically, without a division, which would take most of a replay's time. */
+/* Counts cyclically; a division would take most of a replay's time. */
 static size_t next(size_t at, size_t count)
 {
 	return at + 1 < count ? at + 1 : 0;
 }
 
-/* Gives the next load to a worker, if one is left. */
+/* Assigns the next load to a worker, if one is left. */
 static void dispatch(struct replay *r, size_t worker)
 {
 	struct queue *queue = &r->queues[worker];
@@ -181,7 +181,7 @@ static void dispatch(struct replay *r, size_t worker)
 	queue->count++;
 }
 
-/* Returns the worker whose first undelivered load finishes first. */
+/* Returns the worker whose oldest undelivered load is finished first. */
 static size_t find_first(const struct replay *r)
 {
 	double best_ns = INFINITY;
@@ -214,12 +214,12 @@ static void start_epoch(struct replay *r, const struct trace_epoch *e)
 	r->wait_ns += r->epoch ? e->setup_ns : 0;
 	for (size_t i = 0; i < r->workers; i++)
 		r->queues[i].free_ns = r->now_ns + e->start_ns;
-	/* In an epoch of few batches some workers get no load. */
+	/* If an epoch has few batches, some workers get no load. */
 	for (size_t i = 0; i < r->workers * r->prefetch && r->ahead < r->end; i++)
 		dispatch(r, i % r->workers);
 }
 
-/* Replays one epoch. The time before the run's first batch does not count. */
+/* Replays one epoch. Time before the run's first delivery does not count. */
 static void run_epoch(struct replay *r, double *begin_ns)
 {
 	const struct trace *t = r->trace;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * same.h - how a changed setting of a PyTorch loader changes the samples of a shuffled training.
+ * same.h - says how changing a setting of a PyTorch loader changes the samples of a shuffled
+ * training.
  *
- * Measured on PyTorch 1.13 and 2.15, which agree: two epochs of a seeded training, whose order and
- * random numbers were compared with those before the change (tests/e2e/set_samples.py does it).
- * Another number of workers draws other seeds for them; without workers, the seed of the workers is
- * not drawn, and with workers that persist, it is drawn at another place, which moves the sampler's
- * numbers. An iterable dataset deals its samples out to the workers.
+ * This was measured with PyTorch 1.13 and 2.15, which agree: the order and the random numbers of
+ * two epochs of a seeded training were compared before and after the change
+ * (tests/e2e/set_samples.py). Another number of workers gives the workers other seeds. Without
+ * workers their seed is not drawn, and with persistent workers it is drawn at another time; both
+ * change the sampler's random numbers. An iterable dataset divides its samples between the workers.
  */
 #pragma once
 
@@ -15,7 +16,7 @@
 
 #include "dlprof/set.h"
 
-/* How the samples change, from the least change to the greatest. */
+/* How the samples change, from the smallest change to the largest. */
 enum same {
 	SAME_ALL,
 	SAME_ORDER, /* same order, but the dataset draws other random numbers */
@@ -26,8 +27,8 @@ enum same {
 enum same same_after(enum dlprof_set key, int64_t before, int64_t after, bool is_iterable);
 
 /*
- * Returns the greatest of several changes, as the library notes them: "workers 1 -> 4, in_order
- * true -> false", perhaps with "train.py:16: " before them.
+ * Returns the largest change of several settings. `changes` is text as the library notes it:
+ * "workers 1 -> 4, in_order true -> false", possibly after "train.py:16: ".
  */
 enum same same_after_changes(const char *changes, bool is_iterable);
 

@@ -11,20 +11,20 @@
 #define SAMPLE_PARTS     16
 #define SAMPLE_PART      ((size_t)2048)
 #define RECEIVE_LEAST_NS 5e5
-#define FETCH_LONG_NS    1e6 /* fetching a descriptor that takes this long waits; without waiting it
+#define FETCH_LONG_NS    1e6 /* fetching a descriptor waits if it takes at least this; otherwise it
 			      * takes 0.1 ms */
-#define FETCH_IDLE       0.25 /* fetching waits for the worker if less of its time than this is on a
-			       * CPU */
-#define RUNS_AHEAD       0.01 /* the host runs ahead if it waits for a busy GPU for this share of
-			       * the time */
+#define FETCH_IDLE       0.25 /* fetching waits for the worker if it spends a smaller share of its
+			       * time on a CPU */
+#define RUNS_AHEAD       0.01 /* the host runs ahead if it waits for a busy GPU for more than this
+			       * share of the time */
 #define LITTLE_WORK      0.15 /* a thread that uses a smaller share of a core hardly waits for
 			       * one */
 #define HARDLY_WORK      0.2  /* loads that work for a smaller share of their runnable time need no
 			       * core */
-#define KNOWN_LEAST      0.8  /* share of the loads and steps that must be known to make a trace */
-#define FEWEST           5    /* least late (or ready) batches to take a quantile of */
-#define SOON             0.25 /* this quantile of late batches' hand-overs is one that nothing held
-			       * up */
+#define KNOWN_LEAST      0.8  /* least share of known loads and steps to make a trace */
+#define FEWEST           5    /* least number of late (or ready) batches to take a quantile of */
+#define SOON             0.25 /* nothing delayed the hand-over of a late batch that is at this
+			       * quantile */
 #define MOST_SET_UP      ((size_t)1 << 25)
 #define USUAL_LAG_NS     2e5
 
@@ -34,11 +34,11 @@ struct lag_input {
 	double receive_ns; /* mean time of taking a batch in; NAN: unknown */
 };
 
-/* The walk through a run: when each worker was free, and when it was given its latest tasks. */
+/* A walk through a run: when each worker was free, and when it got its latest loads. */
 struct walk {
-	double *free_ns;  /* when each worker had done all its loads; NAN: unknown */
-	double *given_ns; /* times at which tasks were given: `ahead` for each worker */
-	size_t *turn;     /* index of each worker's oldest time in given_ns */
+	double *free_ns;  /* when each worker had finished all its loads; NAN: unknown */
+	double *given_ns; /* when loads were assigned: `ahead` entries for each worker */
+	size_t *turn;     /* index in given_ns of each worker's oldest entry */
 	size_t workers, ahead;
 	double now_ns;
 };
@@ -48,7 +48,7 @@ static int walk_begin(struct walk *w, int32_t workers, int32_t prefetch_factor, 
 	size_t ahead = (size_t)prefetch_factor;
 
 	*w = (struct walk){.workers = workers > 0 ? (size_t)workers : 1, .ahead = ahead};
-	/* Each epoch sets all of given_ns anew, so the array has a limit. */
+	/* Each epoch sets all of given_ns anew, so the array is limited in size. */
 	if (ahead > MOST_SET_UP / w->workers / (epochs + 1))
 		w->ahead = 1;
 	w->free_ns = calloc(w->workers, sizeof(*w->free_ns));
@@ -89,18 +89,18 @@ static void pass_batch(struct walk *w, struct trace *t, size_t i, size_t worker,
 	if (!input->is_ready[i] && t->handover_ns[i] >= 0 && t->workers > 0) {
 		end_ns = out_ns - (double)t->handover_ns[i];
 		t->lag_ns[i] = (float)(end_ns - (double)t->load_ns[i] - could_ns);
-		/* Clocks of two processes may differ, which makes a lag negative. */
+		/* A lag is negative if the clocks of two processes differ. */
 		if (t->lag_ns[i] < 0)
 			t->lag_ns[i] = 0;
 	}
-	/* The end of a ready batch's load is not known. */
+	/* When the load of a ready batch ended is not known. */
 	w->free_ns[worker] = end_ns;
 	*given = out_ns;
 	w->turn[worker] = w->turn[worker] + 1 < w->ahead ? w->turn[worker] + 1 : 0;
 	w->now_ns = out_ns + (double)t->compute_ns[i];
 }
 
-/* Returns a quantile of the values whose entry in `kinds` is `kind`; of all if `kinds` is NULL. */
+/* Returns a quantile of the values with `kind` in `kinds`; of all if `kinds` is NULL. */
 static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, size_t count,
 		       double share, size_t *ret_count)
 {
@@ -113,9 +113,9 @@ static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, 
 }
 
 /*
- * Divides hand-overs into latency and the training's own part. A batch that the training waited for
- * takes longer than a ready one: the difference passes in the worker and on the way. It varies: a
- * worker that is busy with its next load may send a batch some milliseconds late.
+ * Divides hand-overs into latency, which passes in the worker and on the way, and the training's
+ * own part. Latency is what a late batch, one that the training waits for, takes longer than a
+ * ready one. It varies: a worker busy with its next load may send a batch some milliseconds late.
  */
 static void find_latency(struct trace *t, const struct lag_input *input)
 {
@@ -145,7 +145,7 @@ static void find_latency(struct trace *t, const struct lag_input *input)
 	}
 }
 
-/* Marks in is_first the first loads of each epoch's workers. */
+/* Sets is_first[i] for the first load of each worker in each epoch. */
 static void find_firsts(const struct trace *t, uint8_t *is_first)
 {
 	for (size_t i = 0; i < t->count; i++)
@@ -157,9 +157,10 @@ static void find_firsts(const struct trace *t, uint8_t *is_first)
 }
 
 /*
- * Returns the factor by which a first load gets shorter if its worker is kept, since a new worker
- * imports modules and opens files; 1 unless first loads are clearly longer. The first epoch is left
- * out, as caches are cold in it. An iterable dataset opens its files in each epoch, whoever loads.
+ * Returns the factor by which the first load of an epoch gets shorter if its worker already ran in
+ * the epoch before: a new worker imports modules and opens files. Returns 1 unless first loads are
+ * clearly longer. The first epoch is left out, since its caches are cold. An iterable dataset opens
+ * its files in each epoch anyway.
  */
 static double find_kept_factor(const struct trace *t, const uint8_t *is_first, bool is_iterable)
 {
@@ -178,14 +179,15 @@ static double find_kept_factor(const struct trace *t, const uint8_t *is_first, b
 }
 
 /*
- * Finds the times between a worker and the training beside loads and steps: until a load begins
- * that could, until a finished batch can be taken, and until an epoch's first load begins. It walks
- * through the recorded times as replay.c does through its own. With PyTorch each of them is some
- * tenths of a millisecond, more if other programs keep the cores busy.
+ * Finds the times between workers and training that are neither loads nor steps: from when a load
+ * could begin to its begin (lag), from its end until the batch can be received (latency), and until
+ * an epoch's first load (start). It walks through the recorded times as replay.c does through its
+ * own. With PyTorch each of them takes some tenths of a millisecond, or more if other programs keep
+ * the cores busy.
  *
- * The trace has loads, steps and epochs as they were and, as hand-over, all time after a load's end
- * (NAN: unknown). This fills in the lags, the epochs' starts and the latencies, which are taken out
- * of the hand-overs. Returns 0 or -ENOMEM.
+ * At first, the trace has loads, steps and epochs, and as hand-over all time after a load's end
+ * (NAN: unknown). This function fills in lags, starts and latencies, and takes latencies out of the
+ * hand-overs. Returns 0 or -ENOMEM.
  */
 static int find_lags(struct trace *t, const struct batch_series *s, const struct lag_input *input)
 {
@@ -226,7 +228,7 @@ out:
 	return r;
 }
 
-/* Returns true if part number `part` of a series of `count` batches is in the sample. */
+/* Returns true if part `part` of a series of `count` batches is sampled. */
 static bool is_sampled(size_t part, size_t count)
 {
 	size_t parts = count / SAMPLE_PART;
@@ -236,24 +238,24 @@ static bool is_sampled(size_t part, size_t count)
 	return part * SAMPLE_PARTS / parts != (part + 1) * SAMPLE_PARTS / parts;
 }
 
-/* Returns the column of loads; without workers a wait is a load. */
+/* Returns the column of loads. Without workers, a wait is a load. */
 static const float *find_loads(const struct batch_series *s)
 {
 	return !s->load_ns && s->workers == 0 ? s->wait_ns : s->load_ns;
 }
 
-/* What is needed to compute the steps of the replay. */
+/* Inputs for computing the steps of the trace. */
 struct steps {
-	const float *waits; /* waits by the verdict's clock */
+	const float *waits; /* waits by the clock of the verdict */
 	const struct batch_series *series;
 	const struct finding *finding;
-	double elsewhere_ns; /* mean time of a batch in waits for other loaders */
-	double mean_ns;      /* step of a batch whose compute is not known */
+	double elsewhere_ns; /* mean time of a batch spent waiting for other loaders */
+	double mean_ns;      /* step of a batch whose compute is unknown */
 	bool is_even;
 	double busy_mean_ns; /* mean of busy_of() */
 };
 
-/* Returns the GPU's busy time in batch i without its wait; NAN: not known. */
+/* Returns the GPU's busy time in batch i, outside of its wait; NAN: not known. */
 static double busy_of(const struct batch_series *s, const struct finding *f, size_t i)
 {
 	if (!series_has(s->gpu_busy_ns, i) || !series_has(s->compute_ns, i))
@@ -296,9 +298,9 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 		.waits = stall_waits(s, f),
 		.series = s,
 		.finding = f,
-		/* A host that runs ahead asks for many batches at once and then waits long for the
-		 * GPU, which takes the batches at an even pace. So each batch gets the GPU's mean
-		 * time; the rest of a step stays, such as loading libraries in the first step. */
+		/* A host that runs ahead takes many batches at once and then waits long for the
+		 * GPU, which uses them at an even pace. So each batch gets the GPU's mean busy
+		 * time; the rest of a step, such as loading libraries, stays. */
 		.is_even = f->by_gpu && f->wait_masked_ns > RUNS_AHEAD * f->account.time_ns,
 		.elsewhere_ns = s->count ? s->elsewhere_ns / (double)s->count : 0,
 	};
@@ -309,7 +311,7 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 	return steps;
 }
 
-/* Returns the part of a wait by the verdict's clock that handing over took; NAN: unknown. */
+/* Returns the part of a wait, by the verdict's clock, that was hand-over; NAN: unknown. */
 static double handover_of(const struct steps *steps, size_t i)
 {
 	const struct batch_series *s = steps->series;
@@ -353,8 +355,8 @@ static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoc
 }
 
 /*
- * Numbers of the loading workers if some workers got no data: they take turns in the order of their
- * first batches in the epoch.
+ * Numbers the loading workers anew if some workers got no data: in the order of their first batches
+ * in the epoch.
  */
 struct turns {
 	int16_t number[TRACE_WORKERS]; /* -1: the worker has no number yet */
@@ -392,7 +394,7 @@ static void add_batch(struct trace *t, const struct steps *steps, size_t i, int1
 	t->worker[t->count] = worker;
 	lags->wait_ns[t->count] = (float)wait_ns;
 	lags->is_ready[t->count] = (s->state[i] & SERIES_READY) != 0;
-	/* The wait for the first batch is not part of the trace's time. */
+	/* The wait for the first batch is no part of the trace's time. */
 	t->time_ns += step_ns + (t->count ? wait_ns : 0);
 	t->count++;
 }

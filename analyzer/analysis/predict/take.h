@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* take.h - makes the trace of a series that replay.h can replay. */
+/* take.h - makes the trace of a series, for replay.h. */
 #pragma once
 
 #include "analysis/account/stall.h"
 #include "analysis/predict/trace.h"
 
 /*
- * Makes the trace of a judged series; a long series is sampled in parts. The trace is empty if
- * loads or steps are unknown. Returns 0 or -ENOMEM; call trace_done() in both cases.
+ * Makes the trace of a judged series; of a long one, from a sample of its parts. The trace is empty
+ * if loads or steps are unknown. Returns 0 or -ENOMEM; call trace_done() in both cases.
  */
 int take_trace(const struct batch_series *series, const struct finding *finding, struct trace *ret);

@@ -21,7 +21,6 @@ int trace_make_room(struct trace *t, size_t count)
 	return is_made ? 0 : -ENOMEM;
 }
 
-/* Returns the median, the lower one if there are two. */
 static double lower_median(const float *values, size_t count)
 {
 	const struct stats_column column = {.values = values, .count = count};
@@ -31,7 +30,7 @@ static double lower_median(const float *values, size_t count)
 	return stats_order_quantile(&order, 0.5);
 }
 
-/* Copies a worker's loads to `scratch`, their logarithms to `logs`; returns their number. */
+/* Copies a worker's loads to `scratch`, their logarithms to `logs`. Returns their number. */
 static size_t pick(const struct trace *trace, int16_t which, float *scratch,
 		   struct stats_moments *logs)
 {
@@ -48,9 +47,9 @@ static size_t pick(const struct trace *trace, int16_t which, float *scratch,
 }
 
 /*
- * Returns true if slow loads belong to the data and not to workers. In order, batch i always goes
- * to worker i mod W, so factors that repeat among the workers, as if every second file is large,
- * are more likely the data's. With two workers it may be either.
+ * Returns true if slow loads belong to the data and not to workers. With in-order delivery, batch i
+ * always goes to worker i mod W. So factors that repeat from worker to worker, as if every second
+ * file were large, rather belong to the data. With two workers both are possible.
  */
 static bool is_by_index(const double *factors, size_t workers)
 {
@@ -90,7 +89,7 @@ int trace_find_factors(struct trace *trace, size_t workers)
 		trace->factors[i] = 1;
 		medians[i] = (float)lower_median(scratch, count);
 	}
-	/* A worker without loads has NAN, which is never the median. */
+	/* A worker without loads has NAN, which cannot be the median. */
 	reference = lower_median(medians, workers);
 	for (i = 0; i < workers; i++)
 		if ((double)medians[i] == reference)
@@ -132,7 +131,7 @@ int trace_copy(const struct trace *trace, struct trace *ret)
 	return 0;
 }
 
-/* Blocks begin at multiples of their length, so that batches which alternate go on alternating. */
+/* Draws blocks from multiples of their length, so that the phase of alternating batches is kept. */
 void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct trace *ret)
 {
 	size_t blocks = trace->count / block, from = 0, i, e, k;
@@ -144,7 +143,7 @@ void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct
 			ret->times[k][i] = trace->times[k][from];
 		ret->worker[i] = trace->worker[from];
 	}
-	/* The first epoch's start is not drawn, since it differs from the others. */
+	/* The first epoch's start is not drawn, since it is not like the others. */
 	for (e = 1; e < trace->epoch_count; e++) {
 		from = 1 + (size_t)((stats_random(state) >> 32) * (trace->epoch_count - 1) >> 32);
 		ret->epochs[e] = trace->epochs[from];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace.h - a run in a form that can be replayed: its batches and epochs' starts, and their times.
+ * trace.h - a run in the form that replay.h replays: its batches, its epochs' starts and ends, and
+ * their times.
  */
 #pragma once
 
@@ -13,27 +14,27 @@
 #include "analysis/statistics/stats.h"
 
 #define TRACE_TIMES   5    /* number of columns of times */
-#define TRACE_WORKERS 1024 /* most workers that can have factors */
+#define TRACE_WORKERS 1024 /* factors are found for at most this many workers */
 
 struct trace_epoch {
 	size_t begin;    /* index of the epoch's first batch */
-	double setup_ns; /* making the iterator: starting its workers one after the other */
+	double setup_ns; /* making the iterator, which starts its workers one after the other */
 	double boot_ns;  /* time from the end of setup to the last worker's first load; or NAN */
-	double start_ns; /* time from the end of setup until the first load begins */
+	double start_ns; /* time from the end of setup to the first load */
 	double stop_ns;  /* time of the call that ended the epoch */
 };
 
-/* A run's batches and epochs. Loads are as if all workers were alike; `factors` tell them apart. */
+/* A run's batches and epochs. Loads are as if workers were alike; `factors` are the differences. */
 struct trace {
 	union {
 		float *times[TRACE_TIMES];
 		struct {
 			float *load_ns;     /* load, divided by its worker's factor */
 			float *compute_ns;  /* step of the batch */
-			float *lag_ns;      /* delay of the load's begin after it could begin */
-			float *latency_ns;  /* time from the load's end until the batch can be taken
-					     * in */
-			float *handover_ns; /* time from then until the batch is in hand */
+			float *lag_ns;      /* time from when the load could begin to its begin */
+			float *latency_ns;  /* time from the load's end until the consumer can take
+					     * the batch in */
+			float *handover_ns; /* time from then until next() returns the batch */
 		};
 	};
 	int16_t *worker; /* worker that loaded the batch; -1: unknown */
@@ -42,26 +43,26 @@ struct trace {
 	size_t epoch_count;
 	double *factors; /* how many times longer each worker's loads take */
 	size_t factor_count;
-	bool by_index;  /* factors repeat among the workers: slow loads belong to the data */
+	bool by_index;  /* factors repeat from worker to worker: slow loads belong to the data */
 	bool is_either; /* slow loads may belong to the workers or to the data */
 	double usual_lag_ns;
-	double kept_factor; /* factor on a worker's first load of an epoch if the worker is kept */
-	/* Time to take a batch in. Batches are taken in as they are finished, also while the
-	 * training waits for another one. 0: too short to matter. */
+	double kept_factor; /* factor on an epoch's first loads if the workers ran before */
+	/* Time to receive a batch, if that is long; 0: it does not matter. Batches are received as
+	 * they are finished, also while the training waits for another one. */
 	double receive_ns;
-	double sample_ns; /* part of a hand-over that chooses samples; 0: none, or not known */
+	double sample_ns; /* part of a hand-over spent choosing samples; 0: none, or not known */
 	double fetch_ns;  /* part of a hand-over that fetches descriptors; 0: none, or not known */
 	bool fetch_waits; /* fetching waits until the worker's next load releases its interpreter */
 
 	int32_t workers; /* number of workers that loaded in the run */
-	bool restarts;   /* each epoch starts its workers anew */
-	double time_ns;  /* time of the batches in this trace */
+	bool restarts;   /* the loader started new workers in each epoch */
+	double time_ns;  /* time of the batches that are in this trace */
 	double per_s;    /* batches a second of the whole run */
 
-	double load_cpu; /* share of a load, and of a step with its hand-over, that uses the CPU */
+	double load_cpu; /* share of a load, and of a step with its hand-over, spent on the CPU */
 	double step_cpu;
-	double step_threads; /* threads that use the CPU at once in a step */
-	double load_got;     /* share of a core that loads (steps) got while they could run */
+	double step_threads; /* threads that use the CPU at once during a step */
+	double load_got;     /* share of a core that loads, and steps, got while they could run */
 	double step_got;
 	struct share share;
 };
@@ -70,15 +71,15 @@ struct trace {
 int trace_make_room(struct trace *trace, size_t count);
 
 /*
- * Finds each worker's factor: the median of its loads over that of the middle worker, if it is more
- * than 15 % off and beyond chance (|z| >= 3 on log loads), else 1. Divides the loads by it. Returns
- * 0 or -ENOMEM.
+ * Finds each worker's factor: the median of its loads / that of the middle worker, if the two
+ * differ by more than 15 % and beyond chance (|z| >= 3 on log loads); else 1. Divides the loads by
+ * it. Returns 0 or -ENOMEM.
  */
 int trace_find_factors(struct trace *trace, size_t workers);
 void trace_done(struct trace *trace);
 
-/* Makes a trace of the same size without factors, for trace_draw(). 0 or -ENOMEM. */
+/* Makes a trace of the same size, without factors, for trace_draw(). Returns 0 or -ENOMEM. */
 int trace_copy(const struct trace *trace, struct trace *ret);
 
-/* Draws another run that is as likely: blocks of batches, and later epochs, at random. */
+/* Draws a random run that is as likely: with random blocks of batches, and random later epochs. */
 void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct trace *ret);

@@ -12,18 +12,19 @@
 #include "analysis/statistics/stats.h"
 
 #define PREFETCH_FACTOR  4
-#define WORTH            1.05 /* a rate below this multiple of today's is not worth more workers */
+#define WORTH            1.05 /* more workers are worth it if their rate is this multiple of the
+			       * run's */
 #define RESAMPLES        100
-#define MOST_DRAWN       64 /* predictions with more workers get no range of chance, since replays
+#define MOST_DRAWN       64 /* predictions with more workers have no range of chance: their replays
 			     * take long */
 #define WANT_LESS        0.5
 #define WANT_MORE        1.5
 #define SEED             UINT64_C(0x13198a2e03707344)
-#define RANGE_LONGEST    3000 /* in runs of more batches chance matters less than other errors */
+#define RANGE_LONGEST    3000 /* in runs of more batches, chance matters less than other errors */
 #define RANGE_LEAST      0.04
-#define RANGE_PART       0.06 /* the model's error as a share of the change's logarithm */
-#define RANGE_BESIDE     0.3  /* the error as a share of the cores that others take, since they come
-			       * and go */
+#define RANGE_PART       0.06 /* error of the model, as a share of the change's logarithm */
+#define RANGE_BESIDE     0.3  /* error because other programs come and go, as a share of the cores
+			       * they take */
 #define HANDED_SOONER    0.5
 #define LEAST_LEFT       0.01 /* least share of a load that is left */
 
@@ -57,21 +58,21 @@ const char *const whatif_gap_words[WHATIF_GAP_MAX] = {
 	[WHATIF_GAP_OFF] = "the replay of the run as it was differs from the run",
 };
 
-/* Returns the factor from this replay's rate to that of the loader's own loop. */
+/* Returns measured / replayed rate of the loader's loop, for the replay that `setup` needs. */
 static double correction(const struct trace *trace, const struct replay_setup *setup,
 			 const struct whatif *whatif)
 {
 	return crowd_matters(trace, setup) ? whatif->correction : whatif->plain_correction;
 }
 
-/* Returns the rate of the loader's own loop with a setup, as replayed and corrected. */
+/* Returns the predicted rate of the loader's own loop with a setup: replayed, then corrected. */
 static double own_per_s(const struct trace *trace, const struct replay_setup *setup, double want,
 			const struct whatif *whatif)
 {
 	return crowd_replay(trace, setup, want).batches_per_s * correction(trace, setup, whatif);
 }
 
-/* By how much a rate may be lower or higher than predicted, as logarithms of 0 or more. */
+/* By how much a rate may be lower or higher than predicted, as logarithms, both >= 0. */
 struct error {
 	double low, high;
 };
@@ -89,7 +90,7 @@ static bool is_wanted(const struct whatif *whatif, int id)
 	return !isnan(whatif->batches_per_s[id]) && whatif->setups[id].workers <= MOST_DRAWN;
 }
 
-/* Adds the error of chance, by replays without shared cores, which are many times as fast. */
+/* Adds the error of chance, from replays without competition for cores, which are much faster. */
 static int add_chance(const struct trace *trace, const struct whatif *whatif, int first, int end,
 		      struct error *errors)
 {
@@ -140,7 +141,7 @@ static void add_neighbours(const struct trace *trace, const struct whatif *whati
 		  log(own_per_s(trace, setup, WANT_LESS, whatif) / rate));
 }
 
-/* Returns the rate if slow loads belong to workers instead of the data, or the other way round. */
+/* Returns the rate if slow loads that seem the data's are the workers', or the other way round. */
 static double rate_otherwise(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
@@ -151,7 +152,7 @@ static double rate_otherwise(const struct trace *trace, const struct whatif *wha
 	return own_per_s(trace, &setup, 1, whatif);
 }
 
-/* Returns the rate if hand-overs get shorter: workers that are less busy answer sooner. */
+/* Returns the rate if workers that load less also answer sooner, so that hand-overs get shorter. */
 static double rate_handed_sooner(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
@@ -176,9 +177,9 @@ bool whatif_may_be_shared(const struct whatif *whatif, int id)
 }
 
 /*
- * Returns the rate if all that loads wait for is shared: together, any number of workers then gets
- * what the present workers get, or what the training's process gets if it loads by itself. Returns
- * INFINITY if loads hardly wait or the setup has no more workers.
+ * Returns the rate if loads only wait for something shared: then any number of workers gets what
+ * the run's workers get together, or, if there are none, what the training's process gets. Returns
+ * INFINITY if loads hardly wait, or the setup does not have more workers.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
@@ -193,19 +194,20 @@ static double rate_if_shared(const struct trace *trace, const struct whatif *wha
 }
 
 /*
- * Finds the 95 % range of each prediction, which includes the prediction, from six errors. The
- * first three are added as errors that are independent of each other:
- * - Chance, in a short run: 2.5 and 97.5 % of replays of traces that are drawn anew from this one,
- *   by blocks of 2 p W batches, which keep their phase.
- * - The neighbours: replays in which they want half as much, and half as much again; and
+ * Finds the 95 % range of each prediction from six errors. The range includes the prediction. The
+ * first three errors are combined as independent ones:
+ * - Chance, in a short run: 2.5 and 97.5 % quantiles of replays of traces drawn at random from this
+ *   one, in blocks of 2 p W batches, which keep their phase.
+ * - Other programs: replays in which they want half as many cores, and half as many more. Also
  *   RANGE_BESIDE of the cores that they take, since threads that mostly sleep have to wake up
  *   beside them.
- * - The model: RANGE_LEAST, the error of its replay of the run as it was, and RANGE_PART of the
- *   change. The two were chosen on the 67 "seen" pairs of tests/bench/predict.py, really run on 2
- *   cores, before any of its "unseen" ones ran.
- * - The range includes the other prediction if slow loads may be the data's or a worker's,
- * - the one with batches that are handed over sooner, and,
- * - if half of the loads' time or more passes outside of the CPU, that more workers gain nothing.
+ * - The model: RANGE_LEAST, the error of replaying the run as it was, and RANGE_PART of the change.
+ *   The two constants were chosen on the 67 "seen" pairs of tests/bench/predict.py, really run on 2
+ *   cores, before any of its "unseen" pairs ran.
+ * The other three widen the range to include another prediction:
+ * - that for slow loads being a worker's instead of the data's, if they may be;
+ * - that for hand-overs becoming shorter;
+ * - that more workers gain nothing, if loads wait for at least half of their time.
  */
 static int find_ranges(const struct trace *trace, struct whatif *whatif, int first, int end)
 {
@@ -237,7 +239,7 @@ static int find_ranges(const struct trace *trace, struct whatif *whatif, int fir
 	return r;
 }
 
-/* Returns the mean replayed time of a batch without its waiting. */
+/* Returns the replayed mean time of a batch, less its waiting. */
 static double replayed_step_ns(const struct replay_result *result)
 {
 	return (1 - result->stall_ratio) / result->batches_per_s * NS_PER_S;
@@ -249,29 +251,29 @@ static void predict(const struct trace *trace, struct replay_setup setup, int id
 	bool is_shared = crowd_matters(trace, &setup);
 	struct replay_result result = crowd_replay(trace, &setup, 1);
 	double step_ns = is_shared ? ret->step_ns : ret->plain_step_ns;
-	/* The corrected rate may exceed the cores' limit only up to the rate that the run had. */
+	/* The corrected rate may exceed the cores' limit only if the run's rate did. */
 	double most = fmax(crowd_most(trace, &setup), ret->own_per_s);
 	double per_s = result.batches_per_s * correction(trace, &setup, ret);
 
 	ret->setups[id] = setup;
 	ret->batches_per_s[id] = fmin(per_s, most);
-	/* More workers get no more of a shared limit than today's workers. */
+	/* More workers get no more of a shared limit than the run's workers. */
 	if (ret->shared_per_s > 0 && has_more_workers(ret, id))
 		ret->batches_per_s[id] = fmin(ret->batches_per_s[id], ret->own_per_s);
 	ret->step_factor[id] = replayed_step_ns(&result) / step_ns;
 	ret->shares_cores |= is_shared && ret->others_cores > 0;
 }
 
-/* Returns the rate with the time outside of the loader's own loop, such as between epochs. */
+/* Returns the rate if time outside of the loader's own loop, such as between epochs, is added. */
 static double whole_per_s(const struct whatif *w, double own_per_s)
 {
 	return 1 / (1 / own_per_s + w->outside_ns / 1e9);
 }
 
 /*
- * Returns the headline's stall ratio at another rate. The time by which a batch gets shorter is
- * waiting that is gone; steps last as long as they did, or longer if they wait for a core. So waits
- * for other loaders, which lie in this loader's steps, stay waiting in each prediction.
+ * Returns the headline's stall ratio at another rate. If a batch takes less time, the difference is
+ * waiting that is gone; steps take as long as before, or longer if they wait for a core. So waits
+ * for other loaders, which are within this loader's steps, are still waiting in each prediction.
  */
 static double stall_at(const struct whatif *w, int id)
 {
@@ -282,7 +284,7 @@ static double stall_at(const struct whatif *w, int id)
 	return fmax(0, 1 - (1 - w->ratio) * faster * fmax(1, w->step_factor[id]));
 }
 
-/* Turns rates of the loader's own loop into rates of the whole account. */
+/* Turns rates of the loader's own loop into rates of the training thread. */
 static void widen(struct whatif *w, int first, int end)
 {
 	for (int id = first; id < end; id++) {
@@ -291,7 +293,7 @@ static void widen(struct whatif *w, int first, int end)
 		w->batches_per_s[id] = whole_per_s(w, w->batches_per_s[id]);
 		w->low_per_s[id] = whole_per_s(w, w->low_per_s[id]);
 		w->high_per_s[id] = whole_per_s(w, w->high_per_s[id]);
-		/* Steps may get shorter beside fewer loads, but that is no gain of better input. */
+		/* Steps may be shorter beside fewer loads: no gain from better input. */
 		if (w->batches_per_s[id] > w->ceiling_per_s)
 			w->batches_per_s[id] = w->ceiling_per_s;
 		if (w->low_per_s[id] > w->batches_per_s[id])
@@ -309,7 +311,7 @@ static bool has_slow_worker(const struct trace *trace)
 	return false;
 }
 
-/* Adds ideal input: the account without its waits, with the range of the run as it was. */
+/* Adds the prediction for ideal input: the account without waits. Its range is the baseline's. */
 static void add_ceiling(const struct finding *finding, struct whatif *w)
 {
 	w->gain[WHATIF_SYNTHETIC] = finding->gain_max - 1;
@@ -324,7 +326,7 @@ static void add_fewer(const struct trace *trace, struct replay_setup now, int32_
 {
 	now.workers = ret->fewer_workers = workers;
 	predict(trace, now, WHATIF_FEWER_WORKERS, ret);
-	/* Fewer workers are predicted only if they load as fast as today's. */
+	/* Fewer workers are only predicted if they load as fast as the run's. */
 	if (ret->batches_per_s[WHATIF_FEWER_WORKERS] >= ret->own_per_s)
 		return;
 	ret->batches_per_s[WHATIF_FEWER_WORKERS] = NAN;
@@ -365,7 +367,7 @@ static void add_workers(const struct trace *trace, struct replay_setup now, stru
 	predict(trace, now, WHATIF_WORKERS_X2, ret);
 }
 
-/* Predicts each row that the trace and the loader's settings allow. */
+/* Predicts each row that the trace and the loader's settings allow for. */
 static void predict_all(const struct trace *trace, struct replay_setup now, struct whatif *ret)
 {
 	struct replay_setup other = now;
@@ -377,7 +379,7 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 		other.sampling_factor = 0;
 		predict(trace, other, WHATIF_SAMPLING, ret);
 	}
-	/* If some workers got no data, the effect of more workers is not known. */
+	/* If some workers got no data, the effect of more workers is unknown. */
 	if (!ret->has_idle_workers)
 		add_workers(trace, now, ret);
 	if (now.workers == 0)
@@ -416,7 +418,7 @@ static struct replay_setup setup_of(const struct batch_series *series, const str
 
 	return (struct replay_setup){
 		.workers = trace->workers,
-		/* The limit keeps four times as much from overflowing; a larger factor is not
+		/* With this limit, four times as much cannot overflow; the larger factor is not
 		 * replayed. */
 		.prefetch_factor = prefetch <= REPLAY_SLOTS ? prefetch : REPLAY_SLOTS + 1,
 		.in_order = series->in_order != 0,
@@ -442,7 +444,7 @@ static enum whatif_gap find_gap(const struct batch_series *series, const struct 
 	return trace->count < STALL_FEWEST ? WHATIF_GAP_LOADS : WHATIF_GAP_NONE;
 }
 
-/* Replays the run as it was, and compares the result with the run. */
+/* Replays the run as it was, and compares the replay with the run. */
 static void replay_baseline(const struct trace *trace, struct replay_setup now,
 			    double account_per_s, struct whatif *ret)
 {
@@ -455,8 +457,8 @@ static void replay_baseline(const struct trace *trace, struct replay_setup now,
 		ret->gap = WHATIF_GAP_OFF;
 		return;
 	}
-	/* The baseline is the measured rate, without the replay's error. The account leaves out a
-	 * last step whose end was not observed. */
+	/* The baseline is the measured rate, without the replay's error. The account lacks a last
+	 * step whose end was not observed. */
 	ret->own_per_s = fmax(trace->per_s, account_per_s);
 	ret->plain_correction = ret->own_per_s / result.batches_per_s;
 	ret->batches_per_s[WHATIF_BASELINE] = ret->own_per_s;
@@ -466,7 +468,7 @@ static void replay_baseline(const struct trace *trace, struct replay_setup now,
 	ret->step_ns = replayed_step_ns(&shared);
 }
 
-/* Returns the part of a core that other programs take from the run's threads. */
+/* Returns the share of each core that other programs take from the run's threads. */
 static double find_core_lost(const struct share *share, const struct trace *trace)
 {
 	struct share alone = *share;
@@ -477,7 +479,7 @@ static double find_core_lost(const struct share *share, const struct trace *trac
 				   share_of_thread(&alone, threads, 1));
 }
 
-/* Returns the share of the loads' time in waits for something outside; NAN: not known. */
+/* Returns the loads' share of waiting for other things than cores and threads; NAN: unknown. */
 static double find_outside(const struct batch_series *s, const struct finding *f,
 			   const struct load_facts *facts)
 {
@@ -540,7 +542,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 		return 0;
 	ret->others_cores = share_wanted(&trace->share);
 	ret->core_lost = find_core_lost(&series->share, trace);
-	/* The difference between the two rates is the time between epochs. */
+	/* The two rates differ by the time outside of the loader's own loop. */
 	ret->outside_ns = 1e9 / account_per_s - 1e9 / ret->own_per_s;
 	ret->ratio = finding->stall_ratio;
 	ret->ceiling_per_s = whole_per_s(ret, ret->own_per_s) * finding->gain_max;
@@ -559,7 +561,7 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 
 	if (!count)
 		return 0;
-	/* If nothing can be predicted, the wishes are listed without predictions. */
+	/* If nothing can be predicted, list the wishes without predictions. */
 	if (whatif->gap != WHATIF_GAP_NONE) {
 		memcpy(whatif->wishes, wishes, count * sizeof(*wishes));
 		whatif->wish_count = count;
@@ -617,7 +619,7 @@ struct whatif_gain whatif_gain_of(const struct whatif *whatif, int id)
 	};
 }
 
-/* Predicts loads of another length, by `workers` workers (-1: today's), in row WHATIF_MAX. */
+/* Predicts longer or shorter loads, by `workers` workers (-1: the run's), in row WHATIF_MAX. */
 static int ask_apart(const struct batch_series *series, const struct finding *finding,
 		     int32_t workers, double load_factor, const struct whatif *whatif,
 		     struct whatif *ret)

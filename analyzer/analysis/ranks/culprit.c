@@ -8,19 +8,19 @@
 #include "analysis/statistics/stats.h"
 
 #define TRIM_SHARE    0.005
-#define BLAME         0.5  /* share of all ranks' starving that the culprit must have, and of its
-			    * own that must be saved */
-#define BLAME_OF_NEXT 3    /* the culprit must starve this many times as long as the next rank */
+#define BLAME         0.5  /* least share of all ranks' starving that a culprit has, and least share
+			    * of its own that is saved */
+#define BLAME_OF_NEXT 3    /* a culprit starves at least this many times as long as the next rank */
 #define GAIN_ERROR    0.04 /* error of a predicted saving, as a share of the time */
-#define EQUALLY_BAD   0.5  /* ranks starve alike if each has this share of the worst rank's
+#define EQUALLY_BAD   0.5  /* ranks starve alike if each has at least this share of the worst rank's
 			    * starving */
-#define SLOPE_ERROR   0.1  /* a slope that differs from 1 by less makes the loss exact */
-#define LEAST_SLOPE   0.5  /* waits are hidden if a second of wait lengthens a step by less */
-#define SURE_ERRORS   2    /* number of standard errors by which the slope must be smaller */
-#define NEARLY_BEHIND 0.8  /* a loader that takes this share of a step sets the pace */
-#define ALWAYS_BEHIND 0.9  /* a loader that takes this share of a step never catches up */
+#define SLOPE_ERROR   0.1  /* the loss is exact if the slope differs from 1 by less than this */
+#define LEAST_SLOPE   0.5  /* waits are hidden if a second of them lengthens a step by less */
+#define SURE_ERRORS   2    /* the slope must be smaller by this number of standard errors */
+#define NEARLY_BEHIND 0.8  /* a loader sets the pace if a batch takes it this share of a step */
+#define ALWAYS_BEHIND 0.9  /* a loader never catches up if a batch takes it this share of a step */
 
-/* Sums the largest half percent of the job's lost time: a single event is no bottleneck. */
+/* Sums the largest 0.5 % of the job's waits: a single event is no bottleneck. */
 static int find_largest(const struct window_width *width, double *ret_largest_ns)
 {
 	float *waits = malloc((width->count + 1) * sizeof(*waits));
@@ -72,9 +72,9 @@ static double step_ns(const struct rank_group *group)
 }
 
 /*
- * Returns the most that can be saved. Without a rank's waits the job is no faster than the slowest
- * loader of the others. If the job is as slow as this rank's loader, it gains at most the
- * difference between the loaders.
+ * Returns the most that mending a rank's input can save. The job cannot be faster than the slowest
+ * loader of the other ranks (`others_ns` a batch). If the job is now as slow as this rank's loader
+ * (`own_ns`), it gains at most the difference between these two.
  */
 static double most_saved(const struct rank_group *group, double own_ns, double others_ns,
 			 double time_ns)
@@ -107,12 +107,12 @@ static void limit_saved(const struct rank_job *job, const struct rank_group *gro
 					i == slowest ? second_ns : slowest_ns, time_ns));
 }
 
-/* By how much a wait that is longer by 1 makes its step longer, and the standard error of that. */
+/* By how much a step gets longer if its wait gets longer by 1, and the standard error of that. */
 struct slope {
 	double value, error;
 };
 
-/* Fits windows in which a culprit waits longest; with `blames` NULL, all windows. */
+/* Fits the windows in which a culprit waits longest; all windows if `blames` is NULL. */
 static struct slope find_slope(const struct window_width *width, const struct rank_blame *blames)
 {
 	struct stats_pairs p = {0}; /* pairs of wait and pace */
@@ -130,7 +130,7 @@ static struct slope find_slope(const struct window_width *width, const struct ra
 	return (struct slope){slope, sqrt(fmax(p.yy - slope * p.xy, 0) / (p.count - 2) / p.xx)};
 }
 
-/* Returns true if steps are no longer where the culprits wait longer. */
+/* Returns true if steps are not longer where the culprits wait longer. */
 static bool is_hidden(const struct rank_job *job, const struct rank_group *group,
 		      const struct window_width *width, const struct rank_blame *blames)
 {
@@ -147,8 +147,8 @@ static bool is_hidden(const struct rank_job *job, const struct rank_group *group
 /* The ranks that may be culprits; is_culprit is set in their blames. */
 struct suspects {
 	size_t worst, count;
-	double starved_ns; /* starving of these ranks in windows in which they waited longest */
-	double next_ns;    /* the most starving of any other rank */
+	double starved_ns; /* starving of these ranks, in windows in which they waited longest */
+	double next_ns;    /* most starving of any other rank */
 	double all_ns;     /* starving of all ranks of the group */
 	double saved_ns;
 };
@@ -191,8 +191,8 @@ static struct suspects suspect_one(const struct rank_job *job, const struct rank
 }
 
 /*
- * Suspects the ranks that starve alike, far more than each of the others. While one of them waits,
- * another rank's wait does not show; the others are assumed to starve one after the other.
+ * Suspects the ranks that starve alike, and far more than each of the others. While a suspect waits
+ * longest, other ranks' waits are not visible; they are assumed to starve one after the other.
  */
 static struct suspects suspect_several(const struct rank_job *job, const struct rank_group *group,
 				       struct rank_blame *blames, double time_ns)
@@ -231,8 +231,8 @@ static struct suspects suspect_several(const struct rank_job *job, const struct 
 }
 
 /*
- * Finds the range of the gain. The waits of other ranks while the culprits hold them up may be
- * saved, too, or remain, with the culprits still waiting now and then. No time is saved twice.
+ * Finds the range of the gain. The other ranks' waits while the culprits hold them up may be saved,
+ * too; or they may remain, and the culprits still wait now and then. No time is saved twice.
  */
 static void find_gain(const struct rank_job *job, const struct rank_group *group,
 		      const struct rank_blame *blames, struct rank_finding *ret)
@@ -257,7 +257,7 @@ static bool are_to_blame(const struct suspects *suspects, double time_ns)
 	       suspects->saved_ns > BLAME * suspects->starved_ns;
 }
 
-/* Takes the blame off this group's ranks; the ranks of other groups are judged separately. */
+/* Clears is_culprit of this group's ranks; those of other groups are judged separately. */
 static void acquit(const struct rank_job *job, const struct rank_group *group,
 		   struct rank_blame *blames)
 {

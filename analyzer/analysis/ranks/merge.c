@@ -42,7 +42,7 @@ int merge_frame(struct rank_job *whole, const struct rank_job *part)
 			whole->origin_ns = part->origin_ns;
 		if (part->bin_ns > whole->bin_ns)
 			whole->bin_ns = part->bin_ns;
-		/* The mean batch of the job's first rank sets the length of bins. */
+		/* Bins are made for the mean batch of the job's first rank. */
 		if (!whole->step_ns)
 			whole->step_ns = part->step_ns;
 	}
@@ -64,7 +64,7 @@ static void renumber(struct windows *windows, const int32_t *numbers)
 			windows->widths[i].list[k].rank = numbers[windows->widths[i].list[k].rank];
 }
 
-/* Adds a group's windows of one width, each epoch's at the epoch's place in the whole. */
+/* Adds a group's windows of one width, those of each epoch at the epoch's place in `whole`. */
 static int add_epochs(struct rank_job *whole, const struct rank_job *part,
 		      const struct windows *windows, int width, struct windows *to)
 {
@@ -91,7 +91,7 @@ static int add_epochs(struct rank_job *whole, const struct rank_job *part,
 	return r;
 }
 
-/* Adds a part's bins, which may be finer and for another mean batch than those of the whole. */
+/* Adds a part's bins. They may be finer than those of `whole`, and made for another mean batch. */
 static int add_bins(struct rank_job *whole, struct rank_job *part, int width)
 {
 	const float scale = (float)((double)whole->step_ns / (double)part->step_ns);
@@ -122,7 +122,6 @@ static void add_sums(struct windows *whole, const struct windows *part)
 	whole->time_ns += part->time_ns;
 }
 
-/* Adds a group of a part to the group of the whole that has the same pace. */
 static int add_group(struct rank_job *whole, const struct rank_job *part, size_t number,
 		     const int32_t *numbers)
 {

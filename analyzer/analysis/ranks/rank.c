@@ -11,15 +11,15 @@
 #include "analysis/ranks/rank_place.h"
 #include "analysis/statistics/stats.h"
 
-#define AS_MANY    0.01  /* numbers of steps that differ by a smaller share are the same */
-#define MEET       0.5   /* ranks meet if their step lengths correlate by at least this */
-#define VARY       0.005 /* lengths that vary by a smaller share show no correlation */
-#define BIN_STEPS  8     /* a bin takes this many mean steps of the first rank, or up to twice as
-			  * many */
+#define AS_MANY    0.01  /* numbers of steps count as equal if they differ by a smaller share */
+#define MEET       0.5   /* ranks meet if the lengths of their steps correlate by at least this */
+#define VARY       0.005 /* lengths of steps that vary by a smaller share show no correlation */
+#define BIN_STEPS  8     /* a bin has at least this many mean steps of the first rank, and less than
+			  * twice as many */
 #define EARLY_BINS (2 << (WINDOW_WIDTHS - 1)) /* other ranks may begin this many bins before the
-					       * first */
+					       * first one */
 
-/* Finds a step's index in the job; the first rank that has an epoch sets the epoch's length. */
+/* Finds the index of a step in the job. An epoch's length is set by the first rank that has it. */
 static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t batch,
 		     size_t *ret_index)
 {
@@ -52,7 +52,7 @@ static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t 
 	return 0;
 }
 
-/* Adds a batch to its bin with the pace of a mean batch, so that a late rank has fewer of them. */
+/* Adds a batch to its bin as if it took a mean batch's time: a late rank then has less. */
 static int add_to_bin(struct rank_job *job, double at_ns, const struct window_part *part)
 {
 	struct window_part mean = *part;
@@ -64,7 +64,7 @@ static int add_to_bin(struct rank_job *job, double at_ns, const struct window_pa
 		       : 0;
 }
 
-/* Sets the bins' length and origin, so that bins of two parts of a job can be joined. */
+/* Sets length and origin of bins such that the bins of two parts of a job can be joined. */
 static void begin_clock(struct rank_job *job, const struct finding *finding, double begin_ns)
 {
 	double step_ns = finding->own.time_ns / (double)finding->own.count;
@@ -79,7 +79,7 @@ static void begin_clock(struct rank_job *job, const struct finding *finding, dou
 	job->origin_ns = ((int64_t)begin_ns / early_ns - 1) * early_ns;
 }
 
-/* Gets a batch's times. Returns false if the account's clock does not count the batch. */
+/* Gets the times of a batch. Returns false if the account leaves the batch out. */
 static bool take_batch(const struct batch_series *s, const struct finding *f, size_t i,
 		       struct window_part *ret)
 {
@@ -87,7 +87,7 @@ static bool take_batch(const struct batch_series *s, const struct finding *f, si
 
 	if (f->by_gpu && !(waits[i] >= 0))
 		return false;
-	/* The first wait of a run is start-up. */
+	/* The first wait of a run is start-up, so it is 0 here. */
 	*ret = (struct window_part){
 		.wait_ns = i || s->is_part ? series_time(waits, i) : 0,
 		.is_starved = s->state[i] & SERIES_STARVED,
@@ -180,14 +180,14 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 	return r;
 }
 
-/* Sums over the windows of one width that have more than one rank. */
+/* Sums over those windows of one width that contain more than one rank. */
 struct sums {
-	int width; /* -1: windows of no width show that the ranks meet */
+	int width; /* -1: in windows of no width do the ranks meet */
 	double wait_ns, time_ns;
 	double starved_ns;                /* longest waits, in windows in which that rank starved */
-	double excess_ns;            /* by how much these waits were longer than the next longest */
+	double excess_ns;            /* by how much these waits exceeded the second longest */
 	double lag_ns;  /* by how much the steps of these ranks were longer than the others' mean */
-	double alone_wait_ns, alone_time_ns; /* sums over the windows with one rank only */
+	double alone_wait_ns, alone_time_ns; /* sums over the windows with only one rank */
 	struct stats_pairs paces; /* pace of the rank that waited longest, and the others' mean */
 	size_t step_count;
 };
@@ -219,7 +219,7 @@ static struct sums sum_up(const struct windows *windows, int width)
 	return sums;
 }
 
-/* Returns true if others are as slow as the rank that waits; `sign` -1: it has fewer batches. */
+/* Returns true if the others are as slow as the waiting rank (`sign` -1: do as few batches). */
 static bool is_together(const struct windows *windows, const struct sums *sums, int sign)
 {
 	size_t least = sums->width ? (size_t)RANK_WINDOWS << sums->width : 1;
@@ -229,7 +229,7 @@ static bool is_together(const struct windows *windows, const struct sums *sums, 
 	       sign * sums->lag_ns <= RANK_MOST_LAG * sums->excess_ns + RANK_NOISE * sums->time_ns;
 }
 
-/* Sums the narrowest windows that show that ranks meet; width -1: no windows show it. */
+/* Sums the narrowest windows in which ranks meet. The sums' width is -1 if they meet in none. */
 static struct sums find_width(const struct windows *windows, size_t batch_count, int sign)
 {
 	struct sums sums, first = {.width = -1};
@@ -250,7 +250,7 @@ static struct sums find_width(const struct windows *windows, size_t batch_count,
 	return first;
 }
 
-/* Returns true if ranks meet. If none waits, their steps must at least vary together. */
+/* Returns true if ranks meet. If no rank waits, the lengths of their steps must correlate. */
 static bool do_meet(const struct sums *sums)
 {
 	const struct stats_pairs *c = &sums->paces;
@@ -260,7 +260,7 @@ static bool do_meet(const struct sums *sums)
 				     c->xy > MEET * sqrt(c->xx * c->yy)));
 }
 
-/* Takes the sums of aligned windows, and for the remaining time the mean of the ranks. */
+/* Takes the sums of the aligned windows; for the rest of the time, the mean over the ranks. */
 static void take_sums(const struct rank_group *group, const struct windows *grid,
 		      const struct sums *sums, struct rank_finding *ret)
 {
@@ -272,7 +272,7 @@ static void take_sums(const struct rank_group *group, const struct windows *grid
 		       fmax(group->sums.time_ns - (grid->time_ns - sums->alone_time_ns), 0) / ranks;
 }
 
-/* Judges one group. `by_clock` has the bins of the group; NULL: there are none. */
+/* Judges one group. `by_clock` are the group's bins; NULL: there are none. */
 static int judge_group(const struct rank_job *job, const struct rank_group *group,
 		       const struct windows *by_clock, struct rank_blame *blames, bool *ret_meets,
 		       struct rank_finding *ret)
@@ -313,7 +313,7 @@ static int judge_group(const struct rank_job *job, const struct rank_group *grou
 		       : culprit_find(job, group, &grid->widths[clock.width], blames, ret);
 }
 
-/* Returns true if all groups did about as many steps; if not, their steps need not be the same. */
+/* Returns true if all groups took about as many steps; if not, the steps may not correspond. */
 static bool are_as_many(const struct rank_job *job)
 {
 	size_t least = SIZE_MAX, most = 0;
@@ -327,7 +327,7 @@ static bool are_as_many(const struct rank_job *job)
 	return (double)(most - least) <= AS_MANY * (double)most;
 }
 
-/* Judges each group by itself; the finding is that of the group that loses most. */
+/* Judges each group by itself. The finding is about the group that loses most. */
 static int judge_groups(const struct rank_job *job, struct rank_blame *blames, bool *ret_meet,
 			struct rank_finding *ret)
 {
@@ -355,7 +355,6 @@ static int judge_groups(const struct rank_job *job, struct rank_blame *blames, b
 	return r;
 }
 
-/* Makes one group of all ranks. */
 static int unite_all(const struct rank_job *job, struct rank_group *ret)
 {
 	int r = 0;
@@ -366,7 +365,7 @@ static int unite_all(const struct rank_job *job, struct rank_group *ret)
 	return r;
 }
 
-/* Finds out if the groups really are separate: they are, unless the clock contradicts the steps. */
+/* Finds out whether groups are really separate. They are not if ranks meet by the clock. */
 static int are_apart(const struct rank_job *job, bool *ret)
 {
 	struct rank_finding *found = calloc(1, sizeof(*found));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rank_job.h - the data about the ranks of a job, and what rank.h and culprit.h find in it. */
+/* rank_job.h - the data about the ranks of a job, and the results of rank.h and culprit.h. */
 #pragma once
 
 #include <math.h>
@@ -10,16 +10,16 @@
 #include "analysis/account/stall.h"
 #include "analysis/ranks/window.h"
 
-#define RANK_WINDOWS 8 /* least wide windows to judge by: at fewer, the ends weigh too much */
+#define RANK_WINDOWS 8 /* with fewer wide windows, those at the ends count too much */
 
 #define RANK_GROUPS 64 /* most groups */
 
-/* Most cells of a rank's pace, from the rank's begin to its end. */
+/* Most cells of a rank's pace, which cover all of its run. */
 #define PACE_CELLS 64
 
-/* The pace of a rank; all zero: no steps. Partials store this struct as it is. */
+/* How long a rank's steps take; all zero: no steps. Partials store this struct as it is. */
 struct pace {
-	float cells[PACE_CELLS]; /* time of each 1 << shift steps, in ns */
+	float cells[PACE_CELLS]; /* cell i has the time of 1 << shift steps, in ns */
 	uint32_t shift, count;
 	float rest_ns; /* time of the steps after the last full cell */
 	uint32_t rest;
@@ -38,7 +38,7 @@ struct rank_epoch {
 	int64_t begin_ns;
 };
 
-/* Returns the begin of one of the epochs, which ascend; NAN: the clock is not known. */
+/* Returns the begin of `epoch`, or NAN without a clock. `epochs` are in ascending order. */
 static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t count, int32_t epoch)
 {
 	size_t low = 0, high = count;
@@ -54,30 +54,30 @@ static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t co
 	return low < count && epochs[low].epoch == epoch ? (double)epochs[low].begin_ns : NAN;
 }
 
-/* When and with which batch a rank begins and ends. Partials store this struct as it is. */
+/* When, and with which batch, a rank begins and ends. Partials store this struct as it is. */
 struct rank_place {
-	double begin_ns, end_ns; /* begin of the first step and end of the last, on a clock that the
-				  * ranks share; NAN: not known */
-	int32_t epoch, batch;   /* epoch and ordinal of the first batch; batch < 0: there is none */
+	double begin_ns, end_ns; /* begin of the first step and end of the last one, on a clock that
+				  * all ranks share; NAN: not known */
+	int32_t epoch, batch;   /* epoch and ordinal of the first batch; batch < 0: none */
 };
 
 struct rank_blame {
-	int32_t group;     /* index in the job's groups; -1: there are none */
-	double wait_ns;    /* waits of the job that the rank is to blame for */
+	int32_t group;     /* index of the rank's group in the job; -1: there are no groups */
+	double wait_ns;    /* the job's waits that the rank is to blame for */
 	double starved_ns; /* part of wait_ns in steps in which the rank starved */
-	double saved_ns;   /* most that the job would gain if the rank's batches were ready */
-	size_t step_count; /* steps that the rank is to blame for */
+	double saved_ns;   /* most that the job would save if the rank's batches were ready */
+	size_t step_count; /* number of steps that the rank is to blame for */
 	bool is_culprit;
 };
 
-/* Ranks with the same pace. Some groups are joined at the end. */
+/* Ranks with the same pace. Some groups are joined at the end; see rank_group.h. */
 struct rank_group {
 	struct windows by_step;
 	struct rank_sums {        /* partials store this struct as it is */
 		struct pace pace; /* pace of the group's first rank */
 		uint64_t rank_count, batch_count;
 		uint64_t known_count;    /* number of ranks whose account is known */
-		double wait_ns, time_ns; /* sums over these ranks' accounts */
+		double wait_ns, time_ns; /* sums over the accounts of these known_count ranks */
 	} sums;
 };
 
@@ -93,7 +93,8 @@ struct rank_job {
 	int64_t origin_ns, bin_ns, step_ns;
 	size_t rank_count;
 	struct rank_member {
-		float period_ns; /* time in which the rank's loader makes a batch; 0: not known */
+		float period_ns; /* mean time in which the rank's loader makes a batch; 0:
+				  * unknown */
 		float wait_ns;
 		float starved_ns; /* part of wait_ns for batches that were not ready */
 		int32_t group;
@@ -101,7 +102,7 @@ struct rank_job {
 	} * members; /* one for each rank */
 };
 
-/* Returns where the next epoch begins. No window straddles two: parts may differ in epochs. */
+/* Returns where the next epoch begins. No window has parts of two epochs: parts may lack epochs. */
 static inline size_t rank_behind(const struct rank_base *epoch)
 {
 	const size_t widest = (size_t)1 << (WINDOW_WIDTHS - 1);
@@ -115,25 +116,27 @@ struct rank_finding {
 	enum stall_verdict verdict;
 	bool starved;
 	double stall_ratio;   /* NAN: no rank's account is known */
-	double trimmed_ratio; /* without the largest half percent: one event is no culprit */
-	double wait_ns;       /* most that the job lost; the ranks' mean if RANK_ALONE */
-	bool is_exact;    /* wait_ns is exact, not an upper bound: every wait lengthened its step */
-	int32_t hidden;       /* rank that starves most without making steps longer; -1: none */
+	double trimmed_ratio; /* without the largest 0.5 % of the waits, which are single events */
+	double wait_ns;       /* most that the job lost; if RANK_ALONE, the mean over the ranks */
+	bool is_exact;    /* wait_ns is no upper bound but exact: waits lengthened their steps */
+	int32_t hidden;       /* rank that starves most but makes no step longer; -1: none */
 	double time_ns;
 	int width;        /* most steps between two meetings of the ranks; 0: not aligned by step */
-	double lag;           /* by how much waits lengthened the steps, aligned by step; NAN: no
+	double lag;           /* what waits made steps longer, if aligned by step (rank.h); NAN: no
 			       * rank starved */
-	int32_t culprit; /* number of the rank, from 0 in order of rank_add(); -1: no single rank */
-	size_t culprit_count; /* number of culprits; rank_blame has which */
-	double saved_ns;      /* best guess of the time saved if all culprits' batches were ready */
-	double gain_least, gain_most; /* range of the factor on speed if so */
-	double blame_share;      /* the culprits' share of the waits, or the worst rank's; or NAN */
+	int32_t culprit; /* number of the only culprit in order of rank_add(); -1: none, or
+			  * several */
+	size_t culprit_count; /* number of culprits; they are marked in rank_blame */
+	double saved_ns;      /* estimate of the time saved if all culprits' batches were ready */
+	double gain_least, gain_most; /* range of the speed-up in that case */
+	double blame_share;      /* the culprits' share of the waits; without any, the worst rank's;
+				  * or NAN */
 	size_t step_count;
 	size_t shifted_count; /* ranks whose first batch has another ordinal than most */
-	int32_t shifted;      /* first of these ranks: its steps may be aligned wrongly */
-	double apart_ns;      /* how far a rank's clock seems to be off; 0: no rank's */
-	/* The groups, if not all ranks wait for each other; the other members are about `group`
-	 * then. */
+	int32_t shifted;      /* first of these ranks; its steps may be aligned wrongly */
+	double apart_ns;      /* how far a rank's clock seems to be off; 0: none is */
+	/* The groups, if not all ranks wait for each other. The members above are then about
+	 * `group`. */
 	struct rank_part {
 		double stall_ratio, wait_ns;
 		bool meets; /* the group's ranks wait for each other */

@@ -18,7 +18,7 @@ static bool is_same(const struct rank_place *one, const struct rank_place *other
 	return one->epoch == other->epoch && one->batch == other->batch;
 }
 
-/* Finds the ranks that do not begin with the batch that most ranks begin with. */
+/* Finds the ranks that begin with another batch than most ranks do. */
 static void find_shifted(const struct rank_job *job, struct rank_finding *ret)
 {
 	const struct rank_place *usual = NULL;
@@ -81,6 +81,6 @@ int rank_place_judge(const struct rank_job *job, struct rank_finding *ret)
 	find_shifted(job, ret);
 	if (ret->alignment != RANK_BY_CLOCK)
 		return 0;
-	ret->shifted_count = 0; /* shifted ranks are why the clock is used, so they are no news */
+	ret->shifted_count = 0; /* these are why the clock is used, so do not report them */
 	return find_apart(job, ret);
 }

@@ -10,7 +10,7 @@
 
 static_assert(sizeof(struct window) == 24, "a partial holds it as it is");
 
-/* Makes room for `count` windows. Returns 1 if there is room, 0 if there cannot be; or -ENOMEM. */
+/* Makes room for `count` windows. Returns 1, 0 if there would be too many, or -ENOMEM. */
 static int reserve(struct window_width *width, size_t count)
 {
 	size_t capacity = width->capacity ? width->capacity : FIRST_WINDOWS;
@@ -40,7 +40,7 @@ static int reserve(struct window_width *width, size_t count)
 	return 1;
 }
 
-/* Adds a window of other ranks over the same steps. */
+/* Joins `other`, a window of other ranks over the same steps, into `window`. */
 static void join(struct window *window, const struct window *other)
 {
 	const struct window before = *window;
@@ -55,13 +55,13 @@ static void join(struct window *window, const struct window *other)
 		longest = other->wait_ns;
 	if (!before.count)
 		return;
-	/* `longest` is now the longest wait of the window that was not taken. */
+	/* `longest` is now the longest wait of the window that was not taken over. */
 	window->second_ns = longest > window->second_ns ? longest : window->second_ns;
 	window->sum_ns = before.sum_ns + other->sum_ns;
 	window->count = before.count + other->count;
 }
 
-/* Adds the complete window of a rank to the job's windows. */
+/* Adds a rank's complete window to the job's windows. */
 static int flush(struct window_width *width, size_t rank)
 {
 	const struct window own = {
@@ -88,7 +88,7 @@ static void add_part(struct window_part *sum, const struct window_part *part)
 	sum->is_starved |= part->is_starved;
 }
 
-/* Adds to a rank's window of width `i`. A complete window is added to one of the next width. */
+/* Adds `part` to a rank's window of width `i`. A complete window is added to the next width. */
 static int add(struct windows *windows, int i, size_t index, size_t rank,
 	       const struct window_part *part)
 {
