@@ -9,7 +9,9 @@
 #include "dlprof/event.h"
 #include "record/thread.h"
 
-/* Kinds of records, the levels at which each is enabled, and the version from which on. */
+/*
+ * CUPTI's kinds of records, each with its first and last level, and the first version that has it.
+ */
 static const struct kind {
 	int kind;
 	enum config_cuda first, last;
@@ -23,17 +25,17 @@ static const struct kind {
 	{CUPTI_KIND_SYNCHRONIZATION, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_CONCURRENT_KERNEL, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_OVERHEAD, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
-	/* Only at this level: once enabled, it keeps everybody in the process from seeing inside
-	 * graphs, even after it is disabled (cupti_activity.h of CUDA 13.5). */
+	/* Only at this level: once this kind has been enabled, nobody in the process can see inside
+	 * graphs any more, even after it is disabled (cupti_activity.h of CUDA 13.5). */
 	{CUPTI_KIND_GRAPH_TRACE, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_GRAPHS, CUPTI_VERSION_GRAPH_TRACE},
 };
 
 static struct {
 	enum config_cuda level;
 	bool whole_graphs;
-	bool with_calls;  /* calls of the host are recorded */
+	bool with_calls;  /* calls of the host are recorded, too */
 	bool with_kernels;
-	uint64_t enabled; /* bits: enabled kinds */
+	uint64_t enabled; /* bits: kinds that are enabled */
 } own;
 
 struct activity_others activity_others = {.sync_records = 1};
@@ -58,8 +60,7 @@ uint32_t activity_flags(void)
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*buffer = buffers_request();
-	/* CUPTI may still request from us after another user has come, as it looked up whom to
-	 * ask before. */
+	/* CUPTI may look up our callback, and call it only after another user has come. */
 	if (*buffer && state_is_yielded())
 		buffers_share(*buffer);
 	*size = *buffer ? BUFFER_BYTES : 0;
@@ -108,7 +109,7 @@ static int enable_kinds(void)
 	return r ? r : CUPTI_UNKNOWN;
 }
 
-/* Sets CUPTI's other settings to ours, or back to what others set, else to CUPTI's defaults. */
+/* Changes CUPTI's other settings: to ours, or back to what others set, else to the defaults. */
 static void set_up(bool ours, uint64_t keep)
 {
 	uint32_t count;
@@ -118,7 +119,7 @@ static void set_up(bool ours, uint64_t keep)
 			cupti.SetThreadIdType(ours ? CUPTI_THREAD_ID_SYSTEM
 						   : activity_others.thread_id_type);
 		count = api_enable(ours, keep);
-		/* Disabling keeps the flag, which says what our records contain. */
+		/* When disabling, with_calls stays: it describes the records we already have. */
 		if (ours)
 			own.with_calls = count > 0;
 	}
@@ -137,8 +138,8 @@ int activity_arm(void)
 {
 	int r;
 
-	/* We do not promise zeroed buffers, though ours are: the promise would bind other users
-	 * of CUPTI, too, and one that takes over by dlsym() may not keep it. */
+	/* Ours are zeroed, but we do not promise that: the promise would bind other users of CUPTI,
+	 * too, and one that takes over by dlsym() may not keep it. */
 	r = cupti.ActivityRegisterCallbacks(activity_request, activity_complete);
 	if (r != 0)
 		return r;
@@ -163,7 +164,7 @@ void activity_yield(uint64_t keep)
 {
 	if (!state_yield(clock_now_ns()))
 		return;
-	/* Not forced: the other user's own flush brings operations under way. */
+	/* Not forced: operations under way come with the other user's own flush. */
 	cupti.ActivityFlushAll(0);
 	activity_disarm(keep);
 	state_wake();

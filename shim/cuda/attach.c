@@ -26,8 +26,8 @@
 #define VARIABLE "CUDA_INJECTION64_PATH"
 
 /*
- * Whether this program is a profiler that injects itself into programs that it starts by the same
- * variable: ncu 2025.3 starts nothing if it is taken.
+ * Returns true if this program is a profiler that puts itself by the same variable into programs
+ * that it starts: ncu 2025.3 starts nothing if the variable is set.
  */
 static bool is_other_profiler(void)
 {
@@ -67,7 +67,8 @@ static void ignore(void *data, int domain, uint32_t id, const void *info)
 }
 
 /*
- * Tells whether CUPTI has a subscriber, by being one for a moment: torch.profiler needs the place.
+ * Finds out whether CUPTI has a subscriber, by subscribing for a moment and leaving again, as
+ * torch.profiler needs the only place.
  */
 static int probe(void)
 {
@@ -105,7 +106,7 @@ static void refuse(const char *what, int result)
 	state_stand_down(why.buffer);
 }
 
-/* Notes the level of recording, which is lower than asked for if this CUPTI cannot do more. */
+/* Notes the level that is recorded: lower than requested if this CUPTI cannot do more. */
 static void note_level(void)
 {
 	const bool calls = activity_flags() & DLPROF_GPU_WITH_CALLS ||
@@ -168,8 +169,8 @@ static void begin_cupti(void)
 	if (!armed)
 		return;
 	manners_begin();
-	/* Comes before any batch can begin: the thread below may be late, and the drain does not
-	 * wait. */
+	/* Coverage begins before the first batch can: the thread below may be late, and the drain
+	 * does not wait for it. */
 	coverage_begin(began_ns);
 	if (writer_start() != 0) {
 		activity_disarm(0);

@@ -8,10 +8,10 @@
 #include "base/clock.h"
 #include "base/sys.h"
 
-#define SOFT_MAX     256 /* most buffers: 64 MB, of which only used parts take memory */
-#define HARD_MAX     512 /* most buffers for a CUPTI that crashes without one */
+#define SOFT_MAX     256 /* most buffers: 64 MB, but unused parts take no memory */
+#define HARD_MAX     512 /* most buffers if CUPTI crashes when it gets none */
 #define GROW         64
-#define RECORD_BYTES 216 /* a kernel record's size, for counting a lost buffer's */
+#define RECORD_BYTES 216 /* size of a kernel record, to estimate what a lost buffer held */
 
 enum state {
 	STATE_FREE,
@@ -27,8 +27,8 @@ struct buffer {
 	_Atomic uint32_t valid_size;
 	_Atomic uint64_t forced_ns;
 	_Atomic uint32_t thread;       /* thread that requested the buffer */
-	_Atomic uint64_t overtaken_ns; /* when a later buffer of that thread was read; 0: not yet */
-	_Atomic uint64_t reached_ns;   /* by when all streams had begun in that later buffer */
+	_Atomic uint64_t overtaken_ns; /* when a later buffer of `thread` was read; 0: not yet */
+	_Atomic uint64_t reached_ns;   /* when all streams in that later buffer had begun */
 	_Atomic bool shared;
 };
 
@@ -50,8 +50,7 @@ static bool grow(void)
 	    sys_call3(SYS_mprotect, pool.bytes + count * BUFFER_BYTES, GROW * BUFFER_BYTES,
 		      PROT_READ | PROT_WRITE) < 0)
 		return false;
-	/* Two threads that grow the pool at once open the same pages, which are added to the
-	 * count only once. */
+	/* If two threads grow the pool at once, both open the same pages, and one adds them. */
 	atomic_compare_exchange_strong(&pool.count, &count, count + GROW);
 	return true;
 }
@@ -104,14 +103,14 @@ static uint8_t *find_free(void)
 
 		if (atomic_load_explicit(&buffer->state, memory_order_relaxed) != STATE_FREE)
 			continue;
-		/* The time is set before the state is OUT, so that no reader sees an older time. */
+		/* Set the time before the state OUT, so that no reader sees an older time. */
 		if (move(buffer, STATE_FREE, STATE_READING))
 			return give(index, now_ns);
 	}
 	return NULL;
 }
 
-/* Reuses a buffer with unread records, which are lost, for new ones. */
+/* Takes a buffer with unread records, which are lost, for new ones. */
 static uint8_t *steal(void)
 {
 	for (uint32_t i = 0; i < pool.count; i++) {
@@ -136,7 +135,7 @@ uint8_t *buffers_request(void)
 		buffer = steal();
 	if (buffer)
 		return buffer;
-	/* If CUPTI gets no buffer, it counts what it drops itself. */
+	/* If CUPTI gets no buffer, CUPTI itself counts the records that it drops. */
 	if (!pool.never_null)
 		return NULL;
 	atomic_fetch_add(&pool.dropped, BUFFER_BYTES / RECORD_BYTES);
@@ -172,7 +171,7 @@ static bool is_with_cupti(const struct buffer *buffer)
 
 void buffers_share_out(void)
 {
-	/* A buffer that comes back meanwhile is marked in vain, until its next request. */
+	/* If a buffer comes back meanwhile, its mark does no harm and ends at the next request. */
 	for (uint32_t i = 0; i < pool.count; i++)
 		if (is_with_cupti(&pool.buffers[i]))
 			pool.buffers[i].shared = true;

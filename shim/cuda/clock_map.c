@@ -3,12 +3,12 @@
 
 #include <stddef.h>
 
-/* looks at both clocks that differ by more are in different stretches */
+/* two looks that differ by more than this belong to different stretches */
 #define SLACK_NS 1000000
 #define NOWHERE  (INT64_MIN / 2)
 #define REACH_NS 10000000000   /* how far before a stretch's first look a time may be */
 #define OLD_NS   3600000000000 /* how far before the oldest look in memory a time may be */
-#define LATE_NS  2000000 /* how long after the last look a record may have been written */
+#define LATE_NS  2000000 /* how long after the last look a record may still be written */
 
 static const struct clock_pair *pair_at(const struct clock_map *map, uint32_t number)
 {
@@ -31,8 +31,9 @@ static double slope(const struct clock_pair *a, const struct clock_pair *b)
 #define BASE_NS 500000000 /* closer looks tell little about the clock's speed */
 
 /*
- * Returns the slope after look `number`: until the next look or, after the newest, the recent one.
- * Looks that are too close only show whether CUPTI's clock runs like ours.
+ * Returns the slope after look `number`: the slope to the next look or, after the newest one, that
+ * of the last BASE_NS. If all looks are closer together, they only show whether CUPTI's clock runs
+ * at our speed.
  */
 static double slope_at(const struct clock_map *map, uint32_t number)
 {
@@ -68,7 +69,7 @@ static bool is_first(const struct clock_map *map, uint64_t mono_ns, uint64_t cup
 	if (!before || map->broken || cupti_ns <= before->cupti_ns)
 		return true;
 	off = project(map, map->count - 1, cupti_ns) - (int64_t)mono_ns;
-	/* A stretch's second look is never too far off: it shows how fast the clock is. */
+	/* The second look of a stretch always fits: it is there to show how fast the clock runs. */
 	return !before->first && (off > SLACK_NS || off < -SLACK_NS);
 }
 
@@ -94,10 +95,10 @@ void clock_map_break(struct clock_map *map)
 }
 
 /*
- * Converts a time by the looks around it. A stretch's first look also covers the time back to the
- * look before it, and its last look the time to the next, as the clock changed somewhere between
- * them. `far`: a first look covers REACH_NS before it, also times recorded earlier, since CUPTI may
- * convert times only when it gives records back.
+ * Converts a time by the looks around it. The clock changed somewhere between the last look of a
+ * stretch and the first of the next, so both cover the time between them. `far`: a first look
+ * covers REACH_NS before it, and so older records, too, as CUPTI may convert times only when it
+ * gives records back.
  */
 static bool find(const struct clock_map *map, uint64_t cupti_ns, bool far, uint64_t *ret_mono_ns)
 {

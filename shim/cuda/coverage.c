@@ -15,19 +15,19 @@
 #define MS             UINT64_C(1000000)
 #define SILENT_PERIODS 3
 #define SILENT_NS      (50 * MS)
-#define FRESH_NS       (1000 * MS) /* handing a buffer to a thread takes less */
+#define FRESH_NS       (1000 * MS) /* longest time in which CUPTI hands a buffer to a thread */
 
 static struct {
 	uint64_t began_ns;
 	bool gap;
 	uint64_t gap_ns;         /* begin of the gap */
 	bool others;             /* another user made the gap */
-	uint64_t regained_ns;    /* when the last other user had left */
-	bool unfinished;         /* another user cut off operations that may still run */
-	uint64_t unfinished_ns;  /* when the last of those had ended */
-	uint64_t launch_ns;      /* last launch, as of the last period */
-	uint64_t newest_ns;      /* newest operation reported by then */
-	uint64_t heard_launches; /* cudart_launch_count() at the last report */
+	uint64_t regained_ns;    /* when the last other user of CUPTI left */
+	bool unfinished;         /* a forced flush cut off operations that may still run */
+	uint64_t unfinished_ns;  /* when the last of these operations had ended */
+	uint64_t launch_ns;      /* time of the last launch, as seen in the last period */
+	uint64_t newest_ns;      /* end of the newest operation read by then */
+	uint64_t heard_launches; /* cudart_launch_count() when the last operation was read */
 	uint32_t silent_periods;
 	uint64_t told_ns;
 } own;
@@ -77,7 +77,7 @@ static void look_for_unfinished(void)
 	uint64_t begin_ns;
 
 	if (unfinished_begins(&begin_ns)) {
-		/* An operation from before may still have run when the other user came. */
+		/* An operation launched before may still have run when the other user came. */
 		if (own.gap && begin_ns < own.gap_ns)
 			end_gap(own.gap_ns);
 		begin_gap(begin_ns, "another user flushed CUPTI");
@@ -88,8 +88,8 @@ static void look_for_unfinished(void)
 }
 
 /*
- * Ends another user's gap when CUPTI is ours again, operations that were cut off have ended, and
- * the first operation launched afterwards runs.
+ * Ends a gap that another user made, when CUPTI is ours again, the operations that were cut off
+ * have ended, and the first operation launched afterwards runs.
  */
 static void look_for_end_of_others(void)
 {
@@ -100,7 +100,7 @@ static void look_for_end_of_others(void)
 	end_gap(later(own.regained_ns, later(own.unfinished_ns, reader_times.resumed_ns)));
 }
 
-/* Whether the host launched `ns` or more after the end of the last reported operation. */
+/* Returns true if the host launched at least `ns` after the last operation that was read. */
 static bool is_behind(uint64_t ns)
 {
 	return config.cuda != CONFIG_CUDA_MEMCPY &&
@@ -108,10 +108,10 @@ static bool is_behind(uint64_t ns)
 }
 
 /*
- * Whether CUPTI is silent: the host launched long after the last report, not just when we began,
- * and more than CUPTI's buffers could hold. CUPTI keeps a buffer while an operation in it runs, so
- * a busy GPU's buffers come back when they are full: at 300 kernels a second after four seconds, at
- * one a second after twenty minutes. That alone is no silence.
+ * Returns true if CUPTI is silent: the host launched long after the last operation that was read
+ * and after our begin, and more than CUPTI's buffers can hold. A busy GPU alone is no silence:
+ * CUPTI keeps a buffer while an operation in it runs, so buffers come back only when they are full:
+ * at 300 kernels a second after four seconds, at one a second after twenty minutes.
  */
 static bool is_silent(void)
 {
@@ -121,7 +121,7 @@ static bool is_silent(void)
 	       launches > buffers_out() * BUFFER_RECORDS_MOST;
 }
 
-/* Begins a gap at the end of the last reported operation, up to which all is known. */
+/* Begins a gap at the end of the last operation that was read: up to there all is known. */
 static void begin_silence(void)
 {
 	const uint64_t newest_ns = reader_times.newest_ns;
@@ -129,7 +129,7 @@ static void begin_silence(void)
 	begin_gap(newest_ns > own.began_ns ? newest_ns : own.began_ns, "CUPTI reports nothing");
 }
 
-/* Looks for a long silence: another user took CUPTI's buffers unseen, or disabled the kinds. */
+/* Looks for a long silence: another user took CUPTI's buffers or disabled kinds, unnoticed. */
 static void look_for_silence(void)
 {
 	const uint64_t launch_ns = cudart_last_launch_ns(), newest_ns = reader_times.newest_ns;
@@ -188,8 +188,8 @@ static void tell(uint64_t complete_ns)
 void coverage_tell(void)
 {
 	look_for_end_of_others();
-	/* The last launch was not reported, and CUPTI has no buffer that could hold it, so the
-	 * time up to which all is known does not move on. */
+	/* The last launch is missing, and CUPTI has no buffer that could hold it, so nothing proves
+	 * that the time after it is complete. */
 	if (!own.gap && !buffers_out() && is_behind(MS))
 		return;
 	tell(buffers_complete_ns(clock_now_ns()) - reader_times.lag_ns);

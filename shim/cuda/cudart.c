@@ -10,7 +10,7 @@
 
 __thread uintptr_t cudart_frame __attribute__((tls_model("initial-exec")));
 static _Atomic uint64_t launch_ticks, launch_count;
-/* thread_life in which the drain was told that the host's side is recorded */
+/* thread_life in which a record said that the host's calls are recorded */
 static _Atomic uint32_t announced;
 
 uint64_t cudart_last_launch_ns(void)
@@ -47,7 +47,7 @@ static void push(struct thread *thread, enum dlprof_event_kind kind, uint64_t be
 	thread_push(thread, &event);
 }
 
-/* Returns this thread if the host's side is what is recorded, else NULL. */
+/* Returns this thread's state if the mode is to record the host's calls, else NULL. */
 static struct thread *enter(void)
 {
 	struct thread *thread;
@@ -74,7 +74,7 @@ static struct thread *enter(void)
 	return thread;
 }
 
-/* Called after the real call, as a program's first launch starts CUDA, which attaches us. */
+/* Called after the real launch: the first launch of a program starts CUDA, and so attach.c. */
 void cudart_launch(uint32_t graph)
 {
 	struct thread *thread;

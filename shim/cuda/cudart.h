@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cudart.h - records what the host sees of CUDA: calls of libcudart, through the callers' import
- * slots like those of decoders; see cudart.def.
+ * cudart.h - records the host's calls of libcudart, by the same import slots as calls of decoders;
+ * see cudart.def.
  *
- * With CUPTI these calls only count launches, so that CUPTI's silence is noticed. Without it they
- * are all there is: launches, how long the host was blocked, and bytes that were copied. Programs
- * that call the driver itself (XLA, Triton, CuPy) and libraries with a libcudart linked into them
- * (cuBLAS, cuDNN, NCCL) are then not seen.
+ * With CUPTI these calls only count launches, to notice when CUPTI is silent. Without CUPTI they
+ * are all that is recorded: launches, how long the host was blocked, and copied bytes. Calls by
+ * programs that use the driver directly (XLA, Triton, CuPy) or by libraries with their own
+ * libcudart (cuBLAS, cuDNN, NCCL) are then not seen.
  */
 #pragma once
 
@@ -36,10 +36,10 @@ enum {
 extern HIDDEN __thread uintptr_t cudart_frame __attribute__((tls_model("initial-exec")));
 
 /*
- * Returns, before the real call of a wrapper, whether to record it: of nested wrappers only the
- * outermost is recorded. TensorFlow has a library that exports the runtime's functions and passes
- * each call on to what dlsym() found: its callers get a wrapper, and so does the library itself. An
- * outer frame lies higher on the stack; one that does not was left by longjmp().
+ * Decides, before a wrapper's real call, whether to record it: of nested wrappers only the
+ * outermost is. They nest with TensorFlow: one of its libraries exports the runtime's functions and
+ * passes each call on to what dlsym() found, so its callers get a wrapper, and so does that
+ * library. An outer frame lies higher on the stack; a frame that does not was left by longjmp().
  */
 static inline bool cudart_begin(uintptr_t frame)
 {
@@ -49,7 +49,7 @@ static inline bool cudart_begin(uintptr_t frame)
 	return true;
 }
 
-/* For wrappers, after a call that is recorded. `kind` of a copy: enum cudaMemcpyKind. */
+/* Called by wrappers after a recorded call. `kind` of a copy: enum cudaMemcpyKind. */
 void cudart_launch(uint32_t graph);
 void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind);
 void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind);

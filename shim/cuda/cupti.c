@@ -24,7 +24,7 @@ static const char *const sonames[] = {
 	"libcupti.so",      NULL,
 };
 
-/* Folders relative to libcudart's: a wheel of CUDA 13, an older wheel, a toolkit. */
+/* Where libcupti lies, relative to libcudart's folder: wheel of CUDA 13, older wheel, toolkit. */
 static const char *const beside[] = {
 	"/",  "/../../cuda_cupti/lib/", "/../extras/CUPTI/lib64/", "/../../../extras/CUPTI/lib64/",
 	NULL,
@@ -39,7 +39,7 @@ void *cupti_mapped(void)
 	return library;
 }
 
-/* The libcudart that is mapped: its folder, and the major version in its name; 0: none is. */
+/* The mapped libcudart: its folder, and the major version in its name; 0: none is mapped. */
 struct runtime {
 	char folder[512];
 	int major;
@@ -91,8 +91,8 @@ static int find_soname(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 /*
- * Returns CUDA's major version by the library's name, as cuptiGetVersion() is the same in 11.8,
- * 12.0 and 12.1. 0: the name has none.
+ * Returns CUDA's major version from the library's name, or 0. cuptiGetVersion() does not tell: it
+ * is the same in 11.8, 12.0 and 12.1.
  */
 static int major_of(const struct cupti *found)
 {
@@ -137,7 +137,7 @@ static void *open_in(const char *folder, const char *below)
 	return library;
 }
 
-/* Opens a library that we choose, as nothing of the host's that needs one is loaded yet. */
+/* Opens a libcupti of our choice, as the host has not loaded any. */
 static void *open_library(const struct runtime *runtime)
 {
 	const char *toolkit = getenv("CUDA_HOME");
@@ -149,7 +149,7 @@ static void *open_library(const struct runtime *runtime)
 	for (int i = 0; sonames[i] && !library; i++) {
 		TEXT(own, 32);
 
-		/* A library without a path must have the runtime's version: any other is wrong. */
+		/* A library found by name only must have the runtime's version. */
 		text_add(&own, "libcupti.so.");
 		text_add_number(&own, runtime->major);
 		if (!runtime->major || strncmp(sonames[i], own.buffer, own.length) == 0)
@@ -191,8 +191,8 @@ static int mismatch(struct text *why, int major, const char *other, int other_ma
 }
 
 /*
- * Whether the library's functions may be called at all: those of 13.2 call themselves until the
- * stack is full if they cannot use the driver.
+ * Returns whether the library's functions may be called at all: without a usable driver, those of
+ * 13.2 call themselves until the stack is full.
  */
 static int fits(const struct cupti *found, const struct runtime *runtime, int driver,
 		struct text *why)

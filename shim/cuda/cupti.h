@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cupti.h - finds the libcupti of this process at run time; it is never linked.
+ * cupti.h - finds the libcupti of this process at run time; we are never linked with it.
  *
- * A copy that we choose would be a second CUPTI beside the one that the host's frameworks use, so a
- * library that is mapped already is preferred.
+ * A library that is already mapped is preferred: a copy of our choice would be a second CUPTI
+ * beside the one that the host's frameworks use.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ typedef void cupti_complete_function(void *context, uint32_t stream, uint8_t *bu
 #define CUPTI_THREAD_ID_SYSTEM 1
 #define CUPTI_FLUSH_FORCED     1
 
-/* The first results of cuptiGetVersion() for which something holds: */
+/* Results of cuptiGetVersion() from which on something holds: */
 #define CUPTI_VERSION_LEAST        13     /* CUDA 11.0: the oldest with known records */
 #define CUPTI_VERSION_SINGLE_CALLS 23     /* CUDA 12.5: calls can be enabled one by one */
 #define CUPTI_VERSION_GRAPH_TRACE  24     /* CUDA 12.6: times of whole graphs are right */

@@ -7,7 +7,7 @@
 #include "cuda/clock_map.h"
 #include "cuda/cupti.h"
 
-/* Pairs of readings in one look, of which the quickest counts. */
+/* Readings per look: only the quickest pair counts. */
 #define BRACKETS     30
 #define BRACKETS_FEW 3
 

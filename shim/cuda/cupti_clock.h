@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads both clocks. `anew`: CUPTI may use another clock than before. */
+/* Takes a look at both clocks. `anew`: CUPTI may use another clock than before. */
 void cupti_clock_look(bool anew);
 
-/* Reads both clocks, and notes the look only if CUPTI's clock was set since the last one. */
+/* Takes a look, and adds it to the map only if CUPTI's clock was set since the last one. */
 void cupti_clock_check(void);
 
-/* Converts a record's two times from CUPTI's clock to ours; false: they are impossible. */
+/* Converts a record's begin and end to our clock. Returns false if they are impossible. */
 bool cupti_clock_convert(uint64_t *begin, uint64_t *end);

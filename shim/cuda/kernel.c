@@ -10,7 +10,7 @@
 
 #define KNOWN_MAX 2048 /* a power of two */
 
-/* Hash table by id; 0: free. At most three quarters are used; the drain gets no further names. */
+/* Hash table by id; 0: free. When three quarters are used, the drain gets no further names. */
 static struct kernel known[KNOWN_MAX];
 static uint32_t known_count;
 
@@ -18,7 +18,7 @@ static uint32_t known_count;
 static const char *const loaders[] = {"N4dali",        "N6nvjpeg", "N6culj92",
 				      "N10nvimgcodec", "N4nvcv",   "N6cvcuda"};
 
-/* Whether a kernel is a collective: "ncclDevKernel_", "ncclKernel_", "ncclAllReduceRing...", ... */
+/* Returns true for a collective: "ncclDevKernel_", "ncclKernel_", "ncclAllReduceRing...", ... */
 static bool is_collective(const char *name)
 {
 	static const char end[] = "Kernel";

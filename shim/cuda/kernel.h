@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel.h - finds out by a kernel's name what it does, and sends the name to the drain.
+ * kernel.h - tells by a kernel's name what kind of work it is, and sends the name to the drain.
  *
- * CUPTI gives mangled names. The drain gets each name once; after that the kernel's id stands for
- * it. One thread calls this.
+ * CUPTI gives mangled names. Each name is sent once; later records have the kernel's id instead.
+ * Only one thread calls this.
  */
 #pragma once
 

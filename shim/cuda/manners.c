@@ -17,7 +17,7 @@
 #include "record/activate.h"
 #include "slots/lookup.h"
 
-/* Another user has ended if quiet for this long: profilers disable and enable kind by kind. */
+/* Another user counts as gone after so long without a call: profilers switch kinds one by one. */
 #define QUIET_NS 100000000
 
 #define PER_THREAD_BUFFERS 9 /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER */
@@ -25,23 +25,23 @@
 #define EXPORT __attribute__((visibility("default")))
 
 static struct {
-	_Atomic bool registered; /* the callbacks are the other users' */
-	_Atomic uint64_t kinds;  /* bits: kinds that they enabled */
+	_Atomic bool registered; /* other users have set their callbacks */
+	_Atomic uint64_t kinds;  /* bits: kinds that other users have enabled */
 	_Atomic uint64_t changed_ns;
 	_Atomic uint32_t buffers_out;
 	_Atomic bool clock_changed;
-	_Atomic bool ours_set; /* we gave way, and the callbacks are still ours */
+	_Atomic bool ours_set; /* we gave way, but our callbacks are still set */
 	cupti_request_function *_Atomic request;
 } theirs;
 
-/* The real functions, found when first called: by then the caller has loaded its libcupti. */
+/* The real functions. They are looked up at the first call, when the caller has loaded libcupti. */
 static struct {
 #define FOREIGN(name, params) int(*name) params;
 #include "cuda/foreign.def"
 #undef FOREIGN
 } real;
 
-/* Finds a function: in the libcupti that we use, behind this library, or in the mapped one. */
+/* Finds a function in the libcupti that we use, else behind this library, else in a mapped one. */
 static void *find(const char *name)
 {
 	void *found = NULL, *library;
@@ -83,7 +83,7 @@ bool manners_is_free(uint64_t now_ns)
 {
 	const uint64_t changed_ns = theirs.changed_ns;
 
-	/* Another user may have called since the caller read the clock. */
+	/* Another user may have called since the caller read the clock: changed_ns > now_ns. */
 	return !theirs.kinds && now_ns >= changed_ns && now_ns - changed_ns >= QUIET_NS;
 }
 
@@ -97,7 +97,7 @@ uint32_t manners_buffers_out(void)
 	return theirs.buffers_out;
 }
 
-/* Requests a buffer of the other user's, so that each user gets its own buffers. */
+/* Requests a buffer from the other user, so that its records do not get into ours. */
 static void request_theirs(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	theirs.request(buffer, size, max_records);
@@ -120,26 +120,26 @@ static void complete_theirs(void *context, uint32_t stream, uint8_t *buffer, siz
 /*
  * Copies another user's records out of a buffer of ours.
  *
- * A thread's records go into the buffer that it has until that is full, or until CUPTI gives it
- * back, which it does not do while an operation in it runs. So if a training never waits for its
- * GPU, a buffer of ours stays in use when another user comes, and gets the records that this user
- * wants of the next thousand operations. The user gets a copy of it, in a buffer of its own.
+ * A thread's records go into its buffer until that is full, or until CUPTI gives it back, which
+ * CUPTI does not do while an operation in it runs. So if a training never waits for its GPU, a
+ * buffer of ours stays in use when another user comes, and the user's records of the next thousand
+ * operations land in it. The user gets a copy of the buffer, in a buffer of its own.
  *
- * Which buffers. We mark those that CUPTI has when a user sets its callbacks, or enables a kind,
- * before CUPTI hears of it; and those that CUPTI requests from us later, as a thread may be about
- * to. A request first makes its buffer one that CUPTI has, and then looks whether a user has come;
- * a user first comes, and then we look which buffers CUPTI has. All of this is sequentially
- * consistent, so one of the two sees the other, and no buffer without a mark has a record of the
- * user's: it came before CUPTI made the first. The mark is of the buffer and not of a time. CUPTI
- * may give the buffer back when all is ours again, as torch's profiler disables its kinds, goes
- * through its trace of the CPU for seconds, and only then makes CUPTI give back everything. If the
- * buffer comes back even later, the copy goes to whoever registered callbacks last; a buffer of the
- * user's own that CUPTI kept as long would be as late.
+ * Which buffers: we mark those that CUPTI has when a user sets its callbacks or enables a kind,
+ * before CUPTI hears of it. We also mark those that CUPTI requests from us later, as a thread may
+ * be about to. A request first makes its buffer one that CUPTI has, and then checks whether a user
+ * has come; a user first comes, and then we check which buffers CUPTI has. All of this is
+ * sequentially consistent, so one of the two sees the other: a buffer without a mark came back
+ * before CUPTI made the user's first record, and holds none. The mark belongs to the buffer, not to
+ * a period. CUPTI may give the buffer back when all is ours again: torch's profiler disables its
+ * kinds, goes through its trace of the CPU for seconds, and only then flushes CUPTI. If the buffer
+ * comes back even later, the copy goes to whoever registered callbacks last; a buffer of the user's
+ * own that CUPTI kept as long would be as late.
  *
- * What the user gets too much. Each record is in one buffer, and a buffer is copied once when it
- * comes back, so no record comes twice. The copy also has what we recorded before and after the
- * user, and what was launched before it and ran later. If sessions follow upon one another, users
- * find such records in their own buffers, too, and select by time.
+ * What the user gets in excess: no record comes twice, since each is in one buffer, and a buffer is
+ * copied once, when it comes back. But the copy also has what we recorded before and after the
+ * user, and what was launched before it and ran later. If sessions follow each other, users find
+ * such records in their own buffers, too, and select by time.
  */
 static void share_with_them(void *context, uint32_t stream, const uint8_t *buffer,
 			    size_t valid_size)
@@ -159,17 +159,16 @@ static void share_with_them(void *context, uint32_t stream, const uint8_t *buffe
 }
 
 /*
- * The stand-in: an empty buffer of the other user's, held for CUPTI.
+ * The stand-in: an empty buffer of the other user, held in CUPTI's place.
  *
- * If CUPTI has no buffer of its own, torch's profiler concludes that nothing was recorded: it
- * neither makes CUPTI give back anything, nor looks at what came back before. Without us CUPTI has
- * a buffer, that of the last records. With us all the user's records may be in a buffer of ours, or
- * we flush CUPTI after the user, and it gives the user's buffer back too early. So we request one
- * as a stand-in, and give it back empty when the user makes CUPTI give back everything.
+ * If CUPTI has none of the user's buffers, torch's profiler concludes that nothing was recorded: it
+ * neither flushes CUPTI nor looks at buffers that came back before. Without us CUPTI would have the
+ * buffer of the last records. With us all of the user's records may be in our buffer, or our flush
+ * after the user's makes CUPTI give back the user's buffer too early. So we request a buffer from
+ * the user as a stand-in, and give it back empty when the user flushes CUPTI.
  *
- * The writing thread requests it: as that thread takes CUPTI back and flushes it, the buffer is
- * there before that. On a thread of the user's the request might wait for a lock that this thread
- * holds.
+ * The writing thread makes the request, before it takes CUPTI back and flushes it. On a thread of
+ * the user, the request might wait for a lock that this very thread holds.
  */
 static struct {
 	uint8_t *_Atomic buffer;
@@ -228,7 +227,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 			remember(request, complete);
 		return real.cuptiActivityRegisterCallbacks(request, complete);
 	}
-	/* Before all else: a thread that is taking CUPTI back then sees that it must not. */
+	/* First of all: a thread that is just taking CUPTI back then sees that it must not. */
 	note_change();
 	activity_yield(theirs.kinds);
 	buffers_share_out();
@@ -291,7 +290,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
 	if (!(flag & CUPTI_FLUSH_FORCED) || state_mode() != STATE_CUPTI)
 		return real.cuptiActivityFlushAll(flag);
 	end_stand_in();
-	/* Not forced at first, so that operations that have ended come with their ends. */
+	/* Not forced at first, so that finished operations come with their ends. */
 	if (state_is_armed())
 		cupti.ActivityFlushAll(0);
 	first = atomic_compare_exchange_strong(&activity_forced_ns, &none, clock_now_ns());
@@ -324,7 +323,7 @@ EXPORT int cuptiActivityRegisterTimestampCallback(void *callback)
 	int r;
 
 	RESOLVE(cuptiActivityRegisterTimestampCallback);
-	/* Fetches records with times of the old clock. */
+	/* Fetches the records that have times of the old clock. */
 	if (state_mode() == STATE_CUPTI && state_is_armed())
 		cupti.ActivityFlushAll(0);
 	r = real.cuptiActivityRegisterTimestampCallback(callback);
@@ -339,14 +338,14 @@ EXPORT int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 	if (attribute == PER_THREAD_BUFFERS && state_mode() == STATE_CUPTI && state_is_armed()) {
 		note_change();
 		activity_yield(theirs.kinds);
-		/* Our callbacks stay until the user wants records: restoring theirs late might
-		 * keep a buffer. */
+		/* Our callbacks stay until the user wants records: if theirs came back too late,
+		 * CUPTI might keep a buffer. */
 		theirs.ours_set = true;
 	}
 	return real.cuptiActivitySetAttribute(attribute, size, value);
 }
 
-/* Wraps a setting of CUPTI's that we set, too. Others may set theirs before they record. */
+/* Wraps a setting of CUPTI that we change, too. Others may change it before they record. */
 #define SET(call, remember)                                                                        \
 	do {                                                                                       \
 		const int r = call;                                                                \
@@ -389,7 +388,7 @@ EXPORT int cuptiSetThreadIdType(int type)
 	SET(real.cuptiSetThreadIdType(type), activity_others.thread_id_type = type);
 }
 
-/* Returns our function for one of the libcupti that we use; for another copy, `found`. */
+/* Returns our function in place of one of the libcupti that we use; for another copy, `found`. */
 static void *answer(const char *name, void *found)
 {
 #define FOREIGN(of, params)                                                                        \

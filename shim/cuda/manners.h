@@ -33,19 +33,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether other users have set callbacks and enabled kinds. */
+/* Returns true if other users have set callbacks and enabled kinds. */
 bool manners_is_taken(void);
 
-/* Whether other users have disabled their kinds, and been quiet for a moment. */
+/* Returns true if other users have disabled their kinds, and made no call for a moment. */
 bool manners_is_free(uint64_t now_ns);
 
-/* Sets the other user's callbacks again as they were. */
+/* Sets the other user's callbacks again. */
 void manners_restore(void);
 
-/* Whether another user changed CUPTI's clock since the last call. */
+/* Returns true if another user changed CUPTI's clock since the last call. */
 bool manners_take_clock_change(void);
 
-/* Makes others ask CUPTI for their records at their end; the writing thread often calls this. */
+/* Makes users flush CUPTI at their end, see "stand-in"; the writing thread calls this often. */
 void manners_stand_in(void);
 
 /* Makes dlsym() answer with our functions for CUPTI's of the same names. */

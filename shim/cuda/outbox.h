@@ -7,7 +7,7 @@
 #include "base/sys.h"
 #include "dlprof/event.h"
 
-/* Counts of CUPTI's records since the begin; outbox_state() adds those of other modules. */
+/* Counts of CUPTI's records so far; outbox_state() adds the counts of other modules. */
 struct outbox_counts {
 	uint64_t records;
 	uint64_t bad; /* records with impossible times */
@@ -17,8 +17,8 @@ struct outbox_counts {
 extern HIDDEN struct outbox_counts outbox_counts;
 
 /*
- * Sends a record of operations or copies. Waits up to a second for room, as this thread may, and
- * then not again until the drain has read something; until that, records are dropped and counted.
+ * Sends a record of operations or copies. If the ring is full, waits for room, up to a second.
+ * After that, drops and counts records without waiting, until the drain has read something.
  */
 void outbox_push(const struct dlprof_event *event);
 

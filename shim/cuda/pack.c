@@ -31,15 +31,15 @@ static void begin(struct dlprof_event *event, uint16_t kind, uint32_t place, uin
 	event->begin_ns = begin_ns > MIDDLE ? begin_ns - MIDDLE : 0;
 }
 
-/* Whether an operation's begin fits behind the record's. */
+/* Returns true if the operation's begin can be given as an offset in this record. */
 static bool fits(const struct dlprof_event *event, uint64_t begin_ns)
 {
 	return event->kind != DLPROF_EVENT_NONE && begin_ns - event->begin_ns <= UINT32_MAX;
 }
 
 /*
- * Finds the record for an operation, fills `op`, and sets *ret_at to its index there. A long
- * operation is alone in its record.
+ * Finds the record that an operation is added to, fills `op`, and sets *ret_at to the operation's
+ * index there. A long operation gets a record of its own.
  */
 static struct dlprof_event *take(struct pack *pack, struct dlprof_event *events, uint16_t kind,
 				 int32_t device, uint64_t begin_ns, uint64_t end_ns, uint32_t what,
@@ -55,7 +55,7 @@ static struct dlprof_event *take(struct pack *pack, struct dlprof_event *events,
 	}
 	*op = (struct dlprof_gpu_op){(uint32_t)(begin_ns - event->begin_ns), (uint32_t)length_ns,
 				     what};
-	/* the record's length, unless more operations are added */
+	/* the record's length as long as it has one operation */
 	event->duration_ns = length_ns;
 	return event;
 }

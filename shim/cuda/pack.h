@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.h - puts several GPU operations into one record: at 50,000 kernels a second, one record each
- * would overrun the ring.
+ * pack.h - packs several GPU operations into one record: with 50,000 kernels a second, a record for
+ * each would overrun the ring.
  *
- * All zero at first, except `push`. Pure, and used by one thread. Operations may come in any order;
- * those in a record begin within two seconds of its first.
+ * A struct pack is all zero at first, except `push`. Pure, and used by one thread. Operations may
+ * come in any order; those in one record begin within two seconds of its first.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ struct pack {
 	struct dlprof_event copies[PACK_DEVICE_MAX + 1];
 };
 
-/* Adds an operation. `device` -1: none in particular. `what`: DLPROF_GPU_WHAT(). */
+/* Adds an operation on `device` (-1: none in particular). `what`: DLPROF_GPU_WHAT(). */
 void pack_op(struct pack *pack, int32_t device, uint64_t begin_ns, uint64_t end_ns, uint32_t what);
 void pack_copy(struct pack *pack, int32_t device, uint64_t begin_ns, uint64_t end_ns, uint32_t what,
 	       uint64_t bytes);

@@ -27,10 +27,10 @@ static uint64_t resume_ns;
 static struct {
 	uint64_t requested_ns;
 	uint8_t streams[256 / 8]; /* bits: streams with an operation in the buffer */
-	uint64_t reached_ns;      /* by when each of these streams had begun its first operation */
-	bool forced;              /* unfinished operations have no end */
-	uint64_t forced_ns;       /* when another user forced it out; 0: we did, at the end */
-	uint32_t launcher;        /* thread that launched its operations; 0: not known */
+	uint64_t reached_ns;      /* when each of these streams had begun its first operation */
+	bool forced;              /* a forced flush: unfinished operations have no end */
+	uint64_t forced_ns;       /* when another user forced it; 0: we did, at the end */
+	uint32_t launcher;        /* thread that launched the buffer's operations; 0: unknown */
 } own;
 
 static bool convert(uint64_t *begin, uint64_t *end)
@@ -41,7 +41,7 @@ static bool convert(uint64_t *begin, uint64_t *end)
 	return good;
 }
 
-/* Notes an operation that began before its buffer was requested, by more than the clocks' error. */
+/* Notes an operation that began earlier than its buffer was requested, beyond the clocks' error. */
 static void note_lag(uint64_t begin_ns)
 {
 	if (begin_ns + CLOCKS_NS <= own.requested_ns &&
@@ -64,7 +64,7 @@ static void note_stream(uint32_t stream, uint64_t begin_ns)
 	*byte |= (uint8_t)(1 << stream % 8);
 }
 
-/* Notes an operation without an end: it was forced out before or while it ran. */
+/* Notes an operation without an end: a forced flush returned it before or while it ran. */
 static void note_unfinished(uint32_t device, uint32_t stream, uint64_t begin)
 {
 	uint64_t since_ns = begin, again = begin;
@@ -78,7 +78,7 @@ static void note_unfinished(uint32_t device, uint32_t stream, uint64_t begin)
 		reader_times.unfinished_ns = since_ns;
 }
 
-/* Converts the times of a GPU operation, and notes it; calls of the host prove no coverage. */
+/* Converts the times of a GPU operation and notes them for the coverage, unlike a host call's. */
 static bool convert_op(uint32_t device, uint32_t stream, uint64_t *begin, uint64_t *end)
 {
 	if (own.forced && !*end)
@@ -92,7 +92,7 @@ static bool convert_op(uint32_t device, uint32_t stream, uint64_t *begin, uint64
 	return true;
 }
 
-/* Asks the driver for a text about a device; "" if it does not say. */
+/* Asks the driver for a text about a device; "" if that fails. */
 static void ask_driver(const char *function, char *text, size_t size, uint32_t device)
 {
 	int (*get)(char *text, int size, int device) =
@@ -104,8 +104,8 @@ static void ask_driver(const char *function, char *text, size_t size, uint32_t d
 }
 
 /*
- * Notes a device's name and place in the meta table, once. The place tells devices of several
- * processes apart. The device has been used, so cuInit() is over.
+ * Notes a device's name and PCI place in the meta table, once. The place distinguishes the devices
+ * of several processes. The device has been used, so cuInit() is over.
  */
 static void note_device(uint32_t device)
 {
@@ -218,7 +218,7 @@ static void take_graph(const uint8_t *at)
 	uint64_t begin = record_GRAPH_start(at), end = record_GRAPH_end(at);
 	uint32_t device = record_GRAPH_deviceId(at);
 
-	/* A graph's first node may be on the host, so the device of its end counts. */
+	/* A graph's first node may be on the host, so use the device of its end. */
 	if (device == INT32_MAX && cupti.version >= CUPTI_VERSION_GRAPH_TRACE)
 		device = record_graph_end_device(at);
 	note_device(device);
@@ -279,7 +279,7 @@ static void take_record(const uint8_t *at)
 	}
 }
 
-/* Whether threads have buffers of their own: since CUDA 13, unless another user changed it. */
+/* Returns true if threads have their own buffers: since CUDA 13, unless another user changed it. */
 static bool has_own_buffers(void)
 {
 	uint8_t value = 0;

@@ -10,7 +10,7 @@
 
 #include "base/sys.h"
 
-/* Reads all buffers that came back; `forced`: they have operations that still run. */
+/* Reads all buffers that came back. `forced`: a forced flush returned operations that still run. */
 void reader_read(bool forced);
 
 /* Notes that CUPTI's buffers are ours again from now on. */
@@ -19,13 +19,13 @@ void reader_resume(uint64_t now_ns);
 struct reader_times {
 	/* End of the newest operation that was read; 0: none was. */
 	uint64_t newest_ns;
-	/* The most by which an operation began before its buffer was requested; 0 as long as
-	 * CUPTI gives a record its place at the launch. */
+	/* Most time by which an operation began before its buffer was requested; 0 as long as CUPTI
+	 * reserves a record's place at the launch. */
 	uint64_t lag_ns;
-	/* The earliest begin of an operation that had not ended at our end; UINT64_MAX: all had. */
+	/* Earliest begin of an operation that still ran at our end; UINT64_MAX: none did. */
 	uint64_t unfinished_ns;
-	/* By when each stream in the first buffer requested since reader_resume() had begun its
-	 * first operation; 0: none was read. */
+	/* When all streams in the first buffer requested since reader_resume() had begun their
+	 * first operations; 0: no such buffer was read. */
 	uint64_t resumed_ns;
 };
 

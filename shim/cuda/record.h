@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record.h - the offsets of the fields in CUPTI's activity records.
+ * record.h - offsets of fields in CUPTI's activity records.
  *
- * Every version of a record begins like the ones before it, so the fields read here are where they
+ * Each version of a record begins like the earlier ones, so the fields read here are where they
  * were in CUDA 11.0; only the library knows the length of a record. A test compares each row with
- * the vendor's headers where they are installed (tests/unit/test_cuda_layout.c).
+ * NVIDIA's headers, where they are installed (tests/unit/test_cuda_layout.c).
  */
 #pragma once
 

@@ -18,38 +18,38 @@ enum state_mode {
 	STATE_CUPTI, /* the GPU's operations are recorded */
 };
 
-/* Returns the mode of this process; STATE_NONE in a forked child, whatever its parent's is. */
+/* Returns this process's mode; in a forked child STATE_NONE, whatever the parent's mode is. */
 enum state_mode state_mode(void);
 
 /* Sets the mode, and the row "cuda_mode" of the meta table. */
 void state_begin(enum state_mode mode);
 
-/* Falls back to recording the host's side, and notes why. */
+/* Changes to recording the host's calls only, and notes why. */
 void state_stand_down(const char *why);
 
-/* Notes that CUDA is in use. If it has not called us by now, it will not. */
+/* Notes that CUDA is in use: if it has not called InitializeInjection() by now, it will not. */
 void state_in_use(void);
 
-/* Whether CUPTI leaves out synchronisations of devices. */
+/* Returns true if this CUPTI does not record synchronisations of devices. */
 bool state_lacks_device_sync(void);
 
 /* Write rows of the meta table. */
 void state_note(const char *key, const char *value);
 void state_note_number(const char *key, int64_t value);
 
-/* Whether CUPTI's buffers are ours; state_is_yielded(): another user's; or neither. */
+/* Returns true if CUPTI's buffers are ours; state_is_yielded(): if they are another user's. */
 bool state_is_armed(void);
 bool state_is_yielded(void);
 void state_arm(void);
 
-/* Notes that another user takes the buffers. Returns true if they were ours until now. */
+/* Notes that another user takes the buffers. Returns true if they were ours before. */
 bool state_yield(uint64_t now_ns);
 
-/* Returns when another user took the buffers; 0: none did, or all of ours have come back since. */
+/* Returns when another user took the buffers; 0: never, or all of our buffers came back since. */
 uint64_t state_yielded_ns(void);
 bool state_forget_yield(uint64_t yielded_ns); /* false: another user has come since */
 
-/* Wakes the writing thread, from any thread, also in a callback. */
+/* Wakes the writing thread; may be called from any thread and in a callback. */
 void state_wake(void);
 
 /* The writing thread's futex, which state_wake() counts up. */

@@ -39,14 +39,14 @@ static void wait_until(_Atomic uint32_t *futex, uint32_t seen, uint64_t when_ns)
 	sys_call4(SYS_futex, futex, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, &time);
 }
 
-/* Takes CUPTI back when the other user is done: callbacks and kinds are ours again. */
+/* Takes CUPTI back when the other user has gone: sets our callbacks and enables our kinds. */
 static void take_back(void)
 {
 	activity_mute(true);
 	reader_resume(clock_now_ns());
 	if (activity_arm() == 0) {
 		state_arm();
-		/* Another user came back in that moment, and its settings must be the last ones. */
+		/* If another user came back just now, its settings must be the last ones. */
 		if (!manners_is_free(clock_now_ns())) {
 			activity_yield(UINT64_MAX);
 			manners_restore();
@@ -58,7 +58,7 @@ static void take_back(void)
 		cupti_clock_look(true);
 }
 
-/* Looks at what another user of CUPTI did. */
+/* Reacts to what another user of CUPTI did. */
 static void look_after_others(uint64_t now_ns)
 {
 	if (manners_take_clock_change())
@@ -72,9 +72,9 @@ static void look_after_others(uint64_t now_ns)
 }
 
 /*
- * Returns since when everything is ours again after another user; 0: it is not, or there was no
- * other user. Until CUPTI gives them back, the other user's buffers may hold our records. While
- * that user forces CUPTI to, unfinished records are still to come.
+ * Returns since when CUPTI is entirely ours again after another user; 0: it is not, or there was no
+ * other user. The other user's buffers may hold our records until CUPTI gives them back. While that
+ * user makes a forced flush, unfinished records are still to come.
  */
 static uint64_t find_regained(void)
 {
@@ -111,7 +111,7 @@ static void write_last(void)
 
 static void *write_records(void *unused)
 {
-	/* cuInit() is still running on the thread that made this one, so CUPTI is not asked yet. */
+	/* cuInit() still runs on the thread that made this one, so CUPTI is not called yet. */
 	uint64_t next_ns = clock_now_ns() + ACTIVITY_PERIOD_MS * MS;
 
 	cupti_clock_look(true);
@@ -125,7 +125,7 @@ static void *write_records(void *unused)
 			do_period();
 		}
 		look_after_others(now_ns);
-		/* Asked before reading, so that all older records are read. */
+		/* Look before reading: all records from before are then read. */
 		yielded_ns = find_regained();
 		reader_read(false);
 		coverage_tell();

@@ -12,7 +12,7 @@
 #include "decode/png.h"
 #include "decode/unit.h"
 
-/* Returns the result of a call that decodes a whole image in memory, with format and size. */
+/* Returns the result of a call that decoded an image in memory: its bytes tell format and size. */
 static struct unit_result sniffed(const void *data, size_t size)
 {
 	struct image image = image_sniff(data, size);
@@ -45,7 +45,7 @@ static void piece_end(struct unit *unit, const void *handle, const void *data, s
 	sequence_part_end(unit, handle, result);
 }
 
-/* WebPDecoderConfig begins with width and height; a frame of an animation has no header to ask. */
+/* WebPDecoderConfig begins with width and height. A frame of an animation has no header to read. */
 static void webp_end(struct unit *unit, const void *data, size_t size, const void *setup,
 		     int status)
 {
@@ -66,7 +66,7 @@ static void webp_end(struct unit *unit, const void *data, size_t size, const voi
 #define END_BUFFER	  buffer_end(&unit, data, size, result == 0)
 #define END_BUFFER_PTR	  buffer_end(&unit, data, size, result != NULL)
 #define END_PIECE	  piece_end(&unit, handle, data, size, size, result)
-/* This call is given all data from the beginning each time. */
+/* This call gets all data from the beginning each time. */
 #define END_PIECE_AGAIN	  piece_end(&unit, handle, data, size, result == 0 ? size : 0, result)
 
 /* Ends a call of libtiff. `first`: it decoded the image's first part; `whole`: the whole image. */
@@ -119,7 +119,7 @@ static void mat_end(struct unit *unit, const void *mat, struct image image, uint
 		       });
 }
 
-/* Ends a call on a cv::InputArray, which begins with its kind and address: Mat or vector here. */
+/* Ends a call with a cv::InputArray, which begins with kind and address of a Mat or vector. */
 static void mat_buffer_end(struct unit *unit, const void *mat, const void *array)
 {
 	const int32_t mat_kind = 1, vector_kind = 3;
@@ -205,7 +205,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 	END_PACKER(is_done, has_failed, unit.input_bytes - STREAM_LEFT(stream),                    \
 		   unit.room_bytes - STREAM_ROOM(stream))
 #define END_INFLATE	    END_STREAM(result == 1, result < 0 && result != -5)
-/* bz_stream and lzma_stream begin like z_stream, output included. BZ_STREAM_END is 4. */
+/* bz_stream and lzma_stream begin like z_stream, with its output fields. BZ_STREAM_END is 4. */
 #define BEGIN_BZIP2	    BEGIN_INFLATE
 #define END_BZIP2	    END_STREAM(result == 4, result < 0)
 /* LZMA_STREAM_END is 1; 2 to 4 describe the stream; LZMA_BUF_ERROR, 10, asks for more. */
@@ -224,7 +224,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 #define END_LZMA_BUFFER                                                                            \
 	END_PACKER(result == 0, LZMA_FAILED(result), LZMA_AT(at) - unit.input_bytes,               \
 		   LZMA_AT(to_at) - unit.room_bytes)
-/* Sizes have 64 bits, for bzip2 32: the low half is read. */
+/* Sizes have 64 bits, those of bzip2 32: read the low half. */
 #define LOW_SIZE(size)	    (FIELD(uint32_t, size, 0))
 #define END_UNCOMPRESS                                                                             \
 	END_PACKER(result == 0, result != 0, size, result == 0 ? LOW_SIZE(to_size) : 0)
@@ -251,7 +251,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 	END_PACKER(result == 0, ZSTD_FAILED(result), FIELD(size_t, size, 0),                       \
 		   ZSTD_FAILED(result) ? 0 : FIELD(size_t, to_size, 0))
 
-/* Size of OpenJPEG's image, which the call or its caller has set. */
+/* Size of OpenJPEG's image. The call or its caller has set it. */
 #define OPJ_WIDTH(image)  (FIELD(uint32_t, image, 8) - FIELD(uint32_t, image, 0))
 #define OPJ_HEIGHT(image) (FIELD(uint32_t, image, 12) - FIELD(uint32_t, image, 4))
 #define END_OPJ                                                                                    \
@@ -284,7 +284,7 @@ static uint32_t heif_size(const struct wrap_copy *copy, int helper, const void *
 					     .width = heif_size(copy, 0, handle),                  \
 					     .height = heif_size(copy, 1, handle)})
 
-/* A caller that passes no place for the output's size wants its whole buffer filled. */
+/* If the caller passes no place for the output's size, it wants its whole buffer filled. */
 #define END_DEFLATE                                                                                \
 	END_PACKER(result == 0, result != 0, size,                                                 \
 		   result != 0 ? 0 : ret_size ? FIELD(size_t, ret_size, 0) : room)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* decode.h - the wrappers of decode libraries that decode.def lists. */
+/* decode.h - the set of wrappers made from decode.def. */
 #pragma once
 
 #include "slots/wrap.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* family.h - includes what all families of decode.def need. */
+/* family.h - the headers that all families of decode.def need. */
 #pragma once
 
 #include "decode/unit.h"

@@ -21,7 +21,7 @@ static uint32_t little24(const uint8_t *at)
 	return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16;
 }
 
-/* Finds the size in a frame header, SOF0..SOF15, between whose numbers DHT, JPG and DAC lie. */
+/* Finds the size in a frame header: a marker SOF0..SOF15, except DHT, JPG and DAC among them. */
 static void sniff_jpeg(struct image *image, const uint8_t *data, size_t size)
 {
 	size_t at = 2;

@@ -8,10 +8,7 @@
 
 #include "base/sys.h"
 
-/*
- * Reads the host's memory by a system call, since the host may have unmapped it after the kernel
- * took its own copy.
- */
+/* Reads the host's memory by a system call: it may be unmapped since the kernel took its copy. */
 static bool peek(const void *from, void *value, size_t size)
 {
 	struct iovec to = {value, size}, where = {(void *)from, size};
@@ -29,7 +26,7 @@ static bool is_read_request(const char *request)
 	       (opcode == read_one || opcode == read_many);
 }
 
-/* Ends a submission, which already reads what is cached, or was not opened for direct reading. */
+/* Ends a submission. The call itself reads what is cached or not opened with O_DIRECT. */
 void input_submit_end(struct unit *unit, const void *requests, int count)
 {
 	const void *first;
@@ -61,7 +58,7 @@ void input_aio_end(struct unit *unit, const void *events, int count)
 		span_cancel(&unit->span);
 }
 
-/* Ends a batch of CUfileIOParams_t; their bytes count when the batch is accepted. */
+/* Ends a batch of CUfileIOParams_t. Its bytes count when the batch is accepted. */
 void input_cufile_end(struct unit *unit, const void *requests, unsigned int count, bool done)
 {
 	struct unit_result result = {.counted = done, .failed = !done};
@@ -81,9 +78,7 @@ void input_cufile_end(struct unit *unit, const void *requests, unsigned int coun
 		span_cancel(&unit->span);
 }
 
-/*
- * Ends a wait on an io_uring; its bytes are unknown: they are in the ring, which is the caller's.
- */
+/* Ends a wait on an io_uring. The bytes are unknown: only the ring, the caller's, has them. */
 void input_uring_end(struct unit *unit, int status)
 {
 	bool in_vain = status == -EAGAIN || status == -ETIME || status == -EINTR;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* input.h - ends calls that read without libc's read(): of libaio, liburing and cuFile. */
+/* input.h - ends calls that read without libc's read(): those of libaio, liburing and cuFile. */
 #pragma once
 
 #include "decode/unit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jpeg.h - the families of libjpeg's calls. image_width and image_height lie before the first field
- * that differs between 6b, 7, 8 and turbo.
+ * jpeg.h - the families of libjpeg's calls. The members of libjpeg's struct that are read here lie
+ * before the first one that differs between 6b, 7, 8 and turbo.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #define JPEG_WIDTH(info)  FIELD(uint32_t, info, 48)
 #define JPEG_HEIGHT(info) FIELD(uint32_t, info, 52)
 #define JPEG_HEADER_OK	  1
-#define JPEG_WHOLE_MOST	  (1 << 20) /* more bytes stand for "not known", as SIZE_MAX does */
+#define JPEG_WHOLE_MOST	  (1 << 20) /* more bytes than this mean "unknown", as SIZE_MAX does */
 
 struct jpeg_source {
 	const uint8_t *next;
@@ -29,7 +29,7 @@ static inline bool jpeg_begun(struct unit *unit, const void *info)
 	return true;
 }
 
-/* Returns the bytes taken from the buffer as it was before; a file refills it, in read time. */
+/* Returns the bytes taken from a buffer that began at `before`: all of them if it was refilled. */
 static inline uint64_t jpeg_taken(const void *next, const void *before, uint64_t before_bytes)
 {
 	uintptr_t taken = (uintptr_t)next - (uintptr_t)before;
@@ -42,13 +42,13 @@ static bool jpeg_begin(struct unit *unit, const char *name, const void *info)
 	return activate_on() && unit_begin(unit, DECODE_JPEG, name) && jpeg_begun(unit, info);
 }
 
-/* Counts the bytes that the library has taken since this was last called, for any purpose. */
+/* Counts the bytes that the library has taken since the last call of jpeg_look(). */
 static inline void jpeg_look(struct thread_image *image, const void *info)
 {
 	const struct jpeg_source *source = JPEG_SOURCE(info);
 	const uint8_t *next;
 
-	/* Most rows come from input that was decoded together with the row before. */
+	/* For most rows no input is taken: it was decoded together with the row before. */
 	if (unlikely(!source) || (next = source->next) == image->input)
 		return;
 	image->taken_bytes += jpeg_taken(next, image->input, image->input_bytes);
@@ -57,14 +57,15 @@ static inline void jpeg_look(struct thread_image *image, const void *info)
 }
 
 /*
- * The image whose input may move to another buffer at any row of pixels; NULL or an ended one: no
- * image. An image has hundreds of rows, and most images have one buffer from beginning to end.
+ * The image whose input may change to another buffer at any row; NULL or an ended one: no image.
+ * Only such images are looked at for each row: an image has hundreds of rows, and most images have
+ * one buffer.
  */
 static __thread const void *jpeg_refilled __attribute__((tls_model("initial-exec")));
 
 /*
- * Whether the buffer has the whole rest of the image, as it ends like a JPEG. Asked only for
- * callers that we know: the source of another may promise bytes that it does not have.
+ * Returns true if the buffer holds the rest of the image, because it ends like a JPEG. Called only
+ * for known sources: another one may promise bytes that it does not have.
  */
 static bool jpeg_is_whole(const struct thread *thread, const struct jpeg_source *source)
 {
@@ -74,9 +75,9 @@ static bool jpeg_is_whole(const struct thread *thread, const struct jpeg_source 
 }
 
 /*
- * Counts the input of a row. Whether this process still records is not asked, since only its own
- * memory is written. Only the image that was started last is looked at: of other images of this
- * thread, only the bytes of their first buffer count.
+ * Counts the input of a row. It need not check whether this process still records, since it writes
+ * only to memory of its own. It looks only at the image that was started last: of the thread's
+ * other images, only the bytes of their first buffer count.
  */
 static void jpeg_row_of_many(const void *info)
 {
@@ -86,7 +87,7 @@ static void jpeg_row_of_many(const void *info)
 		jpeg_look(thread->started, info);
 }
 
-/* Begins a row of pixels. False: the row's end has nothing to do. */
+/* Begins a row of pixels. Returns false if nothing is to be done at the row's end. */
 static inline bool jpeg_row(const void *info)
 {
 	if (likely(jpeg_refilled != info))
@@ -95,7 +96,7 @@ static inline bool jpeg_row(const void *info)
 	return true;
 }
 
-/* Notes that a call found too little data: the rest comes in another buffer. Returns 0. */
+/* Notes that a call found too little data, so the rest comes in another buffer. Returns 0. */
 static RARELY int jpeg_pause(const void *info)
 {
 	struct thread_image *image = sequence_started(DECODE_JPEG, info);
@@ -128,7 +129,7 @@ static void jpeg_header_end(struct unit *unit, const void *info, int found)
 	jpeg_end(unit, info, result);
 }
 
-/* Ends the start of an image. If not `done`, the call wants more data, and will be repeated. */
+/* Ends the start of an image. If not `done`, the library wants more data: the call is repeated. */
 static void jpeg_start_end(struct unit *unit, const void *info, bool done)
 {
 	struct thread_image *image =
@@ -144,8 +145,8 @@ static void jpeg_start_end(struct unit *unit, const void *info, bool done)
 }
 
 /*
- * Whether the source still exists at an image's end: term_source() may have freed it, and libjpeg
- * does not use the source of an image that it destroys.
+ * Returns true if the source still exists at an image's end: term_source() may have freed it, and
+ * libjpeg does not touch the source of an image that it destroys.
  */
 static bool jpeg_has_source(const struct jpeg_source *source)
 {
@@ -157,7 +158,7 @@ static void jpeg_close(uintptr_t address, const void *info, bool is_last)
 	const struct thread *thread = thread_self;
 	struct thread_image *image;
 
-	/* Three functions that destroy an image, calling each other, come here. */
+	/* Three functions that destroy an image come here, and call each other. */
 	if (!thread || !thread->started)
 		return;
 	image = sequence_started(DECODE_JPEG, info);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* png.h - the families of libpng's calls. Its structs are private, so its functions are asked. */
+/* png.h - the families of libpng's calls. libpng's structs are private: ask by its functions. */
 #pragma once
 
 #include "decode/family.h"
@@ -31,7 +31,7 @@ static void png_push_end(struct unit *unit, const struct wrap_copy *copy, const 
 	uint32_t (*width)(const void *, const void *) = copy->helpers[0];
 	bool known = info && width && width(png, info);
 
-	/* The image counts with its header, since nothing marks the callback of its last line. */
+	/* The image is counted at its header, since no call marks its last line. */
 	png_end(unit, copy, png, info,
 		(struct unit_result){.bytes = size,
 				     .counted = known && !sequence_is_counted(unit, png)});
@@ -43,7 +43,7 @@ static struct thread_image *png_pixels_end(struct unit *unit, const void *png)
 				 (struct unit_result){.counted = !sequence_is_counted(unit, png)});
 }
 
-/* Ends an image. Returns false if none was under way. */
+/* Ends an image. Returns false if there was none. */
 static bool png_close(const struct unit *unit, const void *png, bool is_last)
 {
 	struct thread_image *image = sequence_started(DECODE_PNG, png);
@@ -57,7 +57,7 @@ static bool png_close(const struct unit *unit, const void *png, bool is_last)
 #define END_PNG_HEADER	 png_header_end(&unit, copy, png, info, false)
 #define END_PNG_WHOLE	 png_header_end(&unit, copy, png, info, true)
 #define END_PNG_PIXELS	 png_pixels_end(&unit, png)
-/* Only the first row of an image is recorded. */
+/* Only an image's first row is recorded. */
 #define BEGIN_PNG_ROW	 , (!sequence_started(DECODE_PNG, png) && BEGIN)
 #define END_PNG_ROW	 sequence_start(png_pixels_end(&unit, png))
 #define BEGIN_PNG_FINISH                                                                           \

@@ -40,7 +40,7 @@ static OFTEN void stop(struct thread *thread, struct thread_image *image)
 			thread->started = &thread->images[i];
 }
 
-/* Adds an image at the first free place: images that follow one another use the same one. */
+/* Adds an image at the first free place, so that successive images use the same memory. */
 static OFTEN struct thread_image *add_image(struct thread *thread, enum decode_library_id library,
 					    const void *handle)
 {

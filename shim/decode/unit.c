@@ -10,16 +10,16 @@
 
 #define SAME_STACK_BYTES 16384
 
-/* The kernel reads the eight bytes before it finds that the request (-1) is invalid. */
+/* Tries an invalid request (-1): the kernel reads the eight bytes before it rejects it. */
 bool unit_can_read(const void *address)
 {
 	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) != -EFAULT;
 }
 
 /*
- * Whether the call comes from within another decoder's call, whose frame must still exist: after a
- * longjmp() an old frame may lie above this one, but loses its mark soon; or it may lie on a
- * coroutine's stack that was freed.
+ * Returns true if the call comes from within another decoder's call. That call's frame must still
+ * exist: after a longjmp() an old frame may lie above this one, but its mark is soon overwritten;
+ * or it may lie on a coroutine's stack that was freed.
  */
 static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 {
@@ -37,8 +37,9 @@ static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 }
 
 /*
- * Whether an unpacking belongs to a caller that is counted and timed: Pillow for a PNG, HDF5 for a
- * data set, or an image under way (which hides all later unpacking in its load if it never ends).
+ * Returns true if an unpacking belongs to a caller that is counted and timed: Pillow for a PNG,
+ * HDF5 for a data set, or an image under way. (An image that never ends hides all later unpacking
+ * in its load.)
  */
 static OFTEN bool is_part_of_image(const struct thread *thread)
 {
@@ -76,7 +77,7 @@ OFTEN bool unit_begin(struct unit *unit, enum decode_library_id id, const char *
 	return true;
 }
 
-/* Finds a tally, which is mostly the same as the last time. */
+/* Finds a tally. Mostly it is the same one as the last time. */
 OFTEN struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit_result *result)
 {
 	struct thread *thread = unit->span.thread;
@@ -98,7 +99,7 @@ OFTEN struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit
 	return last->tally;
 }
 
-/* Whether a call has a tally: with an image or a known width; without, only its time counts. */
+/* Returns true for a call with an image or a known width. Of other calls only the time counts. */
 static bool has_tally(const struct unit *unit, const struct unit_result *result)
 {
 	return table_libraries[unit->library].sort != DECODE_SORT_INPUT &&
@@ -106,7 +107,7 @@ static bool has_tally(const struct unit *unit, const struct unit_result *result)
 		table_libraries[unit->library].sort != DECODE_SORT_IMAGE);
 }
 
-/* Adds only the bytes of an unpacking within a Python call, which has the time and the count. */
+/* Adds only the bytes of an unpacking within a Python call, which itself has time and count. */
 static void add_bytes(const struct unit *unit, const struct unit_result *result)
 {
 	struct dlprof_tally *tally = unit_tally(unit, result);

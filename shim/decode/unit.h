@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unit.h - times a call of a decode library, and counts the image that it is part of once.
+ * unit.h - times a call of a decode library, and counts the image that the call belongs to once.
  *
- * The outermost decoder has the time: zlib inside libpng, or libjpeg inside libtiff, is neither
- * timed nor counted by itself. Time in which a call reads through libc is read time, as everywhere.
+ * The outermost decoder gets the time: zlib inside libpng, or libjpeg inside libtiff, is neither
+ * timed nor counted. If a call reads through libc, that part is read time, as everywhere.
  */
 #pragma once
 
@@ -17,22 +17,22 @@
 #include "record/tally.h"
 
 struct unit {
-	struct span span;	/* first: a frame's address is also that of the span and the unit */
-	uint64_t mark;		/* distinguishes this unit from later contents of the stack */
+	struct span span;	/* first: span, unit and stack frame have one address */
+	uint64_t mark;		/* tells this unit from later contents of the stack */
 	enum decode_library_id library;
-	const void *input;	/* for the wrapper: begin of the input before the call */
+	const void *input;	/* used by the wrapper: begin of the input before the call */
 	uint64_t input_bytes;
-	uint64_t room_bytes;	/* for the wrapper: room for output before the call */
-	bool only_bytes;	/* the Python call around this one has the time */
+	uint64_t room_bytes;	/* used by the wrapper: room for output before the call */
+	bool only_bytes;	/* the Python call around this one gets the time */
 };
 
-/* What a call found out; all zero: nothing. */
+/* What a call did. All members 0: nothing. */
 struct unit_result {
 	const char *format;	/* NULL: the library's usual one */
 	uint32_t width;
 	uint32_t height;
 	uint64_t bytes;		/* bytes of input */
-	uint64_t made_bytes;	/* bytes that a packer's library made */
+	uint64_t made_bytes;	/* bytes that a packer put out */
 	bool counted;		/* the call decoded an image, a frame or a stream */
 	bool failed;
 };
@@ -40,10 +40,10 @@ struct unit_result {
 /* Reads a field of a struct whose layout is part of an ABI, a library's or the kernel's. */
 #define FIELD(type, struct_at, offset) (*(const type *)((const char *)(struct_at) + (offset)))
 
-/* Begins a call. False: do not end it; it is not recorded, or part of another decoder's work. */
+/* Begins a call. Returns false, and needs no end, if it isn't recorded or in a decoder's call. */
 bool unit_begin(struct unit *unit, enum decode_library_id library, const char *name);
 
-/* Whether the eight bytes at `address` can be read, by a system call. */
+/* Returns true if the eight bytes at `address` can be read. Makes a system call. */
 bool unit_can_read(const void *address);
 
 /* Ends a call that is a whole image, or a call of a library that has no images. */

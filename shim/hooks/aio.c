@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * aio.c - POSIX asynchronous reads: the time that submitting and waiting took, and the bytes when
- * their result is collected.
+ * aio.c - POSIX asynchronous reads: records the time of submitting and waiting, and the bytes when
+ * a result is collected.
  *
- * The reading itself, by libc's own threads, is not seen. libc notes in the control block which
- * requests are reads, so nothing needs to be remembered between the calls.
+ * Reading itself, by threads of libc, is not seen. libc notes in the control block which requests
+ * are reads, so nothing has to be remembered between the calls.
  */
 #include "hooks/hook.h"
 
-/* LIO_READ64 is LIO_READ with a bit above these seven. */
+/* LIO_READ64 has one more bit than LIO_READ, above these seven. */
 #define OPCODE_MASK 127
 
 #define IS_DATA_READ(control)                                                                      \

@@ -2,12 +2,13 @@
 /*
  * hook.h - what a wrapper of libc needs.
  *
- * A wrapper makes the real call, and if the process records, a begin before and an end after it. It
- * never changes errno or a result, and holds nothing across the real call, which may never return.
+ * A wrapper makes the real call. If the process records, it also calls a begin function before and
+ * an end function after. It never changes errno or a result, and holds nothing across the real
+ * call, which may never return.
  */
 #pragma once
 
-/* C99 turns fscanf into __isoc99_fscanf; both names are wrapped, each as itself. */
+/* C99 turns fscanf into __isoc99_fscanf; undo that, as both names are wrapped. */
 #include <features.h>
 #undef __GLIBC_USE_DEPRECATED_SCANF
 #define __GLIBC_USE_DEPRECATED_SCANF 1
@@ -41,7 +42,7 @@
 #error "_FILE_OFFSET_BITS turns open into open64: the wrong names would be exported"
 #endif
 
-/* aarch64 has no such calls; 0 means that the function is looked up. */
+/* System calls that aarch64 lacks. 0 means: look up the function. */
 #ifndef SYS_open
 #define SYS_open   0
 #define SYS_creat  0
@@ -89,9 +90,9 @@ extern HIDDEN struct real real;
 void real_resolve(void);
 
 /*
- * Follows every fork() of the process; called once, by the constructor. `ends` is called before the
- * process ends itself by a signal, which runs no destructor, if `has_end` says that there is
- * anything to finish.
+ * Follows every fork() of the process; called once, by the constructor. If the process kills itself
+ * by a signal, which runs no destructor, `ends` is called first, provided that `has_end` says that
+ * there is something to finish.
  */
 void hook_process(bool (*has_end)(void), void (*ends)(void));
 
@@ -104,29 +105,29 @@ pid_t hook_vfork_raw(void);
 long hook_syscall_failed(long result);
 long hook_syscall_read(long number, long a, long b, long c, long d, long e, long f);
 
-/* Each hook_*_begin() returns true if the call is to be recorded; then an end must follow. */
+/* Each hook_*_begin() returns true if the call is recorded; then its end must be called. */
 bool hook_open_begin(struct span *span);
 bool hook_close_begin(struct span *span, int fd);
 bool hook_read_begin(struct span *span, int fd);
 
-/* Begins a read of a pipe or a socket in a load, where it is a wait. */
+/* Begins a read from a pipe or socket, which counts as a wait, and only within a load. */
 bool hook_pipe_begin(struct span *span, int fd);
 
-/* Ends an open, and decides by path and flags whether a data file was opened. */
+/* Ends an open; path and flags decide whether a data file was opened. */
 void hook_open_end(struct span *span, int fd, const char *path, int flags);
 void hook_handle_end(struct span *span, int fd);
 
 /*
- * hook_ask_begin() and hook_ask_end() time a call about a file by its path. Whether that is a data
- * file is decided after the call, since before it the path may be unreadable.
+ * hook_ask_begin() and hook_ask_end() time a call that asks about a file, such as stat(). Whether
+ * that is a data file is decided after the call, since the path may be unreadable before it.
  */
 bool hook_ask_begin(struct span *span);
 bool hook_ask_fd_begin(struct span *span, int fd);
 void hook_ask_end(struct span *span, const char *path, bool failed);
 
 /*
- * Begins a sleep for something other than data, which counts in a load only. Modules that need to
- * see poll() or semaphores are called from the two functions here, which see all of them.
+ * Begins a sleep for something other than data, which counts in a load only. All polls and
+ * semaphore waits pass through the two functions below, so other modules hook in here.
  */
 static inline bool hook_wait_begin(struct span *span)
 {
@@ -135,8 +136,8 @@ static inline bool hook_wait_begin(struct span *span)
 }
 
 /*
- * Begins a wait without a limit for another thread. A decoder's wait for its own threads is
- * decoding. A wait with a limit is never counted: it may be the interpreter's for its lock.
+ * Begins a wait, without a time limit, for another thread. If a decoder waits for its own threads,
+ * that is decoding. Waits with a limit never count: the interpreter may be waiting for its lock.
  */
 static inline bool hook_join_begin(struct span *span)
 {
@@ -149,7 +150,7 @@ static inline bool hook_join_begin(struct span *span)
 	return span_begin_in_load(span, DLPROF_CLASS_WAIT);
 }
 
-/* wait.c: end a wait, and find out what it was for. None of them changes errno. */
+/* wait.c: end a wait and find out what it was for. They do not change errno. */
 void hook_wait_end(struct span *span, enum wait_kind kind);
 void hook_wait_fd_end(struct span *span, int fd, uint64_t bytes);
 void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, int result);
@@ -157,7 +158,7 @@ void hook_select_end(struct span *span, int count, const fd_set *const sets[3], 
 void hook_epoll_end(struct span *span, const struct epoll_event *events, int result);
 void hook_file_lock_end(struct span *span, int fd);
 
-/* Returns the kind of a wait for a semaphore; asked before the wait: it may be gone after it. */
+/* Returns the kind of a wait for a semaphore, before the wait: it may be gone afterwards. */
 enum wait_kind hook_semaphore_kind(const sem_t *semaphore);
 
 /* Ends a read that hook_read_begin() or hook_pipe_begin() began. */
@@ -169,20 +170,20 @@ static inline void hook_read_end(struct span *span, int fd, ssize_t result)
 		span_end(span, result > 0 ? (uint64_t)result : 0, result < 0);
 }
 
-/* The state of a stream before a call, to find out what the call made the kernel deliver. */
+/* A stream before a call, to find out how many bytes the call made the kernel deliver. */
 struct hook_stream {
 	FILE *file;
 	const char *at;
 	const char *end;
-	off64_t offset;		/* offset of the descriptor as stdio knows it; -1: unknown */
-	size_t buffered_bytes;	/* bytes that were delivered earlier and not taken yet */
+	off64_t offset;		/* the descriptor's offset as stdio knows it; -1: unknown */
+	size_t buffered_bytes;	/* bytes in the buffer that the program has not taken yet */
 };
 
 bool hook_stream_begin(struct span *span, struct hook_stream *stream, FILE *file);
 
 /*
- * Return the bytes that the kernel delivered during a call: one that took `taken_bytes`, fgets(), a
- * seek, a scan.
+ * Return the bytes that the kernel delivered during a call: one that took `taken_bytes`, an
+ * fgets(), a seek, a scan.
  */
 uint64_t hook_stream_bytes(const struct hook_stream *stream, size_t taken_bytes);
 uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *line, int size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io.c - wrappers for descriptors (open, close, dup, fcntl, syscall) that need more than a row, and
+ * io.c - wrappers of descriptors that need more than a row (open, close, dup, fcntl, syscall), and
  * functions for all wrappers of descriptors.
  */
 #include "hooks/hook.h"
@@ -20,8 +20,9 @@ static inline bool has_slot(void)
 }
 
 /*
- * Begins an open. A thread that opens only pipes, shared memory and files of its own making takes
- * no slot, nor disk for it: each PyTorch worker has one such thread, which sends its batches.
+ * Begins an open. A thread that opens only pipes, shared memory and files that it creates takes no
+ * slot, which would need disk space: each PyTorch worker has such a thread, which sends its
+ * batches.
  */
 OFTEN bool hook_open_begin(struct span *span)
 {
@@ -35,7 +36,7 @@ OFTEN bool hook_open_begin(struct span *span)
 	return true;
 }
 
-/* Begins the span after the call, since it opened the thread's first data file. */
+/* Begins the span after the call, if this was the thread's first data file. */
 static RARELY bool begin_now(struct span *span)
 {
 	const uint64_t begin_ticks = span->begin_ticks;
@@ -47,8 +48,8 @@ static RARELY bool begin_now(struct span *span)
 }
 
 /*
- * Whether the kernel has read the path, so that we may read it, too: given flags that it does not
- * know, the kernel reads nothing, and the path may be any number.
+ * Returns true if the kernel has read the path, so that we may read it, too. If the kernel does not
+ * know the flags it reads nothing, and the path may be an invalid pointer.
  */
 static OFTEN bool is_path_read(bool failed)
 {
@@ -96,7 +97,7 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 	span_end_at(span, 0, fd < 0, end_ticks);
 }
 
-/* Ends an open by a handle, without a path: the kernel's answer about the descriptor decides. */
+/* Ends an open by a handle, without a path: fstat() of the descriptor decides about it. */
 void hook_handle_end(struct span *span, int fd)
 {
 	const uint64_t end_ticks = clock_ticks();
@@ -141,7 +142,7 @@ void hook_ask_end(struct span *span, const char *path, bool failed)
 		span_end_at(span, 0, failed, end_ticks);
 }
 
-/* The descriptor is forgotten before the call: after it, another thread's new file may have it. */
+/* Forgets the descriptor before the call: after it, the number may be another thread's new file. */
 OFTEN bool hook_close_begin(struct span *span, int fd)
 {
 	enum fd_kind kind = fd_known(fd);
@@ -188,8 +189,8 @@ bool hook_pipe_begin(struct span *span, int fd)
 }
 
 /*
- * Reads the mode, which is passed only if the flags ask for it. O_TMPFILE includes O_DIRECTORY's
- * bit, hence the comparison; without it, files would get random permissions.
+ * Reads the mode, which is passed only if the flags ask for it. O_TMPFILE contains O_DIRECTORY's
+ * bit, so all its bits are compared; otherwise files would get random permissions.
  */
 #define OPEN_MODE(flags, last)                                                                     \
 	mode_t mode = 0;                                                                           \
@@ -252,7 +253,7 @@ HOOK_EXPORT int dup(int fd)
 
 int __dup2(int fd, int target);
 
-/* The call closes its target, which is therefore forgotten before; see hook_close_begin(). */
+/* The call closes its target, so that is forgotten first; see hook_close_begin(). */
 #define DEFINE_DUP(hook_name, params, ...)                                                         \
 	HOOK_EXPORT int hook_name params                                                           \
 	{                                                                                          \
@@ -269,7 +270,7 @@ DEFINE_DUP(dup2, (int fd, int target), fd, target)
 DEFINE_DUP(__dup2, (int fd, int target), fd, target)
 DEFINE_DUP(dup3, (int fd, int target, int flags), fd, target, flags)
 
-/* The command decides whether a third argument exists, and its type; a pointer can hold any. */
+/* The command decides whether there is a third argument, and its type; a pointer can hold any. */
 #define DEFINE_FCNTL(hook_name)                                                                    \
 	HOOK_EXPORT int hook_name(int fd, int command, ...)                                        \
 	{                                                                                          \

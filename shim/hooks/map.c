@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map.c - times mmap() of data files, and later calls on their maps.
+ * map.c - times mmap() of data files, and later calls on these mappings.
  *
- * Allocators map, unmap and advise all the time: only ranges that are known to be of a data file
- * are timed, and only in a load. Page faults, which read the maps, are no calls, so no bytes are
- * counted here: what the device delivers for them is counted in blocks (scope.c).
+ * Allocators map, unmap and advise all the time, so only mappings of data files are timed, and only
+ * in a load. Page faults, which do the reading, are no calls, so no bytes are counted here: scope.c
+ * counts the blocks that the device delivers for them.
  */
 #include "hooks/hook.h"
 
@@ -14,8 +14,9 @@
 #include "batch/freeing.h"
 
 /*
- * Ranges of data files. They are in private memory, like the maps, so a forked child has both. A
- * range that finds no place is not timed. `end` is written last and cleared first; 0: not valid.
+ * Mappings of data files. The table lies in private memory, like the mappings, so a forked child
+ * has both. A mapping that finds no place is not timed. `end` is written last and cleared first; 0:
+ * not valid.
  */
 #define RANGE_MAX 128
 
@@ -44,7 +45,7 @@ static void remember(void *address, size_t size)
 			break;
 }
 
-/* Whether the address lies in the map of a data file. */
+/* Returns true if the address lies in a mapping of a data file. */
 static bool is_data(const void *address, size_t size)
 {
 	uintptr_t begin = (uintptr_t)address, end = begin + size;
@@ -56,7 +57,10 @@ static bool is_data(const void *address, size_t size)
 	return false;
 }
 
-/* Forgets a range. A hole in it leaves it as it is: another map there may be timed with it. */
+/*
+ * Forgets a mapping. If only a part inside is unmapped, it stays: another mapping there may then be
+ * timed, too.
+ */
 static void forget(const void *address, size_t size)
 {
 	uintptr_t begin = (uintptr_t)address, end = begin + size;
@@ -87,8 +91,8 @@ static bool begin(struct span *span, const char *name)
 }
 
 /*
- * Whether a call maps data. An unknown descriptor that is mapped shared and writable is memory
- * between processes, such as a worker's tensors: the kernel is not asked about it.
+ * Returns true if a call maps data. An unknown descriptor that is mapped shared and writable is
+ * memory between processes, such as a worker's tensors, so the kernel is not asked about it.
  */
 static bool maps_data(int fd, int protection, int flags)
 {
@@ -131,7 +135,7 @@ static void *note_shared(void *result, int protection, int flags)
 DEFINE_MMAP(mmap, off_t)
 DEFINE_MMAP(mmap64, off64_t)
 
-/* The range is forgotten before the call: after it, another thread's map may be there. */
+/* Forgets the range before the call: after it, another thread's mapping may be there. */
 HOOK_EXPORT int munmap(void *address, size_t size)
 {
 	struct freeing freeing;
@@ -155,7 +159,7 @@ HOOK_EXPORT int munmap(void *address, size_t size)
 	return result;
 }
 
-/* Whether a fifth argument exists depends on the flags; if not, the real function ignores it. */
+/* The flags decide whether a fifth argument exists; if not, the real function ignores it. */
 HOOK_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags, ...)
 {
 	struct span span;

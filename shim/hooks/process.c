@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.c - fork(), and ends without a destructor: those of a DataLoader's worker, and those by a
- * signal to oneself.
+ * process.c - follows fork(), and ends of a process without destructors: those of DataLoader's
+ * workers, and by a signal that the process sends to itself.
  *
- * The end is recorded so that it is known that the process ended by itself; no record depends on
- * it. How a child is made does not matter either, except that we must not hold a lock of ld.so's at
- * that moment. glibc calls us for forks, also for those within forkpty() and daemon(), which a
- * wrapper would not see.
+ * The end is recorded to show that the process ended by itself; no record depends on it. It does
+ * not matter how a child is made either, except that we must not hold a lock of ld.so at that
+ * moment. glibc calls us at forks, also at those within forkpty() and daemon(), which a wrapper
+ * would miss.
  */
 #include "hooks/hook.h"
 
@@ -31,7 +31,7 @@ DEFINE_EXIT(_Exit)
 static bool (*has_end)(void) NEAR = NULL;
 static void (*on_end)(void) NEAR = NULL;
 
-/* Whether the signal would end this process. */
+/* Returns true if the signal would end this process. */
 static bool is_deadly(int number)
 {
 	struct { /* the kernel's struct sigaction, of which one field is read */
@@ -46,8 +46,9 @@ static bool is_deadly(int number)
 }
 
 /*
- * A Python ends by this call after Ctrl-C's KeyboardInterrupt, and so does a program that has
- * cleaned up after SIGTERM: the default action is back in force, and no destructor runs.
+ * Called with the own pid by Python after Ctrl-C's KeyboardInterrupt, and by programs that have
+ * cleaned up after SIGTERM: the signal's default action is restored by then, and no destructor
+ * runs.
  */
 HOOK_EXPORT int kill(pid_t pid, int number)
 {
@@ -57,7 +58,7 @@ HOOK_EXPORT int kill(pid_t pid, int number)
 	return real.kill(pid, number);
 }
 
-/* glibc's pthread_atfork() calls this. Weak, since musl, where it is not called, lacks it. */
+/* Called by glibc's pthread_atfork(). Weak, since musl lacks it, where it is not called. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 			     void *library) __attribute__((weak));
 extern void *const __dso_handle HIDDEN;

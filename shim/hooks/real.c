@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * real.c - the real functions, and their substitutes before our constructor has run.
+ * real.c - the real functions, and their substitutes until our constructor has run.
  *
- * Allocators and other libraries' constructors run first, and call open, read and close. A lookup
- * there can deadlock (it may allocate inside the allocator's own start), so those rows do their
- * work by the system call; only functions without one, stdio's, are looked up early.
+ * Allocators and constructors of other libraries run first, and call open, read and close. A lookup
+ * there can deadlock, as it may allocate during the allocator's own start. So rows with a system
+ * call make that; only functions without one, those of stdio, are looked up early.
  */
 #include "hooks/hook.h"
 
@@ -26,7 +26,7 @@ static void *find_moved(const char *name);
 #define EARLY_STRIP(...)      __VA_ARGS__
 #define EARLY_JOIN(nr, ...)   (nr, __VA_ARGS__)
 
-/* Rows with a system call return integers; the cast only lets the other rows compile. */
+/* Rows with a system call return integers; the cast lets the other rows compile. */
 #define EARLY(nr, type, name, params, args)                                                        \
 	static type early_##name params                                                            \
 	{                                                                                          \
@@ -45,7 +45,7 @@ static void *find_moved(const char *name);
 #undef HOOK_BY_HAND
 #undef HOOK_VARIADIC
 
-/* The mode may be missing; the kernel then ignores what is read in its place. */
+/* The mode may be missing: the kernel then ignores what is read in its place. */
 #define EARLY_OPEN(nr, name, params, folder, ...)                                                  \
 	static int early_##name params                                                             \
 	{                                                                                          \
@@ -95,7 +95,7 @@ EARLY_SCAN(fscanf, vfscanf)
 EARLY_SCAN(__isoc99_fscanf, __isoc99_vfscanf)
 EARLY_SCAN(__isoc23_fscanf, __isoc23_vfscanf)
 
-/* libc may not have the function although the kernel has the call. */
+/* libc may lack this function although the kernel has the call. */
 static int early_epoll_pwait2(int epoll, struct epoll_event *events, int count,
 			      const struct timespec *timeout, const sigset_t *mask)
 {
@@ -114,7 +114,7 @@ static void *early_mremap(void *address, size_t size, size_t new_size, int flags
 	return (void *)hook_syscall_raw(SYS_mremap, address, size, new_size, flags, new_address);
 }
 
-/* The child runs on a stack of its own, so it does not return to this one. */
+/* The child runs on its own stack, so it never returns to this one. */
 static int early_clone(int (*start)(void *), void *stack, int flags, void *argument, ...)
 {
 	void *more[3];
@@ -171,9 +171,9 @@ static const char names[] =
 static_assert(sizeof(struct real) == HOOK_ID_MAX * sizeof(void *), "an array of functions");
 
 /*
- * Functions that cannot be looked up by name alone. With a version: libc has older ones that take
+ * Functions that a lookup by name does not find. With a version: libc also has older ones with
  * other arguments, and up to glibc 2.35 dlsym(RTLD_NEXT) finds the oldest. With a release: earlier
- * ones lack the name, and a failed lookup allocates.
+ * releases lack the name, and a failed lookup allocates.
  */
 static const struct exception {
 	char version[12];
@@ -232,8 +232,8 @@ static void *find(const char *name, const struct exception *exception, int minor
 	if (exception->version[0] && dlvsym)
 		return dlvsym(RTLD_NEXT, name, exception->version);
 	found = next_function(scope, name);
-	/* With an older glibc, other libraries are searched at the first call: here a lookup
-	 * might fail, and then allocate. */
+	/* With an older glibc, functions may be in other libraries. These are searched at the first
+	 * call: a lookup here might fail, and then allocate. */
 	if (found || (scope->count && minor < 34))
 		return found;
 	return lookup_real(RTLD_NEXT, name);
@@ -246,18 +246,17 @@ static long absent(void)
 }
 
 /*
- * Looks up a function that moved to libc: before glibc 2.34, sem_wait() and the like were in
- * libpthread, aio_read() in librt and dlclose() in libdl. A program may start without these and
- * load a plug-in that brings them: the plug-in's calls come to us, and by then its library can be
- * asked.
+ * Looks up a function in libraries that it moved out of: before glibc 2.34, sem_wait() and the like
+ * were in libpthread, aio_read() in librt and dlclose() in libdl. A program may start without these
+ * and load a plug-in that needs them. The plug-in's calls come to us, and by then its library is
+ * loaded.
  */
 static void *find_moved(const char *name)
 {
 	static const char *const libraries[] = {"libpthread.so.0", "librt.so.1", "libdl.so.2"};
 	void *found = NULL;
 
-	/* The library is not closed: dlclose() may be what is looked for, and it stays loaded
-	 * anyway. */
+	/* The handle is not closed: dlclose() may be what is looked up. */
 	for (size_t i = 0; !found && i < sizeof(libraries) / sizeof(libraries[0]); i++) {
 		void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
 
@@ -268,9 +267,8 @@ static void *find_moved(const char *name)
 }
 
 /*
- * Looks up all functions. In glibc 2.34 all names but the exceptions exist, so no lookup fails.
- * With older releases a few fail, with musl many: nobody calls those, and their dlerror() is
- * cleared.
+ * Looks up all functions. glibc 2.34 has all names but the exceptions, so no lookup fails. In older
+ * releases a few fail, in musl many: nobody calls these, and the lookups' dlerror() is cleared.
  */
 void real_resolve(void)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regular.c - the wrappers that hooks.def describes in full. */
+/* regular.c - the wrappers that a row of hooks.def describes completely. */
 #include "hooks/hook.h"
 
 #include <string.h>
 
 #include "record/quick.h"
 
-/* BEGIN_x and END_x of a family see the wrapper's parameters, `span` and `result`. */
+/* BEGIN_x and END_x can use the wrapper's parameters, `span` and `result`. */
 #define BEGIN_OPEN	 hook_open_begin(&span)
 #define END_OPEN	 hook_open_end(&span, result, path, flags)
 #define BEGIN_CREAT	 hook_open_begin(&span)
@@ -29,7 +29,7 @@
 #define BEGIN_FCLOSE	 hook_close_begin(&span, FILE_FD(file))
 #define END_FCLOSE	 span_end(&span, 0, result != 0)
 /*
- * libc closes these descriptors without calling our close(), and may reuse the number unseen. A DIR
+ * libc closes these descriptors without calling our close(), and may reuse their numbers. A DIR
  * begins with its descriptor.
  */
 #define BEGIN_PCLOSE	 (fd_forget(FILE_FD(file)), false)
@@ -88,13 +88,13 @@
 #define BEGIN_FILE_LOCK	 hook_wait_begin(&span)
 #define END_FILE_LOCK	 hook_file_lock_end(&span, fd)
 
-/* Returns the flags of a mode: whether it reads at all, as "r+" and "w+" both do. */
+/* Returns the open() flags of a mode like "r+". All that matters is whether it reads. */
 static int fopen_flags(const char *mode)
 {
 	return mode[0] == 'r' || strchr(mode, '+') ? O_RDONLY : O_WRONLY;
 }
 
-/* The recording part is a function of its own, so that otherwise the real call needs no frame. */
+/* The recording part is a separate function, so that the real call alone needs no stack frame. */
 #define HOOK_ENTRY(type, hook_name, params, args, recorded)                                        \
 	HOOK_EXPORT OFTEN type hook_name params                                                    \
 	{                                                                                          \
@@ -116,7 +116,7 @@ static int fopen_flags(const char *mode)
 		return result;                                                                     \
 	}
 
-/* The slow path is a call at the end, so that the quick path need not save its arguments. */
+/* The slow path is a tail call, so the quick path need not save its arguments. */
 #define HOOK_QUICK(family, type, hook_name, params, args)                                          \
 	HOOK_USUAL(family, type, hook_name, params, args)                                          \
 	HOOK_EXPORT OFTEN type hook_name params                                                    \
@@ -131,7 +131,7 @@ static int fopen_flags(const char *mode)
 		return (type)quick_end(&quick, real.hook_name args, #hook_name);                   \
 	}
 
-/* Learns a descriptor's kind from fstat(). `timed`: the thread whose span the call has, or NULL. */
+/* Learns a descriptor's kind from fstat(). `timed`: the thread whose span is open, or NULL. */
 static inline void learn(struct thread *timed, int fd, mode_t mode)
 {
 	const enum fd_kind kind = fd_learn(fd, mode);
@@ -142,7 +142,7 @@ static inline void learn(struct thread *timed, int fd, mode_t mode)
 		tally_take_back(fd);
 }
 
-/* Wraps fstat(), outside loads, too, since it also tells the descriptor's kind. */
+/* Wraps fstat(), which also tells the descriptor's kind, so outside loads, too. */
 #define HOOK_FSTAT(family, type, hook_name, params, args)                                          \
 	static OFTEN __attribute__((noinline)) type learned_##hook_name params                     \
 	{                                                                                          \
@@ -164,7 +164,7 @@ static inline void learn(struct thread *timed, int fd, mode_t mode)
 #define HOOK_READ(family, ...)	HOOK_QUICK(family, __VA_ARGS__)
 #define HOOK_CLOSE(family, ...) OFTEN HOOK_PLAIN(family, __VA_ARGS__)
 
-/* Selects the second argument: that of WAY_x if the family has one, else the plain way. */
+/* A family with a WAY_x is wrapped by that macro, all others by HOOK_PLAIN. */
 #define WAY_READ , HOOK_READ
 #define WAY_CLOSE , HOOK_CLOSE
 #define WAY_FSTAT , HOOK_FSTAT

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stdio.c - streams: the bytes that their calls made the kernel deliver, and wrappers that need
- * more than a row.
+ * stdio.c - streams: the bytes that calls of a stream made the kernel deliver, and wrappers that
+ * need more than a row.
  *
- * Bytes are those of the read(2)s that libc makes without calling our read(), so that a stream adds
- * up to what a descriptor would: a refill counts when it happens, and taking from the buffer does
- * not count again. If libc keeps track of the descriptor's offset, the difference is exact; before
- * the first seek it does not, and the bytes are those that the program took plus the buffer's
- * growth.
+ * The bytes are those of the read(2)s that libc makes without calling our read(), so that a stream
+ * adds up to what a descriptor would: refilling the buffer counts when it happens, and taking bytes
+ * from the buffer does not count again. If libc tracks the descriptor's offset, the difference of
+ * offsets is exact. Before the first seek libc does not; then the bytes are those that the program
+ * took, plus the growth of the buffer.
  *
- * Not counted: refills inside fgetc() and getc(), which are not wrapped (a program built with
- * optimised getc_unlocked() is: it calls __uflow), refills in wide streams, and those of a seek
- * past the end. Too few bytes are counted for NULs in a last line without a newline, and for a
+ * Not counted: refills inside fgetc() and getc(), which are not wrapped (but a program built with
+ * inlined getc_unlocked() calls __uflow(), which is), refills in wide streams, and those of a seek
+ * past the end. Too few bytes are counted for NULs in a last line without a newline, and for an
  * fscanf() that refills twice.
  */
 #include "hooks/hook.h"
@@ -26,7 +26,7 @@
 #define STREAM_IN_BACKUP  0x0100
 #define STREAM_PUTTING	  0x0800
 
-/* Returns the bytes in the buffer, including those behind characters that were pushed back. */
+/* Returns the bytes in the buffer, including those that pushed-back characters hide. */
 static size_t buffered(const FILE *file)
 {
 	size_t bytes = (size_t)(file->_IO_read_end - file->_IO_read_ptr);
@@ -41,7 +41,7 @@ static inline void note_stream(struct hook_stream *stream, FILE *file)
 	stream->file = file;
 	stream->at = file->_IO_read_ptr;
 	stream->end = file->_IO_read_end;
-	/* With unwritten output the offset is useless, as that moves it, too. */
+	/* With unwritten output the offset is useless: writing will move it, too. */
 	stream->offset = file->_flags & STREAM_PUTTING ? -1 : file->_offset;
 	stream->buffered_bytes = buffered(file);
 }
@@ -66,8 +66,8 @@ uint64_t hook_stream_bytes(const struct hook_stream *stream, size_t taken_bytes)
 }
 
 /*
- * Returns the bytes for fgets(). The line ends at its newline, perhaps after NULs; behind the text
- * the caller's buffer has older bytes.
+ * Returns the bytes for fgets(). The line ends at its newline, perhaps after NULs; the rest of the
+ * caller's buffer has older bytes.
  */
 uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *line, int size)
 {
@@ -81,7 +81,7 @@ uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *li
 	return hook_stream_bytes(stream, newline ? (size_t)(newline - line) + 1 : (size_t)size - 1);
 }
 
-/* libc reads the block around the new place unless the buffer has it; it then knows the offset. */
+/* libc reads the block around the new place, unless it is buffered, and then knows the offset. */
 uint64_t hook_stream_seek_bytes(const struct hook_stream *stream)
 {
 	const FILE *file = stream->file;
@@ -91,7 +91,10 @@ uint64_t hook_stream_seek_bytes(const struct hook_stream *stream)
 	return (uint64_t)(file->_IO_read_end - file->_IO_read_base);
 }
 
-/* The bytes taken are unknown here: if the position moved back or the end changed, all is new. */
+/*
+ * How many bytes were taken is unknown. If the position moved back or the end changed, the whole
+ * buffer is new.
+ */
 uint64_t hook_stream_scan_bytes(const struct hook_stream *stream)
 {
 	const FILE *file = stream->file;
@@ -120,8 +123,8 @@ HOOK_EXPORT void rewind(FILE *file)
 }
 
 /*
- * Defines fread(). Elements are read as single bytes, because the real function does not report a
- * partial last element; it multiplies and divides the same way.
+ * Defines fread(). It reads single bytes in place of elements, as the real function does not report
+ * a partial last element; the result is divided again.
  */
 #define DEFINE_FREAD(hook_name, params, all, single)                                               \
 	static __attribute__((noinline)) size_t recorded_##hook_name params                        \

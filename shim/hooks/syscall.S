@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * syscall.S - syscall(2) as a function: the few numbers that read go on to C while the process
- * records, everything else is a jump to the real one. vfork() and clone() only note that from now
- * on another process may share this one's memory: activate_shares.
+ * syscall.S - the function syscall(2): while the process records, the few numbers that read are
+ * passed to C; everything else jumps to the real function. vfork() and clone() only set
+ * activate_shares, as from now on another process may share this one's memory.
  *
- * A jump, not a call: vfork() and clone() return twice, clone() the second time on another stack,
- * and a frame of ours would not be there. activate_cell and `real` are of activate.h and hook.h;
- * `syscall`, `vfork` and `clone` are the first rows of hooks.def, so `real` begins with them.
+ * They jump instead of calling: vfork() and clone() return twice, clone() the second time on
+ * another stack, where a frame of ours would not exist. activate_cell and `real` are declared in
+ * activate.h and hook.h; `syscall`, `vfork` and `clone` are the first rows of hooks.def, so `real`
+ * begins with them.
  *
  * hook_syscall_raw() and hook_vfork_raw() do the same without a C library, for wrappers that are
  * called before the constructor.
@@ -98,7 +99,7 @@ hook_syscall_raw:
 	.cfi_endproc
 	.size hook_syscall_raw, . - hook_syscall_raw
 
-	/* The child leaves the return address on the stack for what it calls. */
+	/* Keeps the return address in a register: the child may overwrite the shared stack. */
 	.globl hook_vfork_raw
 	.type hook_vfork_raw, @function
 	.p2align 4

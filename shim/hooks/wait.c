@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait.c - finds out what a wait was for, when it is over. The waits are rows of hooks.def, except
- * one whose substitute no row can describe.
+ * wait.c - finds out after a wait what it was for. The waits are rows of hooks.def, except one
+ * whose substitute cannot be described by a row.
  *
- * The caller's arguments are read only if the kernel has read them.
+ * Arguments are read only if the kernel has read them.
  */
 #include "hooks/hook.h"
 
 #include <errno.h>
 
-/* Ends the span. Returns true if it counted; else its thread may be another process's. */
+/* Ends the span. Returns false if it did not count: its thread's state may be another process's. */
 static bool end_span(struct span *span)
 {
 	span_end(span, 0, false); /* a timeout is not a failure */
@@ -34,7 +34,7 @@ void hook_file_lock_end(struct span *span, int fd)
 		waits_add_lock(span->thread, fd, span->own_ns);
 }
 
-/* Ends a poll for the first descriptor that is ready or, at its limit, the first of all; or -1. */
+/* Ends a poll for the first ready descriptor or, after a timeout, for the first of all; or -1. */
 void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, int result)
 {
 	int fd = -1;
@@ -61,7 +61,7 @@ void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, in
 		waits_add_fd(span->thread, fd, span->own_ns, 0);
 }
 
-/* Once the limit has passed, the descriptors that were asked for are lost. */
+/* After a timeout, the sets no longer show which descriptors were waited for. */
 void hook_select_end(struct span *span, int count, const fd_set *const sets[3], int result)
 {
 	if (!end_span(span))
@@ -78,8 +78,8 @@ void hook_select_end(struct span *span, int count, const fd_set *const sets[3], 
 }
 
 /*
- * Ends epoll_wait(). A program mostly stores the descriptor's number in the low half of its data;
- * Python leaves the other half undefined.
+ * Ends epoll_wait(). Most programs store the descriptor's number in the low half of `data`; Python
+ * leaves the other half undefined.
  */
 void hook_epoll_end(struct span *span, const struct epoll_event *events, int result)
 {
@@ -92,8 +92,8 @@ void hook_epoll_end(struct span *span, const struct epoll_event *events, int res
 }
 
 /*
- * The layout of sem_t in glibc 2.21 and later, with words of 64 bits: the count, then 0 for a
- * private semaphore or 128 for one shared between processes. Other values mean an unknown layout.
+ * The layout of sem_t in glibc 2.21 and later, for 64-bit words: the count, then 0 for a private
+ * semaphore or 128 for one shared between processes. Any other value means an unknown layout.
  */
 struct semaphore {
 	uint64_t data;

@@ -26,10 +26,10 @@ int activate_prepare(void)
 	return 0;
 }
 
-/* libc calls this in a child of fork(), not in a vfork child, which shares its parent's memory. */
+/* Called by libc in a child of fork(), not in a vfork child, which shares its parent's memory. */
 void activate_forked(void)
 {
-	activate_shares = false; /* a forked child has memory of its own */
+	activate_shares = false;
 	if (activate_unwiped)
 		*cell_page = 0;
 }

@@ -21,7 +21,7 @@
 
 #define FIRST_BYTES offsetof(struct dlprof_segment, slots[0].tallies[DLPROF_TALLY_KERNELS_AT])
 
-/* Checks RLIMIT_FSIZE: a larger file would raise SIGXFSZ, which by default kills the host. */
+/* Checks RLIMIT_FSIZE: a larger file would raise SIGXFSZ, which kills the host by default. */
 static int check_file_limit(void)
 {
 	struct rlimit limit;
@@ -33,9 +33,9 @@ static int check_file_limit(void)
 }
 
 /*
- * Reserves blocks by writing zeroes, as fallocate() does, but also on file systems without that,
- * and faster than page faults. Many pages in one call become one large page: less work here and at
- * each fault.
+ * Reserves blocks by writing zeroes. That works as fallocate() does, but on all file systems, and
+ * is faster than page faults. Many pages in one call become one large page, which makes faults
+ * cheaper, too.
  */
 static int write_zeroes(int fd, size_t offset, size_t size)
 {
@@ -74,15 +74,14 @@ int backing_make(const char *path, struct dlprof_segment **ret_shared)
 	r = (int)sys_call2(SYS_ftruncate, fd, sizeof(struct dlprof_segment));
 	if (r < 0)
 		goto undo;
-	/* A worker needs this much. If the disk has no room for it, backing_reserve() returns
-	 * the error. */
+	/* A worker needs this much. A full disk is noticed later, by backing_reserve(). */
 	write_zeroes(fd, 0, FIRST_BYTES);
 	address = sys_mmap(sizeof(struct dlprof_segment), PROT_READ | PROT_WRITE, MAP_SHARED, fd);
 	if (sys_mmap_failed(address)) {
 		r = (int)(long)address;
 		goto undo;
 	}
-	/* Without this the first page fault reads ahead: half a millisecond of zeroes. */
+	/* Without MADV_RANDOM the first page fault reads ahead: half a millisecond of zeroes. */
 	sys_call3(SYS_madvise, address, sizeof(struct dlprof_segment), MADV_RANDOM);
 	sys_close(fd);
 	*ret_shared = address;
@@ -115,13 +114,13 @@ int backing_reserve(const char *path, struct dlprof_segment *shared, size_t offs
 	int r = (int)sys_call3(SYS_madvise, begin, (uintptr_t)shared + offset + size - begin,
 			       MADV_POPULATE_WRITE);
 
-	/* EFAULT stands for a SIGBUS; other errors: kernel or sandbox lacks the call. */
+	/* EFAULT stands for SIGBUS; other errors: kernel or sandbox lacks the call. */
 	if (r == -EFAULT)
 		return -ENOSPC;
 	return r < 0 ? reserve_by_path(path, offset, size) : 0;
 }
 
-/* Whether the mapping alone keeps the lock, as seen from another open file description. */
+/* Returns true if the mapping alone keeps the lock, tested by another open of the file. */
 static bool is_locked(const char *path)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -136,9 +135,9 @@ static bool is_locked(const char *path)
 }
 
 /*
- * Locks the file. A mapping keeps the open file, and with it the lock, without a descriptor that
- * the host could find; nobody touches its page. A child that another thread forks between the
- * open() and the madvise() keeps the lock until it ends or runs another program: the run only ends
+ * Locks the file. A mapping, whose page nobody touches, keeps the open file and so the lock,
+ * without a descriptor that the host could find. A child that another thread forks between the
+ * open() and the madvise() keeps the lock until it ends or runs another program: the run then ends
  * later.
  */
 bool backing_lock(const char *path)
@@ -165,7 +164,7 @@ bool backing_lock(const char *path)
 	return false;
 }
 
-/* Renames without renameat2(), as some sandboxes must; the last way is for those without links. */
+/* Renames without renameat2() if a sandbox forbids that, and last without links. */
 static int rename_once(const char *from, const char *to)
 {
 	int r = (int)sys_call6(SYS_renameat2, AT_FDCWD, (long)from, AT_FDCWD, (long)to,

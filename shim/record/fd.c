@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "record/segment.h"
 
-/* Not sized by RLIMIT_NOFILE, which may be 2^30: pages of 4096 kinds are added when needed. */
+/* Pages of 4096 descriptors are added when needed, as RLIMIT_NOFILE may be 2^30. */
 #define PAGE_FDS FD_PAGE
 #define PAGE_MAX 256
 
@@ -52,7 +52,7 @@ static const char *const system_folders[] = {
 
 static const char *const code_suffixes[] = {".py", ".pyc", ".so", ".pyi", ".pth", NULL};
 
-/* Whether a path in /dev/shm is data that a user copied there, and not a tensor in transit. */
+/* Returns true if a path in /dev/shm is data that a user copied there, not a tensor in transit. */
 static bool is_data_in_shm(const char *path)
 {
 	if (strncmp(path, "/dev/shm/", 9) != 0)
@@ -64,8 +64,7 @@ static bool is_data_in_shm(const char *path)
 
 static bool is_system(const char *path)
 {
-	/* A look at one letter spares most paths the rest: all system folders begin with one of
-	 * these. */
+	/* All system folders begin with one of these letters; skip other paths. */
 	if (path[0] != '/' || !path[1] || !strchr("psdeul", path[1]))
 		return false;
 	for (int i = 0; system_folders[i]; i++)
@@ -78,7 +77,7 @@ static bool is_code(const char *path)
 {
 	const char *dot = strrchr(path, '.');
 
-	/* Compares the last suffix; names like "libm.so.6" end in another one. */
+	/* Compares the last suffix, but names like "libm.so.6" end in another one. */
 	if (!dot)
 		return false;
 	for (int i = 0; code_suffixes[i] && (dot[1] == 'p' || dot[1] == 's'); i++)
@@ -101,13 +100,12 @@ OFTEN enum fd_kind fd_kind_of_path(const char *path)
 }
 
 /*
- * Paths of open data files, at descriptor modulo the table's size. Another descriptor with the same
- * remainder replaces the path, for which the kernel is then asked again. Odd version: being
- * written.
+ * Paths of open data files, at index descriptor % FD_PATH_COUNT. A descriptor with the same index
+ * replaces the path; the kernel is then asked again for the other one. Odd version: being written.
  */
 struct fd_open_path fd_paths[FD_PATH_COUNT];
 
-static _Atomic uint32_t path_limit; /* descriptors from here on have no path in the table */
+static _Atomic uint32_t path_limit; /* no descriptor from here on has a path in the table */
 
 static OFTEN void set_path(int fd, const char *path)
 {
@@ -120,10 +118,10 @@ static OFTEN void set_path(int fd, const char *path)
 	while (unlikely(place >= limit) &&
 	       !atomic_compare_exchange_weak(&path_limit, &limit, place + 1))
 		continue;
-	/* If two threads write one place, the second gives up, and the kernel is asked later. */
+	/* If two threads write one entry, the second gives up, and the kernel is asked later. */
 	if (version % 2 || !atomic_compare_exchange_strong(&open->version, &version, version + 1))
 		return;
-	/* odd before any of the text */
+	/* the version is odd before any of the text is written */
 	atomic_thread_fence(memory_order_release);
 	if (length >= FD_PATH_BYTES) {
 		path += length - (FD_PATH_BYTES - 1);
@@ -133,12 +131,12 @@ static OFTEN void set_path(int fd, const char *path)
 	memcpy(open->text, path, length + 1);
 	if (atomic_compare_exchange_strong(&open->version, &odd, version + 2))
 		return;
-	/* The descriptor was dropped meanwhile, so this path is no longer its own. */
+	/* The descriptor was dropped meanwhile, so this path belongs to it no more. */
 	open->fd = -1;
 	atomic_fetch_add_explicit(&open->version, 1, memory_order_release);
 }
 
-/* Drops the path of a descriptor that may mean another file from now on. */
+/* Drops the path of a descriptor that may mean another file now. */
 static OFTEN void drop_path(int fd)
 {
 	struct fd_open_path *open = &fd_paths[(unsigned int)fd % FD_PATH_COUNT];
@@ -189,7 +187,7 @@ OFTEN uint32_t fd_path(int fd, char path[FD_PATH_BYTES])
 	return fd_path_version(fd);
 }
 
-/* Notes the kind of a descriptor; not called in a vfork child, whose note would be its parent's. */
+/* Notes the kind of a descriptor. Not for a vfork child: the note would be its parent's. */
 static OFTEN void note(int fd, enum fd_kind kind, const char *path)
 {
 	_Atomic uint8_t *known = cell(fd, true);
@@ -205,8 +203,7 @@ static OFTEN void note(int fd, enum fd_kind kind, const char *path)
 
 OFTEN bool fd_remember(int fd, enum fd_kind kind, const char *path)
 {
-	/* A descriptor of a vfork child may be free in its parent, and be a pipe there a moment
-	 * later. */
+	/* A vfork child's descriptor may be free in its parent, and a pipe a moment later. */
 	if (!segment_is_own())
 		return false;
 	note(fd, kind, path);
@@ -220,7 +217,7 @@ void fd_copy(int fd, int copy)
 
 	if (copy < 0 || (kind == FD_UNKNOWN && fd_known(copy) == FD_UNKNOWN))
 		return;
-	/* A vfork child's duplicates do not concern its parent. */
+	/* A vfork child's duplicates do not exist in its parent. */
 	if (!segment_is_own())
 		return;
 	path[0] = '\0';
@@ -248,8 +245,8 @@ void fd_forget_range(unsigned int first, unsigned int last)
 	     page++) {
 		unsigned int begin = page == first / PAGE_FDS ? first % PAGE_FDS : 0;
 		unsigned int end = page == last / PAGE_FDS ? last % PAGE_FDS : PAGE_FDS - 1;
-		/* GCC reads pages[page][i] plainly, which races with a thread that adds the
-		 * page. */
+		/* An atomic pointer, as GCC otherwise reads it non-atomically, racing with the
+		 * thread that adds the page. */
 		_Atomic uint8_t *cells = atomic_load_explicit(&pages[page], memory_order_acquire);
 
 		for (unsigned int i = begin; cells && i <= end; i++)
@@ -259,7 +256,7 @@ void fd_forget_range(unsigned int first, unsigned int last)
 		drop_path(i);
 }
 
-/* Asks for the path of a descriptor that was inherited, passed or duplicated without being seen. */
+/* Asks the kernel for the path of a descriptor that was inherited, received or copied unseen. */
 static enum fd_kind kind_of_link(int fd)
 {
 	char path[FD_PATH_BYTES];
@@ -293,7 +290,7 @@ static enum fd_kind ask_kernel(int fd, enum fd_kind known)
 	return kind;
 }
 
-/* Keeps data files as data: of a file that has no name any more, the kernel would not tell. */
+/* Data files stay data, as the kernel does not say what a file without a name was. */
 void fd_begin(void)
 {
 	for (int fd = 0; fd < PAGE_MAX * PAGE_FDS; fd++) {
@@ -312,7 +309,7 @@ void fd_begin(void)
 		*known = data ? FD_DATA : FD_UNKNOWN;
 	}
 	for (uint32_t i = 0; i < path_limit; i++) {
-		/* A thread that was writing this path is not in this process. */
+		/* If a thread was writing this path, that thread is not in this process. */
 		fd_paths[i].fd = -1;
 		atomic_fetch_add(&fd_paths[i].version, fd_paths[i].version % 2 ? 1 : 2);
 	}
@@ -327,7 +324,7 @@ OFTEN enum fd_kind fd_learn(int fd, mode_t mode)
 	if (!known || atomic_load_explicit(known, memory_order_relaxed) != FD_NAMED)
 		return FD_UNKNOWN;
 	kind = kind_of_mode(mode);
-	/* In a vfork child that opens a file and never reads it, this spoils one kind at most. */
+	/* A vfork child that opens a file and never reads it spoils at most one kind here. */
 	return atomic_compare_exchange_strong(known, &expected, (uint8_t)kind) ? kind : FD_UNKNOWN;
 }
 
@@ -349,7 +346,7 @@ enum fd_kind fd_find_kind(int fd)
 	kind = known ? atomic_load_explicit(known, memory_order_relaxed) : FD_UNKNOWN;
 
 	if (kind == FD_UNKNOWN || kind == FD_NAMED) {
-		/* In a vfork child an unknown descriptor may be its own, not its parent's. */
+		/* An unknown descriptor may be the vfork child's own, not its parent's. */
 		if (kind == FD_UNKNOWN && !segment_is_own())
 			return FD_OTHER;
 		kind = ask_kernel(fd, kind);

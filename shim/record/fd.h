@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fd.h - the kind of file behind a descriptor, so that only data counts as data.
+ * fd.h - the kind of file behind a descriptor, so that only data files count as data.
  *
- * Tensor transport (pipes, sockets, shared memory), Python's own modules and the system's files are
+ * Pipes, sockets and shared memory that carry tensors, Python's modules and the system's files are
  * not data. The table is private memory; the kernel is asked once about a descriptor that is not in
- * it. A vfork child shares the table: forgetting checks the pid.
+ * it. A vfork child shares the table, so forgetting checks the pid.
  */
 #pragma once
 
@@ -17,20 +17,20 @@
 
 enum fd_kind {
 	FD_UNKNOWN,
-	FD_NAMED,	/* the path is like that of data; the kernel was not asked yet */
+	FD_NAMED,	/* the path may be that of data; the kernel was not asked yet */
 	FD_DATA,
 	FD_PIPE,
 	FD_SOCKET,
 	FD_OTHER,
 };
 
-/* Returns the kind by the path alone: FD_NAMED or FD_OTHER. */
+/* Returns what the path alone tells: FD_NAMED or FD_OTHER. */
 enum fd_kind fd_kind_of_path(const char *path);
 
 /*
- * Notes that `fd` was opened as a file of this path; NULL: the kernel has it. Does nothing for a
- * negative fd. In a vfork child, which would overwrite its parent's note, it does nothing and
- * returns false.
+ * Notes that `fd` was opened as the file `path`; NULL: the kernel knows the path. Does nothing for
+ * a negative fd. In a vfork child it does nothing and returns false, as it would overwrite its
+ * parent's note.
  */
 bool fd_remember(int fd, enum fd_kind kind, const char *path);
 
@@ -38,15 +38,15 @@ bool fd_remember(int fd, enum fd_kind kind, const char *path);
 void fd_copy(int fd, int copy);
 
 /*
- * Notes that `fd`, or all from `first` to `last`, are closed or mean another file. In a vfork child
- * it does nothing and returns false.
+ * Notes that `fd`, or all from `first` to `last`, were closed or mean another file. In a vfork
+ * child they do nothing, and fd_forget() returns false.
  */
 bool fd_forget(int fd);
 void fd_forget_range(unsigned int first, unsigned int last);
 
 /*
- * Begins a forked child's table. Descriptors that it closed and opened before were not seen, so the
- * kernel is asked about those that its parent had.
+ * Begins a forked child's table. What the child closed and opened before was not seen, so the
+ * kernel is asked again about the descriptors that the parent had.
  */
 void fd_begin(void);
 
@@ -55,14 +55,14 @@ enum fd_kind fd_known(int fd);
 
 /*
  * Learns the kind of `fd` from the host's own fstat(), which most readers call before they read.
- * Returns the kind; FD_UNKNOWN if it was known, or need not be.
+ * Returns the kind; FD_UNKNOWN if it was known already, or is not needed.
  */
 enum fd_kind fd_learn(int fd, mode_t mode);
 
 #define FD_PATH_COUNT 512	/* a power of two */
 #define FD_PATH_BYTES 256
 
-/* A path in the table of fd.c; elsewhere only its version is read. */
+/* An entry of the table in fd.c; other files read only its version. */
 struct fd_open_path {
 	_Atomic uint32_t version;
 	int fd;
@@ -71,7 +71,7 @@ struct fd_open_path {
 
 extern HIDDEN struct fd_open_path fd_paths[FD_PATH_COUNT];
 
-/* Returns where the version of a path is; it changes once the descriptor means another file. */
+/* Returns the address of a path's version, which changes when the descriptor means another file. */
 static inline const _Atomic uint32_t *fd_path_version_at(int fd)
 {
 	return &fd_paths[(unsigned int)fd % FD_PATH_COUNT].version;
@@ -82,7 +82,7 @@ static inline uint32_t fd_path_version(int fd)
 	return atomic_load_explicit(fd_path_version_at(fd), memory_order_acquire);
 }
 
-/* Copies the end of the path, or ""; returns the path's version, 0 if there is none. */
+/* Copies the end of the path, or "". Returns the path's version, or 0 if there is no path. */
 uint32_t fd_path(int fd, char path[FD_PATH_BYTES]);
 
 /* Kinds of the first FD_PAGE descriptors, used by fd.c and fd_kind() only. */
@@ -92,8 +92,8 @@ extern HIDDEN _Atomic uint8_t fd_first_page[FD_PAGE];
 enum fd_kind fd_find_kind(int fd);
 
 /*
- * Returns FD_DATA, FD_PIPE, FD_SOCKET or FD_OTHER; in a vfork child, FD_OTHER if its parent does
- * not know `fd`.
+ * Returns FD_DATA, FD_PIPE, FD_SOCKET or FD_OTHER. In a vfork child, a descriptor that its parent
+ * does not know is FD_OTHER.
  */
 static inline enum fd_kind fd_kind(int fd)
 {

@@ -84,7 +84,7 @@ static void remove_link(const char *database)
 	sys_unlink(link.buffer);
 }
 
-/* Makes a folder and checks it: if its mode or owner is not as asked, no reader would trust it. */
+/* Makes a folder and checks it: readers trust no folder that has another mode or owner. */
 static int make(const char *folder)
 {
 	int r = (int)sys_call3(SYS_mkdirat, AT_FDCWD, folder, DLPROF_FOLDER_MODE);
@@ -117,7 +117,7 @@ int folder_make(const char *base, const char *database, char *folder, size_t siz
 		}
 		if (path.cut)
 			return -ENAMETOOLONG;
-		/* The name may be taken by the run that this process had before exec(). */
+		/* The name may belong to the run that this process began before exec(). */
 		if (look_at(folder, &status) == 0)
 			continue;
 		*ret_linked = make_link(folder, database) == 0;
@@ -135,7 +135,7 @@ void folder_remove(const char *folder, const char *database)
 		remove_link(database);
 }
 
-/* Whether process `pid` has our mount namespace: if not, the drain would not see our folder. */
+/* Returns true if process `pid` has our mount namespace, else the drain cannot see our folder. */
 static bool sees_same_files(uint64_t pid)
 {
 	TEXT(path, 64);
@@ -149,14 +149,14 @@ static bool sees_same_files(uint64_t pid)
 	       memcmp(own, other, (size_t)length) == 0;
 }
 
-/* Whether the process that began the run lives, and is not this one before exec(). */
+/* Returns true if the process that began the run lives, and is not this process before exec(). */
 static bool is_run_alive(const char *folder)
 {
 	uint64_t pid, ticks;
 
 	return dlprof_parse_folder(folder, &pid, &ticks) && pid != (uint64_t)sys_getpid() &&
 	       pid <= INT32_MAX && ticks && process_stat((int)pid, 22) == ticks &&
-	       process_stat((int)pid, 23) && /* a zombie has no memory */
+	       process_stat((int)pid, 23) && /* field 23: memory size, which is 0 for a zombie */
 	       sees_same_files(pid);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.h - the folder of a run's segments, and the link that leads there from its database.
+ * folder.h - makes the folder of a run's segments, and the link that leads to it from the database.
  *
- * The link is made first and removed last, so that whatever a kill leaves behind can be found from
- * the database.
+ * The link is made first and removed last, so whatever a kill leaves behind can be found from the
+ * database.
  */
 #pragma once
 
@@ -13,14 +13,14 @@
 
 #include "base/text.h"
 
-/* Returns 0 if the folder is this user's alone; -ENOENT; -EPERM: another user's, or no folder. */
+/* Returns 0 if the folder is only this user's; -ENOENT; -EPERM: another user's, or no folder. */
 int folder_check(const char *folder);
 
-/* Whether DATABASE-segments can be made: at most our own link to a removed folder is there. */
+/* Returns true if DATABASE-segments is free, or our own link to a folder that was removed. */
 bool folder_link_is_free(const char *database);
 
 /*
- * Makes the link and then the folder in `base`, whose name it chooses and returns in `folder`.
+ * Makes the link and then the folder in `base`, and returns the folder's name, which it chooses.
  * *ret_linked: false if links cannot be made. folder_remove() removes both; without a database,
  * only the folder.
  */
@@ -28,5 +28,5 @@ int folder_make(const char *base, const char *database, char *folder, size_t siz
 		bool *ret_linked);
 void folder_remove(const char *folder, const char *database);
 
-/* Makes the folder again if it was removed while its run goes on. -ENOENT: the run is over. */
+/* Makes the folder again if it was removed during its run. -ENOENT: the run is over. */
 int folder_restore(const char *folder);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launches.h - counts the kernels that a thread launched, as the host saw it, and sends them as one
- * record for each step and thread.
+ * launches.h - counts the kernels that a thread launched, as seen by the host, and sends one record
+ * for each step and thread.
  */
 #pragma once
 
@@ -11,12 +11,12 @@
 #include "base/sys.h"
 #include "record/thread.h"
 
-/* Steps that began in this process, on any thread. No record has launches of two steps. */
+/* Number of steps begun in this process, by all threads. A record has launches of one step only. */
 extern HIDDEN _Atomic uint32_t launches_steps;
 
 void launches_add(struct thread *thread);
 
-/* Sends the launches that were counted and not sent yet. */
+/* Sends the launches that have not been sent yet. */
 void launches_send_all(struct thread *thread);
 
 static inline void launches_send(struct thread *thread)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quick.h - times the usual read, inline: of the data file that this thread read last, with no
- * timed call inside, not slow, not failed.
+ * quick.h - times the usual read, inline: of the file that this thread read last, with no timed
+ * call inside, not slow, not failed.
  *
- * It adds to the same sums as span.h, to which all other cases are left: each condition is checked
- * before anything is counted. Such calls are so short that a few dozen instructions matter. A quick
- * call pushes no frame unless it needs one: calls timed inside it add to the call around it, which
- * is noticed at the end, and taken back.
+ * It adds to the same sums as span.h, and leaves all other cases to it: each condition is checked
+ * before anything is counted. These calls are so short that a few dozen instructions matter. A
+ * quick call mostly pushes no frame: calls that are timed inside it add their time to the outer
+ * call; the end notices that and corrects it.
  */
 #pragma once
 
@@ -19,10 +19,10 @@
 struct quick {
 	struct thread_frame *outer;	/* the timed call around this one */
 	uint64_t inner_ticks;		/* time inside the outer call when this one began */
-	struct span span;		/* only thread, fd, begin_ticks are set, but by rare ends */
+	struct span span;		/* usually, only thread, fd and begin_ticks are set */
 };
 
-/* Begins a quick call; `life` is activate_on(). False: nothing was done, use span.h. */
+/* Begins a quick call; `life` is activate_on(). Returns false, without effect: use span.h. */
 static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 {
 	struct thread *thread = thread_self;
@@ -43,10 +43,10 @@ static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 	return true;
 }
 
-/* Ends a quick call by span_end(). Returns `bytes`, which callers then need not keep. */
+/* Ends a quick call by span_end(). Returns `bytes`, so that callers need not save it. */
 int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *name);
 
-/* Ends a call. `bytes` is what was read, negative if the call failed, and is returned. */
+/* Ends a call and returns `bytes`, which were read; negative: the call failed. */
 static inline __attribute__((always_inline)) int64_t
 quick_end(struct quick *quick, int64_t bytes, const char *name)
 {

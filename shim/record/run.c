@@ -29,8 +29,8 @@
 static struct {
 	char folder[512];
 	char database[1024];
-	int root_pid;		/* this process, if it began the run; 0: it joined one */
-	bool has_drain;		/* the run's drain could be started */
+	int root_pid;		/* this process's pid, if it began the run; 0: it joined one */
+	bool has_drain;		/* the run's drain was started */
 	bool is_reported;	/* `dlprof run` prints this run's report */
 } run;
 
@@ -151,15 +151,15 @@ static int make_folders(char *path)
 		if (!is_folder(path))
 			r = sys_call3(SYS_mkdirat, AT_FDCWD, path, 0777);
 		*slash = '/';
-		if (r == -EEXIST) /* another rank made it, or it is a file: then open() fails */
+		if (r == -EEXIST) /* made by another rank; if it is a file, open() fails later */
 			r = 0;
 	}
 	return (int)r;
 }
 
 /*
- * Reserves the database's name by an empty file, "run.db", "run-2.db", ...: no file is ever
- * overwritten, nor anything with the name of the link to the segments.
+ * Reserves the database's name by an empty file "run.db", "run-2.db", ...: no file is ever
+ * overwritten, and the link to the segments must be free, too.
  */
 static int reserve_database(struct text *why)
 {
@@ -204,8 +204,8 @@ static int reserve_database(struct text *why)
 }
 
 /*
- * Makes the run's folder and this process's segment in it; in /dev/shm only if asked for, as that
- * is small in containers, and PyTorch dies by SIGBUS when it is full.
+ * Makes the run's folder and this process's segment in it. /dev/shm is used only if the user asked
+ * for it: in containers it is small, and PyTorch dies by SIGBUS when it is full.
  */
 static int open_segments(struct text *why)
 {
@@ -253,7 +253,7 @@ static bool start_drain(void)
 	return false;
 }
 
-/* Notes a fact of the run: a key, which ends in a blank, and a number. */
+/* Notes a fact about the run: `key`, which ends in a blank, and a number. */
 static void note_number(const char *key, int64_t number)
 {
 	TEXT(line, 64);
@@ -264,9 +264,9 @@ static void note_number(const char *key, int64_t number)
 }
 
 /*
- * Notes the job, which must be the same for all ranks, though they do not communicate. A job
- * without an id is named by the process that started all ranks, if there is one. Ranks of several
- * machines share only the address by which they meet, which a later job may have, too.
+ * Notes the job's id, which must be the same in all ranks, though they do not communicate. A job
+ * without an id is named by the process that started all ranks, if there is one. Ranks on several
+ * machines share only their rendezvous address, which a later job may have, too.
  */
 static void note_job(void)
 {
@@ -297,7 +297,7 @@ static void note_job(void)
 		note_number("world_size ", size);
 }
 
-/* Opens the list of `dlprof run`, which waits for the end of each run in the list to report it. */
+/* Opens the list of `dlprof run`, which waits for the end of each run in it, to report the run. */
 static int open_list(void)
 {
 	const char *list = getenv("DLPROF_RUNS");
@@ -317,7 +317,7 @@ static void enter(void)
 	sys_close(fd);
 }
 
-/* Makes this process the one that speaks for the run; after execve(), its next program. */
+/* Makes this process the root of the run, which prints the line at exit. */
 static void lead(bool has_drain)
 {
 	struct dlprof_header *header = &segment_first()->header;
@@ -365,10 +365,10 @@ void run_watch(uint64_t now_ns)
 	if (!shared || !(shared->header.flags & DLPROF_SEGMENT_ROOT))
 		return;
 	beat_ns = atomic_load_explicit(&shared->header.heartbeat_ns, memory_order_relaxed);
-	/* Without a beat no drain ever started, and none would start now. */
+	/* Without a heartbeat no drain ever ran, and none would start now. */
 	if (likely(!beat_ns || now_ns < beat_ns + DRAIN_SILENT_NS))
 		return;
-	/* Only one thread starts a drain. A drain that is just slow still has its lock. */
+	/* Only one thread starts a drain. If the old one is just slow, it has its lock. */
 	if (!atomic_compare_exchange_strong(&shared->header.heartbeat_ns, &beat_ns, now_ns) ||
 	    restarts == DRAIN_RESTART_MAX)
 		return;
@@ -391,7 +391,7 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 		*ret_where = "";
 	if (!run.has_drain)
 		return RUN_ALONE;
-	/* No beat for long: the drain is dead. A short run may end before the first beat. */
+	/* No heartbeat for long: the drain is dead. A short run may end before the first one. */
 	if (now_ns > (beat_ns ? beat_ns : shared->header.created_ns) + DRAIN_SILENT_NS)
 		return RUN_IN_RINGS;
 	if (**ret_where)
@@ -400,8 +400,8 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 }
 
 /*
- * Joins a run: makes this process's segment in its folder, which is made again if it was removed.
- * Returns -ENOENT if the run is over, -EPERM if it is another user's.
+ * Joins a run: makes this process's segment in the run's folder, which is restored if it was
+ * removed. Returns -ENOENT if the run is over, -EPERM if it is another user's.
  */
 static int join(const char *folder, uint32_t flags)
 {
@@ -416,7 +416,7 @@ static int join(const char *folder, uint32_t flags)
 		r = segment_open(folder, flags, process_rank(), process_local_rank());
 		if (r == 0)
 			permit_as_told();
-		/* The folder is tried again, as whoever removed it may not be done. */
+		/* Try again: whoever removed the folder may not have finished. */
 		if (r != -ENOENT)
 			return r;
 	}
@@ -444,7 +444,7 @@ static int go_on(const struct dlprof_header *before)
 	if (r < 0)
 		return r;
 	strcpy(run.database, before->database);
-	/* guard.h's drain ends when the process becomes another program, so it is started again. */
+	/* The drain behind a guard ends at an execve(), so start it again. */
 	if (guard_is_needed())
 		has_drain = start_drain();
 	lead(has_drain);
@@ -459,7 +459,7 @@ int run_begin(struct text *why)
 	int r;
 
 	config_read();
-	/* This process was forked while its parent began the run. */
+	/* This process was forked while its parent began the run, before DLPROF_RUN was set. */
 	if (!folder && run.root_pid && run.root_pid != sys_getpid())
 		folder = run.folder;
 	run.root_pid = 0;
@@ -479,7 +479,7 @@ int run_rejoin(struct text *why)
 	int r = join(run.folder, 0);
 
 	fd_begin();
-	/* If the parent's run is over (in a daemon), a new run starts. */
+	/* If the parent's run is over (this may be a daemon), start a new one. */
 	if (r == -ENOENT)
 		return start(why);
 	return r < 0 ? cannot_join(why, r) : 0;

@@ -18,8 +18,7 @@
 struct segment {
 	struct dlprof_segment *shared;
 	char path[656];
-	/* for each part, bits of the slots that have its blocks; touch no others, not even to
-	 * read */
+	/* for each part, bits of the slots whose part has blocks; do not even read other parts */
 	_Atomic uint32_t reserved[SEGMENT_PART_MAX];
 };
 
@@ -28,11 +27,11 @@ static struct {
 	_Atomic uint32_t count;
 	_Atomic uint32_t growing;
 	_Atomic uint32_t claims; /* slots claimed since segment_open() */
-	/* no further segment fits: see retry_ns */
+	/* no other segment can be made; see retry_ns */
 	_Atomic bool full;
-	_Atomic uint64_t retry_ns; /* no search through all slots before this time */
-	_Atomic uint64_t reserve_ns; /* no request to a full disk for blocks before this time */
-	_Atomic uint32_t stacks;	/* bits: stacks in the first segment that have blocks */
+	_Atomic uint64_t retry_ns; /* before this time, do not search all slots again */
+	_Atomic uint64_t reserve_ns; /* before this time, do not ask a full disk for blocks again */
+	_Atomic uint32_t stacks;	/* bits: stacks of the first segment that have blocks */
 	_Atomic uint32_t stack_grows;
 	uint32_t flags;
 	int32_t rank;
@@ -78,7 +77,7 @@ static void fill_header(struct dlprof_segment *shared)
 	struct text field;
 
 	shared->header.abi = DLPROF_SEGMENT_ABI;
-	/* The first segment's header also says when the run began, and which run it is. */
+	/* The flags about the run are in the first segment's header only. */
 	shared->header.flags = own.count ? 0 : own.flags;
 	shared->header.slot_count = DLPROF_SLOT_COUNT;
 	shared->header.slot_bytes = sizeof(struct dlprof_slot);
@@ -120,7 +119,7 @@ static int reserve(const struct segment *segment, size_t offset, size_t size)
 	return r;
 }
 
-/* Parts of a slot, each of which gets all its blocks at once. */
+/* Parts of a slot. Each part gets all its blocks at once. */
 static const struct {
 	size_t offset, size;
 } parts[SEGMENT_PART_MAX] = {
@@ -180,7 +179,7 @@ struct dlprof_stack *segment_stack(uint32_t index)
 	if (!own.count)
 		return NULL;
 	made = own.stacks & 1u << index;
-	/* One thread at a time, as blocks may be made by writing zeroes. */
+	/* Only one thread at a time, since blocks may be made by writing zeroes. */
 	if (!made && !atomic_exchange(&own.stack_grows, 1)) {
 		made = own.stacks & 1u << index ||
 		       reserve(segment, offsetof(struct dlprof_segment, stacks) +
@@ -193,7 +192,7 @@ struct dlprof_stack *segment_stack(uint32_t index)
 	return made ? &segment->shared->stacks[index] : NULL;
 }
 
-/* Adds "FOLDER/PID-TIME-INDEX"; the time tells two lives of one pid apart. */
+/* Adds "FOLDER/PID-TIME-INDEX". The time distinguishes lives with the same pid. */
 static void add_stem(struct text *path, uint32_t index)
 {
 	text_add(path, own.folder);
@@ -205,7 +204,7 @@ static void add_stem(struct text *path, uint32_t index)
 	text_add_number(path, index);
 }
 
-/* Prepares the header and a first slot, so that a full disk is noticed here. */
+/* Prepares the header and a first slot, so that a full disk is noticed now. */
 static int prepare(struct segment *segment)
 {
 	TEXT(path, sizeof(segment->path));
@@ -216,7 +215,7 @@ static int prepare(struct segment *segment)
 	if (r < 0)
 		return r;
 	fill_header(segment->shared);
-	/* The lock comes before the name, so that whoever sees the segment sees it locked. */
+	/* Lock the file before naming it, so that nobody sees it without the lock. */
 	if (backing_lock(segment->path))
 		segment->shared->header.flags |= DLPROF_SEGMENT_LOCKED;
 	segment->shared->header.magic = DLPROF_SEGMENT_MAGIC;
@@ -332,7 +331,7 @@ bool segment_claim(struct segment_claim *claim)
 	bool claimed = false;
 	uint64_t now_ns;
 
-	/* A vfork child shares our memory, so its slot would become its parent's. */
+	/* A vfork child shares our memory, so it would take a slot of its parent. */
 	if (!segment_is_own())
 		return false;
 	now_ns = own.full ? clock_now_ns() : 0;
@@ -343,7 +342,7 @@ bool segment_claim(struct segment_claim *claim)
 		claimed = claim_in(i, claim);
 	if (claimed)
 		return true;
-	/* A thread that loses this race does not wait, and records from its next operation on. */
+	/* A thread that loses this race does not wait: it records from its next operation on. */
 	if (!own.full && !atomic_exchange(&own.growing, 1)) {
 		own.full = add_segment() < 0;
 		if (!own.full)
@@ -359,7 +358,7 @@ lost:
 	return false;
 }
 
-/* Sums the slots, also of dead threads. Each slot has one writer, whom no reader waits for. */
+/* Sums all slots, also of dead threads. Readers take no lock, so writers never wait for them. */
 bool segment_others(const struct dlprof_slot *mine, struct dlprof_counter sums[DLPROF_CLASS_MAX])
 {
 	uint32_t count = atomic_load_explicit(&own.count, memory_order_acquire);

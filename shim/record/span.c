@@ -11,7 +11,7 @@
 #include "record/stack.h"
 #include "record/tally.h"
 
-/* Removes the frames that longjmp() left. */
+/* Removes frames that a longjmp() left. */
 void span_unwind(struct thread *thread, uintptr_t address)
 {
 	while (thread->frame->address <= address)
@@ -55,7 +55,7 @@ OFTEN void span_cancel(struct span *span)
 		span_unwind(span->thread, (uintptr_t)span);
 }
 
-/* Adds the span's path; for a descriptor, the path of the file that its thread has just visited. */
+/* Adds the span's path or, if it has a descriptor, the path of the file that was just visited. */
 static void add_path(struct text *path, const struct span *span)
 {
 	const char *full = span->fd >= 0 && !span->path ? tally_visited(span->thread) : span->path;
@@ -68,8 +68,8 @@ static void add_path(struct text *path, const struct span *span)
 }
 
 /*
- * For each class, a thread lists CREDIT_MAX slow operations one by one, and one more every
- * CREDIT_NS. On a slow file system all operations are slow, which the sums show.
+ * For each class, a thread records CREDIT_MAX slow operations singly, and one more every CREDIT_NS.
+ * On a slow file system all operations are slow, which the sums show.
  */
 #define CREDIT_MAX 16
 #define CREDIT_NS  UINT64_C(2000000000)
@@ -143,7 +143,7 @@ static RARELY void end_rarely(const struct span *span, uint64_t ticks, uint64_t 
 		push_operation(span, duration_ns, bytes, failed);
 }
 
-/* Ends the span whose frame is on top; rare cases are left to end_rarely(). */
+/* Ends the topmost span; rare cases are left to end_rarely(). */
 static inline __attribute__((always_inline)) void end_at(struct span *span, uint64_t bytes,
 							 bool failed, uint64_t now_ticks)
 {
@@ -182,7 +182,7 @@ OFTEN void span_end(struct span *span, uint64_t bytes, bool failed)
 {
 	struct thread *thread = span->thread;
 
-	/* The call was a fork, and this is the child, whose ring is its parent's. */
+	/* The call was a fork(), and this is the child: the ring belongs to its parent. */
 	if (unlikely(!activate_on()))
 		return;
 	if (unlikely(thread->frame->address != (uintptr_t)span || !clock_scale))

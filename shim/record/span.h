@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * span.h - times a call, so that a nanosecond counts for one class only.
+ * span.h - times a call, so that each nanosecond counts for one class only.
  *
- * Time in timed calls within a call belongs to the inner calls. Frames are known by stack addresses
- * and not by a depth, because decoders longjmp() through wrappers: a frame at or below the address
- * of a new one is gone, whatever it left behind.
+ * Time of timed calls within a call belongs to the inner ones. Frames are identified by stack
+ * addresses, not by a depth, because decoders longjmp() through wrappers: when a new frame is
+ * pushed, all frames at or below its address are gone, whatever they left behind.
  */
 #pragma once
 
@@ -16,24 +16,24 @@
 #include "record/thread.h"
 
 struct span {
-	struct thread *thread;	/* NULL: not begun, though begin_ticks is set */
+	struct thread *thread;	/* NULL: the span was not begun, though begin_ticks is set */
 	uint64_t begin_ticks;
 	enum dlprof_class class;
-	/* data file that gets time and bytes, too; -1: none */
+	/* descriptor of the data file that also gets the time and bytes; -1: none */
 	int fd;
 	const char *path;	/* path of the file, or NULL if the caller does not know it */
-	/* a tally that counts it, too, or NULL */
+	/* another tally that counts the call, or NULL */
 	struct dlprof_tally *tally;
-	uint64_t own_ns;	/* set by span_end(), if it counted */
+	uint64_t own_ns; /* time without inner calls; set by span_end(), if the call counted */
 	const char *name;	/* name of the function */
-	/* its time counts, but no operation: a close() */
+	/* the time counts, but not as an operation: a close() */
 	bool uncounted;
 };
 
-/* Does span_begin() in rare cases: frames left by longjmp(), no thread, no room, or no counter. */
+/* Does span_begin()'s rare cases: frames left by longjmp(), no thread, no room, no counter. */
 bool span_begin_rarely(struct span *span, enum dlprof_class class);
 
-/* Pushes a frame. The thread's frames at or below `span` are gone already, and there is room. */
+/* Pushes a frame. There must be room, and no frame of the thread at or below `span`. */
 static inline void span_push(struct span *span, struct thread *thread, uint64_t now_ticks)
 {
 	struct thread_frame *frame = ++thread->frame;
@@ -49,7 +49,7 @@ static inline void span_pop(struct thread *thread, uint64_t ticks)
 {
 	struct thread_frame *outer = --thread->frame;
 
-	outer->inner_ticks += ticks;	/* frames[0] also adds up, which saves a test */
+	outer->inner_ticks += ticks;	/* frames[0] collects time, too, which saves a test */
 }
 
 /*
@@ -63,7 +63,7 @@ static inline bool span_begin(struct span *span, enum dlprof_class class)
 	if (unlikely(!thread || thread->life != thread_life || thread->busy || !clock_scale ||
 		     thread_is_full(thread) || thread->frame->address <= (uintptr_t)span))
 		return span_begin_rarely(span, class);
-	/* The end adds to this counter, which the call itself may drive out of the caches. */
+	/* Prefetch the counter for span_end(): the call itself may drive it out of the caches. */
 	__builtin_prefetch(&thread->slot->counters[class], 1);
 	span->class = class;
 	span->tally = NULL;
@@ -71,16 +71,16 @@ static inline bool span_begin(struct span *span, enum dlprof_class class)
 	return true;
 }
 
-/* Does span_begin() only if this thread loads a batch; fd, path and uncounted are none. */
+/* Does span_begin() if this thread loads a batch; sets fd and path to none, uncounted to false. */
 bool span_begin_in_load(struct span *span, enum dlprof_class class);
 
 /* Stops the clock and counts the call. `bytes` is how much was read. */
 void span_end(struct span *span, uint64_t bytes, bool failed);
 
-/* Does span_end() for a call that was over at now_ticks: the time since then was ours. */
+/* Does span_end() for a call that ended at now_ticks: the time since then was ours. */
 void span_end_at(struct span *span, uint64_t bytes, bool failed, uint64_t now_ticks);
 
-/* Removes frames at or below `address`, which are gone. */
+/* Removes frames at or below `address`, whose functions have returned. */
 void span_unwind(struct thread *thread, uintptr_t address);
 
 /* Drops a span, instead of span_end(): the call does not count. */

@@ -24,9 +24,9 @@ static struct dlprof_stack *take_place(void)
 }
 
 /*
- * Copies memory as far as it is mapped, which the kernel finds out: another thread may just have
- * unmapped what lay behind the stack; and a sanitizer would object to a memcpy() of what lies
- * between a stack's variables. Returns the number of bytes.
+ * Copies memory up to the first unmapped page, which the kernel finds: another thread may just have
+ * unmapped what lay behind the stack. Besides, a sanitizer would report a memcpy() of the space
+ * between the stack's variables. Returns the number of bytes.
  */
 static uint32_t copy(void *target, uintptr_t source, size_t size)
 {
@@ -44,7 +44,7 @@ __attribute__((noinline)) void stack_keep(struct thread *thread, uint64_t begin_
 	if (!stack)
 		return;
 	registers = stack->registers;
-	/* All are stored at one instruction, for which the unwind information then holds. */
+	/* One asm block stores all registers: the unwind information for one address then fits. */
 	__asm__ volatile("movq %%rsp, 8(%0)\n\t"
 			 "movq %%rbp, 16(%0)\n\t"
 			 "movq %%rbx, 24(%0)\n\t"
@@ -63,7 +63,7 @@ __attribute__((noinline)) void stack_keep(struct thread *thread, uint64_t begin_
 	atomic_store_explicit(&stack->state, DLPROF_STACK_FULL, memory_order_release);
 }
 
-#else	/* on machines with other registers, operations have no stack */
+#else	/* other machines: operations have no stack */
 
 void stack_keep(struct thread *thread, uint64_t begin_ns)
 {

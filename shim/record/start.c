@@ -17,7 +17,7 @@ enum state {
 	STATE_IDLE,
 	STATE_ON,
 	STATE_OFF,
-	STATE_BUSY = 8, /* a thread is activating; its pid is in the bits above */
+	STATE_BUSY = 8, /* a thread is activating; its pid is in the higher bits */
 };
 
 static _Atomic uint32_t state NEAR = STATE_STARTING;
@@ -44,7 +44,7 @@ bool start_was_tried(void)
 	return atomic_load(&state) >= STATE_ON;
 }
 
-/* A forked child of a recording process is ON too, but records nothing before it begins. */
+/* A forked child of a recording process is ON, too, but has nothing to end before it begins. */
 bool start_has_end(void)
 {
 	return atomic_load(&state) != STATE_ON || activate_on();
@@ -57,7 +57,7 @@ bool start_is_busy(void)
 
 const char *start_failure(void)
 {
-	/* A forked child has its parent's memory, but its parent's failure is not its own. */
+	/* A forked child inherits `failure`, but it is its parent's. */
 	return failure[0] && failure_pid == sys_getpid() ? failure : NULL;
 }
 
@@ -66,7 +66,7 @@ static bool start_from(uint32_t from)
 	struct text why;
 	int r;
 
-	/* One thread activates; others record from their next operation on. */
+	/* One thread activates; other threads record from their next operation on. */
 	if (!atomic_compare_exchange_strong(&state, &from, own_busy()))
 		return false;
 	text_init(&why, failure, sizeof(failure));
@@ -78,7 +78,7 @@ static bool start_from(uint32_t from)
 		thread_begin_life();
 		clock_begin();
 		r = from == STATE_ON ? run_rejoin(&why) : run_begin(&why);
-		/* If each operation is a record, none counts as short. */
+		/* At detail `all` each operation is a record, so none is short. */
 		clock_limit(config.detail == CONFIG_DETAIL_ALL ? 0 : config.slow_ns);
 	}
 	if (r < 0) {
@@ -103,8 +103,7 @@ bool start_recording(void)
 	if (likely(activate_on()))
 		return true;
 	before = atomic_load(&state);
-	/* This process was forked while another thread of its parent, which is not here, was
-	 * activating. */
+	/* In a child forked while a thread of its parent was activating: it has no such thread. */
 	if ((before & STATE_BUSY) && before != own_busy())
 		atomic_compare_exchange_strong(&state, &before, STATE_IDLE);
 	switch (atomic_load(&state)) {

@@ -12,22 +12,22 @@
 
 /*
  * Notes that the constructor is done, so that start_recording() works from now on. When this
- * process, or a forked child, begins to record, `begins` is called before other threads record, and
+ * process or a forked child begins to record, `begins` is called before other threads record, and
  * `begun` after.
  */
 void start_ready(void (*begins)(void), void (*begun)(void));
 
-/* Begins to record, unless this process already does or cannot. Returns whether it records. */
+/* Begins to record, unless the process does already or cannot. Returns true if it records. */
 bool start_recording(void);
 
-/* Whether this process, or one that it was forked from, ever began to record, or failed to. */
+/* Returns true if this process, or one that it was forked from, ever tried to record. */
 bool start_was_tried(void);
 
-/* Whether this process itself began or failed, as far as is known without a system call. */
+/* Returns true if this process itself tried, as far as is known without a system call. */
 bool start_has_end(void);
 
-/* Whether another thread is in start_recording(). */
+/* Returns true while another thread is in start_recording(). */
 bool start_is_busy(void);
 
-/* Returns why this process does not record although it should; NULL: it does, or need not. */
+/* Returns why this process does not record, though it should; NULL: it records, or need not. */
 const char *start_failure(void);

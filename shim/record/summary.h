@@ -5,42 +5,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begins the sums of waits, with those of this process's earlier programs. */
+/* Begins this process's accounts, with the sums of its earlier programs. */
 void summary_begin(void);
 
 /*
- * How long a training thread waited, from the return of its first next() to the end of its last
- * step, as in the report's account. Only that thread writes its account.
+ * How long a training thread waited, counted from the return of its first next() to the end of its
+ * last step, as the report does. Only that thread writes its account.
  */
 struct account {
-	uint64_t waited_ns;		    /* sum of its outermost waits */
-	/* when its first batch came (0: none), and its waits by then */
+	uint64_t waited_ns;		    /* sum of the thread's outermost waits */
+	/* when its first batch came (0: none), and its waits before that */
 	uint64_t first_ns, first_waited_ns;
-	uint64_t last_ns, last_waited_ns;   /* end of its last step, and its waits by then */
-	bool stepping;			    /* it has a batch, and no wait has begun since */
+	uint64_t last_ns, last_waited_ns;   /* end of its last step, and its waits before that */
+	bool stepping;			    /* the thread has a batch and does not wait */
 };
 
 /* Returns an account for a thread that waits for the first time; NULL: there are too many. */
 struct account *summary_account(void);
 
 /*
- * Gives all threads one account, which continues `first`: the process has a pool whose threads take
- * turns to ask for the main thread.
+ * Gives all threads one account, which continues `first`: the main thread lets a pool ask for
+ * batches, and its threads take turns.
  */
 void summary_pool(const struct account *first);
 
-/* Whether all threads share one account: see summary_pool(). */
+/* Returns true if all threads share one account: see summary_pool(). */
 bool summary_has_pool(void);
 
-/* Notes that the waits may be another thread's, as a note says. */
+/* Notes that the waits may not be the training's; the caller adds a note that says why. */
 void summary_doubt(void);
 
-/* Stores the account for this process's next program, if it is the longest. */
+/* Stores the account for this process's next program, if it has the longest time. */
 void summary_keep(const struct account *account);
 
 /*
- * Notes that a wait begins, which ends the last batch's step. Later waits count when another step
- * has ended.
+ * Notes that a wait begins, which ends the last batch's step. The account takes over waits only at
+ * the end of a step.
  */
 static inline void summary_wait_begin(struct account *account, uint64_t begin_ns)
 {
@@ -55,17 +55,14 @@ static inline void summary_wait_begin(struct account *account, uint64_t begin_ns
 /* Notes that a wait ended with a batch. */
 void summary_batch(struct account *account, uint64_t end_ns);
 
-/* Counts a batch whose wait is not known. */
+/* Counts a batch for which no wait was observed. */
 void summary_count(void);
 
 /*
- * Prints the line on stderr, or why nothing was recorded; in other processes, nothing. `by_gpu`:
- * the report goes by the GPU's clock, which is not known here.
+ * Prints the line on stderr, or why nothing was recorded; only the run's first process prints.
+ * `by_gpu`: the report will use the GPU's clock, which is not known here.
  */
 void summary_print(bool by_gpu);
 
-/*
- * Prints, if nothing began to record, that this package was imported and no loader was seen. Prints
- * nothing if `package` is NULL.
- */
+/* If nothing was recorded, prints that `package` (NULL: none) was imported, but no loader seen. */
 void summary_print_unseen(const char *package);

@@ -13,7 +13,7 @@ enum {
 	KERNELS = DLPROF_TALLY_KERNELS_AT,
 };
 
-/* Returns as much of a name as a field holds: the end of a path, which says more than its begin. */
+/* Returns the end of a name that is too long for its field: a path's end says more. */
 static const char *fitting(const char *name, size_t size)
 {
 	size_t length = strlen(name);
@@ -32,7 +32,7 @@ static OFTEN void set_name(char *field, size_t size, const char *name)
 	memset(field + length, 0, size - length);
 }
 
-/* Renames a tally. While its version is odd, the drain ignores it, also after our death. */
+/* Renames a tally. The drain ignores a tally with an odd version, even after our death. */
 static OFTEN void rename_tally(struct dlprof_tally *tally, enum dlprof_tally_kind kind,
 			       const char *name, const char *detail, uint64_t class)
 {
@@ -78,7 +78,7 @@ OFTEN uint64_t tally_width_class(uint32_t width)
 	return classes[i];
 }
 
-/* Hashes a name quickly and not well; equal hashes are followed by a comparison of names. */
+/* Hashes a name quickly, but not well: if hashes are equal, the names must be compared. */
 static OFTEN uint64_t hash_whole(const char *name, size_t length)
 {
 	uint64_t hash = length, word;
@@ -105,13 +105,13 @@ uint64_t tally_id(const char *name)
 
 #define BLOCK THREAD_TOP_BLOCK
 
-/* Returns the part of a hash that thread_top stores, never 0. */
+/* Returns the part of a hash that thread_top.tags holds; never 0, which means a free place. */
 static uint16_t tag_of(uint32_t hash)
 {
 	return (uint16_t)(hash >> 16) | 1;
 }
 
-/* Returns the next place with a tag. Mostly no tag is equal, which is found without branches. */
+/* Returns the next place with this tag. Mostly there is none, which is found without branches. */
 static OFTEN uint32_t find_tag(const struct thread_top *top, uint16_t tag, uint32_t from)
 {
 	for (uint32_t block = from - from % BLOCK; block < top->count; block += BLOCK) {
@@ -138,7 +138,7 @@ static OFTEN void find_lightest(struct thread_top *top, uint32_t block)
 	top->lightest_ns[block] = top->ns[lightest];
 }
 
-/* Sets a tally's weight, its time. It never shrinks, so no other place becomes the lightest. */
+/* Sets the time of a tally's place. It never shrinks, so no other place becomes the lightest. */
 static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *tally)
 {
 	uint32_t place = (uint32_t)(tally - top->tallies);
@@ -148,7 +148,7 @@ static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *
 		find_lightest(top, place / BLOCK);
 }
 
-/* Gives the place of the lightest name to a new one, whose error is the lightest one's time. */
+/* Gives the place with the least time to a new name. The new tally may be wrong by that time. */
 static OFTEN struct dlprof_tally *take_lightest(struct thread_top *top, const char *name,
 						uint64_t class, uint16_t tag)
 {
@@ -168,7 +168,7 @@ static OFTEN struct dlprof_tally *take_lightest(struct thread_top *top, const ch
 	return tally;
 }
 
-/* Returns the place of a name among the tallies, after making one if needed. */
+/* Returns the place of a name among the tallies; makes one if needed. */
 static OFTEN struct dlprof_tally *place_of(struct thread_top *top, const char *name)
 {
 	uint16_t tag;
@@ -183,7 +183,7 @@ static OFTEN struct dlprof_tally *place_of(struct thread_top *top, const char *n
 	return take_lightest(top, name, 0, tag);
 }
 
-/* Returns a tally's hash; for a kernel, its id. */
+/* Returns a tally's hash: for a kernel its id, else that of its name. */
 static uint32_t hash_in(const struct dlprof_tally *tally)
 {
 	return tally->class ? (uint32_t)tally->class
@@ -207,7 +207,7 @@ static void fill_top(struct thread_top *top, struct dlprof_tally *tallies, uint3
 		find_lightest(top, block);
 }
 
-/* Makes the tallies on first use: a thread that only asks for batches, or pins them, needs none. */
+/* Makes the tallies when first needed: a thread that only takes or pins batches needs none. */
 static RARELY struct dlprof_tally *tallies_made(struct thread *thread)
 {
 	struct dlprof_tally *tallies = thread->slot->tallies;
@@ -227,7 +227,7 @@ static struct dlprof_tally *tallies_of(struct thread *thread)
 	return likely(thread->tallies) ? thread->tallies : tallies_made(thread);
 }
 
-/* Returns the place of a name, or of a free tally; past the last one, there is none. */
+/* Returns the index of a name's tally, or of a free one; past the last: there is neither. */
 static RARELY uint8_t find_named(struct dlprof_tally *tallies, enum dlprof_tally_kind kind,
 				 const char *name, const char *detail, uint64_t class)
 {
@@ -263,7 +263,7 @@ OFTEN struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_
 	return &tallies[*last];
 }
 
-/* Adds the last file's sums to its folder; not at each operation, to keep the hot path short. */
+/* Adds the last file's new sums to its folder. Done rarely, to keep the hot path short. */
 OFTEN void tally_settle(struct thread *thread)
 {
 	struct thread_visit *visit = &thread->visit;
@@ -283,7 +283,7 @@ OFTEN void tally_settle(struct thread *thread)
 	visit->bytes = visit->file->bytes;
 }
 
-/* Returns the folder's tally; mostly that is `last`, whose weight is set only when it changes. */
+/* Returns the folder's tally. Mostly it is `last`; its time is set only when the folder changes. */
 static OFTEN struct dlprof_tally *folder_of(struct thread *thread, char *path,
 					    struct dlprof_tally *last)
 {
@@ -305,7 +305,7 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 	char path[FD_PATH_BYTES];
 
 	tally_settle(thread);
-	/* Set first, so that a signal handler that reads does not find a half-changed visit. */
+	/* Invalidate the visit first: a signal handler that reads must not find it half changed. */
 	visit->quick = &thread_no_version;
 	atomic_signal_fence(memory_order_seq_cst);
 	visit->fd = fd;
@@ -330,7 +330,7 @@ void tally_take_back(int fd)
 	struct thread_visit *visit;
 	struct dlprof_tally *file;
 
-	/* In a vfork child, the thread's data are its parent's. */
+	/* In a vfork child, the thread's state is its parent's. */
 	if (!thread || thread->life != thread_life || !segment_is_own() ||
 	    !tally_is_visited(thread, fd) || !thread->visit.file)
 		return;
@@ -355,7 +355,7 @@ OFTEN const char *tally_sample_file(const struct thread *thread)
 	return first && first != thread->visit.sample_before ? first->name : tally_visited(thread);
 }
 
-/* Lists the slowest samples exactly: each listed one is slower than all others, and listed once. */
+/* Keeps the slowest samples: each listed one is slower than all others, and is listed once. */
 OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
 			const char *path)
 {
@@ -369,8 +369,7 @@ OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t ind
 		return;
 	tally = tallies += SAMPLES;
 	for (uint32_t i = 0; i < DLPROF_TALLY_SAMPLE_COUNT; i++) {
-		/* The sample is listed already, from another epoch: count it, and keep its
-		 * slowest time. */
+		/* The sample was listed in an earlier epoch: keep its slowest time. */
 		if (is_called(&tallies[i], DLPROF_TALLY_SAMPLE, tallies[i].name, dataset, index)) {
 			tally = &tallies[i];
 			count = tally->count + 1;
@@ -392,7 +391,7 @@ OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t ind
 			thread->sample_floor_ns = tallies[i].ns;
 }
 
-/* Returns the place of a kernel by its id, as many names begin alike. */
+/* Returns the place of a kernel by its id, since many names begin alike. */
 static struct dlprof_tally *place_of_kernel(struct thread_top *top, const char *name, uint64_t id)
 {
 	char begin[DLPROF_TALLY_NAME_BYTES];
@@ -402,7 +401,7 @@ static struct dlprof_tally *place_of_kernel(struct thread_top *top, const char *
 	for (uint32_t i = 0; (i = find_tag(top, tag, i)) < top->count; i++)
 		if (top->tallies[i].class == id)
 			return &top->tallies[i];
-	/* A kernel's begin says more than its end, which is a template's. */
+	/* Keep the begin of a kernel's name: the end is template arguments. */
 	length = strnlen(name, sizeof(begin) - 1);
 	memcpy(begin, name, length);
 	begin[length] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tally.h - counts by name in the slot of this thread; dlprof/tally.h lists the kinds of names. */
+/* tally.h - adds to the tallies in this thread's slot; dlprof/tally.h lists the kinds of names. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 
 /*
  * Returns the tally of a name, made on first use. NULL: there is no room, which is counted.
- * `detail` may be NULL. Longer names are cut. The tally is this thread's: another thread must look
- * it up again.
+ * `detail` may be NULL. Longer names are cut. Only this thread may use the tally: other threads
+ * have their own for the same name.
  */
 struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_kind kind,
 				 const char *name, const char *detail, uint64_t class);
@@ -40,7 +40,7 @@ static inline void tally_add(struct dlprof_tally *tally, uint64_t count, uint64_
 /* Returns the class of an image of this width. */
 uint64_t tally_width_class(uint32_t width);
 
-/* Finds the tallies of the file and folder of `fd`, for tally_file(). */
+/* Finds the tallies for the file and folder of `fd`; tally_file() adds to them. */
 void tally_visit(struct thread *thread, int fd);
 
 static inline bool tally_is_visited(const struct thread *thread, int fd)
@@ -48,7 +48,7 @@ static inline bool tally_is_visited(const struct thread *thread, int fd)
 	return likely(thread->visit.fd == fd && thread->visit.version == fd_path_version(fd));
 }
 
-/* Notes that `fd` is a data file, so that its next operation only checks the version. */
+/* Notes that `fd` is a data file, so that its next operation only has to check the version. */
 static inline void tally_quicken(struct thread *thread, int fd)
 {
 	if (thread->visit.fd == fd && thread->visit.file)
@@ -64,7 +64,7 @@ static inline bool tally_is_quick(const struct thread *thread, int fd)
 
 /*
  * Adds an operation on a data file to the tallies of its file and its folder. `count` is 1 for an
- * open, 0 for what follows.
+ * open, and 0 for later operations.
  */
 static inline void tally_file(struct thread *thread, int fd, uint64_t count, uint64_t ns,
 			      uint64_t bytes)
@@ -74,10 +74,10 @@ static inline void tally_file(struct thread *thread, int fd, uint64_t count, uin
 	tally_add(thread->visit.file, count, ns, bytes);
 }
 
-/* Takes back the open of `fd`, if it was the last operation: `fd` is a folder, not a data file. */
+/* Subtracts the open of `fd`, if that was the last operation: `fd` proved to be a folder. */
 void tally_take_back(int fd);
 
-/* Adds what the last visited file got meanwhile to its folder. */
+/* Adds the last visited file's new sums to its folder. */
 void tally_settle(struct thread *thread);
 
 /* Returns the path of the file of this thread's last operation, or NULL. */
@@ -91,18 +91,18 @@ static inline void tally_sample_begin(struct thread *thread)
 }
 
 /*
- * Returns the path of the file that this thread's sample comes from, or NULL: the first that it
- * opened, unless the sample before began with it, too, as with an index; then the last. A sample
- * that cannot be read may be tried again and be replaced by the next one, whose file would be the
- * last.
+ * Returns the path of the file that this thread's sample comes from, or NULL. That is the first
+ * file that it opened; but if the sample before began with the same file, such as an index, it is
+ * the last one. The first is preferred because a dataset may replace an unreadable sample by the
+ * next one.
  */
 const char *tally_sample_file(const struct thread *thread);
 
-/* Counts a sample of `dataset` by its time; `path` is of tally_sample_file(). */
+/* Counts a sample of `dataset` by its time. `path` is the result of tally_sample_file(). */
 void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
 		  const char *path);
 
-/* Returns a number for a name, short enough for a tally's class, never 0. */
+/* Returns a number for a name, small enough for a tally's class; never 0. */
 uint64_t tally_id(const char *name);
 
 /* Counts a kernel's time; `id` is tally_id() of its name. */

@@ -13,16 +13,16 @@ uint32_t thread_life HOT_DATA = 0;
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
 /*
- * The private side of each slot, once for this life and once for the one before. In a forked child
- * the forking thread still points to the old one, and may end a call that it began there. If
- * another thread were given the same memory, both would write to it.
+ * The private state for each slot: one for this life and one for the life before. In a forked child
+ * the forking thread still points to the old state, and may end a call there that it began before
+ * the fork. If another thread got that memory, both would write to it.
  */
 static struct thread threads[SEGMENT_MAX][2][DLPROF_SLOT_COUNT];
 static _Atomic uint32_t segments_used; /* segments used in any life */
 
 const _Atomic uint32_t thread_no_version = UINT32_MAX;
 
-/* Allows quick.h, unless each operation is a record or the clock needs a system call. */
+/* Allows quick.h, unless each operation becomes a record or the clock needs a system call. */
 static void thread_quicken(struct thread *thread)
 {
 	thread->quick_life = clock_scale && config.detail != CONFIG_DETAIL_ALL ? thread->life : 0;
@@ -43,19 +43,19 @@ void thread_reset(struct thread *thread, struct dlprof_slot *slot, uint32_t tid)
 	thread->tid = tid;
 	thread->ring = slot->near;
 	thread->ring_capacity = DLPROF_NEAR_CAPACITY;
-	/* The slot's last thread had gone on to its far ring. */
+	/* The slot's last thread already used its far ring. */
 	if (slot->far_from)
 		thread_use_far(thread);
 	thread->worker = -1;
 	thread->frame = &thread->frames[0];
 	thread->frame->address = UINTPTR_MAX;
-	/* By this quick_end() finds out that its call began in another life. */
+	/* Lets quick_end() notice that its call began in another life. */
 	thread->frame->inner_ticks = thread->life * 2 * THREAD_NEVER_TICKS;
 	thread->visit.fd = -1;
 	thread->visit.quick = &thread_no_version;
 }
 
-/* Drops the calls of an earlier life; at their end they find themselves gone. */
+/* Drops the calls of an earlier life; when they end, their frames are gone. */
 static void drop_calls(struct thread *before)
 {
 	for (int i = 0; i < DLPROF_SLOT_COUNT; i++) {
@@ -98,9 +98,8 @@ OFTEN bool thread_is_in_life(uint32_t life)
 }
 
 /*
- * Continues in the far ring when the near one is full; the record at `head` becomes the far ring's
- * first. dlprof/segment.h says why nothing is overwritten. Returns false if the far ring is full,
- * too.
+ * Continues in the far ring when the near one is full: the record at `head` becomes its first.
+ * dlprof/segment.h explains why nothing is overwritten. Returns false if the far ring is full, too.
  */
 static RARELY bool thread_grow(struct thread *thread, uint64_t head)
 {
@@ -118,7 +117,7 @@ void thread_push(struct thread *thread, const struct dlprof_event *event)
 	struct dlprof_slot *slot = thread->slot;
 	uint64_t head, tail;
 
-	/* The process was forked since the caller checked: the ring is its parent's. */
+	/* The process was forked since the caller checked: the ring belongs to its parent. */
 	if (unlikely(!activate_is_here()))
 		return;
 	if (thread->busy) {
@@ -127,7 +126,7 @@ void thread_push(struct thread *thread, const struct dlprof_event *event)
 	}
 	thread->busy = true;
 	thread->quick_life = 0;
-	/* Read only now, as a signal handler may have pushed records before. */
+	/* Read `head` only now: a signal handler may have pushed records before. */
 	atomic_signal_fence(memory_order_seq_cst);
 	head = atomic_load_explicit(&slot->head, memory_order_relaxed);
 	tail = atomic_load_explicit(&slot->tail, memory_order_acquire);

@@ -11,7 +11,7 @@
 #include "record/fd.h"
 #include "record/tally.h"
 
-/* the most named peers in a slot: a server for each sample must not fill it */
+/* most named peers in a slot: a new server for each sample must not fill it */
 #define PEERS_MAX  16
 #define OTHERS	   "other peers"
 #define NAME_BYTES 96
@@ -22,7 +22,7 @@ static const char *const kind_names[WAIT_KIND_MAX] = {
 #undef WAIT_KIND
 };
 
-/* Returns the tally of a peer; NULL: there is no room for any. */
+/* Returns the tally of a peer, or of OTHERS; NULL: there is no room for either. */
 static struct dlprof_tally *tally_of(struct thread *thread, enum wait_kind kind, const char *name)
 {
 	const char *detail = kind_names[kind];
@@ -79,7 +79,7 @@ static void add_hex(struct text *name, unsigned int number)
 	}
 }
 
-/* Adds an address and port like "[fe80::1]:443", without the longest row of zeroes. */
+/* Adds an IPv6 address and port, "[fe80::1]:443", with "::" for the longest row of zeroes. */
 static void add_v6(struct text *name, const uint8_t bytes[16], uint16_t port)
 {
 	int best = 8, best_length = 1;
@@ -130,7 +130,7 @@ static void add_peer(struct text *name, int fd)
 		add_v6(name, v6->s6_addr, at.v6.sin6_port);
 	} else if (at.any.sa_family == AF_UNIX) {
 		memcpy(path, at.local.sun_path, sizeof(at.local.sun_path));
-		/* The name of a socket without a file begins with a NUL. */
+		/* An abstract socket's name begins with a NUL. */
 		if (!path[0] && path[1] && length > sizeof(sa_family_t) + 1)
 			path[0] = '@';
 		if (length > sizeof(sa_family_t) && path[0])
@@ -155,7 +155,7 @@ static struct dlprof_tally *tally_behind(struct thread *thread, int fd)
 	}
 }
 
-/* Returns the tally of a descriptor's peer, kept as long as the place is that descriptor's. */
+/* Returns the tally of a descriptor's peer. The thread remembers it until its place is needed. */
 static struct dlprof_tally *tally_of_fd(struct thread *thread, int fd)
 {
 	struct thread_peer *peer = &thread->peers[(unsigned int)fd % THREAD_PEER_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waits.h - what loads wait for, by kind and peer: tallies of the thread's slot. Their sum is a
- * part of DLPROF_CLASS_WAIT, which also has the waits that are too short to be told apart.
+ * waits.h - what loads wait for, by kind and peer: tallies in the thread's slot. Their sum is a
+ * part of DLPROF_CLASS_WAIT, which also counts waits too short to be named.
  */
 #pragma once
 
@@ -16,16 +16,13 @@ enum wait_kind {
 	WAIT_KIND_MAX
 };
 
-/* Shorter waits do not count: naming their peer would take longer. */
+/* Shorter waits are not tallied: finding their peer would take longer. */
 #define WAITS_LEAST_NS 20000
 
 /* Counts a wait for something without a name. */
 void waits_add(struct thread *thread, enum wait_kind kind, uint64_t ns);
 
-/*
- * Counts a wait for the peer behind a descriptor, from which `bytes` came. Bytes count even if the
- * wait was short.
- */
+/* Counts a wait for the peer behind a descriptor, which sent `bytes`; these always count. */
 void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes);
 
 /* Counts a wait for a lock on the file behind a descriptor. */

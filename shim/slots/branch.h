@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * branch.h - for assembly: tells the linker that every target of an indirect branch is marked
- * (endbr64, bti c), as the compiler does for C. One file without this would take the protection
- * from the whole library; where shadow stacks are enforced, the library could not even be loaded.
+ * branch.h - for assembly files: marks the object as one whose indirect branches have marked
+ * targets (endbr64, bti c), as the compiler does for C. A single file without the mark would remove
+ * the protection from the whole library; where shadow stacks are enforced, the library would not
+ * load.
  */
 #pragma once
 

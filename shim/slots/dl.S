@@ -2,9 +2,9 @@
 /*
  * dl.S - the entry of the host's dlsym().
  *
- * glibc answers RTLD_NEXT (-1) and RTLD_DEFAULT (0) by its caller: it is jumped to for those, not
- * called, so that the return address is the host's. Other handles mean the same to every caller. In
- * a process that does not record, dlsym() is only a jump.
+ * glibc's answer for RTLD_NEXT (-1) and RTLD_DEFAULT (0) depends on the caller. For these we jump
+ * to it instead of calling it, so that the return address stays the host's. Other handles mean the
+ * same to every caller. In a process that does not record, dlsym() is only a jump.
  */
 #include "slots/branch.h"
 

@@ -9,8 +9,8 @@
 #include "slots/wrap.h"
 
 /*
- * Called by dl.S in a process that records, with a real handle. The answer is the host's, and so
- * are errno and dlerror(), except that for a decoder its wrapper is returned.
+ * Called by dl.S in a process that records, for a real handle. Result, errno and dlerror() are
+ * those of the host's call, except that a decoder is replaced by its wrapper.
  */
 void *dl_lookup(void *handle, const char *name);
 void *dl_lookup(void *handle, const char *name)

@@ -18,7 +18,7 @@
 #error "which relocations name a function here?"
 #endif
 
-/* Returns the end of the loadable part that has `address` and all of `flags`; 0: none has. */
+/* Returns the end of the loadable part that contains `address` and has all of `flags`; 0: none. */
 static uintptr_t end_of_part(const struct elf_module *module, uintptr_t address, uint32_t flags)
 {
 	for (size_t i = 0; i < module->header_count; i++) {
@@ -43,7 +43,7 @@ bool elf_covers(const struct elf_module *module, uintptr_t address, size_t size,
 	return end && size <= end - address;
 }
 
-/* Returns how many items of `size` fit from `address` on; 0 if that is not aligned for them. */
+/* Returns how many items of `size` fit from `address` to its part's end; 0 if not aligned. */
 static size_t room_for(const struct elf_module *module, uintptr_t address, size_t size,
 		       size_t alignment)
 {
@@ -52,7 +52,7 @@ static size_t room_for(const struct elf_module *module, uintptr_t address, size_
 	return end && address % alignment == 0 ? (end - address) / size : 0;
 }
 
-/* Returns a pointer of the dynamic section. ld.so adds the base to it, unless that is read-only. */
+/* Returns a pointer of the dynamic section. ld.so adds the base, unless that is read-only. */
 static uintptr_t pointer_in(const struct elf_module *module, ElfW(Addr) value)
 {
 	if (end_of_part(module, value, PF_R))
@@ -88,7 +88,7 @@ static void take_gnu_hash(struct elf_module *module, uintptr_t at)
 		module->chain_limit = table[1] + (uint32_t)room;
 }
 
-/* Reads the old hash table, of which only the number of chains matters: it is that of symbols. */
+/* Reads the old hash table. Only its number of chains matters, which is that of the symbols. */
 static void take_hash(struct elf_module *module, uintptr_t at)
 {
 	const uint32_t *table = (const uint32_t *)at;
@@ -148,7 +148,7 @@ struct more {
 	bool filters;
 };
 
-/* Reads the values of the dynamic entries that matter. */
+/* Reads the dynamic entries that matter. */
 static bool read_dynamic(const struct elf_module *module, ElfW(Addr) values[DT_NUM],
 			 uint64_t *ret_seen, struct more *ret_more)
 {
@@ -174,8 +174,8 @@ static bool read_dynamic(const struct elf_module *module, ElfW(Addr) values[DT_N
 }
 
 /*
- * Corrects the import limit. For a module that exports nothing, linkers write the first symbol as
- * the hash table's first export; the relocations then show where its imports end.
+ * Corrects the import limit. For a module that exports nothing, the hash table says that exports
+ * begin at the first symbol; the relocations show where the imports really end.
  */
 static void mend_import_limit(struct elf_module *module)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elf.h - reads a loaded module: its symbols, and the slots through which it calls other modules.
+ * elf.h - reads a loaded module: its symbols, and the slots (GOT entries) through which it calls
+ * other modules.
  *
  * Only memory that the module's own program headers call readable is read. A table elsewhere is
  * treated as missing, and an invalid module as one without symbols.
@@ -17,10 +18,10 @@
 struct elf_relocs {
 	uintptr_t address;
 	size_t count;
-	size_t relative_count; /* relocations at the beginning that name no symbol */
+	size_t relative_count; /* number of first relocations, which name no symbol */
 	size_t entry_bytes;
 	bool has_addend;
-	bool jump;		/* true: the table of lazily bound slots */
+	bool jump;		/* the table is that of lazily bound slots (DT_JMPREL) */
 };
 
 struct elf_module {
@@ -29,12 +30,12 @@ struct elf_module {
 	size_t header_count;
 
 	const ElfW(Sym) *symbols;
-	uint32_t symbol_limit; /* symbols end here or before: no memory follows */
-	uint32_t import_limit; /* imports lie below, except a few that only elf_find() finds */
+	uint32_t symbol_limit; /* number of symbols is at most this: no memory follows */
+	uint32_t import_limit; /* symbols below are imports; a few others only elf_find() finds */
 	const char *strings;
 	size_t strings_bytes;
 	const char *soname;	/* the library's name, or NULL */
-	const uint16_t *versions; /* versions of symbols below version_limit; NULL: none */
+	const uint16_t *versions; /* versions of the symbols below version_limit, or NULL */
 	uint32_t version_limit;
 	bool filters; /* DT_FILTER: ld.so searches another module in place of this one */
 
@@ -59,7 +60,7 @@ struct elf_slot {
 
 #define ELF_MASK_WORDS 16
 
-/* A search for slots; all zero, then changed by elf_want(). May find a few unwanted symbols. */
+/* A search for slots. All zero at first; elf_want() adds symbols. It may also find a few others. */
 struct elf_cursor {
 	uint64_t mask[ELF_MASK_WORDS];
 	size_t table;
@@ -83,7 +84,7 @@ static inline const char *elf_name(const struct elf_module *module, uint32_t sym
 	return at < module->strings_bytes ? module->strings + at : NULL;
 }
 
-/* Whether the module uses this symbol and does not define it. */
+/* Returns true if the module uses this symbol but does not define it. */
 static inline bool elf_is_import(const struct elf_module *module, uint32_t symbol)
 {
 	return symbol < module->symbol_limit && module->symbols[symbol].st_shndx == SHN_UNDEF;
@@ -92,15 +93,15 @@ static inline bool elf_is_import(const struct elf_module *module, uint32_t symbo
 /* Returns the hash of a name, for elf_find(). */
 uint32_t elf_hash(const char *name);
 
-/* Returns the number of the symbol with this name, maybe an import's; 0: there is none. */
+/* Returns the number of the symbol with this name, which may be an import; 0: none. */
 uint32_t elf_find(const struct elf_module *module, const char *name, uint32_t hash);
 
 /* Returns the function that the module defines and exports, or NULL. */
 void *elf_function(const struct elf_module *module, const char *name, uint32_t hash);
 
 /*
- * Finds what dlsym() would find in this module: a function in its default version. Returns 1; 0:
- * there is none; -ENOSYS: only dlsym() can tell.
+ * Finds what dlsym() would find in this module: a function in its default version. Returns 1; 0 if
+ * there is none; -ENOSYS if only dlsym() can tell.
  */
 int elf_export(const struct elf_module *module, const char *name, uint32_t hash,
 	       void **ret_function);

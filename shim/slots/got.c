@@ -39,13 +39,13 @@
 static_assert(WRAP_ROW_MAX <= UINT8_MAX, "a row is a byte");
 
 static struct {
-	const struct module_table *table; /* the table that is being swept */
-	bool stuck;                       /* ld.so's lock was held when this process was forked */
+	const struct module_table *table; /* table that is being swept */
+	bool stuck;                       /* this process was forked while ld.so's lock was held */
 	bool pending;
 	bool sealed_noted;
 	_Atomic uint32_t closes; /* lookup_closes when the last sweep began */
-	uint32_t lost_count;     /* pool_lost_count() when lost calls were last looked for */
-	uint32_t lost_looks;     /* looks since lost_count changed */
+	uint32_t lost_count;     /* pool_lost_count() when look_for_lost() last ran */
+	uint32_t lost_looks;     /* runs of look_for_lost() since lost_count changed */
 	uintptr_t page_bytes;
 	uintptr_t open_page;	 /* read-only page that we have made writable; 0: none */
 } got;
@@ -71,8 +71,8 @@ static void note_module(const char *before, const struct module *module, const c
 }
 
 /*
- * Whether a word can be written: the kernel tries, by an atomic "or" with zero. Returns 1, 0, or
- * -errno if that is unknown.
+ * Tests whether a word can be written: the kernel tries an atomic "or" with zero. Returns 1, 0, or
+ * -errno if it cannot tell.
  */
 static int is_writable(uintptr_t address)
 {
@@ -85,8 +85,9 @@ static int is_writable(uintptr_t address)
 }
 
 /*
- * Whether this code is the PLT's call of ld.so for relocation `number`: "push number; jmp". Only
- * then may a wrapper call it; other linkers, and aarch64, pass the number in other ways.
+ * Returns true if this code is the PLT entry "push number; jmp" that calls ld.so for relocation
+ * `number`. A wrapper may call no other code: other linkers, and aarch64, pass the number in other
+ * ways.
  */
 static bool is_lazy_entry(const struct module *module, const uint8_t *code, uint32_t number)
 {
@@ -105,7 +106,7 @@ static bool is_lazy_entry(const struct module *module, const uint8_t *code, uint
 #endif
 }
 
-/* Whether every loaded module with this name is the library we know, so ld.so can bind no other. */
+/* Returns true if all modules with this name are one known library, so ld.so can bind no other. */
 static bool is_unmistakable(const struct module_table *table, int row)
 {
 	const struct wrap_row *wanted = &wrap_rows[row];
@@ -142,8 +143,9 @@ static void seal(void)
 }
 
 /*
- * Makes a slot's page writable until seal(), never executable. Other RELRO pages stay as they are:
- * whoever made them writable may still write. Returns false if the slot is to be left alone.
+ * Makes a slot's page writable, but not executable, until seal(). RELRO pages that are already
+ * writable stay so: whoever made them writable may still write. Returns false if the slot must be
+ * left alone.
  */
 static bool open_slot(const struct module *module, uintptr_t slot)
 {
@@ -214,8 +216,7 @@ static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 		if (row >= 0)
 			wanted[count++] = (struct wanted){i, (uint8_t)row};
 	}
-	/* Functions that the module exports and calls through slots itself, so that others may
-	 * replace them. */
+	/* The module may call its own exports by slots, so that others can replace them. */
 	for (int i = 0; i < wrap_row_count && count < WRAP_ROW_MAX; i++) {
 		const struct wrap_row *row = &wrap_rows[i];
 		uint32_t symbol;
@@ -229,7 +230,7 @@ static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 	return count;
 }
 
-/* Whether ld.so is done with a module's slots: then it makes its RELRO pages read-only. */
+/* Returns true if ld.so has finished the module's slots: it then makes RELRO pages read-only. */
 static bool is_relocated(const struct module *module)
 {
 	for (int i = 0; i < module->header_count; i++) {
@@ -269,7 +270,7 @@ static void change_slots(struct module *module)
 	seal();
 }
 
-/* Changes a module's slots, and then marks it as done, since got_knows() looks without the lock. */
+/* Changes a module's slots, and marks it as done only then: got_knows() looks without the lock. */
 static void change_module(struct module *module)
 {
 	module->state = MODULE_NEW;
@@ -286,7 +287,7 @@ static bool is_off_limits(const struct module *module)
 	       module->begin == getauxval(AT_SYSINFO_EHDR) || module_in_text(module, libc);
 }
 
-/* Called by dl_iterate_phdr(), so that no module goes away while we look at it. */
+/* Called by dl_iterate_phdr(), during which no module can be unloaded. */
 static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct module_table *table = data;
@@ -317,8 +318,7 @@ static void sweep_once(void)
 	table = module_collect();
 	got.table = table;
 	module_iterate(change_one, table);
-	/* Set last: in the old list, got_knows() would find a module that was closed and loaded
-	 * again. */
+	/* Set last: the old list may have a module that was closed and loaded again. */
 	got.closes = closes;
 }
 
@@ -331,15 +331,16 @@ static void sweep(void)
 	}
 }
 
-/* Whether the list is valid: while a module is closed, another may already lie in its place. */
+/* Returns true if the list is valid: while a module is closed, another may lie in its place. */
 static bool is_listed_for_good(void)
 {
 	return !lookup_closing && got.closes == lookup_closes;
 }
 
 /*
- * Looks for calls through a lazily bound slot that have not returned: they are still under way, or
- * left by longjmp() and ld.so has set the slot. Since we cannot know which, we stop after a while.
+ * Looks for calls through a lazily bound slot that have not returned: either they are still under
+ * way, or a longjmp() left them after ld.so had set the slot. As we cannot know which, we stop
+ * looking after a while.
  */
 static bool look_for_lost(void)
 {
@@ -399,11 +400,11 @@ void got_sweep_foreign(const void *address)
 	uint32_t count;
 	Dl_info info;
 
-	/* A module of our namespace may be unknown because another one is being closed just now. */
+	/* A module of our own namespace may be unknown while another is being closed. */
 	if (!dladdr1 || module_at(address) ||
 	    !dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
 		return;
-	/* dladdr() takes ld.so's lock, whose holders may wait for ours, so it comes first. */
+	/* dladdr1() takes ld.so's lock, whose holder may wait for ours, so it is called first. */
 	count = module_find_foreign(map, found);
 	if (!module_lock())
 		return;

@@ -2,9 +2,9 @@
 /*
  * got.h - puts wrappers between loaded modules and the libraries that they use.
  *
- * A module calls functions of others through its slots, in which ld.so has put the right function
- * for this module, however it was loaded. A slot that leads to a decoder gets the wrapper instance
- * that stands for the very function that was in it.
+ * A module calls functions of other modules through its slots. ld.so has put the right function for
+ * this module into each, however the module was loaded. A slot that leads to a decoder gets the
+ * wrapper instance of exactly that function.
  */
 #pragma once
 
@@ -14,13 +14,13 @@
 void got_sweep(void);
 
 /*
- * Prepares for recording, when this process begins to record, for the first time or as a fork.
- * Called before any other thread can see that, and sweep.
+ * Prepares for recording, when this process begins to record, for the first time or in a forked
+ * child. Must be called before any other thread can sweep.
  */
 void got_begin(void);
 
-/* Whether `address` lies in a module that got_sweep() has finished. Takes no lock. */
+/* Returns true if `address` lies in a module that got_sweep() has finished. Takes no lock. */
 bool got_knows(const void *address);
 
-/* Changes slots in the namespace (dlmopen) of `address`, which lies in no module of ours. */
+/* Changes slots in the dlmopen() namespace of `address`, which lies in no module of our own one. */
 void got_sweep_foreign(const void *address);

@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * Returns the function that the module of `within` calls by its import `name`: ld.so may have bound
- * that to any library. NULL: it imports no such function, or the module is not known.
+ * Returns the function that the module around `within` calls by the name `name`, whichever library
+ * ld.so took it from. NULL: the module imports no such function, or is not known.
  */
 void *import_of(const void *within, const char *name);

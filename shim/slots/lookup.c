@@ -41,8 +41,8 @@ static int find_exported(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 /*
- * The version that glibc's dlsym() always has (since 2.34 for old programs): a failed lookup would
- * allocate.
+ * The version that glibc's dlsym() always has (since 2.34 for old programs). A lookup that failed
+ * would allocate.
  */
 #if defined(__x86_64__)
 #define DLSYM_VERSION "GLIBC_2.2.5"

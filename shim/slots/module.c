@@ -9,12 +9,12 @@
 #include "base/sys.h"
 
 #define YIELD_MAX 1000
-#define WAIT_MAX  2000 /* the most tries; the last ones come after naps of 100 us */
+#define WAIT_MAX  2000 /* most tries to take the lock; the last ones nap 100 us each */
 
 enum { HELD = 1, FORKING = 2 };
 
 static struct {
-	_Atomic uint32_t lock; /* HELD, plus FORKING for every thread that is in fork() */
+	_Atomic uint32_t lock; /* HELD, plus FORKING for each thread in fork() */
 	_Atomic uint32_t iterating;
 	_Atomic int pid; /* process that uses `lock` and `iterating` */
 	bool stuck;
@@ -22,7 +22,7 @@ static struct {
 	struct module_table *_Atomic table;
 	struct module foreign[MODULE_FOREIGN_MAX];
 	uint32_t foreign_count;
-	uint64_t adds; /* dlpi_adds and dlpi_subs at the last listing */
+	uint64_t adds; /* dlpi_adds and dlpi_subs when last listed */
 	uint64_t subs;
 	bool full_noted;
 	struct module self;
@@ -114,7 +114,7 @@ bool module_in_text(const struct module *module, const void *address)
 	       (uintptr_t)address < module->text_end;
 }
 
-/* Finds a module without the lock: a sweep fills the other table; the next reuses this one. */
+/* Finds a module without the lock. A sweep fills the other table; only the next one reuses this. */
 static struct module *find_module(struct module_table *table, uintptr_t address)
 {
 	uint32_t low = 0, high = table ? table->count : 0;
@@ -143,7 +143,7 @@ struct module *module_at(const void *address)
 	return module;
 }
 
-/* Takes over the last sweep's findings, if this is still the same module. */
+/* Copies what the last sweep found out about this module, if it still is the same one. */
 static void recall(struct module *module)
 {
 	const struct module *old = find_module(atomic_load(&list.table), module->begin);
@@ -151,7 +151,7 @@ static void recall(struct module *module)
 	if (!old || old->base != module->base || old->headers != module->headers ||
 	    old->name_hash != module->name_hash || old->end != module->end)
 		return;
-	/* Our wrapper is gone, so the module was closed and loaded again. */
+	/* Our wrapper is gone from the slot: the module was closed and loaded again. */
 	if (old->slot && !module_in_text(&list.self, __atomic_load_n(old->slot, __ATOMIC_RELAXED)))
 		return;
 	module->state = old->state;
@@ -216,7 +216,7 @@ struct module_table *module_collect(void)
 	return table;
 }
 
-/* Describes a module by its dynamic section, always mapped: dladdr() finds its ELF header. */
+/* Describes a module by its dynamic section, always mapped; dladdr() finds its ELF header. */
 static bool describe_foreign(const struct link_map *map, struct module *module)
 {
 	const ElfW(Ehdr) * header;
@@ -242,7 +242,7 @@ uint32_t module_find_foreign(const struct link_map *map, struct module *found)
 
 	while (map->l_prev)
 		map = map->l_prev;
-	/* The first module of our own namespace is the program, which is listed. */
+	/* The first module of our own namespace is the program, which is in the list. */
 	if (find_module(atomic_load(&list.table), (uintptr_t)map->l_ld))
 		return 0;
 	for (; map && count < MODULE_FOREIGN_MAX; map = map->l_next)

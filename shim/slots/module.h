@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* module.h - the modules that ld.so has loaded, and their addresses. */
+/* module.h - lists the modules that ld.so has loaded, with their addresses. */
 #pragma once
 
 #include <link.h>
@@ -14,7 +14,7 @@
 enum module_state {
 	MODULE_NEW,
 	MODULE_DONE,
-	MODULE_PENDING, /* ld.so is not done with it, or has not bound all slots that matter */
+	MODULE_PENDING, /* ld.so still works on it, or has not bound all slots that matter */
 };
 
 struct module {
@@ -28,75 +28,76 @@ struct module {
 	uint8_t state; /* enum module_state */
 	uint8_t try_count;
 	uint32_t name_hash;
-	void **slot; /* a slot that was changed, or NULL */
+	void **slot; /* one of the slots that were changed, or NULL */
 };
 
-/* Modules by descending address, nearly the order in which the kernel maps them. */
+/* Modules by descending address, which is nearly the order in which the kernel maps them. */
 struct module_table {
 	struct module modules[MODULE_MAX];
 	uint32_t count;
 };
 
 /*
- * Takes the lock: one thread at a time looks at modules and changes them, and none during a fork().
- * Returns false after a while: the holder may be a thread of the process that we were forked from.
+ * Takes the lock: one thread at a time reads and changes modules, and none does during a fork().
+ * Returns false after a while: the holder may be a thread of the parent process.
  */
 bool module_lock(void);
 void module_unlock(void);
 
 /*
- * Called around fork(), in the parent. If another thread walked the modules meanwhile, glibc would
+ * Called in the parent around fork(). If another thread walked the modules meanwhile, glibc would
  * leave ld.so's lock held in the child, whose next dlopen() would wait for ever. So fork() waits
- * until we are done: microseconds, the first time milliseconds. Also in a process that does not
- * record yet, as another thread may begin to during the fork().
+ * until the walk is over: microseconds, the first time milliseconds. Also called in a process that
+ * does not record yet, as another thread may begin to during the fork().
  */
 void module_fork_begins(void);
 void module_fork_ended(void);
 
-/* Called in the child, where no other thread exists, so no lock is held. */
+/* Called in a forked child, which has no other thread, so nobody holds the lock. */
 void module_forked(void);
 
 /*
- * Called before the process records, when none of its threads uses this module yet. False: it was
- * forked while another thread held ld.so's lock for us, which stays held for good.
+ * Prepares the module list; called before the process records, when no thread uses it yet. Returns
+ * false if the process was forked while another thread held ld.so's lock for us: it stays held for
+ * ever.
  */
 bool module_begin(void);
 
-/* With the lock: whether modules came or went after module_collect(). */
+/* Returns true if modules came or went since module_collect(). The caller has the lock. */
 bool module_is_changed(void);
 
-/* With the lock: lists the loaded modules again. */
+/* Lists the loaded modules again. The caller has the lock. */
 struct module_table *module_collect(void);
 
-/* With the lock: calls dl_iterate_phdr(), noted for children made without fork() meanwhile. */
+/* Calls dl_iterate_phdr(), noted for children made without fork(). The caller has the lock. */
 int module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
 /*
- * Does module_iterate() without the lock, which is taken if possible. Returns 0 and walks nothing
- * if ld.so is locked for good in this process.
+ * Like module_iterate(), for a caller without the lock, which is taken if possible. Returns 0 and
+ * walks nothing if ld.so is locked for ever in this process.
  */
 int module_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
 /* Returns the module at `address`, in any namespace, or NULL. Takes no lock. */
 struct module *module_at(const void *address);
 
-/* Whether module_add_foreign() added this module. */
+/* Returns true if module_add_foreign() added this module. */
 bool module_is_foreign(const struct module *module);
 
-/* Returns the module that is this library. */
+/* Returns the module of this library. */
 const struct module *module_self(void);
 
 /*
- * Finds the modules of another namespace, to which `map` belongs: dl_iterate_phdr() does not show
- * them. Returns their number, 0 for the program's own namespace. `found` has room for
- * MODULE_FOREIGN_MAX. Takes ld.so's lock, so not to be called with ours.
+ * Finds the modules in the namespace of `map`, which dl_iterate_phdr() does not show. Returns their
+ * number; 0 for the program's own namespace. `found` has room for MODULE_FOREIGN_MAX. Takes ld.so's
+ * lock, so the caller must not have ours.
  */
 uint32_t module_find_foreign(const struct link_map *map, struct module *found);
 
-/* With the lock: makes module_at() find these modules. Returns the new ones, and their number. */
+/* Makes module_at() find modules. Returns the new ones and their count. The caller has the lock. */
 struct module *module_add_foreign(const struct module *found, uint32_t *count);
 
-/* With the lock: forgets the modules of other namespaces, since some unknown module was closed. */
+/* Forgets the modules of other namespaces, as one may have been closed. The caller has the lock. */
 void module_forget_foreign(void);
 
 bool module_in_text(const struct module *module, const void *address);

@@ -3,9 +3,9 @@
  * next.c - finds the functions that the modules behind this one export.
  *
  * ld.so searches the modules that a program starts with in the order in which it lists them: the
- * program, the preloads, and their dependencies, breadth first. If the list may be incomplete (this
- * library came later than libc, there are too many modules, or one is a filter, has no GNU hash, or
- * is invalid), nothing is answered.
+ * program, the preloads, and their dependencies, breadth first. The list may be incomplete: if this
+ * library was loaded later than libc, if there are too many modules, or if one is a filter, has no
+ * GNU hash, or is invalid. Then next_function() finds nothing.
  */
 #include "slots/next.h"
 

@@ -36,7 +36,7 @@ static void find_helpers(struct wrap_copy *copy, const struct wrap_library *libr
 			elf_function(&elf, library->helpers[i], elf_hash(library->helpers[i]));
 }
 
-/* Returns an instance that is free, or whose library is gone; -1: there is none. */
+/* Returns an instance that is free or whose library is gone; -1: none. */
 static int free_target(int row)
 {
 	for (int i = 0; i < WRAP_INSTANCE_MAX; i++)
@@ -97,7 +97,7 @@ void *pool_substitute(int row, void *real)
 	int at = find_target(row, real);
 	void *wrapper;
 
-	/* If the module is unknown, the instance may just now be given to another function. */
+	/* If the module is unknown, the instance may just now be passing to another function. */
 	if (at >= 0 && module_at(real))
 		return wrap_wrapper(row, at);
 	if (module_in_text(module_self(), real))
@@ -141,13 +141,12 @@ void *pool_wrapper_of_slot(int row, void *real, void **slot)
 		struct wrap_target *target = wrap_target(row, i);
 		struct wrap_copy *copy = wrap_copy(wrap_rows[row].set, target);
 
-		/* Calls through ld.so may still be under way in this instance, so `real` gets
-		 * it, unless it has one already. */
+		/* Calls through ld.so may still be under way in this instance, so its `real` is
+		 * set, unless another instance already has that function. */
 		if (target->slot != slot || target->real == real || find_target(row, real) >= 0)
 			continue;
 		find_helpers(copy, wrap_rows[row].library, real);
-		/* A library that was loaded after the last sweep is not listed, and must not
-		 * count as gone. */
+		/* A library loaded after the last sweep is not listed, but is not gone. */
 		copy->foreign = !module_at(real);
 		__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
 		__atomic_store_n(&target->slot, NULL, __ATOMIC_RELEASE);

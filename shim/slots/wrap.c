@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap.c - finds the row for a function's name among the thousands of names that a module imports.
+ * wrap.c - finds the row for a function's name among thousands of names that a module imports.
  *
- * Nearly all names are of no interest, which their first bytes show.
+ * The first bytes of a name mostly show that no row has it.
  */
 #include "slots/wrap.h"
 

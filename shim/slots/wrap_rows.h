@@ -28,18 +28,18 @@
 #endif
 
 /*
- * Reads the real function, which may change meanwhile. SLOT() has a fence: a caller that came here
- * knows that `real` is set, but a processor may have read `real` before the caller's slot.
+ * REAL() reads the real function, which may change meanwhile. SLOT() has a fence: when a wrapper is
+ * called its `real` is set, but the processor may have read `real` before the caller's slot.
  */
 #define REAL(target) __atomic_load_n(&(target)->real, __ATOMIC_ACQUIRE)
-/* Read before REAL(): as long as `real` is ld.so's entry, there is a slot that ld.so changes. */
+/* Read it before REAL(): as long as `real` is ld.so's entry, there is a slot that ld.so changes. */
 #define SLOT(target)                                                                               \
 	(__atomic_thread_fence(__ATOMIC_ACQUIRE),                                                  \
 	 __atomic_load_n(&(target)->slot, __ATOMIC_ACQUIRE))
 
 #define STRIP(...) __VA_ARGS__
 
-/* Selects BEGIN_x, which begins with a comma, if a family has it, else the usual one. */
+/* Expands to a family's BEGIN_x, which begins with a comma, if any, else to the usual begin. */
 #define SECOND(first, second, ...) second
 #define BEGIN_OR_USUAL(...)	   SECOND(__VA_ARGS__, )
 
@@ -71,7 +71,7 @@ static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 
 /*
  * Nothing is held across the real call, since it may longjmp or throw. Lazily bound calls have a
- * function of their own, so that other calls need not save what those need.
+ * separate function, so that other calls need not save registers for them.
  */
 #define CALL(library_id, family, type, name, params, args, declare, keep, give)                    \
 	static inline __attribute__((always_inline))                                               \
@@ -148,7 +148,7 @@ static const struct wrap_entry entries[ROW_MAX] = {
 #undef WRAP
 };
 
-/* A switch, since a table would consist of pointers. */
+/* A switch, because a table would need relocations for its pointers. */
 static void *wrapper(int entry, int instance)
 {
 	switch (entry * WRAP_INSTANCE_MAX + instance) {
