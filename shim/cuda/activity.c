@@ -9,9 +9,7 @@
 #include "dlprof/event.h"
 #include "record/thread.h"
 
-/*
- * CUPTI's kinds of records, each with its first and last level, and the first version that has it.
- */
+/* CUPTI's kinds of records, each with its first and last level and the first version that has it */
 static const struct kind {
 	int kind;
 	enum config_cuda first, last;

@@ -2,10 +2,11 @@
 /*
  * audit.c - patches loader modules at the moment they are imported, and leaves no trace.
  *
- * On the audit event `import` of a target the hook does that very import itself, nested: the GIL is
- * held and the module's lock is not taken yet. Then it patches the finished module, which the
- * interpreter finds in sys.modules. Targets that are imported without an event (`from . import x`,
- * importlib.import_module) are found right after a target, at the next import, and before a fork.
+ * On the audit event `import` of a target module, the hook first imports that module itself,
+ * nested: the GIL is held, and the module's lock is not taken yet. Then it patches the finished
+ * module, which the interpreter finds in sys.modules. Targets that are imported without an event
+ * (`from . import x`, importlib.import_module) are found after the next target, at the next import,
+ * and before a fork.
  */
 #include "python/audit.h"
 
@@ -33,13 +34,13 @@
 
 typedef int (*audit_function)(const char *event, PyObject *args, void *data);
 
-/* Weak: bound at load time in programs that have it, and without a failing lookup elsewhere. */
+/* Weak: bound at load time in a program that has it; in others, no lookup has to fail. */
 extern int PySys_AddAuditHook(audit_function hook, void *data) __attribute__((weak));
 
-/* Exists only in builds without the global interpreter lock (3.13t). */
+/* Exists only in builds without the GIL (3.13t). */
 extern int PyUnstable_Module_SetGIL(PyObject *module, void *gil) __attribute__((weak));
 
-/* Whether a global lock exists; it guards our tables, too. Without it nothing is patched. */
+/* Returns true if there is a GIL, which guards our tables, too. Without one nothing is patched. */
 static bool is_locked(void)
 {
 	return !PyUnstable_Module_SetGIL;
@@ -49,8 +50,8 @@ static struct target {
 	const char *module;
 	void (*patch)(PyObject *module, size_t row);
 	size_t row;
-	atomic_bool seen;	/* a module of its package is or was being imported */
-	atomic_bool done;	/* set before the nested import, so that it also stops recursion */
+	atomic_bool seen;	/* a module of this package was or is being imported */
+	atomic_bool done; /* set before the nested import, so that the hook does not recurse */
 } targets[] = {
 #define TARGET(name, function, row) {name, function, row, false, false},
 #include "python/targets.def"
@@ -61,13 +62,13 @@ static struct target {
 #define LOADER(id, kind, module, ...) {module, loader_patch, LOADER_##id, false, false},
 #include "python/loaders/loaders.def"
 #undef LOADER
-	/* the module of the loader that the user names; NULL: none */
+	/* module of the loader that the user names; NULL: none */
 	{.patch = batch_fn_patch},
 };
 
 #define TARGET_COUNT ARRAY_COUNT(targets)
 
-static uint32_t initials;	/* first letters of the targets, as bits */
+static uint32_t initials;	/* first letters of the targets' packages, as bits */
 static atomic_bool seen;	/* `seen` of any target */
 
 static const char *seen_package;
@@ -75,8 +76,7 @@ static int32_t seen_pid;
 
 static void note_seen(const struct target *target)
 {
-	/* The user's own module, the last target, does not count, nor do modules that only serve
-	 * loaders. */
+	/* Not for the user's module, the last target, nor for modules that only serve loaders. */
 	if (target->patch != descriptor_patch && target != &targets[TARGET_COUNT - 1] &&
 	    !seen_package) {
 		seen_package = target->module;
@@ -102,7 +102,7 @@ const char *audit_seen(void)
 	return package;
 }
 
-/* PySys_GetObject gives NULL while the interpreter ends; PyImport_GetModuleDict would abort. */
+/* When the interpreter ends, PySys_GetObject() returns NULL, PyImport_GetModuleDict() aborts. */
 static RARELY void sweep(void)
 {
 	PyObject *modules = py.PySys_GetObject("modules");
@@ -122,7 +122,7 @@ static RARELY void sweep(void)
 	}
 }
 
-/* Modules with decoders, and with the steps of a sample. */
+/* Modules that contain decoders or steps of a sample. */
 static struct later later[] = {
 #define BOUNDARY(id, module, implied, class, ...)                                                  \
 	{module, implied, boundary_patch, BOUNDARY_##id, (class) == NULL, false},
@@ -146,8 +146,7 @@ static int import_target(struct target *target)
 		return 0;
 	module = py.PyImport_ImportModule(target->module);
 	if (!module) {
-		/* The module's own exception goes on; if the import is tried again, that patches
-		 * it. */
+		/* The module's exception goes on. Another import of the module patches it. */
 		atomic_store(&target->done, false);
 		return -1;
 	}
@@ -164,7 +163,7 @@ static uint32_t initial(const char *name)
 	return c >= 'a' && c <= 'z' ? 1u << (c - 'a') : 0;
 }
 
-/* Whether a module in a target's package was imported. Most names fail at their first letter. */
+/* Returns true if `name` is a module of a target's package. Most names fail at the first letter. */
 static bool note_package(const char *name)
 {
 	size_t length;
@@ -191,7 +190,7 @@ static RARELY int on_import(PyObject *args)
 		py.PyErr_Clear();
 		return 0;
 	}
-	if (!api_is_string(name))	/* any code may raise an event with this name */
+	if (!api_is_string(name))	/* any code may raise an event of this name */
 		return 0;
 	later_import(name);
 	text = py.PyUnicode_AsUTF8(name);
@@ -209,10 +208,10 @@ static RARELY int on_import(PyObject *args)
 }
 
 /*
- * The interpreter keeps our hook in memory of the current raw allocator. `-X dev` and
- * PYTHONMALLOC=debug later switch to a debug allocator, which aborts at exit when it is to free
- * that entry. So we record the entry's address, and just before the entry is freed put an allocator
- * in between that ignores it.
+ * The interpreter allocates the entry for our hook from the current raw allocator. `-X dev` and
+ * PYTHONMALLOC=debug later switch to a debug allocator, which aborts at exit when it has to free
+ * that entry. So we note the entry's address, and just before it is freed install an allocator in
+ * between that ignores it.
  */
 static struct {
 	struct py_allocator boot;
@@ -283,7 +282,7 @@ void audit_install(void)
 	if (!PySys_AddAuditHook || !api_resolve())
 		return;
 	targets[TARGET_COUNT - 1].module = is_locked() ? batch_fn_module() : NULL;
-	/* The user's module may be imported in any way, so it always counts as seen. */
+	/* The user's module may be imported without an event, so it counts as seen. */
 	atomic_store(&targets[TARGET_COUNT - 1].seen, targets[TARGET_COUNT - 1].module != NULL);
 	atomic_store(&seen, targets[TARGET_COUNT - 1].module != NULL);
 	for (size_t i = 0; i < TARGET_COUNT; i++)

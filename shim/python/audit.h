@@ -10,5 +10,5 @@ void audit_install(void);
 /* Returns a package with a loader that this process imported; NULL: none. */
 const char *audit_seen(void);
 
-/* Notes why nothing of Python is followed, if so; called when this process begins to record. */
+/* Notes why Python is not followed, if it is not; called when this process begins to record. */
 void audit_report(void);

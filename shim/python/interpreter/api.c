@@ -22,7 +22,7 @@ bool api_resolve(void)
 		return false;
 #include "python/interpreter/api.def"
 	py.interpreter = (void *(*)(void))lookup_real(RTLD_DEFAULT, "PyInterpreterState_Get");
-	if (!py.interpreter)	/* private name of the function before 3.9 */
+	if (!py.interpreter)	/* the function's private name before 3.9 */
 		py.interpreter =
 			(void *(*)(void))lookup_real(RTLD_DEFAULT, "_PyInterpreterState_Get");
 	return py.interpreter;
@@ -55,8 +55,8 @@ void *api_bytearray(PyObject *object, ssize_t size)
 }
 
 /*
- * Adds a bytearray to an object. NULL if the object does not hold it: its class may have its own
- * __setattr__.
+ * Adds a bytearray as an attribute. Returns NULL if the object does not keep it: its class may
+ * define __setattr__.
  */
 static PyObject *make_memory(PyObject *object, PyObject *name, ssize_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api.h - the CPython that runs in this process, through pointers. */
+/* api.h - pointers to the CPython API of this process. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-typedef struct py_object PyObject;	/* CPython's names, so that code reads as usual */
+typedef struct py_object PyObject;	/* CPython's type names, so that code looks familiar */
 typedef PyObject *(*py_wrapper)(PyObject *self, PyObject *args, PyObject *kwargs);
 
 typedef struct {
@@ -33,14 +33,14 @@ struct api {
 #define X(type, name, params)	type(*name) params;
 #define DATA(type, field, name) type *field;
 #include "python/interpreter/api.def"
-	void *(*interpreter)(void);	/* PyInterpreterState_Get, under one of its two names */
+	void *(*interpreter)(void);	/* PyInterpreterState_Get, under either of its names */
 } __attribute__((aligned(64)));
 
 extern struct api py;
 
 /*
- * Marks a variable that owns its reference, which is released at the end of the block; but not when
- * the thread is unwound, which Python does to end a daemon thread that does not hold the GIL: hence
+ * Marks a variable that owns its reference: it is released at the end of the block. It is not
+ * released when Python unwinds the thread, to end a daemon thread that does not hold the GIL: hence
  * -fno-exceptions in meson.build.
  */
 #define OWNED __attribute__((cleanup(api_drop)))
@@ -60,18 +60,18 @@ static inline PyObject *api_take(PyObject **object)
 	return taken;
 }
 
-/* Looks everything up. False: this is no known CPython, and the Python side stays off. */
+/* Looks everything up. Returns false for an unknown CPython: then nothing of Python is followed. */
 bool api_resolve(void);
 
-/* Whether this is the main interpreter, the only one that is patched. */
+/* Returns true in the main interpreter, the only one that is patched. */
 bool api_main_interpreter(void);
 
-/* Returns a module in sys.modules, borrowed; NULL: it is not there. */
+/* Returns a module of sys.modules, borrowed; NULL: it is not there. */
 PyObject *api_module(const char *name);
 
 /*
- * Whether this process is a daemon of multiprocessing's: a worker that never trains and may have no
- * children.
+ * Returns true if this process is a daemon of multiprocessing: a worker, which never trains and may
+ * have no children.
  */
 bool api_in_daemon(void);
 
@@ -79,56 +79,56 @@ bool api_in_daemon(void);
 PyObject *api_get(PyObject *object, PyObject *name);
 PyObject *api_get_named(PyObject *object, const char *name);
 
-/* Whether an object has an attribute. Since 3.13 PyObject_HasAttrString() prints exceptions. */
+/* Returns true if an object has an attribute. PyObject_HasAttrString() prints since 3.13. */
 bool api_has(PyObject *object, const char *name);
 
-/* Returns the attribute at a path ending at '=' or its end: "part.0.part"; a number is an item. */
+/* Returns the attribute at a path that ends at '=' or at its end: "part.0.part"; 0 is an index. */
 PyObject *api_get_path(PyObject *object, const char *path);
 
-/* Returns a tuple's items from `from` on; NULL with an exception. */
+/* Returns a tuple of the items from `from` on; NULL with an exception. */
 PyObject *api_slice(PyObject *tuple, ssize_t from);
 
-/* A name that is used again and again: its string object is made once, and held. */
+/* A name that is used often: its string object is made once, and kept. */
 struct api_name {
 	const char *text;
 	PyObject *string;
 };
 
-/* Returns the string object, borrowed; NULL without memory, and without an exception. */
+/* Returns the string object, borrowed. If memory is short, returns NULL without an exception. */
 PyObject *api_name(struct api_name *name);
 
-/* Does api_get() with a name that is used again and again. */
+/* Does api_get() with a name that is used often. */
 PyObject *api_get_again(PyObject *object, struct api_name *name);
 
 /* Returns an attribute as a number, or `otherwise` if it is absent or not a number. */
 int64_t api_get_number(PyObject *object, const char *name, int64_t otherwise);
 bool api_get_flag(PyObject *object, const char *name, bool otherwise);
 
-/* Returns the truth of `value`, or `otherwise` if it is NULL or has none. Takes the reference. */
+/* Returns the truth of `value`, or `otherwise` if it is NULL or has none. Steals the reference. */
 bool api_flag(PyObject *value, bool otherwise);
 
 /*
- * Returns the contents of a bytearray with exactly this size; NULL for anything else, since a class
- * may answer any attribute.
+ * Returns the contents of a bytearray of exactly this size; NULL for any other object, since a
+ * class may answer to any attribute name.
  */
 void *api_bytearray(PyObject *object, ssize_t size);
 
 /*
- * Returns memory of `size` bytes, zeroed at first, that `object` holds under this name. NULL: there
- * is none, and `make` is false or making it failed.
+ * Returns memory of `size` bytes, zeroed at first, that `object` holds as attribute `name`. Returns
+ * NULL if there is none and `make` is false, or if making it failed.
  */
 void *api_memory(PyObject *object, struct api_name *name, ssize_t size, bool make);
 
 bool api_is_string(PyObject *object);
 bool api_is_int(PyObject *object);
 
-/* Whether the name of an object's class is one of `names`, which end with NULL. */
+/* Returns true if the name of an object's class is one of `names`, which NULL ends. */
 bool api_is_of_type(PyObject *object, const char *const *names);
 
-/* An __iter__ that returns its own object. */
+/* An __iter__ that returns the object itself. */
 PyObject *api_itself(PyObject *none, PyObject *args, PyObject *kwargs);
 
-/* Returns an argument of a call by place or name (at < 0: name only), borrowed, or NULL. */
+/* Returns a call's argument by place or name (at < 0: name only), borrowed; NULL: not given. */
 PyObject *api_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char *name);
 
 /* Returns the value of a Python int, or `otherwise`. */

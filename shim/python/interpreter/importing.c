@@ -6,9 +6,7 @@
 #include "python/interpreter/patch.h"
 #include "record/thread.h"
 
-/*
- * Wraps importlib._bootstrap._find_and_load(name, import_), which imports what is not loaded yet.
- */
+/* Wraps importlib._bootstrap._find_and_load(name, import_), which imports a new module. */
 static PyObject *on_find_and_load(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = thread_self;

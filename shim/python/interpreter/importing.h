@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * importing.h - notes whether a thread imports a module: what is decoded meanwhile belongs to the
+ * importing.h - notes while a thread imports a module: what is decoded meanwhile belongs to the
  * library (constants of Cython, archives of modules) and is not data.
  */
 #pragma once
@@ -9,5 +9,5 @@
 
 #include "python/interpreter/api.h"
 
-/* Patches importlib's own module. */
+/* Patches the module importlib._bootstrap. */
 void importing_patch(PyObject *module, size_t row);

@@ -9,8 +9,8 @@ static struct later *later;
 static size_t later_count;
 
 /*
- * Whether a module may have been imported since the last look. Functions of modules are patched in
- * workers only, so they have a variable of their own, which may stay true for ever.
+ * Set if a module may have been imported since the last look. Functions of modules are patched in
+ * workers only, so they have a flag of their own, which may stay set for ever.
  */
 static atomic_bool later_due HOT_DATA = true, functions_due HOT_DATA = true;
 
@@ -28,8 +28,8 @@ bool later_is_importing(PyObject *module)
 }
 
 /*
- * Returns a module, borrowed, or NULL; imports it if `implied` is there, or returns that
- * unfinished.
+ * Returns a module, borrowed, or NULL. If it is missing, imports it, provided that `implied` is
+ * loaded; while that is being imported, returns `implied`.
  */
 static PyObject *find_module(PyObject *modules, const struct later *wanted)
 {
@@ -90,9 +90,9 @@ void later_load_begin(bool functions)
 	PyObject *modules = modules_of_main();
 	ssize_t count = modules ? py.PyDict_Size(modules) : 0;
 
-	if (count < 0)	/* sys.modules is another kind of mapping */
+	if (count < 0)	/* sys.modules was replaced by another kind of mapping */
 		py.PyErr_Clear();
-	/* The number of modules is compared, too, since not every import is an event. */
+	/* The number of modules is compared as well, since some imports raise no event. */
 	if (!modules ||
 	    likely(!atomic_load(&later_due) && !(functions && atomic_load(&functions_due)) &&
 		   count == atomic_load(&known_count)))
@@ -110,8 +110,8 @@ OFTEN void later_opened(void)
 }
 
 /*
- * Returns true if the module `name` has a decoder that is still to be patched. If it is imported
- * within a load, its calls are timed from the next load on.
+ * Returns true if module `name` has a decoder that is not patched yet. If it is imported within a
+ * load, its calls are timed from the next load on.
  */
 static bool is_awaited(PyObject *name)
 {

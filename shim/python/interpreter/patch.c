@@ -7,7 +7,7 @@
 
 #define POINT_MAX 64
 
-/* Notes wait here, since modules are imported long before the process begins to record. */
+/* Notes are kept here, since modules are imported long before the process begins to record. */
 static struct {
 	const char *where;
 	const char *name;
@@ -121,7 +121,7 @@ void patch_guest_comes(struct patch_guest *guest)
 	swap(guest, guest->original, guest->bound);
 }
 
-/* A method that is read through its class is the plain function. */
+/* Read through its class, a method is the plain function and not `bound`, so that is compared. */
 void patch_guest_goes(struct patch_guest *guest)
 {
 	swap(guest, guest->function, guest->original);

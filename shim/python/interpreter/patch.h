@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patch.h - puts C functions around methods of Python classes.
+ * patch.h - wraps methods of Python classes in C functions.
  *
- * A wrapper is a built-in function whose `self` is the original: it has no Python frame, so
+ * A wrapper is a built-in function whose `self` is the original method. It has no Python frame, so
  * tracebacks do not show it. A patch point that does not exist is noted and left alone.
  */
 #pragma once
 
 #include "python/interpreter/api.h"
 
-/* The ml_doc of a wrapper, for a signature, which built-in functions lack. */
+/* A wrapper's ml_doc, which gives it a signature: built-in functions have none otherwise. */
 #define PATCH_SIGNATURE(name) name "($self, /, *args, **kwargs)\n--\n\n"
 
 /*
- * Replaces the method named method->ml_name of `owner` by a wrapper that gets the original as
- * `self`. Returns whether that worked.
+ * Replaces method method->ml_name of class `owner` by a wrapper that gets the original as `self`.
+ * Returns true on success.
  */
 bool patch_class(PyObject *owner, PyMethodDef *method);
 
-/* A wrapper that can be put in and taken out: when it is out, nothing shows that it was there. */
+/* A wrapper that can be put in and taken out again without leaving a trace. */
 struct patch_guest {
 	PyObject *owner, *original, *function, *bound;
 	struct api_name name;
 };
 
-/* Makes a wrapper, which is out at first. Returns false if it cannot be made. */
+/* Makes the wrapper without putting it in. Returns false on failure. */
 bool patch_guest_make(struct patch_guest *guest, PyObject *owner, PyMethodDef *method);
 
-/* Puts the wrapper in, unless other code replaced the method; also with an exception pending. */
+/* Puts the wrapper in, unless other code replaced the method. An exception may be pending. */
 void patch_guest_comes(struct patch_guest *guest);
 void patch_guest_goes(struct patch_guest *guest);
 
-/* A method of a module's class to be patched; `where` names the class in the notes. */
+/* A method to patch in a class of a module; `where` names the class in the notes. */
 struct patch_point {
 	const char *class, *where;
 	PyMethodDef method;
@@ -50,15 +50,15 @@ void patch_points(PyObject *module, struct patch_point *points, size_t count);
 
 bool patch_has_method(PyObject *module, const struct patch_point *point);
 
-/* Patches a point that other versions may lack; notes it only if found. Returns whether it was. */
+/* Patches a point that some versions lack; notes it only if found. Returns true if it was found. */
 bool patch_optional(PyObject *module, struct patch_point *point);
 
-/* Patches an optional attribute of one object, which is called without that object as `self`. */
+/* Patches an attribute of one object, if there is one, called without the object as `self`. */
 bool patch_attribute(PyObject *object, PyMethodDef *method);
 
 /*
- * Patches an optional function of the module `name`. The wrapper is pickled by its name, like the
- * original, so it cannot carry that, and gets NULL as `self`. *original stays set.
+ * Patches a function of module `name`, if it exists. The wrapper is pickled by its name, like the
+ * original, so it cannot carry the original: its `self` is NULL, and *original keeps the function.
  */
 bool patch_function(PyObject *module, const char *name, PyMethodDef *method, PyObject **original);
 

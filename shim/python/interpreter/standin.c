@@ -7,7 +7,7 @@
 
 static struct api_name object_name = {"_dlprof_object", NULL};
 
-/* Bypasses the class's own __setattr__, since attributes that others set belong to the original. */
+/* Bypasses the class's own __setattr__, which forwards attributes to the original. */
 OFTEN bool standin_keep(PyObject *standing, struct api_name *name, PyObject *value)
 {
 	PyObject *string = api_name(name);
@@ -44,8 +44,8 @@ static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
 	PyObject *name = py.PyTuple_GetItem(args, 1);
 	OWNED PyObject *object = NULL;
 
-	/* Copied without its state, the stand-in has no object, and asking for it would come
-	 * here again. */
+	/* A stand-in copied without its state has no object; asking for that would recurse into
+	 * this function. */
 	if (name && py.PyUnicode_CompareWithASCIIString(name, object_name.text) == 0) {
 		py.PyErr_SetObject(*py.attribute_error, name);
 		return NULL;
@@ -85,7 +85,7 @@ static bool add_method(PyObject *dict, PyMethodDef *method, const char *name, Py
 	return bound && py.PyDict_SetItemString(dict, name, bound) == 0;
 }
 
-/* Methods that Python looks up on the class and not the object, without calling __getattr__. */
+/* Methods that Python looks up on the class, without calling __getattr__. */
 static const char *const forwarded[] = {
 	"__len__", "__bool__", "__iter__", "__next__", "__contains__", "__call__", "__add__",
 	"__radd__", "__eq__", "__ne__", "__hash__", "__repr__", "__str__", "__dir__",
@@ -93,7 +93,7 @@ static const char *const forwarded[] = {
 	"__setattr__", "__delattr__", "__reduce__", "__reduce_ex__", NULL,
 };
 
-/* Adds those methods of `forwarded` that the object has: the stand-in must not seem more. */
+/* Adds those methods of `forwarded` that the object has, so that the stand-in has no more. */
 static bool add_forwarded(PyObject *dict, PyObject *object)
 {
 	OWNED PyObject *type = py.PyObject_Type(object);
@@ -120,8 +120,8 @@ static bool add_class(PyObject *dict)
 }
 
 /*
- * Classes of stand-ins, which stand-ins of one class share. A class is a reference cycle, so with
- * Python's collector switched off each epoch would leave one.
+ * Classes of stand-ins, shared by the stand-ins for one class. A class is a reference cycle, so
+ * with Python's collector switched off each new one would be leaked.
  */
 #define KNOWN_MAX 8
 

@@ -36,7 +36,7 @@ const char *batch_fn_module(void)
 	strcpy(target.name, (dot ? dot : colon) + 1);
 	if (loader_is_known(target.module, target.owner, target.name))
 		return NULL;
-	patch_note(target.where, target.name, false); /* missing until it is found */
+	patch_note(target.where, target.name, false); /* noted as missing until it is found */
 	batch_fn_pending = strcmp(target.module, "__main__") == 0 && !target.owner[0];
 	return target.module;
 }
@@ -57,7 +57,7 @@ static bool is_named(PyObject *object, const char *attribute, const char *value)
 	       py.PyUnicode_CompareWithASCIIString(name, value) == 0;
 }
 
-/* Wraps builtins.__build_class__, which a class statement calls. */
+/* Wraps builtins.__build_class__, which each class statement calls. */
 static PyObject *on_class(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	static bool done;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch_fn.h - DLPROF_BATCH_FN=module:Class.method or module:function, a loader that the user
- * names.
+ * batch_fn.h - follows a loader that the user names: DLPROF_BATCH_FN=module:Class.method or
+ * module:function.
  *
- * If it is a generator function or an __iter__, each call makes an iterator, and the calls of that
- * iterator's __next__ are the waits; else its own calls are.
+ * If the name is a generator function or an __iter__, each call makes an iterator, and calls of
+ * that iterator's __next__ are the waits. Otherwise each call is a wait.
  */
 #pragma once
 
@@ -13,15 +13,15 @@
 
 #include "python/interpreter/api.h"
 
-/* Reads the variable. Returns the module to be patched once it is imported; NULL: none. */
+/* Reads DLPROF_BATCH_FN. Returns the module to patch once it is imported; NULL: none. */
 const char *batch_fn_module(void);
 
 /* Patches the finished module; called by audit.c. */
 void batch_fn_patch(PyObject *module, size_t row);
 
-/* Called when the program is about to run: a class of its own is patched as soon as it is made. */
+/* Called when the program is about to run: patches a class of the program as soon as it is made. */
 void batch_fn_main(void);
 
-/* A function of the program itself is looked for at every audit event, since `def` raises none. */
+/* Set while the user's function is missing: each audit event looks for it, as `def` raises none. */
 extern bool batch_fn_pending;
 void batch_fn_look(void);

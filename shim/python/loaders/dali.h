@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dali.h - times the stages of DALI's pipelines, by the ranges of time that DALI marks itself.
+ * dali.h - times the stages of DALI's pipelines, by time ranges that DALI itself marks.
  *
- * A range is an object on the stack of the thread that does the work. Those that matter are:
- * PopOutputs, in which the training waits; the operators, which run one after the other in the
- * executor's thread; and the reader, which has a thread of its own, with the executor's wait for
- * it. What an operator does on a GPU ends later than its range: such operators are left out.
+ * A range is an object on the stack of the thread that does the work. These matter: PopOutputs, in
+ * which the training waits; the operators, which run one after the other in the executor's thread;
+ * and the reader, which has its own thread, with the executor's wait for it. Work of an operator on
+ * a GPU ends later than its range, so such operators are left out.
  */
 #pragma once
 

@@ -17,22 +17,22 @@
 #define FOLLOWED_MAX 128
 
 /*
- * An iterator that is followed. It is known by its address, so that nothing is put into objects of
- * the user's. If it allows no weak reference, a later one at the same address continues its epoch,
- * or, if that was over, begins a new one. Under the GIL.
+ * An iterator that is followed. It is identified by its address, so that nothing is stored in the
+ * user's objects. If it allows no weak reference, a later object at the same address continues its
+ * epoch, or begins a new one if the epoch was over. Under the GIL.
  */
 static struct followed {
 	const void *object;
 	PyObject *reference; /* weak reference; NULL: none */
 	struct follow_what what;
 	uint32_t life;
-	uint32_t users; /* threads in a call of it; or the stand-in that owns it */
+	uint32_t users; /* calls under way in threads, or 1 for the stand-in that owns it */
 	uint64_t used_ns; /* time of the last call; 0: free */
 	bool gave_way;
-	bool made; /* made by this loader, whatever the object itself says */
+	bool made; /* made by this loader, even if the object says otherwise */
 	struct consumer consumer;
 } followed[FOLLOWED_MAX];
-static size_t followed_count; /* places that were ever in use */
+static size_t followed_count; /* number of entries that were ever used */
 
 static void drop(struct followed *one)
 {
@@ -54,9 +54,9 @@ static bool is_gone(const struct followed *one)
 }
 
 /*
- * Finds an object's entry, or makes one in place of an iterator that is gone, or has not been used
- * for longest. NULL: all are in use. An iterator of the same loader that was left half-way is
- * dropped once it is gone, so that the loader's next epoch can begin.
+ * Finds an object's entry. If there is none, makes one in place of an iterator that is gone, or
+ * that was not used for the longest time. Returns NULL if all are in use. If an iterator of the
+ * same loader was left half-way and is gone, drops it, so that the loader's next epoch can begin.
  */
 static struct followed *find(const struct follow_what *what, const void *key, PyObject *object)
 {
@@ -128,7 +128,7 @@ static PyObject *ask(struct followed *one, PyObject *callable, PyObject *args, P
 
 	one->users++;
 	tfdata_hold();
-	/* With a stream, the call is also the load of the batch that the thread waits for. */
+	/* If the thread has a stream, the call also loads the batch that the thread waits for. */
 	if (thread && thread->stream)
 		batch = loading_call(thread, 0, callable, args, kwargs);
 	else
@@ -144,7 +144,7 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 	uint32_t task;
 
 	one->used_ns = clock_now_ns();
-	/* An iterator may be asked again at its end; that is no epoch. */
+	/* An iterator that is asked again after its end begins no epoch. */
 	if (ended && consumer->over) {
 		consumer_wait_cancel(wait);
 		return;
@@ -156,13 +156,13 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 	}
 	task = one->what.crew ? one->what.crew->task((PyObject *)one->object, consumer)
 			      : (uint32_t)consumer->ordinal;
-	/* An unknown task gets a number above those that any loader counts to. */
+	/* An unknown task gets a number that no loader counts to. */
 	consumer_wait_end(consumer, wait, task != FOLLOW_NO_TASK
 						  ? task
 						  : 1u << 31 | (uint32_t)consumer->ordinal);
 }
 
-/* Asks for a batch. Inner loaders record first; if one is followed, this wait is not recorded. */
+/* Asks for a batch. An inner loader records first; if it is followed, this wait is not recorded. */
 static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *args,
 			    PyObject *kwargs)
 {
@@ -176,7 +176,7 @@ static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *
 	if (one->what.ahead)
 		handover_within(true);
 	batch = ask(one, callable, args, kwargs);
-	if (thread_life != life) /* a fork returned into this child */
+	if (thread_life != life) /* a fork() in the call returned in this child */
 		return batch;
 	one->users--;
 	if (one->what.ahead && !batch)
@@ -191,7 +191,7 @@ static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *
 	return batch;
 }
 
-/* Asks for one batch of `one`, and records it, or the end. */
+/* Asks `one` for a batch, and records the batch or the end. */
 static PyObject *next(struct followed *one, PyObject *callable, PyObject *args, PyObject *kwargs)
 {
 	const uint32_t life = thread_life;
@@ -276,17 +276,17 @@ PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObje
 	return made;
 }
 
-/* Name of the capsule in the stand-in for an iterator, whose __next__ and __iter__ are ours. */
+/* Name of the capsule in a stand-in for an iterator; its __next__ and __iter__ are ours. */
 #define CAPSULE "dlprof"
 
-/* attribute for the capsule of its struct followed */
+/* attribute with the capsule, which points to a struct followed */
 static struct api_name capsule_name = {"_dlprof", NULL};
 static struct api_name next_name = {"__next__", NULL};
 
 /*
- * Whether a stand-in belongs to `one`. A forked child has its parent's stand-ins, while `followed`
- * has other iterators in their places. Before the child records it takes no lock: a thread that is
- * not here may have had it at the fork.
+ * Returns true if a stand-in belongs to `one`. A forked child has its parent's stand-ins, but other
+ * iterators in `followed`. It must take no lock before it records: at the fork a thread of the
+ * parent may have held it.
  */
 static bool is_of(const struct followed *one, const PyObject *capsule)
 {
@@ -304,16 +304,16 @@ static PyObject *on_next(PyObject *none, PyObject *args, PyObject *kwargs)
 	struct followed *one;
 
 	if (!capsule)
-		return NULL; /* not called with a stand-in of ours */
+		return NULL; /* not called on a stand-in of ours */
 	one = py.PyCapsule_GetPointer(capsule, CAPSULE);
 	if (!one || !empty || !callable)
 		return NULL;
-	/* In a forked child, it is not the training that asks. */
+	/* In a forked child, the caller is not the training. */
 	return is_of(one, capsule) && !follow_inside() ? next(one, callable, empty, NULL)
 						       : py.PyObject_Call(callable, empty, NULL);
 }
 
-/* Frees the entry of an iterator that is gone, whether it ran to the end or was left half-way. */
+/* Frees the entry of an iterator that is gone, at its end or half-way. */
 static void on_gone(PyObject *capsule)
 {
 	struct followed *one = py.PyCapsule_GetPointer(capsule, CAPSULE);
@@ -326,7 +326,7 @@ static void on_gone(PyObject *capsule)
 	one->object = NULL;
 }
 
-/* Takes the iterator, and returns its stand-in; the iterator itself if that cannot be made. */
+/* Returns a stand-in for the iterator, or the iterator itself if none can be made. */
 static PyObject *wrap(PyObject *iterator, struct followed *one)
 {
 	static PyMethodDef next_method = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};

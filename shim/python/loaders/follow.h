@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * follow.h - records the batches of an iterator of which we only know that it returns them.
+ * follow.h - records the batches of an iterator about which nothing else is known.
  *
- * Each call is a wait, its result is a batch, StopIteration ends the epoch. Calls within another's,
- * or within a load, are part of that: only the outermost is a wait of the training.
+ * Each call is a wait, its result is a batch, and StopIteration ends the epoch. A call within
+ * another one or within a load is part of that: only the outermost is a wait of the training.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "batch/consumer.h"
 #include "python/interpreter/api.h"
 
-/* What is known of an iterator whose workers record what they load. */
+/* What is known of an iterator whose workers record their loads. */
 #define FOLLOW_NO_TASK UINT32_MAX /* the batch has no known load */
 
 struct follow_crew {
@@ -25,26 +25,26 @@ struct follow_crew {
 struct follow_what {
 	const char *kind;
 	const void *loader; /* the loader that made the iterator; only to be compared */
-	bool gives_way;     /* an inner loader is followed instead, once it is known */
-	bool only_made;     /* only objects given to follow_made() are followed */
-	bool loads;         /* loads the batch itself, in the thread that asks */
-	const struct follow_crew *crew; /* its workers' loads; NULL: not known */
-	bool ahead;	    /* it has a thread that asks ahead, and hands batches on (ahead.h) */
+	bool gives_way;     /* if an inner loader is followed, that one counts instead */
+	bool only_made;     /* only objects passed to follow_made() are followed */
+	bool loads;         /* the asking thread itself loads the batch */
+	const struct follow_crew *crew; /* for loads of its workers; NULL: not known */
+	bool ahead;	    /* its own thread asks ahead and hands batches on (ahead.h) */
 };
 
-/* Whether this thread is in another loader's wait, or in a load, as a worker always is. */
+/* Returns true in another loader's wait, in a load, and anywhere in a worker. */
 bool follow_inside(void);
 
-/* Calls `original` on `object`, as a wait; NULL: it is a function, not a method. */
+/* Calls `original` on `object` (NULL: it is a function, not a method), as a wait. */
 PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject *original,
 		      PyObject *args, PyObject *kwargs);
 
-/* Calls `original`, which is iter(): an epoch of the object that it returns begins. */
+/* Calls `original`, an iter(): the object that it returns begins an epoch. */
 PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObject *args,
 		      PyObject *kwargs);
 
-/* Follows `object` from now on: an epoch of it begins, and one that has not ended is given up. */
+/* Follows `object` from now on: begins an epoch of it, and drops one that has not ended. */
 void follow_made(const struct follow_what *what, PyObject *object);
 
-/* Begins a new epoch of `iterator`: takes it, and returns its stand-in. */
+/* Begins an epoch of `iterator`: steals the reference, and returns a stand-in. */
 PyObject *follow_iterator(const struct follow_what *what, PyObject *iterator);

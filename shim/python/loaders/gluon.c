@@ -15,10 +15,10 @@
 #define LOADERS "mxnet.gluon.data.dataloader"
 #define POOLS   "multiprocessing.pool"
 
-/* Number of workers of the loader that is being made: a worker is not told its place. */
+/* Number of workers of the loader that is being made: a worker does not know its place. */
 static _Atomic uint32_t worker_count;
 
-/* Returns the stream of the queue by which a pool sends its results; a thread pool's is no pipe. */
+/* Returns the stream for the queue of a pool's results; that of a thread pool is no pipe. */
 static uint64_t stream_of(PyObject *queue, const char *end)
 {
 	const uint64_t inode = torch_pipe_inode(queue, end);
@@ -27,7 +27,7 @@ static uint64_t stream_of(PyObject *queue, const char *end)
 	return DLPROF_STREAM_POOL | (inode ? inode : own & (DLPROF_STREAM_POOL - 1));
 }
 
-/* Returns the job of the next batch if it has been asked for; else FOLLOW_NO_TASK. */
+/* Returns the job of the next batch if it was requested; else FOLLOW_NO_TASK. */
 static uint32_t next_job(PyObject *iterator)
 {
 	static struct api_name at_name = {"_rcvd_idx", NULL}, buffer_name = {"_data_buffer", NULL};
@@ -68,7 +68,7 @@ static bool gather(PyObject *iterator, struct consumer_facts *facts)
 	return true;
 }
 
-/* The job of the batch that this thread waits for, plus one; 0: unknown. */
+/* Job of the batch that this thread waits for, plus 1; 0: unknown. */
 static __thread uint32_t pushed_job __attribute__((tls_model("initial-exec")));
 
 static uint32_t task_of(PyObject *iterator, const struct consumer *consumer)
@@ -81,7 +81,7 @@ static uint32_t task_of(PyObject *iterator, const struct consumer *consumer)
 
 const struct follow_crew gluon_crew = {gather, task_of};
 
-/* DataLoader.__init__: starts the pool, whose processes inherit that we record. */
+/* DataLoader.__init__: starts the pool. Its processes inherit that we record. */
 static PyObject *on_loader(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *workers = api_argument(args, kwargs, 8, "num_workers");
@@ -94,14 +94,14 @@ static PyObject *on_loader(PyObject *original, PyObject *args, PyObject *kwargs)
 	return py.PyObject_Call(original, args, kwargs);
 }
 
-/* _MultiWorkerIter.__init__: asks for the first batches. */
+/* _MultiWorkerIter.__init__: requests the first batches. */
 static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	return follow_inside() || !consumer_record() ? py.PyObject_Call(original, args, kwargs)
 						     : iterator_make(original, args, kwargs, 0);
 }
 
-/* _push_next: chooses samples and asks for their batch, which __next__ does before all else. */
+/* _push_next: chooses samples and requests their batch; __next__ does that first. */
 static PyObject *on_push(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_waiting() : NULL;
@@ -121,8 +121,8 @@ static PyObject *on_push(PyObject *original, PyObject *args, PyObject *kwargs)
 }
 
 /*
- * Returns arguments with a watched dataset for Gluon's worker functions: (indices, batchify_fn,
- * dataset).
+ * Returns the arguments (indices, batchify_fn, dataset) of Gluon's worker function with a stand-in
+ * for the dataset.
  */
 static PyObject *watched(PyObject *args)
 {
@@ -138,7 +138,7 @@ static PyObject *watched(PyObject *args)
 			: NULL;
 }
 
-/* Puts a stand-in for the module's dataset, which worker processes use. */
+/* Replaces the module's dataset, which worker processes use, by a stand-in. */
 static void watch_dataset(PyObject *module)
 {
 	static uint32_t watched_life;
@@ -152,7 +152,7 @@ static void watch_dataset(PyObject *module)
 		py.PyObject_SetAttrString(module, "_worker_dataset", standing);
 }
 
-/* Calls func(*args) of a job as a load; `original` is func. */
+/* Calls func(*args) of a job as a load; `original` is that func. */
 static PyObject *on_job(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	static const char *const own[] = {"_worker_fn", "_thread_worker_fn"};
@@ -178,7 +178,7 @@ static PyObject *on_job(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static PyMethodDef job_method = {"worker_fn", on_job, PY_VARARGS_KEYWORDS, NULL};
 
-/* Returns a task (job, i, func, args, kwds) whose func is recorded; NULL: it is no such task. */
+/* Returns a task (job, i, func, args, kwds) whose func is recorded; NULL: no such task. */
 static PyObject *record_job(PyObject *task)
 {
 	const int64_t job = torch_first_number(task);
@@ -210,8 +210,8 @@ static PyObject *on_get(PyObject *self, PyObject *args, PyObject *kwargs)
 }
 
 /*
- * Returns this process's number among its parent's, from 0; a pool's processes have consecutive
- * numbers. -1: unknown.
+ * Returns this process's number among its parent's children, from 0, or -1 if unknown. Processes of
+ * a pool have consecutive numbers.
  */
 static int64_t process_number(void)
 {
@@ -227,8 +227,8 @@ static int64_t process_number(void)
 }
 
 /*
- * Notes that a worker begins, whose tasks come from `tasks`. Returns a stand-in for `tasks`; NULL:
- * nothing is recorded.
+ * Notes that a worker begins, which gets its tasks from `tasks`. Returns a stand-in for `tasks`;
+ * NULL: nothing is recorded.
  */
 static PyObject *enter_worker(PyObject *tasks, PyObject *results)
 {
@@ -253,7 +253,7 @@ static PyObject *enter_worker(PyObject *tasks, PyObject *results)
 	event.begin_ns = clock_now_ns();
 	event.stream = thread->stream;
 	event.generation = thread->generation;
-	/* Threads of the training's process are no processes of their own. */
+	/* Threads in the training's process are no worker processes. */
 	if (is_process)
 		thread_push(thread, &event);
 	return standin_make(class, tasks);
@@ -270,8 +270,8 @@ static bool is_gluons(PyObject *initializer)
 static PyObject *pool_worker;
 
 /*
- * Wraps multiprocessing.pool.worker(inqueue, outqueue, initializer, ...), all that a worker of any
- * pool does.
+ * Wraps multiprocessing.pool.worker(inqueue, outqueue, initializer, ...), the whole life of a
+ * worker of any pool.
  */
 static PyObject *on_worker(PyObject *self, PyObject *args, PyObject *kwargs)
 {
@@ -293,7 +293,7 @@ static PyObject *on_worker(PyObject *self, PyObject *args, PyObject *kwargs)
 	return py.PyObject_Call(pool_worker, changed ? changed : args, kwargs);
 }
 
-/* Before 1.3 the workers were no pool: only waits for them are recorded. */
+/* Before 1.3 the workers were no pool: only waits are recorded. */
 void gluon_patch(PyObject *module, size_t row)
 {
 	static struct patch_point points[] = {

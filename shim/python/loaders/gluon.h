@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gluon.h - MXNet Gluon's DataLoader with workers, which are a pool of multiprocessing's, of
- * processes or of threads.
+ * gluon.h - MXNet Gluon's DataLoader with workers, which are a multiprocessing pool of processes or
+ * threads.
  *
- * The pool numbers its jobs. For each batch that an iterator has asked for, it holds the pool's
- * result object, which knows the job's number. The pool lives as long as its loader.
+ * The pool numbers its jobs. For each batch that was requested, an iterator holds the pool's result
+ * object, which knows the job's number. The pool lives as long as its loader.
  */
 #pragma once
 

@@ -36,7 +36,7 @@ enum {
 	LOADS = 1 << 13,
 };
 
-/* Each row has wrappers of its own, which know the row; `next` is for what CLASS patches. */
+/* Each row has wrappers that know the row; `next` is for the __next__ that CLASS patches. */
 #define LOADER(id, kind, module, class, name, how, known_by, unless)                               \
 	static PyObject *call_##id(PyObject *original, PyObject *args, PyObject *kwargs);          \
 	static PyObject *next_##id(PyObject *original, PyObject *args, PyObject *kwargs);
@@ -49,8 +49,8 @@ static struct row {
 	const char *class;
 	const char *where;
 	int how;
-	const char *known_by; /* a path; NULL: the object itself */
-	const char *unless;   /* a path, or a path and "=number"; NULL: always record */
+	const char *known_by; /* path to the loader; NULL: the object itself */
+	const char *unless;   /* path, or path and "=number"; NULL: always record */
 	PyMethodDef method, next;
 } rows[LOADER_MAX] = {
 #define LOADER(id, kind, module, class, name, how, known_by, unless)                               \
@@ -67,17 +67,17 @@ static struct row {
 #undef LOADER
 };
 
-/* How to find the loads of workers, for loaders of which more than the calls is known. */
+/* For loaders whose workers are followed, too: how to find the loads. */
 static const struct follow_crew *const crews[LOADER_MAX] = {
 	[LOADER_gluon_workers] = &gluon_crew,
 	[LOADER_paddle] = &paddle_crew, /* makes paddle_workers' iterators, and others */
 	[LOADER_paddle_workers] = &paddle_crew,
 };
 
-/* The user named a loader, which is followed in place of the table's. */
+/* The user named a loader, which is followed in place of those in the table. */
 static bool users;
 
-/* Returns `self`, borrowed. NULL without an exception: there were no arguments. */
+/* Returns `self`, borrowed. NULL without an exception: the call has no arguments. */
 static PyObject *self_of(PyObject *args)
 {
 	PyObject *self = py.PyTuple_GetItem(args, 0);
@@ -86,7 +86,7 @@ static PyObject *self_of(PyObject *args)
 	return self;
 }
 
-/* Returns the address of the loader, only to be compared. */
+/* Returns the address that identifies the loader; it is only compared. */
 static const void *loader_of(const struct row *row, PyObject *object)
 {
 	OWNED PyObject *loader = NULL; /* the object holds it */
@@ -126,9 +126,9 @@ static bool is_left_out(const struct row *row, PyObject *object)
 }
 
 /*
- * Returns 1 if TensorFlow executes at once what is called, or that is unknown; 0: it builds a graph
- * for later; -1: the program's signal handler raised in the call, as for Ctrl-C, and that exception
- * goes on.
+ * Returns 1 if TensorFlow executes calls at once, or if that is unknown; 0 if it builds a graph for
+ * later; -1 if a signal handler of the program raised in the call, as for Ctrl-C, and that
+ * exception goes on.
  */
 static int is_eager(void)
 {
@@ -149,7 +149,7 @@ static int is_eager(void)
 	return answer ? api_flag(answer, true) : -1;
 }
 
-/* Returns 1: record this call; 0: do not; -1: an exception was raised. */
+/* Returns 1 to record this call, 0 not to, or -1 if an exception was raised. */
 static int gate(const struct row *row, PyObject *object)
 {
 	if (!object || is_inside() || (row->how & MAIN && sys_gettid() != sys_getpid()) ||
@@ -188,12 +188,12 @@ static bool patch_next(PyObject *object, PyMethodDef *method)
 			return true;
 	if (!class || i == CLASS_MAX || !patch_class(class, method))
 		return false;
-	patched[i].class = api_take(&class); /* held, so that no other class gets its address */
+	patched[i].class = api_take(&class); /* kept alive: no other class gets its address */
 	patched[i].method = method;
 	return true;
 }
 
-/* A graph's calls of TensorFlow's iterator are seen by other means than its methods. */
+/* Calls of TensorFlow's iterator from a graph are not calls of its methods; tfdata.c sees them. */
 static PyObject *make_graph(const struct row *row, PyObject *original, PyObject *args,
 			    PyObject *kwargs)
 {
@@ -233,7 +233,7 @@ static PyObject *on_make(struct row *row, PyObject *original, PyObject *args, Py
 	if (row->how & OBJECT)
 		return follow_make(&what, original, args, kwargs);
 	made = py.PyObject_Call(original, args, kwargs);
-	/* Callers may use more of other objects than their batches, so they get no stand-in. */
+	/* Callers may use other objects for more than batches, so those get no stand-in. */
 	if (row->how & GENERATOR && !api_is_of_type(made, generators))
 		return made;
 	return follow_iterator(&what, made);
@@ -276,7 +276,7 @@ static PyObject *call(struct row *row, PyObject *original, PyObject *args, PyObj
 #include "python/loaders/loaders.def"
 #undef LOADER
 
-/* The user's loaders that are made one after the other are one. */
+/* All objects of the loader that the user named count as one loader. */
 static const struct follow_what of_users = {.kind = "batch_fn", .loader = &of_users};
 static const struct follow_what of_made = {
 	.kind = "batch_fn", .loader = &of_users, .only_made = true};
@@ -302,7 +302,7 @@ static PyObject *on_users_next(PyObject *original, PyObject *args, PyObject *kwa
 static PyMethodDef users_next = {"__next__", on_users_next, PY_VARARGS_KEYWORDS,
 				 PATCH_SIGNATURE("__next__")};
 
-/* Patches the class of an object of the user's; generators and the like get a stand-in. */
+/* Patches the class of an object that the user's function made; generators get a stand-in. */
 static PyObject *on_users_make(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *made = py.PyObject_Call(original, args, kwargs);
@@ -314,7 +314,7 @@ static PyObject *on_users_make(PyObject *original, PyObject *args, PyObject *kwa
 	return made;
 }
 
-/* Returns what a class or a base has under a name, not bound; NULL: nothing. New reference. */
+/* Returns what a class or its base has under a name, unbound, as a new reference; or NULL. */
 static PyObject *raw_attribute(PyObject *class, const char *name)
 {
 	OWNED PyObject *order = api_get_named(class, "__mro__");
@@ -331,7 +331,7 @@ static PyObject *raw_attribute(PyObject *class, const char *name)
 	return found;
 }
 
-/* Types that may be wrapped: anything else (a class method, a property) would not survive it. */
+/* Types that may be wrapped. Others (a class method, a property) would not work afterwards. */
 static const char *const methods[] = {"function",          "wrapper_descriptor",
 				      "method_descriptor", "cython_function_or_method",
 				      "instancemethod",    NULL};
@@ -362,7 +362,7 @@ void loader_patch(PyObject *module, size_t at)
 	struct row *row = &rows[at];
 	OWNED PyObject *class = api_get_named(module, row->class);
 	OWNED PyObject *raw = class ? raw_attribute(class, row->method.ml_name) : NULL;
-	/* wrapped already: the class under another module's name, or its base's method */
+	/* already wrapped: the class by another module's name, or its base's method */
 	bool set = api_is_of_type(raw, wrapped);
 
 	if (!set)

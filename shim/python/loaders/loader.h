@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * loader.h - patches loaders of which only the calls that deliver batches are known: those of
- * loaders.def, and the one that the user names (batch_fn.h), which takes precedence.
+ * loaders.def, or the one that the user names (batch_fn.h), which takes precedence.
  */
 #pragma once
 
@@ -20,11 +20,11 @@ enum loader_id {
 /* Patches a row of loaders.def in its module, which has been imported. */
 void loader_patch(PyObject *module, size_t row);
 
-/* Whether loaders.def has this method. */
+/* Returns true if loaders.def has this method. */
 bool loader_is_known(const char *module, const char *class, const char *name);
 
 /*
- * Patches `name` of the user's class or module, noted as `where`. Anything but a method or function
- * (a class method, a property) would not survive a wrapper, and is noted as missing.
+ * Patches `name` in the user's class or module, noted as `where`. Only methods and functions can be
+ * wrapped: anything else (a class method, a property) is noted as missing.
  */
 void loader_patch_users(PyObject *owner, bool is_class, const char *where, const char *name);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paddle.h - PaddlePaddle's DataLoader with workers. Its workers are PyTorch's (torch_worker.c); a
- * thread of the training takes what they send, puts it in order, and into a queue in C++.
+ * paddle.h - PaddlePaddle's DataLoader with workers. The workers are like PyTorch's
+ * (torch_worker.c). A thread of the training receives their batches, sorts them, and puts them into
+ * a queue in C++.
  */
 #pragma once
 

@@ -14,15 +14,15 @@
 #define ITERATOR_MAX 128
 
 /*
- * An iterator that was made, or that a graph has asked. It is known by its object; if TensorFlow
- * does not say which that is, by the thread that asks, as each node of a graph has one of its own.
+ * An iterator that was made, or that a graph has asked. Its key is its object. If TensorFlow does
+ * not tell the object, the key is the thread that asks, as each node of a graph has its own thread.
  */
 static struct iterator {
 	const void *key;
 	uint32_t life;
-	bool ignored;               /* whoever asks it makes another's elements of its own */
+	bool ignored;               /* its elements only become parts of another iterator's */
 	bool fresh;                 /* not asked yet */
-	const struct thread *first; /* thread that asked first */
+	const struct thread *first; /* thread that asked it first */
 	const void *dataset;
 	uint64_t used_ns; /* time of the last call; 0: free */
 	struct consumer consumer;
@@ -31,16 +31,16 @@ static struct iterator {
 /* Guards `iterators`. */
 static _Atomic uint32_t iterators_busy;
 
-/* The thread that made iterators which nobody has asked yet, if known. */
+/* Thread that made the iterators which nobody has asked yet; NULL: not known. */
 static struct thread *maker;
 static uint32_t maker_life;
 
-/* Dataset of the newest iterator whose object was not seen, until its first batch is asked for. */
+/* Dataset of the newest iterator, if its object is unknown, until its first batch is asked for. */
 static const void *_Atomic newest;
 
 static _Atomic uint32_t held;
 
-/* Whether this TensorFlow says which iterator is asked. */
+/* This TensorFlow tells which iterator is asked. */
 static atomic_bool telling;
 
 static bool is_used(const struct iterator *one)
@@ -63,7 +63,7 @@ static struct iterator *look_up(const void *key)
 	return NULL;
 }
 
-/* Adds an iterator in place of the one that has not been used for longest. */
+/* Adds an iterator in place of the one that was not used for the longest time. */
 static struct iterator *add(const void *key)
 {
 	struct iterator *oldest = &iterators[0];
@@ -107,7 +107,7 @@ void tfdata_make(struct tfdata_making *making, const void *dataset, bool many)
 	making->begin_ns = clock_now_ns();
 }
 
-/* Records the making as an iter(), unless it is within another one, of which it is a part. */
+/* Records making an iterator as an iter(), unless that is part of making another one. */
 static void count_making(const struct tfdata_making *making)
 {
 	if (making->outer || !making->is_eager)
@@ -117,7 +117,7 @@ static void count_making(const struct tfdata_making *making)
 	maker_life = making->life;
 }
 
-/* Gives the time of the making to the thread of TensorFlow's that asks the new iterator. */
+/* Moves the time of making an iterator to the thread of TensorFlow that asks it. */
 static void take_making(struct thread *thread)
 {
 	if (!maker || maker_life != thread_life || maker == thread || !maker->iter_ns)
@@ -167,7 +167,7 @@ void tfdata_release(void)
 	atomic_fetch_sub(&held, 1);
 }
 
-/* Begins an epoch. If the iterator's object is not known, it is taken for the newest one made. */
+/* Begins an epoch. An iterator whose object is unknown is assumed to be the newest one. */
 static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t begin_ns)
 {
 	const void *dataset = one->fresh ? one->dataset : atomic_exchange(&newest, NULL);
@@ -181,7 +181,7 @@ static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t be
 		return;
 	if (dataset)
 		one->dataset = dataset;
-	/* A graph that turns to a new iterator has finished the last one over the same dataset. */
+	/* A thread that asks a new iterator has finished its last one over the same dataset. */
 	for (int i = 0; dataset && i < ITERATOR_MAX; i++)
 		if (is_used(&iterators[i]) && iterators[i].dataset == dataset &&
 		    iterators[i].first == thread)
@@ -227,7 +227,7 @@ static void tell(struct iterator *one, struct thread *thread, uint64_t begin_ns,
 	one->used_ns = clock_now_ns();
 	if (one->ignored)
 		return;
-	/* An iterator that is asked again at its end begins no epoch. */
+	/* An iterator that is asked again after its end begins no epoch. */
 	if (!any && one->consumer.over && !atomic_load(&newest))
 		return;
 	begin_epoch(one, thread, begin_ns);

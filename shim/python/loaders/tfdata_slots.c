@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tfdata_slots.c - the wrappers that tfdata.def lists. */
+/* tfdata_slots.c - the set of wrappers made from tfdata.def. */
 #include "batch/stage.h"
 #include "python/loaders/tfdata.h"
 #include "python/loaders/tfstage.h"
@@ -17,7 +17,7 @@ struct tf_time {
 #define END_WAITED    tfdata_waited(wait_us)
 #define END_FETCHED   tfdata_fetched(bytes)
 
-/* Begins and ends of calls. An object that ends is forgotten: another may get its address. */
+/* Begin and end of calls. An object that is destroyed is forgotten: another may get its address. */
 #define BEGIN_NEXT	  , tfstage_next(&call, target, copy, object)
 #define END_NEXT	  stage_end(&call, !*end)
 #define BEGIN_INSTANTIATE , tfstage_instantiate(&call)

@@ -17,10 +17,10 @@ struct tf_string {
 	char local[16];
 };
 
-/* TensorFlow's own function that names a kernel, in the newest copy. */
+/* A function of TensorFlow that returns a kernel's name, in the newest copy of the library. */
 static void *_Atomic kernel_name;
 
-/* Frees a string. Returns false if it is not known how, and the memory is lost. */
+/* Frees a string. Returns false if no way to free it is known: the memory is then leaked. */
 static bool drop(struct tf_string *string, const void *within)
 {
 	static void *_Atomic known_within, *_Atomic known;
@@ -77,8 +77,8 @@ static struct stage_facts facts_of(const char *facts)
 }
 
 /*
- * Whether the inputs of a stage are alike, and count as one: those of an interleave or a flat map
- * are, those of a zip are not.
+ * Returns true if the inputs of a stage count as one stage: those of an interleave or a flat map,
+ * which are alike, but not those of a zip.
  */
 static bool is_alike(const char *name)
 {
@@ -115,7 +115,7 @@ static void add_path(struct text *path, const char *name)
 	}
 }
 
-/* Copies a string of TensorFlow's to a text of ours, and frees it. */
+/* Copies a string that TensorFlow returned, and frees it. */
 static void take(struct tf_string *string, const void *within, struct text *text)
 {
 	if (string->length < 1 << 20)

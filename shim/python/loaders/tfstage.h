@@ -2,9 +2,9 @@
 /*
  * tfstage.h - times the stages of tf.data's pipelines, and the kernels that they call.
  *
- * Each stage is an iterator, which is asked by GetNext; a kernel is an operation of a function that
- * a stage calls for an element. The training's kernels do not count: only those do that were made
- * while a stage prepared its function, or that another such kernel made.
+ * A stage is an iterator, asked by GetNext(). A kernel is an operation in a function that a stage
+ * calls for each element. Only kernels are counted that were made while a stage prepared its
+ * function, or by another such kernel: those of the training are not.
  */
 #pragma once
 
@@ -13,21 +13,21 @@
 #include "batch/stage.h"
 #include "slots/wrap.h"
 
-/* TensorFlow's own functions that are called to find a name. */
+/* Functions of TensorFlow that are called to find a name. */
 #define TFSTAGE_ITERATOR_NAME                                                                      \
 	"_ZN10tensorflow4data19DatasetBaseIterator16BuildTraceMeNameB5cxx11Ev"
 #define TFSTAGE_KERNEL_NAME                                                                        \
 	"_ZNK10tensorflow8OpKernel11TraceStringB5cxx11ERKNS_15OpKernelContextEb"
 
-/* Begins GetNext of an iterator. False: the call is not counted. */
+/* Begins an iterator's GetNext(). Returns false if the call is not counted. */
 bool tfstage_next(struct stage_call *call, const struct wrap_target *target,
 		  const struct wrap_copy *copy, const void *iterator);
 
-/* Begins Compute of a kernel. False: it does not belong to a pipeline. */
+/* Begins a kernel's Compute(). Returns false if the kernel belongs to no pipeline. */
 bool tfstage_compute(struct stage_call *call, const struct wrap_target *target, const void *kernel,
 		     const void *context);
 
-/* Notes that a stage prepares its function; always true. */
+/* Notes that a stage prepares its function. Always returns true. */
 bool tfstage_instantiate(struct stage_call *call);
 
 /* Notes that a kernel was made. */

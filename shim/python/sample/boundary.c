@@ -59,13 +59,13 @@ static void measure_shape(PyObject *array, ssize_t height_axis, ssize_t width_ax
 	image->width = item_of(shape, width_axis);
 }
 
-/* Measures a result with the shape (height, width, ...). */
+/* Measures a result of shape (height, width, ...). */
 static void measure_rows(PyObject *args, PyObject *result, struct decoded *image)
 {
 	measure_shape(result, 0, 1, image);
 }
 
-/* Measures a result with the shape (..., height, width); the input is a tensor of bytes. */
+/* Measures a result of shape (..., height, width); the input is a tensor of bytes. */
 static void measure_planes(PyObject *args, PyObject *result, struct decoded *image)
 {
 	OWNED PyObject *shape = api_get_named(result, "shape");
@@ -116,7 +116,7 @@ static void measure_path(PyObject *args, PyObject *result, struct decoded *image
 	set_format(image, image_of_path(path).format);
 }
 
-/* Measures an ImageFile that has loaded itself. */
+/* Measures an ImageFile after its load(). */
 static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decoded *image)
 {
 	static struct api_name own_size = {"_size", NULL}, size_name = {"size", NULL},
@@ -126,7 +126,7 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 
 	if (!self)
 		return;
-	/* `size` is a property, thus code of Python's, in which a signal handler may raise. */
+	/* `size` is a property, so Python code, in which a signal handler may raise. */
 	size = api_get_again(self, &own_size);
 	if (!size)
 		size = api_get_again(self, &size_name);
@@ -140,18 +140,18 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 	py.PyErr_Clear();
 }
 
-/* For archives, which are no images: the bytes inflated inside count as their data. */
+/* For archives, which are no images: what is unpacked inside counts as bytes of the call. */
 static void measure_archive(PyObject *args, PyObject *result, struct decoded *image)
 {
 }
 
-/* Measures a load() that decodes and then calls ImageFile.load(), which counts the image. */
+/* For a load() that decodes and then calls ImageFile.load(), which counts the image. */
 static void measure_around(PyObject *args, PyObject *result, struct decoded *image)
 {
 	measure_pillow(args, result, image);
 }
 
-/* Whether there are tiles left to decode: every operation on an image calls load(). */
+/* Returns true if tiles are left to decode: every operation on an image calls load(). */
 static OFTEN bool has_work(void (*measure)(PyObject *, PyObject *, struct decoded *),
 			   PyObject *args)
 {
@@ -175,12 +175,12 @@ static const struct boundary {
 };
 
 /*
- * Originals of functions. A dataset may hold a function, pickled by its name; a wrapper that
- * carried its original would be pickled as a method of that.
+ * Originals of patched functions. A dataset may hold a function, which is pickled by its name. A
+ * wrapper that carried its original would be pickled as a method of that instead.
  */
 static PyObject *functions[ARRAY_COUNT(boundaries)];
 
-/* Returns the tally of `library` for an image counted by a decoder inside: mostly the last one. */
+/* Returns `library`'s tally for an image that an inner decoder counted; mostly the last one. */
 static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
 					       struct thread_decoder *decoded, const char *library)
 {
@@ -193,8 +193,8 @@ static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
 }
 
 /*
- * Calls a function that decodes. Its library gets the time without that of observed decoders
- * inside, and counts the image only if no decoder inside counted it.
+ * Calls a function that decodes. Its library gets the time, without that of decoders observed
+ * inside, and counts the image only if no inner decoder did.
  */
 static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *original, PyObject *args,
 			      PyObject *kwargs)
@@ -231,7 +231,7 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 	span.uncounted = !result || counter->count != thread->boundary_count ||
 			 boundary->measure == measure_around;
 	if (result && boundary->measure && boundary->measure != measure_archive) {
-		/* Mostly a decoder inside has measured the image already. */
+		/* Mostly an inner decoder has measured the image already. */
 		decoded = counter->count != thread->boundary_count ? thread->decoded : NULL;
 		if (!decoded)
 			boundary->measure(args, result, &image);
@@ -273,12 +273,11 @@ void boundary_patch(PyObject *module, size_t row)
 		set = class && patch_class(class, &methods[row]);
 	else
 		set = patch_function(module, boundary->module, &methods[row], &functions[row]);
-	/* Other versions of the library may lack the function. */
+	/* Some versions of the library lack the function. */
 	if (!set)
 		return;
 	patch_note(boundary->module, boundary->function, true);
-	/* After `from cv2 import imread` the original is called, so that seeing no call means
-	 * nothing. */
+	/* Callers that did `from cv2 import imread` before have the original, unseen. */
 	if (boundary->class)
 		scope_decoders_reached();
 }

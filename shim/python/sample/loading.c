@@ -26,8 +26,7 @@ uint32_t loading_count(PyObject *indices)
 {
 	ssize_t size;
 
-	/* A number (batch_size=None) is one sample; asking a number for its size would be
-	 * expensive. */
+	/* A number (batch_size=None) is one sample. Asking a number for its size would be slow. */
 	if (!indices || api_is_int(indices))
 		return 1;
 	size = py.PyObject_Size(indices);
@@ -39,7 +38,7 @@ PyObject *loading_call(struct thread *thread, uint32_t samples, PyObject *origin
 		       PyObject *kwargs)
 {
 	struct scope_load load;
-	/* A thread of a pool within the training's process is not a worker here. */
+	/* A thread of a pool in the training's process is no worker here. */
 	const bool is_worker =
 		thread->worker >= 0 && thread->tid == (uint32_t)segment_first()->header.pid;
 	PyObject *batch;
@@ -52,7 +51,7 @@ PyObject *loading_call(struct thread *thread, uint32_t samples, PyObject *origin
 		scope_load_end(thread, &load, samples, !batch);
 	else
 		scope_load_cancel(thread, &load);
-	/* A worker does nothing but load, so it never leaves the load. */
+	/* A worker does nothing but load, so Compose's wrappers may stay in. */
 	if (!is_worker)
 		steps_load_end();
 	return batch;

@@ -12,13 +12,13 @@
 #include "record/span.h"
 #include "record/tally.h"
 
-/* Attributes that a stand-in holds. */
+/* Names of attributes that a stand-in holds. */
 static struct api_name dataset_name = {"_dlprof_dataset",
-				       NULL}; /* of a stream: the dataset that it iterates over */
+				       NULL}; /* for a stream: the dataset behind it */
 static struct api_name taken_name = {"_dlprof_taken",
-				     NULL}; /* of a stream: a uint64_t, the samples that it gave */
+				     NULL}; /* for a stream: how many samples it gave, a uint64_t */
 
-/* Adds the name of an object's class, or that of a function. */
+/* Adds the name of an object's class, or of a function. */
 static void add_name(struct text *text, PyObject *object)
 {
 	OWNED PyObject *type = py.PyObject_Type(object);
@@ -32,7 +32,7 @@ static void add_name(struct text *text, PyObject *object)
 	py.PyErr_Clear();
 }
 
-/* Returns the type of an object, or a function itself; only to be compared. */
+/* Returns an object's type, or a function itself, which is only compared. */
 static OFTEN const void *key_of(PyObject *object)
 {
 	OWNED PyObject *type = py.PyObject_Type(object);	/* the object holds it */
@@ -40,7 +40,7 @@ static OFTEN const void *key_of(PyObject *object)
 	return type == py.function_type ? object : type;
 }
 
-#define STEP_PLACES 4	/* places where a step may be; the last one is reused */
+#define STEP_PLACES 4	/* entries in which a step may be stored; the last is reused */
 
 static RARELY struct dlprof_tally *find_tally(struct thread *thread, PyObject *object,
 					      const char *what)
@@ -82,7 +82,7 @@ static OFTEN bool begin_step(struct span *span, PyObject *object, const char *wh
 	return true;
 }
 
-/* Wraps a transform's method, which counts as a step of the transform's class. */
+/* Wraps a transform's method: its time counts for a step named by the transform's class. */
 static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *self = py.PyTuple_GetItem(args, 0), *result;
@@ -97,7 +97,7 @@ static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwar
 	return result;
 }
 
-/* Called after an image file was opened: by now its format's module has loaded the decoder. */
+/* Called after an image file was opened, when the module of its format has loaded the decoder. */
 static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
@@ -107,10 +107,7 @@ static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject
 	return result;
 }
 
-/*
- * Returns builtins.next(), borrowed, or NULL. PyIter_Next() would swallow a StopIteration with its
- * value and class.
- */
+/* Returns builtins.next(), borrowed, or NULL. PyIter_Next() would lose a StopIteration's value. */
 static PyObject *next_function(void)
 {
 	static PyObject *function HOT_DATA = NULL;
@@ -130,7 +127,7 @@ static OFTEN PyObject *next_of(PyObject *iterator)
 	return args ? py.PyObject_Call(next_function(), args, NULL) : NULL;
 }
 
-/* Loads one sample; `index`: its place in the dataset, or in the stream. */
+/* Loads one sample. `index`: its number in the dataset or stream. */
 static OFTEN PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key, uint64_t index)
 {
 	struct span span;
@@ -210,7 +207,7 @@ static PyMethodDef *const dataset_methods[] = {&item_method, NULL};
 static PyMethodDef *const items_methods[] = {&item_method, &items_method, NULL};
 static PyMethodDef *const stream_methods[] = {&next_method, &iter_method, NULL};
 
-/* Returns the class of Compose's stand-ins, made from `function`, a method of any Compose. */
+/* Returns the class for stand-ins of Compose, made from `function`, a method of any Compose. */
 static PyObject *compose_class(PyObject *function)
 {
 	static PyMethodDef *const methods[] = {NULL};
@@ -221,7 +218,7 @@ static PyObject *compose_class(PyObject *function)
 	return class;
 }
 
-/* Stores in a stream's stand-in its dataset, and a count of samples. */
+/* Stores a stream's dataset and a count of samples in its stand-in. */
 static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
 {
 	static const uint64_t none;
@@ -233,8 +230,9 @@ static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
 }
 
 /*
- * Returns a stand-in for a dataset. Objects with a state are left alone, since code that saves it
- * looks at them closely. So are objects that give no samples: Python has a better error to raise.
+ * Returns a stand-in for a dataset. Stateful objects are returned as they are, since code that
+ * saves their state looks at them closely. So are objects that give no samples: Python then raises
+ * a better error.
  */
 static PyObject *stand_for(PyObject *object, bool stream)
 {
@@ -273,9 +271,9 @@ void steps_watch(PyObject *fetcher)
 
 static struct api_name transforms_name = {"transforms", NULL};
 
-/* A call of Compose, whose loop asks for one step after the other. A debugger may hold it. */
+/* A call of Compose, whose loop gets one step after the other. A debugger may keep it alive. */
 struct walk {
-	struct span *span; /* on the call's stack; NULL: the call is over */
+	struct span *span; /* span on the call's stack; NULL: the call is over */
 	bool timed;        /* a step is under way */
 };
 
@@ -286,7 +284,7 @@ static OFTEN void end_step(struct walk *walk, bool failed)
 	walk->timed = false;
 }
 
-/* Called as the loop gets its next step, right before it runs that: the step before is over. */
+/* Called when the loop gets its next step: ends the last step, and begins this one. */
 static OFTEN PyObject *on_step(PyObject *bytes, PyObject *step)
 {
 	struct walk *walk = (void *)py.PyByteArray_AsString(bytes);
@@ -302,7 +300,7 @@ static OFTEN PyObject *on_step(PyObject *bytes, PyObject *step)
 static PyMethodDef step_method = {"step", (py_wrapper)(void (*)(void))on_step, PY_ONE_ARGUMENT,
 				  NULL};
 
-/* Returns map(on_step, compose.transforms). NULL: this is no known Compose. */
+/* Returns map(on_step, compose.transforms); NULL: an unknown kind of Compose. */
 static OFTEN PyObject *timed_steps(PyObject *compose, PyObject *bytes)
 {
 	OWNED PyObject *steps = api_get_again(compose, &transforms_name);

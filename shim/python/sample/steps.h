@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steps.h - times the steps of a load: samples of the dataset, and the transforms of each.
+ * steps.h - times the steps of a load: getting each sample from the dataset, and its transforms.
  *
- * No class of the user's is changed: it may be pickled by value. A fetcher, which is the loader's
- * own and short-lived, gets a stand-in for its dataset; Compose gets a stand-in for `self` during
- * one call.
+ * No class of the user is changed, since it may be pickled by value. A fetcher, a short-lived
+ * object of the loader, gets a stand-in for its dataset. Compose gets a stand-in for `self` during
+ * a call.
  */
 #pragma once
 
@@ -12,14 +12,14 @@
 
 #include "python/interpreter/api.h"
 
-/* Puts a stand-in before a fetcher's dataset (or its iterator); once per fetcher. */
+/* Replaces a fetcher's dataset, or its iterator, by a stand-in; called once per fetcher. */
 void steps_watch(PyObject *fetcher);
 
-/* Returns a stand-in for a dataset that is asked by index; a new reference, or NULL. */
+/* Returns a stand-in for a dataset with indices, as a new reference, or NULL. */
 PyObject *steps_dataset(PyObject *dataset);
 
 /*
- * Put the wrappers of Compose in while something loads: at other times torch.compile and
+ * Puts the wrappers of Compose in while a load is under way. At other times torch.compile and
  * torch.export must find the original function. (If a dataset calls those, they find the wrapper.)
  */
 void steps_load_begin(void);

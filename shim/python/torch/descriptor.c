@@ -8,11 +8,11 @@
 
 #define SHARER "multiprocessing.resource_sharer"
 
-#define CPU_EVERY 8 /* CPU time is measured for 1 of 8 tensors, as it takes a system call */
+#define CPU_EVERY 8 /* CPU time is measured for 1 of 8 tensors: it takes a system call */
 
 bool descriptor_blind;
 
-/* Returns where this thread's fetching counts: at its wait, or at its loader; NULL: nowhere. */
+/* Returns where this thread's fetches count: in its wait, or for its loader; NULL: nowhere. */
 static struct thread_parts *parts_of(struct thread *thread)
 {
 	if (!thread || thread->life != thread_life)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * descriptor.h - times the fetching of tensors whose memory is passed by a descriptor: whoever
- * unpickles such a tensor asks the process that made it, where a thread answers when it gets the
- * interpreter.
+ * descriptor.h - times the fetching of tensors whose memory is passed by a descriptor. Whoever
+ * unpickles such a tensor gets the descriptor from the process that made it: a thread there
+ * answers, once it has the GIL.
  */
 #pragma once
 
@@ -15,5 +15,5 @@
 /* Patches the finished module of the standard library; called by audit.c. */
 void descriptor_patch(PyObject *module, size_t row);
 
-/* Fetching cannot be seen, since this Python does it under another name. */
+/* Fetching cannot be observed, as this Python has it under another name. */
 extern HIDDEN bool descriptor_blind;

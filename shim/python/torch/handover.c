@@ -45,7 +45,7 @@ static void add(struct ahead_parts *parts, PyObject *object, int deep)
 		add(parts, item(object, i), deep - 1);
 }
 
-/* NULL: nothing is recorded in this thread. */
+/* Returns this thread's state; NULL: it has none, nothing is recorded. */
 static struct thread *own(void)
 {
 	struct thread *thread = activate_on() ? thread_self : NULL;
@@ -66,8 +66,8 @@ static uint64_t count_in(PyObject *queue)
 }
 
 /*
- * Calls the original, which puts `value` where it is found under `key` and `object`, and which may
- * have been called without arguments.
+ * Calls the original, which puts `value` into `key`. A taker will find it there as `object`. The
+ * original may have been called without arguments.
  */
 static PyObject *put(PyObject *original, PyObject *args, PyObject *kwargs, PyObject *key,
 		     PyObject *object, PyObject *value, uint64_t count)
@@ -87,7 +87,7 @@ static PyObject *put(PyObject *original, PyObject *args, PyObject *kwargs, PyObj
 	return result;
 }
 
-/* Calls the original, which takes something out of the first argument. */
+/* Calls the original, which takes something out of the queue or future args[0]. */
 static PyObject *take(PyObject *original, PyObject *args, PyObject *kwargs, bool is_queue)
 {
 	PyObject *key = api_argument(args, NULL, 0, NULL), *result;
@@ -131,7 +131,7 @@ static PyObject *on_put(PyObject *original, PyObject *args, PyObject *kwargs)
 	return put(original, args, kwargs, queue, object, object, count);
 }
 
-/* Whether somebody is told of the future instead of asking for its result. */
+/* Returns true if someone waits for the future by other ways than result(). */
 static bool has_others(PyObject *future)
 {
 	static struct api_name names[] = {{"_waiters", NULL}, {"_done_callbacks", NULL}};
@@ -158,7 +158,7 @@ static PyObject *on_set(PyObject *original, PyObject *args, PyObject *kwargs)
 	return put(original, args, kwargs, future, NULL, value, UINT64_MAX);
 }
 
-/* Asked whether there is something, it may say that there is not. */
+/* Wraps empty() and done(): notes if they say that nothing is there. */
 static PyObject *look(PyObject *original, PyObject *args, PyObject *kwargs, bool is_queue)
 {
 	const uint64_t begin_ns = clock_now_ns();
@@ -180,7 +180,7 @@ static PyObject *on_done(PyObject *original, PyObject *args, PyObject *kwargs)
 }
 
 #define FUTURES "concurrent.futures._base"
-/* The first is the original, which a wrapper is bound to. */
+/* $original is the original function, to which a wrapper is bound. */
 #define SIGNED(name, ...) name "($original, self" __VA_ARGS__ ")\n--\n\n"
 
 static struct {
@@ -200,7 +200,7 @@ static struct {
 #undef POINT
 };
 
-/* Each once; a module that is imported later, before the next thread asks. */
+/* Patches each point once. Modules that are imported later are patched when a thread asks again. */
 static void patch(void)
 {
 	static bool done[ARRAY_COUNT(points)];

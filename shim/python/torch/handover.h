@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * handover.h - queues and futures, through which one thread gets what another took from a loader.
+ * handover.h - follows queues and futures through which a thread gets what another took from a
+ * loader.
  *
- * queue.Queue and concurrent.futures.Future are left as they are until a thread other than the main
- * one asks a loader. What they are called for is batch/ahead.h's.
+ * queue.Queue and concurrent.futures.Future are patched only when a thread other than the main one
+ * asks a loader. What their calls mean is decided in batch/ahead.h.
  */
 #pragma once
 
@@ -12,11 +13,11 @@
 
 #include "python/interpreter/api.h"
 
-/* taker_asks(), and from then on it is seen what the thread does with the batch. */
+/* Does taker_asks(). If that returns true, queues and futures are followed from now on. */
 bool handover_asks(uint64_t stream);
 
-/* ... which is this one. */
+/* Notes the batch that this thread got after handover_asks(). */
 void handover_took(PyObject *batch);
 
-/* This thread asks, or has asked, an iterator of a library that hands on batches. */
+/* Called before and after this thread asks an iterator of a library known to hand on batches. */
 void handover_within(bool within);

@@ -9,22 +9,19 @@
 #include "python/torch/origin.h"
 #include "record/thread.h"
 
-#define LOADER_MAX 256 /* the most loaders; a note has the number, too */
+#define LOADER_MAX 256 /* most loaders; a note contains the number, too */
 
-/*
- * What is known about a loader object. A copy of the object, also in another process, is another
- * loader.
- */
+/* What is known about a loader object. A copy of it, even in another process, is another loader. */
 struct mark {
 	uint32_t number; /* number of the loader; 0: none yet */
 	uint32_t pid;
 	const void *object;
-	uint64_t made;   /* `moments` when it was made or first asked */
-	uint64_t origin; /* hash of the place where it was made; 0: its constructor was not seen */
+	uint64_t made;   /* `moments` when it was made or, if later, first asked */
+	uint64_t origin; /* hash of the place where it was made; 0: not seen */
 	char place[DLPROF_MARK_BYTES];
 };
 
-/* Settings, which are compared as bytes. */
+/* Settings. They are compared as bytes. */
 struct settings {
 	int64_t batch_size;
 	int32_t workers;
@@ -34,7 +31,7 @@ struct settings {
 
 struct identity {
 	uint64_t origin;
-	const void *dataset; /* if there is no origin */
+	const void *dataset; /* set if there is no origin */
 	const void *classes[CONSUMER_PART_MAX];
 	struct settings settings;
 	uint64_t is_loader; /* `dataset` is the loader itself */
@@ -44,11 +41,11 @@ struct identity {
 static struct known {
 	struct identity identity;
 	int64_t length;
-	PyObject *object, *iterator, *dataset; /* weak references, to the newest; NULL: not known */
+	PyObject *object, *iterator, *dataset; /* weak references to the newest; NULL: unknown */
 	const void *dataset_at;
-	/* When last looked at: `object` lives, is the one looked for, has `dataset`. */
+	/* At the last look: `object` lives; is the loader looked for; has the same dataset. */
 	bool alive, sought, same_dataset;
-	uint64_t asked;              /* `moments` when it was asked first */
+	uint64_t asked;              /* `moments` when first asked */
 	uint32_t epochs;
 	uint32_t running;
 } loaders[LOADER_MAX + 1];
@@ -59,7 +56,7 @@ static uint64_t moments;
 /* Guards `loaders`, since threads of a framework come here without the GIL. */
 static _Atomic uint32_t loaders_busy;
 
-/* Interned at first use, as a lookup by a C string would make a new string every time. */
+/* Interned once, as looking it up by a C string makes a new string each time. */
 static struct api_name mark_name = {"_dlprof_loader", NULL};
 
 static struct mark *mark_of(PyObject *loader, bool make)
@@ -91,7 +88,7 @@ bool identity_is_known(PyObject *loader)
 	return is_numbered(mark_of(loader, false), loader);
 }
 
-/* Returns the object, borrowed: other code keeps it alive, under the GIL. NULL: it is gone. */
+/* Returns a weak reference's object, borrowed, as other code keeps it alive; NULL: it is gone. */
 static const PyObject *referred(PyObject *reference)
 {
 	OWNED PyObject *object = reference ? py.PyObject_CallObject(reference, NULL) : NULL;
@@ -100,7 +97,7 @@ static const PyObject *referred(PyObject *reference)
 	return object == py.none ? NULL : object;
 }
 
-/* Notes which objects live. An iterator that was left half-way and is gone is not asked again. */
+/* Notes which objects live. An iterator that is gone will not be asked again. */
 static void look_who_lives(const PyObject *sought, const void *dataset)
 {
 	for (uint32_t i = 1; i <= loader_count; i++) {
@@ -109,7 +106,7 @@ static void look_who_lives(const PyObject *sought, const void *dataset)
 
 		known->alive = object;
 		known->sought = object && object == sought;
-		/* A loader that lives keeps its dataset alive. */
+		/* A living loader keeps its dataset alive, so the address is enough. */
 		known->same_dataset = known->dataset_at == dataset &&
 				      (object || (dataset && referred(known->dataset) == dataset));
 		if (known->iterator && !referred(known->iterator))
@@ -141,10 +138,10 @@ static struct identity describe(const struct consumer_facts *facts, const struct
 	return identity;
 }
 
-/* Whether this loader, which looks the same, continues the known one. */
+/* Returns true if this loader, which looks the same, is the known one in its next epoch. */
 static bool goes_on(const struct known *known, const struct mark *mark, int64_t length)
 {
-	if (known->sought) /* a copy shares its original's mark */
+	if (known->sought) /* a copy has its original's mark */
 		return true;
 	if (known->identity.is_loader)
 		return true;
@@ -154,7 +151,7 @@ static bool goes_on(const struct known *known, const struct mark *mark, int64_t 
 		return known->identity.dataset;
 	if (known->alive && !(mark->made > known->asked && known->same_dataset))
 		return false;
-	/* The length may differ for one dataset, which may grow. */
+	/* One dataset may grow, so its length may differ. */
 	return known->length == length || known->same_dataset;
 }
 
@@ -182,7 +179,7 @@ static void look_where(void)
 	loader_pid = pid;
 }
 
-/* Whether this object still has its number, though its settings or length may have changed. */
+/* Returns true if this object may keep its number: its settings are the same. */
 static bool is_same(const struct mark *mark, const void *object, const struct identity *identity)
 {
 	return is_numbered(mark, object) &&

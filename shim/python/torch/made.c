@@ -7,9 +7,9 @@
 #define EVERY	     16
 #define DEPTH_MOST   6
 #define TENSORS_MOST 4096
-#define OBJECTS_MOST 16384 /* the most objects, which take about half a millisecond */
+#define OBJECTS_MOST 16384 /* most objects to look at, which takes about half a millisecond */
 
-/* Classes that are asked for sizes; NULL: not imported. Found once, and held. */
+/* Classes whose objects have a size; NULL: not imported. Found once, and kept alive. */
 static struct known {
 	const char *module, *name;
 	PyObject *class;
@@ -19,7 +19,7 @@ static struct known {
 struct count {
 	uint64_t tensors, bytes;
 	uint32_t objects;
-	bool is_cut;	  /* more objects exist than are looked at */
+	bool is_cut;	  /* there are more objects than are looked at */
 	bool is_size_known;
 };
 
@@ -65,8 +65,7 @@ static void add_tensor(PyObject *object, PyObject *type, struct count *count)
 
 	if (++count->tensors >= TENSORS_MOST)
 		count->is_cut = true;
-	/* Only objects of these very classes are asked: the user's own may answer with any
-	 * Python code. */
+	/* Only objects of exactly these classes: a subclass may run any Python code. */
 	if (type == tensor.class || type == class_of(&parameter)) {
 		number = call_number(object, &number_name);
 		size = call_number(object, &size_name);
@@ -93,7 +92,7 @@ static void look_into_dict(PyObject *dict, int depth, struct count *count)
 		look(value, depth, count);
 }
 
-/* Looks into an object that has its fields in a dictionary, as a dataclass does. */
+/* Looks into an object whose fields are in a dictionary, such as a dataclass. */
 static void look_into_fields(PyObject *object, int depth, struct count *count)
 {
 	static struct api_name name = {"__dict__", NULL};
@@ -130,7 +129,7 @@ static void look_at(PyObject *object, PyObject *type, int depth, struct count *c
 	} else if (is_of(type, py.dict_type)) {
 		look_into_dict(object, depth + 1, count);
 	} else if (is_of(type, py.list_type)) {
-		/* The list's length may change while it is walked. */
+		/* The list's length may change during the loop. */
 		for (ssize_t i = 0; !count->is_cut && i < py.PyList_Size(object); i++)
 			look(py.PyList_GetItem(object, i), depth + 1, count);
 	} else if (is_of(type, py.tuple_type)) {

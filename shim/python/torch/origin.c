@@ -7,10 +7,10 @@
 #include "dlprof/hash.h"
 #include "python/interpreter/api.h"
 
-#define NEAREST_MAX 3  /* the most nearest frames, like make_loader() and its callers */
-#define DEEPEST_MAX 64 /* the most frames in which the program's own are searched */
+#define NEAREST_MAX 3  /* most frames near the call, like make_loader() and its callers */
+#define DEEPEST_MAX 64 /* most frames to search for the program's own code */
 
-/* Parts of paths which show that code is installed, not the program's own. */
+/* Parts of paths of installed code, which is not the program's own. */
 static const char *const installed[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
 					"/lib64/python3", "<frozen ", NULL};
 static const char *const loaders[] = {"/torch/utils/data/", "/torchdata/", NULL};
@@ -31,7 +31,7 @@ static const char *text_of(PyObject *string)
 	return text ? text : "?";
 }
 
-/* Names a place in the code; at module level there is no function to name. */
+/* Names a place in the code. Code at module level has no function to name. */
 static void describe(struct text *text, const char *path, const char *name, int64_t line)
 {
 	const char *slash = strrchr(path, '/');
@@ -48,12 +48,12 @@ static void describe(struct text *text, const char *path, const char *name, int6
 
 struct walk {
 	uint64_t hash;
-	int nearest;	/* frames so far outside the loaders' own code */
-	bool found;	/* a frame of the program's own was found */
+	int nearest;	/* number of frames so far that are not the loaders' own code */
+	bool found;	/* a frame of the program's own code was found */
 	struct text *text;
 };
 
-/* Takes a frame. Returns false if no further frame is needed. */
+/* Adds a frame. Returns false if no more are needed. */
 static bool take_frame(struct walk *walk, PyObject *frame)
 {
 	OWNED PyObject *code = api_get_named(frame, "f_code");

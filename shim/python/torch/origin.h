@@ -7,7 +7,8 @@
 #include "base/text.h"
 
 /*
- * Returns a hash of the calls that lead here, or 0: of the nearest outside torch, and of the
- * nearest in the program's own code, which `text` names: "train.py:41 in main". Needs the GIL.
+ * Returns a hash of the calls that lead here, or 0. It contains the nearest frames outside torch,
+ * and the nearest one in the program's own code, which `text` names: "train.py:41 in main". Needs
+ * the GIL.
  */
 uint64_t origin_find(struct text *text);

@@ -38,15 +38,16 @@ static const char *kind_of(PyObject *iterator)
 		{"torch.DataLoader", "torch.DataLoader (iterable)"},
 		{"torchdata.StatefulDataLoader", "torchdata.StatefulDataLoader (iterable)"},
 	};
-	/* Only a stateful iterator has this: it sends it with each snapshot of its state. */
+	/* Only stateful iterators have this attribute, which is a part of their saved states. */
 	const int stateful = api_has(iterator, "_sampler_iter_yielded");
 
 	return kinds[stateful][api_get_number(iterator, "_dataset_kind", 0) == 1];
 }
 
 /*
- * Calls len(), which runs the program's code, in which a signal handler may raise, as for Ctrl-C.
- * If a second call then works, that exception goes on (false). Otherwise *length is -1 on failure.
+ * Calls len(), which runs the program's code. A signal handler may raise in it, as for Ctrl-C: if a
+ * second call then works, that exception goes on, and false is returned. If len() itself fails,
+ * *length is -1.
  */
 static bool ask_length(PyObject *sampler, int64_t *length)
 {
@@ -66,8 +67,8 @@ static bool ask_length(PyObject *sampler, int64_t *length)
 }
 
 /*
- * Asks for the length of torch's own samplers only, which themselves ask the dataset before their
- * first index: other samplers might do anything. Returns false if an exception goes on.
+ * Gets the length of torch's own samplers only; they themselves ask the dataset before their first
+ * index, but other samplers might do anything. Returns false if an exception goes on.
  */
 static bool length_of(PyObject *loader, int64_t *length)
 {
@@ -86,7 +87,7 @@ static bool length_of(PyObject *loader, int64_t *length)
 
 static const char *const own_batches[] = {"BatchSampler", NULL};
 
-/* Gathers facts about a loader. Returns its dataset, which a property may make anew. */
+/* Gathers facts about a loader. Returns its dataset, which a property may have just made. */
 static PyObject *gather_identity(PyObject *loader, int64_t length, struct consumer_facts *facts)
 {
 	PyObject *dataset = NULL;
@@ -99,7 +100,7 @@ static PyObject *gather_identity(PyObject *loader, int64_t length, struct consum
 
 		if (i == 2 && api_is_of_type(part, own_batches))
 			facts->length = length;
-		facts->classes[i] = class;	/* only to be compared */
+		facts->classes[i] = class;	/* only compared */
 		if (i == 0)
 			facts->dataset = dataset = api_take(&part);
 	}
@@ -127,7 +128,7 @@ static PyObject *gather_facts(PyObject *iterator, PyObject *loader, int64_t leng
 		facts->prefetch_factor = -1;
 	facts->sees_samples = samples_seen;
 	facts->sees_fetches = !descriptor_blind;
-	/* Before 2.6 batches were always in order. */
+	/* Before PyTorch 2.6 batches were always in order. */
 	if (api_get_flag(iterator, "_in_order", true))
 		facts->flags |= DLPROF_EPOCH_IN_ORDER;
 	if (facts->workers && api_get_flag(iterator, "_persistent_workers", false))
@@ -143,8 +144,8 @@ static void begin_recording(void)
 }
 
 /*
- * DataLoader.check_worker_number_rationality(), which each constructor calls last: by then the
- * loader is complete, and no library inspects this function's signature.
+ * DataLoader.check_worker_number_rationality(), which each constructor calls at its end. The loader
+ * is then complete; and no library inspects this function's signature, unlike the constructor's.
  */
 static PyObject *on_made(PyObject *original, PyObject *args, PyObject *kwargs)
 {
@@ -184,7 +185,7 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static struct api_name maker_name = {"_dlprof_maker", NULL};
 
-/* Notes an iterator's loader, weakly referenced: workers end when loader and iterator go. */
+/* Notes an iterator's loader by a weak reference: workers end when loader and iterator are gone. */
 static void remember_maker(PyObject *iterator, PyObject *loader)
 {
 	PyObject *name = api_name(&maker_name);
@@ -224,7 +225,7 @@ static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 	return made;
 }
 
-/* __init__ of torchdata's: batches that it skips to reach its saved state are not delivered. */
+/* torchdata's __init__: batches that it skips to reach a saved state are not delivered. */
 static PyObject *on_resume(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = api_argument(args, NULL, 0, NULL), *made;
@@ -249,7 +250,7 @@ static uint32_t delivered_task(PyObject *iterator, const struct consumer *consum
 		return (uint32_t)consumer->ordinal;
 	if (!consumer->in_order)
 		return consumer->last_task;
-	/* Counts batches that were delivered and, for datasets that end early, skipped ones. */
+	/* _rcvd_idx counts delivered batches and, for datasets that end early, skipped ones. */
 	value = api_get_again(iterator, &received);
 	next = value ? api_number(value, 0) : 0;
 	return next > 0 ? (uint32_t)(next - 1) : (uint32_t)consumer->ordinal;
@@ -269,7 +270,7 @@ static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 	return true;
 }
 
-/* Notes that without workers a thread that asks ahead for the training is the worker. */
+/* Announces that, without workers, a thread that asks ahead for the training acts as the worker. */
 static void announce_ahead(PyObject *iterator, struct consumer *consumer)
 {
 	struct consumer_facts facts = {0};
@@ -304,7 +305,7 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 		return py.PyObject_Call(original, args, kwargs);
 	ahead_watch_begin(wait.thread);
 	batch = py.PyObject_Call(original, args, kwargs);
-	if (!thread_is_in_life(wait.life)) /* a fork returned into this child */
+	if (!thread_is_in_life(wait.life)) /* a fork() in the call returned in this child */
 		return batch;
 	if (unlikely(ahead_may_be_users(wait.thread))) {
 		consumer_wait_cancel(&wait);
@@ -334,7 +335,7 @@ int64_t torch_first_number(PyObject *tuple)
 	return api_number(first, -1);
 }
 
-/* _MultiProcessingDataLoaderIter._try_get_data: returns (True, (task, data)) if a message came. */
+/* _MultiProcessingDataLoaderIter._try_get_data: returns (True, (task, data)) for a message. */
 static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = py.PyTuple_GetItem(args, 0);
@@ -364,7 +365,7 @@ static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs
 	return answer;
 }
 
-/* _BaseDataLoaderIter._next_index, which asks the sampler, in the thread that wants the batches. */
+/* _BaseDataLoaderIter._next_index: asks the sampler, in the thread that asks for batches. */
 static PyObject *on_sample(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_waiting() : NULL;
@@ -434,7 +435,7 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 		patch_optional(module, &drop_stateful);
 		return;
 	}
-	/* With only some of the points, loaders would be announced but never a batch. */
+	/* Without all of these points, loaders would be announced, but their batches not seen. */
 	if (!patch_has_method(module, &points[0])) {
 		torch_blind = true;
 		for (size_t i = 0; i < ARRAY_COUNT(points); i++)
@@ -442,7 +443,7 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 		return;
 	}
 	patch_points(module, points, ARRAY_COUNT(points));
-	/* Functions that PyTorch has since 1.8. */
+	/* Functions of PyTorch 1.8 and later. */
 	patch_optional(module, &made);
 	samples_seen = patch_optional(module, &sample);
 	patch_optional(module, &drop);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * torch.h - patches PyTorch's DataLoader, 1.x to 2.x, and torchdata's. audit.c calls the functions
- * with the finished module.
+ * torch.h - patches the DataLoaders of PyTorch, 1.x to 2.x, and of torchdata. audit.c calls the
+ * functions with the finished module.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 /*
  * torchdata's StatefulDataLoader is a DataLoader with its own iterators and workers. Of
- * PaddlePaddle only the workers are like PyTorch's.
+ * PaddlePaddle's loader, only the workers are like PyTorch's.
  */
 enum torch_package { TORCH, TORCHDATA, PADDLE, TORCH_PACKAGE_MAX };
 
@@ -23,11 +23,11 @@ void torch_patch_fetch(PyObject *module, size_t package);
 void torch_patch_worker(PyObject *module, size_t package);
 void torch_patch_pinning(PyObject *module, size_t package);
 
-/* This torch delivers its batches under an unknown name. */
+/* This version of torch has __next__ under an unknown name, so no batch is seen. */
 extern HIDDEN bool torch_blind;
 
-/* Returns the inode at one end of a multiprocessing.Queue's pipe, equal in every process. */
+/* Returns the inode at one end of a multiprocessing.Queue's pipe, the same in every process. */
 uint64_t torch_pipe_inode(PyObject *queue, const char *end);
 
-/* Returns the number that comes first in a tuple, or -1. */
+/* Returns a tuple's first item, a number, or -1. */
 int64_t torch_first_number(PyObject *tuple);

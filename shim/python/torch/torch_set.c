@@ -9,9 +9,9 @@
 
 #define PREFETCH 2	/* PyTorch's default prefetch_factor with workers */
 
-/* A loader that is given settings, and the note about them. */
+/* A loader that gets settings, and the note about them. */
 struct setting {
-	PyObject *loader, *fields; /* fields: its __dict__, which __setattr__ cannot refuse */
+	PyObject *loader, *fields; /* fields: its __dict__, as __setattr__ may refuse */
 	const char *place;
 	struct text *note;
 };
@@ -41,7 +41,7 @@ static void refuse(const struct setting *setting, enum dlprof_set key, const cha
 	note_add('w', line.buffer);
 }
 
-/* Adds "workers 2 -> 4" to the note. `before` < 0: there was no value. */
+/* Adds "workers 2 -> 4" to the note. `before` < 0: the loader had no value. */
 static void tell(const struct setting *setting, enum dlprof_set key, int64_t before, int64_t after)
 {
 	char words[2][32];
@@ -77,7 +77,7 @@ static int64_t prefetch_of(PyObject *loader)
 	return api_get_number(loader, "prefetch_factor", -1);
 }
 
-/* Sets the number of workers, and returns it. At 0, removes settings that need workers. */
+/* Sets the number of workers, and returns it. If it is 0, removes settings that need workers. */
 static int64_t set_workers(const struct setting *setting, int64_t wanted)
 {
 	const int64_t before = api_get_number(setting->loader, "num_workers", 0);
@@ -136,7 +136,7 @@ static void set_context(const struct setting *setting, int32_t wanted)
 	}
 }
 
-/* Sets torch.multiprocessing's strategy, which forked workers inherit. Whether it changed. */
+/* Sets torch.multiprocessing's strategy, which forked workers inherit. Returns true if changed. */
 static bool set_sharing(int32_t wanted, struct text *note)
 {
 	OWNED PyObject *get = NULL, *set = NULL, *now = NULL, *value = NULL, *args = NULL;
@@ -163,7 +163,7 @@ static bool set_sharing(int32_t wanted, struct text *note)
 	return args != NULL;
 }
 
-/* Sets OpenCV's threads: its default in each worker is one for each core; PyTorch's is one. */
+/* Sets OpenCV's threads in a worker. Its default is one per core; PyTorch's is one. */
 static void set_threads(int32_t wanted)
 {
 	PyObject *module = api_module("cv2");
@@ -229,7 +229,7 @@ void torch_set_worker(void)
 	const int32_t sharing = dlprof_set_wanted(&config.set, DLPROF_SET_SHARING, NULL);
 	const int32_t threads = dlprof_set_wanted(&config.set, DLPROF_SET_THREADS, NULL);
 
-	/* A forked worker inherits this from the training, a spawned one does not. */
+	/* A forked worker has inherited this from the training; a spawned one has not. */
 	if (sharing >= 0)
 		set_sharing(sharing, NULL);
 	if (threads >= 0)

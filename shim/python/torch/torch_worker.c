@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * torch_worker.c - the loading side of PyTorch's loaders, in a worker or in the main process.
- * PaddlePaddle's workers are the same, with other names of arguments.
+ * PaddlePaddle's workers are the same, but for the names of arguments.
  */
 #include "dlprof/units.h"
 #include "python/torch/torch.h"
@@ -29,7 +29,7 @@ static void prepare(PyObject *fetcher)
 	if (seen || !name)
 		return;
 	function = api_get_again(fetcher, &collate);
-	/* The mark is set first: a fetcher that refuses attributes stays as it is. */
+	/* Set the mark first: a fetcher that refuses attributes is left as it is. */
 	if (py.PyObject_SetAttr(fetcher, name, name) == 0) {
 		if (function && function != py.none)
 			patch_attribute(fetcher, &loading_collate);
@@ -46,7 +46,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	PyObject *fetcher, *batch;
 	uint32_t samples;
 
-	/* Without a stream, the fetcher is used without a loader. */
+	/* Without a stream, the fetcher is in use without a loader. */
 	if (!thread || !thread->stream)
 		return py.PyObject_Call(original, args, kwargs);
 	fetcher = py.PyTuple_GetItem(args, 0);
@@ -60,7 +60,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	return batch;
 }
 
-/* The queue's get() in a worker: returns (task, indices), a request to start over, or None. */
+/* get() of the queue in a worker: returns (task, indices), a request to start over, or None. */
 static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *message = py.PyObject_Call(original, args, kwargs);
@@ -83,7 +83,7 @@ static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static PyMethodDef index_method = {"get", on_index, PY_VARARGS_KEYWORDS, NULL};
 
-/* A worker loop is pickled by name under spawn, so its wrapper cannot carry the original. */
+/* Worker loops. A spawned worker's is pickled by name, so its wrapper cannot carry the original. */
 static struct worker_loop {
 	const char *module, *index_name, *data_name;
 	PyObject *original;
@@ -196,7 +196,7 @@ void torch_patch_fetch(PyObject *module, size_t package)
 
 static PyObject *pinning_loop;
 
-/* _pin_memory_loop(in_queue, ...), the whole life of a thread that receives a loader's batches. */
+/* _pin_memory_loop(in_queue, ...): the whole life of a thread that receives a loader's batches. */
 static PyObject *on_pinning(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_get() : NULL;

@@ -11,7 +11,7 @@
 
 #define CO_ANY (0x4 | 0x8) /* CO_VARARGS, CO_VARKEYWORDS */
 
-/* The originals are pickled by name, so the wrappers cannot carry them. */
+/* The originals. They are pickled by name, so wrappers cannot carry them. */
 static PyObject *originals[] = {
 #define POINT(id, module, function, part) NULL,
 #include "python/torch/training.def"
@@ -69,8 +69,8 @@ static void add_parameters(struct text *text, PyObject *names, int64_t count, in
 }
 
 /*
- * Writes a signature as tools ask for it, with the parameter names of this version of PyTorch.
- * Defaults cannot all be written, so each is None. A decorated function takes any arguments.
+ * Writes a signature for tools that ask for it, with the parameter names of this PyTorch. Defaults
+ * cannot all be written, so each is None. A decorated function takes any arguments.
  */
 static void write_signature(PyObject *function, const char *name, char *signature)
 {
@@ -91,7 +91,7 @@ static void write_signature(PyObject *function, const char *name, char *signatur
 	py.PyErr_Clear();
 }
 
-/* Patches a function, if it exists: versions save in different ways, and the rest is still seen. */
+/* Patches a function, if it exists: versions of PyTorch save in different ways. */
 void training_patch(PyObject *module, size_t row)
 {
 	OWNED PyObject *original = api_get_named(module, points[row].method.ml_name);
@@ -104,7 +104,7 @@ void training_patch(PyObject *module, size_t row)
 		patch_note(points[row].module, points[row].method.ml_name, true);
 }
 
-/* A closure that is given to an optimizer runs the forward and the backward pass. */
+/* Wraps a closure for an optimizer, which runs the forward and the backward pass. */
 static PyObject *on_closure(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	return call_part(DLPROF_PART_MAX, original, args, kwargs);
@@ -113,7 +113,7 @@ static PyObject *on_closure(PyObject *original, PyObject *args, PyObject *kwargs
 static PyMethodDef closure_method = {"closure", on_closure, PY_VARARGS_KEYWORDS,
 				     "closure()\n--\n\n"};
 
-/* Returns the wrapped closure as a new reference; NULL: it is of an unknown type, and stays. */
+/* Returns the wrapped closure as a new reference; NULL: its type is unknown, leave it. */
 static PyObject *wrap_closure(PyObject *closure)
 {
 	static const char *const known[] = {
@@ -125,7 +125,7 @@ static PyObject *wrap_closure(PyObject *closure)
 	return py.PyCFunction_NewEx(&closure_method, closure, NULL);
 }
 
-/* Returns new (args, kwargs) for optimizer.step(closure); NULL: they stay. */
+/* Returns new (args, kwargs) for optimizer.step(closure); NULL: use the old ones. */
 static PyObject *with_closure(PyObject *args, PyObject *kwargs)
 {
 	const bool is_first = py.PyTuple_Size(args) > 1;
@@ -142,7 +142,7 @@ static PyObject *with_closure(PyObject *args, PyObject *kwargs)
 			return NULL;
 		return replaced ? py.PyTuple_Pack(2, replaced, kwargs) : NULL;
 	}
-	/* A call's keywords belong to nobody else, so they are changed in place. */
+	/* A call's keywords are nobody else's, so they are changed in place. */
 	py.PyDict_SetItemString(kwargs, "closure", wrapped);
 	return NULL;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * training.h - the points that divide a training's step in PyTorch: its functions for a backward
- * pass and for saving (training.def), and the optimizers' own global hooks.
+ * training.h - points in PyTorch that divide a training's step: its functions for the backward pass
+ * and for saving (training.def), and the global hooks of optimizers.
  *
- * Nothing in torch.nn and no method of an optimizer is wrapped: torch.compile, schedulers of the
- * learning rate and accelerate inspect those closely. Tensor.backward calls the patched function.
+ * Nothing in torch.nn and no method of an optimizer is wrapped: torch.compile, learning rate
+ * schedulers and accelerate inspect those closely. Tensor.backward calls the patched function.
  */
 #pragma once
 
@@ -21,5 +21,5 @@ enum training_row {
 /* Patches a row of training.def in its module, which has been imported. */
 void training_patch(PyObject *module, size_t row);
 
-/* Registers hooks in torch.optim.optimizer, which PyTorch has since 2.0. */
+/* Registers the global hooks of torch.optim.optimizer, which PyTorch has since 2.0. */
 void training_patch_optimizer(PyObject *module, size_t row);
