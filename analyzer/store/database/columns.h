@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * columns.h - the columns of t_batch and of the tables beside it. Structs, statements and the code
- * that reads and writes rows are generated from these lists. schema.sql declares the same columns;
- * tests/house compares.
+ * columns.h - the columns of t_batch and of the tables with its key. Structs, statements and the
+ * code that reads and writes rows are generated from these lists. schema.sql declares the same
+ * columns; tests/house compares the two.
  *
- * KEY: names the row. SEEN: known when the batch was delivered. LOADED: known when it was loaded.
+ * KEY: identifies the row. SEEN: known at delivery. LOADED: known when the batch was loaded.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 	X(epoch)                                                                                   \
 	X(task)
 
-/* Parts of compute_ns, in the order of enum dlprof_part; the rest of compute_ns came last. */
+/* Parts of compute_ns in the order of enum dlprof_part; the rest of compute_ns came last. */
 #define STEP_PARTS(X)                                                                              \
 	X(before_ns)                                                                               \
 	X(backward_ns)                                                                             \
@@ -64,7 +64,7 @@
 	X(h2d_ns)                                                                                  \
 	X(h2d_bytes)
 
-/* Columns of t_batch that become known seconds later; t_gpu_step has more of them. */
+/* Columns of t_batch that become known seconds after the delivery; t_gpu_step has more. */
 #define BATCH_GPU(X)                                                                               \
 	BATCH_COPIED(X)                                                                            \
 	X(gpu_busy_ns)                                                                             \
@@ -105,14 +105,14 @@
 
 #define BATCH_COLUMNS(X) BATCH_KEY(X) BATCH_SEEN(X) STEP_PARTS(X) BATCH_LOADED(X)
 
-/* The part of a load that is in no other part, as in the view `load`. */
+/* Time of a load that is in none of its other parts, as in the view `load`. */
 #define BATCH_OTHER_SQL                                                                            \
 	"MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"          \
 	" - IFNULL(collate_ns, 0))"
 
 /*
- * Sums over the batches of a loader: LOAD_SUMS(name of the sum, SQL of what is summed). Packs hold
- * the sums in this order (pack.c), so a change needs another PACK_MAGIC.
+ * Sums over a loader's batches: LOAD_SUMS(name of the sum, SQL that is summed). Packs store the
+ * sums in this order (pack.c), so a change of the list needs another PACK_MAGIC.
  */
 #define LOAD_SUMS(X)                                                                               \
 	X(load_ns, "load_ns")                                                                      \
@@ -123,7 +123,7 @@
 	X(other_ns, BATCH_OTHER_SQL)                                                               \
 	X(cpu_ns, "cpu_ns")                                                                        \
 	X(transfer_ns, "transfer_ns")                                                              \
-	X(queue_ns, "ready_ns") /* time from the load's end until asked for */                     \
+	X(queue_ns, "ready_ns") /* time from load's end to request */                              \
 	X(receive_ns, "receive_ns")                                                                \
 	X(hol_ns, "hol_ns")                                                                        \
 	X(open_count, "open_count")                                                                \
@@ -131,7 +131,7 @@
 	X(read_bytes, "read_bytes")                                                                \
 	X(storage_bytes, "storage_bytes")                                                          \
 	X(samples, "samples")                                                                      \
-	X(blocked_ns, "blocked_ns") /* part of other_ns: in locks, queues, sleep() */              \
+	X(blocked_ns, "blocked_ns") /* part of other_ns, in locks, queues, sleep() */              \
 	X(compute_ns, "compute_ns")                                                                \
 	X(before_ns, "before_ns")                                                                  \
 	X(backward_ns, "backward_ns")                                                              \

@@ -16,7 +16,7 @@
 #define MOST_TRIES 10
 #define NAME	   "/run.db"
 
-/* Bytes of a write-ahead log's header, in which two numbers change when the log is restarted. */
+/* size of a write-ahead log's header; two numbers in it change when the log is restarted */
 #define WAL_HEAD 32
 
 int copy_bytes(int from, int to)
@@ -64,7 +64,7 @@ int copy_file(const char *from, const char *to)
 	return r;
 }
 
-/* What changes when pages move from the log to the database: compared before and after a copy. */
+/* What changes when pages move from the log to the database. Compared before and after a copy. */
 struct state {
 	struct stat status;
 	char head[WAL_HEAD];
@@ -84,7 +84,7 @@ static void look(const char *path, const char *wal, struct state *ret)
 	close(fd);
 }
 
-/* Copies the log if there is one, unless the door refuses it as another database's. */
+/* Copies the log if there is one, unless the door refuses it (it may be another database's). */
 static int copy_log(const char *path, const struct door *door, const char *copy)
 {
 	int log = door_open_log(path, door), r;
@@ -96,7 +96,7 @@ static int copy_log(const char *path, const struct door *door, const char *copy)
 	return r;
 }
 
-/* Copies a database once, its log first, so that a copy that exists has all of its log. */
+/* Tries once to copy a database. The log is copied first, so a complete copy has all of it. */
 static int try_copy(const char *path, const char *copy)
 {
 	char wal_copy[PATH_MAX + 8], part[PATH_MAX + 8];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* copy.h - copies files, and makes private copies of databases. Returns 0 or a negative errno. */
+/* copy.h - copies files, and makes private copies of databases. Functions return 0 or -errno. */
 #pragma once
 
 #include <stddef.h>
@@ -11,15 +11,15 @@ int copy_bytes(int from, int to);
 int copy_file(const char *from, const char *to);
 
 /*
- * Copies a database and its -wal, if there is one, even while another process writes to it. An
- * earlier file `copy` is replaced; the new one appears only when it is whole.
+ * Copies a database and its -wal, if it has one, even while another process writes to it. If the
+ * file `copy` exists, it is replaced. The file appears under that name only when it is complete.
  */
 int copy_database(const char *path, const char *copy);
 #define COPY_PART ".part"	/* end of the name of an unfinished copy */
 
 /*
- * Copies a database and its -wal, if there is one, to a new folder that only we may enter; `ret`
- * gets the copy's path. copy_remove() removes copy and folder, also while they are open.
+ * Copies a database and its -wal, if any, into a new folder that only this user may enter; `ret`
+ * gets the copy's path. copy_remove() removes copy and folder, even while they are open.
  */
 int copy_aside(const char *path, char *ret, size_t size);
 void copy_remove(const char *path);

@@ -12,7 +12,7 @@ struct db;
 
 int db_begin(struct db *db);
 
-/* Begins a transaction once a writer (write.h) writes a row; without rows it costs nothing. */
+/* Begins a transaction when a writer (write.h) writes a row; costs nothing without rows. */
 void db_begin_late(struct db *db);
 
 int db_commit(struct db *db);

@@ -207,7 +207,7 @@ static int open_whole(const char *path, struct door *door, struct db **ret_db)
 	return r;
 }
 
-/* Opens a database without SQLite's locks, and without files that SQLite makes beside it. */
+/* Opens a database without SQLite's locks, and without making files beside it. */
 static int open_apart(const char *path, const struct door *door, struct db **ret_db)
 {
 	return door->has_log ? open_copy(path, &door->file, ret_db)
@@ -222,11 +222,11 @@ static int open_in_place(const char *path, const struct door *door, struct db **
 
 	if (!door->file.st_size)
 		return -ENODATA;
-	/* SQLite, if run as root, would give the files that it makes to the database's owner. */
+	/* SQLite, when run as root, gives the files that it makes to the database's owner. */
 	if (door->is_foreign && (door->is_logged || door->has_journal))
 		return open_apart(path, door, ret_db);
-	/* One transaction, and its lock, lasts for all reading; a drain that wants to write
-	 * waits for it. */
+	/* One transaction and its lock last as long as the database is read; a drain that wants to
+	 * write waits. */
 	r = open_checked(path, DOOR_READ, at_rest ? "BEGIN" : NULL, &door->file, ret_db);
 	/* A journal means that another process is in the middle of a change. */
 	return is_of_place(r) && !door->has_journal ? open_apart(path, door, ret_db) : r;
@@ -264,7 +264,7 @@ static int prepare_write(struct db *db, bool is_logged)
 		r = guard_check_write(db);
 	if (r == 0 && !tables)
 		r = db_run(db, "PRAGMA synchronous = OFF");
-	/* Switching to a log writes one page, whole even without a journal on disk. */
+	/* This switch writes only one page, which is whole even without a journal on disk. */
 	if (r == 0 && !is_logged)
 		r = db_run(db, "PRAGMA journal_mode = MEMORY");
 	/* With a log, readers never block the writer. */
@@ -272,14 +272,14 @@ static int prepare_write(struct db *db, bool is_logged)
 		r = db_run(db, "PRAGMA journal_mode = WAL");
 	if (r == 0 && !tables)
 		r = schema_create(db);
-	/* NORMAL: only checkpoints wait for the disk. A power cut loses what the kernel had not
+	/* NORMAL: only checkpoints wait for the disk. A power cut may lose what the kernel has not
 	 * written yet; killing the process loses nothing. */
 	if (r == 0)
 		r = db_run(db, "PRAGMA synchronous = NORMAL");
 	return r < 0 || version == DB_SCHEMA_VERSION ? r : schema_upgrade(db, version);
 }
 
-/* Checks a file before it is written; refuses another user's. */
+/* Checks a file before it is opened for writing. Refuses another user's. */
 static int look_to_write(const char *path, bool *ret_is_logged)
 {
 	struct door door;
@@ -287,7 +287,7 @@ static int look_to_write(const char *path, bool *ret_is_logged)
 
 	door_close(&door);
 	*ret_is_logged = door.is_logged;
-	/* Only the owner may read a new file and the files that SQLite makes beside it. */
+	/* A new file, and the files that SQLite makes beside it, are readable by the owner only. */
 	if (r == -ENOENT)
 		return door_make(path, 0600);
 	if (r == 0 && door.file.st_uid != geteuid())
@@ -305,7 +305,7 @@ int db_open_write(const char *path, struct db **ret_db)
 		r = open_handle(path, DOOR_WRITE, &db);
 	if (r < 0)
 		return r;
-	/* If the file is not ours, its log must not be merged into it on closing either. */
+	/* If the file is not dlprof's, do not even merge its log into it on closing. */
 	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	r = prepare_write(db, is_logged);
 	if (r < 0) {
@@ -318,7 +318,7 @@ int db_open_write(const char *path, struct db **ret_db)
 	return 0;
 }
 
-/* Merges the log into the file, and empties it. */
+/* Moves the log's pages into the file, and empties the log. */
 static int empty_log(struct db *db)
 {
 	int64_t busy;
@@ -356,8 +356,8 @@ void db_be_lean(void)
 }
 
 /*
- * Removes the log. Once it is empty, only a mark in the file's header says that there is one;
- * removing the mark is a single write, which needs no journal and no wait for the disk.
+ * Removes the log. When it is empty, only a mark in the file's header says that there is a log.
+ * Clearing the mark is a single write, which needs neither a journal nor a wait for the disk.
  */
 static int remove_log(struct db *db)
 {
@@ -370,11 +370,11 @@ void db_close(struct db *db)
 {
 	if (!db)
 		return;
-	/* An open transaction is lost in any case, and would keep the log from being removed. */
+	/* An open transaction is lost anyway, and would prevent the log's removal. */
 	if (db->writes && !sqlite3_get_autocommit(db->handle))
 		db_run(db, "ROLLBACK");
-	/* An active reader makes remove_log() fail; retry, as most finish soon, and nobody can
-	 * do it later. */
+	/* remove_log() fails while a reader is active. Retry, as most readers finish soon, and
+	 * nobody else will remove the log later. */
 	if (db->writes)
 		sqlite3_busy_timeout(db->handle, 0);
 	for (int tries = 0; db->writes && tries < CLOSE_TRIES; tries++) {

@@ -16,8 +16,8 @@
 
 #include "dlprof/units.h"
 
-#define HEAD_BYTES 100 /* bytes of a database's header; sqlite.org/fileformat2.html, 1.3 */
-#define READ_MODE  19  /* offset of the header's read version; 2: written with a log */
+#define HEAD_BYTES 100 /* size of a database's header; sqlite.org/fileformat2.html, 1.3 */
+#define READ_MODE  19  /* offset of the read version in the header; 2: written with a log */
 
 #define MOST_LOOKS    3
 #define LOOK_PAUSE_MS 5
@@ -29,7 +29,7 @@
 static char words[PATH_MAX + 400];
 static bool has_refused;
 
-/* Types of file systems on which any file seems writable by anybody; most are in linux/magic.h. */
+/* Types of file systems that show every file as writable by all; most are in linux/magic.h. */
 static const uint32_t without_modes[] = {
 	0x4D44,     /* FAT */
 	0x2011BAB0, /* exFAT */
@@ -84,7 +84,7 @@ static const char *kind_of(mode_t mode)
 	}
 }
 
-/* Whether others may write a file; always false on file systems without permissions. */
+/* Returns true if others may write a file; false on file systems without permissions. */
 static bool may_others_write(const char *path, const struct stat *file)
 {
 	struct statfs system;
@@ -97,7 +97,7 @@ static bool may_others_write(const char *path, const struct stat *file)
 	return true;
 }
 
-/* Checks a database before opening it, which can start a device or wait for a pipe's writer. */
+/* Checks a database before opening it: open() could start a device, or wait for a pipe's writer. */
 static int look_at_database(const char *path, struct stat *ret)
 {
 	char target[PATH_MAX];
@@ -117,8 +117,8 @@ static int look_at_database(const char *path, struct stat *ret)
 }
 
 /*
- * Checks a file beside a database, `path` with `end`. Returns 0 if there is none, or if it is
- * accepted; *ret_size: its size, or -1.
+ * Checks the file beside a database that is named `path` + `end`. Returns 0 if it does not exist or
+ * is accepted; *ret_size is its size, or -1.
  */
 static int look_beside(const char *path, const char *end, uid_t owner, int64_t *ret_size)
 {
@@ -149,7 +149,7 @@ static int look_beside(const char *path, const char *end, uid_t owner, int64_t *
 	return 0;
 }
 
-/* Whether a process is changing the file: sqlite.org/lockingv3.html has the lock's byte. */
+/* Returns true if a process is changing the file. sqlite.org/lockingv3.html has the byte. */
 static bool is_being_written(int database)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_start = 0x40000001, .l_len = 1};
@@ -174,7 +174,7 @@ static int look_at_neighbours(const char *path, uid_t owner, struct door *door)
 		return refuse("a %s lies beside it, though the database says that it has no log:"
 			      " what is in that log is not of this database; remove the log",
 			      LOG);
-	/* SQLite would take the journal for that of another database's change, and delete it. */
+	/* SQLite would take this journal for one of another database's change, and delete it. */
 	if (journal > 0 && !door->file.st_size && !is_being_written(door->fd))
 		return refuse("a %s lies beside it, though there is nothing to undo: remove the"
 			      " journal",
@@ -220,7 +220,7 @@ int door_look(const char *path, struct door *ret)
 {
 	int r = look_once(path, ret);
 
-	/* A process that begins or ends writing may cause a refusal, but only for a moment. */
+	/* A process that begins or ends writing may cause a refusal that only lasts a moment. */
 	for (int tries = 1; r == -EUCLEAN && tries < MOST_LOOKS; tries++) {
 		door_close(ret);
 		poll(NULL, 0, LOOK_PAUSE_MS);
@@ -244,7 +244,7 @@ int door_open_log(const char *path, const struct door *door)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Whether SQLite would play a journal back: nobody is writing, and it has a header. */
+/* Returns true if SQLite would play a journal back: nobody writes, and it has a header. */
 static bool is_hot(const char *journal)
 {
 	int fd = open(journal, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -267,7 +267,7 @@ static int refuse_hot(void)
 		JOURNAL);
 }
 
-/* Whether SQLite may open the file `name` beside a database that went through door_open(). */
+/* Returns true if SQLite may open the file `name`, beside a database opened by door_open(). */
 static bool may_open(const char *name, int flags)
 {
 	const char *end = flags & SQLITE_OPEN_WAL ? LOG : JOURNAL;
@@ -307,7 +307,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
 	return unix_vfs->xOpen(vfs, name, file, flags, ret_flags);
 }
 
-/* Makes the file system that asks may_open() for each file. Returns its name; NULL: no memory. */
+/* Makes an SQLite file system that calls may_open() before each open. Returns its name, or NULL. */
 static const char *vfs_name(void)
 {
 	static sqlite3_vfs own;
@@ -325,7 +325,7 @@ static const char *vfs_name(void)
 	return own.zName;
 }
 
-/* Returns a name as a URI that makes SQLite take no locks; to be freed; NULL without memory. */
+/* Returns a URI of a file that SQLite opens without locks. The caller frees it; NULL: no memory. */
 static char *snapshot_uri(const char *path)
 {
 	static const char start[] = "file:", end[] = "?immutable=1", digits[] = "0123456789ABCDEF";
@@ -365,7 +365,7 @@ static int look(const char *path, enum door_use use)
 
 	door_close(&door);
 	snprintf(journal, sizeof(journal), "%s" JOURNAL, path);
-	/* In a snapshot SQLite ignores journals, so they are checked here. */
+	/* SQLite ignores journals in a snapshot, so this checks them. */
 	if (r == 0 && use == DOOR_SNAPSHOT && door.has_journal && is_hot(journal))
 		return refuse_hot();
 	/* As with SQLite's own files, the umask decides who may read a new file. */
@@ -399,7 +399,7 @@ int door_open(const char *path, enum door_use use, struct sqlite3 **ret_handle, 
 	if (!vfs || (use == DOOR_SNAPSHOT && !uri))
 		return -ENOMEM;
 	has_refused = false;
-	/* Only one thread uses the handle, so SQLite's calls need no mutex. */
+	/* Only one thread uses the handle, so SQLite needs no mutex. */
 	*ret_sqlite = sqlite3_open_v2(uri ? uri : path, ret_handle,
 				      flags[use] | SQLITE_OPEN_NOMUTEX, vfs);
 	free(uri);

@@ -12,18 +12,18 @@
 
 #include "dlprof/units.h"
 
-/* SQLite operations between two checks, some milliseconds */
+/* number of SQLite's operations between two checks, some milliseconds */
 #define EVERY_OPS   100000
-/* file size up to which these limits hold; larger files get more */
+/* largest file for which these limits hold; larger files have higher ones */
 #define FILE_BYTES  (100 << 20)
-#define MOST_NS	    (8 * (uint64_t)NS_PER_S)	/* CPU time: twice what a run of FILE_BYTES takes */
+#define MOST_NS	    (8 * (uint64_t)NS_PER_S)	/* CPU time: twice what a run of FILE_BYTES needs */
 #define MOST_BYTES  (INT64_C(640) << 20)
 #define MOST_TABLES 100			/* tables, views and indices; our schema has 60 */
 
 static const struct {
 	int limit, most;
 } LIMITS[] = {
-	{SQLITE_LIMIT_LENGTH, 16 << 20}, /* above the largest part of a pack, 4 MB */
+	{SQLITE_LIMIT_LENGTH, 16 << 20}, /* more than the largest part of a pack, 4 MB */
 	{SQLITE_LIMIT_SQL_LENGTH, 1 << 18},
 	{SQLITE_LIMIT_COLUMN, 200},
 	{SQLITE_LIMIT_EXPR_DEPTH, 200},
@@ -47,13 +47,13 @@ static const struct {
 	{SQLITE_DBCONFIG_ENABLE_VIEW, 0},
 };
 
-/* Refuses a file with generated columns: they run functions of its author's choice when read. */
+/* Finds files with generated columns, which run functions that the file's author chose. */
 static const char ODD_SQL[] =
 	"SELECT (SELECT COUNT(*) FROM sqlite_schema) > ?1 OR EXISTS (SELECT 1 FROM sqlite_schema s"
 	" WHERE type = 'table' AND (sql NOT LIKE 'CREATE TABLE%'"
 	"  OR EXISTS (SELECT 1 FROM pragma_table_xinfo(s.name) WHERE hidden <> 0)))";
 
-/* Refuses to write a file with a check, default or index on an expression: a write runs them. */
+/* Finds files with a check, default or expression index, which a write would run. */
 static const char LOADED_SQL[] =
 	"SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE sql LIKE '%CHECK%'"
 	" OR sql LIKE '%DEFAULT%' OR (type = 'index' AND sql NOT NULL))";

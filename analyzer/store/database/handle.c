@@ -20,7 +20,7 @@ int db_errno(int sqlite_result)
 
 	if (result == SQLITE_OK || result == SQLITE_ROW || result == SQLITE_DONE)
 		return 0;
-	/* After a refusal by the door, SQLite's code depends on what it was doing. */
+	/* If the door refused a file, SQLite's code only says what SQLite was doing. */
 	if (door_take_refusal())
 		return -EUCLEAN;
 	switch (result) {
@@ -46,7 +46,7 @@ int db_errno(int sqlite_result)
 	case SQLITE_NOTADB:
 	case SQLITE_FORMAT:
 	case SQLITE_MISMATCH:
-	/* our statements are correct, so a table of the file is missing or has other columns */
+	/* dlprof's statements are correct, so a table is missing or has other columns */
 	case SQLITE_ERROR:
 		return -EBADMSG;
 	default:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handle.h - the inside of struct db, for the files of this folder. */
+/* handle.h - the members of struct db, for the files of this folder. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,17 +11,17 @@ struct sqlite3;
 
 struct db {
 	struct sqlite3 *handle;
-	uint64_t until_ns;  /* limit of the process's CPU time, set by guard.h; 0: none */
-	int64_t most_bytes; /* limit of the process's memory */
-	double share;       /* the file's limits, as a multiple of those of a file of common size */
+	uint64_t until_ns;  /* limit on the process's CPU time, set by guard.h; 0: none */
+	int64_t most_bytes; /* limit on the process's memory */
+	double share;       /* the file's limits / those of a file of FILE_BYTES or less */
 	bool writes;
-	bool begins_late; /* a transaction was asked for and begins with the first row */
+	bool begins_late; /* db_begin_late(): the next row begins a transaction */
 };
 
 /* Runs one or more SQL statements. Returns 0 or -errno. */
 int db_run(struct db *db, const char *sql);
 
-/* Turns SQLite's result code into a negative errno. */
+/* Converts SQLite's result code to a negative errno. */
 int db_errno(int sqlite_result);
 
 /* Sets the error that interrupted statements return from now on: -ETIME or -ENOBUFS. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* meta.h - the table `meta`, facts about a whole run: its keys, and how to read them. */
+/* meta.h - the keys of the table `meta`, facts about the whole run, and how to read them. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ const char *meta_key(enum meta meta);
 /* Finds a key: META_GPU_0 stands for any device; META_MAX if the key is unknown. */
 enum meta meta_find(const char *key);
 
-/* Whether a recorded process may set the key. */
+/* Returns true if a recorded process may set the key. */
 bool meta_is_noted(enum meta meta);
 
 /* Returns how --redact treats a key's value; the value of an unknown key is hidden. */
@@ -33,6 +33,6 @@ struct meta_field {
 	size_t offset;
 };
 
-/* Reads keys into `ret`; NULL or INT64_MIN for a missing one. Call meta_free() after errors too. */
+/* Reads keys into `ret`; NULL or INT64_MIN if missing. Call meta_free() also after an error. */
 int meta_read(struct db *db, void *ret, const struct meta_field *fields, size_t count);
 void meta_free(void *of, const struct meta_field *fields, size_t count);

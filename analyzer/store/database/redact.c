@@ -22,10 +22,10 @@ struct name {
 	char word[];
 };
 
-static void *names; /* tree of tsearch(3), by kind and text */
+static void *names; /* tree for tsearch(3), by kind and text */
 static size_t counts[REDACT_MAX];
 
-/* Names of hosts, which are also replaced inside of free text. */
+/* Names of hosts, which are replaced inside free text, too. */
 static struct name **hosts;
 static size_t host_count;
 
@@ -61,7 +61,7 @@ static void remember_host(struct name *name)
 		hosts[host_count++] = name;
 }
 
-/* Returns a text's word: `word`, or for NULL one with its kind's next number. NULL: no memory. */
+/* Returns a text's word: `word`, or if that is NULL, the kind's next one. NULL: no memory. */
 static const char *word_for(enum redact_kind kind, const char *text, const char *word)
 {
 	const struct name wanted = {.kind = kind, .text = text};
@@ -93,7 +93,7 @@ static bool is_of_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Returns the host whose name stands at `at` as a whole word, or NULL. */
+/* Returns the host whose name begins at `at` and is a whole word there, or NULL. */
 static const struct name *host_at(const char *text, const char *at)
 {
 	if (at > text && is_of_word(at[-1]))
@@ -196,7 +196,7 @@ static void put_command(FILE *out, const char *text)
 		fprintf(out, " %s", word_for(REDACT_ARGUMENTS, text, NULL));
 }
 
-/* Returns what `put` writes for a text; equal texts share one stored result. */
+/* Returns what `put` writes for a text; the result is stored for all equal texts. */
 static const char *made(enum redact_kind kind, const char *text, void (*put)(FILE *, const char *))
 {
 	const char *word = NO_MEMORY;
@@ -259,7 +259,7 @@ enum redact_kind redact_kind_of_column(const char *view, const char *column)
 		return REDACT_HOST;
 	if (strcmp(column, "job_id") == 0)
 		return REDACT_JOB;
-	/* The columns of a query over many jobs may have any name, so all but two are hidden. */
+	/* A query over many jobs may name its columns at will, so all but two are hidden. */
 	if (strcmp(view, "lake") == 0)
 		return strcmp(column, "cause") == 0 || strcmp(column, "verdict") == 0
 			       ? REDACT_NOT

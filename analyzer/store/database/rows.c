@@ -153,7 +153,7 @@ int rows_add_redaction(struct db *db)
 	return db_errno(r);
 }
 
-/* Whether a loader delivers in the order of its tasks. Returns 1, 0 or -errno. */
+/* Returns 1 if a loader delivers in the order of its tasks, 0 if not, or -errno. */
 static int is_by_task(struct db *db, int64_t loader_id)
 {
 	ROWS *stmt = NULL;
@@ -167,7 +167,7 @@ struct rows_range rows_range(const struct batch_filter *filter)
 	int64_t first = filter->first > 0 ? filter->first : 0;
 
 	return (struct rows_range){
-		/* INT64_MIN is UNKNOWN and would be bound as NULL. */
+		/* Not INT64_MIN: that is UNKNOWN, which is bound as NULL. */
 		.low = filter->epoch < 0 ? -INT64_MAX : filter->epoch,
 		.high = filter->epoch < 0 ? INT64_MAX : filter->epoch,
 		.first = first,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.h - structs of a run, its loaders and the sums of their loads, which query.h fills. */
+/* run.h - structs that query.h fills: a run, its loaders, and the sums of their loads. */
 #pragma once
 
 #include <math.h>
@@ -11,15 +11,15 @@
 #include "store/database/columns.h"
 #include "store/database/db.h"
 
-/* Returns a number to calculate with: NAN for UNKNOWN. */
+/* Converts to a double to calculate with: UNKNOWN becomes NAN. */
 static inline double query_known(int64_t value)
 {
 	return value == UNKNOWN ? NAN : (double)value;
 }
 
 /*
- * Facts of a run from meta: FACT(META_ id, type, member). Strings are NULL and numbers UNKNOWN if
- * the run does not have them.
+ * Facts about a run from meta: FACT(META_ id, type, member). A missing string is NULL, a missing
+ * number UNKNOWN.
  */
 #define RUN_FACTS(FACT)                                                                            \
 	FACT(RUN_ID, char *, id)                                                                   \
@@ -34,25 +34,25 @@ static inline double query_known(int64_t value)
 	FACT(PATCH_MISSING, char *, patch_missing)     /* comma-separated; "": all were found */   \
 	FACT(DECODERS_PATCHED, char *, decoders_seen)  /* libraries whose calls were observed */   \
 	FACT(DECODERS_HIDDEN, char *, decoders_hidden) /* "LIBRARY in MODULE,...": not observed */ \
-	FACT(SET, char *, set) /* DLPROF_SET: what to make loaders with */                         \
-	FACT(STOP_AFTER, int64_t, stop_after) /* batches after which dlprof ended it */            \
-	FACT(NVTX, char *, nvtx) /* "recorded", or why ranges are not */                           \
+	FACT(SET, char *, set) /* DLPROF_SET: changed settings of loaders */                       \
+	FACT(STOP_AFTER, int64_t, stop_after) /* batches after which dlprof ended the run */       \
+	FACT(NVTX, char *, nvtx) /* "recorded", or why NVTX ranges are not */                      \
 	FACT(START_UNIX_NS, int64_t, start_unix_ns)                                                \
 	FACT(START_NS, int64_t, start_ns)                                                          \
-	FACT(END_NS, int64_t, end_ns) /* UNKNOWN while it records */                         \
+	FACT(END_NS, int64_t, end_ns) /* UNKNOWN while the run records */                    \
 	FACT(CPUS, int64_t, cpus)                                                                  \
 	FACT(CPU_LIMIT_MILLI, int64_t, cpu_limit_milli) /* CPU limit, if below `cpus` */           \
 	FACT(MAIN_CPU_NS, int64_t, main_cpu_ns)         /* CPU time of the main process */         \
-	FACT(MAIN_CPU_OF_NS, int64_t, main_cpu_of_ns)   /* time over which MAIN_CPU_NS was used */ \
-	FACT(OTHER_CPU_NS, int64_t, other_cpu_ns)       /* CPU time of others on these cores */    \
+	FACT(MAIN_CPU_OF_NS, int64_t, main_cpu_of_ns)   /* time in which MAIN_CPU_NS was used */   \
+	FACT(OTHER_CPU_NS, int64_t, other_cpu_ns)       /* CPU time of other programs */           \
 	FACT(OTHER_CPU_OF_NS, int64_t, other_cpu_of_ns)                                            \
-	FACT(AFFINITY, int64_t, affinity)       /* cores allowed, if a limit is below */           \
-	FACT(MAIN_RAN_NS, int64_t, main_ran_ns) /* time the first thread ran */                    \
-	FACT(MAIN_WAITED_NS, int64_t, main_waited_ns) /* time that thread waited for a core */     \
+	FACT(AFFINITY, int64_t, affinity)       /* cores allowed; below it, a CPU limit */         \
+	FACT(MAIN_RAN_NS, int64_t, main_ran_ns) /* time in which the first thread ran */           \
+	FACT(MAIN_WAITED_NS, int64_t, main_waited_ns) /* time in which it waited for a core */     \
 	FACT(WORKERS_RAN_NS, int64_t, workers_ran_ns)                                              \
 	FACT(WORKERS_WAITED_NS, int64_t, workers_waited_ns)                                        \
 	FACT(NEIGHBOURS, char *, neighbours) /* text of drain/machine/neighbours.h */              \
-	FACT(SYNC, int64_t, synchronous) /* the consumer waits for steps; -1: unknown */           \
+	FACT(SYNC, int64_t, synchronous) /* consumer waits for steps; -1: unknown */               \
 	FACT(JOB_ID, char *, job_id)                                                               \
 	FACT(ATTEMPT, int64_t, attempt)                                                            \
 	FACT(WORLD_SIZE, int64_t, world_size)                                                      \
@@ -69,28 +69,29 @@ struct run_info {
 	int64_t rank;
 	int64_t lost_count;		/* records of all kinds that were dropped */
 	int64_t process_count;
-	int64_t doubt_count;		/* notes that make the verdict doubtful */
+	int64_t doubt_count;		/* number of notes that put the verdict in doubt */
 	int64_t main_end_ns;		/* end of the main process; UNKNOWN: not recorded */
 	bool is_gone;			/* the main process ended without running exit handlers */
 	int64_t exit_status;		/* exit status of the main process, as of waitpid() */
 	int64_t killed_count;		/* workers ended by a signal that allows no cleanup */
-	int64_t killed_worker, killed_status; /* one of those workers, and its exit status */
+	int64_t killed_worker, killed_status; /* lowest number of such a worker, and its exit
+					       * status */
 };
 
 struct loader_info {
 	int64_t loader_id;
 	char kind[48];
-	int64_t workers;		/* number of workers; UNKNOWN: not observed, also below */
+	int64_t workers;		/* number of workers; UNKNOWN: not observed, as below */
 	int64_t prefetch_factor;
 	int64_t in_order;
 	int64_t persistent;
 	int64_t batch_size;
 	int64_t batch_count;		/* number of delivered batches */
 	int64_t epoch_count;
-	int64_t time_ns;		/* sum of the batches' waits and computing */
-	int64_t pid, tid;		/* thread that asked for the batches */
+	int64_t time_ns;		/* sum of wait and compute over the batches */
+	int64_t pid, tid;		/* thread that takes the batches */
 	int64_t life_ns;		/* begin of the life of that process */
-	/* its batches are asked for within another loader's wait, whose time already counts */
+	/* the loader's waits are part of waits for another loader, and count there */
 	bool nested;
 	/* where the program makes the loader: "train.py:41 in main"; "": not known */
 	char place[96];
@@ -100,8 +101,8 @@ struct loader_info {
 struct batch_filter {
 	int64_t loader_id;
 	int64_t epoch;
-	int64_t first;			/* first batch, counted from 0 in the loader or epoch */
-	int64_t last;			/* last batch, included */
+	int64_t first;			/* first batch, from 0, in the loader or epoch */
+	int64_t last;			/* index of the last batch, which is included */
 };
 
 /* Returns the filter for all of a loader's batches. */
@@ -110,10 +111,10 @@ static inline struct batch_filter batch_filter_all(int64_t loader_id)
 	return (struct batch_filter){.loader_id = loader_id, .epoch = -1, .first = -1, .last = -1};
 }
 
-/* Sums over delivered batches; UNKNOWN if no batch has a value in the column. */
+/* Sums over delivered batches; UNKNOWN if the column has no value in any batch. */
 struct load_totals {
-	int64_t load_count;		/* batches whose load was observed */
-	int64_t decode_seen_count;	/* loads in which decoding was observed */
+	int64_t load_count;		/* number of batches whose load was observed */
+	int64_t decode_seen_count;	/* number of loads in which decoding was observed */
 #define X(name, sql) int64_t name;
 	LOAD_SUMS(X)
 #undef X

@@ -14,7 +14,7 @@
 
 #define MOST_NAME 64
 
-/* Objects newer than version 1. Versions 1 and 2 wrote nothing into t_gap and t_gpu_kernel. */
+/* Objects that version 1 lacks. Versions 1 and 2 wrote nothing into t_gap and t_gpu_kernel. */
 static const char *const ADDED[] = {
 	"TABLE t_mark",    "VIEW mark",        "TABLE t_gap",   "VIEW gap",
 	"VIEW gpu_kernel", "TABLE t_gpu_step", "VIEW gpu_step", "TABLE t_gpu_device",
@@ -65,13 +65,13 @@ static const char INSERT_VIEW_SQL[] =
 	" NULL AS save_ns"
 
 /*
- * Columns that an older table lacks. If such a table has the column `sign`, the view `lent`
- * replaces it; otherwise an empty table does.
+ * Columns that older tables lack. For reading, the table is replaced by the view `lent` if it has
+ * the column `sign`, else by an empty table.
  */
 static const struct {
 	const char *table, *column, *sign, *lent;
 } NEWER[] = {
-	/* Marks of versions before 4 are moments, without a length. */
+	/* Before version 4, all marks are moments and have no length. */
 	{"t_mark", "ns", "text",
 	 "CREATE TEMP VIEW t_mark AS SELECT ts_ns, pid, tid, text, NULL AS ns FROM main.t_mark"},
 	{"t_gap", "why"},
@@ -106,7 +106,7 @@ static const struct {
 	 "CREATE TEMP VIEW t_batch AS SELECT *," NO_PARTS_SQL " FROM main.t_batch"},
 };
 
-/* Calls `take` with the name of each view in the schema and the text of its statement. */
+/* Calls `take` with name and statement of each view in schema.sql. */
 static int each_view(int (*take)(void *context, const char *name, const char *sql), void *context)
 {
 	static const char create[] = "\nCREATE VIEW ";
@@ -133,8 +133,8 @@ static int insert_view(void *context, const char *name, const char *sql)
 }
 
 /*
- * Adds the views as CREATE VIEW would, but without reading all others again for each. This
- * connection does not see them, which is right, as it never runs a file's views: guard.c.
+ * Adds the views as CREATE VIEW would, but without parsing all other views again for each one. This
+ * connection does not see them, as it should not: guard.c.
  */
 static int insert_views(struct db *db)
 {
@@ -176,7 +176,7 @@ int schema_create(struct db *db)
 	return db_commit(db);
 }
 
-/* Makes an object of the schema, such as "VIEW mark", in the file (`where` "") or as "TEMP ". */
+/* Makes an object such as "VIEW mark" in the file (`where` is "") or temporarily ("TEMP "). */
 static int make(struct db *db, const char *where, const char *what)
 {
 	const char *at, *end = NULL, *kind = strchr(what, ' ');

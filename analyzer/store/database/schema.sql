@@ -1,6 +1,6 @@
--- schema.sql - everything a dlprof database holds. Tables are ours; the views are the promise.
--- Times: nanoseconds of CLOCK_MONOTONIC. Sizes: bytes. NULL: not observed, never 0.
--- user_version and application_id are set by schema.c.
+-- schema.sql - the tables and views of a dlprof database. Users may rely on the views, not on tables.
+-- Times are in nanoseconds of CLOCK_MONOTONIC, sizes in bytes. NULL means not observed, never 0.
+-- schema.c sets user_version and application_id.
 
 CREATE TABLE t_meta (
 	key TEXT PRIMARY KEY,
@@ -9,37 +9,37 @@ CREATE TABLE t_meta (
 
 CREATE TABLE t_process (
 	pid INTEGER NOT NULL,
-	-- Tells two lives of one pid apart: when this one began to record, in ns. In older runs, when
-	-- the process was made, in ticks.
+	-- When this life of the pid began to record, in ns; distinguishes lives of the same pid. Older
+	-- runs have the time in ticks at which the process was started.
 	start_ticks INTEGER NOT NULL,
 	ppid INTEGER,
 	role TEXT NOT NULL,		-- main, worker, pin, other
 	worker_id INTEGER,
 	loader_id INTEGER,
-	stream INTEGER,			-- of a worker: whose it is, until its loader is known
-	start_ns INTEGER,		-- when it began to record
-	end_ns INTEGER,			-- when it was seen to be gone, else when it began to exit
-	-- 'clean': ran its destructors; 'gone': did not; 'exec': became another program; NULL: alive
+	stream INTEGER,			-- the stream of a worker, until its loader is known
+	start_ns INTEGER,		-- when the process began to record
+	end_ns INTEGER,			-- when the drain found it gone, or when it began to exit
+	-- 'clean': ran its destructors; 'gone': ended without; 'exec': became another program; NULL: alive
 	exit TEXT,
 	command TEXT,
-	exit_status INTEGER,		-- as waitpid() has it; NULL: not known; since version 8
+	exit_status INTEGER,		-- as from waitpid(); NULL: not known; since version 8
 	PRIMARY KEY (pid, start_ticks)
 ) WITHOUT ROWID;
 
--- What a process used while it made loads, as the drain saw it from outside. Since version 10.
+-- What a process used while it loaded, as the drain read it from /proc. Since version 10.
 CREATE TABLE t_use (
 	pid INTEGER NOT NULL,
 	start_ticks INTEGER NOT NULL,	-- as in t_process
-	-- Mean number of its threads that ran, or could have run and had no core, in thousandths: of a
-	-- worker while it made loads, of others at all times.
+	-- Mean number of its threads that ran, or waited for a core, in thousandths: for a worker while
+	-- it loaded, for other processes at all times.
 	runnable_milli INTEGER,
-	cores_allowed INTEGER,		-- by its own affinity mask
-	-- Memory that is no other process's, the pages that it wrote since it was forked included:
-	-- after its first load or batch, and at the last look.
+	cores_allowed INTEGER,		-- number of cores in its affinity mask
+	-- Memory that it shares with no other process, such as pages written since fork(): after its
+	-- first load or batch, and at the last sample.
 	private_begin_bytes INTEGER,
 	private_end_bytes INTEGER,
-	major_faults INTEGER,		-- since its first load or batch; mapped files have them, too
-	swapped_bytes INTEGER,		-- the most at any look
+	major_faults INTEGER,		-- since its first load or batch; includes those of mapped files
+	swapped_bytes INTEGER,		-- largest value of any sample
 	PRIMARY KEY (pid, start_ticks)
 ) WITHOUT ROWID;
 
@@ -47,16 +47,16 @@ CREATE TABLE t_use (
 CREATE TABLE t_thread (
 	pid INTEGER NOT NULL,
 	tid INTEGER NOT NULL,
-	name TEXT NOT NULL,		-- as the kernel has it: up to 15 bytes
-	cpu_ns INTEGER NOT NULL,	-- since the process had its first batch
+	name TEXT NOT NULL,		-- from the kernel: up to 15 bytes
+	cpu_ns INTEGER NOT NULL,	-- CPU time since the process got its first batch
 	PRIMARY KEY (pid, tid)
 ) WITHOUT ROWID;
 
 CREATE TABLE t_loader (
 	loader_id INTEGER PRIMARY KEY,
 	pid INTEGER NOT NULL,
-	-- Of the loader within its process, counted from when the life began that made it, in ns. In
-	-- older runs, from 1.
+	-- Identifies the loader within its process: begin in ns of the life that made it, plus a
+	-- count. In older runs, the count alone, from 1.
 	number INTEGER NOT NULL,
 	kind TEXT,
 	workers INTEGER,
@@ -72,22 +72,22 @@ CREATE TABLE t_loader (
 CREATE TABLE t_epoch (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
-	begin_ns INTEGER,		-- DataLoader.__iter__ was entered
-	setup_ns INTEGER,		-- and took this long (it starts the workers)
-	stream INTEGER,			-- as in event.h, so that a drain that is started anew can
-	generation INTEGER,		-- tell which epoch a record belongs to
-	-- Since version 6. tid: the thread that asked; nested: its waits lie within another wait of that
-	-- thread; stop_begin_ns, stop_ns: the call that ended it, workers being shut down included.
+	begin_ns INTEGER,		-- when DataLoader.__iter__ was called
+	setup_ns INTEGER,		-- how long that call took; it starts the workers
+	stream INTEGER,			-- stream and generation are as in event.h; a restarted
+	generation INTEGER,		-- drain finds by them the epoch of a record
+	-- Since version 6. tid: the thread that took the batches; nested: its waits are part of another
+	-- wait of that thread; stop_begin_ns, stop_ns: the call that ended the epoch and its workers.
 	tid INTEGER,
 	nested INTEGER,
 	stop_begin_ns INTEGER,
 	stop_ns INTEGER,
-	save_ns INTEGER,		-- saving checkpoints after that call; since version 12
+	save_ns INTEGER,		-- time of saving checkpoints after stop; since version 12
 	PRIMARY KEY (loader_id, epoch)
 ) WITHOUT ROWID;
 
--- One row per task: what a worker did for it and how it was delivered. `batch` is the ordinal of
--- delivery in the epoch; NULL: loaded, never delivered.
+-- One row for each task: how a worker loaded it, and how it was delivered. `batch` counts deliveries
+-- in the epoch; NULL: the task was loaded, but never delivered.
 CREATE TABLE t_batch (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -96,10 +96,10 @@ CREATE TABLE t_batch (
 	begin_ns INTEGER,
 	wait_ns INTEGER,
 	receive_ns INTEGER,
-	-- Since version 10. sample_ns: of the wait, choosing samples in the training's thread. fetch_*:
-	-- asking workers for the descriptors of tensors, within receiving; of a thread that pins memory,
-	-- since the batch before. free_ns: just after it was handed out, freeing the memory of an older
-	-- one: waited, and no part of wait_ns, nor of compute_ns.
+	-- Since version 10. sample_ns: part of wait_ns in which the training's thread chose samples.
+	-- fetch_*: part of receiving that fetched descriptors of tensors from workers (by a thread that
+	-- pins memory: since the batch before). free_ns: freeing an older batch's memory just after the
+	-- delivery; it counts as waiting, but is in neither wait_ns nor compute_ns.
 	sample_ns INTEGER,
 	fetch_ns INTEGER,
 	fetch_cpu_ns INTEGER,
@@ -107,8 +107,8 @@ CREATE TABLE t_batch (
 	free_ns INTEGER,
 	step_ns INTEGER,
 	compute_ns INTEGER,
-	-- Since version 12. Parts of compute_ns: before a backward pass, in it, between it and the
-	-- optimizer, in that, saving checkpoints. The rest came after. NULL: no part of it was seen.
+	-- Since version 12. Parts of compute_ns: before the backward pass, the backward pass, between it
+	-- and the optimizer, the optimizer, saving checkpoints. The rest came last. NULL: not observed.
 	before_ns INTEGER,
 	backward_ns INTEGER,
 	between_ns INTEGER,
@@ -143,37 +143,37 @@ CREATE TABLE t_batch (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
--- What some loads made, one in 16. Since version 10.
+-- What loads produced; a row for one load in 16. Since version 10.
 CREATE TABLE t_made (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
 	task INTEGER NOT NULL,
 	tensor_count INTEGER,
-	batch_bytes INTEGER,		-- of its tensors, arrays and strings
+	batch_bytes INTEGER,		-- size of its tensors, arrays and strings
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
--- Stages of loaders that are made of such (tf.data, DALI), and kernels: operations that a stage calls
--- for an element. number, parent: of the stage in its process, as that of t_loader. Since version 11.
+-- Stages of loaders that are pipelines (tf.data, DALI), and kernels: operations that a stage runs for
+-- an element. number and parent identify a stage within its process, as in t_loader. Since version 11.
 CREATE TABLE t_stage (
 	stage_id INTEGER PRIMARY KEY,
 	pid INTEGER NOT NULL,
 	number INTEGER NOT NULL,
-	parent INTEGER,			-- takes its elements; of a kernel: calls it, where that is known
+	parent INTEGER,			-- number of the stage that takes its elements, or runs the kernel (if known)
 	kernel INTEGER,
-	root INTEGER,			-- the training asks this one
-	autotuned INTEGER,		-- the framework itself changes parallel and capacity
-	parallel INTEGER,		-- calls at once that are asked for
-	capacity INTEGER,		-- elements that its queue may hold; inputs that it has open
-	threads INTEGER,		-- of a root: in the pool that the pipeline runs in
+	root INTEGER,			-- 1: the training calls this stage
+	autotuned INTEGER,		-- 1: the framework chooses parallel and capacity
+	parallel INTEGER,		-- number of calls at once, as set by the program
+	capacity INTEGER,		-- most elements in its queue; of an interleave, inputs open at once
+	threads INTEGER,		-- of a root: threads in the pipeline's pool
 	name TEXT,
-	kind TEXT,			-- view stage
+	kind TEXT,			-- see the view stage
 	UNIQUE (pid, number)
 );
 
--- What a stage did in a window of time, in which the batches of one epoch of a loader were asked for;
--- NULL: of several. busy_ns: in calls of it, over all threads; own_ns: without the stages and kernels that
--- it called itself. Since version 11.
+-- What a stage did in a window of time. loader_id, epoch: whose batches were taken in the window; NULL:
+-- those of several. busy_ns: time in its calls, over all threads; own_ns: less the time of stages and
+-- kernels that it called. Since version 11.
 CREATE TABLE t_stage_sum (
 	stage_id INTEGER NOT NULL,
 	begin_ns INTEGER NOT NULL,
@@ -183,20 +183,20 @@ CREATE TABLE t_stage_sum (
 	elements INTEGER,
 	busy_ns INTEGER,
 	own_ns INTEGER,
-	cpu_ns INTEGER,			-- of own_ns
-	read_ns INTEGER,		-- of own_ns: opening and reading files
-	ready INTEGER,			-- elements of a queue, summed over when it was asked
+	cpu_ns INTEGER,			-- part of own_ns
+	read_ns INTEGER,		-- part of own_ns: opening and reading files
+	ready INTEGER,			-- elements in its queue, summed over the calls
 	PRIMARY KEY (stage_id, begin_ns)
 ) WITHOUT ROWID;
 
--- What the GPU did in the step of a batch, [begin_ns, begin_ns + step_ns). Busy: it runs a kernel or
--- graph. Of several devices of a process, busy time and gaps are the mean of those that get data
--- from the host (t_gpu_device), all else is of all of them. The gaps are all the rest of the step, each nanosecond in one
--- of them: gap_data + gap_h2d + gap_sync + gap_host + gap_other = step_ns - gpu_busy_ns. In the order in
--- which they are asked: the training thread waited for this batch; something was copied to the
--- device; the host had waited for the GPU, which ran dry by that; the host did not launch for
--- more than 10 us; else. Where only the host was seen (meta cuda_mode = cudart) what the GPU
--- alone knows is NULL, and kernel_count counts launches. Since version 3.
+-- What the GPU did in the step of a batch, [begin_ns, begin_ns + step_ns). It is busy while it runs a
+-- kernel or graph. If a process uses several devices, busy time and gaps are means over those that get
+-- data from the host (t_gpu_device); all else is summed over all devices. The rest of the step are gaps:
+-- gap_data + gap_h2d + gap_sync + gap_host + gap_other = step_ns - gpu_busy_ns. Each nanosecond is in
+-- the first that applies: data: the training thread waited for this batch; h2d: something was copied to
+-- the device; sync: the host waited for the GPU, whose queue ran empty; host: the host launched nothing
+-- for more than 10 us; other. If only the host was observed (meta cuda_mode = cudart), columns that
+-- only the GPU knows are NULL, and kernel_count counts launches. Since version 3.
 CREATE TABLE t_gpu_step (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -207,13 +207,13 @@ CREATE TABLE t_gpu_step (
 	d2h_ns INTEGER,
 	d2h_bytes INTEGER,
 	h2d_pageable_bytes INTEGER,
-	nccl_ns INTEGER,		-- of collectives, part of gpu_busy_ns
-	gpu_compute_ns INTEGER,		-- part of gpu_busy_ns with more than collectives; since version 7
-	gpu_loading_ns INTEGER,		-- kernels of a GPU loader, no part of gpu_busy_ns; since version 7
-	sync_event_ns INTEGER,		-- the host was blocked, sums over its threads
+	nccl_ns INTEGER,		-- part of gpu_busy_ns in which collectives ran
+	gpu_compute_ns INTEGER,		-- part of gpu_busy_ns in which other kernels ran; since version 7
+	gpu_loading_ns INTEGER,		-- kernels of a GPU loader, not in gpu_busy_ns; since version 7
+	sync_event_ns INTEGER,		-- sync_*: time in which the host was blocked, summed over threads
 	sync_stream_ns INTEGER,
 	sync_context_ns INTEGER,
-	gap_data_ns INTEGER,		-- the same as t_batch.gpu_idle_wait_ns
+	gap_data_ns INTEGER,		-- equals t_batch.gpu_idle_wait_ns
 	gap_h2d_ns INTEGER,
 	gap_sync_ns INTEGER,
 	gap_host_ns INTEGER,
@@ -221,9 +221,9 @@ CREATE TABLE t_gpu_step (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
--- The same of each device, where a process drives more than one. fed: it gets data from the host;
--- idle_wait_ns: it was idle while the training thread waited for this batch; peer_bytes: copied
--- between it and others. Since version 5.
+-- What each device did in the step of a batch, if a process uses several. fed: it gets data from the
+-- host; idle_wait_ns: idle time while the training thread waited for this batch; peer_bytes: bytes
+-- copied between this device and others. Since version 5.
 CREATE TABLE t_gpu_device (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -239,9 +239,9 @@ CREATE TABLE t_gpu_device (
 	PRIMARY KEY (loader_id, epoch, task, device)
 ) WITHOUT ROWID;
 
--- How long the host's threads were in calls of CUDA in the step of a batch, at the level api: the
--- thread that fetches the batches, and all others together. Calls that wait for the GPU; that copy,
--- which wait as well where the memory is pageable (loss.item()); that launch. Since version 5.
+-- How long the host's threads were in CUDA calls in the step of a batch, if recorded at level api: the
+-- thread that takes the batches, and (other_*) all other threads together. sync: calls that wait for the
+-- GPU; copy: calls that copy, and wait if memory is pageable (loss.item()); launch. Since version 5.
 CREATE TABLE t_gpu_call (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -257,27 +257,27 @@ CREATE TABLE t_gpu_call (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
--- Names of kernels; id: the class of the tally of the kind `kernel`. Since version 7.
+-- Names of kernels. id is the `class` of the kernel's tally. Since version 7.
 CREATE TABLE t_kernel (id INTEGER PRIMARY KEY, symbol TEXT NOT NULL, name TEXT NOT NULL);
 
--- Totals by name. `live`: as one slot of one segment has them now, overwritten again and again; once
--- its process is over they are added to `total` and the segment is noted in `folded`, so that a
--- drain that is started anew does not add them twice. kind: decode, step, file, folder,
+-- Totals by name. A row of t_live is the present state of a tally in a segment, and is overwritten as it
+-- changes. When the segment's process is over, its rows are added to t_total, and the segment is noted
+-- in t_folded, so that a restarted drain does not add them twice. kind: decode, step, file, folder,
 -- sample, kernel, wait.
 CREATE TABLE t_live (
 	segment TEXT NOT NULL,
 	slot INTEGER NOT NULL,
 	place INTEGER NOT NULL,
 	kind TEXT NOT NULL,
-	name TEXT NOT NULL,		-- library, step, path, other side of a wait
-	detail TEXT NOT NULL,		-- format, module, dataset, kind of a wait
-	class INTEGER NOT NULL,		-- width class, index of the sample, id of the kernel
+	name TEXT NOT NULL,		-- library, step, path, or peer of a wait
+	detail TEXT NOT NULL,		-- format, module, dataset, or kind of wait
+	class INTEGER NOT NULL,		-- width class, index of the sample, or id of the kernel
 	count INTEGER NOT NULL,
 	ns INTEGER NOT NULL,
 	bytes INTEGER NOT NULL,
-	pixels INTEGER NOT NULL,	-- of libraries that unpack, whose class is 0: bytes
+	pixels INTEGER NOT NULL,	-- bytes if `class` is 0: the library only unpacks
 	slowest_ns INTEGER NOT NULL,
-	error_ns INTEGER NOT NULL,	-- so much of ns may belong to others
+	error_ns INTEGER NOT NULL,	-- part of ns that may belong to other names
 	PRIMARY KEY (segment, slot, place)
 ) WITHOUT ROWID;
 
@@ -297,22 +297,22 @@ CREATE TABLE t_total (
 
 CREATE TABLE t_folded (segment TEXT PRIMARY KEY) WITHOUT ROWID;
 
--- What is not listed under `kind` took no more than this, each.
+-- No name of `kind` that is not listed took longer than this.
 CREATE TABLE t_unlisted (kind TEXT PRIMARY KEY, ns INTEGER NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE t_slow (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER, class TEXT, what TEXT,
 	ns INTEGER, stack TEXT, UNIQUE (ts_ns, tid));
--- Nothing is known of the GPU from begin to end; no end: to the last.
+-- A time for which nothing is known about the GPU. end_ns is NULL if it lasts to the run's end.
 CREATE TABLE t_gap (begin_ns INTEGER NOT NULL, end_ns INTEGER, why TEXT, pid INTEGER NOT NULL,
 	PRIMARY KEY (pid, begin_ns)) WITHOUT ROWID;
 CREATE TABLE t_loss (pid INTEGER NOT NULL, what TEXT NOT NULL, count INTEGER NOT NULL,
 	PRIMARY KEY (pid, what)) WITHOUT ROWID;
--- Lines of code, sampled from outside. A stack is a process's Python frames as ids of t_frame, the
--- innermost first, separated by blanks. `count` samples of it represent `ns` of that part of a
--- thread's time. role: main (the thread that takes the batches), worker, thread (another thread of
--- the training's process, which held the interpreter meanwhile). phase: load, not_ready, receiving,
--- sampling, epoch_start, epoch_end, before, after, save (parts of a step, as in t_batch), step (the
--- others, or a whole one), other. loader_id: 0 where it is not known. Since version 9.
+-- Lines of code in stack samples, which the drain takes. frames: ids of t_frame, the innermost first,
+-- separated by blanks. `count` samples of a stack stand for `ns` of the time that threads of this role
+-- spent in this phase. role: main (the thread that takes the batches), worker, thread (another thread
+-- of the training's process, sampled while it held the interpreter). phase: load, not_ready, receiving,
+-- sampling, epoch_start, epoch_end; before, after, save (parts of a step, as in t_batch), step (its
+-- other parts, or a whole step); other. loader_id: 0 if not known. Since version 9.
 CREATE TABLE t_frame (
 	id INTEGER PRIMARY KEY,
 	file TEXT NOT NULL,
@@ -331,8 +331,8 @@ CREATE TABLE t_stack (
 	PRIMARY KEY (role, loader_id, phase, frames)
 ) WITHOUT ROWID;
 
--- Where each process is: its stack has been the same, as far as it was looked at, from since_ns to
--- seen_ns. Since version 9.
+-- Where each process is now: all samples of its stack from since_ns to seen_ns were the same. Since
+-- version 9.
 CREATE TABLE t_doing (
 	pid INTEGER PRIMARY KEY,
 	role TEXT NOT NULL,
@@ -342,13 +342,13 @@ CREATE TABLE t_doing (
 	frames TEXT NOT NULL
 );
 
--- What the program said by dlprof_mark() or NVTX. Since version 2; ns: length of a range, NULL: it
--- is a moment, since version 4.
+-- Marks set by the program through dlprof_mark() or NVTX. Since version 2. ns: length of a range; NULL:
+-- the mark is a moment. Since version 4.
 CREATE TABLE t_mark (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER NOT NULL, text TEXT,
 	ns INTEGER, PRIMARY KEY (ts_ns, tid)) WITHOUT ROWID;
 CREATE TABLE t_note (level TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (level, text));
 
--- One row, whatever t_meta holds: 0 where the run is no distributed job.
+-- Always one row, also if t_meta has no rank: 0 if the run is no distributed job.
 CREATE VIEW t_rank AS SELECT
 	IFNULL((SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'rank'), 0) AS rank;
 
@@ -369,9 +369,9 @@ CREATE VIEW epoch AS SELECT r.rank AS rank, loader_id, epoch, begin_ns, setup_ns
 	stop_begin_ns, stop_ns, save_ns
 FROM t_epoch, t_rank r;
 
--- excluded: the first W batches of an iterator cannot overlap compute (W unknown: 8; W = 0: the
--- first pays what is done once). starved: NULL until the run is judged; of the GPU, where its idle
--- time is known.
+-- excluded: 'epoch_start' for the first W batches of an iterator, whose loads cannot overlap compute (8
+-- if W is unknown; 1 if W is 0, for work done only once). starved: NULL until the run is over; by the
+-- GPU's idle time if that is known, else by the wait.
 CREATE VIEW batch AS SELECT r.rank AS rank, b.loader_id AS loader_id, epoch, batch, begin_ns,
 	wait_ns, receive_ns, step_ns, compute_ns, worker_id, load_ns, ready_ns, head_ready, qdepth,
 	hol_ns, h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns, sample_ns, fetch_ns, fetch_cpu_ns,
@@ -386,9 +386,9 @@ FROM t_batch b JOIN t_loader l ON l.loader_id = b.loader_id,
 	t_rank r
 WHERE batch IS NOT NULL;
 
--- A row a window of time. kind: read, decode, transform, python, batch, shuffle, cache, interleave,
--- prefetch, reader, other. stage, parent: numbers. at_once: calls under way, on average; queue: elements
--- in it when it was asked, on average.
+-- A row for each stage and window of time. kind: read, decode, transform, python, batch, shuffle, cache,
+-- interleave, prefetch, reader, other. at_once: mean number of calls under way; queue: mean number of
+-- elements in the queue when the stage was called.
 CREATE VIEW stage AS SELECT r.rank AS rank, loader_id, epoch, s.stage_id AS stage,
 	(SELECT p.stage_id FROM t_stage p WHERE p.pid = s.pid AND p.number = s.parent) AS parent,
 	name, kind, begin_ns, window_ns, elements, busy_ns, own_ns, cpu_ns, read_ns, parallel,
@@ -397,7 +397,7 @@ CREATE VIEW stage AS SELECT r.rank AS rank, loader_id, epoch, s.stage_id AS stag
 	kernel, root, autotuned, threads
 FROM t_stage_sum JOIN t_stage s USING (stage_id), t_rank r;
 
--- tensor_count, batch_bytes: of one load in 16.
+-- tensor_count and batch_bytes are known for one load in 16.
 CREATE VIEW load AS SELECT r.rank AS rank, loader_id, epoch, batch, worker_id, pid,
 	load_begin_ns AS begin_ns, load_ns, collate_ns, transfer_ns, cpu_ns, samples, open_count,
 	open_ns, read_count, read_bytes, read_ns, storage_bytes, decode_count, decode_ns,
@@ -410,7 +410,7 @@ WHERE load_ns IS NOT NULL;
 
 CREATE VIEW t_tally AS SELECT kind, name, detail, class,
 	SUM(count) AS count,
-	-- Of a sample, its slowest time.
+	-- A sample's time is that of its slowest load.
 	CASE kind WHEN 'sample' THEN MAX(ns) ELSE SUM(ns) END AS ns,
 	SUM(bytes) AS bytes, SUM(pixels) AS pixels, MAX(slowest_ns) AS slowest_ns,
 	SUM(error_ns) AS error_ns
@@ -418,31 +418,31 @@ FROM (SELECT kind, name, detail, class, count, ns, bytes, pixels, slowest_ns, er
 	UNION ALL SELECT * FROM t_total)
 GROUP BY kind, name, detail, class;
 
--- width_class: an image was at most this wide; 0: not known. made_bytes: of what unpacks.
+-- width_class: images are at most this wide; 0: not known. made_bytes: output of libraries that unpack.
 CREATE VIEW decode AS SELECT r.rank AS rank, name AS library, detail AS format,
 	class AS width_class, count, ns, IIF(class > 0, pixels, 0) AS pixels, bytes, slowest_ns,
 	IIF(class = 0 AND pixels > 0, pixels, NULL) AS made_bytes
 FROM t_tally, t_rank r WHERE kind = 'decode';
 
--- What loads were blocked for. kind: asleep, lock (of other processes), thread (of the same one),
--- socket, pipe, other; name: the other side, '' where it has none.
+-- What loads waited for. kind: asleep, lock (which other processes may hold), thread (of the same
+-- process), socket, pipe, other; name: the peer, or ''.
 CREATE VIEW blocked AS SELECT r.rank AS rank, detail AS kind, name, count, ns, bytes, slowest_ns
 FROM t_tally, t_rank r WHERE kind = 'wait';
 
--- Own time of the dataset's __getitem__ and of each transform: what they spend in reads and
--- decoders, or in one another, is not theirs.
+-- Time of the dataset's __getitem__ and of each transform, less what they spend in reads, in decoders,
+-- and in one another.
 CREATE VIEW step AS SELECT r.rank AS rank, name, detail AS module, count, ns, slowest_ns
 FROM t_tally, t_rank r WHERE kind = 'step';
 
--- The true time of a file lies in [ns - error_ns, ns + unlisted.ns].
+-- A file's true time is between ns - error_ns and ns + unlisted.ns.
 CREATE VIEW file AS SELECT r.rank AS rank, name AS path, count, bytes, ns, slowest_ns, error_ns
 FROM t_tally, t_rank r WHERE kind = 'file';
 
 CREATE VIEW folder AS SELECT r.rank AS rank, name AS path, count, bytes, ns, slowest_ns, error_ns
 FROM t_tally, t_rank r WHERE kind = 'folder';
 
--- The slowest samples; path: the first data file that was opened in it, or the last where the sample
--- before began with the same one.
+-- The slowest samples. path: the first data file that the sample opened; the last one, if the sample
+-- before it opened the same file first.
 CREATE VIEW sample AS SELECT r.rank AS rank, detail AS dataset, class AS sample, ns, name AS path
 FROM t_tally, t_rank r WHERE kind = 'sample';
 
@@ -471,7 +471,7 @@ CREATE VIEW gpu_call AS SELECT r.rank AS rank, loader_id, epoch, batch, begin_ns
 FROM t_gpu_call JOIN t_batch USING (loader_id, epoch, task), t_rank r
 WHERE batch IS NOT NULL;
 
--- symbol: the name as the compiler mangled it, whole; NULL before version 7.
+-- symbol: the whole name as mangled by the compiler; NULL before version 7.
 CREATE VIEW gpu_kernel AS SELECT r.rank AS rank, IFNULL(k.name, t.name) AS name, count, ns,
 	slowest_ns, error_ns, symbol
 FROM t_tally t LEFT JOIN t_kernel k ON k.id = t.class, t_rank r WHERE kind = 'kernel';

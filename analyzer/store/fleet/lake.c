@@ -16,7 +16,7 @@
 #define WAIT_MS (10 * 60 * 1000) /* longest wait for other writers: there may be hundreds */
 
 enum type { TEXT, INTEGER, REAL };
-/* SQL types that all engines which read these tables know, SQLite among them. */
+/* SQL types known to SQLite and all other engines that read these tables. */
 static const char *const type_names[] = {"TEXT", "BIGINT", "DOUBLE PRECISION"};
 
 struct column {
@@ -24,7 +24,7 @@ struct column {
 	enum type type;
 };
 
-/* A member of a row's struct, of any type. */
+/* A member of a row's struct. */
 union cell {
 	const char *text;
 	int64_t integer;
@@ -60,13 +60,13 @@ static const struct table_info {
 
 struct lake {
 	const char *path;
-	struct db db; /* its handle is NULL before the first job */
+	struct db db; /* the handle is NULL before the first job */
 	sqlite3_stmt *inserts[TABLES];
 	const char *job_id;
 	int64_t attempt;
 };
 
-/* Writes "name TYPE NOT NULL, ..., PRIMARY KEY (...)", or only the names. */
+/* Writes "name TYPE NOT NULL, ..., PRIMARY KEY (...)"; without `has_types` only the names. */
 static void put_columns(FILE *out, const struct table_info *table, size_t count, bool has_types)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -98,7 +98,7 @@ const char *lake_table(size_t i)
 	return i < TABLES ? tables[i].name : NULL;
 }
 
-/* Returns what `put` writes, as a string to be freed; NULL without memory. */
+/* Returns what `put` writes as a string, which the caller frees; NULL: no memory. */
 static char *sql_of(void (*put)(FILE *out, size_t which), size_t which)
 {
 	char *sql = NULL;
@@ -121,7 +121,7 @@ static void put_schema(FILE *out, size_t which)
 	put_tables(out, " WITHOUT ROWID");
 }
 
-/* Writes the statement that adds a row, or replaces it: a damaged run may have a batch twice. */
+/* Writes the statement that adds or replaces a row; a damaged run may have a batch twice. */
 static void put_insert(FILE *out, size_t which)
 {
 	fprintf(out, "INSERT OR REPLACE INTO %s (", tables[which].name);
@@ -155,7 +155,7 @@ const char *lake_error(int error)
 	}
 }
 
-/* Checks a file's tables. Returns 1 if they are these, 0 if the file is empty, or -errno. */
+/* Returns 1 if a file has these tables, 0 if it is empty, or -errno. */
 static int check_identity(struct db *db)
 {
 	int64_t count, id, version;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lake.h - writes the tables of lake.def, job by job, into an SQLite file.
+ * lake.h - writes jobs into the tables of lake.def, in an SQLite file.
  *
- * A job is written in one transaction, which replaces its old rows. Several processes may write
- * into one file: they wait for each other. Functions return 0 or a negative errno (db.h); for a
- * file, -EMEDIUMTYPE: it does not have these tables; -EPROTONOSUPPORT: it is of a newer dlprof;
- * -EEXIST: it has jobs already.
+ * A job is written in one transaction, which replaces its old rows. Several processes may write to
+ * one file; they wait for each other. Functions return 0 or a negative errno (db.h), and for a file
+ * -EMEDIUMTYPE: it lacks these tables; -EPROTONOSUPPORT: a newer dlprof wrote it; -EEXIST: it
+ * already has jobs.
  */
 #pragma once
 
@@ -29,19 +29,19 @@
 	;
 #include "store/fleet/lake.def"
 
-/* Returns an error of a file of jobs, or of db.h, as words for a person. */
+/* Returns an error about a file of jobs, or one of db.h, in words for a person. */
 const char *lake_error(int error);
 
-/* Writes the statements that make the tables, in SQL that all engines understand. */
+/* Writes the statements that make the tables, in SQL that all of these engines understand. */
 void lake_put_schema(FILE *out);
 
 /* Returns the name of table `i`; NULL after the last one. */
 const char *lake_table(size_t i);
 
-/* Whether the file at `path` has these tables; if not, it is a run, or not ours. */
+/* Returns true if the file at `path` has these tables; otherwise it is a run, or not dlprof's. */
 bool lake_is(const char *path);
 
-/* Hands the rows of a query over the tables of a file to `sink`. */
+/* Passes the rows of a query over the tables of a file to `sink`. */
 int lake_query(const char *path, const char *sql, const struct export_sink *sink);
 
 struct lake;
@@ -49,7 +49,7 @@ struct lake;
 /* Opens or makes a file. `is_for_new`: it must have no jobs. Close it also after an error. */
 int lake_open(const char *path, bool is_for_new, struct lake **ret);
 
-/* Begins the job of the following rows. Its strings must live until its commit or cancel. */
+/* Begins a job; rows that follow are its rows. The string must live until commit or cancel. */
 int lake_begin(struct lake *lake, const char *job_id, int64_t attempt);
 int lake_commit(struct lake *lake);
 int lake_cancel(struct lake *lake);
@@ -61,5 +61,5 @@ void lake_close(struct lake *lake);
 	int lake_put_##table(struct lake *lake, const struct lake_##table *row);
 #include "store/fleet/lake.def"
 
-/* Adds all batches of a run, as those of a rank of the job. */
+/* Adds all batches of a run as those of rank `rank_id` of the job. */
 int lake_put_run(struct lake *lake, struct db *run, int64_t rank_id);

@@ -22,13 +22,13 @@ struct grid {
 	uint64_t placed;
 	double wait_ns, time_ns;
 	uint32_t counts[WINDOW_WIDTHS];
-	uint32_t full; /* bits: widths of windows that were given up */
+	uint32_t full; /* bit i: windows of width i were dropped, as they were too many */
 };
 
 struct head {
 	char magic[8];
 	uint32_t version, unused;
-	uint64_t bytes;                /* size of the file in bytes */
+	uint64_t bytes;                /* size of the whole file */
 	/* checksums of the part between head and windows, and of the windows */
 	uint64_t check, windows_check;
 	uint64_t rank_count, epoch_count, text_bytes;
@@ -39,7 +39,7 @@ struct head {
 	struct grid by_clock;
 };
 
-/* A group of ranks. The windows of all groups follow in order, those of time bins last. */
+/* A group of ranks. The windows of all groups follow in order, and last those of time bins. */
 struct group {
 	struct rank_sums sums;
 	struct grid by_step;
@@ -50,7 +50,7 @@ static_assert(sizeof(struct head) % 8 == 0 && sizeof(struct part_rank) % 8 == 0 
 		      sizeof(struct group) % 8 == 0 && sizeof(struct rank_base) == 24,
 	      "the same on both processors, and in words");
 
-/* Returns a checksum that shows a flipped bit, or a hole left by a crash, but not tampering. */
+/* Returns a checksum, which detects flipped bits and holes after a crash, but not tampering. */
 static uint64_t sum_words(uint64_t sum, const void *data, size_t bytes)
 {
 	const char *at = data;
@@ -78,7 +78,7 @@ static size_t grid_bytes(const struct grid *grid)
 	return count * sizeof(struct window);
 }
 
-/* Returns the bytes between head and windows: groups, ranks, epochs, texts. */
+/* Returns the size of what is between head and windows: groups, ranks, epochs, texts. */
 static size_t middle_bytes(const struct head *head)
 {
 	return head->group_count * sizeof(struct group) +
@@ -95,7 +95,7 @@ static size_t windows_bytes(const struct head *head, const struct group *groups)
 	return bytes;
 }
 
-/* Returns the checksum of the head and of all that lies before the windows. */
+/* Returns the checksum of all that is before the windows. */
 static uint64_t sum_head(const struct head *head, const char *middle)
 {
 	struct head plain = *head;
@@ -146,7 +146,7 @@ static int open_part(const char *path, int *ret_fd, struct head *ret)
 	return r;
 }
 
-/* Checks a head, so that no sum overflows later and no more memory is used than the file has. */
+/* Checks a head, so that later no sum overflows, and memory is limited by the file's size. */
 static bool is_sane_head(const struct head *head)
 {
 	return head->rank_count > 0 && head->rank_count <= MOST_RANKS &&
@@ -168,7 +168,7 @@ static bool is_sane_group(const struct group *group)
 	       group->sums.known_count <= group->sums.rank_count;
 }
 
-/* Takes the groups' sums, and checks that head, groups and size of the file agree. */
+/* Reads the groups' sums; checks that head, groups and size of the file agree. */
 static int take_groups(const struct head *head, const struct group *groups, struct rank_job *ret)
 {
 	size_t ranks = 0;
@@ -421,7 +421,7 @@ static struct grid grid_of(const struct windows *windows, uint64_t *check)
 	return grid;
 }
 
-/* Makes what lies between head and windows; the head has its checksum. NULL without memory. */
+/* Makes what is between head and windows, of which the head has a checksum. NULL: no memory. */
 static char *make_middle(const struct part *part, const struct head *head, uint64_t *windows_check)
 {
 	char *middle = calloc(1, middle_bytes(head)), *at = middle;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * part.h - some ranks of a job in a file, as written by `dlprof-report fold -o`.
+ * part.h - a file with some ranks of a job, as `dlprof-report fold -o` writes it.
  *
- * The file has a head, facts about the job and each rank, texts, and last the windows, by far the
- * most. A checksum covers what lies before the windows, another one the windows. A file is not
- * trusted: merge.h can take any part that was read, whatever it holds. Numbers are little-endian,
- * as on both of our processors.
+ * The file has a head, facts about the job and each rank, texts, and then the windows, which are
+ * most of it. One checksum covers what is before the windows, another one the windows. Files are
+ * not trusted: merge.h works with any part that could be read, whatever it contains. Numbers are
+ * little-endian, like on both supported processors.
  *
- * Functions return 0 or a negative errno: -EMEDIUMTYPE: it is no part; -EPROTO: it is of another
- * version; -ENODATA: it is truncated; -EBADMSG: it is damaged.
+ * Functions return 0 or a negative errno: -EMEDIUMTYPE: the file is no part; -EPROTO: it has
+ * another version; -ENODATA: it is truncated; -EBADMSG: it is damaged.
  */
 #ifndef PART_H
 #define PART_H
@@ -19,9 +19,9 @@
 
 #include "analysis/ranks/rank_job.h"
 
-#define PART_NONE UINT32_MAX /* place of a text that does not exist */
+#define PART_NONE UINT32_MAX /* the place of a text that is missing */
 
-/* What the report of a job, and lake.def, need of a rank. */
+/* What the report of a job, and lake.def, need to know about a rank. */
 struct part_rank {
 	int64_t rank;
 	uint64_t batch_count, steady_count, own_count;
@@ -29,22 +29,23 @@ struct part_rank {
 	/* sums over the rank's loads; NAN: not known */
 	double load_ns, open_ns, read_ns, decode_ns;
 	double read_bytes, storage_bytes;            /* NAN: not known */
-	float period_ns, step_wait_ns, starved_ns;   /* members of the same names of rank_member */
+	float period_ns, step_wait_ns, starved_ns;   /* as in rank_member; step_wait_ns is wait_ns
+						      * there */
 	uint32_t group;
 	uint32_t verdict, cause;
 	uint32_t by_gpu, live;
 	uint32_t path, host, gpu; /* places of texts */
-	uint32_t ended;           /* place of a text: how the rank ended, if not well */
+	uint32_t ended;           /* place of the text how the rank ended, unless it ended well */
 	uint32_t is_terminated;   /* as in rank_row */
 	float alone_share;        /* NAN: not known */
 	uint32_t world_size;      /* 0: not known */
 	struct rank_place place;
 };
 
-/* Facts of the whole job, taken from its first rank. */
+/* Texts about the whole job, taken from its first rank. */
 enum part_word {
 	PART_JOB,    /* id of the job */
-	PART_RUN_ID, /* id of the run, if it has no job */
+	PART_RUN_ID, /* id of the run if there is no job id */
 	PART_COMMAND,
 	PART_CLUSTER,
 	PART_OWNER,
@@ -55,7 +56,7 @@ enum part_word {
 };
 
 struct part {
-	struct rank_job job; /* the job; it has no windows before part_read_windows() */
+	struct rank_job job; /* has no windows until part_read_windows() */
 	struct part_rank *ranks;
 	char *text;
 	size_t text_bytes;
@@ -66,22 +67,22 @@ struct part {
 
 int part_read(const char *path, struct part *ret);
 
-/* Reads the windows from the same file; free them by rank_free_windows(). */
+/* Reads the windows of a part's file; free them by rank_free_windows(). */
 int part_read_windows(const char *path, struct part *part);
 void part_done(struct part *part);
 
-/* Whether a file is a part, whole or not. */
+/* Returns true if a file is a part, even a damaged one. */
 bool part_is(const char *path);
 
-/* Adds a text, which may be NULL; *ret_at: its place. Returns 0 or -ENOMEM. */
+/* Adds a text, which may be NULL, and stores its place in *ret_at. Returns 0 or -ENOMEM. */
 int part_add_text(struct part *part, const char *text, uint32_t *ret_at);
 const char *part_text(const struct part *part, uint32_t at);
 const char *part_word(const struct part *part, enum part_word word);
 
-/* Begins a part without texts. */
+/* Makes a part empty. */
 void part_init(struct part *part);
 
-/* Writes a part. Returns 0 or -ENOMEM; write errors show in ferror(out). */
+/* Writes a part. Returns 0 or -ENOMEM; check ferror(out) for errors of writing. */
 int part_write(const struct part *part, FILE *out);
 
 #endif

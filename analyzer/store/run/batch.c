@@ -12,19 +12,19 @@
 	"SELECT " BATCH_COLUMNS(NAME) BATCH_COPIED(NAME) BATCH_OTHER_SQL " FROM t_batch"
 static const char *const BATCHES_SQL[ROWS_FORMS] = ROWS_ORDERS(SELECT_BATCH, "");
 
-/* Sorted by task, so that the time depends on the rows returned, not on the run's length. */
+/* Sorted by task, so that the query's time depends on ?2 and not on the run's length. */
 static const char NEWEST_SQL[] =
 	SELECT_BATCH " WHERE loader_id = ?1 AND batch IS NOT NULL ORDER BY epoch DESC, task DESC"
 		     " LIMIT ?2";
 
-/* A sum as a float: NULL if nothing was observed, and without overflow. */
+/* Sums floats: NULL if nothing was observed, and no overflow. */
 #define SUM(name, sql)	  ", SUM(" #name " * 1.0)"
 #define COLUMN(name, sql) ", " sql " AS " #name
 static const char *const TOTALS_SQL[ROWS_FORMS] = ROWS_SUMS(
 	"SELECT COUNT(load_ns), COUNT(decode_ns)" LOAD_SUMS(SUM)
 	" FROM (SELECT batch" LOAD_SUMS(COLUMN) " FROM t_batch", ")");
 
-/* What the first 65,536 loads read, which is enough to tell workers apart. */
+/* What the first 65,536 loads read; that is enough to compare workers. */
 static const char *const READS_SQL[ROWS_FORMS] = ROWS_ORDERS(
 	"SELECT worker_id, COUNT(read_bytes), SUM(read_bytes * 1.0)"
 	" FROM (SELECT * FROM (SELECT worker_id, read_bytes FROM t_batch",

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEAST_UNSEEN 0.02 /* share of a core: less use by unseen programs does not count */
+#define LEAST_UNSEEN 0.02 /* less use of a core by unknown programs does not count */
 #define MOST_CORES   1e6
 
 static double rate(int64_t ns, int64_t of_ns)
@@ -13,7 +13,7 @@ static double rate(int64_t ns, int64_t of_ns)
 	return ns >= 0 && of_ns > 0 ? (double)ns / (double)of_ns : NAN;
 }
 
-/* Returns how much of a core threads had while they ran or waited for one. */
+/* Returns how much of a core threads got while they ran or waited for one. */
 static double rate_of_core(int64_t ran_ns, int64_t waited_ns)
 {
 	int64_t of_ns;
@@ -45,7 +45,7 @@ static void read_neighbours(const char *text, struct share *share)
 	}
 }
 
-/* Adds use that no neighbour explains as a group: short-lived programs, other containers. */
+/* Adds, as one group, use that no neighbour explains: short-lived programs, other containers. */
 static void add_unseen(double other_cores, double own_share, struct share *share)
 {
 	double ran = other_cores;
@@ -78,7 +78,7 @@ void cores_read(const struct run_info *run, struct batch_series *series)
 	read_neighbours(run->neighbours, &series->share);
 	add_unseen(series->other_cores, fmin(series->main_share, series->worker_share),
 		   &series->share);
-	/* Cores above our CPU limit are out of reach anyway, so others' use of them does not
+	/* Cores above the run's CPU limit cannot be used anyway, so others' use of them does not
 	 * count. */
 	if (limit < affinity && !isnan(series->other_cores))
 		series->other_cores = fmax(series->other_cores - (affinity - limit), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cores.h - reads which cores a run had, and which others wanted them. */
+/* cores.h - reads how many cores a run could use, and how many other programs used or wanted. */
 #pragma once
 
 #include "store/database/run.h"

@@ -21,7 +21,7 @@ static const char *const kind_names[LOAD_WAIT_MAX] = {
 #undef WAIT_KIND
 };
 
-/* Sums over all loaders, as floats, so that they cannot overflow. */
+/* Sums over all loaders, as floats to avoid overflow. */
 static const char LOADS_SQL[] = "SELECT SUM(load_ns * 1.0), SUM(cpu_ns * 1.0),"
 				" SUM(blocked_ns * 1.0) FROM t_batch WHERE load_ns IS NOT NULL";
 
@@ -30,7 +30,7 @@ static const char MADE_SQL[] = "SELECT loader_id, AVG(tensor_count), AVG(batch_b
 
 static const char LOADED_SQL[] = ROWS_LOADERS "SELECT loader_id FROM part WHERE loader_id NOT NULL";
 
-/* What workers used, else the main process. Later epochs' workers replace earlier ones. */
+/* What workers used, or, without workers, the main process. Later epochs' workers count. */
 static const char USE_SQL[] =
 	"WITH role AS (SELECT CASE WHEN EXISTS (SELECT 1 FROM t_process WHERE role = 'worker')"
 	"  THEN 'worker' ELSE 'main' END AS role),"
@@ -43,7 +43,7 @@ static const char USE_SQL[] =
 	" (SELECT role = 'worker' FROM role)"
 	" FROM used";
 
-/* The thread that asks for a loader's batches; if the loader is unknown, the run's first thread. */
+/* The thread that takes a loader's batches; if the loader is unknown, the run's first thread. */
 static const char ASKER_SQL[] =
 	"SELECT IFNULL((SELECT pid FROM t_loader WHERE loader_id = ?1),"
 	"  (SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'pid')),"
@@ -53,7 +53,7 @@ static const char ASKER_SQL[] =
 static const char THREADS_SQL[] = "SELECT tid, cpu_ns, name FROM t_thread WHERE pid = ?1"
 				  " AND cpu_ns > 0 ORDER BY cpu_ns DESC, tid LIMIT 64";
 
-/* How long the first threads of the run's processes ran, and how long they waited for a core. */
+/* How long the first thread of the run's processes ran, and how long it waited for a core. */
 struct wanted {
 	int64_t main_ran_ns, main_waited_ns, workers_ran_ns, workers_waited_ns, schema;
 };
@@ -90,7 +90,7 @@ static enum load_wait_kind kind_of(const char *name)
 	return LOAD_WAIT_OTHER;
 }
 
-/* Reads the time of waits by kind, and the peers waited for, longest first. */
+/* Reads the time of waits by kind, and the peers that loads waited for, longest first. */
 static int read_waits(struct db *db, struct load_facts *ret)
 {
 	struct tally_list list;
@@ -120,8 +120,8 @@ static int read_waits(struct db *db, struct load_facts *ret)
 }
 
 /*
- * Returns the time of loads without a core: the loads' CPU time, by the ratio of waiting to running
- * over the loading threads' lives.
+ * Returns how long loads waited for a core: the loads' CPU time x (waiting / running time of the
+ * loading threads over their whole lives).
  */
 static double no_core(const struct wanted *wanted, bool by_workers, double cpu_ns, double rest_ns)
 {
@@ -214,7 +214,7 @@ static int read_loader(struct db *db, int64_t loader_id, struct load_totals *ret
 	return batch_totals(db, &all, ret);
 }
 
-/* Notes reads for each byte of a batch. Mapped files are not read, but may come from storage. */
+/* Sets the bytes read for each byte of a batch. For mapped files, bytes from storage count. */
 static void note_reads(const struct load_totals *totals, struct load_facts *ret)
 {
 	const double handed_out = ret->batch_bytes * query_known(totals->load_count);
@@ -228,7 +228,7 @@ static void note_reads(const struct load_totals *totals, struct load_facts *ret)
 			query_known(totals->open_count) / (double)totals->samples;
 }
 
-/* Sums the bytes of the batches of all loaders; NAN if those of one loader are not known. */
+/* Sums the bytes of all loaders' batches; NAN if those of any loader are not known. */
 static int sum_bytes(struct db *db, const double *bytes, const int64_t *ids, size_t count,
 		     double *ret_bytes)
 {

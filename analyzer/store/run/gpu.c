@@ -15,8 +15,8 @@
 #define ANY_SQL "SELECT 1 FROM t_gpu_step LIMIT 1"
 
 /*
- * Sums in the order of struct gpu_sums. They are NULL for a run without rows in t_gpu_step (before
- * version 3, or imported).
+ * Sums in the order of struct gpu_sums. All are NULL if t_gpu_step has no rows: before version 3,
+ * or in an imported run.
  */
 #define SUMS                                                                                       \
 	"SELECT COUNT(busy), SUM(step * 1.0), SUM(busy * 1.0), SUM(data * 1.0),"                   \
@@ -65,7 +65,7 @@ static const char WHY_SQL[] =
 	"SELECT why FROM t_gap WHERE why IS NOT NULL ORDER BY end_ns IS NULL DESC,"
 	" end_ns - begin_ns DESC LIMIT 1";
 
-/* Reads one row of doubles; a NULL leaves the NAN that was there. */
+/* Reads one row of doubles. A column that is NULL does not change its sum. */
 static int read_sums(struct db *db, const char *const sql[ROWS_FORMS],
 		     const struct batch_filter *filter, double *sums, size_t count)
 {
@@ -102,7 +102,7 @@ int gpu_calls_read(struct db *db, const struct batch_filter *filter, struct gpu_
 
 	for (size_t i = 0; i < GPU_CALL_SUMS_COUNT; i++)
 		sums[i] = NAN;
-	/* A database before version 5, or of a level without calls, has no rows of calls. */
+	/* Databases before version 5, and runs without level api, have no rows of calls. */
 	if (rows_any(db, CALLS_ANY_SQL))
 		r = read_sums(db, CALLS_SQL, filter, sums, GPU_CALL_SUMS_COUNT);
 	for (size_t i = 0; i < GPU_CALL_SUMS_COUNT; i++)
@@ -187,7 +187,7 @@ static int read_gaps(struct db *db, struct gpu_info *info)
 	return r < 0 ? r : 0;
 }
 
-/* A name is cut, as a stranger's file may have one of any length. */
+/* Names are cut, since a stranger's file may have names of any length. */
 static const char NAME_SQL[] = "SELECT substr(name, 1, 65536) FROM t_kernel WHERE id = ?1";
 
 static int read_names(struct db *db, struct gpu_info *info)
@@ -238,7 +238,7 @@ void gpu_info_done(struct gpu_info *info)
 	memset(info, 0, sizeof(*info));
 }
 
-/* Means of floats, since a sum of integers could overflow. */
+/* Means of floats; a sum of integers could overflow. */
 static const char MEANS_SQL[] =
 	"SELECT AVG(MAX(h2d_ns, 0) * 1.0), AVG(MAX(h2d_bytes, 0) * 1.0),"
 	" AVG(MAX(gpu_busy_ns, 0) * 1.0), AVG(MAX(gpu_idle_wait_ns, 0) * 1.0)"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu.h - reads from a database what the GPU did: sums over batches, and how it was recorded.
+ * gpu.h - reads from a database what the GPU did, summed over batches, and how it was recorded.
  *
  * Functions return 0 or a negative errno (db.h).
  */
@@ -16,31 +16,31 @@
 
 #define GPU_WHY_BYTES 96
 
-/* Facts of the GPU from meta, like RUN_FACTS. */
+/* Facts about the GPU from meta, in the form of RUN_FACTS. */
 #define GPU_FACTS(FACT)                                                                            \
 	FACT(GPU, char *, device)         /* device names */                                       \
-	FACT(CUDA_MODE, char *, mode)     /* cupti, cudart (seen by the host), off */              \
-	FACT(CUDA_REASON, char *, reason) /* why not cupti */                                      \
-	FACT(CUDA_LEVEL, char *, level)   /* recorded: memcpy, default, api, full */               \
-	FACT(CUDA_LEVEL_REASON, char *, level_reason) /* why that is less than was asked for */    \
+	FACT(CUDA_MODE, char *, mode)     /* cupti; cudart: by the host; off */                    \
+	FACT(CUDA_REASON, char *, reason) /* why the mode is not cupti */                          \
+	FACT(CUDA_LEVEL, char *, level)   /* memcpy, default, api or full */                       \
+	FACT(CUDA_LEVEL_REASON, char *, level_reason) /* why less than asked for */                \
 	FACT(CUPTI_VERSION, int64_t, cupti_version)                                                \
 	FACT(CUDA_RECORDS, int64_t, record_count)                                                  \
 	FACT(CUDA_BAD_TS, int64_t, bad_count)               /* records with impossible times */    \
 	FACT(CUDA_DROPPED, int64_t, dropped_count)          /* records dropped by CUPTI */         \
 	FACT(CUDA_OWN_DROP, int64_t, own_drop_count)        /* records dropped by dlprof */        \
-	FACT(GPU_BUSY_IS_UPPER_BOUND, int64_t, upper_bound) /* 1: upper bounds of busy times */
+	FACT(GPU_BUSY_IS_UPPER_BOUND, int64_t, upper_bound) /* 1: busy times are upper bounds */
 
 struct gpu_info {
 #define X(id, type, member) type member;
 	GPU_FACTS(X)
 #undef X
-	bool is_upper_bound;    /* busy times are upper bounds, as whole graphs are one operation */
-	/* Gaps: times for which nothing is known about the GPU. */
+	bool is_upper_bound;    /* busy times are upper bounds: a whole graph is one operation */
+	/* Gaps are times for which nothing is known about the GPU. */
 	int64_t gap_count;
-	double gap_ns;               /* sum of the gaps that ended */
+	double gap_ns;               /* sum of the gaps that have an end */
 	char gap_why[GPU_WHY_BYTES]; /* reason of the longest gap, or of one that did not end */
 	struct tally_list kernels;
-	char **kernel_names; /* whole name of each kernel; NULL: same as in its tally */
+	char **kernel_names; /* whole name of each kernel; NULL: the tally's name is whole */
 };
 
 /* Reads GPU facts and up to `most_kernels` kernels. Call gpu_info_done() also after an error. */
@@ -52,7 +52,7 @@ const char *gpu_kernel_name(const struct gpu_info *info, size_t kernel);
 int gpu_sums_read(struct db *db, const struct batch_filter *filter, bool busy_seen,
 		  struct gpu_sums *ret_sums);
 
-/* Computes the sums from the rows, even if there is a pack. */
+/* As gpu_sums_read(), but computes the sums from the rows even if there is a pack. */
 int gpu_sums_count(struct db *db, const struct batch_filter *filter, bool busy_seen,
 		   struct gpu_sums *ret_sums);
 
@@ -62,7 +62,7 @@ struct gpu_bar {
 	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX];
 };
 
-/* Reads means over groups of `each` of the filter's batches, at most `count` groups. */
+/* Reads means over groups of `each` batches of the filter, at most `count` groups. */
 int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 		  struct gpu_bar *bars, size_t count);
 
@@ -70,7 +70,7 @@ int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 int gpu_calls_read(struct db *db, const struct batch_filter *filter,
 		   struct gpu_call_sums *ret_sums);
 
-/* Means over a loader's first batches, each over the batches that have it; UNKNOWN: none has. */
+/* Means over a loader's first batches, of those that have the value; UNKNOWN: none has. */
 struct gpu_means {
 	int64_t h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns;
 };

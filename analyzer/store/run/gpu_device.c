@@ -91,8 +91,8 @@ int gpu_device_list_read(struct db *db, const struct batch_filter *filter,
 	int r;
 
 	ret_list->count = 0;
-	/* With one device, or before version 5, there are no rows; asking first saves reading a
-	 * million batches. */
+	/* With one device, or before version 5, there are no rows; this saves reading a million
+	 * batches. */
 	r = rows_any(db, ANY_SQL) ? read_sums(db, filter, ret_list) : 0;
 	return r < 0 ? r : read_names(db, ret_list);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_device.h - reads the devices of a run: their names, and what each did in the batches. */
+/* gpu_device.h - reads the GPUs of a run: their names, and what each did during the batches. */
 #pragma once
 
 #include "store/database/run.h"
@@ -12,7 +12,7 @@ struct gpu_device {
 	char name[GPU_DEVICE_BYTES]; /* name and place of the device; "": not known */
 	/* Sums; NAN: not known. All are NAN if the process has only this device. */
 	double batch_count;
-	double fed_count; /* number of steps in which the loader copied data to the device */
+	double fed_count; /* number of steps in which the host copied the loader's data to it */
 	double step_ns, busy_ns, idle_wait_ns, h2d_bytes, peer_bytes;
 };
 

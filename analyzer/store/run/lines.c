@@ -9,7 +9,7 @@
 #include "store/database/meta.h"
 #include "store/database/rows.h"
 
-/* Bounds above all that a drain writes; a stranger's file may hold more, which is not read. */
+/* Limits above what any drain writes. A stranger's file may hold more, which is not read. */
 #define MOST_FRAMES 50000
 #define MOST_STACKS 50000
 #define MOST_DEPTH  256
@@ -25,7 +25,7 @@ static const char DOING_SQL[] =
 	"SELECT pid, worker_id, since_ns, seen_ns, role, frames FROM t_doing"
 	" ORDER BY worker_id, pid LIMIT ?1";
 
-#define OBSERVED "observed" /* value of META_LINES if lines were observed */
+#define OBSERVED "observed" /* value of META_LINES if stacks were sampled */
 
 static const struct meta_field FIELDS[] = {{META_LINES, offsetof(struct line_samples, reason)}};
 
@@ -35,7 +35,7 @@ struct reader {
 	size_t places;
 };
 
-/* Whether a function is get() of the queue from which a worker takes tasks. */
+/* Returns true if a function is get() of the queue from which a worker takes tasks. */
 static bool is_queue(const char *file, const char *function)
 {
 	static const char queues[] = "/multiprocessing/queues.py";
@@ -86,7 +86,7 @@ static size_t place_of(const int64_t *ids, size_t count, int64_t id)
 	return low < count && ids[low] == id ? low : count;
 }
 
-/* Appends the indices of the frames whose ids a text lists; leaves unknown ids out. */
+/* Appends the indexes of the frames whose ids `text` lists; leaves unknown ids out. */
 static int add_places(struct reader *reader, const char *text, size_t *ret_depth)
 {
 	struct line_samples *samples = reader->samples;
@@ -129,7 +129,7 @@ static int take_stack(struct reader *reader, sqlite3_stmt *stmt)
 
 	stack->count = rows_time(stmt, 3);
 	stack->ns = rows_time(stmt, 4);
-	/* Numbers below a year are summed without overflow. */
+	/* Times below a year can be summed without overflow. */
 	if (r < 0 || role < 0 || phase < 0 || !stack->depth || stack->count <= 0 || stack->ns < 0 ||
 	    stack->ns > INT64_C(1) << 55 || stack->count > INT64_C(1) << 40) {
 		reader->places = places;
@@ -205,7 +205,7 @@ void lines_free(struct line_samples *samples)
 	*samples = (struct line_samples){0};
 }
 
-/* Finds the innermost frame, and that of the user's code. False: no frame, or an idle worker. */
+/* Finds the innermost frame, also of the user's code. False: there is none, or an idle worker. */
 static bool find_place(const char *at, const struct line_samples *samples, struct doing *ret)
 {
 	bool has_inner = false, has_own = false, is_in_queue = false;

@@ -17,7 +17,7 @@ static const char UNPACKED_SQL[] =
 		     " AND loader_id NOT IN (SELECT loader_id FROM t_pack WHERE part = 0)";
 static const char HEADS_SQL[] = "SELECT loader_id FROM t_pack WHERE part = 0";
 
-/* Reads a part of a pack by `stmt`, which the caller finalizes. -ENOENT: there is none. */
+/* Reads a part of a pack by `stmt`, which the caller finalizes. -ENOENT: there is no such part. */
 static int find_part(sqlite3_stmt *stmt, int64_t loader_id, int64_t number, const void **ret_data,
 		     size_t *ret_size)
 {
@@ -34,7 +34,7 @@ static int find_part(sqlite3_stmt *stmt, int64_t loader_id, int64_t number, cons
 	return *ret_data ? 0 : -ENOENT;
 }
 
-/* Prepares the statement that reads packs. -ENOENT: there is no table of packs. */
+/* Prepares the statement that reads packs. -ENOENT: the table of packs does not exist. */
 static int prepare(struct db *db, sqlite3_stmt **ret_stmt)
 {
 	return rows_prepare(db, READ_SQL, ret_stmt) == 0 ? 0 : -ENOENT;
@@ -70,8 +70,8 @@ int pack_read_head(struct db *db, int64_t loader_id, struct pack_head *ret)
 }
 
 /*
- * Adds a part after checking its sizes, and that its runs continue those before, as a file is not
- * trusted.
+ * Adds a part. As files are not trusted, first checks its sizes, and that its runs continue the
+ * earlier ones.
  */
 static int add_part(struct batch_series *series, const void *blob, size_t size)
 {
@@ -89,7 +89,7 @@ static int add_part(struct batch_series *series, const void *blob, size_t size)
 	    head.run_count > PACK_RUNS || head.columns >> SERIES_TIMES ||
 	    pack_part_size(&head) != size)
 		return -ENOENT;
-	/* The arrays are copied, because floats must be aligned and a blob need not be. */
+	/* The arrays are copied: floats must be aligned, but a blob need not be. */
 	copy = malloc(size);
 	runs = malloc(head.run_count * sizeof(*runs));
 	if (!copy || !runs) {
@@ -164,7 +164,7 @@ int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *seri
 	return 0;
 }
 
-/* Whether there are packs, and every loader has one. */
+/* Returns true if there are packs, and every loader has one. */
 static bool is_all_packed(struct db *db)
 {
 	ROWS *stmt = NULL;

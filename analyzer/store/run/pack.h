@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.h - a second copy of the batches of a long run, as arrays that are read at once: 15 bytes
- * each.
+ * pack.h - reads packs: second copies of a long run's batches, as arrays of 15 bytes a batch.
  *
- * SQLite takes half a microsecond and more to return a row, which is most of a report's time on ten
- * million batches. Packs are made when a run of PACK_LEAST batches or more is over. They are not
- * part of the public schema: a trigger drops a loader's pack as soon as any of its rows changes,
- * and without a pack, or with an invalid one, the rows are read.
+ * SQLite needs at least half a microsecond to return a row; with ten million batches that is most
+ * of a report's time. Packs are written at the end of a run with at least PACK_LEAST batches. They
+ * are not part of the public schema: a trigger deletes a loader's pack when any of its rows
+ * changes. Without a valid pack, the rows are read.
  */
 #pragma once
 
 #include "store/database/db.h"
 #include "store/run/pack_format.h"
 
-/* Reads the head of a loader's pack. -ENOENT: read the rows instead. */
+/* Reads the head of a loader's pack. -ENOENT: there is no valid pack, so read the rows. */
 int pack_read_head(struct db *db, int64_t loader_id, struct pack_head *ret);
 
-/* Reads all batches of a loader into an empty series. -ENOENT: read the rows instead. */
+/* Reads all batches of a loader into an empty series. -ENOENT: no valid pack, so read the rows. */
 int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *series);
 
-/* Reads the sums over all loaders. -ENOENT: some loader has no pack. */
+/* Sums the totals of all loaders' packs. -ENOENT: some loader has no pack. */
 int pack_sum_totals(struct db *db, struct load_totals *ret_totals);

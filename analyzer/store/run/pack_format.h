@@ -8,11 +8,11 @@
 #include "analysis/gpu/gpu_use.h"
 #include "store/database/run.h"
 
-#define PACK_MAGIC     UINT32_C(0x33637064) /* reads otherwise in another byte order */
+#define PACK_MAGIC     UINT32_C(0x33637064) /* reads differently on a machine of other byte order */
 #define PACK_PART      ((size_t)1 << 16)
 #define PACK_RUNS      PACK_PART
 
-/* Head of a pack, its part 0. */
+/* Head of a pack, stored as its part 0. */
 struct pack_head {
 	uint32_t magic;
 	uint32_t size; /* size of this struct in bytes */
@@ -26,11 +26,11 @@ struct pack_head {
 	struct gpu_sums gpu;
 };
 
-/* Head of each further part; its arrays follow it. */
+/* Head of every other part; arrays follow it. */
 struct pack_part {
 	uint32_t magic;
 	uint32_t count;
-	uint32_t columns; /* bits of the columns of times that follow */
+	uint32_t columns; /* bits of those columns of times that follow */
 	uint32_t run_count;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query.c - answers each question by one statement, run once. Statements read tables, since the
- * author of a file may have defined any views.
+ * query.c - answers each question by one statement, run once. The statements read tables: views in
+ * a file may be anything that its author wrote.
  */
 #include "store/run/query.h"
 
@@ -24,7 +24,9 @@ static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FR
 				"  INTEGER) FROM t_meta WHERE key = 'rank'), 0),"
 				" (SELECT COUNT(*) FROM t_note WHERE level = 'doubt')";
 
-/* How processes ended, except by SIGTERM (15) from loaders, or SIGHUP (1) and SIGINT (2). */
+/*
+ * How processes ended; leaves out SIGHUP (1), SIGINT (2), SIGPIPE (13) and loaders' SIGTERM (15).
+ */
 static const char ENDS_SQL[] =
 	"SELECT m.exit = 'gone', m.exit_status, w.count, w.worker_id, w.exit_status, m.end_ns FROM"
 	" (SELECT COUNT(*) AS count, MIN(worker_id) AS worker_id, exit_status FROM t_process"
@@ -33,7 +35,7 @@ static const char ENDS_SQL[] =
 	"  (SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'pid') AND exit IS NOT 'exec'"
 	"  ORDER BY start_ns LIMIT 1) m";
 
-/* The thread of a loader's first epoch counts as its owner. Unknown nesting counts as none. */
+/* A loader belongs to the thread of its first epoch. Unknown nesting counts as not nested. */
 #define OWNER_SQL                                                                                  \
 	" pid, (SELECT MAX(tid) FROM t_epoch e WHERE e.loader_id = id.loader_id AND epoch ="       \
 	"  (SELECT MIN(epoch) FROM t_epoch f WHERE f.loader_id = id.loader_id)),"                  \
@@ -41,7 +43,7 @@ static const char ENDS_SQL[] =
 	" place, (SELECT MAX(start_ns) FROM t_process p WHERE p.pid = t_loader.pid AND"            \
 	"  start_ns <= number)"
 
-/* A loader whose iterator's record was lost is still listed, by its batches. */
+/* If the record of a loader's iterator was lost, the loader is listed because of its batches. */
 static const char LOADERS_SQL[] =
 	"WITH part AS (SELECT loader_id, epoch, COUNT(batch) AS batches,"
 	"  TOTAL(CASE WHEN batch IS NOT NULL THEN"
@@ -55,7 +57,7 @@ static const char LOADERS_SQL[] =
 	" CAST(IFNULL(ns, 0) AS INTEGER)," OWNER_SQL
 	" FROM id LEFT JOIN t_loader USING (loader_id) LEFT JOIN whole USING (loader_id)";
 
-/* Lists the loaders without reading their batches, whose sums are in the packs. */
+/* Lists the loaders without reading their batches; the sums over these are in packs. */
 static const char PACKED_SQL[] = ROWS_LOADERS
 	", id AS (SELECT loader_id FROM t_loader UNION"
 	"  SELECT loader_id FROM part WHERE loader_id IS NOT NULL)"
@@ -243,7 +245,7 @@ static void add_free(struct batch_row *row, int64_t free_ns)
 		row->handover_ns = clamp_add(row->handover_ns, free_ns);
 }
 
-/* Notes when a batch was delivered and when its step ended, and the time that is in no column. */
+/* Extends the series' span by a batch, and adds waits for other loaders, which no column has. */
 static void span_row(struct batch_series *series, const struct batch_row *row, int64_t begin_ns,
 		     int64_t free_ns)
 {
@@ -295,7 +297,7 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 	for (int i = 0; i < SERIES_TIMES - 2; i++) /* all but sample_ns and handover_ns */
 		row.times[i] = rows_time(stmt, i);
 	row.sample_ns = rows_time(stmt, 15);
-	/* In an epoch's first round, receive_ns includes more than receiving the batch. */
+	/* In an epoch's first round, receive_ns is more than the time of receiving. */
 	if (rows_time(stmt, 14) >= 0 && row.batch >= series->workers) {
 		series->receive_ns += (double)rows_time(stmt, 14);
 		series->receive_count++;
@@ -308,7 +310,7 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 	return series_append(series, &row);
 }
 
-/* Adds epochs `first` to `last` of a loader, with their waits outside of batches. */
+/* Adds the epochs `first` to `last` of a loader, with waits that belong to no batch. */
 static int read_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t last,
 		       struct batch_series *series)
 {
@@ -331,7 +333,7 @@ static int read_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t 
 	return r;
 }
 
-/* Reads the filter's batches; epoch starts and ends are read only with whole epochs. */
+/* Reads the filter's batches. Epochs' starts and ends are added if the filter has whole epochs. */
 static int read_filtered(struct db *db, const struct batch_filter *filter,
 			 struct batch_series *series)
 {

@@ -12,20 +12,20 @@
 int query_run(struct db *db, struct run_info *ret_run);
 void run_info_done(struct run_info *run);
 
-/* Reads all loaders, most time first. Free *ret_loaders, which is NULL if there are none. */
+/* Reads all loaders, the one with the most time first. Free *ret_loaders; NULL: there are none. */
 int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count);
 
 /*
- * Fills `series`, which the caller initialised, with batches and facts of their loader. A time
- * below 0 counts as not observed.
+ * Fills `series`, which the caller initialised, with batches and facts about their loader. A
+ * negative time counts as not observed.
  */
 int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series);
 
-/* Returns the part of a batch's wait after its load was finished, or UNKNOWN. */
+/* Returns the part of a batch's wait that came after its load was finished, or UNKNOWN. */
 int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t load_begin_ns);
 
-/* Reads notes of level doubt, then warnings, oldest first; free *ret_notes and each of them. */
+/* Reads notes: those of level doubt, then warnings, oldest first. Free *ret_notes and each note. */
 int query_notes(struct db *db, char ***ret_notes, size_t *ret_count);
 
-/* Reads --set's changes, like "train.py:16: workers 1 -> 4". Free *ret_changes and each of them. */
+/* Reads the changes by --set: "train.py:16: workers 1 -> 4". Free *ret_changes and each text. */
 int query_set(struct db *db, char ***ret_changes, size_t *ret_count);

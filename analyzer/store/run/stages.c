@@ -8,7 +8,7 @@
 #include "store/run/query.h"
 #include "store/database/rows.h"
 
-/* CPU time is known of some windows only; the others are taken to use as much. */
+/* Only some windows have a CPU time; the others are assumed to have the same share. */
 static const char SQL[] =
 	"SELECT s.stage_id, (SELECT p.stage_id FROM t_stage p WHERE p.pid = s.pid"
 	"  AND p.number = s.parent), kind, name, kernel, root, autotuned, parallel, capacity,"

@@ -7,7 +7,5 @@
 #include "analysis/cause/stages.h"
 #include "store/database/db.h"
 
-/*
- * Reads a loader's stages, with sums over the time it was asked. Call stages_done(). 0 or -errno.
- */
+/* Reads a loader's stages, summed over its epochs. Call stages_done(). Returns 0 or -errno. */
 int stages_read(struct db *db, int64_t loader_id, struct stages *ret);

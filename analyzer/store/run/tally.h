@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tally.h - reads totals by name: decoders, steps, files, folders, samples, waits of loads. They
- * are of the whole run, over all loaders. Functions return 0 or a negative errno (db.h).
+ * tally.h - reads totals by name: of decoders, steps, files, folders, samples and waits of loads.
+ * They are over the whole run and all loaders. Functions return 0 or a negative errno (db.h).
  */
 #pragma once
 
@@ -10,22 +10,22 @@
 
 #include "store/database/db.h"
 
-/* A row of the view for a kind of tally; schema.sql says what its columns mean. */
+/* A row of the view for a kind of tally. schema.sql explains the columns. */
 struct tally {
-	char name[160];		/* name of a library, step or path, or the peer of a wait */
-	/* format; "dataset" or "transform"; dataset of a sample; kind of a wait */
+	char name[160];		/* name of a library, a step or a path, or the peer of a wait */
+	/* format; "dataset" or "transform"; a sample's dataset; a kind of wait */
 	char detail[64];
-	int64_t class;		/* width class; index of a sample */
+	int64_t class;		/* width class, or index of the sample */
 	int64_t count, ns, bytes, pixels, slowest_ns, error_ns;
 };
 
 struct tally_list {
 	struct tally *items;	/* sorted, longest first */
 	size_t count;
-	size_t all_count;	/* number of entries, listed or not */
+	size_t all_count;	/* number of entries, including those not listed */
 };
 
-/* Reads up to `most` tallies of a kind, such as "decode" or "file". Free by tally_list_done(). */
+/* Reads up to `most` tallies of a kind, such as "decode" or "file". Call tally_list_done(). */
 int tally_list_read(struct db *db, const char *kind, size_t most, struct tally_list *ret_list);
 void tally_list_done(struct tally_list *list);
 
@@ -41,7 +41,7 @@ int tally_loads_read(struct db *db, struct tally_loads *ret_loads);
 
 /* One of the slowest single operations of the run. */
 struct slow_call {
-	char what[96];		/* function and file of the operation */
+	char what[96];		/* function and file that it was about */
 	char stack[2048];	/* one line for each frame; "": no stack was stored */
 	int64_t ns;
 };

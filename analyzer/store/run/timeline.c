@@ -5,7 +5,7 @@
 
 #include "store/database/rows.h"
 
-/* A column as a number; an impossible value becomes NULL. */
+/* A column as a number; NULL if the number is impossible. */
 #define KNOWN(name)                                                                                \
 	", IIF(" #name " BETWEEN 0 AND 9223372036854775807, " #name ", NULL) AS " #name
 #define DELIVERED(place)                                                                           \
@@ -18,7 +18,7 @@ static const char PART_SQL[] =
 	" at INTEGER, epoch INTEGER, first_task INTEGER, last_task INTEGER, from_ns INTEGER,"
 	" to_ns INTEGER)";
 
-/* Whether batches must be sorted: rows are by task, and a loader delivers in another order. */
+/* Has a row if batches must be sorted: rows are in task order, but a loader delivers in another. */
 static const char OUT_OF_ORDER_SQL[] =
 	"SELECT 1 FROM t_loader WHERE in_order = 0 AND workers > 0";
 

@@ -121,7 +121,7 @@ static int write_pack(struct db *db, sqlite3_stmt *stmt, const struct loader_inf
 		r = gpu_sums_count(db, &all, series->gpu_busy_ns, &head.gpu);
 	if (r == 0)
 		r = write_series(stmt, loader, series);
-	/* The head is written last: without it readers ignore the pack. */
+	/* The head is written last, because readers ignore a pack without it. */
 	return r < 0 ? r : insert(stmt, loader->loader_id, 0, &head, sizeof(head));
 }
 
@@ -137,7 +137,7 @@ static int write_loader(struct db *db, struct writer *writer, sqlite3_stmt *stmt
 	r = query_series(db, &all, &series);
 	if (r == 0 && stmt)
 		r = write_pack(db, stmt, loader, &series);
-	/* Theta marks steady batches for the views; a pack's readers compute that themselves. */
+	/* Views find steady batches by theta; readers of a pack compute it themselves. */
 	if (r == 0 && series.count)
 		r = writer_theta(writer, loader->loader_id, stall_theta_ns(&series));
 	series_done(&series);

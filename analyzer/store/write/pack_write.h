@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pack_write.h - computes and writes, when a run is over, what needs all batches together. */
+/* pack_write.h - at the end of a run, computes and writes what depends on all of its batches. */
 #pragma once
 
 #include "store/database/db.h"
@@ -8,7 +8,7 @@
 #define PACK_LEAST 4096
 
 /*
- * Writes each loader's theta, by which the views find starved batches, and packs (pack.h) for all
- * loaders if one has PACK_LEAST batches. Returns 0 or a negative errno (db.h).
+ * Writes each loader's theta, by which the views find starved batches. If any loader has PACK_LEAST
+ * batches, also writes packs (pack.h) for all loaders. Returns 0 or a negative errno (db.h).
  */
 int pack_write(struct db *db, struct writer *writer);

@@ -14,7 +14,7 @@
 #define SET(name)    #name " = ?, "
 #define UPDATE(name) #name " = excluded." #name ", "
 #define COUNT(name)  +1
-#define KEY          3 /* columns of a batch's key: loader_id, epoch, task */
+#define KEY          3 /* number of columns of a batch's key: loader_id, epoch, task */
 
 /* Selects the steps of process ?1 that overlap [?2, ?3). */
 #define IN_TIME                                                                                    \
@@ -23,7 +23,7 @@
 	"WHERE begin_ns + step_ns > ?2 AND begin_ns < ?3)"
 #define NOTHING(name) #name " = NULL, "
 
-/* Adds a row to the total of the same name. */
+/* ends a statement that adds a row to the total of the same name */
 #define ADDED                                                                                      \
 	" ON CONFLICT DO UPDATE SET count = count + excluded.count, "                              \
 	"ns = CASE kind WHEN 'sample' THEN MAX(ns, excluded.ns) ELSE ns + excluded.ns END, "       \
@@ -66,9 +66,9 @@ void writer_close(struct writer *writer)
 	free(writer);
 }
 
-static int refused; /* SQLite's error code after prepare() returned NULL */
+static int refused; /* SQLite's error code if prepare() returned NULL */
 
-/* Prepares a statement at its first use; most are never used. NULL on error, as step() accepts. */
+/* Prepares a statement at its first use; most are never used. NULL: error, which step() accepts. */
 static sqlite3_stmt *prepare(struct writer *writer, int which)
 {
 	if (writer->db->begins_late && db_begin(writer->db) < 0) {
@@ -110,8 +110,8 @@ static void bind_numbers(sqlite3_stmt *statement, int *at, const int64_t *values
 }
 
 /*
- * Runs a statement. A row with a value that its column refuses is left out: it comes from damaged
- * memory, and an error would repeat with every try and keep all other rows from the database.
+ * Runs a statement. Leaves out a row whose value its column refuses: the value comes from damaged
+ * memory, and an error would be repeated with each retry and keep all other rows out.
  */
 static int finish(sqlite3_stmt *statement)
 {
@@ -123,12 +123,12 @@ static int finish(sqlite3_stmt *statement)
 
 static_assert(sizeof(char *) == sizeof(int64_t), "numbers and texts are as long in a row");
 
-/* How many numbers a row's struct has: in all, before its first text; and how many texts. */
+/* Members of a row's struct: numbers in all, numbers before its first text, texts. */
 #define NUMBERS(row)	   (int)(sizeof(*(row)) / sizeof(int64_t))
 #define BEFORE(row, text) (int)(offsetof(__typeof__(*(row)), text) / sizeof(int64_t))
 #define FROM(row, text)	   (NUMBERS(row) - BEFORE(row, text))
 
-/* Writes a struct of numbers and then texts, in the order of the statement's parameters. */
+/* Writes a struct of numbers followed by texts, in the order of the statement's parameters. */
 static int put(struct writer *writer, int which, const void *row, int numbers, int texts)
 {
 	sqlite3_stmt *statement = prepare(writer, which);
@@ -141,7 +141,7 @@ static int put(struct writer *writer, int which, const void *row, int numbers, i
 	return finish(statement);
 }
 
-/* Writes `count` numbers from `first` on, and the step's key with which their struct begins. */
+/* Writes the step's key, with which `values` begins, and `count` numbers from `first` on. */
 static int put_step(struct writer *writer, int which, const void *values, int first, int count)
 {
 	sqlite3_stmt *statement = prepare(writer, which);
@@ -152,7 +152,7 @@ static int put_step(struct writer *writer, int which, const void *values, int fi
 	return finish(statement);
 }
 
-/* Reads a statement's only row of numbers, UNKNOWN for NULL. Returns 1, 0 (no row) or -errno. */
+/* Reads the numbers of a statement's only row; NULL is UNKNOWN. Returns 1, 0 (no row) or -errno. */
 static int ask(sqlite3_stmt *statement, int64_t *ret, int count)
 {
 	int r = step(statement), found = r == SQLITE_ROW;
@@ -166,7 +166,7 @@ static int ask(sqlite3_stmt *statement, int64_t *ret, int count)
 	return r < 0 ? r : found;
 }
 
-/* Whether the statement gives a row. Returns 0 or -errno. */
+/* Sets *ret_found to whether the statement has a row. Returns 0 or -errno. */
 static int look(sqlite3_stmt *statement, bool *ret_found)
 {
 	int64_t one;

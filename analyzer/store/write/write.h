@@ -2,8 +2,8 @@
 /*
  * write.h - writes what the drain found into the database.
  *
- * Every row can be written twice: a drain reads records again that a killed one had not released.
- * Functions return 0 or a negative errno. UNKNOWN becomes NULL; strings may be NULL.
+ * Writing a row twice is harmless: a drain reads records again that a killed drain had not
+ * released. Functions return 0 or a negative errno. UNKNOWN becomes NULL; strings may be NULL.
  */
 #pragma once
 
@@ -23,10 +23,10 @@ void writer_close(struct writer *writer);
 int writer_meta(struct writer *writer, enum meta key, const char *value);
 int writer_meta_number(struct writer *writer, enum meta key, int64_t value);
 
-/* Writes a key and value that a recorded process noted, if meta.def lets processes set the key. */
+/* Writes a key and value from a recorded process, if meta.def lets processes set that key. */
 int writer_meta_noted(struct writer *writer, const char *key, const char *value);
 
-/* Structs of rows have numbers first and then texts, in the order in which write.c binds them. */
+/* Structs of rows have first numbers and then texts, in the order in which write.c binds them. */
 struct process_row {
 	int64_t pid, life_ns, ppid, worker_id, loader_id, stream, start_ns, end_ns;
 	int64_t exit_status;
@@ -37,7 +37,7 @@ struct process_row {
 
 int writer_process(struct writer *writer, const struct process_row *row);
 
-/* What a process used; t_use in schema.sql explains the columns. */
+/* What a process used; see t_use in schema.sql. */
 struct use_row {
 	int64_t pid, life_ns, runnable_milli, cores_allowed, private_begin_bytes, private_end_bytes,
 		major_faults, swapped_bytes;
@@ -51,7 +51,7 @@ struct thread_row {
 };
 
 int writer_thread(struct writer *writer, const struct thread_row *row);
-/* Removes the threads of a process. */
+/* Deletes the threads of a process. */
 int writer_no_threads(struct writer *writer, int64_t pid);
 
 struct loader_row {
@@ -59,29 +59,29 @@ struct loader_row {
 	const char *kind;
 };
 
-/* Returns a loader's id; a new one if the process's loader of that number has none. */
+/* Returns the id of a process's loader `number`; assigns a new one if it has none. */
 int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id);
 
 struct epoch_row {
 	int64_t loader_id, epoch, begin_ns, setup_ns, stream, generation, tid, nested;
 };
 
-/* Writes an epoch, and to which loader the workers of its stream belong. */
+/* Writes an epoch, and the loader to which the workers of its stream belong. */
 int writer_epoch(struct writer *writer, const struct epoch_row *row);
 
-/* What an epoch's batches and its end add to the epoch's row. */
+/* Values that an epoch's row gets after it was written, from its batches and its end. */
 struct epoch_seen {
 	int64_t tid, nested, stop_begin_ns, stop_ns;
-	int64_t save_ns; /* time of saving since the last such row */
+	int64_t save_ns; /* time of saves since the last call */
 };
 
 int writer_epoch_seen(struct writer *writer, int64_t loader_id, int64_t epoch,
 		      const struct epoch_seen *seen);
 
-/* Writes where the program makes loader `number` of the process. */
+/* Writes where in the program loader `number` of the process is made. */
 int writer_place(struct writer *writer, int64_t pid, int64_t number, const char *place);
 
-/* Finds a stream's epoch by generation, with the loader's id and order. -ENOENT: there is none. */
+/* Finds a stream's epoch by its generation, and its loader's id and in_order. -ENOENT: none. */
 int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generation,
 		      int64_t *ret_loader_id, int64_t *ret_epoch, int64_t *ret_in_order);
 
@@ -107,7 +107,7 @@ struct made_row {
 
 int writer_made(struct writer *writer, const struct made_row *row);
 
-/* A stage of a loader's pipeline, as t_stage in schema.sql; `parent` is another one's `number`. */
+/* A stage of a loader's pipeline; see t_stage in schema.sql. `parent`: number of another one. */
 struct stage_row {
 	int64_t pid, number, parent, kernel, root, autotuned, parallel, capacity, threads;
 	const char *name, *kind;
@@ -115,7 +115,7 @@ struct stage_row {
 
 int writer_stage(struct writer *writer, const struct stage_row *row);
 
-/* What a stage did in a window of time. */
+/* What a stage did in a window of time; see t_stage_sum in schema.sql. */
 struct stage_sum_row {
 	int64_t begin_ns, window_ns, loader_id, epoch, elements, busy_ns, own_ns, cpu_ns, read_ns,
 		ready;
@@ -124,7 +124,7 @@ struct stage_sum_row {
 int writer_stage_sum(struct writer *writer, int64_t pid, int64_t number,
 		     const struct stage_sum_row *row);
 
-/* What the GPU did in the step of a batch that has a row. */
+/* What the GPU did in the step of a batch whose row exists. */
 struct gpu_values {
 	int64_t loader_id, epoch, task;
 #define X(name) int64_t name;
@@ -154,14 +154,14 @@ struct gpu_call_values {
 
 int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values);
 
-/* Removes GPU values of a process's steps that overlap [begin_ns, end_ns); *ret_any: any had. */
+/* Deletes GPU values of a process's steps that overlap [begin_ns, end_ns); *ret_any: any had. */
 int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 		  bool *ret_any);
 
 /* Writes a kernel's mangled and its readable name. */
 int writer_kernel(struct writer *writer, int64_t id, const char *symbol, const char *name);
 
-/* Writes a gap in the GPU's records. end_ns is UNKNOWN if it lasts, begin_ns if it was none. */
+/* Writes a gap in the GPU's records. end_ns: UNKNOWN while it lasts; begin_ns deletes it. */
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 	       const char *why);
 
@@ -171,7 +171,7 @@ struct slow_row {
 	const char *what;
 };
 
-/* A tally of segment.h as it is now; schema.sql explains the columns. */
+/* A tally of segment.h in its present state; see t_live in schema.sql. */
 struct tally_row {
 	int64_t slot, place, class, count, ns, bytes, pixels, slowest_ns, error_ns;
 	const char *segment, *kind, *name, *detail;
@@ -180,31 +180,31 @@ struct tally_row {
 int writer_live(struct writer *writer, const struct tally_row *row);
 
 /*
- * Add a tally to the totals when its segment's process is over: writer_total() as it is,
- * writer_fold() as it was last written (only the row's place counts). After writer_folded() no more
- * are added.
+ * Add a tally to the totals after its segment's process has ended: writer_total() adds `row`,
+ * writer_fold() adds the row that was last written for the same slot and place. After
+ * writer_folded(), no more tallies of the segment are added.
  */
 int writer_total(struct writer *writer, const struct tally_row *row);
 int writer_fold(struct writer *writer, const struct tally_row *row);
 int writer_folded(struct writer *writer, const char *segment);
 int writer_is_folded(struct writer *writer, const char *segment, bool *ret_folded);
 
-/* Adds to the time that unlisted entries of a kind may have taken. */
+/* Adds to the longest time that an unlisted name of a kind may have. */
 int writer_unlisted(struct writer *writer, const char *kind, int64_t ns);
 
-/* Keeps only the `keep_count` largest totals of a kind. */
+/* Deletes all but the `keep_count` largest totals of a kind. */
 int writer_trim(struct writer *writer, const char *kind, int64_t keep_count);
 
 int writer_slow(struct writer *writer, const struct slow_row *row);
-/* Writes the stack of a slow operation; *ret_found: the operation has a row. */
+/* Writes the stack of a slow operation. *ret_found: the operation's row exists. */
 int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *text,
 		 bool *ret_found);
 
-/* Returns a frame's id; a new one if it has none. */
+/* Returns a frame's id; assigns a new one if it has none. */
 int writer_frame(struct writer *writer, const char *file, const char *function, int64_t line,
 		 int64_t *ret_id);
 
-/* Samples of a stack and the time that they stand for, to be added; see t_stack in schema.sql. */
+/* Adds samples of a stack, and the time that they stand for; see t_stack in schema.sql. */
 struct samples_row {
 	const char *role;
 	int64_t loader_id;
@@ -223,7 +223,7 @@ int writer_doing(struct writer *writer, const struct doing_row *row);
 
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count);
 int writer_note(struct writer *writer, const char *level, const char *text);
-/* Writes a mark; `ns`: the length of a range, or UNKNOWN. */
+/* Writes a mark. `ns` is the length of a range, or UNKNOWN for a moment. */
 int writer_mark(struct writer *writer, int64_t ts_ns, int64_t pid, int64_t tid, int64_t ns,
 		const char *text);
 
