@@ -8,7 +8,7 @@
 
 static const struct {
 	char plain;
-	const char *form[ESCAPE_MAX]; /* what replaces the character in each form; NULL: nothing */
+	const char *form[ESCAPE_MAX]; /* what replaces the character in each form; NULL: it stays */
 } ESCAPES[] = {
 	{'&', {[ESCAPE_XML] = "&amp;", [ESCAPE_MARKDOWN] = "&amp;", [ESCAPE_HTML] = "&amp;"}},
 	{'<', {[ESCAPE_XML] = "&lt;", [ESCAPE_MARKDOWN] = "&lt;", [ESCAPE_HTML] = "&lt;"}},

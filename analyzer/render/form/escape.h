@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * escape.h - puts any text into formats that reserve characters: XML, Markdown, GitHub's workflow
- * commands. Invalid UTF-8, control characters and overrides of the direction of text become "?".
+ * escape.h - writes any text in formats that reserve characters: XML, Markdown, and GitHub's
+ * workflow commands. Invalid UTF-8, control characters and direction overrides become "?".
  */
 #pragma once
 
@@ -19,5 +19,5 @@ enum escape_form {
 
 void escape_put(FILE *out, enum escape_form form, const char *text);
 
-/* Returns the replacement of a character in a form; NULL: the character stays. */
+/* Returns what replaces a character in a form; NULL: it stays as it is. */
 const char *escape_find(enum escape_form form, uint32_t code);

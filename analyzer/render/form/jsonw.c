@@ -56,7 +56,7 @@ static void lead(struct jsonw *json, const char *key)
 	if (json->depth) {
 		if (json->full)
 			fputc(',', json->out);
-		/* In the outermost object each member has its own line, which makes good diffs. */
+		/* In the outermost object each member begins a line, for readable diffs. */
 		if (json->depth == 1)
 			fputc('\n', json->out);
 	}
@@ -70,7 +70,7 @@ static void lead(struct jsonw *json, const char *key)
 void jsonw_open(struct jsonw *json, const char *key, char bracket)
 {
 	lead(json, key);
-	/* Each object of a list begins on its own line. */
+	/* Each object in a list begins a line. */
 	if (!key && json->depth)
 		fputc('\n', json->out);
 	fputc(bracket, json->out);
@@ -121,7 +121,7 @@ void jsonw_list(struct jsonw *json, const char *key, const char *list)
 	jsonw_close(json, ']');
 }
 
-/* Writes text that is a JSON value already; "" becomes null. */
+/* Writes a text that is already JSON; "" becomes null. */
 static void put_value(struct jsonw *json, const char *key, const char *text)
 {
 	lead(json, key);

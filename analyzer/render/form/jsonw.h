@@ -3,7 +3,7 @@
  * jsonw.h - writes JSON one value at a time, with commas, escapes and null.
  *
  * Values that were not observed become null: NULL strings, UNKNOWN, NAN. Infinity does not exist in
- * JSON and becomes null too. Strings become valid UTF-8 whatever bytes they have; characters that
+ * JSON and becomes null too. Strings become valid UTF-8, whatever their bytes are; characters that
  * are not printable (utf8.h) become \uXXXX.
  */
 #pragma once
@@ -15,9 +15,9 @@
 struct jsonw {
 	FILE *out;
 	int depth;
-	bool full; /* the innermost open object or list has a member */
-	bool is_in_page; /* strings must be safe within HTML and must not reverse the direction of
-			  * text */
+	bool full; /* the innermost open object or list already has a member */
+	bool is_in_page; /* true inside an HTML page: < and direction overrides are escaped in
+			  * strings */
 };
 
 void jsonw_init(struct jsonw *json, FILE *out);
@@ -25,7 +25,7 @@ void jsonw_init(struct jsonw *json, FILE *out);
 /* Begins the outermost object, with the name of its schema as first member. */
 void jsonw_begin(struct jsonw *json, FILE *out, const char *schema);
 
-/* In all functions below, `key` is NULL for the elements of a list and for the outermost value. */
+/* In all functions below, `key` is NULL for elements of a list and for the outermost value. */
 void jsonw_open(struct jsonw *json, const char *key, char bracket);
 void jsonw_close(struct jsonw *json, char bracket);
 
@@ -37,7 +37,7 @@ void jsonw_words(struct jsonw *json, const char *key, const char *value);
 /* Writes the list "a,b" as ["a","b"]; NULL becomes null. */
 void jsonw_list(struct jsonw *json, const char *key, const char *list);
 
-/* Writes the members of `object`, which is JSON already: "{...}" with at least one member. */
+/* Writes the members of `object`, a text that is JSON: "{...}" with at least one member. */
 void jsonw_members(struct jsonw *json, const char *object);
 
 void jsonw_bool(struct jsonw *json, const char *key, bool value);
@@ -47,7 +47,7 @@ void jsonw_number(struct jsonw *json, const char *key, double value);
 #define jsonw_size(json, key, value)  jsonw_int(json, key, (int64_t)(value))
 #define jsonw_share(json, key, value) jsonw_number(json, key, value)
 
-/* Writes a count without its fraction; a count below 0 or NAN becomes null. */
+/* Writes a count without its fraction; a negative count or NAN becomes null. */
 void jsonw_whole(struct jsonw *json, const char *key, double count);
 
 /* Writes [low, high]; null if they are not known. */
@@ -62,7 +62,7 @@ void jsonw_seconds(struct jsonw *json, const char *key, double ns);
 /* Writes nanoseconds as microseconds. */
 void jsonw_us(struct jsonw *json, const char *key, int64_t ns);
 
-/* Copies the rest of the file `value`, which is a JSON value; NULL becomes null. */
+/* Copies the rest of the file `value`, which must contain a JSON value; NULL becomes null. */
 void jsonw_copy(struct jsonw *json, const char *key, FILE *value);
 
 /* Writes 0 as false, UNKNOWN as null, and any other value as true. */

@@ -12,7 +12,7 @@
 #define PATH_LEAST 12
 #define LINE_MOST  1024
 
-/* Returns where the last part of a path begins that fits into `columns`: at a name, if possible. */
+/* Returns where the end of a path begins that fits into `columns`, at a name if possible. */
 static size_t find_tail(const struct page *page, const char *path, int columns)
 {
 	const char *at = path;
@@ -71,7 +71,7 @@ void outline_text_items(const struct outline_block *block, const struct page *pa
 	}
 }
 
-/* Adds a table's cell to a line; a cell that is too wide is cut, others are padded. */
+/* Appends a table's cell to a line. A cell that is too wide is cut, a narrower one padded. */
 static void add_cell(char *line, size_t size, const struct page *page, const char *text, int width,
 		     bool is_number)
 {
@@ -176,7 +176,7 @@ static void put_block(const struct outline_block *block, const struct page *page
 
 void outline_text_blocks(const struct outline *outline, size_t first, const struct page *page)
 {
-	/* Blank lines separate the blocks after a screen from it. */
+	/* After a screen, a blank line precedes the first block, too. */
 	bool is_first = !first, after_items = false;
 
 	for (size_t i = first; i < outline->count; i++) {

@@ -8,8 +8,8 @@
 
 #include "render/form/utf8.h"
 
-#define LONGEST    4096 /* longer texts are cut, in bytes */
-#define ROOM       20   /* with fewer columns beside its label, a text goes below the label */
+#define LONGEST    4096 /* longer texts, in bytes, are cut */
+#define ROOM       20   /* with less room beside it, the text goes below its label */
 
 void page_color(const struct page *page, enum page_color color)
 {
@@ -65,7 +65,7 @@ static void put_spaces(const struct page *page, int count)
 		fprintf(page->out, "%*s", count, "");
 }
 
-/* Returns the end of the word at `text`. A number keeps its unit: "67 %", "20.1 s". */
+/* Returns the end of the word at `text`. A number and its unit are one word: "67 %", "20.1 s". */
 static const char *word_end(const char *text)
 {
 	while (*text) {
@@ -105,7 +105,7 @@ static void wrap(const struct page *page, int hang, int column, const char *text
 			fputc(' ', page->out);
 			column++;
 		}
-		/* A word that is wider than the page is broken at the page's edge. */
+		/* A word wider than the page is broken at the edge. */
 		for (at = word; utf8_next(&at, &rune); column += page_columns_of(page, &rune)) {
 			if (column + page_columns_of(page, &rune) > page->width) {
 				fputc('\n', page->out);

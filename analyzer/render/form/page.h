@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page.h - lays out text for a terminal: wrapped to its width, coloured if wanted, and without
- * control characters.
+ * page.h - writes text to a terminal: wrapped to its width, coloured if wanted, without control
+ * characters.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 struct page {
 	FILE *out;
 	bool color;
-	bool ascii; /* all output is ASCII */
+	bool ascii; /* print ASCII only */
 	int width;  /* columns of a line, at least PAGE_NARROWEST */
 };
 
@@ -29,28 +29,28 @@ enum page_color {
 	PAGE_COLOR_MAX
 };
 
-/* Sets the colour of all further output; PAGE_PLAIN ends it. */
+/* Sets the colour of all output that follows; PAGE_PLAIN resets it. */
 void page_color(const struct page *page, enum page_color color);
 
 /*
- * Prints a label at column `indent` and a text beside it from column `hang` on, wrapped there. A
- * label that reaches `hang` is followed by one space; on a narrow page the text goes below it.
+ * Prints a label at column `indent`, and beside it a text that is wrapped at column `hang`. If the
+ * label reaches `hang`, one space follows it; on a narrow page the text is below the label.
  */
 __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, int indent, int hang,
 						      const char *label, const char *format, ...);
 
-/* Appends to a text, which stays terminated; if it becomes too long, it ends in "...". */
+/* Appends to a text of `size` bytes. If it does not fit, it is cut and ends in "...". */
 __attribute__((format(printf, 3, 4))) void page_append(char *text, size_t size, const char *format,
 						       ...);
 
-/* Returns the length of a sentence without its full stop, for callers that continue it. */
+/* Returns a sentence's length without its full stop, so that callers can continue it. */
 int page_clause(const char *sentence);
 
-/* Prints a word as a shell reads it, in quotes if it needs them. */
+/* Prints a word for a shell, in quotes if it needs them. */
 void page_put_word(FILE *out, const char *word);
 void page_append_word(char *text, size_t size, const char *word);
 
-/* Prints one line of text; a line that is too long is cut and ends in "...". */
+/* Prints a line of text, cut to the page's width and then ending in "...". */
 __attribute__((format(printf, 2, 3))) void page_line(const struct page *page, const char *format,
 						     ...);
 

@@ -7,9 +7,9 @@
 #include "render/form/units.h"
 
 #define INDENT     2
-#define MOST_LINES 4 /* most lines with one cell a batch; longer runs are shown by groups */
+#define MOST_LINES 4 /* most lines with a cell for each batch; longer runs are drawn in groups */
 
-/* How a cell shows the share of its time that was waiting: as height, colour, or sign. */
+/* How a cell shows its share of waiting: by height and colour, or by an ASCII sign. */
 static const struct level {
 	double below;
 	const char *cell;
@@ -37,7 +37,7 @@ static const struct level *find_level(double share)
 	return &LEVELS[i];
 }
 
-/* Returns the level of the batches [begin, end); NULL: no time of theirs is known. */
+/* Returns the level of the batches [begin, end); NULL: none of their times are known. */
 static const struct level *judge(const struct batch_series *series, const float *waits,
 				 size_t begin, size_t end)
 {
@@ -91,7 +91,7 @@ bool strip_is_known(const struct batch_series *series, const float *waits)
 	return series->count && waits && series->wait_ns && series->compute_ns;
 }
 
-/* Returns where the `count` successive batches with the most waiting begin. */
+/* Returns where the `count` consecutive batches with the most waiting begin. */
 static size_t busiest(const struct batch_series *series, const float *waits, size_t count)
 {
 	double sum = 0, most = -1;
@@ -118,7 +118,7 @@ void strip_line(const struct page *page, const struct batch_series *series, cons
 		begin = busiest(series, waits, cells) / period * period;
 		end = begin + cells;
 	}
-	/* Batches without known times at the end would only be blanks. */
+	/* Leaves out batches at the end whose times are not known; they would be blanks. */
 	while (end > begin && !judge(series, waits, end - 1, end))
 		end--;
 	put_cells(page, series, waits, begin, end, end - begin < cells ? end - begin : cells);

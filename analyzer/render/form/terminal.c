@@ -48,7 +48,7 @@ int terminal_say(const char *program, const char *format, ...)
 	char text[2 * PATH_MAX];
 	va_list args;
 
-	/* The text is printed by a page, since file names in it may have control characters. */
+	/* A page prints the text, because it may contain names with control characters. */
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
@@ -61,7 +61,7 @@ const char *terminal_close(FILE *out)
 	bool failed = ferror(out);
 	int error;
 
-	/* The errno of the failed write is lost; writing again sets it again. */
+	/* The errno of the failed write is lost, so write again to get it. */
 	errno = 0;
 	if (failed)
 		fputc('\n', out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* terminal.h - output of our programs: a page for each stream, and lines on stderr. */
+/* terminal.h - output of dlprof's programs: a page for each stream, and messages on stderr. */
 #pragma once
 
 #include "render/form/page.h"
@@ -10,13 +10,13 @@ enum terminal_color {
 	TERMINAL_NEVER,
 };
 
-/* Returns the page for an output: as wide as the terminal or $COLUMNS; ASCII if the locale is. */
+/* Returns the page for a stream: as wide as the terminal or $COLUMNS; ASCII if the locale is. */
 struct page terminal_page(FILE *out, enum terminal_color color, bool ascii);
 
-/* Prints "PROGRAM: ..." as one line on stderr, without controls. Returns TERMINAL_ERROR. */
-#define TERMINAL_ERROR 2 /* exit status for wrong usage or a failure */
+/* Prints "PROGRAM: ..." as one printable line on stderr. Returns TERMINAL_ERROR. */
+#define TERMINAL_ERROR 2 /* exit status after wrong usage or a failure */
 __attribute__((format(printf, 2, 3))) int terminal_say(const char *program, const char *format,
 						       ...);
 
-/* Closes the output. Returns NULL, or the reason why not all of it was written. */
+/* Closes the stream. Returns NULL, or why the output is not complete. */
 const char *terminal_close(FILE *out);

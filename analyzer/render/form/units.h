@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units.h - writes numbers for people and programs. Our programs leave LC_NUMERIC at "C". */
+/* units.h - writes numbers for people or programs. dlprof's programs leave LC_NUMERIC at "C". */
 #pragma once
 
 #include <stdint.h>
 
-/* Bytes that are enough for any text of these functions. */
+/* A buffer of this size is enough for all functions below. */
 #define UNITS_MAX 48
 
 /*
@@ -30,14 +30,14 @@ const char *units_factor(char *buffer, double factor);
 /* Writes bytes in powers of 1000: "154 MB", "12.3 kB". */
 const char *units_bytes(char *buffer, double bytes);
 
-/* Writes a time of the wall clock in UTC, by strftime()'s format; "" if it is not known. */
+/* Writes a wall-clock time in UTC in the format of strftime(); "" if it is not known. */
 __attribute__((format(strftime, 3, 0))) const char *units_date(char *buffer, int64_t unix_ns,
 							       const char *format);
 
 /* Writes nanoseconds as seconds for programs, exactly: "1.000000001". */
 const char *units_seconds(char *buffer, int64_t ns);
 
-/* Writes a number for programs: the shortest one with up to 9 digits that keeps the value. */
+/* Writes a number for programs with the fewest digits, up to 9, that keep its value. */
 const char *units_number(char *buffer, double value);
 
 /* The functions above, each with a buffer that lasts until the surrounding block ends. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_json.c - the gate as `dlprof.gate/2`, by gate.def and calibration.def. */
+/* gate_json.c - writes the gate as `dlprof.gate/2`. gate.def and calibration.def have the keys. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_outline.c - the gate for people: outcome and reason, assertions, and runs. */
+/* gate_outline.c - shows the gate to people: outcome, reason, assertions and runs. */
 #include <math.h>
 
 #include "render/form/units.h"
@@ -65,8 +65,7 @@ static void add_runs(const struct gate_report *report, struct outline *o)
 		const char *cause = cause_names[sample->cause];
 		char unfit[GATE_WORDS] = "";
 
-		/* A run can be judged if other loaders make up for batches that the judged one
-		 * lacks. */
+		/* If short_low99 is known, the run can be judged although its loader is short. */
 		if (isnan(sample->short_low99))
 			gate_unfit_words(&report->runs[i], unfit);
 		outline_row(o, PAGE_PLAIN);

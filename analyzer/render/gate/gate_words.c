@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_words.c - the gate's results, in words that all forms use. */
+/* gate_words.c - the gate's results in words, which all forms of output use. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "render/gate/gate.h"
 #include "render/run/explain.h"
 
-/* Writes a percentage with one decimal, so that a value is not rounded onto its limit. */
+/* Writes a percentage with a decimal; without it, a value could be rounded onto its limit. */
 static const char *percent(char *buffer, double share)
 {
 	snprintf(buffer, UNITS_MAX, "%.1f %%", share * 100);
@@ -55,7 +55,7 @@ static void found_increase(const struct gate_result *result, char *text)
 		 POINTS(result->spread) + 1, POINTS(result->edge));
 }
 
-/* Returns true if a run above its limit passes: "52.0 %" alone would look like a mistake. */
+/* Returns true if a run passes above its limit: "52.0 %" alone would look like a mistake. */
 static bool is_above_by_chance(const struct gate_item *item)
 {
 	return item->result.outcome == GATE_PASSED && item->result.found > item->limit.value;
@@ -288,7 +288,7 @@ static void add_failure(const struct gate_report *report, const struct gate_item
 		add_since(report, text);
 		add_change(&report->change, text);
 	} else if (item->limit.metric == GATE_COLLECTIVES_ALONE) {
-		/* The cause of the loader's waits does not explain time in collectives. */
+		/* The cause of the loader's waits does not explain time spent in collectives. */
 		page_append(text, GATE_WORDS,
 			    "; its GPU exchanged with other ranks, or waited for them");
 	} else {

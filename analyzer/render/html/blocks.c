@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocks.c - the outline's blocks as tables of the page. */
+/* blocks.c - writes the outline's blocks as tables of the page. */
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 #include "render/html/sections.h"
 
-/* A microsecond is one by its letter; in text it is ASCII. */
+/* Finds " us" after a number: text has microseconds in ASCII, the page writes the Greek letter. */
 static const char *find_unit(const char *text)
 {
 	const char *at = text;
@@ -19,7 +19,7 @@ static const char *find_unit(const char *text)
 	return NULL;
 }
 
-/* The sign of a verdict's word, or NULL, and the text. */
+/* Writes a cell: the sign before a verdict's word (NULL: none), and the text. */
 static void put_cell(struct html *html, const char *sign, const char *text, bool is_number)
 {
 	const char *unit;
@@ -35,7 +35,7 @@ static void put_cell(struct html *html, const char *sign, const char *text, bool
 	html_put(html, "</td>");
 }
 
-/* Behind its cells: how it compares with the largest. */
+/* Writes a bar after the cells of a row: row->share of the width. */
 static void put_bar(struct html *html, const struct outline_row *row)
 {
 	int id = ++html->figure_count;

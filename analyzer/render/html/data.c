@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * data.c - the numbers for the script, as JSON that no browser runs. Texts of others are only in
- * the stacks of flame.c; they hold nothing that HTML could take for its own.
+ * data.c - writes the page's numbers for the scripts, as JSON that no browser runs. Names from
+ * outside are only in the stacks of flame.c; all strings are escaped so that HTML cannot take them
+ * for markup.
  *
- * A column of times is base64 of 16-bit numbers, the lower byte first: round(1500 log2(1 + us)),
- * 65535 for what is not known. That is 0.023 % at most beside the time, in 2.7 characters.
+ * A column of times is base64 of 16-bit numbers, the lower byte first: round(1500 log2(1 + us));
+ * 65535 for an unknown time. This differs by at most 0.023 % from the time, and takes 2.7
+ * characters.
  *
- * More than MOST_RAW batches: their minimum, mean and maximum in BUCKETS equal parts, and the
- * batches one by one around the worst stalls.
+ * A run of more than MOST_RAW batches has minimum, mean and maximum of BUCKETS equal parts, and
+ * single batches only around the longest waits.
  */
 #include <errno.h>
 #include <math.h>
@@ -23,7 +25,7 @@
 #define BUCKETS  4096
 #define WINDOWS  50
 #define WINDOW   200
-#define MOST_EPOCHS 12 /* that are named in the figure */
+#define MOST_EPOCHS 12 /* with more epochs, the figure shows no epochs' begins */
 
 static uint16_t pack(double ns)
 {
@@ -32,7 +34,7 @@ static uint16_t pack(double ns)
 	return value < NO_TIME ? (uint16_t)value : NO_TIME;
 }
 
-/* A member whose value is `count` times, of `from` or, for each i, of `make`. 0 or -ENOMEM. */
+/* A column to write: `values`, or for each i what `make` returns. */
 struct column {
 	const float *values;
 	double (*make)(const void *context, size_t i);
@@ -153,7 +155,7 @@ static int put_raw(struct jsonw *json, const struct batch_series *s, size_t begi
 	return r;
 }
 
-/* Windows around the longest waits, one after the other, so that none lies in another. */
+/* Writes windows of WINDOW batches that contain the longest waits. No two windows overlap. */
 static int put_windows(struct jsonw *json, const struct batch_series *s)
 {
 	size_t places = s->count / WINDOW, i, best, number;
@@ -213,7 +215,7 @@ static double most_of(const void *bars, size_t i)
 	return ((const struct bar *)bars)[i].most_ns;
 }
 
-/* Where another epoch begins, if they are few. */
+/* Writes where each further epoch begins, if there are few epochs. */
 static void put_epochs(struct jsonw *json, const struct batch_series *s)
 {
 	size_t count = 0;
@@ -232,7 +234,7 @@ static void put_epochs(struct jsonw *json, const struct batch_series *s)
 	jsonw_close(json, ']');
 }
 
-/* The whole run as time.js draws it first. */
+/* Writes the bars of the whole run, which time.js draws at first. */
 static int put_bars(struct jsonw *json, const struct batch_series *s)
 {
 	static const struct {
@@ -266,7 +268,7 @@ static void put_numbers(struct jsonw *json, const char *key, const int32_t *valu
 	jsonw_close(json, ']');
 }
 
-/* What the sliders show; see analysis/predict/grid.h. */
+/* Writes the predictions that the sliders show; see analysis/predict/grid.h. */
 static void put_grid(struct jsonw *json, const struct grid *grid)
 {
 	size_t count = grid->worker_count * grid->prefetch_count * grid->load_count *

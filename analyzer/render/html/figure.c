@@ -9,7 +9,7 @@
 
 #define ABOVE          12
 #define BELOW          46
-#define SCALE_QUANTILE 0.98 /* a few may go beyond the picture */
+#define SCALE_QUANTILE 0.98 /* this share of the values is below the top of a scale */
 #define BAR            34
 
 static void begin_svg(struct html *html, const char *class, double height, const char *title,
@@ -61,13 +61,13 @@ double figure_y(const struct figure *f, double value)
 
 void figure_bar(const struct figure *f, double x, double x2, double from, double to)
 {
-	/* A gap between bars, where they are wide enough for one. */
+	/* Leaves a gap between bars that are wide enough. */
 	if (from - to > 0.05)
 		html_put(f->html, "M%.1f %.1fV%.1fH%.1fV%.1fz", x, from, to,
 			 x2 - (x2 - x > 3 ? 0.6 : 0), from);
 }
 
-/* The next round number of a scale: 1, 2 or 5 times a power of ten, `count` up to high. */
+/* Returns a scale's step: 1, 2 or 5 times a power of ten, so that `count` steps reach `high`. */
 static double step_of(double high, int count)
 {
 	double rough = high / count, power;
@@ -87,7 +87,7 @@ double figure_scale(double *values, size_t count)
 	return top > 0 ? top : values[count - 1] > 0 ? values[count - 1] * 1.05 : 1;
 }
 
-/* The largest unit in which the highest value is 1 or more. */
+/* Returns the largest unit of which `high_ns` is at least 2, and its length. */
 static const char *time_unit(double high_ns, double *ret_ns)
 {
 	static const struct {
@@ -102,7 +102,7 @@ static const char *time_unit(double high_ns, double *ret_ns)
 	return units[i].name;
 }
 
-/* With thousands apart, unlike %g never with an exponent. */
+/* Writes a number with separated thousands, never with an exponent as %g does. */
 static const char *plain_number(char *buffer, double value)
 {
 	if (fabs(value) >= 1000)
@@ -146,7 +146,7 @@ static void put_x(struct figure *f, double unit, const char *unit_name, double s
 		  const char *name)
 {
 	double step = fmax(step_least, step_of((f->x_high - f->x_low) / unit, 6));
-	double value = ceil(f->x_low / unit / step - 1e-9) * step + 0.0; /* no -0 */
+	double value = ceil(f->x_low / unit / step - 1e-9) * step + 0.0; /* + 0.0 turns -0 into 0 */
 	char text[UNITS_MAX];
 	int number = 0;
 
@@ -156,7 +156,7 @@ static void put_x(struct figure *f, double unit, const char *unit_name, double s
 		double x = figure_x(f, value * unit);
 		bool at_edge = x > f->right - 30 && value >= 1000;
 
-		/* Every other one makes room on a narrow screen. */
+		/* CSS hides every other label on a narrow screen. */
 		html_put(f->html,
 			 "<path class=\"base\" d=\"M%.1f %.1fv4\"/>"
 			 "<text%s x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flame.c - samples of lines: tables for every reader, and for those with JavaScript the stacks as
- * data, of which flame.js draws graphs.
+ * flame.c - writes stack samples: tables for every reader, and, for those with JavaScript, the
+ * stacks as data, from which flame.js draws flame graphs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,20 +10,20 @@
 #include "render/html/sections.h"
 #include "render/form/jsonw.h"
 
-#define MOST_STACKS 600 /* of a group, the heaviest */
+#define MOST_STACKS 600 /* most stacks of a group, those with the most time */
 #define MOST_FRAMES 4000
-#define MOST_DEPTH  64 /* the outermost */
-#define LEAST_COUNT 20 /* samples of a group */
+#define MOST_DEPTH  64 /* most frames of a stack, counted from the outermost */
+#define LEAST_COUNT 20 /* groups with fewer samples are not drawn */
 
 struct flame {
 	struct jsonw *json;
 	const struct report *report;
-	uint32_t *numbers; /* of the samples' frames, from 1 on; 0: not in the page */
-	uint32_t *frames;  /* in the page */
+	uint32_t *numbers; /* for each frame of the samples, 1 + its index in `frames`, or 0 */
+	uint32_t *frames;  /* frames in the page, as indexes in the samples' frames */
 	size_t count;
 };
 
-/* [ns, outermost frame, ..., innermost frame] */
+/* Writes a stack as [ns, outermost frame, ..., innermost frame]. */
 static void put_stack(struct flame *flame, const struct line_stack *stack)
 {
 	jsonw_open(flame->json, NULL, '[');
@@ -55,7 +55,7 @@ static void put_group(struct flame *flame, enum line_group group, const char *na
 	jsonw_int(flame->json, "samples", lead->samples);
 	jsonw_number(flame->json, "ns", lead->ns);
 	jsonw_open(flame->json, "stacks", '[');
-	/* The heaviest come first. */
+	/* Stacks are sorted by time, the longest first. */
 	for (size_t i = 0; i < samples->stack_count && count < MOST_STACKS; i++) {
 		const struct line_stack *stack = &samples->stacks[i];
 

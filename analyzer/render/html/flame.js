@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flame.js - samples of lines of code as flame graphs: callers above, as wide as the time that their
- * samples stand for. A click, or Enter, makes a line the whole width; arrows go to callers, callees
- * and neighbours, Escape back to all; the words looked for are marked, and their time is summed.
+ * flame.js - draws stack samples as flame graphs, callers above; a line is as wide as the time that
+ * its samples stand for. A click, or Enter, makes a line the full width; arrows go to callers,
+ * callees and neighbours; Escape shows all again. Lines with the words searched for are marked, and
+ * their time summed.
  */
 const FLAME_ROW = 21;
-const FLAME_LEAST = 0.0015; /* of the width; what is narrower is not drawn */
+const FLAME_LEAST = 0.0015; /* share of the width below which a line is not drawn */
 
-/* What the stacks of a group have in common is one node. */
+/* Makes a tree: equal callers of a group's stacks become one node. */
 function flameTree(group) {
 	const root = {frame: -1, ns: group.ns, parts: new Map(), up: null, depth: 0};
 
@@ -63,7 +64,7 @@ class Flame {
 		return `${this.name(node)}: ${showShare(node.ns / this.root.ns)} of all, ${showTime(node.ns)}`;
 	}
 
-	/* A node, its callers and all that it calls. */
+	/* Draws a node, its callers, and all that it calls. `takes`: the node gets the focus. */
 	draw(top, takes) {
 		this.nodes = new Map();
 		this.area.replaceChildren();
@@ -76,7 +77,7 @@ class Flame {
 		this.mark();
 	}
 
-	/* A node and what is below it, the widest first. */
+	/* Draws a node and all that it calls, from left to right by time. */
 	fill(node, left, width) {
 		this.put(node, left, width);
 		for (const part of Array.from(node.parts.values()).sort((a, b) => b.ns - a.ns)) {
@@ -105,7 +106,7 @@ class Flame {
 		this.deepest = Math.max(this.deepest, node.depth);
 	}
 
-	/* One of the nodes is where the Tab key stops. */
+	/* Makes `node` the one at which the Tab key stops. */
 	go(node, takes) {
 		for (const [button, one] of this.nodes) {
 			button.tabIndex = one === node ? 0 : -1;
@@ -130,7 +131,7 @@ class Flame {
 			this.go(next, true);
 	}
 
-	/* Each sample counts once, however many of its lines are found. */
+	/* Counts the time of a stack once, however many of its lines contain the words. */
 	mark() {
 		const words = this.words.value.trim().toLowerCase();
 		const hits = node => words && node.up && this.name(node).toLowerCase().includes(words);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu.c - what the GPU did in the steps: busy, or idle and for want of what; copies and kernels. */
+/* gpu.c - writes what the GPU did in the steps: busy, idle and why, copies and kernels. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define HEIGHT       150
 #define TABLE_ROWS   24
-#define NOT_KNOWN    GPU_GAP_MAX /* the part that is idle, and why is not known */
+#define NOT_KNOWN    GPU_GAP_MAX /* the part that is idle for an unknown reason */
 #define PARTS        (GPU_GAP_MAX + 1)
 
 static const char *const CLASSES[PARTS] = {
@@ -22,7 +22,7 @@ static const char *part_words(int part)
 	return part == NOT_KNOWN ? "idle, and why is not known" : gpu_gap_words((enum gpu_gap)part);
 }
 
-/* Of a bar or of all steps; what is below a thousandth is rounding. */
+/* Returns a part of a bar, or of all steps. A rest below a thousandth is rounding, hence 0. */
 static double part_ns(const double *gap_ns, double step_ns, double busy_ns, int part)
 {
 	double rest_ns = step_ns - busy_ns;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * html.h - the report as one HTML file that needs nothing else: no network, no script to be read.
+ * html.h - writes the report as one HTML file, which needs neither network nor scripts to be read.
  *
- * What it holds of the outside (names, paths, the command) may be an attack, in a file that others
- * open: all of it goes through html_text(), and a policy in the page lets nothing run but our own
- * script, by its hash.
+ * Names, paths and commands come from outside, and may be an attack on whoever opens the file. So
+ * all of them go through html_text(), and the page's policy lets nothing run except dlprof's
+ * script, which it names by its hash.
  */
 #pragma once
 
@@ -19,39 +19,39 @@
 #define HTML_GPU_BARS 156
 #define HTML_TIME_BARS 318
 
-/* Batches that are shown one by one, with what each worker did meanwhile. */
+/* Batches that the page shows one by one, with what each worker did at that time. */
 struct html_window {
-	size_t begin; /* position in the series */
+	size_t begin; /* index of the first batch in the series */
 	size_t count;
-	size_t ahead; /* of the rows, after `count`: loaded meanwhile, delivered later */
+	size_t ahead; /* number of further rows: batches loaded meanwhile and delivered later */
 	struct batch_record *rows;
 	size_t row_count;
 };
 
 struct html_input {
 	const struct report *report;
-	const struct grid *grid; /* of the report's predictions */
+	const struct grid *grid; /* predictions for the sliders */
 	struct gpu_means device;
-	struct gpu_bar gpu_bars[HTML_GPU_BARS]; /* none where the GPU was not seen */
-	size_t gpu_bar_count, gpu_bar_each;     /* batches */
+	struct gpu_bar gpu_bars[HTML_GPU_BARS]; /* empty if the GPU was not observed */
+	size_t gpu_bar_count, gpu_bar_each;     /* number of bars; batches for each bar */
 	struct html_window
-		windows[HTML_WINDOWS]; /* a typical one, the one around the longest wait */
+		windows[HTML_WINDOWS]; /* a typical window, and one around the longest wait */
 	size_t window_count;
 };
 
-/* Which windows to show of a judged series; `rows` are the caller's to fill. */
+/* Chooses windows of a judged series; returns their number. The caller fills `rows`. */
 size_t html_choose_windows(const struct batch_series *series, const struct finding *finding,
 			   struct html_window *ret);
 
-/* A picture of each rank has room for so many bars. */
+/* most bars in the picture of a rank */
 #define HTML_RANK_BARS 156
 
-/* Ranks of one job. 0 or -ENOMEM. */
+/* Writes the page of a job's ranks. Returns 0 or -ENOMEM. */
 struct ranks;
 int html_write_ranks(const struct ranks *ranks, FILE *out);
 
-/* Several jobs, which `path` holds: a row and a verdict of each. */
+/* Writes a page about several jobs in `path`, with a row and a verdict for each. */
 int html_write_jobs(const char *path, const struct ranks *jobs, size_t count, FILE *out);
 
-/* 0 or -ENOMEM; errors of the stream are for the caller to check. */
+/* Writes the page of a run. Returns 0 or -ENOMEM; the caller checks the stream for errors. */
 int html_write(const struct html_input *input, FILE *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* life.c - what happens to a batch from the first file to the end of its step, on average. */
+/* life.c - draws what happens to a batch, from opening files to the end of its step, on average. */
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ struct stage {
 	const char *note;
 };
 
-/* What transforms took of a load: their list is of the whole run, whatever loader. */
+/* Returns the mean time of transforms in a load; NAN with several loaders, listed together. */
 static double transform_ns(const struct report *report)
 {
 	const struct inside *inside = &report->inside;
@@ -32,7 +32,7 @@ static double transform_ns(const struct report *report)
 	return ns / (double)inside->loads.count;
 }
 
-/* What happens to a batch that is loaded; `n` stages are there. */
+/* Adds the stages after the load, and returns the number of all; `n` are there already. */
 static size_t add_after_load(struct html *html, struct stage *ret, size_t n)
 {
 	const struct report *report = html->report;
@@ -76,7 +76,7 @@ static size_t find_stages(struct html *html, struct stage *ret)
 	if (a->part_ns[ACCOUNT_SAMPLING] > 0)
 		ret[n++] = (struct stage){"choose samples", "short",
 					  a->part_ns[ACCOUNT_SAMPLING] / (double)a->count, ""};
-	/* An imported table has the time of a load, but not its parts. */
+	/* Imported tables have the time of a load, but not its parts. */
 	if (totals->open_ns == UNKNOWN && totals->read_ns == UNKNOWN &&
 	    totals->decode_ns == UNKNOWN && totals->collate_ns == UNKNOWN) {
 		ret[n++] = (struct stage){"load", "load", report_load_mean(report, totals->load_ns),
@@ -96,7 +96,7 @@ static size_t find_stages(struct html *html, struct stage *ret)
 	return add_after_load(html, ret, n);
 }
 
-/* "of it" lies within the stage before it; all others begin where the last one ended. */
+/* Returns true if a stage ("of it ...") is part of the stage before, instead of following it. */
 static bool is_within(const struct stage *stage)
 {
 	return strcmp(stage->class, "busy") == 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page.c - the page around the sections. */
+/* page.c - writes the page around its sections. */
 #include "page_css.h"
 #include "page_js.h"
 #include "render/html/sections.h"
 #include "render/run/parts.h"
 
 /*
- * Nothing is fetched, sent or framed; of scripts and styles only ours, by hash: markup that came
- * with a name could not run even if it got through.
+ * The page may load, send and frame nothing. Only dlprof's script and style are allowed, by their
+ * hash, so markup inside a name could not run even if it were not escaped.
  */
 #define POLICY(scripts)                                                                            \
 	"default-src 'none'; " scripts "style-src '" PAGE_CSS_HASH                                 \
@@ -28,7 +28,7 @@ void html_head(struct html *html, bool has_script, const char *name)
 	html_put(html, "</title>\n<style>");
 	fputs(page_css, html->out);
 	html_put(html, "</style>\n</head>\n<body>\n<main>\n");
-	/* Waits are hatched, so that they can be seen without colour. */
+	/* Waits are hatched, so that readers without colour see them. */
 	html_put(html,
 		 "<svg class=\"defs\" width=\"0\" height=\"0\" aria-hidden=\"true\"><title>Patterns"
 		 "</title><desc>None of this is seen by itself.</desc><defs><pattern id=\"hatch\" "
@@ -45,7 +45,7 @@ void html_foot(struct html *html)
 		       "explains the words.</p></footer>\n</main>\n");
 }
 
-/* A chapter without figures. */
+/* Writes chapters of the outline as a section without figures. */
 static void put_chapter(struct html *html, const char *id, const char *title,
 			const char *const *chapters)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pattern.c - do the stalls come in a rhythm? The evidence for every period, as the test of
- * analysis/period/period.h weighs it, and the waits by their place in the period.
+ * pattern.c - shows whether stalls have a period: the evidence for each period, from the test of
+ * analysis/period/period.h, and the waits by phase.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,14 +12,14 @@
 #include "render/html/sections.h"
 
 #define HEIGHT       150
-#define FEWEST_SHOWN 24 /* periods */
-#define MOST_TICKS   32 /* phases that are labelled */
+#define FEWEST_SHOWN 24 /* least number of periods shown */
+#define MOST_TICKS   32 /* most phases with a label */
 #define MOST_PHASES  128
 #define MOST_DOTS    1500
 #define PHASE_HEIGHT 190
 #define TOP_QUANTILE 0.995
 
-/* What the rhythm is of: stalls, or long steps where nothing else is known. */
+/* The values whose period is shown: waits, or steps if nothing else is known. */
 struct rhythm {
 	const struct period *period;
 	const float *values;
@@ -40,7 +40,7 @@ static double evidence(const struct period *period, size_t batches)
 	return fmax(0, -(double)period->log_p_of[batches] / log(10));
 }
 
-/* Up to which period the plot goes: it shows the found one and some rounds of the workers. */
+/* Returns the longest period to show: beyond the one found, and some rounds of the workers. */
 static size_t last_shown(const struct period *period, int32_t workers)
 {
 	size_t last = PERIOD_MOST, wanted = FEWEST_SHOWN;
@@ -128,7 +128,7 @@ static void put_period(struct html *html, const struct rhythm *rhythm)
 	html_numbers_end(html);
 }
 
-/* A batch with a time: where it stands in the period, and how long. */
+/* A batch: its phase, and its time. */
 struct dot {
 	uint32_t phase;
 	float ns;
@@ -169,7 +169,7 @@ static int collect(const struct batch_series *s, const float *values, size_t mod
 	}
 	for (size_t i = 0; i < modulus; i++)
 		ret->mean_ns[i] /= (double)ret->counts[i];
-	/* Sorted, every so many of them are a sample of all lengths, and the longest come last. */
+	/* Sorted by time, every k-th dot is a sample of all, and the longest come last. */
 	qsort(ret->dots, ret->count, sizeof(*ret->dots), by_length);
 	if (ret->count)
 		ret->most_ns =
@@ -189,7 +189,7 @@ static void put_dots(struct figure *f, const struct phases *phases)
 	for (i = 0; i < shown; i++) {
 		const struct dot *dot =
 			&phases->dots[shown > 1 ? i * (phases->count - 1) / (shown - 1) : 0];
-		/* Side by side in an order that is regular to nothing: the golden ratio's. */
+		/* Spreads the dots by the golden ratio, which has no period of its own. */
 		double beside = (fmod((double)i * 0.61803398875, 1) - 0.5) * spread;
 
 		html_put(f->html, "M%.1f %.1fh0", figure_x(f, dot->phase) + beside,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict.c - what other settings would bring: the table is for every reader, the sliders are for
- * those with JavaScript. Their script computes nothing: it shows points of analysis/predict/grid.h.
+ * predict.c - shows predictions for other settings: a table for every reader, and sliders for
+ * readers with JavaScript. The script computes nothing: it shows points of analysis/predict/grid.h.
  */
 #include "render/html/sections.h"
 
 #include "render/run/dialect.h"
 
-/* Its values are places in the grid; see sliders.js. */
+/* Writes a slider, whose values are indexes in the grid; see sliders.js. */
 static void put_slider(struct html *html, const char *id, const char *label, size_t count,
 		       size_t value)
 {

@@ -7,7 +7,7 @@
 #include "render/form/escape.h"
 #include "render/form/utf8.h"
 
-#define LONGEST 4096 /* of a formatted text; more is cut */
+#define LONGEST 4096 /* longer formatted texts are cut, in bytes */
 
 void html_put(struct html *html, const char *format, ...)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* put.h - write HTML: our own markup, and the text of others, which is escaped. */
+/* put.h - writes HTML: dlprof's own markup, and text from outside, which it escapes. */
 #pragma once
 
 #include <string.h>
@@ -12,48 +12,48 @@ struct html {
 	FILE *out;
 	const struct html_input *input;
 	const struct report *report;
-	const struct outline *outline; /* of it */
-	int figure_count; /* ids so far */
+	const struct outline *outline; /* outline of the report */
+	int figure_count; /* number of figures so far, used for ids */
 };
 
-/* Markup of ours: what goes in is numbers, or literals of this program. */
+/* Writes markup. Arguments must be numbers, or literals of this program: nothing is escaped. */
 __attribute__((format(printf, 2, 3))) void html_put(struct html *html, const char *format, ...);
 
-/* Text or the value of an attribute in double quotes, whatever it holds. */
+/* Writes text, or an attribute's value in double quotes; escapes whatever it contains. */
 void html_text(struct html *html, const char *text);
 
-/* The same of a formatted text. */
+/* Writes a formatted text as html_text() does. */
 __attribute__((format(printf, 2, 3))) void html_say(struct html *html, const char *format, ...);
 
-/* The same in an element: `tag` may have attributes. */
+/* Writes a formatted, escaped text inside an element. `tag` may include attributes. */
 #define html_element(html, tag, ...)                                                               \
 	(html_put(html, "<%s>", tag), html_say(html, __VA_ARGS__),                                 \
 	 html_put(html, "</%.*s>", (int)strcspn(tag, " "), tag))
 #define html_cell(html, ...)   html_element(html, "td", __VA_ARGS__)
 #define html_number(html, ...) html_element(html, "td class=\"n\"", __VA_ARGS__)
 
-/* A paragraph of a formatted text; `class` "" for none. */
+/* Writes a paragraph with a formatted, escaped text. `class` is "" for none. */
 #define html_paragraph(html, class, ...)                                                           \
 	(html_put(html, "<p%s%s%s>", *(class) ? " class=\"" : "", class, *(class) ? "\"" : ""),    \
 	 html_say(html, __VA_ARGS__), html_put(html, "</p>\n"))
 
-/* The class of a tone. */
+/* Returns the class of a tone. */
 const char *html_tone(enum page_color tone);
 
 void html_path(struct html *html, const char *path);
 
-/* As units_time(), with the letter that it lacks in ASCII. */
+/* As units_time(), but with the Greek letter in microseconds. */
 const char *html_time(char *buffer, double ns);
 #define HTML_TIME(ns) html_time(UNITS_BUFFER, ns)
 
-/* A part of the page, with its heading. */
+/* Begins a section of the page, with a heading. */
 void html_section(struct html *html, const char *id, const char *title);
 void html_section_end(struct html *html);
 
-/* A table; headings that begin with '#' are of numbers. NULL ends them. Caption "": none. */
+/* Begins a table. NULL ends the headings; '#' begins that of a number. A caption "" is left out. */
 void html_table(struct html *html, const char *caption, const char *const *headings);
 void html_table_end(struct html *html);
 
-/* A table, folded away: a figure's numbers. */
+/* Begins a table of a figure's numbers, which is folded until the reader opens it. */
 void html_numbers(struct html *html, const char *caption, const char *const *headings);
 void html_numbers_end(struct html *html);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranks.c - a page of the ranks of one job: its verdict, a row and a small picture of each. */
+/* ranks.c - writes a job's page: its verdict, and a row and a small picture of each rank. */
 #include "render/jobs/ranks.h"
 
 #include <errno.h>
@@ -11,13 +11,13 @@
 #include "render/html/figure.h"
 #include "render/html/sections.h"
 
-#define ROW       40 /* of the picture */
-#define BARS      32 /* the highest in it */
+#define ROW       40 /* height of a rank's row in the picture */
+#define BARS      32 /* height of the highest bar in a row */
 #define LEFT      116
 #define RIGHT     640
 #define MOST_ROWS 1000
 
-/* Compute from the line of the rank upwards, and the wait on top of it. */
+/* Draws a rank's bars: compute from the bottom up (`waits` false), or the waits above it. */
 static void put_bars(struct figure *f, const struct rank_row *row, bool waits, double high_ns)
 {
 	for (size_t i = 0; i < row->bar_count; i++) {
@@ -53,7 +53,7 @@ static void put_rank(struct figure *f, const struct ranks *ranks, size_t i, doub
 	html_put(f->html, "\"/>\n");
 }
 
-/* One scale for all: 0 where there is nothing to draw, or -ENOMEM. */
+/* Finds one scale for all ranks. *ret_ns is 0 if there is nothing to draw. Returns 0 or -ENOMEM. */
 static int find_scale(const struct ranks *ranks, const size_t *order, size_t shown, double *ret_ns)
 {
 	double *steps = malloc((shown * HTML_RANK_BARS + 1) * sizeof(*steps));
@@ -164,7 +164,7 @@ int html_write_ranks(const struct ranks *ranks, FILE *out)
 	return order ? r : -ENOMEM;
 }
 
-/* What is said of one of several jobs. */
+/* Writes the verdict of one of several jobs. */
 static int put_job(struct html *html, const struct ranks *job, size_t number)
 {
 	struct outline outline;

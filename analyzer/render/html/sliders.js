@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sliders.js - what dlprof-report predicts for the settings of the sliders, each of which goes
- * through the values of data.grid. Nothing is computed here: the page says what the report says.
+ * sliders.js - shows what dlprof-report predicts for the settings of the sliders. A slider goes
+ * through the values of data.grid; nothing is computed here.
  */
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
-/* A column of times as data.c packs it; NaN: not known. */
+/* Unpacks a column of times in ns, as packed by data.c; NaN: not known. */
 function unpack(text) {
 	const bytes = atob(text);
 	const values = new Float64Array(bytes.length >> 1);
@@ -29,7 +29,7 @@ function make(parent, className, text) {
 	return element;
 }
 
-/* Three digits and a unit. */
+/* Returns a time with three digits and a unit. */
 function showTime(ns) {
 	const units = [["s", 1e9], ["ms", 1e6], ["\u00b5s", 1e3]];
 	const [name, size] = units.find(([, least]) => ns >= least) || units[2];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * time.js - the figure of wait and compute over time, drawn of the numbers in data.bars. For a closer
- * look: drag over a part of it, or use the keys + - and the arrows when it has the focus. What the
- * pointer is on is told below it.
+ * time.js - draws wait and compute over time from data.bars. To look closer, drag over a part of
+ * the figure, or use the keys + - and arrows while it has the focus. Text below it describes the
+ * bar under the pointer.
  */
 const WIDTH = 720;
 const LEFT = 84;
@@ -13,7 +13,7 @@ const MOST_BARS = 318;
 const TIME_UNITS = [["h", 3600e9], ["min", 60e9], ["s", 1e9], ["ms", 1e6], ["\u00b5s", 1e3]];
 
 function draw(name, attributes, ...inside) {
-	/* The name of SVG is an address, which the page is to hold none of. */
+	/* SVG's namespace is an address. The page contains none, so take it from an <svg>. */
 	const element = document.createElementNS(document.querySelector("svg").namespaceURI, name);
 
 	for (const [key, value] of Object.entries(attributes))
@@ -22,7 +22,7 @@ function draw(name, attributes, ...inside) {
 	return element;
 }
 
-/* From 0 or `low` to `high` in round steps, `count` of them at most. */
+/* Returns round numbers from `low` to `high`, at most `count`, at least `least` apart. */
 function ticks(low, high, count, least) {
 	const rough = (high - low) / count, power = Math.pow(10, Math.floor(Math.log10(rough) + 1e-9));
 	const step = Math.max(least, power * [1, 2, 5, 10].find(times => rough <= times * power * 1.0001));
@@ -33,7 +33,7 @@ function ticks(low, high, count, least) {
 	return found;
 }
 
-/* The bars of the whole run, as bar.c makes them. */
+/* Unpacks the bars of the whole run, which bar.c computed. */
 function readBars(packed, count) {
 	const [wait, compute, busy, most] = ["wait", "compute", "busy", "most"].map(
 		name => packed[name] && unpack(packed[name]));
@@ -44,7 +44,7 @@ function readBars(packed, count) {
 	})).filter(bar => bar.wait >= 0 && bar.compute >= 0);
 }
 
-/* Nearly all bars are below it; of means, all. */
+/* Returns the top of the scale: above all means, and above nearly all longest batches. */
 function scaleOf(bars) {
 	const most = bars.map(bar => bar.most).sort((a, b) => a - b);
 	const means = bars.map(bar => bar.end - bar.begin > 1 ? bar.wait + bar.compute : 0);
@@ -53,7 +53,7 @@ function scaleOf(bars) {
 	return 1.05 * Math.max(top, ...means);
 }
 
-/* Batches one by one where they are embedded, else parts of the run with their mean and maximum. */
+/* Unpacks single batches where the page has them, else means and maximums of parts of the run. */
 function readSeries(packed) {
 	const raw = packed.raw.map(part => ({begin: part.begin, count: part.count,
 		wait: unpack(part.wait), compute: unpack(part.compute)}));
@@ -66,7 +66,7 @@ function readSeries(packed) {
 	return {count: packed.count, raw: raw, buckets: buckets};
 }
 
-/* Stretches [begin, end) with one value each, that cover what is asked for. */
+/* Returns stretches [begin, end) that cover [from, to), with one wait and one compute each. */
 function stretches(series, from, to) {
 	const found = [];
 	const whole = series.raw.find(part => part.begin <= from && part.begin + part.count >= to);
@@ -98,7 +98,7 @@ function stretches(series, from, to) {
 	return found;
 }
 
-/* At most as many bars as there is room for, each the mean of what is in it. */
+/* Joins stretches to at most MOST_BARS bars, each the mean of its stretches. */
 function bars(series, from, to) {
 	const parts = stretches(series, from, to);
 	const each = Math.ceil(parts.length / MOST_BARS);

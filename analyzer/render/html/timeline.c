@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline.c - wait and compute of the whole run: a table, and the place where time.js draws. A
- * batch is a bar; where there are more batches than the picture has room for, a bar is the mean of
- * as many as it takes, and a line above it goes up to the longest of them.
+ * timeline.c - shows wait and compute over the whole run: a table, and the place in which time.js
+ * draws. A bar is a batch; in a run with too many batches, it is the mean of several, and a line
+ * above it ends at the longest of these.
  */
 #include "analysis/account/bar.h"
 #include "render/html/figure.h"

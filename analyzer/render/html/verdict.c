@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict.c - the top of the page: what a reader who leaves after ten seconds should know. */
+/* verdict.c - writes the top of the page: what a reader must see who leaves after ten seconds. */
 #include "render/form/verdict.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ void html_heading(struct html *html, enum stall_verdict verdict)
 		 html_tone(v->tone), v->sign, v->words);
 }
 
-/* A sentence whose share ("41 %") stands out, and what stands after it. */
+/* Writes a sentence with its share ("41 %") in bold, followed by `rest`. */
 static void put_sentence(struct html *html, const char *sentence, const char *rest)
 {
 	size_t before = strcspn(sentence, "<0123456789");
@@ -42,7 +42,7 @@ void html_answer(struct html *html, enum stall_verdict verdict, const char *rang
 		html_paragraph(html, "answer", "%s", row->cells[i]);
 }
 
-/* The parts of the account as one bar. */
+/* Draws the parts of the account as one bar. */
 static void put_account(struct html *html)
 {
 	static const char *const classes[] = {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doubts.c - reasons to doubt a job's verdict. */
+/* doubts.c - writes reasons to doubt a job's verdict. */
 #include <inttypes.h>
 
 #include "render/form/units.h"
 #include "render/jobs/ranks.h"
 
-/* Returns the smallest world size that any rank has recorded, and the rank; -1: none has. */
+/* Returns the smallest world size that a rank recorded, and that rank; -1: no rank recorded one. */
 static int64_t least_world_size(const struct ranks *ranks, int64_t *ret_rank)
 {
 	int64_t least = -1;

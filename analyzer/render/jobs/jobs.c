@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.c - several jobs, or attempts of one: a row for each, whose figures are never mixed. */
+/* jobs.c - shows several jobs, or attempts of one: a row for each. No figure mixes two. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

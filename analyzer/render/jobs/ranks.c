@@ -10,7 +10,7 @@
 #include "render/form/units.h"
 #include "render/form/verdict.h"
 
-#define COLLECTIVES 0.1 /* collectives are mentioned from this share of the time on */
+#define COLLECTIVES 0.1 /* collectives are mentioned if they take at least this share of the time */
 
 static const char *verdict_words(const struct rank_finding *job, char text[VERDICT_SENTENCE])
 {
@@ -33,7 +33,7 @@ const char *ranks_id_words(const struct ranks *job, char text[RANKS_ID])
 
 #define RANKS_MOST_NAMED 8
 
-/* Appends a range of "3, 8-15". Returns false if enough ranges are named already. */
+/* Appends a range as in "3, 8-15". Returns false if enough ranges are listed already. */
 static bool append_range(char *text, size_t size, size_t *named, int64_t first, int64_t last)
 {
 	if ((*named)++ == RANKS_MOST_NAMED) {
@@ -65,7 +65,7 @@ static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int 
 	}
 }
 
-/* Returns the host on which all culprits ran; NULL: several hosts, or not known. */
+/* Returns the host on which all culprits ran; NULL if they ran on several, or it is not known. */
 static const char *host_of_culprits(const struct ranks *ranks)
 {
 	const char *host = NULL;
@@ -91,7 +91,7 @@ static size_t size_of_group(const struct ranks *ranks, int group)
 	return count;
 }
 
-/* Writes which ranks do not wait for each other, and which lose most; "": all meet, or none. */
+/* Writes which groups do not wait for each other, and which loses most; "" if all meet, or none. */
 static void groups_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
@@ -116,7 +116,7 @@ static void groups_words(const struct ranks *ranks, char *text, size_t size)
 		    size_of_group(ranks, (int)job->group) > 1 ? "their" : "its");
 }
 
-/* Writes which rank is to blame, or that no single one is; "" if there is nothing to say. */
+/* Writes which rank is to blame, or that no single rank is; "" if nothing can be said. */
 static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
@@ -193,7 +193,7 @@ const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT])
 	return text;
 }
 
-/* Writes the first few missing ranks, as "3, 8-15"; "": no rank is missing. */
+/* Writes the first few missing ranks, as "3, 8-15"; "" if no rank is missing. */
 static void missing_words(const struct ranks *ranks, char *text, size_t size)
 {
 	int64_t next = 0;
@@ -238,7 +238,7 @@ static const char *alignment_words(const struct rank_finding *job, char text[ALI
 	return "not at all: the ranks do not wait for each other, so each is judged alone";
 }
 
-/* Writes which rank the collectives wait for: the last to come, which waits least in them. */
+/* Writes which rank the others wait for in collectives: the one that waits least in them. */
 static void collectives_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_row *least = NULL, *most = NULL;
@@ -303,7 +303,7 @@ static void add_verdict(const struct ranks *ranks, struct outline *o)
 		outline_cell(o, "%s", text);
 }
 
-/* Returns the place of a device on the bus, which tells the devices apart, or else its name. */
+/* Returns a device's place on the bus, by which devices differ, or else its name. */
 static const char *place_of(const char *gpu)
 {
 	const char *at = gpu ? strstr(gpu, " at ") : NULL;
@@ -354,7 +354,7 @@ static void add_rows(const struct ranks *ranks, size_t most, bool with_paths, st
 	free(order);
 }
 
-/* Ranks with different clocks share one verdict, so the report says which clocks. */
+/* Adds which clocks the verdict is from, if ranks have different ones. */
 static void add_clock(const struct ranks *ranks, struct outline *o)
 {
 	size_t by_gpu = 0;
@@ -369,7 +369,7 @@ static void add_clock(const struct ranks *ranks, struct outline *o)
 		outline_item(o, "Clock", "%s%s", verdict_clock_meaning(true), rest);
 }
 
-/* If ranks ended badly, adds the one that may have brought down the others. */
+/* If ranks ended badly, adds the rank that may have ended the others. */
 static void add_ended(const struct ranks *ranks, struct outline *o)
 {
 	const struct rank_row *first = NULL;
@@ -390,7 +390,7 @@ static void add_ended(const struct ranks *ranks, struct outline *o)
 		outline_item(o, "End", "rank %" PRId64 ": %s%s", first->rank, first->ended, more);
 }
 
-/* Adds the limits of the verdict: the data that it is from, and reasons to doubt it. */
+/* Adds the limits of the verdict: what data it is from, and reasons to doubt it. */
 static void add_limits(const struct ranks *ranks, struct outline *o)
 {
 	const struct ranks_spread spread = ranks_spread(ranks);

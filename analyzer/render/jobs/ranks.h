@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranks.h - shows the ranks of a job: its verdict, and a row each. Decides nothing itself. */
+/* ranks.h - shows a job's verdict, and a row for each rank. Nothing is decided here. */
 #pragma once
 
 #include "analysis/account/bar.h"
@@ -15,9 +15,9 @@ struct rank_row {
 	struct finding finding;
 	float alone_share; /* share of the steps in which only collectives ran; NAN: not known */
 	bool live;
-	char ended[ENDED_WORDS]; /* "Killed by SIGKILL", or that of a worker; "": it ended well */
-	bool is_terminated;      /* by SIGTERM, which launchers send to all ranks when one fails */
-	struct bar *bars;        /* its batches as bars of a picture; NULL: no picture is wanted */
+	char ended[ENDED_WORDS]; /* "Killed by SIGKILL", it or a worker; "": it ended well */
+	bool is_terminated;      /* by SIGTERM, which launchers send to all ranks if one fails */
+	struct bar *bars;        /* its batches, as bars of a picture; NULL: no picture is drawn */
 	size_t bar_count;
 };
 
@@ -39,23 +39,23 @@ const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT])
 /* Returns true if a rank's verdict is in doubt: its waits may not be the training's. */
 bool ranks_in_doubt(const struct ranks *ranks);
 
-/* Writes a ratio for a table, in UNITS_MAX bytes; "-": there is none to show. */
+/* Writes a ratio for a table, into UNITS_MAX bytes; "-" if there is none to show. */
 const char *ranks_share_words(enum stall_verdict verdict, double ratio, char *text);
 
 /* Returns how many ranks have no batches. */
 size_t ranks_without_loader(const struct ranks *ranks);
 
-/* Selects ranks by their blame: those in a group, or its culprits (group -1: all culprits). */
+/* Selects ranks by their blame: those of a group, or a group's culprits (-1: all culprits). */
 typedef bool ranks_filter(const struct rank_blame *blame, int group);
 ranks_filter ranks_is_in_group, ranks_is_culprit;
 
-/* Returns the group that the job's finding describes; -1: all ranks. */
+/* Returns the group that the job's finding is about; -1: all ranks. */
 int ranks_group(const struct ranks *ranks);
 
-/* Returns the share of the lost time in which rank `i` waited longest; NAN: judged alone. */
+/* Returns the share of the lost time in which rank `i` waited longest; NAN if ranks do not meet. */
 double ranks_blame_share(const struct ranks *ranks, size_t i);
 
-/* Stall ratios of the ranks that have one; NAN: no rank has one. */
+/* Spread of the stall ratios of all ranks that have one; NAN: no rank has one. */
 struct ranks_spread {
 	double least, median, most;
 };
@@ -65,36 +65,36 @@ struct ranks_spread ranks_spread(const struct ranks *ranks);
 size_t ranks_worst(const struct ranks *ranks);
 
 /*
- * Fills `ret` (ranks->count entries) with the order of the rows: as they are or, if there are more
- * than RANKS_MOST_ROWS, ranks to blame first.
+ * Fills `ret` (ranks->count entries) with the order of the rows. With more than RANKS_MOST_ROWS
+ * ranks, those to blame come first; otherwise the order is unchanged.
  */
 #define RANKS_MOST_ROWS 16
 void ranks_order(const struct ranks *ranks, size_t *ret);
 
-/* Writes reason number `which` to doubt the verdict. Returns false if that one does not hold. */
+/* Writes reason number `which` to doubt the verdict. Returns false if it does not apply. */
 #define RANKS_DOUBT  300
 #define RANKS_DOUBTS 3
 bool ranks_doubt(const struct ranks *ranks, size_t which, char text[RANKS_DOUBT]);
 extern const char *const ranks_doubt_ids[RANKS_DOUBTS];
 
-/* Writes a job's id, as "71 (1)" with the attempt if it is not the first. */
+/* Writes a job's id; "71 (1)" with the attempt, unless that is the first. */
 #define RANKS_ID 64
 const char *ranks_id_words(const struct ranks *job, char text[RANKS_ID]);
 
-/* Makes a row for each of several jobs in `path`. 0 or -ENOMEM; then call outline_done(). */
+/* Makes a row for each job in `path`. Returns 0 or -ENOMEM; call outline_done() in both cases. */
 int jobs_outline(const char *path, const struct ranks *jobs, size_t count, struct outline *o);
 void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *out);
 
 /*
- * Makes the job's verdict, a row for each of `most` ranks ("ranks"), and the verdict's limits.
+ * Adds the job's verdict, rows of at most `most` ranks (chapter "ranks"), and the verdict's limits.
  * Returns 0 or -ENOMEM; call outline_done() in both cases.
  */
 #define RANKS_LIMITS "limits"
 int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o);
 
-/* Writes facts about a whole job as members of an object that is open. */
+/* Writes facts about a whole job as members of the open object. */
 struct jsonw;
 void ranks_json_job(struct jsonw *json, const struct ranks *ranks);
 
-/* Writes a job as JSON `dlprof.report/3`: `verdict` and `stall` of the job, `ranks` with rows. */
+/* Writes a job as JSON `dlprof.report/3`: its `verdict` and `stall`, and its `ranks`. */
 void ranks_json(const struct ranks *ranks, FILE *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranks_facts.c - facts about a job's ranks that all forms use: groups, blame, order. */
+/* ranks_facts.c - facts about a job's ranks for all forms of output: groups, blame, order. */
 #include <math.h>
 #include <stdlib.h>
 

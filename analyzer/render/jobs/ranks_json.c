@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranks_json.c - the ranks of a job as JSON, by job.def and ranks.def, and their variables. */
+/* ranks_json.c - writes the ranks of a job as JSON. job.def and ranks.def have the keys. */
 #include <math.h>
 
 #include "render/form/facts.h"
 #include "render/jobs/ranks.h"
 
-#define MOST_MISSING 100000 /* most missing ranks to list; the world size may be anything */
+#define MOST_MISSING 100000 /* most missing ranks to list, as the world size may be any number */
 
-/* Searches by halves: the rows are sorted by rank. */
+/* Finds a rank by bisection: the rows are sorted by rank. */
 static bool has_rank(const struct ranks *ranks, int64_t rank)
 {
 	size_t low = 0, high = ranks->count;
@@ -23,7 +23,7 @@ static bool has_rank(const struct ranks *ranks, int64_t rank)
 	return low < ranks->count && ranks->rows[low].rank == rank;
 }
 
-/* Returns how many ranks to look for, at most MOST_MISSING. */
+/* Returns how many ranks the job should have, at most MOST_MISSING. */
 static int64_t known_ranks(const struct ranks *ranks)
 {
 	return ranks->world_size < 0		  ? 0
