@@ -11,7 +11,7 @@
 
 #define AS_WORKERS ", as many as workers"
 
-/* Appends "every 5 batches, as many as workers", the length of a period. */
+/* Appends the length of a period: "every 5 batches, as many as workers". */
 static void add_period(const struct report *report, char *text, size_t size, int64_t batches)
 {
 	int32_t workers = report->series.workers;
@@ -43,7 +43,7 @@ void advise_rhythm(const struct report *report, struct outline *o)
 	outline_item(o, "Waits", "%s", text);
 }
 
-/* Adds that `what` has no period, if one was searched for. */
+/* If a period was searched for and not found, adds that `what` has none. */
 static void say_none(struct outline *o, const char *what, const struct period *period)
 {
 	if (!period->batches && period->tested)
@@ -105,7 +105,7 @@ void advise_patterns(const struct report *report, struct outline *o)
 	say_period(report, o, steps, &d->compute);
 	say_timer(o, steps, &d->compute, &d->compute_timer);
 	say_period(report, o, "long loads", &d->load);
-	/* A log may have no times but those of steps. */
+	/* A log may have only the times of steps. */
 	if (d->steps_only && d->compute.large_count)
 		outline_item(o, "Long steps",
 			     "%zu of %zu steps take much longer than the others, %s more in all. "
@@ -139,9 +139,9 @@ static const char *whatif_words(const struct report *report, int id)
 }
 
 /*
- * Appends a range as " (1.51x to 1.63x)". The range also covers runs that are faster for other
- * reasons, so its shown part ends at ideal input. Returns false, and appends nothing, if both ends
- * look alike.
+ * Appends a range as " (1.51x to 1.63x)". The range may include rates above ideal input, when a run
+ * is faster for other reasons; it is printed up to ideal input. Returns false, and appends nothing,
+ * if both ends look the same.
  */
 static bool add_range(const struct whatif *whatif, double low, double high, const char *assumed,
 		      char *text, size_t size)
@@ -189,14 +189,14 @@ static void add_steps(const struct report *report, struct outline *o)
 		text[0] = '\0';
 		page_append(text, sizeof(text), "%.*s", page_clause(line), line);
 		if (add_gain(whatif, advice, assumed, text, sizeof(text)))
-			assumed = ""; /* the assumption is said once only */
+			assumed = ""; /* The assumption is stated only once. */
 		snprintf(label, sizeof(label), "%zu.", ++number);
 		outline_item(o, label, "%s", text);
 		outline_cell(o, "%s", remedy_how(report, advice, words));
 	}
 }
 
-/* Returns a setting to try, in a word or two. */
+/* Returns a setting to try, in one word or two. */
 static const char *try_words(const struct report *report, int id)
 {
 	static const char *const words[WHATIF_MAX] = {
@@ -208,7 +208,7 @@ static const char *try_words(const struct report *report, int id)
 	return id < WHATIF_MAX && words[id] ? words[id] : whatif_words(report, id);
 }
 
-/* Adds settings that would not help, and their small gains, in a cell each. */
+/* Adds the settings that would not help, and their small gains, one in each cell. */
 static void add_useless(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;
@@ -227,7 +227,7 @@ static void add_useless(const struct report *report, struct outline *o)
 	}
 }
 
-/* Adds the predictions that --what-if asks for. */
+/* Adds the predictions that --what-if asked for. */
 static void add_wishes(const struct whatif *whatif, struct outline *o)
 {
 	for (int id = WHATIF_MAX; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
@@ -293,7 +293,7 @@ static void add_prediction(const struct report *report, int id, struct outline *
 	outline_cell(o, "%s", UNITS_SHARE(whatif->stall_ratio[id]));
 }
 
-/* Adds why settings would not help; those with the same reason share a sentence. */
+/* Adds why settings would not help. Settings with the same reason share a sentence. */
 static void add_reasons(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;

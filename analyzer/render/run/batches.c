@@ -48,7 +48,7 @@ static void put_csv(FILE *out, const struct column *column, const struct batch_l
 	int64_t value;
 
 	if (column->type == COLUMN_WORD) {
-		/* The words are from a fixed list, so none needs quotes. */
+		/* The words come from a fixed list, in which none needs quotes. */
 		if (word_of(column, line))
 			fputs(word_of(column, line), out);
 		return;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batches.h - every delivered batch as one row: a table for people, CSV or JSON for programs. Rows
- * are written as they come, and not stored.
+ * batches.h - writes every delivered batch as one row: a table for people, or CSV or JSON for
+ * programs. Rows are written one by one, and not stored.
  *
- * batches.def lists the columns. CSV and JSON have times in seconds with nine decimals; an empty
- * cell, in JSON null, was not observed.
+ * batches.def lists the columns. CSV and JSON have times in seconds with nine decimals. A cell that
+ * is empty (in JSON null) was not observed.
  */
 #pragma once
 
@@ -16,9 +16,9 @@
 
 struct batch_line {
 	struct batch_record batch;
-	int64_t begin_ns;     /* time since the run's begin */
-	int64_t starved;      /* 1, 0, or UNKNOWN: the batch is not steady */
-	const char *excluded; /* why the batch is not steady; NULL: it is */
+	int64_t begin_ns;     /* begin, counted from the run's begin */
+	int64_t starved;      /* 1 or 0; UNKNOWN: the batch is not steady */
+	const char *excluded; /* why the batch is not steady; NULL: it is steady */
 };
 
 enum batches_form {

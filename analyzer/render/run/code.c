@@ -12,11 +12,11 @@
 #include "store/run/lines.h"
 
 #define CHAPTER      "code"
-#define MOST_LINES   6    /* most lines shown of a group */
-#define MOST_HOLDERS 3    /* most threads named of a group */
+#define MOST_LINES   6    /* most lines shown for a group */
+#define MOST_HOLDERS 3    /* most threads named for a group */
 #define MOST_STUCK   2    /* most processes shown */
 #define MINUTE_NS    (60 * (int64_t)NS_PER_S)
-#define LEAST_LEAD  0.1 /* a line with this share of its group is named beside an advice */
+#define LEAST_LEAD  0.1 /* a line is named beside an advice if it has this share of its group */
 #define LEAST_SHARE  0.03 /* a line with a smaller share of its group is not shown */
 #define JSON_SHARE   0.01
 #define LEAST_COUNT  20   /* a group with fewer samples is not shown */
@@ -25,7 +25,7 @@
 #define MOST_NAME    44 /* bytes shown of a name */
 #define SPREAD       1.3 /* a function is named if its share is this many times its line's */
 
-/* The words for each group, and for the source of its samples. */
+/* Words for each group: its label, all of it, one of it, and its name in JSON. */
 static const struct {
 	const char *label, *all, *one, *id;
 } GROUPS[] = {
@@ -37,7 +37,7 @@ static const struct {
 	[LINE_SAVES] = {"Saving", "saving", "saving", "save"},
 };
 
-/* Returns the first word in a command that ends in ".py"; *ret_length is 0 if there is none. */
+/* Returns the first word of a command that ends in ".py"; *ret_length is 0 if there is none. */
 static const char *find_script(const char *command, size_t *ret_length)
 {
 	for (const char *at = command; *at; at += *ret_length + (at[*ret_length] == ' ')) {
@@ -49,7 +49,7 @@ static const char *find_script(const char *command, size_t *ret_length)
 	return command;
 }
 
-/* Finds the folder in which the program was started: what precedes the script's path in a file. */
+/* Finds the folder from which the program was started: a file's path without the script's. */
 static void find_root(struct code_names *names, const char *script, size_t length)
 {
 	const char *name = length ? memrchr(script, '/', length) : NULL;
@@ -76,7 +76,7 @@ static void find_root(struct code_names *names, const char *script, size_t lengt
 	}
 }
 
-/* Orders paths by their ends; "/" comes before all other characters. */
+/* Sorts paths by their ends; "/" comes before all other characters. */
 static int by_end(const void *a, const void *b)
 {
 	const char *left = *(const char *const *)a, *right = *(const char *const *)b;
@@ -118,7 +118,7 @@ void code_names_done(struct code_names *names)
 	free(names->files);
 }
 
-/* Returns where the name before `tail` begins in the path. */
+/* Returns where the name before `tail` begins in the path `file`. */
 static const char *take_name(const char *file, const char *tail)
 {
 	if (tail > file)
@@ -136,7 +136,7 @@ static bool ends_with(const char *file, const char *tail)
 	       (all == length || file[all - length - 1] == '/');
 }
 
-/* Returns true if another file's path ends in the same names. */
+/* Returns true if the path of another file ends in the same names. */
 static bool is_ambiguous(const struct code_names *names, const char *file, const char *tail)
 {
 	const char **found = names->file_count ? bsearch(&file, names->files, names->file_count,
@@ -168,7 +168,7 @@ const char *code_place(const struct code_names *names, uint32_t frame, char *buf
 	const char *file = shorten(names, of);
 	size_t length = strlen(file), most = CODE_WORDS - 32;
 
-	/* A name that is too long loses its begin, since the end of a path says most. */
+	/* Of a name that is too long, the begin is cut, as a path's end says most. */
 	snprintf(buffer, CODE_WORDS, "%s%s", length > most ? "..." : "",
 		 length > most ? file + length - most : file);
 	if (of->line > 0)
@@ -217,7 +217,7 @@ static void add_line(const struct code_names *names, const struct line_share *li
 		     line->is_loop && *where ? ", " : "", where);
 }
 
-/* Lists the lines of a group with the largest shares, the user's own first. */
+/* Adds a table of a group's lines with the largest shares, the user's own first. */
 static void add_lines(const struct code_names *names, const struct line_lead *lead,
 		      enum line_group group, struct outline *o)
 {
@@ -282,7 +282,7 @@ static bool is_within_character(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Returns how many bytes of a text are shown from its begin. */
+/* Returns how many bytes from the begin of a text are shown. */
 static int head_length(const char *text)
 {
 	size_t length = strlen(text);
@@ -304,7 +304,7 @@ static const char *tail(const char *text)
 	return text;
 }
 
-/* Returns true if the report covers what samples of lines cover: the whole run, all loaders. */
+/* Returns true if the report covers what the samples cover: the whole run, all loaders. */
 static bool is_of_samples(const struct report *report)
 {
 	const struct batch_filter *filter = &report->filter;
@@ -324,7 +324,7 @@ static void add_line_words(const struct report *report, const struct line_named 
 		    named->is_holder ? "in another thread, holds the interpreter in" : "takes",
 		    UNITS_SHARE(named->line->share), ceil(100 * named->line->error),
 		    named->is_holder ? GROUPS[named->group].all : GROUPS[named->group].one);
-	/* In the steps, a function that has more than its line is the loop over batches. */
+	/* In steps, a function with a larger share than its line is the loop over batches. */
 	if (named->group != LINE_STEPS &&
 	    named->line->of_function >= SPREAD * named->line->share)
 		page_append(text, size, ", all of its function %s",
@@ -371,7 +371,7 @@ struct code_line code_line_at(const struct report *report, size_t place)
 	return (struct code_line){&lead->lines[i], GROUPS[group].id};
 }
 
-/* Writes how long a process has been at one place, in whole minutes from a minute on. */
+/* Writes how long a process has been at one place; from a minute on in whole minutes. */
 static const char *put_length(const struct doing *doing, char buffer[UNITS_MAX])
 {
 	const int64_t ns = doing->seen_ns - doing->since_ns;

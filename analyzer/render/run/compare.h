@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.h - shows two runs side by side. These functions decide nothing. */
+/* compare.h - shows two runs side by side. Nothing is decided here. */
 #pragma once
 
 #include "analysis/gate/compare.h"
@@ -10,13 +10,13 @@
 struct compared {
 	const struct report *a, *b;
 	struct fingerprint prints[2];
-	unsigned mismatch; /* bits of the fields that make the runs incomparable */
+	unsigned mismatch; /* bits of the fields whose difference makes the runs incomparable */
 	unsigned changed;  /* bits of the settings that differ */
-	unsigned noted;    /* bits of the other fields that differ, which does not matter */
+	unsigned noted;    /* bits of other fields that differ, which is only printed */
 	struct comparison comparison;
 };
 
-/* Makes the outline for people. Call outline_done() also if memory was short. */
+/* Makes the outline for people. Call outline_done() even if memory ran out. */
 void compare_outline(const struct compared *compared, struct outline *o);
 
 /* Writes the comparison as JSON `dlprof.compare/2`. */

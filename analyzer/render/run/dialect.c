@@ -17,14 +17,14 @@
 static const struct dialect dialects[] = {
 	{"torch", 0, true, true, FACTOR},
 	{GLUON, OPTION_PERSISTENT | OPTION_SHARING, false, true, GLUONS},
-	/* Workers of paddle.io that persist take half a second to begin an epoch. */
+	/* With persistent workers, paddle.io takes half a second to begin an epoch. */
 	{"paddle.io", OPTION_PERSISTENT | OPTION_SHARING, false, true, FACTOR},
-	/* A table of steps does not say which library made the loader. */
+	/* An imported table of steps does not say which library the loader is from. */
 	{"imported", 0, false, false, FACTOR},
 	{"", OPTION_ALL, false, false, FACTOR},
 };
 
-/* The demo is the only program with marks whose workers are known. */
+/* Of programs with marks, only the demo's workers are known. */
 static const struct dialect of_demo = {"marks", 0, false, false, FACTOR};
 
 static const char *kind_of(const struct loader_info *loader)
@@ -54,7 +54,7 @@ static bool is_gluon(const struct report *report)
 	return strcmp(dialect_of(report->loader)->kind, GLUON) == 0;
 }
 
-/* Returns Gluon's prefetch setting, which counts batches of all workers together. */
+/* Returns Gluon's prefetch setting, which counts the batches of all workers together. */
 static int64_t prefetch_of(const struct report *report)
 {
 	const struct replay_setup *setup =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ended.c - how the program and its workers ended, in words; none if all ended well. */
+/* ended.c - writes how the program and its workers ended; nothing if all ended well. */
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -30,7 +30,7 @@ static const char *signal_name(char *buffer, size_t size, int number)
 	return buffer;
 }
 
-/* Only a damaged file has a status that no process can end with. */
+/* Returns false for a status that no process can have, as in a damaged file. */
 static bool is_status(int64_t status)
 {
 	return status >= 0 && status <= UINT16_MAX;
@@ -66,7 +66,7 @@ bool ended_workers(const struct run_info *run, char *text, size_t size)
 	char name[24];
 
 	*text = '\0';
-	/* If everything was killed, as dlprof does to end a program, a worker's kill is no news. */
+	/* If dlprof ended the program, or all was killed, a killed worker is no news. */
 	if (is_all || run->stop_after > 0 || !by || run->killed_count < 1 ||
 	    run->killed_worker == UNKNOWN)
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ended.h - how the program and its workers ended, in words: "", and false, if all ended well. */
+/* ended.h - writes how the program and its workers ended; "" (and false) if all ended well. */
 #pragma once
 
 #include "render/run/report.h"
@@ -13,6 +13,6 @@ bool ended_workers(const struct run_info *run, char *text, size_t size);
 /* Returns the batches of the training thread in the whole run, even if the report covers fewer. */
 int64_t ended_after(const struct report *report);
 
-/* Return the signal in a status of waitpid(), 0 if there is none; the exit status, or UNKNOWN. */
+/* Return the signal in a status from waitpid() (0: none), and the exit status (or UNKNOWN). */
 int ended_signal(int64_t status);
 int64_t ended_returned(int64_t status);

@@ -14,10 +14,10 @@
 
 #define MOST_NAMED     4 /* most slow workers that are named */
 #define ETA_SERIOUS    0.9
-#define MOST_KERNELS   1e15 /* kernels in a step; more are from a damaged file */
-#define LONG_STEP      0.1  /* a step from this share of the time on may decide the verdict */
-#define LONG_STEPS 1.2 /* a rhythm is mentioned if its steps take this many times the others'
-		        * time */
+#define MOST_KERNELS   1e15 /* most kernels in a step; more are from a damaged file */
+#define LONG_STEP      0.1  /* a step with this share of the time may decide the verdict */
+#define LONG_STEPS 1.2 /* a period is mentioned if its steps take this many times as long as
+			* others */
 #define OTHERWISE      1.25 /* a step is mentioned if it changes the ideal gain by this factor */
 
 /* Appends the slow workers: "Worker 3 takes", "Workers 1, 4 and 6 take", "16 of 32 ... take". */
@@ -92,7 +92,7 @@ static void add_cold(const struct cold *cold, char *text, size_t size)
 		    UNITS_SHARE(cold->first_ratio), UNITS_SHARE(cold->later_ratio));
 }
 
-/* Writes a cost's share; a cost that is a part of the bar has the bar's figure. */
+/* Writes the share of a cost. If the cost is a part of the bar, it is rounded as there. */
 static const char *cost_share(const struct report *report, const struct cause_cost *cost,
 			      char buffer[UNITS_MAX])
 {
@@ -116,7 +116,7 @@ static void add_cost(const struct report *report, char *text, size_t size)
 		    UNITS_TIME(cost->ns), cost_share(report, cost, share));
 }
 
-/* Appends what most loads wait for, if these waits are half of their time or more. */
+/* If loads wait outside of the process for at least half of their time, appends for what. */
 static void add_outside(const struct load_facts *facts, bool is_managed, char *text, size_t size)
 {
 	static const char *const words[LOAD_WAIT_MAX] = {
@@ -167,7 +167,7 @@ static void add_holder(const struct report *report, char *text, size_t size)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
 
-	/* A thread that was not named has the name of its program. */
+	/* A thread without a name of its own has its program's name. */
 	if (r->holder.cpu_ns > 0)
 		page_append(text, size, " %s%.16s used %s of CPU%s",
 			    strncmp(r->holder.name, "python", 6) == 0 ? "It" : "Thread ",
@@ -353,7 +353,7 @@ static void add_first(const struct report *report, char *text, size_t size)
 	}
 }
 
-/* Appends that waits begin or end for good within the run, if they do. */
+/* If waits begin or end for good within the run, appends when. */
 static void add_calm(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
@@ -383,7 +383,7 @@ bool evidence_add_step(const struct report *report, char *text, size_t size)
 	const struct batch_series *s = &report->series;
 	double longest_ns = 0, whole = a->wait_ns / a->time_ns, ratio;
 
-	/* In a run of several loaders, this loader's steps may have waits for another one. */
+	/* If the run has several loaders, this loader's steps may contain waits for another one. */
 	if (a->count > report->finding.own.count || !s->compute_ns)
 		return false;
 	for (size_t i = 0; i < s->count; i++)
@@ -399,7 +399,7 @@ bool evidence_add_step(const struct report *report, char *text, size_t size)
 	return true;
 }
 
-/* Appends why the GPU idles, if data is not the reason. */
+/* If the GPU idles for another reason than data, appends the reason. */
 static void add_lack(const struct report *report, char *text, size_t size)
 {
 	const struct gpu_use *gpu = &report->gpu_use;

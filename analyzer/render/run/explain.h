@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* explain.h - a page about the meaning of each cause, advice and metric, in one table. */
+/* explain.h - a table of pages that explain each cause, advice and metric. */
 #pragma once
 
 #include <stddef.h>
@@ -11,13 +11,13 @@ struct explanation {
 	const char *kind; /* "cause", "advice" or "metric" */
 	const char *line; /* the meaning in one sentence */
 	const char *page; /* paragraphs, separated by an empty line */
-	const char *how;  /* of an advice: how to follow it, which is the page's first sentence */
+	const char *how;  /* of an advice: how to follow it, its page's first sentence */
 };
 
-/* Returns the page with this id, or NULL. Only "none" is both a cause and an advice. */
+/* Returns the page with this id, or NULL. Only the id "none" is both a cause and an advice. */
 const struct explanation *explain_find(const char *id);
 
-/* Returns page number `i`; NULL: there are fewer. */
+/* Returns page number `i`; NULL: there are not so many. */
 const struct explanation *explain_at(size_t i);
 
 void explain_print(const struct page *page, const struct explanation *explanation);

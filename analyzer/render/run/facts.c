@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* facts.c - shows facts about loads beside their times: waits, batches, processes. */
+/* facts.c - shows facts about loads other than times: what they wait for, batches, processes. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "render/run/report.h"
 #include "store/run/facts.h"
 
-#define WORTH_SAYING 0.005 /* waits with a smaller share of the loads' time are not shown */
+#define WORTH_SAYING 0.005 /* waits that take a smaller share of the loads' time are not shown */
 #define MOST_SHOWN   4
 
 double facts_share(const struct load_facts *facts, double ns)
@@ -39,7 +39,7 @@ static void add_waits(const struct load_facts *facts, struct outline *o)
 		const struct load_peer *peer = &facts->peers[i];
 		const double share = facts_share(facts, peer->ns);
 
-		/* A peer whose name is only its kind, such as "pipe", adds nothing. */
+		/* A peer without a name of its own, such as "pipe", is not named. */
 		const bool is_named = strcmp(peer->name, load_wait_name(peer->kind)) != 0;
 
 		if (!(share >= WORTH_SAYING))

@@ -10,13 +10,14 @@
 
 #define MOST_KERNELS 10
 #define KERNEL_BYTES 400
-#define KERNEL_MOST  100 /* longer names, in columns, lose levels of template arguments */
+#define KERNEL_MOST  100 /* names with more columns lose levels of template arguments */
 #define KERNEL_DEPTH 6
-#define WORTH_SAYING 0.001 /* a smaller share of the steps is not mentioned */
+#define WORTH_SAYING 0.001 /* parts with a smaller share of the steps are not mentioned */
 
 /*
- * Version of CUPTI from which, with a driver of 13.3 on, the first subscriber decides: after one of
- * the old interface, such as dlprof, subscribers of the new one are refused (cupti.h of CUDA 13.3).
+ * From this version of CUPTI on, with a driver from 13.3 on, the first subscriber decides: after
+ * one of the old interface, as dlprof is, subscribers of the new interface are refused (cupti.h of
+ * CUDA 13.3).
  */
 #define CUPTI_SECOND_INTERFACE 130300
 
@@ -76,7 +77,7 @@ bool gpu_is_fed(const struct gpu_device *device)
 	return device->fed_count * 2 > device->batch_count;
 }
 
-/* Writes bytes copied to the GPU, their rate, and the share from pageable memory. */
+/* Writes how much was copied to the GPU, at which rate, and how much from pageable memory. */
 static void put_copy_words(const struct report *report, char *text, size_t size)
 {
 	const struct gpu_sums *sums = &report->gpu_sums;
@@ -93,7 +94,7 @@ static void put_copy_words(const struct report *report, char *text, size_t size)
 			    UNITS_SHARE(use->overlap_share));
 }
 
-/* Adds the host's synchronisations in all threads, by kind. */
+/* Adds the time in synchronisations, of all host threads, by kind. */
 static void add_sync(const struct gpu_sums *sums, struct outline *o)
 {
 	double all_ns = 0;
@@ -110,7 +111,7 @@ static void add_sync(const struct gpu_sums *sums, struct outline *o)
 		outline_part(o, "host in sync", all_ns, NAN, "all threads: %s", text);
 }
 
-/* Adds the host's calls of single threads, if the recorded level has them. */
+/* Adds the time in CUDA calls of the training's thread and of others, if it was recorded. */
 static void add_calls(const struct report *report, struct outline *o)
 {
 	const struct gpu_call_sums *calls = &report->gpu_calls;
@@ -136,7 +137,7 @@ static void add_calls(const struct report *report, struct outline *o)
 			     calls->other_launch_count / calls->batch_count);
 }
 
-/* Adds copies, the host's time in sync, launches, and calls of the host. */
+/* Adds copies, the host's time in synchronisations, launches, and calls. */
 static void add_work(const struct report *report, struct outline *o)
 {
 	const struct gpu_sums *sums = &report->gpu_sums;
@@ -171,7 +172,7 @@ static void add_work(const struct report *report, struct outline *o)
 	add_calls(report, o);
 }
 
-/* Adds which of several devices starve; the shares above are means over the fed ones. */
+/* Adds a table of devices if there are several. The shares above it are means over the fed ones. */
 static void add_devices(const struct report *report, struct outline *o)
 {
 	static const char *const headings[] = {
@@ -196,7 +197,7 @@ static void add_devices(const struct report *report, struct outline *o)
 	}
 }
 
-/* Copies a kernel's name without its parameters and its template arguments below `depth` levels. */
+/* Copies a kernel's name without parameters, and without template arguments below `depth`. */
 static void put_kernel(const char *name, int depth, char *ret, size_t size)
 {
 	static const char unnamed[] = "(anonymous namespace)";
@@ -224,7 +225,7 @@ static void put_kernel(const char *name, int depth, char *ret, size_t size)
 	ret[length] = '\0';
 }
 
-/* Shortens a kernel's name to a line or two; JSON and the database have all of it. */
+/* Shortens a kernel's name to a line or two. JSON and the database have the whole name. */
 static const char *kernel_words(const char *name, char ret[KERNEL_BYTES])
 {
 	int depth = KERNEL_DEPTH;
@@ -248,7 +249,7 @@ static void add_kernels(const struct report *report, struct outline *o)
 	for (size_t i = 0; i < kernels->count && i < MOST_KERNELS; i++) {
 		const struct tally *kernel = &kernels->items[i];
 
-		/* A time with an error of more than half of it is not shown. */
+		/* A time of which more than half may be an error is not shown. */
 		if (kernel->ns <= 0 || kernel->error_ns > kernel->ns / 2)
 			break;
 		outline_cells(o, UNITS_TIME((double)kernel->ns), UNITS_COUNT(kernel->count),

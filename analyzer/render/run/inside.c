@@ -14,11 +14,11 @@
 #define MOST_PARTS 16
 #define MOST_SIZES 24
 #define MOST_FRAMES 4
-#define FIXED_PARTS (4 + LOAD_WAIT_MAX) /* number of parts that are not named by the program */
+#define FIXED_PARTS (4 + LOAD_WAIT_MAX) /* number of parts whose names are fixed */
 #define MOST_WORDS  4
-#define LEAST_WORDS 0.02 /* a smaller share of the loads is not named */
+#define LEAST_WORDS 0.02 /* parts with a smaller share of the loads are not named */
 #define LEAST_IMAGES 0.2
-#define LEAST_REST  0.1 /* share of the loads from which the unnamed rest is shown */
+#define LEAST_REST  0.1 /* the unnamed rest is shown if it has at least this share of the loads */
 
 static void add_part(struct inside_parts *parts, const char *name, const char *what, int64_t count,
 		     int64_t ns)
@@ -124,7 +124,7 @@ bool inside_decodes_images(const struct inside *inside)
 	return ns >= LEAST_IMAGES * (double)inside->loads.load_ns && ns > 0;
 }
 
-/* Replaces the time asleep by the things that loads waited for, if they are known. */
+/* Replaces the time asleep by what loads waited for, as far as that is known. */
 static void divide_sleep(const struct load_facts *facts, struct inside_parts *parts)
 {
 	static const char *const names[LOAD_WAIT_MAX] = {
@@ -157,7 +157,7 @@ void inside_add_words(const struct inside *inside, const struct load_facts *fact
 		divide_sleep(facts, &parts);
 	for (size_t i = 0; i < parts.count && i < MOST_WORDS; i++) {
 		const struct inside_part *part = &parts.items[i];
-		/* the name of the library follows ", " */
+		/* the library's name follows ", " */
 		const char *library = strstr(part->name, ", ");
 
 		if ((double)part->ns >= LEAST_WORDS * all_ns)
@@ -205,7 +205,7 @@ static void add_decoders(const struct inside *inside, struct outline *o)
 		const struct tally *decoder = &inside->decoders.items[i];
 		double images = (double)decoder->count;
 
-		/* A decoder that only calls another one, which counted the images, is skipped. */
+		/* Skip a decoder without images: it calls another one, which counts them. */
 		if (!decoder->count)
 			continue;
 		decoder_name(decoder, name, sizeof(name));
@@ -237,8 +237,8 @@ static void add_samples(const struct inside *inside, struct outline *o)
 }
 
 /*
- * Adds a table of paths, each time with its bounds, ordered by the lower one. The time that no
- * listed path has may be that of one before it was listed.
+ * Adds a table of paths. A time is shown with its bounds, and rows are sorted by the lower one.
+ * Time that no listed path has may belong to a listed one, from before it was listed.
  */
 static void add_paths(struct outline *o, const char *title, const struct tally_list *list,
 		      const char *suffix, int64_t unlisted_ns)
@@ -258,7 +258,7 @@ static void add_paths(struct outline *o, const char *title, const struct tally_l
 		const char *most = UNITS_TIME((double)path->ns);
 		bool is_known = strcmp(least, most) == 0;
 
-		/* A time with an error of more than half of it gets no path. */
+		/* A path of whose time more than half may be an error is not shown. */
 		if (path->error_ns > path->ns / 2)
 			break;
 		outline_row(o, PAGE_PLAIN);
@@ -270,7 +270,7 @@ static void add_paths(struct outline *o, const char *title, const struct tally_l
 	}
 }
 
-/* Adds calls by their innermost frames, which say most. */
+/* Adds the slowest calls with their innermost frames, which say most. */
 static void add_calls(const struct inside *inside, struct outline *o)
 {
 	static const char *const headings[] = {"#Time", "Call", NULL};
@@ -300,7 +300,7 @@ void inside_outline(const struct inside *inside, struct outline *o)
 		add_parts(inside, o);
 		add_decoders(inside, o);
 	}
-	/* Loaders with their own threads may have files and samples, but no loads. */
+	/* Loaders with threads of their own may have files and samples, but no loads. */
 	if (!inside->files.count && !inside->samples.count &&
 	    !(inside->loads.load_ns && inside->slow_count))
 		return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.c - the report as `dlprof.report/3`, by report.def, which has every key, and its variables.
+ * json.c - writes the report as `dlprof.report/3`. report.def has all keys; the variables are here.
  *
- * All times are seconds, all shares 0-1; null was not observed or is not known.
+ * Times are in seconds, shares are 0-1. Null: not observed, or not known.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@
 #include "store/run/facts.h"
 #include "store/run/lines.h"
 
-/* report.def has a row for each value of these enums. */
+/* report.def has one row for each value of these enums. */
 static_assert(ACCOUNT_PART_MAX == 5 && STEP_PART_MAX == 7 && LOAD_WAIT_MAX == 6 &&
 		      GPU_GAP_MAX == 5 && GPU_SYNC_MAX == 3,
 	      "report.def lacks a part");

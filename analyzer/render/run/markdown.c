@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* markdown.c - writes an outline as Markdown, for issues, pull requests and jobs' pages. */
+/* markdown.c - writes an outline as Markdown, for issues, pull requests and pages of CI jobs. */
 #include <string.h>
 
 #include "render/form/escape.h"
@@ -103,8 +103,8 @@ static void put_block(const struct outline_block *block, FILE *out)
 		put_next(block, out);
 	} else if (strcmp(block->chapter, SCREEN_WAITS) == 0 ||
 		   strcmp(block->chapter, OUTLINE_MORE) == 0) {
-		/* A strip needs cells of equal width, and commands need a terminal, so both are
-		 * left out. */
+		/* Left out: a strip, which needs cells of equal width, and commands for a
+		 * terminal. */
 		return;
 	} else {
 		if (block->title) {

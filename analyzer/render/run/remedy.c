@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* remedy.c - a step to take, and how to do it, in a sentence each with the run's own figures. */
+/* remedy.c - writes a step to take, and how to do it, in a sentence each with the run's figures. */
 #include "render/run/parts.h"
 
 #include <inttypes.h>
@@ -25,7 +25,7 @@ static bool is_kind(const struct report *report, const char *kind)
 	return report->loader && strcmp(report->loader->kind, kind) == 0;
 }
 
-/* Returns the number of workers that the advice names. */
+/* Returns the number of workers that the advice recommends. */
 static int32_t workers_of(const struct report *report, const struct advice *advice)
 {
 	const struct whatif *whatif = &report->diagnosis.whatif;
@@ -42,7 +42,7 @@ static int32_t workers_of(const struct report *report, const struct advice *advi
 	}
 }
 
-/* Returns true if each batch has its own iterator. */
+/* Returns true if a new iterator is made for each batch. */
 static bool is_made_anew(const struct report *report)
 {
 	return report->finding.epoch_count == report->finding.batch_count;
@@ -86,7 +86,7 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	return buffer;
 }
 
-/* Writes the leading line in a group of samples. Returns false if there is none to name here. */
+/* Writes the leading line of a group. Returns false if there is none, or this is not its place. */
 static bool add_line(const struct report *report, enum line_group group, char *buffer)
 {
 	struct line_named named;
@@ -98,7 +98,7 @@ static bool add_line(const struct report *report, enum line_group group, char *b
 	return code_add_lead(report, group, buffer, REMEDY_WORDS);
 }
 
-/* Writes the two largest parts of the loads, by name or, without names, by column. */
+/* Writes the two largest parts of the loads, by name; if there are no names, by column. */
 static void loads_words(const struct report *report, char *buffer)
 {
 	const struct load_totals *totals = &report->totals;
@@ -144,7 +144,7 @@ static void workers_words(const struct report *report, const struct advice *advi
 			 workers == 1 ? "" : "s");
 }
 
-/* Writes the parts of receiving, if no line of code shows them. */
+/* Writes the parts of receiving, if no line of code says more. */
 static void receiving_words(const struct report *report, char *buffer)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
@@ -168,7 +168,7 @@ static void read_words(const struct report *report, char *buffer)
 		 explain_find(advice_names[ADVICE_READ_LESS])->how);
 }
 
-/* Appends the slowest samples that fit in: "worst: Images[17], 2.1 s, 0017.jpg". */
+/* Appends as many of the slowest samples as fit: "worst: Images[17], 2.1 s, 0017.jpg". */
 static void samples_words(const struct report *report, char *buffer)
 {
 	const struct tally_list *samples = &report->inside.samples;

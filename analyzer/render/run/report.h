@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.h - all that a report shows about one run, and the forms of its output.
+ * report.h - the data that a report shows about a run, and functions for each form of its output.
  *
- * These functions decide nothing. They write to a stream whose errors the caller checks.
+ * Nothing is decided here. The functions write to a stream, which the caller checks for errors.
  */
 #pragma once
 
@@ -26,9 +26,9 @@ struct doing; /* defined in store/run/lines.h */
 
 struct report {
 	const char *path;
-	const char *name;           /* name of the database in the output */
+	const char *name;           /* name of the database, as printed */
 	bool live;                  /* the run is still recording */
-	int64_t missing_count;      /* records that the drain could not make rows of */
+	int64_t missing_count;      /* records of which the drain could not make rows */
 	struct batch_filter filter; /* the part of the run that is judged */
 	struct run_info run;
 	struct loader_info *loaders; /* loaders with the most time first */
@@ -36,30 +36,31 @@ struct report {
 	const struct loader_info *loader; /* the judged one of `loaders`; NULL: the run has none */
 	struct batch_series series;
 	struct finding finding;
-	struct step_parts step; /* the thread's work in its steps */
+	struct step_parts step; /* what the thread did in its steps */
 	struct diagnosis diagnosis;
 	struct load_totals totals;
 	struct inside inside;
 	struct load_facts facts;
-	struct stages stages; /* stages of the judged loader */
+	struct stages stages; /* stages of the judged loader's pipeline */
 	struct gpu_info gpu; /* GPUs of the whole run */
 	struct gpu_sums gpu_sums;
 	struct gpu_call_sums gpu_calls;
 	struct gpu_use gpu_use;
 	struct gpu_device_list gpu_devices;
-	struct line_samples samples; /* stack samples of the whole run */
-	struct lines lines;          /* leading lines of the judged loader */
-	struct doing *stuck;         /* processes that stay at one place */
+	struct line_samples samples; /* all stack samples of the run */
+	struct lines lines;          /* lines of code of the judged loader with the most time */
+	struct doing *stuck;         /* processes that have been at one place for long */
 	size_t stuck_count;
 	char **notes;
 	size_t note_count;
-	char **set_done; /* for each loader, changes by --set: "train.py:16: workers 1 -> 4" */
+	char **set_done; /* changes by --set, one for each loader: "train.py:16: workers 1 -> 4" */
 	size_t set_count;
 };
 
 /*
- * Returns the time from the run's begin to the end of its main process, or of other processes if
- * these train. Processes may go on for long, or notice late that it was killed. NAN: not known.
+ * Returns the time from the run's begin to the end of its main process, or of the training if
+ * another process trains. Processes may live on, or end long before that is noticed. NAN: not
+ * known.
  */
 static inline double report_duration_ns(const struct report *report)
 {
@@ -68,15 +69,15 @@ static inline double report_duration_ns(const struct report *report)
 	int64_t end_ns = main_ns != UNKNOWN && last_ns <= main_ns ? main_ns : run->end_ns;
 	double ns;
 
-	/* If the main process was killed with its drain, the recorded end is when that was
-	 * found. */
+	/* If the main process and the drain were killed, the recorded end is when that was
+	 * noticed. */
 	if (run->is_gone && main_ns == UNKNOWN && last_ns != UNKNOWN)
 		end_ns = last_ns;
 	ns = query_known(end_ns) - query_known(run->start_ns);
 	return ns >= 0 ? ns : NAN;
 }
 
-/* Returns the mean of a load from a sum over all loads; NAN: not observed. */
+/* Returns a load's mean, given a sum over all loads; NAN: not observed. */
 static inline double report_load_mean(const struct report *report, int64_t total)
 {
 	return report->totals.load_count < 1
@@ -89,16 +90,16 @@ static inline bool report_has_gpu(const struct report *report)
 	return report->gpu.mode || report->gpu_use.is_known;
 }
 
-/* Prints one screen for people or, with `all`, everything (text.c). Returns 0 or -ENOMEM. */
+/* Prints the screen for people and, if `all`, everything (text.c). Returns 0 or -ENOMEM. */
 int report_text(const struct report *report, bool all, const struct page *page);
 
 /* Prints only why the run waits and what to do. Returns 0 or -ENOMEM. */
 int report_why(const struct report *report, const struct page *page);
 
-/* Prints only what of the run was observed, and what was not. Returns 0 or -ENOMEM. */
+/* Prints only what was observed of the run, and what was not. Returns 0 or -ENOMEM. */
 int report_coverage(const struct report *report, const struct page *page);
 
-/* Prints the whole report as Markdown, for an issue or a job's page. */
+/* Prints the whole report as Markdown, for an issue or the page of a CI job. */
 int report_markdown(const struct report *report, bool all, FILE *out);
 
 /* Prints the report as JSON `dlprof.report/3` (json.c). */

@@ -18,12 +18,12 @@
 #include "render/run/stages.h"
 #include "render/run/step.h"
 
-#define STARTUP      0.02 /* start-up is mentioned from this share of the time on */
-#define LOSS_SERIOUS 0.01 /* losses are mentioned if more than this share of the records is lost */
+#define STARTUP      0.02 /* start-up is mentioned if it takes more than this share of the time */
+#define LOSS_SERIOUS 0.01 /* losses are mentioned if more than this share of the records was lost */
 #define ALONE        0.20 /* collectives that run alone are mentioned from this share of the steps
 			   * on */
-#define UNLOADED     0.05 /* loads are missed if more than this share of the batches has none */
-#define NOTE_MOST    60   /* longer notes are cut, in bytes */
+#define UNLOADED     0.05 /* missing loads are mentioned if more than this share is missing */
+#define NOTE_MOST    60   /* longer notes, in bytes, are cut */
 
 void screen_program(const char *command, char *ret, size_t size)
 {
@@ -49,7 +49,7 @@ void screen_program(const char *command, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)best_length, slash ? slash + 1 : best);
 }
 
-/* Returns the batches of all loaders in the account, which are those of one thread. */
+/* Returns the number of batches in the account, which are those of all loaders of one thread. */
 static int64_t batch_count(const struct report *report)
 {
 	const struct finding *f = &report->finding;
@@ -57,7 +57,7 @@ static int64_t batch_count(const struct report *report)
 	return f->account.count <= f->batch_count ? (int64_t)f->batch_count : ended_after(report);
 }
 
-/* Returns true if the account is that of one of a thread's loaders, which the user selected. */
+/* Returns true if the account is of one loader, selected by the user, of a thread with several. */
 static bool is_one_of_several(const struct report *report)
 {
 	const struct finding *f = &report->finding;
@@ -116,7 +116,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 			page_append(below, sizeof(below),
 				    "With ideal input this %s would run %s as fast",
 				    is_loop ? "loop" : "training", UNITS_FACTOR(f->gain_max));
-		/* Start-up happens once and is in no share, so a short one is not mentioned. */
+		/* A short start-up is not mentioned: it happens only once, and is in no share. */
 		if (f->account.startup_ns > STARTUP * f->account.time_ns)
 			page_append(below, sizeof(below), "%s %s, %s",
 				    *below ? "; start-up" : "Start-up took",
@@ -208,8 +208,8 @@ static void add_only(const struct report *report, struct outline *o)
 }
 
 /*
- * Adds the parts of a load or, in a run that hardly waits, the leading line of code in its steps:
- * readers look for these most.
+ * Adds what readers look for most: the parts of a load, or, if the run hardly waits, the line of
+ * code with the most time in its steps.
  */
 static void add_load(const struct report *report, struct outline *o)
 {
@@ -262,7 +262,7 @@ static void add_why(const struct report *report, struct outline *o)
 		outline_item(o, "Line", "%s", text);
 }
 
-/* Appends the begin of a note; -v shows the whole note. */
+/* Appends the begin of a note. -v prints all of it. */
 static void add_note(const char *note, char *text, size_t size)
 {
 	size_t length = strcspn(note, ":;");
@@ -271,16 +271,16 @@ static void add_note(const char *note, char *text, size_t size)
 		    note);
 }
 
-/* Adds one line with what makes the report doubtful. */
+/* Adds one line about what makes the report doubtful. */
 static void add_warning(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
-	/* If no load at all was observed, the cause says so. */
+	/* If no load was observed, the cause says so. */
 	double unseen = f->batch_count && report->totals.load_count > 0
 				? 1 - (double)report->totals.load_count / (double)f->batch_count
 				: 0;
 	const char *missing = report->run.patch_missing;
-	size_t said = f->is_doubtful; /* the verdict has said a doubt already */
+	size_t said = f->is_doubtful; /* number of doubts; the verdict has already said one */
 	char text[400] = "";
 
 	if (f->lost_share > LOSS_SERIOUS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* screen.h - the begin of the report's screen. */
+/* screen.h - makes the first lines of the report's screen. */
 #pragma once
 
 #include <stddef.h>

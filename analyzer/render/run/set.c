@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* set.c - shows settings that a run's loaders got from outside, and how they change the samples. */
+/* set.c - shows which settings --set changed from outside, and how that changes the samples. */
 #include <string.h>
 
 #include "render/run/parts.h"

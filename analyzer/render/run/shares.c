@@ -24,7 +24,7 @@ static size_t find_parts(const struct account *a, struct share_part ret[SHARES_M
 		ret[n].part = (int)part;
 		ret[n++].ns = a->part_ns[part];
 	}
-	/* In an old database, some or all of the waiting belongs to no part. */
+	/* In an old database, waiting, or some of it, is in no part. */
 	if (a->wait_ns - known_ns > a->time_ns / 1e6)
 		ret[n++] = (struct share_part){.label = "waiting",
 					       .tone = PAGE_RED,
@@ -34,8 +34,8 @@ static size_t find_parts(const struct account *a, struct share_part ret[SHARES_M
 }
 
 /*
- * Gives each part whole units that sum to `all`, the headline's figure: the largest remainders are
- * rounded up, so no part is off by one or more.
+ * Gives each part a whole number of units, so that they sum to `all`, the headline's figure. The
+ * parts with the largest remainders are rounded up, so no part is off by a whole unit.
  */
 static void share_out(struct share_part *parts, size_t count, double units_per_ns, int64_t all)
 {
@@ -65,7 +65,7 @@ static void share_out(struct share_part *parts, size_t count, double units_per_n
 size_t shares_divide(const struct account *a, struct share_part ret[SHARES_MOST],
 		     int64_t *ret_whole)
 {
-	/* Like units_share(), a headline below ten percent has tenths. */
+	/* A headline below ten percent has tenths, as from units_share(). */
 	const int64_t whole = a->ratio * 100 < 9.95 ? 1000 : 100;
 	const int64_t waiting = llrint(a->ratio * (double)whole);
 	size_t count = find_parts(a, ret);

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stages.h - the work of the stages of a loader's pipeline, in words and in a table. */
+/* stages.h - describes the stages of a loader's pipeline, in words and in a table. */
 #pragma once
 
 #include "analysis/cause/advice.h"
 #include "render/form/outline.h"
 #include "render/run/report.h"
 
-/* Appends the figures by which a stage and its kernel lead, after the cause's own line. */
+/* Appends the figures that make a stage and its kernel the slowest, after the cause's sentence. */
 void stages_add_evidence(const struct report *report, char *text, size_t size);
 
-/* Append a step, and how to do it, with the run's figures. Return false if remedies.def does. */
+/* Append a step, and how, with the run's figures. Return false if remedies.def has the words. */
 bool stages_add_line(const struct report *report, enum advice_id id, char *text, size_t size);
 bool stages_add_how(const struct report *report, enum advice_id id, char *text, size_t size);
 
-/* Adds the screen's line with the parts of the loader, largest first. */
+/* Adds the screen's line about the pipeline's parts, the largest first. */
 void stages_outline_line(const struct report *report, struct outline *o);
 
-/* Adds each stage, after the screen, as items of the chapter "life". */
+/* Adds each stage as an item of the chapter "life", which follows the screen. */
 void stages_outline(const struct report *report, struct outline *o);
 
 /* Returns the stage that the training waits for; NULL: not known. */
 const struct stage_work *stages_slow(const struct report *report);
 
-/* Returns a kernel's share of all kernels' own time; of a stage, its busy share of the time. */
+/* Returns a kernel's share of all kernels' time, or a stage's busy time / the time observed. */
 double stages_share(const struct report *report, const struct stage_work *stage);

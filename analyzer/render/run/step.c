@@ -7,7 +7,7 @@
 #include "render/form/outline.h"
 #include "render/form/units.h"
 
-#define WORTH_SAYING 0.01 /* a smaller share of the steps is not mentioned */
+#define WORTH_SAYING 0.01 /* parts with a smaller share of the steps are not mentioned */
 
 static const struct {
 	const char *label, *note;
@@ -22,7 +22,7 @@ static const struct {
 	[STEP_AFTER] = {"after", "all else: metrics, logging, between epochs"},
 };
 
-/* If no optimizer was seen, this part is all time after a backward pass. */
+/* Without an optimizer, this part is all of the time after a backward pass. */
 static const char *note_of(const struct step_parts *parts, enum step_part part)
 {
 	if (part == STEP_AFTER && !parts->has_optimizer)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step.h - the work of the training in its steps, as words for the screen and as a table. */
+/* step.h - describes what the training does in its steps, in words and in a table. */
 #pragma once
 
 #include "render/run/report.h"
@@ -9,5 +9,5 @@ struct outline;
 /* Appends a step's parts and their shares. Returns false if steps are not divided. */
 bool step_add_words(const struct report *report, char *text, size_t size);
 
-/* Adds each part with its time to the chapter "wait", or why steps have no parts. */
+/* Adds each part with its time to the chapter "wait", or the reason why steps have no parts. */
 void step_outline(const struct report *report, struct outline *outline);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.c - prints a run's report on a terminal. The screen is fitted to SCREEN_LINES: the least
- * important goes first, blank lines before words.
+ * text.c - prints a run's report on a terminal. To fit the screen into SCREEN_LINES lines, the
+ * least important is left out first: blank lines before words.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,23 +20,23 @@
 #define STEP_HANG    12 /* column at which the texts of next steps begin */
 #define BAR_MOST     100
 #define STRIP_LEAST  20
-#define COVERAGE_HANG 16 /* column of texts in the coverage, as in dlprof doctor */
+#define COVERAGE_HANG 16 /* column at which texts of the coverage begin, as in dlprof doctor */
 #define LINE_MOST    1024
 
-/* The parts of the screen that are printed, so that it fits SCREEN_LINES. */
+/* What is printed of the screen so that it fits SCREEN_LINES. */
 struct fit {
-	/* Number of blank lines: before "Why", then also before "Next", "Waits" and "More". */
+	/* Number of blank lines: the first before "Why", then before "Next", "Waits" and "More". */
 	int blanks;
-	/* Next steps: 4: all, and how to take them; 3: no how for the third; 2: no third; 1: no how
-	 * for the second; 0: only the first, with its how. */
+	/* Next steps. 4: all, and how to do each; 3: without how for the third; 2: without the
+	 * third; 1: without how for the second; 0: only the first, and how to do it. */
 	int steps;
-	size_t load_rows; /* printed above "Why": parts of a load first, then those of a step */
-	bool has_line; /* prints the line of code, below "Why" */
+	size_t load_rows; /* rows above "Why": first a load's parts, then a step's */
+	bool has_line; /* prints the line of code below "Why" */
 };
 #define FIT_BLANKS 4
 #define FIT_STEPS  4
 #define FIT_LOAD   SIZE_MAX
-#define FIT_CALM   2 /* this many blank lines are more important than words */
+#define FIT_CALM   2 /* so many blank lines matter more than words */
 
 static const char *part_glyph(const struct page *page, int part)
 {
@@ -69,7 +69,7 @@ static void put_bar(const struct outline_block *block, const struct page *page)
 		sum += row->share;
 		to = i + 1 == parts ? cells : (int)lrint(sum * cells);
 		if (to <= from)
-			to = from + 1; /* a part with a figure has a cell at least */
+			to = from + 1; /* a part with a figure gets at least one cell */
 		if (to > cells - (int)(parts - 1 - i))
 			to = cells - (int)(parts - 1 - i);
 		page_color(page, row->tone);
@@ -80,7 +80,7 @@ static void put_bar(const struct outline_block *block, const struct page *page)
 	fputc('\n', page->out);
 }
 
-/* Returns a part's words in the legend. If short, an epoch's end is "end", after its start. */
+/* Returns a part's words in the legend. If `is_short`, an epoch's end is only "end". */
 static const char *part_words(const struct outline_row *row, bool is_short)
 {
 	return is_short && row->part == ACCOUNT_EPOCH_END ? "end" : row->cells[0];
@@ -96,7 +96,7 @@ static int legend_columns(const struct outline_block *block, const struct page *
 	return columns + (int)block->count;
 }
 
-/* Prints "not ready 31 %   receiving 7 %" with glyphs; breaks lines only between parts. */
+/* Prints "not ready 31 %   receiving 7 %" with their colours; lines break only between parts. */
 static void put_legend(const struct outline_block *block, const struct page *page)
 {
 	bool is_short = legend_columns(block, page, false) - 1 > page->width;
@@ -172,7 +172,7 @@ static void put_waits(const struct report *report, const struct outline_block *b
 	fprintf(page->out, "%s%s\n", beside ? "   " : "", beside ? words : "");
 }
 
-/* Prints as many of the first row's texts as fit into a line. */
+/* Prints as many texts of the first row as fit into a line. */
 static void put_joined(const struct outline_block *block, const struct page *page,
 		       const char *between)
 {
@@ -254,7 +254,7 @@ static size_t count_lines(const char *text)
 	return count;
 }
 
-/* Prints the screen as `fit` says, if it fits. Returns 1, 0 (too many lines), or -ENOMEM. */
+/* Prints the screen as `fit` says. Returns 1, 0 if it has too many lines, or -ENOMEM. */
 static int try_screen(const struct report *report, const struct outline *outline,
 		      const struct page *page, const struct fit *fit, bool is_last)
 {
@@ -274,11 +274,11 @@ static int try_screen(const struct report *report, const struct outline *outline
 	return r;
 }
 
-/* Prints the fullest screen that fits; *ret_steps is the `steps` of its struct fit. */
+/* Prints the fullest screen that fits. Sets *ret_steps to the `steps` that it used. */
 static int fit_screen(const struct report *report, const struct outline *outline,
 		      const struct page *page, int *ret_steps)
 {
-	/* What a load is made of is asked for more than what a step is. */
+	/* Readers want to know a load's parts more often than a step's. */
 	static const struct fit fewer[] = {
 		{.load_rows = 1, .has_line = true}, {.load_rows = 1}, {.load_rows = 0}};
 	struct fit fit = {.load_rows = FIT_LOAD, .has_line = true};
@@ -300,7 +300,7 @@ static int fit_screen(const struct report *report, const struct outline *outline
 	return r < 0 ? r : 0;
 }
 
-/* Prints all next steps again, if the screen left out some, or how to take them. */
+/* Prints all next steps and how to do them, if the screen left out any of that. */
 static void put_all_next(const struct outline *outline, const struct page *page, int steps)
 {
 	const struct outline_block *block = outline_find(outline, SCREEN_NEXT);
@@ -312,7 +312,7 @@ static void put_all_next(const struct outline *outline, const struct page *page,
 	put_next(block, page, &(struct fit){.steps = FIT_STEPS});
 }
 
-/* Returns how many blocks the screen has; the others follow them. */
+/* Returns the number of blocks in the screen; all others follow. */
 static size_t count_screen(const struct outline *outline)
 {
 	size_t count = 0;
@@ -372,7 +372,7 @@ int report_markdown(const struct report *report, bool all, FILE *out)
 	return r;
 }
 
-/* Lines of code have their own chapter, which is shown if it says why there are none. */
+/* The chapter "code" is included only if it says why there are no lines. */
 int report_coverage(const struct report *report, const struct page *page)
 {
 	const char *const chapters[] = {"loader", "coverage",

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #define LEVELS     16
-#define MOST_LANES 20000 /* most lanes; a damaged database may have more */
+#define MOST_LANES 20000 /* most lanes; only a damaged database has more */
 
 struct trace_lane {
 	char *name;
-	int64_t level; /* level among lanes of this name with nested slices; 0: outermost */
+	int64_t level; /* depth of nesting in lanes of this name; 0: outermost */
 	int64_t begin_ns, end_ns; /* begin and end of the lane's last slice */
 };
 
@@ -42,13 +42,13 @@ static void put_fact(struct tracer *trace, int64_t lane, const char *what, const
 	jsonw_close(json, '}');
 }
 
-/* Returns a lane's number, making the lane if it is new; -1: there is no room. */
+/* Returns the number of a lane, which is made if it is new; -1: there is no room. */
 static int64_t find_lane(struct tracer *trace, const char *name, int64_t level, int64_t at)
 {
 	struct trace_lane *lanes = trace->lanes;
 	int64_t number;
 
-	/* The newest lanes are searched first; finished ones gather at the list's begin. */
+	/* Searches from the newest lane on, since lanes that have ended are the oldest. */
 	for (size_t i = trace->lane_count; i-- > 0;)
 		if (lanes[i].level == level && strcmp(lanes[i].name, name) == 0)
 			return (int64_t)i + 1;
@@ -70,7 +70,7 @@ static int64_t find_lane(struct tracer *trace, const char *name, int64_t level, 
 	return number;
 }
 
-/* Returns the lane with the first level that is free when the event begins, for nested slices. */
+/* Finds, for a nested slice, the first level that is free when it begins. Returns its lane. */
 static int64_t find_level(struct tracer *trace, const struct timeline_event *event)
 {
 	int64_t lane = -1;
@@ -94,7 +94,7 @@ static void put_event(struct tracer *trace, const char *phase, int64_t lane, int
 	jsonw_close(&trace->json, '}');
 }
 
-/* Writes the part of a slice after the last slice in its lane. Returns false if there is none. */
+/* Writes the part of a slice after its lane's last slice. Returns false if nothing is left. */
 static bool put_slice(struct tracer *trace, int64_t number, const struct timeline_event *event)
 {
 	struct trace_lane *lane = number < 0 ? NULL : &trace->lanes[number - 1];
@@ -102,7 +102,7 @@ static bool put_slice(struct tracer *trace, int64_t number, const struct timelin
 
 	if (!lane)
 		return false;
-	lane->begin_ns = INT64_MAX; /* no event is within a slice that is left out */
+	lane->begin_ns = INT64_MAX; /* no event can be within a slice that was left out */
 	if (event->ns < 0 || __builtin_add_overflow(begin_ns, event->ns, &end_ns) ||
 	    end_ns < lane->end_ns || (event->ns > 0 && end_ns == lane->end_ns))
 		return false;
