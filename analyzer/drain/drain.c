@@ -20,18 +20,18 @@
 
 #define MS UINT64_C(1000000)
 
-#define ROUND_MS     450	/* pause between two commits; a row is stored after two */
-#define GLANCE_MS    225	/* a sleeping drain looks at rings and processes this often */
-#define AGAIN_MS     100	/* pause before it looks again at what is about to change */
-#define HURRY_MS     2		/* shortest pause between rounds, while rings fill fast */
-#define TALLY_MS     10000	/* pause between readings of tallies, which cannot get lost */
-/* The pause after unwinding up to STACKS_MOST stacks: STACKS_MS, or STACKS_PART times the cost. */
+#define ROUND_MS     450	/* pause between commits; a row is stored by the second one */
+#define GLANCE_MS    225 /* while it sleeps, the drain looks at rings and processes this often */
+#define AGAIN_MS     100	/* pause before another look at something that will soon change */
+#define HURRY_MS     2		/* shortest pause between rounds, if rings fill fast */
+#define TALLY_MS     10000	/* pause between readings of the tallies, which cannot get lost */
+/* After unwinding STACKS_MOST stacks: a pause of STACKS_MS, or of STACKS_PART times the cost. */
 #define STACKS_MS    400
 #define STACKS_MOST  2
 #define STACKS_PART  4000
-#define RETRY_MS     1000	/* pause before the next try after a database's error */
-#define GIVE_UP_MS   10000	/* the drain ends if errors last this long and no process records */
-#define LOCK_MS	     2000	/* how long to wait for a lock, as a report may be reading */
+#define RETRY_MS     1000	/* pause after an error of the database */
+#define GIVE_UP_MS   10000	/* if errors last so long and no process records, the drain ends */
+#define LOCK_MS	     2000	/* how long to wait for a lock: a report may be reading */
 #define REMOVE_TRIES 3
 
 static int open_store(struct drain *drain)
@@ -48,7 +48,7 @@ static int open_store(struct drain *drain)
 	return r;
 }
 
-/* Closes the database. After an error the memory is not trusted; rings and database are. */
+/* Closes the database. After an error memory is not trusted, but rings and database are. */
 static void close_store(struct drain *drain)
 {
 	if (drain->in_transaction)
@@ -71,7 +71,7 @@ static void close_store(struct drain *drain)
 	losses_forget(&drain->losses);
 }
 
-/* Whether tallies are due; if so, notes that they are taken now. */
+/* Returns true if tallies are due, and notes that they are read now. */
 static bool begin_tally(struct drain *drain)
 {
 	uint64_t now = now_ns();
@@ -82,7 +82,7 @@ static bool begin_tally(struct drain *drain)
 	return true;
 }
 
-/* Writes into a root's segment where the run is stored, for the program's line at its exit. */
+/* Writes into a root's segment where the run is stored: the program's line at exit says so. */
 static void tell(const struct drain *drain, struct segment *segment)
 {
 	char where[DELIVER_PATH];
@@ -124,7 +124,7 @@ static int take_stacks(struct drain *drain)
 	return r;
 }
 
-/* Commits what was written; `is_last`: no process records any more. */
+/* Commits all rows. `is_last`: no process records any more. */
 static int commit(struct drain *drain, bool is_last)
 {
 	bool tally = begin_tally(drain);
@@ -178,8 +178,7 @@ static void remove_done(struct drain *drain)
 	for (size_t i = drain->count; i-- > 0;) {
 		const struct segment *segment = drain->segments[i];
 
-		/* The root's last segment stays: it shows that the run goes on, and which run it
-		 * is. */
+		/* The root's last segment stays: it shows which run goes on here. */
 		if (!segment->dead || !segment->told.ended || !segment_is_empty(segment) ||
 		    ((segment->header->flags & DLPROF_SEGMENT_ROOT) && !segment->later_ns))
 			continue;
@@ -200,7 +199,7 @@ static bool is_root_gone(const struct drain *drain)
 
 static int read_segment(struct drain *drain, struct segment *segment)
 {
-	/* Ask whether the process ended, and then read, so that everything is read. */
+	/* First look whether the process has ended, then read: nothing is missed that way. */
 	bool ended = segment_poll(segment, is_root_gone(drain));
 	const struct life life = segment_life(segment);
 	int r;
@@ -233,7 +232,7 @@ static int read_rings(struct drain *drain)
 	return 0;
 }
 
-/* Sets the pause to the next round, in which a ring that got all these records must not fill. */
+/* Sets the pause to the next round, in which a ring that gets all records must not overflow. */
 static void set_pace(struct drain *drain)
 {
 	drain->uncommitted += drain->taken;
@@ -248,14 +247,14 @@ static void set_pace(struct drain *drain)
 		drain->wait_ms = ROUND_MS;
 }
 
-/* Whether to commit in this round, because the next one would be too late for that. */
+/* Returns true if this round must commit, because the next one would be too late. */
 static bool is_commit_due(const struct drain *drain)
 {
 	return drain->uncommitted > DLPROF_RING_CAPACITY / 4 ||
 	       now_ns() - drain->begun_ns + (uint64_t)drain->wait_ms * MS >= ROUND_MS * MS;
 }
 
-/* Does a round: reads all rings, and commits complete rows if that is due or `now` is true. */
+/* Does a round: reads all rings; commits complete rows if `now`, or if a commit is due. */
 static int do_round(struct drain *drain, bool now)
 {
 	size_t rows = 0;
@@ -284,7 +283,7 @@ static int do_round(struct drain *drain, bool now)
 	return r;
 }
 
-/* Whether anything shows that a round is needed; costs much less than a round. */
+/* Returns true if something shows that a round is needed. Costs much less than a round. */
 static bool is_look_worth(const struct drain *drain)
 {
 	for (size_t i = 0; i < drain->count; i++)
@@ -318,7 +317,7 @@ static void wait_for_round(const struct drain *drain, int ms)
 	free(ends);
 }
 
-/* Removes the segments that are stored. The last commit names those that cannot be removed. */
+/* Removes the segments, which are stored. The last commit notes those that cannot be removed. */
 static int remove_segments(struct drain *drain)
 {
 	char why[5000];
@@ -336,7 +335,7 @@ static int remove_segments(struct drain *drain)
 	return r < 0 ? r : db_commit(drain->db);
 }
 
-/* Whether the run ended before: if its segments could not be removed, its folder is found again. */
+/* Returns true if the run ended before, but left a folder: segments could not be removed. */
 static bool is_finished(const struct drain *drain)
 {
 	struct run_info run;
@@ -349,7 +348,7 @@ static bool is_finished(const struct drain *drain)
 	return finished;
 }
 
-/* Ends the run, as no process records any more: writes the remaining records, and tidies up. */
+/* Ends the run, since no process records any more: writes the remaining records, and tidies up. */
 static int finish(struct drain *drain)
 {
 	int r;
@@ -370,7 +369,7 @@ static int finish(struct drain *drain)
 	if (r < 0)
 		return r;
 	r = remove_segments(drain);
-	/* The database is closed before the folder goes, whose absence promises one plain file. */
+	/* Close the database first: without the folder, readers expect a plain file. */
 	close_store(drain);
 	/* A database that cannot be delivered stays in the folder, to which the link leads. */
 	drain->over = home_finish(&drain->home) < 0 ||
@@ -378,7 +377,9 @@ static int finish(struct drain *drain)
 	return r;
 }
 
-/* Locks the run's folder. Retries, as a report may hold the lock for a moment; a drain keeps it. */
+/*
+ * Locks the run's folder. Retries, as a report may have locked it for a moment; a drain keeps it.
+ */
 static int lock_folder(struct drain *drain, const char *path)
 {
 	int r;
@@ -416,8 +417,7 @@ int drain_run(const char *segment_dir, const char *database)
 				wait_for_round(&drain, drain.wait_ms);
 			continue;
 		}
-		/* A full disk may get room again; until then the rings hold as many records as
-		 * fit. */
+		/* A full disk may get room again; until then the rings hold what fits. */
 		if (!failing_ns)
 			failing_ns = now_ns();
 		if (now_ns() - failing_ns > GIVE_UP_MS * MS &&
@@ -438,8 +438,8 @@ int drain_run(const char *segment_dir, const char *database)
 }
 
 /*
- * Stores what is left of a run. Does two rounds, since a batch is complete in the round after its
- * record's. Asks again whether a process lives, as threads of a killed one may still be ending.
+ * Stores what is left of a run. Does two rounds, as a batch is complete in the round after its
+ * record's. Then looks again whether a process lives: threads of a killed one may take time to end.
  */
 static int settle(struct drain *drain, struct recovered *ret)
 {
@@ -466,7 +466,7 @@ int drain_take_over(struct folder *folder, const char *database, struct recovere
 	home_init(&drain.home, database, folder->path);
 	r = settle(&drain, ret);
 	close_store(&drain);
-	if (r < 0) { /* the database may have to move to the folder */
+	if (r < 0) { /* the database may have to be moved to the folder */
 		home_failed(&drain.home, r);
 		folder_forget(&drain.folder);
 		r = settle(&drain, ret);

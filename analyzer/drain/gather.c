@@ -10,7 +10,7 @@
 
 
 #define NOTED_MOST  50
-#define LOST_ROUNDS 5	/* looks after which a missing folder is noted as lost */
+#define LOST_ROUNDS 5	/* after so many looks a missing folder is noted as lost */
 
 static bool is_open(const struct drain *drain, const char *name)
 {
@@ -21,8 +21,8 @@ static bool is_open(const struct drain *drain, const char *name)
 }
 
 /*
- * Whether the run goes on: if the segment that began the run cannot be read, whether that segment's
- * process lives.
+ * Returns true if the run goes on. If the segment that began the run cannot be read, that is
+ * whether the segment's process lives.
  */
 bool gather_is_live(const struct drain *drain)
 {
@@ -36,7 +36,7 @@ bool gather_is_live(const struct drain *drain)
 	return !has_root && folder_has_root(drain->folder.path);
 }
 
-/* Leaves a file where it is, for a person to look into; the drain does not read it again. */
+/* Leaves a file as it is, for a person to look into; the drain does not read it again. */
 int gather_leave(struct drain *drain, const char *name, int error)
 {
 	char text[5000];
@@ -51,7 +51,10 @@ int gather_leave(struct drain *drain, const char *name, int error)
 	return drain->writer ? writer_note(drain->writer, "warning", text) : 0;
 }
 
-/* Notes of two lives of a process that the earlier one ended, at the latest, as the later began. */
+/*
+ * If the segments are of two lives of one process, notes that the earlier life ended at the latest
+ * when the later one began.
+ */
 static void order_lives(struct segment *one, struct segment *other)
 {
 	const struct dlprof_header *a = one->header, *b = other->header;
@@ -63,7 +66,7 @@ static void order_lives(struct segment *one, struct segment *other)
 	    (earlier->later_ns && earlier->later_ns <= later_ns))
 		return;
 	earlier->later_ns = later_ns;
-	earlier->told.ended = false; /* `earlier` may have been taken for the last life */
+	earlier->told.ended = false; /* `earlier` may have been taken for the process's last life */
 }
 
 static int add_segment(void *context, const char *name)
@@ -99,7 +102,7 @@ static int note_lost(struct drain *drain, const char *then)
 	return writer_note(drain->writer, "warning", text);
 }
 
-/* Follows a removed folder: reads its open segments on, and makes a folder for new processes. */
+/* Reacts to a removed folder: its open segments are read on, and new processes get a new folder. */
 static int follow_folder(struct drain *drain)
 {
 	struct folder folder;

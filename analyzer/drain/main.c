@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - dlprof-drain: started by the first recording process of a run, and ended by the last. */
+/* main.c - dlprof-drain, started by the first recording process of a run; ends after the last. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
@@ -13,11 +13,11 @@
 #include "store/database/db_open.h"
 
 /*
- * Leaves what the drain inherited from the process that started it: open files, signal handling,
- * folder and process group; all signals are blocked until here. An inherited pipe would keep
- * `train.py | tee` waiting for the drain. The session stays the host's: Linux schedules sessions as
- * groups (autogroup), and a drain in its own session got no core for seconds where the training had
- * all of them.
+ * Gives up what was inherited from the process that started the drain: open files, signal handling,
+ * working folder and process group; until here all signals are blocked. An inherited pipe would
+ * make `train.py | tee` wait for the drain. The session stays the host's: Linux schedules by
+ * session (autogroup), and in its own session a drain got no core for seconds while the training
+ * used all of them.
  */
 static void leave_host(void)
 {
@@ -26,7 +26,7 @@ static void leave_host(void)
 	int null;
 
 	setpgid(0, 0);
-	/* The system call is made by number, as glibc has no function for it before 2.34. */
+	/* Called by its number, as glibc before 2.34 has no function for it. */
 	if (syscall(SYS_close_range, 0, ~0U, 0) < 0)
 		for (int fd = 0; fd < 65536; fd++)
 			close(fd);
@@ -35,13 +35,13 @@ static void leave_host(void)
 		dup2(null, 1);
 		dup2(null, 2);
 	}
-	/* SIGTERM ends a job's processes; the drain ignores it, and ends after them. */
+	/* SIGTERM ends a job's processes. The drain ignores it, and ends after them. */
 	for (size_t i = 0; i < ARRAY_COUNT(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (chdir("/") < 0)
-		return;	/* the host's working directory stays in use */
+		return;	/* the host's working folder stays in use */
 }
 
 int main(int argc, char **argv)

@@ -16,7 +16,7 @@
 
 #define LOOK_MS	 50
 #define WAIT_MS	 5000	/* how long to wait for a drain that is finishing */
-/* how long to wait for a process that starts a run and is not visible from here */
+/* how long to wait for a process that is starting a run and cannot be seen from here */
 #define START_MS 1000
 
 bool drain_is_live(const char *database)
@@ -33,7 +33,7 @@ static bool is_empty(const char *database)
 	return stat(database, &status) == 0 && !status.st_size;
 }
 
-/* Closes a database that a drain wrote whole: it was killed before it merged the log. */
+/* Opens and closes a database that is complete, to merge the log: the drain was killed before. */
 static void close_database(const char *database)
 {
 	struct db *db;
@@ -42,7 +42,7 @@ static void close_database(const char *database)
 		db_close(db);
 }
 
-/* Whether the run was recorded to its end, on this machine. */
+/* Returns true if the run was recorded to its end, on this machine. */
 static bool is_finished_here(const char *database)
 {
 	struct utsname machine;
@@ -64,8 +64,8 @@ static bool is_finished_here(const char *database)
 
 /*
  * Tidies up after a run without segments: it is over, or was killed before its first segment, or is
- * about to make one. A run that stored rows, and whose folder is not here, may still record or have
- * ended elsewhere. Returns false to wait for a run that is just starting.
+ * about to make one. If it stored rows but its folder is not on this machine, it may still record,
+ * or have ended elsewhere. Returns false to wait for a run that is just starting.
  */
 static bool tidy(struct folder *folder, const char *path, const char *database, int waited_ms,
 		 bool *ret_live)
@@ -84,7 +84,7 @@ static bool tidy(struct folder *folder, const char *path, const char *database, 
 	return true;
 }
 
-/* Delivers the database of a run without segments, if that is possible now. Returns 0 or -errno. */
+/* Delivers the database of a run without segments, if possible. Returns 0 or -errno. */
 static int bring_home(const char *path, const char *database)
 {
 	struct home home;
@@ -93,7 +93,7 @@ static int bring_home(const char *path, const char *database)
 	return home_finish(&home);
 }
 
-/* Tries to recover a run once. Returns true if that is done, with the result *ret_r. */
+/* Tries once to recover a run. Returns true if that is done; *ret_r is then the result. */
 static bool try(const char *path, const char *database, int waited_ms, int *ret_r,
 		struct recovered *ret)
 {
@@ -118,7 +118,7 @@ static bool try(const char *path, const char *database, int waited_ms, int *ret_
 	if (r != -EWOULDBLOCK)
 		return true;
 	ret->live = folder_is_recorded_into(path);
-	/* A drain that has not finished after this time cannot store its records. */
+	/* A drain that has not finished by now cannot store its records. */
 	if (!ret->live && waited_ms >= WAIT_MS)
 		*ret_r = -EBUSY;
 	return ret->live || *ret_r;
@@ -151,7 +151,7 @@ static int count(void *context, const char *name)
 	return 0;
 }
 
-/* Counts the records that were not read out of the rings, and those that full rings dropped. */
+/* Counts the records that were left unread in the rings, and those that full rings dropped. */
 static int64_t count_missing(const char *path)
 {
 	struct count all = {.records = 0};

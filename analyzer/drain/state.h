@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* state.h - the state of a drain and its open segments, for drain.c and gather.c. */
+/* state.h - a drain's state and its open segments, for drain.c and gather.c. */
 #pragma once
 
 #include <stdbool.h>
@@ -28,14 +28,14 @@ struct drain {
 	bool in_transaction;
 	uint64_t begun_ns;		/* begin of the transaction */
 	uint64_t tallied_ns;
-	uint64_t stacks_ns;		/* when stacks are to be unwound again */
-	uint64_t end_ns;		/* latest end of a process */
-	bool over;			/* the run is over, and its folder removed */
+	uint64_t stacks_ns;		/* when to unwind stacks again */
+	uint64_t end_ns;		/* end of the process that ended last */
+	bool over;			/* the run is over, and its folder is removed */
 	int wait_ms;			/* milliseconds until the next round */
 	size_t taken;			/* records read in this round */
-	bool took;			/* any records were read so far */
-	int tries;			/* tries to remove segments, one a second */
-	size_t uncommitted;		/* records since the last commit */
+	bool took;			/* some record was read so far */
+	int tries;			/* how often to try to remove segments, once a second */
+	size_t uncommitted;		/* records read since the last commit */
 	struct cores cores;
 	struct neighbours neighbours;
 	struct use use;
@@ -46,15 +46,15 @@ struct drain {
 };
 
 /*
- * Opens new segments in the folder, if it is time to list it or `now` is true. If the folder is
+ * Opens the folder's new segments, if it is time to list them or `now` is true. If the folder is
  * gone, makes a new one. Returns 0 or -errno.
  */
 int gather(struct drain *drain, bool now);
 
-/* Leaves a file where it is, because of `error`, and notes that; does not look at it again. */
+/* Leaves a file as it is, because of `error`, notes that, and never looks at it again. */
 int gather_leave(struct drain *drain, const char *name, int error);
 void gather_drop(struct drain *drain, size_t index);
 
-/* Whether the run goes on; gather_is_life_live(): whether the process of a life goes on. */
+/* Returns true if the run goes on. gather_is_life_live(): if a life goes on. */
 bool gather_is_live(const struct drain *drain);
 bool gather_is_life_live(const struct drain *drain, const struct life *life);

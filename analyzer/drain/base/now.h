@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* now.h - the clock of all times of a run, the CPU clock of this process, and pauses. */
+/* now.h - the clock for all times of a run, this process's CPU clock, and pauses. */
 #pragma once
 
 #include <stdint.h>

@@ -25,7 +25,7 @@ enum {
 	FIELD_COUNT
 };
 
-/* Reads by system calls, as stdio would be too slow for all processes of a machine. */
+/* Reads by system calls: for all processes of a machine, stdio would be too slow. */
 size_t process_file_read(int32_t pid, const char *name, char *text, size_t size)
 {
 	char path[320];
@@ -92,7 +92,7 @@ bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret)
 
 int64_t process_used_ns(int32_t pid, const struct process_stat *stat)
 {
-	/* Too low by up to two ticks: user's and system's time are rounded down separately. */
+	/* used_ns may be too low by two ticks: user and system time are rounded down separately. */
 	const int64_t most_ns =
 		stat->used_ns + 2 * ((int64_t)NS_PER_S / sysconf(_SC_CLK_TCK));
 	struct timespec used;
@@ -102,7 +102,7 @@ int64_t process_used_ns(int32_t pid, const struct process_stat *stat)
 	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) < 0)
 		return stat->used_ns;
 	ns = (int64_t)used.tv_sec * (int64_t)NS_PER_S + used.tv_nsec;
-	/* A lower time is another process's, which may have `pid` in another namespace's /proc. */
+	/* A lower time is another process's: in another namespace's /proc, `pid` means that one. */
 	if (ns < stat->used_ns)
 		return stat->used_ns;
 	return ns < most_ns ? ns : most_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process.h - reads what /proc/PID says of a process and of its threads. */
+/* process.h - reads what /proc/PID tells about a process and its threads. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,18 +13,18 @@ struct process_stat {
 	int nice;
 	int threads;
 	bool is_over; /* the process is a zombie: its parent has not called waitpid() yet */
-	bool has_memory; /* false if the process is about to end */
-	int64_t major_faults; /* page faults with input or output, since the process began */
-	int exit_status; /* exit status of a zombie, as of waitpid(); 0 also where /proc hides it */
+	bool has_memory; /* false: the process is just ending */
+	int64_t major_faults; /* page faults that needed I/O, since the process began */
+	int exit_status; /* a zombie's exit status, as of waitpid(); 0 also where /proc hides it */
 };
 
-/* Reads the file /proc/PID/`name`, cut to fit. Returns its length; 0, with "", on failure. */
+/* Reads the file /proc/PID/`name`, cut to `size`. Returns its length; 0, and "", on failure. */
 size_t process_file_read(int32_t pid, const char *name, char *text, size_t size);
 
 /* Reads the state of a process. Returns false if there is no such process. */
 bool process_stat_read(int32_t pid, struct process_stat *ret);
-/* Reads the state of one thread, by a number like "12"; `used_ns` is then the thread's own. */
+/* Reads the state of thread `tid`, a number like "12"; used_ns is then the thread's CPU time. */
 bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret);
 
-/* Returns a process's CPU time to the nanosecond; `stat`, just read, has hundredths of a second. */
+/* Returns a process's CPU time in nanoseconds; `stat`, just read, has it in 1/100 s only. */
 int64_t process_used_ns(int32_t pid, const struct process_stat *stat);

@@ -60,14 +60,17 @@ static int find_known(struct join *join, struct stream *stream)
 	return r;
 }
 
-/* Returns true for a pool: its tasks are numbered across epochs, and its workers know no epochs. */
+/* Returns true for a pool: it numbers tasks across epochs, and its workers do not know epochs. */
 static bool is_pool(uint64_t key)
 {
 	return (key & (DLPROF_STREAM_LOCAL | DLPROF_STREAM_MARKS | DLPROF_STREAM_POOL)) ==
 	       DLPROF_STREAM_POOL;
 }
 
-/* Whether a pool's record, with an unknown or a just announced epoch, may belong to `stream`. */
+/*
+ * Returns true if `event` of a pool may belong to `stream`: either the event does not know its
+ * epoch, or it announces the epoch that the stream has waited for.
+ */
 static bool may_be(const struct stream *stream, const struct dlprof_event *event)
 {
 	if (event->generation == DLPROF_GENERATION_ANY)
@@ -76,9 +79,8 @@ static bool may_be(const struct stream *stream, const struct dlprof_event *event
 }
 
 /*
- * Finds or makes the stream of a record. A load of a pool is given to the newest epoch, or to one
- * that is not announced yet; once its batch is delivered, claim() moves the load to the right
- * epoch.
+ * Finds or makes the stream of a record. A load of a pool is first given to the newest epoch, or to
+ * one that is not announced yet; when its batch is delivered, claim() moves it to the right epoch.
  */
 static int find_stream(struct join *join, const struct dlprof_event *event,
 		       struct stream **ret_stream)
@@ -111,7 +113,7 @@ static int find_stream(struct join *join, const struct dlprof_event *event,
 	return stream->known ? 0 : find_known(join, stream);
 }
 
-/* Moves the undelivered loads of a pool, from task `first` to task `last`, to this epoch. */
+/* Moves a pool's undelivered loads, from task `first` to task `last`, to this epoch. */
 static int claim(const struct join *join, struct stream *stream, uint32_t first, uint32_t last)
 {
 	if (!is_pool(stream->key))
@@ -163,7 +165,7 @@ static int note_process(struct join *join, const struct stream *stream, struct s
 	return writer_process(join->writer, &row);
 }
 
-/* Notes that a process takes batches. A worker that iterates over a loader of its own stays one. */
+/* Notes that a process takes batches. A worker with a loader of its own remains a worker. */
 static int note_consumer(struct join *join, const struct stream *stream, struct segment *segment)
 {
 	return segment->joined.role
@@ -172,9 +174,9 @@ static int note_consumer(struct join *join, const struct stream *stream, struct 
 }
 
 /*
- * Ends what a new epoch replaces. With persistent workers, the earlier epochs of the stream are
- * over. An iterator that was left half-way may still go on after its loader began another, but its
- * last batch no longer waits for the end of its step.
+ * Ends earlier epochs when a new one begins. With persistent workers, the stream's earlier epochs
+ * are over. An iterator that was left half-way may still go on, after its loader has begun another
+ * epoch, but its last batch no longer waits for the end of its step.
  */
 static void supersede(const struct join *join, const struct stream *stream, const struct ring *ring,
 		      const struct dlprof_event *event)
@@ -199,7 +201,7 @@ static void supersede(const struct join *join, const struct stream *stream, cons
 	}
 }
 
-/* Notes how long freeing took after a thread's newest batch: the thread's next record says so. */
+/* Notes how long a thread freed memory after its newest batch, as the thread's next record says. */
 static void take_free(const struct join *join, const struct ring *ring, uint64_t free_ns)
 {
 	struct entry *newest = NULL;
@@ -220,7 +222,7 @@ static void take_free(const struct join *join, const struct ring *ring, uint64_t
 		newest->free_ns = free_ns;
 }
 
-/* Returns the thread that waits for a batch: with a pool, the main one, whichever takes it. */
+/* Returns the thread that waits for a batch: if a pool asks, the main thread, not the pool's. */
 static int64_t thread_of(const struct segment *segment, const struct ring *ring,
 			 const struct dlprof_event *event)
 {
@@ -287,8 +289,8 @@ static void end_step(struct stream *stream, const struct dlprof_event *event,
 	stream->left_ns = 0;
 	if (!last)
 		return;
-	/* The thread's waits for other loaders do not count as computing. If another thread ends
-	 * the step, its sum of waits says nothing of this thread's waits. */
+	/* Waits for other loaders are not computing. The sum of waits helps only if the same thread
+	 * ends the step: another thread's sum says nothing about this one. */
 	stream_end_step(stream, event->begin_ns,
 			ring == stream->last_ring
 				? event->batch.waited_ns
@@ -304,8 +306,8 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	stream->tid = ring->tid;
 	take_free(join, ring, event->batch.free_ns);
 	end_step(stream, event, ring);
-	/* Another thread may have called iter(), and a pool shows when a second one takes a
-	 * batch. */
+	/* iter() may have been called by another thread; and a pool is known only when a second
+	 * thread takes a batch. */
 	if (stream->seen.tid == UNKNOWN ||
 	    (event->flags & DLPROF_FLAG_POOL && stream->seen.tid != segment->header->pid)) {
 		stream->seen.tid = thread_of(segment, ring, event);
@@ -349,7 +351,7 @@ static int take_load(const struct join *join, struct stream *stream, struct segm
 	return 0;
 }
 
-/* Notes what a load made. This record comes right after the load's, so the load's entry exists. */
+/* Notes a load's size (MADE). Its record follows the load's, so the entry exists. */
 static void take_made(struct stream *stream, const struct dlprof_event *event)
 {
 	struct entry *entry = entry_find(stream, event->task);
@@ -434,7 +436,7 @@ static int take_stop(struct join *join, struct stream *stream, const struct segm
 	stream->seen.stop_begin_ns = (int64_t)event->begin_ns;
 	stream->seen.stop_ns = (int64_t)event->duration_ns;
 	stream->seen_more = true;
-	/* The last step of a dropped iterator ends only if the training goes on: supersede(). */
+	/* The step before a drop ends only if the training goes on: see supersede(). */
 	if (is_dropped && stream->has_last && stream->last_ring == ring) {
 		stream->dropped_ns = event->begin_ns;
 		stream->dropped_waited_ns = event->batch.waited_ns;
@@ -488,7 +490,7 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	case DLPROF_EVENT_MADE:
 	case DLPROF_EVENT_PARTS:
 		break;
-	default: /* a record of an unknown kind, from a damaged ring */
+	default: /* a damaged ring: unknown kind of record */
 		return 0;
 	}
 	r = find_stream(join, event, &stream);
@@ -521,8 +523,8 @@ static void drop_done(struct join *join)
 	while (*link) {
 		struct stream *stream = *link;
 
-		/* A closed stream is freed three rounds later, as a worker's last records may be
-		 * read a round late. */
+		/* Free a closed stream only three rounds later: a worker's last records may come a
+		 * round late. */
 		if (stream->closed && !stream->count && join->round - stream->closed_round > 2) {
 			*link = stream->next;
 			stream_free(stream);
@@ -532,7 +534,7 @@ static void drop_done(struct join *join)
 	}
 }
 
-/* Keeps GPU records from the begin of each batch whose step is not over yet. */
+/* Makes the GPU join keep operations from the begin of each batch whose step is not over. */
 static void keep_for_steps(const struct join *join)
 {
 	for (const struct stream *stream = join->streams; stream; stream = stream->next)
@@ -543,8 +545,8 @@ static void keep_for_steps(const struct join *join)
 }
 
 /*
- * Makes a loader for loads without an announced epoch: the consumer's record was lost, or never
- * written because it was killed, or the loads have no consumer.
+ * Makes a loader for loads whose epoch was not announced: the EPOCH record was lost, or the
+ * consumer was killed before it wrote one, or the loads have no consumer.
  */
 static int adopt(struct join *join, struct stream *stream)
 {
@@ -617,7 +619,7 @@ int join_finish(struct join *join)
 	join->finishing = true;
 	for (struct stream *stream = join->streams; stream; stream = stream->next) {
 		stream_close(join, stream);
-		/* Loads that a pool made for an epoch that never began do not make a loader. */
+		/* If a pool loaded for an epoch that never began, that makes no loader. */
 		r = stream->known || !stream->count ||
 				    stream->generation == DLPROF_GENERATION_ANY
 			    ? 0
@@ -647,11 +649,11 @@ void join_release(const struct join *join, struct segment *segment)
 	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
 		struct ring *ring = &segment->rings[i];
 
-		/* In a nearly full ring, unwritten records may be overwritten: if the drain is
-		 * killed now, they are lost. */
+		/* In a nearly full ring, release records before their rows are written, though they
+		 * are lost if the drain is killed now. */
 		if (!segment->dead && ring->head - ring->release > DLPROF_RING_CAPACITY / 4 * 3)
 			ring->release = ring->read;
-		/* Space that was published as free may be overwritten already, so it stays free. */
+		/* Space once published as free may have been overwritten, so it must stay free. */
 		if (ring->release - ring->published > DLPROF_RING_CAPACITY)
 			ring->release = ring->published;
 	}

@@ -14,14 +14,14 @@
 
 #define FAST_NS    UINT64_C(50000000)
 #define SLOW_NS    UINT64_C(1000000000)
-/* samples that give a share to 3 percentage points: 1.96 * sqrt(0.25 / 1000) */
+/* after so many samples a share is exact to 3 percentage points: 1.96 * sqrt(0.25 / 1000) */
 #define ENOUGH     1000
 #define COST_PART  333                /* samples take at most 1/333 of the elapsed time, 0.3 % */
 /* CPU time that sampling may use beyond COST_PART, to find interpreters */
 #define COST_AHEAD UINT64_C(20000000)
-/* samples older than this are no longer claimed by a load or wait */
+/* no load or wait claims a sample that is older */
 #define EXPIRE_NS  UINT64_C(120000000000)
-/* a process without a record for this long is reported to hang */
+/* a process that records nothing for so long is reported to hang */
 #define DOING_NS   UINT64_C(5000000000)
 
 _Static_assert(FAST_NS == LINE_LEAST_NS && SLOW_NS == LINE_MOST_NS, "the weights of samples");
@@ -32,9 +32,9 @@ struct sampler {
 	struct seen_stacks *seen;
 	struct python_sample sample;
 	uint64_t begin_ns, cost_ns;
-	uint64_t due_ns, looked_ns; /* next and last look at a worker */
+	uint64_t due_ns, looked_ns; /* time of the next and the last look at a worker */
 	uint64_t random;
-	char said[120]; /* text of the database's note on sampling */
+	char said[120]; /* last text of the database's note about sampling */
 };
 
 void sampler_open(struct sampler **ret)
@@ -75,7 +75,7 @@ static uint64_t draw(struct sampler *sampler)
 	return sampler->random;
 }
 
-/* Returns a random time between half of `ns` and one and a half of it. */
+/* Returns a random time between 0.5 and 1.5 times `ns`. */
 static uint64_t around(struct sampler *sampler, uint64_t ns)
 {
 	return ns / 2 + draw(sampler) % ns;
@@ -106,7 +106,7 @@ int sampler_wait_ms(const struct sampler *sampler, int most_ms)
 	return due - now < (uint64_t)most_ms * 1000000 ? (int)((due - now) / 1000000) + 1 : most_ms;
 }
 
-/* Whether the stack is that of a worker waiting for its next task. */
+/* Returns true if the stack is that of a worker that waits for its next task. */
 static bool idles(const struct stack *stack)
 {
 	static const char queues[] = "/multiprocessing/queues.py";
@@ -123,7 +123,7 @@ static bool idles(const struct stack *stack)
 	       strcmp(file + length - (sizeof(queues) - 1), queues) == 0;
 }
 
-/* Finds a thread in a sample. Before 3.11 numbers may be unknown: the oldest thread is first. */
+/* Finds a thread in a sample. Before 3.11 tids may be unknown: the main thread is the oldest. */
 static const struct python_thread *thread_of(const struct python_sample *sample, uint32_t tid,
 					     int32_t pid)
 {
@@ -135,7 +135,7 @@ static const struct python_thread *thread_of(const struct python_sample *sample,
 	return NULL;
 }
 
-/* Returns the stack of the thread that holds the interpreter, unless that is `but`. */
+/* Returns the stack of the thread that holds the GIL; SEEN_NONE if that is `but`, or none. */
 static uint32_t holder_of(struct sampler *sampler, const struct python_thread *but)
 {
 	for (size_t i = 0; i < sampler->sample.count; i++) {
@@ -167,9 +167,8 @@ static void take_thread(struct sampler *sampler, struct target *target, uint32_t
 }
 
 /*
- * Returns the time that a sample stands for: the interval `every_ns`, around which samples come at
- * random times. A sample that is much later, as the drain had no core, stands for the time since
- * the last one.
+ * Returns the time that a sample stands for: usually `every_ns`, the mean of the random intervals.
+ * If the drain had no core and the sample is much later, it stands for the time since the last one.
  */
 static uint32_t weight_of(uint64_t looked_ns, uint64_t now, uint64_t every_ns)
 {
@@ -197,7 +196,7 @@ static void look_at(struct sampler *sampler, struct target *target, const uint32
 		take_thread(sampler, target, tids[i], role, &sample);
 }
 
-/* Chooses one process that loads, at random. Returns NULL if there is none. */
+/* Returns a random one of the processes that load, or NULL if there is none. */
 static struct target *choose(struct sampler *sampler)
 {
 	struct target *chosen = NULL;
@@ -217,7 +216,7 @@ static uint64_t rest_ns(const struct sampler *sampler, uint64_t now)
 	return sampler->cost_ns > allowed ? (sampler->cost_ns - allowed) * COST_PART : 0;
 }
 
-/* Returns the interval of samples: short until enough of loads, or of all else, were booked. */
+/* Returns the interval of samples: short until ENOUGH of loads, or of all else, were claimed. */
 static uint64_t interval(const struct sampler *sampler, bool of_loads)
 {
 	return booking_count(sampler->booking, of_loads) < ENOUGH ? FAST_NS : SLOW_NS;
@@ -259,7 +258,7 @@ void sampler_look(struct sampler *sampler)
 		if (target_trains(&sampler->targets.list[i]) &&
 		    sampler->targets.list[i].due_ns <= now)
 			look_at_training(sampler, &sampler->targets.list[i], now);
-	/* A wake-up costs as much as a sample, so workers whose turn is near are sampled now. */
+	/* A wake-up costs as much as a sample, so sample workers now if their turn is near. */
 	if (sampler->due_ns <= now + FAST_NS / 2)
 		look_at_workers(sampler, now);
 	sampler->cost_ns += cpu_ns() - begin;
@@ -331,7 +330,7 @@ void sampler_save(struct sampler *sampler, const struct segment *segment, const 
 	      event->parts.save_end_ns, BOOKING_FREE, LINE_SAVE, loader_id);
 }
 
-/* Claims a step's samples: first the forward pass, last what follows the optimizer. */
+/* Claims a step's samples, part by part, from the forward pass to what follows the optimizer. */
 static void settle_step(struct sampler *sampler, const struct stream *stream,
 			const struct entry *entry, uint32_t tid, uint64_t begin_ns)
 {
@@ -383,11 +382,11 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream, const 
 		      loader_id);
 		return;
 	}
-	/* The wait for each worker's first batch is epoch start: analysis/account/account.h. */
+	/* Waits for each worker's first batch are epoch start: see analysis/account/account.h. */
 	is_first = batch->batch.ordinal < (uint64_t)(workers > 0 ? workers : 1);
 	if (entry->loaded && workers != 0)
 		ready_ns = within(begin_ns, end_ns, load_end_ns);
-	/* Indices are chosen before the load or, with workers, after the batch arrived. */
+	/* Without workers, indices are chosen before the load; with workers, after a batch. */
 	if (workers == 0 && !is_first) {
 		sampled_ns = within(begin_ns, end_ns, begin_ns + sample_ns);
 		claim(sampler, stream->consumer.pid, tid, begin_ns, sampled_ns, BOOKING_WAITS,
@@ -407,7 +406,7 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream, const 
 		settle_step(sampler, stream, entry, tid, end_ns + free_ns);
 }
 
-/* Writes where a process hangs that has recorded nothing for DOING_NS; later, that it goes on. */
+/* Notes where a process hangs that has recorded nothing for DOING_NS, and later that it goes on. */
 static int tell_doing(struct sampler *sampler, struct target *target, struct writer *writer,
 		      uint64_t now)
 {
@@ -434,7 +433,7 @@ static int tell_doing(struct sampler *sampler, struct target *target, struct wri
 	return r;
 }
 
-/* Returns what Yama's setting adds to the reason: only tracers may read a process, or nobody. */
+/* Returns words about Yama's setting, by which only tracers, or nobody, may read a process. */
 static const char *scope_words(void)
 {
 	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);

@@ -5,13 +5,13 @@
 #include "drain/gpu/gpu_join.h"
 
 /*
- * A batch waits this long, and this many rounds (the drain may have been stopped), for its worker's
- * record. After that it is written without the load, whose record will come too late.
+ * How long, and how many rounds (the drain may have been stopped), a batch waits for its worker's
+ * record. Then it is written without the load, whose record comes too late.
  */
 #define PATIENCE_NS     UINT64_C(2000000000)
 #define PATIENCE_ROUNDS 6
 
-/* A batch whose worker ended counts as lost after this time; a later delivery completes its row. */
+/* A batch whose worker ended is lost after this time; if delivered later, its row is completed. */
 #define ABANDON_NS     UINT64_C(30000000000)
 #define ABANDON_ROUNDS 80
 
@@ -86,7 +86,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		values->fetch_ns = (int64_t)batch->fetch_ns;
 		values->fetch_cpu_ns = (int64_t)batch->fetch_cpu_ns;
 	}
-	/* The record that ends the step also says how long freeing took. */
+	/* Time spent freeing is known once the record that ends the step was read. */
 	if (entry->free_ns || (entry->stepped && batch->fetch_count != UINT32_MAX))
 		values->free_ns = (int64_t)entry->free_ns;
 	if (!entry->stepped)
@@ -96,7 +96,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		(int64_t)(entry->waited_end_ns - batch->waited_ns - event->duration_ns);
 	if (waited_elsewhere_ns < 0)
 		waited_elsewhere_ns = 0;
-	/* Subtraction overflows with the impossible times of a damaged ring. */
+	/* A damaged ring may have impossible times, whose difference overflows. */
 	if (__builtin_sub_overflow(values->step_ns, values->wait_ns, &values->compute_ns) ||
 	    __builtin_sub_overflow(values->compute_ns, waited_elsewhere_ns, &values->compute_ns))
 		values->compute_ns = 0;
@@ -107,8 +107,8 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 }
 
 /*
- * Fills in the transfer: from the load's end until the consumer has the message, without the time
- * before the consumer looked for it.
+ * Fills in the transfer time: from the load's end, or from when the consumer began to look for the
+ * message, until the consumer has it.
  */
 static void fill_transfer(const struct entry *entry, struct batch_values *values)
 {
@@ -122,9 +122,9 @@ static void fill_transfer(const struct entry *entry, struct batch_values *values
 }
 
 /*
- * Fills in qdepth, the number of batches that were finished when this one was asked for, itself
- * included, and hol_ns, the part of the wait in which a later batch was finished and this one was
- * not. Batches that were delivered earlier are already written and gone from the stream.
+ * Fills in qdepth, the number of batches, this one included, that were finished when this one was
+ * asked for, and hol_ns, the part of the wait in which this batch was not finished but a later one
+ * was. Batches that were delivered earlier are already written and gone from the stream.
  */
 static void fill_queue(const struct stream *stream, const struct entry *entry,
 		       struct batch_values *values)
@@ -133,7 +133,7 @@ static void fill_queue(const struct stream *stream, const struct entry *entry,
 	uint64_t first_ns = UINT64_MAX;
 	int64_t depth = 0;
 
-	/* A batch that the consumer loaded itself has no queue. */
+	/* If the consumer loaded the batch itself, there is no queue. */
 	if (!entry->loaded || (stream->key & DLPROF_STREAM_LOCAL) ||
 	    (entry->batch.flags & DLPROF_FLAG_STEP))
 		return;
@@ -245,14 +245,16 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	return r;
 }
 
-/* Whether an entry is older than `rounds` and `ns`: a round takes 0.5 s, or 2 ms under load. */
+/*
+ * Returns true if an entry is older than `rounds` and `ns`. A round takes 0.5 s, or 2 ms at load.
+ */
 static bool is_older(const struct join *join, const struct entry *entry, uint32_t rounds,
 		     uint64_t ns)
 {
 	return join->round - entry->round > rounds && join->now_ns - entry->since_ns > ns;
 }
 
-/* Whether a loaded batch will not be delivered: the consumer has passed it by, or has ended. */
+/* Returns true if a loaded batch will not be delivered: the consumer skipped it, or has ended. */
 static bool is_left_over(const struct join *join, const struct stream *stream,
 			 const struct entry *entry)
 {
@@ -260,7 +262,7 @@ static bool is_left_over(const struct join *join, const struct stream *stream,
 		return true;
 	if (entry->abandoned && is_older(join, entry, ABANDON_ROUNDS, ABANDON_NS))
 		return true;
-	/* In an ordered stream, an exception took the place of a batch below the last one. */
+	/* In an ordered stream, a batch below the last one was replaced by an exception. */
 	return stream->in_order && stream->has_last && entry->task < stream->last_task;
 }
 
@@ -280,9 +282,9 @@ static bool is_complete(const struct join *join, const struct stream *stream,
 }
 
 /*
- * Returns the next batch to write, in the order of delivery, because later batches make up the
- * queue of earlier ones. Returns NULL if that batch is not complete; *ret_pending: a batch is
- * waiting.
+ * Returns the next batch to write, or NULL if it is not complete; *ret_pending: some batch waits.
+ * Batches are written in the order of delivery, because later ones make up the queue of earlier
+ * ones.
  */
 static struct entry *next_delivered(const struct join *join, const struct stream *stream,
 				    bool *ret_pending)
@@ -303,7 +305,7 @@ static struct entry *next_delivered(const struct join *join, const struct stream
 	return first && is_complete(join, stream, first) ? first : NULL;
 }
 
-/* Writes the batches that will not be delivered, and the oldest of more than STREAM_MOST tasks. */
+/* Writes batches that will not be delivered and, above STREAM_MOST tasks, the oldest ones. */
 static int settle_left(struct join *join, struct stream *stream, bool pending)
 {
 	size_t excess = stream->count > STREAM_MOST ? stream->count - STREAM_MOST : 0;

@@ -34,7 +34,7 @@ static int take_stage(struct writer *writer, int64_t pid, int64_t number,
 	return writer_stage(writer, &row);
 }
 
-/* Estimates a stage's CPU time, which is measured for a part of the calls, for all of them. */
+/* Extrapolates a stage's CPU time to all its calls; it is measured for some of them. */
 static int64_t cpu_of(const struct dlprof_stage_sum *sum)
 {
 	double ns;
@@ -42,7 +42,7 @@ static int64_t cpu_of(const struct dlprof_stage_sum *sum)
 	if (!sum->timed_ns || sum->cpu_ns / 2 > sum->timed_ns)
 		return UNKNOWN;
 	ns = (double)sum->own_ns * (double)sum->cpu_ns / (double)sum->timed_ns;
-	/* A torn or forged record may hold any number. */
+	/* A torn or forged record may have any number. */
 	return ns < (double)INT64_MAX ? (int64_t)ns : UNKNOWN;
 }
 

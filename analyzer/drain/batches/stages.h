@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stages.h - makes rows of the shim's records of the stages of a loader's pipeline. */
+/* stages.h - writes rows from the shim's records about the stages of a loader's pipeline. */
 #pragma once
 
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
-/* Takes a record of kind STAGE or STAGE_SUM; twice taken, it makes one row. Returns 0 or -errno. */
+/* Takes a STAGE or STAGE_SUM. Taken twice, it still makes one row. Returns 0 or -errno. */
 int stages_take(struct writer *writer, const struct segment *segment, struct dlprof_event *event);

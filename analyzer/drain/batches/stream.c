@@ -30,7 +30,7 @@ struct entry *entry_find(struct stream *stream, uint32_t task)
 	return NULL;
 }
 
-/* Makes room for one more entry: moves the entries to the front if enough is free there. */
+/* Makes room for one more entry: moves all to the front if enough room is there, or reallocates. */
 static int make_room(struct stream *stream)
 {
 	bool enough = stream->room && stream->room >= stream->count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.h - what the join keeps in memory: epochs of loaders, and their tasks under way. */
+/* stream.h - the join's data in memory: epochs of loaders, and their unfinished tasks. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
-/* The place of a record in a ring, which must not be released yet; ring == NULL: there is none. */
+/* A record's place in a ring, which must not be released yet. ring == NULL: no record. */
 struct held {
 	struct ring *ring;
 	uint64_t position;
@@ -23,7 +23,7 @@ struct entry {
 	bool stepped;			/* step_end_ns and waited_end_ns are known */
 	bool over;			/* step_end_ns and waited_end_ns will stay unknown */
 	bool abandoned;			/* the worker ended before the batch was delivered */
-	struct life loader;		/* the life of the process that loaded the batch */
+	struct life loader;		/* life of the process that loaded the batch */
 	uint32_t round;			/* round in which the task's newest record was read */
 	uint64_t since_ns;
 	struct held load_held, batch_held;
@@ -32,20 +32,20 @@ struct entry {
 	struct dlprof_made made;
 	uint64_t step_end_ns;
 	uint64_t waited_end_ns;
-	/* time of freeing the batch before, after this one arrived */
+	/* time of freeing an older batch's memory after this batch arrived */
 	uint64_t free_ns;
 	bool parts_seen;
 	struct dlprof_parts parts;
 };
 
 /*
- * The most loads of a stream that wait for their batch: more than any loader has under way. Without
- * a limit, a program that marks loads and never a batch would fill the memory.
+ * Most loads of a stream that may wait for their batch, more than any loader makes. Without a
+ * limit, a program that marks loads but no batches would fill the memory.
  */
 #define STREAM_MOST ((size_t)16384)
 
 /*
- * One epoch of one loader. Entries are sorted by task; finished ones at the front are cut off,
+ * One epoch of one loader. Entries are sorted by task. Finished ones at the front are cut off,
  * which leaves free room before the others.
  */
 struct stream {
@@ -61,20 +61,20 @@ struct stream {
 	bool in_order;
 	bool order_unknown;
 	struct entry *entries;
-	/* `count` starts at `entries`, `capacity` at the allocation */
+	/* number of entries from `entries` on; size of the allocation */
 	size_t count, capacity;
 	size_t room;			/* free entries before `entries` */
-	/* last_task, taken by the thread of last_ring, has a step that is not over */
+	/* the step of last_task, which last_ring's thread took, is not over */
 	bool has_last;
 	uint32_t last_task;
 	struct ring *last_ring;
-	/* When the thread turned to another epoch (0: it did not), and its sum of waits then. */
+	/* When the thread turned to another epoch (0: not), and its sum of waits at that time. */
 	uint64_t left_ns, left_waited_ns;
-	/* When the program dropped the iterator (0: it did not), and the sum of waits then. */
+	/* When the program dropped the iterator (0: not), and the sum of waits at that time. */
 	uint64_t dropped_ns, dropped_waited_ns;
 	struct epoch_seen seen;
-	bool seen_more; /* `seen` has more than the database */
-	struct live_place place;	/* what every batch of the epoch has in common */
+	bool seen_more; /* `seen` is newer than in the database */
+	struct live_place place;	/* what all batches of the epoch have in common */
 	bool stop_counted;
 };
 
@@ -98,10 +98,10 @@ void entry_remove(struct stream *stream, struct entry *entry);
 struct stream *stream_new(uint64_t key, uint32_t generation);
 void stream_free(struct stream *stream);
 
-/* Ends the last batch's step at `end_ns`, when the thread's waits in all were `waited_ns`. */
+/* Ends the last batch's step at `end_ns`; `waited_ns`: the thread's sum of waits then. */
 void stream_end_step(struct stream *stream, uint64_t end_ns, uint64_t waited_ns);
 
-/* Ends the last step at the time when the thread turned to another epoch, if it did. */
+/* Ends the last step when the thread turned to another epoch, if it did. */
 void stream_leave(struct stream *stream);
 
 /* Closes the stream: no more batches will be delivered. */

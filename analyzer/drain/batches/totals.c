@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* of each kind with unbounded names, only this many tallies are stored, the largest ones */
+/* most tallies to store of each kind whose names are unbounded: the largest ones */
 #define KEEP_COUNT 256
 
 static const struct kind {
 	const char *name;
-	int first, count;	/* place of the first, and number; 0: fixed names */
+	int first, count;	/* index of the first tally, and number; 0: the names are fixed */
 } kinds[DLPROF_TALLY_KIND_MAX] = {
 	[DLPROF_TALLY_DECODE] = {"decode", 0, 0},
 	[DLPROF_TALLY_STEP] = {"step", 0, 0},
@@ -25,7 +25,7 @@ static const struct kind {
 				 DLPROF_TALLY_KERNEL_COUNT},
 };
 
-/* Limits a number, so that a forged segment cannot make SUM() overflow, an error in SQLite. */
+/* Limits a number, so that a forged segment cannot make SUM() overflow, which is an error. */
 static int64_t sane(uint64_t value)
 {
 	return value > INT64_MAX >> 12 ? INT64_MAX >> 12 : (int64_t)value;
@@ -56,15 +56,15 @@ static int write_tally(struct writer *writer, const struct segment *segment, siz
 	return write(writer, &row);
 }
 
-/* Returns a number that changes whenever a tally has something new to write. */
+/* Returns a number that changes whenever the tally's counts change. */
 static uint64_t state_of(const struct dlprof_tally *tally)
 {
 	return ((uint64_t)tally->version << 48) + (tally->count << 40) + tally->ns + tally->bytes;
 }
 
 /*
- * Whether a tally can be written: its name is not changing, and it has counts. A folder has only a
- * name where a file's thread did nothing after opening the file.
+ * Returns true if a tally can be written: its name is not just changing, and it has counts. A
+ * folder has only a name if nothing was done with its file after the open.
  */
 static bool is_whole(const struct dlprof_tally *tally)
 {
@@ -72,7 +72,7 @@ static bool is_whole(const struct dlprof_tally *tally)
 	       tally->version % 2 == 0 && (tally->count || tally->ns || tally->bytes);
 }
 
-/* Writes the counts of operations that got no tally or row of their own. */
+/* Writes the counts of operations for which there was no tally or row. */
 static int update_unlisted(struct losses *losses, struct writer *writer, struct segment *segment)
 {
 	static const char *const what[] = {"operations without a tally of their own",
@@ -104,7 +104,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	bool looked_again = false;
 	int r;
 
-	/* Threads of a pool may have no record, so slots without a thread are read, too. */
+	/* Slots whose thread has ended are read, too: a pool's threads may have no record. */
 	if (!ring->used)
 		return 0;
 	r = segment_read_tallies(segment, slot, tallies);
@@ -122,7 +122,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	return r;
 }
 
-/* Notes the time that an unlisted name can have: by Space-Saving, at most the smallest tally's. */
+/* Notes the most time that an unlisted name can have: the smallest tally's, by Space-Saving. */
 static int note_unlisted(struct writer *writer, const struct dlprof_tally *tallies)
 {
 	int r = 0;
@@ -145,7 +145,8 @@ static int note_unlisted(struct writer *writer, const struct dlprof_tally *talli
 }
 
 /*
- * Adds a slot to the totals; not only if `used`, as a drain may have freed it, or no record came.
+ * Adds a slot to the totals, even if not `used`: an earlier drain may have freed it, or its thread
+ * sent no record.
  */
 static int fold_slot(struct writer *writer, struct segment *segment, size_t slot)
 {

@@ -15,12 +15,12 @@
 #define MOST_NAMES 1000
 #define NEW_FILE   (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
-/* Offset in a database's head of its two file format versions; 1: no write-ahead log. */
+/* Offset of the two format versions in a database's head; 1 means: no write-ahead log. */
 #define MODES_AT 18
 
 enum owner { NOBODY, RESERVED, OURS, OTHERS };
 
-/* Whether the file `name` is an earlier delivery of the run. */
+/* Returns true if the file `name` is an earlier delivery of the run. */
 static bool is_of_run(const char *name, const char *run_id)
 {
 	struct run_info run;
@@ -35,7 +35,7 @@ static bool is_of_run(const char *name, const char *run_id)
 	return same;
 }
 
-/* Whether a file's head is still zero: the head is written last, so its delivery was killed. */
+/* Returns true if a file's head is zero: the head is written last, so the delivery was killed. */
 static bool has_no_head(const char *name)
 {
 	static const char none[16];
@@ -50,9 +50,7 @@ static bool has_no_head(const char *name)
 	return empty;
 }
 
-/*
- * Finds out whose a file is. `first`: it has the reserved name, where an empty file is the run's.
- */
+/* Finds out whose a file is. `first`: it has the reserved name, and is the run's if empty. */
 static enum owner whose(const char *name, bool first, const struct parcel *parcel)
 {
 	struct stat status;
@@ -66,7 +64,7 @@ static enum owner whose(const char *name, bool first, const struct parcel *parce
 	return is_of_run(name, parcel->run_id) ? OURS : OTHERS;
 }
 
-/* Makes the name number `number` of "run.db", "run-2.db", ..., as shim/record/run.c does. */
+/* Makes name number `number` of "run.db", "run-2.db", ..., as shim/record/run.c does. */
 static int make_name(const char *target, int number, char *ret)
 {
 	const char *slash = strrchr(target, '/'), *dot = strrchr(target, '.');
@@ -80,7 +78,7 @@ static int make_name(const char *target, int number, char *ret)
 	return length < DELIVER_PATH ? 0 : -ENAMETOOLONG;
 }
 
-/* Copies a database, its head last, so that an unfinished copy is not taken for a whole one. */
+/* Copies a database, its head last, so that nobody takes an unfinished copy for a whole one. */
 static int write_copy(const char *from, int out)
 {
 	char head[DELIVER_HEAD];
@@ -110,7 +108,7 @@ static int close_copy(int out, int r)
 	return close(out) < 0 && r == 0 ? -errno : r;
 }
 
-/* Overwrites our earlier delivery, where there is no room for a second copy. */
+/* Overwrites our earlier delivery, if there is no room for a second copy. */
 static int deliver_in_place(const struct parcel *parcel, const char *name)
 {
 	int out = open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r;

@@ -12,7 +12,7 @@
 
 #define DELIVER_PATH 4200
 
-/* A database to copy: its log is empty, and nobody writes to it during the copy. */
+/* A database to copy. Its log is empty, and nobody writes to it during the copy. */
 struct parcel {
 	const char *from;
 	const char *target;
@@ -26,5 +26,5 @@ struct parcel {
  */
 int deliver(const struct parcel *parcel, char *ret);
 
-/* Bytes of a database's head, which are written last: a delivery under way has none. */
+/* Size of the part of a database that is written last: an unfinished delivery lacks it. */
 #define DELIVER_HEAD 4096

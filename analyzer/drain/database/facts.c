@@ -15,7 +15,7 @@
 
 #define MILLI 1000
 
-/* Finds how many of the machine's cores a training may use; unknown once its process has ended. */
+/* Finds how many cores a training may use. It must be done before its process ends. */
 static void find_cpus(const struct segment *segment, int64_t *ret_cpus, int64_t *ret_limit_milli,
 		      int64_t *ret_affinity)
 {
@@ -39,7 +39,7 @@ static void find_cpus(const struct segment *segment, int64_t *ret_cpus, int64_t 
 		*ret_limit_milli = limit;
 }
 
-/* Writes the labels that tell jobs apart; DLPROF_LABELS overrides the job's environment. */
+/* Writes the labels that distinguish jobs; DLPROF_LABELS overrides the job's environment. */
 static int write_labels(struct writer *writer)
 {
 	static const struct {
@@ -88,7 +88,7 @@ static int begin_run(struct writer *writer, const struct segment *segment, const
 	char id[160];
 	const struct {
 		enum meta key;
-		const char *text;	/* value as text; NULL: `number` is the value */
+		const char *text;	/* the value as a text; NULL: it is `number` */
 		int64_t number;
 	} rows[] = {
 		{META_SCHEMA, NULL, DB_SCHEMA_VERSION},
@@ -144,7 +144,7 @@ struct process_row facts_process(const struct segment *segment)
 
 int64_t facts_loader(const struct segment *segment, uint32_t number)
 {
-	/* The loader of DLPROF_LOADER_RANGES, number -1, gets the lowest number. */
+	/* DLPROF_LOADER_RANGES is -1 as a signed number, so its loader gets the lowest number. */
 	return (int64_t)(segment->header->created_ns + (uint32_t)(number + 1));
 }
 
@@ -164,7 +164,7 @@ int facts_begin(struct writer *writer, const struct segment *segment, const char
 	return r < 0 ? r : writer_process(writer, &row);
 }
 
-/* Takes a line "KEY VALUE": a fact about the run that the process noted. */
+/* Takes a note "KEY VALUE", a fact about the run. */
 static int take_fact(struct writer *writer, char *line)
 {
 	char *value = strchr(line, ' ');
@@ -175,7 +175,7 @@ static int take_fact(struct writer *writer, char *line)
 	return writer_meta_noted(writer, line, value);
 }
 
-/* Whether the list has a patch point in this package; "torchdata.nodes" is not in "torch". */
+/* Returns true if the list has a patch point in a package: "torchdata.nodes" is not in "torch". */
 static bool has_package(const char *points, const char *package)
 {
 	const size_t length = strlen(package);
@@ -188,7 +188,7 @@ static bool has_package(const char *points, const char *package)
 	return at != NULL;
 }
 
-/* Writes the frameworks whose patch points were found: "torch", or "torch,tensorflow". */
+/* Writes the frameworks for which patch points were found: "torch", or "torch,tensorflow". */
 static int write_frameworks(struct writer *writer, const char *found)
 {
 	static const char *const frameworks[][2] = {
@@ -214,7 +214,7 @@ static void take_point(struct facts *facts, bool is_found, const char *point)
 	}
 }
 
-/* Returns a note's level. A doubt concerns the verdict; a warning does not. */
+/* Returns a note's level. A doubt is about the verdict, a warning is not. */
 static const char *note_level(char level)
 {
 	return level == '?'   ? "doubt"
@@ -223,7 +223,7 @@ static const char *note_level(char level)
 			      : "info";
 }
 
-/* Takes new notes of a segment: patch points go into two lists, most others into the note table. */
+/* Takes a segment's new notes: patch points go into two lists, most others into the note table. */
 static int take_notes(struct facts *facts, struct writer *writer, struct segment *segment)
 {
 	const char *at = segment->header->notes;
@@ -237,8 +237,7 @@ static int take_notes(struct facts *facts, struct writer *writer, struct segment
 		char line[DLPROF_NOTES_BYTES + 1];
 
 		line_end = memchr(at, '\n', (size_t)(end - at));
-		/* While its process lives, a note that is not whole is read again, as the
-		 * process may still be writing it. */
+		/* An incomplete note of a live process is read again: it may still be written. */
 		whole = line_end && !memchr(at, '\0', (size_t)(line_end - at));
 		if (!whole)
 			break;
@@ -283,7 +282,7 @@ static int take_losses(struct losses *losses, struct writer *writer, struct segm
 	return r;
 }
 
-/* Returns when a life ended by execve(): when that was seen, or when the next began if earlier. */
+/* Returns when execve() ended a life: when we saw that, or when the next life began, if earlier. */
 static uint64_t became_other_ns(const struct segment *segment)
 {
 	if (!segment->left_ns || (segment->later_ns && segment->later_ns < segment->left_ns))

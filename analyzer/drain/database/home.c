@@ -23,18 +23,18 @@
 #include "store/run/query.h"
 
 /*
- * The pause between two deliveries is a tenth of the time since the first, within these bounds. The
- * last delivery is all that is left if the kernel ends the drain with process 1 of a container,
- * whose folders vanish: even a short run must have one.
+ * The pause between two deliveries is a tenth of the time since the first, within these bounds. If
+ * a container's process 1 ends, the kernel kills the drain and the container's folders vanish: only
+ * the last delivery is left, so even a short run must have one.
  */
 #define LEAST_NS  UINT64_C(2000000000)
 #define MOST_NS	  UINT64_C(60000000000)
 #define PART_TIME 10	/* the pause is 1/10 of the time since the first */
 
 /*
- * File systems of other machines and of user-space programs: SQLite's locks and shared memory do
- * not work on all of them, and each small write crosses the network. The numbers are those of
- * linux/magic.h and statfs(2), or of the file system's own sources.
+ * Network and user-space file systems: SQLite's locks and shared memory do not work on all of them,
+ * and each small write crosses the network. The numbers are from linux/magic.h, statfs(2), or the
+ * file systems' own sources.
  */
 static const struct {
 	uint32_t type;
@@ -62,7 +62,7 @@ static const struct {
 	{0xBACBACBC, "VMware"},
 };
 
-/* What the child that delivers reports, in memory shared with the drain. */
+/* Result of the child that delivers, in memory shared with the drain. */
 struct told {
 	int error;
 	char name[DELIVER_PATH];
@@ -104,7 +104,7 @@ static void run_id(struct db *db, char *ret, size_t size)
 	run_info_done(&run);
 }
 
-/* Copies the last delivery back if the local folder was removed with everything in it. */
+/* If the local folder was removed with all its files, copies the last delivery back. */
 static void restore(const struct home *home)
 {
 	if (home->is_local && *home->delivered && !has_bytes(home->local))
@@ -116,16 +116,16 @@ int home_open(struct home *home, struct db **ret_db)
 	struct stat status;
 	int r;
 
-	/* At a restart, a database in the local folder is the newest: a killed drain wrote it. */
+	/* After a restart of the drain, a database in the local folder is the newest one. */
 	if (!home->was_open && !home->is_local)
 		home->is_local = has_bytes(home->local) ||
 				  (home_is_remote(home->target) && !has_bytes(home->target));
 	restore(home);
-	/* A target that the user removed is not made again. */
+	/* If the user removed the target, do not make it again. */
 	if (!home->is_local && lstat(home->target, &status) < 0)
 		return -errno;
 	r = db_open_write(home->is_local ? home->local : home->target, ret_db);
-	/* If this machine has no room for it, the database is written at its target. */
+	/* If the local folder has no room for the database, write it at its target. */
 	if (r < 0 && home->is_local && !has_bytes(home->local) &&
 	    db_open_write(home->target, ret_db) == 0) {
 		home->is_local = false;
@@ -135,7 +135,7 @@ int home_open(struct home *home, struct db **ret_db)
 	return r;
 }
 
-/* Empties the target, so that nobody takes the incomplete copy there for the whole run. */
+/* Empties the target, so that nobody takes the part of the run there for the whole. */
 static void empty_target(const struct home *home)
 {
 	static const char *const beside[] = {"-wal", "-shm", "-journal"};
@@ -156,7 +156,9 @@ static void empty_target(const struct home *home)
 	}
 }
 
-/* Whether the copy can be opened for writing; if not, it is no run of ours, and is removed. */
+/*
+ * Returns true if the copy can be opened for writing; else removes it: it is no database of ours.
+ */
 static bool is_ours(const struct home *home)
 {
 	struct db *db;
@@ -174,7 +176,7 @@ void home_failed(struct home *home, int error)
 	bool had_bytes = has_bytes(home->target);
 
 	home->error = error;
-	/* A locked database is free again soon; a removed target is not made again. */
+	/* A locked database will soon be free; a removed target is not made again. */
 	if (home->is_local || error == -ENOMEM || (error == -EBUSY && home->was_open) ||
 	    access(home->target, F_OK) < 0)
 		return;
@@ -187,7 +189,7 @@ void home_failed(struct home *home, int error)
 		empty_target(home);
 }
 
-/* Delivers in the child process, and reports the result in `told`. */
+/* Delivers, in the child process, and stores the result in `told`. */
 static void carry(const struct parcel *parcel, struct told *told)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -272,7 +274,7 @@ void home_words(const struct home *home, char *text, size_t size)
 	else if (*home->delivered && strcmp(home->delivered, home->target) != 0)
 		where = home->delivered;
 	snprintf(text, size, "%s", where);
-	/* If the database is in the local folder, only the folder is named. */
+	/* For a database in the local folder, name only the folder. */
 	if (where == home->local)
 		*strrchr(text, '/') = '\0';
 }
@@ -288,8 +290,8 @@ void home_stop(struct home *home)
 }
 
 /*
- * Removes what an interrupted move or delivery left in the local folder, and the delivered
- * database. Acts only in a folder that is ours, as other files may have such paths by now.
+ * Removes what an interrupted move or delivery left in the local folder, and the database that was
+ * delivered from there. Acts only if the folder is ours, as its path may now mean other files.
  */
 static void clear(const struct home *home)
 {
@@ -357,6 +359,6 @@ int home_open_read(const char *database, struct db **ret_db)
 	if (!home_find(database, path, sizeof(path)))
 		return db_open_read(database, ret_db);
 	r = db_open_read(path, ret_db);
-	/* If the database is gone from the folder, it was just delivered. */
+	/* If the database is not in the folder any more, it was just delivered. */
 	return r == -ENOENT ? db_open_read(database, ret_db) : r;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * home.h - where the database of a run is written.
+ * home.h - decides where the database of a run is written.
  *
- * The database is written where the user wants it, if that is a local file system and can be
- * written. Otherwise it is written in the folder of the run's segments, which is on this machine; a
- * copy is delivered from there every minute, more often at first, and once more when the run is
- * over. What cannot be delivered stays in the folder, to which "DATABASE-segments" leads. Functions
- * return 0 or a negative errno.
+ * If the user's target is on a local file system and can be written, the database is written there.
+ * Otherwise it is written in the folder of the run's segments, which is on this machine. From there
+ * a copy is delivered to the target every minute, more often at first, and once more when the run
+ * is over. What cannot be delivered stays in the folder, which "DATABASE-segments" leads to.
+ * Functions return 0 or a negative errno.
  */
 #pragma once
 
@@ -23,16 +23,16 @@ struct told;
 struct home {
 	const char *target;
 	char local[DELIVER_PATH];
-	char delivered[DELIVER_PATH];	/* path of the newest delivery; "": none yet */
+	char delivered[DELIVER_PATH];	/* path of the last delivery; "": none yet */
 	char run_id[128];
 	bool is_local;
-	bool was_open;			/* the database was open at its present place */
-	/* why the database is not at its target; 0: it can be there */
+	bool was_open;			/* the database was opened at its present place */
+	/* why the database cannot be at its target, as -errno; 0: it can */
 	int error;
-	pid_t carrier;			/* child process that delivers a copy; 0: none */
-	struct told *told;		/* what that child reports, in shared memory */
+	pid_t carrier;			/* child process that delivers; 0: none */
+	struct told *told;		/* result of that child, in shared memory */
 	uint64_t due_ns;		/* when the next delivery is due */
-	/* when the first delivery ended, whatever its result; 0: not yet */
+	/* when the first delivery ended, successfully or not; 0: not yet */
 	uint64_t begun_ns;
 };
 
@@ -41,26 +41,26 @@ void home_init(struct home *home, const char *target, const char *folder);
 /* Opens the database for writing, at its target or in the folder. */
 int home_open(struct home *home, struct db **ret_db);
 
-/* Notes that the database had an error and is closed; may move it to the folder. */
+/* Notes that the database had an error and was closed; may move it to the folder. */
 void home_failed(struct home *home, int error);
 
-/* Notes that rows were committed; from time to time starts a delivery. */
+/* Notes that rows were committed, and starts a delivery when one is due. */
 void home_committed(struct home *home, struct db *db);
 
-/* Writes where the database is if not at its target; "" if it is there, or nowhere yet. */
+/* Writes to `text` where the database is; "" if it is at its target, or nowhere yet. */
 void home_words(const struct home *home, char *text, size_t size);
 
 /* Stops a delivery under way, before the database is closed. */
 void home_stop(struct home *home);
 
-/* Delivers the database, which is closed and complete, and waits until that is done. */
+/* Delivers the closed, complete database, and waits for that. */
 int home_finish(struct home *home);
 
-/* Whether a path is on a network file system, or on one that a user's program provides. */
+/* Returns true if a path is on a network file system, or on one that a user's program provides. */
 bool home_is_remote(const char *path);
 
-/* Finds the database of a run to read. Returns true if it is in the run's folder. */
+/* Finds the file of a run's database. Returns true if it is in the run's folder. */
 bool home_find(const char *database, char *ret, size_t size);
 
-/* Opens a run's database for reading, where home_find() finds it. */
+/* Opens a run's database for reading, wherever home_find() finds it. */
 int home_open_read(const char *database, struct db **ret_db);

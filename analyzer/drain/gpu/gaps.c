@@ -22,7 +22,7 @@ bool gaps_begin(struct gaps *gaps, enum gaps_kind kind, int64_t begin_ns)
 static void keep(struct gaps *gaps, struct gap gap)
 {
 	if (gaps->count == GAPS_MOST) {
-		/* The oldest gap is dropped: all time before its end counts as unknown. */
+		/* If the oldest gap is dropped, all time before its end counts as unknown. */
 		if (gaps->items[0].end_ns > gaps->known_ns)
 			gaps->known_ns = gaps->items[0].end_ns;
 		memmove(gaps->items, gaps->items + 1, sizeof(gaps->items) - sizeof(struct gap));
@@ -42,7 +42,7 @@ bool gaps_end(struct gaps *gaps, enum gaps_kind kind, int64_t end_ns, struct gap
 	return true;
 }
 
-/* Returns the growth of a counter; a damaged segment's may decrease. */
+/* Returns how much a counter grew; in a damaged segment it may have shrunk. */
 static uint64_t grown(uint64_t before, uint64_t now)
 {
 	return now > before ? now - before : 0;
@@ -60,7 +60,7 @@ bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_stat
 	gaps->useless_count += bad + lost;
 	*ret_why = bad > lost ? "too many records have times that cannot be"
 			      : "too many records are lost";
-	/* One useless record alone may come from the program's end. */
+	/* A single useless record may come from the program's end. */
 	if (gaps->useless_count >= 2 &&
 	    (double)gaps->useless_count > GAPS_DOUBT * (double)gaps->record_count) {
 		gaps->window_ns = when_ns;
@@ -72,7 +72,7 @@ bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_stat
 		return false;
 	gaps->window_ns = when_ns;
 	gaps->record_count = gaps->useless_count = 0;
-	/* The sound window stays in the gap, as records of the doubtful time may be in it. */
+	/* The gap includes this sound window, which may have records of the time before. */
 	return gaps_end(gaps, GAPS_DOUBTED, when_ns, ret_gap);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gaps.h - the times in which a process's GPU work is unknown: the process said so, or its records
- * cannot be believed.
+ * gaps.h - the gaps of a process: times in which its GPU work is unknown, because the process said
+ * so or because its records are not credible.
  *
- * Lost records, and records with impossible times, cannot be placed in time; a few of them are only
- * counted. If they are more than GAPS_DOUBT of the records of about a second, that second becomes a
- * gap, and so does all time until the first sound second: with the remaining records alone, the GPU
+ * Lost records, and records with impossible times, cannot be placed in time. A few of them are only
+ * counted. If they are more than GAPS_DOUBT of the records of about a second, a gap begins with
+ * that second and lasts until the first sound second: judged by the remaining records, the GPU
  * would seem idle where it was busy.
  */
 #pragma once
@@ -17,11 +17,11 @@
 
 #define GAPS_DOUBT  0.05
 #define GAPS_MOST   64
-#define GAPS_FEWEST 20 /* with fewer records no second is judged sound */
+#define GAPS_FEWEST 20 /* a second with fewer records is not judged sound */
 
 enum gaps_kind {
-	GAPS_TOLD,    /* the process said so; records that come late may undo it */
-	GAPS_DOUBTED, /* the drain found it, as records cannot be believed */
+	GAPS_TOLD,    /* the process reported it; late records may undo it */
+	GAPS_DOUBTED, /* the drain found that records are not credible */
 	GAPS_KIND_MAX,
 };
 
@@ -30,16 +30,16 @@ struct gap {
 };
 
 struct gaps {
-	int64_t known_ns;            /* all records from this time on were taken */
+	int64_t known_ns;            /* from here on all records were taken */
 	struct gap items[GAPS_MOST]; /* the newest gaps that have ended */
 	uint32_t count;
-	int64_t open_ns[GAPS_KIND_MAX]; /* begin of a gap that has not ended; INT64_MAX: none */
-	/* Counts since gaps_judge() last judged: */
+	int64_t open_ns[GAPS_KIND_MAX]; /* begin of the open gap of each kind; INT64_MAX: none */
+	/* Counts since the last judgement of gaps_judge(): */
 	int64_t window_ns;
 	uint64_t record_count, useless_count;
 };
 
-/* `end_ns` of a gap that has not ended. A gap that ends at or before its begin is ignored. */
+/* end_ns of an open gap. A gap that ends at or before its begin is ignored. */
 #define GAPS_OPEN INT64_MAX
 
 void gaps_init(struct gaps *gaps, int64_t known_ns);
@@ -51,14 +51,14 @@ bool gaps_begin(struct gaps *gaps, enum gaps_kind kind, int64_t begin_ns);
 bool gaps_end(struct gaps *gaps, enum gaps_kind kind, int64_t end_ns, struct gap *ret_gap);
 
 /*
- * Judges the records up to when_ns, which were all sent, by the growth of the counts since the last
- * call. Returns true if *ret_gap has begun or ended; *ret_why says why it has begun.
+ * Judges the records up to when_ns, which are complete, by how the counts grew since the last call.
+ * Returns true if *ret_gap has begun or ended; *ret_why: why it began.
  */
 bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_state *before,
 		const struct dlprof_gpu_state *now, struct gap *ret_gap, const char **ret_why);
 
-/* Whether a time lies outside of all gaps that are known by now. */
+/* Returns true if no gap that is known so far touches this time. */
 bool gaps_spare(const struct gaps *gaps, int64_t begin_ns, int64_t end_ns);
 
-/* Whether a gap that began before `end_ns` and is open may still prove to be none. */
+/* Returns true if an open gap that began before `end_ns` may still prove to be none. */
 bool gaps_may_spare(const struct gaps *gaps, int64_t end_ns);

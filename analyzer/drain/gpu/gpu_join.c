@@ -16,10 +16,10 @@
 #include "drain/gpu/gpu_rows.h"
 #include "drain/gpu/kernel_name.h"
 
-/* operations stay in memory this long, as a wait is recorded only when it is over */
+/* how long operations stay in memory: a wait is recorded only when it ends */
 #define KEEP_NS 10000000000
-#define META_NS 2000000000  /* pause between two writes of the counts in meta */
-/* copies and waits without any kernel before kernels count as unreported */
+#define META_NS 2000000000  /* pause between writing the counts to meta */
+/* if so many copies and waits come before any kernel, kernels are not reported */
 #define MANY_OTHERS 100
 
 #define NOT_LATE ((struct gap){INT64_MAX, 0})
@@ -28,22 +28,22 @@ struct process {
 	struct process *next;
 	struct life life;
 	struct gpu_rows what;
-	bool has_batches;   /* the process takes batches of a loader, or marks them */
-	bool whole_graphs;  /* an operation may be a whole CUDA graph */
+	bool has_batches;   /* the process takes batches from a loader, or marks them */
+	bool whole_graphs;  /* CUDA graphs are recorded as whole operations */
 	bool any_kernel;    /* a kernel or graph was recorded */
 	size_t other_count; /* operations before the first kernel */
 	struct gaps gaps;
 	int64_t complete_ns; /* all records up to this time were sent */
 	int64_t newest_ns;   /* begin of the newest batch that was taken */
-	int64_t keep_ns;     /* no later batch begins before this; INT64_MAX: not known */
-	struct gap late;     /* time that counted as complete and then got more operations */
+	int64_t keep_ns;     /* no batch still to come begins before; INT64_MAX: not known */
+	struct gap late;     /* time in which operations came after it was complete */
 	struct gpu_seen seen;
 	struct kernel_name name;
 	struct gpu_ops ops;
-	struct gpu_batch *batches; /* batches that wait or may be rewritten, unsorted */
+	struct gpu_batch *batches; /* unsorted: batches that wait, or may be written again */
 	size_t batch_count;
 	struct dlprof_gpu_state sums;
-	struct dlprof_gpu_state judged; /* `sums` at the last time when all records were sent */
+	struct dlprof_gpu_state judged; /* `sums` when records were last complete */
 };
 
 struct gpu_join {
@@ -98,8 +98,7 @@ static struct process *make_process(struct gpu_join *gpu, const struct life *lif
 	if (!process)
 		return NULL;
 	process->life = *life;
-	/* All time before now is a gap: operations that an earlier drain took are not known
-	 * here. */
+	/* All time until now is a gap: an earlier drain may have taken operations. */
 	gaps_init(&process->gaps, (int64_t)now_ns());
 	process->keep_ns = INT64_MAX;
 	process->late = NOT_LATE;
@@ -108,7 +107,7 @@ static struct process *make_process(struct gpu_join *gpu, const struct life *lif
 	return process;
 }
 
-/* Notes an operation before complete_ns, up to which all should have come: shim/cuda/coverage.h. */
+/* Notes an operation before complete_ns, when all should have come: see shim/cuda/coverage.h. */
 static void note_late(struct process *process, const struct gpu_op *op)
 {
 	struct gap *late = &process->late;
@@ -130,7 +129,7 @@ static int add_op(struct process *process, const struct dlprof_event *event, boo
 	uint64_t length_ns = only ? event->duration_ns : op->length_ns;
 	struct gpu_op added;
 
-	/* Times from a damaged ring may be anything. */
+	/* A damaged ring may have any times. */
 	if (begin_ns > INT64_MAX / 4 || length_ns > INT64_MAX / 4)
 		return 0;
 	added = (struct gpu_op){
@@ -271,8 +270,8 @@ void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t b
 }
 
 /*
- * Whether a step's GPU time is known. A step without any operation is not: another user of CUPTI
- * may have taken the records, or the GPU has no part in this loop.
+ * Returns true if a step's GPU time is known. It is not if the step has no operation at all:
+ * another user of CUPTI may have taken the records, or this loop does not use the GPU.
  */
 static bool is_known(const struct process *process, const struct gpu_batch *batch)
 {
@@ -306,7 +305,7 @@ static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu
 	return writer_meta(gpu->writer, META_CLOCK, "gpu");
 }
 
-/* Whether records of a step may still come. A host thread reports launches with its next one. */
+/* Returns true if records of a step may still come. Hosts send launches with the next step. */
 static bool is_awaited(const struct process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)
@@ -317,8 +316,8 @@ static bool is_awaited(const struct process *process, const struct gpu_batch *ba
 }
 
 /*
- * Writes batches again that were written without operations that came too late. Operations before
- * `kept_ns` are forgotten already, so late ones before that become a gap.
+ * Writes batches again if operations came after they were written. Operations before `kept_ns` are
+ * forgotten, so the time before that becomes a gap.
  */
 static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept_ns)
 {
@@ -339,7 +338,7 @@ static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept
 	return r < 0 || !any ? r : write_gap(gpu, process, &late, "CUPTI's records came too late");
 }
 
-/* Writes a batch if no more records of its step come; *ret_kept: it may be written again. */
+/* Writes a batch for which no more records come. *ret_kept: it may be written again. */
 static int settle_batch(struct gpu_join *gpu, struct process *process, struct gpu_batch *batch,
 			int64_t kept_ns, bool *ret_kept)
 {
@@ -376,16 +375,16 @@ static int settle(struct gpu_join *gpu, struct process *process, bool finishing)
 	if (process->keep_ns < keep_ns)
 		keep_ns = process->keep_ns;
 	process->keep_ns = INT64_MAX;
-	/* Forgetting is not worth its cost for a few operations. */
+	/* For a few operations, forgetting is not worth its cost. */
 	if (process->ops.count > 4096 && process->has_batches)
 		gpu_ops_forget(&process->ops, keep_ns);
 	return r;
 }
 
-/* Counts of a process, and the keys in meta of their sums over all processes. */
+/* Counts of a process, and the meta keys for their sums over all processes. */
 static const struct count {
 	enum meta key;
-	size_t offset; /* place in struct dlprof_gpu_state */
+	size_t offset; /* offset in struct dlprof_gpu_state */
 } counts[] = {
 	{META_CUDA_RECORDS, offsetof(struct dlprof_gpu_state, record_count)},
 	{META_CUDA_BAD_TS, offsetof(struct dlprof_gpu_state, bad_count)},
@@ -394,7 +393,7 @@ static const struct count {
 	{META_CUDA_OVERHEAD_NS, offsetof(struct dlprof_gpu_state, overhead_ns)},
 };
 
-/* Returns a count, limited so that a damaged segment cannot make a sum overflow. */
+/* Returns a count, limited so that a damaged segment cannot make the sum overflow. */
 static int64_t sum_of(const struct process *process, size_t offset)
 {
 	uint64_t value;
@@ -438,7 +437,7 @@ static int write_losses(struct gpu_join *gpu)
 	return r;
 }
 
-/* Notes, once that is clear, that kernels are not reported although other operations are. */
+/* Notes once, when it is clear, that other operations are reported but no kernels. */
 static int note_no_kernels(struct gpu_join *gpu)
 {
 	for (const struct process *process = gpu->processes; process; process = process->next)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_join.h - joins the GPU's operations with the batches in whose steps they ran.
+ * gpu_join.h - joins GPU operations with the batches in whose steps they ran.
  *
- * Operations come out of order and seconds late, so a step is measured only when the process has
- * said that all operations before the step's end were sent. The GPU columns of a step that stays
- * incomplete (a gap in the records, a killed process's last seconds) are NULL.
+ * Operations come out of order and seconds late. So a step is measured only when the process has
+ * said that all operations before the step's end were sent. If a step stays incomplete (a gap in
+ * the records, a killed process's last seconds), its GPU columns are NULL.
  */
 #pragma once
 
@@ -20,15 +20,15 @@ struct gpu_join;
 int gpu_join_open(struct writer *writer, struct gpu_join **ret_gpu);
 void gpu_join_close(struct gpu_join *gpu);
 
-/* Takes a record of one of the kinds DLPROF_EVENT_GPU_*. Returns 0 or -errno. */
+/* Takes a record whose kind is DLPROF_EVENT_GPU_*. Returns 0 or -errno. */
 int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
 		  const struct dlprof_event *event);
 
-/* Takes a batch that was delivered to this life of a process and has a row. */
+/* Takes a batch that was delivered in this life of a process and has a row. */
 int gpu_join_batch(struct gpu_join *gpu, const struct life *life, const struct gpu_batch *batch);
 
-/* Notes that no batch of this life will come that began before `begin_ns`. */
+/* Notes that all batches of this life that are still to come begin at `begin_ns` or later. */
 void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t begin_ns);
 
-/* Ends a round over all rings: writes the steps that are complete; `finishing`: also all others. */
+/* Ends a round over all rings: writes the steps that are complete or, if `finishing`, all. */
 int gpu_join_round(struct gpu_join *gpu, bool finishing);

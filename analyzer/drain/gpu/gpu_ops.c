@@ -8,7 +8,7 @@
 #include "analysis/statistics/array.h"
 
 
-#define OPS_MOST ((size_t)1 << 20) /* the most operations in memory: 40 MB */
+#define OPS_MOST ((size_t)1 << 20) /* most operations in memory: 40 MB */
 
 void gpu_ops_done(struct gpu_ops *ops)
 {
@@ -22,7 +22,7 @@ static int compare_ops(const void *a, const void *b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* Sorts operations by begin. Only the newest ones are out of order, and those only a little. */
+/* Sorts operations by begin. Only the newest are unsorted, and those only a little. */
 int gpu_ops_sort(struct gpu_ops *ops)
 {
 	size_t fresh = ops->count - ops->sorted_count, i = ops->sorted_count;
@@ -36,7 +36,7 @@ int gpu_ops_sort(struct gpu_ops *ops)
 		return -ENOMEM;
 	memcpy(copy, ops->items + i, fresh * sizeof(*copy));
 	qsort(copy, fresh, sizeof(*copy), compare_ops);
-	/* Merging starts at the end, where no place is written before it was read. */
+	/* Merge from the end, so that no item is overwritten before it was read. */
 	while (k)
 		ops->items[--to] = i && ops->items[i - 1].begin_ns > copy[k - 1].begin_ns
 					   ? ops->items[--i]
@@ -105,7 +105,7 @@ struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, int64_t
 	size_t first = find_begin(ops, begin_ns - ops->longest_ns);
 
 	*ret_count = find_begin(ops, end_ns) - first;
-	/* Without any operation `items` is NULL, and adding to NULL is undefined. */
+	/* Without operations `items` is NULL, and adding to NULL is undefined. */
 	return ops->items ? ops->items + first : NULL;
 }
 

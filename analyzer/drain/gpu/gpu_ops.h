@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_ops.h - the operations of one process's GPUs that may still belong to a step: they come out
- * of order and seconds late. If there are too many, the older half is forgotten.
+ * gpu_ops.h - operations of one process's GPUs that may still belong to a step: they come out of
+ * order and seconds late. If there are too many, the older half is forgotten.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 struct gpu_ops {
 	struct gpu_op *items;
 	size_t count, sorted_count;
-	int64_t longest_ns;   /* length of the longest operation so far */
+	int64_t longest_ns;   /* length of the longest operation that was added */
 	int64_t forgotten_ns; /* operations that ended before this time are forgotten */
 };
 
@@ -34,5 +34,5 @@ void gpu_ops_forget(struct gpu_ops *ops, int64_t ns);
 struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns,
 			    size_t *ret_count);
 
-/* Whether any operation overlaps [begin_ns, end_ns). */
+/* Returns true if any operation overlaps [begin_ns, end_ns). */
 bool gpu_ops_has(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns);

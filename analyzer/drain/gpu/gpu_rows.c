@@ -46,7 +46,7 @@ static void fill(const struct gpu_rows *what, const struct view *view, bool is_d
 	values->gpu_compute_ns = step->compute_ns;
 	values->gpu_loading_ns = step->loading_ns;
 	values->gpu_busy_ns = step->busy_ns;
-	/* With an unknown wait, the GPU's idle time in waits is unknown, too. */
+	/* If the wait is unknown, the GPU's idle time in waits is, too. */
 	if (batch->wait_ns == UNKNOWN)
 		return;
 	values->gpu_idle_wait_ns = step->gap_data_ns;
@@ -106,7 +106,10 @@ static int measure(struct gpu_devices *devices, struct view *view)
 				   view->devices, &view->device_count);
 }
 
-/* Measures a step, again if doubtful kernels ran in it; *ret_is_doubtful: it matters whose. */
+/*
+ * Measures a step; if the owner of kernels is in doubt, measures it twice: with them as a loader's
+ * and as the training's. *ret_is_doubtful: the results differ much.
+ */
 static int measure_both(struct gpu_seen *seen, struct view *view, bool *ret_is_doubtful)
 {
 	const struct gpu_batch *batch = view->batch;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_rows.h - writes what the GPUs of a process did in the step of one batch. */
+/* gpu_rows.h - writes the GPU rows of a batch's step. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,29 +13,29 @@
 struct gpu_batch {
 	int64_t loader_id, epoch, task;
 	int64_t begin_ns, end_ns;
-	int64_t wait_ns; /* time waited for the batch; UNKNOWN: not recorded */
+	int64_t wait_ns; /* wait for the batch; UNKNOWN: not recorded */
 	uint32_t tid;    /* thread that took the batch; 0: not known */
 	bool written;    /* the batch's GPU rows are written */
 };
 
-/* What is recorded of a process's GPU work; all other columns of its rows are NULL. */
+/* What is recorded of a process's GPU work; columns for other things are NULL. */
 struct gpu_rows {
-	bool host; /* only calls of libcudart are recorded, on the host */
+	bool host; /* only the host's calls of libcudart are recorded */
 	bool with_kernels;
-	bool with_calls; /* the host's CUDA calls are recorded, by thread */
+	bool with_calls; /* the host's CUDA calls are recorded, for each thread */
 };
 
-/* The devices and streams of a process that were used so far. */
+/* Devices and streams that a process has used so far. */
 struct gpu_seen {
 	struct gpu_devices devices;
 	struct gpu_streams streams;
 };
 
-/* What the measurement of a step found, beyond the columns. */
+/* Results of measuring a step besides its columns. */
 struct gpu_said {
 	/* the busy time is known */
 	bool busy;
-	/* busy time is unknown, as it matters whose kernels ran */
+	/* busy time is unknown: it depends on whose kernels ran */
 	bool is_doubtful;
 };
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Demangles a C++ name. The C++ library is not linked but loaded: only runs with a GPU have such
- * names, and there the training has installed it. Without it names stay mangled.
+ * Demangles a C++ name. The C++ library is not linked but loaded on demand: only runs with a GPU
+ * need it, and there the training has installed it. Without it names stay mangled.
  */
 static char *demangle(const char *symbol)
 {
@@ -25,7 +25,7 @@ static char *demangle(const char *symbol)
 			break;
 	}
 	is_looked_for = true;
-	/* Other names would be read as types: "f" as float. */
+	/* Names without _Z would be read as types: "f" as float. */
 	return function && strncmp(symbol, "_Z", 2) == 0 ? function(symbol, NULL, NULL, NULL)
 							 : NULL;
 }
@@ -40,7 +40,7 @@ int kernel_name_take(struct writer *writer, struct kernel_name *name,
 
 	if (event->task == 0)
 		*name = (struct kernel_name){.id = event->stream};
-	/* Parts are missing: the ring is damaged, or an earlier drain took them. */
+	/* If parts are missing, the ring is damaged, or an earlier drain took them. */
 	if (name->id != event->stream || name->parts != event->task ||
 	    at + part >= sizeof(name->symbol) || name->id > INT64_MAX)
 		return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_name.h - receives the names of kernels, which come in parts and as C++ mangles them.
+ * kernel_name.h - receives kernels' names, which are mangled C++ and come in parts.
  *
- * Names are demangled here and not in the report, which reads strangers' databases: a mangled name
+ * Names are demangled here, not in the report, which reads databases of strangers: a mangled name
  * can be made to expand without end.
  */
 #pragma once
@@ -10,13 +10,13 @@
 #include "dlprof/event.h"
 #include "store/write/write.h"
 
-/* The name that is being received; all zero at first. */
+/* The name of which parts have come; all zero at first. */
 struct kernel_name {
 	uint64_t id;
 	uint32_t parts;
 	char symbol[DLPROF_KERNEL_BYTES + 1];
 };
 
-/* Takes a part of a name; the last part writes the name. 0 or -errno. */
+/* Takes a part of a name; the last part writes the name. Returns 0 or -errno. */
 int kernel_name_take(struct writer *writer, struct kernel_name *name,
 		     const struct dlprof_event *event);

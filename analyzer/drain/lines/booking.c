@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MOST_SAMPLES 8192 /* samples that may wait to be claimed: 40 a second for three minutes */
-#define MOST_SUMS    4096 /* the most sums between two commits */
+#define MOST_SAMPLES 8192 /* samples that may wait for their span: 40 a second for three minutes */
+#define MOST_SUMS    4096 /* most sums between two commits */
 
 struct waiting {
 	struct booking_sample sample;
 	bool is_done;
-	bool is_claimed; /* a span claimed it provisionally, as `phase` */
+	bool is_claimed; /* a span has claimed it for now, as `phase` */
 	enum line_phase phase;
 };
 
@@ -64,7 +64,7 @@ static void add(struct booking *booking, enum line_role role, enum line_phase ph
 	total->ns += weight_ns;
 }
 
-/* Counts a sample whose part is known, and the thread that held the interpreter then. */
+/* Counts a sample whose phase is known, and the thread that held the GIL at that moment. */
 static void finish(struct booking *booking, struct waiting *waiting, enum line_phase phase,
 		   int64_t loader_id)
 {

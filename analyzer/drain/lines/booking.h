@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * booking.h - finds which part of its thread's time a stack sample belongs to.
+ * booking.h - finds out to which load, wait or step of its thread a stack sample belongs.
  *
- * When a sample is taken, it is not known what its thread is doing, as a load or wait is recorded
- * only when it ends. So samples wait here, in the order of time, until a span of their thread
- * claims them. A load claims before the wait around it, and a wait before the step around that,
- * since their records come in this order.
+ * When a sample is taken, it is not known what the thread is doing: a load or wait is recorded only
+ * when it ends. So samples wait here, sorted by time, until a span (a load, wait or part of a step)
+ * of their thread claims them. A load claims before the wait around it, and a wait before the step
+ * around that, since their records come in this order.
  */
 #pragma once
 
@@ -25,14 +25,14 @@ struct booking_sample {
 	int32_t pid;
 	uint32_t tid;
 	enum line_role role;
-	uint32_t stack;  /* number in seen_stacks.h */
-	uint32_t holder; /* stack of the thread that held the interpreter; or SEEN_NONE */
+	uint32_t stack;  /* number of the stack in seen_stacks.h */
+	uint32_t holder; /* stack of the thread that held the GIL; SEEN_NONE: this one, or none */
 	uint32_t weight_ns;
 };
 
 void booking_add(struct booking *booking, const struct booking_sample *sample);
 
-/* The samples that a claim takes: unclaimed ones, or those that loads or waits claimed for now. */
+/* Samples that a claim takes: free ones, or those that loads or waits have claimed for now. */
 enum booking_from { BOOKING_FREE, BOOKING_LOADS, BOOKING_WAITS };
 
 struct booking_span {
@@ -41,28 +41,28 @@ struct booking_span {
 	uint64_t begin_ns, end_ns;
 	enum booking_from from;
 	enum line_phase phase;
-	int64_t loader_id; /* 0: not known yet, so the claim is provisional, as LOAD or NOT_READY */
+	int64_t loader_id; /* 0: not known yet, so the claim is for now: LOAD or NOT_READY */
 };
 
-/* Claims the samples of the span's thread in [begin_ns, end_ns). */
+/* Claims the samples of span->tid in [begin_ns, end_ns). */
 void booking_claim(struct booking *booking, const struct booking_span *span);
 
-/* Drops unclaimed samples of a worker's thread between two loads, in [begin_ns, end_ns). */
+/* Drops free samples of a worker's thread between two loads, in [begin_ns, end_ns). */
 void booking_drop(struct booking *booking, int32_t pid, uint32_t tid, uint64_t begin_ns,
 		  uint64_t end_ns);
 
-/* Returns how many samples of loads, or of other parts, were finally claimed so far. */
+/* Returns how many samples of loads, or of all else, were finally claimed so far. */
 uint64_t booking_count(const struct booking *booking, bool of_loads);
 
 /*
- * Counts samples from before `before_ns`, which no span will claim: as the part that claimed them
- * provisionally, else as other.
+ * Counts samples older than `before_ns`, which no span will claim: as they were claimed for now,
+ * else as other.
  */
 void booking_expire(struct booking *booking, uint64_t before_ns);
 
 /*
- * Writes the finally claimed samples. booking_written() is called when that is committed; without
- * it they are written again. Returns 0 or -errno.
+ * Writes the finally claimed samples. Call booking_written() after the commit; otherwise they are
+ * written again. Returns 0 or -errno.
  */
 int booking_write(struct booking *booking, struct seen_stacks *seen, struct writer *writer);
 void booking_written(struct booking *booking);

@@ -13,18 +13,18 @@
 
 #define MOST_FRAMES 16384
 #define MOST_STACKS 8192
-#define MOST_PLACES (1 << 17) /* the most frames of all stacks together */
+#define MOST_PLACES (1 << 17) /* most frames in all stacks together */
 #define BUCKETS     32768     /* a power of two above MOST_FRAMES and MOST_STACKS */
 #define ID_CHARS    21
 
 struct frame {
 	char *file, *name;
 	int32_t line;
-	int64_t id; /* id in the database; 0: none yet */
+	int64_t id; /* id in the database; 0: not written yet */
 };
 
 struct kept {
-	uint32_t begin, depth; /* part of `places` */
+	uint32_t begin, depth; /* range in `places` */
 };
 
 struct seen_stacks {
@@ -37,7 +37,7 @@ struct seen_stacks {
 	char text[STACK_FRAMES * ID_CHARS + 1];
 };
 
-/* The Python functions in which a worker process or a thread begins. */
+/* Python functions in which a worker process or a thread begins. */
 static const char *const ENTRIES[] = {"_worker_loop", "_bootstrap"};
 
 int seen_open(struct seen_stacks **ret)
@@ -130,7 +130,7 @@ uint32_t seen_stack(struct seen_stacks *seen, const struct stack *stack)
 			break;
 		depth++;
 	}
-	/* Only the entry function itself is on the worker's stack. */
+	/* The stack has only the entry function. */
 	if (!depth && stack->depth) {
 		frames[0] = number_of_frame(seen, &stack->frames[0]);
 		depth = frames[0] != SEEN_NONE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seen_stacks.h - stores each different stack of all samples once, under a number; a stack gets its
- * ids in the database when it is first written. The numbers of frames and stacks are bounded.
+ * seen_stacks.h - stores each different stack of all samples once, under a number. A stack gets its
+ * database ids when it is first written. The numbers of frames and stacks are limited.
  */
 #pragma once
 
@@ -19,13 +19,13 @@ void seen_close(struct seen_stacks *seen);
 
 /*
  * Returns the number of a stack. Frames outside of a worker's or thread's entry function are left
- * out: they belong to the process that forked it, or to Python. Without room for new frames, the
- * innermost known frames stand for the stack; SEEN_NONE if there are none.
+ * out: they belong to the process that forked it, or to Python. If there is no room for a new
+ * frame, only the frames inside of it are kept; SEEN_NONE: none is left.
  */
 uint32_t seen_stack(struct seen_stacks *seen, const struct stack *stack);
 
-/* Returns in *ret the database ids of a stack's frames, innermost first, until the next call. */
+/* Writes to *ret the database ids of a stack's frames, innermost first, until the next call. */
 int seen_text(struct seen_stacks *seen, uint32_t stack, struct writer *writer, const char **ret);
 
-/* Forgets the database ids: they may not be committed, or the database is another one. */
+/* Forgets the database ids, which may not be committed, or be of another database. */
 void seen_forget_ids(struct seen_stacks *seen);

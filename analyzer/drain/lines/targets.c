@@ -8,7 +8,7 @@
 #include "drain/base/now.h"
 #include "drain/lines/seen_stacks.h"
 
-#define AGAIN_NS UINT64_C(5000000000) /* pause between two tries to find an interpreter */
+#define AGAIN_NS UINT64_C(5000000000) /* pause before another try to find an interpreter */
 #define TRIES    5
 
 bool target_trains(const struct target *target)
@@ -65,7 +65,7 @@ static bool is_process(const struct target *target, const struct segment *segmen
 	       target->start_ticks == segment->header->start_ticks;
 }
 
-/* Starts anew with a process that became another program; keeps only `is_told`. */
+/* Begins anew with a process that became another program, but keeps `is_told`. */
 static void begin_anew(struct target *target, const struct dlprof_header *header)
 {
 	const bool is_told = target->is_told;
@@ -75,7 +75,7 @@ static void begin_anew(struct target *target, const struct dlprof_header *header
 	target->is_told = is_told;
 }
 
-/* Gives the segment to the target of its process. Returns false if there is none. */
+/* Sets the segment of its process's target. Returns false if there is no target. */
 static bool keep(struct targets *targets, struct segment *segment)
 {
 	for (size_t i = 0; i < targets->count; i++) {
@@ -128,7 +128,7 @@ bool target_open(struct targets *targets, struct target *target, uint64_t now)
 {
 	int32_t number;
 
-	/* The process became another program, which does not record yet, or never will. */
+	/* The process became another program, which may never record. */
 	if (target->segment->left_ns) {
 		python_close(target->python);
 		target->python = NULL;

@@ -6,16 +6,16 @@
 #include "drain/machine/cpus.h"
 
 /*
- * Bounds of the pause between measurements. It is long against the hundredths of a second that
- * /proc counts, and grows with the time measured so far, as the kernel takes milliseconds for
- * /proc/stat on machines of many cores. Time of epochs shorter than such a pause stays unknown and
- * does not count.
+ * Bounds of the pause between measurements. It is long compared with the 1/100 s that /proc counts
+ * in, and grows with the time measured so far, as /proc/stat takes the kernel milliseconds on
+ * machines of many cores. If an epoch is shorter than a pause, its time stays unknown and does not
+ * count.
  */
 #define LEAST_NS UINT64_C(400000000)
 #define MOST_NS  UINT64_C(2000000000)
 #define PART     4 /* the pause is 1/4 of the time measured so far */
 
-/* Whether an earlier live segment of the list belongs to the same process as segment `index`. */
+/* Returns true if an earlier live segment in the list belongs to the same process. */
 static bool is_further(struct segment *const *segments, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -24,13 +24,13 @@ static bool is_further(struct segment *const *segments, size_t index)
 	return false;
 }
 
-/* Measures all processes. Returns false if one has just ended, so the sum is unknown. */
+/* Measures all processes. Returns false if the sum is unknown, because one has just ended. */
 static bool look(struct segment *const *segments, size_t count, struct cores *now)
 {
 	bool is_whole = true;
 	int32_t root = -1;
 
-	/* The drain's own time counts as the run's. */
+	/* The drain's CPU time counts as the run's. */
 	now->used_ns = (int64_t)cpu_ns();
 	for (size_t i = 0; i < count; i++) {
 		const struct dlprof_header *header = segments[i]->header;

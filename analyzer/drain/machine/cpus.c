@@ -27,10 +27,10 @@ int64_t cpus_affinity(int32_t pid)
 	return CPU_COUNT(&set);
 }
 
-/* One hierarchy of control groups: where it is mounted, and which group the process is in. */
+/* A hierarchy of control groups: where it is mounted, and the process's group in it. */
 struct hierarchy {
 	bool is_v2;
-	char top[PATH_LEN]; /* the group that this mount shows as its root */
+	char top[PATH_LEN]; /* group that the mount shows as its root */
 	char mount[PATH_LEN];
 	char group[PATH_LEN]; /* group of the process; "": none */
 };
@@ -62,7 +62,7 @@ static bool find_mount(const char *root, bool is_v2, struct hierarchy *ret)
 	return found;
 }
 
-/* Finds a hierarchy's mount once, as mounts stay and hundreds of processes may be asked about. */
+/* Finds a hierarchy's mount, once, as mounts do not change and hundreds of processes are read. */
 static bool find_hierarchy(const char *root, bool is_v2, struct hierarchy *ret)
 {
 	static struct {
@@ -150,7 +150,7 @@ static int64_t lowest(const char *root, struct hierarchy *at)
 	size_t length = strlen(at->top);
 	int64_t least = -1, limit;
 
-	/* Without a cgroup namespace, a container's mount shows a group below the host's root. */
+	/* A container's mount may show a group below the host's root: cut its path. */
 	if (strcmp(at->top, "/") != 0 && strncmp(group, at->top, length) == 0 &&
 	    (!group[length] || group[length] == '/'))
 		group += length;
@@ -214,11 +214,11 @@ int64_t cpus_busy_ns(const char *root, int32_t pid)
 		found++;
 	}
 	fclose(file);
-	/* In some containers /proc/stat has other cores than the mask: then nothing is known. */
+	/* In some containers /proc/stat has other cores than the mask: time unknown. */
 	return found == CPU_COUNT(&set) ? (int64_t)ticks * ((int64_t)NS_PER_S / rate) : -1;
 }
 
-/* Goes up to the closest group of version 2 that competes with its siblings for CPU time. */
+/* Climbs to the closest group of version 2 that competes with its siblings for CPU time. */
 static void climb(const char *root, struct hierarchy *at)
 {
 	char text[64], *slash;
@@ -237,7 +237,7 @@ static bool is_top(const struct hierarchy *at)
 	return !at->group[0] || strcmp(at->group, "/") == 0;
 }
 
-/* Reads "/autogroup-29926 nice 0": a process in no group competes with its session (sched(7)). */
+/* Reads "/autogroup-29926 nice 0": without a group, a session competes (sched(7)). */
 static void read_session(const char *root, int32_t pid, struct cpus_group *ret)
 {
 	char path[PATH_LEN], line[64];
@@ -263,7 +263,7 @@ void cpus_group(const char *root, int32_t pid, struct cpus_group *ret)
 			climb(root, &at);
 		if (is_top(&at))
 			continue;
-		/* A long path is cut at its begin, as its end says more. */
+		/* Keep the end of a long path, which says more than its begin. */
 		snprintf(ret->name, sizeof(ret->name), "%s",
 			 at.group + (strlen(at.group) < sizeof(ret->name)
 					     ? 0

@@ -2,7 +2,7 @@
 /*
  * cpus.h - how many cores a run may use, and how busy a process and all cores are.
  *
- * The kernel is asked from outside, which costs the training nothing.
+ * All is read from /proc and the control groups, which costs the training nothing.
  */
 #pragma once
 
@@ -13,22 +13,22 @@
 int64_t cpus_affinity(int32_t pid);
 
 /*
- * Returns the CPU limit of a process's control groups in thousandths of a core, the lowest of all
- * levels: cpu.max of version 2, cpu.cfs_quota_us / cpu.cfs_period_us of version 1. -1: no limit, or
- * unknown. `root` is put before every path ("" for the real ones).
+ * Returns the lowest CPU limit of a process's control groups, over all levels, in thousandths of a
+ * core: cpu.max of version 2, cpu.cfs_quota_us / cpu.cfs_period_us of version 1. -1: no limit, or
+ * unknown. `root` is put before every path; "" in production.
  */
 int64_t cpus_limit_milli(const char *root, int32_t pid);
 
-/* Returns the CPU time of the process that began at `start_ticks`, all threads; -1: it is gone. */
+/* Returns the CPU time, of all threads, of the process that began at `start_ticks`; -1: gone. */
 int64_t cpus_used_ns(int32_t pid, uint64_t start_ticks);
 
 /*
- * Returns how long the cores in a process's affinity mask were busy since the machine started, for
- * any program, with the time that a hypervisor took. -1: unknown.
+ * Returns how long the cores in a process's affinity mask were busy since boot, with any program,
+ * including time that a hypervisor took. -1: unknown.
  */
 int64_t cpus_busy_ns(const char *root, int32_t pid);
 
-/* A group among which the scheduler divides the cores: a control group, else a session. */
+/* A group between which the scheduler divides the cores: a control group, or else a session. */
 struct cpus_group {
 	char name[56]; /* "": the process is in neither */
 	int nice;      /* nice value of a session */
@@ -37,8 +37,8 @@ struct cpus_group {
 void cpus_group(const char *root, int32_t pid, struct cpus_group *ret);
 
 /*
- * Returns how long the first thread of a process ran, and how long it waited for a core;
- * cpus_wanted_by_all() sums up to 64 threads. Both return false if the kernel does not say.
+ * Return how long a process ran, and how long it waited for a core: cpus_wanted() its first thread,
+ * cpus_wanted_by_all() up to 64 threads. Both return false if the kernel does not say.
  */
 bool cpus_wanted(int32_t pid, int64_t *ret_ran_ns, int64_t *ret_waited_ns);
 bool cpus_wanted_by_all(int32_t pid, int64_t *ret_ran_ns, int64_t *ret_waited_ns);

@@ -15,19 +15,19 @@
 #include "drain/base/now.h"
 #include "drain/base/process.h"
 
-#define LEAST_NS  UINT64_C(500000000) /* bounds of the pause between looks at other processes */
+#define LEAST_NS  UINT64_C(500000000) /* bounds of the pause between looks */
 #define MOST_NS   UINT64_C(4000000000)
-#define KNOWN_PART 4 /* the pause is 1/4 of the time that looks covered */
-#define COST_PART 2000 /* looks use at most 1/2000 of the time */
-#define WORTH_NS  5e7  /* CPU time of others, below which no process is read */
-#define ACTIVE    0.01 /* share of a core: a process that used less does not count */
+#define KNOWN_PART 4 /* the pause is 1/4 of the time observed so far */
+#define COST_PART 2000 /* looks may use 1/2000 of the time */
+#define WORTH_NS  5e7  /* if others used less CPU time, no process is read */
+#define ACTIVE    0.01 /* share of a core below which a process does not count */
 
 struct neighbour {
 	int32_t pid;
 	uint64_t start_ticks;
 	int64_t used_ns;
 	int64_t ran_ns, waited_ns; /* times of the first thread; -1: not read */
-	int kind;                  /* index in `kinds`, or one of KIND_* */
+	int kind;                  /* index in `kinds`, or a KIND_* */
 };
 
 #define KIND_UNKNOWN (-1)
@@ -35,13 +35,13 @@ struct neighbour {
 #define KIND_WORKER  (-3)
 #define IS_OWN(kind) ((kind) < KIND_UNKNOWN)
 
-/* Returns the scheduler's weight of a nice value relative to nice 0: a factor of 1.25 a step. */
+/* Returns the scheduler's weight for a nice value relative to nice 0: a factor of 1.25 a step. */
 static double weight_of(int nice)
 {
 	return pow(1.25, -nice);
 }
 
-/* Finds or adds a kind of neighbour; without room, the last one stands for the new one. */
+/* Finds or adds a kind of neighbour. If there is no room, the last kind is used. */
 static int find_kind(struct neighbours *n, bool is_group, uint64_t who, double weight)
 {
 	size_t most = is_group ? NEIGHBOURS_GROUPS : NEIGHBOURS_WEIGHTS, of_sort = 0, i;
@@ -67,7 +67,7 @@ static int kind_of(struct neighbours *n, int32_t pid, int nice)
 			 weight_of(group.nice - n->group.nice));
 }
 
-/* Returns KIND_MAIN or KIND_WORKER for a process of the run, otherwise a kind of other programs. */
+/* Returns KIND_MAIN or KIND_WORKER for a process of the run, otherwise a kind of neighbour. */
 static int own_kind(struct segment *const *segments, size_t count, int32_t pid, int kind)
 {
 	for (size_t i = 0; i < count; i++)
@@ -78,7 +78,7 @@ static int own_kind(struct segment *const *segments, size_t count, int32_t pid, 
 	return IS_OWN(kind) ? KIND_UNKNOWN : kind;
 }
 
-/* Returns the number of the process that started the run; 0: it has ended. */
+/* Returns the pid of the process that started the run; 0: it has ended. */
 static int32_t find_root(struct segment *const *segments, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -88,7 +88,7 @@ static int32_t find_root(struct segment *const *segments, size_t count)
 	return 0;
 }
 
-/* Adds how long a process ran and wanted to run since `old`; NULL: it is new at this look. */
+/* Adds the time that a process ran and wanted to run since `old`; NULL: it is new. */
 static void add(struct neighbours *n, const struct neighbour *old, struct neighbour *now,
 		const struct process_stat *stat, uint64_t span_ns)
 {
@@ -124,7 +124,7 @@ static void add(struct neighbours *n, const struct neighbour *old, struct neighb
 	}
 }
 
-/* Returns a process's CPU time; exactly for the run's first process, which may mostly sleep. */
+/* Returns a process's CPU time; to the nanosecond for the run's first process, which may sleep. */
 static int64_t own_used_ns(const struct neighbour *n, const struct process_stat *stat)
 {
 	return n->kind == KIND_MAIN ? process_used_ns(n->pid, stat) : stat->used_ns;
@@ -162,11 +162,11 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 		struct neighbour now = {.pid = atoi(entry->d_name), .ran_ns = -1, .kind = -1};
 		const struct neighbour *old = NULL;
 
-		/* The drain's own use counts as the run's, not as another program's. */
+		/* The drain's CPU time counts as the run's. */
 		if (now.pid <= 0 || now.pid == self || !process_stat_read(now.pid, &stat))
 			continue;
 		now.start_ticks = stat.start_ticks;
-		/* Both lists are sorted, as the kernel lists processes by number. */
+		/* Both lists are sorted by pid, as the kernel lists processes. */
 		while (at < n->count && n->list[at].pid < now.pid)
 			at++;
 		if (at < n->count && n->list[at].pid == now.pid &&
@@ -195,7 +195,7 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 	return 0;
 }
 
-/* Looks at all processes, unless others used so little that reading hundreds is not worth it. */
+/* Looks at all processes, unless others used too little CPU time to read hundreds of processes. */
 static int look(struct neighbours *n, struct segment *const *segments, size_t count,
 		int64_t others_ns, uint64_t now_ns)
 {
@@ -216,7 +216,7 @@ static int look(struct neighbours *n, struct segment *const *segments, size_t co
 	return 0;
 }
 
-/* Finds the run's control group or session, which does not change, once. */
+/* Finds the run's control group or session, once, as it does not change. */
 static bool find_group(struct neighbours *n, struct segment *const *segments, size_t count)
 {
 	const int32_t root = find_root(segments, count);
@@ -241,7 +241,7 @@ static int write_all(const struct neighbours *n, struct writer *writer)
 	for (size_t i = 0; i < n->kind_count; i++) {
 		const struct neighbour_kind *kind = &n->kinds[i];
 		const double cores = kind->used_ns / n->of_ns;
-		/* A process's waiting is known from its second look on: a ratio fills it in. */
+		/* Waiting is known after two looks only; other processes get the same ratio. */
 		const double ratio = kind->ran_ns > 0 ? kind->waited_ns / kind->ran_ns : 0;
 
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c %.4f %.3f %.3f",
@@ -290,7 +290,7 @@ int neighbours_update(struct neighbours *n, struct writer *writer, struct segmen
 	if (r < 0)
 		return r == -ENOMEM ? 0 : r;
 	n->pause_ns += (cpu_ns() - begin_ns) * COST_PART;
-	/* A first look gives nothing to compare, so the second is due at once. */
+	/* After the first look there is nothing to compare with: look again at once. */
 	if (!(n->of_ns > 0))
 		return 0;
 	least_ns = within(LEAST_NS, MOST_NS, (uint64_t)n->of_ns / KNOWN_PART);

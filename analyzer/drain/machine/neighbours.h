@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * neighbours.h - which other programs compete for the run's cores, and with what weight.
+ * neighbours.h - finds which other programs compete for the run's cores, and with what weight.
  *
- * A run's share of busy cores follows from the scheduler's weights, so it is not enough to know how
- * long others ran: a program of nice 19 takes what is left, one of equal priority an equal share,
- * one of another group or session a share of its group. For programs that ran since the last look,
- * the time in which they ran or were ready to run is added up: by weight within the run's own
- * group, by group for others. The same is done for the run's own processes.
+ * How much of busy cores a run gets depends on the scheduler's weights, so knowing how long others
+ * ran is not enough: a program of nice 19 takes only what is left, one of equal priority an equal
+ * share, one of another group or session its group's share. For each program that ran since the
+ * last look, the time in which it ran or was ready to run is added up: by weight if it is in the
+ * run's own group, else by group. The same is done for the run's own processes.
  *
  * A process that lived only between two looks, or in another PID namespace, is not seen.
  */
@@ -21,28 +21,28 @@
 #include "store/write/write.h"
 
 #define NEIGHBOURS_GROUPS  12
-#define NEIGHBOURS_WEIGHTS 4 /* the most weights of threads in the run's own group */
+#define NEIGHBOURS_WEIGHTS 4 /* most weights of threads in the run's own group */
 #define NEIGHBOURS_KINDS   (NEIGHBOURS_GROUPS + NEIGHBOURS_WEIGHTS)
 
 struct neighbour;
 
 /* Other programs that the scheduler treats alike. */
 struct neighbour_kind {
-	/* true: a group other than the run's; false: threads of one weight in the run's group */
+	/* true: a group other than the run's; false: threads of one weight in the run's own */
 	bool is_group;
 	uint64_t who;
 	double weight; /* relative to the run's */
 	double used_ns;
-	double ran_ns, waited_ns; /* sums over processes that two looks saw */
+	double ran_ns, waited_ns; /* sums over the processes that two looks saw */
 };
 
 struct neighbours {
 	struct neighbour *list; /* processes at the last look, sorted by pid */
 	size_t count;
 	uint64_t seen_ns, next_ns;
-	uint64_t pause_ns; /* pause after a look, from the cost of looks */
+	uint64_t pause_ns; /* pause that the CPU time of the last looks demands */
 	uint64_t all_ns;   /* time of the last look at all processes; 0: none */
-	int64_t others_ns; /* CPU time that others had used by then */
+	int64_t others_ns; /* others' CPU time by then */
 	bool is_new;       /* no batch has come since the last look */
 	struct cpus_group group; /* control group or session of the run */
 	int nice;
@@ -56,11 +56,11 @@ struct neighbours {
 };
 
 /*
- * Looks if that is due, and writes to meta, in cores: `neighbours`, as "t W RAN WANTED" for threads
- * and "g ..." for groups, separated by ";"; `main_cpu_ns`, a part of `main_cpu_of_ns`; and
- * `main_ran_ns`, `main_waited_ns`, `workers_ran_ns`, `workers_waited_ns`. Time before the first
- * batch and after the last does not count, as it would seem a part of the steps. `others_ns` is
- * `most_ns` of cores_update(). Returns 0 or -errno.
+ * Looks at other processes if that is due, and writes to meta: `neighbours`, in cores, as "t W RAN
+ * WANTED" for threads of weight W and "g ..." for groups, separated by ";"; `main_cpu_ns`, used
+ * within `main_cpu_of_ns`; and `main_ran_ns`, `main_waited_ns`, `workers_ran_ns`,
+ * `workers_waited_ns`. Time before the first batch and after the last does not count, as it is in
+ * no step. `others_ns` is `most_ns` of cores_update(). Returns 0 or -errno.
  */
 int neighbours_update(struct neighbours *neighbours, struct writer *writer,
 		      struct segment *const *segments, size_t count, int64_t others_ns,

@@ -15,23 +15,23 @@
 #define LEAST_NS   UINT64_C(500000000) /* bounds of the pause between looks */
 #define MOST_NS	   UINT64_C(20000000000)
 #define KNOWN_PART 4	/* the pause is 1/4 of the time since the first look */
-#define COST_PART  8000 /* looks use at most 1/8000 of a core: 0.0125 % */
-#define COST_AHEAD UINT64_C(10000000)	/* CPU time that looks may use beyond that */
-#define MEMORY_PART  4000 /* reading memory use takes at most 1/4000 of a core */
+#define COST_PART  8000 /* looks may use 1/8000 of a core: 0.0125 % */
+#define COST_AHEAD UINT64_C(10000000)	/* CPU time that looks may use in advance */
+#define MEMORY_PART  4000 /* reading memory may use 1/4000 of a core */
 #define MEMORY_AHEAD UINT64_C(30000000)
 #define MEMORY_NS    UINT64_C(1000000000)
-/* a first look at memory later than this does not give the memory at the begin */
+/* a first look at memory that is later does not show the memory at the begin */
 #define BEGIN_NS   UINT64_C(10000000000)
-#define WORTH_NS   2e8	/* least time of loads by which a worker's threads are counted */
-#define WATCHED_MOST 2	/* threads are read of this many workers, as all are alike */
-#define MEMORY_MOST  1	/* memory is read of this many processes */
+#define WORTH_NS   2e8	/* a worker's threads are counted if its loads took at least this long */
+#define WATCHED_MOST 2	/* workers whose threads are read: all workers are alike */
+#define MEMORY_MOST  1	/* processes whose memory is read */
 #define THREADS_SEEN 256
 #define THREADS_KEPT 32
 
 struct use_thread {
 	int32_t tid;
 	char name[16];
-	int64_t base_ns, cpu_ns; /* CPU time at the first look at the process, and now */
+	int64_t base_ns, cpu_ns; /* CPU time at the first look, and now */
 };
 
 struct use_process {
@@ -40,16 +40,16 @@ struct use_process {
 	bool is_worker;  /* true: a worker; false: a process that takes batches */
 	bool loads;	 /* the process has made a load */
 	bool is_here;
-	bool is_watched; /* the threads of the process are read */
-	bool has_memory; /* the memory of the process is read */
-	/* times of the first look, and of the last look at its memory */
+	bool is_watched; /* the process's threads are read */
+	bool has_memory; /* the process's memory is read */
+	/* time of the first look, and of the last look at memory */
 	uint64_t begun_ns, memory_ns;
 	int64_t used_ns, waited_ns; /* sums over the threads at the last look; -1: none yet */
-	/* time wanted since the first look, and `of_ns` at that look */
+	/* time that threads ran or wanted to since the first look; `of_ns` at that look */
 	double wanted_ns, base_of_ns;
 	int64_t base_faults;
 	struct use_row row;
-	struct use_thread *threads; /* threads, of a process that takes batches */
+	struct use_thread *threads; /* only of a process that takes batches */
 	size_t thread_count;
 };
 
@@ -66,7 +66,7 @@ static bool is_first(struct segment *const *segments, size_t index)
 	return true;
 }
 
-/* Returns how long a process's threads have spent on loads so far. */
+/* Returns how long the threads of a process's life have spent on loads. */
 static double loaded_ns(struct segment *const *segments, size_t count, const struct life *life)
 {
 	double ns = 0;
@@ -160,7 +160,7 @@ static void look_at_threads(struct use_process *process, int32_t number)
 		thread = thread_of(process, atoi(entry->d_name));
 		if (!thread)
 			break;
-		/* A smaller CPU time means that a new thread has got the old one's ID. */
+		/* If the CPU time shrank, a new thread has got the old one's tid. */
 		if (is_base)
 			thread->base_ns = stat.used_ns;
 		else if (stat.used_ns < thread->cpu_ns)
@@ -201,8 +201,8 @@ static int write_threads(struct use_process *process, struct writer *writer)
 }
 
 /*
- * Counts the threads that run or want to run at once: for a worker over the time of its loads, for
- * others over all time. The waiting of threads that ended between two looks is not known.
+ * Counts the threads that run or want to run at once: of a worker during its loads, of others
+ * always. The waiting of threads that ended between two looks is not known.
  */
 static void note_threads_at_once(struct use_process *process, int32_t number,
 				 const struct process_stat *stat, double of_ns)
@@ -283,8 +283,8 @@ static void drop(struct use *use, size_t index)
 }
 
 /*
- * Reads the memory of the process that has waited longest for that. A training process with workers
- * is left out, since it shares its memory with them until one of them writes there.
+ * Reads the memory of the process whose last reading is oldest. Leaves out a training process with
+ * workers, since it shares memory with them until one of them writes there.
  */
 static int look_at_memory(struct use *use, struct writer *writer, struct segment *const *segments,
 			  size_t count, uint64_t now_ns)
@@ -322,7 +322,7 @@ static int look_at_memory(struct use *use, struct writer *writer, struct segment
 	return writer_use(writer, &next->row);
 }
 
-/* Whether a process has really begun: its first load or batch is over. */
+/* Returns true once a process's first load or batch is over, so that it has really begun. */
 static bool is_wanted(const struct segment *segment, double ns)
 {
 	if (segment->dead || segment->left_ns || segment->later_ns || !segment->joined.role)
@@ -330,7 +330,7 @@ static bool is_wanted(const struct segment *segment, double ns)
 	return strcmp(segment->joined.role, "worker") == 0 ? ns > 0 : segment->joined.batch_ns != 0;
 }
 
-/* Looks at all processes if that is due, otherwise only at new ones. */
+/* Looks at all processes if that is due, else only at new ones. */
 static int look_at_all(struct use *use, struct writer *writer, struct segment *const *segments,
 		       size_t count, uint64_t now_ns)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * use.h - the resources that loading and training processes use, read from outside: threads that
- * run at once, cores allowed, private memory, faults, and busy threads.
+ * use.h - measures from outside what loading and training processes use: threads that run at once,
+ * allowed cores, private memory, faults, and busy threads.
  *
- * All looks together take a part of a core that nobody notices, and get rarer in a long run. The
- * kernel needs 25 us a megabyte to count a process's private memory, so few processes are read.
+ * All looks together use so little of a core that nobody notices, and become rarer in a long run.
+ * The kernel needs 25 us per megabyte to count a process's private memory, so it is read for few
+ * processes.
  */
 #pragma once
 
@@ -21,7 +22,7 @@ struct use {
 	struct use_process *list;
 	size_t count;
 	uint64_t begun_ns, next_ns;
-	uint64_t cost_ns, memory_cost_ns; /* CPU time of all looks so far */
+	uint64_t cost_ns, memory_cost_ns; /* CPU time that looks have used so far */
 };
 
 /* Looks at the processes if that is due; writes t_use and t_thread. Returns 0 or -errno. */

@@ -21,8 +21,8 @@
 #define EVERY_NS   UINT64_C(15000000000)
 #define STALE_S    300
 #define SUFFIX     ".prom"
-#define UNFINISHED ".new" /* end of an unfinished file's name; the collector reads *.prom only */
-#define LONGEST_NS 1e18   /* longer times come from a damaged ring */
+#define UNFINISHED ".new" /* suffix of an unfinished file; the collector reads only *.prom */
+#define LONGEST_NS 1e18   /* longer times are from a damaged ring */
 
 static const struct meta_field LABELS[] = {
 	{META_JOB_ID, offsetof(struct live_labels, job_id)},
@@ -32,7 +32,7 @@ static const struct meta_field LABELS[] = {
 	{META_LOCAL_RANK, offsetof(struct live_labels, local_rank)},
 };
 
-/* Whether a name is "dlprof-PID-TICKS.prom", or that with UNFINISHED behind it. */
+/* Returns true for a name "dlprof-PID-TICKS.prom", perhaps followed by UNFINISHED. */
 static bool is_ours(const char *name)
 {
 	const char *end = strstr(name, SUFFIX);
@@ -45,7 +45,7 @@ static bool is_ours(const char *name)
 	return dlprof_parse_folder(stem, &pid, &ticks);
 }
 
-/* Removes files that killed drains left; others' files, as in a folder like /tmp, stay. */
+/* Removes files that killed drains left, but no others: the folder may be one like /tmp. */
 static void remove_stale(const char *folder)
 {
 	const time_t now = time(NULL);
@@ -73,7 +73,7 @@ void live_begin(struct live *live, const char *segment_dir)
 		live->path[0] = '\0';
 		return;
 	}
-	/* A remote folder is not used: if its server did not answer, the drain would hang. */
+	/* Do not use a remote folder: if its server did not answer, the drain would hang. */
 	live->is_remote = home_is_remote(folder);
 	if (!live->is_remote)
 		remove_stale(folder);
@@ -92,7 +92,7 @@ static void add(struct live_sums *sums, enum metric metric, double value)
 		sums->value[metric] += value;
 }
 
-/* Finds a batch's training thread. Returns NULL before its first batch, where its time begins. */
+/* Finds a batch's training thread. Before its first batch, which begins its time, returns NULL. */
 static struct live_thread *find_thread(struct live_sums *sums, const struct live_place *of)
 {
 	for (size_t i = 0; i < sums->thread_count; i++)
@@ -108,7 +108,7 @@ static void extend(struct live_thread *thread, double end_ns)
 		thread->end_ns = end_ns;
 }
 
-/* Adds a batch's wait to the part of the account that it belongs to. */
+/* Adds a batch's wait to its part of the account. */
 static void add_wait(struct live_sums *sums, const struct live_place *of,
 		     const struct batch_values *row)
 {
@@ -170,7 +170,7 @@ static void add_batch(struct live_sums *sums, const struct live_place *of,
 	const double out_ns = (double)row->begin_ns + (double)row->wait_ns;
 	struct live_thread *thread = find_thread(sums, of);
 
-	if (of->nested) /* the batch's wait is a part of another batch's */
+	if (of->nested) /* the batch's wait is inside another batch's */
 		return;
 	add(sums, METRIC_BATCHES, 1);
 	if (row->wait_ns < 0 || row->begin_ns < 0)
@@ -229,7 +229,7 @@ void live_rewind(struct live *live)
 	live->now = live->stored;
 }
 
-/* Returns the time of all steps: the training threads' time without their waits. */
+/* Returns the time of all steps: that of the training threads, minus their waits. */
 static double compute_ns(const struct live_sums *sums)
 {
 	double ns = 0;
@@ -286,13 +286,13 @@ static int write_file(const struct live *live, const struct metrics *metrics)
 	FILE *file;
 	int fd, r;
 
-	/* Only an earlier drain of this run can have left a file of this name. */
+	/* A file of this name was left by an earlier drain of this run. */
 	if (unlink(live->part) < 0 && errno != ENOENT)
 		return -errno;
 	fd = open(live->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
-	/* The collector runs as another user, who may not read a file with the training's umask. */
+	/* The collector is another user; the training's umask may forbid it to read. */
 	r = fchmod(fd, 0644) < 0 ? -errno : 0;
 	file = fdopen(fd, "w");
 	if (!file) {
@@ -312,7 +312,7 @@ static int write_file(const struct live *live, const struct metrics *metrics)
 	return r;
 }
 
-/* Warns once about a failure: repeating it would fill the database with equal notes. */
+/* Warns about a failure once: later ones would fill the database with equal notes. */
 static int warn(struct live *live, struct writer *writer, const char *why)
 {
 	char text[PATH_MAX + 200];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics.h - writes the numbers of a rank in Prometheus' text format, for node-exporter's textfile
+ * metrics.h - writes a rank's metrics in Prometheus' text format, for node-exporter's textfile
  * collector and promtool.
  */
 #pragma once
@@ -18,8 +18,8 @@ enum metric {
 struct metrics {
 	const char *job_id, *version, *clock; /* NULL: not known */
 	int64_t rank, local_rank;             /* < 0: not known */
-	double value[METRIC_MAX];             /* values in Prometheus' units; NAN: not shown */
+	double value[METRIC_MAX];             /* in Prometheus' units; NAN: not written */
 };
 
-/* Writes a rank's numbers to `out`; errors show in ferror(out). */
+/* Writes a rank's metrics to `out`; errors show in ferror(out). */
 void metrics_put(FILE *out, const struct metrics *rank);

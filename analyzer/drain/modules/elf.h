@@ -2,8 +2,9 @@
 /*
  * elf.h - reads a 64-bit ELF file: its headers, the libraries it needs and the symbols it exports.
  *
- * A file is not trusted: every part that is returned lies in it. The file is mapped, so one that is
- * truncated meanwhile raises SIGBUS; module.h reads files that the training may be writing.
+ * A file is not trusted: every part that is returned lies within it. The file is mapped, so if it
+ * is truncated meanwhile, SIGBUS is raised; files that the training may be writing are read by
+ * module.h.
  */
 #pragma once
 
@@ -15,27 +16,27 @@
 struct elf {
 	const uint8_t *bytes;
 	size_t size;
-	/* program headers; none if the file is not 64-bit and of our byte order */
+	/* NULL if the file is not 64-bit, or not in our byte order */
 	const Elf64_Phdr *headers;
 	size_t header_count;
 	const Elf64_Shdr *sections;
 	size_t section_count;
 };
 
-/* Maps a regular file of any format. Returns 0 or -errno; call elf_close() in either case. */
+/* Maps a regular file of any format. Returns 0 or -errno; in both cases call elf_close(). */
 int elf_open(int fd, struct elf *ret);
 void elf_close(struct elf *elf);
 
-/* Whether the file begins as an ELF file of any class. */
+/* Returns true if the file begins like an ELF file, of any class. */
 bool elf_is(const struct elf *elf);
 
-/* Whether `header` is that of a file whose headers this module can read. */
+/* Returns true if `header` belongs to a file that this module can read. */
 bool elf_is_readable(const Elf64_Ehdr *header);
 
-/* Returns a part of the file, or NULL if it does not lie in the file. */
+/* Returns a part of the file, or NULL if it is not within the file. */
 const void *elf_part(const struct elf *elf, uint64_t offset, uint64_t size);
 
-/* Returns a string that ends within the file, or NULL. */
+/* Returns the string at `offset`, or NULL if it does not end within the file. */
 const char *elf_string(const struct elf *elf, uint64_t offset);
 
 /* Returns the dynamic section, or NULL if there is none. */

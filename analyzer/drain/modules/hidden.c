@@ -21,19 +21,19 @@
 
 /*
  * A process may have hundreds of libraries (Debian's torchvision: 319, 300 MB), and scanning them
- * must not cost a short training much: one scan takes about LOOK_CPU_NS of CPU time, and all scans
- * together 1/COST_PART of a core. Other libraries are scanned later, or never.
+ * must not slow down a short training. So one call of hidden_look() scans for about LOOK_CPU_NS of
+ * CPU time, and all together use 1/COST_PART of a core. The rest is scanned later, or never.
  */
 #define LOOK_CPU_NS UINT64_C(1000000)
 #define COST_PART   4000
 
 /*
- * Larger files are not scanned: the largest module with decoders so far is OpenCV's, 74 MB. Nor are
+ * Larger files are not scanned: the largest known module with decoders is OpenCV's, 74 MB. Nor are
  * files with the names below, which are GPU code.
  */
 #define FILE_BYTES (192 << 20)
 
-/* Smaller code is not scanned: a decoder has more, and most extension modules have less. */
+/* Modules with less code are not scanned: a decoder has more, most extension modules have less. */
 #define CODE_BYTES (32 << 10)
 
 static const char *const without_decoders[] = {
@@ -41,13 +41,13 @@ static const char *const without_decoders[] = {
 	/* mathematics and tables, large and in many programs */
 	"libdnnl", "libicudata", "libcodec2", "liblapack", "libblas", "libopenblas", "libmkl",
 	"libscipy_openblas", "libLLVM",
-	"dlprof", /* libdlprof.so itself, which contains the texts of all decoders */
+	"dlprof", /* libdlprof.so itself, which contains all these texts */
 	NULL,
 };
 
 /*
  * Decoders to search for. `text` is in every copy of the library, stripped or not. A copy that
- * exports `symbol` can be observed. Names of the library's own files begin with one of `names`.
+ * exports `symbol` can be observed. The names of the library's own files begin with one of `names`.
  */
 static const struct {
 	const char *library;
@@ -65,7 +65,7 @@ static const struct {
 
 #define MARK_COUNT ARRAY_COUNT(marks)
 
-/* The files that were scanned in this run, and the decoders that were found. */
+/* Files that were scanned in this run, and decoders that were found. */
 static struct {
 	struct {
 		uint64_t device, inode;
@@ -88,7 +88,7 @@ int hidden_reached(struct writer *writer, const char *library)
 	return writer_meta(writer, META_DECODERS_PATCHED, hidden.reached);
 }
 
-/* Whether the file contains `text` in its sections of constants. */
+/* Returns true if the file's sections of constants contain `text`. */
 static bool has_text(const struct elf *elf, const char *text)
 {
 	for (size_t i = 0; i < elf->section_count; i++) {
@@ -103,7 +103,7 @@ static bool has_text(const struct elf *elf, const char *text)
 	return false;
 }
 
-/* Whether the module was linked so that it calls its own exported functions directly. */
+/* Returns true if the module was linked so that it calls its own exports directly. */
 static bool is_symbolic(const struct elf *elf)
 {
 	size_t count = 0;
@@ -162,7 +162,7 @@ static int note(struct writer *writer, const char *path, const char *library)
 	return writer_note(writer, "info", text);
 }
 
-/* Notes a file as seen. Returns true if it is to be scanned: no process had it before. */
+/* Notes a file. Returns true if it must be scanned, as no process had it before. */
 static bool note_file(const struct maps_line *line)
 {
 	for (size_t i = hidden.seen_count; i-- > 0;)
@@ -175,7 +175,7 @@ static bool note_file(const struct maps_line *line)
 	return !is_named(without_decoders, line->path);
 }
 
-/* Scans the process's modules; *ret_paused: time was up before the last. */
+/* Scans the process's modules. *ret_paused: the time was used up before the last one. */
 static int look_through(struct writer *writer, const struct modules *modules, bool *ret_paused)
 {
 	const uint64_t begin_ns = cpu_ns();
@@ -184,7 +184,7 @@ static int look_through(struct writer *writer, const struct modules *modules, bo
 	int fd, r = 0;
 
 	for (size_t n = 0; r == 0 && !*ret_paused && modules_get(modules, n, &line); n++) {
-		/* A mapping with code stands for its module. */
+		/* Of a module, only the mapping with its code is looked at. */
 		if (!line.is_code || line.end - line.begin < CODE_BYTES || !note_file(&line))
 			continue;
 		fd = maps_open(line.path, line.device, line.inode);
@@ -213,7 +213,7 @@ int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns)
 	hidden.rest_ns = now_ns + (cpu_ns() - begin_ns) * COST_PART;
 	if (paused || r < 0)
 		return r;
-	/* Scans come at growing intervals, as most imports come early. */
+	/* Intervals grow, since most imports come early. */
 	segment->look.wait_ns = within(SECOND_NS, LOOK_MAX_NS, 2 * segment->look.wait_ns);
 	segment->look.at_ns = now_ns + segment->look.wait_ns;
 	return 0;

@@ -13,7 +13,7 @@
 #include "dlprof/hash.h"
 #include "dlprof/units.h"
 
-/* longer than any line: a path is shorter than a page, and each of its bytes may take four */
+/* longer than any line: a path is shorter than a page, and each byte of it may take four */
 #define BUFFER_BYTES ((size_t)1 << 16)
 
 static int open_of(int32_t pid, const char *name)
@@ -43,7 +43,10 @@ static uint64_t take_hex(const char **at)
 	}
 }
 
-/* Parses "7f12c000-7f12d000 r-xp 00001000 fd:00 1234    /usr/lib/libc.so.6". False: no file. */
+/*
+ * Parses "7f12c000-7f12d000 r-xp 00001000 fd:00 1234 /usr/lib/libc.so.6". Returns false if the
+ * mapping is not of a file.
+ */
 static bool parse(const char *text, struct maps_line *ret)
 {
 	char *end;
@@ -65,7 +68,7 @@ static bool parse(const char *text, struct maps_line *ret)
 	return ret->path[0] == '/';
 }
 
-/* Hands each whole line of `size` bytes to `take`; *ret_used: number of bytes in these lines. */
+/* Calls `take` for each whole line in `size` bytes. *ret_used: number of bytes in these lines. */
 static int take_lines(char *bytes, size_t size, size_t *ret_used,
 		      int (*take)(void *context, const struct maps_line *line), void *context)
 {
@@ -119,8 +122,8 @@ uint64_t maps_device(dev_t device)
 }
 
 /*
- * Whether a file is the mapped one. File systems without a block device (major number 0: overlay,
- * btrfs) have one device number in /proc/PID/maps and another in stat().
+ * Returns true if a file is the mapped one. File systems without a block device (major number 0:
+ * overlay, btrfs) have one device number in /proc/PID/maps and another in stat().
  */
 static bool is_mapped(const struct stat *status, uint64_t device, uint64_t inode)
 {
@@ -169,7 +172,7 @@ uint64_t maps_state(int32_t pid)
 	return state;
 }
 
-/* The auxiliary vector has random addresses that differ for each start of a program. */
+/* The auxiliary vector contains addresses that are random for each start of a program. */
 uint64_t maps_image(int32_t pid)
 {
 	const uint64_t state = maps_state(pid);

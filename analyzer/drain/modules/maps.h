@@ -2,7 +2,7 @@
 /*
  * maps.h - lists the files that a process has mapped, from /proc.
  *
- * A training has thousands of mappings, and listing them takes a millisecond: do it rarely.
+ * A training has thousands of mappings, so listing them takes a millisecond: do it rarely.
  */
 #pragma once
 
@@ -18,29 +18,29 @@ struct maps_line {
 };
 
 /*
- * Calls `take` for every mapping of a file, by address; a result that is not 0 ends the listing and
- * is returned. Returns -errno if the process is gone or may not be read.
+ * Calls `take` for every mapping of a file, by address. If `take` returns another value than 0, the
+ * listing ends and returns it. Returns -errno if the process is gone or must not be read.
  */
 int maps_each(int32_t pid, int (*take)(void *context, const struct maps_line *line), void *context);
 
 /*
- * Opens the file of a mapping for reading, if `path` still names it. Anything else of that name is
- * not opened: opening a pipe or a device could wait or have effects. Returns a descriptor or
- * -errno.
+ * Opens a mapped file for reading, if `path` still names that file. Anything else is not opened:
+ * opening a pipe or a device could wait or have effects. Returns a descriptor or -errno.
  */
 int maps_open(const char *path, uint64_t device, uint64_t inode);
 
-/* Returns a device number in the form of struct maps_line. */
+/* Returns a device number as struct maps_line has it. */
 uint64_t maps_device(dev_t device);
 
 /*
- * Returns a number that changes with the code that the process has mapped; much cheaper than
- * listing the mappings. 0: not known.
+ * Returns a number that changes when the process maps other code; much cheaper than listing the
+ * mappings. 0: unknown.
  */
 uint64_t maps_state(int32_t pid);
 
 /*
- * Returns a number like maps_state() that also differs for each start of a program: only forked
- * processes share it, having their code at the same addresses. 0: not known.
+ * Returns a number like maps_state() that also differs for each start of a program: only processes
+ * that were forked from each other have the same one, as their code lies at the same addresses. 0:
+ * unknown.
  */
 uint64_t maps_image(int32_t pid);

@@ -15,15 +15,15 @@
 #include "drain/modules/maps.h"
 #include "drain/modules/pages.h"
 
-#define HEADER_MAX	64		/* the most program headers or sections that are read */
-#define SYMBOLS_MAX	(64 << 20)	/* the most bytes of a symbol table */
+#define HEADER_MAX	64		/* most program headers or sections that are read */
+#define SYMBOLS_MAX	(64 << 20)	/* most bytes of a symbol table */
 #define SYMBOLS_AT_ONCE 2048
 #define SYMBOL_BYTES	120
 #define KNOWN_COUNT	512
-#define KEPT_COUNT	32		/* the most cached lists, of the images used last */
+#define KEPT_COUNT	32		/* most lists in the cache: those used last */
 #define LIST_NS		UINT64_C(15000000000)
 
-/* .eh_frame_hdr is searched only in the form that every linker writes, with these encodings. */
+/* .eh_frame_hdr is read only with these encodings, which every linker uses. */
 #define EH_FRAME_POINTER 0x1b	/* encoding of .eh_frame: relative to the field, 4 bytes */
 #define EH_COUNT	 0x03	/* 4 bytes */
 #define EH_TABLE	 0x3b	/* encoding of the table: relative to the header, 4 bytes */
@@ -33,16 +33,16 @@ struct mapping {
 	uint64_t device, inode;
 	uint64_t file;	/* a number that identifies the file */
 	bool is_code;
-	char *path;     /* shared with the mapping before if both are of one file */
+	char *path;     /* shared with the mapping before, if that is of the same file */
 };
 
 struct modules {
 	int32_t pid;
-	uint64_t begun_ns, listed_ns; /* times of the first and of the newest listing */
+	uint64_t begun_ns, listed_ns; /* times of the first and the newest listing */
 	uint64_t generation;
 	struct mapping *mappings;
 	size_t count;
-	const struct mapping *last; /* the mapping that the last search found */
+	const struct mapping *last; /* mapping that the last search found */
 };
 
 static int add_mapping(void *context, const struct maps_line *line)
@@ -180,7 +180,7 @@ static const struct mapping *find(struct modules *modules, uint64_t address)
 	if (modules->last && address - modules->last->begin <
 				     modules->last->end - modules->last->begin)
 		return modules->last;
-	/* Binary search, as unwinding a stack takes thousands of searches. */
+	/* A binary search, since unwinding a stack searches thousands of times. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -210,7 +210,7 @@ bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t 
 	       read_file(mapping, address - mapping->begin + mapping->offset, bytes, size);
 }
 
-/* Reads a module's program headers; *ret_bias: its address in memory less its linked address. */
+/* Reads a module's program headers. *ret_bias: address in memory minus linked address. */
 static size_t read_headers(const struct mapping *mapping, Elf64_Phdr headers[HEADER_MAX],
 			   uint64_t *ret_bias)
 {
@@ -265,7 +265,7 @@ bool module_find_table(struct modules *modules, uint64_t address, struct module_
 	return false;
 }
 
-/* Searches a symbol table for the function that contains the address `value`. */
+/* Searches a symbol table for the function that contains address `value`. */
 static bool search_symbols(const struct mapping *mapping,
 			   const Elf64_Shdr *table, uint64_t value, Elf64_Sym *best)
 {
@@ -335,7 +335,7 @@ static bool find_symbol(const struct mapping *mapping, uint64_t value,
 	return false;
 }
 
-/* Finds a symbol's place in a cache: slow calls repeat, and reading symbol tables takes long. */
+/* Returns a symbol's cache entry: slow calls repeat, and reading symbol tables takes long. */
 static struct known {
 	uint64_t file, value;
 	char symbol[SYMBOL_BYTES];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module.h - reads bytes, unwind tables and symbols of the files that a process has mapped.
+ * module.h - reads bytes, unwind tables and symbols from the files that a process has mapped.
  *
- * Files named in /proc/PID/maps are read with pread(). This takes no right to trace the process,
- * and for a file that is truncated meanwhile it returns an error, where a mapping would raise
- * SIGBUS.
+ * The files named in /proc/PID/maps are read with pread(). That needs no right to trace the
+ * process; and for a file that is truncated meanwhile, pread() returns an error, where a mapping
+ * would raise SIGBUS.
  */
 #pragma once
 
@@ -22,32 +22,32 @@ void modules_close(struct modules *modules);
 
 /*
  * Returns the cached list of a running process. Listing mappings takes longer than all that is done
- * with the list, and forked processes share a list until they load more code. Returns NULL without
- * memory, or if the process (0: none) is not found.
+ * with them, and forked processes share a list until they load more code. Returns NULL if memory is
+ * short or the process (0: none) is not found.
  */
 struct modules *modules_of(int32_t pid);
 
 /*
- * Lists the mappings, unless the list is newer than 15 s, or than the time between the first and
- * the newest listing. For lists of modules_of(), which notices new code at once. Returns false if
- * the process is gone or may not be read.
+ * Lists the mappings again, unless the list is newer than 15 s, or than the time between the first
+ * and the newest listing. For lists from modules_of(), which itself notices new code. Returns false
+ * if the process is gone or must not be read.
  */
 bool modules_update(struct modules *modules, uint64_t now_ns);
 
 /* Returns mapping `number` in *ret; false if there is none. */
 bool modules_get(const struct modules *modules, size_t number, struct maps_line *ret);
 
-/* Returns a number that differs for every list of mappings, of any process. */
+/* Returns a number that is different for each list of mappings, of any process. */
 uint64_t modules_generation(const struct modules *modules);
 
-/* Reads bytes of a mapped file by their address in the process. */
+/* Reads bytes from a mapped file, by their address in the process. */
 bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t size);
 
-/* The .eh_frame_hdr of the module that contains an address; all in addresses of the process. */
+/* The .eh_frame_hdr of the module at an address; all members are addresses in the process. */
 struct module_table {
 	uint64_t begin, end;	/* begin and end of the mapping */
-	uint64_t header;	/* address that the table's offsets are relative to */
-	uint64_t entries;	/* address of the table: pairs of 32-bit offsets */
+	uint64_t header;	/* address to which the table's offsets are relative */
+	uint64_t entries;	/* address of the table, pairs of 32-bit offsets */
 	uint64_t entry_count;
 };
 

@@ -12,11 +12,11 @@
 
 static struct page {
 	uint64_t id, number;
-	size_t size; /* bytes of the page; 0: the place is free */
+	size_t size; /* bytes in the page; 0: unused */
 	uint8_t bytes[PAGE_BYTES];
 } pages[1 << PAGE_BITS];
 
-/* The file opened last; fd is -1 if it cannot be opened. */
+/* The file opened last; fd -1: it cannot be opened. */
 static struct {
 	bool known;
 	uint64_t device, inode;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pages.h - reads words of files at scattered places, many of them again, through a small page
- * cache.
+ * pages.h - reads words at scattered places of files through a small page cache, as many are read
+ * again.
  *
- * Files are read with pread(): for a file that is truncated meanwhile it returns an error, where a
+ * Files are read with pread(): if one is truncated meanwhile, that returns an error, where a
  * mapping would raise SIGBUS.
  */
 #pragma once
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A file for maps_open(): another file that takes its path is not read instead. */
+/* A file for maps_open(), which does not read another file that has taken its path. */
 struct pages_file {
 	const char *path;
 	uint64_t device, inode;

@@ -6,7 +6,7 @@
 #include "store/write/write.h"
 
 /*
- * Unwinds at most `most` stacks of the segment; *ret_done: their number. A stack whose operation is
- * not in the database yet waits for the next call. Returns 0 or -errno.
+ * Unwinds up to `most` stacks of the segment; *ret_done: how many. If a stack's operation is not in
+ * the database yet, the stack waits for the next call. Returns 0 or -errno.
  */
 int stacks_take(struct writer *writer, struct segment *segment, int most, int *ret_done);

@@ -13,7 +13,7 @@
 #define FRAME_MAX 16
 #define STEP_MAX  64
 
-/* libunwind exports its search in the sorted table of .eh_frame_hdr, but no header declares it. */
+/* libunwind exports its search of the sorted table .eh_frame_hdr, but no header declares it. */
 #define search_table UNW_OBJ(dwarf_search_unwind_table)
 extern int search_table(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t *info,
 			unw_proc_info_t *proc, int need_unwind_info, void *context);
@@ -101,7 +101,7 @@ static int get_proc_name(unw_addr_space_t space, unw_word_t ip, char *name, size
 	return -UNW_ENOINFO;
 }
 
-/* Whether a frame is the interpreter's: it shows only that Python ran, so one stands for many. */
+/* Returns true for a frame of the interpreter. It shows only that Python ran, so one is enough. */
 static bool is_interpreter(const char *line)
 {
 	const char *leaf = strchr(line, ' ');
@@ -123,7 +123,7 @@ static int walk_frames(const struct walk *walk, unw_cursor_t *cursor, char *text
 
 		if (unw_get_reg(cursor, UNW_REG_IP, &ip) < 0 || !ip)
 			break;
-		/* A return address is behind its call, so it is looked up one byte before. */
+		/* A return address lies behind its call, so look up the byte before it. */
 		if (!module_name(walk->modules, i ? ip - 1 : ip, line, sizeof(line)))
 			break;
 		if (!strstr(line, " libdlprof.so") && !(interpreted && is_interpreter(line))) {
@@ -143,7 +143,7 @@ static int walk_frames(const struct walk *walk, unw_cursor_t *cursor, char *text
 	return count;
 }
 
-/* Returns libunwind's cache of unwind tables, kept for one list of modules, as calls repeat. */
+/* Returns libunwind's cache of unwind tables, kept for one list of modules, since calls repeat. */
 static unw_addr_space_t space_of(const struct modules *modules)
 {
 	static unw_accessors_t accessors = {

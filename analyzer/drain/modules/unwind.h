@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwind.h - names the calls in a copied stack by the files they came from.
+ * unwind.h - names the calls in a copied stack by the files that contain them.
  *
  * libunwind reads the copy and the modules' files, never the process. The copy is not trusted: a
  * wrong address ends the walk.
@@ -14,7 +14,8 @@
 #include "drain/modules/module.h"
 
 /*
- * Writes one line for each frame, innermost first, like "name+0x1f libjpeg.so.62", without frames
- * of libdlprof.so. Returns their number; 0 if the process is gone, or in a build without libunwind.
+ * Writes a line for each frame, innermost first, like "name+0x1f libjpeg.so.62", without frames of
+ * libdlprof.so. Returns the number of lines; 0 if the process is gone, or in a build without
+ * libunwind.
  */
 int unwind_text(struct modules *modules, const struct dlprof_stack *stack, char *text, size_t size);

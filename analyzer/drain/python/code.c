@@ -10,16 +10,16 @@
 #define COUNT_MAX 1024
 #define BYTES_MAX ((size_t)1 << 20)
 
-/* Longer names and paths are cut; a code object with a longer line table has no lines. */
+/* Longer names and paths are cut. A code object with a longer line table gets no lines. */
 #define CHARS_MAX 1024
 #define TABLE_MAX (1 << 17)
 
-/* Parts of a str's state: bytes for each character; whether the characters follow the header. */
+/* Parts of a str's state: bytes per character, and whether the characters follow the header. */
 #define STATE_KIND(state) ((state) >> 2 & 7)
 #define STATE_COMPACT     (1u << 5)
 #define STATE_ASCII       (1u << 6)
 
-/* A code object's fields that show whether it is still the same one. */
+/* Members of a code object that show whether it still is the same one. */
 struct head {
 	uint64_t size, file, name, lines;
 	int32_t first_line;
@@ -31,7 +31,7 @@ struct code_entry {
 	struct code_entry *next;
 	uint64_t address, turn;
 	size_t bytes;
-	const uint8_t *table; /* line table; NULL: too long to be copied */
+	const uint8_t *table; /* line table; NULL: too long to copy */
 	size_t table_size;
 };
 
@@ -59,7 +59,7 @@ static bool are_same(const struct head *one, const struct head *other)
 	       one->lines == other->lines && one->first_line == other->first_line;
 }
 
-/* A str that is not ASCII has a longer header: the length of its UTF-8, and a pointer to that. */
+/* A str that is not ASCII has a longer header, with length and address of its UTF-8. */
 static size_t long_head(const struct layout *layout)
 {
 	return layout->at[TEXT_ASCII] + (layout->minor < 12 ? 24 : 16);
@@ -96,13 +96,13 @@ static uint32_t char_at(const struct text *text, size_t i)
 	}
 }
 
-/* Writes a text as UTF-8, up to four bytes a character, and a 0. Returns the end behind the 0. */
+/* Writes a text as UTF-8, up to four bytes a character, and a 0. Returns the end, after the 0. */
 static char *put_text(char *to, const struct text *text)
 {
 	for (size_t i = 0; i < text->count; i++) {
 		uint32_t c = char_at(text, i);
 
-		/* Half a surrogate pair stands for a byte that was not valid UTF-8. */
+		/* Half a surrogate pair stands for a byte of invalid UTF-8. */
 		if (!c || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
 			c = 0xfffd;
 		if (c >= 0x10000)
@@ -146,7 +146,7 @@ static struct code_entry *make(const struct head *head, const struct text *name,
 	return entry;
 }
 
-/* Reads a code object in two calls: the headers of its parts; the parts and the object again. */
+/* Reads a code object by two calls: the headers of its parts; then these parts and itself again. */
 static struct code_entry *fill(const struct memory *memory, const struct layout *layout,
 			       uint64_t address, const struct head *head)
 {
@@ -183,7 +183,7 @@ static struct code_entry *fill(const struct memory *memory, const struct layout 
 	return make(head, &name, &file, is_long ? NULL : table, size);
 }
 
-/* Frees the entries of a bucket that were last used before `turn`. */
+/* Frees a bucket's entries that were last used before `turn`. */
 static void sweep(struct code_cache *cache, struct code_entry **at, uint64_t turn)
 {
 	while (*at) {
@@ -216,7 +216,7 @@ void code_next_turn(struct code_cache *cache)
 		      cache->turn);
 }
 
-/* Whether `type` is the type of code objects, which the first one shows by its name. */
+/* Returns true if `type` is that of code objects; the first is recognized by its type's name. */
 static bool learn_type(struct code_cache *cache, const struct memory *memory, uint64_t type)
 {
 	char name[sizeof("code")];
@@ -249,7 +249,7 @@ const struct code *code_get(struct code_cache *cache, const struct memory *memor
 			entry->turn = cache->turn;
 			return &entry->code;
 		}
-		/* A stack of this turn may point to the old entry, so the next sweep frees it. */
+		/* Stacks of this turn may point to the old entry: the next sweep frees it. */
 		cache->reused++;
 		entry->address = 0;
 	}
@@ -272,7 +272,7 @@ int32_t code_line(const struct code *code, const struct layout *layout, int64_t 
 	const struct lines lines = {layout->minor, code->first_line, entry->table,
 				    entry->table_size};
 
-	/* A code object's size counts its instructions, which have two bytes each. */
+	/* A code object's size is its number of instructions, of two bytes each. */
 	if (layout->at[CODE_START] != LAYOUT_NONE &&
 	    (offset < -2 || (offset > 0 && (uint64_t)offset / 2 >= entry->head.size)))
 		return 0;

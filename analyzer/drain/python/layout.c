@@ -5,7 +5,7 @@
 
 #define NONE LAYOUT_NONE
 
-/* From this version on _PyRuntime begins with struct _Py_DebugOffsets, for readers like us. */
+/* From 3.13 on _PyRuntime begins with struct _Py_DebugOffsets, made for readers like this. */
 #define DEBUG_MINOR 13
 
 #define DEBUG_COOKIE        "xdebugpy"
@@ -13,7 +13,7 @@
 #define DEBUG_FREE_THREADED 2
 #define DEBUG_WORDS         93
 
-/* the most bytes of an interpreter's state, which has some hundred thousand */
+/* largest offset believed: an interpreter's state has some 100,000 bytes */
 #define OFFSET_MAX (1 << 20)
 
 #define MINOR_FIRST 8
@@ -25,7 +25,7 @@ static const uint32_t offsets[LAYOUT_COUNT][MINOR_COUNT] = {
 #undef OFFSET
 };
 
-/* Returns the end of the last of several 8-byte fields of one struct. */
+/* Returns the end of the last one of several 8-byte fields in one struct. */
 static uint32_t end_of(const struct layout *layout, enum layout_offset first,
 		       enum layout_offset last)
 {
@@ -46,7 +46,7 @@ static enum reason read_debug_offsets(const struct memory *memory, uint64_t runt
 
 	if (r < 0)
 		return reason_of(r);
-	/* An unused second copy of libpython has no cookie. */
+	/* A second copy of libpython that is not in use has no cookie. */
 	if (memcmp(words, DEBUG_COOKIE, 8) != 0)
 		return REASON_NOT_READY;
 	if (words[DEBUG_FREE_THREADED])
@@ -71,7 +71,7 @@ enum reason layout_find(const struct memory *memory, uint64_t runtime, uint32_t 
 	const uint32_t minor = version >> 16 & 0xff;
 	enum reason reason = REASON_OBSERVED;
 
-	/* Pre-releases may have another layout than the final version. */
+	/* Pre-releases may have another layout than their final version. */
 	if (version >> 24 != 3 || minor < MINOR_FIRST || minor - MINOR_FIRST >= MINOR_COUNT ||
 	    (version & 0xf0) != 0xf0)
 		return REASON_VERSION;

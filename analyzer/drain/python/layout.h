@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layout.h - the places of stacks' parts in a CPython's memory, as offsets in bytes. */
+/* layout.h - offsets, in bytes, of the fields from which stacks are read in CPython's memory. */
 #pragma once
 
 #include <stdint.h>
@@ -7,10 +7,10 @@
 #include "drain/python/memory.h"
 #include "drain/python/reason.h"
 
-/* offset of a field that a version does not have */
+/* offset of a field that this version lacks */
 #define LAYOUT_NONE UINT32_MAX
 
-/* Sizes of buffers for structs; a version with larger structs is refused. */
+/* Sizes of buffers for structs. A version with larger structs is refused. */
 #define LAYOUT_THREAD_BYTES 256
 #define LAYOUT_FRAME_BYTES  128
 #define LAYOUT_CODE_BYTES   192
@@ -30,7 +30,7 @@ struct layout {
 	uint32_t thread_bytes, frame_bytes, code_bytes;
 };
 
-/* Offsets of fields that are the same in every version. */
+/* Offsets of fields that all versions share. */
 enum {
 	OBJECT_TYPE = 8,
 	OBJECT_SIZE = 16, /* in objects of variable size */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/python/lines.h"
 
-/* step in a table of 3.10 that marks instructions without a line */
+/* 3.10: line step of instructions without a line */
 #define NO_LINE_10 -128
 
-/* Kinds of entries, since 3.11, that change the line; kinds not listed leave it. */
+/* Kinds of entries that change the line, since 3.11; all others do not. */
 enum { ONE_LINE_0 = 10, ONE_LINE_2 = 12, NO_COLUMNS = 13, LONG = 14, NO_LINE = 15 };
 
 static int32_t checked(int64_t line)
@@ -12,7 +12,7 @@ static int32_t checked(int64_t line)
 	return line > 0 && line <= INT32_MAX ? (int32_t)line : 0;
 }
 
-/* Searches a table of 3.8 or 3.9: pairs of a step in instruction bytes, then a step in lines. */
+/* Searches a table of 3.8 or 3.9: pairs of steps, in instruction bytes and in lines. */
 static int32_t find_8(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, at = 0;
@@ -26,7 +26,7 @@ static int32_t find_8(const struct lines *lines, int64_t offset)
 	return checked(line);
 }
 
-/* Searches a table of 3.10: pairs of a number of instruction bytes, and a step in lines. */
+/* Searches a table of 3.10: pairs of a number of instruction bytes and a step in lines. */
 static int32_t find_10(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, end = 0;
@@ -42,7 +42,7 @@ static int32_t find_10(const struct lines *lines, int64_t offset)
 	return 0;
 }
 
-/* Reads a number of six bits a byte, the lowest first; the number's lowest bit is the sign. */
+/* Reads a signed number: six bits per byte, the lowest first. Its lowest bit is the sign. */
 static int32_t take_signed(const struct lines *lines, size_t *at)
 {
 	uint32_t value = 0;
@@ -57,7 +57,7 @@ static int32_t take_signed(const struct lines *lines, size_t *at)
 	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* Searches a table since 3.11: the highest bit is set in an entry's first byte, and in no other. */
+/* Searches a table since 3.11. Of an entry, only the first byte has its highest bit set. */
 static int32_t find_11(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, end = 0;
@@ -82,7 +82,7 @@ static int32_t find_11(const struct lines *lines, int64_t offset)
 
 int32_t lines_at(const struct lines *lines, int64_t offset)
 {
-	/* A frame that has not begun is shown at its first instruction. */
+	/* A frame that has not begun counts as at its first instruction. */
 	if (offset < 0)
 		offset = 0;
 	if (lines->minor < 10)

@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 struct lines {
-	uint32_t minor; /* minor version of the CPython that made the table: 3.`minor` */
+	uint32_t minor; /* minor version of the CPython that made the table */
 	int32_t first;  /* line of the function's `def` */
 	const uint8_t *table;
 	size_t size;
 };
 
-/* Returns the line of the instruction at `offset` bytes behind the first; 0: it has none. */
+/* Returns the line of the instruction at byte `offset`; 0: it has none. */
 int32_t lines_at(const struct lines *lines, int64_t offset);

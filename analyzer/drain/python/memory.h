@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - reads the memory of another process, which runs on: each read shows one instant, and
- * the next may find something else.
+ * memory.h - reads the memory of another process, which keeps running: a read shows one moment, and
+ * the next one may find something else.
  *
- * Addresses come from that memory and are not trusted: they are only handed to the system call,
+ * Addresses come from that memory and are not trusted: they are only passed to the system call,
  * which refuses unmapped ones.
  */
 #pragma once
@@ -16,13 +16,13 @@
 #define MEMORY_PIECES 264
 
 struct memory {
-	/* Reads as process_vm_readv() does, but returns -errno; tests replace it. */
+	/* Does process_vm_readv(), but returns -errno; tests replace it. */
 	ssize_t (*read)(const struct memory *memory, const struct iovec *to,
 			const struct iovec *from, size_t count);
 	int32_t pid;
 };
 
-/* The pieces of memory that one call reads. */
+/* Pieces of memory to read by one call. */
 struct memory_list {
 	struct iovec to[MEMORY_PIECES], from[MEMORY_PIECES];
 	size_t count;
@@ -32,13 +32,13 @@ void memory_open(struct memory *memory, int32_t pid);
 
 void memory_add(struct memory_list *list, uint64_t address, void *bytes, size_t size);
 
-/* Returns how many pieces, from the first on, were read whole; -errno: reading is not allowed. */
+/* Returns how many pieces, counted from the first, were read completely; -errno: not allowed. */
 int memory_read_list(const struct memory *memory, const struct memory_list *list);
 
 /* Reads one piece of memory. Returns 0 or -errno. */
 int memory_read(const struct memory *memory, uint64_t address, void *bytes, size_t size);
 
-/* Returns the 8-byte number at `offset` in bytes that were read, whatever its alignment. */
+/* Returns the 8-byte number at `offset` in `bytes`, whatever its alignment. */
 static inline uint64_t memory_word(const void *bytes, size_t offset)
 {
 	uint64_t word;

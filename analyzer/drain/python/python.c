@@ -9,21 +9,21 @@
 #include "drain/segments/alive.h"
 
 /*
- * Before 3.11 an interpreter does not know its threads' gettid(). glibc has it in the struct that
- * pthread_self() points to, at this offset on x86-64, since 2.4. The offset is believed if it gives
- * the main thread's number.
+ * Before 3.11 CPython does not store its threads' gettid(). glibc has it in the struct at
+ * pthread_self(), since 2.4 at this offset on x86-64. The offset is trusted if it gives the right
+ * number for the main thread.
  */
 #define PTHREAD_TID 720
 
-/* tries to list the threads, whose list changes when one begins or ends */
+/* tries to list the threads: the list changes when one begins or ends */
 #define TRIES_MAX 4
 
-/* consecutive samples without a readable stack: then this is no known CPython */
+/* after so many samples without a readable stack, this is no known CPython */
 #define FAILED_MAX 100
 
 struct thread {
 	uint64_t address;
-	uint64_t id; /* before 3.11: the pthread_self() for which `tid` was read */
+	uint64_t id; /* before 3.11: pthread_self() for which `tid` was read */
 	uint32_t tid;
 	uint8_t state[LAYOUT_THREAD_BYTES];
 };
@@ -31,22 +31,22 @@ struct thread {
 struct python {
 	struct memory memory;
 	struct runtime runtime;
-	int pidfd; /* pidfd of the process; -1: none, as for memory in tests */
+	int pidfd; /* -1: none, for memory in tests */
 	uint64_t start_ticks;
 	uint64_t interpreter, gil;
 	struct thread threads[PYTHON_THREADS];
 	size_t thread_count;
-	bool has_tids; /* before 3.11: PTHREAD_TID gives right numbers */
+	bool has_tids; /* before 3.11: PTHREAD_TID is right */
 	struct code_cache codes;
 	struct python_counts counts;
 	uint64_t failed_in_a_row;
 };
 
-/* The first words of a sample, read in one call to be of one instant. */
+/* First words of a sample; one call reads them all, so they are of one moment. */
 struct heads {
 	uint64_t interpreter, newest, gil, holder;
 	int32_t locked;
-	size_t count; /* number of known threads that are still linked, from the newest on */
+	size_t count; /* known threads that are still linked, from the newest on */
 };
 
 static uint64_t number(const struct python *python, enum layout_offset offset)
@@ -59,7 +59,7 @@ static bool is_own_gil(const struct python *python)
 	return number(python, INTERPRETER_GIL) != LAYOUT_NONE;
 }
 
-/* Finds the main interpreter, and its newest thread in *ret_newest. */
+/* Finds the main interpreter; *ret_newest: its newest thread. */
 static int find_interpreter(struct python *python, uint64_t *ret_newest)
 {
 	int r = memory_read(&python->memory, runtime_interpreter(&python->runtime),
@@ -77,7 +77,7 @@ static int find_interpreter(struct python *python, uint64_t *ret_newest)
 			   8);
 }
 
-/* Reads the gettid() of each thread, which a new thread has only some time after it is listed. */
+/* Reads each thread's gettid(). A new thread is listed a while before it has one. */
 static void find_tids(struct python *python)
 {
 	const struct thread *oldest = &python->threads[python->thread_count - 1];
@@ -94,7 +94,7 @@ static void find_tids(struct python *python)
 	python->has_tids = oldest->tid == (uint32_t)python->memory.pid;
 }
 
-/* Lists the threads again. */
+/* Lists all threads anew. */
 static enum reason find_threads(struct python *python)
 {
 	const struct layout *layout = &python->runtime.layout;
@@ -119,8 +119,8 @@ static enum reason find_threads(struct python *python)
 }
 
 /*
- * Reads the states of all known threads in one call. Returns true if these are all threads; if not,
- * the first ret->count of them are still linked.
+ * Reads the states of all known threads by one call. Returns true if these are all threads that
+ * exist; otherwise the first ret->count of them are still linked.
  */
 static bool read_heads(struct python *python, struct heads *ret)
 {
@@ -163,7 +163,7 @@ static enum reason take_heads(struct python *python, struct heads *ret)
 			return reason;
 		reason = find_threads(python);
 	}
-	/* If threads begin and end faster than they can be listed, the newest list is used. */
+	/* Threads begin and end faster than they can be listed: use the last list. */
 	ret->count = python->thread_count;
 	return reason;
 }
@@ -179,7 +179,7 @@ static uint32_t tid_of(const struct python *python, size_t i, size_t count)
 	return i + 1 == count ? (uint32_t)python->memory.pid : 0;
 }
 
-/* Whether a thread has begun: before 3.12, new ones first have the numbers of their maker. */
+/* Returns true if a thread has begun: before 3.12 new threads first have their maker's numbers. */
 static bool is_begun(const struct python_sample *sample, size_t i)
 {
 	for (size_t k = i + 1; k < sample->count; k++)
@@ -241,7 +241,7 @@ static bool is_gone(const struct python *python)
 	return python->start_ticks && alive_start_ticks(python->memory.pid) != python->start_ticks;
 }
 
-/* Counts consecutive samples with only torn, empty stacks. False: give up, this is no CPython. */
+/* Counts consecutive samples with only torn, empty stacks. Returns false after FAILED_MAX. */
 static bool count_failures(struct python *python, const struct python_sample *sample)
 {
 	size_t empty = 0;
@@ -276,7 +276,7 @@ enum reason python_sample(struct python *python, const uint32_t *tids, size_t co
 		if (!count_failures(python, ret))
 			reason = REASON_STRANGE;
 	}
-	/* Asked last: if the process still lives, all that was read before is its memory. */
+	/* Checked last: if the process still lives, all that was read before was its memory. */
 	if (is_gone(python))
 		reason = REASON_GONE;
 	if (reason != REASON_OBSERVED) {

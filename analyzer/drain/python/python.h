@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * python.h - reads the Python stacks of another process from outside while it runs.
+ * python.h - reads the Python stacks of another process from outside, while it runs.
  *
- * The process is neither stopped nor signalled nor changed. Works for the main interpreter of
- * CPython 3.8 to 3.15 with its lock; anything else is not observed, for a reason of reason.h.
+ * The process is not stopped, signalled or changed. This works for the main interpreter of CPython
+ * 3.8 to 3.15 with the GIL; anything else is not observed, for a reason in reason.h.
  */
 #pragma once
 
 #include "drain/python/runtime.h"
 #include "drain/python/stack.h"
 
-#define PYTHON_THREADS 256 /* the most threads of a process, the newest ones */
-#define PYTHON_STACKS  16  /* the most stacks in one sample */
+#define PYTHON_THREADS 256 /* most threads of a process: the newest ones */
+#define PYTHON_STACKS  16  /* most stacks in one sample */
 
 struct python;
 
 struct python_thread {
-	uint64_t id;  /* the thread's pthread_self(); 0: it has not begun */
-	uint32_t tid; /* the thread's gettid(); 0: not known, which happens before 3.11 */
-	bool has_gil; /* it holds the interpreter's lock */
-	const struct stack *stack; /* NULL: the stack was not to be read */
+	uint64_t id;  /* pthread_self(); 0: the thread has not begun */
+	uint32_t tid; /* gettid(); 0: unknown, which happens before 3.11 */
+	bool has_gil; /* the thread holds the GIL */
+	const struct stack *stack; /* NULL: this stack was not wanted */
 };
 
-/* A sample of a process: 20 KB, so allocate it once. */
+/* A sample of a process. It has 20 KB, so allocate it only once. */
 struct python_sample {
 	struct python_thread threads[PYTHON_THREADS]; /* the newest first */
 	size_t count;
@@ -38,22 +38,22 @@ struct python_counts {
 };
 
 /*
- * Opens a process. `start_ticks` is its start as of alive_start_ticks(), so that no other process
- * with its number is taken for it. *ret is set only if the result is REASON_OBSERVED.
+ * Opens a process. `start_ticks` is the start by alive_start_ticks(), so that another process with
+ * the same pid is not taken for it. *ret is set only if the result is REASON_OBSERVED.
  */
 enum reason python_open(int32_t pid, uint64_t start_ticks, struct python **ret);
 void python_close(struct python *python);
 
 /*
- * Reads the stacks of the threads `tids`, or of all if `tids` is NULL, and first of all that of the
- * lock's holder, as not all may have room. What `ret` points to is valid until the next call. If
- * the result is not REASON_OBSERVED, as after execve(), open the process again.
+ * Reads the stacks of threads `tids`, or of all if `tids` is NULL. The stack of the thread with the
+ * GIL is read first, as there may not be room for all. Results are valid until the next call. If
+ * the result is not REASON_OBSERVED, as after an execve(), open the process again.
  */
 enum reason python_sample(struct python *python, const uint32_t *tids, size_t count,
 			  struct python_sample *ret);
 
 const struct python_counts *python_counts(struct python *python);
 
-/* Attaches to plain memory with the layout of its interpreter, for tests. */
+/* Attaches to plain memory and the layout of its interpreter, for tests. */
 enum reason python_attach(const struct memory *memory, const struct runtime *runtime,
 			  struct python **ret);

@@ -3,7 +3,7 @@
 #pragma once
 
 enum reason {
-	REASON_OBSERVED, /* no reason: the lines are observed */
+	REASON_OBSERVED, /* the lines are observed */
 	REASON_GONE,
 	REASON_DENIED,
 	REASON_NO_CALL,

@@ -10,13 +10,13 @@
 #include "drain/modules/elf.h"
 #include "drain/modules/maps.h"
 
-/* Begins of names of files to search beside the executable, which may be the dynamic loader. */
+/* Names of files to search begin so; the executable may be the dynamic loader. */
 static const char *const names[] = {"libpython", "python"};
 
 /* PY_VERSION_HEX of a final release of 3.`minor`. */
 #define FINAL(minor) (UINT32_C(0x030000f0) | (uint32_t)(minor) << 16)
 
-/* Versions without Py_Version: the first row whose function is exported is the version. */
+/* Versions that lack Py_Version: the first row whose function is exported tells the version. */
 static const struct {
 	uint32_t version;
 	const char *function;
@@ -30,10 +30,10 @@ struct search {
 	const struct memory *memory;
 	struct runtime *found;
 	enum reason reason;
-	uint64_t device, inode; /* the file that was searched last */
+	uint64_t device, inode; /* file that was searched last */
 };
 
-/* Returns the distance between where a file is mapped and where it is linked. */
+/* Returns the address where a file is mapped minus the address it is linked for. */
 static uint64_t find_bias(const struct elf *elf, const struct maps_line *line)
 {
 	for (size_t i = 0; i < elf->header_count; i++) {
@@ -82,7 +82,7 @@ static enum reason look_at(const struct search *search, const struct elf *elf,
 			     &search->found->layout);
 	if (reason != REASON_OBSERVED)
 		return reason;
-	/* A process may have loaded another libpython that it does not use. */
+	/* A process may have loaded a second libpython that it does not use. */
 	reason = reason_of(memory_read(search->memory, runtime_interpreter(search->found),
 				       &interpreter, sizeof(interpreter)));
 	return reason == REASON_OBSERVED && !interpreter ? REASON_NOT_READY : reason;
@@ -105,7 +105,7 @@ static int open_other(int32_t pid, const struct maps_line *line)
 	fd = maps_open(path, line->device, line->inode);
 	if (fd >= 0)
 		return fd;
-	/* A file without a name is opened by its mapping, which only root may do. */
+	/* A file that has no name any more is opened by its mapping, which only root may do. */
 	snprintf(path, sizeof(path), "/proc/%" PRId32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
 		 line->begin, line->end);
 	return maps_open(path, line->device, line->inode);
@@ -143,7 +143,7 @@ static int look(void *context, const struct maps_line *line)
 	}
 	if (fd >= 0)
 		close(fd);
-	/* The interpreter of an executable may be in a library, so the search goes on. */
+	/* An executable's interpreter may be in a library: search on. */
 	if (reason != REASON_NO_PYTHON)
 		search->reason = reason;
 	return reason == REASON_OBSERVED;

@@ -14,6 +14,6 @@ uint64_t runtime_interpreter(const struct runtime *runtime);
 
 /*
  * Searches the files that the process has mapped, which takes a millisecond. Finds an executable or
- * a libpython even if its file was deleted or replaced, or lies in another root.
+ * a libpython even if its file was deleted or replaced, or is in another root.
  */
 enum reason runtime_find(const struct memory *memory, struct runtime *ret);

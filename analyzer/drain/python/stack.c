@@ -3,22 +3,20 @@
 
 #define PAGE_BYTES 4096
 
-/* frames to walk: between Python frames lie those of C functions that called Python */
+/* most frames to walk: frames of C functions that called Python lie between Python's */
 #define STEPS_MAX (2 * STACK_FRAMES)
 
-/* tries to read a stack of which no frame can be read */
+/* tries to read a stack if no frame can be read */
 #define TRIES_MAX 3
 
-/*
- * Owners of frames since 3.12: these two are C functions, larger ones show that this is no frame.
- */
+/* Owners of frames since 3.12: these two are C functions; a larger number is no frame's. */
 #define OWNER_ENTRY 3
 #define OWNER_LAST  4
 
-/* Since 3.14 the lowest bits of a reference say how it is counted. */
+/* Since 3.14 the lowest bits of a reference tell how it is counted. */
 #define REFERENCE_TAGS UINT64_C(3)
 
-/* Memory from the begin of a frame's page to the frame's end, as outer frames lie below it. */
+/* Memory from the begin of a frame's page to the frame's end: outer frames lie below a frame. */
 struct window {
 	uint64_t begin, end;
 	uint8_t bytes[PAGE_BYTES + LAYOUT_FRAME_BYTES];
@@ -28,11 +26,11 @@ struct walk {
 	const struct memory *memory;
 	const struct layout *layout;
 	uint64_t source,
-		word; /* address of the thread's pointer to its current frame, and its value */
-	struct memory_list list; /* pieces of memory that the next call reads */
+		word; /* address of the thread's pointer to its current frame; the pointer */
+	struct memory_list list; /* pieces of memory that the next call will read */
 	struct window window;
 	uint64_t codes[STACK_FRAMES];
-	int64_t offsets[STACK_FRAMES]; /* offsets of the instructions from the first one */
+	int64_t offsets[STACK_FRAMES]; /* byte offset of each frame's instruction */
 	size_t count;
 };
 
@@ -61,9 +59,9 @@ static bool read_window(struct walk *walk, uint64_t frame)
 }
 
 /*
- * Reads the current frame and its page in one call, so that little changes in between. `frame` is
- * the frame's address a moment ago, `where` the address of the pointer to it. Returns the address
- * that `where` has now.
+ * Reads the pointer to the current frame, and that frame's page, by one call, so that little
+ * changes between. `where` is the pointer's address, `frame` its value a moment ago. Returns its
+ * value now.
  */
 static uint64_t read_top(struct walk *walk, uint64_t where, uint64_t frame, struct stack *stack)
 {
@@ -94,7 +92,7 @@ static int64_t take_offset(const struct layout *layout, const uint8_t *frame, ui
 	return (int64_t)memory_int(frame, at) * (layout->minor < 10 ? 1 : 2);
 }
 
-/* Walks from `frame` outwards. Returns false if the next frame proved to be none. */
+/* Walks from `frame` outwards. Returns false if a frame proved to be none. */
 static bool walk_frames(struct walk *walk, uint64_t frame, struct stack *stack)
 {
 	const uint32_t *at = walk->layout->at;
@@ -115,7 +113,7 @@ static bool walk_frames(struct walk *walk, uint64_t frame, struct stack *stack)
 		frame = memory_word(bytes, at[FRAME_BACK]);
 		if (owner > OWNER_LAST)
 			return false;
-		/* Since 3.14 a frame that was left has no code object, but still its caller. */
+		/* Since 3.14 a frame that was left has no code object, but still a caller. */
 		stack->is_torn |= owner < OWNER_ENTRY && !code;
 		if (owner >= OWNER_ENTRY || !code)
 			continue;
@@ -125,7 +123,7 @@ static bool walk_frames(struct walk *walk, uint64_t frame, struct stack *stack)
 	return true;
 }
 
-/* Reads the heads of all code objects in one call, and names the frames. */
+/* Reads the heads of all code objects by one call, and names the frames. */
 static void name_frames(struct walk *walk, struct code_cache *codes, struct stack *stack)
 {
 	uint8_t heads[STACK_FRAMES][LAYOUT_CODE_BYTES];
@@ -147,7 +145,7 @@ static void name_frames(struct walk *walk, struct code_cache *codes, struct stac
 	stack->is_torn |= stack->depth < walk->count;
 }
 
-/* Reads a stack once. False: the thread has another CFRAME now, so these may be any frames. */
+/* Reads a stack once. Returns false if the thread has another CFRAME now: the frames are wrong. */
 static bool read_once(struct walk *walk, struct code_cache *codes, struct stack *ret)
 {
 	const uint32_t holder = walk->layout->at[CFRAME_FRAME];
@@ -163,7 +161,7 @@ static bool read_once(struct walk *walk, struct code_cache *codes, struct stack 
 	if (ret->is_torn || !frame)
 		return true;
 	frame = read_top(walk, where, frame, ret);
-	/* The current frame moved to another page meanwhile, so that page is read. */
+	/* If the current frame has moved to another page meanwhile, read that page. */
 	if (frame && !has_frame(walk, frame))
 		frame = read_top(walk, where, frame, ret);
 	walk->count = 0;
@@ -184,7 +182,7 @@ void stack_read(const struct memory *memory, const struct layout *layout, struct
 	walk.word = memory_word(state, layout->at[THREAD_FRAME]);
 	ret->depth = 0;
 	ret->is_cut = false;
-	/* If a frame was just left and freed, another try finds the next one. */
+	/* If a frame was just left and freed, the next try finds its caller. */
 	for (int tries = 0; walk.word && tries < TRIES_MAX; tries++) {
 		is_same = read_once(&walk, codes, ret);
 		is_torn |= ret->is_torn || !is_same;

@@ -23,7 +23,7 @@ uint64_t alive_start_ticks(int32_t pid)
 	return process_stat_read(pid, &stat) && !stat.is_over ? stat.start_ticks : 0;
 }
 
-/* Whether /proc shows this very process under its number, and not as a zombie. */
+/* Returns true if /proc shows this very process, with this start time, and not as a zombie. */
 static bool is_shown(const struct alive *alive)
 {
 	return alive->proc_pid > 0 && alive->start_ticks &&
@@ -39,7 +39,10 @@ static uint64_t linked_number(const char *link)
 	return strtoull(target + strcspn(target, "0123456789"), NULL, 10);
 }
 
-/* Whether a process is in our PID namespace, here: the first namespace is alike on all machines. */
+/*
+ * Returns true if a process is in our PID namespace. Host names are compared, too, since the first
+ * namespace has the same number on all machines.
+ */
 static bool is_here(const struct dlprof_header *header)
 {
 	uint64_t space = linked_number("/proc/self/ns/pid");
@@ -64,7 +67,7 @@ void alive_begin(struct alive *alive, const struct dlprof_header *header, int fd
 	if (!alive->is_found)
 		return;
 	alive->pidfd = (int)syscall(SYS_pidfd_open, alive->pid, 0);
-	/* The process may have ended before pidfd_open(), which opened another one then. */
+	/* If the process ended before pidfd_open(), another one may have been opened. */
 	if (!is_shown(alive))
 		alive_end(alive);
 }
@@ -77,7 +80,7 @@ void alive_end(struct alive *alive)
 	alive->is_found = false;
 }
 
-/* Returns whether the process holds the lock of its segment; -1 if that cannot be known here. */
+/* Returns 1 if the process holds its segment's lock, 0 if not, -1 if that cannot be known here. */
 static int has_lock(const struct alive *alive)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -88,13 +91,13 @@ static int has_lock(const struct alive *alive)
 	return lock.l_type != F_UNLCK;
 }
 
-/* Whether the process's own namespace, which is ours, has nobody with its number. */
+/* Returns true if nobody has the process's pid in its namespace, which is ours. */
 static bool is_nobody(const struct alive *alive)
 {
 	return alive->is_near && kill(alive->pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Whether a process is surely gone: its number is nobody's or another's, or it is a zombie. */
+/* Returns true if a process is surely gone: its pid is nobody's or another's, or it is a zombie. */
 static bool is_surely_gone(const struct alive *alive)
 {
 	uint64_t ticks;
@@ -104,7 +107,7 @@ static bool is_surely_gone(const struct alive *alive)
 		return false;
 	if (is_nobody(alive))
 		return true;
-	/* /proc can be asked only if it is of our own namespace, where numbers mean the same. */
+	/* /proc helps only if it shows our namespace, in which pids mean the same. */
 	if (alive->proc_pid != alive->pid || linked_number("/proc/self") != (uint64_t)getpid())
 		return false;
 	ticks = alive_start_ticks(alive->proc_pid);
@@ -119,9 +122,9 @@ bool alive_now(const struct alive *alive, bool is_root_gone)
 
 	if (alive->pidfd >= 0)
 		return poll(&waiting, 1, 0) == 0;
-	if (alive->is_found)	/* found, but without a pidfd: the kernel has no pidfd_open() */
+	if (alive->is_found)	/* found, but without a pidfd: an old kernel */
 		return is_shown(alive);
-	/* The lock outlives the process while a reader of its memory, as our own, keeps that. */
+	/* The lock outlives the process while a reader, like us, has its memory. */
 	if (is_nobody(alive))
 		return false;
 	locked = has_lock(alive);
@@ -136,7 +139,7 @@ bool alive_is_other(const struct alive *alive)
 {
 	struct process_stat stat;
 
-	/* The memory is checked, too: a process loses the lock a while before it has ended. */
+	/* Check the memory, too: an ending process loses the lock before it is gone. */
 	return alive->is_found && has_lock(alive) == 0 &&
 	       process_stat_read(alive->proc_pid, &stat) &&
 	       stat.start_ticks == alive->start_ticks && stat.has_memory;
@@ -152,7 +155,7 @@ int32_t alive_number(const struct alive *alive)
 	return alive->is_found && is_shown(alive) ? alive->proc_pid : 0;
 }
 
-/* From linux/pidfd.h of Linux 6.15; older kernels do not tell the exit code. */
+/* From linux/pidfd.h of Linux 6.15; older kernels do not return the exit code. */
 struct pidfd_info {
 	uint64_t mask, cgroup_id;
 	uint32_t ids[11];
@@ -175,12 +178,12 @@ int alive_exit_status(const struct alive *alive)
 	struct pidfd_info info = {.mask = PIDFD_INFO_EXIT};
 	struct process_stat stat;
 
-	/* A zombie's status. Another user's zombie always shows 0, which is not believed. */
+	/* A zombie's status. If it is another user's, it is always 0, and not believed. */
 	if (alive->is_found && process_stat_read(alive->proc_pid, &stat) && stat.is_over &&
 	    stat.start_ticks == alive->start_ticks &&
 	    (stat.exit_status || is_of_user(alive->proc_pid)))
 		return stat.exit_status;
-	/* The parent has waited for the process; its pidfd still tells the exit code. */
+	/* The parent has waited for the process, but its pidfd still has the exit code. */
 	if (alive->pidfd >= 0 && ioctl(alive->pidfd, PIDFD_GET_INFO, &info) == 0 &&
 	    (info.mask & PIDFD_INFO_EXIT))
 		return info.exit_code;

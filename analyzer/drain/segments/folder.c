@@ -19,13 +19,13 @@
 #include "drain/segments/trust.h"
 
 #define MS	 UINT64_C(1000000)
-#define SCAN_MS  3000   /* pause between two listings of an unchanged folder */
-#define FRESH_MS 3000	/* a change in this time may not show in a folder's time */
+#define SCAN_MS  3000   /* pause between listings if the folder does not change */
+#define FRESH_MS 3000	/* changes within this time may leave a folder's time as it is */
 
 struct left {
 	char name[64];
 	bool is_ours;
-	ino_t inode;	/* the file to be removed; 0: it is to stay */
+	ino_t inode;	/* file to be removed; 0: it stays */
 };
 
 /* Opens the parent folder of `path`. */
@@ -80,7 +80,7 @@ int folder_lock(struct folder *folder, const char *path)
 	if (flock(folder->fd, LOCK_EX | LOCK_NB) < 0)
 		r = -errno;
 	else if (!is_at_its_path(folder))
-		r = -ENOENT;	/* the process that held the lock has removed the folder */
+		r = -ENOENT;	/* whoever held the lock has removed the folder */
 	if (r < 0)
 		folder_close(folder);
 	return r;
@@ -106,7 +106,7 @@ bool folder_is_changed(const struct folder *folder)
 	return fstat(folder->fd, &status) == 0 && is_newer(folder, &status);
 }
 
-/* Whether to list the folder now: listing it at every look would be a third of the drain's work. */
+/* Decides whether to list the folder: doing it at every look is a third of the drain's work. */
 int folder_due(struct folder *folder)
 {
 	uint64_t now = now_ns();
@@ -143,7 +143,7 @@ static bool is_left(const struct folder *folder, const char *name)
 	return false;
 }
 
-/* Calls `take` for every name but "." and ".."; a result that is not 0 ends the listing. */
+/* Calls `take` for every name but "." and "..". A result other than 0 ends the listing. */
 static int each_name(const struct folder *folder, int (*take)(void *context, const char *name),
 		     void *context)
 {
@@ -217,7 +217,7 @@ int folder_leave(struct folder *folder, const char *name, bool is_ours)
 	return leave(folder, name, is_ours, 0);
 }
 
-/* Removes a file, unless another file has its name now. */
+/* Removes a file, unless its name belongs to another file now. */
 static int unlink_inode(const struct folder *folder, const char *name, ino_t inode)
 {
 	struct stat status;
@@ -286,7 +286,7 @@ bool folder_find_obstacle(struct folder *folder, char *why, size_t size)
 	return true;
 }
 
-/* Removes an unfinished segment of a dead process. -EAGAIN: a finished one has just come. */
+/* Removes a dead process's unfinished segment. Returns -EAGAIN if a finished one has just come. */
 static int tidy(void *context, const char *name)
 {
 	const struct folder *folder = context;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.h - the folder that holds the segments of a run.
+ * folder.h - the folder with the segments of a run.
  *
  * An open folder is used by its descriptor, wherever it is moved. Files in it that are not ours, or
- * not segments of a version that we can read, stay as they are and are not looked at again.
+ * segments of a version that we cannot read, stay as they are and are not looked at again.
  */
 #pragma once
 
@@ -19,11 +19,11 @@ struct folder {
 	const char *path;
 	const char *name;	/* last part of the folder's path */
 	int parent;		/* descriptor of the parent folder */
-	int fd;			/* descriptor of the folder, locked: one reader at a time */
+	int fd;			/* descriptor of the folder, locked for one reader at a time */
 	uint64_t scanned_ns;	/* time of the last listing; 0: list it now */
-	uint64_t changed_ns;	/* when its modification time was last seen to change */
-	struct timespec changed;	/* its modification time then */
-	struct left *left;	/* files that are left alone, or still to be removed */
+	uint64_t changed_ns;	/* when `changed` was last seen to change */
+	struct timespec changed;	/* modification time at the last look */
+	struct left *left;	/* files left alone, or still to be removed */
 	size_t left_count;
 	int lost_rounds;	/* gather.c: looks since the folder vanished from its path */
 };
@@ -69,13 +69,13 @@ bool folder_find_obstacle(struct folder *folder, char *why, size_t size);
 
 /*
  * Removes the rest of the run: the folder, then the link. Returns -EAGAIN if a process has just
- * joined the run. After other errors, remaining files keep the folder, and remaining segments the
- * link.
+ * joined the run. After another error, the folder stays if files remain in it, and the link stays
+ * if segments do.
  */
 int folder_remove(struct folder *folder, const char *database);
 
-/* Whether the process that began the run lives, by the folder's name. */
+/* Returns true if the process that began the run lives, which the folder's name contains. */
 bool folder_has_root(const char *path);
 
-/* Whether a process records into the folder; does not need the lock. */
+/* Returns true if a process records into the folder. Does not need the lock. */
 bool folder_is_recorded_into(const char *path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * losses.h - sums what each process lost over its segments: a process with many threads, or one
- * that becomes another program, has several, which come and go.
+ * losses.h - adds up what each process lost over all its segments: a process with many threads, or
+ * one that becomes another program, has several, which come and go.
  */
 #pragma once
 
@@ -16,9 +16,9 @@ struct losses {
 	size_t count;
 };
 
-/* Adds `more` losses to a process's sum and writes it; `what` is a constant. 0 or -errno. */
+/* Adds `more` to a process's losses and writes the sum. `what`: a constant. Returns 0 or -errno. */
 int losses_add(struct losses *losses, struct writer *writer, int32_t pid, const char *what,
 	       int64_t more);
 
-/* Forgets all sums, as the losses of all segments will be added again. */
+/* Forgets all sums, because all segments will be added again. */
 void losses_forget(struct losses *losses);

@@ -81,7 +81,7 @@ int segment_refresh(struct segment *segment)
 	if (!fresh)
 		return -ENOMEM;
 	r = read_at(segment->fd, fresh, sizeof(*fresh), 0);
-	/* A header that now names another process is damaged, and ignored. */
+	/* Ignore a header that now names another process: it is damaged. */
 	if (r == 0 && fresh->pid == header->pid && fresh->start_ticks == header->start_ticks &&
 	    fresh->created_ns == header->created_ns && fresh->flags == header->flags) {
 		terminate(fresh);
@@ -107,7 +107,7 @@ int segment_open(int folder, const char *name, struct segment **ret_segment)
 	segment->fd = r = trust_open_file(folder, name, O_RDWR);
 	if (r < 0)
 		goto fail;
-	/* Few pages of the file exist; reading ahead would fill memory with zeroes. */
+	/* Most pages of the file are holes; reading ahead would fill memory with zeroes. */
 	posix_fadvise(segment->fd, 0, 0, POSIX_FADV_RANDOM);
 	r = -ENOMEM;
 	segment->header = malloc(sizeof(struct dlprof_header));
@@ -163,14 +163,14 @@ bool segment_poll(struct segment *segment, bool is_root_gone)
 		return false;
 	}
 	segment->dead = true;
-	/* A drain that started after the process's end does not know when that was. */
+	/* If the drain started after the process's end, it does not know when that was. */
 	if (segment->lived)
 		segment->gone_ns = now_ns();
 	segment->exit_status = alive_exit_status(&segment->alive);
 	return true;
 }
 
-/* Reads `count` records, from number `from` on, out of a ring of `capacity` at offset `base`. */
+/* Reads `count` records, from position `from` on, from the ring at offset `base`. */
 static int read_around(struct segment *segment, off_t base, size_t capacity, uint64_t from,
 		       size_t count, struct dlprof_event *events)
 {
@@ -216,7 +216,7 @@ static int read_events(struct segment *segment, size_t index, size_t count,
 	return r;
 }
 
-/* Skips everything in a ring that claims more records than it can hold: it is damaged. */
+/* Skips all records of a ring that claims to have more than it can hold: it is damaged. */
 static void resynchronise(struct ring *ring)
 {
 	ring->lost_count++;
@@ -229,10 +229,10 @@ static int read_head(const struct segment *segment, size_t index, uint64_t *ret_
 		       slot_offset(index) + (off_t)offsetof(struct dlprof_slot, head));
 }
 
-/* Finds how many records can be read. `far_from` is read after `head`: see dlprof/segment.h. */
+/* Finds how many records can be read. Reads `far_from` after `head`: see dlprof/segment.h. */
 static int look_at_ring(struct segment *segment, size_t index, size_t *ret_count)
 {
-	static struct dlprof_slot slot;	/* only the fields before the rings are used */
+	static struct dlprof_slot slot;	/* only the members before the rings are used */
 	struct ring *ring = &segment->rings[index];
 	int r = read_at(segment->fd, &slot, SLOT_HEADER_BYTES, slot_offset(index));
 
@@ -258,7 +258,7 @@ static int look_at_ring(struct segment *segment, size_t index, size_t *ret_count
 	return 0;
 }
 
-/* Reads the slots' owners. A slot that never had an owner need not be read. */
+/* Reads the owners of all slots. A slot that never had an owner need not be read itself. */
 static int read_owners(struct segment *segment)
 {
 	uint32_t tids[DLPROF_SLOT_COUNT];
@@ -275,7 +275,7 @@ static off_t owner_offset(size_t index)
 	return (off_t)(offsetof(struct dlprof_header, tids) + index * sizeof(uint32_t));
 }
 
-/* Reads the owner of a slot again: it was claimed, and written to, after the others were read. */
+/* Reads a slot's owner again: the slot was claimed after read_owners(), and already written to. */
 static int read_late_owner(struct segment *segment, size_t index)
 {
 	return read_at(segment->fd, &segment->rings[index].tid, sizeof(uint32_t),
@@ -385,8 +385,8 @@ int segment_publish(struct segment *segment, bool free_slots)
 				return r;
 			ring->published = ring->release;
 		}
-		/* Frees the slot of a thread that has ended: it writes no more, so all its
-		 * records are below the head that is read now. */
+		/* Free the slot of a thread that has ended: it writes no more, so all its records
+		 * are below the head that was just read. */
 		if (free_slots && !segment->dead && ring->tid && ring->release == ring->head &&
 		    !alive_has_thread(&segment->alive, ring->tid)) {
 			uint64_t head;
@@ -423,7 +423,7 @@ void segment_tell(struct segment *segment, int error, const char *where)
 	header->store_error = positive;
 	memset(header->stored_at, 0, sizeof(header->stored_at));
 	strcpy(header->stored_at, where);
-	/* The path is written first, so that a reader who sees the error finds a whole path. */
+	/* Write the path first, so that whoever sees the error also finds the whole path. */
 	write_at(segment->fd, header->stored_at, sizeof(header->stored_at),
 		 (off_t)offsetof(struct dlprof_header, stored_at));
 	write_at(segment->fd, &positive, sizeof(positive),

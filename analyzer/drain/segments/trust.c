@@ -13,7 +13,7 @@
 
 #define MODE_BITS 07777
 
-/* Returns what follows "PID-TIME-N" in a name, or NULL if the name does not begin so. */
+/* Returns what follows "PID-TIME-N" in a name; NULL if it does not begin so. */
 static const char *behind_numbers(const char *name)
 {
 	uint64_t number;
@@ -34,7 +34,7 @@ bool trust_is_segment_name(const char *name)
 	return at && strcmp(at, DLPROF_SEGMENT_SUFFIX) == 0;
 }
 
-/* Whether a name is "PID-TIME-N.new", that of an unfinished segment. */
+/* Returns true for "PID-TIME-N.new", the name of an unfinished segment. */
 static bool is_unfinished_name(const char *name)
 {
 	const char *at = behind_numbers(name);
@@ -53,14 +53,14 @@ bool trust_is_own(const struct stat *status)
 	return status->st_uid == geteuid() || status->st_uid == 0;
 }
 
-/* Whether a folder is as dlprof makes it; a group bit inherited from the parent is harmless. */
+/* Returns true for a folder as dlprof makes it; an inherited group bit is harmless. */
 static bool is_folder(const struct stat *status)
 {
 	return S_ISDIR(status->st_mode) && trust_is_own(status) &&
 	       (status->st_mode & MODE_BITS & ~S_ISGID) == DLPROF_FOLDER_MODE;
 }
 
-/* Whether a segment has two names because its process is just giving it the final one. */
+/* Returns true if a segment has two names because its process is just renaming it. */
 static bool is_being_named(int folder, const char *name, const struct stat *status)
 {
 	const char *stem_end = behind_numbers(name);
@@ -76,7 +76,7 @@ static bool is_being_named(int folder, const char *name, const struct stat *stat
 	       other.st_dev == status->st_dev && other.st_ino == status->st_ino;
 }
 
-/* Whether a file is as dlprof makes it, with no other name: that could belong to somebody else. */
+/* Returns true for a file as dlprof makes it, with one name: a second may be somebody else's. */
 static bool is_file(int folder, const char *name, const struct stat *status)
 {
 	return S_ISREG(status->st_mode) && trust_is_own(status) &&
@@ -85,7 +85,7 @@ static bool is_file(int folder, const char *name, const struct stat *status)
 		(status->st_nlink == 2 && is_being_named(folder, name, status)));
 }
 
-/* Returns -EPERM for the errors by which the kernel shows that a name is none of our files. */
+/* Returns -EPERM for errors which show that a name is not of a file of ours. */
 static int foreign(int error)
 {
 	switch (error) {
@@ -116,14 +116,14 @@ int trust_open_folder(int parent, const char *name)
 	return -EPERM;
 }
 
-/* The file is checked before it is opened, as opening a device may have effects. */
+/* Checks the file before opening it, as opening a device may have effects. */
 int trust_open_file(int folder, const char *name, int flags)
 {
 	struct stat before, status;
 	bool is_ours = false;
 	int fd;
 
-	/* The file may lose its second name during a check, so it is checked twice. */
+	/* A file may lose its second name during the check, so check twice. */
 	for (int look = 0; !is_ours && look < 2; look++) {
 		if (fstatat(folder, name, &before, AT_SYMLINK_NOFOLLOW) < 0)
 			return -errno;
@@ -141,7 +141,7 @@ int trust_open_file(int folder, const char *name, int flags)
 	return -EPERM;
 }
 
-/* An unfinished segment begins with the magic number, which is written last, or still with zero. */
+/* An unfinished segment begins with zero, or with the magic number, which is written last. */
 bool trust_is_unfinished(int folder, const char *name)
 {
 	int fd = is_unfinished_name(name) ? trust_open_file(folder, name, O_RDONLY) : -EPERM;

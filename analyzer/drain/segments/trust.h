@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trust.h - finds which files and folders are dlprof's own: no others are read or changed.
+ * trust.h - decides which files and folders are dlprof's own: no others are read or changed.
  *
- * Whoever may write beside a database may put a link there that leads anywhere. So a link, a folder
- * and each file count only if they belong to the caller or to root and are as dlprof makes them, by
- * name, type and mode; files are checked again once they are open. Functions return a descriptor or
- * -errno, and -EPERM for what is not ours.
+ * Whoever may write beside a database could put a link there that leads anywhere. So a link, folder
+ * or file is accepted only if it belongs to the caller or to root, and has the name, type and mode
+ * that dlprof gives it. Files are checked again once they are open. Functions return a descriptor,
+ * or -errno, with -EPERM for what is not ours.
  */
 #pragma once
 
@@ -14,20 +14,20 @@
 
 #define TRUST_DATABASE "run.db" /* name of the database in the folder of segments */
 
-/* Whether a name is "PID-TIME-N[-M].seg". */
+/* Returns true for a name "PID-TIME-N[-M].seg". */
 bool trust_is_segment_name(const char *name);
 
-/* Whether a name is that of a database in its folder (home.h), or of SQLite's files beside it. */
+/* Returns true for the database in the folder (home.h), and for SQLite's files beside it. */
 bool trust_is_database_name(const char *name);
 
-/* Whether a file belongs to the caller or to root. For root, no other user's file counts. */
+/* Returns true for a file of the caller or root. If root is the caller, only root's files count. */
 bool trust_is_own(const struct stat *status);
 
-/* Opens the folder `name` in the folder `parent`, if that is the name of a run's folder. */
+/* Opens folder `name` in folder `parent`, if that is the name of a run's folder. */
 int trust_open_folder(int parent, const char *name);
 
-/* Opens a file for reading or writing. Never blocks, whatever the file is. */
+/* Opens a file for reading or writing. Never blocks, whatever kind of file it is. */
 int trust_open_file(int folder, const char *name, int flags);
 
-/* Whether `name` is a segment that its process has not finished. */
+/* Returns true if `name` is a segment that its process has not finished. */
 bool trust_is_unfinished(int folder, const char *name);
