@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-/* Sets the environment variables of options. Returns 0 or -errno. */
+/* Sets the environment variables for the options. Returns 0 or -errno. */
 static int set_options(const struct launch_options *options)
 {
 	char slow_us[24], stop_after[24];
@@ -46,7 +46,7 @@ static int set_options(const struct launch_options *options)
 	return 0;
 }
 
-/* Checks the database's folder before the run: a wrong one would show only after the training. */
+/* Checks the database's folder now: otherwise a wrong one would show only after the training. */
 static int check_output(const char *path)
 {
 	char folder[PATH_MAX];
@@ -81,11 +81,11 @@ static int print_command(char **command)
 	return launch_close(LAUNCH_DONE);
 }
 
-/* Signals to pass on, which stop or end a training; the shell sends SIGTSTP and SIGCONT to both. */
+/* Signals to pass on to the command; not SIGTSTP and SIGCONT, which the shell sends to both. */
 static const int passed[] = {SIGHUP,  SIGINT,  SIGQUIT,  SIGTERM, SIGUSR1,
 			     SIGUSR2, SIGALRM, SIGWINCH, SIGPIPE, SIGXCPU};
 
-/* The signal mask and handler that the command inherits, as they were before. */
+/* Signal mask and handler that the command inherits, as they were before. */
 struct before {
 	sigset_t mask;
 	void (*child)(int number);
@@ -102,7 +102,7 @@ static void block(sigset_t *ret_before)
 	sigprocmask(SIG_BLOCK, &set, ret_before);
 }
 
-/* Becomes the command. If the launcher is killed, so is the command. */
+/* Executes the command, in the child. If the launcher is killed, so is the command. */
 static void become(char **command, const struct before *before, pid_t parent, int problem)
 {
 	int error;
@@ -120,9 +120,9 @@ static void become(char **command, const struct before *before, pid_t parent, in
 }
 
 /*
- * Returns true if the command has ended (or that cannot be known). It stays a zombie until its run
- * is stored: before Linux 6.15 the drain can see how it ended only until it is waited for. As
- * process 1 of a container, the launcher also waits for children of other processes.
+ * Returns true if the command has ended (or if that cannot be known). The command stays a zombie
+ * until its run is stored: before Linux 6.15 the drain can read its exit status only that long. If
+ * the launcher is process 1 of a container, it also waits for other processes' children.
  */
 static bool reap(pid_t pid)
 {
@@ -139,7 +139,7 @@ static bool reap(pid_t pid)
 	}
 }
 
-/* Signals that were meant for the command must not end the launcher afterwards. */
+/* Discards pending signals that were meant for the command, so that the launcher survives them. */
 static void forget_signals(const sigset_t *set)
 {
 	const struct timespec none = {0};
@@ -157,8 +157,7 @@ static void wait_for(pid_t pid)
 	while (!reap(pid)) {
 		if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
 			continue;
-		/* The terminal sends its signals to the whole process group, the command
-		 * included. */
+		/* A signal from the terminal goes to all the process group, also the command. */
 		if (info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
 	}
@@ -166,9 +165,9 @@ static void wait_for(pid_t pid)
 }
 
 /*
- * Runs the command as a child in the launcher's place: until it ends, it has the terminal, the
- * process group and all signals that are sent to the launcher; later signals end the launcher as
- * usual. Returns the command's pid at its end, for waitpid(); or -errno: it could not be started.
+ * Runs the command as a child. Until the command ends, it has the terminal, the process group and
+ * all signals that the launcher gets; later signals end the launcher as usual. Returns the pid of
+ * the command, which has ended and waits for waitpid(); -errno if it could not be started.
  */
 static pid_t attend(char **command)
 {
@@ -180,7 +179,7 @@ static pid_t attend(char **command)
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	block(&before.mask);
-	/* If SIGCHLD stayed ignored, as some launchers leave it, there would be no exit status. */
+	/* Some launchers leave SIGCHLD ignored: there would be no exit status. */
 	before.child = signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (!pid)
@@ -196,7 +195,7 @@ static pid_t attend(char **command)
 	return error ? -error : pid;
 }
 
-/* Ends as the command did: with its status, or by the signal that ended it. */
+/* Ends like the command: with its exit status, or by the signal that ended it. */
 static _Noreturn void end_as(int status)
 {
 	int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -204,7 +203,7 @@ static _Noreturn void end_as(int status)
 
 	if (!number)
 		exit(WEXITSTATUS(status));
-	/* One core file, that of the command, is enough. */
+	/* The command's core file is enough. */
 	prctl(PR_SET_DUMPABLE, 0);
 	signal(number, SIG_DFL);
 	sigemptyset(&set);
@@ -231,7 +230,7 @@ static int fail_run(const struct launch_options *options, int error)
 	return error == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_CANNOT_RUN;
 }
 
-/* Returns true if this launcher prints: of one launcher for each rank, only the first does. */
+/* Returns true if this launcher prints: if each rank has a launcher, only the first one's does. */
 static bool is_first_rank(void)
 {
 	static const char *const names[] = {
@@ -255,7 +254,7 @@ static bool is_quiet(const struct launch_options *options)
 	return options->quiet || (value && strcmp(value, "1") == 0);
 }
 
-/* Runs the command, prints its report, then ends as the command did. */
+/* Runs the command, prints its report, and then ends like the command. */
 static int run_and_report(const struct launch_options *options)
 {
 	struct runs runs;

@@ -83,7 +83,7 @@ static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 #define TEXT(field)  .kind = LINE_TEXT, AT(field)
 #define WHOLE(field) .kind = LINE_WHOLE, AT(field)
 
-/* Joins several --set with ";", so that the place of one does not hold for the next. */
+/* Joins several --set with ";", so that the FILE:LINE of one does not apply to the next. */
 static bool take_set(void *context, const char *argument)
 {
 	struct launch_options *options = context;

@@ -22,12 +22,11 @@ struct launch_options {
 	char **command; /* the command of run and doctor, ended by NULL */
 	const char *library;
 	const char *output;
-	/* Values of the DLPROF_ variables of the same meaning; NULL: the variable stays as it
-	 * is. */
+	/* Values for the DLPROF_ variables of the same names; NULL: keep the variable. */
 	const char *detail, *batch_fn, *cuda, *segment_dir, *log;
 	char set[1024]; /* all --set, joined by ';'; "": none */
 	bool set_is_too_long;
-	int64_t slow_us, stop_after; /* -1: the environment variable stays as it is */
+	int64_t slow_us, stop_after; /* -1: keep the environment variable */
 	int64_t seconds, batches, rounds, max_time; /* -1: not given */
 	bool always, dry_run, exec, quiet, json, ascii;
 };

@@ -23,14 +23,14 @@ static int read_line(const char *path, char *ret, size_t size)
 	return got ? (int)strlen(ret) : 0;
 }
 
-/* Calls trust_find() for `name`, with dlprof's file at `from` as the one that looks. */
+/* Calls trust_find() for `name` on behalf of dlprof's file `from`. */
 static int find(const char *from, const char *name, const char *installed, struct trust_search *ret)
 {
 	*ret = (struct trust_search){.from = from, .look = lstat, .read = read_line};
 	return trust_find(ret, geteuid(), name, installed);
 }
 
-/* Calls trust_find() for `name`, with this program as the file that looks. */
+/* Calls trust_find() for `name` on behalf of this program. */
 static int find_own(const char *name, const char *installed, struct trust_search *ret)
 {
 	char self[PATH_MAX];
@@ -115,7 +115,7 @@ static bool add(char *ret, size_t size, const char *entry, size_t length)
 	return true;
 }
 
-/* Adds those of `existing` that are (`asan`) or are not the sanitizer's, but never dlprof's. */
+/* Adds those of `existing` that are a sanitizer's (`asan`), or all others; never dlprof's own. */
 static bool add_entries(const char *existing, bool asan, const char *library, char *ret,
 			size_t size)
 {
@@ -132,9 +132,9 @@ static bool add_entries(const char *existing, bool asan, const char *library, ch
 }
 
 /*
- * Makes an LD_PRELOAD with the library and the existing entries (NULL: none): first a runtime of
- * AddressSanitizer, which otherwise ends the program, then the library, then the other entries.
- * `asan`: the runtime that the program needs anyway, or "". Returns -E2BIG if there is no room.
+ * Makes an LD_PRELOAD of the library and the existing entries (NULL: none). AddressSanitizer's
+ * runtime comes first, as it otherwise ends the program; then the library; then the other entries.
+ * `asan`: the runtime that the program itself needs, or "". Returns -E2BIG if there is no room.
  */
 static int join_preloads(const char *existing, const char *library, const char *asan, char *ret,
 			 size_t size)
@@ -154,12 +154,12 @@ bool preload_injects(const struct preload *preload)
 {
 	const char *cuda = getenv("DLPROF_CUDA");
 
-	/* CUDA fails to start if the injected library does not export this function. */
+	/* If the injected library lacks this function, CUDA does not start. */
 	return (!cuda || strcmp(cuda, "off") != 0) &&
 	       target_exports(preload->library, "InitializeInjection");
 }
 
-/* Makes the recording a run of its own, even if a recorded program started the launcher. */
+/* Makes the library begin a new run, even if a recorded program started the launcher. */
 static void forget_run(void)
 {
 	unsetenv("DLPROF_RUN");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preload.h - finds libdlprof.so and its programs, and sets the environment that loads it. */
+/* preload.h - finds libdlprof.so and the programs beside it; sets the variables that load it. */
 #pragma once
 
 #include <limits.h>
@@ -10,15 +10,15 @@
 
 struct preload {
 	char library[PATH_MAX];
-	enum trust trust;    /* why the library is not loaded, if it is not trusted */
+	enum trust trust;    /* why the library is not trusted, if so */
 	struct target image; /* facts about the library's file */
 };
 
 /*
- * Finds the library for this program, or takes `given` if that is not NULL. Returns 0, or -errno:
- * the library at ret->library cannot be used. -EINVAL: LD_PRELOAD cannot hold its path, which has a
- * blank or a colon in it. -ENOEXEC: it is no library. -EPERM: ret->library, or a folder of it, is
- * not trusted.
+ * Finds the library for this program, or takes `given` if that is not NULL. Returns 0, or -errno if
+ * the library at ret->library cannot be used. -EINVAL: its path contains a blank or a colon, which
+ * LD_PRELOAD cannot hold. -ENOEXEC: it is no library. -EPERM: it, or a folder of it, is not
+ * trusted.
  */
 int preload_find(const char *given, struct preload *ret);
 
@@ -30,11 +30,11 @@ bool preload_injects(const struct preload *preload);
 
 /*
  * Find the dlprof-drain that the library would start, and the dlprof-report for this program.
- * Return 0: it is at ret->path; -ENOENT; -EPERM: it is not trusted, see ret->trust; -EACCES: not
- * executable.
+ * Return 0 with the path in ret->path; -ENOENT; -EPERM if it is not trusted, see ret->trust;
+ * -EACCES if it is not executable.
  */
 int preload_find_drain(const struct preload *preload, struct trust_search *ret);
 int preload_find_report(struct trust_search *ret);
 
-/* Returns a text for people that says what is wrong with the library. */
+/* Returns a text that tells the user what is wrong with the library. */
 const char *preload_error(const struct preload *preload, int error);

@@ -13,12 +13,11 @@
 #include "launch/cmd.h"
 
 #define RUNS_MAX  64
-#define STORED_MS 10000 /* time for storing a run: the drain needs some 100 ms, more on slow
-			 * disks */
+#define STORED_MS 10000 /* time to store a run: the drain needs 100 ms, more on slow disks */
 #define PAUSE_MS  10
 
 struct run {
-	char *folder; /* folder of the run's segments, which the drain removes when all is stored */
+	char *folder; /* folder of segments, which the drain removes when all is stored */
 	char *database;
 };
 
@@ -78,7 +77,7 @@ int runs_wait_stored(const char *folder, int most_ms)
 	return left_ms;
 }
 
-/* Shortens a path to the way the user would write it. */
+/* Shortens a path to what the user would type. */
 static char *short_path(char *path)
 {
 	char here[PATH_MAX];
@@ -106,7 +105,7 @@ int runs_show(const struct trust_search *program, char *const argv[], int output
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -ECHILD;
 }
 
-/* Runs dlprof-report on those of these runs that have a database. */
+/* Runs dlprof-report for those runs that have a database. */
 static int report(const struct trust_search *program, const struct run *runs, int count, int output)
 {
 	char *argv[RUNS_MAX + 2] = {"dlprof-report"};
@@ -115,11 +114,11 @@ static int report(const struct trust_search *program, const struct run *runs, in
 	for (int i = 0; i < count; i++)
 		if (access(runs[i].database, F_OK) == 0)
 			argv[argc++] = short_path(runs[i].database);
-	/* If there is no database, the library has printed at exit where it is. */
+	/* For a run without a database, the library's line at exit says where it is. */
 	return argc > 1 ? runs_show(program, argv, output) : 0;
 }
 
-/* Prints one report for the ranks of a job. Of runs one after the other, only the last gets one. */
+/* Prints one report for all ranks of a job. Of runs one after the other, only the last gets one. */
 static void report_all(const struct trust_search *program, const struct run *runs, int count)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -134,7 +133,7 @@ static void report_all(const struct trust_search *program, const struct run *run
 		close(null);
 }
 
-/* Moves the runs out of the list when all are stored. Returns their number. */
+/* Moves the stored runs out of the list, once all are. Returns their number. */
 static int take(struct runs *runs, struct run *ret)
 {
 	int count = read_list(runs->list, ret), left_ms = STORED_MS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scene.h - the patterns that `dlprof demo` shows: the lengths of loads and steps. */
+/* scene.h - the patterns that `dlprof demo` shows: how long loads and steps take. */
 #pragma once
 
 #include <stddef.h>
@@ -12,11 +12,11 @@ struct scene {
 	const char *name;
 	const char *cause; /* what the report should find: an id of `dlprof-report --explain` */
 	const char *about;
-	int workers; /* number of workers; 0: the training loads by itself */
+	int workers; /* number of workers; 0: the training thread loads */
 	int epochs, batches;
 	double load_ms, step_ms; /* usual length of a load and a step */
 	double start_ms;         /* time of a worker before its first task */
-	/* Lengths of the loads and steps that are not usual; NULL: all are. */
+	/* Length of a load or step that is not usual; NULL: all are usual. */
 	double (*load)(const struct scene *scene, const struct scene_task *task);
 	double (*step)(const struct scene *scene, const struct scene_task *task);
 };
@@ -27,9 +27,12 @@ extern const size_t SCENE_COUNT;
 /* Returns the pattern with this name; NULL: there is none. */
 const struct scene *scene_find(const char *name);
 
-/* Return lengths that vary by a tenth, in the same way in every run. */
+/* Return lengths that vary by a tenth, equally in every run. */
 double scene_load_ms(const struct scene *scene, const struct scene_task *task);
 double scene_step_ms(const struct scene *scene, const struct scene_task *task);
 
-/* Trains the scene to its end (simulate.c). Returns 0, or -errno if no threads can be made. */
+/*
+ * Runs the scene's training to its end (simulate.c). Returns 0, or -errno if threads cannot be
+ * made.
+ */
 int simulate(const struct scene *scene);

@@ -5,5 +5,5 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns true if `text` is valid. If not, `problem` says what is wrong, and what is valid. */
+/* Returns true if `text` is valid; else `problem` says what is wrong, and what would be valid. */
 bool set_check(const char *text, char *problem, size_t size);

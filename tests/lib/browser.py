@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Chromium without a window, driven through its pipe by the DevTools protocol.
+"""Drives a Chromium without a window, through a pipe, by the DevTools protocol.
 
-with Browser() as browser: browser.open(path); browser.evaluate("1 + 1")
-"""
+with Browser() as browser: browser.open(path); browser.evaluate("1 + 1")"""
 import base64
 import json
 import os
@@ -17,7 +16,7 @@ TIMEOUT_S = 60
 
 
 def find():
-    """The program, or None."""
+    """Returns the path of Chromium, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
@@ -108,7 +107,7 @@ class Browser:
         return result["result"].get("value")
 
     def look(self, width=1280, dark=False, script=True, print_=False):
-        """How the pages that follow are shown."""
+        """Sets how the following pages are shown."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900,
                   deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", media="print" if print_ else "", features=[
@@ -116,7 +115,7 @@ class Browser:
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
 
     def screenshot(self, path):
-        """All of the page, however long."""
+        """Saves a picture of the whole page, however long it is."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
         shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True,
                          clip={"x": 0, "y": 0, "width": size["width"], "height": size["height"],
@@ -125,7 +124,8 @@ class Browser:
             file.write(base64.b64decode(shot["data"]))
 
     def complaints(self):
-        """Errors and warnings that the page caused, and requests beyond the file itself."""
+        """Returns errors and warnings of the page, and its requests for anything but the file
+        itself."""
         found = []
         for event in self.events:
             method, parameters = event.get("method"), event.get("params", {})

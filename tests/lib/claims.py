@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether what a report says agrees with its own figures: check(text, found) lists what does not.
+"""Checks whether the sentences of a report agree with its figures.
 
-`text` is the report as it is printed, one screen or with -v, and `found` the same run's `--json`.
-What the JSON says against itself is in consistent.py; this is about sentences. A sentence is found
-by its words: WORDS has them all, and a sentence that is not there is not asked about. When words
-of the report change, they change there; seen() says which of them a text has.
-"""
+check(text, found) returns what does not agree. `text` is the printed report, one screen or with -v;
+`found` is the same run's `--json`. Whether the JSON agrees with itself is checked by consistent.py.
+Sentences are found by the patterns in WORDS; a sentence that the text lacks is not checked. If the
+report's words change, change WORDS; seen() returns which patterns a text contains."""
 import math
 import re
 
@@ -16,7 +15,7 @@ FACTOR = NUMBER + "x"
 SHARE = r"(?:< )?" + NUMBER + " %"
 TIME = NUMBER + r" (?:ns|us|ms|s|min \d\d s|h \d\d min|days)"
 
-# What is looked for in the text, whose blanks and ends of lines are single blanks.
+# Patterns to find in the text, in which each run of blanks and newlines is a single blank.
 WORDS = {name: re.compile(words.format(n=NUMBER, x=FACTOR, p=SHARE, t=TIME)) for name, words in {
     # The head.
     "headline": r"BOUND (?:the GPU waited |the host waited )?({p}) of the time",
@@ -44,17 +43,18 @@ WORDS = {name: re.compile(words.format(n=NUMBER, x=FACTOR, p=SHARE, t=TIME)) for
     "bound": r"(?:at most|up to) ({x})",
     "enough": r"({n}) (?:\w+ )?would be enough|num_workers=({n})|workers, ({n}) in all",
     "not_enough": r"no number is enough",
-    # "57 ms: libjpeg 47 %, asleep 0 %", of a load or a step.
+    # A load's or step's parts: "57 ms: libjpeg 47 %, asleep 0 %".
     "shares": r" (?:Load|Step) +({t}): ([^%,]+ {p}(?:, [^%,]+ {p})*)",
     # -v.
     "interval": r"another such run would report ({p}) to ({p})",
 }.items()}
 
-# Of these a walk through runs of all kinds finds each.
+# A walk through runs of all kinds must find each of these patterns.
 EVERYDAY = {"headline", "ideal", "lossless", "sure", "rates", "capacity", "fewer", "longer", "cost",
             "also", "of_counted", "range", "enough", "interval"}
 
-# What is advised, and what says on the same screen that it does not help.
+# For each prediction: the pattern that advises it, and the words that call it useless. One screen
+# must not have both.
 EITHER = {
     "workers_x2": (r"[Uu]se more workers|num_workers=\d+\)", "more workers"),
     "prefetch_x4": (r"prefetch_factor=\d", "prefetch_factor"),
@@ -66,22 +66,22 @@ PARTS = (r"[█▓▚▒░·#=%+.-] (not ready|waiting|receiving|sampling|epoch
          r"({}) %")
 BANDS = (("NOT INPUT-BOUND", 0, 5), ("MODERATELY INPUT-BOUND", 5, 20),
          ("HIGHLY INPUT-BOUND", 20, 200))
-SHARES_SLACK = 2  # of the percent that rounded shares sum to
-# With what, batches a second, the range, how much more, waiting.
+SHARES_SLACK = 2  # percent by which the sum of rounded shares may be wrong
+# A row of the predictions: setting, batches a second, range, gain, waiting.
 ROW = r"    (\S.*?) {{2,}}{n} .* (-|[-+][\d,]+ %) +([-<\d].*%|\?)$".format(n=NUMBER)
 NO_NUMBER = r"(?<![\w./])[-+]?(?:nan|inf)(?![\w./])"
 MINUS_NOTHING = r"(?<![\w.,-])-0(?:\.0+)?(?![\w.,:-])"
 
-# Causes and advice that are about workers; none of them with num_workers=0.
+# Causes and advice about workers, which a run with num_workers=0 must not have.
 OF_WORKERS = {"loader_capacity", "cpu_contention", "slow_worker", "head_of_line", "idle_workers",
               "worker_interpreter", "too_many_workers", "persistent_workers", "fix_slow_worker",
               "prefetch_or_in_order_false", "use_fewer_workers", "more_loader_capacity",
               "more_shards", "file_system_sharing"}
-# What is about the CPU, and how much of the loads may sleep at most for it.
+# Causes and advice about the CPU; loads that sleep for a larger share must not have them.
 OF_CPU = {"cpu_contention", "reduce_cpu_per_batch"}
 ASLEEP_MOST = 0.8
 
-# Gains of other time than waiting.
+# Advice whose gain is not waiting time.
 OF_STEPS = consistent.STEPS + ("own_threads", "move_out_of_process")
 
 
@@ -90,7 +90,7 @@ def flat(text):
 
 
 def value(words):
-    """Of a number, a factor, a share; or of a time, in seconds."""
+    """Returns a number, factor or share as a number, and a time in seconds."""
     number = float(re.search(NUMBER, words)[0].replace(",", ""))
     for unit, seconds in ((" ns", 1e-9), (" us", 1e-6), (" ms", 1e-3)):
         if words.endswith(unit):
@@ -102,23 +102,23 @@ def value(words):
 
 
 def grain(words):
-    """Half of the last digit of what is printed, as it was rounded."""
+    """Returns half a unit of the last printed digit: the largest error by rounding."""
     number = re.search(NUMBER, words)[0]
     return 0.5 * 10.0 ** -len(number.partition(".")[2])
 
 
 def seen(text):
-    """The names of WORDS that a text has."""
+    """Returns the names of the patterns in WORDS that a text contains."""
     return {name for name, words in WORDS.items() if words.search(flat(text))}
 
 
 class Text:
-    """A report's text, and what is known of it."""
+    """A report's text and JSON, and the contradictions found so far."""
 
     def __init__(self, text, found):
         self.lines, self.flat, self.found = text, flat(text), found
         self.wrong = []
-        # The screen proper is what comes before the details of -v.
+        # The first screen ends where -v adds its details.
         self.screen = text[:text.find("\n  More ")] if "\n  More " in text else text
         self.workers = (found.get("workers") or {}).get("count")
 
@@ -126,7 +126,7 @@ class Text:
         self.wrong.append(" ".join(str(word) for word in words))
 
     def all(self, name):
-        """What WORDS finds: the whole sentence, and its groups."""
+        """Yields, for each match of a pattern in WORDS, the whole match and its groups."""
         for match in WORDS[name].finditer(self.flat):
             yield (match[0],) + match.groups()
 
@@ -143,7 +143,8 @@ def check_head(t):
         return
     share, most = value(headline[1]), grain(headline[1])
     for words, low, high in BANDS:
-        # "NOT INPUT-BOUND" may be said of more by the GPU's clock, or where waits cost nothing.
+        # "NOT INPUT-BOUND" may stand at a larger share: by the GPU's clock, or if waits cost
+        # nothing.
         if words in t.flat and not low - most <= share < high + most and low:
             t.say(words, "at", headline[1])
     parts = re.findall(PARTS.format(NUMBER), t.screen)
@@ -229,7 +230,8 @@ def check_gains(t):
 
 
 def check_table(t):
-    """The predictions of -v: waiting is that of the headline, and none is less than nothing."""
+    """Checks the predictions of -v: "as it was" waits as the headline says, and no share is
+    negative."""
     headline = t.first("headline")
     for line in t.lines.splitlines():
         found = re.match(ROW, line)
@@ -264,14 +266,14 @@ def check_choices(t):
 
 
 def told(t):
-    """What is said as advice and as its reason, without the tables."""
+    """Returns the text of the advice and its reasons, without tables."""
     texts = [text for step in t.found["advice"] for text in (step["text"], step["how"]) if text]
     why = re.search(r"\n  Why .*?(?=\n  [A-Z]|\n\n|\Z)", t.screen, re.S)
     return flat(" ".join(texts + [why[0] if why else ""]))
 
 
 def check_evidence(t):
-    """Nothing is advised about what this run has not, or what was not seen."""
+    """Checks that no advice is about something that this run lacks, or that was not observed."""
     words, breakdown = told(t), t.found.get("breakdown") or {}
     if not breakdown.get("decode_s") and not t.found.get("decoders") and \
             re.search(r"\b(?:image|decod)(?!ing (?:included|and CPU time))", words, re.I):
@@ -280,7 +282,7 @@ def check_evidence(t):
         (t.found.get("coverage") or {}).get("gpu_observed")
     if not has_gpu and "pin_memory" in words and "with a GPU" not in words:
         t.say("pin_memory, and no GPU was seen:", words)
-    # Marks that know their workers are the demo's, which is like PyTorch's.
+    # A loader of kind "marks" with workers is the demo's, which counts as PyTorch's.
     kinds = [row["kind"] for row in t.found.get("loaders") or ()
              if row["judged"] and not (row["kind"] == "marks" and row["workers"])]
     if "persistent_workers" in words and (t.workers == 0 or any(
@@ -307,7 +309,7 @@ def check_evidence(t):
 def check_figures(t):
     for line in t.lines.splitlines():
         for pattern in (NO_NUMBER, MINUS_NOTHING):
-            # Names of functions, files and commands are not ours.
+            # Names of functions, files and commands may contain anything.
             if not re.search(r"[/_(]|\.py|Command", line) and re.search(pattern, line):
                 t.say("no figure:", flat(line).strip())
 
@@ -329,7 +331,7 @@ CHECKS = (check_head, check_rates, check_comparisons, check_gains, check_choices
 
 
 def check(text, found):
-    """What is said against what, in words; an empty list: nothing."""
+    """Returns contradictions between text and JSON as a list of texts; empty: there are none."""
     if "jobs" in found or "job" in found:
         return []
     t = Text(text, found)

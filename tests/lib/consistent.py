@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a report contradicts itself: check(report) lists what is wrong in a `--json` report.
+"""Checks whether a report contradicts itself: check(report) returns what is wrong in its JSON.
 
-dlprof_test.report() asks it of every such report that a test makes.
-"""
+dlprof_test.report() calls it for every JSON report that a test makes."""
 WORDS = (("not_input_bound", 0, 0.05), ("moderately_input_bound", 0.05, 0.2),
          ("highly_input_bound", 0.2, 2))
 PARTS = ("not_ready", "receiving", "sampling", "epoch_start", "epoch_end")
-# Time of steps; all other causes are waiting.
+# Causes that are time of steps; all other causes are waiting.
 PAUSES = ("main_thread_periodic", "saving", "logging")
-# Bounds of other time than waiting.
+# Advice whose gain is not waiting time.
 STEPS = ("reduce_main_thread_event", "pageable_h2d")
 TOLERANCE = 0.02
 MORE_WORKERS = ("workers_x2", "more_workers", "use_workers")
@@ -71,7 +70,8 @@ def check_advice(found, say):
         if row is not None and (row not in rows or rows[row]["gain"] != gain):
             say(advice["id"], "gains", gain, "and its row is", rows.get(row))
         low = rows[row]["ci95"] if row in rows else None
-        # What loads wait for may be shared: then more workers are a try, from what the run did on.
+        # If workers share what their loads wait for, more workers are only a try: the range begins
+        # at the run's own rate.
         slack = 1e-6 if row in MORE_WORKERS else 0
         if low and low[0] is not None and low[0] <= rows["baseline"]["batches_per_s"] * (1 - slack):
             say(advice["id"], "may bring nothing:", low, "as it was", rows["baseline"])
@@ -102,7 +102,7 @@ def check_predictions(found, say):
     if "baseline" in rows and rows["baseline"]["stall_ratio"] != found["stall"]["ratio"]:
         say("as it was waits", rows["baseline"]["stall_ratio"], "and the headline is",
             found["stall"]["ratio"])
-    # Of several loaders it is the rate of one.
+    # With several loaders, the baseline is the rate of one of them.
     if "baseline" in rows and found["clock"] == "host" and len(found.get("loaders", [])) == 1:
         rate = found["stall"]["batches"] / found["stall"]["time_s"]
         if abs(rows["baseline"]["batches_per_s"] / rate - 1) > 0.001:
@@ -110,7 +110,8 @@ def check_predictions(found, say):
 
 
 def check_lines(found, say):
-    """Of each group no more than all of it, and each line once; a thread's come beside the main's."""
+    """Checks that shares of a phase sum to at most 1, and no line stands twice; threads count
+    apart."""
     for phase in ("load", "wait", "step"):
         for is_thread in (False, True):
             rows = [row for row in found["lines"] or ()
@@ -123,7 +124,7 @@ def check_lines(found, say):
 
 
 def check(found):
-    """What contradicts what, in words; an empty list: nothing."""
+    """Returns the report's contradictions as a list of texts; empty: there are none."""
     wrong = []
 
     def say(*words):
@@ -131,7 +132,7 @@ def check(found):
 
     if "jobs" in found:
         return sum((check(job) for job in found["jobs"]), [])
-    # What a job lost is one number: each of its ranks has parts.
+    # A job's report has only a sum of losses: the parts are in the ranks' reports.
     parts = (check_account, check_verdict, check_causes, check_advice, check_predictions,
              check_lines)
     for part in (check_verdict,) if "job" in found else parts:

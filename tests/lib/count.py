@@ -14,7 +14,7 @@ SKIPPED = ("SKIP", "IGNORED")
 
 
 def tests(path):
-    """{suite and name: meson's account of it}; two suites may have tests of one name"""
+    """Returns {suite and name: meson's entry}, as two suites may have tests of one name."""
     try:
         with open(path, encoding="utf-8") as log:
             lines = [json.loads(line) for line in log]
@@ -28,12 +28,12 @@ def short(name):
 
 
 def results(path):
-    """{suite and name: result}"""
+    """Returns {suite and name: result}."""
     return {name: test["result"] for name, test in tests(path).items()}
 
 
 def why_skipped(test):
-    """What it said last; our tests say it in a line that begins with SKIP."""
+    """Returns the last line of a skipped test's output; our tests begin it with SKIP."""
     lines = [line for line in test.get("stdout", "").splitlines() if line.strip()]
     said = [line[len("SKIP:"):].strip() for line in lines if line.startswith("SKIP:")] or lines
     return said[-1] if said else "it does not say why"

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests share: run a program under the preload, wait for its database, read it, compare.
+"""Functions that all tests share: run a program under the preload, wait for its database, read it.
 
-A test script calls check() for each promise and ends with finish(). skip() is exit status 77.
-"""
+A test script calls check() for each promise and ends with finish(). skip() is exit status 77."""
 import atexit
 import glob
 import json
@@ -19,7 +18,7 @@ import stub
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 BUILD = os.environ.get("TEST_BUILD") or os.path.join(ROOT, "build")
-PREFIX = os.environ.get("TEST_PREFIX")  # what is installed there is tested: a wheel's folder, /usr
+PREFIX = os.environ.get("TEST_PREFIX")  # tests what is installed there: a wheel's folder, /usr
 
 
 def _ours(built, *installed):
@@ -31,19 +30,19 @@ def _ours(built, *installed):
 
 SHIM = os.environ.get("TEST_SHIM") or _ours("shim/libdlprof.so", "lib/libdlprof.so",
                                             "lib/*/libdlprof.so")
-RUNNER = os.environ.get("TEST_RUNNER", "").split()  # before a program for another processor
+RUNNER = os.environ.get("TEST_RUNNER", "").split()  # emulator for another processor
 DRAIN = _ours("analyzer/dlprof-drain", "libexec/dlprof/dlprof-drain")
 REPORT = _ours("analyzer/dlprof-report", "bin/dlprof-report")
 DLPROF = _ours("analyzer/dlprof", "bin/dlprof")
-PYTHON = os.environ.get("TEST_PYTHON") or "/usr/bin/python3"  # the one that has torch
+PYTHON = os.environ.get("TEST_PYTHON") or "/usr/bin/python3"  # a Python with torch
 DRAIN_TIMEOUT_S = 30
 
-# Controls but tabs and ends of lines, and what turns text around: no output has them.
+# Control characters (but tab and newline) and those that reverse text: no output may have them.
 HARMFUL = "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 
 _failures = []
 _checks = [0]
-_always = {}  # in every environment
+_always = {}  # variables that environment() always sets
 
 
 def say(*words):
@@ -51,7 +50,8 @@ def say(*words):
 
 
 def check(passed, *what):
-    """One promise. Says what broke; a test goes on so that one run shows all that is wrong."""
+    """Checks one promise; if it fails, prints `what` and goes on, so that one run shows all
+    failures."""
     _checks[0] += 1
     if not passed:
         _failures.append(what)
@@ -87,7 +87,7 @@ def need_shim():
 
 
 def need_torch():
-    """Skips where the ML stack is missing; imports nothing heavy into the test itself."""
+    """Skips the test if PYTHON lacks torch, torchvision or PIL; does not import them here."""
     find = "import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, sys.argv[1:])))"
     try:
         missing = subprocess.run([PYTHON, "-c", find, "torch", "torchvision", "PIL"]).returncode
@@ -98,23 +98,25 @@ def need_torch():
 
 
 def use_stub():
-    """From here on programs import a stub of torch, in a tenth of the time, around the DataLoader of
-    the installed one: where a training is only what something is done to."""
+    """Makes all later programs import a stub of torch around the DataLoader of the installed one.
+
+    The stub imports in a tenth of the time. Use it where any training will do."""
     folder = stub.make(scratch())
-    os.chmod(folder, 0o755)  # to other users, too
+    os.chmod(folder, 0o755)  # for tests that run as other users
     _always["PYTHONPATH"] = folder
     return folder
 
 
 def scratch():
-    """A folder that goes when the test ends. Not named dlprof-*, as the folders of segments are."""
+    """Makes a folder that is removed when the test ends. Its name is unlike dlprof-*, the
+    segments'."""
     folder = tempfile.mkdtemp(prefix="test-of-dlprof-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 def example_images():
-    """The folder of images that the quickstart left, or one like it."""
+    """Returns the folder of images that the quickstart made, or makes one like it."""
     images = os.path.join(BUILD, "images")
     if not os.path.isdir(images):
         images = os.path.join(scratch(), "images")
@@ -124,8 +126,10 @@ def example_images():
 
 
 def environment(preload=True, **changes):
-    """This process's environment without any dlprof setting, with the preload, then `changes`.
-    Sanitizers are a user's: of meson, as of 1.4, each test is told to abort on what one finds."""
+    """Returns this process's environment without dlprof's settings, with the preload, then
+    `changes`.
+
+    Options of sanitizers are removed: since 1.4 meson makes each test abort at a finding."""
     env = {k: v for k, v in os.environ.items()
            if not k.startswith("DLPROF_") and k not in ("LD_PRELOAD", "PYTHONPATH")
            and k not in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "MSAN_OPTIONS")}
@@ -140,8 +144,10 @@ def environment(preload=True, **changes):
 
 
 def sandboxed(denied, argv, preload=True):
-    """`argv` where some system calls are denied: see deny.py. To be run without the preload, which
-    the program itself gets; as it is if nothing is denied."""
+    """Returns a command that runs `argv` with some system calls denied, by deny.py.
+
+    Run it without the preload: the command itself sets that for the program. If nothing is denied,
+    returns `argv`."""
     if not denied:
         return argv
     deny = os.path.join(os.path.dirname(os.path.abspath(__file__)), "deny.py")
@@ -155,7 +161,7 @@ class Result:
 
 
 def run(argv, env=None, cwd=None, timeout=120, text_in=None, **keywords):
-    """Runs to the end; a hang is a failed check, not a hung suite."""
+    """Runs a program to its end. If it hangs, that is a failed check."""
     stdin = subprocess.DEVNULL if text_in is None else subprocess.PIPE
     process = subprocess.Popen(argv, env=environment() if env is None else env, cwd=cwd,
                                stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -173,14 +179,14 @@ def run(argv, env=None, cwd=None, timeout=120, text_in=None, **keywords):
 
 
 def check_consistent(argv, out):
-    """A report that is printed as JSON does not contradict itself, whatever a test wants of it."""
+    """Checks that a report printed as JSON does not contradict itself, in every test."""
     if "--json" in argv and '"schema":"dlprof.report/3"' in out[:40]:
         for wrong in consistent.check(json.loads(out)):
             check(False, "a report contradicts itself:", argv[1:], wrong)
 
 
 def processes():
-    """(pid, arguments) of every process that lives now."""
+    """Yields (pid, arguments) of every living process."""
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
@@ -191,15 +197,16 @@ def processes():
 
 
 def drains(database):
-    """Drains of this run: they are told the database, and every test has a folder of its own."""
+    """Returns the pids of a run's drains, which have the database among their arguments."""
     return [pid for pid, argv in processes()
             if argv and os.path.basename(argv[0]) == "dlprof-drain"
             and any(database in argument for argument in argv[1:])]
 
 
 def wait_for_drain(database, timeout=DRAIN_TIMEOUT_S):
-    """The drain ends with the last recorder, not with the program that a test waits for."""
-    if RUNNER:  # an emulator cannot start it: the report takes what the rings hold
+    """Waits until a run's drain has ended, which is later than the recorded program. Returns
+    success."""
+    if RUNNER:  # an emulator cannot start the drain: the report stores the run
         report(database)
     end = time.monotonic() + timeout
     while drains(database):
@@ -211,7 +218,8 @@ def wait_for_drain(database, timeout=DRAIN_TIMEOUT_S):
 
 
 def run_without_drain():
-    """Database and folder of segments of a run whose drain never came, as the library stood alone."""
+    """Records a run with a library that finds no drain. Returns its database and folder of
+    segments."""
     folder = scratch()
     library = os.path.join(folder, os.path.basename(SHIM))
     shutil.copy(SHIM, library)
@@ -228,7 +236,7 @@ def databases(folder):
 
 
 def rows(database, query, *arguments):
-    """The rows as dictionaries."""
+    """Returns the rows of a query as dictionaries."""
     uri = "file:{}?mode=ro".format(database)
     connection = sqlite3.connect(uri, uri=True, timeout=10)
     connection.row_factory = sqlite3.Row
@@ -243,10 +251,11 @@ def report(*arguments, **keywords):
 
 
 def check_nested(name, truth, found):
-    """Our waits and loads against the stamps around them (CLOCK_MONOTONIC, as ours): a wait lies in
-    the script's, a load around it and after what its worker did before. However busy the machine is.
-    A wait of nothing is that of a batch whose delivery could not be seen.
-    """
+    """Checks recorded waits and loads against the script's own stamps of CLOCK_MONOTONIC.
+
+    A recorded wait must lie within the script's, and a load around the script's, after its worker's
+    last load, however busy the machine is. A wait of length 0 is that of a batch whose delivery
+    could not be observed."""
     before = {}
     for own, row in zip(truth, found):
         end = row["begin_ns"] + row["wait_ns"]
@@ -261,8 +270,9 @@ def check_nested(name, truth, found):
 
 
 def least(best, errors):
-    """Keeps the least error of each, over several runs of the same: what a busy machine disturbs is
-    another one each time, and a fault is there in every run. The worst of these."""
+    """Keeps in `best` the smallest error of each kind over several equal runs; returns the largest.
+
+    A busy machine disturbs another one in each run, but a fault is in all of them."""
     for what, error in errors:
         best[what] = min(error, best.get(what, error), key=abs)
     return max(map(abs, best.values()), default=0)

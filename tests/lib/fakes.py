@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules of the frameworks' names, with as much of their structure as loaders.def relies on.
+"""Fake modules with the frameworks' names, with the structure that loaders.def relies on.
 
-write(folder) makes packages of what lies in frameworks/. Elements are numbers; what loads sleeps.
-"""
+write(folder) makes packages from frameworks/. Elements are numbers, and loading is sleeping."""
 import os
 import shutil
 

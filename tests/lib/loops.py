@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops that keep their own clock, for loaders of any kind, and what the database has of them."""
+"""Reads what loops with their own clock print, and what the database has of them."""
 import os
 
 from dlprof_test import ROOT, equal, rows
 
-# What a program may begin with: drain(take) asks until StopIteration and prints each wait.
+# Begin of a program's source: drain(take) calls take() until StopIteration and prints each wait.
 with open(os.path.join(ROOT, "tests", "e2e", "frameworks", "driver.py")) as file:
     DRIVER = "import sys\n" + file.read()
 
 
 def split(out):
-    """The program's waits, and the rest of what it printed."""
+    """Returns the program's waits, and the rest of its output."""
     waits, rest = [], []
     for line in out.splitlines():
         if line.startswith("WAIT"):
@@ -21,7 +21,7 @@ def split(out):
 
 
 def epochs_of(database):
-    """Batches of each epoch of each loader; their ordinals must be 0, 1, 2, ..."""
+    """Returns the number of batches per epoch per loader; checks that ordinals are 0, 1, 2, ..."""
     loaders = {}
     for row in rows(database, "SELECT loader_id, epoch, batch FROM batch ORDER BY 1, 2, 3"):
         epochs = loaders.setdefault(row["loader_id"], [])

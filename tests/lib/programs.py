@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of tests/e2e/frameworks/, run with and without the library: what they print must not differ."""
+"""Runs programs of tests/e2e/frameworks/ with and without the library: outputs must be equal."""
 import os
 
 import fakes
@@ -8,7 +8,7 @@ from dlprof_test import (PYTHON, ROOT, environment, equal, rows, run, scratch,
 from loops import split
 
 FOLDER = os.path.join(ROOT, "tests", "e2e", "frameworks")
-patch_points = set()  # found in all runs
+patch_points = set()  # patch points that were found in any run
 
 
 def path_of(name):
@@ -16,7 +16,7 @@ def path_of(name):
 
 
 def record(name, python=PYTHON, **changes):
-    """The program's waits and its database, or None where it made none."""
+    """Returns the program's waits and its database; None if it has none."""
     database, packages = os.path.join(scratch(), "run.db"), scratch()
     fakes.write(packages)
     python = [python, "-B", path_of(name)]

@@ -16,7 +16,7 @@ FOLDER = os.path.join(t.BUILD, "pypi")
 LISTS = {"venv": os.path.join(t.ROOT, "tests", "e2e", "wheels.txt"),
          "cupti": os.path.join(t.ROOT, "tests", "cuda", "wheels.txt")}
 TIMEOUT_S = 900
-# A network that answers nothing may cost a minute, and not pip's own five tries of each.
+# A network that does not answer may cost a minute: pip's five tries each would cost more.
 PIP = ["-m", "pip", "--no-input", "--retries", "1", "--timeout", "20"]
 COMPLAINTS = r"\[Errno [^']+|[\w ]+ timed out|certificate verify failed[^(']*|ERROR: .*"
 
@@ -26,7 +26,7 @@ def path(name, end=""):
 
 
 def wanted(name):
-    """The list, for this interpreter."""
+    """Returns the list of packages, for this interpreter."""
     with open(LISTS[name], encoding="utf-8") as file:
         return "{}# {}\n".format(file.read(), os.path.realpath(t.PYTHON))
 
@@ -40,8 +40,9 @@ def is_whole(name):
 
 
 def why_not(name):
-    """What pip complained of, or that nobody asked it. Of a network that is not there it says that
-    there is no such package, and before that why."""
+    """Returns pip's complaint, or says that tests/run.sh was not called.
+
+    Without a network pip says that there is no such package, but the reason before that."""
     try:
         with open(path(name, ".log"), encoding="utf-8", errors="replace") as log:
             text = log.read()
@@ -52,7 +53,7 @@ def why_not(name):
 
 
 def need(name, variable):
-    """The folder that an environment variable names, or ours; skips where there is neither."""
+    """Returns the folder that an environment variable names, or the fetched one; skips without."""
     named = os.environ.get(variable)
     if not named and not is_whole(name):
         t.skip("not fetched from PyPI: " + why_not(name))
@@ -60,15 +61,15 @@ def need(name, variable):
 
 
 def steps(name):
-    """The commands that make it."""
+    """Returns the commands that fetch a part."""
     if name == "cupti":
         with open(LISTS[name], encoding="utf-8") as file:
             return [[t.PYTHON] + PIP + ["download", "--no-deps", "-d", path(name)] + line.split()
                     for line in file if not line.startswith("#")]
     find = "import numpy; print('.'.join(numpy.__version__.split('.')[:2]))"
     version = subprocess.run([t.PYTHON, "-c", find], stdout=subprocess.PIPE, check=True)
-    # PyTorch was built for numpy 1 or 2, and later ones of the same number serve as well. Without
-    # --ignore-installed the system's own Pillow would do.
+    # PyTorch was built for numpy 1 or 2; any later numpy of that major version works. Without
+    # --ignore-installed pip would take the system's Pillow.
     return [[t.PYTHON, "-m", "venv", "--without-pip", "--system-site-packages", path(name)],
             [os.path.join(path(name), "bin", "python")] + PIP +
             ["install", "--ignore-installed", "--only-binary", ":all:", "-r", LISTS[name],

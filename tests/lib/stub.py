@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A torch that any CPython can import: the installed DataLoader sources around our stub."""
+"""Makes a torch that any CPython can import: the installed DataLoader's sources and our stub."""
 import os
 import shutil
 import subprocess
@@ -7,8 +7,8 @@ import subprocess
 HERE = os.path.dirname(os.path.abspath(__file__))
 STUB = os.path.join(HERE, "..", "e2e", "stub_torch")
 
-# What later versions of torch do where 1.13 cannot: hand a finished batch out at once. Each pair
-# is a text of dataloader.py 1.13 and what stands in its place.
+# Changes that give DataLoader 1.13 in_order=False, as later versions have it: pairs of a text in
+# dataloader.py and its replacement.
 IN_ORDER_FALSE = [
     ("                data = self._task_info.pop(self._rcvd_idx)[1]\n"
      "                return self._process_data(data)\n",
@@ -49,14 +49,14 @@ IN_ORDER_FALSE = [
 ]
 
 
-# Names of patch points, as a fork of torch or a later one may have changed them.
+# Other names for the patch points, as a fork or a later version of torch may have.
 HIDDEN = {"_BaseDataLoaderIter": "_RootIter", "_MultiProcessingDataLoaderIter": "_ManyIter",
           "_worker_loop": "_work", "_MapDatasetFetcher": "_MapFetcher",
           "_IterableDatasetFetcher": "_StreamFetcher"}
 
 
 def torch_sources(python="/usr/bin/python3"):
-    """The folder torch/utils/data of the torch that `python` would import, or None."""
+    """Returns the folder torch/utils/data of the torch that `python` would import, or None."""
     find = ("import importlib.util as u; s = u.find_spec('torch'); "
             "print(s.submodule_search_locations[0] if s else '')")
     try:
@@ -96,7 +96,7 @@ def hide(folder):
 
 
 def make(folder, in_order_false=False, hidden=False):
-    """Writes folder/torch and returns `folder`; None where no torch is installed to copy from."""
+    """Writes folder/torch and returns `folder`, or None if no torch is installed to copy from."""
     sources = torch_sources()
     if not sources:
         return None

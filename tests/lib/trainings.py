@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs plans of e2e/sleeper.py, recorded or not, and what the script's own clock says of them."""
+"""Runs plans of e2e/sleeper.py, recorded or not, and evaluates the script's own log."""
 import json
 import os
 import statistics
@@ -10,7 +10,7 @@ E2E = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e")
 
 
 class Training:
-    """One that is over: the script's log, and the database if it was recorded."""
+    """A finished training: the script's log, and the database if it was recorded."""
 
     def __init__(self, folder, name, pid):
         self.name = name
@@ -22,7 +22,7 @@ class Training:
         t.check(last.get("end"), name, "came to its end")
 
     def report(self, *options):
-        """What dlprof-report --json says of it."""
+        """Returns dlprof-report's JSON."""
         if not t.wait_for_drain(self.database):
             return None
         done = t.report("--json", *options, self.database)
@@ -32,8 +32,9 @@ class Training:
 
 
 def run(jobs, at_once=1, preload=True, python=None, neighbours=()):
-    """Trainings of [(name, plan)], in the order in which they end, beside programs that are busy
-    all the time: the nice value of each."""
+    """Runs trainings [(name, plan)] and yields each when it ends.
+
+    `neighbours`: nice values of programs that are busy all the time beside them."""
     folder = t.scratch()
     env = t.environment(preload, DLPROF_OUT=os.path.join(folder, "%p.db"))
     seconds = 60 + sum(60 for _ in jobs)
@@ -48,7 +49,7 @@ def run(jobs, at_once=1, preload=True, python=None, neighbours=()):
 
 
 def steady(plan, truth, skipped):
-    """(wait, compute, was ready) of the batches of each epoch but its first ones; seconds."""
+    """Returns (wait, compute, was ready) of batches, in seconds, but the first of each epoch."""
     result = []
     for line, following in zip(truth, truth[1:]):
         if line["batch"] < skipped or following["epoch"] != line["epoch"]:
@@ -60,8 +61,9 @@ def steady(plan, truth, skipped):
 
 
 def stall_ratio(truth):
-    """Waiting over all time from the first batch on, from the script's stamps alone. The last step,
-    of which there is no stamp, is taken to be as long as the others."""
+    """Returns the waits' share of all time from the first batch on, by the script's stamps alone.
+
+    The last step has no stamp, and is taken to be as long as the others."""
     waited = sum(line["end"] - line["begin"] + line.get("between", 0) for line in truth[1:])
     steps = [after["begin"] - line["end"] for line, after in zip(truth, truth[1:])
              if line["epoch"] == after["epoch"]]
@@ -70,8 +72,9 @@ def stall_ratio(truth):
 
 
 def late(plan, truth):
-    """By how much steps, loads, their begins and starts of epochs were later than they were meant to
-    be, as a share: loads and steps sleep, so that it is the others on the machine who make them late."""
+    """Returns by how much steps, loads and epochs were later than planned, as a share of the time.
+
+    Steps and loads only sleep, so other programs on the machine make them late."""
     total = truth[-1]["end"] - truth[0]["begin"]
     step_ns = starts_ns = 0
     for line, following in zip(truth, truth[1:]):
@@ -89,17 +92,17 @@ def late(plan, truth):
 
 
 def idle_ns(plan, truth):
-    """How long workers took to begin what they had been sent."""
+    """Returns how long workers took to begin the loads that they were sent, in nanoseconds."""
     result, before = 0, {}
     ahead = plan["workers"] * plan.get("prefetch", 2)
     for at, line in enumerate(truth) if plan["workers"] else ():
-        if line["batch"] >= ahead:  # is sent when as many batches before it are handed out
+        if line["batch"] >= ahead:  # it was sent when the batch `ahead` before it was taken
             result += line["load_begin"] - max(truth[at - ahead]["end"], before[line["pid"]])
         before[line["pid"]] = line["load_end"]
     return result
 
 
 def rate(plan, truth, skipped):
-    """Batches a second."""
+    """Returns the batches per second."""
     batches = steady(plan, truth, skipped)
     return len(batches) / sum(wait + compute for wait, compute, _ in batches)

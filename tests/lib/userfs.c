@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * userfs.c - for tests: a folder shown again by FUSE, as network file systems show one that lack
- * locks, or shared memory.
+ * userfs.c - for tests: shows a folder again through FUSE, like network file systems that lack
+ * locks or shared memory.
  *
  * usage: userfs FOLDER MOUNTPOINT [nolock] [nomap]
  */
@@ -33,7 +33,7 @@ static void *begin(struct fuse_conn_info *connection, struct fuse_config *config
 {
 	(void)connection;
 	config->use_ino = 1;
-	/* Without the kernel's cache of pages no shared mapping is possible. */
+	/* Without the kernel's page cache, shared mappings are impossible. */
 	config->direct_io = no_map;
 	return NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_demo.c - `dlprof demo PATTERN`: simulates it under the preload, then becomes its report. */
+/* cmd_demo.c - `dlprof demo PATTERN`: records a simulated PATTERN, then becomes its report. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ int cmd_demo_simulate(const char *pattern)
 	return r < 0 ? launch_fail("the simulation failed: %s", strerror(-r)) : LAUNCH_DONE;
 }
 
-/* Removes the user's settings in the child, except the folder for segments, and simulates. */
+/* In the child, removes the user's settings, except the folder for segments, and simulates. */
 static void become_simulation(const struct preload *preload, const char *database,
 			      const char *pattern)
 {

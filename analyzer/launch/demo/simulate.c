@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simulate.c - a training and its loader without machine learning: threads that sleep while real
- * ones would load and train, and mark that with dlprof.h.
+ * simulate.c - a training and its loader without machine learning: threads that sleep as long as
+ * real ones would load and train, and mark loads and batches by dlprof.h.
  */
 #include "launch/scene.h"
 
@@ -14,14 +14,14 @@
 #define PREFETCH    2
 #define WORKER_MOST 8
 
-/* The loader. The lock guards all but `scene`; each change signals `changed`. */
+/* The loader. The lock guards all members but `scene`; each change signals `changed`. */
 struct loader {
 	const struct scene *scene;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	int epoch;  /* number of the epoch that is being loaded */
-	int wanted; /* batches of the epoch that may be loaded now; 0: the epoch has not begun */
-	int first;  /* number of workers that have begun their first load */
+	int epoch;  /* epoch that is being loaded */
+	int wanted; /* number of the epoch's batches that may be loaded; 0: it has not begun */
+	int first;  /* workers that have begun their first load */
 	int failed; /* -errno of a worker that could not be started; else 0 */
 	int is_loaded[4096];
 };
@@ -60,8 +60,9 @@ static void set(struct loader *loader, int *count, int value)
 }
 
 /*
- * Begins a load. dlprof numbers threads in the order of their first loads, while all of these are
- * under way: worker 0 begins first, and no worker ends its load before the last has begun.
+ * Begins a load. dlprof numbers loading threads by the order of their first loads, as long as all
+ * these overlap. So worker 0 begins first, and no worker ends its first load before the last worker
+ * has begun.
  */
 static bool begin_load(struct worker *worker, int batch)
 {
@@ -101,7 +102,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Takes a batch when it is loaded, and lets another one be loaded in its place. */
+/* Takes a batch once it is loaded, and allows one more to be loaded. */
 static void take_batch(struct loader *loader, int batch)
 {
 	pthread_mutex_lock(&loader->lock);

@@ -45,13 +45,13 @@ pid_t child_start(const struct doctor *doctor, const struct child *child)
 	return pid < 0 ? -errno : pid;
 }
 
-/* Returns true for the drain and the guard: they are in the session, but end by themselves. */
+/* Returns true for the drain and the guard, which are in the session but end by themselves. */
 static bool is_ours(const char *stat)
 {
 	return strstr(stat, " (dlprof-drain) ") || strstr(stat, " (dlprof-guard) ");
 }
 
-/* Returns a process's session: the fourth field after the name, which ends at the last bracket. */
+/* Returns a process's session: the fourth field after the name, which ends at the last ')'. */
 static pid_t session_of(pid_t pid)
 {
 	char path[64], text[512], *at;

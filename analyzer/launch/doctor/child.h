@@ -9,15 +9,15 @@
 #include "launch/doctor/doctor.h"
 
 struct child {
-	const char *file; /* program; NULL: argv[0], which is searched for in PATH */
+	const char *file; /* program; NULL: argv[0], searched for in PATH */
 	char *const *argv;
-	bool is_silent; /* drops its output, which else goes to standard error */
+	bool is_silent; /* true: its output is dropped; false: it goes to standard error */
 };
 
-/* Starts a recorded program in its own session, with an empty input. Returns its pid or -errno. */
+/* Starts a recorded program in a new session, with empty input. Returns its pid or -errno. */
 pid_t child_start(const struct doctor *doctor, const struct child *child);
 
-/* Ends all processes of a session by SIGTERM, then SIGKILL, and waits for the first. */
+/* Ends all processes of a session, by SIGTERM and then SIGKILL, and waits for its first one. */
 void child_end(pid_t session);
 
 /* Calls `each` for each process of a session. */

@@ -25,8 +25,8 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 }
 
 /*
- * Shows what dlprof-report finds in the trial: its coverage on standard output or, if `json` is a
- * file, all as JSON in it. Returns false if there is no run.
+ * Shows the trial's run with dlprof-report: its coverage on standard output or, if `json` names a
+ * file, all as JSON in that file. Returns false if there is no run.
  */
 static bool show_run(struct doctor *doctor, char *json)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor.h - the doctor's list of findings about the machine and about a trial run. */
+/* doctor.h - the doctor's list of findings, about the machine and about a trial run. */
 #pragma once
 
 #include <limits.h>
@@ -17,7 +17,7 @@ struct doctor_check {
 	enum doctor_status status;
 	const char *id;
 	char text[600];
-	const char *fix; /* what to do about the finding; "": nothing */
+	const char *fix; /* what to do about it; "": nothing */
 };
 
 struct doctor {
@@ -34,7 +34,7 @@ __attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *doctor,
 						      enum doctor_status status, const char *id,
 						      const char *fix, const char *format, ...);
 
-/* Checks library, drain, output, shared memory, forks, environment and GPU (place.c). */
+/* Checks the library, drain, output, shared memory, forks, environment and GPU (place.c). */
 void doctor_place(struct doctor *doctor);
 
 /* Looks for folders with segments of runs that were killed with their drain (left.c). */

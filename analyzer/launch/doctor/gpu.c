@@ -38,7 +38,7 @@ const char *gpu_unfollowed(const char *root)
 	} vendors[] = {{0x1002, "AMD"}, {0x8086, "Intel"}};
 	char path[PATH_MAX];
 
-	/* A container may have /dev/kfd only, since ROCm needs no other file. */
+	/* In a container there may be only /dev/kfd, as ROCm needs nothing else. */
 	snprintf(path, sizeof(path), "%s/dev/kfd", root);
 	if (access(path, F_OK) == 0)
 		return "AMD";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu.h - finds GPUs whose time dlprof does not record: all but NVIDIA's. */
+/* gpu.h - finds GPUs that dlprof does not record: all except NVIDIA's. */
 #pragma once
 
 /* Returns "AMD", "Intel", or NULL: none was found. `root` is put before /dev and /sys. */

@@ -13,10 +13,10 @@
 #include "launch/doctor/doctor.h"
 #include "render/form/page.h"
 
-#define MOST     4 /* most folders that have their own line */
+#define MOST     4 /* most folders that get their own line */
 #define MB       1000000.0
 #define BLOCK    512
-#define QUOTED   (4 * PATH_MAX) /* bytes of a path in quotes, if each of its bytes needs them */
+#define QUOTED   (4 * PATH_MAX) /* a path in quotes, if each of its bytes must be escaped */
 #define FIX_SIZE (2 * QUOTED + 256)
 
 struct size {
@@ -34,7 +34,7 @@ static int add_size(void *context, const char *name)
 	return 0;
 }
 
-/* Returns the disk space of a folder's segments; 0: not dlprof's, or still in use. */
+/* Returns the disk space that a folder's segments take; 0: it is not dlprof's, or in use. */
 static double left_bytes(const char *path)
 {
 	uint64_t pid, ticks;
@@ -51,7 +51,7 @@ static double left_bytes(const char *path)
 
 struct found {
 	struct doctor *doctor;
-	size_t count; /* folders beyond those with their own line */
+	size_t count; /* number of folders that get no own line */
 	double bytes; /* disk space of these folders */
 };
 

@@ -19,8 +19,7 @@
 #define MB                 1000000.0
 #define SEGMENT_LEAST_MB   8.0 /* half a segment, which one process needs */
 #define SEGMENT_FEW_MB     64.0
-#define SHM_FEW_MB         500.0 /* with less, a few large batches fill it, as Docker's default of
-				  * 64 MB */
+#define SHM_FEW_MB         500.0 /* a few large batches fill less; Docker's default is 64 MB */
 
 extern char **environ;
 
@@ -103,7 +102,7 @@ static void check_output(struct doctor *doctor)
 			   folder, free_mb(folder));
 }
 
-/* Checks the folder for segments, choosing it as the library does. */
+/* Checks the folder for segments, which it chooses like the library. */
 static void check_segments(struct doctor *doctor)
 {
 	const char *chosen = getenv("DLPROF_SEGMENT_DIR");
@@ -131,7 +130,7 @@ static void check_segments(struct doctor *doctor)
 		"/dev/shm has %.0f MB left", mb);
 }
 
-/* Checks the ways to notice forks that the library uses. */
+/* Checks whether the library's ways to notice forks work here. */
 static void check_forks(struct doctor *doctor)
 {
 	void *page = mmap(NULL, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

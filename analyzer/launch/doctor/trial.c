@@ -17,14 +17,14 @@
 #include "store/run/batch.h"
 
 #define SECONDS        20
-#define IMPORT_SECONDS 60 /* time for importing PyTorch over a network */
-#define ENOUGH         60 /* after this many batches the trial ends, since more show nothing new */
+#define IMPORT_SECONDS 60 /* time to import PyTorch over a network */
+#define ENOUGH         60 /* batches after which the trial ends: more show nothing new */
 #define LOOK_MS        100
 #define DRAIN_MS       2000 /* time for the drain, which looks for records six times a second */
 #define MOST_SEEN      256
 #define SIMULATION     "bound"
 
-/* The program that is run without a command: a loop over PyTorch's loader, if Python has it. */
+/* Program to run if no command is given: a loop over PyTorch's loader. */
 #define NO_TORCH "77"
 static char LOOP[] = "try:\n"
 		     "    import torch.utils.data as d\n"
@@ -36,13 +36,13 @@ static char LOOP[] = "try:\n"
 struct seen {
 	pid_t pid;
 	bool loaded;
-	int without; /* times it was seen without the library, as each process is at first */
+	int without; /* how often it was seen without the library, as every process is at first */
 	char name[64];
 };
 
 struct trial {
 	struct doctor *doctor;
-	const char *what; /* what is run in place of a command; NULL: the user's command */
+	const char *what; /* what runs in place of a command; NULL: the user's command */
 	int seconds;
 	struct seen seen[MOST_SEEN];
 	size_t seen_count;
@@ -182,7 +182,7 @@ static void judge_none(const struct trial *trial)
 			   "no batch was seen in %d s%s", trial->seconds, asked);
 }
 
-/* Writes a list of functions to patch with commas around each, and "a:b.c" as "a.b.c". */
+/* Writes a list of functions to patch with a comma around each, and "a:b.c" as "a.b.c". */
 static void spell(char *text, size_t size, const char *points)
 {
 	snprintf(text, size, ",%s,", points);
@@ -190,7 +190,7 @@ static void spell(char *text, size_t size, const char *points)
 		continue;
 }
 
-/* Adds whether the function that DLPROF_BATCH_FN names was found. */
+/* Adds a finding: whether the function that DLPROF_BATCH_FN names was found. */
 static void judge_named(const struct trial *trial, struct db *db)
 {
 	const char *name = named_loader(trial);
@@ -254,7 +254,7 @@ static void judge(const struct trial *trial)
 	db_close(db);
 }
 
-/* Returns true if the program that the command runs in the end can be preloaded. */
+/* Returns true if the program that the command finally executes can be preloaded. */
 static bool check_target(struct doctor *doctor)
 {
 	const char *name = doctor->options->command[0], *why;
@@ -287,7 +287,7 @@ static bool check_target(struct doctor *doctor)
 	return !problem;
 }
 
-/* Waits until the drain, which looks once more after the last process, has ended. */
+/* Waits until the drain has ended, which looks once more after the last process's end. */
 static void wait_for_drain(const char *database)
 {
 	char folder[PATH_MAX];
@@ -296,7 +296,7 @@ static void wait_for_drain(const char *database)
 		runs_wait_stored(folder, DRAIN_MS);
 }
 
-/* Runs the program to its end, or until enough was recorded. Returns 0 or -errno. */
+/* Runs the program until it ends, or until enough was recorded. Returns 0 or -errno. */
 static int run(struct trial *trial, char *const argv[], const char *file)
 {
 	struct doctor *doctor = trial->doctor;
@@ -313,7 +313,7 @@ static int run(struct trial *trial, char *const argv[], const char *file)
 	return 0;
 }
 
-/* Runs a loop over PyTorch's loader. Returns false if Python has none: another is tried. */
+/* Runs a loop over PyTorch's loader. Returns false if Python has no PyTorch. */
 static bool run_loop(struct trial *trial, int *ret)
 {
 	char *const argv[] = {(char[]){"python3"}, (char[]){"-c"}, LOOP, NULL};

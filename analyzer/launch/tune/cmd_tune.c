@@ -12,13 +12,13 @@
 #include "launch/tune/tune.h"
 #include "render/form/units.h"
 
-#define FIRST_BATCHES  128 /* batches of the base run, enough to predict from */
+#define FIRST_BATCHES  128 /* batches of the base run: enough to predict from */
 #define MEASURED_LEAST 100
 #define MEASURED_S     20
 #define ROUNDS	       5
-#define RUN_LEAST_S    120 /* least time limit of a run, in seconds */
-#define RUN_TIMES      5   /* time limit of a run as a multiple of the base run's length */
-#define SKIPPED	       8   /* batches left out besides those that workers have ready at first */
+#define RUN_LEAST_S    120 /* time limit of a run, in seconds, at least */
+#define RUN_TIMES      5   /* time limit of a run, in lengths of the base run */
+#define SKIPPED	       8   /* first batches not measured, besides those that workers had ready */
 
 static double now_s(void)
 {
@@ -47,7 +47,7 @@ static bool is_on_terminal(const struct tune *tune)
 	return isatty(STDERR_FILENO) && !tune->options->quiet;
 }
 
-/* Shows on a terminal which run is recorded; with `name` NULL clears the line. */
+/* Shows on a terminal which run is being recorded; NULL clears the line. */
 static void show_progress(const struct tune *tune, const char *name, size_t most, double left_s)
 {
 	if (!is_on_terminal(tune))
@@ -60,7 +60,7 @@ static void show_progress(const struct tune *tune, const char *name, size_t most
 			tune->run_count + 1, most, name, UNITS_TIME(left_s * 1e9));
 }
 
-/* Returns how long a run with as many batches as planned takes, by the base run. */
+/* Estimates from the base run how long a run with the planned number of batches takes. */
 static double run_s(const struct tune *tune, const struct tune_run *base)
 {
 	double start_s = base->seconds - (double)base->batch_count / base->per_s;
@@ -69,8 +69,8 @@ static double run_s(const struct tune *tune, const struct tune_run *base)
 }
 
 /*
- * Plans which batches are measured: the same in all runs, without those that workers have ready in
- * the first burst. If the program ended by itself, the last batch is not part of the plan.
+ * Plans which batches are measured: the same in all runs, without the first burst, which workers
+ * had ready. If the base run ended by itself, its last batch is left out.
  */
 static void plan(struct tune *tune, const struct tune_run *base)
 {
@@ -109,7 +109,7 @@ static int run_once(struct tune *tune, const struct tune_run *base, struct tune_
 
 	if (trial)
 		snprintf(label, sizeof(label), "%s", trial->set);
-	/* The place in the label is the same in all runs, so the name leaves it out. */
+	/* All runs have the same FILE:LINE, so the file's name leaves it out. */
 	snprintf(name, sizeof(name), "%s-%zu",
 		 strrchr(label, ':') ? strrchr(label, ':') + 1 : label, tune->round_count + 1);
 	show_progress(tune, name, most, left_s);
@@ -127,7 +127,7 @@ static size_t count_open(const struct tune *tune)
 	return open;
 }
 
-/* Returns true if there is time for another round. */
+/* Returns true if enough time is left for another round. */
 static bool has_time(const struct tune *tune, const struct tune_run *base, double begin_s)
 {
 	const double need_s = (double)(count_open(tune) + 1) * run_s(tune, base);
@@ -136,7 +136,7 @@ static bool has_time(const struct tune *tune, const struct tune_run *base, doubl
 	       now_s() - begin_s + need_s <= (double)tune->options->max_time;
 }
 
-/* Runs base and settings in turn, in every second round in reverse. Returns 0 or -errno. */
+/* Runs base and settings one after the other, in every second round in reverse. 0 or -errno. */
 static int run_round(struct tune *tune, const struct tune_run *base)
 {
 	const size_t rounds = (size_t)tune->options->rounds, open = count_open(tune);
@@ -186,7 +186,7 @@ static void judge(struct tune *tune, bool is_over)
 	}
 }
 
-/* Runs rounds until every setting is decided, or until a signal, an error or the time ends them. */
+/* Runs rounds until every setting is decided, or a signal, an error or the time limit ends them. */
 static void run_rounds(struct tune *tune, const struct tune_run *base, double begin_s)
 {
 	int r = 0;
@@ -232,7 +232,7 @@ static int run_base(struct tune *tune, struct tune_run *base)
 			   tune->folder);
 }
 
-/* Prints how many runs there will be and how long they take. */
+/* Prints how many runs are planned, and how long they will take. */
 static void announce(const struct tune *tune, const struct tune_run *base)
 {
 	const size_t most = (tune->trial_count + 1) * (size_t)tune->options->rounds;

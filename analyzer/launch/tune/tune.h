@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tune.h - `dlprof tune`: runs the training again and again for a while, always from its start,
- * unchanged and with settings that should make it faster.
+ * tune.h - `dlprof tune`: runs the training repeatedly, each time from its start and for a short
+ * while, unchanged and with settings that should make it faster.
  */
 #pragma once
 
@@ -16,17 +16,17 @@
 #define TUNE_SETTING 160
 #define TUNE_PLACE   96
 
-/* What one run of the training showed. */
+/* Results of one run of the training. */
 struct tune_run {
 	char database[PATH_MAX]; /* path of the database; "": nothing was recorded */
 	double seconds; /* time from the run's start to its end */
 	size_t batch_count; /* batches that the loader handed out */
 	double per_s; /* measured batches a second; NAN: too few */
-	bool by_itself; /* the run ended before tune ended it */
+	bool by_itself; /* the run ended before it was to be ended */
 	char died[TUNE_REASON];  /* how the run failed; "": it did not */
 };
 
-/* A setting that is tried, and its results. */
+/* A setting to try, and its results. */
 struct tune_trial {
 	struct tune_candidate *candidate;
 	char set[TUNE_SETTING]; /* the setting in the form of DLPROF_SET */
@@ -42,37 +42,38 @@ struct tune {
 	struct target target;
 	char folder[PATH_MAX];
 
-	/* Facts about the base run, the first that is recorded: */
+	/* Facts from the base run, the first that is recorded: */
 	char kind[48], place[TUNE_PLACE]; /* the judged loader's type and place */
 	bool is_iterable;
 	double stall_ratio;
-	const char *gap; /* why nothing can be predicted; NULL: it can */
+	const char *gap; /* why nothing can be predicted; NULL: predictions are possible */
 	char wrote[300]; /* large files that each run writes; "": none */
 	struct tune_candidate candidates[TUNE_LISTED];
 	size_t candidate_count;
 
-	size_t skip, stop_after; /* batches that are not measured; batches after which a run ends */
+	size_t skip, stop_after; /* first batches not measured; batches after which a run ends */
 	struct tune_trial trials[TUNE_TRIED];
 	size_t trial_count;
-	double base_per_s[TUNE_MOST]; /* rate of the base run in each round */
+	double base_per_s[TUNE_MOST]; /* base run's rate in each round */
 	size_t round_count;	      /* number of complete rounds */
 	size_t run_count;
-	double seconds; /* sum of the times of all runs */
-	const char *cut; /* why rounds ended early; NULL: they did not */
+	double seconds; /* total time of all runs */
+	const char *cut; /* why the rounds ended early; NULL: they did not */
 };
 
 /*
- * Runs the command with the settings `set` (NULL: unchanged), recorded as FOLDER/name.db and ended
- * after `stop_after` batches, and measures it (tune_run.c). Its output goes to FOLDER/name.log.
- * Returns 0, -EINTR: a signal wants to end it; -errno: it cannot be started. No process is left.
+ * Runs the command with the settings `set` (NULL: unchanged), and measures it (tune_run.c):
+ * recorded as FOLDER/name.db, output to FOLDER/name.log, ended after `stop_after` batches. Returns
+ * 0; -EINTR if a signal is to end tune; -errno if the command cannot be started. Leaves no process
+ * behind.
  */
 int tune_run(const struct tune *tune, const char *name, const char *set, size_t stop_after,
 	     double most_s, struct tune_run *ret);
 
-/* Makes SIGINT, SIGTERM and SIGHUP end the run, so that tune_run() returns -EINTR. */
+/* Makes SIGINT, SIGTERM and SIGHUP end the current run: tune_run() then returns -EINTR. */
 void tune_catch_signals(void);
 
-/* Reads the base run (tune_base.c). Returns 0, or LAUNCH_ERROR after printing why. */
+/* Reads the base run (tune_base.c). Returns 0, or prints why not and returns LAUNCH_ERROR. */
 int tune_read_base(struct tune *tune, const struct tune_run *base);
 
 /* Shows all results (tune_screen.c). Returns 0 or -ENOMEM. */

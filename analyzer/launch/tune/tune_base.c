@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tune_base.c - reads the base run: predictions for settings, and the machine's room for them. */
+/* tune_base.c - reads the base run: predictions for settings, and room for workers. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include "launch/tune/tune.h"
 #include "report/run/judge.h"
 
-#define MOST_TIMES 8 /* most workers to try, as a multiple of the run's; more never were faster */
+#define MOST_TIMES 8 /* most workers to try, as a multiple of the run's: more were never faster */
 #define WROTE "before it was ended, the program wrote "
 
-/* Reads the number after `name` in a file; without a name, the first one. NAN: there is none. */
+/* Returns the number after `name` in a file (NULL: the first number); NAN: there is none. */
 static double read_number(const char *path, const char *name)
 {
 	char line[256];
@@ -29,7 +29,7 @@ static double read_number(const char *path, const char *name)
 	return number;
 }
 
-/* Returns the free memory of the machine, or of this control group if that is less. */
+/* Returns the free memory of the machine or, if less, of our control group. */
 static double free_memory(void)
 {
 	static const char *const group = "/sys/fs/cgroup/memory.";
@@ -58,7 +58,7 @@ static struct tune_room find_room(const struct load_facts *facts)
 	return room;
 }
 
-/* Copies "train.py:16" out of a loader's place; "" if --set cannot name it. */
+/* Copies "train.py:16" from a loader's place; "" if --set cannot contain it. */
 static void copy_place(const char *place, char ret[TUNE_PLACE])
 {
 	size_t length = strstr(place, " in ") ? (size_t)(strstr(place, " in ") - place)
@@ -88,7 +88,7 @@ static void write_setting(const struct tune *tune, struct tune_trial *trial)
 		 before && *before ? ";" : "", place, *place ? ":" : "", row->key, value);
 }
 
-/* Predicts as many workers as load during one step, which is enough for loads that mostly sleep. */
+/* Predicts for as many workers as loads fit into a step: enough for loads that mostly sleep. */
 static int ask_needed(struct report *report)
 {
 	const struct finding *f = &report->finding;

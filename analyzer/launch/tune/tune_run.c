@@ -22,7 +22,7 @@
 #include "store/database/db_open.h"
 
 #define PAUSE_MS      20
-#define GONE_MS	      10000 /* time for a run's last processes to end */
+#define GONE_MS	      10000 /* time that a run's last processes get to end */
 #define FEWEST_TIMED  10
 #define LOG_END_BYTES 4096
 
@@ -40,7 +40,7 @@ void tune_catch_signals(void)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
-	/* Orphans become children of tune, which so sees when they have ended. */
+	/* tune adopts orphans, and so notices when they end. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
@@ -52,7 +52,7 @@ static double now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* The run gets its own session, since Ctrl-C is for tune. */
+/* Executes a run, in the child. It gets a new session, since Ctrl-C is meant for tune. */
 static void become(const struct tune *tune, const char *database, const char *log, const char *set,
 		   size_t stop_after)
 {
@@ -83,7 +83,7 @@ static void end(pid_t pid, void *context)
 	kill(pid, SIGKILL);
 }
 
-/* Waits for children that ended. Returns true if `pid` is one, with its *status. */
+/* Waits for children that have ended. Returns true, and *status, if `pid` is one of them. */
 static bool reap(pid_t pid, int *status)
 {
 	bool is_done = false;
@@ -98,7 +98,7 @@ static bool reap(pid_t pid, int *status)
 	return is_done;
 }
 
-/* Ends the session's other processes: workers that are left would disturb the next run. */
+/* Ends the session's remaining processes: workers that are left would disturb the next run. */
 static void end_rest(pid_t session)
 {
 	for (int ms = 0; ms < GONE_MS; ms += PAUSE_MS) {
@@ -112,7 +112,7 @@ static void end_rest(pid_t session)
 	}
 }
 
-/* Copies the last line of the output that is not blank. */
+/* Copies the output's last line that is not blank. */
 static void last_line(const char *log, char *ret, size_t size)
 {
 	char text[LOG_END_BYTES + 1];
@@ -171,7 +171,7 @@ static int add_time(const struct batch_record *batch, void *context)
 	return 0;
 }
 
-/* Reads when each batch of all loaders of the training was handed out. */
+/* Reads when the training got each batch, from all of its loaders. */
 static void read_times(const char *database, struct times *times)
 {
 	struct loader_info *loaders = NULL;

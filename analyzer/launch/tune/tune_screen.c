@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tune_screen.c - shows what was tried, what it proves, and what to change; "dlprof.tune/1". */
+/* tune_screen.c - shows which settings were tried, what is proven, and what to change. */
 #include <math.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ static const char *setting(const struct tune_candidate *c, char *buffer, size_t 
 
 #define SETTING(c) setting(c, (char[TUNE_SETTING]){0}, TUNE_SETTING)
 
-/* Writes a value in Python: False and True, strings in quotes. */
+/* Writes a value as Python code: False, True, or a string in quotes. */
 static const char *code(const struct tune_candidate *c, char *buffer, size_t size)
 {
 	const struct dlprof_set_row *row = &dlprof_set_rows[c->key];

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import time
-class DataLoaderDispatcher:                 # one rank asks, and all wait for what it hands out
+class DataLoaderDispatcher:                 # one rank asks; the others wait for what it distributes
     def __init__(self, base_dataloader, receive_s=0.002):
         self.base_dataloader, self.receive_s = base_dataloader, receive_s
     def __iter__(self):

@@ -65,7 +65,7 @@ class StatefulDataLoader(DataLoader):
     def __iter__(self):
         made, self.made = self.made, None
         return made or self._get_iterator()
-    def state_dict(self):                   # the workers have their part of it
+    def state_dict(self):                   # a part of the state is in the workers
         self.made = self._get_iterator()
     def load_state_dict(self, state):
         self.state = state

@@ -19,7 +19,7 @@ class BatchSampler:
     def __iter__(self):
         for first in range(0, self._count, self._batch_size):
             yield list(range(first, min(first + self._batch_size, self._count)))
-class _MultiWorkerIter:                     # asks the pool for a batch more before it waits for one
+class _MultiWorkerIter:                     # requests one more batch from the pool, then waits
     def __init__(self, worker_pool, batchify_fn, batch_sampler, pin_memory=False, pin_device_id=0,
                  worker_fn=_worker_fn, prefetch=0, dataset=None, data_loader=None, timeout=120):
         self._worker_pool, self._batchify_fn, self._worker_fn = worker_pool, batchify_fn, worker_fn

@@ -14,7 +14,7 @@ class _DaliBaseIterator:
             batch, self._first_batch = self._first_batch, None
             return batch
         return {"x": [pipe.share_outputs() for pipe in self._pipes]}
-    def drop_last(self):                    # as reset() does
+    def drop_last(self):                    # does the same as reset()
         self._next_impl()
 class OldIterator(_DaliBaseIterator):
     def _next_impl(self):

@@ -5,7 +5,7 @@ import queue
 import threading
 import time
 from .worker import _IterableDatasetStopIteration, _ResumeIteration, _worker_loop
-class _DataLoaderIterBase:                  # knows the dataset, but not its loader
+class _DataLoaderIterBase:                  # has the dataset, but not its loader
     def __init__(self, loader):
         self._dataset, self._dataset_kind = loader.dataset, loader.dataset_kind
         self._batch_sampler, self._num_workers = loader.batch_sampler, loader.num_workers
@@ -50,7 +50,7 @@ class _DataLoaderIterMultiProcess(_DataLoaderIterBase):
         self._indices_queues[worker].put((self._send_idx, indices))
         self._send_idx += 1
         self._batches_outstanding += 1
-    def _get_data(self):                    # the batch of _rcvd_idx; of an iterable, of the next that there is
+    def _get_data(self):                    # returns batch _rcvd_idx; of a stream, the next one
         while True:
             while self._rcvd_idx in self._task_infos and self._rcvd_idx not in self._arrived and \
                     not self._worker_status[self._task_infos[self._rcvd_idx]]:
@@ -62,7 +62,7 @@ class _DataLoaderIterMultiProcess(_DataLoaderIterBase):
                 return self._arrived.pop(self._rcvd_idx)
             try:
                 data = self._data_queue.get()
-            except (EOFError, OSError, TypeError):  # the program is at its end
+            except (EOFError, OSError, TypeError):  # the program is ending
                 return None
             if data is None:
                 return None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from .fetcher import _IterableDatasetFetcher, _MapDatasetFetcher
-place = []                                  # of this worker, and of how many
+place = []                                  # this worker's number, and the number of workers
 class _ResumeIteration:
     pass
 class _IterableDatasetStopIteration:

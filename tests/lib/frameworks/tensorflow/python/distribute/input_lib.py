@@ -4,7 +4,7 @@ class DistributedIteratorBase:
         self._iterators = iterators
     def __iter__(self):
         return self
-    def __next__(self):                     # an element for each replica
+    def __next__(self):                     # returns one element per replica
         return [next(iterator) for iterator in self._iterators]
 class DistributedIterator(DistributedIteratorBase):
     pass

@@ -25,7 +25,7 @@ class Batch(DatasetIterator):
             if not values:
                 raise
         return values
-class Prefetch(DatasetIterator):            # a thread asks its parent
+class Prefetch(DatasetIterator):            # a thread asks the parent iterator
     def __init__(self, parent):
         super().__init__((parent,))
         self.thread = None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from tensorflow.python.eager import context
-create = lambda: None                       # makes what TensorFlow makes of it, elsewhere
-class Iterator:                             # of graphs and sessions
+create = lambda: None                       # a test sets it to make TensorFlow's own object
+class Iterator:                             # the one for graphs and sessions
     def __init__(self, resource, initializer=None):
         self.resource = resource
 class OwnedIterator:
