@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* complete.h - completions for bash, zsh and fish, made at build time from a program's tables. */
+/* complete.h - makes completions for bash, zsh and fish from a program's tables, at build time. */
 #pragma once
 
 #include "line/line.h"

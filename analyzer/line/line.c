@@ -19,7 +19,7 @@ struct parser {
 	struct line *ret;
 	struct option long_options[LINE_MOST_OPTIONS + 3];
 	char letters[2 * LINE_MOST_OPTIONS + 4];
-	bool given[LINE_MOST_OPTIONS]; /* whether each row's option is on the command line */
+	bool given[LINE_MOST_OPTIONS]; /* given[i]: the option of row i is on the command line */
 };
 
 int line_problem(struct line *line, const char *format, ...)
@@ -40,7 +40,7 @@ static void make_getopt(struct parser *parser, bool passes_on)
 
 	if (passes_on)
 		*letters++ = '+';
-	/* A first colon makes getopt tell a missing argument from an unknown option. */
+	/* With a colon first, getopt tells a missing argument from an unknown option. */
 	*letters++ = ':';
 	*letters++ = 'h';
 	*next++ = (struct option){"help", no_argument, NULL, ID_HELP};
@@ -123,7 +123,7 @@ const char *line_instead(const struct line_program *program, const char *word, s
 	return NULL;
 }
 
-/* Sets the problem for an option that getopt_long() does not know. */
+/* Sets the problem for an option that getopt_long() did not know. */
 static int refuse_option(struct parser *parser, const char *given)
 {
 	const struct line_program *program = parser->program;
@@ -167,14 +167,14 @@ static bool takes_more(const struct line_program *program, int id)
 	return row && row->many;
 }
 
-/* Parses options. With `passes_on`, they end at the first other word; argv[optind...] is left. */
+/* Parses options, leaving argv[optind...]. If `passes_on`, stops at the first other word. */
 static int parse_options(struct parser *parser, int argc, char **argv, bool passes_on)
 {
 	int id, r;
 
 	make_getopt(parser, passes_on);
 	opterr = 0;
-	optind = 0; /* makes getopt_long() start anew */
+	optind = 0; /* makes getopt_long() start again */
 	while ((id = getopt_long(argc, argv, parser->letters, parser->long_options, NULL)) != -1) {
 		if (id == ID_HELP || id == 'h') {
 			parser->ret->help = true;
@@ -194,7 +194,7 @@ static int parse_options(struct parser *parser, int argc, char **argv, bool pass
 	return 0;
 }
 
-/* Returns the number of a verb; -1: the word is none. */
+/* Returns the number of a verb; -1: the word is no verb. */
 static int find_verb(const struct line_program *program, const char *word)
 {
 	for (int i = 0; i < program->verb_count; i++)
@@ -217,7 +217,7 @@ static const char *spaced(const char *name)
 	return *name ? " " : "";
 }
 
-/* Checks that each given option goes with the verb. */
+/* Checks that the verb takes each option that was given. */
 static int check_options(struct parser *parser)
 {
 	const struct line_program *program = parser->program;
@@ -261,7 +261,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 	bool ended;
 
 	*ret = (struct line){.verb = 0};
-	/* Options are parsed up to the first word: after a verb, they may be another command's. */
+	/* Parses options up to the first word only: after a verb, they may be another command's. */
 	r = parse_options(&parser, argc, argv, true);
 	if (r < 0)
 		return r;
@@ -273,7 +273,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 		at++;
 	}
 	if (verb >= 0 || !ended) {
-		/* getopt expects the program's name in the place before the words. */
+		/* getopt expects the program's name before the words. */
 		r = parse_options(&parser, argc - at + 1, argv + at - 1,
 				  program->verbs[ret->verb].passes_on);
 		at += optind - 1;
@@ -282,7 +282,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 		return r;
 	ret->words = argv + at;
 	ret->word_count = argc - at;
-	/* If the first word is no verb, the caller reports that, so options are not checked. */
+	/* If the first word is not a verb, the caller reports that, and options are not checked. */
 	if (verb < 0 && ret->word_count && !program->verbs[0].most)
 		return 0;
 	return ret->help || ret->version ? 0 : check_options(&parser);
@@ -300,7 +300,7 @@ static void help_verbs(const struct line_program *program, FILE *out)
 	fputc('\n', out);
 }
 
-/* Prints a text in lines of at most 78 columns, with two blanks before each. */
+/* Prints a text in lines of at most 78 columns, indented by two. */
 static void help_text(const char *text, FILE *out)
 {
 	int column = 0;
@@ -349,7 +349,7 @@ void line_help(const struct line_program *program, int verb, FILE *out)
 		help_verbs(program, out);
 	else
 		help_verb(program, &program->verbs[verb], out);
-	/* The program's help has the options of all verbs; a verb's help has the others. */
+	/* The program's help has the options that all verbs take; a verb's help has its others. */
 	for (size_t i = 0; i < program->option_count; i++) {
 		const struct line_option *row = &program->options[i];
 

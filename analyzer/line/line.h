@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line.h - command lines as tables: the rows parse them, and make their help, man page and
- * completions.
+ * line.h - command lines as tables. The same rows parse a command line, and make the help, the man
+ * page and the completions.
  */
 #pragma once
 
@@ -16,38 +16,38 @@
 #define LINE_HELP_VERSION "the version"
 
 struct line_verb {
-	const char *name;      /* "": what the program does without a verb */
-	const char *arguments; /* for the usage line, such as "RUN.db" */
+	const char *name;      /* "": the program without a verb */
+	const char *arguments; /* for the usage line: "RUN.db" */
 	const char *help;
-	int fewest, most;  /* number of words after the verb; most -1: any number */
+	int fewest, most;  /* fewest and most words after the verb; most -1: any number */
 	bool passes_on;    /* options after the first word are another command's: `run -- CMD...` */
 	const char *about; /* paragraphs, separated by an empty line; NULL: `help` is enough */
-	const char *(*names)(size_t i); /* possible words for completions, ended by NULL */
+	const char *(*names)(size_t i); /* words to complete; NULL ends them */
 };
 
 enum line_kind {
 	LINE_TAKE,  /* `take` is called with the argument */
 	LINE_FLAG,  /* a bool at `offset` becomes true */
 	LINE_TEXT,  /* a const char * at `offset` becomes the argument, which may not be empty */
-	LINE_WHOLE, /* an int64_t at `offset` becomes a whole number from 0 */
+	LINE_WHOLE, /* an int64_t at `offset` becomes a whole number >= 0 */
 };
 
 struct line_option {
 	const char *name;
-	char letter;          /* letter of the option; 0: it has none */
+	char letter;          /* a one-letter name; 0: none */
 	const char *argument; /* name of the argument; NULL: the option takes none */
 	const char *values;   /* all values, as "auto|always|never"; NULL: any value */
-	const char *(*names)(size_t i); /* possible values for completions, ended by NULL */
+	const char *(*names)(size_t i); /* values to complete; NULL ends them */
 	const char *help;
 	enum line_kind kind;
-	size_t offset; /* offset of the value in the context */
-	/* Takes an argument, for LINE_TAKE. Returns false if the argument is not valid. */
+	size_t offset; /* offset of the value in `context` */
+	/* Handles the argument, for LINE_TAKE. Returns false if it is not valid. */
 	bool (*take)(void *context, const char *argument);
 	bool many; /* all words up to the next option are arguments, too */
 	unsigned verbs; /* LINE_ON() for each verb that takes the option */
 };
 
-/* A former verb, or a former option with its dashes, and what replaces it. */
+/* A verb, or an option with its dashes, that no longer exists, and what replaces it. */
 struct line_gone {
 	const char *word, *instead;
 };
@@ -59,9 +59,9 @@ struct line_program {
 	int verb_count;
 	const struct line_option *options;
 	size_t option_count;
-	const struct line_gone *gone; /* ended by a row without a word; NULL: none */
+	const struct line_gone *gone; /* a row without a word ends them; NULL: there are none */
 	const char *exits; /* exit statuses: "0 done, 2 bad usage" */
-	/* Texts of the man page; NULL: none. */
+	/* Parts of the man page; NULL: left out. */
 	const char *about;    /* paragraphs */
 	const char *examples; /* commands, one a line */
 	const char *see_also;
@@ -69,16 +69,16 @@ struct line_program {
 
 struct line {
 	int verb;
-	bool help, version; /* the option was given; nothing else is checked then */
-	char **words;       /* words after the verb, in argv */
+	bool help, version; /* --help or --version was given; nothing else is checked */
+	char **words;       /* words after the verb, as pointers into argv */
 	int word_count;
 	char problem[300]; /* what is wrong with the command line */
 };
 
 /*
- * Parses a command line. --help, -h and --version need no row. Options may stand before the verb,
- * as in git. argv may be reordered. Returns 0, or -EINVAL with `problem` set: an option is unknown,
- * or does not go with the verb.
+ * Parses a command line. --help, -h and --version need no row in the table. Options may precede the
+ * verb, as with git. May reorder argv. Returns 0, or -EINVAL with `problem` set if an option is
+ * unknown or the verb does not take it.
  */
 int line_parse(const struct line_program *program, void *context, int argc, char **argv,
 	       struct line *ret);
@@ -86,7 +86,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 /* Checks the number of words after the verb. Returns 0, or -EINVAL with `problem` set. */
 int line_check_words(const struct line_program *program, struct line *line);
 
-/* Returns what replaces a former verb or option of `length` bytes; NULL: it never existed. */
+/* Returns what replaces a verb or option that no longer exists; NULL: it never existed. */
 const char *line_instead(const struct line_program *program, const char *word, size_t length);
 
 /* Writes "; did you mean gate?" to `text` (NEAR_WORDS bytes) for a word that is no verb, or "". */

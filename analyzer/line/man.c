@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define DATE "2026-11-21" /* date of the last larger change, for mandoc */
+#define DATE "2026-11-21" /* date of the last major change, for mandoc */
 
-/* Writes text so that troff does not change it; the caller checks the start of lines. */
+/* Writes text, escaped so that troff does not change it. The caller checks starts of lines. */
 static void put(FILE *out, const char *text, size_t length)
 {
 	for (; length; length--, text++) {
@@ -23,7 +23,7 @@ static void put_all(FILE *out, const char *text)
 	put(out, text, strlen(text));
 }
 
-/* Writes lines of about a sentence, as troff's input has; no line may look like a request. */
+/* Writes about a sentence a line, as usual for troff. No line may look like a request. */
 static void put_lines(FILE *out, const char *text, size_t length)
 {
 	while (length) {
@@ -115,7 +115,7 @@ static void put_synopsis(FILE *out, const struct line_program *program)
 	for (int i = 0; i < program->verb_count; i++) {
 		const struct line_verb *verb = &program->verbs[i];
 
-		/* "dlprof" without a verb does nothing that a synopsis should show. */
+		/* "dlprof" without a verb is not worth a line in the synopsis. */
 		if (!*verb->name && !*verb->arguments)
 			continue;
 		if (i && (i > 1 || *program->verbs[0].arguments))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* man.h - makes manual pages of the tables that parse command lines. */
+/* man.h - makes manual pages from the tables that parse command lines. */
 #pragma once
 
 #include "line/line.h"
@@ -7,7 +7,7 @@
 void man_begin(FILE *out, const char *name, int section, const char *summary);
 void man_section(FILE *out, const char *title);
 
-/* Begins a subsection, with a text before its entries. */
+/* Begins a subsection, with a text above its entries. */
 void man_subsection(FILE *out, const char *title, const char *text);
 
 /* Writes paragraphs, separated by an empty line. */
@@ -16,7 +16,7 @@ void man_text(FILE *out, const char *text);
 /* Writes an entry: a term, and paragraphs that explain it. */
 void man_entry(FILE *out, const char *term, const char *text);
 
-/* Writes all sections that the table has texts for, from NAME to EXAMPLES. */
+/* Writes all sections for which the table has texts, from NAME to EXAMPLES. */
 void man_program(FILE *out, const struct line_program *program);
 
 void man_see_also(FILE *out, const char *pages);

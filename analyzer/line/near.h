@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* near.h - "did you mean": finds the name that a mistyped word stands for. */
+/* near.h - "did you mean": finds the name nearest to a mistyped word. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,11 +10,11 @@
 struct near {
 	const char *word;
 	size_t length;
-	const char *name; /* nearest name so far; NULL: none is near */
+	const char *name; /* nearest name so far; NULL: none was near */
 	size_t distance;
 };
 
 void near_try(struct near *near, const char *name);
 
-/* Writes "; did you mean --json?" to `text`, if `before` is "--"; "" if no name is near. */
+/* Writes "; did you mean --json?" to `text` if `before` is "--"; "" if no name was near. */
 const char *near_words(const struct near *near, const char *before, char text[NEAR_WORDS]);

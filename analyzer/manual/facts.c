@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* facts.c - the tables of facts (render/form/facts.h) as entries of a manual page. */
+/* facts.c - writes the tables of facts (render/form/facts.h) as entries of a manual page. */
 #include "manual/facts.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@
 #include "line/man.h"
 
 struct fact {
-	const char *key; /* NULL: the end of an object or a list */
+	const char *key; /* NULL: the end of an object or list */
 	const char *type, *meaning;
 	const char *const *names; /* of a map: its keys */
 	int name_count;
@@ -64,7 +64,7 @@ END_LIST
 #include "launch/demo/demo.def"
 };
 
-/* What a reader is told of a type. */
+/* Returns what a reader is told about a type. */
 static const char *type_words(const char *type)
 {
 	static const char *const words[][2] = {
@@ -79,7 +79,7 @@ static const char *type_words(const char *type)
 	for (size_t i = 0; i < ARRAY_COUNT(words); i++)
 		if (strcmp(words[i][0], type) == 0)
 			return words[i][1];
-	return type; /* number, share, bool, object, null */
+	return type; /* number, share, bool, object and null are words already */
 }
 
 static void put_fact(FILE *out, const char *path, const struct fact *fact)
@@ -96,7 +96,7 @@ static void put_fact(FILE *out, const char *path, const struct fact *fact)
 	man_entry(out, term, text);
 }
 
-/* Keys are said with all that they are in: "gpu.devices[].name". */
+/* Writes keys with all objects that contain them: "gpu.devices[].name". */
 static void put_facts(FILE *out, const struct fact *facts, size_t count)
 {
 	char path[256] = "";

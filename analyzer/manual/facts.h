@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* facts.h - the manual's sections on JSON: every key, its type and meaning, of each program. */
+/* facts.h - writes the manual's sections on JSON: each program's keys, with type and meaning. */
 #pragma once
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - writes the manual pages and the shells' completions, at build time: `generate dlprof.1`,
- * `generate bash dlprof`. Nothing in them is said but in the tables of the programs.
+ * main.c - writes manual pages and shell completions at build time: `generate dlprof.1`, `generate
+ * bash dlprof`. All of their content is in the tables of the programs.
  */
 #include <stdio.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "drain/drain.h"
 #include "store/database/db_open.h"
 
-/* Prints why records of the run are missing here, and where they are. */
+/* Prints why the database lacks records of the run, and where these are. */
 static void remark_recovered(const struct options *options, int error,
 			     const struct recovered *recovered)
 {
@@ -50,7 +50,7 @@ int cmd_open_run(const struct options *options, struct db **ret_db, struct recov
 	error = drain_recover(path, ret);
 	r = home_open_read(path, ret_db);
 	if (r == -ENOLINK && ret->live)
-		r = -ENODATA; /* the run has just begun, and has no database yet */
+		r = -ENODATA; /* the run has just begun, so it has no database yet */
 	if (r < 0 && error == -EPERM)
 		remark_recovered(options, error, ret);
 	else if (r == -ENODATA && error < 0)
@@ -124,8 +124,8 @@ bool cmd_is_same_file(const char *a, const char *b)
 }
 
 /*
- * Opens a part file beside the output, so that an incomplete file never has the output's name. An
- * output that no new file can replace (a pipe, a link) is written directly.
+ * Opens a part file beside the output, so that a file with the output's name is always complete. If
+ * no new file can replace the output (a pipe, a link), it is written directly.
  */
 static int open_part(const struct options *options, bool exists, struct output *ret)
 {
@@ -176,7 +176,7 @@ int cmd_open_output(const struct options *options, struct output *ret)
 	return 0;
 }
 
-/* Gives the part file the output's name, unless another file has it now. link() may be missing. */
+/* Gives the part file the output's name, unless that exists by now. link() may be missing. */
 static int name_part(const struct output *output)
 {
 	if (output->made && link(output->part, output->path) == 0)

@@ -13,14 +13,14 @@
 enum cmd_exit {
 	CMD_DONE = 0,
 	CMD_GATE_FAILED = 1,
-	CMD_ERROR = TERMINAL_ERROR, /* wrong usage, or a file that is unreadable, damaged or too
+	CMD_ERROR = TERMINAL_ERROR, /* wrong usage, or a file that is unreadable, damaged, or too
 				     * new */
 	CMD_CANNOT_SAY = 3,         /* no batches, too few, or runs that cannot be compared */
 };
 
 struct rank_files;
 
-/* Each command returns its exit status. cmd_report() and cmd_html() show one run: options->run. */
+/* Commands return their exit status. cmd_report() and cmd_html() show one run, options->run. */
 int cmd_report(const struct options *options);
 /* Shows the report or page of a job's ranks. */
 int cmd_ranks(const struct options *options, const struct rank_files *files);
@@ -29,7 +29,7 @@ struct batch_series;
 struct rank_job;
 struct rank_row;
 
-/* A rank that was just added to its job; its run is still open. */
+/* A rank that was just added to its job, while its run is still open. */
 struct rank_look {
 	struct db *db;
 	const struct run_info *run;
@@ -39,11 +39,11 @@ struct rank_look {
 };
 
 /*
- * cmd_read_ranks() judges the runs of one job and, if `look` is not NULL, calls it for each rank (0
- * or -errno); returns 0 or CMD_ERROR. cmd_show_jobs() shows several jobs.
+ * cmd_read_ranks() judges the runs of one job; if `look` is not NULL, calls it for each rank (it
+ * returns 0 or -errno). Returns 0 or CMD_ERROR. cmd_show_jobs() shows several jobs.
  */
 struct jobs {
-	const char *path; /* the folder or file that has the jobs */
+	const char *path; /* folder or file that contains the jobs */
 	struct ranks *list;
 	size_t count;
 };
@@ -69,31 +69,31 @@ int cmd_sql(const struct options *options);
 /* Prints one line on stderr, and returns CMD_ERROR. */
 #define cmd_fail(...) terminal_say("dlprof-report", __VA_ARGS__)
 
-/* Prints one line on stderr that is not an error; prints nothing with --quiet. */
+/* Prints one line on stderr that is no error, unless --quiet is given. */
 #define cmd_remark(options, ...) ((void)((options)->quiet || cmd_fail(__VA_ARGS__)))
 
 /*
- * Adds a run's last records to its database and opens it, or prints what went wrong. *ret: whether
- * the run still records, and what is missing, which is printed. Returns 0 or CMD_ERROR.
+ * Adds a run's last records to its database, and opens it. Prints what went wrong, and what is
+ * missing. *ret: whether the run still records, and what is missing. Returns 0 or CMD_ERROR.
  */
 int cmd_open_run(const struct options *options, struct db **ret_db, struct recovered *ret);
 
-/* Opens the run like cmd_open_run(), calls `show`, and returns its status, or CMD_ERROR. */
+/* Opens the run as cmd_open_run() does, calls `show`, and returns its status, or CMD_ERROR. */
 int cmd_on_run(const struct options *options,
 	       int (*show)(const struct options *options, struct db *db));
 
-/* Prints that reading the open run failed, and returns CMD_ERROR. */
+/* Prints that the open run cannot be read, and returns CMD_ERROR. */
 int cmd_fail_read(const struct options *options, int error);
 
 bool cmd_is_same_file(const char *a, const char *b);
 
-/* Checks that the run has the rank and the loader of the options. Returns 0 or CMD_ERROR. */
+/* Checks that the run has the rank and the loader that the options name. 0 or CMD_ERROR. */
 int cmd_check_filter(const struct options *options, const struct run_info *run,
 		     const struct loader_info *loaders, size_t count);
 
 /*
- * If --epoch and --batches select no batch of a loader, prints which it has and returns CMD_ERROR.
- * Returns 0 if no part is selected.
+ * Returns CMD_ERROR, after printing which batches a loader has, if --epoch and --batches select
+ * none. Returns 0 otherwise.
  */
 int cmd_check_part(const struct options *options, const struct loader_info *loader);
 
@@ -101,17 +101,17 @@ int cmd_check_part(const struct options *options, const struct loader_info *load
 struct output {
 	FILE *file;
 	const char *path; /* path of the output; NULL: stdout */
-	bool made;        /* dlprof made the file, and removes it if it stays incomplete */
-	char part[4096];  /* path of the part file, renamed when complete; "": none */
+	bool made;        /* dlprof made the file, and removes it if it cannot be completed */
+	char part[4096];  /* path of the file until it is complete and renamed; "": none */
 };
 
-/* Opens the output, but not over the run, nor (without --force) any file. 0 or CMD_ERROR. */
+/* Opens the output, but never the run itself, and an existing file only with --force. */
 int cmd_open_output(const struct options *options, struct output *ret);
 
-/* Closes the output, which shows if all was written. Returns `status`, or CMD_ERROR. */
+/* Closes the output, and checks that all was written. Returns `status`, or CMD_ERROR. */
 int cmd_close_output(struct output *output, int status);
 
-/* Returns the page for an output, by the terminal and the options. */
+/* Returns the page for an output, as its terminal and the options require. */
 struct page cmd_page(const struct options *options, const struct output *output);
 
 /* Opens the output, calls `put` (0 or -errno), and closes it. Returns `status`, or CMD_ERROR. */

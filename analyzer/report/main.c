@@ -23,7 +23,7 @@ static int print(const struct options *options)
 	return cmd_close_output(&output, CMD_DONE);
 }
 
-/* Takes the newest run in this folder, if the user names none. Returns 0 or CMD_ERROR. */
+/* If the user names no run, takes the newest in the current folder. Returns 0 or CMD_ERROR. */
 static int take_newest(struct options *options, char **run)
 {
 	int r = newest_find(".", run);
@@ -41,7 +41,7 @@ static int take_newest(struct options *options, char **run)
 	return 0;
 }
 
-/* Shows one run: that of the options; of a job, the rank that the user wants, or its only one. */
+/* Shows one run: options->run, or in a job the rank that the user wants, or its only rank. */
 static int show_one(const struct options *options, const struct rank_files *files)
 {
 	const struct rank_file *file = files ? ranks_find(options, files) : NULL;
@@ -59,7 +59,7 @@ static int show(const struct options *options)
 	struct rank_files files;
 	int status;
 
-	/* HTML has thousands of lines, so it is not written to a terminal. */
+	/* An HTML page has thousands of lines, so it is not written to a terminal. */
 	if (options->verb == VERB_HTML && !options->output && isatty(STDOUT_FILENO))
 		return cmd_fail("HTML is not for a terminal: use -o REPORT.html, | or >");
 	if (!ranks_are_meant(options))
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 	char *newest = NULL;
 	int status = 0;
 
-	setlocale(LC_CTYPE, ""); /* numbers are written as in the locale "C" */
+	setlocale(LC_CTYPE, ""); /* only LC_CTYPE: numbers must stay as in the locale "C" */
 	if (options_parse(&options, argc, argv) < 0)
 		return cmd_fail("%s", options.line.problem);
 	if (options.line.help || options.line.version)

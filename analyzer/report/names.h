@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names.h - lists files in a folder whose names end in a suffix, except hidden ones. */
+/* names.h - lists the files of a folder whose names end in a suffix; leaves out hidden ones. */
 #pragma once
 
 #include <stdbool.h>

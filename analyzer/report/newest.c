@@ -28,7 +28,7 @@ static int by_time(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-/* Returns when a run was last written; the newest records of a live one are in its -wal file. */
+/* Returns when a run was last written. The newest records of a live run are in its -wal file. */
 static struct timespec when_written(const char *path)
 {
 	struct timespec newest = {0};
@@ -45,7 +45,7 @@ static struct timespec when_written(const char *path)
 	return newest;
 }
 
-/* Returns true if a *.db is a run of dlprof, even one that nothing was stored in. */
+/* Returns true if a *.db is a run of dlprof, even if it is empty. */
 static bool is_run(const char *path)
 {
 	struct db *db;

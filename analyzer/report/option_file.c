@@ -39,7 +39,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* Adds a line such as "--limit 'stall.ratio <= 10%'   # why": the option, and its argument. */
+/* Adds the option and argument of a line such as "--limit 'stall.ratio <= 10%'   # why". */
 static int add_row(struct expansion *all, char *row, const char *path, int number)
 {
 	char *option, *comment = row;
@@ -100,11 +100,11 @@ static bool is_word(const struct line *line, const char *argument)
 	return false;
 }
 
-/* Orders the arguments: the verb, options of files, other options, "--", and the words. */
+/* The order of the result is: the verb, options of files, other options, "--", the words. */
 int option_file_expand(struct line *line, int argc, char **argv, const char *verb, char ***ret,
 		       const char **ret_file)
 {
-	static struct expansion all; /* static, since the arguments are used until the end */
+	static struct expansion all; /* static, since its texts are used until the program ends */
 	int at = 1, r = 0;
 
 	all = (struct expansion){.line = line};

@@ -17,7 +17,7 @@
 #define ON    LINE_ON
 #define ALL   (ON(VERB_MAX) - 1)
 #define SHOWN (ON(VERB_REPORT) | ON(VERB_BATCHES) | ON(VERB_COMPARE))
-#define PART  (SHOWN | ON(VERB_HTML) | ON(VERB_TRACE)) /* verbs that can show a part of a run */
+#define PART  (SHOWN | ON(VERB_HTML) | ON(VERB_TRACE)) /* verbs that may show a part of a run */
 
 static const char *explain_id(size_t i)
 {

@@ -38,7 +38,7 @@ struct option_limit {
 struct options {
 	struct line line;
 	enum verb verb;
-	const char *run; /* first word: a database, a folder, or a table to import */
+	const char *run; /* the first word: a database, a folder, or a table to import */
 	char **runs;     /* all words that are not options */
 	int run_count;
 	const char *output;                  /* path of the output; NULL or "-": standard output */
@@ -47,11 +47,11 @@ struct options {
 	size_t meta_count;
 	struct whatif_wish wishes[WHATIF_MOST_ASKED];
 	size_t wish_count;
-	const char *view;    /* view to export; NULL: all views */
-	const char *into;    /* database to export into; NULL: not given */
+	const char *view;    /* name of the view to export; NULL: all */
+	const char *into;    /* database that the export adds to; NULL: not given */
 	bool with_batches;
-	int64_t worst;       /* number of batches for trace --worst; -1: not given */
-	int64_t interval_ms; /* pause between two screens of top */
+	int64_t worst;       /* --worst of `trace`, a number of batches; -1: not given */
+	int64_t interval_ms; /* --interval of `top`, the time between two screens */
 	bool json, csv;
 	bool force, quiet, ascii;
 	bool verbose, coverage, markdown;
@@ -59,21 +59,21 @@ struct options {
 	enum terminal_color color;
 	int64_t rank, epoch, loader; /* -1: not given */
 	const char *job;             /* NULL: not given */
-	int64_t first, last;         /* first and last batch of --batches; -1: no bound */
-	/* Options of the gate: */
+	int64_t first, last;         /* --batches: first and last batch; -1: no limit */
+	/* Options of `gate`: */
 	const char *max_stall_ratio, *min_effect, *format, *on_inconclusive; /* NULL: not given */
-	const char *on_few_baselines; /* NULL: the same as `on_inconclusive` */
+	const char *on_few_baselines; /* NULL: as `on_inconclusive` */
 	struct option_limit limits[OPTIONS_MOST_LIMITS];
 	size_t limit_count;
-	const char *option_file; /* the last @FILE; NULL: there is none */
+	const char *option_file; /* path of the last @FILE; NULL: there is none */
 	const char *baselines[OPTIONS_MOST_BASELINES];
 	size_t baseline_count;
-	bool separation; /* increases are judged by the rule "separation" */
+	bool separation; /* judge increases by the rule "separation" */
 	bool why, calibrate, update_baseline;
-	int64_t ranks; /* least number of ranks of a job; -1: not given */
+	int64_t ranks; /* --ranks: least number of ranks of a job; -1: not given */
 };
 
 extern const struct line_program options_program;
 
-/* Parses the arguments. 0, or -EINVAL with `line.problem` set. After --help nothing is checked. */
+/* Parses the arguments. Returns 0, or -EINVAL with `line.problem` set. --help stops all checks. */
 int options_parse(struct options *ret, int argc, char **argv);

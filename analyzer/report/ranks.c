@@ -16,15 +16,15 @@
 #include "store/database/redact.h"
 
 #define MOST_REMARKS 5
-#define MOST_OPEN    64 /* most files to leave open; on a network file system opening is slow */
+#define MOST_OPEN    64 /* most files to leave open; opening is slow on a network file system */
 #define MOST_DEPTH   4 /* levels of folders that are searched */
 
 struct listing {
 	const struct options *options;
 	struct rank_files *files;
-	bool goes_on; /* leaves out damaged files, also those that the user named */
+	bool goes_on; /* damaged files are left out, even if the user named them */
 	size_t skipped;
-	size_t root; /* length of the path of the folder that the user named */
+	size_t root; /* length of the path of the folder named by the user */
 };
 
 static bool is_folder(const char *path)
@@ -45,7 +45,7 @@ static void skip(struct listing *listing, const char *path, const char *why)
 		cmd_remark(listing->options, "skipping '%s': %s", path, why);
 }
 
-/* Opens a file to see which rank it is; with `stays_open` leaves it open, if it does not record. */
+/* Opens a file to find out its rank. If `stays_open`, leaves it open unless it still records. */
 static int look(const char *path, bool stays_open, bool is_by_itself, struct rank_file *ret)
 {
 	char **from;
@@ -67,7 +67,7 @@ static int look(const char *path, bool stays_open, bool is_by_itself, struct ran
 		ret->start_ns = run.start_ns;
 		ret->attempt = run.attempt;
 		ret->world_size = run.world_size;
-		/* In tables of many jobs, a run without a job is a job by itself. */
+		/* In tables of many jobs, a run without a job's id is a job of its own. */
 		from = run.job_id || !is_by_itself ? &run.job_id : &run.id;
 		ret->job = *from;
 		*from = NULL;
@@ -87,7 +87,7 @@ static void file_done(struct rank_file *file)
 	free(file->job);
 }
 
-/* Adds a run, and takes `path`. Runs in one folder are one job, unless they have a job's id. */
+/* Adds a run, and owns `path` from then on. Runs without a job's id in one folder are one job. */
 static int add(struct listing *listing, char *path, const char *folder, bool must)
 {
 	struct rank_files *files = listing->files;
@@ -158,7 +158,7 @@ static int add_folder(struct listing *listing, const char *folder, int depth)
 	return status;
 }
 
-/* Orders by jobs; all runs without a job's id are one job. */
+/* Orders by job. All runs without a job's id are one job. */
 static int compare_jobs(const struct rank_file *left, const struct rank_file *right)
 {
 	int order = strcmp(left->job ? left->job : "", right->job ? right->job : "");
@@ -219,7 +219,7 @@ bool ranks_is_wanted(const char *wanted, const char *job, int64_t attempt)
 	return is_wanted;
 }
 
-/* Removes the runs of other jobs than --job wants. */
+/* Removes the runs of jobs other than --job's. */
 static int choose_job(struct listing *listing)
 {
 	struct rank_files *files = listing->files;
@@ -238,8 +238,8 @@ static int choose_job(struct listing *listing)
 }
 
 /*
- * Removes earlier runs of a rank that was started again. Fails if all runs that the user named are
- * of one rank, since these are not a job.
+ * Of a rank that was restarted, removes the earlier runs. Fails if all runs on the command line are
+ * of the same rank, since those are not a job.
  */
 static int drop_earlier(struct listing *listing, bool are_named)
 {

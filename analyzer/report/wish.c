@@ -10,13 +10,13 @@
 #include "line/near.h"
 
 #define MOST_LOAD 100.0
-#define MOST_KEYS 200 /* bytes for the names of all keys */
+#define MOST_KEYS 200 /* room for the names of all keys */
 
 enum kind { WHOLE, FLAG, FACTOR };
 
 static const struct key {
 	const char *name, *takes;
-	size_t offset; /* offset in struct whatif_wish of an int32_t, or a double for FACTOR */
+	size_t offset; /* offset in struct whatif_wish: of an int32_t, or for FACTOR of a double */
 	enum kind kind;
 	long least, most; /* limits of a value of kind WHOLE */
 } KEYS[] = {

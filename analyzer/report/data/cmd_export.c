@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_export.c - `dlprof-report export RUN`: writes the stable views as CSV, one or all. */
+/* cmd_export.c - `dlprof-report export RUN`: writes one public view, or all, as CSV. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static int add_view(const char *name, void *context)
 	return views->names[views->count++] ? 0 : -ENOMEM;
 }
 
-/* Exports each view to a file in the folder, making the folder if it does not exist. */
+/* Exports each view to a file in the folder, which is made if it does not exist. */
 static int export_all(const struct options *options, struct db *db)
 {
 	struct views views = {.count = 0};

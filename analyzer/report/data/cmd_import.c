@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_import.c - `dlprof-report import SERIES.csv -o RUN.db`: makes a run from a table of batches.
- *
- * The run is written to a file beside the output, which is renamed when it is complete.
+ * It is written to a file beside the output, which is renamed when it is complete.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -149,7 +148,7 @@ static int fail_table(const struct options *options, int error, const struct tab
 	return cmd_fail("cannot read '%s': %s", name, db_error(error));
 }
 
-/* Copies the rows, and the facts about all of them. Returns the exit status. */
+/* Copies the rows, then writes the facts about all of them. Returns the exit status. */
 static int copy(const struct options *options, struct table *table, const struct facts *facts,
 		struct import *import)
 {
@@ -187,7 +186,7 @@ static int copy(const struct options *options, struct table *table, const struct
 	return r < 0 ? cmd_fail("cannot write '%s': %s", options->output, db_error(r)) : 0;
 }
 
-/* Renames the file `from` to the output. An existing file is replaced only with --force. */
+/* Renames the file `from` to the output. Replaces an existing file only with --force. */
 static int settle(const struct options *options, const char *from)
 {
 	int r = options->force ? rename(from, options->output) : link(from, options->output);

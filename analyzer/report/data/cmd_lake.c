@@ -23,16 +23,16 @@
 
 #define MOST_TEXTS 8 /* most texts in a row */
 #define NAME       64
-#define NO_BYTES   "\xef\xbf\xbd" /* U+FFFD, in place of invalid bytes */
+#define NO_BYTES   "\xef\xbf\xbd" /* U+FFFD, which replaces invalid bytes */
 
-/* Copies of those texts of a row that had to be made valid UTF-8. */
+/* Copies of a row's texts that were not valid UTF-8. */
 struct texts {
 	char *list[MOST_TEXTS];
 	size_t count;
 	bool failed;
 };
 
-/* Returns a text as valid UTF-8, which readers of the tables need. */
+/* Returns a text as valid UTF-8: the tables' readers need that. */
 static const char *clean(struct texts *texts, const char *text)
 {
 	const char *at = text;
@@ -160,7 +160,7 @@ static int put_rank(struct lake *lake, const struct part_rank *rank, const struc
 	return free_texts(&texts) < 0 ? -ENOMEM : r;
 }
 
-/* Writes the windows of steps of the judged group, in the width that the verdict is from. */
+/* Writes the windows of steps of the judged group, in the width that gave the verdict. */
 static int put_steps(struct lake *lake, const struct part *part, const struct ranks *ranks,
 		     const struct lake_rank *key)
 {
@@ -261,7 +261,7 @@ static int put(const struct options *options, struct merger_job *job, void *cont
 	return status ? status : r < 0 ? fail(target->path, r) : 0;
 }
 
-/* Writes all jobs to the database. `is_for_new`: only if it has no jobs yet. */
+/* Writes all jobs into the database. `is_for_new`: it must not have any job yet. */
 static int put_all(const struct options *options, const char *path, bool is_for_new)
 {
 	struct target target = {.path = path};
@@ -301,7 +301,7 @@ static int put_tables(const struct options *options, const char *path)
 	return status;
 }
 
-/* Writes CSV by way of a database in the folder, which has only the newest rows of each job. */
+/* Writes CSV from a temporary database, which has only the newest rows of each job. */
 static int put_csv(const struct options *options)
 {
 	char path[PATH_MAX];
@@ -319,7 +319,7 @@ static int put_csv(const struct options *options)
 		return cmd_fail("cannot write into '%s': %s", options->output, strerror(errno));
 	close(file);
 	status = put_all(options, path, false);
-	/* Jobs that can be read are written, even if others cannot; if none can, there is no
+	/* Write the jobs that can be read, even if others cannot be; if none can, there is no
 	 * table. */
 	written = lake_is(path) ? put_tables(options, path) : CMD_DONE;
 	unlink(path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_sql.c - `dlprof-report sql [NAME [FLEET.db]]`: prints the shipped queries and their tables,
- * or one query, or its result in a database of export --into.
+ * cmd_sql.c - `dlprof-report sql [NAME [FLEET.db]]`: prints the shipped queries and their tables;
+ * or one query; or its result in a database of export --into.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #include "report/queries.h"
 #include "store/fleet/lake.h"
 
-#define TABLES    "tables" /* asks for the tables; no query has this name */
+#define TABLES    "tables" /* prints the tables; no query has this name */
 #define HANG      20
 #define WIDE_HANG 30
 #define PAGE_LINE 4096
@@ -54,10 +54,10 @@ static int print_text(const struct options *options, const void *what, const str
 	return 0;
 }
 
-/* The rows of a result as texts, the columns' names first, to find the columns' widths. */
+/* A result as texts, the columns' names first, stored to find the columns' widths. */
 struct table {
 	const struct page *page;
-	struct jsonw json; /* used with options->json */
+	struct jsonw json; /* used for --json */
 	char **cells;
 	bool *is_text;
 	size_t column_count, count;
@@ -100,7 +100,7 @@ static int add_row(const struct export_cell *cells, size_t count, void *context)
 	return r;
 }
 
-/* A table that is wider than the page has a line for each cell. */
+/* Prints a table; if it is wider than the page, a line for each cell. */
 static void put_table(const struct table *table)
 {
 	const struct page *page = table->page;
@@ -175,7 +175,7 @@ static int answer(const struct options *options, const char *sql, struct output 
 	};
 	int r;
 
-	/* A table in a file may be wider than a terminal. */
+	/* In a file, a table may be wider than a terminal. */
 	if (!isatty(fileno(output->file)))
 		page.width = PAGE_LINE;
 	if (options->json) {

@@ -10,8 +10,8 @@
 
 struct sheet {
 	FILE *file;
-	bool is_raw;    /* writes numbers as they are stored, with all digits */
-	uint64_t times; /* a bit for each column in nanoseconds; 0 if is_raw */
+	bool is_raw;    /* writes numbers as stored, with all digits */
+	uint64_t times; /* bit i: column i is in nanoseconds; 0 if is_raw */
 	int64_t row_count;
 };
 

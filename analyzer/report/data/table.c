@@ -48,7 +48,7 @@ static const struct unit {
 } UNITS[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
 
 struct column {
-	const struct field *field; /* where the column's values go; NULL: it is left out */
+	const struct field *field; /* where the column's values go; NULL: it is ignored */
 	int64_t unit_ns;
 };
 
@@ -60,11 +60,11 @@ struct table {
 	struct column columns[MOST_COLUMNS];
 	size_t column_count;
 	char ignored[256];
-	/* Epoch, batch and rank of the previous row, as in the file. */
+	/* Epoch, batch and rank of the previous row, as they are in the file. */
 	bool has_last;
 	int64_t epoch, batch;
 	int64_t rank;
-	int64_t first; /* batch number in the file with which the current epoch begins */
+	int64_t first; /* number in the file of the current epoch's first batch */
 };
 
 __attribute__((format(printf, 4, 5))) static int complain(const struct table *table,
@@ -81,7 +81,7 @@ __attribute__((format(printf, 4, 5))) static int complain(const struct table *ta
 	return -EINVAL;
 }
 
-/* Reads one line with its end; a line of more than LONGEST_LINE bytes is an error. */
+/* Reads a line including its end. A line longer than LONGEST_LINE bytes is an error. */
 static int fill_line(struct table *table, struct table_problem *problem)
 {
 	int c = 0;
@@ -114,7 +114,7 @@ static int read_line(struct table *table, struct table_problem *problem)
 	}
 }
 
-/* Returns the next cell without blanks and quotes around it. *at becomes what follows, or NULL. */
+/* Returns the next cell without blanks and quotes around it. *at is set to the rest, or NULL. */
 static char *next_cell(char **at)
 {
 	char *begin = *at, *end = strchr(begin, ','), *next = end ? end + 1 : NULL;
@@ -134,7 +134,7 @@ static char *next_cell(char **at)
 	return begin;
 }
 
-/* Finds the field of a column such as "wait_ms", "ms" or "batch". Returns false if none fits. */
+/* Finds the field of a column such as "wait_ms", "ms" or "batch". Returns false without one. */
 static bool find_column(const char *name, struct column *ret)
 {
 	*ret = (struct column){0};
@@ -236,7 +236,7 @@ const char *table_ignored(const struct table *table)
 	return table->ignored;
 }
 
-/* Returns true for digits, points and exponents: strtod() also takes hexadecimals, "inf", "nan". */
+/* Returns true for digits, points and exponents; strtod() also takes "0x1", "inf", "nan". */
 static bool is_number(const char *text)
 {
 	return *text && !text[strspn(text, "0123456789.eE+-")];
@@ -275,7 +275,7 @@ static const char *take_value(const char *text, const struct column *column, int
 	return NULL;
 }
 
-/* Returns the value of a cell, with words such as "true" as numbers in columns of booleans. */
+/* Returns a cell's value; in columns of booleans, words such as "true" become numbers. */
 static const char *spell(const char *text, const struct column *column)
 {
 	if (column->field->kind != FLAG)
@@ -316,7 +316,7 @@ static int read_cells(struct table *table, struct table_row *row, size_t *ret_ba
 	return 0;
 }
 
-/* Finds a row's ordinal in its epoch, counted from 0. */
+/* Computes a row's ordinal in its epoch, which counts from 0. */
 static int place_row(struct table *table, struct table_row *read, size_t place,
 		     struct table_problem *problem)
 {
@@ -343,9 +343,9 @@ static int place_row(struct table *table, struct table_row *read, size_t place,
 					(long long)read->rank, (long long)table->rank);
 		table->rank = read->rank;
 	}
-	/* If batches are counted on over epochs, each epoch starts at its first row. If not, it
-	 * starts at 0 or, if its first row has 1, at 1; rows that are missing before its first row
-	 * are lost. */
+	/* If batch numbers go on from one epoch to the next, an epoch starts at its first row. If
+	 * they start anew, it starts at 0, or at 1 if its first row has 1; rows missing before its
+	 * first row are lost. */
 	if (new_epoch)
 		table->first = table->has_last && row->batch > table->batch ? row->batch
 			       : row->batch == 1                            ? 1
@@ -358,7 +358,7 @@ static int place_row(struct table *table, struct table_row *read, size_t place,
 	return 0;
 }
 
-/* Computes one of wait, compute and step from the other two, if it is missing. */
+/* Computes the missing one of wait, compute and step from the other two. */
 static void complete(struct batch_values *row)
 {
 	bool wait = row->wait_ns >= 0, compute = row->compute_ns >= 0, step = row->step_ns >= 0;

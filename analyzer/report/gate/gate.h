@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate.h - one call of the gate: its options, the runs that it reads, and its results. */
+/* gate.h - a call of the gate: its options, the runs that it reads, and its results. */
 #pragma once
 
 #include <limits.h>
@@ -11,8 +11,8 @@
 
 struct gate {
 	const struct options *options;
-	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* two more for limits with options of
-							  * their own */
+	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* two more than --limit: some limits have
+							  * options of their own */
 	size_t item_count;
 	struct gate_runs runs, baselines;
 	struct gate_report report;
@@ -36,15 +36,15 @@ struct gate_wishes {
 	size_t count;
 };
 
-/* Reads --format, or takes the form for the environment (gate_forms.c). 0 or CMD_ERROR. */
+/* Reads --format, or chooses a form by the environment (gate_forms.c). Returns 0 or CMD_ERROR. */
 int gate_read_wishes(const struct options *options, struct gate_wishes *ret);
-/* Writes all wanted forms, and GitHub's summary. Returns 0 or CMD_ERROR. */
+/* Writes all forms that are wanted, and GitHub's summary. Returns 0 or CMD_ERROR. */
 int gate_write_wishes(const struct gate *gate, const struct gate_wishes *wishes);
 
-/* Reads the limits of the command line, or takes the default (gate_limits.c). 0 or CMD_ERROR. */
+/* Reads the limits of the command line, or uses the default (gate_limits.c). 0 or CMD_ERROR. */
 int gate_read_limits(struct gate *gate);
 /* Returns the first limit on an increase; NULL: there is none. */
 const struct gate_item *gate_find_increase(const struct gate *gate);
 
-/* Judges all limits: fills in gate->items and gate->report (gate_judge.c). 0 or CMD_ERROR. */
+/* Judges all limits, and fills gate->items and gate->report (gate_judge.c). 0 or CMD_ERROR. */
 int gate_judge_all(struct gate *gate);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_forms.c - writes the gate in the forms that the user wants, each to its file. */
+/* gate_forms.c - writes the gate in each form that is wanted, each to its own file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static int add_wish(struct gate_wishes *wishes, const char *text, size_t length)
 	return 0;
 }
 
-/* Standard output takes one form only; GitHub finds its commands also between lines of text. */
+/* Standard output takes one form, and GitHub's commands, which may be among other lines. */
 static int check_wishes(const struct gate_wishes *wishes)
 {
 	bool has_json = false;
@@ -82,7 +82,7 @@ int gate_read_wishes(const struct options *options, struct gate_wishes *ret)
 	return status ? status : check_wishes(ret);
 }
 
-/* Prints what the report says about the run that decides the outcome. */
+/* Prints what the report says about the run that decided the outcome. */
 static int print_why(const struct gate *gate, const struct page *page)
 {
 	const struct gate_item *item = gate_first_item(&gate->report);
@@ -131,7 +131,7 @@ static int write_form(const struct gate *gate, enum gate_form form, struct outpu
 	return 0;
 }
 
-/* Appends to a file that GitHub names in `variable`; other steps also write to it. */
+/* Appends to the file that GitHub names in `variable`. Other steps write to it, too. */
 static void append(const struct gate *gate, const char *variable, bool is_summary)
 {
 	const char *path = getenv(variable);
@@ -148,7 +148,7 @@ static void append(const struct gate *gate, const char *variable, bool is_summar
 		cmd_remark(gate->options, "cannot write $%s: %s", variable, strerror(errno));
 }
 
-/* Fails if the output is one of the runs. */
+/* Returns an error if the output is one of the runs. */
 static int check_target(const struct gate *gate, const char *path)
 {
 	const struct gate_runs *groups[] = {&gate->runs, &gate->baselines};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_judge.c - judges each assertion for each run, rank by rank, and the gate as a whole. */
+/* gate_judge.c - judges each assertion for each run, rank by rank, and then the gate. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "report/gate/gate.h"
 
-/* Judges a limit for all runs; the worst result counts. */
+/* Judges a limit for each run. The worst result counts. */
 static void judge_limit(const struct gate *gate, struct gate_item *item)
 {
 	for (size_t i = 0; i < gate->runs.count; i++) {
@@ -25,7 +25,7 @@ struct ranked {
 	size_t before_count, now_count;
 };
 
-/* Collects the runs that have the rank of run `first`, and their baselines. Returns why not. */
+/* Collects the runs of the same rank as run `first`, and their baselines. Returns why it cannot. */
 static enum gate_why collect(const struct gate *gate, size_t first, struct ranked *ret)
 {
 	const struct gate_run *head = &gate->runs.list[first];
@@ -46,7 +46,7 @@ static enum gate_why collect(const struct gate *gate, size_t first, struct ranke
 		ret->now[ret->now_count] = run->sample.value[GATE_STALL_RATIO];
 		ret->error[ret->now_count++] = run->sample.error;
 	}
-	/* If there are too many baselines, only the newest are used. */
+	/* Uses only the newest baselines, if there are too many. */
 	for (size_t i = gate->baselines.count;
 	     i-- > 0 && ret->before_count < GATE_MOST_BASELINES;) {
 		const struct gate_run *run = &gate->baselines.list[i];
@@ -65,7 +65,7 @@ static bool is_first_of_rank(const struct gate *gate, size_t run)
 	return true;
 }
 
-/* Returns the first run of this rank that cannot be judged, or else `first`. */
+/* Returns the first run of this rank that cannot be judged, or `first` if all can. */
 static size_t unfit_run(const struct gate *gate, size_t first)
 {
 	for (size_t i = first; i < gate->runs.count; i++)
@@ -75,7 +75,7 @@ static size_t unfit_run(const struct gate *gate, size_t first)
 	return first;
 }
 
-/* Judges an increase for each rank by the rank's own baselines; the worst result counts. */
+/* Judges an increase for each rank by that rank's baselines. The worst result counts. */
 static void judge_increase(const struct gate *gate, struct gate_item *item)
 {
 	struct ranked *ranked = malloc(sizeof(*ranked));
@@ -146,7 +146,7 @@ static int find_change(struct gate *gate)
 	return before && now ? 0 : cmd_fail("%s", strerror(ENOMEM));
 }
 
-/* Returns the action that a word means; NULL means fail. */
+/* Returns the action for a word; NULL means fail. */
 static enum gate_action action_of(const char *word)
 {
 	return !word || strcmp(word, "fail") == 0 ? GATE_ACTION_FAIL

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_limits.c - reads the limits that the gate's options assert; without any, the default. */
+/* gate_limits.c - reads the limits from the gate's options; without any, takes the default. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static bool read_value(const char *text, enum gate_unit unit, double *ret)
 	const struct suffix *suffix;
 	char *end;
 
-	/* Signs, "inf" and hexadecimals, which strtod() takes, are refused. */
+	/* Refuses signs, "inf" and hexadecimal numbers, all of which strtod() takes. */
 	if (!isdigit((unsigned char)*text) || text[strspn(text, "0123456789.")] == 'x')
 		return false;
 	*ret = strtod(text, &end);

@@ -34,14 +34,14 @@ static struct gate_run *add(struct gate_runs *runs, const char *path)
 	return run;
 }
 
-/* Makes a text of a run point into it again after the run was moved. */
+/* After a run was moved, makes its text point into it again. */
 static void settle(struct gate_run *run)
 {
 	if (run->fingerprint.text[FINGERPRINT_LOADER])
 		run->fingerprint.text[FINGERPRINT_LOADER] = run->loader.kind;
 }
 
-/* Moves out of the report what is needed after it is freed. */
+/* Takes from the report what is needed after it is freed. */
 static void take(struct report *report, struct gate_run *ret)
 {
 	const struct load_totals *totals = &report->totals;
@@ -53,7 +53,7 @@ static void take(struct report *report, struct gate_run *ret)
 	if (report->finding.is_doubtful &&
 	    (ret->sample.unfit == GATE_FIT || ret->sample.unfit == GATE_FEW))
 		ret->sample.unfit = GATE_DOUBT;
-	/* If CUDA graphs were recorded as wholes, idle time and collectives in them are not
+	/* If whole CUDA graphs were recorded, idle time and collectives inside them are not
 	 * known. */
 	if (report->finding.by_gpu && !report->gpu.is_upper_bound) {
 		ret->sample.value[GATE_GPU_IDLE] = report->gpu_use.idle_share;
@@ -85,7 +85,7 @@ static int read_run(const struct options *options, const char *path, struct gate
 	return status;
 }
 
-/* Adds a baseline that cannot be read, with the reason. */
+/* Adds a baseline that cannot be used, with the reason. */
 static int refuse(const char *path, const char *why, struct gate_runs *runs)
 {
 	struct gate_run *run = add(runs, path);
@@ -212,7 +212,7 @@ bool gate_runs_are_one(const struct gate_run *a, const struct gate_run *b)
 		return false;
 	if (a->info.id && b->info.id)
 		return strcmp(a->info.id, b->info.id) == 0;
-	/* Imported runs have no id, but two runs never wait for the same nanoseconds. */
+	/* Imported runs have no id; but two different runs never wait for exactly as long. */
 	return !a->info.id && !b->info.id && a->sample.wait_ns == b->sample.wait_ns &&
 	       a->sample.compute_ns == b->sample.compute_ns;
 }
@@ -250,7 +250,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 	for (size_t i = 0; i < baselines->count; i++) {
 		struct gate_run *baseline = &baselines->list[i];
 
-		/* A baseline that is named twice, or copied, would make baselines seem too
+		/* A baseline that is named twice, or was copied, would make baselines seem too much
 		 * alike. */
 		for (size_t k = 0; k < i && !*baseline->refused; k++)
 			if (gate_runs_are_one(&baselines->list[k], baseline))
@@ -260,7 +260,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 	}
 }
 
-/* Makes a file name that sorts by time, of the run's begin and its id or file name. */
+/* Makes a file name from the run's begin and its id or file name, so that names sort by time. */
 static void make_name(const struct gate_run *run, char *name, size_t size)
 {
 	const char *base = strrchr(run->path, '/');
@@ -301,7 +301,7 @@ int gate_runs_keep(const struct gate_run *run, const char *folder, char *path, s
 		return -ENAMETOOLONG;
 	unlink(part);
 	r = copy_file(run->path, part);
-	/* Unlike rename(), link() does not replace an existing file. */
+	/* link() fails if the name exists; rename() would replace that file. */
 	for (i = 2; r == 0 && link(part, path) < 0; i++) {
 		if (errno != EEXIST || i > MOST_NAMES)
 			r = -errno;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_fold.c - `dlprof-report fold FOLDER|PART... [-o N.part]`: sums up a job's ranks in partials,
- * if they are too many for one machine.
+ * for jobs of more ranks than one machine can read.
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include "report/jobs/merger.h"
 #include "store/database/redact.h"
 
-/* The jobs to show, and the partials that own their texts. */
+/* The jobs to show, and the partials to which their texts belong. */
 struct shown {
 	struct jobs jobs;
 	struct part *wholes;
@@ -58,7 +58,7 @@ static int show(const struct options *options, struct jobs *jobs)
 {
 	char command[PATH_MAX + 10];
 
-	/* For several jobs, a line tells how to see one: "More: dlprof-report --job ID fold
+	/* With several jobs, a line says how to show one: "More: dlprof-report --job ID fold
 	 * FOLDER". */
 	snprintf(command, sizeof(command), "fold %s", jobs->path);
 	if (!options->json && jobs->count > 1)

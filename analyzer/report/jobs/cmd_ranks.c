@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_ranks.c - `dlprof-report [html] FOLDER` or several runs: reports the ranks of one job.
+ * cmd_ranks.c - `dlprof-report [html] FOLDER`, or several runs: reports on the ranks of a job.
  *
- * One rank is in memory at a time: only its finding and its share of the steps stay.
+ * One rank at a time is in memory; of each, only its finding and its windows of steps remain.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,7 +20,7 @@
 #include "store/run/gpu.h"
 #include "store/run/steps.h"
 
-/* Takes the device's name with its place in the machine, or without if names are redacted. */
+/* Takes the device's name and its place in the machine, but no place if names are redacted. */
 static void take_gpu(const struct options *options, struct run_info *run, struct rank_row *row)
 {
 	char **from = run->gpu_place && !options->redact ? &run->gpu_place : &run->gpu;
@@ -29,7 +29,7 @@ static void take_gpu(const struct options *options, struct run_info *run, struct
 	*from = NULL;
 }
 
-/* Judges a rank by the account of the thread that trains, as a report on this rank alone does. */
+/* Judges a rank by its training thread's account, as a report on only this rank does. */
 static int judge(const struct options *options, struct db *db, const struct rank_file *file,
 		 int64_t *ret_loader_id, struct batch_series *series, struct finding *finding)
 {
@@ -209,7 +209,7 @@ void cmd_ranks_free(struct ranks *ranks)
 	free(ranks->blames);
 }
 
-/* Judges the files of one job and attempt together. */
+/* Judges the files of one job and attempt as one. */
 static int judge_job(const struct options *options, const struct rank_files *files,
 		     struct ranks *ret)
 {

@@ -10,17 +10,17 @@
 #include "report/jobs/sources.h"
 #include "store/database/redact.h"
 
-/* One rank, and the source that has it. */
+/* A rank, and where it is: index of the source, and index in it. */
 struct member {
 	int64_t rank;
 	size_t source, index;
 };
 
-/* The ranks of one job, out of all of its sources. */
+/* The ranks of one job, gathered from all its sources. */
 struct merger {
 	struct source *sources;
 	size_t count;
-	struct member *members; /* all ranks, sorted */
+	struct member *members; /* all ranks, sorted by rank */
 	size_t member_count;
 	struct part *whole;
 };
@@ -34,7 +34,7 @@ static int by_rank(const void *a, const void *b)
 	return left->source < right->source ? -1 : left->source > right->source;
 }
 
-/* Lists the ranks of all sources in their order, each rank once. */
+/* Lists the ranks of all sources in order, each rank once. */
 static int list_members(struct merger *merger)
 {
 	size_t count = 0;
@@ -60,7 +60,7 @@ static int list_members(struct merger *merger)
 	return 0;
 }
 
-/* Adds the windows of one source, which are in memory only meanwhile. */
+/* Adds the windows of one source; they are in memory only during this call. */
 static int add_source(struct merger *merger, size_t i)
 {
 	struct source *source = &merger->sources[i];
@@ -79,7 +79,7 @@ static int add_source(struct merger *merger, size_t i)
 	return r < 0 ? sources_fail(source_name(source), r) : 0;
 }
 
-/* Copies facts about the job and each rank to the whole. */
+/* Copies the facts about the job and each of its ranks into `whole`. */
 static int take_members(struct merger *merger)
 {
 	const struct part *first = &merger->sources[merger->members[0].source].part;
@@ -119,7 +119,7 @@ static int merge(struct merger *merger)
 	whole->ranks = calloc(merger->member_count, sizeof(*whole->ranks));
 	whole->job.members = calloc(merger->member_count, sizeof(*whole->job.members));
 	r = whole->ranks && whole->job.members ? take_members(merger) : -ENOMEM;
-	/* Some facts come from the first rank, so its source is merged first. */
+	/* Some facts come from the first rank, so merge its source first. */
 	if (r == 0)
 		r = merge_frame(&whole->job, &merger->sources[merger->members[0].source].part.job);
 	for (size_t i = 0; r == 0 && i < merger->count; i++)

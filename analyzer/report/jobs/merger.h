@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merger.h - gathers runs and partials into jobs: each job with all its ranks, one job after the
- * other. Runs become a partial, partials a larger one.
+ * merger.h - gathers runs and partials of each job, and merges them, one job after the other: runs
+ * into a partial, partials into a larger one.
  */
 #pragma once
 
@@ -10,20 +10,20 @@
 #include "store/fleet/part.h"
 
 struct merger_job {
-	struct part whole;  /* the job with its windows; whoever takes it calls part_init() on it */
-	struct rank_files runs; /* the runs that the job is made of, if any */
-	const char *partial;    /* a partial that the job is made of; NULL: only runs */
+	struct part whole;  /* the job with its windows; whoever keeps it calls part_init() on it */
+	struct rank_files runs; /* the runs that the job consists of, if any */
+	const char *partial;    /* a partial that the job contains; NULL: only runs */
 	bool is_only;
-	bool failed; /* the job cannot be read, but the next one can */
+	bool failed; /* the job cannot be read; the next one may still be */
 };
 
 /*
- * Calls `each` for every job that `options` name, until a call does not return 0; prints which jobs
- * cannot be folded. Returns 0, CMD_ERROR or the result of `each`.
+ * Calls `each` for every job that `options` name, until a call returns other than 0. Prints which
+ * jobs cannot be folded. Returns 0, CMD_ERROR, or the result of `each`.
  */
 int merger_jobs(const struct options *options,
 		int (*each)(const struct options *options, struct merger_job *job, void *context),
 		void *context);
 
-/* Judges a job to show; *ret uses `whole`. Call cmd_ranks_free() also on error. 0 or -ENOMEM. */
+/* Judges a job for printing. *ret refers to `whole`. Call cmd_ranks_free() even after an error. */
 int merger_judge(const struct options *options, struct part *whole, struct ranks *ret);

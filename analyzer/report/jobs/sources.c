@@ -65,7 +65,7 @@ static int hide(struct part *part, enum redact_kind kind, uint32_t *at)
 	return word == text ? 0 : part_add_text(part, word, at);
 }
 
-/* Redacts the names in a partial, as is done when runs are read. */
+/* Redacts the names in a partial, as rows_text() redacts those of runs. */
 static int hide_names(struct part *part)
 {
 	static const enum redact_kind kinds[PART_WORDS] = {
@@ -93,7 +93,7 @@ static int read_part(const char *path, struct part *ret)
 	return r == 0 && redact_is_on() ? hide_names(ret) : r;
 }
 
-/* Adds a partial, if --job does not want another job. Only its names stay in memory. */
+/* Adds a partial, unless --job wants another job. Only its names stay in memory. */
 static int add_part(const struct options *options, struct sources *sources, const char *path)
 {
 	struct source *source;
@@ -101,7 +101,7 @@ static int add_part(const struct options *options, struct sources *sources, cons
 	const char *job;
 	int r = read_part(path, &part);
 
-	/* When rows of many jobs are written, a damaged partial does not stop the others. */
+	/* A damaged partial does not stop the export of other jobs' rows. */
 	if (r < 0) {
 		part_done(&part);
 		sources->files.failed = true;
@@ -120,7 +120,7 @@ static int add_part(const struct options *options, struct sources *sources, cons
 	return r;
 }
 
-/* Adds the partials of a folder. *ret_found: there was one. */
+/* Adds the partials in a folder. Sets *ret_found if there was any. */
 static int add_folder(const struct options *options, struct sources *sources, const char *folder,
 		      bool *ret_found)
 {
@@ -158,7 +158,7 @@ int sources_add_words(struct part *part, const char *const words[PART_WORDS])
 	return r;
 }
 
-/* Finds the cause of a rank's waits as the report on this rank does. */
+/* Finds the cause of a rank's waits in the same way as a report on that rank. */
 static int find_cause(const struct rank_look *look, const struct load_totals *totals,
 		      struct diagnosis *ret)
 {
@@ -222,7 +222,7 @@ static int take_loads(const struct rank_look *look, struct part_rank *rank)
 	return r;
 }
 
-/* Takes a rank. Ranks come in order, so the first one decides the facts about the job. */
+/* Adds a rank. Ranks come in order; facts about the job are taken from the first. */
 static int take_rank(const struct rank_look *look, void *context)
 {
 	const struct rank_row *row = look->row;
@@ -307,7 +307,7 @@ static int add_runs(const struct options *options, struct sources *sources)
 	return status;
 }
 
-/* Adds partials, which their file names show, and runs or folders of these. */
+/* Adds partials, known by their file names, and runs or folders of runs. */
 static int add_all(const struct options *options, struct sources *sources)
 {
 	struct options runs = *options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_batches.c - `dlprof-report batches RUN`: shows every batch, of all loaders or of one. */
+/* cmd_batches.c - `dlprof-report batches RUN`: prints every batch, of one loader or of all. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "report/ranks.h"
 #include "store/database/redact.h"
 
-/* What is needed to show the rows of one loader. */
+/* State for printing the rows of one loader. */
 struct stream {
 	struct batches batches;
 	struct output *output;
@@ -45,11 +45,11 @@ static int add_row(const struct batch_record *batch, void *context)
 		line.starved = stall_is_starved(wait_ns, ready, (double)stream->theta_ns);
 	batches_add(&stream->batches, &line);
 	stream->row_count++;
-	/* If the disk is full or the terminal closed, the remaining rows are not read. */
+	/* Stops reading rows if the disk is full or the terminal was closed. */
 	return ferror(stream->output->file) ? -EPIPE : 0;
 }
 
-/* Computes theta, which is that of the whole loader, also if only a part is shown. */
+/* Computes theta from the whole loader, even if only a part of it is shown. */
 static int set_theta(struct db *db, int64_t loader_id, struct stream *stream)
 {
 	const struct batch_filter all = batch_filter_all(loader_id);
@@ -111,7 +111,7 @@ static int show(const struct options *options, struct db *db, int64_t start_ns,
 		if (options->loader < 0 || options->loader == loaders[i].loader_id)
 			r = add_loader(options, db, loaders[i].loader_id, &stream);
 	batches_end(&stream.batches);
-	/* If a write failed, closing the output reports it. */
+	/* A failed write is reported when the output is closed. */
 	if (r < 0 && !ferror(output.file))
 		status = cmd_fail_read(options, r);
 	else if (!stream.row_count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_html.c - `dlprof-report html RUN -o REPORT.html`: judges the run, and draws it. */
+/* cmd_html.c - `dlprof-report html RUN -o REPORT.html`: judges the run, and writes its page. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "report/run/judge.h"
 #include "store/database/db_open.h"
 
-#define MOST_MEANS 100000 /* batches that are enough for the mean time of a copy to the GPU */
+#define MOST_MEANS 100000 /* the mean time of a copy to the GPU needs no more batches */
 
 static int add_row(const struct batch_record *batch, void *context)
 {
@@ -20,7 +20,7 @@ static int add_row(const struct batch_record *batch, void *context)
 	return 0;
 }
 
-/* Reads the batches to draw; `first` counts from the first judged batch, as in --batches. */
+/* Reads a window's batches. Its `begin` counts from the first judged batch, as --batches. */
 static int read_window(struct db *db, const struct batch_filter *judged, struct html_window *window)
 {
 	struct batch_filter filter = *judged;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_top.c - `dlprof-report top RUN`: shows the report's screen for a run that still records,
- * again and again until q. The database is open only while it is read: an open one would keep the
- * drain from leaving one plain file behind.
+ * cmd_top.c - `dlprof-report top RUN`: shows the report's screen for a live run, again and again
+ * until q. The database is open only while it is read; otherwise the drain could not make it one
+ * plain file at the end.
  */
 #include <errno.h>
 #include <poll.h>
@@ -16,15 +16,15 @@
 
 #include "report/run/judge.h"
 
-#define REST  10 /* least pause in CPU times of a screen, since a training runs here */
-#define ENTER "\033[?1049h\033[?25l" /* begins the alternate screen, and hides the cursor */
+#define REST  10 /* least pause in CPU times of a screen: a training runs here */
+#define ENTER "\033[?1049h\033[?25l" /* switches to the alternate screen, and hides the cursor */
 #define LEAVE "\033[?25h\033[?1049l"
 #define CLEAR "\033[H\033[J"
 
 struct screen {
 	FILE *out;
-	int signals;   /* descriptor that signals are read from */
-	bool has_keys; /* keys are read one by one, and not shown */
+	int signals;   /* descriptor from which signals are read */
+	bool has_keys; /* keys are read one by one, without echo */
 	struct termios before;
 	sigset_t mask_before;
 };
@@ -33,7 +33,7 @@ static void enter(struct screen *screen)
 {
 	struct termios keys;
 
-	/* A program in the background is stopped if it changes the terminal's modes. */
+	/* A background program that changes the terminal's modes would be stopped. */
 	screen->has_keys = tcgetpgrp(STDIN_FILENO) == getpgrp() &&
 			   tcgetattr(STDIN_FILENO, &screen->before) == 0;
 	keys = screen->before;
@@ -53,7 +53,7 @@ static void leave(struct screen *screen)
 		tcsetattr(STDIN_FILENO, TCSANOW, &screen->before);
 }
 
-/* Takes the terminal. Returns false if `out` is none, or none that can be drawn on. */
+/* Prepares the terminal. Returns false if `out` is no terminal, or one that cannot be drawn on. */
 static bool take(FILE *out, struct screen *ret)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH};
@@ -107,12 +107,12 @@ static bool quits(struct screen *screen, int interval_ms)
 		return false;
 	if (looks[0].revents)
 		return quits_by_signal(screen);
-	/* At the end of standard input, has_keys becomes false, since no keys can come. */
+	/* Without a key, standard input has ended, so no more keys are read. */
 	screen->has_keys = read(STDIN_FILENO, &key, 1) == 1;
 	return key == 'q' || key == 'Q';
 }
 
-/* Draws one screen, and returns its exit status. *ret_live: the run still records. */
+/* Draws a screen, and returns its exit status. *ret_live is set if the run still records. */
 static int draw(const struct options *options, struct output *output, bool *ret_live)
 {
 	const struct page page = cmd_page(options, output);
@@ -153,7 +153,7 @@ int cmd_top(const struct options *options)
 		}
 		give_back(&screen, 0);
 	}
-	/* If the user did not quit, the last screen, or an error, stays on the terminal. */
+	/* If the run ended, or there was an error, leave the last screen on the terminal. */
 	if (!has_quit)
 		status = draw(&quiet, &output, &live);
 	return cmd_close_output(&output, status);

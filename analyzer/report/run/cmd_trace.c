@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_trace.c - `dlprof-report trace RUN... -o trace.json`: writes ranks or parts for Perfetto. */
+/* cmd_trace.c - `dlprof-report trace RUN... -o trace.json`: writes (parts of) runs for Perfetto. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "report/ranks.h"
 #include "store/database/db_open.h"
 
-#define HEAVY_BYTES 200000000 /* larger files are heavy for browsers */
+#define HEAVY_BYTES 200000000 /* browsers are slow with larger files */
 #define RENEW_COUNT 100000
 
 struct stream {
@@ -28,8 +28,8 @@ static int add_event(const struct timeline_event *event, void *context)
 	struct stream *stream = context;
 
 	trace_event(&stream->trace, event);
-	/* The file's size bounds the events, but writing takes long, so the time limit is
-	 * renewed. */
+	/* Writing takes long, so renew the time limit for reading; the file's size limits the
+	 * events. */
 	if (!(++stream->event_count % RENEW_COUNT))
 		db_limit_renew(stream->db);
 	return ferror(stream->output->file) ? -EPIPE : 0;
@@ -48,7 +48,7 @@ static int add_events(const struct options *options, struct db *db,
 						    .epoch = options->epoch,
 						    .first = options->first,
 						    .last = options->last};
-		/* Events around the worst batches show what the workers did in that time. */
+		/* The trace also shows what the workers did around the worst batches. */
 		const struct timeline_worst worst = {
 			.worst = options->worst > 0 ? options->worst : -1,
 			.before = loaders[i].workers > 0
@@ -83,8 +83,8 @@ static bool has_wall_clock(const struct rank_file *file)
 }
 
 /*
- * Returns the time of a rank's own clock that is 0 in the trace: when the first rank began, by the
- * wall clock; if that is not known, when this rank began.
+ * Returns the time on a rank's clock that becomes 0 in the trace: when the first rank began, if the
+ * wall clock tells, else when this rank began.
  */
 static int64_t find_base(const struct rank_files *files, const struct rank_file *file)
 {

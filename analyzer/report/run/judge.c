@@ -44,7 +44,7 @@ void judge_done(struct report *report)
 	free(report->set_done);
 }
 
-/* Chooses the loader to judge: that of --loader, else the first, which has the most time. */
+/* Chooses the loader to judge: --loader's, else the first, which has the most time. */
 static void choose_loader(const struct options *options, struct report *report)
 {
 	for (size_t i = 0; i < report->loader_count && !report->loader; i++)
@@ -78,7 +78,7 @@ static int read_inside(struct db *db, struct inside *inside)
 	return r < 0 ? r : tally_unlisted_read(db, "folder", &inside->unlisted_folder_ns);
 }
 
-/* Reads and judges the loader with most of the waits, by the account of the thread that uses it. */
+/* Reads and judges the loader with the most waits, by the account of its thread. */
 static int read_series(struct db *db, bool is_chosen, struct report *report)
 {
 	const struct thread_query query = {
@@ -122,7 +122,7 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 	return r;
 }
 
-/* Finds which lines lead in the judged loader's loads, and in the waits for it. */
+/* Finds the lines of code with the most time in the judged loader's loads, waits and steps. */
 static int find_lines(struct db *db, struct report *report)
 {
 	int r = lines_read(db, &report->samples);
@@ -132,7 +132,7 @@ static int find_lines(struct db *db, struct report *report)
 				  &report->lines);
 }
 
-/* Finds the cause and the advice, by how loads and the GPU used their time. */
+/* Finds the cause and the advice, from how loads and the GPU spent their time. */
 static int find_cause(struct db *db, bool advises, struct report *report)
 {
 	const struct why_input input = {
@@ -169,7 +169,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	report->facts = LOAD_FACTS_UNKNOWN;
 	gpu_sums_init(&report->gpu_sums);
 	r = query_run(db, &report->run);
-	/* Missing records count as dropped, so that no verdict is made from the others alone. */
+	/* Counts missing records as dropped: a verdict must not be made from the rest alone. */
 	report->run.lost_count = clamp_add(report->run.lost_count, report->missing_count);
 	if (r == 0)
 		r = query_loaders(db, &report->loaders, &report->loader_count);
@@ -219,7 +219,7 @@ void judge_fingerprint(const struct report *report, struct fingerprint *ret)
 	ret->text[FINGERPRINT_FRAMEWORKS] = run->frameworks;
 	ret->text[FINGERPRINT_CLOCK] = report->finding.by_gpu ? "gpu" : "host";
 	ret->text[FINGERPRINT_GPU] = run->gpu;
-	/* An old run does not store this setting, and was recorded without it. */
+	/* Old runs do not store this setting; they were recorded without it. */
 	ret->text[FINGERPRINT_SET] = run->set ? run->set : "";
 	ret->text[FINGERPRINT_COMMAND] = run->command;
 	ret->text[FINGERPRINT_HOST] = run->host;
@@ -234,7 +234,7 @@ void judge_fingerprint(const struct report *report, struct fingerprint *ret)
 	ret->number[FINGERPRINT_BATCH_SIZE] = loader->batch_size;
 	ret->number[FINGERPRINT_EPOCH_BATCHES] = fingerprint_epoch_batches(&report->series);
 	ret->number[FINGERPRINT_WORKERS] = loader->workers;
-	/* Without workers nothing is prefetched. */
+	/* Without workers, nothing is prefetched. */
 	if (loader->workers != 0) {
 		ret->number[FINGERPRINT_PREFETCH_FACTOR] = loader->prefetch_factor;
 		ret->number[FINGERPRINT_IN_ORDER] = loader->in_order;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* judge.h - reads a run and judges it, which the report, compare and the gate do first. */
+/* judge.h - reads a run and judges it: the first step of the report, compare and the gate. */
 #pragma once
 
 #include "analysis/gate/fingerprint.h"
@@ -7,20 +7,20 @@
 #include "report/cmd.h"
 
 /*
- * Reads and judges the run at `path` (which must outlive *ret), restricted to the loader, epoch,
- * batches and rank in `options`; `advises`: with predictions and advice. Prints what went wrong.
- * Returns 0 or CMD_ERROR, with ret->live if the run may have more soon; call judge_done() in both
- * cases.
+ * Reads and judges the run at `path` (which must outlive *ret), or the part of it that the options
+ * select by loader, epoch, batches and rank. If `advises`, also makes predictions and advice.
+ * Prints what went wrong. Returns 0 or CMD_ERROR, with ret->live set if the run may soon have more
+ * data. Call judge_done() in both cases.
  */
 int judge_run(const struct options *options, const char *path, bool advises, struct report *ret);
 
 void judge_done(struct report *report);
 
-/* Gathers the settings of a run to compare them; `report` owns the texts. */
+/* Gathers the settings of a run for a comparison. The texts belong to `report`. */
 void judge_fingerprint(const struct report *report, struct fingerprint *ret);
 
 /*
- * Returns CMD_CANNOT_SAY if there are too few batches, or too much is missing, for a verdict; else
- * CMD_DONE, also for a log of step times, which has no more to judge.
+ * Returns CMD_CANNOT_SAY if a verdict lacks batches, or too much else is missing. Returns CMD_DONE
+ * otherwise, and for a log of step times, of which nothing more can be said.
  */
 int judge_status(const struct report *report);

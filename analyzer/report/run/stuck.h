@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stuck.h - finds processes of a recording run that have been at one place for long. */
+/* stuck.h - finds processes of a live run that have been at one place for long. */
 #pragma once
 
 #include "analysis/account/stall.h"
 #include "store/run/lines.h"
 
 /*
- * Lists processes that have been at one place for 10 s, and for three times what a load, a wait or
- * a step takes by `finding`; the longest first. Loads and batches that the loader (UNKNOWN: none)
- * has finished since then show that a process moved on. The caller frees the array, also after an
+ * Lists processes that have been at one place for at least 10 s, and for three times the usual time
+ * of a load, a wait or a step in `finding`; the longest first. A process has moved on if the loader
+ * (UNKNOWN: none) finished a load or a batch of it since. The caller frees the array, even after an
  * error. Returns 0 or -errno.
  */
 int stuck_read(struct db *db, const struct line_samples *samples, int64_t loader_id,

@@ -9,7 +9,7 @@
 #include "analysis/statistics/clamp.h"
 #include "store/run/batch.h"
 
-/* A loader that the thread uses. */
+/* A loader of the thread. */
 struct member {
 	size_t loader; /* index of the loader in the query's list */
 	int64_t life_ns;
@@ -17,33 +17,33 @@ struct member {
 	struct finding finding;
 };
 
-/* The loaders that a thread uses; the judged one is the first. */
+/* The loaders of a thread, the judged one first. */
 struct thread {
 	size_t count;
 	struct member *list;
 };
 
-/* A loader with times of steps only has no account. */
+/* Returns false for a loader of which only step times are known. */
 static bool is_known(const struct finding *finding)
 {
 	return !isnan(finding->own.ratio);
 }
 
-/* Returns true if the thread made an iterator, whose batches another thread may have taken. */
+/* Returns true if the thread only made the iterator; another thread may have taken its batches. */
 static bool is_only_made(const struct batch_series *series)
 {
 	return !series->count && series->epoch_count;
 }
 
-/* Returns true if the thread waits for the loader, even if its own loop was too short to judge. */
+/* Returns true if the thread waits for the loader, even if its loop is too short to be judged. */
 static bool is_waited_for(const struct batch_series *series)
 {
 	return is_only_made(series) || (series->count && series->wait_ns);
 }
 
 /*
- * Returns true if one thread made both loaders. Its number is the same in each of the process's
- * lives only for the first thread.
+ * Returns true if the same thread made both loaders. Over several lives of the process, only the
+ * first thread has the same number.
  */
 static bool is_same_thread(const struct loader_info *one, const struct loader_info *other)
 {
@@ -109,7 +109,7 @@ static int read_all(struct db *db, const struct thread_query *query, size_t judg
 	return r;
 }
 
-/* Returns true if the loop's time is known. Imported tables and lost batches do not show it. */
+/* Returns true if the loop's time is known; in imported tables, or with lost batches, it is not. */
 static bool has_span(const struct batch_series *series, const struct finding *finding)
 {
 	return !series->is_part && series->epoch_count && series->first_ns != UNKNOWN &&
@@ -123,7 +123,7 @@ static int by_life(const void *a, const void *b)
 	return ((*one)->life_ns > (*other)->life_ns) - ((*one)->life_ns < (*other)->life_ns);
 }
 
-/* Makes the account of all lives. A life's time before its first batch counts as start-up. */
+/* Makes an account over all lives. In each, the time before its first batch is start-up. */
 static int account_of_lives(const struct thread *thread, const struct member **members,
 			    struct account *ret)
 {
@@ -148,7 +148,7 @@ static int account_of_lives(const struct thread *thread, const struct member **m
 			if (s->last_ns > span.end_ns)
 				span.end_ns = s->last_ns;
 		}
-		/* A life without an observed step adds nothing. */
+		/* A life in which no step was observed adds nothing. */
 		if (span.end_ns < span.begin_ns)
 			continue;
 		for (i = begin; i < end; i++)
@@ -176,7 +176,7 @@ static int account_of_thread(const struct thread *thread, struct account *ret)
 	return r;
 }
 
-/* Moves the loader with more than half of the waits to the front. */
+/* Moves the loader with more than half of the waits to the front, if there is one. */
 static void put_first(struct thread *thread)
 {
 	double wait_ns = 0;
@@ -240,7 +240,7 @@ int thread_judge(struct db *db, const struct thread_query *query, size_t *judged
 	return r;
 }
 
-/* With the GPU's clock, the steps contain waits, so only the loader's own batches count. */
+/* With the GPU's clock, steps contain waits, so only the judged loader's batches count. */
 int thread_parts(struct db *db, const struct thread_query *query, size_t judged,
 		 const struct finding *finding, struct step_parts *ret)
 {

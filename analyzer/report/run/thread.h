@@ -7,26 +7,26 @@
 #include "store/run/query.h"
 
 struct thread_query {
-	struct batch_filter filter; /* loader_id in it is ignored */
+	struct batch_filter filter; /* its loader_id is ignored */
 	const struct loader_info *loaders;
 	size_t loader_count;
-	int64_t missing_count; /* records that the drain could not make rows of */
-	bool is_chosen;        /* the user selected the loader, so no other is judged */
+	int64_t missing_count; /* records of which the drain could not make rows */
+	bool is_chosen;        /* the user selected the loader, so judge no other one */
 };
 
 /*
- * Reads loader number `judged` into `series` (initialised by the caller) and judges it. For a whole
- * run without a selected loader, the account is that of the thread: of all loaders that it uses. If
- * more than half of the thread's waits are for another loader, that one is judged instead, and
- * `judged` changes. If there is no such account (for a part of a run, an imported table, or with
- * lost batches), it is the loader's own. Returns 0 or -errno.
+ * Reads loader number `judged` into `series`, which the caller initialised, and judges it. For a
+ * whole run without a selected loader, the account is the thread's, over all loaders that it uses;
+ * if more than half of the thread's waits are for another loader, that loader is judged instead,
+ * and `judged` changes. For a part of a run, an imported table, or if batches are lost, the account
+ * is the loader's own. Returns 0 or -errno.
  */
 int thread_judge(struct db *db, const struct thread_query *query, size_t *judged,
 		 struct batch_series *series, struct finding *finding);
 
 /*
- * Reads the parts of the thread's steps: of all its loaders if the finding's account is the
- * thread's, else of the judged one. Returns 0 or -errno.
+ * Reads the parts of the thread's steps: over all its loaders if the finding's account is the
+ * thread's, else over the judged loader. Returns 0 or -errno.
  */
 int thread_parts(struct db *db, const struct thread_query *query, size_t judged,
 		 const struct finding *finding, struct step_parts *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * why.h - finds why a loader waits, by all that its database has: the same for the report, the gate
- * and the tables of many jobs.
+ * why.h - finds why a loader waits, from everything in its database. The report, the gate and the
+ * tables of many jobs use it.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #define WHY_SAMPLES 64 /* most slow samples to read */
 
-/* What was read already about a judged loader. */
+/* What was already read about a judged loader. */
 struct why_input {
 	const struct batch_filter *filter;
 	const struct batch_series *series;
@@ -22,12 +22,12 @@ struct why_input {
 	const struct stages *stages; /* NULL: why_find() reads them, if the loader has any */
 	const struct lines *lines;
 	const struct tally_list *samples; /* the slowest samples */
-	const struct gpu_use *gpu;        /* used for advice; NULL: not known */
-	const struct step_parts *step; /* the parts of the thread's steps; NULL: not known */
+	const struct gpu_use *gpu;        /* needed for advice; NULL: not known */
+	const struct step_parts *step; /* parts of the thread's steps; NULL: not known */
 	bool has_gpu;
-	unsigned lacks; /* as in struct cause_input, as is the next member */
+	unsigned lacks; /* as in struct cause_input, like the next member */
 	bool is_threads;
 };
 
-/* Finds the cause. `advises`: with predictions and advice, which take long. 0 or -errno. */
+/* Finds the cause. If `advises`, also predictions and advice, which take long. 0 or -errno. */
 int why_find(struct db *db, const struct why_input *input, bool advises, struct diagnosis *ret);
