@@ -274,9 +274,9 @@ int boot_wait_error(const struct batch_series *s, const struct finding *f, doubl
 	return 0;
 }
 
-/* The account's time beside the resampled batches: waits to add, and a factor on steps. */
+/* The account's time outside of the resampled batches: waits to add, and a factor on steps. */
 struct rest {
-	double wait_ns, step_ns; /* without the batches; step_ns is that of epoch starts */
+	double wait_ns, step_ns; /* without the batches; step_ns: that of epochs' starts */
 	double epoch_wait_ns;
 	double step_factor;
 };

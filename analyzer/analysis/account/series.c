@@ -13,7 +13,7 @@
 #define FIRST_CAPACITY 1024
 #define FIRST_RUNS     16
 #define LONGEST_NS     1e19f
-#define LOADING_LEAST  0.05 /* a worker counts from this share of the busiest worker's loads on */
+#define LOADING_LEAST  0.05 /* a worker counts if it made this share of the busiest one's loads */
 #define LOADING_ROUNDS 2  /* batches per worker; a shorter epoch does not show which workers load */
 #define LOADING_KNOWN  0.9  /* an epoch counts only if at least this share of its batches have a
 			     * known worker */

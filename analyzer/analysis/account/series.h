@@ -168,7 +168,7 @@ void series_done(struct batch_series *series);
  */
 int32_t series_find_loading(const struct batch_series *series);
 
-/* Returns how many workers set the loader's rhythm and rate: those that loaded, else those set. */
+/* Returns how many workers share the loads: those that loaded any, or all if that is unknown. */
 static inline int32_t series_busy_workers(const struct batch_series *series)
 {
 	return series->loading > 0 ? series->loading : series->workers;

@@ -109,7 +109,7 @@ struct finding {
 	size_t epoch_count;
 	size_t unseen_count; /* batches left out since by_gpu is set and they have no GPU time */
 	size_t readiness_count; /* steady batches whose readiness is known */
-	double lost_share;      /* share of the records that were lost, at least */
+	double lost_share;      /* lower bound of the share of records that were lost */
 
 	double wait_all_ns; /* waits of all batches of the loader by the host's clock */
 	double compute_all_ns;

@@ -16,7 +16,7 @@ enum step_part {
 	STEP_BETWEEN,
 	STEP_OPTIMIZER,
 	STEP_SAVE,
-	STEP_TOLD_MAX, /* number of parts above, which records hold */
+	STEP_TOLD_MAX, /* number of the parts above, which are in records */
 	STEP_LOOPS = STEP_TOLD_MAX,
 	STEP_AFTER,
 	STEP_PART_MAX
@@ -34,7 +34,7 @@ struct step_sums {
 
 struct step_parts {
 	bool is_split;
-	/* Tells if an optimizer was seen. If not, STEP_BETWEEN and STEP_OPTIMIZER are in
+	/* True if an optimizer was observed. If not, STEP_BETWEEN and STEP_OPTIMIZER are in
 	 * STEP_AFTER. */
 	bool has_optimizer;
 	double ns[STEP_PART_MAX]; /* NAN: not observed; the sum of the others is whole_ns */

@@ -17,7 +17,7 @@
 			     * first's */
 #define GROWTH_STEP     1.03 /* a part rises if its mean is at least this many times that of the
 			      * part before */
-#define GROWTH_STEPS    5    /* loads grow if at least so many of the seven parts rise */
+#define GROWTH_STEPS    5    /* loads grow if at least this number of the seven parts rise */
 #define FETCH_SHARE     0.5 /* fetching descriptors matters from this share of receiving on */
 #define FETCH_LEAST_NS  1e6
 #define FETCH_CPU_MOST  0.5
@@ -30,7 +30,7 @@
 #define SLOW_AGAIN      0.5  /* slow samples are slow again in at least this share of the epochs */
 #define THREADS_LEAST   2.0  /* a worker with fewer runnable threads does not have too many */
 #define THREADS_CROWD   2.0  /* runnable threads of all workers, for each core, that are too many */
-#define CROWD           2.0  /* so many workers for each core may be too many */
+#define CROWD           2.0  /* this number of workers for each core may be too many */
 #define CROWD_UNSEEN    0.5  /* crowding: at least this share of the loads' time is off the CPU, in
 			      * no observed call */
 #define NARROW          0.5  /* cores are narrowed if workers may use at most this share of the
@@ -41,7 +41,7 @@
 #define FAULTS_A_LOAD   1.0
 #define CALM_PARTS      32
 #define CALM_FEWEST     8   /* fewest batches in a part of the run to look for calm parts */
-#define CALM_LEAST      0.2 /* least share of the run that is calm, and that is not */
+#define CALM_LEAST      0.2 /* least share of the run that must be calm, and that must not be */
 #define CALM_WAIT       0.1 /* a calm part waits at most this share of what the others wait */
 #define TOGETHER        0.5
 #define TOGETHER_FACTOR 1.3

@@ -11,8 +11,7 @@
 				* share of the loads' time */
 #define GROUNDS_CPU_LITTLE 0.2 /* loads with a smaller share of CPU time hardly compute */
 #define GROUNDS_READ_AGAIN 8.0 /* more bytes read than this for each byte of a batch are needless */
-#define GROUNDS_ALL        0.05 /* images a sample may differ from the number of workers by this
-				 * share */
+#define GROUNDS_ALL        0.05 /* relative error in "as many images a sample as workers" */
 #define GROUNDS_TENSORS    16  /* a batch of at least this many tensors has many */
 
 /* Fills `ret` with all observations about a judged series. */

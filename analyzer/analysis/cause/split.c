@@ -12,7 +12,7 @@
 #define CAPACITY          1.0
 #define CAPACITY_MARGINAL 0.9
 #define SHIFT_PARTS       64
-#define SHIFT_FEWEST      4 /* a shift has at least so many parts before it and after it */
+#define SHIFT_FEWEST      4 /* least number of parts before a shift, and after it */
 #define SHIFT_QUARTERS    4
 #define SHIFT_LOADS       (4 * (size_t)SHIFT_PARTS)
 #define SHIFT_FACTOR      1.3

@@ -17,7 +17,7 @@
 #define TABLE_SIZE  (1u << TABLE_BITS)
 #define LEAST_ROWS  3
 #define MOST_STEPS  3    /* an event's distances to the next 3 events are candidates for a period */
-#define MOST_TRIED  256  /* so many of the most frequent distances are tested */
+#define MOST_TRIED  256  /* this number of the most frequent distances is tested */
 #define MOST_EPOCHS 4096 /* if there are more epochs, no long period is searched for */
 #define TIMER_CV    0.10
 

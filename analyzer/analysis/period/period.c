@@ -68,7 +68,7 @@ struct search {
 
 _Static_assert(PERIOD_MOST == FOLD_MOST, "all periods that are folded");
 
-/* Returns ln of the number of candidates that compete with P; W and its multiples have half. */
+/* Returns ln of how many periods compete with P; W and its multiples get half of alpha. */
 static double log_candidates(const struct search *s, size_t period, size_t count)
 {
 	if (s->workers > 1 && period % s->workers == 0 && period / s->workers <= WORKER_PERIODS)

@@ -463,9 +463,9 @@ static double mean_of(const struct batch_series *s, const float *loads, size_t *
 }
 
 /*
- * Finds the time of taking a batch in, if it is long enough for its moment to matter, and how much
- * of it is fetching descriptors. If fetching takes long and uses little CPU, it waits for the
- * worker's interpreter.
+ * Finds how long receiving a batch takes, if that is long enough to matter when it happens, and how
+ * much of it fetches descriptors. If fetching takes long and little CPU, it waits for the worker's
+ * interpreter.
  */
 static void find_receiving(struct trace *t, const struct batch_series *s)
 {

@@ -58,7 +58,7 @@ const char *const whatif_gap_words[WHATIF_GAP_MAX] = {
 	[WHATIF_GAP_OFF] = "the replay of the run as it was differs from the run",
 };
 
-/* Returns measured / replayed rate of the loader's loop, for the replay that `setup` needs. */
+/* Returns the factor from replayed to measured rates of the loader's loop in this setup. */
 static double correction(const struct trace *trace, const struct replay_setup *setup,
 			 const struct whatif *whatif)
 {

@@ -153,7 +153,7 @@ static size_t row_count(const struct fold_segment *segment, size_t period)
 	return segment->count > first ? (segment->count - first) / period : 0;
 }
 
-/* The sum of max(0, E - ln P) over blocks, each of which may have a phase of its own. */
+/* A scale's evidence: the sum of max(0, E - ln P) over its blocks, each with a phase of its own. */
 struct scale {
 	size_t blocks;
 	double sum;

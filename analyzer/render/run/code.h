@@ -50,8 +50,8 @@ bool code_add_named(const struct report *report, char *text, size_t size);
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
 /*
- * A line of code for JSON, one with at least a hundredth of its group's time. `place` < CODE_LINES
- * counts the lines; `share` is NULL if there is none at that place.
+ * A line of code for JSON, with at least a hundredth of its group's time. `place` goes from 0 to
+ * CODE_LINES - 1; `share` is NULL if there is no line at that place.
  */
 struct code_line {
 	const struct line_share *share;

@@ -36,7 +36,7 @@ struct fit {
 #define FIT_BLANKS 4
 #define FIT_STEPS  4
 #define FIT_LOAD   SIZE_MAX
-#define FIT_CALM   2 /* so many blank lines matter more than words */
+#define FIT_CALM   2 /* this number of blank lines is more important than words */
 
 static const char *part_glyph(const struct page *page, int part)
 {

@@ -40,7 +40,7 @@ static bool read_value(const char *text, enum gate_unit unit, double *ret)
 	return isfinite(*ret) && (*ret <= 1 || (unit != GATE_SHARE && unit != GATE_POINTS));
 }
 
-/* Reads the value of an option, or of a limit after its relation. Returns 0 or CMD_ERROR. */
+/* Reads the value of an option, or the one after "<=" in a limit. Returns 0 or CMD_ERROR. */
 static int take_value(const char *option, const char *text, enum gate_unit unit, double *ret)
 {
 	static const char *const words[] = {

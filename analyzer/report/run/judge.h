@@ -20,7 +20,7 @@ void judge_done(struct report *report);
 void judge_fingerprint(const struct report *report, struct fingerprint *ret);
 
 /*
- * Returns CMD_CANNOT_SAY if a verdict lacks batches, or too much else is missing. Returns CMD_DONE
- * otherwise, and for a log of step times, of which nothing more can be said.
+ * Returns CMD_CANNOT_SAY if there are too few batches, too many lost records, or the verdict is in
+ * doubt. Else returns CMD_DONE; also for a log of step times, which never has a verdict.
  */
 int judge_status(const struct report *report);

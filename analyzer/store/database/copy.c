@@ -16,7 +16,7 @@
 #define MOST_TRIES 10
 #define NAME	   "/run.db"
 
-/* size of a write-ahead log's header; two numbers in it change when the log is restarted */
+/* Size of a write-ahead log's header. Two numbers in it change when the log is restarted. */
 #define WAL_HEAD 32
 
 int copy_bytes(int from, int to)

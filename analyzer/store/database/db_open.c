@@ -26,9 +26,9 @@
 #define CLOSE_TRIES      40
 #define CLOSE_PAUSE_MS   50
 #define BUSY_MS          2000
-#define CHECKPOINT_PAGES 1000 /* pages; SQLite's own default */
+#define CHECKPOINT_PAGES 1000 /* in pages; SQLite's own default */
 
-/* Whether a database in WAL mode has no tables because they were in its log, which is missing. */
+/* Returns true if a database in WAL mode has no tables: its log, which had them, is missing. */
 static bool lacks_log(struct db *db)
 {
 	int64_t tables = -1;
@@ -126,7 +126,7 @@ static bool read_whole(int fd, unsigned char *to, const struct stat *before)
 	       after.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
 }
 
-/* Opens a copy of a database whose log cannot be read where it is: no -shm, no locks, not ours. */
+/* Opens a copy of a database whose log SQLite cannot read in place without -shm or locks. */
 static int open_copy(const char *path, const struct stat *file, struct db **ret_db)
 {
 	char copy[4096];
@@ -142,9 +142,9 @@ static int open_copy(const char *path, const struct stat *file, struct db **ret_
 }
 
 /*
- * Whether an error may come from the place of the file. A database in WAL mode needs its -shm file
- * even for reading, and every database needs locks; another user's folder, read-only media and
- * network file systems may lack both.
+ * Returns true if an error may be due to the folder or file system of the file. A database in WAL
+ * mode needs its -shm file even for reading, and every database needs locks; another user's folder,
+ * read-only media and network file systems may lack both.
  */
 static bool is_of_place(int error)
 {

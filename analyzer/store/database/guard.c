@@ -12,9 +12,9 @@
 
 #include "dlprof/units.h"
 
-/* number of SQLite's operations between two checks, some milliseconds */
+/* Number of SQLite's operations between two checks: some milliseconds. */
 #define EVERY_OPS   100000
-/* largest file for which these limits hold; larger files have higher ones */
+/* Largest file for which these limits hold; larger files have higher ones. */
 #define FILE_BYTES  (100 << 20)
 #define MOST_NS	    (8 * (uint64_t)NS_PER_S)	/* CPU time: twice what a run of FILE_BYTES needs */
 #define MOST_BYTES  (INT64_C(640) << 20)

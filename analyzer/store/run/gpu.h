@@ -22,7 +22,7 @@
 	FACT(CUDA_MODE, char *, mode)     /* cupti; cudart: by the host; off */                    \
 	FACT(CUDA_REASON, char *, reason) /* why the mode is not cupti */                          \
 	FACT(CUDA_LEVEL, char *, level)   /* memcpy, default, api or full */                       \
-	FACT(CUDA_LEVEL_REASON, char *, level_reason) /* why less than asked for */                \
+	FACT(CUDA_LEVEL_REASON, char *, level_reason) /* why the level is less than asked */       \
 	FACT(CUPTI_VERSION, int64_t, cupti_version)                                                \
 	FACT(CUDA_RECORDS, int64_t, record_count)                                                  \
 	FACT(CUDA_BAD_TS, int64_t, bad_count)               /* records with impossible times */    \

@@ -23,7 +23,7 @@
 	"WHERE begin_ns + step_ns > ?2 AND begin_ns < ?3)"
 #define NOTHING(name) #name " = NULL, "
 
-/* ends a statement that adds a row to the total of the same name */
+/* Ends a statement that adds a row to the total of the same name. */
 #define ADDED                                                                                      \
 	" ON CONFLICT DO UPDATE SET count = count + excluded.count, "                              \
 	"ns = CASE kind WHEN 'sample' THEN MAX(ns, excluded.ns) ELSE ns + excluded.ns END, "       \

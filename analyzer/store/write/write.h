@@ -107,7 +107,7 @@ struct made_row {
 
 int writer_made(struct writer *writer, const struct made_row *row);
 
-/* A stage of a loader's pipeline; see t_stage in schema.sql. `parent`: number of another one. */
+/* A stage of a loader's pipeline; see t_stage in schema.sql. `parent`: another stage's number. */
 struct stage_row {
 	int64_t pid, number, parent, kernel, root, autotuned, parallel, capacity, threads;
 	const char *name, *kind;
