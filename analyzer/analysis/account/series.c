@@ -292,7 +292,7 @@ static size_t count_loading(const struct batch_series *s, size_t begin, size_t e
 }
 
 /* Returns how many workers load in a typical epoch (median over batches); -1: no epoch shows it. */
-static int32_t middle_of(const size_t *batches_by_loading, size_t workers)
+static int32_t median_loading(const size_t *batches_by_loading, size_t workers)
 {
 	size_t all = 0, below = 0, number;
 
@@ -323,7 +323,7 @@ int32_t series_find_loading(const struct batch_series *s)
 		begin = end;
 	}
 	if (made && batches)
-		loading = middle_of(batches, workers);
+		loading = median_loading(batches, workers);
 	free(made);
 	free(batches);
 	return loading;

@@ -248,7 +248,7 @@ static int price_part(const struct view *v, double share, struct advice *ret)
 }
 
 /* Returns the share of the read or decoded bytes that no batch needs; 0: none known. */
-static double in_vain(const struct view *v, enum advice_id id)
+static double needless(const struct view *v, enum advice_id id)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
 
@@ -267,7 +267,7 @@ static double in_vain(const struct view *v, enum advice_id id)
  */
 static int widen_price(const struct view *v, enum advice_id id, struct advice *ret)
 {
-	double part = in_vain(v, id);
+	double part = needless(v, id);
 	struct advice all = {.gain = NAN};
 	int r = part > 0 ? price_part(v, part, &all) : 0;
 
@@ -284,9 +284,9 @@ static double part_of(const struct view *v, enum advice_id id)
 
 	switch (id) {
 	case ADVICE_READ_LESS:
-		return (load_read_share(loads) + load_decode_share(loads)) * in_vain(v, id);
+		return (load_read_share(loads) + load_decode_share(loads)) * needless(v, id);
 	case ADVICE_SPLIT_FIRST:
-		return load_decode_share(loads) * in_vain(v, id);
+		return load_decode_share(loads) * needless(v, id);
 	case ADVICE_SHARE_WITHOUT_MANAGER:
 		return r->asked_share;
 	case ADVICE_FIX_SAMPLES:
@@ -491,7 +491,7 @@ static int add_parts(const struct view *v, struct advice_list *list)
 	if (!loads || (!is_about_loads(d->cause) && !is_about_loads(d->second)))
 		return 0;
 	if (load_decode_share(loads) >=
-	    (in_vain(v, ADVICE_DECODE_BOUND) > 0 ? READING_LEAST : LOAD_LEAST))
+	    (needless(v, ADVICE_DECODE_BOUND) > 0 ? READING_LEAST : LOAD_LEAST))
 		r = add_step(v, ADVICE_DECODE_BOUND, list);
 	if (r == 0 && load_read_share(loads) >= LOAD_LEAST)
 		r = add_step(v, load_reads_small(loads) ? ADVICE_SMALL_READS : ADVICE_STORAGE_BOUND,

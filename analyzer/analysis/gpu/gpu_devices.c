@@ -43,7 +43,7 @@ static uint32_t find_fed(struct gpu_devices *devices, const struct gpu_op *ops, 
 #define OF_ALL (GPU_STEP_SYNC | GPU_STEP_BIT(API_COPY))
 
 /* Copies the operations of one device, and the host's calls, to `ret`. */
-static size_t take_own(const struct gpu_op *ops, size_t count, int16_t device, struct gpu_op *ret)
+static size_t copy_ops(const struct gpu_op *ops, size_t count, int16_t device, struct gpu_op *ret)
 {
 	size_t kept = 0;
 
@@ -105,7 +105,7 @@ int gpu_devices_measure(struct gpu_devices *devices, const struct gpu_op *ops, s
 	if (!own)
 		return -ENOMEM;
 	for (int16_t i = 0; r == 0 && i < GPU_DEVICES_MOST; i++) {
-		size_t own_count = devices->working >> i & 1 ? take_own(ops, count, i, own) : 0;
+		size_t own_count = devices->working >> i & 1 ? copy_ops(ops, count, i, own) : 0;
 
 		if (!(devices->working >> i & 1))
 			continue;

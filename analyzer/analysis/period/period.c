@@ -309,7 +309,8 @@ static struct phase_series phases_of(const struct search *s, const struct layout
 }
 
 /* Returns the layout to measure a period in: that cut at breaks, if its pieces are long enough. */
-static const struct layout *seen(const struct search *s, const struct best *best, size_t period)
+static const struct layout *layout_for(const struct search *s, const struct best *best,
+				       size_t period)
 {
 	const struct layout *last = &s->layouts[s->layout_count - 1];
 
@@ -321,7 +322,7 @@ static void adjust(const struct search *s, struct best *best, double *scratch)
 	size_t k = 2;
 
 	while (k <= PHASE_PROMOTE_MOST) {
-		const struct layout *layout = seen(s, best, best->period * k);
+		const struct layout *layout = layout_for(s, best, best->period * k);
 		const struct phase_series series = phases_of(s, layout);
 
 		if (best->period * k <= layout->most &&
@@ -348,7 +349,7 @@ static void measure(const struct search *s, struct best *best, double *scratch, 
 		struct phase_series series;
 
 		adjust(s, best, scratch);
-		layout = seen(s, best, best->period);
+		layout = layout_for(s, best, best->period);
 		series = phases_of(s, layout);
 		ret->share = phase_share(&series, best->period, scratch, &phase);
 		phase = (phase + layout->ordinal) % best->period;

@@ -47,7 +47,7 @@ int64_t ended_returned(int64_t status)
 							  : UNKNOWN;
 }
 
-int64_t ended_after(const struct report *report)
+int64_t ended_batch_count(const struct report *report)
 {
 	int64_t count = 0;
 

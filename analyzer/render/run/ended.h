@@ -11,7 +11,7 @@ bool ended_program(const struct run_info *run, int64_t batch_count, char *text, 
 bool ended_workers(const struct run_info *run, char *text, size_t size);
 
 /* Returns the batches of the training thread in the whole run, even if the report covers fewer. */
-int64_t ended_after(const struct report *report);
+int64_t ended_batch_count(const struct report *report);
 
 /* Return the signal in a status from waitpid() (0: none), and the exit status (or UNKNOWN). */
 int ended_signal(int64_t status);

@@ -54,7 +54,8 @@ static int64_t batch_count(const struct report *report)
 {
 	const struct finding *f = &report->finding;
 
-	return f->account.count <= f->batch_count ? (int64_t)f->batch_count : ended_after(report);
+	return f->account.count <= f->batch_count ? (int64_t)f->batch_count
+						  : ended_batch_count(report);
 }
 
 /* Returns true if the account is of one loader, selected by the user, of a thread with several. */
@@ -63,7 +64,7 @@ static bool is_one_of_several(const struct report *report)
 	const struct finding *f = &report->finding;
 
 	return report->loader && f->account.count <= f->batch_count &&
-	       ended_after(report) > report->loader->batch_count;
+	       ended_batch_count(report) > report->loader->batch_count;
 }
 
 static void add_head(const struct report *report, struct outline *o)
@@ -311,7 +312,7 @@ static void add_end(const struct report *report, struct outline *o)
 	char texts[2][ENDED_WORDS];
 
 	ended_workers(&report->run, texts[0], sizeof(texts[0]));
-	ended_program(&report->run, ended_after(report), texts[1], sizeof(texts[1]));
+	ended_program(&report->run, ended_batch_count(report), texts[1], sizeof(texts[1]));
 	for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
 		if (!*texts[i])
 			continue;
