@@ -124,7 +124,7 @@ static int take_stacks(struct drain *drain)
 	return r;
 }
 
-/* Commits all rows. `is_last`: no process records any more. */
+/* Commits what was written. `is_last`: no process records any more. */
 static int commit(struct drain *drain, bool is_last)
 {
 	bool tally = begin_tally(drain);
@@ -178,7 +178,7 @@ static void remove_done(struct drain *drain)
 	for (size_t i = drain->count; i-- > 0;) {
 		const struct segment *segment = drain->segments[i];
 
-		/* The root's last segment stays: it shows which run goes on here. */
+		/* The root's last segment stays: it shows that the run goes on. */
 		if (!segment->dead || !segment->told.ended || !segment_is_empty(segment) ||
 		    ((segment->header->flags & DLPROF_SEGMENT_ROOT) && !segment->later_ns))
 			continue;
@@ -377,9 +377,7 @@ static int finish(struct drain *drain)
 	return r;
 }
 
-/*
- * Locks the run's folder. Retries, as a report may have locked it for a moment; a drain keeps it.
- */
+/* Locks the run's folder. Retries: a report may have it locked for a moment; a drain keeps it. */
 static int lock_folder(struct drain *drain, const char *path)
 {
 	int r;

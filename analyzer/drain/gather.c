@@ -21,8 +21,8 @@ static bool is_open(const struct drain *drain, const char *name)
 }
 
 /*
- * Returns true if the run goes on. If the segment that began the run cannot be read, that is
- * whether the segment's process lives.
+ * Returns true if the run goes on. If the root's segment cannot be read, the run goes on while the
+ * process lives whose pid is in the folder's name.
  */
 bool gather_is_live(const struct drain *drain)
 {

@@ -55,6 +55,6 @@ int gather(struct drain *drain, bool now);
 int gather_leave(struct drain *drain, const char *name, int error);
 void gather_drop(struct drain *drain, size_t index);
 
-/* Returns true if the run goes on. gather_is_life_live(): if a life goes on. */
+/* Returns true if the run goes on. gather_is_life_live(): if the life of a process goes on. */
 bool gather_is_live(const struct drain *drain);
 bool gather_is_life_live(const struct drain *drain, const struct life *life);

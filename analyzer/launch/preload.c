@@ -115,7 +115,7 @@ static bool add(char *ret, size_t size, const char *entry, size_t length)
 	return true;
 }
 
-/* Adds those of `existing` that are a sanitizer's (`asan`), or all others; never dlprof's own. */
+/* Adds entries of `existing`: only a sanitizer's (`asan`), or only others, but never dlprof's. */
 static bool add_entries(const char *existing, bool asan, const char *library, char *ret,
 			size_t size)
 {

@@ -31,8 +31,5 @@ const struct scene *scene_find(const char *name);
 double scene_load_ms(const struct scene *scene, const struct scene_task *task);
 double scene_step_ms(const struct scene *scene, const struct scene_task *task);
 
-/*
- * Runs the scene's training to its end (simulate.c). Returns 0, or -errno if threads cannot be
- * made.
- */
+/* Runs the scene's training to its end (simulate.c). Returns 0, or -errno: no thread can start. */
 int simulate(const struct scene *scene);

@@ -53,11 +53,10 @@ enum dlprof_event_flag {
 	DLPROF_FLAG_FAILED = 1 << 0,	/* the call, load or __next__ failed */
 	DLPROF_FLAG_COLLATE_SEEN = 1 << 1,	/* for a LOAD: collate_ns was observed */
 	DLPROF_FLAG_STEP = 1 << 2,    /* for a BATCH: a whole step; its waits were not observed */
-	DLPROF_FLAG_RANGE = 1 << 3,	/* for a MARK: a range, which has a length */
+	DLPROF_FLAG_RANGE = 1 << 3,	/* for a MARK: it is a range, with a length */
 	/* Flags of an EPOCH, BATCH or STOP: */
 	DLPROF_FLAG_NESTED = 1 << 4,	/* within another wait of its thread, or within a load */
-	DLPROF_FLAG_POOL = 1 << 5,  /* a thread pool calls the loader for the main thread, so any
-				     * of its threads may */
+	DLPROF_FLAG_POOL = 1 << 5,  /* any thread of a pool may call the loader */
 	DLPROF_FLAG_DROPPED = 1 << 6,	/* for a STOP: the program dropped the iterator */
 	DLPROF_FLAG_OUTSIDE = 1 << 7,	/* for PARTS: after an epoch's end, so of no batch */
 };
@@ -175,7 +174,7 @@ enum dlprof_stage_flag {
 
 /* Data of a STAGE. `task` numbers the stages of a process from 1. Members of -1 are not known. */
 struct dlprof_stage {
-	uint32_t parent; /* number of the stage that takes this one's elements; 0: not known */
+	uint32_t parent; /* number of the stage that takes the elements; 0: not known */
 	uint32_t flags;		/* bits of enum dlprof_stage_flag */
 	int32_t parallel;	/* number of calls of the stage that may run at once */
 	int32_t capacity; /* size of the stage's queue in elements, or of its set of open inputs */

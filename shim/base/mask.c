@@ -14,7 +14,7 @@
  */
 enum secrecy { SHOWN, USER, WEAK, LATER, STRONG, SECRECY_MAX };
 
-/* Words in names of secrets. After '-', the word must end there: in "apikey", not in "keyboard". */
+/* Words in names of secrets. A word with '-' must end where it matches: "-key" not in "keyboard" */
 static const char *const secret_words[SECRECY_MAX][22] = {
 	[USER] = {"user", "login"},
 	[WEAK] = {"token", "-key", "-auth", "authent", "private", "-sig", "signature", "-sas",
@@ -163,7 +163,7 @@ static void add_value(struct text *out, const char *begin, const char *end)
 	}
 }
 
-/* Adds an argument, masked as the one before it demands (`last`). Returns that for the next one. */
+/* Adds an argument, masked as `last`, the argument before, demands. Returns that for the next. */
 static enum secrecy add_one(struct text *out, const char *at, const char *end, enum secrecy last)
 {
 	const char *stop, *value;

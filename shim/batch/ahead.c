@@ -16,7 +16,7 @@
 			     * first look, is the same wait. */
 #define TRAINS_MIN  32	    /* backward passes after which a thread without batches is suspicious */
 #define WATCHED_MIN 8 /* batches that a thread must have taken before is_prefetching() judges it */
-#define WORKS_LEAST 20 /* 1/20: least share of work in is_prefetching() */
+#define WORKS_LEAST 20 /* shares of 1/20 in is_prefetching() */
 
 #define ELSE_NAME "name what the training asks by DLPROF_BATCH_FN=module:Class.method"
 
@@ -298,8 +298,8 @@ static bool meet(const struct ahead_parts *a, const struct ahead_parts *b)
 }
 
 /*
- * Returns a free item. NULL: there is none, or the queue holds so few of the asker's items that
- * some were taken unseen.
+ * Returns a free item. NULL: all are in use, or the queue holds so few of the asker's items that
+ * some were taken by calls that we do not see.
  */
 static struct ahead_item *free_item(const struct asker *asker, const void *key, uint64_t count)
 {
@@ -349,7 +349,7 @@ bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		return true;
 	}
 	if (!asker || !is_fresh(asker) || asker->state == OWN) {
-		/* Another asker's item at this address was taken unseen: the object is new. */
+		/* The item of another asker at this address was taken by an unseen call. */
 		if (before && before->asker != thread->ahead.asker)
 			before->asker = 0;
 		return false;
@@ -480,7 +480,7 @@ struct ahead_item *ahead_next(struct thread *thread)
 	struct ahead_item *item = thread->ahead.held_count ? oldest_of(0, thread->tid) : NULL;
 	struct asker *asker = item ? asker_of(item->asker) : NULL;
 
-	/* Skip items whose asker was forgotten, or whose records proved to be its own. */
+	/* Drop items whose asker was forgotten, or keeps no records any more. */
 	for (; item && !asker; asker = item ? asker_of(item->asker) : NULL) {
 		item->asker = 0;
 		item = oldest_of(0, thread->tid);
@@ -491,7 +491,7 @@ struct ahead_item *ahead_next(struct thread *thread)
 		return NULL;
 	if (item->place != asker->told_count + 1 || (asker->taker && asker->taker != thread->tid))
 		doubt_hand_over();
-	/* A thread that trains with others' batches has asked its own loaders for itself. */
+	/* A thread that trains with others' batches asks loaders for itself only. */
 	if (asker_of(thread->ahead.asker))
 		asker_of(thread->ahead.asker)->state = OWN;
 	asker->told_count = item->place;

@@ -65,13 +65,13 @@ bool ahead_take_epoch(uint32_t asker, uint64_t stream, struct dlprof_event *ret_
 /* Returns true if the asker's items are known to be batches. */
 bool ahead_is_proven(uint32_t asker);
 
-/* Ends the keeping: the thread trains with its batches, or (`doubtful`) hands them on unseen. */
+/* Stops keeping: the thread trains with its batches, or (`doubtful`) hands them on unseen. */
 void ahead_give_up(struct thread *thread, bool doubtful);
 
-/* Returns true if the thread's kept records have proved to be its own. */
+/* Returns true if the thread itself trains with its batches, so the kept records are its own. */
 bool ahead_is_own(const struct thread *thread);
 
-/* Takes the next kept record of such a thread. Returns false if there are no more; keeping ends. */
+/* Takes the next kept record of such a thread. Returns false at the end; then nothing is kept. */
 bool ahead_next_own(struct thread *thread, struct dlprof_event *ret_event);
 
 /* Returns true if this thread has a batch to hand on. */

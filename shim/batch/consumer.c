@@ -523,7 +523,7 @@ bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait)
 {
 	struct thread *thread = thread_get();
 
-	/* Within a wait (a loader's end, an iter() that begins anew) it is part of that wait. */
+	/* A drop within a wait (a loader's end, an iter() that begins anew) is part of it. */
 	if (!thread || !thread->wait_count || is_nested(thread) || thread->ahead.asker ||
 	    !consumer->stream || consumer->over)
 		return false;

@@ -20,7 +20,7 @@ struct consumer {
 	bool in_order;
 	uint64_t ordinal;	/* ordinal of the next batch */
 	uint32_t last_task;	/* task of the newest arrival */
-	/* When batches arrived, by task: they arrive in any order, and are handed out later. */
+	/* When each batch arrived, by its task: batches may arrive in any order. */
 	struct {
 		uint64_t ask_ns;
 		uint64_t ns;
@@ -30,7 +30,7 @@ struct consumer {
 	} arrivals[CONSUMER_ARRIVAL_MAX];
 	uint64_t receive_ns;	/* receive time of this __next__; UINT64_MAX: not observed */
 	bool over;		/* the epoch has ended, and no other one has begun */
-	bool skipping;		/* the batches are skipped samples, which are not handed out */
+	bool skipping;		/* the batches skip samples, and are not delivered */
 	struct account *account; /* account of the thread that asked last; summary.h */
 	uint32_t asker;		/* tid of the thread that asked last; 0: none has */
 	bool pool;		/* threads of a pool ask, one at a time */
@@ -139,7 +139,7 @@ void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait);
 /* Records a wait that another thread recorded (ahead.h) as a wait of this thread. */
 void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, uint64_t end_ns);
 
-/* Records what ahead.h kept of this thread's batches, which have proved to be its own. */
+/* Records what ahead.h kept of a thread that turned out to train itself. */
 void consumer_push_own(struct thread *thread);
 
 /* Ends the wait without a record. */

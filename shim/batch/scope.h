@@ -40,7 +40,7 @@ void scope_load_end(struct thread *thread, const struct scope_load *load, uint32
 /* Ends a load without a record, since nothing was loaded. */
 void scope_load_cancel(struct thread *thread, const struct scope_load *load);
 
-/* Sets a function to call before each load, which looks for libraries that were loaded unseen. */
+/* Sets a function to call before each load: it looks for libraries that were loaded unnoticed. */
 void scope_on_load(void (*look)(void));
 
 /* Notes that decoders are wrapped: if none of them is called, decode_count is really 0. */

@@ -58,7 +58,7 @@ uint32_t activity_flags(void)
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*buffer = buffers_request();
-	/* CUPTI may look up our callback, and call it only after another user has come. */
+	/* CUPTI may have looked up our callback before another user came, and call it only now. */
 	if (*buffer && state_is_yielded())
 		buffers_share(*buffer);
 	*size = *buffer ? BUFFER_BYTES : 0;
@@ -136,8 +136,8 @@ int activity_arm(void)
 {
 	int r;
 
-	/* Ours are zeroed, but we do not promise that: the promise would bind other users of CUPTI,
-	 * too, and one that takes over by dlsym() may not keep it. */
+	/* Our buffers are zeroed, but we do not promise that: the promise would bind other users of
+	 * CUPTI, too, and one that found CUPTI by dlsym() may not keep it. */
 	r = cupti.ActivityRegisterCallbacks(activity_request, activity_complete);
 	if (r != 0)
 		return r;

@@ -171,7 +171,7 @@ static bool is_with_cupti(const struct buffer *buffer)
 
 void buffers_share_out(void)
 {
-	/* If a buffer comes back meanwhile, its mark does no harm and ends at the next request. */
+	/* If a buffer comes back meanwhile, its mark is useless until the next request. */
 	for (uint32_t i = 0; i < pool.count; i++)
 		if (is_with_cupti(&pool.buffers[i]))
 			pool.buffers[i].shared = true;

@@ -77,7 +77,7 @@ static void look_for_unfinished(void)
 	uint64_t begin_ns;
 
 	if (unfinished_begins(&begin_ns)) {
-		/* An operation launched before may still have run when the other user came. */
+		/* Begin the gap earlier: the operation that was cut off began before it. */
 		if (own.gap && begin_ns < own.gap_ns)
 			end_gap(own.gap_ns);
 		begin_gap(begin_ns, "another user flushed CUPTI");

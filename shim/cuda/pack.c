@@ -55,7 +55,7 @@ static struct dlprof_event *take(struct pack *pack, struct dlprof_event *events,
 	}
 	*op = (struct dlprof_gpu_op){(uint32_t)(begin_ns - event->begin_ns), (uint32_t)length_ns,
 				     what};
-	/* the record's length as long as it has one operation */
+	/* stays the length if no other operation is added */
 	event->duration_ns = length_ns;
 	return event;
 }

@@ -28,5 +28,5 @@ void unfinished_cut(uint32_t device, uint32_t stream, uint64_t since_ns, uint64_
 /* Returns true and the begin of a gap, once for each forced flush that cut operations off. */
 bool unfinished_begins(uint64_t *ret_begin_ns);
 
-/* Returns true if all operations that were cut off have ended; *ret_end_ns: by when. */
+/* Returns true if all operations that were cut off have ended; *ret_end_ns: when they had. */
 bool unfinished_ended(uint64_t now_ns, uint64_t *ret_end_ns);

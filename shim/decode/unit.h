@@ -23,7 +23,7 @@ struct unit {
 	const void *input;	/* used by the wrapper: begin of the input before the call */
 	uint64_t input_bytes;
 	uint64_t room_bytes;	/* used by the wrapper: room for output before the call */
-	bool only_bytes;	/* the Python call around this one gets the time */
+	bool only_bytes;	/* only bytes are added: the outer Python call has the time */
 };
 
 /* What a call did. All members 0: nothing. */
@@ -40,7 +40,7 @@ struct unit_result {
 /* Reads a field of a struct whose layout is part of an ABI, a library's or the kernel's. */
 #define FIELD(type, struct_at, offset) (*(const type *)((const char *)(struct_at) + (offset)))
 
-/* Begins a call. Returns false, and needs no end, if it isn't recorded or in a decoder's call. */
+/* Begins a call. Returns false if it is not recorded, or is inside another decoder's call. */
 bool unit_begin(struct unit *unit, enum decode_library_id library, const char *name);
 
 /* Returns true if the eight bytes at `address` can be read. Makes a system call. */

@@ -34,7 +34,7 @@ static void (*on_end)(void) NEAR = NULL;
 /* Returns true if the signal would end this process. */
 static bool is_deadly(int number)
 {
-	struct { /* the kernel's struct sigaction, of which one field is read */
+	struct { /* the kernel's struct sigaction, but only its first field is read */
 		void (*handler)(int);
 		uint64_t rest[4];
 	} action = {SIG_IGN, {0}};

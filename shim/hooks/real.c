@@ -201,7 +201,7 @@ static const uint8_t exception_of[HOOK_ID_MAX] = {
 	[HOOK_ID_close_range] = 7,	  [HOOK_ID_closefrom] = 7,
 };
 
-/* Weak: musl lacks them, and its loader ends a program whose preload misses a reference. */
+/* Weak: musl lacks them, and refuses to start a program if a reference is missing. */
 #pragma weak dlvsym
 #pragma weak gnu_get_libc_version
 

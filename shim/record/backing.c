@@ -164,7 +164,7 @@ bool backing_lock(const char *path)
 	return false;
 }
 
-/* Renames without renameat2() if a sandbox forbids that, and last without links. */
+/* Renames without replacing: by renameat2(), else by a link, else after a look. */
 static int rename_once(const char *from, const char *to)
 {
 	int r = (int)sys_call6(SYS_renameat2, AT_FDCWD, (long)from, AT_FDCWD, (long)to,

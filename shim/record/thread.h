@@ -154,7 +154,7 @@ struct thread_training {
 	uint32_t call_depth;       /* calls under way that are parts of the step */
 	uint32_t optimizer_depth;
 	bool has_run; /* a backward pass or an optimizer ran since the batch was delivered */
-	bool is_seen; /* `told`, the next record, is not empty */
+	bool is_seen; /* `told`, the next record, has data */
 	struct dlprof_parts told;
 };
 

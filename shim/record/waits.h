@@ -22,7 +22,7 @@ enum wait_kind {
 /* Counts a wait for something without a name. */
 void waits_add(struct thread *thread, enum wait_kind kind, uint64_t ns);
 
-/* Counts a wait for the peer behind a descriptor, which sent `bytes`; these always count. */
+/* Counts a wait for the peer behind a descriptor, and `bytes` from it, even after a short wait. */
 void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes);
 
 /* Counts a wait for a lock on the file behind a descriptor. */

@@ -12,7 +12,7 @@ void *(*lookup_answer)(const char *name, void *found);
 volatile uint32_t lookup_closes;
 volatile uint32_t lookup_closing;
 
-/* Weak: musl lacks it, and its loader ends a program whose preload misses a reference. */
+/* Weak: musl lacks it, and refuses to start a program if a reference is missing. */
 #pragma weak dlvsym
 
 /* Our own dlsym() in dl.S, whatever `dlsym` is bound to. */

@@ -141,8 +141,8 @@ void *pool_wrapper_of_slot(int row, void *real, void **slot)
 		struct wrap_target *target = wrap_target(row, i);
 		struct wrap_copy *copy = wrap_copy(wrap_rows[row].set, target);
 
-		/* Calls through ld.so may still be under way in this instance, so its `real` is
-		 * set, unless another instance already has that function. */
+		/* Calls through ld.so may be under way in this instance: set its `real`, unless
+		 * another instance already has that function. */
 		if (target->slot != slot || target->real == real || find_target(row, real) >= 0)
 			continue;
 		find_helpers(copy, wrap_rows[row].library, real);

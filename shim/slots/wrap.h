@@ -78,7 +78,7 @@ extern HIDDEN struct wrap_row wrap_rows[WRAP_ROW_MAX];
 extern HIDDEN int wrap_row_count;
 
 #define WRAP_BEGIN_BYTES 7	/* unlike "_ZN2cv6", most names in torch begin with "_ZN2at" */
-#define WRAP_BEGIN_BITS	 13	/* of 50,000 other names, 1 in 60 passes */
+#define WRAP_BEGIN_BITS	 13	/* 1 in 60 of 50,000 other names passes this filter */
 
 /* Hashes of the first bytes of the rows' names, as a bit for each hash. */
 extern HIDDEN uint64_t wrap_begins[(1 << WRAP_BEGIN_BITS) / 64];

@@ -28,11 +28,11 @@
 #endif
 
 /*
- * REAL() reads the real function, which may change meanwhile. SLOT() has a fence: when a wrapper is
- * called its `real` is set, but the processor may have read `real` before the caller's slot.
+ * REAL() reads the real function, which may change meanwhile. SLOT() has a fence: `real` is set
+ * before a caller gets the wrapper, but a processor may read `real` earlier than the caller's slot.
  */
 #define REAL(target) __atomic_load_n(&(target)->real, __ATOMIC_ACQUIRE)
-/* Read it before REAL(): as long as `real` is ld.so's entry, there is a slot that ld.so changes. */
+/* Read SLOT() before REAL(): while `real` is ld.so's entry, there is a slot that ld.so changes. */
 #define SLOT(target)                                                                               \
 	(__atomic_thread_fence(__ATOMIC_ACQUIRE),                                                  \
 	 __atomic_load_n(&(target)->slot, __ATOMIC_ACQUIRE))

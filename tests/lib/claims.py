@@ -17,12 +17,12 @@ TIME = NUMBER + r" (?:ns|us|ms|s|min \d\d s|h \d\d min|days)"
 
 # Patterns to find in the text, in which each run of blanks and newlines is a single blank.
 WORDS = {name: re.compile(words.format(n=NUMBER, x=FACTOR, p=SHARE, t=TIME)) for name, words in {
-    # The head.
+    # The first line.
     "headline": r"BOUND (?:the GPU waited |the host waited )?({p}) of the time",
     "ideal": r"With ideal input this (?:training|loop) would run ({x}) as fast",
     "lossless": r"nothing lost",
     "sure": r" Sure .*?({n}) batches, (?:({n}) records lost|nothing lost)",
-    # Why.
+    # The lines after "Why".
     "fewer": r"load fewer batches a second than|cannot keep up with the training",
     "rates": r"({n}) workers? loads? ({n}) batches/s, [\w ]+ would take ({n})",
     "hardly": r"({n}) workers? loads? ({n}) batches/s, hardly more than [\w ]+ would take: ({n})",
@@ -38,14 +38,14 @@ WORDS = {name: re.compile(words.format(n=NUMBER, x=FACTOR, p=SHARE, t=TIME)) for
             r"unfinished batches, later for ({p})",
     "shift": r"on loads take ({t}), before ({t})",
     "of_counted": r"({n}) of ({n}) (?:steady batches|steps|workers|batches|ranks)\b",
-    # Next and No.
+    # The lines after "Next" and "No".
     "range": r"({x})(?: as fast)? \(({x}) to ({x})",
     "bound": r"(?:at most|up to) ({x})",
     "enough": r"({n}) (?:\w+ )?would be enough|num_workers=({n})|workers, ({n}) in all",
     "not_enough": r"no number is enough",
     # A load's or step's parts: "57 ms: libjpeg 47 %, asleep 0 %".
     "shares": r" (?:Load|Step) +({t}): ([^%,]+ {p}(?:, [^%,]+ {p})*)",
-    # -v.
+    # Only with -v.
     "interval": r"another such run would report ({p}) to ({p})",
 }.items()}
 
@@ -77,7 +77,7 @@ OF_WORKERS = {"loader_capacity", "cpu_contention", "slow_worker", "head_of_line"
               "worker_interpreter", "too_many_workers", "persistent_workers", "fix_slow_worker",
               "prefetch_or_in_order_false", "use_fewer_workers", "more_loader_capacity",
               "more_shards", "file_system_sharing"}
-# Causes and advice about the CPU; loads that sleep for a larger share must not have them.
+# Causes and advice about the CPU; loads that sleep more than ASLEEP_MOST must not have them.
 OF_CPU = {"cpu_contention", "reduce_cpu_per_batch"}
 ASLEEP_MOST = 0.8
 

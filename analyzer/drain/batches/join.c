@@ -289,8 +289,8 @@ static void end_step(struct stream *stream, const struct dlprof_event *event,
 	stream->left_ns = 0;
 	if (!last)
 		return;
-	/* Waits for other loaders are not computing. The sum of waits helps only if the same thread
-	 * ends the step: another thread's sum says nothing about this one. */
+	/* Waits for other loaders are not computing. If another thread ends the step, its sum of
+	 * waits says nothing about this thread's. */
 	stream_end_step(stream, event->begin_ns,
 			ring == stream->last_ring
 				? event->batch.waited_ns
@@ -436,7 +436,7 @@ static int take_stop(struct join *join, struct stream *stream, const struct segm
 	stream->seen.stop_begin_ns = (int64_t)event->begin_ns;
 	stream->seen.stop_ns = (int64_t)event->duration_ns;
 	stream->seen_more = true;
-	/* The step before a drop ends only if the training goes on: see supersede(). */
+	/* The last step ends only if the training goes on after the drop: see supersede(). */
 	if (is_dropped && stream->has_last && stream->last_ring == ring) {
 		stream->dropped_ns = event->begin_ns;
 		stream->dropped_waited_ns = event->batch.waited_ns;

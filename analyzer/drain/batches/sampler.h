@@ -36,7 +36,7 @@ int sampler_wait_ms(const struct sampler *sampler, int most_ms);
 /* Takes the samples that are due. */
 void sampler_look(struct sampler *sampler);
 
-/* Takes a record, which tells what its thread did. Records come in the order of reading. */
+/* Takes a record, which tells what its thread did. Called in the order in which they are read. */
 void sampler_take(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
 		  const struct dlprof_event *event);
 

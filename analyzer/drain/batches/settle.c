@@ -238,16 +238,14 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	if (r == 0 && join->live)
 		live_row(join->live, &place, &values, entry->loaded, entry->delivered);
 	sampler_settle(join->sampler, stream, entry);
-	/* Times of more than a century come from a damaged ring. */
+	/* A damaged ring may have times of more than a century. */
 	if (r == 0 && values.step_ns >= 0 && values.step_ns < INT64_MAX / 4 &&
 	    values.begin_ns >= 0 && values.begin_ns < INT64_MAX / 4)
 		r = tell_gpu(join, stream, &values);
 	return r;
 }
 
-/*
- * Returns true if an entry is older than `rounds` and `ns`. A round takes 0.5 s, or 2 ms at load.
- */
+/* Returns true if an entry is older than `rounds` and `ns`. A round takes 0.5 s, under load 2 ms */
 static bool is_older(const struct join *join, const struct entry *entry, uint32_t rounds,
 		     uint64_t ns)
 {

@@ -156,9 +156,7 @@ static void empty_target(const struct home *home)
 	}
 }
 
-/*
- * Returns true if the copy can be opened for writing; else removes it: it is no database of ours.
- */
+/* Returns true if the copy can be opened for writing; else removes it, as no database of ours. */
 static bool is_ours(const struct home *home)
 {
 	struct db *db;

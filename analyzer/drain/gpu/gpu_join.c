@@ -305,7 +305,7 @@ static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu
 	return writer_meta(gpu->writer, META_CLOCK, "gpu");
 }
 
-/* Returns true if records of a step may still come. Hosts send launches with the next step. */
+/* Returns true if records of a step may still come. A host sends launches with its next step. */
 static bool is_awaited(const struct process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)

@@ -10,7 +10,7 @@
 #include "dlprof/event.h"
 #include "store/write/write.h"
 
-/* The name of which parts have come; all zero at first. */
+/* A name whose parts are coming; all zero at first. */
 struct kernel_name {
 	uint64_t id;
 	uint32_t parts;

@@ -26,7 +26,7 @@ struct booking_sample {
 	uint32_t tid;
 	enum line_role role;
 	uint32_t stack;  /* number of the stack in seen_stacks.h */
-	uint32_t holder; /* stack of the thread that held the GIL; SEEN_NONE: this one, or none */
+	uint32_t holder; /* stack of the thread that held the GIL; SEEN_NONE: no other did */
 	uint32_t weight_ns;
 };
 

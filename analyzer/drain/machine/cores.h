@@ -22,9 +22,9 @@ struct cores {
 	uint64_t who;     /* checksum of the processes then */
 	int64_t busy_ns;
 	int64_t used_ns;
-	int64_t others_ns; /* core time that others used within `of_ns` */
-	int64_t of_ns;     /* time that was measured */
-	int64_t most_ns;   /* upper bound of others' core time, over all time */
+	int64_t others_ns; /* core time of others, while it could be measured */
+	int64_t of_ns;     /* how long it could be measured */
+	int64_t most_ns;   /* upper bound of others' core time since the begin */
 };
 
 /* Measures if that is due, and writes `other_cpu_ns` and `other_cpu_of_ns` of meta. */

@@ -20,5 +20,5 @@ int hidden_reached(struct writer *writer, const char *library);
 /* Scans modules that the process has loaded since the last scan, if due. Returns 0 or -errno. */
 int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns);
 
-/* Returns bits of the decode libraries of which the file has a copy without exporting it. */
+/* Returns bits of the decode libraries that are copied into the file and not exported by it. */
 unsigned int hidden_scan(int fd, const char *path);

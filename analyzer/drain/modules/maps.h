@@ -18,8 +18,8 @@ struct maps_line {
 };
 
 /*
- * Calls `take` for every mapping of a file, by address. If `take` returns another value than 0, the
- * listing ends and returns it. Returns -errno if the process is gone or must not be read.
+ * Calls `take` for every mapping of a file, by address. If `take` returns anything but 0,
+ * maps_each() ends and returns that. Returns -errno if the process is gone or must not be read.
  */
 int maps_each(int32_t pid, int (*take)(void *context, const struct maps_line *line), void *context);
 

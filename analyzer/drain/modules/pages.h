@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A file for maps_open(), which does not read another file that has taken its path. */
+/* A file that maps_open() opens; another file that took its path is not read. */
 struct pages_file {
 	const char *path;
 	uint64_t device, inode;

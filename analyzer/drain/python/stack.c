@@ -16,7 +16,7 @@
 /* Since 3.14 the lowest bits of a reference tell how it is counted. */
 #define REFERENCE_TAGS UINT64_C(3)
 
-/* Memory from the begin of a frame's page to the frame's end: outer frames lie below a frame. */
+/* Memory from the begin of a frame's page to the frame's end. Outer frames have lower addresses. */
 struct window {
 	uint64_t begin, end;
 	uint8_t bytes[PAGE_BYTES + LAYOUT_FRAME_BYTES];

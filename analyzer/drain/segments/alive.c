@@ -124,7 +124,7 @@ bool alive_now(const struct alive *alive, bool is_root_gone)
 		return poll(&waiting, 1, 0) == 0;
 	if (alive->is_found)	/* found, but without a pidfd: an old kernel */
 		return is_shown(alive);
-	/* The lock outlives the process while a reader, like us, has its memory. */
+	/* The lock cannot tell: it outlives the process while a reader has its memory. */
 	if (is_nobody(alive))
 		return false;
 	locked = has_lock(alive);

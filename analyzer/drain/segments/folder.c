@@ -20,7 +20,7 @@
 
 #define MS	 UINT64_C(1000000)
 #define SCAN_MS  3000   /* pause between listings if the folder does not change */
-#define FRESH_MS 3000	/* changes within this time may leave a folder's time as it is */
+#define FRESH_MS 3000	/* a folder's time may miss changes that are this close together */
 
 struct left {
 	char name[64];
@@ -80,7 +80,7 @@ int folder_lock(struct folder *folder, const char *path)
 	if (flock(folder->fd, LOCK_EX | LOCK_NB) < 0)
 		r = -errno;
 	else if (!is_at_its_path(folder))
-		r = -ENOENT;	/* whoever held the lock has removed the folder */
+		r = -ENOENT;	/* another process had the lock, and removed the folder */
 	if (r < 0)
 		folder_close(folder);
 	return r;

@@ -46,7 +46,7 @@ struct segment {
 	struct alive alive;
 	bool apart;		/* gather.c: the segment's folder was removed */
 	bool dead;		/* the life has ended and writes no more */
-	/* when the process was seen to be another program; 0: it is not */
+	/* when the process was seen to run another program; 0: it does not */
 	uint64_t left_ns;
 	/* gather.c: when the process's next life began to record; 0: there is none */
 	uint64_t later_ns;
@@ -122,7 +122,7 @@ int segment_read_stack(const struct segment *segment, size_t place, struct dlpro
 		       bool *ret_full);
 int segment_free_stack(const struct segment *segment, size_t place);
 
-/* Reads a slot's counts of operations without a tally, and of slow ones without a record. */
+/* Reads a slot's counts of operations without a tally, and of slow operations without a record. */
 int segment_read_unlisted(const struct segment *segment, size_t slot, uint64_t ret_counts[2]);
 
 /* Writes each ring's `release` to the file; if `free_slots`, also frees slots of ended threads. */

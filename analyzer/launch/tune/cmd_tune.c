@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_tune.c - `dlprof tune CMD...`: records a base run, then rounds of it and of settings. */
+/* cmd_tune.c - `dlprof tune CMD...`: records a base run, then tries settings in rounds of runs. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -136,7 +136,7 @@ static bool has_time(const struct tune *tune, const struct tune_run *base, doubl
 	       now_s() - begin_s + need_s <= (double)tune->options->max_time;
 }
 
-/* Runs base and settings one after the other, in every second round in reverse. 0 or -errno. */
+/* Runs the base and each setting once; every second round in reverse order. 0 or -errno. */
 static int run_round(struct tune *tune, const struct tune_run *base)
 {
 	const size_t rounds = (size_t)tune->options->rounds, open = count_open(tune);

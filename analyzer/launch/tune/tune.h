@@ -20,7 +20,7 @@
 struct tune_run {
 	char database[PATH_MAX]; /* path of the database; "": nothing was recorded */
 	double seconds; /* time from the run's start to its end */
-	size_t batch_count; /* batches that the loader handed out */
+	size_t batch_count; /* batches that the training got */
 	double per_s; /* measured batches a second; NAN: too few */
 	bool by_itself; /* the run ended before it was to be ended */
 	char died[TUNE_REASON];  /* how the run failed; "": it did not */

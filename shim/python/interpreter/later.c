@@ -42,7 +42,7 @@ static PyObject *find_module(PyObject *modules, const struct later *wanted)
 		return module;
 	module = py.PyImport_ImportModule(wanted->module);
 	if (module)
-		py.Py_DecRef(module);	/* sys.modules holds it */
+		py.Py_DecRef(module);	/* sys.modules keeps it alive */
 	else
 		py.PyErr_Clear();
 	return module;

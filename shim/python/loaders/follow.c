@@ -176,7 +176,7 @@ static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *
 	if (one->what.ahead)
 		handover_within(true);
 	batch = ask(one, callable, args, kwargs);
-	if (thread_life != life) /* a fork() in the call returned in this child */
+	if (thread_life != life) /* this is a child that was forked in the call */
 		return batch;
 	one->users--;
 	if (one->what.ahead && !batch)
@@ -349,7 +349,7 @@ static PyObject *wrap(PyObject *iterator, struct followed *one)
 		py.PyErr_Clear();
 		return iterator;
 	}
-	py.Py_DecRef(iterator); /* the stand-in holds it */
+	py.Py_DecRef(iterator); /* the stand-in keeps it alive */
 	return api_take(&standing);
 }
 

@@ -89,7 +89,7 @@ static PyObject *self_of(PyObject *args)
 /* Returns the address that identifies the loader; it is only compared. */
 static const void *loader_of(const struct row *row, PyObject *object)
 {
-	OWNED PyObject *loader = NULL; /* the object holds it */
+	OWNED PyObject *loader = NULL; /* the object keeps it alive */
 
 	if (object && row->how & CLASS)
 		loader = py.PyObject_Type(object);

@@ -35,7 +35,7 @@ static void add_name(struct text *text, PyObject *object)
 /* Returns an object's type, or a function itself, which is only compared. */
 static OFTEN const void *key_of(PyObject *object)
 {
-	OWNED PyObject *type = py.PyObject_Type(object);	/* the object holds it */
+	OWNED PyObject *type = py.PyObject_Type(object);	/* the object keeps it alive */
 
 	return type == py.function_type ? object : type;
 }

@@ -26,7 +26,7 @@ static void add(struct ahead_parts *parts, PyObject *object, int deep)
 	{
 		OWNED PyObject *of = py.PyObject_Type(object);
 
-		type = of; /* the object keeps it */
+		type = of; /* the object keeps it alive */
 	}
 	if (type == py.dict_type) {
 		while (py.PyDict_Next(object, &at, &key, &value) &&

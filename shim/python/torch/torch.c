@@ -305,7 +305,7 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 		return py.PyObject_Call(original, args, kwargs);
 	ahead_watch_begin(wait.thread);
 	batch = py.PyObject_Call(original, args, kwargs);
-	if (!thread_is_in_life(wait.life)) /* a fork() in the call returned in this child */
+	if (!thread_is_in_life(wait.life)) /* this is a child that was forked in the call */
 		return batch;
 	if (unlikely(ahead_may_be_users(wait.thread))) {
 		consumer_wait_cancel(&wait);
