@@ -207,8 +207,8 @@ static double gain_of(const struct view *v, const struct stage_finding *f, doubl
 
 /*
  * Predicts the gain of `count` calls at once instead of f->at_once. At best, all of their time gets
- * shorter. In the middle, the cores limit computing. At worst, the calls wait for storage or a
- * server that they share, and gain nothing.
+ * shorter. The middle estimate: the cores limit computing. At worst, the calls wait for storage or
+ * a server that they share, and gain nothing.
  */
 static void price_calls(const struct view *v, const struct stage_finding *f, int32_t count,
 			double next_ns, struct stage_gain *ret)

@@ -7,7 +7,7 @@
 
 #define MOST 1e19 /* a larger sum is from a damaged file */
 
-#define LACK_LEAST    0.3  /* a smaller share of the steps idles in any run, between two batches */
+#define LACK_LEAST    0.3  /* in any run, the GPU idles for up to this share of a step */
 #define SHORT_NS      10e3 /* launching a kernel takes about as long as one of this length */
 #define MANY_LAUNCHES 100  /* from this number of kernels in a step on, launching takes long */
 

@@ -6,8 +6,8 @@
  * If it delivers in order, PyTorch's DataLoader is this recursion (S start of a load, F its end, R
  * request, D delivery, L load, C compute, W workers, p prefetch), begun anew in each epoch:
  *
- *     S[j] = max(F[j-W], D[j-pW]) + lag    F[j] = S[j] + L[j] D[j] = max(R[j], F[j] + latency) +
- *     hand-over[j]    R[j+1] = D[j] + C[j]
+ *     S[j] = max(F[j-W], D[j-pW]) + lag    F[j] = S[j] + L[j]
+ *     D[j] = max(R[j], F[j] + latency) + hand-over[j]    R[j+1] = D[j] + C[j]
  *
  * Batch j is loaded by worker j mod W. With in_order=False, the batch that was finished first is
  * delivered, and its worker gets the next load. The whole run is replayed once, with the starts and

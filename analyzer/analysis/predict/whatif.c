@@ -293,7 +293,7 @@ static void widen(struct whatif *w, int first, int end)
 		w->batches_per_s[id] = whole_per_s(w, w->batches_per_s[id]);
 		w->low_per_s[id] = whole_per_s(w, w->low_per_s[id]);
 		w->high_per_s[id] = whole_per_s(w, w->high_per_s[id]);
-		/* Steps may be shorter beside fewer loads: no gain from better input. */
+		/* Fewer loads may shorten steps, but that is no gain from better input. */
 		if (w->batches_per_s[id] > w->ceiling_per_s)
 			w->batches_per_s[id] = w->ceiling_per_s;
 		if (w->low_per_s[id] > w->batches_per_s[id])

@@ -212,7 +212,7 @@ bool gate_runs_are_one(const struct gate_run *a, const struct gate_run *b)
 		return false;
 	if (a->info.id && b->info.id)
 		return strcmp(a->info.id, b->info.id) == 0;
-	/* Imported runs have no id; but two different runs never wait for exactly as long. */
+	/* Imported runs have no id; but no two different runs have exactly equal times. */
 	return !a->info.id && !b->info.id && a->sample.wait_ns == b->sample.wait_ns &&
 	       a->sample.compute_ns == b->sample.compute_ns;
 }

@@ -26,7 +26,7 @@ struct door {
 	bool is_logged;   /* the database's header says that it is written with a write-ahead log */
 	bool has_log;     /* a log exists and is not empty */
 	bool has_journal; /* a rollback journal exists */
-	bool is_foreign;  /* the owner is neither the caller nor, if that is no root, root */
+	bool is_foreign;  /* the owner is neither the caller nor root */
 };
 
 /*

@@ -29,8 +29,8 @@ struct part_rank {
 	/* sums over the rank's loads; NAN: not known */
 	double load_ns, open_ns, read_ns, decode_ns;
 	double read_bytes, storage_bytes;            /* NAN: not known */
-	float period_ns, step_wait_ns, starved_ns;   /* as in rank_member; step_wait_ns is wait_ns
-						      * there */
+	float period_ns, step_wait_ns, starved_ns;   /* as in rank_member, whose wait_ns is
+						      * step_wait_ns here */
 	uint32_t group;
 	uint32_t verdict, cause;
 	uint32_t by_gpu, live;
