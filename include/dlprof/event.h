@@ -58,7 +58,7 @@ enum dlprof_event_flag {
 	DLPROF_FLAG_NESTED = 1 << 4,	/* within another wait of its thread, or within a load */
 	DLPROF_FLAG_POOL = 1 << 5,  /* any thread of a pool may call the loader */
 	DLPROF_FLAG_DROPPED = 1 << 6,	/* for a STOP: the program dropped the iterator */
-	DLPROF_FLAG_OUTSIDE = 1 << 7,	/* for PARTS: after an epoch's end, so of no batch */
+	DLPROF_FLAG_OUTSIDE = 1 << 7,	/* for PARTS: time after an epoch's end, in no batch */
 };
 
 /*

@@ -8,13 +8,13 @@
 #define MASK "***"
 
 /*
- * How secret the value after a name is: USER only as "name:password", WEAK unless the value is a
- * short number or a boolean, STRONG always. LATER: a further value after the first one of a STRONG
- * name.
+ * How secret the value after a name is. USER: only a value like "joe:password" is secret. WEAK: any
+ * value but a short number or a boolean. STRONG: any value. LATER: a further value after the first
+ * one of a STRONG name.
  */
 enum secrecy { SHOWN, USER, WEAK, LATER, STRONG, SECRECY_MAX };
 
-/* Words in names of secrets. A word with '-' must end where it matches: "-key" not in "keyboard" */
+/* Parts of the names of secrets. '-': the name's word must end there: "-key" not in "keyboard". */
 static const char *const secret_words[SECRECY_MAX][22] = {
 	[USER] = {"user", "login"},
 	[WEAK] = {"token", "-key", "-auth", "authent", "private", "-sig", "signature", "-sas",

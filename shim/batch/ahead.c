@@ -16,7 +16,7 @@
 			     * first look, is the same wait. */
 #define TRAINS_MIN  32	    /* backward passes after which a thread without batches is suspicious */
 #define WATCHED_MIN 8 /* batches that a thread must have taken before is_prefetching() judges it */
-#define WORKS_LEAST 20 /* shares of 1/20 in is_prefetching() */
+#define WORKS_LEAST 20 /* is_prefetching(): less than 1/20 of the time counts as nothing */
 
 #define ELSE_NAME "name what the training asks by DLPROF_BATCH_FN=module:Class.method"
 
@@ -298,8 +298,9 @@ static bool meet(const struct ahead_parts *a, const struct ahead_parts *b)
 }
 
 /*
- * Returns a free item. NULL: all are in use, or the queue holds so few of the asker's items that
- * some were taken by calls that we do not see.
+ * Returns a free item. NULL: all are in use; or `count`, the number of things in the queue, is less
+ * by more than UNSEEN_MOST than the number of the asker's items there that we have not seen taken,
+ * so calls that we do not see take items.
  */
 static struct ahead_item *free_item(const struct asker *asker, const void *key, uint64_t count)
 {
@@ -572,10 +573,11 @@ void ahead_watch_begin(struct thread *thread)
 }
 
 /*
- * Returns true if the thread seems to prefetch for another one. Either it hardly pauses between its
- * waits (WORKS_LEAST), so no step takes place there. Or the main thread used more CPU time than
- * this one did between its waits, and works while this one waits; a main thread that only waits for
- * this one, as an event loop does, does not.
+ * Returns true if the thread seems to prefetch for another one, by one of two signs:
+ * - It waits for batches in more than 19/20 of the time, so it does not train between its waits.
+ * - The main thread used more CPU time than this thread did between its waits, and more than 1/20
+ *   of the time in which this thread waited. (A main thread that only waits for this one, as an
+ *   event loop does, uses no CPU time meanwhile.)
  */
 static bool is_prefetching(const struct thread *thread)
 {

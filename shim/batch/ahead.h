@@ -3,12 +3,13 @@
  * ahead.h - follows batches that one thread (the asker) takes from a loader, and that another
  * thread (the taker) gets from the asker through a queue or a future.
  *
- * The asker's records of a batch are kept until the taker has the batch, and become the taker's:
- * the wait in them is then the taker's, the load stays the same. The asker must put each batch as
- * one item, before it asks for the next. An item might be a result instead, if the asker trains. It
- * is proven once that items are batches: the very batch is in one, or the taker runs backward
- * passes, or the library is known. Where nothing is proven, the records stay the asker's. Under the
- * GIL.
+ * We hold back the asker's records of a batch until the taker gets the batch. Then we write them as
+ * records of the taker: with the taker's wait, and with the load unchanged. This works only if the
+ * asker puts each batch into the queue as one item, before it asks for the next batch.
+ *
+ * But if the asker trains, its items may be results, not batches. So one of these must show that
+ * items are batches: an item contains the batch object itself, or the taker runs backward passes,
+ * or the library is known. Until then, records stay the asker's. All of this needs the GIL.
  */
 #pragma once
 

@@ -3,9 +3,9 @@
  * marks.c - the functions of dlprof.h, by which a training loop itself says where its batches begin
  * and end.
  *
- * Marks become the same records as those of a Python loader. The stream's number is that of the
- * training process's life, and the epoch is a count, so that loading threads agree with the
- * training one without asking it. Steps by NVTX ranges are recorded in the same way.
+ * Marks become the same records as those of a Python loader. The training process's life is the
+ * number of the stream, and epochs are counted: loading threads need not ask the training thread
+ * for either. Steps by NVTX ranges are recorded in the same way.
  */
 #define DLPROF_SHIM
 #include "batch/marks.h"
@@ -324,7 +324,7 @@ static bool settle_lane(struct lane *lane, const struct thread *thread)
 
 	if (owner == as_owner(thread))
 		return true;
-	/* A lane that was just taken is not freed: its owner is not yet its last user. */
+	/* If the lane was just taken, lane->tid is still the owner before: it is not freed. */
 	if (unlikely(lane->thread == thread && owner && lane->tid == (uint32_t)owner))
 		atomic_compare_exchange_strong(&lane->owner, &owner, 0);
 	return false;

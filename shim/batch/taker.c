@@ -6,7 +6,7 @@
 #include "batch/consumer.h"
 #include "record/activate.h"
 
-/* Records the events of an item. The wait belongs to the last one; the others get length 0. */
+/* Records the events of an item. The last event gets the wait, the others get length 0. */
 static void tell_item(struct thread *thread, struct ahead_item *item)
 {
 	const bool has_batch = item->events[AHEAD_BATCH].kind;

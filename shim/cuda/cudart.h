@@ -36,10 +36,10 @@ enum {
 extern HIDDEN __thread uintptr_t cudart_frame __attribute__((tls_model("initial-exec")));
 
 /*
- * Decides, before a wrapper's real call, whether to record it: of nested wrappers only the
- * outermost is. They nest with TensorFlow: one of its libraries exports the runtime's functions and
- * passes each call on to what dlsym() found, so its callers get a wrapper, and so does that
- * library. An outer frame lies higher on the stack; a frame that does not was left by longjmp().
+ * Decides, before a wrapper's real call, whether to record it: of nested wrappers, only the
+ * outermost one records. Wrappers nest in TensorFlow, whose own library of the runtime's functions
+ * passes calls on to what dlsym() found: callers get a wrapper, and so does that library. An outer
+ * wrapper's frame lies higher on the stack; if cudart_frame lies lower, longjmp() left it.
  */
 static inline bool cudart_begin(uintptr_t frame)
 {

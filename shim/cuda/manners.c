@@ -125,16 +125,17 @@ static void complete_theirs(void *context, uint32_t stream, uint8_t *buffer, siz
  * buffer of ours stays in use when another user comes, and the user's records of the next thousand
  * operations land in it. The user gets a copy of the buffer, in a buffer of its own.
  *
- * Which buffers: we mark those that CUPTI has when a user sets its callbacks or enables a kind,
- * before CUPTI hears of it. We also mark those that CUPTI requests from us later, as a thread may
- * be about to. A request first makes its buffer one that CUPTI has, and then checks whether a user
- * has come; a user first comes, and then we check which buffers CUPTI has. All of this is
- * sequentially consistent, so one of the two sees the other: a buffer without a mark came back
- * before CUPTI made the user's first record, and holds none. The mark belongs to the buffer, not to
- * a period. CUPTI may give the buffer back when all is ours again: torch's profiler disables its
- * kinds, goes through its trace of the CPU for seconds, and only then flushes CUPTI. If the buffer
- * comes back even later, the copy goes to whoever registered callbacks last; a buffer of the user's
- * own that CUPTI kept as long would be as late.
+ * Which buffers are copied: marked ones. When a user sets its callbacks or enables a kind, we mark
+ * the buffers that CUPTI has, before CUPTI hears of the user. We also mark those that CUPTI
+ * requests from us later, since a thread may be about to. The two sides cannot miss each other: a
+ * request first lists its buffer as CUPTI's, and then checks whether a user has come; we first note
+ * that a user has come, and then check which buffers CUPTI has (sequentially consistent). So a
+ * buffer without a mark came back before CUPTI made the user's first record, and holds none.
+ *
+ * A mark belongs to a buffer, not to a period, since CUPTI may give the buffer back when all is
+ * ours again: torch's profiler disables its kinds, goes through its trace of the CPU for seconds,
+ * and only then flushes CUPTI. If the buffer comes back even later, the copy goes to whoever
+ * registered callbacks last. A buffer of the user's own would be as late if CUPTI kept it as long.
  *
  * What the user gets in excess: no record comes twice, since each is in one buffer, and a buffer is
  * copied once, when it comes back. But the copy also has what we recorded before and after the
@@ -241,7 +242,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	return r;
 }
 
-/* Gives CUPTI back to another user, whose callbacks, set only once, must be set after ours. */
+/* Gives CUPTI back to another user, and sets its callbacks again: it sets them only once. */
 static void give_back(void)
 {
 	if (state_mode() != STATE_CUPTI || !theirs.registered)

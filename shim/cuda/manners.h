@@ -2,31 +2,31 @@
 /*
  * manners.h - gives way to another user of CUPTI in this process, such as torch.profiler.
  *
- * CUPTI has one place for the callbacks that give and take buffers, and one list of enabled kinds:
- * whoever comes last has them. We export the functions that set these, so that we notice, and
- * dlsym() answers with them; what the other user asked for is what happens.
+ * CUPTI has a single place for the callbacks that give and take buffers, and a single list of
+ * enabled kinds: whoever sets them last has them. We export the functions that set these, and make
+ * dlsym() return ours, in order to notice other users; what another user asks for is done.
  *
- * What we ask of CUPTI that others can see, and what sets it back when they come, which
- * activity_yield() does:
+ * Settings of ours that other users can see, and how each is undone when they come, most of them by
+ * activity_yield():
  *
- *     cuptiSubscribe: cuptiUnsubscribe, at once: the one place is free.
- *     cuptiActivityRegisterCallbacks: theirs are set, by them or by manners_restore().
- *     cuptiActivityEnable: cuptiActivityDisable, but for kinds that are theirs, and in 13.0.0,
- *         where that may hang: they get records of these, too.
- *     cuptiActivityEnable of GRAPH_TRACE: nothing can. Only at the level graphs.
+ *     cuptiSubscribe: cuptiUnsubscribe, at once, so that the only place is free.
+ *     cuptiActivityRegisterCallbacks: theirs are set, by themselves or by manners_restore().
+ *     cuptiActivityEnable: cuptiActivityDisable, except for kinds of theirs, and except in 13.0.0,
+ *         where it may hang: they then get records of these kinds, too.
+ *     cuptiActivityEnable of GRAPH_TRACE: cannot be undone, so it is used only at level graphs.
  *     cuptiActivityEnableRuntimeApi, ...DriverApi (level api): the same with 0, but for theirs.
- *     cuptiSetThreadIdType (level api): the same with what they set, or CUPTI's default.
- *     cuptiActivityEnableAllSyncRecords (CUDA 13): the same with what they set, or the default.
- *     cuptiActivityGetNumDroppedRecords sets the count back: not asked while they are there.
- *     cuptiActivityFlushAll: others get their buffers sooner. We force it only at the end. If
- *         others force it, our running operations lose their ends (unfinished.h).
+ *     cuptiSetThreadIdType (level api): the same with their value, or CUPTI's default.
+ *     cuptiActivityEnableAllSyncRecords (CUDA 13): the same with their value, or the default.
+ *     cuptiActivityGetNumDroppedRecords resets the count: not called while they are there.
+ *     cuptiActivityFlushAll: they get buffers sooner. We force it only at the end. If they force
+ *         it, our running operations lose their ends (unfinished.h).
  *
  * Never called: cuptiFinalize, cuptiActivityRegisterTimestampCallback, cuptiActivitySetAttribute,
- * cuptiActivityFlushPeriod. We give way, too, to a user who makes all threads share buffers, which
+ * cuptiActivityFlushPeriod. We also give way to a user who makes all threads share buffers, which
  * must not be changed while records are made.
  *
- * Not seen: a client that found CUPTI's functions before we began, or one of those for several
- * subscribers (*_v2).
+ * Not noticed: a user that found CUPTI's functions before we began, or that calls the functions for
+ * several subscribers (*_v2).
  */
 #pragma once
 

@@ -83,7 +83,7 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 		kind = fd_kind_of_path(path);
 	if ((flags & O_ACCMODE) == O_WRONLY || (flags & (O_DIRECTORY | O_PATH)))
 		kind = FD_OTHER;
-	/* A vfork child's files would be counted as its parent's. */
+	/* fd_remember() fails in a vfork child, whose files would count as its parent's. */
 	if (!fd_remember(fd, kind, path) || kind == FD_OTHER) {
 		span_cancel(span);
 		return;

@@ -35,7 +35,7 @@ bool summary_has_pool(void);
 /* Notes that the waits may not be the training's; the caller adds a note that says why. */
 void summary_doubt(void);
 
-/* Stores the account for this process's next program, if it has the longest time. */
+/* Stores the account for the program that exec() puts in our place, if none stored is longer. */
 void summary_keep(const struct account *account);
 
 /*

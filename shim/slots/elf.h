@@ -70,7 +70,7 @@ struct elf_cursor {
 /* Reads a module's tables. Returns 0, or -ENOEXEC if it has no readable symbols. */
 int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) *headers, size_t count);
 
-/* Whether [address, address + size) lies in one loadable part with all of `flags` (PF_R...). */
+/* Returns true if one loadable part with all of `flags` (PF_R...) has [address, address + size). */
 bool elf_covers(const struct elf_module *module, uintptr_t address, size_t size, uint32_t flags);
 
 /* Returns a symbol's name, which is ended by a zero. NULL: there is no such symbol. */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * got.c - puts wrappers into slots. What may go wrong, and what is done about it:
+ * got.c - puts wrappers into slots. What could go wrong, and how that is avoided:
  *
- * - Another thread is in dlopen(), and ld.so is still relocating the module that we look at. We
- *   would make pages read-only to which it still writes. So a module whose RELRO pages are writable
- *   is left for the next sweep.
- * - dlsym() is called from a constructor, under ld.so's lock. So nothing here takes that lock: no
- *   loading, no lookup by name, no allocation, nothing that changes dlerror(). Only
- *   dl_iterate_phdr() is called, whose own lock is held for moments.
+ * - Another thread is in dlopen(), and ld.so still relocates a module that we look at: we would
+ *   make pages read-only that it still has to write. So a module whose RELRO pages are writable is
+ *   left for the next sweep.
+ * - dlsym() is called from a constructor, while ld.so's lock is held. So nothing here takes that
+ *   lock: no loading, no lookup by name, no allocation, nothing that changes dlerror(). Only
+ *   dl_iterate_phdr() is called, which has a lock of its own and holds it for moments.
  * - A thread forks while another is in dl_iterate_phdr(): glibc leaves that lock taken in the child
- *   for good. fork() waits until we are out of it (process.c). A child made by clone() or _Fork()
- *   while we were in it does not sweep.
- * - A module is closed and another is loaded in its place. The list is made again after each
- *   dlclose(), and for everyone who asks during one. A wrapper stands for an address, so it stays
- *   right whichever module is there.
+ *   for ever. So fork() waits until we are out of it (process.c), and a child that clone() or
+ *   _Fork() makes meanwhile does not sweep.
+ * - A module is closed and another one is loaded at its address. So the list is made again after
+ *   each dlclose(), and for each caller during one. A wrapper stands for an address, so it is right
+ *   whichever module is there.
  */
 #include "slots/got.h"
 

@@ -114,7 +114,7 @@ bool module_in_text(const struct module *module, const void *address)
 	       (uintptr_t)address < module->text_end;
 }
 
-/* Finds a module without the lock. A sweep fills the other table; only the next one reuses this. */
+/* Finds a module without the lock: a sweep fills the other table, the sweep after it this one. */
 static struct module *find_module(struct module_table *table, uintptr_t address)
 {
 	uint32_t low = 0, high = table ? table->count : 0;

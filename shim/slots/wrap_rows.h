@@ -4,17 +4,17 @@
  * file.
  *
  * WRAP_ROWS: the table, of WRAP(LIBRARY, FAMILY, result, name, parameters, arguments), and of
- * WRAP_VOID without the result. Rows stay one to a line. Types are what the calling convention sees
- * of the library's own: a pointer is `void *`, whatever it points to. WRAP_SET: the set's name.
- * WRAP_LIBRARY(LIBRARY): its index in WRAP_LIBRARIES. WRAP_REACHED: wrap_set.reached. WRAP_STATE: a
- * variable that begin and end of a call share, if any.
+ * WRAP_VOID without the result. A row stays on one line. A type must only be right for the calling
+ * convention: every pointer is `void *`. WRAP_SET: the set's name. WRAP_LIBRARY(LIBRARY): its index
+ * in WRAP_LIBRARIES. WRAP_REACHED: wrap_set.reached. WRAP_STATE: a variable that the begin and the
+ * end of a call share, if any.
  *
- * BEGIN says whether END_x of a family is to follow the real call, never in a process that does not
- * record. A family with a begin of its own defines BEGIN_x, after a comma; one with many calls that
- * mostly have no end defines JUMPS_x, and then calls jump to the real function. Both see the
- * parameters, WRAP_STATE, `target`, its `copy`, `row_library` and `row_name`, the end also
- * `result`. They read a caller's struct after the call has read it, or before it only where they
- * must.
+ * BEGIN is true if END_x of family x must follow the real call; it is false in a process that does
+ * not record. A family with a begin of its own defines BEGIN_x, which starts with a comma. A family
+ * whose calls mostly need no end defines JUMPS_x: such calls jump to the real function. Begin and
+ * end can use the parameters, WRAP_STATE, `target`, its `copy`, `row_library` and `row_name`; the
+ * end also `result`. They read a caller's struct after the real call has read it; before, only if
+ * they must.
  */
 #include <assert.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints "N passed, N failed, N skipped" of meson's testlog.json, after what failed and what was
-skipped and why; status 1 if that is no success.
+"""Prints which tests of meson's testlog.json failed, which were skipped and why, and then
+"N passed, N failed, N skipped". The exit status is 1 if a test failed or none passed.
 
 usage: count.py [--failed] FIRST.json [SECOND.json]
---failed: prints the names of those that failed, and nothing else. A test that failed in the first
-log and passed in the second has passed; that it failed at first is told.
+--failed: prints only the names of the tests that failed. A test that failed in the first log and
+passed in the second counts as passed, with a line that says so.
 """
 import json
 import sys

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests need of PyPI, fetched once into BUILD/pypi: `venv`, decoders over the installed
+"""Fetches what tests need from PyPI, once, into BUILD/pypi: `venv`, decoders beside the installed
 PyTorch, and `cupti`, wheels of CUPTI.
 
-usage: pypi.py. tests/run.sh calls it. Each is whole or not there: its list is copied beside it when
-all has come, and a test whose part is missing skips with what pip said.
+usage: pypi.py. tests/run.sh calls it. When a part is complete, its list of packages is copied
+beside it; without that copy the part counts as missing, and its tests skip and print what pip said.
 """
 import os
 import re

@@ -17,7 +17,7 @@
 /* after so many samples a share is exact to 3 percentage points: 1.96 * sqrt(0.25 / 1000) */
 #define ENOUGH     1000
 #define COST_PART  333                /* samples take at most 1/333 of the elapsed time, 0.3 % */
-/* CPU time that sampling may use beyond COST_PART, to find interpreters */
+/* CPU time that sampling may use in addition to COST_PART, since it has to find interpreters */
 #define COST_AHEAD UINT64_C(20000000)
 /* no load or wait claims a sample that is older */
 #define EXPIRE_NS  UINT64_C(120000000000)

@@ -35,7 +35,7 @@ struct process {
 	struct gaps gaps;
 	int64_t complete_ns; /* all records up to this time were sent */
 	int64_t newest_ns;   /* begin of the newest batch that was taken */
-	int64_t keep_ns;     /* no batch still to come begins before; INT64_MAX: not known */
+	int64_t keep_ns;     /* no batch that comes later begins before this; INT64_MAX: unknown */
 	struct gap late;     /* time in which operations came after it was complete */
 	struct gpu_seen seen;
 	struct kernel_name name;

@@ -107,8 +107,8 @@ static int measure(struct gpu_devices *devices, struct view *view)
 }
 
 /*
- * Measures a step; if the owner of kernels is in doubt, measures it twice: with them as a loader's
- * and as the training's. *ret_is_doubtful: the results differ much.
+ * Measures a step; twice if some kernels might be a loader's or the training's, once for each case.
+ * *ret_is_doubtful: the two results differ much.
  */
 static int measure_both(struct gpu_seen *seen, struct view *view, bool *ret_is_doubtful)
 {

@@ -56,11 +56,13 @@ struct neighbours {
 };
 
 /*
- * Looks at other processes if that is due, and writes to meta: `neighbours`, in cores, as "t W RAN
- * WANTED" for threads of weight W and "g ..." for groups, separated by ";"; `main_cpu_ns`, used
- * within `main_cpu_of_ns`; and `main_ran_ns`, `main_waited_ns`, `workers_ran_ns`,
- * `workers_waited_ns`. Time before the first batch and after the last does not count, as it is in
- * no step. `others_ns` is `most_ns` of cores_update(). Returns 0 or -errno.
+ * Looks at other processes if that is due, and writes these keys to meta:
+ * - `neighbours`: "t WEIGHT RAN WANTED" for other threads of a weight, "g WEIGHT RAN WANTED" for a
+ *   group, separated by ";". RAN and WANTED are in cores;
+ * - `main_cpu_ns`: CPU time that the run's first process used within `main_cpu_of_ns`;
+ * - `main_ran_ns`, `main_waited_ns`, `workers_ran_ns`, `workers_waited_ns`.
+ * Time before the first batch and after the last one does not count, since it is in no step.
+ * `others_ns` is `most_ns` of cores_update(). Returns 0 or -errno.
  */
 int neighbours_update(struct neighbours *neighbours, struct writer *writer,
 		      struct segment *const *segments, size_t count, int64_t others_ns,

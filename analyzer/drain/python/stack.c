@@ -145,7 +145,7 @@ static void name_frames(struct walk *walk, struct code_cache *codes, struct stac
 	stack->is_torn |= stack->depth < walk->count;
 }
 
-/* Reads a stack once. Returns false if the thread has another CFRAME now: the frames are wrong. */
+/* Reads a stack once. Returns false if the thread's CFRAME has changed, so frames may be wrong. */
 static bool read_once(struct walk *walk, struct code_cache *codes, struct stack *ret)
 {
 	const uint32_t holder = walk->layout->at[CFRAME_FRAME];

@@ -19,7 +19,7 @@
 struct alive {
 	const struct dlprof_header *header;
 	int fd;			/* descriptor of the process's segment file */
-	/* pidfd of the process; -1: none, or its pid does not lead to it */
+	/* pidfd of the process; -1: it could not be opened, or `pid` is another process's */
 	int pidfd;
 	/* the process's pid for system calls, and in /proc, from the header as first read */
 	int32_t pid, proc_pid;

@@ -44,7 +44,7 @@ void folder_close(struct folder *folder);
 /* Returns 1 if the folder is to be listed now, else 0; -ENOENT if it is no longer at its path. */
 int folder_due(struct folder *folder);
 
-/* Whether the folder has changed since the last folder_due(). */
+/* Returns true if the folder has changed since the last folder_due(). */
 bool folder_is_changed(const struct folder *folder);
 
 /* Forgets what was seen of the folder, so that everything is looked at again. */

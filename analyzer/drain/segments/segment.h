@@ -55,7 +55,7 @@ struct segment {
 	/* when the process was seen to be gone; 0: it was never seen alive, or still is */
 	uint64_t gone_ns;
 	bool looked;		/* each ring was looked at once */
-	struct {		/* batches/join.c: what the database has of the process */
+	struct {		/* batches/join.c: facts about the process in the database */
 		const char *role; /* role of the process; NULL: none yet */
 		int64_t worker_id; /* number of the worker; UNKNOWN: it is none */
 		uint64_t batch_ns; /* when its newest batch arrived; 0: none did */

@@ -180,7 +180,7 @@ static const struct boundary {
  */
 static PyObject *functions[ARRAY_COUNT(boundaries)];
 
-/* Returns `library`'s tally for an image that an inner decoder counted; mostly the last one. */
+/* Returns `library`'s tally for an image that an inner decoder counted; mostly it is cached. */
 static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
 					       struct thread_decoder *decoded, const char *library)
 {

@@ -45,9 +45,9 @@ static const char *kind_of(PyObject *iterator)
 }
 
 /*
- * Calls len(), which runs the program's code. A signal handler may raise in it, as for Ctrl-C: if a
- * second call then works, that exception goes on, and false is returned. If len() itself fails,
- * *length is -1.
+ * Calls len(), which runs the program's code. If it raises, calls it again: if that works, a signal
+ * handler raised (Ctrl-C, for example), so that exception stays set, and false is returned. If that
+ * fails, too, there is no length: *length is -1.
  */
 static bool ask_length(PyObject *sampler, int64_t *length)
 {
