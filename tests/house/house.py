@@ -244,12 +244,12 @@ def check_parts():
 # Lines of the product by folder, and what each may have. A capability that needs more raises its
 # folder's in its own commit, and says why.
 BUDGETS = {
-    "include": 1600, "shim": 27650, "shim/python": 6980, "shim/cuda": 3900, "shim/record": 4450,
+    "include": 1600, "shim": 27800, "shim/python": 7110, "shim/cuda": 3900, "shim/record": 4450,
     "analyzer/drain": 12750, "analyzer/store": 8300, "analyzer/analysis": 16000,
     "analyzer/analysis/predict": 3400, "analyzer/analysis/gate": 1200, "analyzer/analysis/ranks": 1800,
     "analyzer/analysis/gpu": 1100, "analyzer/render": 13800, "analyzer/render/html": 3300,
-    "analyzer/render/jobs": 1000, "analyzer/render/gate": 900, "analyzer/report": 7500,
-    "analyzer/launch": 4300, "analyzer/launch/doctor": 1100,
+    "analyzer/render/jobs": 1000, "analyzer/render/gate": 900, "analyzer/report": 7560,
+    "analyzer/launch": 4400, "analyzer/launch/doctor": 1100,
 }
 
 

@@ -6,8 +6,12 @@
 #include "base/text.h"
 #include "dlprof/units.h"
 #include "python/torch/identity.h"
+#include "python/torch/torch_threads.h"
 
 #define PREFETCH 2	/* PyTorch's default prefetch_factor with workers */
+#define LOADS    2	/* first loads of a worker before which threads are set */
+
+int torch_set_loads;
 
 /* A loader that gets settings, and the note about them. */
 struct setting {
@@ -163,20 +167,6 @@ static bool set_sharing(int32_t wanted, struct text *note)
 	return args != NULL;
 }
 
-/* Sets OpenCV's threads in a worker. Its default is one per core; PyTorch's is one. */
-static void set_threads(int32_t wanted)
-{
-	PyObject *module = api_module("cv2");
-	OWNED PyObject *function = NULL, *args = NULL, *value = NULL, *result = NULL;
-
-	py.PyErr_Clear();
-	function = module ? api_get_named(module, "setNumThreads") : NULL;
-	value = function ? py.PyLong_FromLongLong(wanted) : NULL;
-	args = value ? py.PyTuple_Pack(1, value) : NULL;
-	result = args ? py.PyObject_CallObject(function, args) : NULL;
-	py.PyErr_Clear();
-}
-
 static void set_all(const struct setting *setting)
 {
 	int32_t wanted[DLPROF_SET_MAX];
@@ -197,6 +187,8 @@ static void set_all(const struct setting *setting)
 		set_context(setting, wanted[DLPROF_SET_CONTEXT]);
 	if (wanted[DLPROF_SET_SHARING] >= 0)
 		set_sharing(wanted[DLPROF_SET_SHARING], setting->note);
+	if (wanted[DLPROF_SET_THREADS] >= 0 && !workers)
+		refuse(setting, DLPROF_SET_THREADS, "only workers get it, and there are none");
 }
 
 void torch_set_loader(PyObject *loader)
@@ -227,11 +219,24 @@ void torch_set_loader(PyObject *loader)
 void torch_set_worker(void)
 {
 	const int32_t sharing = dlprof_set_wanted(&config.set, DLPROF_SET_SHARING, NULL);
-	const int32_t threads = dlprof_set_wanted(&config.set, DLPROF_SET_THREADS, NULL);
 
 	/* A forked worker has inherited this from the training; a spawned one has not. */
 	if (sharing >= 0)
 		set_sharing(sharing, NULL);
-	if (threads >= 0)
-		set_threads(threads);
+	torch_set_loads = dlprof_set_wanted(&config.set, DLPROF_SET_THREADS, NULL) >= 0 ? LOADS : 0;
+}
+
+void torch_set_load(void)
+{
+	const int32_t wanted = dlprof_set_wanted(&config.set, DLPROF_SET_THREADS, NULL);
+	TEXT(note, 64);
+	TEXT(line, 96);
+
+	torch_set_loads--;
+	tell(&(struct setting){.note = &note}, DLPROF_SET_THREADS, torch_threads_set(wanted),
+	     wanted);
+	if (!note.length)
+		return;
+	text_join(&line, "in each worker: ", note.buffer);
+	note_add('s', line.buffer);
 }

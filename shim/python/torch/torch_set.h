@@ -15,3 +15,12 @@ void torch_set_loader(PyObject *loader);
 
 /* Sets in a worker what spawned ones do not inherit; called when a worker begins. */
 void torch_set_worker(void);
+
+/* Number of this worker's next loads before which torch_set_load() is to be called. */
+extern int torch_set_loads;
+
+/*
+ * Sets the threads of the worker's libraries, and notes it. Called before the first loads: after
+ * worker_init_fn, and again after what the first load imports.
+ */
+void torch_set_load(void);

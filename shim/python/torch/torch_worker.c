@@ -54,6 +54,8 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	py.PyErr_Clear();
 	if (fetcher)
 		prepare(fetcher);
+	if (unlikely(torch_set_loads))
+		torch_set_load();
 	batch = loading_call(thread, samples, original, args, kwargs);
 	if (batch && thread_is_in_life(life))
 		made_look(thread, batch);
