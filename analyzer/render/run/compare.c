@@ -135,8 +135,7 @@ static bool is_shared(const struct compared *compared)
 				 compared->b->series.workers);
 }
 
-/* If the runs have different numbers of workers, adds whether the workers share a limit. */
-static void add_shared(const struct compared *compared, struct outline *o)
+bool compare_shared(const struct compared *compared, char *text, size_t size)
 {
 	const struct compare_difference *load = &compared->comparison.rows[COMPARE_LOAD];
 	const struct report *a = compared->a, *b = compared->b;
@@ -144,14 +143,13 @@ static void add_shared(const struct compared *compared, struct outline *o)
 		      CPU_LEADS;
 
 	if (!is_shared(compared))
-		return;
-	outline_item(o, "Shared",
-		     "%" PRId32 " -> %" PRId32 " workers, and a load takes %s instead of %s: the "
-		     "workers share %s, so more of them bring nothing",
-		     a->series.workers, b->series.workers, UNITS_TIME(load->b),
-		     UNITS_TIME(load->a),
-		     is_cpu ? "the cores"
-			    : "what they wait for (a server, disk, lock or rate limit)");
+		return false;
+	snprintf(text, size,
+		 "%" PRId32 " -> %" PRId32 " workers, and a load takes %s instead of %s: the "
+		 "workers share %s, so more of them bring nothing",
+		 a->series.workers, b->series.workers, UNITS_TIME(load->b), UNITS_TIME(load->a),
+		 is_cpu ? "the cores" : "what they wait for (a server, disk, lock or rate limit)");
+	return true;
 }
 
 /* Returns how the settings that changed change the samples. */
@@ -207,6 +205,7 @@ static void add_changes(const struct compared *compared, struct outline *o)
 	const struct compare_difference *stall = &compared->comparison.rows[COMPARE_STALL];
 	const char *cause_a = cause_names[a->diagnosis.cause];
 	const char *cause_b = cause_names[b->diagnosis.cause];
+	char shared[COMPARE_SHARED];
 
 	outline_items(o, "changes");
 	add_fields(compared, compared->mismatch, "Differs", o);
@@ -225,7 +224,8 @@ static void add_changes(const struct compared *compared, struct outline *o)
 		   verdict_of(b->finding.verdict)->words);
 	if (cause_a || cause_b)
 		add_change(o, "Cause", cause_a ? cause_a : "?", cause_b ? cause_b : "?");
-	add_shared(compared, o);
+	if (compare_shared(compared, shared, sizeof(shared)))
+		outline_item(o, "Shared", "%s", shared);
 	if (compared->changed)
 		add_fields(compared, compared->changed, "Changed", o);
 	else

@@ -16,6 +16,14 @@ struct compared {
 	struct comparison comparison;
 };
 
+#define COMPARE_SHARED 256 /* room for compare_shared() */
+
+/*
+ * Writes what two runs with different numbers of workers prove, if the workers share a limit.
+ * Returns false if they do not, as far as is known.
+ */
+bool compare_shared(const struct compared *compared, char *text, size_t size);
+
 /* Makes the outline for people. Call outline_done() even if memory ran out. */
 void compare_outline(const struct compared *compared, struct outline *o);
 
