@@ -12,10 +12,35 @@ import dlprof_test as t
 
 # Loads and steps that sleep; `shared`: so many samples a second for all, as behind a server's limit.
 PROGRAM = """
-import fcntl, os, sys, time
+import concurrent.futures, fcntl, functools, hashlib, os, socket, sys, threading, time
 from torch.utils.data import DataLoader
 
 kind, load_s, step_s, workers = sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
+server = socket.socket(socket.AF_UNIX)
+busy = bytes(3 << 20)
+
+@functools.lru_cache()
+def pool():
+    return concurrent.futures.ThreadPoolExecutor(6)
+
+def serve():
+    until = 0
+    while True:
+        peer = server.accept()[0]
+        until = (until or time.monotonic()) + load_s / 4
+        time.sleep(max(0, until - time.monotonic()))
+        peer.sendall(b"sample")
+        peer.close()
+
+def take_turns(s):
+    with open(__file__ + ".next" + str(os.getppid()), "a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        until = float(file.read() or time.monotonic()) + s
+        file.truncate(0)
+        file.write(str(until))
+        file.flush()
+    time.sleep(max(0, until - time.monotonic()))
 
 class Dataset:
     def __len__(self):
@@ -25,14 +50,18 @@ class Dataset:
         if kind == "head" and i % 20 == 0:
             s *= 40
         if kind == "shared":
-            with open(__file__ + ".next", "a+") as file:
+            take_turns(s)
+        elif kind == "lock":
+            with open(__file__ + ".lock", "w") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
-                file.seek(0)
-                until = max(time.monotonic(), float(file.read() or 0)) + s
-                file.truncate(0)
-                file.write(str(until))
-                file.flush()
-            time.sleep(max(0, until - time.monotonic()))
+                time.sleep(s)
+        elif kind == "server":
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(__file__ + ".socket")
+                client.recv(100)
+        elif kind == "threads":
+            import cv2
+            list(pool().map(hashlib.sha256, [busy] * cv2.getNumThreads()))
         else:
             time.sleep(s)
         if kind == "dies" and os.environ.get("DLPROF_SET"):
@@ -42,11 +71,34 @@ class Dataset:
 if kind == "none":
     time.sleep(0.2)
     sys.exit("no loader here")
-for batch in DataLoader(Dataset(), batch_size=4,
-                        num_workers=workers):
+if kind == "server":
+    if os.path.exists(__file__ + ".socket"):
+        os.unlink(__file__ + ".socket")
+    server.bind(__file__ + ".socket")
+    server.listen(100)
+    threading.Thread(target=serve, daemon=True).start()
+loader = DataLoader(Dataset(), batch_size=4,
+                    num_workers=workers)
+if kind == "moved" and os.environ.get("DLPROF_SET"):
+    loader = DataLoader(Dataset(), batch_size=4, num_workers=workers)
+for batch in loader:
     time.sleep(step_s)
 """
-PLACE = "train.py:31"
+CV2 = """
+threads = 6
+def getNumThreads():
+    return threads
+def setNumThreads(count):
+    global threads
+    threads = count
+"""
+
+
+def line_of(text):
+    return PROGRAM.lstrip("\n").split("\n").index(text) + 1
+
+
+PLACE = "train.py:{}".format(line_of("loader = DataLoader(Dataset(), batch_size=4,"))
 
 
 class Tuned:
@@ -55,6 +107,8 @@ class Tuned:
         self.program = os.path.join(self.top, "train.py")
         with open(self.program, "w") as file:
             file.write(PROGRAM.lstrip("\n"))
+        with open(os.path.join(self.top, "cv2.py"), "w") as file:
+            file.write(CV2)
         self.folder = os.path.join(self.top, "out")
         self.argv = [t.DLPROF, "tune", "-o", self.folder, "--batches", "40", *options, t.PYTHON,
                      self.program, kind, str(load_s), str(step_s), str(workers)]
@@ -88,17 +142,50 @@ def check_need():
     t.equal(found["place"], PLACE, "place")
     t.check(" to try, " in tuned.err and " runs of " in tuned.err, "said beforehand", tuned.err)
     # The trials are databases that compare reads, with nobody left.
-    compared = json.loads(t.report("compare", "--json", os.path.join(tuned.folder, "base-1.db"), os.path.join(
-        tuned.folder, found["best"] + "-1.db")).out)
-    t.equal((compared["result"], compared["samples"]), ("faster", "same_order"), "compare", compared["changes"])
+    said, _ = compared(tuned, best)
+    t.equal((said["result"], said["samples"]), ("faster", "same_order"), "compare", said["changes"])
     left = [line for line in os.popen("ps -eo args").read().splitlines() if tuned.program in line]
     t.equal(left, [], "processes left")
 
 
+def compared(tuned, one):
+    """What compare says of the first round's base run and this trial's."""
+    runs = [os.path.join(tuned.folder, name + "-1.db") for name in (
+        "base", "{}={}".format(one["setting"], one["value"]))]
+    return json.loads(t.report("compare", "--json", *runs).out), t.report("compare", *runs).out
+
+
 def check_shared():
-    """What waits for one and the same gains nothing by more workers."""
-    tuned = Tuned("shared", 0.024, 0.006, 4).run()
-    t.equal(tuned.json["best"], None, "a shared limit", tuned.err)
+    """What waits for one and the same gains nothing by more workers, and that is said."""
+    for kind in ("shared", "lock", "server"):
+        # Predictions see no limit within two workers.
+        tuned = Tuned(kind, 0.024, 0.006, 2, "--rounds", "3").run()
+        t.equal(tuned.json["best"], None, kind, tuned.err)
+        more = [one for one in tuned.tried("workers") if int(one["value"]) >= 4]
+        t.check(more, kind, "more workers were tried", tuned.json["not_tried"])
+        for one in more:
+            words = "2 -> {} workers, and a load takes ".format(one["value"])
+            if not t.check(one["shared"] and one["shared"].startswith(words) and
+                           "share what they wait for" in one["shared"], kind, one["shared"]):
+                continue
+            found, text = compared(tuned, one)
+            t.equal(found["workers_share_limit"], True, kind, "compare")
+            t.check("Shared " + one["shared"] in " ".join(text.split()), kind, "compare", text)
+
+
+def check_threads():
+    """Workers with more threads than cores: one each is tried, and proven."""
+    tuned = Tuned("threads", 0.02, 0.005, 2, "--rounds", "3").run()
+    t.equal(tuned.json["best"], "threads=1", tuned.json["not_predicted"], tuned.json["not_tried"])
+    for one in tuned.tried("threads"):
+        t.equal((one["predicted"]["gain"], one["samples"]), (None, "same"), "threads", one)
+
+
+def check_unset():
+    """A training that does not take a setting proves nothing about it."""
+    tuned = Tuned("moved", 0.06, 0.02, 1).run()
+    t.equal([one["verdict"] for one in tuned.tried("workers")], ["not_set"] * len(tuned.tried("workers")))
+    t.check(tuned.json["tried"] and tuned.json["best"] is None, "unset", tuned.json)
 
 
 def check_best():
@@ -155,8 +242,8 @@ def main():
     t.need_torch()
     t.use_stub()
     wanted = sys.argv[1:]
-    for check in (check_refusals, check_time, check_interrupt, check_best, check_died, check_shared,
-                  check_need):
+    for check in (check_refusals, check_time, check_interrupt, check_best, check_died, check_unset,
+                  check_threads, check_shared, check_need):
         if not wanted or check.__name__[len("check_"):] in wanted:
             begin = time.monotonic()
             check()

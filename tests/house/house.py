@@ -245,7 +245,7 @@ def check_parts():
 # folder's in its own commit, and says why.
 BUDGETS = {
     "include": 1600, "shim": 27800, "shim/python": 7110, "shim/cuda": 3900, "shim/record": 4450,
-    "analyzer/drain": 12750, "analyzer/store": 8300, "analyzer/analysis": 16000,
+    "analyzer/drain": 12750, "analyzer/store": 8300, "analyzer/analysis": 16050,
     "analyzer/analysis/predict": 3400, "analyzer/analysis/gate": 1200, "analyzer/analysis/ranks": 1800,
     "analyzer/analysis/gpu": 1100, "analyzer/render": 13800, "analyzer/render/html": 3300,
     "analyzer/render/jobs": 1000, "analyzer/render/gate": 900, "analyzer/report": 7560,

@@ -183,18 +183,36 @@ Test(tune, what_is_tried)
 	add(&whatif, WHATIF_PREFETCH_X4, 2, 10.5, 9.7);
 	add(&whatif, WHATIF_LOAD_HALF, 2, 18, 17);
 	whatif.setups[WHATIF_PREFETCH_X4].prefetch_factor = 8;
-	cr_assert_eq(tune_choose(&whatif, &none, list), 3);
+	cr_assert_eq(tune_choose(&whatif, &none, false, list), 3);
 	cr_assert(list[0].value == 8 && list[0].choice == TUNE_TRY && list[0].before == 2);
 	cr_assert(list[1].value == 4 && list[1].choice == TUNE_TRY);
 	cr_assert(list[2].key == DLPROF_SET_PREFETCH && list[2].choice == TUNE_NO_GAIN);
 	add(&whatif, WHATIF_PREFETCH_X4, 2, 12, 9.7);
-	tune_choose(&whatif, &none, list);
+	tune_choose(&whatif, &none, false, list);
 	cr_assert(list[2].key == DLPROF_SET_PREFETCH && list[2].choice == TUNE_TRY);
 	/* The same once. */
 	add(&whatif, WHATIF_MORE_WORKERS, 4, 15, 13);
-	cr_assert_eq(tune_choose(&whatif, &none, list), 2);
+	cr_assert_eq(tune_choose(&whatif, &none, false, list), 2);
 	whatif.gap = WHATIF_GAP_LOADS;
-	cr_assert_eq(tune_choose(&whatif, &none, list), 0);
+	cr_assert_eq(tune_choose(&whatif, &none, false, list), 0);
+}
+
+/* Nothing predicts what fewer threads bring: only a trial tells. */
+Test(tune, one_thread_is_tried_first_where_there_are_too_many)
+{
+	const struct tune_room none = {NAN, NAN, NAN, NAN};
+	struct tune_candidate list[TUNE_LISTED];
+	struct whatif whatif = prediction();
+
+	add(&whatif, WHATIF_WORKERS_X2, 4, 15, 13);
+	add(&whatif, WHATIF_PREFETCH_X4, 2, 10.5, 9.7);
+	cr_assert_eq(tune_choose(&whatif, &none, true, list), 3);
+	cr_assert(list[0].key == DLPROF_SET_THREADS && list[0].choice == TUNE_TRY);
+	cr_assert(list[0].value == 1 && isnan(list[0].gain));
+	cr_assert(list[1].value == 4 && list[1].choice == TUNE_TRY);
+	cr_assert(list[2].choice == TUNE_NO_GAIN);
+	whatif.gap = WHATIF_GAP_LOADS;
+	cr_assert_eq(tune_choose(&whatif, &none, true, list), 1);
 }
 
 Test(tune, what_does_not_fit_is_not_tried)
@@ -206,13 +224,13 @@ Test(tune, what_does_not_fit_is_not_tried)
 
 	add(&whatif, WHATIF_WORKERS_X2, 4, 15, 13);
 	add(&whatif, WHATIF_MORE_WORKERS, 8, 20, 17);
-	tune_choose(&whatif, &room, list);
+	tune_choose(&whatif, &room, false, list);
 	cr_assert(list[0].value == 4 && list[0].choice == TUNE_TRY);
 	cr_assert(list[1].value == 8 && list[1].choice == TUNE_NO_MEMORY);
 	cr_assert_float_eq(list[1].need_bytes, 6e9, 1);
 	room.free_bytes = 1e12;
 	room.shm_bytes = 10e6;
-	tune_choose(&whatif, &room, list);
+	tune_choose(&whatif, &room, false, list);
 	cr_assert_eq(list[0].choice, TUNE_TRY);
 	cr_assert(list[1].value == 8 && list[1].choice == TUNE_NO_SHM);
 }

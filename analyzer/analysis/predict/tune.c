@@ -103,24 +103,30 @@ static bool is_listed(const struct tune_candidate *list, size_t count,
 	return false;
 }
 
-/* Sorts candidates: those to try first, then by predicted gain. */
+/* Orders candidates: those to try first, then what is not predicted, then by predicted gain. */
 static int by_promise(const void *left, const void *right)
 {
 	const struct tune_candidate *a = left, *b = right;
+	double gains[] = {isnan(a->gain) ? INFINITY : a->gain, isnan(b->gain) ? INFINITY : b->gain};
 
 	if ((a->choice == TUNE_TRY) != (b->choice == TUNE_TRY))
 		return a->choice == TUNE_TRY ? -1 : 1;
-	return (a->gain < b->gain) - (a->gain > b->gain);
+	return (gains[0] < gains[1]) - (gains[0] > gains[1]);
 }
 
 size_t tune_choose(const struct whatif *whatif, const struct tune_room *room,
-		   struct tune_candidate *ret)
+		   bool too_many_threads, struct tune_candidate *ret)
 {
-	const int end = WHATIF_MAX + (int)whatif->wish_count;
+	const int end = whatif->gap == WHATIF_GAP_NONE ? WHATIF_MAX + (int)whatif->wish_count : 0;
 	size_t count = 0;
 
-	if (whatif->gap != WHATIF_GAP_NONE)
-		return 0;
+	if (too_many_threads)
+		ret[count++] = (struct tune_candidate){.key = DLPROF_SET_THREADS,
+						       .before = -1,
+						       .value = 1,
+						       .gain = NAN,
+						       .low = NAN,
+						       .high = NAN};
 	for (int id = WHATIF_BASELINE + 1; id < end && count < TUNE_LISTED; id++) {
 		struct whatif_gain gain = whatif_gain_of(whatif, id);
 		struct tune_candidate *one = &ret[count];

@@ -53,10 +53,11 @@ struct tune_room {
 
 /*
  * Fills ret[TUNE_LISTED] with the run's predictions, the largest gain first, and returns their
- * number. Wishes in `whatif` must be for numbers of workers.
+ * number. Wishes in `whatif` must be for numbers of workers. `too_many_threads`: workers have more
+ * threads than there are cores, so that one thread each comes first, although nothing predicts it.
  */
 size_t tune_choose(const struct whatif *whatif, const struct tune_room *room,
-		   struct tune_candidate *ret);
+		   bool too_many_threads, struct tune_candidate *ret);
 
 /* Returns the quantile `share` (0.5 to 1) of Student's t; `freedom` is 1 or more. */
 double tune_t(double share, size_t freedom);

@@ -113,8 +113,10 @@ static int run_once(struct tune *tune, const struct tune_run *base, struct tune_
 	snprintf(name, sizeof(name), "%s-%zu",
 		 strrchr(label, ':') ? strrchr(label, ':') + 1 : label, tune->round_count + 1);
 	show_progress(tune, name, most, left_s);
-	r = tune_run(tune, name, trial ? trial->set : NULL, tune->stop_after, most_s, ret);
+	r = tune_run(tune, name, trial, tune->stop_after, most_s, ret);
 	tune->run_count += r == 0;
+	if (!r && !tune->round_count)
+		snprintf(trial ? trial->database : tune->database, PATH_MAX, "%s", ret->database);
 	return r;
 }
 
@@ -158,6 +160,8 @@ static int run_round(struct tune *tune, const struct tune_run *base)
 			return r;
 		left_s -= run_s(tune, base);
 		rates[at] = run.per_s;
+		if (!*run.died && !run.is_set)
+			trial->verdict = TUNE_UNCHANGED;
 		if (!*run.died)
 			continue;
 		if (!trial) {
@@ -290,6 +294,7 @@ int cmd_tune(const struct launch_options *given)
 		if (tune->trial_count) {
 			announce(tune, &base);
 			run_rounds(tune, &base, begin_s);
+			tune_read_shared(tune);
 		}
 		tune->seconds = now_s() - begin_s;
 		r = show(tune);

@@ -10,7 +10,7 @@
 #include "analysis/predict/same.h"
 #include "analysis/predict/tune.h"
 #include "launch/cmd.h"
-#include "render/form/outline.h"
+#include "render/run/compare.h"
 
 #define TUNE_REASON  200
 #define TUNE_SETTING 160
@@ -23,6 +23,7 @@ struct tune_run {
 	size_t batch_count; /* batches that the training got */
 	double per_s; /* measured batches a second; NAN: too few */
 	bool by_itself; /* the run ended before it was to be ended */
+	bool is_set; /* some loader or worker took the setting that is tried */
 	char died[TUNE_REASON];  /* how the run failed; "": it did not */
 };
 
@@ -34,6 +35,8 @@ struct tune_trial {
 	size_t count;
 	enum tune_verdict verdict;
 	char died[TUNE_REASON];
+	char database[PATH_MAX]; /* of the first round; "": there was none */
+	char shared[COMPARE_SHARED]; /* what limits more workers, too; "": nothing is known to */
 };
 
 struct tune {
@@ -55,6 +58,7 @@ struct tune {
 	struct tune_trial trials[TUNE_TRIED];
 	size_t trial_count;
 	double base_per_s[TUNE_MOST]; /* base run's rate in each round */
+	char database[PATH_MAX]; /* of the base run in the first round */
 	size_t round_count;	      /* number of complete rounds */
 	size_t run_count;
 	double seconds; /* total time of all runs */
@@ -62,19 +66,22 @@ struct tune {
 };
 
 /*
- * Runs the command with the settings `set` (NULL: unchanged), and measures it (tune_run.c):
+ * Runs the command with a trial's setting (NULL: unchanged), and measures it (tune_run.c):
  * recorded as FOLDER/name.db, output to FOLDER/name.log, ended after `stop_after` batches. Returns
  * 0; -EINTR if a signal is to end tune; -errno if the command cannot be started. Leaves no process
  * behind.
  */
-int tune_run(const struct tune *tune, const char *name, const char *set, size_t stop_after,
-	     double most_s, struct tune_run *ret);
+int tune_run(const struct tune *tune, const char *name, const struct tune_trial *trial,
+	     size_t stop_after, double most_s, struct tune_run *ret);
 
 /* Makes SIGINT, SIGTERM and SIGHUP end the current run: tune_run() then returns -EINTR. */
 void tune_catch_signals(void);
 
 /* Reads the base run (tune_base.c). Returns 0, or prints why not and returns LAUNCH_ERROR. */
 int tune_read_base(struct tune *tune, const struct tune_run *base);
+
+/* Finds trials of more workers whose loads took as much longer, if nothing is proven of them. */
+void tune_read_shared(struct tune *tune);
 
 /* Shows all results (tune_screen.c). Returns 0 or -ENOMEM. */
 int tune_show(const struct tune *tune);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tune_base.c - reads the base run: predictions for settings, and room for workers. */
+/*
+ * tune_base.c - reads runs: predictions for settings by the base run, the machine's room for them,
+ * and the limit that workers are seen to share.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +12,7 @@
 
 #include "launch/tune/tune.h"
 #include "report/run/judge.h"
+#include "report/run/sides.h"
 
 #define MOST_TIMES 8 /* most workers to try, as a multiple of the run's: more were never faster */
 #define WROTE "before it was ended, the program wrote "
@@ -117,7 +121,9 @@ static void take(struct tune *tune, const struct report *report)
 	tune->is_iterable = strstr(tune->kind, "(iterable)");
 	tune->stall_ratio = report->finding.stall_ratio;
 	tune->gap = whatif_gap_words[whatif->gap];
-	tune->candidate_count = tune_choose(whatif, &room, tune->candidates);
+	tune->candidate_count =
+		tune_choose(whatif, &room, !isnan(report->diagnosis.grounds.threads),
+			    tune->candidates);
 	for (size_t i = 0; i < tune->candidate_count; i++) {
 		struct tune_trial *trial = &tune->trials[tune->trial_count];
 
@@ -133,16 +139,22 @@ static void take(struct tune *tune, const struct report *report)
 				 report->notes[i] + strlen(WROTE));
 }
 
+static int judge(const char *database, struct options *options, struct report *report)
+{
+	char *argv[] = {(char[]){"dlprof-report"}, (char *)database, NULL};
+
+	*report = (struct report){0};
+	if (options_parse(options, 2, argv) < 0)
+		return launch_fail("%s", options->line.problem);
+	return judge_run(options, database, true, report);
+}
+
 int tune_read_base(struct tune *tune, const struct tune_run *base)
 {
-	char *argv[] = {(char[]){"dlprof-report"}, (char *)base->database, NULL};
 	struct options options;
 	struct report report;
-	int status;
+	int status = judge(base->database, &options, &report);
 
-	if (options_parse(&options, 2, argv) < 0)
-		return launch_fail("%s", options.line.problem);
-	status = judge_run(&options, base->database, true, &report);
 	if (!status && !report.loader)
 		status = launch_fail("no batch of a loader was seen");
 	else if (!status && !strstr(report.loader->kind, "DataLoader"))
@@ -155,4 +167,26 @@ int tune_read_base(struct tune *tune, const struct tune_run *base)
 		take(tune, &report);
 	judge_done(&report);
 	return status;
+}
+
+void tune_read_shared(struct tune *tune)
+{
+	struct options options;
+	struct report base, report;
+	struct compared compared;
+	int status = judge(tune->database, &options, &base);
+
+	for (size_t i = 0; !status && i < tune->trial_count; i++) {
+		struct tune_trial *trial = &tune->trials[i];
+
+		if (trial->candidate->key != DLPROF_SET_WORKERS || !*trial->database ||
+		    trial->verdict == TUNE_PROVEN || trial->verdict == TUNE_DIED)
+			continue;
+		if (!judge(trial->database, &options, &report) &&
+		    !sides_compare(&options, &base, &report, &compared) &&
+		    trial->candidate->value > trial->candidate->before)
+			compare_shared(&compared, trial->shared, sizeof(trial->shared));
+		judge_done(&report);
+	}
+	judge_done(&base);
 }

@@ -150,6 +150,7 @@ static void say_why(int status, const char *log, char *ret, size_t size)
 struct times {
 	double *at_s;
 	size_t count, room;
+	size_t wave; /* most workers of a loader, which may all deliver at about the same time */
 };
 
 static int add_time(const struct batch_record *batch, void *context)
@@ -171,42 +172,66 @@ static int add_time(const struct batch_record *batch, void *context)
 	return 0;
 }
 
-/* Reads when the training got each batch, from all of its loaders. */
-static void read_times(const char *database, struct times *times)
+/* Returns true if a note of the database says that this setting was changed. */
+static bool is_set(struct db *db, enum dlprof_set key)
+{
+	char **changes = NULL, word[48];
+	size_t count = 0;
+	bool found = false;
+
+	snprintf(word, sizeof(word), " %s ", dlprof_set_rows[key].key);
+	query_set(db, &changes, &count);
+	for (size_t i = 0; i < count; i++) {
+		found |= strstr(changes[i], word) != NULL;
+		free(changes[i]);
+	}
+	free(changes);
+	return found;
+}
+
+/* Reads when each batch of all loaders was handed out, and whether the trial's setting was set. */
+static void read_run(const struct tune_trial *trial, struct tune_run *run, struct times *times)
 {
 	struct loader_info *loaders = NULL;
 	size_t count = 0;
 	struct recovered recovered;
 	struct db *db;
 
-	drain_recover(database, &recovered);
-	if (home_open_read(database, &db) < 0)
+	drain_recover(run->database, &recovered);
+	if (home_open_read(run->database, &db) < 0)
 		return;
+	run->is_set = !trial || is_set(db, trial->candidate->key);
 	if (query_loaders(db, &loaders, &count) < 0)
 		count = 0;
 	for (size_t i = 0; i < count; i++) {
 		struct batch_filter filter = batch_filter_all(loaders[i].loader_id);
 
-		if (!loaders[i].nested)
-			batch_each(db, &filter, add_time, times);
+		if (loaders[i].nested)
+			continue;
+		batch_each(db, &filter, add_time, times);
+		if (loaders[i].workers > (int64_t)times->wave)
+			times->wave = (size_t)loaders[i].workers;
 	}
 	free(loaders);
 	db_close(db);
 	stats_sort(times->at_s, times->count);
 }
 
-static void measure(const struct tune *tune, struct tune_run *ret)
+static void measure(const struct tune *tune, const struct tune_trial *trial, struct tune_run *ret)
 {
 	struct times times = {0};
-	size_t skip = tune->skip;
+	size_t skip = tune->skip, measured;
 
 	ret->per_s = NAN;
 	if (*ret->database)
-		read_times(ret->database, &times);
+		read_run(trial, ret, &times);
 	ret->batch_count = times.count;
-	if (times.count > skip + FEWEST_TIMED)
-		ret->per_s = (double)(times.count - 1 - skip) /
-			     (times.at_s[times.count - 1] - times.at_s[skip]);
+	measured = times.count > skip + FEWEST_TIMED ? times.count - 1 - skip : 0;
+	/* Whole waves: from the first of one to the last of another, most rates are too high. */
+	if (times.wave && measured >= 2 * times.wave)
+		measured -= measured % times.wave;
+	if (measured)
+		ret->per_s = (double)measured / (times.at_s[skip + measured] - times.at_s[skip]);
 	else if (!*ret->died)
 		snprintf(ret->died, sizeof(ret->died),
 			 "ended after %zu batches, too few to measure", times.count);
@@ -230,8 +255,8 @@ static int wait_for(pid_t pid, double end_s, bool *is_late)
 	return status;
 }
 
-int tune_run(const struct tune *tune, const char *name, const char *set, size_t stop_after,
-	     double most_s, struct tune_run *ret)
+int tune_run(const struct tune *tune, const char *name, const struct tune_trial *trial,
+	     size_t stop_after, double most_s, struct tune_run *ret)
 {
 	char database[PATH_MAX + 80], log[PATH_MAX + 80];
 	const double begin_s = now_s();
@@ -248,7 +273,7 @@ int tune_run(const struct tune *tune, const char *name, const char *set, size_t 
 		return r;
 	pid = fork();
 	if (!pid)
-		become(tune, database, log, set, stop_after);
+		become(tune, database, log, trial ? trial->set : NULL, stop_after);
 	if (pid < 0) {
 		r = -errno;
 		runs_drop(&runs);
@@ -264,7 +289,7 @@ int tune_run(const struct tune *tune, const char *name, const char *set, size_t 
 		snprintf(ret->died, sizeof(ret->died), "did not end within %.0f s", most_s);
 	else if (status)
 		say_why(status, log, ret->died, sizeof(ret->died));
-	measure(tune, ret);
+	measure(tune, trial, ret);
 	ret->by_itself = ret->batch_count < stop_after;
 	return 0;
 }

@@ -219,6 +219,9 @@ static void add_samples(const struct tune *tune, struct outline *o)
 		label = "";
 	}
 	for (size_t i = 0; i < tune->trial_count; i++)
+		if (*tune->trials[i].shared)
+			outline_item(o, "Shared", "%s", tune->trials[i].shared);
+	for (size_t i = 0; i < tune->trial_count; i++)
 		if (*tune->trials[i].died)
 			outline_item(o, "Died", "%s: %s", SETTING(tune->trials[i].candidate),
 				     tune->trials[i].died);
