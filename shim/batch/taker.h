@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 /*
- * Returns true if the batch that this thread is about to take from the loader of `stream`, or the
- * iterator that it makes (0), may be for another thread.
+ * Returns true if this thread may be about to take something for another thread: a batch from the
+ * loader of `stream`, or (0) the iterator that it makes.
  */
 bool taker_asks(uint64_t stream);
 
-/* Notes that it is for this thread itself or, if `doubtful`, that it cannot be followed. */
+/* Notes that the batch is for this thread itself or, if `doubtful`, that it cannot be followed. */
 void taker_gives_up(bool doubtful);
 
 /* Notes that this thread waited for `object` and took it. Returns false if it is not followed. */

@@ -25,7 +25,7 @@ void training_resume(struct thread *thread, uint64_t now_ns);
 void training_batch(struct thread *thread, const struct dlprof_event *batch);
 void training_stop(struct thread *thread, const struct dlprof_event *stop);
 
-/* Subtracts time in which memory of an older batch was freed from the step. */
+/* Leaves out of the step `ns` in which memory of an older batch was freed. */
 static inline void training_skip(struct thread *thread, uint64_t ns)
 {
 	if (thread->training.since_ns)

@@ -388,7 +388,7 @@ EXPORT int cuptiSetThreadIdType(int type)
 	SET(real.cuptiSetThreadIdType(type), activity_others.thread_id_type = type);
 }
 
-/* Returns our function in place of one of the libcupti that we use; for another copy, `found`. */
+/* Returns our function if `found` is that of the libcupti that we use, else `found`. */
 static void *answer(const char *name, void *found)
 {
 #define FOREIGN(of, params)                                                                        \

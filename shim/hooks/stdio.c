@@ -5,9 +5,9 @@
  *
  * The bytes are those of the read(2)s that libc makes without calling our read(), so that a stream
  * adds up to what a descriptor would: refilling the buffer counts when it happens, and taking bytes
- * from the buffer does not count again. If libc tracks the descriptor's offset, the difference of
- * offsets is exact. Before the first seek libc does not; then the bytes are those that the program
- * took, plus the growth of the buffer.
+ * from the buffer does not count again. From the first seek on, libc tracks the offset of the
+ * descriptor, and the difference of offsets is exact. Before that, the bytes are those that the
+ * program took, plus the growth of the buffer.
  *
  * Not counted: refills inside fgetc() and getc(), which are not wrapped (but a program built with
  * inlined getc_unlocked() calls __uflow(), which is), refills in wide streams, and those of a seek

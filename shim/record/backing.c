@@ -135,10 +135,10 @@ static bool is_locked(const char *path)
 }
 
 /*
- * Locks the file. A mapping, whose page nobody touches, keeps the open file and so the lock,
- * without a descriptor that the host could find. A child that another thread forks between the
- * open() and the madvise() keeps the lock until it ends or runs another program: the run then ends
- * later.
+ * Locks the file. A mapping whose page nobody touches keeps the file open, and so the lock, without
+ * a descriptor that the host could find. If another thread forks between the open() and the
+ * madvise(), the child keeps the lock, too, until it ends or runs another program, and the run
+ * ends only then.
  */
 bool backing_lock(const char *path)
 {

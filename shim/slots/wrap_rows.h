@@ -28,8 +28,8 @@
 #endif
 
 /*
- * REAL() reads the real function, which may change meanwhile. SLOT() has a fence: `real` is set
- * before a caller gets the wrapper, but a processor may read `real` earlier than the caller's slot.
+ * REAL() reads the real function, which may change meanwhile. SLOT() has a fence: `real` was set
+ * before the caller's slot, but without a fence a processor might read `real` first.
  */
 #define REAL(target) __atomic_load_n(&(target)->real, __ATOMIC_ACQUIRE)
 /* Read SLOT() before REAL(): while `real` is ld.so's entry, there is a slot that ld.so changes. */

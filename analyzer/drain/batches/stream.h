@@ -64,7 +64,7 @@ struct stream {
 	/* number of entries from `entries` on; size of the allocation */
 	size_t count, capacity;
 	size_t room;			/* free entries before `entries` */
-	/* the step of last_task, which last_ring's thread took, is not over */
+	/* the newest step is not over; its batch is last_task, taken by last_ring's thread */
 	bool has_last;
 	uint32_t last_task;
 	struct ring *last_ring;
