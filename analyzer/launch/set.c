@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dlprof/set.h"
+#include "dlprof/units.h"
 #include "line/near.h"
 
 static void list_keys(char *text, size_t size)
@@ -15,11 +16,34 @@ static void list_keys(char *text, size_t size)
 			 dlprof_set_rows[i].key);
 }
 
+/* Returns the code that sets tf.data's setting of this name; NULL: there is none. */
+static const char *tfdata_code(const char *key, size_t length)
+{
+	static const char *const codes[][2] = {
+		{"private_threadpool_size", "dataset.with_options() of options.threading"},
+		{"max_intra_op_parallelism", "dataset.with_options() of options.threading"},
+		{"num_parallel_calls", "map(..., num_parallel_calls=N)"},
+		{"cycle_length", "interleave(..., cycle_length=N)"},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(codes); i++)
+		if (dlprof_set_is(key, length, codes[i][0]))
+			return codes[i][1];
+	return NULL;
+}
+
 static void say_key(const char *key, size_t length, char *problem, size_t size)
 {
 	struct near near = {key, length};
+	const char *code = tfdata_code(key, length);
 	char words[NEAR_WORDS], keys[160];
 
+	if (code) {
+		snprintf(problem, size,
+			 "'%.*s' is a part of tf.data's graph, which only its program can set: %s",
+			 (int)length, key, code);
+		return;
+	}
 	for (int i = 0; i < DLPROF_SET_MAX; i++)
 		near_try(&near, dlprof_set_rows[i].key);
 	near_words(&near, "", words);

@@ -215,6 +215,17 @@ def check_refusals():
     t.check(done.status == 2 and "name another with -o" in done.err, "the folder is there", done.err)
 
 
+def check_tfdata():
+    """Settings of other loaders cannot be tried: said, with where to read what to change."""
+    folder = t.scratch()
+    out = os.path.join(folder, "out")
+    program = os.path.join(t.ROOT, "tests", "e2e", "frameworks", "tf_data.py")
+    done = t.run([t.DLPROF, "tune", "-o", out, t.PYTHON, program],
+                 env=t.environment(preload=False, PYTHONPATH=os.path.join(t.ROOT, "tests", "lib", "frameworks")))
+    t.equal(done.status, 2, done.err)
+    t.check("not one of tf.data: dlprof-report {}/base-0.db says".format(out) in done.err, done.err)
+
+
 def check_interrupt():
     """Ctrl-C prints what is known, and leaves nobody behind."""
     tuned = Tuned("sleep", 0.04, 0.01, 1)
@@ -242,8 +253,8 @@ def main():
     t.need_torch()
     t.use_stub()
     wanted = sys.argv[1:]
-    for check in (check_refusals, check_time, check_interrupt, check_best, check_died, check_unset,
-                  check_threads, check_shared, check_need):
+    for check in (check_refusals, check_tfdata, check_time, check_interrupt, check_best, check_died,
+                  check_unset, check_threads, check_shared, check_need):
         if not wanted or check.__name__[len("check_"):] in wanted:
             begin = time.monotonic()
             check()

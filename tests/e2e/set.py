@@ -79,6 +79,9 @@ def check_refusals(folder):
             ("worker=2", "'worker' is no setting; did you mean workers? There are workers, prefetch_factor, "
                          "persistent_workers, in_order, pin_memory, context, sharing, threads"),
             ("speed=2", "'speed' is no setting. There are"),
+            ("private_threadpool_size=8", "'private_threadpool_size' is a part of tf.data's graph, which only its "
+                                          "program can set: dataset.with_options() of options.threading"),
+            ("workers=2,num_parallel_calls=4", "set: map(..., num_parallel_calls=N)"),
             ("workers", "'workers': workers takes 0 to 1024"),
             ("workers=", "workers takes 0 to 1024"),
             ("workers=-1", "workers takes 0 to 1024"),

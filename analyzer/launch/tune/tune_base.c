@@ -159,8 +159,8 @@ int tune_read_base(struct tune *tune, const struct tune_run *base)
 		status = launch_fail("no batch of a loader was seen");
 	else if (!status && !strstr(report.loader->kind, "DataLoader"))
 		status = launch_fail("only PyTorch's loaders can be given other settings, not one "
-				     "of %s",
-				     report.loader->kind);
+				     "of %s: dlprof-report %s says what to change in the code",
+				     report.loader->kind, base->database);
 	else if (!status && ask_needed(&report) < 0)
 		status = launch_fail("%s", strerror(ENOMEM));
 	else if (!status)
