@@ -102,10 +102,10 @@ struct dlprof_batch {
 	uint64_t sample_ns;	/* part of the wait in which samples were chosen; with workers, for
 				 * a later batch */
 	/*
-	 * Fetching this batch's tensors by their descriptors from the worker, when the message was
-	 * received, in this batch's wait or an earlier one. If another thread pins memory, the
-	 * members count the tensors which that thread received since the last batch. fetch_cpu_ns
-	 * is measured for the first two tensors and every eighth, and extrapolated.
+	 * Time and number of fetches: one fetch for each tensor of the batch that the worker passed
+	 * by a descriptor. They happen when the message is received: in this batch's wait or in an
+	 * earlier one. If another thread pins memory, its fetches since the last batch count.
+	 * fetch_cpu_ns is measured for the first two tensors and every eighth, and extrapolated.
 	 */
 	uint64_t fetch_ns;
 	uint64_t fetch_cpu_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guard.h - makes a process that is the drain's parent, where the host would otherwise become it:
- * wait() would then show the host a child that it never made, and wait for that child.
+ * guard.h - makes a process that adopts the drain in the host's place. If the host adopted it, the
+ * host's wait() would return a child that the host never made, or wait for that child.
  *
  * A process whose parent ended is adopted by process 1 of its namespace or by the nearest
  * subreaper. If the host is one of these, the guard is put between host and drain. The guard never

@@ -28,9 +28,9 @@ void modules_close(struct modules *modules);
 struct modules *modules_of(int32_t pid);
 
 /*
- * Lists the mappings again, unless the list is newer than 15 s, or than the time between the first
- * and the newest listing. For lists from modules_of(), which itself notices new code. Returns false
- * if the process is gone or must not be read.
+ * Lists the mappings again, but not within 15 s after the last listing, nor before the time since
+ * the first listing has doubled. For lists from modules_of(), which itself notices new code.
+ * Returns false if the process is gone or must not be read.
  */
 bool modules_update(struct modules *modules, uint64_t now_ns);
 

@@ -16,8 +16,8 @@
 
 /*
  * Making an iterator over `dataset` in this thread, in Python. tfdata_make() also begins to record.
- * `many`: the iterators of several devices are made, which get a part of each batch, and one behind
- * them.
+ * `many`: one iterator is made for each of several devices, which get a part of each batch, and one
+ * from which these take.
  */
 struct tfdata_making {
 	struct tfdata_making *outer;
