@@ -307,8 +307,7 @@ static void set_drain(const struct batch_series *s, struct finding *f)
 	share = (double)count / (double)f->steady_count;
 	if (share < SYNC_FEWEST || share > SYNC_MOST)
 		return;
-	/* The sync steps are the `count` longest, so their median is one of the ranks of all
-	 * steps. */
+	/* The sync steps are the `count` longest: their median is the middle of the order's top. */
 	above = f->steady_count - count;
 	stats_order_init(&order, &compute);
 	f->drain_ratio = (stats_order_rank(&order, above + (count - 1) / 2) +

@@ -147,9 +147,9 @@ const char *lines_bare_name(const char *function);
 bool lines_is_iterator(const char *function);
 
 /*
- * Returns how many independent samples of equal weight are as good as these `count` samples, which
- * together stand for `ns`, each for LINE_LEAST_NS to LINE_MOST_NS: Kish's effective sample size,
- * (sum w)^2 / sum w^2, where sum w^2 <= (l + m) sum w - n l m for weights within [l, m].
+ * Returns Kish's effective size, (sum w)^2 / sum w^2, of n = `count` samples with weights w. Only
+ * their sum `ns` is known, and that each is in [l, m] = [LINE_LEAST_NS, LINE_MOST_NS]. So the most
+ * that sum w^2 can be is taken: (l + m) sum w - n l m.
  */
 double lines_effective_count(int64_t count, double ns);
 

@@ -225,8 +225,8 @@ static double periodic_share(const struct batch_series *s, const struct slow_wor
 	const int32_t workers = series_busy_workers(s);
 	bool is_load = load->batches && load->batches != workers;
 
-	/* Where the neighbours of slow loads are slow, too, samples are sorted by size; no shard is
-	 * opened. */
+	/* If the neighbours of slow loads are slow, too, the samples are sorted by size. That is no
+	 * shard which is opened every so many batches. */
 	if (load->batches && load->gradual)
 		return 0;
 	if (wait->regular && workers > 1 && wait->batches > workers && wait->batches % workers == 0)

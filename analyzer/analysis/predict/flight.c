@@ -66,11 +66,11 @@ static int count_under_way(const struct flight_load *loads, size_t count, double
 	return 0;
 }
 
-/* Sums for a linear fit of logarithms, from which the mean over each epoch's end is subtracted. */
+/* Fits log(a load's time off the CPU), y, to log(loads under way), x, over the ends of epochs. */
 struct fit {
 	size_t load_count, end_count;
-	double xx, xy, yy;
-	double few, many;
+	double xx, xy, yy; /* sums of products; each end's mean of x and y is subtracted first */
+	double few, many;  /* range of the number of loads under way */
 	double outside_ns, load_ns; /* sums over all loads in the fit */
 };
 
