@@ -221,7 +221,8 @@ enum dlprof_gpu_kind {
 	DLPROF_GPU_SYNC_EVENT, /* the host waited for an event; below: for a stream, a context */
 	DLPROF_GPU_SYNC_STREAM,
 	DLPROF_GPU_SYNC_CONTEXT,
-	DLPROF_GPU_LAUNCH,   /* launches that the host made, seen without CUPTI; `id`: count */
+	DLPROF_GPU_LAUNCH,   /* launches that the host made, seen without CUPTI; `id`: count. With a
+			      * device: time of a launch, and how long its kernels ran later */
 	DLPROF_GPU_API_SYNC, /* a thread waited in a synchronizing call; `id`: the thread */
 	DLPROF_GPU_API_COPY, /* a thread was in a copying call, which may wait; `id`: the thread */
 	DLPROF_GPU_API_LAUNCH,

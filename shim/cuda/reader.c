@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cuda/activity.h"
 #include "cuda/api.h"
 #include "cuda/buffers.h"
 #include "cuda/cupti.h"
@@ -22,6 +23,15 @@
 static struct pack pack;
 struct reader_times reader_times = {.unfinished_ns = UINT64_MAX, .resumed_ns = 1};
 static uint64_t resume_ns;
+
+#define LAUNCHES 16384 /* newest launches whose kernels may still come, by correlation id */
+
+static struct launch {
+	uint32_t id;
+	int32_t device;
+	uint64_t begin_ns;  /* 0: its record was not read yet */
+	uint64_t length_ns; /* of its kernels that were read and not sent */
+} launches[LAUNCHES];
 
 /* The buffer that is being read. */
 static struct {
@@ -133,6 +143,28 @@ static void note_device(uint32_t device)
 		state_note(key.buffer, both.buffer);
 }
 
+/*
+ * Sends how long a launch's kernels ran, at the time of the launch, once records of both were read:
+ * CUPTI writes either first. A graph's launch has many kernels.
+ */
+static void pair(uint32_t id, uint64_t launch_ns, int32_t device, uint64_t length_ns)
+{
+	struct launch *launch = &launches[id % LAUNCHES];
+
+	if (launch->id != id)
+		*launch = (struct launch){.id = id};
+	if (launch_ns)
+		launch->begin_ns = launch_ns;
+	else
+		launch->device = device;
+	launch->length_ns += length_ns;
+	if (!id || !launch->begin_ns || !launch->length_ns)
+		return;
+	pack_op(&pack, launch->device, launch->begin_ns, launch->begin_ns + launch->length_ns,
+		DLPROF_GPU_WHAT(DLPROF_GPU_LAUNCH, 0, 0));
+	launch->length_ns = 0;
+}
+
 static void take_kernel(const uint8_t *at)
 {
 	const char *name = record_KERNEL_name(at);
@@ -151,6 +183,8 @@ static void take_kernel(const uint8_t *at)
 	note_device(device);
 	pack_op(&pack, (int32_t)device, begin, end,
 		DLPROF_GPU_WHAT(kernel.kind, record_KERNEL_streamId(at), own.launcher));
+	if (activity_flags() & DLPROF_GPU_WITH_CALLS && kernel.kind != DLPROF_GPU_LOADER)
+		pair(record_KERNEL_correlationId(at), 0, (int32_t)device, end - begin);
 }
 
 static void take_copy(const uint8_t *at)
@@ -232,8 +266,11 @@ static void take_call(const uint8_t *at, enum dlprof_gpu_kind kind)
 {
 	uint64_t begin = record_API_start(at), end = record_API_end(at);
 
-	if (convert(&begin, &end))
-		pack_op(&pack, -1, begin, end, DLPROF_GPU_WHAT(kind, 0, record_API_threadId(at)));
+	if (!convert(&begin, &end))
+		return;
+	pack_op(&pack, -1, begin, end, DLPROF_GPU_WHAT(kind, 0, record_API_threadId(at)));
+	if (kind == DLPROF_GPU_API_LAUNCH)
+		pair(record_API_correlationId(at), begin, 0, 0);
 }
 
 static void take_record(const uint8_t *at)

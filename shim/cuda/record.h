@@ -45,6 +45,7 @@ enum cupti_sync {
 	X(KERNEL, CUpti_ActivityKernel5, end, uint64_t, 24)                                        \
 	X(KERNEL, CUpti_ActivityKernel5, deviceId, uint32_t, 40)                                   \
 	X(KERNEL, CUpti_ActivityKernel5, streamId, uint32_t, 48)                                   \
+	X(KERNEL, CUpti_ActivityKernel5, correlationId, uint32_t, 92)                              \
 	X(KERNEL, CUpti_ActivityKernel5, name, const char *, 104)                                  \
 	X(MEMCPY, CUpti_ActivityMemcpy, copyKind, uint8_t, 4)                                      \
 	X(MEMCPY, CUpti_ActivityMemcpy, srcKind, uint8_t, 5)                                       \
@@ -76,6 +77,7 @@ enum cupti_sync {
 	X(API, CUpti_ActivityAPI, start, uint64_t, 8)                                              \
 	X(API, CUpti_ActivityAPI, end, uint64_t, 16)                                               \
 	X(API, CUpti_ActivityAPI, threadId, uint32_t, 28)                                          \
+	X(API, CUpti_ActivityAPI, correlationId, uint32_t, 32)                                     \
 	X(OVERHEAD, CUpti_ActivityOverhead, start, uint64_t, 24)                                   \
 	X(OVERHEAD, CUpti_ActivityOverhead, end, uint64_t, 32)
 

@@ -53,6 +53,9 @@ def make(path):
         rundb.insert(database, "t_gpu_call", dict(
             key, sync_ns=5, copy_ns=5, launch_ns=5, launch_count=5, other_sync_ns=5,
             other_copy_ns=5, other_launch_ns=5, other_launch_count=5))
+        rundb.insert(database, "t_gpu_part", dict(key, refill_ns=5, **{
+            "{}_{}_ns".format(what, part): 5 for what in ("idle", "launched")
+            for part in ("before", "backward", "between", "optimizer", "after")}))
     rundb.insert_lines(database, [(role, 1, phase, [("/x/a.py", "f", 1), ("/x/b.py", "g", 2)], 100)
                                   for role, phase in (("worker", "load"), ("main", "not_ready"),
                                                       ("thread", "not_ready"), ("main", "step"))])

@@ -265,6 +265,35 @@ def check_lack(folder):
         close(found["gpu"]["lack_share"], idle / found["gpu"]["steps_s"], name)
         text = flat(path)
         t.check(words in text if words else "nothing to do" not in text, name, text)
+        check_lack_part(path, name, lack)
+
+
+PARTS = ("before", "backward", "between", "optimizer", "after")
+
+
+def check_lack_part(path, name, lack):
+    """Where in the step that is, if one part has more than half of it: of all steps, known or not."""
+    idle = "(SELECT gap_sync_ns + gap_host_ns + gap_other_ns FROM t_gpu_step g WHERE g.task = t_gpu_part.task)"
+    for shares, known, part, words in (
+            ((80, 10, 0, 10, 0), 400, "before", "80 % of that before the backward pass: "),
+            ((10, 0, 0, 0, 80), 400, "after", "80 % of that after the optimizer: "),
+            ((80, 10, 0, 10, 0), 200, None, None), ((45, 45, 0, 0, 10), 400, None, None)):
+        with sqlite3.connect(path) as database:
+            database.execute("UPDATE t_batch SET before_ns = step_ns / 9, backward_ns = 5, between_ns = 5,"
+                             " optimizer_ns = 5, save_ns = 0")
+            database.execute("DELETE FROM t_gpu_part")
+            database.execute("INSERT INTO t_gpu_part (loader_id, epoch, task, refill_ns) SELECT loader_id, epoch, task,"
+                             " 7000000 FROM t_gpu_step WHERE task < ?", (known,))
+            for where, share in zip(PARTS, shares):
+                database.execute("UPDATE t_gpu_part SET idle_{0}_ns = {1} * ? / 100, launched_{0}_ns = 5".format(
+                    where, idle), (share,))
+        gpu, text = facts(path)["gpu"], flat(path)
+        t.equal(gpu["lack_part"], part if lack else None, name, shares, known)
+        t.check(" % of that " not in text if not (part and lack) else words in text, name, shares, known, text)
+        close(gpu["refill_s"], 0.007 * known, name, "refill")
+        close(gpu["parts"][0]["launched_s"], 5e-9 * known, name, "launched")
+        for words in ("refilling", "By part of the step", r"between \S+ \S+ {}.00 us ".format(known // 200)):
+            t.check(re.search(words, text), name, "missing", words, text)
 
 
 def check_collectives(folder):

@@ -83,6 +83,7 @@ TABLES = {
     "t_batch": "BATCH_KEY BATCH_SEEN STEP_PARTS BATCH_LOADED BATCH_COPIED",
     "t_gpu_step": "GPU_STEP_COLUMNS",
     "t_gpu_call": "GPU_CALL_TRAINING GPU_CALL_COLUMNS",
+    "t_gpu_part": "GPU_PART_COLUMNS",
 }
 
 
@@ -244,8 +245,8 @@ def check_parts():
 # Lines of the product by folder, and what each may have. A capability that needs more raises its
 # folder's in its own commit, and says why.
 BUDGETS = {
-    "include": 1600, "shim": 27800, "shim/python": 7110, "shim/cuda": 3900, "shim/record": 4450,
-    "analyzer/drain": 12750, "analyzer/store": 8300, "analyzer/analysis": 16050,
+    "include": 1600, "shim": 27820, "shim/python": 7110, "shim/cuda": 3910, "shim/record": 4450,
+    "analyzer/drain": 12790, "analyzer/store": 8350, "analyzer/analysis": 16110,
     "analyzer/analysis/predict": 3400, "analyzer/analysis/gate": 1200, "analyzer/analysis/ranks": 1800,
     "analyzer/analysis/gpu": 1100, "analyzer/render": 13800, "analyzer/render/html": 3300,
     "analyzer/render/jobs": 1000, "analyzer/render/gate": 900, "analyzer/report": 7560,

@@ -270,13 +270,14 @@ Test(db, a_database_of_version_1_can_be_written_on)
 Test(db, a_database_of_version_3_can_be_written_on)
 {
 	const struct gpu_call_values calls = {1, 0, 2, .sync_ns = 7};
+	const struct gpu_part_values parts = {1, 0, 2, .launched_after_ns = 8};
 	struct writer *writer;
 	struct db *db;
 
 	make();
 	run_sql(WITHOUT_6
 		"DROP VIEW mark; DROP TABLE t_mark; DROP VIEW gpu_call; DROP TABLE t_gpu_call;"
-		"PRAGMA user_version = 3;"
+		"DROP VIEW gpu_part; DROP TABLE t_gpu_part; PRAGMA user_version = 3;"
 		"CREATE TABLE t_mark (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER NOT NULL, "
 		"text TEXT, PRIMARY KEY (ts_ns, tid)) WITHOUT ROWID;"
 		"CREATE VIEW mark AS SELECT 0 AS rank, ts_ns, pid, tid, text FROM t_mark;"
@@ -287,12 +288,14 @@ Test(db, a_database_of_version_3_can_be_written_on)
 	cr_assert_eq(writer_open(db, &writer), 0);
 	cr_expect_eq(writer_mark(writer, 6, 2, 3, 44, "new"), 0);
 	cr_expect_eq(writer_gpu_call(writer, &calls), 0);
+	cr_expect_eq(writer_gpu_part(writer, &parts), 0);
 	writer_close(writer);
 	db_close(db);
 	cr_expect_eq(ask("SELECT ns FROM mark WHERE text = 'new'"), 44);
 	cr_expect_eq(ask("SELECT ns FROM mark WHERE text = 'old'"), -1);
 	cr_expect_eq(ask("SELECT count(*) FROM gap"), 1);
 	cr_expect_eq(ask("SELECT sync_ns FROM t_gpu_call WHERE task = 2"), 7);
+	cr_expect_eq(ask("SELECT launched_after_ns FROM t_gpu_part WHERE task = 2"), 8);
 }
 
 /* Which knew no devices. */

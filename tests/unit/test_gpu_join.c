@@ -58,6 +58,11 @@ int writer_gpu_call(struct writer *writer, const struct gpu_call_values *calls)
 	return 0;
 }
 
+int writer_gpu_part(struct writer *writer, const struct gpu_part_values *parts)
+{
+	return 0;
+}
+
 int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 		  bool *ret_any)
 {

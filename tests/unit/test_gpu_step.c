@@ -58,6 +58,10 @@ Test(gpu_step, the_wait_counts_where_the_gpu_is_idle_only)
 
 	cr_expect_eq(step.gap_data_ns, 200 * US);
 	cr_expect_eq(step.gap_host_ns, 200 * US);
+	cr_expect_eq(step.refill_ns, 100 * US);
+	/* A wait in which the GPU idled only at first leaves nothing to refill. */
+	cr_expect_eq(measure(ops, 2, 0, 700, 1000).refill_ns, 0);
+	cr_expect_eq(measure(ops, 2, 0, 250, 1000).refill_ns, 0);
 }
 
 Test(gpu_step, data_before_h2d_before_sync_before_host)

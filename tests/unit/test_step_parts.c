@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analysis/account/step_parts.h"
+#include "analysis/gpu/gpu_parts.h"
 
 static const struct step_sums trains = {
 	.ns = {50, 100, 10, 40, 20}, .compute_ns = 300, .save_ns = NAN};
@@ -66,4 +67,33 @@ Test(step_parts, no_part_is_negative)
 	step_parts_close(&parts, 100);
 	cr_expect_eq(parts.whole_ns, 220);
 	cr_expect_eq(parts.ns[STEP_AFTER], 0);
+}
+
+/* The parts of a step that waited until 10 ms and ended at 100 ms. */
+Test(gpu_parts, edges_are_where_each_part_ends)
+{
+	static const int64_t ms = 1000000, expected[GPU_PARTS + 1] = {10, 30, 60, 65, 80, 100};
+	const struct dlprof_parts told = {.ns = {20000000, 30000000, 5000000, 15000000, 0},
+					  .backward_ns = 30000000,
+					  .last_ns = 80000000};
+	struct dlprof_parts other = told;
+	int64_t edges[GPU_PARTS + 1];
+
+	cr_assert(gpu_parts_find(&told, 10 * ms, 100 * ms, edges));
+	for (int i = 0; i <= GPU_PARTS; i++)
+		cr_expect_eq(edges[i], expected[i] * ms, "edge %d", i);
+	other.ns[DLPROF_PART_OPTIMIZER] = other.ns[DLPROF_PART_BETWEEN] = UINT64_MAX;
+	other.last_ns = 60000000;
+	cr_assert(gpu_parts_find(&other, 10 * ms, 100 * ms, edges), "no optimizer is followed");
+	cr_expect_eq(edges[GPU_PARTS - 1], 60 * ms);
+	/* A second pass later, other work or a wait in between, an end before the parts'. */
+	cr_expect_not(gpu_parts_find(&told, 11 * ms, 100 * ms, edges));
+	cr_expect_not(gpu_parts_find(&told, 10 * ms, 79 * ms, edges));
+	other = told;
+	other.last_ns += 1000000;
+	cr_expect_not(gpu_parts_find(&other, 10 * ms, 100 * ms, edges));
+	other.last_ns = UINT64_MAX;
+	cr_expect_not(gpu_parts_find(&other, 10 * ms, 100 * ms, edges), "a damaged ring");
+	other.backward_ns = 0;
+	cr_expect_not(gpu_parts_find(&other, 10 * ms, 100 * ms, edges), "a validation");
 }

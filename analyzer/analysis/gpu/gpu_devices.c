@@ -69,6 +69,7 @@ static int64_t peer_bytes(const struct gpu_op *ops, size_t count, int64_t begin_
 #define MEANS(X)                                                                                   \
 	X(busy_ns)                                                                                 \
 	X(nccl_ns)                                                                                 \
+	X(refill_ns)                                                                               \
 	X(compute_ns) X(loading_ns) X(gap_data_ns) X(gap_h2d_ns) X(gap_sync_ns) X(gap_host_ns)
 
 static void add(struct gpu_step *sum, const struct gpu_step *step)

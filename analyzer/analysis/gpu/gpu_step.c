@@ -182,6 +182,7 @@ static void class_gaps(struct scratch *s, int64_t begin_ns, int64_t wait_end_ns,
 		if (from_ns < wait_end_ns) {
 			ret->gap_data_ns += least(to_ns, wait_end_ns) - from_ns;
 			from_ns = least(to_ns, wait_end_ns);
+			ret->refill_ns = to_ns - from_ns;
 		}
 		h2d_ns = cover(&s->h2d, from_ns, to_ns);
 		sync_ns = cover(&s->three, from_ns, to_ns) - h2d_ns;
@@ -212,6 +213,7 @@ static void sum_up(const struct gpu_op *op, int64_t begin_ns, int64_t end_ns, st
 		break;
 	case DLPROF_GPU_LAUNCH:
 		ret->kernel_count += begins ? DLPROF_GPU_WHAT_ID(op->what) : 0;
+		ret->launched_ns += begins && op->device >= 0 ? op->end_ns - op->begin_ns : 0;
 		break;
 	case DLPROF_GPU_GRAPH:
 		ret->graph_count += begins;

@@ -53,6 +53,20 @@ static void find_lack(struct gpu_use *use)
 			    : GPU_LACK_ORDERS;
 }
 
+/* Finds the part of the step in which the GPU idles most for lack of launches or orders. */
+static void find_lack_part(const struct gpu_sums *s, struct gpu_use *use)
+{
+	use->lack_part = STEP_PART_MAX;
+	for (int i = 0; i < GPU_PARTS && use->lack != GPU_LACK_NOTHING; i++) {
+		const double share = ratio(s->part_idle_ns[i], use->lack_share * s->step_ns);
+
+		if (!(share > 0.5))
+			continue;
+		use->lack_part = gpu_parts_of_step(i);
+		use->lack_part_share = fmin(1, share);
+	}
+}
+
 struct gpu_use gpu_use_of(const struct gpu_sums *s)
 {
 	struct gpu_use use = {
@@ -65,6 +79,7 @@ struct gpu_use gpu_use_of(const struct gpu_sums *s)
 		.overlap_share = fmax(0, 1 - ratio(s->gap_ns[GPU_GAP_H2D], s->h2d_ns)),
 		.kernels = ratio(s->kernel_count, s->seen_count),
 		.kernel_mean_ns = ratio(s->busy_ns, s->kernel_count),
+		.refill_share = ratio(s->refill_ns, s->step_ns),
 	};
 
 	/* fmin() and fmax() ignore a NAN argument, so NAN is set here. */
@@ -81,6 +96,7 @@ struct gpu_use gpu_use_of(const struct gpu_sums *s)
 	if (use.unattributed_share < 0)
 		use.unattributed_share = 0;
 	find_lack(&use);
+	find_lack_part(s, &use);
 	return use;
 }
 

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "analysis/gpu/gpu_parts.h"
+
 enum gpu_gap {
 	GPU_GAP_DATA, /* idle time has the first of these classes that is true; see gpu_step.h */
 	GPU_GAP_H2D,
@@ -27,6 +29,10 @@ struct gpu_sums {
 	double sync_ns[GPU_SYNC_MAX];
 	double compute_ns; /* time in which anything but collectives ran */
 	double loading_ns; /* time of GPU loaders' kernels, which do not count as busy */
+	double refill_ns;  /* idle after waits in which the GPU idled, up to the first kernel */
+	/* By part of the step: idle, but not for lack of data or because of copies; time of the
+	 * kernels that were launched in it. */
+	double part_idle_ns[GPU_PARTS], part_launched_ns[GPU_PARTS];
 };
 
 #define GPU_SUMS_COUNT (sizeof(struct gpu_sums) / sizeof(double))
@@ -62,6 +68,10 @@ struct gpu_use {
 	double overlap_share;      /* share of the copying time in which kernels ran, at most */
 	enum gpu_lack lack;
 	double lack_share;     /* idle for other reasons than lack of data and copies */
+	/* Part of the step with more than half of that idle time; STEP_PART_MAX: none has it. */
+	enum step_part lack_part;
+	double lack_part_share; /* its share of lack_share */
+	double refill_share;    /* sum of refill_ns, as a share of the steps */
 	double kernels;        /* number of kernels in a step */
 	double kernel_mean_ns; /* mean length of a kernel; too small if kernels run in parallel */
 };

@@ -159,7 +159,7 @@ static void fill_queue(const struct stream *stream, const struct entry *entry,
 	fill_transfer(entry, values);
 }
 
-static int tell_gpu(struct join *join, const struct stream *stream,
+static int tell_gpu(struct join *join, const struct stream *stream, const struct entry *entry,
 		    const struct batch_values *values)
 {
 	struct gpu_batch batch = {
@@ -172,6 +172,10 @@ static int tell_gpu(struct join *join, const struct stream *stream,
 		.tid = stream->tid,
 	};
 
+	if (entry->parts_seen && values->compute_ns >= 0 &&
+	    !gpu_parts_find(&entry->parts, batch.end_ns - values->compute_ns, batch.end_ns,
+			    batch.edges))
+		batch.edges[GPU_PARTS] = 0;
 	return gpu_join_batch(join->gpu, &stream->consumer, &batch);
 }
 
@@ -241,7 +245,7 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	/* A damaged ring may have times of more than a century. */
 	if (r == 0 && values.step_ns >= 0 && values.step_ns < INT64_MAX / 4 &&
 	    values.begin_ns >= 0 && values.begin_ns < INT64_MAX / 4)
-		r = tell_gpu(join, stream, &values);
+		r = tell_gpu(join, stream, entry, &values);
 	return r;
 }
 

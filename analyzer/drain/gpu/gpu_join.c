@@ -140,6 +140,11 @@ static int add_op(struct process *process, const struct dlprof_event *event, boo
 		.device = (int16_t)event->worker,
 		.kind = DLPROF_GPU_WHAT_KIND(op->what),
 	};
+	/* A kernel that ran much later than it was launched is too late for the launch's step. */
+	if (added.kind == DLPROF_GPU_LAUNCH && added.device >= 0 &&
+	    (added.begin_ns < process->complete_ns - KEEP_NS / 2 ||
+	     added.begin_ns < process->ops.forgotten_ns))
+		return 0;
 	gpu_devices_note(&process->seen.devices, &added);
 	gpu_streams_note(&process->seen.streams, &added);
 	note_late(process, &added);

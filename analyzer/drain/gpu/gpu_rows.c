@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/gpu/gpu_rows.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/gpu/gpu_call.h"
 
@@ -96,6 +98,37 @@ static int write_devices(struct writer *writer, const struct gpu_batch *batch,
 	return r;
 }
 
+/* Measures each part of the step as if it were a step. Of several devices, all are idle. */
+static int write_parts(struct writer *writer, const struct gpu_rows *what,
+		       const struct gpu_ops *all, const struct view *view)
+{
+	const struct gpu_batch *batch = view->batch;
+	int64_t idle_ns[GPU_PARTS], launched_ns[GPU_PARTS];
+	struct gpu_part_values values = {
+		batch->loader_id, batch->epoch, batch->task,
+		.refill_ns = batch->wait_ns == UNKNOWN ? UNKNOWN : view->step.refill_ns,
+	};
+
+	for (int i = 0; i < GPU_PARTS; i++) {
+		const int64_t begin_ns = batch->edges[i], end_ns = batch->edges[i + 1];
+		struct gpu_step part;
+		size_t count;
+		const struct gpu_op *ops = gpu_ops_find(all, begin_ns, end_ns, &count);
+
+		idle_ns[i] = launched_ns[i] = UNKNOWN;
+		if (!batch->edges[GPU_PARTS])
+			continue;
+		if (gpu_step_measure(ops, count, begin_ns, begin_ns, end_ns, &part) < 0)
+			return -ENOMEM;
+		idle_ns[i] = part.gap_sync_ns + part.gap_host_ns + part.gap_other_ns;
+		if (what->with_calls)
+			launched_ns[i] = part.launched_ns;
+	}
+	memcpy(&values.idle_before_ns, idle_ns, sizeof(idle_ns));
+	memcpy(&values.launched_before_ns, launched_ns, sizeof(launched_ns));
+	return writer_gpu_part(writer, &values);
+}
+
 static int measure(struct gpu_devices *devices, struct view *view)
 {
 	const struct gpu_batch *batch = view->batch;
@@ -148,6 +181,8 @@ int gpu_rows_write(struct writer *writer, const struct gpu_rows *what, const str
 	fill(what, &view, ret_said->is_doubtful, &values);
 	ret_said->busy = values.gpu_busy_ns != UNKNOWN;
 	r = writer_gpu_step(writer, &values);
+	if (r == 0 && ret_said->busy)
+		r = write_parts(writer, what, all, &view);
 	if (r == 0 && what->with_calls)
 		r = write_calls(writer, batch, view.ops, view.count);
 	return r;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/gpu/gpu_parts.h"
 #include "analysis/gpu/gpu_streams.h"
 #include "drain/gpu/gpu_ops.h"
 #include "store/write/write.h"
@@ -16,6 +17,7 @@ struct gpu_batch {
 	int64_t wait_ns; /* wait for the batch; UNKNOWN: not recorded */
 	uint32_t tid;    /* thread that took the batch; 0: not known */
 	bool written;    /* the batch's GPU rows are written */
+	int64_t edges[GPU_PARTS + 1]; /* of the step's parts; the last is 0: not known */
 };
 
 /* What is recorded of a process's GPU work; columns for other things are NULL. */

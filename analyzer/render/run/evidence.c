@@ -11,6 +11,7 @@
 #include "render/run/explain.h"
 #include "render/run/shares.h"
 #include "render/run/stages.h"
+#include "render/run/step.h"
 
 #define MOST_NAMED     4 /* most slow workers that are named */
 #define ETA_SERIOUS    0.9
@@ -407,9 +408,12 @@ static void add_lack(const struct report *report, char *text, size_t size)
 	if (gpu->lack == GPU_LACK_NOTHING || !report->finding.by_gpu)
 		return;
 	page_append(text, size,
-		    " The GPU works %s of the time; for %s it has data and nothing to do: ",
+		    " The GPU works %s of the time; for %s it has data and nothing to do",
 		    UNITS_SHARE(gpu->busy_share), UNITS_SHARE(gpu->lack_share));
-	page_append(text, size,
+	if (gpu->lack_part != STEP_PART_MAX)
+		page_append(text, size, ", %s of that %s", UNITS_SHARE(gpu->lack_part_share),
+			    step_place(report, gpu->lack_part));
+	page_append(text, size, ": %s",
 		    gpu->lack == GPU_LACK_ORDERS ? "the host had waited for it"
 						 : "the host launches too slowly");
 	if (gpu->lack == GPU_LACK_LAUNCHES && gpu->kernels > 0 && gpu->kernels < MOST_KERNELS)

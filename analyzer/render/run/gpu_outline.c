@@ -67,6 +67,9 @@ static void add_time(const struct report *report, struct outline *o)
 			outline_part(o, GAPS[gap].label, sums->gap_ns[gap], sums->step_ns, "%s%s",
 				     GAPS[gap].words,
 				     gap == GPU_GAP_DATA ? ", start-up included" : "");
+	if (use->refill_share >= WORTH_SAYING)
+		outline_part(o, "refilling", sums->refill_ns, sums->step_ns,
+			     "part of the four above: idle from a wait to the first kernel");
 	if (use->unattributed_share >= WORTH_SAYING)
 		outline_part(o, "not known", use->unattributed_share * sums->step_ns, sums->step_ns,
 			     "idle, and why is not known");
@@ -172,6 +175,26 @@ static void add_work(const struct report *report, struct outline *o)
 	add_calls(report, o);
 }
 
+/* Adds where in the training's steps the GPU idled, and where its kernels were launched. */
+static void add_parts(const struct report *report, struct outline *o)
+{
+	static const char *const headings[] = {"", "#Idle", "#Launched", NULL};
+	const struct gpu_sums *sums = &report->gpu_sums;
+
+	if (!report->step.is_split || isnan(sums->part_idle_ns[0]))
+		return;
+	outline_table(o, "gpu", headings);
+	outline_title(o, "By part of the step: idle, not for data or copies; kernels it launched%s",
+		      isnan(sums->part_launched_ns[0]) ? " (with DLPROF_CUDA=api)" : "");
+	for (int i = 0; i < GPU_PARTS; i++)
+		outline_cells(o, step_part_names[gpu_parts_of_step(i)],
+			      UNITS_TIME(sums->part_idle_ns[i]),
+			      isnan(sums->part_launched_ns[i])
+				      ? "-"
+				      : UNITS_TIME(sums->part_launched_ns[i]),
+			      NULL);
+}
+
 /* Adds a table of devices if there are several. The shares above it are means over the fed ones. */
 static void add_devices(const struct report *report, struct outline *o)
 {
@@ -263,6 +286,7 @@ void gpu_outline(const struct report *report, struct outline *o)
 	if (!report->gpu_use.is_known && !report->gpu.kernels.count)
 		return;
 	add_time(report, o);
+	add_parts(report, o);
 	add_work(report, o);
 	add_devices(report, o);
 	add_kernels(report, o);

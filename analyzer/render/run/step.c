@@ -30,6 +30,21 @@ static const char *note_of(const struct step_parts *parts, enum step_part part)
 	return PARTS[part].note;
 }
 
+const char *step_place(const struct report *report, enum step_part part)
+{
+	static const char *const places[STEP_PART_MAX] = {
+		[STEP_BEFORE] = "before the backward pass",
+		[STEP_BACKWARD] = "in the backward pass",
+		[STEP_BETWEEN] = "between the backward pass and the optimizer",
+		[STEP_OPTIMIZER] = "in the optimizer",
+		[STEP_AFTER] = "after the optimizer",
+	};
+
+	if (part == STEP_AFTER && !report->step.has_optimizer)
+		return "after the backward pass";
+	return places[part];
+}
+
 bool step_add_words(const struct report *report, char *text, size_t size)
 {
 	const struct step_parts *parts = &report->step;

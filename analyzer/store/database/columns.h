@@ -103,6 +103,14 @@
 	X(other_launch_ns)                                                                         \
 	X(other_launch_count)
 
+/* The parts are in the order of gpu_parts.h. */
+#define GPU_PART_COLUMNS(X)                                                                        \
+	X(refill_ns)                                                                               \
+	X(idle_before_ns) X(idle_backward_ns) X(idle_between_ns)                                   \
+	X(idle_optimizer_ns) X(idle_after_ns)                                                      \
+	X(launched_before_ns) X(launched_backward_ns) X(launched_between_ns)                       \
+	X(launched_optimizer_ns) X(launched_after_ns)
+
 #define BATCH_COLUMNS(X) BATCH_KEY(X) BATCH_SEEN(X) STEP_PARTS(X) BATCH_LOADED(X)
 
 /* Time of a load that is in none of its other parts, as in the view `load`. */

@@ -24,7 +24,7 @@ static const char *const ADDED[] = {
 	"VIEW doing",      "VIEW batch",       "TABLE t_use",   "TABLE t_thread",
 	"TABLE t_made",    "VIEW thread",      "VIEW load",     "VIEW decode",
 	"VIEW blocked",    "TABLE t_stage",    "TABLE t_stage_sum",
-	"VIEW stage",
+	"VIEW stage",      "TABLE t_gpu_part", "VIEW gpu_part",
 };
 
 static const char VERSION_6_SQL[] =
@@ -80,6 +80,7 @@ static const struct {
 	 " FROM main.t_gpu_step"},
 	{"t_gpu_device", "task"},
 	{"t_gpu_call", "task"},
+	{"t_gpu_part", "task"},
 	{"t_kernel", "symbol"},
 	{"t_loader", "place", "loader_id",
 	 "CREATE TEMP VIEW t_loader AS SELECT *, NULL AS place FROM main.t_loader"},

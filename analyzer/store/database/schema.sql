@@ -257,6 +257,22 @@ CREATE TABLE t_gpu_call (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
+-- Where in the step of a batch the GPU was idle, but for data and copies, and how long the kernels ran,
+-- then or later, that were launched there (level api). The parts are those of t_batch; after: the rest,
+-- with saving. NULL where they are not one after the other. refill_ns: idle after the training thread had
+-- waited for the batch, up to the first kernel, where the GPU idled in the wait. Since version 13.
+CREATE TABLE t_gpu_part (
+	loader_id INTEGER NOT NULL,
+	epoch INTEGER NOT NULL,
+	task INTEGER NOT NULL,
+	refill_ns INTEGER,
+	idle_before_ns INTEGER, idle_backward_ns INTEGER, idle_between_ns INTEGER,
+	idle_optimizer_ns INTEGER, idle_after_ns INTEGER,
+	launched_before_ns INTEGER, launched_backward_ns INTEGER, launched_between_ns INTEGER,
+	launched_optimizer_ns INTEGER, launched_after_ns INTEGER,
+	PRIMARY KEY (loader_id, epoch, task)
+) WITHOUT ROWID;
+
 -- Names of kernels. id is the `class` of the kernel's tally. Since version 7.
 CREATE TABLE t_kernel (id INTEGER PRIMARY KEY, symbol TEXT NOT NULL, name TEXT NOT NULL);
 
@@ -469,6 +485,13 @@ CREATE VIEW gpu_call AS SELECT r.rank AS rank, loader_id, epoch, batch, begin_ns
 	copy_ns, launch_ns, launch_count, other_sync_ns, other_copy_ns, other_launch_ns,
 	other_launch_count
 FROM t_gpu_call JOIN t_batch USING (loader_id, epoch, task), t_rank r
+WHERE batch IS NOT NULL;
+
+CREATE VIEW gpu_part AS SELECT r.rank AS rank, loader_id, epoch, batch, begin_ns, step_ns, refill_ns,
+	idle_before_ns, idle_backward_ns, idle_between_ns, idle_optimizer_ns, idle_after_ns,
+	launched_before_ns, launched_backward_ns, launched_between_ns, launched_optimizer_ns,
+	launched_after_ns
+FROM t_gpu_part JOIN t_batch USING (loader_id, epoch, task), t_rank r
 WHERE batch IS NOT NULL;
 
 -- symbol: the whole name as mangled by the compiler; NULL before version 7.

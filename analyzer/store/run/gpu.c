@@ -9,6 +9,7 @@
 
 #include "dlprof/units.h"
 #include "store/run/pack.h"
+#include "store/database/columns.h"
 #include "store/database/meta.h"
 #include "store/database/rows.h"
 
@@ -27,8 +28,10 @@
 	" SUM(MAX(0, d2h_ns) * 1.0), SUM(MAX(0, d2h_bytes) * 1.0), SUM(MAX(0, memset_ns) * 1.0),"  \
 	" SUM(MAX(0, nccl_ns) * 1.0), SUM(MAX(0, sync_event_ns) * 1.0),"                           \
 	" SUM(MAX(0, sync_stream_ns) * 1.0), SUM(MAX(0, sync_context_ns) * 1.0),"                  \
-	" SUM(MAX(0, compute) * 1.0), SUM(MAX(0, loading) * 1.0)"                                  \
-	" FROM (SELECT h2d_ns, h2d_bytes, "
+	" SUM(MAX(0, compute) * 1.0), SUM(MAX(0, loading) * 1.0)" GPU_PART_COLUMNS(SUM_OF)         \
+	" FROM (SELECT h2d_ns, h2d_bytes, " GPU_PART_COLUMNS(NAME_OF)
+#define SUM_OF(column)  ", SUM(MAX(0, " #column ") * 1.0)"
+#define NAME_OF(column) #column ", "
 #define KNOWN(column)                                                                              \
 	"CASE WHEN gpu_busy_ns >= 0 AND step_ns >= 0 AND typeof(gpu_busy_ns) = 'integer'"          \
 	" AND typeof(step_ns) = 'integer' THEN " column " END"
@@ -45,7 +48,8 @@
 	" USING (loader_id, epoch, task)"
 /* clang-format on */
 
-static const char *const SUMS_SQL[ROWS_FORMS] = ROWS_JOIN(SUMS OF_STEP, ")");
+static const char *const SUMS_SQL[ROWS_FORMS] = ROWS_JOIN(
+	SUMS OF_STEP " LEFT JOIN t_gpu_part USING (loader_id, epoch, task)", ")");
 static const char *const STEPS_SQL[ROWS_FORMS] =
 	ROWS_JOIN("SELECT step, busy, data, h2d, sync, host, other FROM (SELECT " OF_STEP, ")");
 

@@ -317,6 +317,11 @@ int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values)
 	return put_step(writer, STATEMENT_GPU_CALL, values, KEY, GPU_CALL_COLUMNS(COUNT));
 }
 
+int writer_gpu_part(struct writer *writer, const struct gpu_part_values *values)
+{
+	return put_step(writer, STATEMENT_GPU_PART, values, KEY, GPU_PART_COLUMNS(COUNT));
+}
+
 int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 		  bool *ret_any)
 {

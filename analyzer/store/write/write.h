@@ -154,6 +154,16 @@ struct gpu_call_values {
 
 int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values);
 
+/* Where the GPU's time in a step lies. */
+struct gpu_part_values {
+	int64_t loader_id, epoch, task;
+#define X(name) int64_t name;
+	GPU_PART_COLUMNS(X)
+#undef X
+};
+
+int writer_gpu_part(struct writer *writer, const struct gpu_part_values *values);
+
 /* Deletes GPU values of a process's steps that overlap [begin_ns, end_ns); *ret_any: any had. */
 int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 		  bool *ret_any);
