@@ -17,6 +17,19 @@ typedef struct {
 	const char *ml_doc;
 } PyMethodDef;
 
+/* PyType_Slot and PyType_Spec, of which a class is made. */
+struct py_slot {
+	int number;
+	void (*function)(void);
+};
+
+struct py_spec {
+	const char *name;
+	int bytes, item_bytes;
+	unsigned int flags;
+	struct py_slot *slots; /* ends with number 0 */
+};
+
 struct py_allocator {
 	void *context;
 	void *(*malloc)(void *context, size_t size);

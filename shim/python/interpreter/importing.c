@@ -25,7 +25,7 @@ static PyObject *on_find_and_load(PyObject *original, PyObject *args, PyObject *
 void importing_patch(PyObject *module, size_t row)
 {
 	static PyMethodDef method = {"_find_and_load", on_find_and_load, PY_VARARGS_KEYWORDS,
-				     PATCH_SIGNATURE("_find_and_load")};
+				     "_find_and_load($self, /, *args, **kwargs)\n--\n\n"};
 
 	patch_attribute(module, &method);
 }

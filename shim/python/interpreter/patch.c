@@ -3,6 +3,7 @@
 
 #include "base/note.h"
 #include "base/text.h"
+#include "python/interpreter/wrapper.h"
 #include "record/activate.h"
 
 #define POINT_MAX 64
@@ -41,14 +42,12 @@ void patch_report(void)
 		report(i);
 }
 
-static bool set_wrapper(PyObject *owner, PyMethodDef *method, bool bind)
+bool patch_method(PyObject *owner, PyMethodDef *method)
 {
 	OWNED PyObject *original = api_get_named(owner, method->ml_name);
-	OWNED PyObject *function =
-		original ? py.PyCFunction_NewEx(method, original, NULL) : NULL;
-	OWNED PyObject *bound = function && bind ? py.PyInstanceMethod_New(function) : NULL;
-	PyObject *wrapper = bind ? bound : function;
-	bool set = wrapper && py.PyObject_SetAttrString(owner, method->ml_name, wrapper) == 0;
+	OWNED PyObject *wrapper = original ? wrapper_make(method, original) : NULL;
+	const bool set =
+		wrapper && py.PyObject_SetAttrString(owner, method->ml_name, wrapper) == 0;
 
 	if (!set)
 		py.PyErr_Clear();
@@ -61,7 +60,7 @@ void patch_points(PyObject *module, struct patch_point *points, size_t count)
 		OWNED PyObject *class = api_get_named(module, points[i].class);
 
 		patch_note(points[i].where, points[i].method.ml_name,
-			   class && patch_class(class, &points[i].method));
+			   class && patch_method(class, &points[i].method));
 	}
 }
 
@@ -81,20 +80,12 @@ bool patch_optional(PyObject *module, struct patch_point *point)
 	return true;
 }
 
-bool patch_class(PyObject *owner, PyMethodDef *method)
-{
-	return set_wrapper(owner, method, true);
-}
-
 bool patch_guest_make(struct patch_guest *guest, PyObject *owner, PyMethodDef *method)
 {
 	guest->name.text = method->ml_name;
 	guest->original = api_get_named(owner, method->ml_name);
-	guest->function = guest->original ? py.PyCFunction_NewEx(method, guest->original, NULL)
-					  : NULL;
-	guest->bound = guest->function ? py.PyInstanceMethod_New(guest->function) : NULL;
-	py.PyErr_Clear();
-	if (!guest->bound || !api_name(&guest->name))
+	guest->wrapper = guest->original ? wrapper_make(method, guest->original) : NULL;
+	if (!guest->wrapper || !api_name(&guest->name))
 		return false;
 	py.Py_IncRef(owner);
 	guest->owner = owner;
@@ -118,33 +109,23 @@ static void swap(struct patch_guest *guest, const PyObject *before, PyObject *af
 
 void patch_guest_comes(struct patch_guest *guest)
 {
-	swap(guest, guest->original, guest->bound);
+	swap(guest, guest->original, guest->wrapper);
 }
 
-/* Read through its class, a method is the plain function and not `bound`, so that is compared. */
 void patch_guest_goes(struct patch_guest *guest)
 {
-	swap(guest, guest->function, guest->original);
+	swap(guest, guest->wrapper, guest->original);
 }
 
 bool patch_attribute(PyObject *object, PyMethodDef *method)
 {
-	return set_wrapper(object, method, false);
-}
+	OWNED PyObject *original = api_get_named(object, method->ml_name);
+	OWNED PyObject *function =
+		original ? py.PyCFunction_NewEx(method, original, NULL) : NULL;
+	const bool set =
+		function && py.PyObject_SetAttrString(object, method->ml_name, function) == 0;
 
-bool patch_function(PyObject *module, const char *name, PyMethodDef *method, PyObject **original)
-{
-	OWNED PyObject *string = NULL, *function = NULL;
-	bool set = false;
-
-	*original = api_get_named(module, method->ml_name);
-	if (!*original)
-		return false;
-	string = py.PyUnicode_FromString(name);
-	if (string)
-		function = py.PyCFunction_NewEx(method, NULL, string);
-	if (function)
-		set = py.PyObject_SetAttrString(module, method->ml_name, function) == 0;
-	py.PyErr_Clear();
+	if (!set)
+		py.PyErr_Clear();
 	return set;
 }

@@ -1,26 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patch.h - wraps methods of Python classes in C functions.
+ * patch.h - puts C functions around methods of Python classes and functions of modules.
  *
- * A wrapper is a built-in function whose `self` is the original method. It has no Python frame, so
- * tracebacks do not show it. A patch point that does not exist is noted and left alone.
+ * What is put around one is a wrapper (wrapper.h), which gets the original as `self` and has no
+ * Python frame. A patch point that does not exist is noted and left alone.
  */
 #pragma once
 
 #include "python/interpreter/api.h"
 
-/* A wrapper's ml_doc, which gives it a signature: built-in functions have none otherwise. */
-#define PATCH_SIGNATURE(name) name "($self, /, *args, **kwargs)\n--\n\n"
-
-/*
- * Replaces method method->ml_name of class `owner` by a wrapper that gets the original as `self`.
- * Returns true on success.
- */
-bool patch_class(PyObject *owner, PyMethodDef *method);
+/* Wraps the method or function named method->ml_name of a class or module. False: it did not. */
+bool patch_method(PyObject *owner, PyMethodDef *method);
 
 /* A wrapper that can be put in and taken out again without leaving a trace. */
 struct patch_guest {
-	PyObject *owner, *original, *function, *bound;
+	PyObject *owner, *original, *wrapper;
 	struct api_name name;
 };
 
@@ -41,7 +35,7 @@ struct patch_point {
 	{                                                                                          \
 		class, module ":" class,                                                           \
 		{                                                                                  \
-			name, function, PY_VARARGS_KEYWORDS, PATCH_SIGNATURE(name)                 \
+			name, function, PY_VARARGS_KEYWORDS, NULL                                  \
 		}                                                                                  \
 	}
 
@@ -53,14 +47,11 @@ bool patch_has_method(PyObject *module, const struct patch_point *point);
 /* Patches a point that some versions lack; notes it only if found. Returns true if it was found. */
 bool patch_optional(PyObject *module, struct patch_point *point);
 
-/* Patches an attribute of one object, if there is one, called without the object as `self`. */
-bool patch_attribute(PyObject *object, PyMethodDef *method);
-
 /*
- * Patches a function of module `name`, if it exists. The wrapper is pickled by its name, like the
- * original, so it cannot carry the original: its `self` is NULL, and *original keeps the function.
+ * Patches an optional attribute of one object, which is called without that object as `self`. The
+ * original lives only as long as the attribute, of which a built-in function takes the place.
  */
-bool patch_function(PyObject *module, const char *name, PyMethodDef *method, PyObject **original);
+bool patch_attribute(PyObject *object, PyMethodDef *method);
 
 /* Notes a patch point as found or missing, for the database. A found one stays found. */
 void patch_note(const char *where, const char *name, bool found);

@@ -267,13 +267,11 @@ static bool is_gluons(PyObject *initializer)
 	       py.PyUnicode_CompareWithASCIIString(module, LOADERS) == 0;
 }
 
-static PyObject *pool_worker;
-
 /*
  * Wraps multiprocessing.pool.worker(inqueue, outqueue, initializer, ...), the whole life of a
  * worker of any pool.
  */
-static PyObject *on_worker(PyObject *self, PyObject *args, PyObject *kwargs)
+static PyObject *on_worker(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *tasks = api_argument(args, NULL, 0, NULL);
 	PyObject *results = api_argument(args, NULL, 1, NULL);
@@ -290,7 +288,7 @@ static PyObject *on_worker(PyObject *self, PyObject *args, PyObject *kwargs)
 		py.PyTuple_SetItem(changed, i, argument);
 	}
 	py.PyErr_Clear();
-	return py.PyObject_Call(pool_worker, changed ? changed : args, kwargs);
+	return py.PyObject_Call(original, changed ? changed : args, kwargs);
 }
 
 /* Before 1.3 the workers were no pool: only waits are recorded. */
@@ -304,11 +302,12 @@ void gluon_patch(PyObject *module, size_t row)
 	static struct patch_point push =
 		PATCH_POINT(LOADERS, "_MultiWorkerIter", "_push_next", on_push);
 	static PyMethodDef worker = {"worker", on_worker, PY_VARARGS_KEYWORDS, NULL};
+	static bool patched;
 	PyObject *pools = api_module(POOLS);
 
 	patch_points(module, points, ARRAY_COUNT(points));
 	patch_optional(module, &loader);
 	patch_optional(module, &push);
-	patch_note(POOLS, worker.ml_name,
-		   pool_worker || (pools && patch_function(pools, POOLS, &worker, &pool_worker)));
+	patched = patched || (pools && patch_method(pools, &worker));
+	patch_note(POOLS, worker.ml_name, patched);
 }

@@ -9,6 +9,7 @@
 #include "batch/ahead.h"
 #include "batch/marks.h"
 #include "python/interpreter/patch.h"
+#include "python/interpreter/wrapper.h"
 #include "python/loaders/follow.h"
 #include "python/loaders/gluon.h"
 #include "python/loaders/paddle.h"
@@ -61,8 +62,8 @@ static struct row {
 	 how,                                                                                      \
 	 known_by,                                                                                 \
 	 unless,                                                                                   \
-	 {name, call_##id, PY_VARARGS_KEYWORDS, PATCH_SIGNATURE(name)},                            \
-	 {"__next__", next_##id, PY_VARARGS_KEYWORDS, PATCH_SIGNATURE("__next__")}},
+	 {name, call_##id, PY_VARARGS_KEYWORDS, NULL},                                             \
+	 {"__next__", next_##id, PY_VARARGS_KEYWORDS, NULL}},
 #include "python/loaders/loaders.def"
 #undef LOADER
 };
@@ -186,7 +187,7 @@ static bool patch_next(PyObject *object, PyMethodDef *method)
 	for (; class && i < CLASS_MAX && patched[i].class; i++)
 		if (patched[i].class == class && patched[i].method == method)
 			return true;
-	if (!class || i == CLASS_MAX || !patch_class(class, method))
+	if (!class || i == CLASS_MAX || !patch_method(class, method))
 		return false;
 	patched[i].class = api_take(&class); /* kept alive: no other class gets its address */
 	patched[i].method = method;
@@ -299,8 +300,7 @@ static PyObject *on_users_next(PyObject *original, PyObject *args, PyObject *kwa
 	return follow_call(&of_made, self_of(args), original, args, kwargs);
 }
 
-static PyMethodDef users_next = {"__next__", on_users_next, PY_VARARGS_KEYWORDS,
-				 PATCH_SIGNATURE("__next__")};
+static PyMethodDef users_next = {"__next__", on_users_next, PY_VARARGS_KEYWORDS, NULL};
 
 /* Patches the class of an object that the user's function made; generators get a stand-in. */
 static PyObject *on_users_make(PyObject *original, PyObject *args, PyObject *kwargs)
@@ -333,9 +333,7 @@ static PyObject *raw_attribute(PyObject *class, const char *name)
 
 /* Types that may be wrapped. Others (a class method, a property) would not work afterwards. */
 static const char *const methods[] = {"function",          "wrapper_descriptor",
-				      "method_descriptor", "cython_function_or_method",
-				      "instancemethod",    NULL};
-static const char *const wrapped[] = {"instancemethod", NULL};
+				      "method_descriptor", "cython_function_or_method", NULL};
 static const char *const functions[] = {"function", "builtin_function_or_method",
 					"cython_function_or_method", NULL};
 
@@ -352,7 +350,7 @@ void loader_patch_users(PyObject *owner, bool is_class, const char *where, const
 		method.ml_meth = on_users_make;
 	else
 		method.ml_meth = is_class ? on_users_method : on_users_function;
-	known = known && (is_class ? patch_class(owner, &method) : patch_attribute(owner, &method));
+	known = known && patch_method(owner, &method);
 	users |= known;
 	patch_note(where, name, known);
 }
@@ -363,10 +361,10 @@ void loader_patch(PyObject *module, size_t at)
 	OWNED PyObject *class = api_get_named(module, row->class);
 	OWNED PyObject *raw = class ? raw_attribute(class, row->method.ml_name) : NULL;
 	/* already wrapped: the class by another module's name, or its base's method */
-	bool set = api_is_of_type(raw, wrapped);
+	bool set = wrapper_is(raw);
 
 	if (!set)
-		set = api_is_of_type(raw, methods) && patch_class(class, &row->method);
+		set = api_is_of_type(raw, methods) && patch_method(class, &row->method);
 	patch_note(row->where, row->method.ml_name, set);
 }
 

@@ -174,12 +174,6 @@ static const struct boundary {
 #undef BOUNDARY
 };
 
-/*
- * Originals of patched functions. A dataset may hold a function, which is pickled by its name. A
- * wrapper that carried its original would be pickled as a method of that instead.
- */
-static PyObject *functions[ARRAY_COUNT(boundaries)];
-
 /* Returns `library`'s tally for an image that an inner decoder counted; mostly it is cached. */
 static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
 					       struct thread_decoder *decoded, const char *library)
@@ -208,8 +202,6 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 	uintptr_t around;
 	uint32_t life;
 
-	if (unlikely(!original))
-		original = functions[boundary - boundaries];
 	if (likely(!activate_on()) || !has_work(boundary->measure, args) ||
 	    !span_begin(&span, DLPROF_CLASS_DECODE))
 		return py.PyObject_Call(original, args, kwargs);
@@ -258,7 +250,7 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 
 static PyMethodDef methods[] = {
 #define BOUNDARY(id, module, implied, class, function, library, format, measure)                   \
-	{function, on_##id, PY_VARARGS_KEYWORDS, PATCH_SIGNATURE(function)},
+	{function, on_##id, PY_VARARGS_KEYWORDS, NULL},
 #include "python/sample/boundary.def"
 #undef BOUNDARY
 };
@@ -267,14 +259,10 @@ void boundary_patch(PyObject *module, size_t row)
 {
 	const struct boundary *boundary = &boundaries[row];
 	OWNED PyObject *class = boundary->class ? api_get_named(module, boundary->class) : NULL;
-	bool set;
+	PyObject *owner = boundary->class ? class : module;
 
-	if (boundary->class)
-		set = class && patch_class(class, &methods[row]);
-	else
-		set = patch_function(module, boundary->module, &methods[row], &functions[row]);
 	/* Some versions of the library lack the function. */
-	if (!set)
+	if (!owner || !patch_method(owner, &methods[row]))
 		return;
 	patch_note(boundary->module, boundary->function, true);
 	/* Callers that did `from cv2 import imread` before have the original, unseen. */

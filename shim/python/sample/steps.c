@@ -357,7 +357,7 @@ static struct {
 	PyMethodDef method;
 } rows[] = {
 #define STEPS(id, module, class, name, wrapper)                                                    \
-	{class, {name, wrapper, PY_VARARGS_KEYWORDS, PATCH_SIGNATURE(name)}},
+	{class, {name, wrapper, PY_VARARGS_KEYWORDS, NULL}},
 #include "python/sample/steps.def"
 #undef STEPS
 };
@@ -405,7 +405,7 @@ void steps_patch(PyObject *module, size_t row)
 
 	if (class)
 		set = method->ml_meth == steps_compose ? add_compose(class, method)
-						       : patch_class(class, method);
+						       : patch_method(class, method);
 	if (set)
 		patch_note(rows[row].class, method->ml_name, true);
 }

@@ -180,23 +180,20 @@ static PyObject *on_done(PyObject *original, PyObject *args, PyObject *kwargs)
 }
 
 #define FUTURES "concurrent.futures._base"
-/* $original is the original function, to which a wrapper is bound. */
-#define SIGNED(name, ...) name "($original, self" __VA_ARGS__ ")\n--\n\n"
 
 static struct {
 	const char *module;
 	struct patch_point point;
 } points[] = {
-#define POINT(module, class, name, function, ...)                                                  \
-	{module, {class, module ":" class,                                                         \
-		  {name, function, PY_VARARGS_KEYWORDS, SIGNED(name, __VA_ARGS__)}}}
-	POINT("queue", "Queue", "get", on_get, ", block=True, timeout=None"),
-	POINT("queue", "Queue", "put", on_put, ", item, block=True, timeout=None"),
-	POINT("queue", "Queue", "empty", on_empty, ""),
-	POINT(FUTURES, "Future", "result", on_result, ", timeout=None"),
-	POINT(FUTURES, "Future", "set_result", on_set, ", result"),
-	POINT(FUTURES, "Future", "set_exception", on_set, ", exception"),
-	POINT(FUTURES, "Future", "done", on_done, ""),
+#define POINT(module, class, name, function)                                                       \
+	{module, PATCH_POINT(module, class, name, function)}
+	POINT("queue", "Queue", "get", on_get),
+	POINT("queue", "Queue", "put", on_put),
+	POINT("queue", "Queue", "empty", on_empty),
+	POINT(FUTURES, "Future", "result", on_result),
+	POINT(FUTURES, "Future", "set_result", on_set),
+	POINT(FUTURES, "Future", "set_exception", on_set),
+	POINT(FUTURES, "Future", "done", on_done),
 #undef POINT
 };
 

@@ -85,10 +85,8 @@ static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static PyMethodDef index_method = {"get", on_index, PY_VARARGS_KEYWORDS, NULL};
 
-/* Worker loops. A spawned worker's is pickled by name, so its wrapper cannot carry the original. */
 static struct worker_loop {
 	const char *module, *index_name, *data_name;
-	PyObject *original;
 	ssize_t index_queue;
 	ssize_t data_queue;
 	ssize_t worker_id;
@@ -124,31 +122,32 @@ static void enter_worker(const struct worker_loop *loop, PyObject *args, PyObjec
 	thread_push(thread, &event);
 }
 
-static PyObject *run_worker(enum torch_package package, PyObject *args, PyObject *kwargs)
+static PyObject *run_worker(enum torch_package package, PyObject *original, PyObject *args,
+			    PyObject *kwargs)
 {
 	enter_worker(&worker_loops[package], args, kwargs);
-	return py.PyObject_Call(worker_loops[package].original, args, kwargs);
+	return py.PyObject_Call(original, args, kwargs);
 }
 
-static PyObject *on_torch_worker(PyObject *self, PyObject *args, PyObject *kwargs)
+static PyObject *on_torch_worker(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	return run_worker(TORCH, args, kwargs);
+	return run_worker(TORCH, original, args, kwargs);
 }
 
-static PyObject *on_torchdata_worker(PyObject *self, PyObject *args, PyObject *kwargs)
+static PyObject *on_torchdata_worker(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	return run_worker(TORCHDATA, args, kwargs);
+	return run_worker(TORCHDATA, original, args, kwargs);
 }
 
-static PyObject *on_paddle_worker(PyObject *self, PyObject *args, PyObject *kwargs)
+static PyObject *on_paddle_worker(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	return run_worker(PADDLE, args, kwargs);
+	return run_worker(PADDLE, original, args, kwargs);
 }
 
 /* Finds the loop's arguments by name, since their places differ between versions. */
-static void find_arguments(struct worker_loop *loop)
+static void find_arguments(struct worker_loop *loop, PyObject *function)
 {
-	OWNED PyObject *code = api_get_named(loop->original, "__code__");
+	OWNED PyObject *code = api_get_named(function, "__code__");
 	OWNED PyObject *names = code ? api_get_named(code, "co_varnames") : NULL;
 	ssize_t count = code ? (ssize_t)api_get_number(code, "co_argcount", 0) : 0;
 
@@ -176,10 +175,11 @@ void torch_patch_worker(PyObject *module, size_t package)
 		[PADDLE] = {"_worker_loop", on_paddle_worker, PY_VARARGS_KEYWORDS, NULL},
 	};
 	struct worker_loop *loop = &worker_loops[package];
-	bool set = patch_function(module, loop->module, &methods[package], &loop->original);
+	OWNED PyObject *original = api_get_named(module, methods[package].ml_name);
+	const bool set = original && patch_method(module, &methods[package]);
 
 	if (set)
-		find_arguments(loop);
+		find_arguments(loop, original);
 	patch_note(loop->module, methods[package].ml_name,
 		   set && loop->data_queue >= 0 && loop->index_queue >= 0);
 }
@@ -196,10 +196,8 @@ void torch_patch_fetch(PyObject *module, size_t package)
 	patch_points(module, points[package == PADDLE], ARRAY_COUNT(points[0]));
 }
 
-static PyObject *pinning_loop;
-
 /* _pin_memory_loop(in_queue, ...): the whole life of a thread that receives a loader's batches. */
-static PyObject *on_pinning(PyObject *self, PyObject *args, PyObject *kwargs)
+static PyObject *on_pinning(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_get() : NULL;
 	const uint32_t life = thread_life;
@@ -207,7 +205,7 @@ static PyObject *on_pinning(PyObject *self, PyObject *args, PyObject *kwargs)
 
 	if (thread && queue)
 		pinning_of(thread, torch_pipe_inode(queue, "_reader"));
-	result = py.PyObject_Call(pinning_loop, args, kwargs);
+	result = py.PyObject_Call(original, args, kwargs);
 	if (thread && thread_is_in_life(life) && thread_self == thread)
 		pinning_of(thread, 0);
 	return result;
@@ -217,6 +215,6 @@ void torch_patch_pinning(PyObject *module, size_t package)
 {
 	static PyMethodDef method = {"_pin_memory_loop", on_pinning, PY_VARARGS_KEYWORDS, NULL};
 
-	if (patch_function(module, PINNING, &method, &pinning_loop))
+	if (patch_method(module, &method))
 		patch_note(PINNING, method.ml_name, true);
 }

@@ -2,21 +2,11 @@
 #include "python/torch/training.h"
 
 #include "base/sys.h"
-#include "base/text.h"
 #include "batch/taker.h"
 #include "batch/training.h"
 #include "dlprof/units.h"
 #include "python/interpreter/patch.h"
 #include "record/activate.h"
-
-#define CO_ANY (0x4 | 0x8) /* CO_VARARGS, CO_VARKEYWORDS */
-
-/* The originals. They are pickled by name, so wrappers cannot carry them. */
-static PyObject *originals[] = {
-#define POINT(id, module, function, part) NULL,
-#include "python/torch/training.def"
-#undef POINT
-};
 
 static OFTEN PyObject *call_part(enum dlprof_part part, PyObject *original, PyObject *args,
 				 PyObject *kwargs)
@@ -35,19 +25,16 @@ static OFTEN PyObject *call_part(enum dlprof_part part, PyObject *original, PyOb
 }
 
 #define POINT(id, module, function, part)                                                          \
-	static PyObject *on_##id(PyObject *none, PyObject *args, PyObject *kwargs)                 \
+	static PyObject *on_##id(PyObject *original, PyObject *args, PyObject *kwargs)             \
 	{                                                                                          \
-		return call_part(DLPROF_PART_##part, originals[TRAINING_##id], args, kwargs);      \
+		return call_part(DLPROF_PART_##part, original, args, kwargs);                      \
 	}
 #include "python/torch/training.def"
 #undef POINT
 
-#define SIGNATURE_BYTES 256
-
 static struct {
 	const char *module;
 	PyMethodDef method;
-	char signature[SIGNATURE_BYTES];
 } points[] = {
 #define POINT(id, module, function, part)                                                          \
 	{module, {function, on_##id, PY_VARARGS_KEYWORDS, NULL}},
@@ -55,52 +42,10 @@ static struct {
 #undef POINT
 };
 
-/* Adds parameters by name, of which the last `optional` have defaults. */
-static void add_parameters(struct text *text, PyObject *names, int64_t count, int64_t optional)
-{
-	for (int64_t i = 0; i < count; i++) {
-		PyObject *name = py.PyTuple_GetItem(names, (ssize_t)i);
-		const char *spelt = name ? py.PyUnicode_AsUTF8(name) : NULL;
-
-		text_add(text, i ? ", " : "");
-		text_add(text, spelt ? spelt : "_");
-		text_add(text, i >= count - optional ? "=None" : "");
-	}
-}
-
-/*
- * Writes a signature for tools that ask for it, with the parameter names of this PyTorch. Defaults
- * cannot all be written, so each is None. A decorated function takes any arguments.
- */
-static void write_signature(PyObject *function, const char *name, char *signature)
-{
-	OWNED PyObject *code = api_get_named(function, "__code__");
-	OWNED PyObject *names = code ? api_get_named(code, "co_varnames") : NULL;
-	OWNED PyObject *defaults = api_get_named(function, "__defaults__");
-	const int64_t any = code ? api_get_number(code, "co_flags", CO_ANY) & CO_ANY : CO_ANY;
-	struct text text;
-
-	text_init(&text, signature, SIGNATURE_BYTES);
-	text_join(&text, name, "(", "");
-	if (!names || any)
-		text_add(&text, "*args, **kwargs");
-	else
-		add_parameters(&text, names, api_get_number(code, "co_argcount", 0),
-			       defaults && defaults != py.none ? py.PyTuple_Size(defaults) : 0);
-	text_add(&text, ")\n--\n\n");
-	py.PyErr_Clear();
-}
-
 /* Patches a function, if it exists: versions of PyTorch save in different ways. */
 void training_patch(PyObject *module, size_t row)
 {
-	OWNED PyObject *original = api_get_named(module, points[row].method.ml_name);
-
-	if (!original)
-		return;
-	write_signature(original, points[row].method.ml_name, points[row].signature);
-	points[row].method.ml_doc = points[row].signature;
-	if (patch_function(module, points[row].module, &points[row].method, &originals[row]))
+	if (patch_method(module, &points[row].method))
 		patch_note(points[row].module, points[row].method.ml_name, true);
 }
 
