@@ -109,6 +109,12 @@ def api(table):
     calls = rows(database, "SELECT SUM(sync_ns) AS s, SUM(launch_count) AS n FROM gpu_call")[0]
     table.row("api: waits and launches of the training", (calls["s"], calls["n"]), "> 0",
               bool(calls["s"]) and bool(calls["n"]))
+    # Correlation ids join kernels with the records of their launches.
+    parts = " + ".join("launched_{}_ns".format(part) for part in ("before", "backward", "between", "optimizer", "after"))
+    share = rows(database, "SELECT SUM({}) * 1.0 / SUM(gpu_busy_ns) AS n FROM gpu_part JOIN gpu_step USING (rank,"
+                 " loader_id, epoch, batch) WHERE launched_after_ns NOT NULL".format(parts))[0]["n"]
+    table.row("api: kernels by the part that launched them, of the busy time", share, "0.9 to 1.1",
+              0.9 <= (share or 0) <= 1.1)
 
 
 def libraries(table):
