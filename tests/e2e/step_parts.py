@@ -208,6 +208,13 @@ for function in torch.save, torch.autograd.backward, torch.Tensor.backward:
     print(list(inspect.signature(function).parameters), function.__name__)
     assert pickle.loads(pickle.dumps(function)) is function
 print(torch.Tensor.backward.__get__, type(torch.optim.SGD.step), type(torch.nn.Module.__call__))
+if hasattr(torch, "compile"):  # a compiled step is traced with all hooks, as one graph
+    class Adds(torch.optim.Optimizer):
+        def step(self):
+            self.param_groups[0]["params"][0].add_(1)
+    kept = torch.zeros(3)
+    torch.compile(Adds([kept], {}).step, fullgraph=True, backend="eager")()
+    print(kept)
 try:
     torch.rand(2).backward()
 except RuntimeError as error:

@@ -117,10 +117,40 @@ static OFTEN PyObject *on_stepped(PyObject *none, PyObject *args, PyObject *kwar
 	return py.none;
 }
 
+/*
+ * Returns a Python function that calls the method; NULL with an exception. torch.compile traces
+ * a hook with the optimizer's step, and refuses C functions, so a compiled step finds none. Before
+ * PyTorch 2.2 nothing says whether a step is being compiled.
+ */
+static PyObject *make_hook(PyMethodDef *method)
+{
+	static const char text[] =
+		"import torch\n"
+		"def hook(optimizer, args, kwargs):\n"
+		" compiles = getattr(getattr(torch, 'compiler', None), 'is_compiling', None)\n"
+		" if compiles is None or not compiles():\n"
+		"  return call(optimizer, args, kwargs)\n";
+	OWNED PyObject *builtins = py.PyImport_ImportModule("builtins"), *names = py.PyDict_New();
+	OWNED PyObject *run = builtins ? api_get_named(builtins, "exec") : NULL;
+	OWNED PyObject *call = py.PyCFunction_NewEx(method, NULL, NULL), *args = NULL, *done = NULL;
+	OWNED PyObject *source = py.PyUnicode_FromString(text);
+	PyObject *hook = NULL;
+
+	if (run && call && names && source && py.PyDict_SetItemString(names, "call", call) == 0)
+		args = py.PyTuple_Pack(2, source, names);
+	if (args)
+		done = py.PyObject_CallObject(run, args);
+	if (done)
+		hook = py.PyDict_GetItemString(names, "hook");
+	if (hook)
+		py.Py_IncRef(hook);
+	return hook;
+}
+
 static bool add_hook(PyObject *module, const char *name, PyMethodDef *method)
 {
 	OWNED PyObject *add = api_get_named(module, name);
-	OWNED PyObject *hook = add ? py.PyCFunction_NewEx(method, NULL, NULL) : NULL;
+	OWNED PyObject *hook = add ? make_hook(method) : NULL;
 	OWNED PyObject *args = hook ? py.PyTuple_Pack(1, hook) : NULL;
 	OWNED PyObject *handle = args ? py.PyObject_CallObject(add, args) : NULL;
 
