@@ -76,7 +76,7 @@ MINUS_NOTHING = r"(?<![\w.,-])-0(?:\.0+)?(?![\w.,:-])"
 OF_WORKERS = {"loader_capacity", "cpu_contention", "slow_worker", "head_of_line", "idle_workers",
               "worker_interpreter", "too_many_workers", "persistent_workers", "fix_slow_worker",
               "prefetch_or_in_order_false", "use_fewer_workers", "more_loader_capacity",
-              "more_shards", "file_system_sharing"}
+              "more_shards", "file_system_sharing", "uneven_shards", "even_shards"}
 # Causes and advice about the CPU; loads that sleep more than ASLEEP_MOST must not have them.
 OF_CPU = {"cpu_contention", "reduce_cpu_per_batch"}
 ASLEEP_MOST = 0.8

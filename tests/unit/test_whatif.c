@@ -426,7 +426,7 @@ Test(whatif, counts_the_workers_that_load)
 		cr_expect_float_eq(finding.rho, 100.0 / 25 / loading, 0.1, "%g", finding.rho);
 		cr_expect_float_eq(finding.eta, 1, 0.05, "%g", finding.eta);
 		cr_expect_eq(w->gap, WHATIF_GAP_NONE, "%s: %g", whatif_gap_words[w->gap], w->off);
-		cr_expect(w->has_idle_workers);
+		cr_expect(w->has_fixed_workers);
 		cr_expect(isnan(w->gain[WHATIF_WORKERS_X2]));
 		cr_expect_eq(w->needed_workers, -1);
 		cr_expect_not(w->core_limited);

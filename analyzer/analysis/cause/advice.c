@@ -84,6 +84,7 @@ static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 	[CAUSE_TOO_MANY_WORKERS] = {ADVICE_USE_FEWER_WORKERS},
 	[CAUSE_MEMORY] = {ADVICE_SHARE_MEMORY},
 	[CAUSE_GROWING_LOADS] = {ADVICE_STOP_GROWTH},
+	[CAUSE_UNEVEN_SHARDS] = {ADVICE_EVEN_SHARDS, ADVICE_INSPECT_LOADS},
 };
 
 /* Settings that the replay predicts for every run, whatever its cause is. */
@@ -126,6 +127,7 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 		[ADVICE_VECTORISE_SAMPLER] = WHATIF_SAMPLING,
 		[ADVICE_FILE_SYSTEM_SHARING] = WHATIF_SHARING,
 		[ADVICE_USE_FEWER_WORKERS] = WHATIF_FEWER_WORKERS,
+		[ADVICE_EVEN_SHARDS] = WHATIF_EVEN_SHARDS,
 	};
 	const double *gain = whatif->gain;
 
@@ -168,7 +170,8 @@ static bool applies(const struct view *v, enum advice_id id)
 		return false;
 	case ADVICE_MORE_LOADER_CAPACITY:
 		return s->workers > 0 && v->diagnosis->cause != CAUSE_IDLE_WORKERS &&
-		       v->diagnosis->cause != CAUSE_SHARED_LIMIT && !r->is_managed && !is_held(v);
+		       v->diagnosis->cause != CAUSE_SHARED_LIMIT &&
+		       !v->diagnosis->uneven.loading && !r->is_managed && !is_held(v);
 	case ADVICE_PERSISTENT_WORKERS:
 		return s->persistent != 1 && s->workers != 0 &&
 		       !(v->input->lacks & OPTION_PERSISTENT);

@@ -317,6 +317,8 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 			pool_ns = f->own.wait_ns - f->own.part_ns[ACCOUNT_EPOCH_START] -
 				  f->own.part_ns[ACCOUNT_EPOCH_END] -
 				  fmax(0, f->own.part_ns[ACCOUNT_SAMPLING]);
+		add_cause(d, CAUSE_UNEVEN_SHARDS, pool_ns * d->uneven.wait_share, time_ns);
+		pool_ns *= 1 - d->uneven.wait_share;
 		for (enum split_owner owner = 0; owner < SPLIT_MAX; owner++) {
 			enum cause cause = grounds_cause(&d->grounds, s, cause_of(owner, d));
 
@@ -373,6 +375,9 @@ static int find(const struct batch_series *s, const struct finding *f,
 		r = boot_stall_ratio(s, f, &ret->boot);
 	if (r < 0)
 		return r;
+	/* Workers that share a limit would gain nothing by even shards. */
+	if (!input->flight || isnan(input->flight->limit_per_s))
+		uneven_find(s, f, &ret->uneven);
 	split_find(s, f, &ret->slow, &periods, &split);
 	ret->cold = split.cold;
 	ret->shift = split.shift;
@@ -381,7 +386,8 @@ static int find(const struct batch_series *s, const struct finding *f,
 	grounds_find(s, f, input, &ret->grounds);
 	find_stages(s, f, input->stages, &ret->stages);
 	if (predicts) {
-		const struct whatif_known known = {.facts = input->facts, .flight = input->flight};
+		const struct whatif_known known = {input->facts, input->flight,
+						   ret->uneven.loading > 0};
 
 		r = take_trace(s, f, &trace);
 		if (r == 0)

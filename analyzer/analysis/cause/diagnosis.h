@@ -10,6 +10,7 @@
 #include "analysis/cause/slow.h"
 #include "analysis/cause/split.h"
 #include "analysis/cause/stages.h"
+#include "analysis/cause/uneven.h"
 #include "analysis/gpu/gpu_use.h"
 #include "analysis/period/period.h"
 #include "analysis/predict/whatif.h"
@@ -130,6 +131,7 @@ struct diagnosis {
 	double compute_share; /* share of all time that the periodic long steps cost */
 	bool steps_only;      /* `compute` is of wait + compute, not known separately */
 	struct slow_workers slow;
+	struct uneven uneven;
 	struct cold cold;
 	struct shift shift;
 	double cpu_share;    /* share of the cores' time that the workers use; NAN: unknown */

@@ -29,6 +29,7 @@ struct hand {
 	double blocked_ns;  /* time to be blocked after that work */
 	size_t at;          /* index of the batch it loads */
 	size_t head, count; /* index of its first entry in the crowd's queue, and their number */
+	size_t given;       /* loads assigned to it that are not delivered */
 };
 
 struct crowd {
@@ -103,7 +104,7 @@ static void begin_load(struct crowd *c, size_t worker)
 }
 
 /* Assigns the next load to a worker, if one is left. */
-static void dispatch(struct crowd *c, size_t worker)
+static void assign(struct crowd *c, size_t worker)
 {
 	struct hand *hand = &c->hands[worker];
 	size_t place = (hand->head + hand->count) % c->prefetch;
@@ -113,7 +114,23 @@ static void dispatch(struct crowd *c, size_t worker)
 	c->batches[c->ahead - c->begin].owner = worker;
 	c->queue[worker * c->prefetch + place] = c->ahead++;
 	hand->count++;
+	hand->given++;
 	begin_load(c, worker);
+}
+
+/* Assigns a load to this worker; or, as dealt in the run, all for which their workers have room. */
+static void dispatch(struct crowd *c, size_t worker)
+{
+	if (!replay_is_dealt(c->trace, c->setup)) {
+		assign(c, worker);
+		return;
+	}
+	while (c->ahead < c->end) {
+		worker = replay_owner(c->trace, c->ahead);
+		if (c->hands[worker].given == c->prefetch)
+			break;
+		assign(c, worker);
+	}
 }
 
 static void end_load(struct crowd *c, size_t worker)
@@ -279,6 +296,7 @@ static struct replay_result run(struct crowd *c)
 				c->wait_ns += c->now_ns - asked_ns;
 			else
 				begin_ns = c->now_ns;
+			c->hands[c->batches[at - c->begin].owner].given--;
 			dispatch(c, c->batches[at - c->begin].owner);
 			spend(c, (double)t->compute_ns[at]);
 		}

@@ -50,7 +50,7 @@ static void add_workers(const struct whatif *w, size_t room, struct grid *ret)
 	double values[GRID_MOST];
 
 	/* If some workers got no data, no other number of workers can be predicted. */
-	for (size_t i = 0; i < (w->has_idle_workers ? 1 : ARRAY_COUNT(wanted)); i++)
+	for (size_t i = 0; i < (w->has_fixed_workers ? 1 : ARRAY_COUNT(wanted)); i++)
 		if (wanted[i] > 0 || !was)
 			add(values, &ret->worker_count, room, wanted[i], TRACE_WORKERS);
 	for (size_t i = 0; i < ret->worker_count; i++)

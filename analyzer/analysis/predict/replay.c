@@ -165,7 +165,7 @@ static size_t next(size_t at, size_t count)
 }
 
 /* Assigns the next load to a worker, if one is left. */
-static void dispatch(struct replay *r, size_t worker)
+static void assign(struct replay *r, size_t worker)
 {
 	struct queue *queue = &r->queues[worker];
 	size_t at = r->ahead;
@@ -179,6 +179,21 @@ static void dispatch(struct replay *r, size_t worker)
 	r->end_ns[worker * r->prefetch + queue->next] = queue->free_ns;
 	queue->next = next(queue->next, r->prefetch);
 	queue->count++;
+}
+
+/* Assigns a load to this worker; or, as dealt in the run, all for which their workers have room. */
+static void dispatch(struct replay *r, size_t worker)
+{
+	if (!replay_is_dealt(r->trace, r->setup)) {
+		assign(r, worker);
+		return;
+	}
+	while (r->ahead < r->end) {
+		worker = replay_owner(r->trace, r->ahead);
+		if (r->queues[worker].count == r->prefetch)
+			break;
+		assign(r, worker);
+	}
 }
 
 /* Returns the worker whose oldest undelivered load is finished first. */
@@ -227,7 +242,9 @@ static void run_epoch(struct replay *r, double *begin_ns)
 	size_t at, worker, turn = 0;
 
 	for (at = r->begin; at < r->end; at++, turn = next(turn, r->workers)) {
-		worker = r->setup->in_order ? turn : find_first(r);
+		worker = !r->setup->in_order               ? find_first(r)
+			 : replay_is_dealt(t, r->setup) ? replay_owner(t, at)
+							: turn;
 		end_ns = r->workers ? take(r, worker)
 				    : r->now_ns + replay_load_ns(t, r->setup, at, SIZE_MAX);
 		out_ns = fmax(r->now_ns, end_ns + replay_latency_ns(t, r->setup, at)) +

@@ -10,8 +10,9 @@
  *     D[j] = max(R[j], F[j] + latency) + hand-over[j]    R[j+1] = D[j] + C[j]
  *
  * Batch j is loaded by worker j mod W. With in_order=False, the batch that was finished first is
- * delivered, and its worker gets the next load. The whole run is replayed once, with the starts and
- * ends of its epochs. crowd.h does the same for threads that compete for cores.
+ * delivered, and its worker gets the next load. If some workers run out of data before others, the
+ * batches are replayed in the workers that loaded them. The whole run is replayed once, with the
+ * starts and ends of its epochs. crowd.h does the same for threads that compete for cores.
  */
 #pragma once
 
@@ -34,6 +35,7 @@ struct replay_setup {
 	int32_t workers; /* 0: the consumer loads its batches itself */
 	int32_t prefetch_factor;
 	bool in_order;
+	bool as_dealt; /* each batch is loaded by the worker that loaded it in the run */
 	bool is_foreign; /* not PyTorch's loader: other orders and persistence are not predicted */
 	bool restarts; /* the loader starts new workers in each epoch */
 	enum replay_slow slow;
@@ -50,6 +52,18 @@ struct replay_result {
 
 /* Replays the run without competition for cores: it takes as much time as in the run. */
 struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup);
+
+/* Returns true if the setup replays the batches in the workers that loaded them. */
+static inline bool replay_is_dealt(const struct trace *trace, const struct replay_setup *setup)
+{
+	return setup->as_dealt && setup->workers == trace->workers;
+}
+
+/* Returns the worker that loaded batch `at` in the run; any worker, if that is not known. */
+static inline size_t replay_owner(const struct trace *trace, size_t at)
+{
+	return (trace->worker[at] < 0 ? at : (size_t)trace->worker[at]) % (size_t)trace->workers;
+}
 
 /* Returns how long batch `at` loads in the setup. */
 double replay_load_ns(const struct trace *trace, const struct replay_setup *setup, size_t at,

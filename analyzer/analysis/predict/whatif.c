@@ -38,6 +38,7 @@ const char *whatif_name(const struct whatif *whatif, int id)
 		[WHATIF_PREFETCH_X4] = "prefetch_x4",
 		[WHATIF_IN_ORDER_FALSE] = "in_order_false",
 		[WHATIF_FIX_SLOW_WORKER] = "fix_slow_worker",
+		[WHATIF_EVEN_SHARDS] = "even_shards",
 		[WHATIF_USE_WORKERS] = "use_workers",
 		[WHATIF_PERSISTENT] = "persistent",
 		[WHATIF_DELIVERY] = "delivery",
@@ -379,8 +380,13 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 		other.sampling_factor = 0;
 		predict(trace, other, WHATIF_SAMPLING, ret);
 	}
-	/* If some workers got no data, the effect of more workers is unknown. */
-	if (!ret->has_idle_workers)
+	if (now.as_dealt) {
+		other = now;
+		other.as_dealt = false;
+		predict(trace, other, WHATIF_EVEN_SHARDS, ret);
+	}
+	/* If some workers got no data, or less, the effect of more workers is unknown. */
+	if (!ret->has_fixed_workers)
 		add_workers(trace, now, ret);
 	if (now.workers == 0)
 		return;
@@ -395,7 +401,7 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 		other.fetch_factor = 0;
 		predict(trace, other, WHATIF_SHARING, ret);
 	}
-	if (now.in_order && !now.is_foreign) {
+	if (now.in_order && !now.is_foreign && !now.as_dealt) {
 		other = now;
 		other.in_order = false;
 		predict(trace, other, WHATIF_IN_ORDER_FALSE, ret);
@@ -412,7 +418,8 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 	}
 }
 
-static struct replay_setup setup_of(const struct batch_series *series, const struct trace *trace)
+static struct replay_setup setup_of(const struct batch_series *series, const struct trace *trace,
+				    bool is_uneven)
 {
 	int32_t prefetch = series_ahead(series);
 
@@ -422,6 +429,7 @@ static struct replay_setup setup_of(const struct batch_series *series, const str
 		 * replayed. */
 		.prefetch_factor = prefetch <= REPLAY_SLOTS ? prefetch : REPLAY_SLOTS + 1,
 		.in_order = series->in_order != 0,
+		.as_dealt = is_uneven,
 		.is_foreign = series->is_foreign == 1,
 		.restarts = series->persistent != 1,
 		.slow = trace->by_index ? REPLAY_SLOW_INDEX : REPLAY_SLOW_WORKER,
@@ -521,6 +529,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 	const struct account *account = &finding->account;
 	double count = (double)series->count;
 	double account_per_s = count / (account->time_ns + account->unseen_ns) * 1e9;
+	const bool is_uneven = known && known->is_uneven;
 	int id, r;
 
 	*ret = (struct whatif){
@@ -529,7 +538,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 		.fewer_workers = -1,
 		.outside_share = find_outside(series, finding, known ? known->facts : NULL),
 		.shared_per_s = known && known->flight ? known->flight->limit_per_s : NAN,
-		.has_idle_workers = series_has_idle_workers(series),
+		.has_fixed_workers = is_uneven || series_has_idle_workers(series),
 		.cores = series->cores,
 		.off = NAN,
 	};
@@ -537,7 +546,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 		forget(ret, id);
 	ret->gap = find_gap(series, finding, trace);
 	if (ret->gap == WHATIF_GAP_NONE)
-		replay_baseline(trace, setup_of(series, trace), account_per_s, ret);
+		replay_baseline(trace, setup_of(series, trace, is_uneven), account_per_s, ret);
 	if (ret->gap != WHATIF_GAP_NONE)
 		return 0;
 	ret->others_cores = share_wanted(&trace->share);
@@ -576,7 +585,7 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 		whatif->wish_count = i + 1;
 		if (wish->workers >= 0 && wish->workers != series->workers) {
 			setup.workers = wish->workers;
-			if (whatif->has_idle_workers)
+			if (whatif->has_fixed_workers)
 				continue;
 		}
 		if (wish->prefetch_factor >= 0)

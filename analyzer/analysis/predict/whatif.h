@@ -15,6 +15,7 @@ enum whatif_id {
 	WHATIF_PREFETCH_X4,
 	WHATIF_IN_ORDER_FALSE,
 	WHATIF_FIX_SLOW_WORKER, /* all slow workers load as fast as the others */
+	WHATIF_EVEN_SHARDS,     /* all workers get as many batches */
 	WHATIF_USE_WORKERS,     /* workers instead of none: as many as needed, or as cores */
 	WHATIF_PERSISTENT,      /* workers stay from one epoch to the next */
 	WHATIF_DELIVERY,        /* hand-overs take no time */
@@ -79,7 +80,8 @@ struct whatif {
 	int32_t fewer_workers;  /* number of workers of WHATIF_FEWER_WORKERS; -1: not predicted */
 	int32_t needed_workers; /* workers for 95 % of the ceiling; -1: none suffice, or unknown */
 	bool core_limited;      /* needed_workers is -1 because there are too few cores */
-	bool has_idle_workers;  /* some workers got no data: no other number is predicted */
+	bool has_fixed_workers; /* some workers got no data, or ended before others: no other
+				 * number is predicted */
 	/* Share of the loads' time spent waiting, but not for a core or a thread; NAN: not known.
 	 * From WHATIF_OUTSIDE on, the range of a prediction with more workers includes that they
 	 * gain nothing. */
@@ -95,6 +97,7 @@ struct whatif {
 struct whatif_known {
 	const struct load_facts *facts;
 	const struct flight *flight;
+	bool is_uneven; /* some workers run out of data before others (uneven.h) */
 };
 
 /* Predicts all settings for a judged series and its trace. `known` may be NULL. 0 or -ENOMEM. */

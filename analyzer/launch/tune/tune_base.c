@@ -106,7 +106,7 @@ static int ask_needed(struct report *report)
 		.persistent = -1,
 	};
 
-	if (!(need > report->series.workers) || report->diagnosis.whatif.has_idle_workers)
+	if (!(need > report->series.workers) || report->diagnosis.whatif.has_fixed_workers)
 		return 0;
 	return whatif_ask(&report->series, f, &wish, 1, &report->diagnosis.whatif);
 }

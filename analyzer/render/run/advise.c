@@ -124,6 +124,7 @@ static const char *whatif_words(const struct report *report, int id)
 		[WHATIF_LOAD_HALF] = "loads half as long",
 		[WHATIF_IN_ORDER_FALSE] = "in_order=False",
 		[WHATIF_FIX_SLOW_WORKER] = "no slow worker",
+		[WHATIF_EVEN_SHARDS] = "even shards",
 		[WHATIF_USE_WORKERS] = "with workers",
 		[WHATIF_PERSISTENT] = "persistent workers",
 		[WHATIF_DELIVERY] = "no hand-over",

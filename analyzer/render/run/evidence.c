@@ -41,6 +41,29 @@ static void add_slow_workers(const struct report *report, char *text, size_t siz
 	page_append(text, size, slow->count > 1 ? " take" : " takes");
 }
 
+/* Appends which workers make how much of an epoch, and from where on only they load. */
+static void add_uneven(const struct report *report, char *text, size_t size)
+{
+	const struct uneven *u = &report->diagnosis.uneven;
+
+	if (!u->named)
+		page_append(text, size, " In each epoch %" PRId32 " of %" PRId32 " workers",
+			    u->loading, report->series.workers);
+	for (size_t i = 0; i < u->named; i++)
+		page_append(text, size, "%s %d",
+			    !i                 ? u->named > 1 ? " Workers" : " Worker"
+			    : i + 1 < u->named ? ","
+					       : " and",
+			    u->list[i]);
+	page_append(text, size, " make%s %s of the batches.", u->named == 1 ? "s" : "",
+		    UNITS_SHARE(u->share));
+	page_append(text, size,
+		    " From about batch %.0f of %.0f on only %" PRId32 " of %" PRId32
+		    " workers load%s; %s of the waiting for unfinished batches comes after that.",
+		    u->begin, u->batches, u->loading, report->series.workers,
+		    u->loading == 1 ? "s" : "", UNITS_SHARE(u->wait_share));
+}
+
 const char *evidence_taker(const struct report *report)
 {
 	return report->finding.account.count > report->finding.own.count ? "this loop"
@@ -205,6 +228,9 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 	case CAUSE_IDLE_WORKERS:
 		page_append(text, size, " %" PRId32 " of %" PRId32 " workers make all batches.",
 			    r->loading, report->series.workers);
+		break;
+	case CAUSE_UNEVEN_SHARDS:
+		add_uneven(report, text, size);
 		break;
 	case CAUSE_WORKER_INTERPRETER:
 		add_fetches(r, text, size);
