@@ -68,13 +68,16 @@ enum dlprof_event_flag {
  * same numbers corrects `workers`.
  */
 #define DLPROF_LOADER_RANGES UINT32_MAX
+#define DLPROF_EPOCH_SAMPLE_US (UINT32_MAX - 1) /* 71 minutes */
 
 struct dlprof_epoch {
 	uint32_t loader;
 	uint32_t epoch;
 	int32_t workers;
 	int32_t prefetch_factor;	/* -1: not known */
-	int64_t batch_size;		/* -1: not known, or the loader makes its own batches */
+	int32_t batch_size;		/* -1: not known, or the loader makes its own batches */
+	uint32_t sample_us;		/* part of iter() in which samples were chosen, at most
+					 * DLPROF_EPOCH_SAMPLE_US; UINT32_MAX: not observed */
 	uint32_t flags;			/* bits of enum dlprof_epoch_flag */
 	uint32_t unused;
 	uint64_t waited_ns;		/* as in struct dlprof_batch */

@@ -44,7 +44,7 @@
 #include "dlprof/tally.h"
 
 #define DLPROF_SEGMENT_MAGIC UINT64_C(0x31474553464f5250)	/* the bytes "PROFSEG1" */
-#define DLPROF_SEGMENT_ABI        10
+#define DLPROF_SEGMENT_ABI        11
 #define DLPROF_SEGMENT_SUFFIX ".seg"
 #define DLPROF_SEGMENT_UNFINISHED ".new" /* suffix of the file's name until the file is complete */
 

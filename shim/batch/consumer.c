@@ -99,6 +99,14 @@ static bool push(struct thread *thread, const struct dlprof_event *event)
 	return true;
 }
 
+/* Returns for how long the thread chose samples in the iter() that is not recorded yet. */
+static uint32_t sample_us_of(const struct thread *thread)
+{
+	const uint64_t us = thread->iter_sample_ns / 1000;
+
+	return us < DLPROF_EPOCH_SAMPLE_US ? (uint32_t)us : DLPROF_EPOCH_SAMPLE_US;
+}
+
 void consumer_announce(struct consumer *consumer, const struct consumer_facts *facts,
 		       uint64_t begin_ns)
 {
@@ -115,7 +123,8 @@ void consumer_announce(struct consumer *consumer, const struct consumer_facts *f
 			.epoch = consumer->epoch,
 			.workers = facts->workers,
 			.prefetch_factor = facts->prefetch_factor,
-			.batch_size = facts->batch_size,
+			.batch_size = facts->batch_size < INT32_MAX ? (int32_t)facts->batch_size
+								    : INT32_MAX,
 			.flags = facts->flags,
 		},
 	};
@@ -128,6 +137,9 @@ void consumer_announce(struct consumer *consumer, const struct consumer_facts *f
 	if (!thread)
 		return;
 	event.flags = flags_of(consumer, is_nested(thread));
+	event.epoch.sample_us = UINT32_MAX;
+	if (facts->sees_samples)
+		event.epoch.sample_us = sample_us_of(thread);
 	event.epoch.waited_ns = thread->waited_ns;
 	event.epoch.free_ns = take_free_ns(thread);
 	if (thread->iter_ns) {
@@ -135,7 +147,7 @@ void consumer_announce(struct consumer *consumer, const struct consumer_facts *f
 		event.duration_ns = thread->iter_ns;
 		if (!(event.flags & DLPROF_FLAG_NESTED))
 			event.epoch.waited_ns -= thread->iter_ns;
-		thread->iter_ns = 0;
+		thread->iter_ns = thread->iter_sample_ns = 0;
 	}
 	if (thread->failed_ns && !(event.flags & DLPROF_FLAG_NESTED)) {
 		event.begin_ns = thread->failed_begin_ns;
@@ -266,28 +278,37 @@ bool consumer_iter_begin(struct consumer_wait *wait, uint64_t begin_ns)
 	if (!thread)
 		return false;
 	enter(wait, thread, begin_ns);
+	thread->parts.is_iter = true;
 	summary_wait_begin(wait->account, wait->begin_ns);
 	return true;
 }
 
-static void add_iter(struct thread *thread, uint64_t begin_ns, uint64_t ns)
+static void add_iter(struct thread *thread, uint64_t begin_ns, uint64_t ns, uint64_t sample_ns)
 {
 	if (!thread->iter_ns)
 		thread->iter_begin_ns = begin_ns;
 	thread->iter_ns += ns;
+	thread->iter_sample_ns += sample_ns;
 }
 
 void consumer_iter_end(struct consumer_wait *wait)
 {
 	const uint64_t end_ns = clock_now_ns();
 	struct thread *thread = wait->thread;
+	uint64_t sample_ns;
 
-	if (!thread_is_in_life(wait->life) || !leave(wait, end_ns))
+	if (!thread_is_in_life(wait->life))
 		return;
-	/* An iter() within another wait is a part of that wait. */
+	sample_ns = thread == thread_self ? thread->parts.sample_ns : 0;
+	if (!leave(wait, end_ns))
+		return;
+	/* An iter() within another wait is a part of that wait: DataLoader.__iter__ calls the
+	 * iterator's __init__, which chooses the first samples. */
+	if (thread->parts.is_iter)
+		thread->parts.sample_ns += sample_ns;
 	if (thread->wait_depth)
 		return;
-	add_iter(thread, wait->begin_ns, end_ns - wait->begin_ns);
+	add_iter(thread, wait->begin_ns, end_ns - wait->begin_ns, sample_ns);
 }
 
 void consumer_iter_took(struct thread *thread, uint64_t begin_ns, uint64_t ns)
@@ -299,7 +320,7 @@ void consumer_iter_took(struct thread *thread, uint64_t begin_ns, uint64_t ns)
 	summary_wait_begin(account, begin_ns);
 	account->waited_ns += ns;
 	thread->waited_ns += ns;
-	add_iter(thread, begin_ns, ns);
+	add_iter(thread, begin_ns, ns, 0);
 }
 
 /* Enters a __next__, or the end of an iterator that the program drops. */

@@ -134,6 +134,7 @@ struct thread_parts {
 	uint64_t timed_ns, timed_cpu_ns;
 	uint32_t load_depth;	/* the thread's load_depth when the wait began: a load within it
 				 * has a larger one */
+	bool is_iter;		/* the wait is an iter() */
 };
 
 /* The batch in whose step a thread is; stream 0: it is in none. */
@@ -246,7 +247,8 @@ struct thread {
 	bool pins;			/* the thread receives batches for another one; pinning.h */
 	struct account *account; /* summary.h; NULL: none yet */
 	struct thread_training training;
-	uint64_t iter_begin_ns, iter_ns; /* iter() of an epoch that is not recorded yet */
+	/* iter() of an epoch that is not recorded yet, and its part in which samples were chosen */
+	uint64_t iter_begin_ns, iter_ns, iter_sample_ns;
 	/* Waits that raised since the last batch: they are added to the next batch or epoch. */
 	uint64_t failed_begin_ns, failed_ns;
 

@@ -65,6 +65,44 @@ def check_times(name, row, own):
     check(asked <= row["stop_begin_ns"] and stop <= ended, name, "the end", row, own)
 
 
+SLOW = '''
+class Slow:
+    def __len__(self):
+        return 16
+    def __iter__(self):
+        time.sleep(0.3)
+        return iter(range(16))
+'''
+
+
+def check_sampling():
+    """A sampler that takes 0.3 s to begin does so in iter() if there are workers, else in next()."""
+    text = SLOW + '''
+for workers, stays in (2, False), (2, True), (0, False):
+    loader = DataLoader(list(range(16)), batch_size=2, sampler=Slow(), num_workers=workers,
+                        persistent_workers=stays)
+    for epoch in range(3):
+        for batch in loader: time.sleep(0.001)
+'''
+    _, _, found = record(text)
+    equal(len(found), 9, "sampling: epochs", found)
+    for i, row in enumerate(found):
+        if i < 6:
+            check(row["sample_ns"] >= 300_000_000 and row["sample_ns"] <= row["setup_ns"],
+                  "the sampler is a part of iter()", i, row)
+            check(row["setup_ns"] - row["sample_ns"] < 250_000_000 or i % 3 == 0,
+                  "the rest of iter() is no sampling", i, row)
+        else:
+            equal(row["sample_ns"], 0, "without workers iter() does not ask the sampler", row)
+    # The class's iterator that is made without DataLoader.__iter__.
+    _, _, found = record(SLOW + '''
+from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter as Iterator
+for batch in Iterator(DataLoader(list(range(16)), batch_size=2, sampler=Slow(), num_workers=2)):
+    pass
+''')
+    check(found[0]["sample_ns"] >= 300_000_000, "sampling without __iter__", found)
+
+
 def main():
     need_torch()
     need_shim()
@@ -103,6 +141,7 @@ for _ in range(2): train(Set(), workers=2)
     for row, own in zip(found, truth):
         check_times("without __iter__", row, own)
         check(row["setup_ns"] > 0.5 * (own[2] - own[1]), "without __iter__: workers", row, own)
+    check_sampling()
     # Of another framework's loader only that iter() took so long is known.
     pid, truth, found = record("""
 from paddle.io.reader import DataLoader

@@ -2,7 +2,12 @@
 /* older.h - SQL that takes from a database what later versions of the schema added. */
 #pragma once
 
+#define WITHOUT_14                                                                                 \
+	"DROP VIEW epoch; ALTER TABLE t_epoch DROP COLUMN sample_ns;"                              \
+	"CREATE VIEW epoch AS SELECT epoch FROM t_epoch;"
+
 #define WITHOUT_12                                                                                 \
+	WITHOUT_14                                                                                 \
 	"DROP VIEW batch; DROP VIEW epoch; ALTER TABLE t_epoch DROP COLUMN save_ns;"               \
 	"ALTER TABLE t_batch DROP COLUMN before_ns; ALTER TABLE t_batch DROP COLUMN backward_ns;"  \
 	"ALTER TABLE t_batch DROP COLUMN between_ns; ALTER TABLE t_batch DROP COLUMN optimizer_ns;"\

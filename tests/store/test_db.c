@@ -448,6 +448,38 @@ Test(db, of_a_database_of_version_11_no_parts_of_steps_are_known)
 			 " batch.save_ns, epoch.save_ns) IS NULL AND stop_ns = 5"), 1);
 }
 
+Test(db, of_a_database_of_version_13_no_epochs_sampling_is_known)
+{
+	struct batch_filter all = batch_filter_all(1);
+	struct batch_series series;
+	struct db *db;
+
+	make();
+	run_sql(WITHOUT_14
+		"INSERT INTO t_loader (loader_id, pid, number, workers) VALUES (1, 7, 1, 2);"
+		"INSERT INTO t_epoch (loader_id, epoch, setup_ns) VALUES (1, 0, 5);"
+		"INSERT INTO t_batch (loader_id, epoch, task, batch, begin_ns, wait_ns, compute_ns)"
+		" VALUES (1, 0, 0, 0, 100, 90, 10); PRAGMA user_version = 13");
+	cr_assert_eq(db_open_read(path, &db), 0);
+	series_init(&series);
+	cr_assert_eq(query_series(db, &all, &series), 0);
+	cr_assert_eq(series.epoch_count, 1);
+	cr_expect_float_eq((double)series.epochs[0].setup_ns, 5, 1e-6);
+	cr_expect(!(series.epochs[0].sample_ns >= 0));
+	series_done(&series);
+	db_close(db);
+	cr_assert_eq(db_open_write(path, &db), 0);
+	db_close(db);
+	cr_expect_eq(ask("SELECT COUNT(*) FROM epoch WHERE sample_ns IS NULL AND setup_ns = 5"), 1);
+	run_sql("UPDATE t_epoch SET sample_ns = 4");
+	cr_assert_eq(db_open_read(path, &db), 0);
+	series_init(&series);
+	cr_assert_eq(query_series(db, &all, &series), 0);
+	cr_expect_float_eq((double)series.epochs[0].sample_ns, 4, 1e-6);
+	series_done(&series);
+	db_close(db);
+}
+
 /* It has no lines of code; they are added up from its next drain on. */
 Test(db, a_database_of_version_8_can_be_read_and_written_on)
 {

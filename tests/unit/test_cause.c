@@ -19,6 +19,56 @@ static void expect(const struct model *m, enum cause cause, enum advice_id advic
 		     advice_names[diagnosis.advice.steps[0].id]);
 	series_done(&series);
 }
+/* Epochs whose iterators take 2 s to make, `sample_ms` of which choose samples (NAN: unknown). */
+static void diagnose_starts(float sample_ms)
+{
+	struct model m = HEALTHY;
+
+	m.epochs = 6;
+	m.batches = 50;
+	model_run(&m);
+	for (int epoch = 0; epoch < m.epochs; epoch++) {
+		const struct series_epoch e = {.epoch = epoch,
+					       .begin_ns = UNKNOWN,
+					       .setup_ns = (float)(2000 * MS),
+					       .boot_ns = NAN,
+					       .sample_ns = sample_ms * (float)MS,
+					       .stop_begin_ns = UNKNOWN};
+
+		cr_assert_eq(series_add_epoch(&series, &e), 0);
+	}
+	stall_judge(&series, &finding);
+	cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
+	series_done(&series);
+}
+
+Test(cause, samples_that_are_chosen_when_an_epoch_begins)
+{
+	const double start_ns = 10000 * MS; /* of the five epochs after the first */
+	double share;
+
+	diagnose_starts(1900);
+	share = finding.account.share[ACCOUNT_EPOCH_START];
+	cr_expect_eq(diagnosis.cause, CAUSE_SAMPLER);
+	cr_expect_float_eq(diagnosis.start_sampling_ns / start_ns, 0.95, 1e-6);
+	cr_expect_float_eq(diagnosis.causes[0].ns / start_ns, 0.95, 1e-6);
+	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_VECTORISE_SAMPLER);
+	cr_expect_gt(diagnosis.advice.steps[0].gain, 0.2);
+	cr_expect_lt(diagnosis.whatif.gain[WHATIF_PERSISTENT], ADVICE_GAIN);
+
+	diagnose_starts(100);
+	cr_expect_float_eq(finding.account.share[ACCOUNT_EPOCH_START], share, 0.02,
+			   "the account is the same");
+	cr_expect_eq(diagnosis.cause, CAUSE_EPOCH_START);
+	cr_expect_eq(diagnosis.start_sampling_ns, 0);
+	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_PERSISTENT_WORKERS);
+
+	diagnose_starts(NAN);
+	cr_expect_eq(diagnosis.cause, CAUSE_EPOCH_START, "where it was not observed");
+	cr_expect(isnan(finding.account.start_sampling_ns));
+	cr_expect_lt(whatif_gain_of(&diagnosis.whatif, WHATIF_PERSISTENT).low, 0.01);
+}
+
 Test(cause, each_of_them)
 {
 	struct model m = HEALTHY;

@@ -395,6 +395,24 @@ Test(join, an_optimizer_that_nobody_saw_is_unknown)
 	cr_expect_eq(after_all("SELECT before_ns FROM batch WHERE batch = 0"), 10 * MS);
 }
 
+/* Of the time in iter(), which is 5 ms; a record of more is damaged. */
+Test(join, the_time_of_choosing_samples_in_iter_is_the_epochs)
+{
+	struct dlprof_event epoch = fake_epoch(1, 0, 1, 0, 0);
+
+	epoch.epoch.sample_us = 3200;
+	take(epoch);
+	epoch = fake_epoch(1, 1, 1, 1, 100);
+	epoch.epoch.sample_us = UINT32_MAX;
+	take(epoch);
+	epoch = fake_epoch(1, 2, 1, 2, 200);
+	epoch.epoch.sample_us = DLPROF_EPOCH_SAMPLE_US;
+	take(epoch);
+	cr_expect_eq(after_all("SELECT sample_ns FROM epoch WHERE epoch = 0"), 3200000);
+	cr_expect_eq(after_all("SELECT COUNT(*) FROM epoch WHERE sample_ns IS NULL"), 1);
+	cr_expect_eq(after_all("SELECT sample_ns FROM epoch WHERE epoch = 2"), 5 * MS);
+}
+
 Test(join, what_is_saved_after_an_epoch_is_that_epochs)
 {
 	struct dlprof_event parts = fake_parts(0, 200, (const uint64_t[]){0, 0, 0, 0, 30});

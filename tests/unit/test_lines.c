@@ -12,9 +12,14 @@
 
 /* Frames of the stacks below, by their places in FRAMES. */
 enum { MAIN, COLLATE, SAMPLER, FETCH, NEXT, SELECT, METRICS, TENSOR, OPEN, LISTCOMP, SHARER,
-       LOOP_1, LOOP_2, LOOP_3, LOOP_4 };
+       LOOP_1, LOOP_2, LOOP_3, LOOP_4, WEIGHTED, INDEX, POLL };
 
 static struct line_frame FRAMES[] = {
+	[WEIGHTED] = {"/v/site-packages/torch/sampler.py", "Weighted.__iter__", 277, false, true},
+	[INDEX] = {.file = "/v/site-packages/torch/dataloader.py", .function = "Iter._next_index",
+		   .line = 540, .is_sampler = true, .is_waiter = true},
+	[POLL] = {.file = "/usr/lib/python3.11/selectors.py", .function = "poll", .line = 416,
+		  .is_waiter = true},
 	[MAIN] = {"/w/train.py", "main", 41, true, false},
 	[COLLATE] = {"/w/train.py", "collate", 12, true, false},
 	[SAMPLER] = {"/w/sampler.py", "Balanced.__iter__", 27, true, false},
@@ -372,6 +377,41 @@ Test(lines, a_cause_has_the_line_of_its_time)
 	cr_expect_eq(named(&lines, CAUSE_MAIN_THREAD_PERIODIC, 0.3), -1);
 	cr_expect_eq(named(&lines, CAUSE_ISOLATED_STALL, 0), -1);
 	cr_expect_eq(named(&lines, CAUSE_UNKNOWN, 0), -1);
+	lines_done(&lines);
+}
+
+/* The loop is in each stack; what it waits for is said by the innermost frames. */
+Test(lines, a_loop_that_waits_for_a_sampler_has_the_samplers_line)
+{
+	struct row rows[] = {
+		{LINE_ROLE_MAIN, LINE_EPOCH_START, 1, 80, {WEIGHTED, INDEX, NEXT, LOOP_1, -1}},
+		{LINE_ROLE_MAIN, LINE_NOT_READY, 1, 17, {POLL, NEXT, LOOP_1, -1}},
+		/* Not within the loader, so no loop: a line of the same function. */
+		{LINE_ROLE_MAIN, LINE_EPOCH_END, 1, 3, {LOOP_2, -1}},
+	};
+	const struct line_lead *waits;
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	waits = &lines.groups[LINE_WAITS];
+	cr_assert_eq(waits->lines[1].frame, LOOP_2);
+	cr_expect_float_eq(waits->lines[1].of_function, 0.03, 1e-9, "no loop's time");
+	cr_expect_eq(lines.within.lines[0].frame, WEIGHTED);
+	cr_expect_float_eq(lines.within.lines[0].share, 0.8, 1e-9);
+	cr_expect_eq(named(&lines, CAUSE_SAMPLER, 0), WEIGHTED);
+	cr_expect_eq(named(&lines, CAUSE_EPOCH_START, 0), WEIGHTED);
+	cr_expect_eq(named(&lines, CAUSE_DELIVERY, 0), -1);
+	cr_expect_eq(lines.most_sampling, 1);
+	lines_done(&lines);
+
+	rows[0].count = 20;
+	rows[1].count = 77;
+	rows[1].phase = LINE_EPOCH_START;
+	give(&given, rows, sizeof(rows) / sizeof(*rows));
+	cr_assert_eq(lines_find(&given.samples, 1, &lines), 0);
+	cr_expect_eq(named(&lines, CAUSE_EPOCH_START, 0), -1, "waiting explains nothing");
+	cr_expect_gt(lines.most_sampling, 20.0 / 97);
+	cr_expect_lt(lines.most_sampling, 0.45);
 	lines_done(&lines);
 }
 

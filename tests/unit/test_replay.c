@@ -20,12 +20,14 @@ struct loader {
 	double first;           /* a worker's first load takes so much longer */
 	bool kept;              /* workers stay from epoch to epoch */
 	double sample;          /* choosing samples, for each batch that is handed out */
+	double draw;            /* drawing all samples of an epoch, while its workers start */
 	double fetch;           /* asking for a batch's descriptors, while the next one is loaded */
 };
 
 static struct batch_series series;
 static struct finding finding;
 static struct whatif whatif;
+static bool is_drawing_unseen; /* as in databases of versions before 14 */
 
 struct task {
 	double load, end, arrival;
@@ -70,7 +72,9 @@ static double run_epoch(const struct loader *l, int epoch)
 	int given = 0;
 
 	for (int w = 0; w < l->workers; w++)
-		idle[w] = are_there ? 0 : fmax(0, l->boot - l->fork * (l->workers - 1 - w));
+		idle[w] = are_there ? 0
+				    : fmax(0, l->boot - l->draw -
+						      l->fork * (l->workers - 1 - w));
 	for (int i = 0; i < l->batches; i++) {
 		double request = now;
 
@@ -118,13 +122,14 @@ static double run(const struct loader *l)
 	}
 	for (int epoch = 0; epoch < l->epochs; epoch++) {
 		bool is_last = epoch + 1 == l->epochs;
-		double setup = l->kept && epoch ? 0 : l->fork * l->workers;
+		double setup = l->draw + (l->kept && epoch ? 0 : l->fork * l->workers);
 		double stop = l->kept ? 0 : l->end * (l->workers + 2.5);
 		const struct series_epoch e = {
 			.epoch = epoch,
 			.begin_ns = (int64_t)ns,
 			.setup_ns = (float)(setup * MS),
-			.boot_ns = (float)(l->boot * MS),
+			.boot_ns = (float)(fmax(0, l->boot - l->draw) * MS),
+			.sample_ns = is_drawing_unseen ? NAN : (float)(l->draw * MS),
 			.stop_ns = (float)(stop * MS),
 			.stop_begin_ns = UNKNOWN,
 		};
@@ -132,7 +137,7 @@ static double run(const struct loader *l)
 		ns += setup * MS + run_epoch(l, epoch) * MS + (is_last ? 0 : stop * MS);
 		cr_assert_eq(series_add_epoch(&series, &e), 0);
 	}
-	ns -= l->fork * l->workers * MS + (double)series.wait_ns[0];
+	ns -= (l->draw + l->fork * l->workers) * MS + (double)series.wait_ns[0];
 	return (double)series.count / ns * 1e9;
 }
 
@@ -261,6 +266,55 @@ Test(replay, no_worker_chooses_samples)
 	cr_expect_float_eq(whatif.batches_per_s[WHATIF_SAMPLING] / truth_of(&none), 1, 0.02);
 	/* Handing over batches is something else. */
 	cr_expect_lt(whatif.gain[WHATIF_DELIVERY], 0.03);
+}
+
+static const struct loader DRAWING = {.workers = 2, .epochs = 5, .batches = 40, .load = 15,
+				      .step = 10, .fork = 8, .boot = 12, .end = 2, .pickup = 0.2,
+				      .draw = 900};
+
+/* Samples that are drawn when an epoch begins take as long in whatever workers there are. */
+Test(replay, no_worker_draws_an_epochs_samples)
+{
+	struct loader kept = DRAWING, many = DRAWING, none = DRAWING;
+
+	kept.kept = true;
+	cr_expect_float_eq(over_truth(&DRAWING, &kept), 1, 0.02);
+	cr_expect_lt(whatif.gain[WHATIF_PERSISTENT], 0.05);
+	many.workers = 4;
+	cr_expect_float_eq(over_truth(&DRAWING, &many), 1, 0.02);
+	none.draw = 0;
+	cr_expect_float_eq(over_truth(&DRAWING, &DRAWING), 1, 0.02);
+	cr_expect_float_eq(whatif.batches_per_s[WHATIF_SAMPLING] / truth_of(&none), 1, 0.02);
+	predict(&kept, &AS_IT_WAS);
+	none.kept = true;
+	cr_expect_float_eq(whatif.batches_per_s[WHATIF_SAMPLING] / truth_of(&none), 1, 0.02);
+}
+
+/* Workers that start for longer than samples are drawn are waited for anyway. */
+Test(replay, what_workers_need_to_start_is_not_gained_by_drawing_less)
+{
+	struct loader slow = DRAWING, none;
+
+	slow.draw = 300;
+	slow.boot = 700;
+	none = slow;
+	none.draw = 0;
+	predict(&slow, &AS_IT_WAS);
+	cr_expect_float_eq(whatif.batches_per_s[WHATIF_SAMPLING] / truth_of(&none), 1, 0.02);
+	cr_expect_lt(whatif.gain[WHATIF_SAMPLING], 0.02);
+}
+
+/* Where drawing was not observed, workers that stay may gain nothing. */
+Test(replay, what_may_have_been_drawing_is_not_promised)
+{
+	struct whatif_gain gain;
+
+	is_drawing_unseen = true;
+	predict(&DRAWING, &AS_IT_WAS);
+	gain = whatif_gain_of(&whatif, WHATIF_PERSISTENT);
+	cr_expect_gt(gain.gain, 1);
+	cr_expect_lt(gain.low, 0.02);
+	cr_expect(isnan(whatif.gain[WHATIF_SAMPLING]));
 }
 
 /* The worker answers when its next load lets it: with other means of sharing nobody is asked. */

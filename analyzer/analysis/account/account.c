@@ -105,6 +105,15 @@ static void add_startup(struct account *a, double ns)
 		a->startup_ns = isnan(a->startup_ns) ? ns : a->startup_ns + ns;
 }
 
+/* Adds the part of epoch `e`'s start in which samples were chosen, if that was observed. */
+static void add_start_sampling(struct account *a, const struct series_epoch *e)
+{
+	const double ns = fmin((double)e->sample_ns, (double)e->setup_ns);
+
+	if (e->sample_ns >= 0 && e->setup_ns >= 0)
+		a->start_sampling_ns = isnan(a->start_sampling_ns) ? ns : a->start_sampling_ns + ns;
+}
+
 static bool is_within(int64_t ns, const struct account_span *span)
 {
 	return ns >= span->begin_ns && ns < span->end_ns;
@@ -136,10 +145,12 @@ static void add_epochs(struct account *a, const struct batch_series *s,
 		       const struct account_span *span)
 {
 	for (size_t i = 0; i < s->epoch_count; i++) {
-		if (counts_start(s, i, span))
+		if (counts_start(s, i, span)) {
 			add_epoch(a, ACCOUNT_EPOCH_START, (double)s->epochs[i].setup_ns);
-		else if (i == 0 && !begins_after(s, i, span))
+			add_start_sampling(a, &s->epochs[i]);
+		} else if (i == 0 && !begins_after(s, i, span)) {
 			add_startup(a, (double)s->epochs[i].setup_ns);
+		}
 		if (counts_end(s, i, span))
 			add_epoch(a, ACCOUNT_EPOCH_END, (double)s->epochs[i].stop_ns);
 	}

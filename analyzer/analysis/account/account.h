@@ -44,6 +44,9 @@ struct account {
 	double time_ns;    /* wait_ns + step_ns */
 	double ratio;      /* wait_ns / time_ns; NAN: no time is known */
 	double startup_ns; /* NAN: unknown */
+	/* Part of epoch start in which samples were chosen while iterators were made; NAN: not
+	 * observed. */
+	double start_sampling_ns;
 	double unseen_ns;  /* time of the batches left out for lack of a GPU idle time */
 	size_t count;      /* batches whose wait is in wait_ns */
 	size_t life_count; /* programs that the process was, by execve(); 0: not counted */
@@ -51,7 +54,8 @@ struct account {
 
 /* An account without any batch. */
 #define ACCOUNT_EMPTY                                                                              \
-	((struct account){.part_ns = {[ACCOUNT_SAMPLING] = NAN}, .startup_ns = NAN})
+	((struct account){.part_ns = {[ACCOUNT_SAMPLING] = NAN}, .startup_ns = NAN,         \
+			  .start_sampling_ns = NAN})
 
 /* When a thread trained, by CLOCK_MONOTONIC. If UNKNOWN, all epochs' starts but the first count. */
 struct account_span {

@@ -43,6 +43,7 @@ struct series_epoch {
 	float setup_ns; /* time to make the iterator */
 	float boot_ns;  /* from the end of setup until every worker had begun its first load */
 	float stop_ns;  /* time of the call that ended the epoch, in which workers are shut down */
+	float sample_ns; /* part of setup_ns in which the training's thread chose samples */
 	int32_t epoch;
 };
 

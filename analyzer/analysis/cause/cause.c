@@ -24,6 +24,8 @@
 			       * next */
 #define ACCUMULATED_SHARE 0.4 /* the long steps of gradient accumulation take more than this share
 			       * of the step time */
+#define START_SAMPLED     0.5 /* choosing samples is the cause of epoch starts if it takes at least
+			       * this share of them */
 #define GRADUAL_LEAST     0.3 /* loads grow gradually if neighbours of a slow load have more than
 			       * this share of its excess */
 
@@ -298,17 +300,31 @@ static void add_pauses(const struct finding *f, const struct cause_input *input,
 		add_pause(d, CAUSE_MAIN_THREAD_PERIODIC, pauses_ns, time_ns, wait_ns);
 }
 
+/* Adds the costs of starting and ending epochs: choosing samples has a cause of its own. */
+static void add_starts(const struct batch_series *s, const struct finding *f, struct diagnosis *d)
+{
+	const double *part_ns = f->account.part_ns, time_ns = f->account.time_ns;
+	const double sampling_ns = f->account.start_sampling_ns;
+	double known_ns = part_ns[ACCOUNT_EPOCH_START] + part_ns[ACCOUNT_EPOCH_END];
+
+	if (sampling_ns > 0 && sampling_ns >= START_SAMPLED * part_ns[ACCOUNT_EPOCH_START]) {
+		d->start_sampling_ns = sampling_ns;
+		known_ns -= sampling_ns;
+		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_SAMPLER), sampling_ns, time_ns);
+	}
+	add_cause(d, with_fewer(s, d, CAUSE_EPOCH_START), known_ns, time_ns);
+}
+
 /* Divides the known waiting between the causes, and adds the pauses. */
 static void list_causes(const struct batch_series *s, const struct finding *f,
 			const struct cause_input *input, const struct split *split,
 			struct diagnosis *d)
 {
 	const double *part_ns = f->account.part_ns;
-	double time_ns = f->account.time_ns, pool_ns = f->own.part_ns[ACCOUNT_NOT_READY], known_ns;
+	double time_ns = f->account.time_ns, pool_ns = f->own.part_ns[ACCOUNT_NOT_READY];
 
 	if (f->starved) {
-		known_ns = part_ns[ACCOUNT_EPOCH_START] + part_ns[ACCOUNT_EPOCH_END];
-		add_cause(d, with_fewer(s, d, CAUSE_EPOCH_START), known_ns, time_ns);
+		add_starts(s, f, d);
 		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_DELIVERY),
 			  part_ns[ACCOUNT_RECEIVING], time_ns);
 		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_SAMPLER),
@@ -351,6 +367,21 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 	stages_judge(stages && f->starved ? stages : &none, &facts, ret);
 }
 
+/*
+ * Returns the largest share of making an iterator that may have been choosing samples: by stack
+ * samples of the epochs' starts, which also include the first waits. 1: there are too few.
+ */
+static double most_sampling(const struct batch_series *s, const struct finding *f,
+			    const struct lines *lines)
+{
+	double setup_ns = 0, most_ns;
+
+	for (size_t i = 1; i < s->epoch_count; i++)
+		setup_ns += fmax(0, (double)s->epochs[i].setup_ns);
+	most_ns = lines ? lines->most_sampling * f->own.part_ns[ACCOUNT_EPOCH_START] : NAN;
+	return most_ns < setup_ns ? most_ns / setup_ns : 1;
+}
+
 static int find(const struct batch_series *s, const struct finding *f,
 		const struct cause_input *input, bool advises, struct diagnosis *ret)
 {
@@ -386,8 +417,11 @@ static int find(const struct batch_series *s, const struct finding *f,
 	grounds_find(s, f, input, &ret->grounds);
 	find_stages(s, f, input->stages, &ret->stages);
 	if (predicts) {
-		const struct whatif_known known = {input->facts, input->flight,
-						   ret->uneven.loading > 0};
+		const struct whatif_known known = {.facts = input->facts,
+						   .flight = input->flight,
+						   .is_uneven = ret->uneven.loading > 0,
+						   .most_sampling =
+							   most_sampling(s, f, input->lines)};
 
 		r = take_trace(s, f, &trace);
 		if (r == 0)

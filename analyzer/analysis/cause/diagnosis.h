@@ -135,6 +135,7 @@ struct diagnosis {
 	struct cold cold;
 	struct shift shift;
 	double cpu_share;    /* share of the cores' time that the workers use; NAN: unknown */
+	double start_sampling_ns; /* part of the sampler's cost at the start of epochs; 0: none */
 	double queued_share; /* share of the waiting during which other batches were ready */
 	struct whatif whatif;
 	struct boot boot;

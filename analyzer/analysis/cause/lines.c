@@ -217,7 +217,10 @@ static bool is_same_function(const struct line_frame *a, const struct line_frame
 	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
-/* Sums the lines' shares by function: a Python loop may spread its time over many lines. */
+/*
+ * Sums the lines' shares by function: a Python loop may spread its time over many lines. The time
+ * in which a function's loop waits for the loader is none of its other lines'.
+ */
 static void sum_functions(const struct line_samples *samples, double effective,
 			  struct line_lead *lead)
 {
@@ -225,7 +228,8 @@ static void sum_functions(const struct line_samples *samples, double effective,
 		struct line_share *line = &lead->lines[i];
 
 		for (size_t k = 0; k < lead->count; k++)
-			if (is_same_function(&samples->frames[line->frame],
+			if (lead->lines[k].is_loop == line->is_loop &&
+			    is_same_function(&samples->frames[line->frame],
 					     &samples->frames[lead->lines[k].frame]))
 				line->of_function += lead->lines[k].share;
 		line->of_function = fmin(line->of_function, 1);
@@ -255,6 +259,7 @@ static int lead(const struct line_samples *samples, struct piece *pieces, size_t
 		struct line_share *line = &ret->lines[i];
 
 		line->share = ns > 0 ? fmin(line->ns / ns, 1) : 0;
+		line->is_waiter = samples->frames[line->frame].is_waiter;
 		line->error = lines_error(line->share, effective);
 	}
 	sum_functions(samples, effective, ret);
@@ -320,6 +325,53 @@ static int find(const struct line_samples *samples, int64_t loader_id, enum line
 	return lead(samples, pieces, count, ret);
 }
 
+/* Finds the innermost lines of the stacks in which a loop of the main thread waits. */
+static int find_within(const struct line_samples *samples, int64_t loader_id,
+		       struct piece *pieces, struct lines *ret)
+{
+	const struct line_filter filter = lines_filter(samples, loader_id, LINE_WAITS);
+	size_t count = 0;
+
+	ret->within.samples = ret->groups[LINE_WAITS].samples;
+	ret->within.ns = ret->groups[LINE_WAITS].ns;
+	for (size_t i = 0; i < samples->stack_count; i++) {
+		struct piece piece = piece_of(samples, &samples->stacks[i]);
+
+		if (!piece.is_loop || !lines_passes(&filter, &samples->stacks[i]))
+			continue;
+		piece.frame = piece.inner;
+		piece.is_loop = false;
+		pieces[count++] = piece;
+	}
+	return lead(samples, pieces, count, &ret->within);
+}
+
+/* Computes lines.most_sampling. */
+static double most_sampling(const struct line_samples *samples, int64_t loader_id)
+{
+	const struct line_filter filter = lines_filter(samples, loader_id, LINE_WAITS);
+	double sampling_ns = 0, all_ns = 0;
+	int64_t count = 0;
+
+	for (size_t i = 0; i < samples->stack_count; i++) {
+		const struct line_stack *stack = &samples->stacks[i];
+		bool samples_now = false;
+
+		if (stack->role != LINE_ROLE_MAIN || stack->phase != LINE_EPOCH_START ||
+		    !lines_passes(&filter, stack))
+			continue;
+		for (size_t k = 0; k < stack->depth; k++)
+			samples_now |= samples->frames[stack->frames[k]].is_sampler;
+		count += stack->count;
+		all_ns += (double)stack->ns;
+		sampling_ns += samples_now ? (double)stack->ns : 0;
+	}
+	if (count < NAMED_COUNT || !(all_ns > 0))
+		return NAN;
+	return fmin(1, sampling_ns / all_ns + lines_error(sampling_ns / all_ns,
+							  lines_effective_count(count, all_ns)));
+}
+
 static bool asks_worker(const struct line_samples *samples, const struct line_stack *stack)
 {
 	for (size_t i = 0; i < stack->depth; i++)
@@ -359,11 +411,14 @@ int lines_find(const struct line_samples *samples, int64_t loader_id, struct lin
 		if (r == 0)
 			r = find(samples, loader_id, group, true, pieces, &ret->holders[group]);
 	}
+	if (r == 0)
+		r = find_within(samples, loader_id, pieces, ret);
 	free(pieces);
 	if (r < 0)
 		lines_done(ret);
 	else
 		ret->asking_share = asking_share(samples, loader_id);
+	ret->most_sampling = r == 0 ? most_sampling(samples, loader_id) : NAN;
 	return r;
 }
 
@@ -373,6 +428,7 @@ void lines_done(struct lines *lines)
 		free(lines->groups[group].lines);
 		free(lines->holders[group].lines);
 	}
+	free(lines->within.lines);
 	*lines = (struct lines){0};
 }
 
@@ -418,6 +474,17 @@ const struct line_share *lines_leading(const struct lines *lines, enum line_grou
 	return NULL;
 }
 
+/* Returns the line within the loader that takes the time while loops wait; NULL: none does. */
+static const struct line_share *name_within(const struct lines *lines)
+{
+	const struct line_lead *lead = &lines->within;
+
+	for (size_t i = 0; i < lead->count; i++)
+		if (takes(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_waiter)
+			return &lead->lines[i];
+	return NULL;
+}
+
 bool lines_name(const struct lines *lines, const struct finding *finding,
 		const struct diagnosis *diagnosis, struct line_named *ret)
 {
@@ -444,6 +511,9 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 	for (size_t i = 0; group != LINE_STEPS && i < lead->count && !ret->line; i++)
 		if (is_of_function(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop)
 			ret->line = &lead->lines[i];
+	if (!ret->line &&
+	    (diagnosis->cause == CAUSE_SAMPLER || diagnosis->cause == CAUSE_EPOCH_START))
+		ret->line = name_within(lines);
 	/* A worker that does not answer is busy loading, so report a line of the loads. */
 	lead = &lines->groups[LINE_LOADS];
 	is_asking = diagnosis->cause == CAUSE_WORKER_INTERPRETER ||

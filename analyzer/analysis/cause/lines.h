@@ -61,6 +61,8 @@ struct line_frame {
 	bool is_iterator;      /* the function is __iter__ or __next__ */
 	bool is_queue;         /* the function is get() of one of multiprocessing's queues */
 	bool is_sharer;        /* the function is in multiprocessing.resource_sharer */
+	bool is_sampler;       /* the function is _next_index() of PyTorch's loader */
+	bool is_waiter;        /* the function is of PyTorch's loader, or of what it waits with */
 };
 
 struct line_stack {
@@ -107,6 +109,7 @@ struct line_share {
 			      * `inner` */
 	enum line_role role; /* role of the threads in which the line spent most of its time */
 	bool is_loop; /* the line mostly waits in a loop that calls the loader */
+	bool is_waiter; /* the line's frame has is_waiter */
 };
 
 #define LINE_SUMMED 32
@@ -123,12 +126,18 @@ struct lines {
 	 * descriptor. A worker can only answer when its interpreter, busy with the next load, is
 	 * free. NAN: receiving has too few samples. */
 	double asking_share;
+	/* Largest share of the epochs' starts in which the main thread may have chosen samples: the
+	 * share of its samples, plus the error. NAN: the starts have too few samples. */
+	double most_sampling;
 	/* Lines of the threads that load or train. */
 	struct line_lead groups[LINE_GROUP_MAX];
 	/* Lines of other threads of the training's process, sampled while they held the interpreter
 	 * and the main thread loaded, waited or stepped. Shares are relative to the main thread's
 	 * time in the group. */
 	struct line_lead holders[LINE_GROUP_MAX];
+	/* Innermost lines within the loader while loops of the main thread wait. Shares are
+	 * relative to the time of the waits. */
+	struct line_lead within;
 };
 
 /* Returns the path below Python's folder or a folder of packages; NULL: it is in neither. */
@@ -194,9 +203,10 @@ struct line_named {
  * Chooses the line to report beside a diagnosis' cause, in the loads, waits or steps where the
  * cause takes its time. A line needs a quarter of that time after its error is subtracted; in loads
  * and waits it is enough if its function has that. A line of another thread is preferred if it held
- * the interpreter for half of that time. A loop that waits is never reported. For pauses of the
- * training, the line's share must fit their cost. Returns false if no line qualifies, or there are
- * too few samples.
+ * the interpreter for half of that time. A loop that waits is never reported; if samples are chosen
+ * or epochs start meanwhile, the innermost line within the loader is, unless it waits. For
+ * pauses of the training, the line's share must fit their cost. Returns false if no line qualifies,
+ * or there are too few samples.
  */
 struct diagnosis;
 struct finding;

@@ -9,6 +9,7 @@
 #define BOOT_NS   1e7   /* time from a worker's start to its first load */
 #define RESUME_NS 1.5e6 /* time to start an epoch in workers that already run */
 #define PASS_NS   3e5   /* time to send a batch on and to receive it */
+#define STILL_NS  5e7   /* a worker that loads so long after it could was still starting */
 /* Workers end in parallel: ending the first takes as long as ending this many more. */
 #define FIRST_END 2.5
 
@@ -16,6 +17,12 @@
 static bool is_kept(const struct trace *t, const struct replay_setup *setup, size_t epoch)
 {
 	return epoch > 0 && t->restarts && !setup->restarts;
+}
+
+/* Returns the part of making the epoch's iterator in which the run chose samples. */
+static double sampled_ns(const struct replay_setup *setup, const struct trace_epoch *e)
+{
+	return isnan(e->sample_ns) ? setup->unseen_sampling * e->setup_ns : e->sample_ns;
 }
 
 /* Returns true if this epoch starts another number of workers than it did in the run. */
@@ -32,7 +39,8 @@ static double ready_ns(const struct trace *t, const struct replay_setup *setup, 
 		       size_t worker)
 {
 	const struct trace_epoch *e = &t->epochs[epoch];
-	double fork_ns = t->workers ? e->setup_ns / t->workers : FORK_NS;
+	double starts_ns = e->setup_ns - sampled_ns(setup, e);
+	double fork_ns = t->workers ? starts_ns / t->workers : FORK_NS;
 	double boot_ns = !t->workers ? BOOT_NS : isnan(e->boot_ns) ? e->start_ns : e->boot_ns;
 
 	return fmax(0, boot_ns - fork_ns * ((double)setup->workers - (double)worker - 1));
@@ -74,11 +82,13 @@ double replay_until_loaded_ns(const struct trace *t, const struct replay_setup *
 	return lag_ns(t, setup, at, epoch, ordinal) + load_ns;
 }
 
-struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup *setup,
-				size_t epoch)
+/* Returns an epoch's times as replay_epoch() does, without the time of choosing samples. */
+static struct trace_epoch unsampled(const struct trace *t, const struct replay_setup *setup,
+				    size_t epoch)
 {
 	struct trace_epoch e = t->epochs[epoch];
 
+	e.setup_ns -= sampled_ns(setup, &e);
 	if (!setup->workers)
 		return (struct trace_epoch){.begin = e.begin,
 					    .setup_ns = t->workers ? 0 : e.setup_ns,
@@ -99,6 +109,22 @@ struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup
 		e.stop_ns = 0;
 	else if (t->restarts)
 		e.stop_ns *= (setup->workers + FIRST_END) / (t->workers + FIRST_END);
+	return e;
+}
+
+struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup *setup,
+				size_t epoch)
+{
+	const double sample_ns = sampled_ns(setup, &t->epochs[epoch]);
+	const double gone_ns = sample_ns * (1 - setup->sampling_factor);
+	struct trace_epoch e = unsampled(t, setup, epoch);
+
+	e.setup_ns += sample_ns - gone_ns;
+	/* Workers start while samples are chosen, so less sampling may uncover their start. */
+	if (gone_ns > 0 && setup->workers && t->workers && !is_kept(t, setup, epoch) &&
+	    (!epoch || setup->restarts))
+		e.start_ns = e.start_ns >= STILL_NS ? e.start_ns + gone_ns
+						    : fmax(e.start_ns, fmin(BOOT_NS, gone_ns));
 	return e;
 }
 

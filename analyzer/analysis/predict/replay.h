@@ -42,7 +42,9 @@ struct replay_setup {
 	double load_factor; /* factor on load times; 0: loads take no time */
 	double handover_factor; /* factor on hand-overs, but not on choosing samples */
 	double fetch_factor;
-	double sampling_factor;
+	double sampling_factor; /* factor on choosing samples, also in an epoch's start */
+	double unseen_sampling; /* share of an iterator's making that choosing samples takes in
+				 * epochs where it was not observed */
 };
 
 struct replay_result {

@@ -349,6 +349,9 @@ static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoc
 		.begin = t->count,
 		.boot_ns = found ? (double)found->boot_ns : NAN,
 		.setup_ns = found && found->setup_ns >= 0 ? (double)found->setup_ns : 0,
+		.sample_ns = found && found->sample_ns >= 0 && found->setup_ns >= 0
+				     ? fmin((double)found->sample_ns, (double)found->setup_ns)
+				     : NAN,
 		.stop_ns = found && found->stop_ns >= 0 ? (double)found->stop_ns : 0,
 	};
 	return 0;
@@ -381,13 +384,34 @@ static int16_t turn_of(struct turns *turns, const struct batch_series *s, size_t
 	return turns->number[worker];
 }
 
-static void add_batch(struct trace *t, const struct steps *steps, size_t i, int16_t worker,
-		      double load_ns, struct lag_input *lags)
+/*
+ * Without workers, the first wait of an epoch includes the sampler's start, which may draw the
+ * whole epoch. Moves that time from the wait to the epoch's start. Returns it.
+ */
+static double move_sampling(struct trace *t, const struct batch_series *s, size_t i,
+			    double handover_ns)
+{
+	struct trace_epoch *e = &t->epochs[t->epoch_count - 1];
+	double ns = s->workers == 0 ? fmin(series_time(s->sample_ns, i), handover_ns) : 0;
+
+	if (!(ns > 0))
+		return 0;
+	e->setup_ns += ns;
+	e->sample_ns = ns + (isnan(e->sample_ns) ? 0 : e->sample_ns);
+	return ns;
+}
+
+static void add_batch(struct trace *t, const struct steps *steps, const struct series_place *at,
+		      int16_t worker, double load_ns, struct lag_input *lags)
 {
 	const struct batch_series *s = steps->series;
+	const size_t i = at->i;
 	double wait_ns = series_time(steps->waits, i), step_ns = step_of(steps, i);
 	double handover_ns = handover_of(steps, i);
+	double moved_ns = at->is_new ? move_sampling(t, s, i, handover_ns) : 0;
 
+	wait_ns -= moved_ns;
+	handover_ns -= moved_ns;
 	t->load_ns[t->count] = (float)load_ns;
 	t->compute_ns[t->count] = (float)step_ns;
 	t->handover_ns[t->count] = (float)handover_ns;
@@ -439,9 +463,9 @@ static int take_batches(struct trace *t, const struct steps *steps, const float 
 				return r;
 			/* A sampled part begins within an epoch, so it starts no iterator. */
 			if (!at.is_new)
-				t->epochs[0].setup_ns = 0;
+				t->epochs[0].setup_ns = t->epochs[0].sample_ns = 0;
 		}
-		add_batch(t, steps, at.i, turn_of(&turns, s, at.i),
+		add_batch(t, steps, &at, turn_of(&turns, s, at.i),
 			  loads[at.i] >= 0 ? (double)loads[at.i] : load_mean_ns, lags);
 	}
 	return 0;
@@ -463,6 +487,25 @@ static double mean_of(const struct batch_series *s, const float *loads, size_t *
 }
 
 /*
+ * Returns the mean time of choosing a batch's samples; 0: not known. Without workers, an epoch's
+ * first batch is left out: see move_sampling().
+ */
+static double mean_sample_ns(const struct batch_series *s)
+{
+	struct series_place at = SERIES_BEGIN;
+	double sum_ns = 0;
+	size_t count = 0;
+
+	while (s->sample_ns && series_next(s, &at)) {
+		if (!series_has(s->sample_ns, at.i) || (at.is_new && s->workers == 0))
+			continue;
+		sum_ns += (double)s->sample_ns[at.i];
+		count++;
+	}
+	return count ? sum_ns / (double)count : 0;
+}
+
+/*
  * Finds how long receiving a batch takes, if that is long enough to matter when it happens, and how
  * much of it fetches descriptors. If fetching takes long and little CPU, it waits for the worker's
  * interpreter.
@@ -471,14 +514,10 @@ static void find_receiving(struct trace *t, const struct batch_series *s)
 {
 	double receive_ns = s->receive_count ? s->receive_ns / (double)s->receive_count : 0;
 	const struct series_fetches *fetches = &s->fetches;
-	size_t sample_count = 0;
-	double sample_ns;
 
 	if (s->workers > 0 && receive_ns > RECEIVE_LEAST_NS)
 		t->receive_ns = receive_ns;
-	if (s->sample_ns)
-		sample_ns = mean_of(s, s->sample_ns, &sample_count);
-	t->sample_ns = sample_count ? sample_ns : 0;
+	t->sample_ns = mean_sample_ns(s);
 	if (s->workers < 1 || !(fetches->batches > 0))
 		return;
 	t->fetch_ns = fetches->ns / fetches->batches;

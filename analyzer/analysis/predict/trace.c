@@ -160,3 +160,12 @@ void trace_done(struct trace *trace)
 	free(trace->factors);
 	*trace = (struct trace){0};
 }
+
+bool trace_has_sampling(const struct trace *trace)
+{
+	bool has = trace->sample_ns > 0;
+
+	for (size_t e = 0; e < trace->epoch_count; e++)
+		has |= trace->epochs[e].sample_ns > 0;
+	return has;
+}

@@ -19,6 +19,9 @@
 struct trace_epoch {
 	size_t begin;    /* index of the epoch's first batch */
 	double setup_ns; /* making the iterator, which starts its workers one after the other */
+	/* Part of setup_ns in which samples were chosen, after the workers' start; NAN: unknown.
+	 * Without workers they are chosen in the first next(), and both include that time. */
+	double sample_ns;
 	double boot_ns;  /* time from the end of setup to the last worker's first load; or NAN */
 	double start_ns; /* time from the end of setup to the first load */
 	double stop_ns;  /* time of the call that ended the epoch */
@@ -50,7 +53,8 @@ struct trace {
 	/* Time to receive a batch, if that is long; 0: it does not matter. Batches are received as
 	 * they are finished, also while the training waits for another one. */
 	double receive_ns;
-	double sample_ns; /* part of a hand-over spent choosing samples; 0: none, or not known */
+	double sample_ns; /* part of a hand-over spent choosing samples; 0: none, or not known.
+			   * Epochs' starts have their own. */
 	double fetch_ns;  /* part of a hand-over that fetches descriptors; 0: none, or not known */
 	bool fetch_waits; /* fetching waits until the worker's next load releases its interpreter */
 
@@ -83,3 +87,6 @@ int trace_copy(const struct trace *trace, struct trace *ret);
 
 /* Draws a random run that is as likely: with random blocks of batches, and random later epochs. */
 void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct trace *ret);
+
+/* Returns true if the run chose samples, for single batches or at the start of epochs. */
+bool trace_has_sampling(const struct trace *trace);

@@ -153,6 +153,21 @@ static double rate_otherwise(const struct trace *trace, const struct whatif *wha
 	return own_per_s(trace, &setup, 1, whatif);
 }
 
+/* Returns the rate if making iterators was choosing samples where that was not observed. */
+static double rate_if_sampled(const struct trace *trace, const struct whatif *whatif, int id)
+{
+	struct replay_setup setup = whatif->setups[id];
+	const struct replay_setup *now = &whatif->setups[WHATIF_BASELINE];
+	bool is_seen = true;
+
+	for (size_t e = 0; e < trace->epoch_count; e++)
+		is_seen &= !isnan(trace->epochs[e].sample_ns);
+	if (is_seen || (setup.restarts == now->restarts && setup.workers == now->workers))
+		return whatif->batches_per_s[id];
+	setup.unseen_sampling = whatif->unseen_sampling;
+	return own_per_s(trace, &setup, 1, whatif);
+}
+
 /* Returns the rate if workers that load less also answer sooner, so that hand-overs get shorter. */
 static double rate_handed_sooner(const struct trace *trace, const struct whatif *whatif, int id)
 {
@@ -205,9 +220,10 @@ static double rate_if_shared(const struct trace *trace, const struct whatif *wha
  * - The model: RANGE_LEAST, the error of replaying the run as it was, and RANGE_PART of the change.
  *   The two constants were chosen on the 67 "seen" pairs of tests/bench/predict.py, really run on 2
  *   cores, before any of its "unseen" pairs ran.
- * The other three widen the range to include another prediction:
+ * The other four widen the range to include another prediction:
  * - that for slow loads being a worker's instead of the data's, if they may be;
  * - that for hand-overs becoming shorter;
+ * - that no setting shortens an epoch's start by what may have been the choice of its samples;
  * - that more workers gain nothing, if loads wait for at least half of their time.
  */
 static int find_ranges(const struct trace *trace, struct whatif *whatif, int first, int end)
@@ -228,11 +244,13 @@ static int find_ranges(const struct trace *trace, struct whatif *whatif, int fir
 		add_neighbours(trace, whatif, id, &errors[id]);
 		add_error(&errors[id], RANGE_BESIDE * whatif->core_lost,
 			  RANGE_BESIDE * whatif->core_lost);
-		other = rate_otherwise(trace, whatif, id);
+		other = fmin(rate_otherwise(trace, whatif, id),
+			     rate_if_sampled(trace, whatif, id));
 		sooner = rate_handed_sooner(trace, whatif, id);
 		whatif->low_per_s[id] = fmin(fmin(rate, other) * exp(-errors[id].low),
 					     rate_if_shared(trace, whatif, id));
-		whatif->high_per_s[id] = fmax(fmax(rate, other), sooner) * exp(errors[id].high);
+		other = fmax(rate_otherwise(trace, whatif, id), sooner);
+		whatif->high_per_s[id] = fmax(rate, other) * exp(errors[id].high);
 		if (has_more_workers(whatif, id) && whatif->shared_per_s > 0)
 			whatif->high_per_s[id] = fmin(whatif->high_per_s[id],
 						      rate * exp(errors[id].high));
@@ -375,7 +393,7 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 
 	other.load_factor = 0.5;
 	predict(trace, other, WHATIF_LOAD_HALF, ret);
-	if (trace->sample_ns > 0) {
+	if (trace_has_sampling(trace)) {
 		other = now;
 		other.sampling_factor = 0;
 		predict(trace, other, WHATIF_SAMPLING, ret);
@@ -539,6 +557,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 		.outside_share = find_outside(series, finding, known ? known->facts : NULL),
 		.shared_per_s = known && known->flight ? known->flight->limit_per_s : NAN,
 		.has_fixed_workers = is_uneven || series_has_idle_workers(series),
+		.unseen_sampling = known ? known->most_sampling : 1,
 		.cores = series->cores,
 		.off = NAN,
 	};

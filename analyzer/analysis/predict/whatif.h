@@ -90,6 +90,9 @@ struct whatif {
 	double cores;
 	double others_cores; /* cores that other programs always want; 0: none */
 	bool shares_cores;   /* others_cores change at least one prediction */
+	/* Largest share of making an iterator that may have been choosing samples, in epochs where
+	 * that was not observed. */
+	double unseen_sampling;
 	double core_lost;    /* share that other programs take of each core that a thread wants */
 };
 
@@ -98,6 +101,7 @@ struct whatif_known {
 	const struct load_facts *facts;
 	const struct flight *flight;
 	bool is_uneven; /* some workers run out of data before others (uneven.h) */
+	double most_sampling; /* upper limit of unseen_sampling in struct whatif */
 };
 
 /* Predicts all settings for a judged series and its trace. `known` may be NULL. 0 or -ENOMEM. */

@@ -222,6 +222,16 @@ static void take_free(const struct join *join, const struct ring *ring, uint64_t
 		newest->free_ns = free_ns;
 }
 
+/* Returns the part of an epoch's iter() in which samples were chosen. */
+static int64_t epoch_sample_ns(const struct dlprof_event *event)
+{
+	const uint64_t sample_ns = UINT64_C(1000) * event->epoch.sample_us;
+
+	if (event->epoch.sample_us > DLPROF_EPOCH_SAMPLE_US)
+		return UNKNOWN;
+	return (int64_t)(sample_ns < event->duration_ns ? sample_ns : event->duration_ns);
+}
+
 /* Returns the thread that waits for a batch: if a pool asks, the main thread, not the pool's. */
 static int64_t thread_of(const struct segment *segment, const struct ring *ring,
 			 const struct dlprof_event *event)
@@ -254,6 +264,7 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 		.generation = event->generation,
 		.tid = thread_of(segment, ring, event),
 		.nested = flag(event->flags, DLPROF_FLAG_NESTED),
+		.sample_ns = opaque ? UNKNOWN : epoch_sample_ns(event),
 	};
 	int r;
 

@@ -104,6 +104,9 @@ const char *evidence_line(const struct report *report)
 
 	if (d->cause == CAUSE_LOADER_CAPACITY && !d->shift.at && report->finding.rho < 1)
 		return "The workers can hardly keep up with the training.";
+	if (d->cause == CAUSE_SAMPLER && 2 * d->start_sampling_ns >= d->causes[0].ns)
+		return "Choosing the samples of an epoch takes the time, in the training's own "
+		       "process, before its first batch.";
 	return explain_find(cause_names[d->cause])->line;
 }
 
@@ -124,7 +127,7 @@ static const char *cost_share(const struct report *report, const struct cause_co
 
 	if (cost->cause == CAUSE_DELIVERY || cost->cause == CAUSE_WORKER_INTERPRETER)
 		return shares_of(account, ACCOUNT_RECEIVING, buffer);
-	if (cost->cause == CAUSE_SAMPLER)
+	if (cost->cause == CAUSE_SAMPLER && !(report->diagnosis.start_sampling_ns > 0))
 		return shares_of(account, ACCOUNT_SAMPLING, buffer);
 	return units_share(buffer, cost->share);
 }

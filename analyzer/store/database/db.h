@@ -6,7 +6,7 @@
 #pragma once
 
 #define DB_APPLICATION_ID 0x646C7072	/* "dlpr" */
-#define DB_SCHEMA_VERSION 13
+#define DB_SCHEMA_VERSION 14
 
 struct db;
 

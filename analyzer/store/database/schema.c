@@ -56,6 +56,9 @@ static const char VERSION_12_SQL[] = "DROP VIEW IF EXISTS batch; DROP VIEW IF EX
 				     "ALTER TABLE t_batch ADD COLUMN save_ns INTEGER;"
 				     "ALTER TABLE t_epoch ADD COLUMN save_ns INTEGER;";
 
+static const char VERSION_14_SQL[] = "DROP VIEW IF EXISTS epoch;"
+				     "ALTER TABLE t_epoch ADD COLUMN sample_ns INTEGER;";
+
 static const char INSERT_VIEW_SQL[] =
 	"INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES"
 	" ('view', ?1, ?1, 0, ?2)";
@@ -86,9 +89,13 @@ static const struct {
 	 "CREATE TEMP VIEW t_loader AS SELECT *, NULL AS place FROM main.t_loader"},
 	{"t_epoch", "stop_ns", "loader_id",
 	 "CREATE TEMP VIEW t_epoch AS SELECT *, NULL AS tid, NULL AS nested,"
-	 " NULL AS stop_begin_ns, NULL AS stop_ns, NULL AS save_ns FROM main.t_epoch"},
+	 " NULL AS stop_begin_ns, NULL AS stop_ns, NULL AS save_ns, NULL AS sample_ns"
+	 " FROM main.t_epoch"},
 	{"t_epoch", "save_ns", "stop_ns",
-	 "CREATE TEMP VIEW t_epoch AS SELECT *, NULL AS save_ns FROM main.t_epoch"},
+	 "CREATE TEMP VIEW t_epoch AS SELECT *, NULL AS save_ns, NULL AS sample_ns"
+	 " FROM main.t_epoch"},
+	{"t_epoch", "sample_ns", "save_ns",
+	 "CREATE TEMP VIEW t_epoch AS SELECT *, NULL AS sample_ns FROM main.t_epoch"},
 	{"t_frame", "line"},
 	{"t_stack", "ns"},
 	{"t_doing", "since_ns"},
@@ -223,6 +230,8 @@ int schema_upgrade(struct db *db, int64_t version)
 		r = db_run(db, VERSION_10_SQL);
 	if (r == 0 && version < 12)
 		r = db_run(db, VERSION_12_SQL);
+	if (r == 0 && version < 14)
+		r = db_run(db, VERSION_14_SQL);
 	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(ADDED); i++)
 		r = make(db, "", ADDED[i]);
 	snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", DB_SCHEMA_VERSION);

@@ -83,6 +83,7 @@ CREATE TABLE t_epoch (
 	stop_begin_ns INTEGER,
 	stop_ns INTEGER,
 	save_ns INTEGER,		-- time of saving checkpoints after stop; since version 12
+	sample_ns INTEGER,		-- part of setup_ns in which samples were chosen; since version 14
 	PRIMARY KEY (loader_id, epoch)
 ) WITHOUT ROWID;
 
@@ -382,7 +383,7 @@ CREATE VIEW loader AS SELECT loader_id, r.rank AS rank, kind, workers, prefetch_
 FROM t_loader, t_rank r;
 
 CREATE VIEW epoch AS SELECT r.rank AS rank, loader_id, epoch, begin_ns, setup_ns, tid, nested,
-	stop_begin_ns, stop_ns, save_ns
+	stop_begin_ns, stop_ns, save_ns, sample_ns
 FROM t_epoch, t_rank r;
 
 -- excluded: 'epoch_start' for the first W batches of an iterator, whose loads cannot overlap compute (8

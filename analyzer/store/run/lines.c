@@ -45,6 +45,26 @@ static bool is_queue(const char *file, const char *function)
 	       strcmp(lines_bare_name(function), "get") == 0;
 }
 
+/* Returns true if a file is of PyTorch's loader or of what it waits with. */
+static bool is_waiter(const char *file)
+{
+	static const char *const parts[] = {"torch/utils/data/dataloader.py",
+					    "torch/utils/data/_utils/", "/multiprocessing/",
+					    "/threading.py", "/selectors.py", "/queue.py"};
+
+	for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
+		if (strstr(file, parts[i]))
+			return true;
+	return false;
+}
+
+/* Returns true if a function chooses the samples of a batch in PyTorch's loader. */
+static bool is_sampler(const char *file, const char *function)
+{
+	return strstr(file, "torch/utils/data/dataloader.py") &&
+	       strcmp(lines_bare_name(function), "_next_index") == 0;
+}
+
 static int read_frames(struct db *db, struct reader *reader)
 {
 	struct line_samples *samples = reader->samples;
@@ -59,6 +79,8 @@ static int read_frames(struct db *db, struct reader *reader)
 		frame->is_own = file && lines_is_own(file);
 		frame->is_iterator = !frame->is_own && function && lines_is_iterator(function);
 		frame->is_sharer = file && strstr(file, "/multiprocessing/resource_sharer.py");
+		frame->is_waiter = file && !frame->is_own && is_waiter(file);
+		frame->is_sampler = file && function && is_sampler(file, function);
 		frame->is_queue = !frame->is_own && file && function && is_queue(file, function);
 		frame->line = rows_time(stmt, 3) == UNKNOWN ? 0 : rows_time(stmt, 3);
 		r = rows_copy(stmt, 1, REDACT_FILE, &frame->file);

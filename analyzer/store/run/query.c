@@ -80,7 +80,7 @@ static const char EPOCHS_SQL[] =
 	"SELECT epoch, begin_ns, setup_ns, stop_begin_ns, stop_ns,"
 	" (SELECT MAX(load_begin_ns) FROM (SELECT load_begin_ns FROM t_batch b"
 	"   WHERE b.loader_id = e.loader_id AND b.epoch = e.epoch ORDER BY task LIMIT ?4))"
-	"  - begin_ns - setup_ns"
+	"  - begin_ns - setup_ns, sample_ns"
 	" FROM t_epoch e WHERE loader_id = ?1 AND epoch >= ?2 AND epoch <= ?3 ORDER BY epoch";
 
 static const char NOTES_SQL[] = "SELECT text FROM t_note"
@@ -326,6 +326,7 @@ static int read_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t 
 			.stop_begin_ns = rows_time(stmt, 3),
 			.stop_ns = (float)query_known(rows_time(stmt, 4)),
 			.boot_ns = (float)query_known(rows_time(stmt, 5)),
+			.sample_ns = (float)query_known(rows_time(stmt, 6)),
 		};
 
 		r = series_add_epoch(series, &epoch);

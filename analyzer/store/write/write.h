@@ -63,7 +63,7 @@ struct loader_row {
 int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id);
 
 struct epoch_row {
-	int64_t loader_id, epoch, begin_ns, setup_ns, stream, generation, tid, nested;
+	int64_t loader_id, epoch, begin_ns, setup_ns, stream, generation, tid, nested, sample_ns;
 };
 
 /* Writes an epoch, and the loader to which the workers of its stream belong. */
