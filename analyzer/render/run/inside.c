@@ -119,7 +119,8 @@ bool inside_decodes_images(const struct inside *inside)
 	double ns = 0;
 
 	for (size_t i = 0; i < inside->decoders.count; i++)
-		if (inside->decoders.items[i].pixels > 0)
+		if (inside->decoders.items[i].class > 0 &&
+		    inside->decoders.items[i].pixels > 0)
 			ns += (double)inside->decoders.items[i].ns;
 	return ns >= LEAST_IMAGES * (double)inside->loads.load_ns && ns > 0;
 }

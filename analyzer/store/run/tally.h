@@ -15,8 +15,10 @@ struct tally {
 	char name[160];		/* name of a library, a step or a path, or the peer of a wait */
 	/* format; "dataset" or "transform"; a sample's dataset; a kind of wait */
 	char detail[64];
-	int64_t class;		/* width class, or index of the sample */
-	int64_t count, ns, bytes, pixels, slowest_ns, error_ns;
+	int64_t class;		/* width class (0: not an image), or index of the sample */
+	int64_t count, ns, bytes;
+	int64_t pixels;		/* of a decoder of width class 0: bytes that it made */
+	int64_t slowest_ns, error_ns;
 };
 
 struct tally_list {
