@@ -229,7 +229,7 @@ def check_calls(room, *patterns):
 
 
 # Partials hold numbers of causes and verdicts: of this version these.
-PARTS = 6, 309176851
+PARTS = 7, 4067957725
 
 
 def check_parts():
@@ -246,7 +246,7 @@ def check_parts():
 # folder's in its own commit, and says why.
 BUDGETS = {
     "include": 1600, "shim": 27970, "shim/python": 7200, "shim/cuda": 3910, "shim/record": 4450,
-    "analyzer/drain": 12790, "analyzer/store": 8390, "analyzer/analysis": 16650,
+    "analyzer/drain": 12790, "analyzer/store": 8390, "analyzer/analysis": 16850,
     "analyzer/analysis/predict": 3500, "analyzer/analysis/gate": 1200, "analyzer/analysis/ranks": 1800,
     "analyzer/analysis/gpu": 1100, "analyzer/render": 13800, "analyzer/render/html": 3300,
     "analyzer/render/jobs": 1000, "analyzer/render/gate": 900, "analyzer/report": 7560,

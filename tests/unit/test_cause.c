@@ -141,7 +141,7 @@ Test(cause, intermittent)
 	m.spread = 0.05;
 	m.load = 150;
 	m.batches = 3000;
-	expect(&m, CAUSE_INTERMITTENT_LOADER, ADVICE_INSPECT_LOADS);
+	expect(&m, CAUSE_INTERMITTENT_LOADER, ADVICE_PREFETCH_OR_IN_ORDER_FALSE);
 	cr_assert(finding.rho < 0.9);
 	cr_assert(diagnosis.queued_share < 0.5, "%g", diagnosis.queued_share);
 }

@@ -49,6 +49,14 @@ static enum cause judge(const struct cause_input *input)
 	return diagnosis.cause;
 }
 
+static bool is_advised(enum advice_id id)
+{
+	for (size_t i = 0; i < diagnosis.advice.count; i++)
+		if (diagnosis.advice.steps[i].id == id)
+			return true;
+	return false;
+}
+
 /* The loads waited for nothing, and no more is known of them. */
 static struct load_facts no_waits(void)
 {
@@ -116,6 +124,7 @@ Test(grounds, a_lock_that_processes_share)
 
 	facts.wait_ns[LOAD_WAIT_LOCK] = 0.41 * facts.load_ns;
 	cr_expect_eq(judge_facts(&facts), CAUSE_LOCK);
+	cr_expect_not(is_advised(ADVICE_MORE_LOADER_CAPACITY), "they would wait for it, too");
 	facts.wait_ns[LOAD_WAIT_LOCK] = 0.39 * facts.load_ns;
 	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY);
 }
@@ -151,6 +160,25 @@ Test(grounds, a_few_samples_take_much_of_all)
 	input.sample_count = 40;
 	make(slow_ones, NULL);
 	cr_expect_eq(judge(&input), CAUSE_LOADER_CAPACITY, "these are not slow");
+}
+
+static double slow_at_once(int batch)
+{
+	return batch % 56 > 3 ? 100 : 400;
+}
+
+/* A server that pauses: whatever is asked for just then is slow, in all four workers. */
+Test(grounds, samples_are_not_to_blame_if_all_workers_are_slow_at_once)
+{
+	struct slow_sample slow[28];
+	struct cause_input input = {.loads = &TIMES, .samples = slow, .sample_count = 28};
+
+	for (int i = 0; i < 28; i++)
+		slow[i] = (struct slow_sample){300 * MS, 1};
+	make(slow_ones, NULL);
+	cr_expect_eq(judge(&input), CAUSE_SLOW_SAMPLES);
+	make(slow_at_once, NULL);
+	cr_expect_neq(judge(&input), CAUSE_SLOW_SAMPLES);
 }
 
 static double pausing(int batch)
@@ -200,6 +228,56 @@ Test(grounds, loads_that_become_longer_all_the_time)
 	cr_expect_eq(judge(NULL), CAUSE_LOADER_CAPACITY);
 	make(longer_from_the_middle, NULL);
 	cr_expect_eq(judge(NULL), CAUSE_LOADER_CAPACITY, "one step is no growth");
+}
+
+/* The longest samples come last in each of two epochs. */
+static double sorted(int batch)
+{
+	return 80 + batch % (LOADS / 2) * 0.4;
+}
+
+Test(grounds, loads_that_become_longer_in_each_epoch)
+{
+	epochs = 2;
+	make(sorted, NULL);
+	cr_expect_eq(judge(NULL), CAUSE_GROWING_IN_EPOCH);
+	cr_expect_float_eq(diagnosis.grounds.growth.last_ns, 150 * MS, MS);
+	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_MIX_SAMPLES);
+	make(growing, NULL);
+	cr_expect_eq(judge(NULL), CAUSE_GROWING_LOADS, "over both of them");
+	epochs = 1;
+	make(growing, NULL);
+	cr_expect_eq(judge(NULL), CAUSE_GROWING_LOADS, "one epoch does not begin anew");
+}
+
+/* Who asks a program by a pipe is not told to ask a server for more at a time. */
+Test(grounds, loads_that_wait_for_pipes_or_sockets)
+{
+	struct load_facts facts = no_waits();
+
+	facts.wait_ns[LOAD_WAIT_SOCKET] = 0.6 * facts.load_ns;
+	judge_facts(&facts);
+	cr_expect(is_advised(ADVICE_FEWER_REQUESTS));
+	cr_expect_not(is_advised(ADVICE_WITHOUT_HELPER));
+	facts.wait_ns[LOAD_WAIT_PIPE] = 0.6 * facts.load_ns;
+	facts.wait_ns[LOAD_WAIT_SOCKET] = 0;
+	judge_facts(&facts);
+	cr_expect_not(is_advised(ADVICE_FEWER_REQUESTS));
+	cr_expect(is_advised(ADVICE_WITHOUT_HELPER));
+}
+
+Test(grounds, loads_that_open_more_than_they_read)
+{
+	struct load_times loads = TIMES;
+
+	for (int opens = 0; opens < 2; opens++) {
+		loads.read_ns = 0.3 * loads.load_ns;
+		loads.open_ns = (opens ? 0.4 : 0.2) * loads.load_ns;
+		make(NULL, NULL);
+		judge(&(struct cause_input){.loads = &loads});
+		cr_expect_eq(is_advised(ADVICE_FEWER_OPENS), opens);
+		cr_expect_eq(is_advised(ADVICE_STORAGE_BOUND), !opens);
+	}
 }
 
 Test(grounds, more_threads_than_cores)

@@ -346,7 +346,6 @@ Test(advice, storage_is_blamed_only_where_reading_takes_time)
 		diagnose(&(struct cause_input){.loads = &loads});
 		cr_assert_eq(diagnosis.cause, CAUSE_INTERMITTENT_LOADER);
 		cr_expect_eq(is_advised(ADVICE_STORAGE), reads);
-		cr_expect_eq(is_advised(ADVICE_INSPECT_LOADS), !reads);
 		series_done(&series);
 	}
 }

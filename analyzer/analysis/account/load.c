@@ -48,6 +48,11 @@ bool load_reads_small(const struct load_times *times)
 	       times->read_bytes <= LOAD_SMALL_BYTES * times->read_count;
 }
 
+bool load_opens_most(const struct load_times *times)
+{
+	return times->open_ns > fmax(times->read_ns, 0);
+}
+
 bool load_reads_nothing(const struct load_times *times)
 {
 	return times->read_count == 0 && !(times->open_ns > 0) && !(times->storage_bytes > 0);

@@ -40,5 +40,8 @@ double load_read_share(const struct load_times *times); /* reading and opening *
 /* Returns true if the loads make many reads that are small on average. */
 bool load_reads_small(const struct load_times *times);
 
+/* Returns true if the loads spend more time on opening and listing files than on reading them. */
+bool load_opens_most(const struct load_times *times);
+
 /* Returns true if it is known that the loads touched no file. */
 bool load_reads_nothing(const struct load_times *times);

@@ -10,7 +10,7 @@
 #define PAGEABLE_LEAST 0.5   /* pinned memory is advised if at least this share of the bytes to the
 			      * GPU is pageable */
 #define UNSEEN         1.005 /* a smaller multiple of the run's rate would be shown as "1.00x" */
-#define REMEDIES       8     /* most remedies of a cause; the preferred one comes first */
+#define REMEDIES       9     /* most remedies of a cause; the preferred one comes first */
 #define ALIKE          1.1   /* gains count as equal if they differ by a smaller factor */
 #define READING_LEAST  0.2   /* faster storage is advised if loads read for at least this share of
 			      * their time */
@@ -40,9 +40,10 @@ const char *const advice_useless_words[USELESS_MAX] = {
 /* The remedies of each cause, the preferred one first. */
 static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 	[CAUSE_LOADER_CAPACITY] = {ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
-				   ADVICE_SPLIT_FIRST, ADVICE_MORE_LOADER_CAPACITY,
-				   ADVICE_READ_LESS, ADVICE_REDUCE_CPU_PER_BATCH,
-				   ADVICE_MOVE_OUT_OF_PROCESS, ADVICE_INSPECT_LOADS},
+				   ADVICE_WITHOUT_HELPER, ADVICE_SPLIT_FIRST,
+				   ADVICE_MORE_LOADER_CAPACITY, ADVICE_READ_LESS,
+				   ADVICE_REDUCE_CPU_PER_BATCH, ADVICE_MOVE_OUT_OF_PROCESS,
+				   ADVICE_INSPECT_LOADS},
 	[CAUSE_CPU_CONTENTION] = {ADVICE_SPLIT_FIRST, ADVICE_READ_LESS, ADVICE_REDUCE_CPU_PER_BATCH,
 				  ADVICE_USE_FEWER_WORKERS, ADVICE_MORE_LOADER_CAPACITY,
 				  ADVICE_INSPECT_LOADS},
@@ -51,7 +52,8 @@ static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 	[CAUSE_PERIODIC_SLOW_LOAD] = {ADVICE_BALANCE_LOADS, ADVICE_SMOOTH_SHARD_OPENING,
 				      ADVICE_INSPECT_LOADS},
 	[CAUSE_HEAD_OF_LINE] = {ADVICE_PREFETCH_OR_IN_ORDER_FALSE, ADVICE_INSPECT_LOADS},
-	[CAUSE_INTERMITTENT_LOADER] = {ADVICE_STORAGE, ADVICE_INSPECT_LOADS},
+	[CAUSE_INTERMITTENT_LOADER] = {ADVICE_STORAGE, ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
+				       ADVICE_INSPECT_LOADS},
 	[CAUSE_COLD_CACHE] = {ADVICE_WARM_CACHE, ADVICE_INSPECT_LOADS},
 	[CAUSE_EPOCH_START] = {ADVICE_PERSISTENT_WORKERS, ADVICE_CHEAPER_STARTS},
 	[CAUSE_DELIVERY] = {ADVICE_REDUCE_DELIVERY_COST, ADVICE_SEND_LESS, ADVICE_OWN_CORES,
@@ -62,7 +64,8 @@ static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 	[CAUSE_LOGGING] = {ADVICE_REDUCE_MAIN_THREAD_EVENT},
 	[CAUSE_SINGLE_PROCESS] = {ADVICE_USE_WORKERS, ADVICE_READ_LESS,
 				  ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
-				  ADVICE_REDUCE_CPU_PER_BATCH, ADVICE_INSPECT_LOADS},
+				  ADVICE_WITHOUT_HELPER, ADVICE_REDUCE_CPU_PER_BATCH,
+				  ADVICE_INSPECT_LOADS},
 	[CAUSE_UNSEEN_LOADER] = {ADVICE_MARK_LOADS},
 	[CAUSE_SLOW_STAGE] = {ADVICE_ADD_PREFETCH, ADVICE_PARALLEL_STAGE, ADVICE_CHEAPER_STAGE},
 	[CAUSE_NARROW_POOL] = {ADVICE_OWN_THREADS, ADVICE_ADD_PREFETCH, ADVICE_CHEAPER_STAGE},
@@ -76,7 +79,7 @@ static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 				      ADVICE_INSPECT_LOADS},
 	[CAUSE_INTERPRETER_HELD] = {ADVICE_MOVE_OUT_OF_PROCESS},
 	[CAUSE_SHARED_LIMIT] = {ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
-				ADVICE_READ_LESS, ADVICE_INSPECT_LOADS},
+				ADVICE_WITHOUT_HELPER, ADVICE_READ_LESS, ADVICE_INSPECT_LOADS},
 	[CAUSE_LOCK] = {ADVICE_SHORTEN_LOCK},
 	[CAUSE_SLOW_SAMPLES] = {ADVICE_FIX_SAMPLES, ADVICE_PREFETCH_OR_IN_ORDER_FALSE},
 	[CAUSE_TOO_MANY_THREADS] = {ADVICE_LIMIT_THREADS},
@@ -85,6 +88,7 @@ static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 	[CAUSE_MEMORY] = {ADVICE_SHARE_MEMORY},
 	[CAUSE_GROWING_LOADS] = {ADVICE_STOP_GROWTH},
 	[CAUSE_UNEVEN_SHARDS] = {ADVICE_EVEN_SHARDS, ADVICE_INSPECT_LOADS},
+	[CAUSE_GROWING_IN_EPOCH] = {ADVICE_MIX_SAMPLES},
 };
 
 /* Settings that the replay predicts for every run, whatever its cause is. */
@@ -158,6 +162,13 @@ static bool is_held(const struct view *v)
 	return v->input->is_threads && r->cpu_share + r->no_core_share >= GROUNDS_CPU_LITTLE;
 }
 
+/* Returns true if more workers would wait for the same thing, or have nothing to load. */
+static bool is_shared(enum cause cause)
+{
+	return cause == CAUSE_IDLE_WORKERS || cause == CAUSE_SHARED_LIMIT || cause == CAUSE_LOCK ||
+	       cause == CAUSE_INTERMITTENT_LOADER;
+}
+
 /* Returns true if the run meets the condition for an advice. */
 static bool applies(const struct view *v, enum advice_id id)
 {
@@ -169,8 +180,7 @@ static bool applies(const struct view *v, enum advice_id id)
 	case ADVICE_NONE:
 		return false;
 	case ADVICE_MORE_LOADER_CAPACITY:
-		return s->workers > 0 && v->diagnosis->cause != CAUSE_IDLE_WORKERS &&
-		       v->diagnosis->cause != CAUSE_SHARED_LIMIT &&
+		return s->workers > 0 && !is_shared(v->diagnosis->cause) &&
 		       !v->diagnosis->uneven.loading && !r->is_managed && !is_held(v);
 	case ADVICE_PERSISTENT_WORKERS:
 		return s->persistent != 1 && s->workers != 0 &&
@@ -201,7 +211,10 @@ static bool applies(const struct view *v, enum advice_id id)
 		return r->read_again >= GROUNDS_READ_AGAIN &&
 		       load_read_share(loads) + load_decode_share(loads) >= READING_LEAST;
 	case ADVICE_FEWER_REQUESTS:
-		return r->asked_share >= GROUNDS_OUTSIDE && !r->is_managed;
+		return r->asked_share >= GROUNDS_OUTSIDE && !r->is_managed &&
+		       !(r->piped_share >= GROUNDS_OUTSIDE);
+	case ADVICE_WITHOUT_HELPER:
+		return r->piped_share >= GROUNDS_OUTSIDE;
 	case ADVICE_SHARE_WITHOUT_MANAGER:
 		return r->is_managed;
 	case ADVICE_SPLIT_FIRST:
@@ -304,6 +317,7 @@ static double part_of(const struct view *v, enum advice_id id)
 		return load_decode_share(loads);
 	case ADVICE_STORAGE_BOUND:
 	case ADVICE_SMALL_READS:
+	case ADVICE_FEWER_OPENS:
 		return load_read_share(loads);
 	default:
 		return 0;
@@ -406,7 +420,8 @@ bool advice_has(const struct advice_list *list, enum whatif_id id)
 /* Returns true if the gain of an advice assumes that a part of the loads goes entirely. */
 static bool is_whole(enum advice_id id)
 {
-	return id == ADVICE_DECODE_BOUND || id == ADVICE_STORAGE_BOUND || id == ADVICE_SMALL_READS;
+	return id == ADVICE_DECODE_BOUND || id == ADVICE_STORAGE_BOUND ||
+	       id == ADVICE_SMALL_READS || id == ADVICE_FEWER_OPENS;
 }
 
 /*
@@ -497,7 +512,10 @@ static int add_parts(const struct view *v, struct advice_list *list)
 	    (needless(v, ADVICE_DECODE_BOUND) > 0 ? READING_LEAST : LOAD_LEAST))
 		r = add_step(v, ADVICE_DECODE_BOUND, list);
 	if (r == 0 && load_read_share(loads) >= LOAD_LEAST)
-		r = add_step(v, load_reads_small(loads) ? ADVICE_SMALL_READS : ADVICE_STORAGE_BOUND,
+		r = add_step(v,
+			     load_opens_most(loads)    ? ADVICE_FEWER_OPENS
+			     : load_reads_small(loads) ? ADVICE_SMALL_READS
+						       : ADVICE_STORAGE_BOUND,
 			     list);
 	return r;
 }

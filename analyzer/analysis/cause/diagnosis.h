@@ -81,8 +81,9 @@ struct grounds {
 	} samples;
 	struct grounds_growth {
 		bool found;
-		double first_ns, last_ns; /* mean load in the first and last quarter of the run; 0:
-					   * too few loads */
+		bool in_epoch; /* loads grow in the course of each epoch, and begin anew */
+		double first_ns, last_ns; /* mean load in the first and last quarter of the run, or
+					   * of each epoch; 0: too few loads */
 	} growth;
 	struct {
 		double count;     /* descriptors in a batch */
@@ -106,6 +107,7 @@ struct grounds {
 	double shared_per_s;   /* limit on batches a second of all workers; NAN: none found */
 	double lock_share;     /* share of the loads' time in waits for a lock */
 	double asked_share;   /* share of the loads' time waiting for another process or machine */
+	double piped_share;   /* share of the loads' time waiting for a pipe */
 	double unseen_share;   /* share of the loads' time off the CPU in no observed call */
 	bool is_crowded;       /* there are twice as many workers as cores, and most of the loads'
 				* time is off the CPU */

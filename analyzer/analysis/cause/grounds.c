@@ -12,7 +12,7 @@
 #define SLOW_SHARE      0.2  /* slow samples are the cause if they take at least this share of the
 			      * loads' time */
 #define GROWTH_PARTS    8
-#define GROWTH_FEWEST   16  /* growth is looked for if each part of the run has this many loads */
+#define GROWTH_FEWEST   16  /* growth is looked for if each part has this many loads */
 #define GROWTH_FACTOR   1.5 /* loads grow if the last quarter's mean is at least this many times the
 			     * first's */
 #define GROWTH_STEP     1.03 /* a part rises if its mean is at least this many times that of the
@@ -43,13 +43,17 @@
 #define CALM_FEWEST     8   /* fewest batches in a part of the run to look for calm parts */
 #define CALM_LEAST      0.2 /* least share of the run that must be calm, and that must not be */
 #define CALM_WAIT       0.1 /* a calm part waits at most this share of what the others wait */
-#define TOGETHER        0.5
-#define TOGETHER_FACTOR 1.3
 
 /* Returns part / whole, at most 1; NAN if unknown. */
 static double share_of(double part, double whole)
 {
 	return whole > 0 && part >= 0 ? fmin(part / whole, 1) : NAN;
+}
+
+/* Returns true if a load exceeds the median by half of `sample_ns`, as with a slow sample in it. */
+static bool is_slow(const struct batch_series *s, double median_ns, double sample_ns, size_t i)
+{
+	return (double)s->load_ns[i] >= median_ns + sample_ns / 2;
 }
 
 /* Sums by how much loads exceed their median, over loads that do so by half of `sample_ns`. */
@@ -60,15 +64,38 @@ static double excess_ns(const struct batch_series *s, double sample_ns)
 	double median_ns = stats_median(&column), ns = 0;
 
 	for (size_t i = 0; i < column.count; i++)
-		if ((double)s->load_ns[i] >= median_ns + sample_ns / 2)
+		if (is_slow(s, median_ns, sample_ns, i))
 			ns += (double)s->load_ns[i] - median_ns;
 	return ns;
 }
 
 /*
+ * Returns true if slow loads come together: each has, on average, at least half as many slow loads
+ * beside it as there are other workers, beyond those that chance puts there.
+ */
+static bool come_together(const struct batch_series *s, double sample_ns)
+{
+	const struct stats_column column = {.values = s->load_ns,
+					    .count = s->load_ns ? s->count : 0};
+	const size_t others = s->workers > 1 ? (size_t)s->workers - 1 : 0;
+	double median_ns = stats_median(&column), slow = 0, beside = 0;
+
+	for (size_t i = 0; others && i < column.count; i++) {
+		if (!is_slow(s, median_ns, sample_ns, i))
+			continue;
+		slow++;
+		for (size_t k = i > others ? i - others : 0; k <= i + others && k < s->count; k++)
+			beside += k != i && is_slow(s, median_ns, sample_ns, k);
+	}
+	beside -= slow * (double)(2 * others) * slow / (double)column.count;
+	return slow > 0 && beside >= slow * (double)others / 2;
+}
+
+/*
  * Finds slow samples: those that take at least SLOW_TIMES the mean. Only the slowest load of each
  * sample is recorded, which may be an accident such as a garbage collection; so the samples must be
- * slow again in other epochs.
+ * slow again in other epochs. In a single epoch, slow loads must not come together: a server that
+ * pauses makes any sample slow that is asked for just then, in all workers.
  */
 static void find_samples(const struct batch_series *s, const struct finding *f,
 			 const struct cause_input *input, struct grounds *ret)
@@ -92,6 +119,8 @@ static void find_samples(const struct batch_series *s, const struct finding *f,
 		return;
 	if (epochs > 1 && times < SLOW_AGAIN * epochs * (double)count)
 		return;
+	if (epochs == 1 && come_together(s, ns / (double)count))
+		return;
 	ret->samples.count = count;
 	ret->samples.each_ns = ns / (double)count;
 	ret->samples.mean_ns = mean_ns;
@@ -109,26 +138,68 @@ static bool are_rising(const double *means)
 	return steps >= GROWTH_STEPS;
 }
 
-/* Finds growing loads: compares the mean loads of GROWTH_PARTS parts of equally many loads. */
-static void find_growth(const struct batch_series *s, struct grounds *ret)
+/* Computes the growth of loads from the means of GROWTH_PARTS parts of a run or of its epochs. */
+static struct grounds_growth growth_of(const struct stats_moments *parts)
 {
-	struct stats_moments parts[GROWTH_PARTS] = {0};
+	struct grounds_growth growth = {0};
 	double means[GROWTH_PARTS];
-	size_t count = 0, number = 0, i;
 
-	for (i = 0; s->load_ns && i < s->count; i++)
-		count += s->state[i] & SERIES_STEADY && s->load_ns[i] >= 0;
-	if (count < GROWTH_PARTS * GROWTH_FEWEST)
-		return;
-	for (i = 0; i < s->count; i++)
-		if (s->state[i] & SERIES_STEADY && s->load_ns[i] >= 0)
-			stats_add(&parts[number++ * GROWTH_PARTS / count], (double)s->load_ns[i]);
-	for (i = 0; i < GROWTH_PARTS; i++)
+	for (int i = 0; i < GROWTH_PARTS; i++) {
+		if (parts[i].count < GROWTH_FEWEST)
+			return growth;
 		means[i] = parts[i].mean;
-	ret->growth.first_ns = (means[0] + means[1]) / 2;
-	ret->growth.last_ns = (means[GROWTH_PARTS - 2] + means[GROWTH_PARTS - 1]) / 2;
-	ret->growth.found = ret->growth.last_ns >= GROWTH_FACTOR * ret->growth.first_ns &&
-			    are_rising(means);
+	}
+	growth.first_ns = (means[0] + means[1]) / 2;
+	growth.last_ns = (means[GROWTH_PARTS - 2] + means[GROWTH_PARTS - 1]) / 2;
+	growth.found = growth.last_ns >= GROWTH_FACTOR * growth.first_ns && are_rising(means);
+	return growth;
+}
+
+/* Returns the index after the last batch of the epoch at `place`. */
+static size_t epoch_end(const struct batch_series *s, const struct series_place *place)
+{
+	size_t run = place->run;
+
+	while (run + 1 < s->run_count && s->runs[run + 1].epoch == place->epoch)
+		run++;
+	return series_run_end(s, run);
+}
+
+/*
+ * Finds growing loads, in the course of the run or, if that is less, of each epoch (as with samples
+ * that are sorted by length). The run is cut into parts of equally many loads, and so is each
+ * epoch.
+ */
+static void find_growth(const struct batch_series *s, const struct finding *f, struct grounds *ret)
+{
+	struct stats_moments of_run[GROWTH_PARTS] = {0}, of_epoch[GROWTH_PARTS] = {0};
+	struct series_place at = SERIES_BEGIN;
+	struct grounds_growth in_epoch;
+	size_t count = 0, number = 0, length = 0, begin = 0;
+
+	for (size_t i = 0; s->load_ns && i < s->count; i++)
+		count += s->state[i] & SERIES_STEADY && s->load_ns[i] >= 0;
+	if (!count)
+		return;
+	while (series_next(s, &at)) {
+		if (at.is_new) {
+			begin = at.i;
+			length = epoch_end(s, &at) - begin;
+		}
+		if (!(s->state[at.i] & SERIES_STEADY) || !(s->load_ns[at.i] >= 0))
+			continue;
+		stats_add(&of_run[number++ * GROWTH_PARTS / count], (double)s->load_ns[at.i]);
+		stats_add(&of_epoch[(at.i - begin) * GROWTH_PARTS / length],
+			  (double)s->load_ns[at.i]);
+	}
+	ret->growth = growth_of(of_run);
+	in_epoch = growth_of(of_epoch);
+	if (f->epoch_count < 2 || !in_epoch.found ||
+	    (ret->growth.found && in_epoch.last_ns * ret->growth.first_ns <
+					  ret->growth.last_ns * in_epoch.first_ns))
+		return;
+	ret->growth = in_epoch;
+	ret->growth.in_epoch = true;
 }
 
 static void find_fetches(const struct batch_series *s, const struct finding *f,
@@ -209,7 +280,8 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	const struct load_times *loads = input->loads;
 	double seen_ns;
 
-	ret->lock_share = ret->asked_share = ret->storage_share = ret->unseen_share = NAN;
+	ret->lock_share = ret->asked_share = ret->piped_share = NAN;
+	ret->storage_share = ret->unseen_share = NAN;
 	ret->cpu_share = share_of(s->load_cpu_ns / (double)s->load_cpu_count, f->load_mean_ns);
 	if (loads && loads->load_ns > 0) {
 		seen_ns = or_zero(loads->open_ns) + or_zero(loads->read_ns);
@@ -224,6 +296,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->asked_share = share_of(or_zero(facts->wait_ns[LOAD_WAIT_SOCKET]) +
 					    or_zero(facts->wait_ns[LOAD_WAIT_PIPE]),
 				    facts->load_ns);
+	ret->piped_share = share_of(facts->wait_ns[LOAD_WAIT_PIPE], facts->load_ns);
 	ret->no_core_share = or_zero(share_of(facts->no_core_ns, facts->load_ns));
 	ret->read_again = fmax(or_zero(facts->read_per_byte), or_zero(facts->inflated_per_byte));
 	ret->decoded_again = or_zero(facts->decoded_per_byte);
@@ -270,28 +343,6 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 		ret->cores_allowed = facts->cores_allowed;
 }
 
-/* Returns true if at least half of the loads under way while the training starved were slow. */
-static bool are_slow_together(const struct batch_series *s)
-{
-	const struct stats_column column = {s->load_ns, s->state, s->count, SERIES_STEADY,
-					    SERIES_STEADY};
-	double edge_ns;
-	size_t slow = 0, all = 0;
-
-	if (!s->load_ns || s->workers < 2)
-		return false;
-	edge_ns = TOGETHER_FACTOR * stats_median(&column);
-	for (size_t i = 0; i < s->count; i++) {
-		if (!(s->state[i] & SERIES_STARVED) || s->state[i] & SERIES_QUEUE)
-			continue;
-		for (size_t k = i; k < s->count && k < i + (size_t)s->workers; k++) {
-			all += s->load_ns[k] >= 0;
-			slow += s->load_ns[k] >= (float)edge_ns;
-		}
-	}
-	return all && (double)slow >= TOGETHER * (double)all;
-}
-
 /* Returns how many parts at one end of the run wait less than a tenth of what the others wait. */
 static size_t count_calm(const double *wait_ns, bool from_end)
 {
@@ -336,12 +387,17 @@ void grounds_find(const struct batch_series *s, const struct finding *f,
 	ret->loading = s->loading;
 	ret->shared_per_s = input->flight ? input->flight->limit_per_s : NAN;
 	find_samples(s, f, input, ret);
-	find_growth(s, ret);
+	find_growth(s, f, ret);
 	find_fetches(s, f, ret);
 	find_holder(s, f, input, ret);
 	find_waits(s, f, input, ret);
 	find_processes(s, f, input, ret);
 	find_calm(s, f, ret);
+}
+
+static enum cause growth_cause(const struct grounds *r)
+{
+	return r->growth.in_epoch ? CAUSE_GROWING_IN_EPOCH : CAUSE_GROWING_LOADS;
 }
 
 /* Returns the more exact cause of batches not ready, in a loader with workers. */
@@ -363,7 +419,7 @@ static enum cause of_workers(const struct grounds *r, const struct batch_series 
 	if (!isnan(r->cores_allowed))
 		return CAUSE_NARROWED_CORES;
 	if (r->growth.found)
-		return CAUSE_GROWING_LOADS;
+		return growth_cause(r);
 	return cause;
 }
 
@@ -386,7 +442,7 @@ enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, 
 		return r->loading > 0 && r->loading < s->workers ? CAUSE_IDLE_WORKERS : cause;
 	case CAUSE_INTERMITTENT_LOADER:
 		cause = of_workers(r, s, cause);
-		if (cause == CAUSE_INTERMITTENT_LOADER && !are_slow_together(s))
+		if (cause == CAUSE_INTERMITTENT_LOADER && !split_are_slow_together(s))
 			return CAUSE_UNEXPLAINED;
 		return cause;
 	case CAUSE_SINGLE_PROCESS:
@@ -397,7 +453,7 @@ enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, 
 		if (!is_asking(r))
 			return cause;
 		/* Growing loads also delay the workers' answers, so the growth is the cause. */
-		return r->growth.found ? CAUSE_GROWING_LOADS : CAUSE_WORKER_INTERPRETER;
+		return r->growth.found ? growth_cause(r) : CAUSE_WORKER_INTERPRETER;
 	case CAUSE_SAMPLER:
 		return r->holder.found ? CAUSE_INTERPRETER_HELD : cause;
 	default:

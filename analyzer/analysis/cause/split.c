@@ -11,6 +11,8 @@
 #define ISOLATED_LEAST    0.7
 #define CAPACITY          1.0
 #define CAPACITY_MARGINAL 0.9
+#define TOGETHER          0.5
+#define TOGETHER_FACTOR   1.3
 #define SHIFT_PARTS       64
 #define SHIFT_FEWEST      4 /* least number of parts before a shift, and after it */
 #define SHIFT_QUARTERS    4
@@ -238,6 +240,27 @@ static double periodic_share(const struct batch_series *s, const struct slow_wor
 	return fmin(share, 1);
 }
 
+bool split_are_slow_together(const struct batch_series *s)
+{
+	const struct stats_column column = {s->load_ns, s->state, s->count, SERIES_STEADY,
+					    SERIES_STEADY};
+	double edge_ns;
+	size_t slow = 0, all = 0;
+
+	if (!s->load_ns || s->workers < 2)
+		return false;
+	edge_ns = TOGETHER_FACTOR * stats_median(&column);
+	for (size_t i = 0; i < s->count; i++) {
+		if (!(s->state[i] & SERIES_STARVED) || s->state[i] & SERIES_QUEUE)
+			continue;
+		for (size_t k = i; k < s->count && k < i + (size_t)s->workers; k++) {
+			all += s->load_ns[k] >= 0;
+			slow += s->load_ns[k] >= (float)edge_ns;
+		}
+	}
+	return all && (double)slow >= TOGETHER * (double)all;
+}
+
 static void share_out(const struct batch_series *s, const struct finding *f,
 		      const struct pool *pool, double periodic, double part, struct split *split)
 {
@@ -255,7 +278,7 @@ static void share_out(const struct batch_series *s, const struct finding *f,
 	if (pool->queue_known_ns > 0 && s->in_order != 0)
 		queued = pool->queued_ns / pool->queue_known_ns;
 	split->share[SPLIT_HEAD_OF_LINE] += part * queued;
-	if (rho >= CAPACITY_MARGINAL && s->workers > 0)
+	if (rho >= CAPACITY_MARGINAL && s->workers > 0 && !split_are_slow_together(s))
 		rest = SPLIT_CAPACITY;
 	split->share[rest] += part * (1 - queued);
 }

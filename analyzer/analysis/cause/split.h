@@ -19,8 +19,8 @@
  *   period;
  * - of what remains, head of line owns the waits during which later batches were ready, if the
  *   loader delivers in order;
- * - the remainder is owned by loader capacity if rho is at least 0.9, by SPLIT_UNSEEN if loads are
- *   not known, else by an intermittent loader.
+ * - the remainder is owned by loader capacity if rho is at least 0.9 and the workers are not slow
+ *   together, by SPLIT_UNSEEN if loads are not known, else by an intermittent loader.
  */
 #pragma once
 
@@ -73,3 +73,6 @@ struct split_periods {
 void split_find(const struct batch_series *series, const struct finding *finding,
 		const struct slow_workers *slow, const struct split_periods *periods,
 		struct split *ret);
+
+/* Returns true if at least half of the loads under way while the training starved were slow. */
+bool split_are_slow_together(const struct batch_series *series);

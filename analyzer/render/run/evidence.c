@@ -158,7 +158,9 @@ static void add_outside(const struct load_facts *facts, bool is_managed, char *t
 		return;
 	if (peer && *peer->name && peer->ns >= GROUNDS_OUTSIDE * facts->load_ns) {
 		page_append(text, size, " A load waits for %s%s in %s of its time.",
-			    is_managed ? "a multiprocessing.Manager, " : "", peer->name,
+			    is_managed ? "a multiprocessing.Manager, " : "",
+			    strcmp(peer->name, "pipe") == 0 ? "a process at the other end of a pipe"
+							    : peer->name,
 			    UNITS_SHARE(peer->ns / facts->load_ns));
 		return;
 	}
@@ -283,9 +285,11 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 		add_memory(r->facts, text, size);
 		break;
 	case CAUSE_GROWING_LOADS:
-		page_append(text, size,
-			    " From %s in the first quarter of the run to %s in the last.",
-			    UNITS_TIME(r->growth.first_ns), UNITS_TIME(r->growth.last_ns));
+	case CAUSE_GROWING_IN_EPOCH:
+		page_append(text, size, " From %s in the first quarter of %s to %s in the last.",
+			    UNITS_TIME(r->growth.first_ns),
+			    r->growth.in_epoch ? "an epoch" : "the run",
+			    UNITS_TIME(r->growth.last_ns));
 		break;
 	default:
 		break;
@@ -339,6 +343,7 @@ static void add_first(const struct report *report, char *text, size_t size)
 		add_outside(d->grounds.facts, d->grounds.is_managed, text, size);
 		break;
 	case CAUSE_SINGLE_PROCESS:
+	case CAUSE_INTERMITTENT_LOADER:
 		add_outside(d->grounds.facts, d->grounds.is_managed, text, size);
 		break;
 	case CAUSE_SLOW_WORKER:
