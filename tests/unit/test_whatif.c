@@ -638,6 +638,28 @@ Test(whatif, fewer_workers_where_most_of_a_load_was_not_seen)
 	cr_expect_lt(w->gain[WHATIF_FEWER_WORKERS], 0.40, "%g", w->gain[WHATIF_FEWER_WORKERS]);
 }
 
+/* Six workers want 20 ms of a core for each load, and wait 40 ms for one of the two cores. */
+Test(whatif, fewer_workers_are_no_faster_where_loads_only_compute)
+{
+	struct whatif *w = &diagnosis.whatif;
+	struct model m = crowded();
+
+	m.workers = 6;
+	m.epochs = 1;
+	m.batches = 600;
+	m.load = 60;
+	m.compute = 4;
+	m.cpu_share = 1.0 / 3;
+	model_run(&m);
+	stall_judge(&series, &finding);
+	cr_assert_eq(cause_find(&series, &finding, &(struct cause_input){0}, &diagnosis), 0);
+	cr_expect(isnan(w->gain[WHATIF_FEWER_WORKERS]));
+	cr_assert_eq(whatif_uncrowd(&series, &finding, 2.0 / 3, w), 0);
+	series_done(&series);
+	cr_expect_eq(w->fewer_workers, 2);
+	cr_expect_lt(fabs(w->gain[WHATIF_FEWER_WORKERS]), 0.1, "%g", w->gain[WHATIF_FEWER_WORKERS]);
+}
+
 Test(whatif, prices_a_part_of_the_loads)
 {
 	const struct whatif *w = &diagnosis.whatif;

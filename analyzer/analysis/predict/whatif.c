@@ -647,32 +647,23 @@ struct whatif_gain whatif_gain_of(const struct whatif *whatif, int id)
 	};
 }
 
-/* Predicts longer or shorter loads, by `workers` workers (-1: the run's), in row WHATIF_MAX. */
-static int ask_apart(const struct batch_series *series, const struct finding *finding,
-		     int32_t workers, double load_factor, const struct whatif *whatif,
-		     struct whatif *ret)
-{
-	const struct whatif_wish wish = {
-		.text = "",
-		.workers = workers,
-		.prefetch_factor = -1,
-		.in_order = -1,
-		.load_factor = load_factor,
-		.persistent = -1,
-	};
-
-	*ret = *whatif;
-	ret->wish_count = 0;
-	forget(ret, WHATIF_MAX);
-	return whatif_ask(series, finding, &wish, 1, ret);
-}
-
 int whatif_part(const struct batch_series *series, const struct finding *finding,
 		const struct whatif *whatif, double share, struct whatif_gain *ret)
 {
-	struct whatif asked;
-	int r = ask_apart(series, finding, -1, fmax(1 - share, LEAST_LEFT), whatif, &asked);
+	const struct whatif_wish wish = {
+		.text = "",
+		.workers = -1,
+		.prefetch_factor = -1,
+		.in_order = -1,
+		.load_factor = fmax(1 - share, LEAST_LEFT),
+		.persistent = -1,
+	};
+	struct whatif asked = *whatif;
+	int r;
 
+	asked.wish_count = 0;
+	forget(&asked, WHATIF_MAX);
+	r = whatif_ask(series, finding, &wish, 1, &asked);
 	*ret = whatif_gain_of(&asked, WHATIF_MAX);
 	return r;
 }
@@ -680,20 +671,23 @@ int whatif_part(const struct batch_series *series, const struct finding *finding
 int whatif_uncrowd(const struct batch_series *series, const struct finding *finding,
 		   double waiting_share, struct whatif *whatif)
 {
-	const int32_t workers = (int32_t)ceil(series->cores);
-	const int to = WHATIF_FEWER_WORKERS, from = WHATIF_MAX;
-	struct whatif asked;
-	int r = ask_apart(series, finding, workers, 1 - waiting_share, whatif, &asked);
+	struct replay_setup setup = whatif->setups[WHATIF_BASELINE];
+	struct trace trace;
+	int r;
 
-	if (r < 0 || isnan(asked.gain[from]))
-		return r;
-	whatif->fewer_workers = workers;
-	whatif->batches_per_s[to] = asked.batches_per_s[from];
-	whatif->gain[to] = asked.gain[from];
-	whatif->stall_ratio[to] = asked.stall_ratio[from];
-	whatif->low_per_s[to] = asked.low_per_s[from];
-	whatif->high_per_s[to] = asked.high_per_s[from];
-	whatif->setups[to] = asked.setups[from];
-	whatif->step_factor[to] = asked.step_factor[from];
-	return 0;
+	if (whatif->gap != WHATIF_GAP_NONE || whatif->has_fixed_workers)
+		return 0;
+	setup.workers = whatif->fewer_workers = (int32_t)ceil(series->cores);
+	r = take_trace(series, finding, &trace);
+	if (r == 0) {
+		/* Loads need as much CPU time as before, and get a core at once. */
+		trace.load_got = fmax(1 - waiting_share, trace.load_cpu);
+		predict(&trace, setup, WHATIF_FEWER_WORKERS, whatif);
+		r = find_ranges(&trace, whatif, WHATIF_FEWER_WORKERS, WHATIF_FEWER_WORKERS + 1);
+	}
+	widen(whatif, WHATIF_FEWER_WORKERS, WHATIF_FEWER_WORKERS + 1);
+	trace_done(&trace);
+	if (isnan(whatif->gain[WHATIF_FEWER_WORKERS]))
+		whatif->fewer_workers = -1;
+	return r;
 }

@@ -134,9 +134,8 @@ int whatif_part(const struct batch_series *series, const struct finding *finding
 		const struct whatif *whatif, double share, struct whatif_gain *ret);
 
 /*
- * Predicts WHATIF_FEWER_WORKERS as one worker for each core. Loads get shorter by `waiting_share`
- * (0 to 1), the share of their time in which the run's workers wait for a core. Returns 0 or
- * -ENOMEM.
+ * Predicts WHATIF_FEWER_WORKERS as one worker for each core. `waiting_share` (0 to 1) is the share
+ * of the loads' time in which the run's workers waited for a core. Returns 0 or -ENOMEM.
  */
 int whatif_uncrowd(const struct batch_series *series, const struct finding *finding,
 		   double waiting_share, struct whatif *whatif);
