@@ -9,7 +9,7 @@
 #define MOST_WORKERS 512
 #define MOST_TIMES   8 /* times the run's workers; larger factors were never tested */
 #define MOST_FROM_0  16
-#define CANDIDATES   4 /* how many numbers of workers are compared: `most`, half of it, ... */
+#define CANDIDATES   4 /* how many numbers of workers find_fewest() compares */
 #define NEARLY       0.1  /* error of measurement, as a share of a worker */
 #define TOO_MANY     1.25 /* workers are too many if they exceed what the cores keep working by this
 			   * factor */
@@ -23,7 +23,7 @@ static bool suffices(const struct trace *trace, struct replay_setup setup, int32
 	       crowd_replay(trace, &setup, 1).batches_per_s >= ENOUGH * ceiling_per_s;
 }
 
-/* Returns the fewest workers that suffice, by bisection: more workers are faster. -1: none. */
+/* Returns the fewest workers that suffice, or -1. Bisects, because more workers are faster. */
 static int32_t find_first(const struct trace *trace, struct replay_setup setup,
 			  double ceiling_per_s)
 {
@@ -45,7 +45,7 @@ static int32_t find_first(const struct trace *trace, struct replay_setup setup,
 	return high;
 }
 
-/* Returns how many workers the cores can keep working; INFINITY: not known. */
+/* Returns how many workers the cores can keep working, or INFINITY if that is not known. */
 static double find_busy(const struct trace *trace, double cores)
 {
 	double works = trace->load_cpu / trace->load_got;
@@ -53,8 +53,8 @@ static double find_busy(const struct trace *trace, double cores)
 	return works > 0 && cores > 0 ? ceil(cores / works - NEARLY) : INFINITY;
 }
 
-/* Returns the fewest of `most`, most / 2, ... workers whose rate is nearly the best. */
-static int32_t find_best(const struct trace *trace, struct replay_setup setup, int32_t most)
+/* Tries `most`, most / 2, ... workers. Returns the fewest that reach ENOUGH times the best rate. */
+static int32_t find_fewest(const struct trace *trace, struct replay_setup setup, int32_t most)
 {
 	double rates[CANDIDATES], best = 0;
 	int32_t numbers[CANDIDATES];
@@ -82,7 +82,7 @@ static int32_t find_more(const struct needed *needed, const struct trace *trace,
 	if (needed->enough > 0 && needed->enough <= most)
 		more = needed->enough;
 	else
-		more = find_best(trace, *now, (int32_t)most);
+		more = find_fewest(trace, *now, (int32_t)most);
 	return more > now->workers ? more : -1;
 }
 

@@ -14,7 +14,8 @@ struct loss {
 	int64_t count;
 };
 
-static struct loss *find(struct losses *losses, int32_t pid, const char *what)
+/* Returns the loss of this process and kind, or NULL without memory. */
+static struct loss *find_or_add(struct losses *losses, int32_t pid, const char *what)
 {
 	for (size_t i = 0; i < losses->count; i++)
 		if (losses->list[i].pid == pid && strcmp(losses->list[i].what, what) == 0)
@@ -28,7 +29,7 @@ static struct loss *find(struct losses *losses, int32_t pid, const char *what)
 int losses_add(struct losses *losses, struct writer *writer, int32_t pid, const char *what,
 	       int64_t more)
 {
-	struct loss *loss = find(losses, pid, what);
+	struct loss *loss = find_or_add(losses, pid, what);
 
 	if (!loss)
 		return -ENOMEM;

@@ -56,7 +56,7 @@ static void put_bar(struct html *html, const struct outline_row *row)
 
 static void put_table(struct html *html, const struct outline_block *block)
 {
-	html_table(html, "", block->headings);
+	html_table_begin(html, "", block->headings);
 	for (size_t at = 0; at < block->count; at++) {
 		const struct outline_row *row = &block->rows[at];
 

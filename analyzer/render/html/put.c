@@ -91,7 +91,7 @@ void html_section_end(struct html *html)
 	html_put(html, "</section>\n\n");
 }
 
-void html_table(struct html *html, const char *caption, const char *const *headings)
+void html_table_begin(struct html *html, const char *caption, const char *const *headings)
 {
 	html_put(html, "<div class=\"wide\" tabindex=\"0\"><table>\n");
 	if (*caption)
@@ -111,7 +111,7 @@ void html_table_end(struct html *html)
 void html_numbers(struct html *html, const char *caption, const char *const *headings)
 {
 	html_put(html, "<details><summary>The numbers</summary>\n");
-	html_table(html, caption, headings);
+	html_table_begin(html, caption, headings);
 }
 
 void html_numbers_end(struct html *html)

@@ -50,8 +50,8 @@ const char *html_time(char *buffer, double ns);
 void html_section(struct html *html, const char *id, const char *title);
 void html_section_end(struct html *html);
 
-/* Begins a table. NULL ends the headings; '#' begins that of a number. A caption "" is left out. */
-void html_table(struct html *html, const char *caption, const char *const *headings);
+/* Begins a table. NULL ends the headings, '#' begins that of a number; caption "": no caption. */
+void html_table_begin(struct html *html, const char *caption, const char *const *headings);
 void html_table_end(struct html *html);
 
 /* Begins a table of a figure's numbers, which is folded until the reader opens it. */

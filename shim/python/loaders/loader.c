@@ -302,7 +302,11 @@ static PyObject *on_users_next(PyObject *original, PyObject *args, PyObject *kwa
 
 static PyMethodDef users_next = {"__next__", on_users_next, PY_VARARGS_KEYWORDS, NULL};
 
-/* Patches the class of an object that the user's function made; generators get a stand-in. */
+/*
+ * Calls the user's function, which makes an iterator, and begins an epoch of that iterator. Its
+ * waits are seen by the patched __next__ of its class. If its class cannot be changed, like that of
+ * a generator, a stand-in is returned in its place.
+ */
 static PyObject *on_users_make(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *made = py.PyObject_Call(original, args, kwargs);
