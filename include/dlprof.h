@@ -5,8 +5,9 @@
 
 #include <stdint.h>
 
-#define DLPROF_NEXT (-1)	/* the last number of this epoch plus one; 0 for the first */
-#define DLPROF_END  (-2)	/* there was no batch: the data has ended */
+/* What may be given in place of a batch number: */
+#define DLPROF_NEXT (-1)	/* number of this epoch's last batch plus one; 0 for the first */
+#define DLPROF_END  (-2)	/* there was no batch, because the data has ended */
 
 #ifdef DLPROF_SHIM		/* the library itself includes this file */
 #define DLPROF_MARK(name, params, types, args) \

@@ -19,10 +19,10 @@ struct line_verb {
 	const char *name;      /* "": the program without a verb */
 	const char *arguments; /* for the usage line: "RUN.db" */
 	const char *help;
-	int fewest, most;  /* fewest and most words after the verb; most -1: any number */
+	int fewest, most;  /* limits on the number of words after the verb; most -1: any number */
 	bool passes_on;    /* options after the first word are another command's: `run -- CMD...` */
 	const char *about; /* paragraphs, separated by an empty line; NULL: `help` is enough */
-	const char *(*names)(size_t i); /* words to complete; NULL ends them */
+	const char *(*names)(size_t i); /* returns word i for completion; NULL after the last */
 };
 
 enum line_kind {
@@ -37,7 +37,7 @@ struct line_option {
 	char letter;          /* a one-letter name; 0: none */
 	const char *argument; /* name of the argument; NULL: the option takes none */
 	const char *values;   /* all values, as "auto|always|never"; NULL: any value */
-	const char *(*names)(size_t i); /* values to complete; NULL ends them */
+	const char *(*names)(size_t i); /* returns value i for completion; NULL after the last */
 	const char *help;
 	enum line_kind kind;
 	size_t offset; /* offset of the value in `context` */

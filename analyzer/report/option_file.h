@@ -8,7 +8,7 @@
 
 #include "line/line.h"
 
-#define OPTION_FILE_MOST 1024 /* most arguments, together with those of the files */
+#define OPTION_FILE_MOST 1024 /* largest number of arguments, those of the files included */
 
 /*
  * Replaces each word @FILE of the command line `argv`, which was parsed into `line`, by the options

@@ -16,7 +16,7 @@
 #include "store/database/redact.h"
 
 #define MOST_REMARKS 5
-#define MOST_OPEN    64 /* most files to leave open; opening is slow on a network file system */
+#define MOST_OPEN    64 /* limit of files to leave open; opening is slow on a network file system */
 #define MOST_DEPTH   4 /* levels of folders that are searched */
 
 struct listing {

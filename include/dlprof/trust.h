@@ -131,7 +131,7 @@ static inline size_t trust_next(const char *looker, const char *path, size_t at)
 
 /* Input and result of a search. The functions are the includer's, which may not use libc's. */
 struct trust_search {
-	const char *from;                                /* the file that looks, as a real path */
+	const char *from;                                /* real path of the looker */
 	int (*look)(const char *path, struct stat *ret); /* lstat(); returns < 0 on failure */
 	int (*read)(const char *path, char *ret, size_t size); /* reads a small file; <= 0:
 								* failed */

@@ -7,8 +7,8 @@
 
 #include "base/config.h"
 
-/* Adds a regular file that was opened for writing. Called only if config.stop_after is set. */
+/* Adds a file that was opened for writing. Called only if config.stop_after is set. */
 void written_add(const char *path);
 
-/* Notes those of the added files that have a megabyte or more. */
+/* Adds a note with those of the files that are regular and have a megabyte or more. */
 void written_note(void);

@@ -298,9 +298,9 @@ static bool meet(const struct ahead_parts *a, const struct ahead_parts *b)
 }
 
 /*
- * Returns a free item. NULL: all are in use; or `count`, the number of things in the queue, is less
- * by more than UNSEEN_MOST than the number of the asker's items there that we have not seen taken,
- * so calls that we do not see take items.
+ * Returns a free item, or NULL if all are in use. `count` is the number of things in the queue. If
+ * the asker put more items there that nobody was seen to take, by more than UNSEEN_MOST, then calls
+ * that we do not see take items: returns NULL, too.
  */
 static struct ahead_item *free_item(const struct asker *asker, const void *key, uint64_t count)
 {

@@ -9,7 +9,7 @@
 #include "record/thread.h"
 
 #define CONSUMER_ARRIVAL_MAX 256
-#define CONSUMER_WORKERS_UNKNOWN 8 /* assumed number of workers, if it is unknown */
+#define CONSUMER_WORKERS_UNKNOWN 8 /* an unknown number counts as some workers, not as none */
 
 struct consumer {
 	uint64_t stream;

@@ -2,10 +2,10 @@
 /*
  * freeing.h - measures how long it takes to free the shared memory in which a batch came.
  *
- * `for batch in loader` frees a batch just after the next one was delivered. Whoever measures
- * around the loop's body counts that time as waiting, and so do we: if the thread that took a batch
- * at once unmaps memory that it mapped during the wait for an older batch. Other memory, and memory
- * that is freed later, is part of the step.
+ * `for batch in loader` frees a batch just after the next one was delivered. A program that
+ * measures its loop's body counts this freeing as waiting, and so do we. An munmap() counts if the
+ * thread that took a batch calls it at once, for memory that was mapped during the wait for an
+ * older batch. Freeing other memory, or freeing later, is part of the step.
  */
 #pragma once
 

@@ -185,7 +185,7 @@ static void begin_epoch(uint64_t now_ns)
 		consumer_announce(&loop.consumer, &facts, now_ns);
 	}
 	loop.announced = workers;
-	if (workers >= 0) /* the line at exit leaves out that many batches */
+	if (workers >= 0) /* 0: this thread loads within its waits */
 		loop.consumer.workers = workers;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvtx.h - records ranges that the program gives to NVTX, as marks and as steps.
+ * nvtx.h - records the program's NVTX ranges as marks, and those with a step's name also as steps.
  *
- * NVTX is a header. At its first call, each library that uses it loads the tool named by
+ * NVTX is only a header. At its first call, each library that uses it loads the tool named by
  * NVTX_INJECTION64_PATH and gives it a table of functions to fill in. If DLPROF_NVTX asks for
  * ranges, the constructor sets that variable to this library, unless another tool is there already.
  * CUDA is not needed.

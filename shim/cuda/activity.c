@@ -107,7 +107,10 @@ static int enable_kinds(void)
 	return r ? r : CUPTI_UNKNOWN;
 }
 
-/* Changes CUPTI's other settings: to ours, or back to what others set, else to the defaults. */
+/*
+ * Sets CUPTI's other settings to ours if `ours`, else to what other users set, else to the
+ * defaults. Kinds with a bit in `keep` stay as they are.
+ */
 static void set_up(bool ours, uint64_t keep)
 {
 	uint32_t count;

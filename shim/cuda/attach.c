@@ -188,7 +188,7 @@ static void begin_cupti(void)
 __attribute__((visibility("default"))) int InitializeInjection(void);
 int InitializeInjection(void)
 {
-	static _Atomic int entered; /* pid of the process that was called */
+	static _Atomic int entered; /* pid of the process in which CUDA called this function last */
 	int pid = sys_getpid();
 
 	if (config_disabled() || config_cuda_is_off() || atomic_exchange(&entered, pid) == pid ||

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/sys.h"
 
-#define SOFT_MAX     256 /* most buffers: 64 MB, but unused parts take no memory */
-#define HARD_MAX     512 /* most buffers if CUPTI crashes when it gets none */
+#define SOFT_MAX     256 /* largest number of buffers: 64 MB, but unused parts take no memory */
+#define HARD_MAX     512 /* the same if CUPTI crashes when it gets no buffer */
 #define GROW         64
 #define RECORD_BYTES 216 /* size of a kernel record, to estimate what a lost buffer held */
 

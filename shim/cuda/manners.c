@@ -41,7 +41,7 @@ static struct {
 #undef FOREIGN
 } real;
 
-/* Finds a function in the libcupti that we use, else behind this library, else in a mapped one. */
+/* Finds a function in the libcupti that we use, else by RTLD_NEXT, else in any mapped libcupti. */
 static void *find(const char *name)
 {
 	void *found = NULL, *library;

@@ -19,8 +19,8 @@ void reader_resume(uint64_t now_ns);
 struct reader_times {
 	/* End of the newest operation that was read; 0: none was. */
 	uint64_t newest_ns;
-	/* Most time by which an operation began before its buffer was requested; 0 as long as CUPTI
-	 * reserves a record's place at the launch. */
+	/* Longest time by which an operation began before its buffer was requested; 0 as long as
+	 * CUPTI reserves a record's place at the launch. */
 	uint64_t lag_ns;
 	/* Earliest begin of an operation that still ran at our end; UINT64_MAX: none did. */
 	uint64_t unfinished_ns;

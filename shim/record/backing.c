@@ -17,7 +17,7 @@
 
 #define LOCK_BYTES  4096
 #define NAME_MOST   32
-#define ZEROES_MOST 32	/* most pages that one call writes */
+#define ZEROES_MOST 32	/* largest number of pages that one call writes */
 
 #define FIRST_BYTES offsetof(struct dlprof_segment, slots[0].tallies[DLPROF_TALLY_KERNELS_AT])
 

@@ -28,18 +28,19 @@ enum fd_kind {
 enum fd_kind fd_kind_of_path(const char *path);
 
 /*
- * Notes that `fd` was opened as the file `path`; NULL: the kernel knows the path. Does nothing for
- * a negative fd. In a vfork child it does nothing and returns false, as it would overwrite its
- * parent's note.
+ * Notes that `fd` was opened as the file `path`; if `path` is NULL, the kernel knows it. Does
+ * nothing for a negative fd. In a vfork child it does nothing and returns false, since the note
+ * would replace that of the parent.
  */
 bool fd_remember(int fd, enum fd_kind kind, const char *path);
 
-/* Notes that `copy` is a duplicate of `fd`. Does nothing if it is negative, or in a vfork child. */
+/* Notes that `copy` duplicates `fd`. Does nothing if `copy` is negative, or in a vfork child. */
 void fd_copy(int fd, int copy);
 
 /*
- * Notes that `fd`, or all from `first` to `last`, were closed or mean another file. In a vfork
- * child they do nothing, and fd_forget() returns false.
+ * Notes that `fd`, or each descriptor from `first` to `last`, was closed or means another file. In
+ * a vfork child, whose parent keeps its descriptors, both functions do nothing; fd_forget() then
+ * returns false if `fd` is in the table.
  */
 bool fd_forget(int fd);
 void fd_forget_range(unsigned int first, unsigned int last);

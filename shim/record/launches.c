@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "dlprof/event.h"
 
-#define LAUNCHES_MOST 1024               /* most launches in one record */
+#define LAUNCHES_MOST 1024               /* largest number of launches in one record */
 #define LAUNCHES_NS   UINT64_C(10000000) /* longest time that one record covers */
 
 _Atomic uint32_t launches_steps;

@@ -24,9 +24,9 @@ struct span {
 	const char *path;	/* path of the file, or NULL if the caller does not know it */
 	/* another tally that counts the call, or NULL */
 	struct dlprof_tally *tally;
-	uint64_t own_ns; /* time without inner calls; set by span_end(), if the call counted */
+	uint64_t own_ns; /* time without inner calls; set by span_end() of a recorded call */
 	const char *name;	/* name of the function */
-	/* the time counts, but not as an operation: a close() */
+	/* the call's time counts, but the call is no operation of its own, such as a close() */
 	bool uncounted;
 };
 

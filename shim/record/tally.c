@@ -227,7 +227,10 @@ static struct dlprof_tally *tallies_of(struct thread *thread)
 	return likely(thread->tallies) ? thread->tallies : tallies_made(thread);
 }
 
-/* Returns the index of a name's tally, or of a free one; past the last: there is neither. */
+/*
+ * Returns the index of a name's tally, which is made if there was none. Returns
+ * DLPROF_TALLY_NAMED_COUNT if there is no room to make it.
+ */
 static RARELY uint8_t find_named(struct dlprof_tally *tallies, enum dlprof_tally_kind kind,
 				 const char *name, const char *detail, uint64_t class)
 {

@@ -11,7 +11,7 @@
 #include "record/fd.h"
 #include "record/tally.h"
 
-/* most named peers in a slot: a new server for each sample must not fill it */
+/* largest number of named peers in a slot: a new server for each sample must not fill it */
 #define PEERS_MAX  16
 #define OTHERS	   "other peers"
 #define NAME_BYTES 96

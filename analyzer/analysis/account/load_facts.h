@@ -13,7 +13,7 @@
 
 #define LOAD_FACTS_PEER 96 /* bytes of a peer's name */
 #define LOAD_FACTS_COMM 16
-#define LOAD_FACTS_MOST 8 /* most entries of `peers` and of `threads` */
+#define LOAD_FACTS_MOST 8 /* largest number of entries of `peers` and of `threads` */
 
 /* What blocked a thread while it made a load. */
 enum load_wait_kind {

@@ -24,7 +24,7 @@ struct share_neighbour {
 };
 
 struct share {
-	double cores; /* most cores that the run may use; NAN: unknown */
+	double cores; /* number of cores that the run may use; NAN: unknown */
 	double all;   /* number of cores that all groups share */
 	struct share_neighbour neighbours[SHARE_NEIGHBOURS];
 	size_t count;

@@ -10,7 +10,7 @@
 #define PAGEABLE_LEAST 0.5   /* pinned memory is advised if at least this share of the bytes to the
 			      * GPU is pageable */
 #define UNSEEN         1.005 /* a smaller multiple of the run's rate would be shown as "1.00x" */
-#define REMEDIES       9     /* most remedies of a cause; the preferred one comes first */
+#define REMEDIES       9     /* limit of the remedies of a cause; the preferred one comes first */
 #define ALIKE          1.1   /* gains count as equal if they differ by a smaller factor */
 #define READING_LEAST  0.2   /* faster storage is advised if loads read for at least this share of
 			      * their time */
@@ -143,7 +143,7 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 }
 
 /*
- * Returns true if a prediction is certain enough to advise its step. It is not if the gain would be
+ * Returns true if a prediction is certain enough to be advised. It is not if the gain would be
  * shown as "1.00x", or if its range includes no gain at all.
  */
 static bool is_sure(const struct whatif *whatif, int row)
@@ -446,8 +446,8 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 }
 
 /*
- * Inserts a step in order of gain. The cause's own step stays first if its gain is only bounded by
- * ideal input. If the list is full, its last step is dropped.
+ * Inserts an advice in order of gain. The first advice keeps its place if its gain is only bounded
+ * by ideal input. If the list is full, its last advice is dropped.
  */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
@@ -552,7 +552,7 @@ static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
 	insert(list, &advice);
 }
 
-/* Puts a step before all others; a full list drops its last step. */
+/* Puts an advice before all others. If the list is full, its last advice is dropped. */
 static void put_first(const struct advice *advice, struct advice_list *list)
 {
 	list->count -= list->count == ADVICE_MOST;

@@ -20,8 +20,8 @@
 #define PAUSES_LEAD       5.0 /* a pause is the first cause only if it costs this many times the
 			       * largest waiting */
 #define LOGGING_LEAST     0.05 /* logging is a cause if it costs at least this share of the time */
-#define ACCUMULATED_MOST  16  /* gradient accumulation: most batches from one long step to the
-			       * next */
+#define ACCUMULATED_MOST  16  /* gradient accumulation: largest number of batches from one long
+			       * step to the next */
 #define ACCUMULATED_SHARE 0.4 /* the long steps of gradient accumulation take more than this share
 			       * of the step time */
 #define START_SAMPLED     0.5 /* choosing samples is the cause of epoch starts if it takes at least

@@ -11,8 +11,8 @@
 
 #include "analysis/account/stall.h"
 
-#define SLOW_MOST    64   /* most slow workers that are listed */
-#define SLOW_WORKERS 1024 /* most workers of a loader in which slow ones are looked for */
+#define SLOW_MOST    64   /* largest number of slow workers that are listed */
+#define SLOW_WORKERS 1024 /* slow workers are looked for among at most as many workers */
 
 struct slow_workers {
 	int32_t worker; /* number of the slowest worker; -1: no worker is slow */

@@ -113,9 +113,11 @@ static bool is_lasting(const struct shift_part *parts, size_t at, double before_
 }
 
 /*
- * Finds a shift between two of SHIFT_PARTS parts of the steady loads. Of the boundaries with enough
- * parts on either side, after which each quarter takes SHIFT_FACTOR times as long as the loads
- * before, it takes the one with the highest z (Welch, of the parts' means).
+ * Finds a shift: a boundary between two of the SHIFT_PARTS parts of the steady loads, after which
+ * loads take longer. Each side has at least SHIFT_FEWEST parts. The mean of each quarter of the
+ * parts after the boundary is at least SHIFT_FACTOR times the mean of those before it. If several
+ * boundaries qualify, the one with the highest z is taken (Welch's test on the parts' means), which
+ * is at least SHIFT_Z.
  */
 static void find_shift(const struct batch_series *s, struct shift *ret)
 {

@@ -137,7 +137,10 @@ static bool may_call(const struct stages *stages, size_t slow, const struct stag
 		calls_function(&stages->list[kernel->parent]));
 }
 
-/* Returns the CPU time in own_ns. It is not measured for short calls, which hardly wait: own_ns. */
+/*
+ * Returns the part of own_ns that a stage spent on the CPU. For short calls, whose CPU time is not
+ * measured, returns all of own_ns, because they hardly wait.
+ */
 static double cpu_of(const struct stage_work *stage)
 {
 	return isnan(stage->cpu_ns) ? stage->own_ns : fmin(stage->cpu_ns, stage->own_ns);

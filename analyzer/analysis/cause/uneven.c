@@ -7,7 +7,7 @@
 #define ROUNDS        2
 #define KNOWN_LEAST   0.9 /* least share of an epoch's batches whose worker is known */
 #define WAITING_LEAST 0.5
-#define BEFORE_WAIT   0.5 /* most that a batch waits before, relative to the end of an epoch */
+#define BEFORE_WAIT   0.5 /* largest mean wait before an epoch's end, relative to that at its end */
 #define BEFORE_LEAST  0.1
 #define EPOCHS_LEAST  0.5
 

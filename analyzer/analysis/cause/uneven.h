@@ -18,7 +18,7 @@
 
 #include "analysis/account/stall.h"
 
-#define UNEVEN_NAMED 4 /* most workers that are named */
+#define UNEVEN_NAMED 4 /* largest number of workers that are named */
 
 /* The smallest m for which the conditions hold. Means are over the epochs with such an end. */
 struct uneven {

@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
-#define THREADS_MOST 256 /* most threads at a time; nested calls in further threads are not
-			  * recognised */
+#define THREADS_MOST 256 /* largest number of threads at a time; in further threads, nested calls
+			  * are not recognised */
 
 /* A host thread. Its calls before end_ns have been counted. */
 struct thread {

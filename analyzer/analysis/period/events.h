@@ -10,7 +10,7 @@
 #include "analysis/account/series.h"
 #include "analysis/statistics/fold.h"
 
-#define EVENTS_LISTED 4000 /* most events that are listed one by one */
+#define EVENTS_LISTED 4000 /* largest number of events that are listed one by one */
 
 /* Selects which values of a series are events. */
 struct events_query {

@@ -17,9 +17,9 @@
 #define FEWEST_BATCHES 12
 #define FEWEST_EVENTS  3
 #define WINDOW         ((size_t)1 << 14)
-#define WINDOWS        64 /* most windows; a longer series is sampled in windows */
+#define WINDOWS        64 /* largest number of windows; a longer series is sampled in windows */
 #define FEW_WINDOWS    16 /* number of windows that are tried first */
-#define SPREAD         16 /* most positions to fold for each batch */
+#define SPREAD         16 /* largest number of positions to fold for each batch */
 #define BEYOND_DOUBT   (-100.0)
 #define BLOCK          8  /* rows in a block: half of them choose the phase, half measure it */
 #define PIECE_LEAST    12 /* least mean number of batches between breaks */

@@ -14,7 +14,7 @@
 #define GROWTH_LEAST 0.6 /* loads share a limit if their time off the CPU grows with at least this
 			  * power */
 #define Z_LEAST      4.0
-#define SPAN_LEAST   1.5 /* least ratio of the most to the fewest loads under way */
+#define SPAN_LEAST   1.5 /* least ratio of the largest to the smallest number of loads under way */
 #define OUTSIDE_LEAST 0.5 /* loads must spend at least this share of their time off the CPU */
 #define NEARLY_MOST  0.8
 
@@ -116,7 +116,7 @@ static void add_end(const struct flight_load *loads, const double *under_way, si
 	fit->end_count += count > 0;
 }
 
-/* Returns the rate of all workers together while nearly the most loads were under way. */
+/* Returns the rate of all workers while the number of loads under way was nearly its largest. */
 static double rate_of_many(const struct flight_load *loads, const double *under_way, size_t count,
 			   double many)
 {

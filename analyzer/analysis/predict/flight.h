@@ -27,7 +27,7 @@ struct flight {
 	size_t load_count;  /* number of loads in the fit */
 	double growth;      /* time off the CPU grows with this power of the loads under way */
 	double z;           /* growth divided by its standard error */
-	double few, many;   /* fewest and most loads under way at once */
+	double few, many;   /* smallest and largest number of loads under way at once */
 	double limit_per_s; /* batches a second of all workers; NAN: no limit was found */
 };
 

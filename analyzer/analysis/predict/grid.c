@@ -7,7 +7,7 @@
 
 #include "dlprof/units.h"
 
-#define MOST_LOADS 2e7 /* most loads to replay for all points of the grid together */
+#define MOST_LOADS 2e7 /* limit of the loads to replay for all points of the grid together */
 
 /* Numbers of values for each setting. The first row is used whose replays are quick enough. */
 static const struct {

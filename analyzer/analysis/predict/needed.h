@@ -5,7 +5,7 @@
 #include "analysis/predict/replay.h"
 
 struct needed {
-	int32_t enough;   /* fewest workers for 95 % of the rate without load times; -1: none */
+	int32_t enough;   /* fewest workers that reach 95 % of the rate without loads; -1: none */
 	bool core_limited; /* `enough` is -1 because there are too few cores */
 	/* Number of workers to try: `enough`, but at most what the cores can keep working, and at
 	 * most 8 times the run's workers (16 if it has none). -1: not more than in the run. */

@@ -46,7 +46,7 @@ struct trace {
 	size_t epoch_count;
 	double *factors; /* how many times longer each worker's loads take */
 	size_t factor_count;
-	bool by_index;  /* factors repeat from worker to worker: slow loads belong to the data */
+	bool by_index;  /* the factors have a period, so slow loads belong to the data */
 	bool is_either; /* slow loads may belong to the workers or to the data */
 	double usual_lag_ns;
 	double kept_factor; /* factor on an epoch's first loads if the workers ran before */

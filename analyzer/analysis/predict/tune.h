@@ -19,10 +19,10 @@
 #include "analysis/predict/whatif.h"
 #include "dlprof/set.h"
 
-#define TUNE_LEAST  3    /* fewest rounds that can prove a gain */
-#define TUNE_MOST   9    /* most rounds */
-#define TUNE_TRIED  4    /* most settings that are tried */
-#define TUNE_LISTED 12   /* most settings that are listed */
+#define TUNE_LEAST  3    /* smallest number of rounds that can prove a gain */
+#define TUNE_MOST   9    /* largest number of rounds */
+#define TUNE_TRIED  4    /* largest number of settings that are tried */
+#define TUNE_LISTED 12   /* largest number of settings that are listed */
 #define TUNE_WORTH  0.03 /* a gain below this is not worth a change */
 /* A setting is worth a trial if its predicted gain is at least this, whatever the range. */
 #define TUNE_PROMISE 0.1

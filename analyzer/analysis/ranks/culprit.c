@@ -72,7 +72,7 @@ static double step_ns(const struct rank_group *group)
 }
 
 /*
- * Returns the most that mending a rank's input can save. The job cannot be faster than the slowest
+ * Returns the longest time that mending a rank's input can save. No job is faster than the slowest
  * loader of the other ranks (`others_ns` a batch). If the job is now as slow as this rank's loader
  * (`own_ns`), it gains at most the difference between these two.
  */
@@ -148,7 +148,7 @@ static bool is_hidden(const struct rank_job *job, const struct rank_group *group
 struct suspects {
 	size_t worst, count;
 	double starved_ns; /* starving of these ranks, in windows in which they waited longest */
-	double next_ns;    /* most starving of any other rank */
+	double next_ns;    /* starving of the other rank that starved longest */
 	double all_ns;     /* starving of all ranks of the group */
 	double saved_ns;
 };

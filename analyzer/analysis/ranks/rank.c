@@ -182,7 +182,7 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 
 /* Sums over those windows of one width that contain more than one rank. */
 struct sums {
-	int width; /* -1: in windows of no width do the ranks meet */
+	int width; /* index of the width; -1: at no width do ranks wait for each other */
 	double wait_ns, time_ns;
 	double starved_ns;                /* longest waits, in windows in which that rank starved */
 	double excess_ns;            /* by how much these waits exceeded the second longest */
@@ -229,7 +229,10 @@ static bool is_together(const struct windows *windows, const struct sums *sums, 
 	       sign * sums->lag_ns <= RANK_MOST_LAG * sums->excess_ns + RANK_NOISE * sums->time_ns;
 }
 
-/* Sums the narrowest windows in which ranks meet. The sums' width is -1 if they meet in none. */
+/*
+ * Sums up the windows of the smallest width at which ranks wait for each other. The sums' width is
+ * -1 if there is no such width.
+ */
 static struct sums find_width(const struct windows *windows, size_t batch_count, int sign)
 {
 	struct sums sums, first = {.width = -1};
@@ -250,7 +253,10 @@ static struct sums find_width(const struct windows *windows, size_t batch_count,
 	return first;
 }
 
-/* Returns true if ranks meet. If no rank waits, the lengths of their steps must correlate. */
+/*
+ * Returns true if ranks meet, that is, wait for each other. If no rank waits for data, the lengths
+ * of their steps must correlate.
+ */
 static bool do_meet(const struct sums *sums)
 {
 	const struct stats_pairs *c = &sums->paces;
@@ -260,7 +266,7 @@ static bool do_meet(const struct sums *sums)
 				     c->xy > MEET * sqrt(c->xx * c->yy)));
 }
 
-/* Takes the sums of the aligned windows; for the rest of the time, the mean over the ranks. */
+/* Takes the sums of the aligned windows, and for the time outside them the mean over the ranks. */
 static void take_sums(const struct rank_group *group, const struct windows *grid,
 		      const struct sums *sums, struct rank_finding *ret)
 {

@@ -12,9 +12,9 @@
 
 #define RANK_WINDOWS 8 /* with fewer wide windows, those at the ends count too much */
 
-#define RANK_GROUPS 64 /* most groups */
+#define RANK_GROUPS 64 /* largest number of groups */
 
-/* Most cells of a rank's pace, which cover all of its run. */
+/* Largest number of cells of a rank's pace. Together the cells cover the whole run. */
 #define PACE_CELLS 64
 
 /* How long a rank's steps take; all zero: no steps. Partials store this struct as it is. */
@@ -65,7 +65,7 @@ struct rank_blame {
 	int32_t group;     /* index of the rank's group in the job; -1: there are no groups */
 	double wait_ns;    /* the job's waits that the rank is to blame for */
 	double starved_ns; /* part of wait_ns in steps in which the rank starved */
-	double saved_ns;   /* most that the job would save if the rank's batches were ready */
+	double saved_ns;   /* upper bound of what the job saves if the rank's batches are ready */
 	size_t step_count; /* number of steps that the rank is to blame for */
 	bool is_culprit;
 };
@@ -117,11 +117,11 @@ struct rank_finding {
 	bool starved;
 	double stall_ratio;   /* NAN: no rank's account is known */
 	double trimmed_ratio; /* without the largest 0.5 % of the waits, which are single events */
-	double wait_ns;       /* most that the job lost; if RANK_ALONE, the mean over the ranks */
+	double wait_ns;       /* upper bound of the job's loss; if RANK_ALONE, mean over ranks */
 	bool is_exact;    /* wait_ns is no upper bound but exact: waits lengthened their steps */
 	int32_t hidden;       /* rank that starves most but makes no step longer; -1: none */
 	double time_ns;
-	int width;        /* most steps between two meetings of the ranks; 0: not aligned by step */
+	int width;        /* ranks meet at least once in `width` steps; 0: not aligned by step */
 	double lag;           /* what waits made steps longer, if aligned by step (rank.h); NAN: no
 			       * rank starved */
 	int32_t culprit; /* number of the only culprit in order of rank_add(); -1: none, or

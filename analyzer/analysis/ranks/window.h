@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define WINDOW_WIDTHS 7                 /* widths are 1 << 0 to 1 << 6 steps */
-#define WINDOW_MOST   ((size_t)1 << 20) /* most windows of one width */
+#define WINDOW_MOST   ((size_t)1 << 20) /* largest number of windows of one width */
 
 /* Some steps, over all ranks. Partials store these 24 bytes as they are. */
 struct window {

@@ -39,8 +39,8 @@ struct entry {
 };
 
 /*
- * Most loads of a stream that may wait for their batch, more than any loader makes. Without a
- * limit, a program that marks loads but no batches would fill the memory.
+ * Limit of the loads of a stream that may wait for their batch; no loader makes more. Without it, a
+ * program that marks loads but no batches would fill the memory.
  */
 #define STREAM_MOST ((size_t)16384)
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* most tallies to store of each kind whose names are unbounded: the largest ones */
+/* Of each kind whose names are unbounded, this number of the largest tallies is stored. */
 #define KEEP_COUNT 256
 
 static const struct kind {
@@ -122,7 +122,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	return r;
 }
 
-/* Notes the most time that an unlisted name can have: the smallest tally's, by Space-Saving. */
+/* Notes the longest time that an unlisted name can have: the smallest tally's, by Space-Saving. */
 static int note_unlisted(struct writer *writer, const struct dlprof_tally *tallies)
 {
 	int r = 0;

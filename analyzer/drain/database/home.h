@@ -56,7 +56,7 @@ void home_stop(struct home *home);
 /* Delivers the closed, complete database, and waits for that. */
 int home_finish(struct home *home);
 
-/* Returns true if a path is on a network file system, or on one that a user's program provides. */
+/* Returns true if a path is on a file system of another machine, or of a user's program (FUSE). */
 bool home_is_remote(const char *path);
 
 /* Finds the file of a run's database. Returns true if it is in the run's folder. */

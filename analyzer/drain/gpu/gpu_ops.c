@@ -8,7 +8,7 @@
 #include "analysis/statistics/array.h"
 
 
-#define OPS_MOST ((size_t)1 << 20) /* most operations in memory: 40 MB */
+#define OPS_MOST ((size_t)1 << 20) /* largest number of operations in memory: 40 MB */
 
 void gpu_ops_done(struct gpu_ops *ops)
 {

@@ -13,7 +13,7 @@
 
 #define MOST_FRAMES 16384
 #define MOST_STACKS 8192
-#define MOST_PLACES (1 << 17) /* most frames in all stacks together */
+#define MOST_PLACES (1 << 17) /* largest number of frames in all stacks together */
 #define BUCKETS     32768     /* a power of two above MOST_FRAMES and MOST_STACKS */
 #define ID_CHARS    21
 

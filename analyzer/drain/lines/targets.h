@@ -9,7 +9,7 @@
 #include "drain/python/python.h"
 #include "drain/segments/segment.h"
 
-#define TARGET_ASKERS 2 /* most threads of a process that are noted as taking batches */
+#define TARGET_ASKERS 2 /* limit of the threads of a process that are noted as taking batches */
 
 /* A process of the run that trains or loads. */
 struct target {

@@ -21,7 +21,7 @@
 #include "store/write/write.h"
 
 #define NEIGHBOURS_GROUPS  12
-#define NEIGHBOURS_WEIGHTS 4 /* most weights of threads in the run's own group */
+#define NEIGHBOURS_WEIGHTS 4 /* limit of the weights of threads in the run's own group */
 #define NEIGHBOURS_KINDS   (NEIGHBOURS_GROUPS + NEIGHBOURS_WEIGHTS)
 
 struct neighbour;
@@ -42,7 +42,7 @@ struct neighbours {
 	uint64_t seen_ns, next_ns;
 	uint64_t pause_ns; /* pause that the CPU time of the last looks demands */
 	uint64_t all_ns;   /* time of the last look at all processes; 0: none */
-	int64_t others_ns; /* others' CPU time by then */
+	int64_t others_ns; /* others' CPU time at the last look at all processes */
 	bool is_new;       /* no batch has come since the last look */
 	struct cpus_group group; /* control group or session of the run */
 	int nice;

@@ -15,12 +15,12 @@
 #include "drain/modules/maps.h"
 #include "drain/modules/pages.h"
 
-#define HEADER_MAX	64		/* most program headers or sections that are read */
-#define SYMBOLS_MAX	(64 << 20)	/* most bytes of a symbol table */
+#define HEADER_MAX	64		/* limit of program headers or sections that are read */
+#define SYMBOLS_MAX	(64 << 20)	/* largest size of a symbol table, in bytes */
 #define SYMBOLS_AT_ONCE 2048
 #define SYMBOL_BYTES	120
 #define KNOWN_COUNT	512
-#define KEPT_COUNT	32		/* most lists in the cache: those used last */
+#define KEPT_COUNT	32		/* number of lists in the cache: those used last */
 #define LIST_NS		UINT64_C(15000000000)
 
 /* .eh_frame_hdr is read only with these encodings, which every linker uses. */

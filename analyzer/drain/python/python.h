@@ -10,8 +10,8 @@
 #include "drain/python/runtime.h"
 #include "drain/python/stack.h"
 
-#define PYTHON_THREADS 256 /* most threads of a process: the newest ones */
-#define PYTHON_STACKS  16  /* most stacks in one sample */
+#define PYTHON_THREADS 256 /* of a process with more threads, the newest are read */
+#define PYTHON_STACKS  16  /* largest number of stacks in one sample */
 
 struct python;
 

@@ -3,7 +3,7 @@
 
 #define PAGE_BYTES 4096
 
-/* most frames to walk: frames of C functions that called Python lie between Python's */
+/* limit of frames to walk: frames of C functions that called Python lie between Python's */
 #define STEPS_MAX (2 * STACK_FRAMES)
 
 /* tries to read a stack if no frame can be read */

@@ -13,7 +13,7 @@
 #include "launch/doctor/doctor.h"
 #include "render/form/page.h"
 
-#define MOST     4 /* most folders that get their own line */
+#define MOST     4 /* largest number of folders that get their own line */
 #define MB       1000000.0
 #define BLOCK    512
 #define QUOTED   (4 * PATH_MAX) /* a path in quotes, if each of its bytes must be escaped */

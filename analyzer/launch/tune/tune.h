@@ -80,7 +80,10 @@ void tune_catch_signals(void);
 /* Reads the base run (tune_base.c). Returns 0, or prints why not and returns LAUNCH_ERROR. */
 int tune_read_base(struct tune *tune, const struct tune_run *base);
 
-/* Finds trials of more workers whose loads took as much longer, if nothing is proven of them. */
+/*
+ * For trials of more workers that proved no gain: if a load took longer there, because the workers
+ * share a limit such as the cores or a server, writes that to the trial's `shared`.
+ */
 void tune_read_shared(struct tune *tune);
 
 /* Shows all results (tune_screen.c). Returns 0 or -ENOMEM. */

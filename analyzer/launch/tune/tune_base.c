@@ -14,7 +14,7 @@
 #include "report/run/judge.h"
 #include "report/run/sides.h"
 
-#define MOST_TIMES 8 /* most workers to try, as a multiple of the run's: more were never faster */
+#define MOST_TIMES 8 /* limit of workers to try, as a multiple of the run's: more never helped */
 #define WROTE "before it was ended, the program wrote "
 
 /* Returns the number after `name` in a file (NULL: the first number); NAN: there is none. */

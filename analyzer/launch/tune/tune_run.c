@@ -150,7 +150,7 @@ static void say_why(int status, const char *log, char *ret, size_t size)
 struct times {
 	double *at_s;
 	size_t count, room;
-	size_t wave; /* most workers of a loader, which may all deliver at about the same time */
+	size_t wave; /* largest number of workers of a loader; all may deliver at about one time */
 };
 
 static int add_time(const struct batch_record *batch, void *context)
@@ -227,7 +227,8 @@ static void measure(const struct tune *tune, const struct tune_trial *trial, str
 		read_run(trial, ret, &times);
 	ret->batch_count = times.count;
 	measured = times.count > skip + FEWEST_TIMED ? times.count - 1 - skip : 0;
-	/* Whole waves: from the first of one to the last of another, most rates are too high. */
+	/* Measure whole waves: from the first batch of one wave to the last of another one, the
+	 * rate would be too high. */
 	if (times.wave && measured >= 2 * times.wave)
 		measured -= measured % times.wave;
 	if (measured)

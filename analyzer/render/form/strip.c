@@ -7,7 +7,7 @@
 #include "render/form/units.h"
 
 #define INDENT     2
-#define MOST_LINES 4 /* most lines with a cell for each batch; longer runs are drawn in groups */
+#define MOST_LINES 4 /* longer runs are drawn in groups, shorter ones with a cell for each batch */
 
 /* How a cell shows its share of waiting: by height and colour, or by an ASCII sign. */
 static const struct level {

@@ -10,9 +10,9 @@
 #include "render/html/sections.h"
 #include "render/form/jsonw.h"
 
-#define MOST_STACKS 600 /* most stacks of a group, those with the most time */
+#define MOST_STACKS 600 /* largest number of stacks of a group, those with the most time */
 #define MOST_FRAMES 4000
-#define MOST_DEPTH  64 /* most frames of a stack, counted from the outermost */
+#define MOST_DEPTH  64 /* largest number of frames of a stack, counted from the outermost */
 #define LEAST_COUNT 20 /* groups with fewer samples are not drawn */
 
 struct flame {

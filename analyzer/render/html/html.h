@@ -43,7 +43,7 @@ struct html_input {
 size_t html_choose_windows(const struct batch_series *series, const struct finding *finding,
 			   struct html_window *ret);
 
-/* Most bars in the picture of a rank. */
+/* Largest number of bars in the picture of a rank. */
 #define HTML_RANK_BARS 156
 
 /* Writes the page of a job's ranks. Returns 0 or -ENOMEM. */

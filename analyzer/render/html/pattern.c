@@ -13,7 +13,7 @@
 
 #define HEIGHT       150
 #define FEWEST_SHOWN 24 /* least number of periods shown */
-#define MOST_TICKS   32 /* most phases with a label */
+#define MOST_TICKS   32 /* largest number of phases with a label */
 #define MOST_PHASES  128
 #define MOST_DOTS    1500
 #define PHASE_HEIGHT 190

@@ -5,7 +5,7 @@
 #include "render/form/facts.h"
 #include "render/jobs/ranks.h"
 
-#define MOST_MISSING 100000 /* most missing ranks to list, as the world size may be any number */
+#define MOST_MISSING 100000 /* limit of missing ranks to list: the world size may be any number */
 
 /* Finds a rank by bisection: the rows are sorted by rank. */
 static bool has_rank(const struct ranks *ranks, int64_t rank)

@@ -12,9 +12,9 @@
 #include "store/run/lines.h"
 
 #define CHAPTER      "code"
-#define MOST_LINES   6    /* most lines shown for a group */
-#define MOST_HOLDERS 3    /* most threads named for a group */
-#define MOST_STUCK   2    /* most processes shown */
+#define MOST_LINES   6    /* largest number of lines shown for a group */
+#define MOST_HOLDERS 3    /* largest number of threads named for a group */
+#define MOST_STUCK   2    /* largest number of processes shown */
 #define MINUTE_NS    (60 * (int64_t)NS_PER_S)
 #define LEAST_LEAD  0.1 /* a line is named beside an advice if it has this share of its group */
 #define LEAST_SHARE  0.03 /* a line with a smaller share of its group is not shown */

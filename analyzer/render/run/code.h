@@ -57,7 +57,7 @@ struct code_line {
 	const struct line_share *share;
 	const char *phase;
 };
-#define CODE_MOST_LINES 16 /* most lines of a group; as many of other threads */
+#define CODE_MOST_LINES 16 /* largest number of lines of a group, and of those in other threads */
 #define CODE_LINES      (LINE_GROUP_MAX * 2 * CODE_MOST_LINES)
 struct code_line code_line_at(const struct report *report, size_t place);
 

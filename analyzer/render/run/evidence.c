@@ -13,9 +13,9 @@
 #include "render/run/stages.h"
 #include "render/run/step.h"
 
-#define MOST_NAMED     4 /* most slow workers that are named */
+#define MOST_NAMED     4 /* largest number of slow workers that are named */
 #define ETA_SERIOUS    0.9
-#define MOST_KERNELS   1e15 /* most kernels in a step; more are from a damaged file */
+#define MOST_KERNELS   1e15 /* largest number of kernels in a step; more are from a damaged file */
 #define LONG_STEP      0.1  /* a step with this share of the time may decide the verdict */
 #define LONG_STEPS 1.2 /* a period is mentioned if its steps take this many times as long as
 			* others */

@@ -5,7 +5,7 @@
 #include "render/form/page.h"
 #include "store/run/tally.h"
 
-#define INSIDE_MOST_SLOW 8 /* most calls, files, folders or samples shown */
+#define INSIDE_MOST_SLOW 8 /* largest number of calls, files, folders or samples shown */
 
 /* Facts about all loads of the run, even if only a part of it is judged. */
 struct inside {

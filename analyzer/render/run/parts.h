@@ -43,7 +43,10 @@ void facts_outline_processes(const struct report *report, struct outline *outlin
 /* Returns a wait's share of the loads' time, at most 1: waits may be of lost loads, too. */
 double facts_share(const struct load_facts *facts, double ns);
 
-/* Adds up to three steps, with gain and how, and settings that would not help (advise.c). */
+/*
+ * Adds to the screen up to ADVICE_MOST remedies, with their gain and how to apply them, settings
+ * that would not help, and predictions that --what-if asked for (advise.c).
+ */
 void advise_next(const struct report *report, struct outline *outline);
 /* Adds the period of the waits to the screen, as "every 4 batches". */
 void advise_rhythm(const struct report *report, struct outline *outline);

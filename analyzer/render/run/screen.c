@@ -272,7 +272,7 @@ static void add_note(const char *note, char *text, size_t size)
 		    note);
 }
 
-/* Adds one line about what makes the report doubtful. */
+/* Adds one line with all reasons to doubt the report, if there are any. */
 static void add_warning(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;

@@ -8,7 +8,7 @@
 #include "render/form/units.h"
 
 #define LEAST_SHARE  0.02 /* least share of the kernels' time to name a kernel on the screen */
-#define MOST_KERNELS 3    /* most kernels named on the screen */
+#define MOST_KERNELS 3    /* largest number of kernels named on the screen */
 #define LEAST_ROW    0.001 /* stages with a smaller share of the time have no row */
 #define MOST_ROWS    40
 

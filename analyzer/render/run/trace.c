@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define LEVELS     16
-#define MOST_LANES 20000 /* most lanes; only a damaged database has more */
+#define MOST_LANES 20000 /* largest number of lanes; only a damaged database has more */
 
 struct trace_lane {
 	char *name;

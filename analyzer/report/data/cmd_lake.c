@@ -21,7 +21,7 @@
 #include "store/database/db_open.h"
 #include "store/fleet/lake.h"
 
-#define MOST_TEXTS 8 /* most texts in a row */
+#define MOST_TEXTS 8 /* largest number of texts in a row */
 #define NAME       64
 #define NO_BYTES   "\xef\xbf\xbd" /* U+FFFD, which replaces invalid bytes */
 

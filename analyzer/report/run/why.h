@@ -10,7 +10,7 @@
 #include "store/run/batch.h"
 #include "store/run/tally.h"
 
-#define WHY_SAMPLES 64 /* most slow samples to read */
+#define WHY_SAMPLES 64 /* largest number of slow samples to read */
 
 /* What was already read about a judged loader. */
 struct why_input {

@@ -165,7 +165,7 @@ CREATE TABLE t_stage (
 	root INTEGER,			-- 1: the training calls this stage
 	autotuned INTEGER,		-- 1: the framework chooses parallel and capacity
 	parallel INTEGER,		-- number of calls at once, as set by the program
-	capacity INTEGER,		-- most elements in its queue; of an interleave, inputs open at once
+	capacity INTEGER,		-- limit of elements in its queue; of an interleave, inputs open at once
 	threads INTEGER,		-- of a root: threads in the pipeline's pool
 	name TEXT,
 	kind TEXT,			-- see the view stage

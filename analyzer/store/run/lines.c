@@ -227,7 +227,10 @@ void lines_free(struct line_samples *samples)
 	*samples = (struct line_samples){0};
 }
 
-/* Finds the innermost frame, also of the user's code. False: there is none, or an idle worker. */
+/*
+ * Finds a stack's innermost frame, and the innermost one of the user's code, if there is any.
+ * Returns false if the stack has no frame, or is that of an idle worker.
+ */
 static bool find_place(const char *at, const struct line_samples *samples, struct doing *ret)
 {
 	bool has_inner = false, has_own = false, is_in_queue = false;

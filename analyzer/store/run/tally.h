@@ -31,7 +31,7 @@ struct tally_list {
 int tally_list_read(struct db *db, const char *kind, size_t most, struct tally_list *ret_list);
 void tally_list_done(struct tally_list *list);
 
-/* Reads the most time that an unlisted entry of a kind may have taken. */
+/* Reads the longest time that an unlisted entry of a kind may have taken. */
 int tally_unlisted_read(struct db *db, const char *kind, int64_t *ret_ns);
 
 /* Sums over all loads of the run, by class of operation. */

@@ -11,7 +11,7 @@
 #include "record/tally.h"
 
 #define KNOWN_COUNT 256
-#define CALL_COUNT 128 /* most ranges open at one time */
+#define CALL_COUNT 128 /* largest number of ranges open at one time */
 #define NUMBER_BITS 14
 #define IGNORED	   ((1 << NUMBER_BITS) - 1)
 

@@ -167,7 +167,10 @@ void tfdata_release(void)
 	atomic_fetch_sub(&held, 1);
 }
 
-/* Begins an epoch. An iterator whose object is unknown is assumed to be the newest one. */
+/*
+ * Begins an epoch of `one`, unless one is under way. An iterator that we did not see being made is
+ * assumed to be the newest one, whose dataset is `newest`.
+ */
 static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t begin_ns)
 {
 	const void *dataset = one->fresh ? one->dataset : atomic_exchange(&newest, NULL);

@@ -9,7 +9,7 @@
 #include "python/torch/origin.h"
 #include "record/thread.h"
 
-#define LOADER_MAX 256 /* most loaders; a note contains the number, too */
+#define LOADER_MAX 256 /* largest number of loaders; a note contains the number, too */
 
 /* What is known about a loader object. A copy of it, even in another process, is another loader. */
 struct mark {

@@ -7,7 +7,7 @@
 #define EVERY	     16
 #define DEPTH_MOST   6
 #define TENSORS_MOST 4096
-#define OBJECTS_MOST 16384 /* most objects to look at, which takes about half a millisecond */
+#define OBJECTS_MOST 16384 /* largest number of objects to look at, in about 0.5 ms */
 
 /* Classes whose objects have a size; NULL: not imported. Found once, and kept alive. */
 static struct known {

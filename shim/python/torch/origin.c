@@ -7,8 +7,8 @@
 #include "dlprof/hash.h"
 #include "python/interpreter/api.h"
 
-#define NEAREST_MAX 3  /* most frames near the call, like make_loader() and its callers */
-#define DEEPEST_MAX 64 /* most frames to search for the program's own code */
+#define NEAREST_MAX 3  /* frames next to torch's code that count, like make_loader() and callers */
+#define DEEPEST_MAX 64 /* largest number of frames to search for the program's own code */
 
 /* Parts of paths of installed code, which is not the program's own. */
 static const char *const installed[] = {"/site-packages/", "/dist-packages/", "/lib/python3",

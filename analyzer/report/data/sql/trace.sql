@@ -6,8 +6,8 @@
 --                moment, counter
 --   begin_ns, ns the event's begin and length, by the run's clock
 --   event        the event's name and arguments; an argument that is NULL is left out
--- A new type of event is one more SELECT. Its first two columns decide where its rows go among the
--- others, the third the order of a batch's events; only `shown` may be read in its own order.
+-- A new type of event is one more SELECT. The result is sorted by its first three columns: the
+-- first two place an event among all events, the third orders the events of one batch.
 --
 -- timeline.c makes `delivered` and `part`, trace_part.sql fills `part`.
 -- ?1: 1 to show the whole run, 0 to show only what happened while the batches in `part` were made.

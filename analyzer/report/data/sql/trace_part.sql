@@ -1,5 +1,6 @@
 -- Adds to `part` the batches of loader ?1 that the trace shows: ranges of an epoch's tasks, and the
--- time in which they were made. ?2, ?3: first and last epoch; ?4: most batches, ?5: batches to skip;
+-- time in which they were made. ?2, ?3: first and last epoch; ?4: limit of batches, ?5: how many
+-- to skip;
 -- ?6: number of longest waits to show (-1: all batches), ?7, ?8: tasks to show before and after each.
 WITH chosen AS NOT MATERIALIZED (SELECT epoch, task, wait_ns
 	FROM delivered WHERE loader_id = ?1 AND epoch BETWEEN ?2 AND ?3
