@@ -79,13 +79,18 @@ static bool come_together(const struct batch_series *s, double sample_ns)
 					    .count = s->load_ns ? s->count : 0};
 	const size_t others = s->workers > 1 ? (size_t)s->workers - 1 : 0;
 	double median_ns = stats_median(&column), slow = 0, beside = 0;
+	/* Slow loads among those from `others` before the current one to `others` after it. */
+	size_t around = 0, begin = 0, end = 0;
 
 	for (size_t i = 0; others && i < column.count; i++) {
+		for (; end < column.count && end <= i + others; end++)
+			around += is_slow(s, median_ns, sample_ns, end);
+		for (; begin + others < i; begin++)
+			around -= is_slow(s, median_ns, sample_ns, begin);
 		if (!is_slow(s, median_ns, sample_ns, i))
 			continue;
 		slow++;
-		for (size_t k = i > others ? i - others : 0; k <= i + others && k < s->count; k++)
-			beside += k != i && is_slow(s, median_ns, sample_ns, k);
+		beside += (double)(around - 1);
 	}
 	beside -= slow * (double)(2 * others) * slow / (double)column.count;
 	return slow > 0 && beside >= slow * (double)others / 2;

@@ -247,20 +247,26 @@ bool split_are_slow_together(const struct batch_series *s)
 	const struct stats_column column = {s->load_ns, s->state, s->count, SERIES_STEADY,
 					    SERIES_STEADY};
 	double edge_ns;
-	size_t slow = 0, all = 0;
+	/* Loads, and slow loads, from the current batch on: as many as there are workers. */
+	size_t ahead = 0, slow_ahead = 0, end = 0;
+	double slow = 0, all = 0;
 
 	if (!s->load_ns || s->workers < 2)
 		return false;
 	edge_ns = TOGETHER_FACTOR * stats_median(&column);
 	for (size_t i = 0; i < s->count; i++) {
-		if (!(s->state[i] & SERIES_STARVED) || s->state[i] & SERIES_QUEUE)
-			continue;
-		for (size_t k = i; k < s->count && k < i + (size_t)s->workers; k++) {
-			all += s->load_ns[k] >= 0;
-			slow += s->load_ns[k] >= (float)edge_ns;
+		for (; end < s->count && end < i + (size_t)s->workers; end++) {
+			ahead += s->load_ns[end] >= 0;
+			slow_ahead += s->load_ns[end] >= (float)edge_ns;
 		}
+		if (s->state[i] & SERIES_STARVED && !(s->state[i] & SERIES_QUEUE)) {
+			all += (double)ahead;
+			slow += (double)slow_ahead;
+		}
+		ahead -= s->load_ns[i] >= 0;
+		slow_ahead -= s->load_ns[i] >= (float)edge_ns;
 	}
-	return all && (double)slow >= TOGETHER * (double)all;
+	return all > 0 && slow >= TOGETHER * all;
 }
 
 static void share_out(const struct batch_series *s, const struct finding *f,

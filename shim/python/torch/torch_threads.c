@@ -83,7 +83,8 @@ int32_t torch_threads_set(int32_t wanted)
 		int32_t count = pools.at[i].get();
 
 		most = count > most ? count : most;
-		pools.at[i].set(wanted);
+		if (count != wanted)
+			pools.at[i].set(wanted);
 	}
 	for (size_t i = 0; i < ARRAY_COUNT(modules); i++) {
 		int32_t count = set_module(i, wanted);
