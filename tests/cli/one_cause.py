@@ -39,7 +39,8 @@ def locked(path):
 
 
 def crowded(path):
-    """Sixteen workers compute on four cores, so each has a core for a quarter of its time."""
+    """Sixteen workers compute on four cores, so each has a core for a quarter of its time. Four would
+    load no more: the cores are used up, and there are not too many workers."""
     batches = rundb.simulate(400, 16, 400, 5)
     for batch in batches:
         batch.update(cpu_ns=batch["load_ns"] * 97 // 400, open_ns=0, read_ns=0)
@@ -64,7 +65,7 @@ def served(path):
     return build(path, batches, 4)
 
 
-RUNS = ((locked, "lock"), (crowded, "too_many_workers"), (broken, "slow_samples"),
+RUNS = ((locked, "lock"), (crowded, "cpu_contention"), (broken, "slow_samples"),
         (served, "shared_limit"), (line_runs.held, "interpreter_held"))
 
 
