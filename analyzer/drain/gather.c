@@ -10,7 +10,7 @@
 
 
 #define NOTED_MOST  50
-#define LOST_ROUNDS 5	/* after so many looks a missing folder is noted as lost */
+#define LOST_ROUNDS 5	/* number of looks after which a missing folder is noted as lost */
 
 static bool is_open(const struct drain *drain, const char *name)
 {

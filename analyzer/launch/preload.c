@@ -12,7 +12,7 @@
 #define INJECTION "CUDA_INJECTION64_PATH"
 #define LIBRARY   "libdlprof.so"
 
-/* Reads the first line of a file. Returns its length; 0: it failed. */
+/* Reads the first line of a file. Returns its length, or 0 on failure. */
 static int read_line(const char *path, char *ret, size_t size)
 {
 	FILE *file = fopen(path, "re");

@@ -24,7 +24,7 @@ struct scene {
 extern const struct scene SCENES[];
 extern const size_t SCENE_COUNT;
 
-/* Returns the pattern with this name; NULL: there is none. */
+/* Returns the pattern with this name, or NULL if there is none. */
 const struct scene *scene_find(const char *name);
 
 /* Return lengths that vary by a tenth, equally in every run. */

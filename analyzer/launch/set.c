@@ -16,7 +16,7 @@ static void list_keys(char *text, size_t size)
 			 dlprof_set_rows[i].key);
 }
 
-/* Returns the code that sets tf.data's setting of this name; NULL: there is none. */
+/* Returns the code that sets tf.data's setting of this name, or NULL if there is none. */
 static const char *tfdata_code(const char *key, size_t length)
 {
 	static const char *const codes[][2] = {

@@ -40,7 +40,7 @@ int target_find(const char *name, struct target *ret);
 /* Reads the program or library at `path`, but does not follow scripts. */
 int target_read(const char *path, struct target *ret);
 
-/* Returns why the library cannot be preloaded into the program; TARGET_FINE: it can. */
+/* Returns why the library cannot be preloaded into the program, or TARGET_FINE if it can. */
 enum target_problem target_problem(const struct target *program, const struct target *library);
 
 /* For each problem, words like "is statically linked", and what to do. */
@@ -48,7 +48,7 @@ extern const struct target_words {
 	const char *text, *fix;
 } target_words[TARGET_PROBLEM_MAX];
 
-/* Returns why a Python's loaders cannot be followed, as words after its name. NULL: they can. */
+/* Returns why a Python's loaders cannot be followed, as words after its name; NULL if they can. */
 const char *target_unfollowed(const struct target *program);
 
 /* Returns true if the ELF file exports this function. */

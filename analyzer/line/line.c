@@ -194,7 +194,7 @@ static int parse_options(struct parser *parser, int argc, char **argv, bool pass
 	return 0;
 }
 
-/* Returns the number of a verb; -1: the word is no verb. */
+/* Returns the number of a verb, or -1 if the word is no verb. */
 static int find_verb(const struct line_program *program, const char *word)
 {
 	for (int i = 0; i < program->verb_count; i++)

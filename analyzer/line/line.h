@@ -86,7 +86,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 /* Checks the number of words after the verb. Returns 0, or -EINVAL with `problem` set. */
 int line_check_words(const struct line_program *program, struct line *line);
 
-/* Returns what replaces a verb or option that no longer exists; NULL: it never existed. */
+/* Returns what replaces a verb or option that no longer exists, or NULL if it never existed. */
 const char *line_instead(const struct line_program *program, const char *word, size_t length);
 
 /* Writes "; did you mean gate?" to `text` (NEAR_WORDS bytes) for a word that is no verb, or "". */

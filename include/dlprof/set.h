@@ -160,8 +160,8 @@ static inline enum dlprof_set_problem dlprof_set_parse(const char *text,
 
 /*
  * Returns the value for the loader made at `place` ("train.py:16 in main"; NULL: not known), or -1
- * if there is no setting. A setting for this place wins over one for all loaders; of two equal ones
- * the later wins.
+ * if there is no setting. A setting for this place wins over one for all loaders; the later of two
+ * settings for the same place wins.
  */
 static inline int32_t dlprof_set_wanted(const struct dlprof_set_list *list, enum dlprof_set key,
 					const char *place)

@@ -165,7 +165,7 @@ static bool is_stderr(const char *path)
 	       strcmp(path, "/dev/fd/2") == 0 || strcmp(path, "/proc/self/fd/2") == 0;
 }
 
-/* Returns words for a file type that gets no log; NULL: a regular file or perhaps a terminal. */
+/* Returns words for a file type that gets no log; NULL for a regular file or perhaps a terminal. */
 static const char *odd_kind(uint32_t type)
 {
 	switch (type) {

@@ -5,13 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns this process's start in ticks since boot (field 22 of /proc/self/stat); 0: unknown. */
+/* Returns this process's start in ticks since boot, field 22 of /proc/self/stat; 0 if unknown. */
 uint64_t process_start_ticks(void);
 
-/* Returns a number of /proc/PID/stat by its field, from 3 on; pid 0: this process. 0: unknown. */
+/* Returns number `field`, from 3 on, of /proc/PID/stat (pid 0: this process), or 0 if unknown. */
 uint64_t process_stat(int pid, int field);
 
-/* Returns the inode of the PID namespace; process_number(): our pid in /proc. 0: unknown. */
+/* Return the inode of the PID namespace, and our pid in /proc, or 0 if it is unknown. */
 uint64_t process_space(void);
 int32_t process_number(void);
 

@@ -73,7 +73,7 @@ static void begin_life(void)
 		askers[i].number = askers[i].used_ns = 0;
 }
 
-/* Returns the asker of this number. NULL: 0, or an asker that was forgotten for a newer one. */
+/* Returns the asker of this number, or NULL for 0 and if it was forgotten for a newer asker. */
 static struct asker *asker_of(uint32_t number)
 {
 	struct asker *asker = &askers[number % ASKER_MAX];
@@ -547,7 +547,7 @@ void ahead_trains(struct thread *thread)
 		doubt_hand_over();
 }
 
-/* Returns the main thread's CPU time; 0: the main thread has ended. */
+/* Returns the main thread's CPU time, or 0 if the main thread has ended. */
 static uint64_t main_cpu_ns(void)
 {
 	struct timespec time = {0, 0};

@@ -94,8 +94,8 @@ bool ahead_takes(struct thread *thread, const void *key, const void *object, uin
 void ahead_ends(struct thread *thread, uint64_t begin_ns, uint64_t end_ns);
 
 /*
- * Returns the next item of the thread, once it is known to train with it; NULL: there is none. The
- * caller gives the item back by ahead_drop().
+ * Returns the next item of the thread, once it is known to train with it, or NULL if there is none.
+ * The caller gives the item back by ahead_drop().
  */
 struct ahead_item *ahead_next(struct thread *thread);
 void ahead_drop(struct thread *thread, struct ahead_item *item);

@@ -114,7 +114,7 @@ void consumer_iter_end(struct consumer_wait *wait);
 /* Records an iter() for which this thread waited `ns`, where nothing within is followed. */
 void consumer_iter_took(struct thread *thread, uint64_t begin_ns, uint64_t ns);
 
-/* Begins the wait of a __next__ that was entered at `begin_ns`; 0: now. False: do not record it. */
+/* Begins a wait in __next__, entered at `begin_ns` (0: now). Returns false if it does not count. */
 bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, uint64_t begin_ns);
 
 /* Ends the wait: __next__ returned the batch of task number `task`. */

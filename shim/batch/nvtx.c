@@ -45,7 +45,7 @@ static uint64_t step_ns; /* begin of the main thread's last step */
 /* DLPROF_NVTX when the library started; "": not set. */
 static char asked[CONFIG_NVTX_MAX];
 
-/* Returns a range's text. NULL: none, or one that we do not read (wide, or registered). */
+/* Returns a range's text, or NULL if it has none, or one that we cannot read (wide, registered). */
 static const char *text_of(const struct attributes *attributes)
 {
 	return attributes && attributes->size >= sizeof(*attributes) &&

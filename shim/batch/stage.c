@@ -12,7 +12,7 @@
 #include "record/thread.h"
 
 #define WINDOW_NS     UINT64_C(250000000)
-#define WINDOWS	      256	/* after so many windows, their length doubles */
+#define WINDOWS	      256	/* number of windows after which their length doubles */
 /* loaders that take turns faster share a window's sums */
 #define MIXED_NS      UINT64_C(10000000)
 #define CLOCKED_NS    100000	/* CPU time is not read for calls of a stage with shorter calls */

@@ -38,8 +38,8 @@ struct stage_facts {
 };
 
 /*
- * Returns the number of the stage with this path, made on first use; STAGE_NONE: there is no room.
- * A path has components with "::" between, the stage nearest to the training first. `within`:
+ * Returns the number of the stage with this path, made on first use, or STAGE_NONE if there is no
+ * room. A path has components with "::" between, the stage nearest to the training first. `within`:
  * number of the stage that calls a kernel, if known.
  */
 uint16_t stage_number(const char *path, const struct stage_facts *facts, uint16_t within);

@@ -17,7 +17,7 @@ void taker_gives_up(bool doubtful);
 /* Notes that this thread waited for `object` and took it. Returns false if it is not followed. */
 bool taker_takes(const void *key, const void *object, uint64_t begin_ns, uint64_t end_ns);
 
-/* Notes that nothing was in `key`; NULL: that some future was not done. */
+/* Notes that nothing was in the queue `key`, or, if it is NULL, that some future was not done. */
 void taker_found_none(const void *key, uint64_t begin_ns);
 
 /* Notes that this thread waited for the end of the items that another one hands on. */

@@ -111,7 +111,7 @@ void training_stop(struct thread *thread, const struct dlprof_event *stop)
 	training_resume(thread, stop->begin_ns + stop->duration_ns);
 }
 
-/* Returns the step that this thread is in; NULL: none. */
+/* Returns the step that this thread is in, or NULL if there is none. */
 static OFTEN struct thread_training *own(void)
 {
 	struct thread *thread = thread_self;

@@ -20,5 +20,5 @@ uint32_t api_enable(bool on, uint64_t keep);
 /* Notes whether another user wants a call recorded; api_enable(false) then leaves it enabled. */
 void api_note_theirs(uint32_t record_kind, uint32_t number, bool wanted);
 
-/* Returns DLPROF_GPU_API_x for a record's kind and number; DLPROF_GPU_NONE: it is not ours. */
+/* Returns DLPROF_GPU_API_x for a record's kind and number, or DLPROF_GPU_NONE if it is not ours. */
 enum dlprof_gpu_kind api_kind(uint32_t record_kind, uint32_t number);

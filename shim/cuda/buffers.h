@@ -19,7 +19,7 @@
 /* Makes the pool. `never_null`: CUPTI crashes if it gets no buffer. Returns 0 or -errno. */
 int buffers_init(bool never_null);
 
-/* Returns a buffer for CUPTI. NULL: all are taken, and CUPTI counts what it drops. */
+/* Returns a buffer for CUPTI, or NULL if all are taken; then CUPTI counts what it drops. */
 uint8_t *buffers_request(void);
 
 bool buffers_is_ours(const uint8_t *buffer);

@@ -26,7 +26,7 @@ static struct {
 	bool unfinished;         /* a forced flush cut off operations that may still run */
 	uint64_t unfinished_ns;  /* when the last of these operations had ended */
 	uint64_t launch_ns;      /* time of the last launch, as seen in the last period */
-	uint64_t newest_ns;      /* end of the newest operation read by then */
+	uint64_t newest_ns;      /* end of the newest operation, as seen in the last period */
 	uint64_t heard_launches; /* cudart_launch_count() when the last operation was read */
 	uint32_t silent_periods;
 	uint64_t told_ns;

@@ -21,7 +21,7 @@
 /* Returns how many launches of kernels and graphs were seen in this process. */
 uint64_t cudart_launch_count(void);
 
-/* Returns when this process last launched a kernel or a graph, to about a microsecond; 0: never. */
+/* Returns when this process last launched a kernel or a graph, to about 1 us; 0 if it never did. */
 uint64_t cudart_last_launch_ns(void);
 
 /* The values of enum cudaMemcpyKind that matter here. */

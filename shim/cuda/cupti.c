@@ -109,7 +109,7 @@ void *cupti_driver(const char *function)
 	return driver ? lookup_real(driver, function) : NULL;
 }
 
-/* Returns the newest CUDA version that the driver supports; 0: there is no driver. */
+/* Returns the newest CUDA version that the driver supports, or 0 if there is no driver. */
 static int driver_major(void)
 {
 	int (*get)(int *version) = (int (*)(int *))cupti_driver("cuDriverGetVersion");

@@ -49,8 +49,8 @@ extern HIDDEN struct cupti cupti;
 /* Finds libcupti and fills `cupti`. Returns 0, or -errno with the reason in `why`. */
 int cupti_find(struct text *why);
 
-/* Returns a function of the mapped driver; NULL: there is none. */
+/* Returns a function of the mapped driver, or NULL if there is none. */
 void *cupti_driver(const char *function);
 
-/* Returns the mapped libcupti, whoever mapped it; NULL: none is. */
+/* Returns the mapped libcupti, whoever mapped it, or NULL if none is. */
 void *cupti_mapped(void);

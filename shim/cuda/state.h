@@ -45,7 +45,7 @@ void state_arm(void);
 /* Notes that another user takes the buffers. Returns true if they were ours before. */
 bool state_yield(uint64_t now_ns);
 
-/* Returns when another user took the buffers; 0: never, or all of our buffers came back since. */
+/* Returns when another user took the buffers; 0 if none did, or all of ours came back since. */
 uint64_t state_yielded_ns(void);
 bool state_forget_yield(uint64_t yielded_ns); /* false: another user has come since */
 

@@ -72,9 +72,9 @@ static void look_after_others(uint64_t now_ns)
 }
 
 /*
- * Returns since when CUPTI is entirely ours again after another user; 0: it is not, or there was no
- * other user. The other user's buffers may hold our records until CUPTI gives them back. While that
- * user makes a forced flush, unfinished records are still to come.
+ * Returns since when CUPTI is entirely ours again after another user, or 0 if it is not, or there
+ * was no other user. The other user's buffers may hold our records until CUPTI gives them back.
+ * While that user makes a forced flush, unfinished records are still to come.
  */
 static uint64_t find_regained(void)
 {

@@ -57,9 +57,9 @@ static inline void jpeg_look(struct thread_image *image, const void *info)
 }
 
 /*
- * The thread's image whose input may move to another buffer at any row. NULL, or an image that has
- * ended: there is none. Other images are not looked at for each row, which would cost too much: an
- * image has hundreds of rows, and most images have a single buffer.
+ * The thread's image whose input may move to another buffer at any row. If there is none, this is
+ * NULL or an image that has ended. Other images are not looked at for each row, because that would
+ * cost too much: an image has hundreds of rows, and most images have a single buffer.
  */
 static __thread const void *jpeg_refilled __attribute__((tls_model("initial-exec")));
 

@@ -14,7 +14,7 @@
 
 #include "decode/unit.h"
 
-/* Ends a timed call that is part of the image behind `handle`. NULL: nothing is recorded. */
+/* Ends a timed call that is part of the image behind `handle`; with NULL, records nothing. */
 struct thread_image *sequence_part_end(struct unit *unit, const void *handle,
 				       struct unit_result result);
 
@@ -24,7 +24,7 @@ void sequence_forget(struct unit *unit, const void *handle);
 /* Returns true if the image behind `handle` has been counted. */
 bool sequence_is_counted(const struct unit *unit, const void *handle);
 
-/* Starts an image's pixels: from now on this thread's time is the image's. NULL: does nothing. */
+/* Starts an image's pixels: from now on this thread's time is the image's. NULL does nothing. */
 void sequence_start(struct thread_image *image);
 
 /* Returns the image behind `handle` if this thread started it and the process records, or NULL. */

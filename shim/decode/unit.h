@@ -49,5 +49,5 @@ bool unit_can_read(const void *address);
 /* Ends a call that is a whole image, or a call of a library that has no images. */
 void unit_end(struct unit *unit, struct unit_result result);
 
-/* Returns the tally of a library, format and width. NULL: there is no room for it. */
+/* Returns the tally of a library, format and width, or NULL if there is no room for it. */
 struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit_result *result);

@@ -47,8 +47,8 @@ static bool is_deadly(int number)
 
 /*
  * Called with the own pid by Python after Ctrl-C's KeyboardInterrupt, and by programs that have
- * cleaned up after SIGTERM: the signal's default action is restored by then, and no destructor
- * runs.
+ * cleaned up after SIGTERM. Before the call they restore the signal's default action, so no
+ * destructor runs.
  */
 HOOK_EXPORT int kill(pid_t pid, int number)
 {

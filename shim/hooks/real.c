@@ -95,7 +95,7 @@ EARLY_SCAN(fscanf, vfscanf)
 EARLY_SCAN(__isoc99_fscanf, __isoc99_vfscanf)
 EARLY_SCAN(__isoc23_fscanf, __isoc23_vfscanf)
 
-/* libc may lack this function although the kernel has the call. */
+/* libc may lack this function although the kernel has the system call. */
 static int early_epoll_pwait2(int epoll, struct epoll_event *events, int count,
 			      const struct timespec *timeout, const sigset_t *mask)
 {
@@ -248,8 +248,8 @@ static long absent(void)
 /*
  * Looks up a function in libraries that it moved out of: before glibc 2.34, sem_wait() and the like
  * were in libpthread, aio_read() in librt and dlclose() in libdl. A program may start without these
- * and load a plug-in that needs them. The plug-in's calls come to us, and by then its library is
- * loaded.
+ * and load a plug-in that needs them. When the plug-in's calls come to us, the library that it
+ * needs is loaded.
  */
 static void *find_moved(const char *name)
 {

@@ -7,7 +7,7 @@
 /* Adds the hook, if this program is Python; called by the constructor, before Python starts. */
 void audit_install(void);
 
-/* Returns a package with a loader that this process imported; NULL: none. */
+/* Returns a package with a loader that this process imported, or NULL if there is none. */
 const char *audit_seen(void);
 
 /* Notes why Python is not followed, if it is not; called when this process begins to record. */

@@ -114,7 +114,7 @@ int backing_reserve(const char *path, struct dlprof_segment *shared, size_t offs
 	int r = (int)sys_call3(SYS_madvise, begin, (uintptr_t)shared + offset + size - begin,
 			       MADV_POPULATE_WRITE);
 
-	/* EFAULT stands for SIGBUS; other errors: kernel or sandbox lacks the call. */
+	/* EFAULT stands for SIGBUS; other errors: kernel or sandbox lacks this system call. */
 	if (r == -EFAULT)
 		return -ENOSPC;
 	return r < 0 ? reserve_by_path(path, offset, size) : 0;

@@ -50,7 +50,7 @@ enum segment_part {
 /* Reserves a part for the slot's own thread. Negative: the disk is full, do not touch the part. */
 int segment_reserve(const struct dlprof_slot *slot, enum segment_part part);
 
-/* Returns a place for a stack. NULL: there is no room, or another thread is reserving. */
+/* Returns a place for a stack, or NULL if there is no room, or another thread is reserving. */
 struct dlprof_stack *segment_stack(uint32_t index);
 
 /* Returns true while a thread adds a segment, during which segment_claim() may fail. */

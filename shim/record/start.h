@@ -29,5 +29,5 @@ bool start_has_end(void);
 /* Returns true while another thread is in start_recording(). */
 bool start_is_busy(void);
 
-/* Returns why this process does not record, though it should; NULL: it records, or need not. */
+/* Returns why this process does not record though it should; NULL if it does, or need not. */
 const char *start_failure(void);

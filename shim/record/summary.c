@@ -30,7 +30,7 @@ static struct account accounts[ACCOUNT_MAX], pool;
 static atomic_bool has_pool, in_doubt;
 static _Atomic uint32_t account_count; /* number of accounts that were asked for */
 
-/* Returns where this process keeps its account for its next program; NULL: it prints no line. */
+/* Returns where this process keeps its account for its next program; NULL if it prints no line. */
 static struct dlprof_so_far *kept(void)
 {
 	struct dlprof_segment *shared = segment_first();

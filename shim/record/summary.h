@@ -20,7 +20,7 @@ struct account {
 	bool stepping;			    /* the thread has a batch and does not wait */
 };
 
-/* Returns an account for a thread that waits for the first time; NULL: there are too many. */
+/* Returns an account for a thread that waits for the first time, or NULL if there are too many. */
 struct account *summary_account(void);
 
 /*

@@ -221,7 +221,7 @@ static RARELY struct dlprof_tally *tallies_made(struct thread *thread)
 	return tallies;
 }
 
-/* Returns the thread's tallies; NULL: the disk has no room for them. */
+/* Returns the thread's tallies, or NULL if the disk has no room for them. */
 static struct dlprof_tally *tallies_of(struct thread *thread)
 {
 	return likely(thread->tallies) ? thread->tallies : tallies_made(thread);

@@ -11,7 +11,7 @@
 #include "record/thread.h"
 
 /*
- * Returns the tally of a name, made on first use. NULL: there is no room, which is counted.
+ * Returns the tally of a name, made on first use. NULL means no room, which is counted.
  * `detail` may be NULL. Longer names are cut. Only this thread may use the tally: other threads
  * have their own for the same name.
  */

@@ -352,7 +352,7 @@ static inline struct thread *thread_waiting(void)
 	return thread;
 }
 
-/* Returns this thread's state while the process records. NULL: no slot is free, do not record. */
+/* Returns this thread's state; NULL if the process does not record, or no slot is free. */
 static inline struct thread *thread_get(void)
 {
 	struct thread *thread = thread_self;

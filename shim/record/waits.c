@@ -22,7 +22,7 @@ static const char *const kind_names[WAIT_KIND_MAX] = {
 #undef WAIT_KIND
 };
 
-/* Returns the tally of a peer, or of OTHERS; NULL: there is no room for either. */
+/* Returns the tally of a peer, or of OTHERS, or NULL if there is no room for either. */
 static struct dlprof_tally *tally_of(struct thread *thread, enum wait_kind kind, const char *name)
 {
 	const char *detail = kind_names[kind];

@@ -18,7 +18,7 @@
 #error "which relocations name a function here?"
 #endif
 
-/* Returns the end of the loadable part that contains `address` and has all of `flags`; 0: none. */
+/* Returns the end of the loadable part with `address` and all of `flags`, or 0 if there is none. */
 static uintptr_t end_of_part(const struct elf_module *module, uintptr_t address, uint32_t flags)
 {
 	for (size_t i = 0; i < module->header_count; i++) {
@@ -276,7 +276,7 @@ static uint32_t chain_of(const struct elf_module *module, uint32_t hash)
 	return symbol < module->import_limit || symbol >= module->chain_limit ? 0 : symbol;
 }
 
-/* Returns the next symbol in the chain; 0: there is none. */
+/* Returns the next symbol in the chain, or 0 if there is none. */
 static uint32_t next_in_chain(const struct elf_module *module, uint32_t symbol)
 {
 	if (module->chains[symbol - module->import_limit] & 1 || symbol + 1 >= module->chain_limit)

@@ -73,7 +73,7 @@ int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) *header
 /* Returns true if one loadable part with all of `flags` (PF_R...) has [address, address + size). */
 bool elf_covers(const struct elf_module *module, uintptr_t address, size_t size, uint32_t flags);
 
-/* Returns a symbol's name, which is ended by a zero. NULL: there is no such symbol. */
+/* Returns a symbol's name, which is ended by a zero, or NULL if there is no such symbol. */
 static inline const char *elf_name(const struct elf_module *module, uint32_t symbol)
 {
 	size_t at;
@@ -93,7 +93,7 @@ static inline bool elf_is_import(const struct elf_module *module, uint32_t symbo
 /* Returns the hash of a name, for elf_find(). */
 uint32_t elf_hash(const char *name);
 
-/* Returns the number of the symbol with this name, which may be an import; 0: none. */
+/* Returns the number of the symbol with this name, which may be an import; 0 if none has it. */
 uint32_t elf_find(const struct elf_module *module, const char *name, uint32_t hash);
 
 /* Returns the function that the module defines and exports, or NULL. */

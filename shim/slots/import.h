@@ -4,6 +4,6 @@
 
 /*
  * Returns the function that the module around `within` calls by the name `name`, whichever library
- * ld.so took it from. NULL: the module imports no such function, or is not known.
+ * ld.so took it from, or NULL if the module imports no such function, or is not known.
  */
 void *import_of(const void *within, const char *name);

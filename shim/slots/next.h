@@ -20,5 +20,5 @@ struct next_scope {
 /* Lists the modules up to that of `last`, a function of libc, which has all names that we need. */
 void next_open(struct next_scope *scope, const void *last);
 
-/* Returns a function. NULL: ask dlsym(), which may still find it. */
+/* Returns a function, or NULL if the caller must ask dlsym(), which may still find it. */
 void *next_function(const struct next_scope *scope, const char *name);

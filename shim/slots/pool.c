@@ -36,7 +36,7 @@ static void find_helpers(struct wrap_copy *copy, const struct wrap_library *libr
 			elf_function(&elf, library->helpers[i], elf_hash(library->helpers[i]));
 }
 
-/* Returns an instance that is free or whose library is gone; -1: none. */
+/* Returns an instance that is free or whose library is gone, or -1 if there is none. */
 static int free_target(int row)
 {
 	for (int i = 0; i < WRAP_INSTANCE_MAX; i++)

@@ -18,8 +18,8 @@ bool pool_is_library(const struct elf_module *elf, const struct wrap_row *row);
 bool pool_is_of_library(const struct module *module, const struct wrap_row *row);
 
 /*
- * Returns the wrapper for `real`; NULL: leave the slot alone. `slot`: the slot, if it is bound
- * lazily and `real` is ld.so's entry; else NULL. The caller has module_lock().
+ * Returns the wrapper for `real`, or NULL to leave the slot alone. `slot` is NULL unless the slot
+ * is bound lazily and `real` is ld.so's entry. The caller has module_lock().
  */
 void *pool_wrapper(int row, void *real, void **slot);
 

@@ -33,7 +33,7 @@ struct load_split load_split(const struct load_times *times);
 				  * the bytes */
 #define LOAD_SMALL_READS 8.0     /* reads are many if a sample needs at least this many */
 
-/* Returns the share of the loads' time (0-1) spent in decoding; 0: none, or unknown. */
+/* Returns the share of the loads' time (0-1) spent in decoding, or 0 if it is unknown. */
 double load_decode_share(const struct load_times *times);
 double load_read_share(const struct load_times *times); /* reading and opening */
 

@@ -267,7 +267,7 @@ bool series_next(const struct batch_series *series, struct series_place *place)
 	return true;
 }
 
-/* Returns how many workers loaded an epoch's batches; 0: unknown. `made` is scratch space. */
+/* Returns how many workers loaded an epoch's batches, 0 if unknown. `made` is scratch space. */
 static size_t count_loading(const struct batch_series *s, size_t begin, size_t end, uint32_t *made)
 {
 	size_t workers = (size_t)s->workers, known_count = 0, loading = 0, i, w;
@@ -291,7 +291,7 @@ static size_t count_loading(const struct batch_series *s, size_t begin, size_t e
 	return loading;
 }
 
-/* Returns how many workers load in a typical epoch (median over batches); -1: no epoch shows it. */
+/* Returns how many workers load in a typical epoch (median over batches), -1 if none shows it. */
 static int32_t median_loading(const size_t *batches_by_loading, size_t workers)
 {
 	size_t all = 0, below = 0, number;

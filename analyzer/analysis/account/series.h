@@ -153,7 +153,7 @@ int series_extend(struct batch_series *series, const struct series_part *part);
 void series_cut(const struct batch_series *series, size_t begin, size_t count,
 		struct series_run *runs, struct series_part *ret);
 
-/* Returns the number of cores that other programs leave to the run; NAN: unknown. */
+/* Returns the number of cores that other programs leave to the run, or NAN if it is unknown. */
 double series_free_cores(const struct batch_series *series);
 
 /* Returns true if other programs used more of the cores than a machine's usual background work. */
@@ -163,9 +163,9 @@ bool series_has_others(const struct batch_series *series);
 void series_done(struct batch_series *series);
 
 /*
- * Returns how many workers loaded batches in a typical epoch; -1: not known. A worker that got
- * hardly any data, such as one without a shard of an iterable dataset, is left out: a worker counts
- * if it loaded at least a twentieth of what the busiest one loaded.
+ * Returns how many workers loaded batches in a typical epoch, or -1 if it is not known. A worker
+ * that got hardly any data, such as one without a shard of an iterable dataset, is left out: a
+ * worker counts if it loaded at least a twentieth of what the busiest one loaded.
  */
 int32_t series_find_loading(const struct batch_series *series);
 

@@ -149,7 +149,7 @@ void stall_judge_thread(const struct batch_series *series, const struct account 
 /* Makes the verdict IN_DOUBT; the caller found that the waits may not be the training's. */
 void stall_doubt(struct finding *finding);
 
-/* Returns theta of a series in ns; UNKNOWN: no step was observed. */
+/* Returns theta of a series in ns, or UNKNOWN if no step was observed. */
 int64_t stall_theta_ns(struct batch_series *series);
 
 /* Returns the column of waits that the verdict counts: the GPU's idle time, or the host's waits. */

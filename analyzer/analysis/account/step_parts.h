@@ -47,5 +47,5 @@ void step_parts_add(struct step_parts *parts, const struct step_sums *sums);
 /* Completes the parts after the last loader. `whole_ns`: all steps of the thread. */
 void step_parts_close(struct step_parts *parts, double whole_ns);
 
-/* Returns a part's share of the steps; NAN: not observed, or the steps are not split. */
+/* Returns a part's share of the steps; NAN if it was not observed, or steps are not split. */
 double step_parts_share(const struct step_parts *parts, enum step_part part);

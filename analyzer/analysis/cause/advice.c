@@ -115,7 +115,7 @@ static double gain_of(double share)
 	return share < 1 ? 1 / (1 - share) - 1 : NAN;
 }
 
-/* Returns the prediction for an advice, the better one if there are two; NO_ROW: there is none. */
+/* Returns the prediction for a remedy (the better one of two), or NO_ROW if there is none. */
 static int row_of(const struct whatif *whatif, enum advice_id id)
 {
 	/* An advice without an entry has 0, the baseline, which predicts no advice's gain. */
@@ -263,7 +263,7 @@ static int price_part(const struct view *v, double share, struct advice *ret)
 	return r;
 }
 
-/* Returns the share of the read or decoded bytes that no batch needs; 0: none known. */
+/* Returns the share of the read or decoded bytes that no batch needs, or 0 if none is known. */
 static double needless(const struct view *v, enum advice_id id)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -292,7 +292,7 @@ static int widen_price(const struct view *v, enum advice_id id, struct advice *r
 	return r;
 }
 
-/* Returns the share of the loads' time that an advice removes; 0: not known. */
+/* Returns the share of the loads' time that an advice removes, or 0 if it is not known. */
 static double part_of(const struct view *v, enum advice_id id)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -425,8 +425,8 @@ static bool is_whole(enum advice_id id)
 }
 
 /*
- * Returns true if `advice` goes before `preferred`; at equal gain it does not. A step whose gain is
- * assumed (loads half as long) or unknown does not go before one with a predicted gain.
+ * Returns true if `advice` goes before `preferred`; at equal gain it does not. A remedy whose gain
+ * is assumed (loads half as long) or unknown does not go before one with a predicted gain.
  */
 static bool is_better(const struct advice *advice, const struct advice *preferred)
 {
@@ -446,8 +446,8 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 }
 
 /*
- * Inserts an advice in order of gain. The first advice keeps its place if its gain is only bounded
- * by ideal input. If the list is full, its last advice is dropped.
+ * Inserts a remedy in order of gain. The first remedy keeps its place if its gain is only bounded
+ * by ideal input. If the list is full, its last remedy is dropped.
  */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
@@ -552,7 +552,7 @@ static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
 	insert(list, &advice);
 }
 
-/* Puts an advice before all others. If the list is full, its last advice is dropped. */
+/* Puts a remedy before all others. If the list is full, its last remedy is dropped. */
 static void put_first(const struct advice *advice, struct advice_list *list)
 {
 	list->count -= list->count == ADVICE_MOST;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * advice.h - chooses the steps to advise for the causes found, and predicts what each would gain.
+ * advice.h - chooses remedies for the causes found, and predicts what each would gain.
  *
- * All candidates go into one list. If the replay predicts a step's gain, the step is advised from
- * ADVICE_GAIN on; the gain of other steps is only bounded by the account. The first cause's own
- * remedies come first; the second cause's remedies and other settings follow, by gain. A prediction
- * either supports a step, or shows that a setting would not help, or neither; never both.
+ * All candidates go into one list. If the replay predicts a remedy's gain, the remedy is advised if
+ * the gain is at least ADVICE_GAIN; the gain of others is only bounded by the account. The first
+ * cause's own remedies come first; the second cause's remedies and other settings follow, by gain.
+ * A prediction supports a remedy, or shows that a setting would not help, or neither; never both.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 int advice_give(const struct batch_series *series, const struct finding *finding,
 		const struct cause_input *input, struct diagnosis *diagnosis);
 
-/* Returns true if the gain of a step in the list is from the prediction `id`. */
+/* Returns true if the gain of a remedy in the list is from the prediction `id`. */
 bool advice_has(const struct advice_list *list, enum whatif_id id);
 
 /* Names of advice in JSON, and the sentences that say why a setting would not help. */

@@ -200,7 +200,7 @@ static bool may_be_uncrowded(const struct batch_series *s, const struct diagnosi
 	       !series_has_others(s);
 }
 
-/* Returns true if there are so many workers for the cores that fewer may be faster. */
+/* Returns true if there are too many workers for the cores, so that fewer may be faster. */
 static bool has_many_workers(const struct batch_series *s)
 {
 	return s->workers >= FEWER_CORES * s->cores;

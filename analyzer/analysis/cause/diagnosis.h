@@ -51,7 +51,7 @@ enum useless {
 #define ADVICE_MOST 3
 #define ADVICE_GAIN 0.05 /* advice with a smaller gain is not given */
 
-/* A step to take. A gain is relative to the run's throughput: 0.1 is 10 % more batches a second. */
+/* A remedy. A gain is relative to the run's throughput: 0.1 is 10 % more batches a second. */
 struct advice {
 	enum advice_id id;
 	int whatif;       /* enum whatif_id of the prediction that gave the gain; -1: none */

@@ -474,7 +474,7 @@ const struct line_share *lines_leading(const struct lines *lines, enum line_grou
 	return NULL;
 }
 
-/* Returns the line within the loader that takes the time while loops wait; NULL: none does. */
+/* Returns the line within the loader that takes the time while loops wait, or NULL if none does. */
 static const struct line_share *name_within(const struct lines *lines)
 {
 	const struct line_lead *lead = &lines->within;

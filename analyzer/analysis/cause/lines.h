@@ -140,7 +140,7 @@ struct lines {
 	struct line_lead within;
 };
 
-/* Returns the path below Python's folder or a folder of packages; NULL: it is in neither. */
+/* Returns the path below Python's folder or a folder of packages, or NULL if it is in neither. */
 const char *lines_below_packages(const char *file);
 
 /* A line with a larger share of the steps is the whole step; naming it explains nothing. */

@@ -207,7 +207,7 @@ static int32_t period_of(const struct crew *crew)
 	return (int32_t)crew->count;
 }
 
-/* Returns the bytes of a slow worker's load / the bytes of another's; NAN: unknown. */
+/* Returns the bytes of a slow worker's load / the bytes of another's, or NAN if it is unknown. */
 static double more_work(const struct crew *crew, const struct slow_work *work)
 {
 	double bytes[2] = {0}, loads[2] = {0};
@@ -221,7 +221,7 @@ static double more_work(const struct crew *crew, const struct slow_work *work)
 	return bytes[1] / loads[1] / (bytes[0] / loads[0]);
 }
 
-/* Returns k if every k-th batch is slow because of its samples; 0: the workers are slow. */
+/* Returns k if every k-th batch is slow because of its samples, or 0 if the workers are slow. */
 static int32_t find_every(const struct batch_series *s, const struct crew *crew,
 			  const struct slow_work *work)
 {

@@ -220,7 +220,7 @@ static double isolated_ns(const struct batch_series *s, const struct finding *f,
 	return ns < ISOLATED_LEAST * pools->wait_ns ? 0 : fmin(ns, pools->wait_ns);
 }
 
-/* Returns the share of the waiting that comes with slow loads every so many batches. */
+/* Returns the share of the waiting that comes with slow loads at a regular distance. */
 static double periodic_share(const struct batch_series *s, const struct slow_workers *slow,
 			     const struct split_periods *periods)
 {
@@ -229,8 +229,8 @@ static double periodic_share(const struct batch_series *s, const struct slow_wor
 	const int32_t workers = series_busy_workers(s);
 	bool is_load = load->batches && load->batches != workers;
 
-	/* If the neighbours of slow loads are slow, too, the samples are sorted by size. That is no
-	 * shard which is opened every so many batches. */
+	/* If the neighbours of slow loads are slow, too, the samples are sorted by size, and no
+	 * shard is opened at regular distances. */
 	if (load->batches && load->gradual)
 		return 0;
 	if (wait->regular && workers > 1 && wait->batches > workers && wait->batches % workers == 0)

@@ -55,7 +55,7 @@ static size_t find_root(const struct stages *stages)
 	return root;
 }
 
-/* Returns the input of stage `at` that takes the most time; STAGE_NOWHERE: it has none. */
+/* Returns the input of stage `at` that takes the most time, or STAGE_NOWHERE if it has none. */
 static size_t input_of(const struct stages *stages, size_t at)
 {
 	size_t input = STAGE_NOWHERE;

@@ -71,7 +71,7 @@ struct fingerprint {
 
 void fingerprint_init(struct fingerprint *ret);
 
-/* Returns the batches of the longest epoch but the last; UNKNOWN: there is only one epoch. */
+/* Returns the batches of the longest epoch but the last, or UNKNOWN if there is only one epoch. */
 int64_t fingerprint_epoch_batches(const struct batch_series *series);
 
 /* Returns a bit for each field that both runs know and that differs. */

@@ -398,7 +398,7 @@ static double time_at(const struct event *list, size_t count, size_t period, siz
 	return ns;
 }
 
-/* Returns the phase with the most time, in rows as for time_at(); SIZE_MAX: there is no event. */
+/* Returns the phase with the most time, in rows as for time_at(), or SIZE_MAX without events. */
 static size_t dominant(const struct event *list, size_t count, size_t period, size_t half,
 		       struct table *table)
 {

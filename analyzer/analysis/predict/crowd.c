@@ -145,7 +145,7 @@ static void end_load(struct crowd *c, size_t worker)
 	begin_load(c, worker);
 }
 
-/* Goes to the next event, and returns its hand; NULL: there is no event before `limit_ns`. */
+/* Goes to the next event, and returns its hand, or NULL if none comes before `limit_ns`. */
 static struct hand *advance(struct crowd *c, double limit_ns)
 {
 	double pace = c->paces[c->working + (c->training_works ? c->workers + 1 : 0)];

@@ -74,7 +74,7 @@ struct fit {
 	double outside_ns, load_ns; /* sums over all loads in the fit */
 };
 
-/* Returns a load's time off the CPU, for each sample if their number is known; 0: none. */
+/* Returns a load's time off the CPU, for each sample if their number is known. 0 means none. */
 static double outside_of(const struct flight_load *load)
 {
 	double ns = (double)load->load_ns - (double)load->cpu_ns;

@@ -255,7 +255,7 @@ struct steps {
 	double busy_mean_ns; /* mean of busy_of() */
 };
 
-/* Returns the GPU's busy time in batch i, outside of its wait; NAN: not known. */
+/* Returns the GPU's busy time in batch i, outside of its wait, or NAN if it is not known. */
 static double busy_of(const struct batch_series *s, const struct finding *f, size_t i)
 {
 	if (!series_has(s->gpu_busy_ns, i) || !series_has(s->compute_ns, i))
@@ -311,7 +311,7 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 	return steps;
 }
 
-/* Returns the part of a wait, by the verdict's clock, that was hand-over; NAN: unknown. */
+/* Returns the part of a wait, by the verdict's clock, that was hand-over, NAN if unknown. */
 static double handover_of(const struct steps *steps, size_t i)
 {
 	const struct batch_series *s = steps->series;
@@ -487,8 +487,8 @@ static double mean_of(const struct batch_series *s, const float *loads, size_t *
 }
 
 /*
- * Returns the mean time of choosing a batch's samples; 0: not known. Without workers, an epoch's
- * first batch is left out: see move_sampling().
+ * Returns the mean time of choosing a batch's samples, or 0 if it is not known. Without workers, an
+ * epoch's first batch is left out: see move_sampling().
  */
 static double mean_sample_ns(const struct batch_series *s)
 {

@@ -505,7 +505,7 @@ static double find_core_lost(const struct share *share, const struct trace *trac
 				   share_of_thread(&alone, threads, 1));
 }
 
-/* Returns the loads' share of waiting for other things than cores and threads; NAN: unknown. */
+/* Returns the loads' share of waiting for other things than cores and threads, NAN if unknown. */
 static double find_outside(const struct batch_series *s, const struct finding *f,
 			   const struct load_facts *facts)
 {

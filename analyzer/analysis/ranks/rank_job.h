@@ -17,7 +17,7 @@
 /* Largest number of cells of a rank's pace. Together the cells cover the whole run. */
 #define PACE_CELLS 64
 
-/* How long a rank's steps take; all zero: no steps. Partials store this struct as it is. */
+/* How long a rank's steps take; all zero without steps. store/fleet/part.c stores it as it is. */
 struct pace {
 	float cells[PACE_CELLS]; /* cell i has the time of 1 << shift steps, in ns */
 	uint32_t shift, count;
@@ -73,7 +73,7 @@ struct rank_blame {
 /* Ranks with the same pace. Some groups are joined at the end; see rank_group.h. */
 struct rank_group {
 	struct windows by_step;
-	struct rank_sums {        /* partials store this struct as it is */
+	struct rank_sums {        /* store/fleet/part.c stores this struct as it is */
 		struct pace pace; /* pace of the group's first rank */
 		uint64_t rank_count, batch_count;
 		uint64_t known_count;    /* number of ranks whose account is known */
@@ -85,7 +85,7 @@ struct rank_job {
 	struct rank_group *groups;
 	size_t group_count;
 	struct windows by_clock; /* windows of bins of time, over all ranks */
-	struct rank_base {       /* partials store this struct as it is */
+	struct rank_base {       /* store/fleet/part.c stores this struct as it is */
 		int64_t epoch;
 		size_t base, length;
 	} * epochs;

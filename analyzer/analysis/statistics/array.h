@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Returns `list` with room for `count` + 1 elements. NULL: no memory; `list` is unchanged. */
+/* Returns `list` with room for `count` + 1 elements, or NULL without memory, keeping `list`. */
 static inline void *array_grown(void *list, size_t count, size_t size)
 {
 	return count & (count - 1) ? list : reallocarray(list, count ? 2 * count : 1, size);

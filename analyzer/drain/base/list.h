@@ -7,7 +7,7 @@
 
 bool list_has(const char *list, const char *word);
 
-/* Appends `word` to a list of `size` bytes. False: it is empty, is listed, or does not fit. */
+/* Adds `word` to a list of `size` bytes. Returns false if it is empty, listed or does not fit. */
 bool list_add(char *list, size_t size, const char *word);
 
 /* Removes `word` from the list, if it is there. */

@@ -14,7 +14,7 @@
 
 #define FAST_NS    UINT64_C(50000000)
 #define SLOW_NS    UINT64_C(1000000000)
-/* after so many samples a share is exact to 3 percentage points: 1.96 * sqrt(0.25 / 1000) */
+/* with this number of samples a share is exact to 3 points: 1.96 * sqrt(0.25 / 1000) */
 #define ENOUGH     1000
 #define COST_PART  333                /* samples take at most 1/333 of the elapsed time, 0.3 % */
 /* CPU time that sampling may use in addition to COST_PART, since it has to find interpreters */

@@ -19,7 +19,7 @@
 /* how long operations stay in memory: a wait is recorded only when it ends */
 #define KEEP_NS 10000000000
 #define META_NS 2000000000  /* pause between writing the counts to meta */
-/* if so many copies and waits come before any kernel, kernels are not reported */
+/* if this number of copies and waits precedes any kernel, CUPTI reports none */
 #define MANY_OTHERS 100
 
 #define NOT_LATE ((struct gap){INT64_MAX, 0})

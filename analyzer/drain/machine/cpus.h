@@ -9,22 +9,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns the number of cores in a process's affinity mask; -1: unknown. */
+/* Returns the number of cores in a process's affinity mask, or -1 if it is unknown. */
 int64_t cpus_affinity(int32_t pid);
 
 /*
  * Returns the lowest CPU limit of a process's control groups, over all levels, in thousandths of a
- * core: cpu.max of version 2, cpu.cfs_quota_us / cpu.cfs_period_us of version 1. -1: no limit, or
- * unknown. `root` is put before every path; "" in production.
+ * core: cpu.max of version 2, cpu.cfs_quota_us / cpu.cfs_period_us of version 1. Returns -1 if no
+ * limit is known. `root`, "" in production, is put before every path.
  */
 int64_t cpus_limit_milli(const char *root, int32_t pid);
 
-/* Returns the CPU time, of all threads, of the process that began at `start_ticks`; -1: gone. */
+/* Returns the CPU time, of all threads, of the process begun at `start_ticks`; -1 if it is gone. */
 int64_t cpus_used_ns(int32_t pid, uint64_t start_ticks);
 
 /*
  * Returns how long the cores in a process's affinity mask were busy since boot, with any program,
- * including time that a hypervisor took. -1: unknown.
+ * including time that a hypervisor took, or -1 if it is unknown.
  */
 int64_t cpus_busy_ns(const char *root, int32_t pid);
 

@@ -78,7 +78,7 @@ static int own_kind(struct segment *const *segments, size_t count, int32_t pid, 
 	return IS_OWN(kind) ? KIND_UNKNOWN : kind;
 }
 
-/* Returns the pid of the process that started the run; 0: it has ended. */
+/* Returns the pid of the process that started the run, or 0 if it has ended. */
 static int32_t find_root(struct segment *const *segments, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -88,7 +88,7 @@ static int32_t find_root(struct segment *const *segments, size_t count)
 	return 0;
 }
 
-/* Adds the time that a process ran and wanted to run since `old`; NULL: it is new. */
+/* Adds the time that a process ran and wanted to run since `old`, which is NULL if it is new. */
 static void add(struct neighbours *n, const struct neighbour *old, struct neighbour *now,
 		const struct process_stat *stat, uint64_t span_ns)
 {

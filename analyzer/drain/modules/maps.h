@@ -33,14 +33,14 @@ int maps_open(const char *path, uint64_t device, uint64_t inode);
 uint64_t maps_device(dev_t device);
 
 /*
- * Returns a number that changes when the process maps other code; much cheaper than listing the
- * mappings. 0: unknown.
+ * Returns a number that changes when the process maps other code, or 0 if it is unknown. That is
+ * much cheaper than listing the mappings.
  */
 uint64_t maps_state(int32_t pid);
 
 /*
  * Returns a number like maps_state() that also differs for each start of a program: only processes
- * that were forked from each other have the same one, as their code lies at the same addresses. 0:
- * unknown.
+ * that were forked from each other have the same one, as their code lies at the same addresses.
+ * Returns 0 if it is unknown.
  */
 uint64_t maps_image(int32_t pid);

@@ -4,7 +4,7 @@
 #include "drain/modules/module.h"
 #include "drain/modules/unwind.h"
 
-/* after so many tries to find a stack's record, that counts as lost */
+/* number of tries to find a stack's record before that counts as lost */
 #define PATIENCE 3
 
 static int take(struct writer *writer, struct segment *segment, size_t place,

@@ -40,5 +40,5 @@ void code_next_turn(struct code_cache *cache);
 const struct code *code_get(struct code_cache *cache, const struct memory *memory,
 			    const struct layout *layout, uint64_t address, const uint8_t *head);
 
-/* Returns the line of the instruction at byte `offset`; 0: it has none. */
+/* Returns the line of the instruction at byte `offset`, or 0 if it has none. */
 int32_t code_line(const struct code *code, const struct layout *layout, int64_t offset);

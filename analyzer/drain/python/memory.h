@@ -32,7 +32,7 @@ void memory_open(struct memory *memory, int32_t pid);
 
 void memory_add(struct memory_list *list, uint64_t address, void *bytes, size_t size);
 
-/* Returns how many pieces, counted from the first, were read completely; -errno: not allowed. */
+/* Returns how many pieces from the first on were read whole, or -errno if that is not allowed. */
 int memory_read_list(const struct memory *memory, const struct memory_list *list);
 
 /* Reads one piece of memory. Returns 0 or -errno. */

@@ -18,7 +18,7 @@
 /* tries to list the threads: the list changes when one begins or ends */
 #define TRIES_MAX 4
 
-/* after so many samples without a readable stack, this is no known CPython */
+/* samples without a readable stack after which this is no known CPython */
 #define FAILED_MAX 100
 
 struct thread {

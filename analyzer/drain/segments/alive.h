@@ -38,14 +38,14 @@ bool alive_now(const struct alive *alive, bool is_root_gone);
 /* Returns true if a live process has become another program; false also if that is unknown. */
 bool alive_is_other(const struct alive *alive);
 
-/* Returns the process's exit status, as of waitpid(); -1: not known. */
+/* Returns the process's exit status, as of waitpid(), or -1 if it is not known. */
 int alive_exit_status(const struct alive *alive);
 
 /* Returns false if a thread of the process has certainly ended, else true. */
 bool alive_has_thread(const struct alive *alive, uint32_t tid);
 
-/* Returns a process's pid in our /proc (alive->pid is for system calls); 0: it is not found. */
+/* Returns a process's pid in our /proc (alive->pid is for system calls); 0 if it is not there. */
 int32_t alive_number(const struct alive *alive);
 
-/* Returns a process's start time in ticks since boot; 0: no such process, or a zombie. */
+/* Returns a process's start time in ticks since boot, or 0 if it is a zombie, or is gone. */
 uint64_t alive_start_ticks(int32_t pid);

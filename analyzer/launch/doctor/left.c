@@ -34,7 +34,7 @@ static int add_size(void *context, const char *name)
 	return 0;
 }
 
-/* Returns the disk space that a folder's segments take; 0: it is not dlprof's, or in use. */
+/* Returns the disk space that a folder's segments take, or 0 if it is not dlprof's, or in use. */
 static double left_bytes(const char *path)
 {
 	uint64_t pid, ticks;

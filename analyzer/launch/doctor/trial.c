@@ -153,7 +153,7 @@ static void judge_preload(const struct trial *trial)
 			   trial->loaded_count);
 }
 
-/* Returns the user's DLPROF_BATCH_FN; NULL: it is not set. */
+/* Returns the user's DLPROF_BATCH_FN, or NULL if it is not set. */
 static const char *named_loader(const struct trial *trial)
 {
 	const char *name = getenv("DLPROF_BATCH_FN");

@@ -17,7 +17,7 @@
 #define MOST_TIMES 8 /* limit of workers to try, as a multiple of the run's: more never helped */
 #define WROTE "before it was ended, the program wrote "
 
-/* Returns the number after `name` in a file (NULL: the first number); NAN: there is none. */
+/* Returns the number after `name` in a file (NULL: the first number), or NAN if there is none. */
 static double read_number(const char *path, const char *name)
 {
 	char line[256];

@@ -7,7 +7,7 @@
 #include "render/form/facts.h"
 #include "render/form/units.h"
 
-/* Returns the trial with the largest proven gain; NULL: none is proven. */
+/* Returns the trial with the largest proven gain, or NULL if none is proven. */
 static const struct tune_trial *find_best(const struct tune *tune)
 {
 	const struct tune_trial *best = NULL;

@@ -19,5 +19,5 @@ enum escape_form {
 
 void escape_put(FILE *out, enum escape_form form, const char *text);
 
-/* Returns what replaces a character in a form; NULL: it stays as it is. */
+/* Returns what replaces a character in a form, or NULL if it stays as it is. */
 const char *escape_find(enum escape_form form, uint32_t code);

@@ -37,7 +37,7 @@ static const struct level *find_level(double share)
 	return &LEVELS[i];
 }
 
-/* Returns the level of the batches [begin, end); NULL: none of their times are known. */
+/* Returns the level of the batches [begin, end), or NULL if none of their times are known. */
 static const struct level *judge(const struct batch_series *series, const float *waits,
 				 size_t begin, size_t end)
 {

@@ -59,7 +59,7 @@ const char *gate_reason_words(const struct gate_report *report, const struct gat
 			      char *text);
 /* Writes the outcome in a sentence: for a failure, what got slower, how much, since when, why. */
 const char *gate_why_words(const struct gate_report *report, char *text);
-/* Returns the gravest assertion: a failed one, else an inconclusive one; NULL: neither. */
+/* Returns a failed assertion, else an inconclusive one, or NULL if there is neither. */
 const struct gate_item *gate_first_item(const struct gate_report *report);
 /* Writes why a run cannot be judged; "" if it can. */
 const char *gate_unfit_words(const struct gate_run *run, char *text);

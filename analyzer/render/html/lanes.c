@@ -194,7 +194,7 @@ static void put_rows(struct html *html, const struct html_window *window)
 	html_numbers_end(html);
 }
 
-/* Finds the time from the first request to the last step's end. False: it was not recorded. */
+/* Finds the time from the first request to the last step's end, or returns false if unrecorded. */
 static bool find_span(const struct html_window *window, struct lanes *ret)
 {
 	const struct batch_record *rows = window->rows;

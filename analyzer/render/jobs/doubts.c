@@ -5,7 +5,7 @@
 #include "render/form/units.h"
 #include "render/jobs/ranks.h"
 
-/* Returns the smallest world size that a rank recorded, and that rank; -1: no rank recorded one. */
+/* Returns the smallest world size that a rank recorded, and that rank; -1 if none recorded one. */
 static int64_t least_world_size(const struct ranks *ranks, int64_t *ret_rank)
 {
 	int64_t least = -1;

@@ -49,7 +49,7 @@ size_t ranks_without_loader(const struct ranks *ranks);
 typedef bool ranks_filter(const struct rank_blame *blame, int group);
 ranks_filter ranks_is_in_group, ranks_is_culprit;
 
-/* Returns the group that the job's finding is about; -1: all ranks. */
+/* Returns the group that the job's finding is about, or -1 if it is about all ranks. */
 int ranks_group(const struct ranks *ranks);
 
 /* Returns the share of the lost time in which rank `i` waited longest; NAN if ranks do not meet. */

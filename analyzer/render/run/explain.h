@@ -17,7 +17,7 @@ struct explanation {
 /* Returns the page with this id, or NULL. Only the id "none" is both a cause and an advice. */
 const struct explanation *explain_find(const char *id);
 
-/* Returns page number `i`; NULL: there are not so many. */
+/* Returns page number `i`, or NULL if there are fewer pages. */
 const struct explanation *explain_at(size_t i);
 
 void explain_print(const struct page *page, const struct explanation *explanation);

@@ -195,7 +195,7 @@ static void add_parts(const struct report *report, struct outline *o)
 			      NULL);
 }
 
-/* Adds a table of devices if there are several. The shares above it are means over the fed ones. */
+/* Adds a table of several devices. The shares above it are means over those that get batches. */
 static void add_devices(const struct report *report, struct outline *o)
 {
 	static const char *const headings[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* remedy.c - writes a step to take, and how to do it, in a sentence each with the run's figures. */
+/* remedy.c - writes a remedy, and how to apply it, in a sentence each with the run's figures. */
 #include "render/run/parts.h"
 
 #include <inttypes.h>

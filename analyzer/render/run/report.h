@@ -77,7 +77,7 @@ static inline double report_duration_ns(const struct report *report)
 	return ns >= 0 ? ns : NAN;
 }
 
-/* Returns a load's mean, given a sum over all loads; NAN: not observed. */
+/* Returns a load's mean, given a sum over all loads, or NAN if it was not observed. */
 static inline double report_load_mean(const struct report *report, int64_t total)
 {
 	return report->totals.load_count < 1

@@ -19,7 +19,7 @@ void stages_outline_line(const struct report *report, struct outline *o);
 /* Adds each stage as an item of the chapter "life", which follows the screen. */
 void stages_outline(const struct report *report, struct outline *o);
 
-/* Returns the stage that the training waits for; NULL: not known. */
+/* Returns the stage that the training waits for, or NULL if it is not known. */
 const struct stage_work *stages_slow(const struct report *report);
 
 /* Returns a kernel's share of all kernels' time, or a stage's busy time / the time observed. */

@@ -27,8 +27,8 @@
 struct fit {
 	/* Number of blank lines: the first before "Why", then before "Next", "Waits" and "More". */
 	int blanks;
-	/* Next steps. 4: all, and how to do each; 3: without how for the third; 2: without the
-	 * third; 1: without how for the second; 0: only the first, and how to do it. */
+	/* How much of the remedies is printed. 4: all, and how to apply each; 3: without how for
+	 * the third; 2: without the third; 1: without how for the second; 0: only the first. */
 	int steps;
 	size_t load_rows; /* rows above "Why": first a load's parts, then a step's */
 	bool has_line; /* prints the line of code below "Why" */

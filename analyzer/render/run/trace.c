@@ -42,7 +42,7 @@ static void put_fact(struct tracer *trace, int64_t lane, const char *what, const
 	jsonw_close(json, '}');
 }
 
-/* Returns the number of a lane, which is made if it is new; -1: there is no room. */
+/* Returns the number of a lane, which is made if it is new, or -1 if there is no room. */
 static int64_t find_lane(struct tracer *trace, const char *name, int64_t level, int64_t at)
 {
 	struct trace_lane *lanes = trace->lanes;

@@ -43,7 +43,7 @@ int gate_write_wishes(const struct gate *gate, const struct gate_wishes *wishes)
 
 /* Reads the limits of the command line, or uses the default (gate_limits.c). 0 or CMD_ERROR. */
 int gate_read_limits(struct gate *gate);
-/* Returns the first limit on an increase; NULL: there is none. */
+/* Returns the first limit on an increase, or NULL if there is none. */
 const struct gate_item *gate_find_increase(const struct gate *gate);
 
 /* Judges all limits, and fills gate->items and gate->report (gate_judge.c). 0 or CMD_ERROR. */

@@ -42,7 +42,7 @@ const char *source_name(const struct source *source)
 	return source->path ? source->path : "the runs";
 }
 
-/* Adds an empty source for a job. NULL: no memory. */
+/* Adds an empty source for a job. Returns NULL if memory is exhausted. */
 static struct source *grow(struct sources *sources, const char *job, int64_t attempt)
 {
 	struct source *grown;

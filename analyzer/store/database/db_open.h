@@ -5,7 +5,7 @@
 #include "store/database/db.h"
 
 /*
- * Opens an existing database for reading. -ENOENT: there is no such file. -ENODATA: the file is
+ * Opens an existing database for reading. Errors: -ENOENT: there is no such file. -ENODATA: it is
  * empty (a run that stored nothing). -EBADMSG: not SQLite, or damaged. -EMEDIUMTYPE: SQLite, but
  * not dlprof's. -EPROTONOSUPPORT: written by a newer dlprof. -ENOLINK: its write-ahead log is
  * missing.

@@ -325,7 +325,7 @@ static const char *vfs_name(void)
 	return own.zName;
 }
 
-/* Returns a URI of a file that SQLite opens without locks. The caller frees it; NULL: no memory. */
+/* Returns a URI by which SQLite opens a file without locks, or NULL. The caller frees it. */
 static char *snapshot_uri(const char *path)
 {
 	static const char start[] = "file:", end[] = "?immutable=1", digits[] = "0123456789ABCDEF";

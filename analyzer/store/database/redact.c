@@ -61,7 +61,7 @@ static void remember_host(struct name *name)
 		hosts[host_count++] = name;
 }
 
-/* Returns a text's word: `word`, or if that is NULL, the kind's next one. NULL: no memory. */
+/* Returns `word`, or if that is NULL, the kind's next word; NULL if memory is exhausted. */
 static const char *word_for(enum redact_kind kind, const char *text, const char *word)
 {
 	const struct name wanted = {.kind = kind, .text = text};

@@ -98,7 +98,7 @@ const char *lake_table(size_t i)
 	return i < TABLES ? tables[i].name : NULL;
 }
 
-/* Returns what `put` writes as a string, which the caller frees; NULL: no memory. */
+/* Returns what `put` writes as a string, which the caller frees, or NULL if memory is exhausted. */
 static char *sql_of(void (*put)(FILE *out, size_t which), size_t which)
 {
 	char *sql = NULL;

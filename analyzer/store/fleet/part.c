@@ -421,7 +421,7 @@ static struct grid grid_of(const struct windows *windows, uint64_t *check)
 	return grid;
 }
 
-/* Makes what is between head and windows, of which the head has a checksum. NULL: no memory. */
+/* Returns what is between head and windows, or NULL without memory. The head has its checksum. */
 static char *make_middle(const struct part *part, const struct head *head, uint64_t *windows_check)
 {
 	char *middle = calloc(1, middle_bytes(head)), *at = middle;

@@ -181,7 +181,7 @@ void batch_totals_init(struct load_totals *totals)
 #undef X
 }
 
-/* Members with the same name in both structs. */
+/* Members with the same name in struct batch_record and struct load_totals. */
 #define LOAD_TIMES(of)                                                                             \
 	.load_ns = query_known((of)->load_ns), .cpu_ns = query_known((of)->cpu_ns),                \
 	.open_ns = query_known((of)->open_ns), .read_ns = query_known((of)->read_ns),              \

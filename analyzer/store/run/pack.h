@@ -12,7 +12,7 @@
 #include "store/database/db.h"
 #include "store/run/pack_format.h"
 
-/* Reads the head of a loader's pack. -ENOENT: there is no valid pack, so read the rows. */
+/* Reads the head of a loader's pack. Returns -ENOENT if none is valid: then read the rows. */
 int pack_read_head(struct db *db, int64_t loader_id, struct pack_head *ret);
 
 /* Reads all batches of a loader into an empty series. -ENOENT: no valid pack, so read the rows. */

@@ -68,7 +68,7 @@ void writer_close(struct writer *writer)
 
 static int refused; /* SQLite's error code if prepare() returned NULL */
 
-/* Prepares a statement at its first use; most are never used. NULL: error, which step() accepts. */
+/* Prepares a statement at its first use. Returns NULL after an error; step() accepts that. */
 static sqlite3_stmt *prepare(struct writer *writer, int which)
 {
 	if (writer->db->begins_late && db_begin(writer->db) < 0) {

@@ -79,7 +79,7 @@ bool api_resolve(void);
 /* Returns true in the main interpreter, the only one that is patched. */
 bool api_main_interpreter(void);
 
-/* Returns a module of sys.modules, borrowed; NULL: it is not there. */
+/* Returns a module of sys.modules, borrowed, or NULL if it is not there. */
 PyObject *api_module(const char *name);
 
 /*
@@ -141,7 +141,7 @@ bool api_is_of_type(PyObject *object, const char *const *names);
 /* An __iter__ that returns the object itself. */
 PyObject *api_itself(PyObject *none, PyObject *args, PyObject *kwargs);
 
-/* Returns a call's argument by place or name (at < 0: name only), borrowed; NULL: not given. */
+/* Returns a call's argument by place or name (at < 0: name only), borrowed; NULL if not given. */
 PyObject *api_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char *name);
 
 /* Returns the value of a Python int, or `otherwise`. */

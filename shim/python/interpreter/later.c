@@ -48,7 +48,7 @@ static PyObject *find_module(PyObject *modules, const struct later *wanted)
 	return module;
 }
 
-/* Returns sys.modules; NULL: this is not the main interpreter. */
+/* Returns sys.modules, or NULL if this is not the main interpreter. */
 static PyObject *modules_of_main(void)
 {
 	return api_main_interpreter() ? py.PySys_GetObject("modules") : NULL;

@@ -9,7 +9,7 @@
 
 #include "python/interpreter/api.h"
 
-/* Wraps the method or function named method->ml_name of a class or module. False: it did not. */
+/* Wraps the method or function method->ml_name of a class or module. Returns false on failure. */
 bool patch_method(PyObject *owner, PyMethodDef *method);
 
 /* A wrapper that can be put in and taken out again without leaving a trace. */

@@ -86,7 +86,7 @@ static uint16_t number_of(const char *name)
 	return number;
 }
 
-/* Returns a free struct for a call; NULL: too many ranges are open. */
+/* Returns a free struct for a call, or NULL if too many ranges are open. */
 static struct stage_call *take(const void *range)
 {
 	/* Threads have different stacks, so they mostly start searching at different places. */

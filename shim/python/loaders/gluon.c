@@ -178,7 +178,7 @@ static PyObject *on_job(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static PyMethodDef job_method = {"worker_fn", on_job, PY_VARARGS_KEYWORDS, NULL};
 
-/* Returns a task (job, i, func, args, kwds) whose func is recorded; NULL: no such task. */
+/* Returns a copy of a task (job, i, func, args, kwds) with a recorded func; NULL on failure. */
 static PyObject *record_job(PyObject *task)
 {
 	const int64_t job = torch_first_number(task);

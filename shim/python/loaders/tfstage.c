@@ -38,7 +38,7 @@ static bool drop(struct tf_string *string, const void *within)
 	return delete;
 }
 
-/* Returns the number in "parallelism=2" of "#...,parallelism=2,...#"; -1: there is none. */
+/* Returns the number in "parallelism=2" of "#...,parallelism=2,...#", or -1 if there is none. */
 static int32_t number_in(const char *facts, const char *key)
 {
 	const size_t length = strlen(key);

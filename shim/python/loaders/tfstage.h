@@ -3,8 +3,8 @@
  * tfstage.h - times the stages of tf.data's pipelines, and the kernels that they call.
  *
  * A stage is an iterator, asked by GetNext(). A kernel is an operation in a function that a stage
- * calls for each element. Only kernels are counted that were made while a stage prepared its
- * function, or by another such kernel: those of the training are not.
+ * calls for each element. A kernel is recorded only if it was made while a stage prepared its
+ * function, or by another such kernel, so kernels of the training are not.
  */
 #pragma once
 

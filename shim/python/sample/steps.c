@@ -300,7 +300,7 @@ static OFTEN PyObject *on_step(PyObject *bytes, PyObject *step)
 static PyMethodDef step_method = {"step", (py_wrapper)(void (*)(void))on_step, PY_ONE_ARGUMENT,
 				  NULL};
 
-/* Returns map(on_step, compose.transforms); NULL: an unknown kind of Compose. */
+/* Returns map(on_step, compose.transforms), or NULL if the kind of Compose is unknown. */
 static OFTEN PyObject *timed_steps(PyObject *compose, PyObject *bytes)
 {
 	OWNED PyObject *steps = api_get_again(compose, &transforms_name);

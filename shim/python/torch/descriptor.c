@@ -12,7 +12,7 @@
 
 bool descriptor_blind;
 
-/* Returns where this thread's fetches count: in its wait, or for its loader; NULL: nowhere. */
+/* Returns where this thread's fetches count, in its wait or for its loader; NULL if nowhere. */
 static struct thread_parts *parts_of(struct thread *thread)
 {
 	if (!thread || thread->life != thread_life)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * descriptor.h - times the fetching of tensors whose memory is passed by a descriptor. Whoever
- * unpickles such a tensor gets the descriptor from the process that made it: a thread there
- * answers, once it has the GIL.
+ * descriptor.h - times the fetching of tensors whose memory is passed by a descriptor. A process
+ * that unpickles such a tensor gets the descriptor from the process that made it, where a thread
+ * answers once it has the GIL.
  */
 #pragma once
 

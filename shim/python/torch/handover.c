@@ -45,7 +45,7 @@ static void add(struct ahead_parts *parts, PyObject *object, int deep)
 		add(parts, item(object, i), deep - 1);
 }
 
-/* Returns this thread's state; NULL: it has none, nothing is recorded. */
+/* Returns this thread's state, or NULL if it has none, so that nothing is recorded. */
 static struct thread *own(void)
 {
 	struct thread *thread = activate_on() ? thread_self : NULL;

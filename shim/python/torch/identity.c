@@ -43,7 +43,7 @@ static struct known {
 	int64_t length;
 	PyObject *object, *iterator, *dataset; /* weak references to the newest; NULL: unknown */
 	const void *dataset_at;
-	/* At the last look: `object` lives; is the loader looked for; has the same dataset. */
+	/* At the last look: `object` exists; is the loader looked for; has the same dataset. */
 	bool alive, sought, same_dataset;
 	uint64_t asked;              /* `moments` when first asked */
 	uint32_t epochs;
@@ -88,7 +88,7 @@ bool identity_is_known(PyObject *loader)
 	return is_numbered(mark_of(loader, false), loader);
 }
 
-/* Returns a weak reference's object, borrowed, as other code keeps it alive; NULL: it is gone. */
+/* Returns a weak reference's object, borrowed, as other code keeps it alive; NULL if it is gone. */
 static const PyObject *referred(PyObject *reference)
 {
 	OWNED PyObject *object = reference ? py.PyObject_CallObject(reference, NULL) : NULL;
@@ -97,7 +97,7 @@ static const PyObject *referred(PyObject *reference)
 	return object == py.none ? NULL : object;
 }
 
-/* Notes which objects live. An iterator that is gone will not be asked again. */
+/* Notes which objects still exist. An iterator that is gone will not be asked again. */
 static void look_who_lives(const PyObject *sought, const void *dataset)
 {
 	for (uint32_t i = 1; i <= loader_count; i++) {

@@ -29,10 +29,10 @@ bool identity_is_known(PyObject *loader);
 void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iterator,
 		     const struct consumer_facts *facts);
 
-/* Returns where the loader's constructor was called; NULL: it was not seen. */
+/* Returns where the loader's constructor was called, or NULL if it was not seen. */
 const char *identity_made_at(PyObject *loader);
 
-/* Returns where a loader was made, once for each number; NULL: unknown, or already returned. */
+/* Returns where a loader was made; NULL if that is unknown, or its number is in a later epoch. */
 const char *identity_place(PyObject *loader);
 
 /* Notes that the loader's iterator has ended, or is not asked any more. */

@@ -256,7 +256,7 @@ static uint32_t delivered_task(PyObject *iterator, const struct consumer *consum
 	return next > 0 ? (uint32_t)(next - 1) : (uint32_t)consumer->ordinal;
 }
 
-/* Begins an epoch of an iterator made without DataLoader.__iter__. False: an exception goes on. */
+/* Begins an epoch of an iterator made without DataLoader.__iter__. Returns false if that raised. */
 static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 {
 	struct consumer_facts facts = {0};

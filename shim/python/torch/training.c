@@ -58,7 +58,7 @@ static PyObject *on_closure(PyObject *original, PyObject *args, PyObject *kwargs
 static PyMethodDef closure_method = {"closure", on_closure, PY_VARARGS_KEYWORDS,
 				     "closure()\n--\n\n"};
 
-/* Returns the wrapped closure as a new reference; NULL: its type is unknown, leave it. */
+/* Returns the wrapped closure as a new reference, or NULL to keep one of an unknown type. */
 static PyObject *wrap_closure(PyObject *closure)
 {
 	static const char *const known[] = {
@@ -70,7 +70,7 @@ static PyObject *wrap_closure(PyObject *closure)
 	return py.PyCFunction_NewEx(&closure_method, closure, NULL);
 }
 
-/* Returns new (args, kwargs) for optimizer.step(closure); NULL: use the old ones. */
+/* Returns new (args, kwargs) for optimizer.step(closure), or NULL to use the old ones. */
 static PyObject *with_closure(PyObject *args, PyObject *kwargs)
 {
 	const bool is_first = py.PyTuple_Size(args) > 1;
