@@ -88,7 +88,7 @@ void complete_zsh(FILE *out, const struct line_program *program)
 	fprintf(out, "_bash_complete -o bashdefault -o default -F _%s_words\n", program->name);
 }
 
-/* Begins a rule that holds after verb number `verb`; 0: before a verb is typed. */
+/* Begins a rule that holds after verb number `verb`, or, if it is 0, before a verb is typed. */
 static void fish_begin(FILE *out, const struct line_program *program, int verb)
 {
 	fprintf(out, "complete -c %s -n '%s__fish_seen_subcommand_from", program->name,

@@ -32,7 +32,7 @@ enum dlprof_event_kind {
 	DLPROF_EVENT_KIND_MAX
 };
 
-/* Classes of an operation's wall time. Nested calls are subtracted: a nanosecond has one class. */
+/* Classes of an operation's wall time. Nested calls are subtracted, so each ns has one class. */
 enum dlprof_class {
 	DLPROF_CLASS_OPEN, /* open and close of data files; stat, readdir and the like */
 	DLPROF_CLASS_READ, /* reading bytes of data files */

@@ -19,8 +19,8 @@ size_t environment_copy(char **copy, size_t count, const char *const *without);
 int environment_set(const char *name, const char *value);
 
 /*
- * Returns this library's absolute path, as ld.so found it; NULL: unknown. The constructor must make
- * the first call, while a relative path still counts from the folder of the program's start.
+ * Returns this library's absolute path, as ld.so found it, or NULL. The constructor must make the
+ * first call, while a relative path still counts from the folder of the program's start.
  */
 const char *environment_own_path(void);
 

@@ -85,7 +85,7 @@ static enum secrecy secrecy_of(const char *name, const char *end)
 	return found;
 }
 
-/* Returns true if a value is secret: not "joe" for a user, "512", "1e-4" or "True" for a key. */
+/* Returns true if a value is secret. A user "joe" is not, nor a key "512", "1e-4" or "True". */
 static bool is_secret(enum secrecy secrecy, const char *at, const char *end)
 {
 	size_t size = (size_t)(end - at), digits = 0;

@@ -60,7 +60,7 @@ static bool is_main(const struct thread *thread)
 	return thread->tid == (uint32_t)segment_first()->header.pid;
 }
 
-/* In a forked child, forgets askers and items: it has none of its parent's threads. */
+/* In a forked child, forgets askers and items, since it has none of its parent's threads. */
 static void begin_life(void)
 {
 	if (life == thread_life)
@@ -135,7 +135,7 @@ bool ahead_asks(struct thread *thread, uint64_t stream)
 		thread->ahead.asker = asker->number;
 	}
 	asker->used_ns = clock_now_ns();
-	/* The last batch was not put: this asker puts several in one item, or leaves some out. */
+	/* If the last batch was not put, the asker puts several in one item or leaves some out. */
 	batch = &asker->next.events[AHEAD_BATCH];
 	if (batch->kind && batch->stream == stream)
 		ahead_give_up(thread, false);
@@ -370,7 +370,7 @@ bool ahead_puts(struct thread *thread, const void *key, const void *object,
 	return true;
 }
 
-/* Undoes ahead_puts(): the thread still has the item that it could not put. */
+/* Undoes ahead_puts(), because the thread still has the item that it could not put. */
 void ahead_put_failed(struct thread *thread, const void *key, const void *object)
 {
 	struct asker *asker = asker_of(thread->ahead.asker);

@@ -66,7 +66,7 @@ bool ahead_take_epoch(uint32_t asker, uint64_t stream, struct dlprof_event *ret_
 /* Returns true if the asker's items are known to be batches. */
 bool ahead_is_proven(uint32_t asker);
 
-/* Stops keeping: the thread trains with its batches, or (`doubtful`) hands them on unseen. */
+/* Stops keeping records of a thread that trains itself, or (`doubtful`) hands batches on unseen. */
 void ahead_give_up(struct thread *thread, bool doubtful);
 
 /* Returns true if the thread itself trains with its batches, so the kept records are its own. */

@@ -213,7 +213,7 @@ static struct account *account_of(struct thread *thread)
 	return thread->account;
 }
 
-/* Notes which thread asks. If it changes, a pool asks: an executor calls on any free thread. */
+/* Notes which thread asks. If that changes, a pool asks, which calls on any free thread. */
 static void look_at_asker(struct consumer *consumer, const struct thread *thread)
 {
 	if (likely(consumer->asker == thread->tid) || !consumer->stream || thread->ahead.asker)
@@ -359,7 +359,7 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, 
 	return true;
 }
 
-/* Ends a wait. Returns the thread that records it; NULL: none. */
+/* Ends a wait. Returns the thread that records it, or NULL. */
 static struct thread *finish(struct consumer_wait *wait, uint64_t end_ns)
 {
 	struct thread *thread = thread_is_in_life(wait->life) ? thread_get() : NULL;

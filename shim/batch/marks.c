@@ -324,7 +324,7 @@ static bool settle_lane(struct lane *lane, const struct thread *thread)
 
 	if (owner == as_owner(thread))
 		return true;
-	/* If the lane was just taken, lane->tid is still the owner before: it is not freed. */
+	/* If a thread has just taken the lane, lane->tid is still the old owner's: do not free. */
 	if (unlikely(lane->thread == thread && owner && lane->tid == (uint32_t)owner))
 		atomic_compare_exchange_strong(&lane->owner, &owner, 0);
 	return false;

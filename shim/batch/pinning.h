@@ -11,7 +11,7 @@
 
 #include "record/thread.h"
 
-/* Notes that this thread receives the batches of `stream` from now on; 0: it stops. */
+/* Notes that this thread receives the batches of `stream` from now on, or of none if it is 0. */
 void pinning_of(struct thread *thread, uint64_t stream);
 
 /* Returns the counts of this thread if it is a pinning thread, else NULL. */

@@ -78,7 +78,7 @@ void scope_load_begin(struct thread *thread, struct scope_load *load)
 {
 	if (look_before_load)
 		look_before_load();
-	/* Closes spans that a decoder's longmjp left open: they end with their load. */
+	/* Closes spans that a decoder's longjmp() left open, since they end with their load. */
 	span_unwind(thread, (uintptr_t)load);
 	load->life = thread_life;
 	load->alone = false;

@@ -43,8 +43,8 @@ void scope_load_cancel(struct thread *thread, const struct scope_load *load);
 /* Sets a function to call before each load: it looks for libraries that were loaded unnoticed. */
 void scope_on_load(void (*look)(void));
 
-/* Notes that decoders are wrapped: if none of them is called, decode_count is really 0. */
+/* Notes that decoders are wrapped, so that a decode_count of 0 means that nothing was decoded. */
 void scope_decoders_reached(void);
 
-/* Notes that some decoders are not wrapped: no calls of the others then do not mean 0. */
+/* Notes whether some decoders are not wrapped, so that a decode_count of 0 means nothing. */
 void scope_decoders_missed(bool missed);

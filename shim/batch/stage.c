@@ -410,8 +410,8 @@ static void record_sum(struct thread *thread, uint16_t number, uint64_t now_ns)
 }
 
 /*
- * Records the window's sums; the caller holds `busy`. Returns false if the drain is too far behind:
- * the window then goes on.
+ * Records the window's sums; the caller holds `busy`. Returns false if the drain is too far behind;
+ * then the window goes on.
  */
 static bool record(uint64_t now_ns)
 {

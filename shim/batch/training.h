@@ -14,14 +14,14 @@
 
 #include "record/thread.h"
 
-/* Optimizers are followed in this process: no time in them then means 0, not unknown. */
+/* Optimizers are followed in this process, so no time in them means 0, not unknown. */
 extern HIDDEN bool training_sees_optimizers;
 
-/* Called when the thread's outermost wait begins. training_resume(): when that wait ends. */
+/* Called when the thread's outermost wait begins; training_resume() when that wait ends. */
 void training_pause(struct thread *thread, uint64_t now_ns);
 void training_resume(struct thread *thread, uint64_t now_ns);
 
-/* Notes that the wait ended with a batch. training_stop(): that it ended with the epoch's end. */
+/* Notes that the wait ended with a batch; training_stop() that it ended with the epoch's end. */
 void training_batch(struct thread *thread, const struct dlprof_event *batch);
 void training_stop(struct thread *thread, const struct dlprof_event *stop);
 

@@ -36,8 +36,8 @@ bool buffers_is_shared(const uint8_t *buffer);
 bool buffers_shared_out(void);
 
 /*
- * Takes a buffer back from CUPTI. `forced_ns`: when another user began a forced flush, which also
- * returns unfinished operations; 0: no other user did.
+ * Takes a buffer back from CUPTI. `forced_ns` is when another user began a forced flush, which also
+ * returns unfinished operations, or 0 if no other user did.
  */
 void buffers_complete(uint8_t *buffer, size_t valid_size, uint64_t forced_ns);
 

@@ -228,7 +228,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 			remember(request, complete);
 		return real.cuptiActivityRegisterCallbacks(request, complete);
 	}
-	/* First of all: a thread that is just taking CUPTI back then sees that it must not. */
+	/* Done first, so that a thread that is just taking CUPTI back sees that it must not. */
 	note_change();
 	activity_yield(theirs.kinds);
 	buffers_share_out();
@@ -242,7 +242,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	return r;
 }
 
-/* Gives CUPTI back to another user, and sets its callbacks again: it sets them only once. */
+/* Gives CUPTI back to another user, and sets the callbacks that this user sets only once. */
 static void give_back(void)
 {
 	if (state_mode() != STATE_CUPTI || !theirs.registered)

@@ -125,7 +125,7 @@ static void *write_records(void *unused)
 			do_period();
 		}
 		look_after_others(now_ns);
-		/* Look before reading: all records from before are then read. */
+		/* Look before reading, so that all records from before the look are read. */
 		yielded_ns = find_regained();
 		reader_read(false);
 		coverage_tell();

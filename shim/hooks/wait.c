@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* Ends the span. Returns false if it did not count: its thread's state may be another process's. */
+/* Ends the span. Returns false if it did not count: then the thread may be another process's. */
 static bool end_span(struct span *span)
 {
 	span_end(span, 0, false); /* a timeout is not a failure */

@@ -391,7 +391,7 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 		*ret_where = "";
 	if (!run.has_drain)
 		return RUN_ALONE;
-	/* No heartbeat for long: the drain is dead. A short run may end before the first one. */
+	/* Without a heartbeat for long, the drain is dead. A short run may end before the first. */
 	if (now_ns > (beat_ns ? beat_ns : shared->header.created_ns) + DRAIN_SILENT_NS)
 		return RUN_IN_RINGS;
 	if (**ret_where)

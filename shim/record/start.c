@@ -103,7 +103,7 @@ bool start_recording(void)
 	if (likely(activate_on()))
 		return true;
 	before = atomic_load(&state);
-	/* In a child forked while a thread of its parent was activating: it has no such thread. */
+	/* If the parent was activating at the fork, no thread of this child goes on with that. */
 	if ((before & STATE_BUSY) && before != own_busy())
 		atomic_compare_exchange_strong(&state, &before, STATE_IDLE);
 	switch (atomic_load(&state)) {

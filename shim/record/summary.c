@@ -298,7 +298,7 @@ void summary_print_unseen(const char *package)
 	if (config.quiet)
 		return;
 	text_join(&line, "dlprof: ", package, " was imported, but no loader was seen in process ");
-	/* Only this process is named: a parent that has ended may have had a loader. */
+	/* Names only this process, because a parent that has ended may have had a loader. */
 	text_add_number(&line, sys_getpid());
 	text_add(&line, " to hand out a batch: 'dlprof doctor' says what would be seen here, "
 			"DLPROF_BATCH_FN names a loader of your own");

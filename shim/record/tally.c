@@ -13,7 +13,7 @@ enum {
 	KERNELS = DLPROF_TALLY_KERNELS_AT,
 };
 
-/* Returns the end of a name that is too long for its field: a path's end says more. */
+/* Returns the end of a name that is too long for its field, because a path's end says more. */
 static const char *fitting(const char *name, size_t size)
 {
 	size_t length = strlen(name);

@@ -318,7 +318,7 @@ static void sweep_once(void)
 	table = module_collect();
 	got.table = table;
 	module_iterate(change_one, table);
-	/* Set last: the old list may have a module that was closed and loaded again. */
+	/* Set last, because the old list may have a module that was closed and loaded again. */
 	got.closes = closes;
 }
 

@@ -380,7 +380,7 @@ static bool asks_worker(const struct line_samples *samples, const struct line_st
 	return false;
 }
 
-/* Computes lines.asking_share; NAN: too few samples. */
+/* Computes lines.asking_share, which is NAN if there are too few samples. */
 static double asking_share(const struct line_samples *samples, int64_t loader_id)
 {
 	const struct line_filter filter = lines_filter(samples, loader_id, LINE_WAITS);

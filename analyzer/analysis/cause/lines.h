@@ -163,8 +163,8 @@ bool lines_is_iterator(const char *function);
 double lines_effective_count(int64_t count, double ns);
 
 /*
- * Returns the half-width of a share's 95 % range from `effective_count` samples. It is Wilson's
- * range, which has a width even where all samples agree. NAN: no samples.
+ * Returns the half-width of a share's 95 % range from `effective_count` samples, or NAN if that is
+ * 0. It is Wilson's range, which has a width even where all samples agree.
  */
 double lines_error(double share, double effective_count);
 

@@ -20,7 +20,7 @@ void seen_close(struct seen_stacks *seen);
 /*
  * Returns the number of a stack. Frames outside of a worker's or thread's entry function are left
  * out: they belong to the process that forked it, or to Python. If there is no room for a new
- * frame, only the frames inside of it are kept; SEEN_NONE: none is left.
+ * frame, only the frames inside of it are kept. Returns SEEN_NONE if none is left.
  */
 uint32_t seen_stack(struct seen_stacks *seen, const struct stack *stack);
 

@@ -59,8 +59,8 @@ struct report {
 
 /*
  * Returns the time from the run's begin to the end of its main process, or of the training if
- * another process trains. Processes may live on, or end long before that is noticed. NAN: not
- * known.
+ * another process trains; NAN if it is not known. Other processes may go on for longer, and an end
+ * may be noticed late.
  */
 static inline double report_duration_ns(const struct report *report)
 {

@@ -9,7 +9,7 @@ struct db;
 
 /*
  * Reads facts about the whole run. Only the size of a batch, and what is read for it, are those of
- * the filter's loader. NAN: an older run lacks the fact. Returns 0 or -errno (db.h).
+ * the filter's loader. A fact that an older run lacks is NAN. Returns 0 or -errno (db.h).
  */
 int load_facts_read(struct db *db, const struct batch_filter *filter, struct load_facts *ret);
 

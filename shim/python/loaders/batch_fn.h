@@ -13,7 +13,7 @@
 
 #include "python/interpreter/api.h"
 
-/* Reads DLPROF_BATCH_FN. Returns the module to patch once it is imported; NULL: none. */
+/* Reads DLPROF_BATCH_FN. Returns the module to patch once it is imported, or NULL. */
 const char *batch_fn_module(void);
 
 /* Patches the finished module; called by audit.c. */

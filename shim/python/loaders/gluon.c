@@ -227,8 +227,8 @@ static int64_t process_number(void)
 }
 
 /*
- * Notes that a worker begins, which gets its tasks from `tasks`. Returns a stand-in for `tasks`;
- * NULL: nothing is recorded.
+ * Notes that a worker begins, which gets its tasks from `tasks`. Returns a stand-in for `tasks`, or
+ * NULL if nothing is recorded.
  */
 static PyObject *enter_worker(PyObject *tasks, PyObject *results)
 {

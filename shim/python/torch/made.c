@@ -65,7 +65,7 @@ static void add_tensor(PyObject *object, PyObject *type, struct count *count)
 
 	if (++count->tensors >= TENSORS_MOST)
 		count->is_cut = true;
-	/* Only objects of exactly these classes: a subclass may run any Python code. */
+	/* Ask only objects of exactly these classes: a subclass may run any Python code. */
 	if (type == tensor.class || type == class_of(&parameter)) {
 		number = call_number(object, &number_name);
 		size = call_number(object, &size_name);

@@ -29,7 +29,7 @@ static void prepare(PyObject *fetcher)
 	if (seen || !name)
 		return;
 	function = api_get_again(fetcher, &collate);
-	/* Set the mark first: a fetcher that refuses attributes is left as it is. */
+	/* Set the mark first, so that a fetcher that refuses attributes is left as it is. */
 	if (py.PyObject_SetAttr(fetcher, name, name) == 0) {
 		if (function && function != py.none)
 			patch_attribute(fetcher, &loading_collate);
