@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is put around functions and methods of Python's looks like them: every one that a process
-has, after importing all the modules that are looked for."""
+has, after importing all the modules that are looked for. They keep nothing alive that Python would
+collect, in any CPython that is installed."""
 import os
 import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-import fakes
+import fakes  # noqa: E402
+from interpreter import find  # noqa: E402
 from dlprof_test import (PYTHON, ROOT, check, environment, equal, finish, need_shim,  # noqa: E402
                          need_torch, run, scratch)
 
@@ -61,6 +63,8 @@ for wrapper in gc.get_objects():
             wrong.append(("pickle", "Python"))
     elif found(wrapper) is not original:  # it is put in only while a sample is loaded
         wrong.append(("found", found(wrapper)))
+    elif pickle.loads(pickle.dumps(wrapper)) is not original:
+        wrong.append("pickle of the original")
     if copy.copy(wrapper) is not wrapper or copy.deepcopy(wrapper) is not wrapper:
         wrong.append("copy")
     bound = wrapper.__get__(thing, Thing)
@@ -89,7 +93,8 @@ print(pickle.dumps(queue.Queue().get.__func__) and type(queue.Queue().get))
 # Of those that every test machine has.
 EXPECTED = ["torch.serialization save", "torch.autograd backward", "queue Queue.get",
             "concurrent.futures._base Future.result", "torch.utils.data.dataloader DataLoader.__iter__",
-            "torch.utils.data._utils.worker _worker_loop", "PIL.ImageFile ImageFile.load"]
+            "torch.utils.data._utils.worker _worker_loop", "PIL.ImageFile ImageFile.load",
+            "builtins len"]  # the method that SOUND has
 
 
 def modules():
@@ -103,11 +108,183 @@ def modules():
     return names
 
 
+# Its file is written when Python ends, if nothing keeps the globals alive.
+FILE = r"""
+import sys
+log = open(sys.argv[1], "w")
+def load():
+    return 1
+class Loader:
+    count = 0
+    def __next__(self):
+        self.count += 1
+        if self.count > 3:
+            raise StopIteration
+        return load()
+    def __iter__(self):
+        return self
+open(__file__).close()
+load()
+print(sum(Loader()), type(load), type(Loader.__next__), type(Loader.__iter__))
+log.write("trained")
+"""
+
+# Each iterator has a class of its own, whose __next__ is wrapped.
+MANY = r"""
+import gc, weakref
+class Loader:
+    def __iter__(self):
+        class Reader:
+            count = 0
+            def __next__(self):
+                self.count += 1
+                if self.count > 2:
+                    raise StopIteration
+                return self.count
+            def __iter__(self):
+                return self
+        Reader.itself = Reader
+        return Reader()
+alive, kinds = [], set()
+for i in range(1000):
+    reader = iter(Loader())
+    wrapper = type(reader).__next__
+    alive += [weakref.ref(wrapper), weakref.ref(type(reader))]
+    kinds.add(type(wrapper))
+    assert list(reader) == [1, 2]
+    if i % 3 == 0:
+        wrapper.itself = wrapper
+    if i % 7 == 0:
+        wrapper.reader = reader
+        del type(reader).itself
+    if i % 11 == 0:
+        type(wrapper)()
+    if i % 97 == 0:
+        gc.collect()
+reader = wrapper = None
+gc.collect()
+print(sum(reference() is not None for reference in alive), len(kinds), *kinds)
+"""
+
+MODULE = r"""
+from operator import add
+class Base:
+    def __next__(self):
+        return 7
+class Sub(Base):
+    pass
+"""
+
+# As pybind11 makes methods: of a class, it is asked for as a built-in function.
+SOUND = r"""
+import ctypes
+make = ctypes.pythonapi.PyInstanceMethod_New
+make.restype, make.argtypes = ctypes.py_object, [ctypes.py_object]
+class SoundFile:
+    read = make(len)
+"""
+
+# A built-in function does not become a method, and an inherited one is found by its base's name.
+USED = r"""
+import copy, functools, pickle
+import module
+open(__file__).close()
+class Backend:
+    add = module.add
+print(Backend().add(1, 2), Backend.add(1, 2), module.Sub().__next__(), next(module.Sub()))
+found = pickle.loads(pickle.dumps(module.Sub.__next__))
+print(found is module.Base.__next__, copy.copy(module.Sub.__next__) is module.Sub.__next__)
+print(type(module.add) is type(len), type(module.Sub.__next__) is type(functools.wraps))
+"""
+
+# The signal comes while our own Python code is run.
+SIGNAL = r"""
+import os, signal, sys
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
+try:
+    import torch.optim.optimizer
+    open(__file__).close()
+    for i in range(1000):
+        pass
+    print("went on")
+except KeyboardInterrupt:
+    print("interrupted")
+except SystemExit as error:
+    print("ended with", error)
+"""
+
+OPTIMIZER = r"""
+import os, signal
+def register_optimizer_step_post_hook(hook):
+    os.kill(os.getpid(), signal.{})
+    for i in range(1000):
+        pass
+    print("not interrupted")
+"""
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+def output(python, folder, text, *arguments, **changes):
+    done = run([python, write(folder, "program.py", text)] + list(arguments), cwd=folder,
+               env=environment(DLPROF_ACTIVATE="always", DLPROF_OUT=os.path.join(folder, "run.db"),
+                               DLPROF_QUIET=1, PYTHONPATH=folder, **changes))
+    equal((done.status, done.err), (0, ""), python, changes)
+    return done.out
+
+
+def check_lives(python):
+    folder = scratch()
+    log = os.path.join(folder, "log")
+    for name in ("load", "Loader.__next__", "Loader.__iter__"):
+        out = output(python, folder, FILE, log, DLPROF_BATCH_FN="__main__:" + name)
+        check(out.startswith("3 <"), python, name, out)
+        with open(log) as file:
+            equal(file.read(), "trained", python, name, "the file of a global")
+    out = output(python, folder, MANY, DLPROF_BATCH_FN="__main__:Loader.__iter__",
+                 PYTHONMALLOC="debug")
+    equal(out, "0 1 <class 'function'>\n", python, "wrappers and classes that are still there")
+
+
+def check_use():
+    folder = scratch()
+    write(folder, "module.py", MODULE)
+    equal(output(PYTHON, folder, USED, DLPROF_BATCH_FN="module:add").splitlines(),
+          ["3 3 7 7", "True True", "False True"], "a built-in function")
+    equal(output(PYTHON, folder, USED, DLPROF_BATCH_FN="module:Sub.__next__").splitlines(),
+          ["3 3 7 7", "True True", "True False"], "an inherited method")
+    # Python code, in which a signal handler could raise, is not needed to make a wrapper.
+    out = output(PYTHON, folder, USED.replace("import module", "functools.update_wrapper = 0\n"
+                                              "import module"), DLPROF_BATCH_FN="module:add")
+    check(out.endswith("False True\n"), "made without Python code", out)
+
+
+def check_signals():
+    folder = scratch()
+    write(folder, "torch/__init__.py", "")
+    write(folder, "torch/optim/__init__.py", "")
+    for name, expected in (("SIGINT", "interrupted"), ("SIGTERM", "ended with 7")):
+        write(folder, "torch/optim/optimizer.py", OPTIMIZER.format(name))
+        equal(output(PYTHON, folder, SIGNAL), expected + "\n", name)
+
+
 def main():
-    need_torch()
     need_shim()
+    for version in ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"):
+        for python in find(version):
+            check_lives(python)
+    check_use()
+    check_signals()
+    need_torch()
     folder, packages = scratch(), scratch()
     fakes.write(packages)
+    write(packages, "soundfile.py", SOUND)
     done = run([PYTHON, "-W", "ignore", "-c", PROGRAM] + modules(), cwd=folder,
                env=environment(DLPROF_ACTIVATE="always", DLPROF_OUT=os.path.join(folder, "run.db"),
                                DLPROF_QUIET=1, PYTHONPATH=packages))

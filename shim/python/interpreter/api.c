@@ -80,6 +80,27 @@ void *api_memory(PyObject *object, struct api_name *name, ssize_t size, bool mak
 	return bytes ? api_bytearray(bytes, size) : NULL;
 }
 
+static int raise_again(void *exception)
+{
+	OWNED PyObject *held = exception;
+
+	py.PyErr_SetObject(py.PyTuple_GetItem(held, 0), py.PyTuple_GetItem(held, 1));
+	return -1;
+}
+
+void api_clear_run(void)
+{
+	OWNED PyObject *type = NULL, *value = NULL, *traceback = NULL, *exception = NULL;
+	const bool ours = py.PyErr_Occurred() && py.PyErr_ExceptionMatches(*py.exception);
+
+	py.PyErr_Fetch(&type, &value, &traceback);
+	if (type && !ours && sys_gettid() == sys_getpid())
+		exception = py.PyTuple_Pack(2, type, value ? value : py.none);
+	if (exception && py.Py_AddPendingCall(raise_again, exception) == 0)
+		exception = NULL;
+	py.PyErr_Clear();
+}
+
 OFTEN bool api_is_string(PyObject *object)
 {
 	return is_exactly(object, py.string_type);

@@ -40,6 +40,7 @@ struct py_allocator {
 
 #define PY_ALLOCATOR_RAW     0			/* PYMEM_DOMAIN_RAW */
 #define PY_VARARGS_KEYWORDS (1 | 2)		/* METH_VARARGS | METH_KEYWORDS */
+#define PY_NO_ARGUMENT	     4			/* METH_NOARGS */
 #define PY_ONE_ARGUMENT	     8			/* METH_O */
 
 struct api {
@@ -131,6 +132,12 @@ void *api_bytearray(PyObject *object, ssize_t size);
  * NULL if there is none and `make` is false, or if making it failed.
  */
 void *api_memory(PyObject *object, struct api_name *name, ssize_t size, bool make);
+
+/*
+ * Clears the exception of Python code that we ran. One that a signal handler of the program raised
+ * in that code, as for Ctrl-C, is raised again when the main thread's own code goes on.
+ */
+void api_clear_run(void);
 
 bool api_is_string(PyObject *object);
 bool api_is_int(PyObject *object);

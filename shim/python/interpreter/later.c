@@ -44,7 +44,7 @@ static PyObject *find_module(PyObject *modules, const struct later *wanted)
 	if (module)
 		py.Py_DecRef(module);	/* sys.modules keeps it alive */
 	else
-		py.PyErr_Clear();
+		api_clear_run();
 	return module;
 }
 

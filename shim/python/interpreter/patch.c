@@ -45,7 +45,7 @@ void patch_report(void)
 bool patch_method(PyObject *owner, PyMethodDef *method)
 {
 	OWNED PyObject *original = api_get_named(owner, method->ml_name);
-	OWNED PyObject *wrapper = original ? wrapper_make(method, original) : NULL;
+	OWNED PyObject *wrapper = original ? wrapper_make(owner, method, original) : NULL;
 	const bool set =
 		wrapper && py.PyObject_SetAttrString(owner, method->ml_name, wrapper) == 0;
 
@@ -84,7 +84,7 @@ bool patch_guest_make(struct patch_guest *guest, PyObject *owner, PyMethodDef *m
 {
 	guest->name.text = method->ml_name;
 	guest->original = api_get_named(owner, method->ml_name);
-	guest->wrapper = guest->original ? wrapper_make(method, guest->original) : NULL;
+	guest->wrapper = guest->original ? wrapper_make(owner, method, guest->original) : NULL;
 	if (!guest->wrapper || !api_name(&guest->name))
 		return false;
 	py.Py_IncRef(owner);

@@ -6,7 +6,8 @@
 /* Lies behind CPython's own header of an object, whose size depends on the build of CPython. */
 struct wrapper {
 	const PyMethodDef *method; /* NULL: Python code made this object by calling the class */
-	PyObject *original;
+	PyObject *original;	   /* NULL: that, or Python's collector cleared this object */
+	bool binds;
 };
 
 static ssize_t header_bytes;
@@ -21,9 +22,12 @@ static OFTEN struct wrapper *wrapper_of(PyObject *self)
 static OFTEN PyObject *on_call(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	const struct wrapper *wrapper = wrapper_of(self);
+	OWNED PyObject *original = wrapper->original;
 
-	if (likely(wrapper->method))
-		return wrapper->method->ml_meth(wrapper->original, args, kwargs);
+	if (likely(original)) {
+		py.Py_IncRef(original);
+		return wrapper->method->ml_meth(original, args, kwargs);
+	}
 	py.PyErr_SetObject(*py.type_error, class);
 	return NULL;
 }
@@ -31,7 +35,7 @@ static OFTEN PyObject *on_call(PyObject *self, PyObject *args, PyObject *kwargs)
 /* __get__ */
 static OFTEN PyObject *on_bind(PyObject *self, PyObject *object, PyObject *owner)
 {
-	if (object && object != py.none)
+	if (object && object != py.none && wrapper_of(self)->binds)
 		return py.PyMethod_New(self, object);
 	py.Py_IncRef(self);
 	return self;
@@ -56,35 +60,117 @@ static PyObject *on_repr(PyObject *self)
 	return py.PyObject_Repr(original ? original : class);
 }
 
-/* __reduce_ex__: a text is the name under which an object is found in its module. */
+/* Returns true if a wrapper is what its module has under its name. */
+static bool is_found(PyObject *self, PyObject *name)
+{
+	OWNED PyObject *module_name = api_get_named(self, "__module__"), *found = NULL;
+	const bool named = module_name && api_is_string(module_name) && api_is_string(name);
+	const char *text = named ? py.PyUnicode_AsUTF8(module_name) : NULL;
+	PyObject *module = text ? api_module(text) : NULL;
+
+	text = module ? py.PyUnicode_AsUTF8(name) : NULL;
+	if (text)
+		found = api_get_path(module, text);
+	py.PyErr_Clear();
+	return found == self;
+}
+
+/* Returns what pickles an object as the only item of a tuple, which is taken when it is loaded. */
+static PyObject *reduce_to(PyObject *object)
+{
+	OWNED PyObject *module = py.PyImport_ImportModule("_operator");
+	OWNED PyObject *take = module ? py.PyObject_GetAttrString(module, "getitem") : NULL;
+	OWNED PyObject *items = take ? py.PyTuple_Pack(1, object) : NULL;
+	OWNED PyObject *at = items ? py.PyLong_FromLongLong(0) : NULL;
+	OWNED PyObject *args = at ? py.PyTuple_Pack(2, items, at) : NULL;
+
+	return args ? py.PyTuple_Pack(2, take, args) : NULL;
+}
+
+/*
+ * __reduce_ex__: a text is the name under which an object is found in its module. The wrapper of an
+ * inherited method is not found under its name, and is pickled as its original.
+ */
 static PyObject *on_reduce(PyObject *self, PyObject *protocol)
 {
-	return py.PyObject_GetAttrString(self, "__qualname__");
+	PyObject *original = wrapper_of(self)->original;
+	OWNED PyObject *name = py.PyObject_GetAttrString(self, "__qualname__");
+
+	if (!name || !original || is_found(self, name))
+		return api_take(&name);
+	return reduce_to(original);
+}
+
+/* __copy__, __deepcopy__: a function is not copied. */
+static PyObject *on_copy(PyObject *self, PyObject *memo)
+{
+	py.Py_IncRef(self);
+	return self;
+}
+
+/* Not visiting the class only keeps it alive, which we do anyhow; who must visit it varies. */
+static int on_traverse(PyObject *self, int (*visit)(PyObject *, void *), void *context)
+{
+	PyObject *original = wrapper_of(self)->original;
+
+	return original ? visit(original, context) : 0;
+}
+
+static int on_clear(PyObject *self)
+{
+	OWNED PyObject *original = api_take(&wrapper_of(self)->original);
+
+	return 0;
+}
+
+/* CPython has cleared what belongs to the subclass: the __dict__ and the weak references. */
+static void on_free(PyObject *self)
+{
+	OWNED PyObject *type = py.PyObject_Type(self), *held = type; /* by the object */
+
+	py.PyObject_GC_UnTrack(self);
+	on_clear(self);
+	py.PyObject_GC_Del(self);
 }
 
 /* CPython's numbers of the slots, which are the same in every version. */
-enum { SLOT_CALL = 50, SLOT_GET = 54, SLOT_ATTRIBUTE = 58, SLOT_METHODS = 64, SLOT_REPR = 66 };
+enum {
+	SLOT_CALL = 50,
+	SLOT_CLEAR = 51,
+	SLOT_FREE = 52,
+	SLOT_GET = 54,
+	SLOT_ATTRIBUTE = 58,
+	SLOT_METHODS = 64,
+	SLOT_REPR = 66,
+	SLOT_TRAVERSE = 71,
+};
 
-#define TYPE_IS_BASE   (1u << 10)
-#define TYPE_HAS_CACHE (1u << 18) /* Py_TPFLAGS_DEFAULT */
+#define TYPE_IS_BASE	  (1u << 10)
+#define TYPE_IS_COLLECTED (1u << 14)
+#define TYPE_HAS_CACHE	  (1u << 18) /* Py_TPFLAGS_DEFAULT */
 
 /* Makes a class with the calls above. Only a subclass has, in every version, a __dict__. */
 static PyObject *make_base(void)
 {
 	static PyMethodDef methods[] = {
 		{"__reduce_ex__", (py_wrapper)(void (*)(void))on_reduce, PY_ONE_ARGUMENT, NULL},
+		{"__copy__", (py_wrapper)(void (*)(void))on_copy, PY_NO_ARGUMENT, NULL},
+		{"__deepcopy__", (py_wrapper)(void (*)(void))on_copy, PY_ONE_ARGUMENT, NULL},
 		{NULL, NULL, 0, NULL},
 	};
 	static struct py_slot slots[] = {
 		{SLOT_CALL, (void (*)(void))on_call},
+		{SLOT_CLEAR, (void (*)(void))on_clear},
+		{SLOT_FREE, (void (*)(void))on_free},
 		{SLOT_GET, (void (*)(void))on_bind},
 		{SLOT_ATTRIBUTE, (void (*)(void))on_attribute},
 		{SLOT_REPR, (void (*)(void))on_repr},
 		{SLOT_METHODS, (void (*)(void))methods},
+		{SLOT_TRAVERSE, (void (*)(void))on_traverse},
 		{0, NULL},
 	};
-	static struct py_spec spec = {"builtins.function", 0, 0, TYPE_IS_BASE | TYPE_HAS_CACHE,
-				      slots};
+	static struct py_spec spec = {"builtins.function", 0, 0,
+				      TYPE_IS_BASE | TYPE_IS_COLLECTED | TYPE_HAS_CACHE, slots};
 
 	header_bytes = api_get_number(py.object_type, "__basicsize__", 0);
 	if (!header_bytes)
@@ -98,28 +184,58 @@ static bool make_class(void)
 	OWNED PyObject *base = make_base(), *dict = py.PyDict_New();
 	OWNED PyObject *bases = base ? py.PyTuple_Pack(1, base) : NULL;
 	OWNED PyObject *name = py.PyUnicode_FromString("function");
-	OWNED PyObject *module = py.PyUnicode_FromString("builtins"), *args = NULL;
+	OWNED PyObject *module = py.PyUnicode_FromString("builtins"), *args = NULL, *made = NULL;
 
 	if (dict && bases && name && module &&
 	    py.PyDict_SetItemString(dict, "__module__", module) == 0)
 		args = py.PyTuple_Pack(3, name, bases, dict);
 	if (args)
-		class = py.PyObject_CallObject(py.type_type, args);
+		made = py.PyObject_CallObject(py.type_type, args);
+	if (made && !class)	/* another thread may have been faster */
+		class = api_take(&made);
 	return class;
 }
 
-/* Does what functools.wraps() does, which knows every version's attributes. */
-static bool take_looks(PyObject *self, PyObject *original)
+static bool take_attribute(PyObject *self, PyObject *original, const char *name)
 {
-	OWNED PyObject *module = py.PyImport_ImportModule("functools");
-	OWNED PyObject *update = module ? api_get_named(module, "update_wrapper") : NULL;
-	OWNED PyObject *args = update ? py.PyTuple_Pack(2, self, original) : NULL;
-	OWNED PyObject *updated = args ? py.PyObject_CallObject(update, args) : NULL;
+	OWNED PyObject *value = api_get_named(original, name);
 
-	return updated;
+	return !value || py.PyObject_SetAttrString(self, name, value) == 0;
 }
 
-PyObject *wrapper_make(PyMethodDef *method, PyObject *original)
+/*
+ * Does what functools.wraps() does, without running Python code, in which a signal handler of the
+ * program could raise. The attributes that the class lacks are the original's, see on_attribute().
+ */
+static bool take_looks(PyObject *self, PyObject *original)
+{
+	OWNED PyObject *dict = api_get_named(self, "__dict__");
+	OWNED PyObject *update = dict ? api_get_named(dict, "update") : NULL;
+	OWNED PyObject *entries = api_get_named(original, "__dict__"), *args = NULL, *done = NULL;
+
+	if (!take_attribute(self, original, "__module__") ||
+	    !take_attribute(self, original, "__doc__"))
+		return false;
+	if (update && entries)
+		args = py.PyTuple_Pack(1, entries);
+	if (args)
+		done = py.PyObject_CallObject(update, args);
+	return (done || !entries) &&
+	       py.PyObject_SetAttrString(self, "__wrapped__", original) == 0;
+}
+
+/*
+ * Returns true if a call by way of an object gets the object as its first argument. A class may
+ * have made a method of what is a built-in function when it is asked for: pybind11's do.
+ */
+static bool gets_object(PyObject *owner, PyObject *original)
+{
+	OWNED PyObject *kind = py.PyObject_Type(owner), *type = py.PyObject_Type(original);
+
+	return py.PyType_IsSubtype(kind, py.type_type) || api_has(type, "__get__");
+}
+
+PyObject *wrapper_make(PyObject *owner, PyMethodDef *method, PyObject *original)
 {
 	OWNED PyObject *self = NULL;
 
@@ -127,7 +243,8 @@ PyObject *wrapper_make(PyMethodDef *method, PyObject *original)
 		self = py.PyObject_CallObject(class, NULL);
 	if (self && take_looks(self, original)) {
 		py.Py_IncRef(original);
-		*wrapper_of(self) = (struct wrapper){method, original};
+		*wrapper_of(self) =
+			(struct wrapper){method, original, gets_object(owner, original)};
 		return api_take(&self);
 	}
 	py.PyErr_Clear();
@@ -139,4 +256,9 @@ bool wrapper_is(PyObject *object)
 	OWNED PyObject *type = object ? py.PyObject_Type(object) : NULL;
 
 	return type && type == class;
+}
+
+bool wrapper_calls(PyObject *object, const PyMethodDef *method)
+{
+	return wrapper_is(object) && wrapper_of(object)->method == method;
 }

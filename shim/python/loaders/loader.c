@@ -15,7 +15,6 @@
 #include "python/loaders/paddle.h"
 #include "python/loaders/tfdata.h"
 
-#define CLASS_MAX    64
 #define CO_GENERATOR 0x20
 #define CO_ASYNC     (0x80 | 0x200) /* CO_COROUTINE, CO_ASYNC_GENERATOR */
 
@@ -142,7 +141,7 @@ static int is_eager(void)
 
 		if (module)
 			function = api_get_named(module, "executing_eagerly");
-		py.PyErr_Clear();
+		api_clear_run();
 	}
 	if (!function)
 		return 1;
@@ -177,21 +176,10 @@ static PyObject *on_wait(const struct row *row, PyObject *original, PyObject *ar
 /* Patches a class's __next__, once. Returns false if the class cannot be changed. */
 static bool patch_next(PyObject *object, PyMethodDef *method)
 {
-	static struct {
-		PyObject *class;
-		const PyMethodDef *method;
-	} patched[CLASS_MAX];
 	OWNED PyObject *class = py.PyObject_Type(object);
-	size_t i = 0;
+	OWNED PyObject *found = api_get_named(class, method->ml_name);
 
-	for (; class && i < CLASS_MAX && patched[i].class; i++)
-		if (patched[i].class == class && patched[i].method == method)
-			return true;
-	if (!class || i == CLASS_MAX || !patch_method(class, method))
-		return false;
-	patched[i].class = api_take(&class); /* kept alive: no other class gets its address */
-	patched[i].method = method;
-	return true;
+	return wrapper_calls(found, method) || patch_method(class, method);
 }
 
 /* Calls of TensorFlow's iterator from a graph are not calls of its methods; tfdata.c sees them. */

@@ -387,13 +387,14 @@ OFTEN void steps_load_end(void)
 /* Adds a Compose. If a load is under way, its wrapper is put in at once. */
 static bool add_compose(PyObject *class, PyMethodDef *method)
 {
-	struct patch_guest *guest = &composes[compose_count];
+	struct patch_guest made = {0};
 
-	if (compose_count == COMPOSE_MAX || !patch_guest_make(guest, class, method))
+	/* Another thread may add one while this one is made, which may let go of the GIL. */
+	if (!patch_guest_make(&made, class, method) || compose_count == COMPOSE_MAX)
 		return false;
-	compose_count++;
+	composes[compose_count++] = made;
 	if (loading)
-		patch_guest_comes(guest);
+		patch_guest_comes(&composes[compose_count - 1]);
 	return true;
 }
 

@@ -154,7 +154,7 @@ static bool add_hook(PyObject *module, const char *name, PyMethodDef *method)
 	OWNED PyObject *args = hook ? py.PyTuple_Pack(1, hook) : NULL;
 	OWNED PyObject *handle = args ? py.PyObject_CallObject(add, args) : NULL;
 
-	py.PyErr_Clear();
+	api_clear_run();
 	return handle;
 }
 
