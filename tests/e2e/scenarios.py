@@ -59,7 +59,7 @@ SCENARIOS = {
         dict(workers=4, load_s=0.02, step_s=0.015, batches=170,
              hangs=[[0.5, 0.3], [1.2, 0.3], [2.3, 0.3], [2.8, 0.3]]),
         # No data file is touched: it is not the storage.
-        expect({HIGH, MODERATE}, "intermittent_loader", "inspect_loads")),
+        expect({HIGH, MODERATE}, "intermittent_loader", "prefetch_or_in_order_false")),
     "cold_cache": (
         dict(workers=4, load_s=0.015, step_s=0.012, batches=60, epochs=3, cold_factor=6),
         expect({HIGH, MODERATE}, "cold_cache", "warm_cache", period={4, None})),
