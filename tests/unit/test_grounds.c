@@ -390,6 +390,29 @@ Test(grounds, workers_are_slow_together_or_nobody_knows)
 	}
 }
 
+/* Six loads in a hundred take 1,200 ms, so the mean load is a little longer than four steps. */
+static double halting(int batch)
+{
+	return batch % 100 < 6 ? 1200 : 40;
+}
+
+Test(grounds, halts_of_a_server_are_neither_capacity_nor_a_period)
+{
+	struct load_facts facts = no_waits();
+
+	facts.wait_ns[LOAD_WAIT_SOCKET] = 0.6 * facts.load_ns;
+	make(halting, NULL);
+	for (int i = 0; i < LOADS; i++) {
+		series.wait_ns[i] = (float)(i % 100 < 6 ? 1000 * MS : 0.1 * MS);
+		series.compute_ns[i] = (float)(22 * MS);
+	}
+	cr_expect_eq(judge(&(struct cause_input){.loads = &TIMES, .facts = &facts}),
+		     CAUSE_INTERMITTENT_LOADER, "%s", cause_names[diagnosis.cause]);
+	cr_expect_gt(finding.rho, 1, "%g", finding.rho);
+	cr_expect_lt(finding.rho, 1.25, "%g", finding.rho);
+	cr_expect_not(is_advised(ADVICE_MORE_LOADER_CAPACITY));
+}
+
 Test(grounds, waits_that_end_within_the_run)
 {
 	for (int from_end = 0; from_end < 2; from_end++) {

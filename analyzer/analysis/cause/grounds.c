@@ -437,6 +437,10 @@ static bool is_asking(const struct grounds *r)
 
 enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, enum cause cause)
 {
+	/* A server that halts at times makes no particular batch slow, even if it looks so. */
+	if (cause == CAUSE_PERIODIC_SLOW_LOAD && r->asked_share >= GROUNDS_OUTSIDE &&
+	    split_are_slow_together(s))
+		cause = CAUSE_INTERMITTENT_LOADER;
 	switch (cause) {
 	case CAUSE_LOADER_CAPACITY:
 	case CAUSE_CPU_CONTENTION:

@@ -11,6 +11,7 @@
 #define ISOLATED_LEAST    0.7
 #define CAPACITY          1.0
 #define CAPACITY_MARGINAL 0.9
+#define CAPACITY_HALTS    1.25
 #define TOGETHER          0.5
 #define TOGETHER_FACTOR   1.3
 #define SHIFT_PARTS       64
@@ -276,8 +277,10 @@ static void share_out(const struct batch_series *s, const struct finding *f,
 		     f->demand_mean_ns;
 	double queued = 0;
 	enum split_owner rest = isnan(f->load_mean_ns) ? SPLIT_UNSEEN : SPLIT_INTERMITTENT;
+	/* Halts of what all workers load from count in the mean load, though others are short. */
+	const bool halts = rho < CAPACITY_HALTS && split_are_slow_together(s);
 
-	if (rho >= CAPACITY && s->workers > 0) {
+	if (rho >= CAPACITY && s->workers > 0 && !halts) {
 		split->share[SPLIT_CAPACITY] += part;
 		return;
 	}
@@ -286,7 +289,7 @@ static void share_out(const struct batch_series *s, const struct finding *f,
 	if (pool->queue_known_ns > 0 && s->in_order != 0)
 		queued = pool->queued_ns / pool->queue_known_ns;
 	split->share[SPLIT_HEAD_OF_LINE] += part * queued;
-	if (rho >= CAPACITY_MARGINAL && s->workers > 0 && !split_are_slow_together(s))
+	if (rho >= CAPACITY_MARGINAL && s->workers > 0 && !halts)
 		rest = SPLIT_CAPACITY;
 	split->share[rest] += part * (1 - queued);
 }

@@ -14,7 +14,7 @@
  * The rest is one pool, or two if loads get longer for good: before and after that. In each pool,
  * with rho = mean load (slow workers made equal) / workers / mean step,
  * - loader capacity, or CPU contention if the workers use 85 % of the cores, owns all if rho is 1
- *   or more;
+ *   or more (1.25 if the workers are slow together: halts of a server lengthen the mean load);
  * - else periodic slow load owns the share of the waiting at the period's phase, if there is a
  *   period;
  * - of what remains, head of line owns the waits during which later batches were ready, if the
