@@ -346,58 +346,62 @@ static int find_within(const struct line_samples *samples, int64_t loader_id,
 	return lead(samples, pieces, count, &ret->within);
 }
 
+static bool is_sharer(const struct line_frame *frame)
+{
+	return frame->is_sharer;
+}
+
+static bool is_sampler(const struct line_frame *frame)
+{
+	return frame->is_sampler;
+}
+
+/* A share of the training thread's time in a phase of the waits, and what it was computed from. */
+struct phase_share {
+	double share, ns;
+	int64_t count; /* number of samples */
+};
+
+/*
+ * Computes the share of a phase's time in stacks with a frame for which `is` is true. The share is
+ * NAN if there are too few samples.
+ */
+static struct phase_share share_of_phase(const struct line_samples *samples, int64_t loader_id,
+					 enum line_phase phase,
+					 bool (*is)(const struct line_frame *frame))
+{
+	const struct line_filter filter = lines_filter(samples, loader_id, LINE_WAITS);
+	struct phase_share ret = {.share = NAN};
+	double found_ns = 0;
+
+	for (size_t i = 0; i < samples->stack_count; i++) {
+		const struct line_stack *stack = &samples->stacks[i];
+		bool found = false;
+
+		if (stack->role != LINE_ROLE_MAIN || stack->phase != phase ||
+		    !lines_passes(&filter, stack))
+			continue;
+		for (size_t k = 0; k < stack->depth && !found; k++)
+			found = is(&samples->frames[stack->frames[k]]);
+		ret.count += stack->count;
+		ret.ns += (double)stack->ns;
+		found_ns += found ? (double)stack->ns : 0;
+	}
+	if (ret.count >= NAMED_COUNT && ret.ns > 0)
+		ret.share = found_ns / ret.ns;
+	return ret;
+}
+
 /* Computes lines.most_sampling. */
 static double most_sampling(const struct line_samples *samples, int64_t loader_id)
 {
-	const struct line_filter filter = lines_filter(samples, loader_id, LINE_WAITS);
-	double sampling_ns = 0, all_ns = 0;
-	int64_t count = 0;
+	const struct phase_share found =
+		share_of_phase(samples, loader_id, LINE_EPOCH_START, is_sampler);
 
-	for (size_t i = 0; i < samples->stack_count; i++) {
-		const struct line_stack *stack = &samples->stacks[i];
-		bool samples_now = false;
-
-		if (stack->role != LINE_ROLE_MAIN || stack->phase != LINE_EPOCH_START ||
-		    !lines_passes(&filter, stack))
-			continue;
-		for (size_t k = 0; k < stack->depth; k++)
-			samples_now |= samples->frames[stack->frames[k]].is_sampler;
-		count += stack->count;
-		all_ns += (double)stack->ns;
-		sampling_ns += samples_now ? (double)stack->ns : 0;
-	}
-	if (count < NAMED_COUNT || !(all_ns > 0))
+	if (isnan(found.share))
 		return NAN;
-	return fmin(1, sampling_ns / all_ns + lines_error(sampling_ns / all_ns,
-							  lines_effective_count(count, all_ns)));
-}
-
-static bool asks_worker(const struct line_samples *samples, const struct line_stack *stack)
-{
-	for (size_t i = 0; i < stack->depth; i++)
-		if (samples->frames[stack->frames[i]].is_sharer)
-			return true;
-	return false;
-}
-
-/* Computes lines.asking_share, which is NAN if there are too few samples. */
-static double asking_share(const struct line_samples *samples, int64_t loader_id)
-{
-	const struct line_filter filter = lines_filter(samples, loader_id, LINE_WAITS);
-	double asking_ns = 0, all_ns = 0;
-	int64_t count = 0;
-
-	for (size_t i = 0; i < samples->stack_count; i++) {
-		const struct line_stack *stack = &samples->stacks[i];
-
-		if (stack->role != LINE_ROLE_MAIN || stack->phase != LINE_RECEIVING ||
-		    !lines_passes(&filter, stack))
-			continue;
-		count += stack->count;
-		all_ns += (double)stack->ns;
-		asking_ns += asks_worker(samples, stack) ? (double)stack->ns : 0;
-	}
-	return count >= NAMED_COUNT && all_ns > 0 ? asking_ns / all_ns : NAN;
+	return fmin(1, found.share + lines_error(found.share, lines_effective_count(found.count,
+										    found.ns)));
 }
 
 int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret)
@@ -417,7 +421,8 @@ int lines_find(const struct line_samples *samples, int64_t loader_id, struct lin
 	if (r < 0)
 		lines_done(ret);
 	else
-		ret->asking_share = asking_share(samples, loader_id);
+		ret->asking_share =
+			share_of_phase(samples, loader_id, LINE_RECEIVING, is_sharer).share;
 	ret->most_sampling = r == 0 ? most_sampling(samples, loader_id) : NAN;
 	return r;
 }
