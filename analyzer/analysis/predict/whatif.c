@@ -234,7 +234,7 @@ static int find_ranges(const struct trace *trace, struct whatif *whatif, int fir
 	if (trace->count <= RANGE_LONGEST && first < end)
 		r = add_chance(trace, whatif, first, end, errors);
 	for (id = first; r == 0 && id < end; id++) {
-		double rate = whatif->batches_per_s[id], other, sooner, model;
+		double rate = whatif->batches_per_s[id], other, lowest, highest, model;
 
 		if (isnan(rate))
 			continue;
@@ -244,13 +244,12 @@ static int find_ranges(const struct trace *trace, struct whatif *whatif, int fir
 		add_neighbours(trace, whatif, id, &errors[id]);
 		add_error(&errors[id], RANGE_BESIDE * whatif->core_lost,
 			  RANGE_BESIDE * whatif->core_lost);
-		other = fmin(rate_otherwise(trace, whatif, id),
-			     rate_if_sampled(trace, whatif, id));
-		sooner = rate_handed_sooner(trace, whatif, id);
-		whatif->low_per_s[id] = fmin(fmin(rate, other) * exp(-errors[id].low),
-					     rate_if_shared(trace, whatif, id));
-		other = fmax(rate_otherwise(trace, whatif, id), sooner);
-		whatif->high_per_s[id] = fmax(rate, other) * exp(errors[id].high);
+		other = rate_otherwise(trace, whatif, id);
+		lowest = fmin(fmin(rate, other), rate_if_sampled(trace, whatif, id));
+		highest = fmax(fmax(rate, other), rate_handed_sooner(trace, whatif, id));
+		whatif->low_per_s[id] =
+			fmin(lowest * exp(-errors[id].low), rate_if_shared(trace, whatif, id));
+		whatif->high_per_s[id] = highest * exp(errors[id].high);
 		if (has_more_workers(whatif, id) && whatif->shared_per_s > 0)
 			whatif->high_per_s[id] = fmin(whatif->high_per_s[id],
 						      rate * exp(errors[id].high));
