@@ -21,6 +21,18 @@
 			* others */
 #define OTHERWISE      1.25 /* a step is mentioned if it changes the ideal gain by this factor */
 
+/* Appends " Worker 3" or " Workers 1, 4 and 6". */
+static void add_workers(const int16_t *list, size_t count, char *text, size_t size)
+{
+	page_append(text, size, count > 1 ? " Workers" : " Worker");
+	for (size_t i = 0; i < count; i++)
+		page_append(text, size, "%s %d",
+			    !i              ? ""
+			    : i + 1 < count ? ","
+					    : " and",
+			    list[i]);
+}
+
 /* Appends the slow workers: "Worker 3 takes", "Workers 1, 4 and 6 take", "16 of 32 ... take". */
 static void add_slow_workers(const struct report *report, char *text, size_t size)
 {
@@ -31,13 +43,7 @@ static void add_slow_workers(const struct report *report, char *text, size_t siz
 			    report->series.workers);
 		return;
 	}
-	page_append(text, size, slow->count > 1 ? " Workers" : " Worker");
-	for (size_t i = 0; i < slow->count; i++)
-		page_append(text, size, "%s %d",
-			    !i                    ? ""
-			    : i + 1 < slow->count ? ","
-						  : " and",
-			    slow->list[i]);
+	add_workers(slow->list, slow->count, text, size);
 	page_append(text, size, slow->count > 1 ? " take" : " takes");
 }
 
@@ -46,15 +52,11 @@ static void add_uneven(const struct report *report, char *text, size_t size)
 {
 	const struct uneven *u = &report->diagnosis.uneven;
 
-	if (!u->named)
+	if (u->named)
+		add_workers(u->list, u->named, text, size);
+	else
 		page_append(text, size, " In each epoch %" PRId32 " of %" PRId32 " workers",
 			    u->loading, report->series.workers);
-	for (size_t i = 0; i < u->named; i++)
-		page_append(text, size, "%s %d",
-			    !i                 ? u->named > 1 ? " Workers" : " Worker"
-			    : i + 1 < u->named ? ","
-					       : " and",
-			    u->list[i]);
 	page_append(text, size, " make%s %s of the batches.", u->named == 1 ? "s" : "",
 		    UNITS_SHARE(u->share));
 	page_append(text, size,
@@ -159,8 +161,8 @@ static void add_outside(const struct load_facts *facts, bool is_managed, char *t
 	if (peer && *peer->name && peer->ns >= GROUNDS_OUTSIDE * facts->load_ns) {
 		page_append(text, size, " A load waits for %s%s in %s of its time.",
 			    is_managed ? "a multiprocessing.Manager, " : "",
-			    strcmp(peer->name, "pipe") == 0 ? "a process at the other end of a pipe"
-							    : peer->name,
+			    peer->kind == LOAD_WAIT_PIPE ? "a process at the other end of a pipe"
+							 : peer->name,
 			    UNITS_SHARE(peer->ns / facts->load_ns));
 		return;
 	}
