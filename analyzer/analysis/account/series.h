@@ -232,3 +232,13 @@ static inline size_t series_run_end(const struct batch_series *series, size_t ru
 {
 	return run + 1 < series->run_count ? series->runs[run + 1].begin : series->count;
 }
+
+/* Returns the first run after `run` that is of another epoch; run_count if there is none. */
+static inline size_t series_next_epoch(const struct batch_series *series, size_t run)
+{
+	const int32_t epoch = series->runs[run].epoch;
+
+	while (++run < series->run_count && series->runs[run].epoch == epoch)
+		;
+	return run;
+}

@@ -50,49 +50,39 @@ static double share_of(double part, double whole)
 	return whole > 0 && part >= 0 ? fmin(part / whole, 1) : NAN;
 }
 
-/* Returns true if a load exceeds the median by half of `sample_ns`, as with a slow sample in it. */
-static bool is_slow(const struct batch_series *s, double median_ns, double sample_ns, size_t i)
+/* Sums by how much loads exceed the median, over loads of at least `least_ns`. */
+static double excess_ns(const struct batch_series *s, double median_ns, double least_ns)
 {
-	return (double)s->load_ns[i] >= median_ns + sample_ns / 2;
-}
+	double ns = 0;
 
-/* Sums by how much loads exceed their median, over loads that do so by half of `sample_ns`. */
-static double excess_ns(const struct batch_series *s, double sample_ns)
-{
-	const struct stats_column column = {.values = s->load_ns,
-					    .count = s->load_ns ? s->count : 0};
-	double median_ns = stats_median(&column), ns = 0;
-
-	for (size_t i = 0; i < column.count; i++)
-		if (is_slow(s, median_ns, sample_ns, i))
+	for (size_t i = 0; s->load_ns && i < s->count; i++)
+		if ((double)s->load_ns[i] >= least_ns)
 			ns += (double)s->load_ns[i] - median_ns;
 	return ns;
 }
 
 /*
- * Returns true if slow loads come together: each has, on average, at least half as many slow loads
- * beside it as there are other workers, beyond those that chance puts there.
+ * Returns true if loads of at least `least_ns` come together: each has, on average, at least half
+ * as many others beside it as there are other workers, beyond those that chance puts there.
  */
-static bool come_together(const struct batch_series *s, double sample_ns)
+static bool come_together(const struct batch_series *s, double least_ns)
 {
-	const struct stats_column column = {.values = s->load_ns,
-					    .count = s->load_ns ? s->count : 0};
-	const size_t others = s->workers > 1 ? (size_t)s->workers - 1 : 0;
-	double median_ns = stats_median(&column), slow = 0, beside = 0;
+	const size_t others = s->workers > 1 && s->load_ns ? (size_t)s->workers - 1 : 0;
+	double slow = 0, beside = 0;
 	/* Slow loads among those from `others` before the current one to `others` after it. */
 	size_t around = 0, begin = 0, end = 0;
 
-	for (size_t i = 0; others && i < column.count; i++) {
-		for (; end < column.count && end <= i + others; end++)
-			around += is_slow(s, median_ns, sample_ns, end);
+	for (size_t i = 0; others && i < s->count; i++) {
+		for (; end < s->count && end <= i + others; end++)
+			around += (double)s->load_ns[end] >= least_ns;
 		for (; begin + others < i; begin++)
-			around -= is_slow(s, median_ns, sample_ns, begin);
-		if (!is_slow(s, median_ns, sample_ns, i))
+			around -= (double)s->load_ns[begin] >= least_ns;
+		if (!((double)s->load_ns[i] >= least_ns))
 			continue;
 		slow++;
 		beside += (double)(around - 1);
 	}
-	beside -= slow * (double)(2 * others) * slow / (double)column.count;
+	beside -= slow * (double)(2 * others) * slow / (double)s->count;
 	return slow > 0 && beside >= slow * (double)others / 2;
 }
 
@@ -105,8 +95,11 @@ static bool come_together(const struct batch_series *s, double sample_ns)
 static void find_samples(const struct batch_series *s, const struct finding *f,
 			 const struct cause_input *input, struct grounds *ret)
 {
+	const struct stats_column column = {.values = s->load_ns,
+					    .count = s->load_ns ? s->count : 0};
 	const struct load_times *loads = input->loads;
 	double ns = 0, all_ns = 0, times = 0, epochs = (double)f->epoch_count, mean_ns;
+	double median_ns, least_ns; /* the median load, and the least with a slow sample in it */
 	size_t count = 0;
 
 	if (!loads || !(loads->samples > 0) || !(loads->load_ns > 0) || !epochs)
@@ -124,13 +117,15 @@ static void find_samples(const struct batch_series *s, const struct finding *f,
 		return;
 	if (epochs > 1 && times < SLOW_AGAIN * epochs * (double)count)
 		return;
-	if (epochs == 1 && come_together(s, ns / (double)count))
+	median_ns = stats_median(&column);
+	least_ns = median_ns + ns / (double)count / 2;
+	if (epochs == 1 && come_together(s, least_ns))
 		return;
 	ret->samples.count = count;
 	ret->samples.each_ns = ns / (double)count;
 	ret->samples.mean_ns = mean_ns;
 	ret->samples.share =
-		fmin(all_ns, excess_ns(s, ret->samples.each_ns)) / loads->load_ns;
+		fmin(all_ns, excess_ns(s, median_ns, least_ns)) / loads->load_ns;
 }
 
 /* Returns true if the means rise steadily from part to part; split.h finds a single step up. */
@@ -160,16 +155,6 @@ static struct grounds_growth growth_of(const struct stats_moments *parts)
 	return growth;
 }
 
-/* Returns the index after the last batch of the epoch at `place`. */
-static size_t epoch_end(const struct batch_series *s, const struct series_place *place)
-{
-	size_t run = place->run;
-
-	while (run + 1 < s->run_count && s->runs[run + 1].epoch == place->epoch)
-		run++;
-	return series_run_end(s, run);
-}
-
 /*
  * Finds growing loads, in the course of the run or, if that is less, of each epoch (as with samples
  * that are sorted by length). The run is cut into parts of equally many loads, and so is each
@@ -189,7 +174,7 @@ static void find_growth(const struct batch_series *s, const struct finding *f, s
 	while (series_next(s, &at)) {
 		if (at.is_new) {
 			begin = at.i;
-			length = epoch_end(s, &at) - begin;
+			length = series_run_end(s, series_next_epoch(s, at.run) - 1) - begin;
 		}
 		if (!(s->state[at.i] & SERIES_STEADY) || !(s->load_ns[at.i] >= 0))
 			continue;

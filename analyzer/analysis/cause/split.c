@@ -278,7 +278,8 @@ static void share_out(const struct batch_series *s, const struct finding *f,
 	double queued = 0;
 	enum split_owner rest = isnan(f->load_mean_ns) ? SPLIT_UNSEEN : SPLIT_INTERMITTENT;
 	/* Halts of what all workers load from count in the mean load, though others are short. */
-	const bool halts = rho < CAPACITY_HALTS && split_are_slow_together(s);
+	const bool halts = rho >= CAPACITY_MARGINAL && rho < CAPACITY_HALTS &&
+			   split_are_slow_together(s);
 
 	if (rho >= CAPACITY && s->workers > 0 && !halts) {
 		split->share[SPLIT_CAPACITY] += part;

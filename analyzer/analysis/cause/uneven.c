@@ -30,9 +30,8 @@ static bool next_epoch(const struct batch_series *s, size_t *run, struct epoch *
 	if (first >= s->run_count)
 		return false;
 	ret->begin = s->runs[first].begin;
-	do
-		ret->end = series_run_end(s, *run);
-	while (++*run < s->run_count && s->runs[*run].epoch == s->runs[first].epoch);
+	*run = series_next_epoch(s, first);
+	ret->end = series_run_end(s, *run - 1);
 	for (i = 0; i < workers; i++)
 		ret->last[i] = ret->begin;
 	for (i = ret->begin; i < ret->end; i++) {
