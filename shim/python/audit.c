@@ -2,11 +2,9 @@
 /*
  * audit.c - patches loader modules at the moment they are imported, and leaves no trace.
  *
- * On the audit event `import` of a target module, the hook first imports that module itself,
- * nested: the GIL is held, and the module's lock is not taken yet. Then it patches the finished
- * module, which the interpreter finds in sys.modules. Targets that are imported without an event
- * (`from . import x`, importlib.import_module) are found after the next target, at the next import,
- * and before a fork.
+ * At a target's import event, its module is imported by us, nested, before the outer import takes
+ * the module's lock. Targets imported without an event are patched at the next import, or before a
+ * fork.
  */
 #include "python/audit.h"
 
@@ -34,13 +32,12 @@
 
 typedef int (*audit_function)(const char *event, PyObject *args, void *data);
 
-/* Weak: bound at load time in a program that has it; in others, no lookup has to fail. */
 extern int PySys_AddAuditHook(audit_function hook, void *data) __attribute__((weak));
 
-/* Exists only in builds without the GIL (3.13t). */
+/* Only builds without the GIL (3.13t) have this function. */
 extern int PyUnstable_Module_SetGIL(PyObject *module, void *gil) __attribute__((weak));
 
-/* Returns true if there is a GIL, which guards our tables, too. Without one nothing is patched. */
+/* Without a GIL, which also guards our tables, nothing is patched. */
 static bool is_locked(void)
 {
 	return !PyUnstable_Module_SetGIL;
@@ -50,7 +47,7 @@ static struct target {
 	const char *module;
 	void (*patch)(PyObject *module, size_t row);
 	size_t row;
-	atomic_bool seen;	/* a module of this package was or is being imported */
+	atomic_bool seen;	/* any module of this package was or is being imported */
 	atomic_bool done; /* set before the nested import, so that the hook does not recurse */
 } targets[] = {
 #define TARGET(name, function, row) {name, function, row, false, false},
@@ -62,21 +59,21 @@ static struct target {
 #define LOADER(id, kind, module, ...) {module, loader_patch, LOADER_##id, false, false},
 #include "python/loaders/loaders.def"
 #undef LOADER
-	/* module of the loader that the user names; NULL: none */
+	/* The loader of DLPROF_BATCH_FN; its module is NULL if there is none. */
 	{.patch = batch_fn_patch},
 };
 
 #define TARGET_COUNT ARRAY_COUNT(targets)
 
 static uint32_t initials;	/* first letters of the targets' packages, as bits */
-static atomic_bool seen;	/* `seen` of any target */
+static atomic_bool seen;
 
 static const char *seen_package;
 static int32_t seen_pid;
 
 static void note_seen(const struct target *target)
 {
-	/* Not for the user's module, the last target, nor for modules that only serve loaders. */
+	/* Skip modules that the user named (the last target) or that only serve loaders. */
 	if (target->patch != descriptor_patch && target != &targets[TARGET_COUNT - 1] &&
 	    !seen_package) {
 		seen_package = target->module;
@@ -102,7 +99,7 @@ const char *audit_seen(void)
 	return package;
 }
 
-/* When the interpreter ends, PySys_GetObject() returns NULL, PyImport_GetModuleDict() aborts. */
+/* PyImport_GetModuleDict() would abort while the interpreter ends. */
 static RARELY void sweep(void)
 {
 	PyObject *modules = py.PySys_GetObject("modules");
@@ -122,7 +119,6 @@ static RARELY void sweep(void)
 	}
 }
 
-/* Modules that contain decoders or steps of a sample. */
 static struct later later[] = {
 #define BOUNDARY(id, module, implied, class, ...)                                                  \
 	{module, implied, boundary_patch, BOUNDARY_##id, (class) == NULL, false},
@@ -146,7 +142,7 @@ static int import_target(struct target *target)
 		return 0;
 	module = py.PyImport_ImportModule(target->module);
 	if (!module) {
-		/* The module's exception goes on. Another import of the module patches it. */
+		/* The module's exception goes on, and another import will patch it. */
 		atomic_store(&target->done, false);
 		return -1;
 	}
@@ -163,7 +159,6 @@ static uint32_t initial(const char *name)
 	return c >= 'a' && c <= 'z' ? 1u << (c - 'a') : 0;
 }
 
-/* Returns true if `name` is a module of a target's package. Most names fail at the first letter. */
 static bool note_package(const char *name)
 {
 	size_t length;
@@ -190,7 +185,7 @@ static RARELY int on_import(PyObject *args)
 		py.PyErr_Clear();
 		return 0;
 	}
-	if (!api_is_string(name))	/* any code may raise an event of this name */
+	if (!api_is_string(name))	/* any code may raise an event with this name */
 		return 0;
 	later_import(name);
 	text = py.PyUnicode_AsUTF8(name);
@@ -208,10 +203,7 @@ static RARELY int on_import(PyObject *args)
 }
 
 /*
- * The interpreter allocates the entry for our hook from the current raw allocator. `-X dev` and
- * PYTHONMALLOC=debug later switch to a debug allocator, which aborts at exit when it has to free
- * that entry. So we note the entry's address, and just before it is freed install an allocator in
- * between that ignores it.
+ * With `-X dev`, a debug allocator aborts when it frees the hook's entry, as another one made it.
  */
 static struct {
 	struct py_allocator boot;
@@ -282,7 +274,6 @@ void audit_install(void)
 	if (!PySys_AddAuditHook || !api_resolve())
 		return;
 	targets[TARGET_COUNT - 1].module = is_locked() ? batch_fn_module() : NULL;
-	/* The user's module may be imported without an event, so it counts as seen. */
 	atomic_store(&targets[TARGET_COUNT - 1].seen, targets[TARGET_COUNT - 1].module != NULL);
 	atomic_store(&seen, targets[TARGET_COUNT - 1].module != NULL);
 	for (size_t i = 0; i < TARGET_COUNT; i++)

@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-/* Adds the hook, if this program is Python; called by the constructor, before Python starts. */
+/* Called by the constructor, before Python starts. Does nothing in other programs. */
 void audit_install(void);
 
-/* Returns a package with a loader that this process imported, or NULL if there is none. */
+/* Returns a package with a loader that this process imported, or NULL. */
 const char *audit_seen(void);
 
 /* Notes why Python is not followed, if it is not; called when this process begins to record. */

@@ -22,7 +22,7 @@ bool api_resolve(void)
 		return false;
 #include "python/interpreter/api.def"
 	py.interpreter = (void *(*)(void))lookup_real(RTLD_DEFAULT, "PyInterpreterState_Get");
-	if (!py.interpreter)	/* the function's private name before 3.9 */
+	if (!py.interpreter)	/* private before 3.9 */
 		py.interpreter =
 			(void *(*)(void))lookup_real(RTLD_DEFAULT, "_PyInterpreterState_Get");
 	return py.interpreter;
@@ -54,10 +54,7 @@ void *api_bytearray(PyObject *object, ssize_t size)
 	return py.PyByteArray_AsString(object);
 }
 
-/*
- * Adds a bytearray as an attribute. Returns NULL if the object does not keep it: its class may
- * define __setattr__.
- */
+/* Returns NULL if the object's class refuses the attribute (__setattr__). */
 static PyObject *make_memory(PyObject *object, PyObject *name, ssize_t size)
 {
 	OWNED PyObject *bytes = py.PyByteArray_FromStringAndSize(NULL, size), *kept = NULL;

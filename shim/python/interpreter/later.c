@@ -8,10 +8,7 @@
 static struct later *later;
 static size_t later_count;
 
-/*
- * Set if a module may have been imported since the last look. Functions of modules are patched in
- * workers only, so they have a flag of their own, which may stay set for ever.
- */
+/* Functions of modules are patched in workers only, so their flag may stay set elsewhere. */
 static atomic_bool later_due HOT_DATA = true, functions_due HOT_DATA = true;
 
 void later_ready(struct later *modules, size_t count)
@@ -27,10 +24,7 @@ bool later_is_importing(PyObject *module)
 	return spec && api_get_flag(spec, "_initializing", false);
 }
 
-/*
- * Returns a module, borrowed, or NULL. If it is missing, imports it, provided that `implied` is
- * loaded; while that is being imported, returns `implied`.
- */
+/* Returns a borrowed module, its `implied` one while that is being imported, or NULL. */
 static PyObject *find_module(PyObject *modules, const struct later *wanted)
 {
 	PyObject *module = py.PyDict_GetItemString(modules, wanted->module);
@@ -48,7 +42,6 @@ static PyObject *find_module(PyObject *modules, const struct later *wanted)
 	return module;
 }
 
-/* Returns sys.modules, or NULL if this is not the main interpreter. */
 static PyObject *modules_of_main(void)
 {
 	return api_main_interpreter() ? py.PySys_GetObject("modules") : NULL;
@@ -72,7 +65,7 @@ static void look(PyObject *modules, bool functions)
 			missed = true;
 			continue;
 		}
-		if (later_is_importing(module)) {	/* maybe by another thread */
+		if (later_is_importing(module)) {
 			atomic_store(&later_due, true);
 			continue;
 		}
@@ -90,9 +83,9 @@ void later_load_begin(bool functions)
 	PyObject *modules = modules_of_main();
 	ssize_t count = modules ? py.PyDict_Size(modules) : 0;
 
-	if (count < 0)	/* sys.modules was replaced by another kind of mapping */
+	if (count < 0)	/* sys.modules was replaced by another mapping */
 		py.PyErr_Clear();
-	/* The number of modules is compared as well, since some imports raise no event. */
+	/* Compare the number of modules, too: some imports raise no event. */
 	if (!modules ||
 	    likely(!atomic_load(&later_due) && !(functions && atomic_load(&functions_due)) &&
 		   count == atomic_load(&known_count)))
@@ -109,10 +102,7 @@ OFTEN void later_opened(void)
 		look(modules, false);
 }
 
-/*
- * Returns true if module `name` has a decoder that is not patched yet. If it is imported within a
- * load, its calls are timed from the next load on.
- */
+/* Returns true if module `name` has a decoder that is not patched yet. */
 static bool is_awaited(PyObject *name)
 {
 	for (size_t i = 0; i < later_count; i++)

@@ -8,7 +8,7 @@
 
 #define POINT_MAX 64
 
-/* Notes are kept here, since modules are imported long before the process begins to record. */
+/* Notes wait here: modules are imported long before the process records. */
 static struct {
 	const char *where;
 	const char *name;

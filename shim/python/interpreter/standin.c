@@ -7,7 +7,7 @@
 
 static struct api_name object_name = {"_dlprof_object", NULL};
 
-/* Bypasses the class's own __setattr__, which forwards attributes to the original. */
+/* The stand-in's own __setattr__ would forward to the original. */
 OFTEN bool standin_keep(PyObject *standing, struct api_name *name, PyObject *value)
 {
 	PyObject *string = api_name(name);
@@ -15,7 +15,6 @@ OFTEN bool standin_keep(PyObject *standing, struct api_name *name, PyObject *val
 	return string && py.PyObject_GenericSetAttr(standing, string, value) == 0;
 }
 
-/* Returns NULL with an exception if the stand-in was copied without its state. */
 OFTEN PyObject *standin_kept(PyObject *standing, struct api_name *name)
 {
 	PyObject *string = api_name(name);
@@ -38,14 +37,13 @@ OFTEN PyObject *standin_original(PyObject *args)
 	return standing ? standin_kept(standing, &object_name) : NULL;
 }
 
-/* __getattr__, called only for attributes that the stand-in itself lacks. */
+/* __getattr__, called only for attributes that the stand-in lacks. */
 static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	PyObject *name = py.PyTuple_GetItem(args, 1);
 	OWNED PyObject *object = NULL;
 
-	/* A stand-in copied without its state has no object; asking for that would recurse into
-	 * this function. */
+	/* A stand-in copied without its state would recurse here. */
 	if (name && py.PyUnicode_CompareWithASCIIString(name, object_name.text) == 0) {
 		py.PyErr_SetObject(*py.attribute_error, name);
 		return NULL;
@@ -55,7 +53,7 @@ static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
 	return object ? py.PyObject_GetAttr(object, name) : NULL;
 }
 
-/* Forwards a method that Python looks up on the class to the original; `name`: the method's. */
+/* Calls the original's method `name`. */
 static PyObject *on_forward(PyObject *name, PyObject *args, PyObject *kwargs)
 {
 	OWNED PyObject *object = standin_original(args);
@@ -65,7 +63,6 @@ static PyObject *on_forward(PyObject *name, PyObject *args, PyObject *kwargs)
 	return rest ? py.PyObject_Call(method, rest, kwargs) : NULL;
 }
 
-/* __class__, for isinstance(). */
 static PyObject *on_class(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	OWNED PyObject *object = standin_original(args);
@@ -85,7 +82,7 @@ static bool add_method(PyObject *dict, PyMethodDef *method, const char *name, Py
 	return bound && py.PyDict_SetItemString(dict, name, bound) == 0;
 }
 
-/* Methods that Python looks up on the class, without calling __getattr__. */
+/* Python looks these methods up on the class, without calling __getattr__. */
 static const char *const forwarded[] = {
 	"__len__", "__bool__", "__iter__", "__next__", "__contains__", "__call__", "__add__",
 	"__radd__", "__eq__", "__ne__", "__hash__", "__repr__", "__str__", "__dir__",
@@ -93,7 +90,7 @@ static const char *const forwarded[] = {
 	"__setattr__", "__delattr__", "__reduce__", "__reduce_ex__", NULL,
 };
 
-/* Adds those methods of `forwarded` that the object has, so that the stand-in has no more. */
+/* Adds methods that the object's class has, no others. */
 static bool add_forwarded(PyObject *dict, PyObject *object)
 {
 	OWNED PyObject *type = py.PyObject_Type(object);
@@ -119,10 +116,7 @@ static bool add_class(PyObject *dict)
 	return property && py.PyDict_SetItemString(dict, "__class__", property) == 0;
 }
 
-/*
- * Classes of stand-ins, shared by the stand-ins for one class. A class is a reference cycle, so
- * with Python's collector switched off each new one would be leaked.
- */
+/* A class is a reference cycle: without Python's collector, each new one would leak. */
 #define KNOWN_MAX 8
 
 static struct known {
@@ -131,7 +125,6 @@ static struct known {
 	PyObject *class;
 } known[KNOWN_MAX];
 
-/* Returns a known class as a new reference, or NULL. */
 static PyObject *find_class(const PyObject *type, PyMethodDef *const *methods)
 {
 	for (size_t i = 0; i < KNOWN_MAX && known[i].class; i++) {
@@ -147,7 +140,6 @@ static PyObject *find_class(const PyObject *type, PyMethodDef *const *methods)
 	return NULL;
 }
 
-/* Stores a class in place of the oldest one. */
 static void keep_class(PyObject *type, PyMethodDef *const *methods, PyObject *class)
 {
 	static size_t newest;

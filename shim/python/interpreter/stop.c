@@ -34,7 +34,6 @@ static void flush(const char *name)
 		py.PyErr_Clear();
 }
 
-/* Flushes C's stdio streams, which extension modules may use. */
 static void flush_stdio(void)
 {
 	int (*function)(FILE *) = (int (*)(FILE *))lookup_real(RTLD_DEFAULT, "fflush");
@@ -43,7 +42,6 @@ static void flush_stdio(void)
 		function(NULL);
 }
 
-/* Lists the children that multiprocessing made, which include the workers. */
 static size_t list_children(pid_t *ret)
 {
 	PyObject *module = api_module("multiprocessing.process");
@@ -72,10 +70,7 @@ static bool lives(pid_t pid)
 	       !info.si_pid;
 }
 
-/*
- * Kills the children by SIGKILL, so that they run no handlers, and waits for them without running
- * Python code, as PyTorch's handler of SIGCHLD would raise.
- */
+/* By SIGKILL and without Python code: PyTorch's handler of SIGCHLD would raise. */
 static void end_children(const pid_t *pids, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

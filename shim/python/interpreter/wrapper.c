@@ -3,10 +3,10 @@
 
 #include "base/sys.h"
 
-/* Lies behind CPython's own header of an object, whose size depends on the build of CPython. */
+/* Lies behind CPython's own header of an object, whose size varies. */
 struct wrapper {
 	const PyMethodDef *method; /* NULL: Python code made this object by calling the class */
-	PyObject *original;	   /* NULL: that, or Python's collector cleared this object */
+	PyObject *original;	   /* NULL: as for `method`, or cleared by Python's collector */
 	bool binds;
 };
 
@@ -18,7 +18,6 @@ static OFTEN struct wrapper *wrapper_of(PyObject *self)
 	return (struct wrapper *)((char *)self + header_bytes);
 }
 
-/* __call__ */
 static OFTEN PyObject *on_call(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	const struct wrapper *wrapper = wrapper_of(self);
@@ -32,7 +31,6 @@ static OFTEN PyObject *on_call(PyObject *self, PyObject *args, PyObject *kwargs)
 	return NULL;
 }
 
-/* __get__ */
 static OFTEN PyObject *on_bind(PyObject *self, PyObject *object, PyObject *owner)
 {
 	if (object && object != py.none && wrapper_of(self)->binds)
@@ -41,7 +39,7 @@ static OFTEN PyObject *on_bind(PyObject *self, PyObject *object, PyObject *owner
 	return self;
 }
 
-/* __getattribute__: what the wrapper does not have, its original may have. */
+/* Other attributes are the original's. */
 static PyObject *on_attribute(PyObject *self, PyObject *name)
 {
 	PyObject *value = py.PyObject_GenericGetAttr(self, name);
@@ -60,7 +58,7 @@ static PyObject *on_repr(PyObject *self)
 	return py.PyObject_Repr(original ? original : class);
 }
 
-/* Returns true if a wrapper is what its module has under its name. */
+/* Returns true if the wrapper's module has it under `name`. */
 static bool is_found(PyObject *self, PyObject *name)
 {
 	OWNED PyObject *module_name = api_get_named(self, "__module__"), *found = NULL;
@@ -75,7 +73,7 @@ static bool is_found(PyObject *self, PyObject *name)
 	return found == self;
 }
 
-/* Returns what pickles an object as the only item of a tuple, which is taken when it is loaded. */
+/* Pickles `object` by way of a tuple: (operator.getitem, ((object,), 0)). */
 static PyObject *reduce_to(PyObject *object)
 {
 	OWNED PyObject *module = py.PyImport_ImportModule("_operator");
@@ -87,10 +85,7 @@ static PyObject *reduce_to(PyObject *object)
 	return args ? py.PyTuple_Pack(2, take, args) : NULL;
 }
 
-/*
- * __reduce_ex__: a text is the name under which an object is found in its module. The wrapper of an
- * inherited method is not found under its name, and is pickled as its original.
- */
+/* If the module has another object under the name (inherited methods), pickles the original. */
 static PyObject *on_reduce(PyObject *self, PyObject *protocol)
 {
 	PyObject *original = wrapper_of(self)->original;
@@ -101,14 +96,13 @@ static PyObject *on_reduce(PyObject *self, PyObject *protocol)
 	return reduce_to(original);
 }
 
-/* __copy__, __deepcopy__: a function is not copied. */
 static PyObject *on_copy(PyObject *self, PyObject *memo)
 {
 	py.Py_IncRef(self);
 	return self;
 }
 
-/* Not visiting the class only keeps it alive, which we do anyhow; who must visit it varies. */
+/* The class is not visited, as who must do that varies; this only keeps it alive. */
 static int on_traverse(PyObject *self, int (*visit)(PyObject *, void *), void *context)
 {
 	PyObject *original = wrapper_of(self)->original;
@@ -123,7 +117,7 @@ static int on_clear(PyObject *self)
 	return 0;
 }
 
-/* CPython has cleared what belongs to the subclass: the __dict__ and the weak references. */
+/* CPython has already cleared __dict__ and the weak references. */
 static void on_free(PyObject *self)
 {
 	OWNED PyObject *type = py.PyObject_Type(self), *held = type; /* by the object */
@@ -133,7 +127,7 @@ static void on_free(PyObject *self)
 	py.PyObject_GC_Del(self);
 }
 
-/* CPython's numbers of the slots, which are the same in every version. */
+/* CPython's slot numbers, the same in every version. */
 enum {
 	SLOT_CALL = 50,
 	SLOT_CLEAR = 51,
@@ -149,7 +143,7 @@ enum {
 #define TYPE_IS_COLLECTED (1u << 14)
 #define TYPE_HAS_CACHE	  (1u << 18) /* Py_TPFLAGS_DEFAULT */
 
-/* Makes a class with the calls above. Only a subclass has, in every version, a __dict__. */
+/* A class without __dict__: only a subclass gets one in every version. */
 static PyObject *make_base(void)
 {
 	static PyMethodDef methods[] = {
@@ -191,7 +185,7 @@ static bool make_class(void)
 		args = py.PyTuple_Pack(3, name, bases, dict);
 	if (args)
 		made = py.PyObject_CallObject(py.type_type, args);
-	if (made && !class)	/* another thread may have been faster */
+	if (made && !class)
 		class = api_take(&made);
 	return class;
 }
@@ -203,10 +197,7 @@ static bool take_attribute(PyObject *self, PyObject *original, const char *name)
 	return !value || py.PyObject_SetAttrString(self, name, value) == 0;
 }
 
-/*
- * Does what functools.wraps() does, without running Python code, in which a signal handler of the
- * program could raise. The attributes that the class lacks are the original's, see on_attribute().
- */
+/* Does what functools.wraps() does, without Python code, in which a signal handler may raise. */
 static bool take_looks(PyObject *self, PyObject *original)
 {
 	OWNED PyObject *dict = api_get_named(self, "__dict__");
@@ -224,10 +215,7 @@ static bool take_looks(PyObject *self, PyObject *original)
 	       py.PyObject_SetAttrString(self, "__wrapped__", original) == 0;
 }
 
-/*
- * Returns true if a call by way of an object gets the object as its first argument. A class may
- * have made a method of what is a built-in function when it is asked for: pybind11's do.
- */
+/* pybind11's classes bind built-in functions when asked, so ask. */
 static bool gets_object(PyObject *owner, PyObject *original)
 {
 	OWNED PyObject *kind = py.PyObject_Type(owner), *type = py.PyObject_Type(original);

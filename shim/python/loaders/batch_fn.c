@@ -7,11 +7,10 @@
 #include "python/interpreter/patch.h"
 #include "python/loaders/loader.h"
 
-/* The parts of DLPROF_BATCH_FN. */
 static struct {
 	char module[CONFIG_BATCH_FN_MAX];
-	char where[CONFIG_BATCH_FN_MAX]; /* "module:Class", or "module" */
-	char owner[CONFIG_BATCH_FN_MAX]; /* "Class", "Outer.Inner", or "" */
+	char where[CONFIG_BATCH_FN_MAX];
+	char owner[CONFIG_BATCH_FN_MAX]; /* may be "Outer.Inner", or "" */
 	char name[CONFIG_BATCH_FN_MAX];
 } target;
 
@@ -36,7 +35,7 @@ const char *batch_fn_module(void)
 	strcpy(target.name, (dot ? dot : colon) + 1);
 	if (loader_is_known(target.module, target.owner, target.name))
 		return NULL;
-	patch_note(target.where, target.name, false); /* noted as missing until it is found */
+	patch_note(target.where, target.name, false);
 	batch_fn_pending = strcmp(target.module, "__main__") == 0 && !target.owner[0];
 	return target.module;
 }
@@ -57,7 +56,7 @@ static bool is_named(PyObject *object, const char *attribute, const char *value)
 	       py.PyUnicode_CompareWithASCIIString(name, value) == 0;
 }
 
-/* Wraps builtins.__build_class__, which each class statement calls. */
+/* Wraps __build_class__, which every class statement calls. */
 static PyObject *on_class(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	static bool done;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch_fn.h - follows a loader that the user names: DLPROF_BATCH_FN=module:Class.method or
- * module:function.
+ * batch_fn.h - follows the loader of DLPROF_BATCH_FN.
  *
- * If the name is a generator function or an __iter__, each call makes an iterator, and calls of
- * that iterator's __next__ are the waits. Otherwise each call is a wait.
+ * A generator function or __iter__ makes iterators, whose __next__ calls are waits. Each call of
+ * any other function is a wait.
  */
 #pragma once
 
@@ -13,15 +12,14 @@
 
 #include "python/interpreter/api.h"
 
-/* Reads DLPROF_BATCH_FN. Returns the module to patch once it is imported, or NULL. */
+/* Reads DLPROF_BATCH_FN. Returns the module to patch, or NULL. */
 const char *batch_fn_module(void);
 
-/* Patches the finished module; called by audit.c. */
 void batch_fn_patch(PyObject *module, size_t row);
 
-/* Called when the program is about to run: patches a class of the program as soon as it is made. */
+/* Called before the program runs: patches a class of the program once it is made. */
 void batch_fn_main(void);
 
-/* Set while the user's function is missing: each audit event looks for it, as `def` raises none. */
+/* Set while the function is missing: every audit event looks for it, as `def` raises none. */
 extern bool batch_fn_pending;
 void batch_fn_look(void);

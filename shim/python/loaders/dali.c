@@ -11,11 +11,11 @@
 #include "record/tally.h"
 
 #define KNOWN_COUNT 256
-#define CALL_COUNT 128 /* largest number of ranges open at one time */
+#define CALL_COUNT 128
 #define NUMBER_BITS 14
 #define IGNORED	   ((1 << NUMBER_BITS) - 1)
 
-/* Cache of tally_id() of a name << NUMBER_BITS | number of its stage; new entries replace older. */
+/* Caches tally_id() of a name << NUMBER_BITS | its stage's number. */
 static _Atomic uint64_t known[KNOWN_COUNT];
 
 static struct stage_call calls[CALL_COUNT];
@@ -33,7 +33,7 @@ static bool begins(const char *name, const char *begin, const char **ret_rest)
 	return strncmp(name, begin, length) == 0;
 }
 
-/* Returns an operator's stage: "readers__File#2" belongs to "readers__File". */
+/* "readers__File#2" belongs to "readers__File". */
 static uint16_t operator_of(const char *rest)
 {
 	TEXT(name, STAGE_PATH);
@@ -51,7 +51,6 @@ static uint16_t reader(void)
 	return stage_number("PopOutputs::ConsumerWait::DataReader", &facts, STAGE_NONE);
 }
 
-/* Returns the stage for a range of this name; STAGE_NONE if it does not matter. */
 static RARELY uint16_t find(const char *name)
 {
 	const char *rest;
@@ -86,10 +85,10 @@ static uint16_t number_of(const char *name)
 	return number;
 }
 
-/* Returns a free struct for a call, or NULL if too many ranges are open. */
+/* Returns NULL if too many ranges are open. */
 static struct stage_call *take(const void *range)
 {
-	/* Threads have different stacks, so they mostly start searching at different places. */
+	/* Threads have different stacks, so they start searching at different places. */
 	const uint32_t from = (uint32_t)((uintptr_t)range >> 12);
 
 	for (uint32_t i = 0; i < CALL_COUNT; i++) {
@@ -102,7 +101,6 @@ static struct stage_call *take(const void *range)
 	return NULL;
 }
 
-/* Begins a range. `name` is a string of DALI. */
 static void begin_range(const void *range, const char *name)
 {
 	uint16_t number = name && *name ? number_of(name) : STAGE_NONE;

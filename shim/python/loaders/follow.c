@@ -16,23 +16,19 @@
 
 #define FOLLOWED_MAX 128
 
-/*
- * An iterator that is followed. It is identified by its address, so that nothing is stored in the
- * user's objects. If it allows no weak reference, a later object at the same address continues its
- * epoch, or begins a new one if the epoch was over. Under the GIL.
- */
+/* Found by address. Without a weak reference, another object may get it. Guarded by the GIL. */
 static struct followed {
 	const void *object;
-	PyObject *reference; /* weak reference; NULL: none */
+	PyObject *reference; /* weak; NULL: none */
 	struct follow_what what;
 	uint32_t life;
-	uint32_t users; /* calls under way in threads, or 1 for the stand-in that owns it */
+	uint32_t users; /* calls under way, or 1 for the stand-in that owns it */
 	uint64_t used_ns; /* time of the last call; 0: free */
 	bool gave_way;
-	bool made; /* made by this loader, even if the object says otherwise */
+	bool made; /* made by this loader, whatever the object says */
 	struct consumer consumer;
 } followed[FOLLOWED_MAX];
-static size_t followed_count; /* number of entries that were ever used */
+static size_t followed_count;
 
 static void drop(struct followed *one)
 {
@@ -53,11 +49,7 @@ static bool is_gone(const struct followed *one)
 	return object && object == py.none;
 }
 
-/*
- * Finds an object's entry. If there is none, makes one in place of an iterator that is gone, or
- * that was not used for the longest time. Returns NULL if all are in use. If an iterator of the
- * same loader was left half-way and is gone, drops it, so that the loader's next epoch can begin.
- */
+/* Returns NULL if all entries are in use. Drops an unfinished iterator of the same loader. */
 static struct followed *find(const struct follow_what *what, const void *key, PyObject *object)
 {
 	struct followed *oldest = NULL;
@@ -128,7 +120,7 @@ static PyObject *ask(struct followed *one, PyObject *callable, PyObject *args, P
 
 	one->users++;
 	tfdata_hold();
-	/* If the thread has a stream, the call also loads the batch that the thread waits for. */
+	/* A thread with a stream also loads the batch it waits for. */
 	if (thread && thread->stream)
 		batch = loading_call(thread, 0, callable, args, kwargs);
 	else
@@ -144,7 +136,7 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 	uint32_t task;
 
 	one->used_ns = clock_now_ns();
-	/* An iterator that is asked again after its end begins no epoch. */
+	/* Asking again after the end begins no epoch. */
 	if (ended && consumer->over) {
 		consumer_wait_cancel(wait);
 		return;
@@ -162,7 +154,7 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 						  : 1u << 31 | (uint32_t)consumer->ordinal);
 }
 
-/* Asks for a batch. An inner loader records first; if it is followed, this wait is not recorded. */
+/* If a followed inner loader records this wait, it is not recorded here. */
 static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *args,
 			    PyObject *kwargs)
 {
@@ -176,7 +168,7 @@ static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *
 	if (one->what.ahead)
 		handover_within(true);
 	batch = ask(one, callable, args, kwargs);
-	if (thread_life != life) /* this is a child that was forked in the call */
+	if (thread_life != life) /* a child that was forked in the call */
 		return batch;
 	one->users--;
 	if (one->what.ahead && !batch)
@@ -191,7 +183,6 @@ static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *
 	return batch;
 }
 
-/* Asks `one` for a batch, and records the batch or the end. */
 static PyObject *next(struct followed *one, PyObject *callable, PyObject *args, PyObject *kwargs)
 {
 	const uint32_t life = thread_life;
@@ -276,18 +267,12 @@ PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObje
 	return made;
 }
 
-/* Name of the capsule in a stand-in for an iterator; its __next__ and __iter__ are ours. */
 #define CAPSULE "dlprof"
 
-/* attribute with the capsule, which points to a struct followed */
 static struct api_name capsule_name = {"_dlprof", NULL};
 static struct api_name next_name = {"__next__", NULL};
 
-/*
- * Returns true if a stand-in belongs to `one`. A forked child has its parent's stand-ins, but other
- * iterators in `followed`. It must take no lock before it records: at the fork a thread of the
- * parent may have held it.
- */
+/* Takes no lock: in a forked child, a thread of the parent may have held it. */
 static bool is_of(const struct followed *one, const PyObject *capsule)
 {
 	return thread_is_in_life(one->life) && one->object == capsule;
@@ -304,7 +289,7 @@ static PyObject *on_next(PyObject *none, PyObject *args, PyObject *kwargs)
 	struct followed *one;
 
 	if (!capsule)
-		return NULL; /* not called on a stand-in of ours */
+		return NULL; /* not called on our stand-in */
 	one = py.PyCapsule_GetPointer(capsule, CAPSULE);
 	if (!one || !empty || !callable)
 		return NULL;
@@ -313,7 +298,7 @@ static PyObject *on_next(PyObject *none, PyObject *args, PyObject *kwargs)
 						       : py.PyObject_Call(callable, empty, NULL);
 }
 
-/* Frees the entry of an iterator that is gone, at its end or half-way. */
+/* Called when an iterator is gone, at its end or half-way. */
 static void on_gone(PyObject *capsule)
 {
 	struct followed *one = py.PyCapsule_GetPointer(capsule, CAPSULE);
@@ -326,7 +311,7 @@ static void on_gone(PyObject *capsule)
 	one->object = NULL;
 }
 
-/* Returns a stand-in for the iterator, or the iterator itself if none can be made. */
+/* Returns a stand-in, or the iterator itself if none can be made. */
 static PyObject *wrap(PyObject *iterator, struct followed *one)
 {
 	static PyMethodDef next_method = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};

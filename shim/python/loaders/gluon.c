@@ -15,10 +15,9 @@
 #define LOADERS "mxnet.gluon.data.dataloader"
 #define POOLS   "multiprocessing.pool"
 
-/* Number of workers of the loader that is being made: a worker does not know its place. */
+/* Number of workers of the loader being made: a worker does not know its place. */
 static _Atomic uint32_t worker_count;
 
-/* Returns the stream for the queue of a pool's results; that of a thread pool is no pipe. */
 static uint64_t stream_of(PyObject *queue, const char *end)
 {
 	const uint64_t inode = torch_pipe_inode(queue, end);
@@ -27,7 +26,7 @@ static uint64_t stream_of(PyObject *queue, const char *end)
 	return DLPROF_STREAM_POOL | (inode ? inode : own & (DLPROF_STREAM_POOL - 1));
 }
 
-/* Returns the job of the next batch if it was requested; else FOLLOW_NO_TASK. */
+/* Returns the next batch's job, or FOLLOW_NO_TASK if it was not requested. */
 static uint32_t next_job(PyObject *iterator)
 {
 	static struct api_name at_name = {"_rcvd_idx", NULL}, buffer_name = {"_data_buffer", NULL};
@@ -68,7 +67,7 @@ static bool gather(PyObject *iterator, struct consumer_facts *facts)
 	return true;
 }
 
-/* Job of the batch that this thread waits for, plus 1; 0: unknown. */
+/* job of the batch that this thread waits for, plus 1; 0: unknown */
 static __thread uint32_t pushed_job __attribute__((tls_model("initial-exec")));
 
 static uint32_t task_of(PyObject *iterator, const struct consumer *consumer)
@@ -81,7 +80,7 @@ static uint32_t task_of(PyObject *iterator, const struct consumer *consumer)
 
 const struct follow_crew gluon_crew = {gather, task_of};
 
-/* DataLoader.__init__: starts the pool. Its processes inherit that we record. */
+/* DataLoader.__init__ starts the pool, whose processes inherit that we record. */
 static PyObject *on_loader(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *workers = api_argument(args, kwargs, 8, "num_workers");
@@ -94,14 +93,14 @@ static PyObject *on_loader(PyObject *original, PyObject *args, PyObject *kwargs)
 	return py.PyObject_Call(original, args, kwargs);
 }
 
-/* _MultiWorkerIter.__init__: requests the first batches. */
+/* _MultiWorkerIter.__init__ requests the first batches. */
 static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	return follow_inside() || !consumer_record() ? py.PyObject_Call(original, args, kwargs)
 						     : iterator_make(original, args, kwargs, 0);
 }
 
-/* _push_next: chooses samples and requests their batch; __next__ does that first. */
+/* _push_next, called first in __next__, chooses samples and requests their batch. */
 static PyObject *on_push(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_waiting() : NULL;
@@ -120,10 +119,6 @@ static PyObject *on_push(PyObject *original, PyObject *args, PyObject *kwargs)
 	return result;
 }
 
-/*
- * Returns the arguments (indices, batchify_fn, dataset) of Gluon's worker function with a stand-in
- * for the dataset.
- */
 static PyObject *watched(PyObject *args)
 {
 	OWNED PyObject *batchify = NULL, *dataset = NULL;
@@ -138,7 +133,6 @@ static PyObject *watched(PyObject *args)
 			: NULL;
 }
 
-/* Replaces the module's dataset, which worker processes use, by a stand-in. */
 static void watch_dataset(PyObject *module)
 {
 	static uint32_t watched_life;
@@ -152,7 +146,6 @@ static void watch_dataset(PyObject *module)
 		py.PyObject_SetAttrString(module, "_worker_dataset", standing);
 }
 
-/* Calls func(*args) of a job as a load; `original` is that func. */
 static PyObject *on_job(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	static const char *const own[] = {"_worker_fn", "_thread_worker_fn"};
@@ -195,7 +188,6 @@ static PyObject *record_job(PyObject *task)
 			: NULL;
 }
 
-/* The queue's get() in a worker. */
 static PyObject *on_get(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	OWNED PyObject *queue = standin_original(args);
@@ -209,10 +201,7 @@ static PyObject *on_get(PyObject *self, PyObject *args, PyObject *kwargs)
 	return recorded ? api_take(&recorded) : api_take(&task);
 }
 
-/*
- * Returns this process's number among its parent's children, from 0, or -1 if unknown. Processes of
- * a pool have consecutive numbers.
- */
+/* Returns a pool process's number among its parent's children, from 0; -1 if unknown. */
 static int64_t process_number(void)
 {
 	PyObject *module = api_module("multiprocessing.process");
@@ -226,10 +215,7 @@ static int64_t process_number(void)
 	return number;
 }
 
-/*
- * Notes that a worker begins, which gets its tasks from `tasks`. Returns a stand-in for `tasks`, or
- * NULL if nothing is recorded.
- */
+/* Returns a stand-in for `tasks`, or NULL if nothing is recorded. */
 static PyObject *enter_worker(PyObject *tasks, PyObject *results)
 {
 	static PyMethodDef get_method = {"get", on_get, PY_VARARGS_KEYWORDS, NULL};
@@ -253,7 +239,6 @@ static PyObject *enter_worker(PyObject *tasks, PyObject *results)
 	event.begin_ns = clock_now_ns();
 	event.stream = thread->stream;
 	event.generation = thread->generation;
-	/* Threads in the training's process are no worker processes. */
 	if (is_process)
 		thread_push(thread, &event);
 	return standin_make(class, tasks);
@@ -267,10 +252,6 @@ static bool is_gluons(PyObject *initializer)
 	       py.PyUnicode_CompareWithASCIIString(module, LOADERS) == 0;
 }
 
-/*
- * Wraps multiprocessing.pool.worker(inqueue, outqueue, initializer, ...), the whole life of a
- * worker of any pool.
- */
 static PyObject *on_worker(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *tasks = api_argument(args, NULL, 0, NULL);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gluon.h - MXNet Gluon's DataLoader with workers, which are a multiprocessing pool of processes or
- * threads.
+ * gluon.h - MXNet Gluon's DataLoader, with workers in a multiprocessing pool.
  *
- * The pool numbers its jobs. For each batch that was requested, an iterator holds the pool's result
- * object, which knows the job's number. The pool lives as long as its loader.
+ * The pool numbers its jobs. An iterator holds the results of its requested batches, with their
+ * jobs.
  */
 #pragma once
 
@@ -15,5 +14,4 @@
 
 extern HIDDEN const struct follow_crew gluon_crew;
 
-/* Patches the finished module; called by audit.c. */
 void gluon_patch(PyObject *module, size_t row);

@@ -18,7 +18,6 @@
 #define CO_GENERATOR 0x20
 #define CO_ASYNC     (0x80 | 0x200) /* CO_COROUTINE, CO_ASYNC_GENERATOR */
 
-/* The flags of loaders.def. */
 enum {
 	WAIT = 1 << 0,
 	MAKE = 1 << 1,
@@ -36,7 +35,7 @@ enum {
 	LOADS = 1 << 13,
 };
 
-/* Each row has wrappers that know the row; `next` is for the __next__ that CLASS patches. */
+/* `next` wraps the __next__ that CLASS patches. */
 #define LOADER(id, kind, module, class, name, how, known_by, unless)                               \
 	static PyObject *call_##id(PyObject *original, PyObject *args, PyObject *kwargs);          \
 	static PyObject *next_##id(PyObject *original, PyObject *args, PyObject *kwargs);
@@ -67,17 +66,15 @@ static struct row {
 #undef LOADER
 };
 
-/* For loaders whose workers are followed, too: how to find the loads. */
 static const struct follow_crew *const crews[LOADER_MAX] = {
 	[LOADER_gluon_workers] = &gluon_crew,
 	[LOADER_paddle] = &paddle_crew, /* makes paddle_workers' iterators, and others */
 	[LOADER_paddle_workers] = &paddle_crew,
 };
 
-/* The user named a loader, which is followed in place of those in the table. */
+/* The user named a loader, so the table's are not followed. */
 static bool users;
 
-/* Returns `self`, borrowed. NULL without an exception: the call has no arguments. */
 static PyObject *self_of(PyObject *args)
 {
 	PyObject *self = py.PyTuple_GetItem(args, 0);
@@ -86,7 +83,6 @@ static PyObject *self_of(PyObject *args)
 	return self;
 }
 
-/* Returns the address that identifies the loader; it is only compared. */
 static const void *loader_of(const struct row *row, PyObject *object)
 {
 	OWNED PyObject *loader = NULL; /* the object keeps it alive */
@@ -125,11 +121,7 @@ static bool is_left_out(const struct row *row, PyObject *object)
 	return !number || api_number(value, -1) == number[1] - '0';
 }
 
-/*
- * Returns 1 if TensorFlow executes calls at once, or if that is unknown; 0 if it builds a graph for
- * later; -1 if a signal handler of the program raised in the call, as for Ctrl-C, and that
- * exception goes on.
- */
+/* Returns 0 while TensorFlow builds a graph, -1 if a signal handler raised (Ctrl-C), else 1. */
 static int is_eager(void)
 {
 	static PyObject *function;
@@ -173,7 +165,6 @@ static PyObject *on_wait(const struct row *row, PyObject *original, PyObject *ar
 	return follow_call(&what, object, original, args, kwargs);
 }
 
-/* Patches a class's __next__, once. Returns false if the class cannot be changed. */
 static bool patch_next(PyObject *object, PyMethodDef *method)
 {
 	OWNED PyObject *class = py.PyObject_Type(object);
@@ -182,7 +173,7 @@ static bool patch_next(PyObject *object, PyMethodDef *method)
 	return wrapper_calls(found, method) || patch_method(class, method);
 }
 
-/* Calls of TensorFlow's iterator from a graph are not calls of its methods; tfdata.c sees them. */
+/* Calls from a graph are not calls of methods; tfdata.c sees them. */
 static PyObject *make_graph(const struct row *row, PyObject *original, PyObject *args,
 			    PyObject *kwargs)
 {
@@ -222,7 +213,7 @@ static PyObject *on_make(struct row *row, PyObject *original, PyObject *args, Py
 	if (row->how & OBJECT)
 		return follow_make(&what, original, args, kwargs);
 	made = py.PyObject_Call(original, args, kwargs);
-	/* Callers may use other objects for more than batches, so those get no stand-in. */
+	/* Objects other than generators may have further uses, so they get no stand-in. */
 	if (row->how & GENERATOR && !api_is_of_type(made, generators))
 		return made;
 	return follow_iterator(&what, made);
@@ -265,7 +256,6 @@ static PyObject *call(struct row *row, PyObject *original, PyObject *args, PyObj
 #include "python/loaders/loaders.def"
 #undef LOADER
 
-/* All objects of the loader that the user named count as one loader. */
 static const struct follow_what of_users = {.kind = "batch_fn", .loader = &of_users};
 static const struct follow_what of_made = {
 	.kind = "batch_fn", .loader = &of_users, .only_made = true};
@@ -290,11 +280,7 @@ static PyObject *on_users_next(PyObject *original, PyObject *args, PyObject *kwa
 
 static PyMethodDef users_next = {"__next__", on_users_next, PY_VARARGS_KEYWORDS, NULL};
 
-/*
- * Calls the user's function, which makes an iterator, and begins an epoch of that iterator. Its
- * waits are seen by the patched __next__ of its class. If its class cannot be changed, like that of
- * a generator, a stand-in is returned in its place.
- */
+/* The iterator's class gets a new __next__ or, if unchangeable, the iterator a stand-in. */
 static PyObject *on_users_make(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *made = py.PyObject_Call(original, args, kwargs);
@@ -306,7 +292,7 @@ static PyObject *on_users_make(PyObject *original, PyObject *args, PyObject *kwa
 	return made;
 }
 
-/* Returns what a class or its base has under a name, unbound, as a new reference; or NULL. */
+/* Returns an unbound attribute of the class or a base, as a new reference, or NULL. */
 static PyObject *raw_attribute(PyObject *class, const char *name)
 {
 	OWNED PyObject *order = api_get_named(class, "__mro__");
@@ -323,7 +309,7 @@ static PyObject *raw_attribute(PyObject *class, const char *name)
 	return found;
 }
 
-/* Types that may be wrapped. Others (a class method, a property) would not work afterwards. */
+/* Only these types can be wrapped; a class method or property would not work afterwards. */
 static const char *const methods[] = {"function",          "wrapper_descriptor",
 				      "method_descriptor", "cython_function_or_method", NULL};
 static const char *const functions[] = {"function", "builtin_function_or_method",
@@ -352,7 +338,7 @@ void loader_patch(PyObject *module, size_t at)
 	struct row *row = &rows[at];
 	OWNED PyObject *class = api_get_named(module, row->class);
 	OWNED PyObject *raw = class ? raw_attribute(class, row->method.ml_name) : NULL;
-	/* already wrapped: the class by another module's name, or its base's method */
+	/* already wrapped, as a base's method or another module's class */
 	bool set = wrapper_is(raw);
 
 	if (!set)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * loader.h - patches loaders of which only the calls that deliver batches are known: those of
- * loaders.def, or the one that the user names (batch_fn.h), which takes precedence.
- */
+/* loader.h - patches loaders of loaders.def, or the user's one (batch_fn.h). */
 #pragma once
 
 #include <stdbool.h>
@@ -17,14 +14,9 @@ enum loader_id {
 	LOADER_MAX
 };
 
-/* Patches a row of loaders.def in its module, which has been imported. */
 void loader_patch(PyObject *module, size_t row);
 
-/* Returns true if loaders.def has this method. */
 bool loader_is_known(const char *module, const char *class, const char *name);
 
-/*
- * Patches `name` in the user's class or module, noted as `where`. Only methods and functions can be
- * wrapped: anything else (a class method, a property) is noted as missing.
- */
+/* Anything but a method or function is noted as missing, under `where`. */
 void loader_patch_users(PyObject *owner, bool is_class, const char *where, const char *name);

@@ -14,33 +14,31 @@
 #define ITERATOR_MAX 128
 
 /*
- * An iterator that was made, or that a graph has asked. Its key is its object. If TensorFlow does
- * not tell the object, the key is the thread that asks, as each node of a graph has its own thread.
+ * The key is the object or, if TensorFlow does not tell it, the asking thread of the graph's node.
  */
 static struct iterator {
 	const void *key;
 	uint32_t life;
 	bool ignored;               /* its elements only become parts of another iterator's */
-	bool fresh;                 /* not asked yet */
-	const struct thread *first; /* thread that asked it first */
+	bool fresh;
+	const struct thread *first;
 	const void *dataset;
 	uint64_t used_ns; /* time of the last call; 0: free */
 	struct consumer consumer;
 } iterators[ITERATOR_MAX];
 
-/* Guards `iterators`. */
 static _Atomic uint32_t iterators_busy;
 
-/* Thread that made the iterators which nobody has asked yet; NULL: not known. */
+/* thread that made iterators that nobody has asked yet; NULL: unknown */
 static struct thread *maker;
 static uint32_t maker_life;
 
-/* Dataset of the newest iterator, if its object is unknown, until its first batch is asked for. */
+/* dataset of the newest iterator, if its object is unknown, until it is asked */
 static const void *_Atomic newest;
 
 static _Atomic uint32_t held;
 
-/* This TensorFlow tells which iterator is asked. */
+/* this TensorFlow tells which iterator is asked */
 static atomic_bool telling;
 
 static bool is_used(const struct iterator *one)
@@ -63,7 +61,6 @@ static struct iterator *look_up(const void *key)
 	return NULL;
 }
 
-/* Adds an iterator in place of the one that was not used for the longest time. */
 static struct iterator *add(const void *key)
 {
 	struct iterator *oldest = &iterators[0];
@@ -107,7 +104,7 @@ void tfdata_make(struct tfdata_making *making, const void *dataset, bool many)
 	making->begin_ns = clock_now_ns();
 }
 
-/* Records making an iterator as an iter(), unless that is part of making another one. */
+/* Records the making as an iter(), unless within another one. */
 static void count_making(const struct tfdata_making *making)
 {
 	if (making->outer || !making->is_eager)
@@ -117,7 +114,7 @@ static void count_making(const struct tfdata_making *making)
 	maker_life = making->life;
 }
 
-/* Moves the time of making an iterator to the thread of TensorFlow that asks it. */
+/* Moves the time of making an iterator to TensorFlow's thread that asks it. */
 static void take_making(struct thread *thread)
 {
 	if (!maker || maker_life != thread_life || maker == thread || !maker->iter_ns)
@@ -167,10 +164,7 @@ void tfdata_release(void)
 	atomic_fetch_sub(&held, 1);
 }
 
-/*
- * Begins an epoch of `one`, unless one is under way. An iterator that we did not see being made is
- * assumed to be the newest one, whose dataset is `newest`.
- */
+/* Takes an iterator for the newest one if its making was not seen. */
 static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t begin_ns)
 {
 	const void *dataset = one->fresh ? one->dataset : atomic_exchange(&newest, NULL);
@@ -184,7 +178,7 @@ static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t be
 		return;
 	if (dataset)
 		one->dataset = dataset;
-	/* A thread that asks a new iterator has finished its last one over the same dataset. */
+	/* The thread has finished its last iterator over the same dataset. */
 	for (int i = 0; dataset && i < ITERATOR_MAX; i++)
 		if (is_used(&iterators[i]) && iterators[i].dataset == dataset &&
 		    iterators[i].first == thread)
@@ -230,7 +224,7 @@ static void tell(struct iterator *one, struct thread *thread, uint64_t begin_ns,
 	one->used_ns = clock_now_ns();
 	if (one->ignored)
 		return;
-	/* An iterator that is asked again after its end begins no epoch. */
+	/* Asking again after the end begins no epoch. */
 	if (!any && one->consumer.over && !atomic_load(&newest))
 		return;
 	begin_epoch(one, thread, begin_ns);

@@ -5,7 +5,7 @@
 #include "python/loaders/tfstage.h"
 #include "record/activate.h"
 
-/* absl::Time, which is passed by value. */
+/* absl::Time, passed by value. */
 struct tf_time {
 	uint64_t high;
 	uint32_t low;
@@ -17,7 +17,7 @@ struct tf_time {
 #define END_WAITED    tfdata_waited(wait_us)
 #define END_FETCHED   tfdata_fetched(bytes)
 
-/* Begin and end of calls. An object that is destroyed is forgotten: another may get its address. */
+/* A destroyed object is forgotten, as another may get its address. */
 #define BEGIN_NEXT	  , tfstage_next(&call, target, copy, object)
 #define END_NEXT	  stage_end(&call, !*end)
 #define BEGIN_INSTANTIATE , tfstage_instantiate(&call)

@@ -10,17 +10,17 @@
 #include "record/activate.h"
 #include "slots/import.h"
 
-/* libstdc++'s std::string since GCC 5, returned through a pointer that the caller passes. */
+/* libstdc++'s std::string since GCC 5, returned through the caller's pointer. */
 struct tf_string {
 	char *bytes;
 	size_t length;
 	char local[16];
 };
 
-/* A function of TensorFlow that returns a kernel's name, in the newest copy of the library. */
+/* TensorFlow's function that returns a kernel's name. */
 static void *_Atomic kernel_name;
 
-/* Frees a string. Returns false if no way to free it is known: the memory is then leaked. */
+/* Returns false if no way to free the string is known; its memory is leaked. */
 static bool drop(struct tf_string *string, const void *within)
 {
 	static void *_Atomic known_within, *_Atomic known;
@@ -38,7 +38,7 @@ static bool drop(struct tf_string *string, const void *within)
 	return delete;
 }
 
-/* Returns the number in "parallelism=2" of "#...,parallelism=2,...#", or -1 if there is none. */
+/* Returns the number in "#...,parallelism=2,...#", or -1 if there is none. */
 static int32_t number_in(const char *facts, const char *key)
 {
 	const size_t length = strlen(key);
@@ -76,10 +76,7 @@ static struct stage_facts facts_of(const char *facts)
 	};
 }
 
-/*
- * Returns true if the inputs of a stage count as one stage: those of an interleave or a flat map,
- * which are alike, but not those of a zip.
- */
+/* Returns true if a stage's inputs count as one: an interleave's are alike, a zip's are not. */
 static bool is_alike(const char *name)
 {
 	static const char *const stages[] = {"Interleave", "FlatMap", "Parallel", "Sample"};
@@ -94,7 +91,7 @@ static bool is_alike(const char *name)
 	return false;
 }
 
-/* Adds a stage's path: "Iterator::Root::Interleave[2]::Zip" becomes "Root::Interleave::Zip". */
+/* "Iterator::Root::Interleave[2]::Zip" becomes "Root::Interleave::Zip". */
 static void add_path(struct text *path, const char *name)
 {
 	static const char first[] = "Iterator::";
@@ -115,7 +112,6 @@ static void add_path(struct text *path, const char *name)
 	}
 }
 
-/* Copies a string that TensorFlow returned, and frees it. */
 static void take(struct tf_string *string, const void *within, struct text *text)
 {
 	if (string->length < 1 << 20)
@@ -172,7 +168,7 @@ bool tfstage_next(struct stage_call *call, const struct wrap_target *target,
 	return true;
 }
 
-/* Finds a kernel's stage by its name "node:Op", or "node:Op#facts#". */
+/* A kernel's name is "node:Op" or "node:Op#facts#". */
 static RARELY uint16_t name_kernel(const struct wrap_target *target, const void *kernel,
 				   const void *context)
 {

@@ -15,7 +15,7 @@
 struct decoded {
 	char format[24];
 	uint32_t width, height;
-	uint64_t bytes;		/* bytes of input; 0: not known */
+	uint64_t bytes;		/* of input; 0: unknown */
 };
 
 static OFTEN void set_format(struct decoded *image, const char *format)
@@ -47,7 +47,6 @@ static OFTEN uint32_t item_of(PyObject *tuple, ssize_t at)
 	return number > 0 && number <= UINT32_MAX ? (uint32_t)number : 0;
 }
 
-/* Reads the attribute `shape` of an array or tensor, with these axes. */
 static void measure_shape(PyObject *array, ssize_t height_axis, ssize_t width_axis,
 			  struct decoded *image)
 {
@@ -59,13 +58,13 @@ static void measure_shape(PyObject *array, ssize_t height_axis, ssize_t width_ax
 	image->width = item_of(shape, width_axis);
 }
 
-/* Measures a result of shape (height, width, ...). */
+/* The result's shape is (height, width, ...). */
 static void measure_rows(PyObject *args, PyObject *result, struct decoded *image)
 {
 	measure_shape(result, 0, 1, image);
 }
 
-/* Measures a result of shape (..., height, width); the input is a tensor of bytes. */
+/* The result's shape is (..., height, width); the input is a tensor of bytes. */
 static void measure_planes(PyObject *args, PyObject *result, struct decoded *image)
 {
 	OWNED PyObject *shape = api_get_named(result, "shape");
@@ -89,12 +88,12 @@ static uint8_t byte_of(PyObject *buffer, ssize_t at)
 	return (uint8_t)byte;
 }
 
-/* Measures a result whose input is an array or bytes object with the file's content. */
+/* The input is an array or bytes object with the file's content. */
 static void measure_buffer(PyObject *args, PyObject *result, struct decoded *image)
 {
 	PyObject *buffer = first_argument(args);
 	ssize_t size = buffer ? py.PyObject_Size(buffer) : -1;
-	uint8_t begin[16]; /* enough for the format */
+	uint8_t begin[16];
 
 	py.PyErr_Clear();
 	measure_rows(args, result, image);
@@ -116,7 +115,6 @@ static void measure_path(PyObject *args, PyObject *result, struct decoded *image
 	set_format(image, image_of_path(path).format);
 }
 
-/* Measures an ImageFile after its load(). */
 static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decoded *image)
 {
 	static struct api_name own_size = {"_size", NULL}, size_name = {"size", NULL},
@@ -126,7 +124,7 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 
 	if (!self)
 		return;
-	/* `size` is a property, so Python code, in which a signal handler may raise. */
+	/* `size` is a property: Python code, in which a signal handler may raise. */
 	size = api_get_again(self, &own_size);
 	if (!size)
 		size = api_get_again(self, &size_name);
@@ -140,18 +138,18 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 	py.PyErr_Clear();
 }
 
-/* For archives, which are no images: what is unpacked inside counts as bytes of the call. */
+/* Archives are no images; the bytes unpacked inside count for the call. */
 static void measure_archive(PyObject *args, PyObject *result, struct decoded *image)
 {
 }
 
-/* For a load() that decodes and then calls ImageFile.load(), which counts the image. */
+/* For a load() that calls ImageFile.load(), which counts the image. */
 static void measure_around(PyObject *args, PyObject *result, struct decoded *image)
 {
 	measure_pillow(args, result, image);
 }
 
-/* Returns true if tiles are left to decode: every operation on an image calls load(). */
+/* Every operation on an image calls load(), mostly with no tiles left to decode. */
 static OFTEN bool has_work(void (*measure)(PyObject *, PyObject *, struct decoded *),
 			   PyObject *args)
 {
@@ -174,7 +172,6 @@ static const struct boundary {
 #undef BOUNDARY
 };
 
-/* Returns `library`'s tally for an image that an inner decoder counted; mostly it is cached. */
 static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
 					       struct thread_decoder *decoded, const char *library)
 {
@@ -186,10 +183,7 @@ static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
 	return decoded->around;
 }
 
-/*
- * Calls a function that decodes. Its library gets the time, without that of decoders observed
- * inside, and counts the image only if no inner decoder did.
- */
+/* Its library gets the time outside of inner decoders, and images that none of those counted. */
 static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *original, PyObject *args,
 			      PyObject *kwargs)
 {
@@ -223,7 +217,7 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 	span.uncounted = !result || counter->count != thread->boundary_count ||
 			 boundary->measure == measure_around;
 	if (result && boundary->measure && boundary->measure != measure_archive) {
-		/* Mostly an inner decoder has measured the image already. */
+		/* Mostly an inner decoder has measured the image. */
 		decoded = counter->count != thread->boundary_count ? thread->decoded : NULL;
 		if (!decoded)
 			boundary->measure(args, result, &image);
@@ -261,11 +255,10 @@ void boundary_patch(PyObject *module, size_t row)
 	OWNED PyObject *class = boundary->class ? api_get_named(module, boundary->class) : NULL;
 	PyObject *owner = boundary->class ? class : module;
 
-	/* Some versions of the library lack the function. */
 	if (!owner || !patch_method(owner, &methods[row]))
 		return;
 	patch_note(boundary->module, boundary->function, true);
-	/* Callers that did `from cv2 import imread` before have the original, unseen. */
+	/* Callers that did `from cv2 import imread` before keep the original. */
 	if (boundary->class)
 		scope_decoders_reached();
 }

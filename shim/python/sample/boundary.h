@@ -12,5 +12,4 @@ enum boundary_row {
 #undef BOUNDARY
 };
 
-/* Patches a row of boundary.def in its module, which has been imported. */
 void boundary_patch(PyObject *module, size_t row);

@@ -8,7 +8,6 @@
 #include "record/segment.h"
 #include "record/span.h"
 
-/* Wraps collate_fn(samples). */
 static PyObject *on_collate(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct span span = {.fd = -1, .name = "collate_fn"};
@@ -26,7 +25,7 @@ uint32_t loading_count(PyObject *indices)
 {
 	ssize_t size;
 
-	/* A number (batch_size=None) is one sample. Asking a number for its size would be slow. */
+	/* A number (batch_size=None) is one sample; asking it for its size would be slow. */
 	if (!indices || api_is_int(indices))
 		return 1;
 	size = py.PyObject_Size(indices);
@@ -38,7 +37,7 @@ PyObject *loading_call(struct thread *thread, uint32_t samples, PyObject *origin
 		       PyObject *kwargs)
 {
 	struct scope_load load;
-	/* A thread of a pool in the training's process is no worker here. */
+	/* A pool's thread in the training's process is no worker here. */
 	const bool is_worker =
 		thread->worker >= 0 && thread->tid == (uint32_t)segment_first()->header.pid;
 	PyObject *batch;
@@ -51,7 +50,7 @@ PyObject *loading_call(struct thread *thread, uint32_t samples, PyObject *origin
 		scope_load_end(thread, &load, samples, !batch);
 	else
 		scope_load_cancel(thread, &load);
-	/* A worker does nothing but load, so Compose's wrappers may stay in. */
+	/* A worker only loads, so Compose's wrappers may stay in. */
 	if (!is_worker)
 		steps_load_end();
 	return batch;

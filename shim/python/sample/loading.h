@@ -5,15 +5,11 @@
 #include "python/interpreter/api.h"
 #include "record/thread.h"
 
-/* Returns how many samples `indices` asks for: its length, or 1 if it has none. */
+/* Returns the length of `indices`, or 1 if it has none. */
 uint32_t loading_count(PyObject *indices);
 
-/*
- * Calls `original`, which loads the batch that `thread` is to load, and writes the record.
- * `samples`: 0 if not known. The end of a stream (StopIteration) is no load.
- */
+/* Calls `original` as a load of `thread`. `samples` is 0 if unknown. StopIteration is no load. */
 PyObject *loading_call(struct thread *thread, uint32_t samples, PyObject *original, PyObject *args,
 		       PyObject *kwargs);
 
-/* Wraps a function that makes a batch of samples; the original is its `self`. */
 extern PyMethodDef loading_collate HIDDEN;

@@ -12,13 +12,12 @@
 #include "record/span.h"
 #include "record/tally.h"
 
-/* Names of attributes that a stand-in holds. */
+/* Attributes of a stream's stand-in: the dataset behind it, and the samples it gave (uint64_t). */
 static struct api_name dataset_name = {"_dlprof_dataset",
-				       NULL}; /* for a stream: the dataset behind it */
+				       NULL};
 static struct api_name taken_name = {"_dlprof_taken",
-				     NULL}; /* for a stream: how many samples it gave, a uint64_t */
+				     NULL};
 
-/* Adds the name of an object's class, or of a function. */
 static void add_name(struct text *text, PyObject *object)
 {
 	OWNED PyObject *type = py.PyObject_Type(object);
@@ -32,7 +31,7 @@ static void add_name(struct text *text, PyObject *object)
 	py.PyErr_Clear();
 }
 
-/* Returns an object's type, or a function itself, which is only compared. */
+/* Returns the object's type, or the object if it is a function; only compared. */
 static OFTEN const void *key_of(PyObject *object)
 {
 	OWNED PyObject *type = py.PyObject_Type(object);	/* the object keeps it alive */
@@ -51,7 +50,7 @@ static RARELY struct dlprof_tally *find_tally(struct thread *thread, PyObject *o
 	return tally_named(thread, DLPROF_TALLY_STEP, name.buffer, what, 0);
 }
 
-/* Returns the tally of a step; `what`: "dataset" or "transform". */
+/* `what` is "dataset" or "transform". */
 static OFTEN struct dlprof_tally *tally_of(struct thread *thread, PyObject *object,
 					   const char *what)
 {
@@ -82,7 +81,7 @@ static OFTEN bool begin_step(struct span *span, PyObject *object, const char *wh
 	return true;
 }
 
-/* Wraps a transform's method: its time counts for a step named by the transform's class. */
+/* Counts a transform's time for a step named by its class. */
 static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *self = py.PyTuple_GetItem(args, 0), *result;
@@ -97,7 +96,7 @@ static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwar
 	return result;
 }
 
-/* Called after an image file was opened, when the module of its format has loaded the decoder. */
+/* Once an image file was opened, its format's module has loaded the decoder. */
 static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
@@ -107,7 +106,7 @@ static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject
 	return result;
 }
 
-/* Returns builtins.next(), borrowed, or NULL. PyIter_Next() would lose a StopIteration's value. */
+/* Returns builtins.next, borrowed, or NULL. PyIter_Next() would lose a StopIteration's value. */
 static PyObject *next_function(void)
 {
 	static PyObject *function HOT_DATA = NULL;
@@ -127,7 +126,7 @@ static OFTEN PyObject *next_of(PyObject *iterator)
 	return args ? py.PyObject_Call(next_function(), args, NULL) : NULL;
 }
 
-/* Loads one sample. `index`: its number in the dataset or stream. */
+/* `index` is the sample's number in the dataset or stream. */
 static OFTEN PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key, uint64_t index)
 {
 	struct span span;
@@ -150,7 +149,6 @@ static OFTEN PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key
 	return value;
 }
 
-/* __getitem__ */
 static OFTEN PyObject *on_item(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	OWNED PyObject *object = standin_original(args);
@@ -160,7 +158,7 @@ static OFTEN PyObject *on_item(PyObject *self, PyObject *args, PyObject *kwargs)
 	return key ? sample(object, object, key, index < 0 ? 0 : (uint64_t)index) : NULL;
 }
 
-/* __getitems__, which returns the samples of a whole batch. */
+/* __getitems__ returns the samples of a whole batch. */
 static PyObject *on_items(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	OWNED PyObject *object = standin_original(args);
@@ -179,7 +177,6 @@ static PyObject *on_items(PyObject *self, PyObject *args, PyObject *kwargs)
 	return values;
 }
 
-/* __next__ */
 static PyObject *on_next(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	OWNED PyObject *object = standin_original(args), *dataset = NULL, *bytes = NULL;
@@ -207,7 +204,6 @@ static PyMethodDef *const dataset_methods[] = {&item_method, NULL};
 static PyMethodDef *const items_methods[] = {&item_method, &items_method, NULL};
 static PyMethodDef *const stream_methods[] = {&next_method, &iter_method, NULL};
 
-/* Returns the class for stand-ins of Compose, made from `function`, a method of any Compose. */
 static PyObject *compose_class(PyObject *function)
 {
 	static PyMethodDef *const methods[] = {NULL};
@@ -218,7 +214,6 @@ static PyObject *compose_class(PyObject *function)
 	return class;
 }
 
-/* Stores a stream's dataset and a count of samples in its stand-in. */
 static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
 {
 	static const uint64_t none;
@@ -229,11 +224,7 @@ static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
 	       standin_keep(standing, &taken_name, taken);
 }
 
-/*
- * Returns a stand-in for a dataset. Stateful objects are returned as they are, since code that
- * saves their state looks at them closely. So are objects that give no samples: Python then raises
- * a better error.
- */
+/* Stateful objects get no stand-in, since code that saves state inspects them. */
 static PyObject *stand_for(PyObject *object, bool stream)
 {
 	OWNED PyObject *type = py.PyObject_Type(object), *class = NULL;
@@ -271,10 +262,10 @@ void steps_watch(PyObject *fetcher)
 
 static struct api_name transforms_name = {"transforms", NULL};
 
-/* A call of Compose, whose loop gets one step after the other. A debugger may keep it alive. */
+/* A call of Compose, whose loop gets step after step. A debugger may keep it alive. */
 struct walk {
-	struct span *span; /* span on the call's stack; NULL: the call is over */
-	bool timed;        /* a step is under way */
+	struct span *span; /* on the call's stack; NULL: the call is over */
+	bool timed;
 };
 
 static OFTEN void end_step(struct walk *walk, bool failed)
@@ -284,7 +275,6 @@ static OFTEN void end_step(struct walk *walk, bool failed)
 	walk->timed = false;
 }
 
-/* Called when the loop gets its next step: ends the last step, and begins this one. */
 static OFTEN PyObject *on_step(PyObject *bytes, PyObject *step)
 {
 	struct walk *walk = (void *)py.PyByteArray_AsString(bytes);
@@ -300,7 +290,7 @@ static OFTEN PyObject *on_step(PyObject *bytes, PyObject *step)
 static PyMethodDef step_method = {"step", (py_wrapper)(void (*)(void))on_step, PY_ONE_ARGUMENT,
 				  NULL};
 
-/* Returns map(on_step, compose.transforms), or NULL if the kind of Compose is unknown. */
+/* Returns map(on_step, compose.transforms), or NULL for an unknown kind of Compose. */
 static OFTEN PyObject *timed_steps(PyObject *compose, PyObject *bytes)
 {
 	OWNED PyObject *steps = api_get_again(compose, &transforms_name);
@@ -310,7 +300,6 @@ static OFTEN PyObject *timed_steps(PyObject *compose, PyObject *bytes)
 	return args ? py.PyObject_CallObject(py.map_type, args) : NULL;
 }
 
-/* Returns the arguments with the stand-in as self. */
 static OFTEN PyObject *replace_self(PyObject *args, PyObject *standing)
 {
 	PyObject *replaced = api_slice(args, 0);
@@ -384,12 +373,11 @@ OFTEN void steps_load_end(void)
 		patch_guest_goes(&composes[i]);
 }
 
-/* Adds a Compose. If a load is under way, its wrapper is put in at once. */
 static bool add_compose(PyObject *class, PyMethodDef *method)
 {
 	struct patch_guest made = {0};
 
-	/* Another thread may add one while this one is made, which may let go of the GIL. */
+	/* Making it may let go of the GIL, and another thread add one. */
 	if (!patch_guest_make(&made, class, method) || compose_count == COMPOSE_MAX)
 		return false;
 	composes[compose_count++] = made;

@@ -2,9 +2,8 @@
 /*
  * steps.h - times the steps of a load: getting each sample from the dataset, and its transforms.
  *
- * No class of the user is changed, since it may be pickled by value. A fetcher, a short-lived
- * object of the loader, gets a stand-in for its dataset. Compose gets a stand-in for `self` during
- * a call.
+ * User classes stay unchanged, as they may be pickled by value: a fetcher's dataset and, during a
+ * call, Compose's `self` are replaced by stand-ins.
  */
 #pragma once
 
@@ -18,10 +17,7 @@ void steps_watch(PyObject *fetcher);
 /* Returns a stand-in for a dataset with indices, as a new reference, or NULL. */
 PyObject *steps_dataset(PyObject *dataset);
 
-/*
- * Puts the wrappers of Compose in while a load is under way. At other times torch.compile and
- * torch.export must find the original function. (If a dataset calls those, they find the wrapper.)
- */
+/* Compose is wrapped only during loads: torch.compile and torch.export must find the original. */
 void steps_load_begin(void);
 void steps_load_end(void);
 
@@ -31,5 +27,4 @@ enum steps_row {
 #undef STEPS
 };
 
-/* Patches a row of steps.def in its module, which has been imported. */
 void steps_patch(PyObject *module, size_t row);

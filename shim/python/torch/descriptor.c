@@ -8,11 +8,10 @@
 
 #define SHARER "multiprocessing.resource_sharer"
 
-#define CPU_EVERY 8 /* CPU time is measured for 1 of 8 tensors: it takes a system call */
+#define CPU_EVERY 8 /* measure CPU time, a system call, for 1 of 8 tensors */
 
 bool descriptor_blind;
 
-/* Returns where this thread's fetches count, in its wait or for its loader; NULL if nowhere. */
 static struct thread_parts *parts_of(struct thread *thread)
 {
 	if (!thread || thread->life != thread_life)
@@ -20,7 +19,6 @@ static struct thread_parts *parts_of(struct thread *thread)
 	return thread_waiting() ? &thread->parts : pinning_parts(thread);
 }
 
-/* Wraps DupFd.detach(). */
 static PyObject *on_detach(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	const uint32_t life = thread_life;

@@ -45,7 +45,6 @@ static void add(struct ahead_parts *parts, PyObject *object, int deep)
 		add(parts, item(object, i), deep - 1);
 }
 
-/* Returns this thread's state, or NULL if it has none, so that nothing is recorded. */
 static struct thread *own(void)
 {
 	struct thread *thread = activate_on() ? thread_self : NULL;
@@ -65,10 +64,7 @@ static uint64_t count_in(PyObject *queue)
 	return count < 0 ? UINT64_MAX : (uint64_t)count;
 }
 
-/*
- * Calls the original, which puts `value` into `key`. A taker will find it there as `object`. The
- * original may have been called without arguments.
- */
+/* The original puts `value` into queue or future `key`, where it is found as `object`. */
 static PyObject *put(PyObject *original, PyObject *args, PyObject *kwargs, PyObject *key,
 		     PyObject *object, PyObject *value, uint64_t count)
 {
@@ -87,7 +83,7 @@ static PyObject *put(PyObject *original, PyObject *args, PyObject *kwargs, PyObj
 	return result;
 }
 
-/* Calls the original, which takes something out of the queue or future args[0]. */
+/* args[0] is the queue or future. */
 static PyObject *take(PyObject *original, PyObject *args, PyObject *kwargs, bool is_queue)
 {
 	PyObject *key = api_argument(args, NULL, 0, NULL), *result;
@@ -131,7 +127,7 @@ static PyObject *on_put(PyObject *original, PyObject *args, PyObject *kwargs)
 	return put(original, args, kwargs, queue, object, object, count);
 }
 
-/* Returns true if someone waits for the future by other ways than result(). */
+/* Returns true if somebody waits for the future other than by result(). */
 static bool has_others(PyObject *future)
 {
 	static struct api_name names[] = {{"_waiters", NULL}, {"_done_callbacks", NULL}};
@@ -146,7 +142,6 @@ static bool has_others(PyObject *future)
 	return has;
 }
 
-/* set_result(), set_exception() */
 static PyObject *on_set(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *future = api_argument(args, NULL, 0, NULL);
@@ -158,7 +153,7 @@ static PyObject *on_set(PyObject *original, PyObject *args, PyObject *kwargs)
 	return put(original, args, kwargs, future, NULL, value, UINT64_MAX);
 }
 
-/* Wraps empty() and done(): notes if they say that nothing is there. */
+/* Wraps empty() and done(): notes if nothing is there. */
 static PyObject *look(PyObject *original, PyObject *args, PyObject *kwargs, bool is_queue)
 {
 	const uint64_t begin_ns = clock_now_ns();
@@ -197,7 +192,7 @@ static struct {
 #undef POINT
 };
 
-/* Patches each point once. Modules that are imported later are patched when a thread asks again. */
+/* Modules imported later are patched when a thread asks again. */
 static void patch(void)
 {
 	static bool done[ARRAY_COUNT(points)];

@@ -9,19 +9,19 @@
 #include "python/torch/origin.h"
 #include "record/thread.h"
 
-#define LOADER_MAX 256 /* largest number of loaders; a note contains the number, too */
+#define LOADER_MAX 256 /* loaders; the note about more has this number, too */
 
-/* What is known about a loader object. A copy of it, even in another process, is another loader. */
+/* Facts kept in a loader object. A copy of it, even in another process, is another loader. */
 struct mark {
-	uint32_t number; /* number of the loader; 0: none yet */
+	uint32_t number;
 	uint32_t pid;
 	const void *object;
-	uint64_t made;   /* `moments` when it was made or, if later, first asked */
+	uint64_t made;   /* `moments` when made or, if later, first asked */
 	uint64_t origin; /* hash of the place where it was made; 0: not seen */
 	char place[DLPROF_MARK_BYTES];
 };
 
-/* Settings. They are compared as bytes. */
+/* Compared as bytes. */
 struct settings {
 	int64_t batch_size;
 	int32_t workers;
@@ -31,19 +31,19 @@ struct settings {
 
 struct identity {
 	uint64_t origin;
-	const void *dataset; /* set if there is no origin */
+	const void *dataset; /* only without an origin */
 	const void *classes[CONSUMER_PART_MAX];
 	struct settings settings;
 	uint64_t is_loader; /* `dataset` is the loader itself */
 };
 
-/* The loaders of this process; a loader's number is its index here, from 1. */
+/* This process's loaders. Loader number N is entry N, from 1. */
 static struct known {
 	struct identity identity;
 	int64_t length;
 	PyObject *object, *iterator, *dataset; /* weak references to the newest; NULL: unknown */
 	const void *dataset_at;
-	/* At the last look: `object` exists; is the loader looked for; has the same dataset. */
+	/* Found by look_who_lives(): `object` exists; is the sought loader; has its dataset. */
 	bool alive, sought, same_dataset;
 	uint64_t asked;              /* `moments` when first asked */
 	uint32_t epochs;
@@ -53,10 +53,9 @@ static uint32_t loader_count;
 static uint32_t loader_pid;
 static uint64_t moments;
 
-/* Guards `loaders`, since threads of a framework come here without the GIL. */
+/* Guards `loaders`: a framework's threads come here without the GIL. */
 static _Atomic uint32_t loaders_busy;
 
-/* Interned once, as looking it up by a C string makes a new string each time. */
 static struct api_name mark_name = {"_dlprof_loader", NULL};
 
 static struct mark *mark_of(PyObject *loader, bool make)
@@ -88,7 +87,7 @@ bool identity_is_known(PyObject *loader)
 	return is_numbered(mark_of(loader, false), loader);
 }
 
-/* Returns a weak reference's object, borrowed, as other code keeps it alive; NULL if it is gone. */
+/* Returns the object, borrowed: other code keeps it alive. NULL if it is gone. */
 static const PyObject *referred(PyObject *reference)
 {
 	OWNED PyObject *object = reference ? py.PyObject_CallObject(reference, NULL) : NULL;
@@ -97,7 +96,7 @@ static const PyObject *referred(PyObject *reference)
 	return object == py.none ? NULL : object;
 }
 
-/* Notes which objects still exist. An iterator that is gone will not be asked again. */
+/* Updates which objects still exist. A lost iterator will not be asked again. */
 static void look_who_lives(const PyObject *sought, const void *dataset)
 {
 	for (uint32_t i = 1; i <= loader_count; i++) {
@@ -106,7 +105,7 @@ static void look_who_lives(const PyObject *sought, const void *dataset)
 
 		known->alive = object;
 		known->sought = object && object == sought;
-		/* A living loader keeps its dataset alive, so the address is enough. */
+		/* A living loader keeps its dataset, so the address is enough. */
 		known->same_dataset = known->dataset_at == dataset &&
 				      (object || (dataset && referred(known->dataset) == dataset));
 		if (known->iterator && !referred(known->iterator))
@@ -138,7 +137,6 @@ static struct identity describe(const struct consumer_facts *facts, const struct
 	return identity;
 }
 
-/* Returns true if this loader, which looks the same, is the known one in its next epoch. */
 static bool goes_on(const struct known *known, const struct mark *mark, int64_t length)
 {
 	if (known->sought) /* a copy has its original's mark */
@@ -167,7 +165,7 @@ static uint32_t find(const struct identity *identity, const struct mark *mark, i
 	return loader_count;
 }
 
-/* Forgets the parent's loaders in a child process. */
+/* A child process forgets its parent's loaders. */
 static void look_where(void)
 {
 	const uint32_t pid = (uint32_t)sys_getpid();
@@ -179,7 +177,6 @@ static void look_where(void)
 	loader_pid = pid;
 }
 
-/* Returns true if this object may keep its number: its settings are the same. */
 static bool is_same(const struct mark *mark, const void *object, const struct identity *identity)
 {
 	return is_numbered(mark, object) &&
@@ -213,7 +210,6 @@ void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iter
 		known->dataset_at = facts->dataset;
 	}
 	thread_unlock(&loaders_busy);
-	/* All further loaders share the last number. */
 	if (unlikely(loader_count == LOADER_MAX))
 		note_once('w', "the program made 256 loaders or more: from the 256th on they are "
 			       "recorded as one");

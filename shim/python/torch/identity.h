@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * identity.h - finds out which loader of the program a loader object is.
+ * identity.h - decides which objects are one loader of the program, made anew for each epoch.
  *
- * A program that makes a new DataLoader for each epoch means one loader. Two objects are one loader
- * if they are made at the same place in the program (code and lines of the calls that lead there)
- * with the same classes, settings and length, one after the other. If the program holds both at one
- * time, they differ if the second was made before the first was asked, or if their datasets differ.
- * If the constructor was not seen, the dataset's address replaces the place.
+ * One loader's objects were made at the same place (code and lines of the calls), with the same
+ * classes, settings and length. Of two that exist at one time, the second was made after the first
+ * was asked, and has its dataset. If the constructor was not seen, the dataset's address replaces
+ * the place.
  */
 #pragma once
 
@@ -16,23 +15,19 @@
 #include "batch/consumer.h"
 #include "python/interpreter/api.h"
 
-/* Notes where a loader is made. Called from its constructor, with the program's frames above. */
+/* Called from the loader's constructor, below the program's frames. */
 void identity_made(PyObject *loader);
 
-/* Returns true if this very object has a number. */
 bool identity_is_known(PyObject *loader);
 
-/*
- * Sets `consumer`'s numbers of the loader, from 1, and of the epoch. Needs the GIL only for the two
- * objects, which may be NULL.
- */
+/* Sets the numbers of loader and epoch, from 1. Needs the GIL unless both objects are NULL. */
 void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iterator,
 		     const struct consumer_facts *facts);
 
-/* Returns where the loader's constructor was called, or NULL if it was not seen. */
+/* Returns NULL if the constructor's call was not seen. */
 const char *identity_made_at(PyObject *loader);
 
-/* Returns where a loader was made; NULL if that is unknown, or its number is in a later epoch. */
+/* Returns NULL if the place is unknown, or the loader's number is past its first epoch. */
 const char *identity_place(PyObject *loader);
 
 /* Notes that the loader's iterator has ended, or is not asked any more. */

@@ -7,10 +7,10 @@
 #include "dlprof/hash.h"
 #include "python/interpreter/api.h"
 
-#define NEAREST_MAX 3  /* frames next to torch's code that count, like make_loader() and callers */
+#define NEAREST_MAX 3  /* frames next to torch's code that count */
 #define DEEPEST_MAX 64 /* largest number of frames to search for the program's own code */
 
-/* Parts of paths of installed code, which is not the program's own. */
+/* Paths with these parts are installed, not the program's own. */
 static const char *const installed[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
 					"/lib64/python3", "<frozen ", NULL};
 static const char *const loaders[] = {"/torch/utils/data/", "/torchdata/", NULL};
@@ -31,7 +31,7 @@ static const char *text_of(PyObject *string)
 	return text ? text : "?";
 }
 
-/* Names a place in the code. Code at module level has no function to name. */
+/* Code at module level has no function to name. */
 static void describe(struct text *text, const char *path, const char *name, int64_t line)
 {
 	const char *slash = strrchr(path, '/');
@@ -48,12 +48,11 @@ static void describe(struct text *text, const char *path, const char *name, int6
 
 struct walk {
 	uint64_t hash;
-	int nearest;	/* number of frames so far that are not the loaders' own code */
+	int nearest;	/* frames so far that are not the loaders' own */
 	bool found;	/* a frame of the program's own code was found */
 	struct text *text;
 };
 
-/* Adds a frame. Returns false if no more are needed. */
 static bool take_frame(struct walk *walk, PyObject *frame)
 {
 	OWNED PyObject *code = api_get_named(frame, "f_code");

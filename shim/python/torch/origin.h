@@ -7,8 +7,7 @@
 #include "base/text.h"
 
 /*
- * Returns a hash of the calls that lead here, or 0. It contains the nearest frames outside torch,
- * and the nearest one in the program's own code, which `text` names: "train.py:41 in main". Needs
- * the GIL.
+ * Returns a hash of the nearest calls outside torch and in the program's own code, or 0. `text`
+ * names the latter: "train.py:41 in main". Needs the GIL.
  */
 uint64_t origin_find(struct text *text);

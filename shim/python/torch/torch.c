@@ -38,16 +38,15 @@ static const char *kind_of(PyObject *iterator)
 		{"torch.DataLoader", "torch.DataLoader (iterable)"},
 		{"torchdata.StatefulDataLoader", "torchdata.StatefulDataLoader (iterable)"},
 	};
-	/* Only stateful iterators have this attribute, which is a part of their saved states. */
+	/* Only stateful iterators have this attribute, a part of their saved state. */
 	const int stateful = api_has(iterator, "_sampler_iter_yielded");
 
 	return kinds[stateful][api_get_number(iterator, "_dataset_kind", 0) == 1];
 }
 
 /*
- * Calls len(), which runs the program's code. If it raises, calls it again: if that works, a signal
- * handler raised (Ctrl-C, for example), so that exception stays set, and false is returned. If that
- * fails, too, there is no length: *length is -1.
+ * len() runs the program's code: if a second call works, a signal handler raised (Ctrl-C) in the
+ * first, and false is returned with that exception. If not, *length is -1.
  */
 static bool ask_length(PyObject *sampler, int64_t *length)
 {
@@ -66,10 +65,7 @@ static bool ask_length(PyObject *sampler, int64_t *length)
 	return true;
 }
 
-/*
- * Gets the length of torch's own samplers only; they themselves ask the dataset before their first
- * index, but other samplers might do anything. Returns false if an exception goes on.
- */
+/* Asks only torch's own samplers, as others might do anything. Returns false with an exception. */
 static bool length_of(PyObject *loader, int64_t *length)
 {
 	static const char *const own[] = {
@@ -87,7 +83,6 @@ static bool length_of(PyObject *loader, int64_t *length)
 
 static const char *const own_batches[] = {"BatchSampler", NULL};
 
-/* Gathers facts about a loader. Returns its dataset, which a property may have just made. */
 static PyObject *gather_identity(PyObject *loader, int64_t length, struct consumer_facts *facts)
 {
 	PyObject *dataset = NULL;
@@ -107,7 +102,6 @@ static PyObject *gather_identity(PyObject *loader, int64_t length, struct consum
 	return dataset;
 }
 
-/* Gathers the facts of a _BaseDataLoaderIter. Returns the loader's dataset. */
 static PyObject *gather_facts(PyObject *iterator, PyObject *loader, int64_t length,
 			      struct consumer_facts *facts)
 {
@@ -136,17 +130,14 @@ static PyObject *gather_facts(PyObject *iterator, PyObject *loader, int64_t leng
 	return dataset;
 }
 
-/* Begins to record before the workers are forked, so that they inherit it. */
+/* Recording begins before the workers are forked, so that they inherit it. */
 static void begin_recording(void)
 {
 	if (consumer_record())
 		later_load_begin(false);
 }
 
-/*
- * DataLoader.check_worker_number_rationality(), which each constructor calls at its end. The loader
- * is then complete; and no library inspects this function's signature, unlike the constructor's.
- */
+/* DataLoader.check_worker_number_rationality(): constructors end with it; nobody inspects it. */
 static PyObject *on_made(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
@@ -157,7 +148,6 @@ static PyObject *on_made(PyObject *original, PyObject *args, PyObject *kwargs)
 	return result;
 }
 
-/* DataLoader.__iter__ */
 static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	uint64_t begin_ns = clock_now_ns();
@@ -185,7 +175,7 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static struct api_name maker_name = {"_dlprof_maker", NULL};
 
-/* Notes an iterator's loader by a weak reference: workers end when loader and iterator are gone. */
+/* The reference is weak: workers end when loader and iterator are gone. */
 static void remember_maker(PyObject *iterator, PyObject *loader)
 {
 	PyObject *name = api_name(&maker_name);
@@ -196,7 +186,6 @@ static void remember_maker(PyObject *iterator, PyObject *loader)
 	py.PyErr_Clear();
 }
 
-/* Returns an iterator's loader as a new reference. */
 static PyObject *maker_of(PyObject *iterator)
 {
 	OWNED PyObject *reference = api_get_again(iterator, &maker_name);
@@ -206,10 +195,7 @@ static PyObject *maker_of(PyObject *iterator)
 	return loader == py.none ? NULL : api_take(&loader);
 }
 
-/*
- * _BaseDataLoaderIter.__init__(self, loader), and that of the class with workers: some programs
- * make iterators without DataLoader.__iter__.
- */
+/* _BaseDataLoaderIter.__init__: some programs do not use DataLoader.__iter__. */
 static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *made, *iterator, *loader;
@@ -225,7 +211,7 @@ static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 	return made;
 }
 
-/* torchdata's __init__: batches that it skips to reach a saved state are not delivered. */
+/* torchdata's __init__ skips batches to reach a saved state; they are not delivered. */
 static PyObject *on_resume(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = api_argument(args, NULL, 0, NULL), *made;
@@ -239,7 +225,6 @@ static PyObject *on_resume(PyObject *original, PyObject *args, PyObject *kwargs)
 	return made;
 }
 
-/* Returns the task of the batch that __next__ just returned. */
 static uint32_t delivered_task(PyObject *iterator, const struct consumer *consumer)
 {
 	static struct api_name received = {"_rcvd_idx", NULL};
@@ -250,13 +235,13 @@ static uint32_t delivered_task(PyObject *iterator, const struct consumer *consum
 		return (uint32_t)consumer->ordinal;
 	if (!consumer->in_order)
 		return consumer->last_task;
-	/* _rcvd_idx counts delivered batches and, for datasets that end early, skipped ones. */
+	/* _rcvd_idx also counts skipped batches, for datasets that end early. */
 	value = api_get_again(iterator, &received);
 	next = value ? api_number(value, 0) : 0;
 	return next > 0 ? (uint32_t)(next - 1) : (uint32_t)consumer->ordinal;
 }
 
-/* Begins an epoch of an iterator made without DataLoader.__iter__. Returns false if that raised. */
+/* For iterators made without DataLoader.__iter__. Returns false if that raised. */
 static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 {
 	struct consumer_facts facts = {0};
@@ -270,7 +255,7 @@ static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 	return true;
 }
 
-/* Announces that, without workers, a thread that asks ahead for the training acts as the worker. */
+/* Without workers, a thread that asks ahead for the training acts as the worker. */
 static void announce_ahead(PyObject *iterator, struct consumer *consumer)
 {
 	struct consumer_facts facts = {0};
@@ -280,7 +265,6 @@ static void announce_ahead(PyObject *iterator, struct consumer *consumer)
 	consumer_announce(consumer, &facts, clock_now_ns());
 }
 
-/* _BaseDataLoaderIter.__next__ */
 static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct consumer_wait wait;
@@ -305,7 +289,7 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 		return py.PyObject_Call(original, args, kwargs);
 	ahead_watch_begin(wait.thread);
 	batch = py.PyObject_Call(original, args, kwargs);
-	if (!thread_is_in_life(wait.life)) /* this is a child that was forked in the call */
+	if (!thread_is_in_life(wait.life)) /* a child that was forked in the call */
 		return batch;
 	if (unlikely(ahead_may_be_users(wait.thread))) {
 		consumer_wait_cancel(&wait);
@@ -335,7 +319,7 @@ int64_t torch_first_number(PyObject *tuple)
 	return api_number(first, -1);
 }
 
-/* _MultiProcessingDataLoaderIter._try_get_data: returns (True, (task, data)) for a message. */
+/* _try_get_data returns (True, (task, data)) for a message. */
 static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = py.PyTuple_GetItem(args, 0);
@@ -365,7 +349,7 @@ static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs
 	return answer;
 }
 
-/* _BaseDataLoaderIter._next_index: asks the sampler, in the thread that asks for batches. */
+/* _next_index asks the sampler, in the thread that asks for batches. */
 static PyObject *on_sample(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_waiting() : NULL;
@@ -382,7 +366,6 @@ static PyObject *on_sample(PyObject *original, PyObject *args, PyObject *kwargs)
 	return index;
 }
 
-/* _MultiProcessingDataLoaderIter._shutdown_workers, also called after a loop's `break`. */
 static PyObject *on_shutdown(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = activate_on() ? api_argument(args, NULL, 0, NULL) : NULL, *result;
@@ -407,8 +390,7 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 			    on_try_get),
 		PATCH_POINT(DATALOADER, "_MultiProcessingDataLoaderIter", "__init__", on_init),
 	};
-	/* StatefulDataLoader's iterators call __next__ and __init__ of the classes patched
-	 * above. */
+	/* The iterators' __next__ and __init__ call those of the classes patched above. */
 	static struct patch_point stateful[] = {
 		PATCH_POINT(STATEFUL, "StatefulDataLoader", "__iter__", on_iter),
 		PATCH_POINT(STATEFUL, "_StatefulSingleProcessDataLoaderIter", "__init__",
@@ -435,7 +417,7 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 		patch_optional(module, &drop_stateful);
 		return;
 	}
-	/* Without all of these points, loaders would be announced, but their batches not seen. */
+	/* Without these points, loaders would be announced, but their batches not seen. */
 	if (!patch_has_method(module, &points[0])) {
 		torch_blind = true;
 		for (size_t i = 0; i < ARRAY_COUNT(points); i++)
@@ -443,7 +425,6 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 		return;
 	}
 	patch_points(module, points, ARRAY_COUNT(points));
-	/* Functions of PyTorch 1.8 and later. */
 	patch_optional(module, &made);
 	samples_seen = patch_optional(module, &sample);
 	patch_optional(module, &drop);

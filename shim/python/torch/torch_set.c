@@ -13,9 +13,8 @@
 
 int torch_set_loads;
 
-/* A loader that gets settings, and the note about them. */
 struct setting {
-	PyObject *loader, *fields; /* fields: its __dict__, as __setattr__ may refuse */
+	PyObject *loader, *fields; /* fields: the loader's __dict__, as __setattr__ may refuse */
 	const char *place;
 	struct text *note;
 };
@@ -81,7 +80,7 @@ static int64_t prefetch_of(PyObject *loader)
 	return api_get_number(loader, "prefetch_factor", -1);
 }
 
-/* Sets the number of workers, and returns it. If it is 0, removes settings that need workers. */
+/* Returns the number set. If it is 0, also removes settings that need workers. */
 static int64_t set_workers(const struct setting *setting, int64_t wanted)
 {
 	const int64_t before = api_get_number(setting->loader, "num_workers", 0);
@@ -118,7 +117,7 @@ static void set_flag(const struct setting *setting, enum dlprof_set key, int32_t
 	put(setting, name, py.PyBool_FromLong(wanted));
 }
 
-/* Sets the start method; the attribute's setter makes a context from the name. */
+/* The attribute's setter makes a context from the name. */
 static void set_context(const struct setting *setting, int32_t wanted)
 {
 	static struct api_name name = {"multiprocessing_context", NULL};
@@ -140,7 +139,7 @@ static void set_context(const struct setting *setting, int32_t wanted)
 	}
 }
 
-/* Sets torch.multiprocessing's strategy, which forked workers inherit. Returns true if changed. */
+/* Returns true if the strategy of torch.multiprocessing changed. */
 static bool set_sharing(int32_t wanted, struct text *note)
 {
 	OWNED PyObject *get = NULL, *set = NULL, *now = NULL, *value = NULL, *args = NULL;
@@ -220,7 +219,7 @@ void torch_set_worker(void)
 {
 	const int32_t sharing = dlprof_set_wanted(&config.set, DLPROF_SET_SHARING, NULL);
 
-	/* A forked worker has inherited this from the training; a spawned one has not. */
+	/* A spawned worker does not inherit this from the training. */
 	if (sharing >= 0)
 		set_sharing(sharing, NULL);
 	torch_set_loads = dlprof_set_wanted(&config.set, DLPROF_SET_THREADS, NULL) >= 0 ? LOADS : 0;

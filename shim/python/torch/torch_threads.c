@@ -7,7 +7,6 @@
 
 #define POOLS_MOST 32
 
-/* Libraries that Python tells their threads. */
 static const struct {
 	const char *module, *get, *set;
 } modules[] = {
@@ -15,7 +14,7 @@ static const struct {
 	{"cv2", "getNumThreads", "setNumThreads"},
 };
 
-/* Libraries that only C can tell; the builds of OpenBLAS in wheels have names of their own. */
+/* Libraries that only C can tell; OpenBLAS has other names in wheels. */
 static const struct {
 	const char *get, *set;
 } functions[] = {
@@ -77,7 +76,7 @@ int32_t torch_threads_set(int32_t wanted)
 	struct pools pools = {.count = 0};
 	int32_t most = 0;
 
-	/* None is called within the walk, during which ld.so is locked. */
+	/* Call none within the walk, while ld.so is locked. */
 	module_walk(find, &pools);
 	for (size_t i = 0; i < pools.count; i++) {
 		int32_t count = pools.at[i].get();

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * torch_worker.c - the loading side of PyTorch's loaders, in a worker or in the main process.
- * PaddlePaddle's workers are the same, but for the names of arguments.
- */
+/* torch_worker.c - the loading side of PyTorch's and PaddlePaddle's loaders, in a worker or not. */
 #include "dlprof/units.h"
 #include "python/torch/torch.h"
 
@@ -29,7 +26,7 @@ static void prepare(PyObject *fetcher)
 	if (seen || !name)
 		return;
 	function = api_get_again(fetcher, &collate);
-	/* Set the mark first, so that a fetcher that refuses attributes is left as it is. */
+	/* Set the mark first: a fetcher that refuses attributes stays as it is. */
 	if (py.PyObject_SetAttr(fetcher, name, name) == 0) {
 		if (function && function != py.none)
 			patch_attribute(fetcher, &loading_collate);
@@ -38,7 +35,6 @@ static void prepare(PyObject *fetcher)
 	py.PyErr_Clear();
 }
 
-/* _MapDatasetFetcher.fetch, _IterableDatasetFetcher.fetch: one load. */
 static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_get() : NULL;
@@ -46,7 +42,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	PyObject *fetcher, *batch;
 	uint32_t samples;
 
-	/* Without a stream, the fetcher is in use without a loader. */
+	/* Without a stream, no loader uses the fetcher. */
 	if (!thread || !thread->stream)
 		return py.PyObject_Call(original, args, kwargs);
 	fetcher = py.PyTuple_GetItem(args, 0);
@@ -62,7 +58,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	return batch;
 }
 
-/* get() of the queue in a worker: returns (task, indices), a request to start over, or None. */
+/* The worker's queue returns (task, indices), a request to start over, or None. */
 static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *message = py.PyObject_Call(original, args, kwargs);
@@ -144,7 +140,7 @@ static PyObject *on_paddle_worker(PyObject *original, PyObject *args, PyObject *
 	return run_worker(PADDLE, original, args, kwargs);
 }
 
-/* Finds the loop's arguments by name, since their places differ between versions. */
+/* Arguments are found by name, as their places differ between versions. */
 static void find_arguments(struct worker_loop *loop, PyObject *function)
 {
 	OWNED PyObject *code = api_get_named(function, "__code__");
@@ -196,7 +192,7 @@ void torch_patch_fetch(PyObject *module, size_t package)
 	patch_points(module, points[package == PADDLE], ARRAY_COUNT(points[0]));
 }
 
-/* _pin_memory_loop(in_queue, ...): the whole life of a thread that receives a loader's batches. */
+/* _pin_memory_loop(), the whole life of a thread that receives a loader's batches. */
 static PyObject *on_pinning(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_get() : NULL;

@@ -42,14 +42,14 @@ static struct {
 #undef POINT
 };
 
-/* Patches a function, if it exists: versions of PyTorch save in different ways. */
+/* Versions of PyTorch save in different ways, so a function may be missing. */
 void training_patch(PyObject *module, size_t row)
 {
 	if (patch_method(module, &points[row].method))
 		patch_note(points[row].module, points[row].method.ml_name, true);
 }
 
-/* Wraps a closure for an optimizer, which runs the forward and the backward pass. */
+/* An optimizer's closure runs the forward and the backward pass. */
 static PyObject *on_closure(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	return call_part(DLPROF_PART_MAX, original, args, kwargs);
@@ -58,7 +58,6 @@ static PyObject *on_closure(PyObject *original, PyObject *args, PyObject *kwargs
 static PyMethodDef closure_method = {"closure", on_closure, PY_VARARGS_KEYWORDS,
 				     "closure()\n--\n\n"};
 
-/* Returns the wrapped closure as a new reference, or NULL to keep one of an unknown type. */
 static PyObject *wrap_closure(PyObject *closure)
 {
 	static const char *const known[] = {
@@ -70,7 +69,7 @@ static PyObject *wrap_closure(PyObject *closure)
 	return py.PyCFunction_NewEx(&closure_method, closure, NULL);
 }
 
-/* Returns new (args, kwargs) for optimizer.step(closure), or NULL to use the old ones. */
+/* Returns new (args, kwargs) for step(closure), or NULL to use the old ones. */
 static PyObject *with_closure(PyObject *args, PyObject *kwargs)
 {
 	const bool is_first = py.PyTuple_Size(args) > 1;
@@ -87,12 +86,11 @@ static PyObject *with_closure(PyObject *args, PyObject *kwargs)
 			return NULL;
 		return replaced ? py.PyTuple_Pack(2, replaced, kwargs) : NULL;
 	}
-	/* A call's keywords are nobody else's, so they are changed in place. */
+	/* Nobody else has a call's keywords, so change them in place. */
 	py.PyDict_SetItemString(kwargs, "closure", wrapped);
 	return NULL;
 }
 
-/* Called before and after each step of every optimizer: (optimizer, args, kwargs). */
 static OFTEN PyObject *on_step(PyObject *none, PyObject *args, PyObject *kwargs)
 {
 	PyObject *changed = NULL, *step_args, *step_kwargs;
@@ -117,11 +115,7 @@ static OFTEN PyObject *on_stepped(PyObject *none, PyObject *args, PyObject *kwar
 	return py.none;
 }
 
-/*
- * Returns a Python function that calls the method; NULL with an exception. torch.compile traces
- * a hook with the optimizer's step, and refuses C functions, so a compiled step finds none. Before
- * PyTorch 2.2 nothing says whether a step is being compiled.
- */
+/* torch.compile refuses C functions in a hook, so a compiled step finds none. */
 static PyObject *make_hook(PyMethodDef *method)
 {
 	static const char text[] =

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * training.h - points in PyTorch that divide a training's step: its functions for the backward pass
- * and for saving (training.def), and the global hooks of optimizers.
+ * training.h - points that divide a training's step: training.def, and optimizers' global hooks.
  *
- * Nothing in torch.nn and no method of an optimizer is wrapped: torch.compile, learning rate
- * schedulers and accelerate inspect those closely. Tensor.backward calls the patched function.
+ * Nothing in torch.nn and no optimizer's method is wrapped: torch.compile, learning rate schedulers
+ * and accelerate inspect them.
  */
 #pragma once
 
@@ -18,8 +17,7 @@ enum training_row {
 #undef POINT
 };
 
-/* Patches a row of training.def in its module, which has been imported. */
 void training_patch(PyObject *module, size_t row);
 
-/* Registers the global hooks of torch.optim.optimizer, which PyTorch has since 2.0. */
+/* PyTorch has these hooks since 2.0. */
 void training_patch_optimizer(PyObject *module, size_t row);
