@@ -7,13 +7,12 @@
 
 #include "analysis/account/share.h"
 
-#define LEAST_WORK 0.15 /* a thread that works for a smaller share of its time does not compete for
-			 * cores */
+#define LEAST_WORK 0.15 /* threads that work a smaller share of their time need no core */
 #define SAME_PACE  0.99
 #define MOST_LOOKS 4e6
 #define GOLDEN     0.6180339887
 #define NOBODY     SIZE_MAX
-#define TAKEN      (-1.0) /* value of end_ns: the training received the batch before its turn */
+#define TAKEN      (-1.0) /* value of end_ns: the training took the batch before its turn */
 
 enum phase {
 	IDLE,
@@ -21,7 +20,6 @@ enum phase {
 	BLOCKED, /* until now_ns of struct crowd reaches `until` */
 };
 
-/* A worker, or the training itself, during the replay. */
 struct hand {
 	enum phase phase;
 	double until;
@@ -36,24 +34,22 @@ struct crowd {
 	const struct trace *trace;
 	const struct replay_setup *setup;
 	size_t workers, prefetch;
-	struct hand *hands; /* the workers, and as last one the training */
+	struct hand *hands; /* the workers, then the training */
 	size_t *queue;      /* `prefetch` entries for each worker */
 	double *paces;      /* [i]: pace while i workers work; then: also while the training does */
 	struct {
-		double end_ns; /* when the batch's load ended; INFINITY: it has not */
+		double end_ns; /* INFINITY: the load has not ended */
 		size_t owner;  /* worker that loads the batch */
 		size_t ended;  /* of entry k: the batch whose load was the k-th to end */
-	} * batches;           /* the epoch's batches */
+	} * batches;
 	size_t finished_count, taken_count;
 	size_t epoch, ahead, begin, end;
 	size_t working;
 	bool training_works;
-	double now_ns, work_ns; /* time, and the work done until then by a thread that always
-				 * works */
+	double now_ns, work_ns; /* work_ns: work done so far by a thread that always works */
 	double wait_ns;
 };
 
-/* Begins a load or step that took `ns` in the run, of which a part is work. */
 static void begin_work(struct crowd *c, struct hand *hand, double ns)
 {
 	bool is_training = hand == &c->hands[c->workers];
@@ -103,7 +99,6 @@ static void begin_load(struct crowd *c, size_t worker)
 					  hand->at - c->begin));
 }
 
-/* Assigns the next load to a worker, if one is left. */
 static void assign(struct crowd *c, size_t worker)
 {
 	struct hand *hand = &c->hands[worker];
@@ -118,7 +113,7 @@ static void assign(struct crowd *c, size_t worker)
 	begin_load(c, worker);
 }
 
-/* Assigns a load to this worker; or, as dealt in the run, all for which their workers have room. */
+/* Assigns one load to this worker; as dealt in the run, all loads whose workers have room. */
 static void dispatch(struct crowd *c, size_t worker)
 {
 	if (!replay_is_dealt(c->trace, c->setup)) {
@@ -145,7 +140,7 @@ static void end_load(struct crowd *c, size_t worker)
 	begin_load(c, worker);
 }
 
-/* Goes to the next event, and returns its hand, or NULL if none comes before `limit_ns`. */
+/* Goes to the next event. Returns its hand, or NULL if `limit_ns` comes first. */
 static struct hand *advance(struct crowd *c, double limit_ns)
 {
 	double pace = c->paces[c->working + (c->training_works ? c->workers + 1 : 0)];
@@ -178,7 +173,7 @@ static struct hand *advance(struct crowd *c, double limit_ns)
 	return blocked;
 }
 
-/* Moves a hand to its next phase. Returns true if the training has finished what it did. */
+/* Returns true if the training has finished its step. */
 static bool go_on(struct crowd *c, struct hand *hand)
 {
 	if (hand->phase == WORKING)
@@ -192,7 +187,6 @@ static bool go_on(struct crowd *c, struct hand *hand)
 	return false;
 }
 
-/* Runs all hands until the training has finished what it does, or until `until_ns`. */
 static void pass(struct crowd *c, double until_ns)
 {
 	struct hand *hand;
@@ -212,7 +206,7 @@ static void spend(struct crowd *c, double ns)
 	training->phase = IDLE;
 }
 
-/* Runs the workers until one more batch is finished. Returns false if none is under way. */
+/* Returns false if no batch is being loaded. */
 static bool await_any(struct crowd *c)
 {
 	struct hand *hand;
@@ -226,10 +220,7 @@ static bool await_any(struct crowd *c)
 	return true;
 }
 
-/*
- * Receives batches in the order in which they are finished, until the batch whose turn it is comes.
- * Receiving a later batch takes time now, and none when its turn comes.
- */
+/* Returns the batch. Receiving a later batch first takes time now, and none when its turn comes. */
 static size_t take_next(struct crowd *c, size_t ordinal)
 {
 	size_t wanted = c->begin + ordinal, at;
@@ -241,7 +232,7 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 		if (!await_any(c))
 			return wanted;
 		at = c->batches[c->taken_count++].ended;
-		/* If receiving has a time of its own, the rest of the way takes the usual lag. */
+		/* If receiving is timed separately, the rest of the way takes the usual lag. */
 		end_ns = c->batches[at - c->begin].end_ns +
 			 (c->trace->receive_ns ? c->trace->usual_lag_ns
 					       : replay_latency_ns(c->trace, c->setup, at));
@@ -309,7 +300,7 @@ static struct replay_result run(struct crowd *c)
 	return (struct replay_result){(double)t->count / time_ns * NS_PER_S, c->wait_ns / time_ns};
 }
 
-/* Replays a run without workers: loads and steps alternate, so no two compete for cores. */
+/* Without workers, loads and steps alternate and never compete for cores. */
 static struct replay_result run_alone(const struct trace *t, const struct replay_setup *setup,
 				      double want)
 {
@@ -335,7 +326,7 @@ bool crowd_matters(const struct trace *t, const struct replay_setup *setup)
 	double most = setup->workers + t->step_threads;
 	double work = t->load_cpu * fmax(setup->workers, 1) + t->step_cpu * t->step_threads;
 
-	/* Finding the next event takes a look at each worker, which is slow for many workers. */
+	/* Looking at each worker for the next event is slow for many workers. */
 	if ((double)t->count * (setup->workers + 1) > MOST_LOOKS)
 		return false;
 	if (t->receive_ns > 0 && setup->workers > 0)

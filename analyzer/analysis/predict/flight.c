@@ -8,17 +8,16 @@
 
 #include "dlprof/units.h"
 
-#define ROUNDS       3   /* an epoch's end is this many loads for each worker */
-#define FEWEST_ENDS  3   /* least number of ends of epochs */
+#define ROUNDS       3 /* an epoch's end is this many loads for each worker */
+#define FEWEST_ENDS  3
 #define FEWEST_LOADS 20
-#define GROWTH_LEAST 0.6 /* loads share a limit if their time off the CPU grows with at least this
-			  * power */
+/* loads share a limit if their time off the CPU grows with this power or more */
+#define GROWTH_LEAST 0.6
 #define Z_LEAST      4.0
-#define SPAN_LEAST   1.5 /* least ratio of the largest to the smallest number of loads under way */
+#define SPAN_LEAST   1.5  /* least ratio of the most to the fewest loads under way */
 #define OUTSIDE_LEAST 0.5 /* loads must spend at least this share of their time off the CPU */
 #define NEARLY_MOST  0.8
 
-/* The begin or end of a load. */
 struct edge {
 	int64_t at_ns;
 	size_t load;
@@ -34,7 +33,7 @@ static int by_time(const void *a, const void *b)
 	return right->is_end - left->is_end;
 }
 
-/* Computes for each load how many loads were under way on average. Returns 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int count_under_way(const struct flight_load *loads, size_t count, double *ret)
 {
 	struct edge *edges = malloc((2 * count + 1) * sizeof(*edges));
@@ -66,15 +65,15 @@ static int count_under_way(const struct flight_load *loads, size_t count, double
 	return 0;
 }
 
-/* Fits log(a load's time off the CPU), y, to log(loads under way), x, over the ends of epochs. */
+/* Fits y = log(time off the CPU) to x = log(loads under way) over the ends of epochs. */
 struct fit {
 	size_t load_count, end_count;
-	double xx, xy, yy; /* sums of products; each end's mean of x and y is subtracted first */
-	double few, many;  /* range of the number of loads under way */
+	double xx, xy, yy;          /* sums of products, centred on each end's means */
+	double few, many;           /* range of the number of loads under way */
 	double outside_ns, load_ns; /* sums over all loads in the fit */
 };
 
-/* Returns a load's time off the CPU, for each sample if their number is known. 0 means none. */
+/* Returns the time of one sample if samples are known. */
 static double outside_of(const struct flight_load *load)
 {
 	double ns = (double)load->load_ns - (double)load->cpu_ns;
@@ -82,7 +81,7 @@ static double outside_of(const struct flight_load *load)
 	return ns > 0 ? ns / (load->samples > 0 ? load->samples : 1) : 0;
 }
 
-/* Adds an epoch's end. A last batch is left out if its number of samples is not known. */
+/* Leaves out a last batch whose samples are unknown: it may be small. */
 static void add_end(const struct flight_load *loads, const double *under_way, size_t begin,
 		    size_t end, struct fit *fit)
 {
@@ -116,7 +115,6 @@ static void add_end(const struct flight_load *loads, const double *under_way, si
 	fit->end_count += count > 0;
 }
 
-/* Returns the rate of all workers while the number of loads under way was nearly its largest. */
 static double rate_of_many(const struct flight_load *loads, const double *under_way, size_t count,
 			   double many)
 {

@@ -7,14 +7,14 @@
 
 #include "dlprof/units.h"
 
-#define MOST_LOADS 2e7 /* limit of the loads to replay for all points of the grid together */
+#define MOST_LOADS 2e7 /* limit of the loads to replay for the whole grid */
 
-/* Numbers of values for each setting. The first row is used whose replays are quick enough. */
+/* Numbers of values for each setting. The first row is used that needs at most MOST_LOADS. */
 static const struct {
 	size_t workers, prefetch, load, order;
 } levels[] = {{10, 4, 6, 2}, {8, 3, 4, 2}, {6, 2, 3, 1}, {4, 1, 2, 1}, {3, 1, 1, 1}};
 
-/* Inserts a value into an ascending list, unless it is there already or the list is full. */
+/* A value that is there, or finds no room, is not added. The list ascends. */
 static void add(double *values, size_t *count, size_t room, double value, double most)
 {
 	size_t at = *count;
@@ -38,7 +38,6 @@ static size_t place_of(const double *values, size_t count, double value)
 	return 0;
 }
 
-/* Adds the numbers of workers that the report predicts, and then numbers near the run's. */
 static void add_workers(const struct whatif *w, size_t room, struct grid *ret)
 {
 	const int32_t was = w->setups[WHATIF_BASELINE].workers;

@@ -9,10 +9,9 @@
 #define MOST_WORKERS 512
 #define MOST_TIMES   8 /* times the run's workers; larger factors were never tested */
 #define MOST_FROM_0  16
-#define CANDIDATES   4 /* how many numbers of workers find_fewest() compares */
-#define NEARLY       0.1  /* error of measurement, as a share of a worker */
-#define TOO_MANY     1.25 /* workers are too many if they exceed what the cores keep working by this
-			   * factor */
+#define CANDIDATES   4    /* how many numbers of workers find_fewest() tries */
+#define NEARLY       0.1  /* error of measurement, in workers */
+#define TOO_MANY     1.25 /* too many: this times what the cores keep working */
 
 static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,
 		     double ceiling_per_s)
@@ -23,7 +22,7 @@ static bool suffices(const struct trace *trace, struct replay_setup setup, int32
 	       crowd_replay(trace, &setup, 1).batches_per_s >= ENOUGH * ceiling_per_s;
 }
 
-/* Returns the fewest workers that suffice, or -1. Bisects, because more workers are faster. */
+/* Returns -1 if no number suffices. */
 static int32_t find_first(const struct trace *trace, struct replay_setup setup,
 			  double ceiling_per_s)
 {
@@ -45,7 +44,7 @@ static int32_t find_first(const struct trace *trace, struct replay_setup setup,
 	return high;
 }
 
-/* Returns how many workers the cores can keep working, or INFINITY if that is not known. */
+/* Returns INFINITY if the cores or the loads' work are unknown. */
 static double find_busy(const struct trace *trace, double cores)
 {
 	double works = trace->load_cpu / trace->load_got;
@@ -53,7 +52,7 @@ static double find_busy(const struct trace *trace, double cores)
 	return works > 0 && cores > 0 ? ceil(cores / works - NEARLY) : INFINITY;
 }
 
-/* Tries `most`, most / 2, ... workers. Returns the fewest that reach ENOUGH times the best rate. */
+/* Tries `most`, most / 2, ... Returns the fewest workers that reach ENOUGH times the best rate. */
 static int32_t find_fewest(const struct trace *trace, struct replay_setup setup, int32_t most)
 {
 	double rates[CANDIDATES], best = 0;

@@ -4,37 +4,32 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Times measured with PyTorch, for setups whose times the run does not show: */
+/* Measured with PyTorch, for setups whose times the run does not show. */
 #define FORK_NS   8e6   /* time to start a worker process */
 #define BOOT_NS   1e7   /* time from a worker's start to its first load */
 #define RESUME_NS 1.5e6 /* time to start an epoch in workers that already run */
 #define PASS_NS   3e5   /* time to send a batch on and to receive it */
 #define STILL_NS  5e7   /* a worker that loads so long after it could was still starting */
-/* Workers end in parallel: ending the first takes as long as ending this many more. */
+/* Ending the first worker takes as long as ending this many more. */
 #define FIRST_END 2.5
 
-/* Returns true if the setup keeps workers for this epoch that the run started anew. */
+/* Returns true if workers stay that the run replaced in this epoch. */
 static bool is_kept(const struct trace *t, const struct replay_setup *setup, size_t epoch)
 {
 	return epoch > 0 && t->restarts && !setup->restarts;
 }
 
-/* Returns the part of making the epoch's iterator in which the run chose samples. */
 static double sampled_ns(const struct replay_setup *setup, const struct trace_epoch *e)
 {
 	return isnan(e->sample_ns) ? setup->unseen_sampling * e->setup_ns : e->sample_ns;
 }
 
-/* Returns true if this epoch starts another number of workers than it did in the run. */
 static bool starts_others(const struct trace *t, const struct replay_setup *setup, size_t epoch)
 {
 	return setup->workers != t->workers && (!epoch || setup->restarts);
 }
 
-/*
- * Returns the time from the last worker's start to this worker's first load. Workers start one
- * after the other; each needs the same time from its start to its first load.
- */
+/* Workers start one after the other, and take equally long to start. */
 static double ready_ns(const struct trace *t, const struct replay_setup *setup, size_t epoch,
 		       size_t worker)
 {
@@ -82,7 +77,6 @@ double replay_until_loaded_ns(const struct trace *t, const struct replay_setup *
 	return lag_ns(t, setup, at, epoch, ordinal) + load_ns;
 }
 
-/* Returns an epoch's times as replay_epoch() does, without the time of choosing samples. */
 static struct trace_epoch unsampled(const struct trace *t, const struct replay_setup *setup,
 				    size_t epoch)
 {
@@ -120,7 +114,7 @@ struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup
 	struct trace_epoch e = unsampled(t, setup, epoch);
 
 	e.setup_ns += sample_ns - gone_ns;
-	/* Workers start while samples are chosen, so less sampling may uncover their start. */
+	/* Workers start while samples are chosen; less sampling may uncover their start. */
 	if (gone_ns > 0 && setup->workers && t->workers && !is_kept(t, setup, epoch) &&
 	    (!epoch || setup->restarts))
 		e.start_ns = e.start_ns >= STILL_NS ? e.start_ns + gone_ns
@@ -128,7 +122,6 @@ struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup
 	return e;
 }
 
-/* Returns the share of the time of fetching descriptors that is left in this setup. */
 static double fetch_left(const struct trace *t, const struct replay_setup *setup)
 {
 	return setup->fetch_factor * (t->fetch_waits ? setup->load_factor : 1);
@@ -150,7 +143,7 @@ double replay_handover_ns(const struct trace *t, const struct replay_setup *setu
 double replay_latency_ns(const struct trace *t, const struct replay_setup *setup, size_t at)
 {
 	double ns = (double)t->latency_ns[at];
-	/* The latency of a late batch may include fetching its descriptors. */
+	/* A late batch's latency may include fetching its descriptors. */
 	double asked_ns = t->fetch_ns + t->sample_ns - (double)t->handover_ns[at];
 	double fetch_ns = fmin(fmax(0, asked_ns), ns);
 
@@ -168,9 +161,9 @@ double replay_receive_ns(const struct trace *t, const struct replay_setup *setup
 	return (t->receive_ns - fetch_ns * (1 - fetch_left(t, setup))) * setup->handover_factor;
 }
 
-/* A ring of a worker's loads that were assigned and are not delivered yet. */
+/* A ring of a worker's loads that were assigned and not delivered. */
 struct queue {
-	double free_ns; /* when the worker will have finished all of them */
+	double free_ns;
 	size_t first, next, count;
 };
 
@@ -179,18 +172,17 @@ struct replay {
 	const struct replay_setup *setup;
 	size_t workers, prefetch;
 	struct queue *queues;
-	double *end_ns;               /* ends of queued loads: `prefetch` entries for each worker */
+	double *end_ns;                  /* `prefetch` entries for each worker */
 	size_t epoch, ahead, begin, end; /* `ahead`: next batch to load; [begin, end): the epoch */
 	double now_ns, wait_ns;
 };
 
-/* Counts cyclically; a division would take most of a replay's time. */
+/* Adds 1 cyclically, without the division that would dominate a replay. */
 static size_t next(size_t at, size_t count)
 {
 	return at + 1 < count ? at + 1 : 0;
 }
 
-/* Assigns the next load to a worker, if one is left. */
 static void assign(struct replay *r, size_t worker)
 {
 	struct queue *queue = &r->queues[worker];
@@ -207,7 +199,7 @@ static void assign(struct replay *r, size_t worker)
 	queue->count++;
 }
 
-/* Assigns a load to this worker; or, as dealt in the run, all for which their workers have room. */
+/* Assigns one load to this worker; as dealt in the run, all loads whose workers have room. */
 static void dispatch(struct replay *r, size_t worker)
 {
 	if (!replay_is_dealt(r->trace, r->setup)) {
@@ -222,7 +214,7 @@ static void dispatch(struct replay *r, size_t worker)
 	}
 }
 
-/* Returns the worker whose oldest undelivered load is finished first. */
+/* Returns the worker whose oldest undelivered load ends first. */
 static size_t find_first(const struct replay *r)
 {
 	double best_ns = INFINITY;
@@ -255,7 +247,7 @@ static void start_epoch(struct replay *r, const struct trace_epoch *e)
 	r->wait_ns += r->epoch ? e->setup_ns : 0;
 	for (size_t i = 0; i < r->workers; i++)
 		r->queues[i].free_ns = r->now_ns + e->start_ns;
-	/* If an epoch has few batches, some workers get no load. */
+	/* In a short epoch some workers get no load. */
 	for (size_t i = 0; i < r->workers * r->prefetch && r->ahead < r->end; i++)
 		dispatch(r, i % r->workers);
 }

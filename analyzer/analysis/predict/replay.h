@@ -27,7 +27,7 @@
 /* What slow loads belong to: the worker, or the data. */
 enum replay_slow {
 	REPLAY_SLOW_WORKER,
-	REPLAY_SLOW_INDEX, /* the batches that were slow in the run stay slow */
+	REPLAY_SLOW_INDEX, /* slow batches stay slow */
 	REPLAY_SLOW_NONE,
 };
 
@@ -35,43 +35,39 @@ struct replay_setup {
 	int32_t workers; /* 0: the consumer loads its batches itself */
 	int32_t prefetch_factor;
 	bool in_order;
-	bool as_dealt; /* each batch is loaded by the worker that loaded it in the run */
+	bool as_dealt;   /* each batch is loaded by the worker that loaded it in the run */
 	bool is_foreign; /* not PyTorch's loader: other orders and persistence are not predicted */
-	bool restarts; /* the loader starts new workers in each epoch */
+	bool restarts;   /* each epoch starts new workers */
 	enum replay_slow slow;
 	double load_factor; /* factor on load times; 0: loads take no time */
 	double handover_factor; /* factor on hand-overs, but not on choosing samples */
 	double fetch_factor;
 	double sampling_factor; /* factor on choosing samples, also in an epoch's start */
-	double unseen_sampling; /* share of an iterator's making that choosing samples takes in
-				 * epochs where it was not observed */
+	double unseen_sampling; /* sampling's share of making an iterator, where not observed */
 };
 
 struct replay_result {
 	double batches_per_s; /* NAN: the setup could not be replayed */
-	double stall_ratio;   /* waiting, which includes starts and ends of epochs, / all time */
+	double stall_ratio;   /* waiting, with starts and ends of epochs, / all time */
 };
 
-/* Replays the run without competition for cores: it takes as much time as in the run. */
+/* Replays the run without competition for cores. */
 struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup);
 
-/* Returns true if the setup replays the batches in the workers that loaded them. */
 static inline bool replay_is_dealt(const struct trace *trace, const struct replay_setup *setup)
 {
 	return setup->as_dealt && setup->workers == trace->workers;
 }
 
-/* Returns the worker that loaded batch `at` in the run; any worker, if that is not known. */
+/* If that is not known, returns any worker. */
 static inline size_t replay_owner(const struct trace *trace, size_t at)
 {
 	return (trace->worker[at] < 0 ? at : (size_t)trace->worker[at]) % (size_t)trace->workers;
 }
 
-/* Returns how long batch `at` loads in the setup. */
 double replay_load_ns(const struct trace *trace, const struct replay_setup *setup, size_t at,
 		      size_t worker);
 
-/* Returns an epoch's times before its first load and after its last step in the setup. */
 struct trace_epoch replay_epoch(const struct trace *trace, const struct replay_setup *setup,
 				size_t epoch);
 
@@ -80,13 +76,11 @@ double replay_until_loaded_ns(const struct trace *trace, const struct replay_set
 			      size_t at, size_t worker, size_t epoch, size_t ordinal);
 
 /*
- * Return the time of a hand-over that the training's thread spends, and the time that the batch
- * spends on its way before that. Choosing the next samples is part of a hand-over, and changes with
- * sampling_factor only. If a worker's next load keeps its interpreter from sending descriptors,
- * shorter loads let it send them sooner.
+ * The training thread's part of a hand-over, and the batch's time on its way before that. A worker
+ * sends descriptors between loads, so shorter loads send them sooner.
  */
 double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 
-/* Returns the time to receive one message, if that was measured separately (trace->receive_ns). */
+/* Returns the time to receive one message, or 0 if trace->receive_ns is 0. */
 double replay_receive_ns(const struct trace *trace, const struct replay_setup *setup);

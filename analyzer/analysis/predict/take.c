@@ -11,18 +11,13 @@
 #define SAMPLE_PARTS     16
 #define SAMPLE_PART      ((size_t)2048)
 #define RECEIVE_LEAST_NS 5e5
-#define FETCH_LONG_NS    1e6 /* fetching a descriptor waits if it takes at least this; otherwise it
-			      * takes 0.1 ms */
-#define FETCH_IDLE       0.25 /* fetching waits for the worker if it spends a smaller share of its
-			       * time on a CPU */
-#define RUNS_AHEAD       0.01 /* the host runs ahead if it waits for a busy GPU for more than this
-			       * share of the time */
-#define LITTLE_WORK      0.15 /* a thread that uses a smaller share of a core hardly waits for
-			       * one */
-#define HARDLY_WORK      0.2  /* loads that work for a smaller share of their runnable time need no
-			       * core */
+#define FETCH_LONG_NS    1e6  /* a shorter fetch of a descriptor does not wait; usual is 0.1 ms */
+#define FETCH_IDLE       0.25 /* a fetch that uses less CPU than this share waits for the worker */
+#define RUNS_AHEAD       0.01 /* the host runs ahead if it waits longer for a busy GPU */
+#define LITTLE_WORK      0.15 /* a thread that uses less of a core hardly waits for one */
+#define HARDLY_WORK      0.2  /* loads that work less of their runnable time need no core */
 #define KNOWN_LEAST      0.8  /* least share of known loads and steps to make a trace */
-#define FEWEST           5    /* least number of late (or ready) batches to take a quantile of */
+#define FEWEST           5    /* least number of batches to take a quantile of */
 #define SOON             0.25 /* nothing delayed the hand-over of a late batch that is at this
 			       * quantile */
 #define MOST_SET_UP      ((size_t)1 << 25)
@@ -34,9 +29,8 @@ struct lag_input {
 	double receive_ns; /* mean time of taking a batch in; NAN: unknown */
 };
 
-/* A walk through a run: when each worker was free, and when it got its latest loads. */
 struct walk {
-	double *free_ns;  /* when each worker had finished all its loads; NAN: unknown */
+	double *free_ns;  /* when each worker had finished its loads; NAN: unknown */
 	double *given_ns; /* when loads were assigned: `ahead` entries for each worker */
 	size_t *turn;     /* index in given_ns of each worker's oldest entry */
 	size_t workers, ahead;
@@ -48,7 +42,7 @@ static int walk_begin(struct walk *w, int32_t workers, int32_t prefetch_factor, 
 	size_t ahead = (size_t)prefetch_factor;
 
 	*w = (struct walk){.workers = workers > 0 ? (size_t)workers : 1, .ahead = ahead};
-	/* Each epoch sets all of given_ns anew, so the array is limited in size. */
+	/* Each epoch sets all of given_ns anew, so its size is limited. */
 	if (ahead > MOST_SET_UP / w->workers / (epochs + 1))
 		w->ahead = 1;
 	w->free_ns = calloc(w->workers, sizeof(*w->free_ns));
@@ -93,14 +87,14 @@ static void pass_batch(struct walk *w, struct trace *t, size_t i, size_t worker,
 		if (t->lag_ns[i] < 0)
 			t->lag_ns[i] = 0;
 	}
-	/* When the load of a ready batch ended is not known. */
+	/* The end of a ready batch's load is not known. */
 	w->free_ns[worker] = end_ns;
 	*given = out_ns;
 	w->turn[worker] = w->turn[worker] + 1 < w->ahead ? w->turn[worker] + 1 : 0;
 	w->now_ns = out_ns + (double)t->compute_ns[i];
 }
 
-/* Returns a quantile of the values with `kind` in `kinds`; of all if `kinds` is NULL. */
+/* Only values whose entry in `kinds` is `kind` count; if `kinds` is NULL, all. */
 static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, size_t count,
 		       double share, size_t *ret_count)
 {
@@ -113,9 +107,8 @@ static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, 
 }
 
 /*
- * Divides hand-overs into latency, which passes in the worker and on the way, and the training's
- * own part. Latency is what a late batch, one that the training waits for, takes longer than a
- * ready one. It varies: a worker busy with its next load may send a batch some milliseconds late.
+ * Moves latency out of the hand-overs: what a late batch takes longer than a ready one. It varies:
+ * a worker busy with its next load may send a batch some milliseconds late.
  */
 static void find_latency(struct trace *t, const struct lag_input *input)
 {
@@ -145,7 +138,7 @@ static void find_latency(struct trace *t, const struct lag_input *input)
 	}
 }
 
-/* Sets is_first[i] for the first load of each worker in each epoch. */
+/* First loads of each worker in each epoch. */
 static void find_firsts(const struct trace *t, uint8_t *is_first)
 {
 	for (size_t i = 0; i < t->count; i++)
@@ -157,10 +150,9 @@ static void find_firsts(const struct trace *t, uint8_t *is_first)
 }
 
 /*
- * Returns the factor by which the first load of an epoch gets shorter if its worker already ran in
- * the epoch before: a new worker imports modules and opens files. Returns 1 unless first loads are
- * clearly longer. The first epoch is left out, since its caches are cold. An iterable dataset opens
- * its files in each epoch anyway.
+ * A new worker imports modules and opens files in its first load. Returns 1 unless first loads are
+ * clearly longer. Caches are cold in the first epoch, so it does not count. An iterable dataset
+ * opens its files in each epoch anyway.
  */
 static double find_kept_factor(const struct trace *t, const uint8_t *is_first, bool is_iterable)
 {
@@ -179,15 +171,9 @@ static double find_kept_factor(const struct trace *t, const uint8_t *is_first, b
 }
 
 /*
- * Finds the times between workers and training that are neither loads nor steps: from when a load
- * could begin to its begin (lag), from its end until the batch can be received (latency), and until
- * an epoch's first load (start). It walks through the recorded times as replay.c does through its
- * own. With PyTorch each of them takes some tenths of a millisecond, or more if other programs keep
- * the cores busy.
- *
- * At first, the trace has loads, steps and epochs, and as hand-over all time after a load's end
- * (NAN: unknown). This function fills in lags, starts and latencies, and takes latencies out of the
- * hand-overs. Returns 0 or -ENOMEM.
+ * Fills in lags, latencies and starts. At first, handover_ns is all time after a load's end (NAN:
+ * unknown); the latency is taken out. With PyTorch, each takes some tenths of a millisecond, more
+ * if cores are busy. Returns 0 or -ENOMEM.
  */
 static int find_lags(struct trace *t, const struct batch_series *s, const struct lag_input *input)
 {
@@ -228,7 +214,6 @@ out:
 	return r;
 }
 
-/* Returns true if part `part` of a series of `count` batches is sampled. */
 static bool is_sampled(size_t part, size_t count)
 {
 	size_t parts = count / SAMPLE_PART;
@@ -238,24 +223,23 @@ static bool is_sampled(size_t part, size_t count)
 	return part * SAMPLE_PARTS / parts != (part + 1) * SAMPLE_PARTS / parts;
 }
 
-/* Returns the column of loads. Without workers, a wait is a load. */
+/* Without workers, a wait is a load. */
 static const float *find_loads(const struct batch_series *s)
 {
 	return !s->load_ns && s->workers == 0 ? s->wait_ns : s->load_ns;
 }
 
-/* Inputs for computing the steps of the trace. */
 struct steps {
 	const float *waits; /* waits by the clock of the verdict */
 	const struct batch_series *series;
 	const struct finding *finding;
 	double elsewhere_ns; /* mean time of a batch spent waiting for other loaders */
-	double mean_ns;      /* step of a batch whose compute is unknown */
+	double mean_ns;      /* for batches whose compute is unknown */
 	bool is_even;
-	double busy_mean_ns; /* mean of busy_of() */
+	double busy_mean_ns;
 };
 
-/* Returns the GPU's busy time in batch i, outside of its wait, or NAN if it is not known. */
+/* Returns the GPU's busy time outside of batch i's wait; NAN: unknown. */
 static double busy_of(const struct batch_series *s, const struct finding *f, size_t i)
 {
 	if (!series_has(s->gpu_busy_ns, i) || !series_has(s->compute_ns, i))
@@ -298,9 +282,9 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 		.waits = stall_waits(s, f),
 		.series = s,
 		.finding = f,
-		/* A host that runs ahead takes many batches at once and then waits long for the
-		 * GPU, which uses them at an even pace. So each batch gets the GPU's mean busy
-		 * time; the rest of a step, such as loading libraries, stays. */
+		/* A host that runs ahead takes many batches at once, then waits long for the GPU,
+		 * which works evenly. So each batch gets the GPU's mean busy time. The rest of a
+		 * step, such as loading libraries, stays. */
 		.is_even = f->by_gpu && f->wait_masked_ns > RUNS_AHEAD * f->account.time_ns,
 		.elsewhere_ns = s->count ? s->elsewhere_ns / (double)s->count : 0,
 	};
@@ -311,7 +295,7 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 	return steps;
 }
 
-/* Returns the part of a wait, by the verdict's clock, that was hand-over, NAN if unknown. */
+/* Returns the hand-over's part of a wait, by the verdict's clock; NAN: unknown. */
 static double handover_of(const struct steps *steps, size_t i)
 {
 	const struct batch_series *s = steps->series;
@@ -357,12 +341,9 @@ static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoc
 	return 0;
 }
 
-/*
- * Numbers the loading workers anew if some workers got no data: in the order of their first batches
- * in the epoch.
- */
+/* New numbers of the loading workers, by their first batch in the epoch; some got no data. */
 struct turns {
-	int16_t number[TRACE_WORKERS]; /* -1: the worker has no number yet */
+	int16_t number[TRACE_WORKERS]; /* -1: no number yet */
 	int16_t count;
 };
 
@@ -385,8 +366,8 @@ static int16_t turn_of(struct turns *turns, const struct batch_series *s, size_t
 }
 
 /*
- * Without workers, the first wait of an epoch includes the sampler's start, which may draw the
- * whole epoch. Moves that time from the wait to the epoch's start. Returns it.
+ * Without workers, an epoch's first wait may draw the samples of the whole epoch. Returns the time
+ * that is moved to the epoch's start.
  */
 static double move_sampling(struct trace *t, const struct batch_series *s, size_t i,
 			    double handover_ns)
@@ -418,12 +399,11 @@ static void add_batch(struct trace *t, const struct steps *steps, const struct s
 	t->worker[t->count] = worker;
 	lags->wait_ns[t->count] = (float)wait_ns;
 	lags->is_ready[t->count] = (s->state[i] & SERIES_READY) != 0;
-	/* The wait for the first batch is no part of the trace's time. */
+	/* The first batch's wait is not in the trace's time. */
 	t->time_ns += step_ns + (t->count ? wait_ns : 0);
 	t->count++;
 }
 
-/* Returns what time_ns would be if the trace had all batches of the series. */
 static double whole_time_ns(const struct steps *steps)
 {
 	const struct batch_series *s = steps->series;
@@ -486,10 +466,7 @@ static double mean_of(const struct batch_series *s, const float *loads, size_t *
 	return sum / (double)count;
 }
 
-/*
- * Returns the mean time of choosing a batch's samples, or 0 if it is not known. Without workers, an
- * epoch's first batch is left out: see move_sampling().
- */
+/* Returns 0 if unknown. move_sampling() has the first batches of epochs. */
 static double mean_sample_ns(const struct batch_series *s)
 {
 	struct series_place at = SERIES_BEGIN;
@@ -505,11 +482,7 @@ static double mean_sample_ns(const struct batch_series *s)
 	return count ? sum_ns / (double)count : 0;
 }
 
-/*
- * Finds how long receiving a batch takes, if that is long enough to matter when it happens, and how
- * much of it fetches descriptors. If fetching takes long and little CPU, it waits for the worker's
- * interpreter.
- */
+/* A long fetch of descriptors with little CPU waits for the worker's interpreter. */
 static void find_receiving(struct trace *t, const struct batch_series *s)
 {
 	double receive_ns = s->receive_count ? s->receive_ns / (double)s->receive_count : 0;
@@ -525,14 +498,13 @@ static void find_receiving(struct trace *t, const struct batch_series *s)
 			 fetches->cpu_ns < FETCH_IDLE * fetches->ns;
 }
 
-/* Finds which parts of loads and steps use the CPU, and which share of a core they got. */
 static void find_cpu(struct trace *t, const struct batch_series *s, double load_mean_ns)
 {
 	double cpu_ns = s->load_cpu_count ? s->load_cpu_ns / (double)s->load_cpu_count : 0;
 	double main_ns = s->main_cores > 0 ? s->main_cores * t->time_ns / (double)t->count : 0;
 	double step_ns = 0, works;
 
-	/* If nothing is known of the cores, no thread counts as waiting for one. */
+	/* Without known cores, no thread counts as waiting for one. */
 	t->load_got = t->step_got = 1;
 	if (t->share.all > 0 && s->main_share > 0)
 		t->step_got = s->main_share;
@@ -549,8 +521,8 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 		t->step_cpu = main_ns * (double)t->count / step_ns;
 	t->step_threads = fmax(1, t->step_cpu / t->step_got);
 	t->step_cpu /= t->step_threads;
-	/* A thread that works little waits for a core mostly when it wakes up, whoever else runs.
-	 * Each thread got at least the share of a core that it used. */
+	/* A thread that works little waits for a core mostly at wake-up, whoever else runs. A
+	 * thread's share of a core is at least what it used. */
 	works = t->load_cpu / t->load_got;
 	t->load_got = works < LITTLE_WORK ? 1 : fmax(t->load_got, t->load_cpu);
 	t->step_got = t->step_cpu < LITTLE_WORK ? 1 : fmax(t->step_got, t->step_cpu);

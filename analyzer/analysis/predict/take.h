@@ -6,7 +6,7 @@
 #include "analysis/predict/trace.h"
 
 /*
- * Makes the trace of a judged series; of a long one, from a sample of its parts. The trace is empty
- * if loads or steps are unknown. Returns 0 or -ENOMEM; call trace_done() in both cases.
+ * The trace is empty if loads or steps are unknown. Returns 0 or -ENOMEM; call trace_done() in both
+ * cases.
  */
 int take_trace(const struct batch_series *series, const struct finding *finding, struct trace *ret);

@@ -47,9 +47,8 @@ static size_t pick(const struct trace *trace, int16_t which, float *scratch,
 }
 
 /*
- * Returns true if slow loads belong to the data and not to workers. With in-order delivery, batch i
- * always goes to worker i mod W. So factors that repeat from worker to worker, as if every second
- * file were large, rather belong to the data. With two workers both are possible.
+ * Returns true if slow loads belong to the data. Batch i goes to worker i mod W, so a pattern that
+ * repeats from worker to worker, as if every second file were large, is the data's.
  */
 static bool is_by_index(const double *factors, size_t workers)
 {
@@ -131,7 +130,7 @@ int trace_copy(const struct trace *trace, struct trace *ret)
 	return 0;
 }
 
-/* Draws blocks from multiples of their length, so that the phase of alternating batches is kept. */
+/* Blocks begin at multiples of their length, which keeps the phase of alternating batches. */
 void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct trace *ret)
 {
 	size_t blocks = trace->count / block, from = 0, i, e, k;
@@ -143,7 +142,7 @@ void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct
 			ret->times[k][i] = trace->times[k][from];
 		ret->worker[i] = trace->worker[from];
 	}
-	/* The first epoch's start is not drawn, since it is not like the others. */
+	/* The first epoch starts unlike the others, so its start is not drawn. */
 	for (e = 1; e < trace->epoch_count; e++) {
 		from = 1 + (size_t)((stats_random(state) >> 32) * (trace->epoch_count - 1) >> 32);
 		ret->epochs[e] = trace->epochs[from];

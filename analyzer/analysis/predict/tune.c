@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ROOM	   0.8 /* share of the free memory that workers and batches may use */
-#define NEAR	   0.25 /* numbers of workers are nearly equal if they differ by a smaller share */
+#define ROOM	   0.8  /* share of free memory that workers and batches may use */
+#define NEAR	   0.25 /* relative difference of nearly equal numbers of workers */
 #define CONFIDENCE 0.95
 #define HALVINGS   100
 #define FARTHEST   1e6
@@ -22,7 +22,7 @@ const char *const tune_choice_ids[] = {
 	[TUNE_NO_TIME] = "others_first",
 };
 
-/* Gets the setting and the value that a prediction is about. Returns false if there is none. */
+/* Returns false if the prediction is about no setting. */
 static bool set_of(const struct whatif *whatif, int id, struct tune_candidate *ret)
 {
 	const struct replay_setup *now = &whatif->setups[WHATIF_BASELINE];
@@ -59,7 +59,7 @@ static bool set_of(const struct whatif *whatif, int id, struct tune_candidate *r
 		ret->value = 1;
 		return true;
 	default:
-		/* All other predictions are wishes, which are about a number of workers. */
+		/* Other predictions are wishes for a number of workers. */
 		ret->key = DLPROF_SET_WORKERS;
 		ret->before = now->workers;
 		ret->value = then->workers;
@@ -88,7 +88,6 @@ static enum tune_choice choose(const struct whatif *whatif, int id, const struct
 	return TUNE_TRY;
 }
 
-/* Returns true if the list has the candidate, or nearly the same number of workers. */
 static bool is_listed(const struct tune_candidate *list, size_t count,
 		      const struct tune_candidate *candidate)
 {
@@ -103,7 +102,7 @@ static bool is_listed(const struct tune_candidate *list, size_t count,
 	return false;
 }
 
-/* Orders candidates: those to try first, then what is not predicted, then by predicted gain. */
+/* First those to try, then those without a prediction, then by predicted gain. */
 static int by_promise(const void *left, const void *right)
 {
 	const struct tune_candidate *a = left, *b = right;
@@ -147,10 +146,7 @@ size_t tune_choose(const struct whatif *whatif, const struct tune_room *room,
 	return count;
 }
 
-/*
- * Returns the probability that Student's t is between -t and t, by finite sums: Abramowitz and
- * Stegun (1964), 26.7.3 and 26.7.4.
- */
+/* Returns P(-t < T < t) for Student's t: Abramowitz and Stegun (1964), 26.7.3 and 26.7.4. */
 static double between(double t, size_t freedom)
 {
 	const double angle = atan(t / sqrt((double)freedom)), c = cos(angle), s = sin(angle);

@@ -12,19 +12,16 @@
 #include "analysis/statistics/stats.h"
 
 #define PREFETCH_FACTOR  4
-#define WORTH            1.05 /* more workers are worth it if their rate is this multiple of the
-			       * run's */
+#define WORTH            1.05 /* more workers must reach this multiple of the run's rate */
 #define RESAMPLES        100
-#define MOST_DRAWN       64 /* predictions with more workers have no range of chance: their replays
-			     * take long */
+#define MOST_DRAWN       64 /* draws with more workers take too long */
 #define WANT_LESS        0.5
 #define WANT_MORE        1.5
 #define SEED             UINT64_C(0x13198a2e03707344)
-#define RANGE_LONGEST    3000 /* in runs of more batches, chance matters less than other errors */
+#define RANGE_LONGEST    3000 /* in longer runs, chance matters less than other errors */
 #define RANGE_LEAST      0.04
 #define RANGE_PART       0.06 /* error of the model, as a share of the change's logarithm */
-#define RANGE_BESIDE     0.3  /* error because other programs come and go, as a share of the cores
-			       * they take */
+#define RANGE_BESIDE     0.3  /* error from changing other programs, as a share of their cores */
 #define HANDED_SOONER    0.5
 #define LEAST_LEFT       0.01 /* least share of a load that is left */
 
@@ -59,21 +56,21 @@ const char *const whatif_gap_words[WHATIF_GAP_MAX] = {
 	[WHATIF_GAP_OFF] = "the replay of the run as it was differs from the run",
 };
 
-/* Returns the factor from replayed to measured rates of the loader's loop in this setup. */
+/* Returns the factor from replayed to measured rates. */
 static double correction(const struct trace *trace, const struct replay_setup *setup,
 			 const struct whatif *whatif)
 {
 	return crowd_matters(trace, setup) ? whatif->correction : whatif->plain_correction;
 }
 
-/* Returns the predicted rate of the loader's own loop with a setup: replayed, then corrected. */
+/* Returns the corrected rate of the loader's own loop. */
 static double own_per_s(const struct trace *trace, const struct replay_setup *setup, double want,
 			const struct whatif *whatif)
 {
 	return crowd_replay(trace, setup, want).batches_per_s * correction(trace, setup, whatif);
 }
 
-/* By how much a rate may be lower or higher than predicted, as logarithms, both >= 0. */
+/* How far the rate may be off, as logarithms >= 0. */
 struct error {
 	double low, high;
 };
@@ -142,7 +139,7 @@ static void add_neighbours(const struct trace *trace, const struct whatif *whati
 		  log(own_per_s(trace, setup, WANT_LESS, whatif) / rate));
 }
 
-/* Returns the rate if slow loads that seem the data's are the workers', or the other way round. */
+/* Returns the rate if slow loads of the data are the workers', or vice versa. */
 static double rate_otherwise(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
@@ -168,7 +165,7 @@ static double rate_if_sampled(const struct trace *trace, const struct whatif *wh
 	return own_per_s(trace, &setup, 1, whatif);
 }
 
-/* Returns the rate if workers that load less also answer sooner, so that hand-overs get shorter. */
+/* Returns the rate if workers that load less also hand over sooner. */
 static double rate_handed_sooner(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
@@ -193,9 +190,8 @@ bool whatif_may_be_shared(const struct whatif *whatif, int id)
 }
 
 /*
- * Returns the rate if loads only wait for something shared: then any number of workers gets what
- * the run's workers get together, or, if there are none, what the training's process gets. Returns
- * INFINITY if loads hardly wait, or the setup does not have more workers.
+ * Returns the rate if more workers get no more than the run's workers got, as loads only wait for
+ * something shared. Returns INFINITY if loads hardly wait, or no workers are added.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
@@ -210,21 +206,13 @@ static double rate_if_shared(const struct trace *trace, const struct whatif *wha
 }
 
 /*
- * Finds the 95 % range of each prediction from six errors. The range includes the prediction. The
- * first three errors are combined as independent ones:
- * - Chance, in a short run: 2.5 and 97.5 % quantiles of replays of traces drawn at random from this
- *   one, in blocks of 2 p W batches, which keep their phase.
- * - Other programs: replays in which they want half as many cores, and half as many more. Also
- *   RANGE_BESIDE of the cores that they take, since threads that mostly sleep have to wake up
- *   beside them.
- * - The model: RANGE_LEAST, the error of replaying the run as it was, and RANGE_PART of the change.
- *   The two constants were chosen on the 67 "seen" pairs of tests/bench/predict.py, really run on 2
- *   cores, before any of its "unseen" pairs ran.
- * The other four widen the range to include another prediction:
- * - that for slow loads being a worker's instead of the data's, if they may be;
- * - that for hand-overs becoming shorter;
- * - that no setting shortens an epoch's start by what may have been the choice of its samples;
- * - that more workers gain nothing, if loads wait for at least half of their time.
+ * Combines the errors of chance (2.5 and 97.5 % quantiles of replays of drawn traces), of other
+ * programs (which want half the cores more or less, and RANGE_BESIDE of those they take), and of
+ * the model (RANGE_LEAST, and RANGE_PART of the change) as independent. Includes the predictions of
+ * all rate_...() functions in the range.
+ *
+ * RANGE_LEAST and RANGE_PART were chosen on the 67 "seen" pairs of tests/bench/predict.py, run on 2
+ * cores, before any of its "unseen" pairs ran.
  */
 static int find_ranges(const struct trace *trace, struct whatif *whatif, int first, int end)
 {
@@ -257,7 +245,6 @@ static int find_ranges(const struct trace *trace, struct whatif *whatif, int fir
 	return r;
 }
 
-/* Returns the replayed mean time of a batch, less its waiting. */
 static double replayed_step_ns(const struct replay_result *result)
 {
 	return (1 - result->stall_ratio) / result->batches_per_s * NS_PER_S;
@@ -282,17 +269,13 @@ static void predict(const struct trace *trace, struct replay_setup setup, int id
 	ret->shares_cores |= is_shared && ret->others_cores > 0;
 }
 
-/* Returns the rate if time outside of the loader's own loop, such as between epochs, is added. */
+/* Adds time outside of the loader's own loop, such as between epochs. */
 static double whole_per_s(const struct whatif *w, double own_per_s)
 {
 	return 1 / (1 / own_per_s + w->outside_ns / 1e9);
 }
 
-/*
- * Returns the headline's stall ratio at another rate. If a batch takes less time, the difference is
- * waiting that is gone; steps take as long as before, or longer if they wait for a core. So waits
- * for other loaders, which are within this loader's steps, are still waiting in each prediction.
- */
+/* Waits for other loaders are within this loader's steps, so each prediction keeps them. */
 static double stall_at(const struct whatif *w, int id)
 {
 	double faster = w->gain[id] + 1;
@@ -329,7 +312,7 @@ static bool has_slow_worker(const struct trace *trace)
 	return false;
 }
 
-/* Adds the prediction for ideal input: the account without waits. Its range is the baseline's. */
+/* Ideal input is the account without waits. Its range is the baseline's. */
 static void add_ceiling(const struct finding *finding, struct whatif *w)
 {
 	w->gain[WHATIF_SYNTHETIC] = finding->gain_max - 1;
@@ -385,7 +368,6 @@ static void add_workers(const struct trace *trace, struct replay_setup now, stru
 	predict(trace, now, WHATIF_WORKERS_X2, ret);
 }
 
-/* Predicts each row that the trace and the loader's settings allow for. */
 static void predict_all(const struct trace *trace, struct replay_setup now, struct whatif *ret)
 {
 	struct replay_setup other = now;
@@ -402,7 +384,7 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 		other.as_dealt = false;
 		predict(trace, other, WHATIF_EVEN_SHARDS, ret);
 	}
-	/* If some workers got no data, or less, the effect of more workers is unknown. */
+	/* If some workers got less data, the effect of more workers is unknown. */
 	if (!ret->has_fixed_workers)
 		add_workers(trace, now, ret);
 	if (now.workers == 0)
@@ -442,8 +424,7 @@ static struct replay_setup setup_of(const struct batch_series *series, const str
 
 	return (struct replay_setup){
 		.workers = trace->workers,
-		/* With this limit, four times as much cannot overflow; the larger factor is not
-		 * replayed. */
+		/* The limit avoids an overflow; the larger factor is not replayed. */
 		.prefetch_factor = prefetch <= REPLAY_SLOTS ? prefetch : REPLAY_SLOTS + 1,
 		.in_order = series->in_order != 0,
 		.as_dealt = is_uneven,
@@ -469,7 +450,6 @@ static enum whatif_gap find_gap(const struct batch_series *series, const struct 
 	return trace->count < STALL_FEWEST ? WHATIF_GAP_LOADS : WHATIF_GAP_NONE;
 }
 
-/* Replays the run as it was, and compares the replay with the run. */
 static void replay_baseline(const struct trace *trace, struct replay_setup now,
 			    double account_per_s, struct whatif *ret)
 {
@@ -504,7 +484,7 @@ static double find_core_lost(const struct share *share, const struct trace *trac
 				   share_of_thread(&alone, threads, 1));
 }
 
-/* Returns the loads' share of waiting for other things than cores and threads, NAN if unknown. */
+/* Returns the loads' share of waiting for neither cores nor threads; NAN: unknown. */
 static double find_outside(const struct batch_series *s, const struct finding *f,
 			   const struct load_facts *facts)
 {
