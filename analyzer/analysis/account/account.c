@@ -4,14 +4,13 @@
 #include <errno.h>
 #include <math.h>
 
-#define SLACK 1e-3 /* clocks and rounding of two processes may differ by this share of the span */
+#define SLACK 1e-3 /* share of the span: clocks and rounding of two processes may differ */
 
-/* A series whose waits are all measured by one clock: the host's or the GPU's. */
 struct view {
 	const struct batch_series *series;
 	double theta_ns;
 	bool by_gpu;
-	bool knows_readiness; /* whether any batch's readiness is known */
+	bool knows_readiness; /* any batch's readiness is known */
 };
 
 static struct view look(const struct batch_series *s, bool by_gpu, double theta_ns)
@@ -23,7 +22,7 @@ static struct view look(const struct batch_series *s, bool by_gpu, double theta_
 	return view;
 }
 
-/* Returns the share of batch i's wait that came after the batch was finished, NAN if unknown. */
+/* Returns the share of a wait after the batch was finished; NAN: unknown. */
 static double received_share(const struct view *view, size_t i)
 {
 	const struct batch_series *s = view->series;
@@ -105,7 +104,6 @@ static void add_startup(struct account *a, double ns)
 		a->startup_ns = isnan(a->startup_ns) ? ns : a->startup_ns + ns;
 }
 
-/* Adds the part of epoch `e`'s start in which samples were chosen, if that was observed. */
 static void add_start_sampling(struct account *a, const struct series_epoch *e)
 {
 	const double ns = fmin((double)e->sample_ns, (double)e->setup_ns);
@@ -119,7 +117,7 @@ static bool is_within(int64_t ns, const struct account_span *span)
 	return ns >= span->begin_ns && ns < span->end_ns;
 }
 
-/* Returns true if the start of epoch i counts. If times are unknown, all but the first do. */
+/* If times are unknown, all epochs but the first count. */
 static bool counts_start(const struct batch_series *s, size_t i, const struct account_span *span)
 {
 	if (span->begin_ns != UNKNOWN && s->epochs[i].begin_ns != UNKNOWN)
@@ -134,7 +132,6 @@ static bool counts_end(const struct batch_series *s, size_t i, const struct acco
 	return i + 1 < s->epoch_count;
 }
 
-/* Returns true if epoch `i` begins after the thread's last step. */
 static bool begins_after(const struct batch_series *s, size_t i, const struct account_span *span)
 {
 	return span->end_ns != UNKNOWN && s->epochs[i].begin_ns != UNKNOWN &&
@@ -156,11 +153,9 @@ static void add_epochs(struct account *a, const struct batch_series *s,
 	}
 }
 
-/* Returns the span of a loader that is judged alone, without its thread's other loaders. */
 static struct account_span own_span(const struct batch_series *s)
 {
-	/* A part of a run has no start of its own, and not all its times lie between first_ns and
-	 * last_ns. */
+	/* A part has no start of its own, and its times may lie outside of first_ns to last_ns. */
 	return s->is_part ? (struct account_span){UNKNOWN, UNKNOWN}
 			  : (struct account_span){s->first_ns, s->last_ns};
 }
@@ -184,14 +179,12 @@ struct account_restart account_restart(const struct batch_series *s, size_t *nex
 void account_add(struct account *thread, const struct batch_series *s, bool by_gpu, double theta_ns,
 		 const struct account_span *span)
 {
-	/* This loader's first wait lies within the span if the thread's first batch came from
-	 * another loader. */
+	/* The first wait counts if the thread's first batch came from another loader. */
 	bool is_inside =
 		s->is_part || (span->begin_ns != UNKNOWN && s->first_ns > span->begin_ns);
 	const struct view view = look(s, by_gpu, theta_ns);
 	struct series_place at = SERIES_BEGIN;
 
-	/* A last wait that begins after the thread's last step does not count. */
 	bool is_cut = s->tail_begin_ns != UNKNOWN && span->end_ns != UNKNOWN &&
 		      s->tail_begin_ns >= span->end_ns;
 

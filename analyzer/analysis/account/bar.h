@@ -6,12 +6,12 @@
 
 struct bar {
 	double wait_ns, compute_ns, busy_ns; /* means over the bar's batches; NAN: not known */
-	double most_ns;                      /* the largest wait + compute of one batch */
-	size_t begin, end;                   /* indexes of the bar's batches in the series */
+	double most_ns;
+	size_t begin, end; /* indexes in the series */
 };
 
-/* Sums batches begin to end - 1. If wait and compute are unknown, compute_ns is the mean step. */
+/* If wait and compute are unknown, compute_ns is the mean step. */
 struct bar bar_of(const struct batch_series *series, size_t begin, size_t end);
 
-/* Cuts a series into `most` or fewer equal bars. The caller frees *ret. Returns 0 or -ENOMEM. */
+/* Makes at most `most` bars. The caller frees *ret. */
 int bars_of(const struct batch_series *series, size_t most, struct bar **ret, size_t *ret_count);

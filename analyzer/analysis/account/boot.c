@@ -9,31 +9,29 @@
 
 #define RESAMPLES        400
 #define MOST_CELLS       16384
-#define FEWEST_BLOCKS    10 /* with fewer blocks their variance cannot be estimated */
+#define FEWEST_BLOCKS    10 /* the least for an estimate of their variance */
 #define DEFAULT_WORKERS  8
 #define SEED             UINT64_C(0x243f6a8885a308d3)
 
 /*
- * Waits and steps of items (batches or epochs), summed into cells. The arrays hold prefix sums over
- * the cells repeated twice, so that the sum of a circular block is one difference.
+ * Prefix sums of waits and steps over the cells repeated twice, so that the sum of a circular block
+ * is one difference.
  */
 struct cells {
 	size_t count;
-	size_t size;  /* items in each cell */
-	size_t added; /* items added so far */
+	size_t size;  /* batches or epochs in each cell */
+	size_t added; /* batches or epochs added so far */
 	double *wait_ns;
 	double *step_ns;
 };
 
 /*
- * What the bootstrap resamples: a run's batches, and its later epochs. One item of `epochs` is the
- * time that an epoch's beginning took (end of the epoch before, making the iterator, first round of
- * batches). The two are drawn separately: drawn together, one resample could have twice as many
- * epochs as another.
+ * Batches, and beginnings of later epochs (end of the epoch before, making the iterator, first
+ * round of batches). They are drawn separately: else a resample could have twice as many epochs.
  */
 struct strata {
 	struct cells batches, epochs;
-	size_t block; /* length of a resampled block of batches, in cells */
+	size_t block; /* cells in a block of batches */
 };
 
 static int begin_cells(struct cells *cells, size_t items)
@@ -57,7 +55,6 @@ static void add(struct cells *cells, double wait_ns, double step_ns)
 	cells->added++;
 }
 
-/* Turns the values of `count` cells into prefix sums over the cells repeated twice. */
 static void sum_up(double *ns, size_t count)
 {
 	for (size_t i = 1; i <= 2 * count; i++)
@@ -76,7 +73,7 @@ static void fill(const struct batch_series *s, const struct finding *f, struct s
 	const float *waits = stall_waits(s, f);
 	struct series_place at = SERIES_BEGIN;
 	double start_wait_ns = 0, start_step_ns = 0; /* time of the current epoch's beginning */
-	bool is_counted = false;           /* false for the run's first beginning: it is start-up */
+	bool is_counted = false;                     /* the run's first beginning is start-up */
 	size_t next = 0;
 
 	while (series_next(s, &at)) {
@@ -104,7 +101,7 @@ static void fill(const struct batch_series *s, const struct finding *f, struct s
 	end_cells(&strata->epochs);
 }
 
-/* Returns a nearly normal number of mean 0 and deviation 1: the sum of twelve uniform ones. */
+/* Returns a nearly normal number of mean 0 and deviation 1. */
 static double draw_normal(uint64_t *state)
 {
 	double sum = -6;
@@ -114,7 +111,7 @@ static double draw_normal(uint64_t *state)
 	return sum;
 }
 
-/* Draws random blocks, as many cells as the run has, and adds up their waits and steps. */
+/* Draws random blocks, as many cells as the run has, and sums them. */
 static void resample(const struct cells *cells, size_t block, uint64_t *state, double *wait_ns,
 		     double *step_ns)
 {
@@ -131,8 +128,8 @@ static void resample(const struct cells *cells, size_t block, uint64_t *state, d
 }
 
 /*
- * Returns the factor that widens an interval drawn from `count` epochs: the 1 % point of Student's
- * t over that of the normal distribution, at most 3.
+ * Returns the factor that widens an interval from `count` epochs: the 1 % point of Student's t over
+ * that of the normal distribution, at most 3.
  */
 static double few_factor(size_t count)
 {
@@ -151,7 +148,6 @@ size_t boot_block(const struct batch_series *s)
 	return 2 * (size_t)series_prefetch(s) * workers;
 }
 
-/* Counts the batches after the starts of their epochs, and the epochs after the first. */
 static void count_items(const struct batch_series *s, size_t *ret_batches, size_t *ret_epochs)
 {
 	const int64_t first = account_start_count(s->workers);
@@ -172,7 +168,6 @@ static void free_strata(struct strata *strata)
 	free(strata->epochs.step_ns);
 }
 
-/* Returns the variance of wait - ratio * time per cell, estimated from blocks of `block` cells. */
 static double block_variance(const struct cells *cells, size_t block)
 {
 	const size_t count = cells->count / block;
@@ -190,7 +185,7 @@ static double block_variance(const struct cells *cells, size_t block)
 	return stats_deviation(&moments) * stats_deviation(&moments) / (double)block;
 }
 
-/* Returns the length of a block in cells: 2 p W, or the longer one whose sums vary most. */
+/* Returns 2 p W, or the longer block whose sums vary most, in cells. */
 static size_t block_of(const struct batch_series *s, const struct cells *cells)
 {
 	size_t block = (boot_block(s) + cells->size - 1) / cells->size, best, longer;
@@ -230,7 +225,6 @@ static int make_strata(const struct batch_series *s, const struct finding *f, st
 	return 0;
 }
 
-/* One resample: sums of its batches, and by how much its epoch starts exceed the run's own. */
 struct draw {
 	double wait_ns, step_ns;
 	double epoch_wait_ns, epoch_step_ns;
@@ -274,9 +268,8 @@ int boot_wait_error(const struct batch_series *s, const struct finding *f, doubl
 	return 0;
 }
 
-/* The account's time outside of the resampled batches: waits to add, and a factor on steps. */
 struct rest {
-	double wait_ns, step_ns; /* without the batches; step_ns: that of epochs' starts */
+	double wait_ns, step_ns; /* step_ns: that of epochs' starts only */
 	double epoch_wait_ns;
 	double step_factor;
 };
@@ -294,7 +287,7 @@ static struct rest rest_of(const struct finding *f, const struct strata *strata)
 	};
 }
 
-/* Returns how much longer epoch starts take in a draw; shorter ones stay above 0. */
+/* Returns how much longer epochs' starts take; shorter ones stay above 0. */
 static double restart_off(const struct draw *draw, const struct rest *rest, double factor)
 {
 	double off_ns = factor * draw->epoch_wait_ns;

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * series.c - grows the columns of a series together. A column is allocated when its first value is
- * known, so a quantity that was never observed costs no memory and is not mistaken for zero.
- */
 #include "analysis/account/series.h"
 
 #include <errno.h>
@@ -13,12 +9,10 @@
 #define FIRST_CAPACITY 1024
 #define FIRST_RUNS     16
 #define LONGEST_NS     1e19f
-#define LOADING_LEAST  0.05 /* a worker counts if it made this share of the busiest one's loads */
-#define LOADING_ROUNDS 2  /* batches per worker; a shorter epoch does not show which workers load */
-#define LOADING_KNOWN  0.9  /* an epoch counts only if at least this share of its batches have a
-			     * known worker */
-#define OTHERS_LEAST   0.1  /* other programs that use a smaller share of the cores are background
-			     * work */
+#define LOADING_LEAST  0.05 /* least share of the busiest one's loads that counts as loading */
+#define LOADING_ROUNDS 2    /* batches per worker; a shorter epoch does not show which load */
+#define LOADING_KNOWN  0.9  /* least share of an epoch's batches with a known worker */
+#define OTHERS_LEAST   0.1  /* a smaller share of the cores is background work */
 #define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
 
 const struct batch_row BATCH_ROW_UNKNOWN = {
@@ -43,7 +37,7 @@ void series_init(struct batch_series *series)
 	series->first_ns = series->last_ns = series->tail_begin_ns = UNKNOWN;
 }
 
-/* Grows a column. If it is NULL, allocates it only if `needed`. */
+/* A NULL column is allocated only if `needed`. */
 static int grow_column(void *column, bool needed, size_t size, size_t capacity)
 {
 	void *old, *grown;
@@ -76,7 +70,6 @@ static int grow(struct batch_series *series, size_t needed)
 	return 0;
 }
 
-/* Allocates a column when its first value is known; the earlier batches get NAN. */
 static int make_column(struct batch_series *series, float **column)
 {
 	*column = malloc(series->capacity * sizeof(**column));
@@ -85,7 +78,7 @@ static int make_column(struct batch_series *series, float **column)
 	return *column ? 0 : -ENOMEM;
 }
 
-/* Appends a time to a column; a negative one, such as UNKNOWN, becomes NAN. */
+/* A negative time, such as UNKNOWN, becomes NAN. */
 static int put_time(struct batch_series *series, float **column, int64_t value)
 {
 	if (!*column && value < 0)
@@ -129,7 +122,7 @@ static uint8_t pack(const struct batch_row *row)
 	return (uint8_t)state;
 }
 
-/* Limits parts of waits to the wait: two clocks, or a damaged file, may make a part longer. */
+/* Two clocks, or a damaged file, may make a part longer than its wait. */
 static void limit_to_wait(struct batch_series *series, float *part_ns, size_t begin, size_t end)
 {
 	for (size_t i = begin; part_ns && series->wait_ns && i < end; i++)
@@ -181,7 +174,7 @@ int series_add_epoch(struct batch_series *series, const struct series_epoch *epo
 
 static void copy_times(float *to, const float *from, size_t count)
 {
-	/* Copies times from a file; values that cannot be times become NAN. */
+	/* The values come from a file and may be no times. */
 	for (size_t i = 0; i < count; i++)
 		to[i] = from[i] >= 0 && from[i] < LONGEST_NS ? from[i] : NAN;
 }
@@ -267,7 +260,7 @@ bool series_next(const struct batch_series *series, struct series_place *place)
 	return true;
 }
 
-/* Returns how many workers loaded an epoch's batches, 0 if unknown. `made` is scratch space. */
+/* Returns 0 if unknown. `made` is scratch space. */
 static size_t count_loading(const struct batch_series *s, size_t begin, size_t end, uint32_t *made)
 {
 	size_t workers = (size_t)s->workers, known_count = 0, loading = 0, i, w;
@@ -291,7 +284,7 @@ static size_t count_loading(const struct batch_series *s, size_t begin, size_t e
 	return loading;
 }
 
-/* Returns how many workers load in a typical epoch (median over batches), -1 if none shows it. */
+/* Returns the median over batches; -1 if no epoch shows it. */
 static int32_t median_loading(const size_t *batches_by_loading, size_t workers)
 {
 	size_t all = 0, below = 0, number;
@@ -331,7 +324,7 @@ int32_t series_find_loading(const struct batch_series *s)
 
 double series_free_cores(const struct batch_series *series)
 {
-	/* Never 0: the figures have measurement errors, and the run itself did get some time. */
+	/* Never 0: the figures have errors, and the run itself did get some time. */
 	const double least = 0.05;
 
 	if (isnan(series->other_cores))

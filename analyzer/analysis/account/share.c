@@ -6,10 +6,10 @@
 struct claim {
 	double weight;
 	double wanted;
-	double got; /* cores that this claim gets; below 0 until they are computed */
+	double got; /* below 0 until it is computed */
 };
 
-/* Divides cores by weight. A claim below its share gets all it wants; the others get the rest. */
+/* A claim below its share gets all it wants; the others get the rest. */
 static void divide(struct claim *claims, size_t count, double cores)
 {
 	bool is_done = false;

@@ -18,10 +18,9 @@
 #define SYNC_MOST         0.20
 #define DRAIN_BUSY        5.0
 #define DRAIN_IDLE        3.5
-#define GPU_SEEN_LEAST    0.5  /* judging by the GPU needs a GPU time in this share of the steady
-			        * batches */
-#define GPU_SEEN_MOST     0.95 /* confidence is lower if fewer of the batches than this have a GPU
-			        * time */
+/* least share of steady batches with a GPU time to judge by the GPU */
+#define GPU_SEEN_LEAST    0.5
+#define GPU_SEEN_MOST     0.95 /* confidence is lower below this share of batches with a GPU time */
 
 struct sums {
 	struct stats_moments load;
@@ -91,7 +90,6 @@ double stall_not_ready_ns(const struct batch_series *s, const struct finding *f,
 	       (host_ns > 0 ? wait_ns / host_ns : 0);
 }
 
-/* Returns true if the consumer does not wait for its steps to finish on the GPU. */
 static bool is_asynchronous(const struct batch_series *s)
 {
 	return s->synchronous == 0;
@@ -116,7 +114,7 @@ static struct stats_column steady(const struct batch_series *s, const float *val
 	return (struct stats_column){values, s->state, s->count, SERIES_STEADY, SERIES_STEADY};
 }
 
-/* Returns theta in ns, or NAN if no step is known. */
+/* Returns NAN if no step is known. */
 static double theta(struct batch_series *s, double *ret_compute_median_ns)
 {
 	struct stats_column compute = steady(s, s->compute_ns),
@@ -140,8 +138,8 @@ int64_t stall_theta_ns(struct batch_series *series)
 }
 
 /*
- * Chooses the clock that judges the run. With the GPU's clock, a batch without a GPU time is not
- * steady, and idle time is limited to the wait, even if a damaged file says more.
+ * By the GPU's clock, batches without a GPU time are not steady, and idle time is limited to the
+ * wait, even if a damaged file says more.
  */
 static void choose_clock(struct batch_series *s, struct finding *f)
 {
@@ -169,7 +167,7 @@ static void choose_clock(struct batch_series *s, struct finding *f)
 			s->state[i] &= (uint8_t)~SERIES_STEADY;
 }
 
-/* Counts epochs, and batches that were delivered but have no record. */
+/* Counts epochs, and delivered batches without a record. */
 static void count_epochs(const struct batch_series *s, struct finding *f)
 {
 	size_t first = 0, r;
@@ -182,8 +180,7 @@ static void count_epochs(const struct batch_series *s, struct finding *f)
 		if (r < s->run_count && s->runs[r].epoch == s->runs[first].epoch)
 			continue;
 		f->epoch_count++;
-		/* Counting starts at the first batch in the series, which may be a part of an
-		 * epoch. */
+		/* A part may begin within an epoch. */
 		if (span > (int64_t)(end - begin))
 			f->missing_count += (size_t)span - (end - begin);
 		first = r;
@@ -291,7 +288,6 @@ static void set_supply(const struct batch_series *s, struct finding *f, const st
 	f->eta = ratio((double)f->steady_count, f->steady_ns) / fmin(supply, demand);
 }
 
-/* Computes the drain ratio D that stall.h defines. */
 static void set_drain(const struct batch_series *s, struct finding *f)
 {
 	struct stats_column compute = steady(s, s->compute_ns);
@@ -307,7 +303,7 @@ static void set_drain(const struct batch_series *s, struct finding *f)
 	share = (double)count / (double)f->steady_count;
 	if (share < SYNC_FEWEST || share > SYNC_MOST)
 		return;
-	/* The sync steps are the `count` longest: their median is the middle of the order's top. */
+	/* The `count` longest are sync steps: their median is the middle of the order's top. */
 	above = f->steady_count - count;
 	stats_order_init(&order, &compute);
 	f->drain_ratio = (stats_order_rank(&order, above + (count - 1) / 2) +
@@ -345,8 +341,7 @@ static enum stall_confidence find_confidence(const struct batch_series *s, const
 		level--;
 	if (f->by_gpu && f->gpu_share < GPU_SEEN_MOST)
 		level--;
-	/* The rule for the drain ratio gives only an upper bound, and was never tried on
-	 * hardware. */
+	/* The drain ratio was never tried on hardware. */
 	if (!isnan(f->drain_ratio))
 		level--;
 	return level < STALL_CONFIDENCE_LOW ? STALL_CONFIDENCE_LOW : (enum stall_confidence)level;
@@ -369,10 +364,7 @@ static void decide(const struct batch_series *s, struct finding *f)
 	f->confidence = find_confidence(s, f);
 }
 
-/*
- * Lost records show in two ways: as ordinals without a record, and as a count of dropped records of
- * any type. The larger share counts.
- */
+/* Lost records show as missing ordinals, and as a count of drops. The larger share counts. */
 static double lost_share(const struct batch_series *s, const struct finding *f)
 {
 	double count = (double)s->count, lost = s->lost_count > 0 ? (double)s->lost_count : 0;

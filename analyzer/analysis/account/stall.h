@@ -44,7 +44,7 @@
 #define STALL_MODERATE       0.05
 #define STALL_HIGH           0.20
 #define STALL_TRIMMED        0.025 /* below this trimmed ratio the stalls are a few single events */
-#define STALL_FEWEST         20    /* a run with fewer batches gets no verdict */
+#define STALL_FEWEST         20    /* fewer batches get no verdict */
 #define STALL_TOLERATED_LOSS 0.05
 
 enum stall_verdict {
@@ -56,13 +56,11 @@ enum stall_verdict {
 	STALL_VERDICT_MAX
 };
 
-/* Returns true if the verdict says how much of its time the training waits. */
 static inline bool stall_is_judged(enum stall_verdict verdict)
 {
 	return verdict != STALL_VERDICT_INCOMPLETE && verdict != STALL_VERDICT_IN_DOUBT;
 }
 
-/* The reason why there is no verdict. */
 enum stall_gap {
 	STALL_GAP_NONE,
 	STALL_GAP_NO_BATCHES,
@@ -81,94 +79,87 @@ enum stall_confidence {
 	STALL_CONFIDENCE_MAX
 };
 
-/* How a series is judged. Ratios are 0-1, or NAN if they cannot be computed; sums are in ns. */
+/* Ratios are 0-1, or NAN; sums are in ns. */
 struct finding {
 	enum stall_verdict verdict;
 	enum stall_gap gap;
 	enum stall_confidence confidence;
 	bool starved;
-	bool is_doubtful; /* the waits may not belong to the training; set by stall_doubt() */
-	bool by_gpu;      /* true: the GPU's idle time counts as waiting; false: the host's waits */
+	bool is_doubtful; /* the waits may not be the training's */
+	bool by_gpu;      /* the GPU's idle time counts as waiting */
 	double gpu_share; /* share of the batches with a known GPU idle time */
 
 	struct account account; /* account of the training thread, or of the part of the run that is
 				 * judged */
 	struct account own;     /* account of this loader's loop alone */
-	double others_error_ns; /* standard error of the waits for other loaders in `account` */
+	double others_error_ns; /* standard error of waits for other loaders */
 
-	double stall_ratio; /* account.ratio */
+	double stall_ratio;
 	double trimmed_ratio;
 	double masked_share;
 	double gain_max; /* factor on throughput without any waiting; NAN: it has no bound */
 	double theta_ns; /* NAN: no step was observed */
 
 	size_t batch_count;
-	size_t missing_count; /* ordinals of batches without a record */
+	size_t missing_count; /* ordinals without a record */
 	size_t steady_count;
 	size_t starved_count;
 	size_t epoch_count;
-	size_t unseen_count; /* batches left out since by_gpu is set and they have no GPU time */
-	size_t readiness_count; /* steady batches whose readiness is known */
-	double lost_share;      /* lower bound of the share of records that were lost */
+	size_t unseen_count;    /* batches left out for lack of a GPU time */
+	size_t readiness_count; /* steady batches with known readiness */
+	double lost_share;      /* lower bound of the share of lost records */
 
-	double wait_all_ns; /* waits of all batches of the loader by the host's clock */
+	double wait_all_ns; /* waits of all batches by the host's clock */
 	double compute_all_ns;
-	double wait_masked_ns; /* part of the waits in which the GPU was busy; 0 without by_gpu */
-	double steady_ns;      /* sum of wait + compute of steady batches, by the host's clock */
+	double wait_masked_ns; /* waits while the GPU was busy; 0 without by_gpu */
+	double steady_ns;      /* wait + compute of steady batches, by the host's clock */
 
 	double wait_p50_ns; /* quantiles over all batches; NAN: not observed */
 	double wait_p99_ns;
 	double compute_p50_ns;
 	double compute_p99_ns;
 
-	double drain_ratio;       /* NAN: not computed, since the verdict does not depend on it */
+	double drain_ratio;       /* NAN: the verdict does not depend on it */
 	double compute_median_ns; /* median compute of steady batches */
-	double demand_mean_ns; /* mean step without waiting; the GPU's busy time if the consumer
-				* does not wait for its steps */
-	double load_mean_ns;   /* mean load time of steady batches; NAN: not known for any */
-	double load_cv;        /* coefficient of variation of loads: standard deviation / mean */
-	double rho;            /* load_mean_ns / loading workers / demand_mean_ns; from 1 on loading
-				* is too slow */
-	double eta;       /* throughput / min(loading workers / load_mean_ns, 1 / demand_mean_ns) */
+	/* mean step without waiting, or the GPU's busy time if steps are asynchronous */
+	double demand_mean_ns;
+	double load_mean_ns; /* mean load time of steady batches; NAN: not known for any */
+	double load_cv; /* standard deviation of loads / mean */
+	double rho; /* load_mean_ns / loading workers / demand_mean_ns; 1: loading is too slow */
+	double eta; /* throughput / min(loading workers / load_mean_ns, 1 / demand_mean_ns) */
 };
 
 /*
- * Judges a series by its own account, and marks in the series' `state` which batches are steady and
- * which starved. Confidence is high from 300 batches (the ratio of another run then differs by some
- * 3 points), medium from 100 (5 points), else low. It is one step lower where readiness is known
- * for less than 95 % of the steady batches and there are workers (slow delivery then looks like
- * starvation), where more than 1 % of the records are lost, and where the GPU's clock leaves out
- * more than 5 % of the batches.
+ * Judges a series by its own account, and sets SERIES_STEADY and SERIES_STARVED.
+ *
+ * Confidence is high from 300 batches (another run's ratio then differs by some 3 points), medium
+ * from 100 (5 points), else low. It is one step lower if readiness is known for less than 95 % of
+ * the steady batches of workers, if more than 1 % of the records are lost, and if the GPU's clock
+ * leaves out more than 5 % of the batches.
  */
 void stall_judge(struct batch_series *series, struct finding *ret);
 
-/* Judges a series again, by the account of the thread, which may use other loaders, too. */
+/* Judges a series again, by its thread's account, which may include other loaders. */
 void stall_judge_thread(const struct batch_series *series, const struct account *thread,
 			double others_error_ns, struct finding *finding);
 
-/* Makes the verdict IN_DOUBT; the caller found that the waits may not be the training's. */
 void stall_doubt(struct finding *finding);
 
-/* Returns theta of a series in ns, or UNKNOWN if no step was observed. */
 int64_t stall_theta_ns(struct batch_series *series);
 
-/* Returns the column of waits that the verdict counts: the GPU's idle time, or the host's waits. */
 const float *stall_waits(const struct batch_series *series, const struct finding *finding);
 
-/* Returns the time of batch `i` without its wait in stall_waits(), in ns. */
 double stall_demand_ns(const struct batch_series *series, const struct finding *finding, size_t i);
 
-/* Returns how long batch `i` was waited for before it was finished, by the verdict's clock. */
 double stall_not_ready_ns(const struct batch_series *series, const struct finding *finding,
 			  size_t i);
 
-/* Returns how many first batches of an epoch are excluded; workers < 0: unknown. */
+/* Returns how many first batches of an epoch are excluded. `workers` < 0: unknown. */
 int64_t stall_start_count(int64_t workers);
 
-/* Returns why a batch is not steady: "epoch_start", "no_step" (times unknown), or NULL. */
+/* Returns "epoch_start", "no_step" (times unknown), or NULL if the batch is steady. */
 const char *stall_excluded(int64_t workers, int64_t batch, int64_t wait_ns, int64_t compute_ns);
 
-/* Returns true if a steady batch starved the consumer. */
 bool stall_is_starved(int64_t wait_ns, int head_ready, double theta_ns);
 
 /* Names in JSON; NULL for STALL_GAP_NONE. */

@@ -2,9 +2,9 @@
 /*
  * step_parts.h - divides the training thread's steps by what they did, by the host's clock.
  *
- * A loader in whose steps no backward pass and no optimizer ran belongs to another loop, such as a
- * validation: STEP_LOOPS. STEP_AFTER is the time of steps that no other part has: metrics, logging,
- * the learning rate's schedule, and work between two epochs.
+ * A loader in whose steps neither backward pass nor optimizer ran belongs to another loop, such as
+ * a validation: STEP_LOOPS. STEP_AFTER is the rest: metrics, logging, learning rate, time between
+ * epochs.
  */
 #pragma once
 
@@ -16,16 +16,16 @@ enum step_part {
 	STEP_BETWEEN,
 	STEP_OPTIMIZER,
 	STEP_SAVE,
-	STEP_TOLD_MAX, /* number of the parts above, which are in records */
+	STEP_TOLD_MAX, /* number of parts that are in records */
 	STEP_LOOPS = STEP_TOLD_MAX,
 	STEP_AFTER,
 	STEP_PART_MAX
 };
 
-/* Names of the parts in JSON. */
+/* Names in JSON. */
 extern const char *const step_part_names[STEP_PART_MAX];
 
-/* Sums over one loader's batches in ns. NAN: not observed. */
+/* Sums over one loader's batches. NAN: not observed. */
 struct step_sums {
 	double ns[STEP_TOLD_MAX];
 	double compute_ns;
@@ -34,18 +34,17 @@ struct step_sums {
 
 struct step_parts {
 	bool is_split;
-	/* True if an optimizer was observed. If not, STEP_BETWEEN and STEP_OPTIMIZER are in
-	 * STEP_AFTER. */
+	/* If not observed, STEP_BETWEEN and STEP_OPTIMIZER are in STEP_AFTER. */
 	bool has_optimizer;
-	double ns[STEP_PART_MAX]; /* NAN: not observed; the sum of the others is whole_ns */
+	double ns[STEP_PART_MAX]; /* NAN: not observed; the others add up to whole_ns */
 	double whole_ns;
 };
 
-/* Adds the sums of one loader to `parts`, which start as all zero. */
+/* `parts` start as all zero. */
 void step_parts_add(struct step_parts *parts, const struct step_sums *sums);
 
-/* Completes the parts after the last loader. `whole_ns`: all steps of the thread. */
+/* `whole_ns` is the time of all steps of the thread. */
 void step_parts_close(struct step_parts *parts, double whole_ns);
 
-/* Returns a part's share of the steps; NAN if it was not observed, or steps are not split. */
+/* Returns NAN if the part was not observed, or steps are not split. */
 double step_parts_share(const struct step_parts *parts, enum step_part part);

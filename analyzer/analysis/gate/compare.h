@@ -57,14 +57,14 @@ struct compare_side {
 	double stall_ratio;
 };
 
-/* Adds the waits and steps of a judged series. Returns 0 or -ENOMEM. */
+/* Adds the waits and steps of a judged series. */
 int compare_add_series(struct compare_side *side, const struct batch_series *series,
 		       const struct finding *finding);
 
-/* Adds the times of one load; a time that is NAN is left out. Returns 0 or -ENOMEM. */
+/* Adds the times of one load; a time that is NAN is left out. */
 int compare_add_load(struct compare_side *side, const struct load_times *times, double transfer_ns);
 
-/* Adds the parts of one step; a part that is NAN is left out. Returns 0 or -ENOMEM. */
+/* Adds the parts of one step; a part that is NAN is left out. */
 int compare_add_parts(struct compare_side *side, const double part_ns[STEP_TOLD_MAX]);
 
 void compare_side_done(struct compare_side *side);

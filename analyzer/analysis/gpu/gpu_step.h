@@ -56,7 +56,7 @@ struct gpu_step {
 
 /*
  * Measures a step. `ops` hold all operations that overlap [begin_ns, end_ns), sorted by begin_ns.
- * The wait lasts from begin_ns to wait_end_ns. Returns 0 or -ENOMEM.
+ * The wait lasts from begin_ns to wait_end_ns.
  */
 int gpu_step_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, int64_t wait_end_ns,
 		     int64_t end_ns, struct gpu_step *ret);

@@ -42,7 +42,7 @@ struct events {
 	size_t first_ordinal; /* ordinal of the first batch of epochs[0] */
 };
 
-/* Finds the events. Returns 0 or -ENOMEM; call events_done() in both cases. */
+/* Finds the events. Call events_done() also after an error. */
 int events_find(const struct events_query *query, struct events *ret);
 void events_done(struct events *events);
 
@@ -61,7 +61,7 @@ size_t events_cut(const struct events *breaks, const struct fold_segment *whole,
  * Searches the distances between listed events for a long period. *ret_period is the best one; 0:
  * none. *ret_log_p is its ln p, corrected for all periods up to `most`. If `capped`, an event
  * counts with its time, at most cap_ns; else each event counts as one. Periods up to `above` are
- * left out: folding tests those. Returns 0 or -ENOMEM.
+ * left out: folding tests those.
  */
 int events_long_period(const struct events *events, const struct fold_segment *segments,
 		       size_t segment_count, bool capped, size_t above, size_t most,
@@ -79,7 +79,7 @@ struct event_gaps {
 	size_t mode; /* most frequent gap; the shortest of equally frequent ones */
 };
 
-/* Measures the gaps. Returns 0 or -ENOMEM. */
+/* Measures the gaps. */
 int events_gaps(const struct events *events, struct event_gaps *ret);
 
 /*

@@ -31,5 +31,5 @@ struct period {
 	float log_p_of[PERIOD_MOST + 1]; /* ln p of each period; 0: the period was not folded */
 };
 
-/* Finds the period of the events that `query` selects. Returns 0 or -ENOMEM. */
+/* Finds the period of the events that `query` selects. */
 int period_find(const struct events_query *query, struct period *ret);

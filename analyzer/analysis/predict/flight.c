@@ -33,7 +33,6 @@ static int by_time(const void *a, const void *b)
 	return right->is_end - left->is_end;
 }
 
-/* Returns 0 or -ENOMEM. */
 static int count_under_way(const struct flight_load *loads, size_t count, double *ret)
 {
 	struct edge *edges = malloc((2 * count + 1) * sizeof(*edges));

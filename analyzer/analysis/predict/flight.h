@@ -28,5 +28,4 @@ struct flight {
 	double limit_per_s; /* batches a second of all workers; NAN: no limit was found */
 };
 
-/* Returns 0 or -ENOMEM. */
 int flight_find(const struct flight_load *loads, size_t count, int32_t workers, struct flight *ret);

@@ -18,6 +18,6 @@ struct grid {
 	struct whatif_point *points;
 };
 
-/* A long run gets a smaller grid. Returns 0 or -ENOMEM; call grid_done() in both cases. */
+/* A long run gets a smaller grid. Call grid_done() also after an error. */
 int grid_predict(const struct whatif *whatif, const struct trace *trace, struct grid *ret);
 void grid_done(struct grid *grid);

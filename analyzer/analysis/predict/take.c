@@ -173,7 +173,7 @@ static double find_kept_factor(const struct trace *t, const uint8_t *is_first, b
 /*
  * Fills in lags, latencies and starts. At first, handover_ns is all time after a load's end (NAN:
  * unknown); the latency is taken out. With PyTorch, each takes some tenths of a millisecond, more
- * if cores are busy. Returns 0 or -ENOMEM.
+ * if cores are busy.
  */
 static int find_lags(struct trace *t, const struct batch_series *s, const struct lag_input *input)
 {
@@ -234,7 +234,7 @@ struct steps {
 	const struct batch_series *series;
 	const struct finding *finding;
 	double elsewhere_ns; /* mean time of a batch spent waiting for other loaders */
-	double mean_ns;      /* for batches whose compute is unknown */
+	double mean_ns;      /* mean step, for batches whose compute is unknown */
 	bool is_even;
 	double busy_mean_ns;
 };

@@ -5,8 +5,5 @@
 #include "analysis/account/stall.h"
 #include "analysis/predict/trace.h"
 
-/*
- * The trace is empty if loads or steps are unknown. Returns 0 or -ENOMEM; call trace_done() in both
- * cases.
- */
+/* The trace is empty if loads or steps are unknown. Call trace_done() also after an error. */
 int take_trace(const struct batch_series *series, const struct finding *finding, struct trace *ret);

@@ -14,7 +14,7 @@
 #define TRACE_WORKERS 1024
 
 struct trace_epoch {
-	size_t begin;    /* first batch */
+	size_t begin;
 	double setup_ns; /* making the iterator; workers start one after the other */
 	/* Part of setup_ns that chose samples; NAN: unknown. Without workers, both include the
 	 * first choice of samples, in next(). */
@@ -34,7 +34,7 @@ struct trace {
 			float *lag_ns; /* time from when the load could begin to its begin */
 			/* from the load's end until the consumer can take the batch */
 			float *latency_ns;
-			float *handover_ns; /* from then until next() returns the batch */
+			float *handover_ns; /* time from then until next() returns the batch */
 		};
 	};
 	int16_t *worker; /* -1: unknown */
@@ -56,7 +56,7 @@ struct trace {
 
 	int32_t workers;
 	bool restarts;  /* each epoch started new workers */
-	double time_ns; /* of the batches in this trace */
+	double time_ns; /* time of the batches in this trace */
 	double per_s;   /* batches a second of the whole run */
 
 	double load_cpu; /* share of a load, and of a step with its hand-over, spent on the CPU */
@@ -67,17 +67,17 @@ struct trace {
 	struct share share;
 };
 
-/* Returns 0 or -ENOMEM; then call trace_done(). */
+/* Call trace_done() also after an error. */
 int trace_make_room(struct trace *trace, size_t count);
 
 /*
  * A worker's factor is its median load / that of the middle worker, if they differ by more than 15
- * % and beyond chance (|z| >= 3 on log loads); else 1. Returns 0 or -ENOMEM.
+ * % and beyond chance (|z| >= 3 on log loads); else 1.
  */
 int trace_find_factors(struct trace *trace, size_t workers);
 void trace_done(struct trace *trace);
 
-/* Copies a trace, without factors, for trace_draw(). Returns 0 or -ENOMEM. */
+/* Copies a trace, without factors, for trace_draw(). */
 int trace_copy(const struct trace *trace, struct trace *ret);
 
 /* Fills `ret` with random blocks of batches and random later epochs. */

@@ -76,7 +76,7 @@ struct whatif {
 	int32_t use_workers;
 	int32_t more_workers; /* -1: not predicted */
 	int32_t fewer_workers;
-	int32_t needed_workers; /* for 95 % of the ceiling; -1: none suffice, or unknown */
+	int32_t needed_workers; /* workers for 95 % of the ceiling; -1: none suffice, or unknown */
 	bool core_limited;      /* needed_workers is -1 because there are too few cores */
 	bool has_fixed_workers; /* some workers got less data: other numbers are not predicted */
 	/* Share of the loads' time that waits, but not for a core or a thread; NAN: unknown. From
@@ -94,16 +94,16 @@ struct whatif {
 struct whatif_known {
 	const struct load_facts *facts;
 	const struct flight *flight;
-	bool is_uneven;       /* see uneven.h */
+	bool is_uneven;
 	double most_sampling; /* upper limit of unseen_sampling in struct whatif */
 };
 
-/* `known` may be NULL. Returns 0 or -ENOMEM. */
+/* `known` may be NULL. */
 int whatif_predict(const struct batch_series *series, const struct finding *finding,
 		   const struct trace *trace, const struct whatif_known *known,
 		   struct whatif *ret);
 
-/* Predicts at most WHATIF_MOST_ASKED wishes. Returns 0 or -ENOMEM. */
+/* Predicts at most WHATIF_MOST_ASKED wishes. */
 int whatif_ask(const struct batch_series *series, const struct finding *finding,
 	       const struct whatif_wish *wishes, size_t count, struct whatif *whatif);
 
@@ -123,14 +123,11 @@ struct whatif_gain {
 
 struct whatif_gain whatif_gain_of(const struct whatif *whatif, int id);
 
-/* Predicts the run with loads shorter by `share` (0 to 1). Returns 0 or -ENOMEM. */
+/* Predicts the run with loads shorter by `share` (0 to 1). */
 int whatif_part(const struct batch_series *series, const struct finding *finding,
 		const struct whatif *whatif, double share, struct whatif_gain *ret);
 
-/*
- * Predicts one worker for each core. `waiting_share` (0 to 1) of loads waited for a core. 0 or
- * -ENOMEM.
- */
+/* Predicts one worker for each core. `waiting_share` (0 to 1) of loads waited for a core. */
 int whatif_uncrowd(const struct batch_series *series, const struct finding *finding,
 		   double waiting_share, struct whatif *whatif);
 

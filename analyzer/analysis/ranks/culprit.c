@@ -8,19 +8,16 @@
 #include "analysis/statistics/stats.h"
 
 #define TRIM_SHARE    0.005
-#define BLAME         0.5  /* least share of all ranks' starving that a culprit has, and least share
-			    * of its own that is saved */
-#define BLAME_OF_NEXT 3    /* a culprit starves at least this many times as long as the next rank */
+#define BLAME         0.5  /* least share of all starving, and of its own that is saved */
+#define BLAME_OF_NEXT 3    /* a culprit starves this many times as long as the next rank */
 #define GAIN_ERROR    0.04 /* error of a predicted saving, as a share of the time */
-#define EQUALLY_BAD   0.5  /* ranks starve alike if each has at least this share of the worst rank's
-			    * starving */
-#define SLOPE_ERROR   0.1  /* the loss is exact if the slope differs from 1 by less than this */
+#define EQUALLY_BAD   0.5  /* ranks starve alike from this share of the worst rank's starving on */
+#define SLOPE_ERROR   0.1  /* the loss is exact if the slope differs from 1 by less */
 #define LEAST_SLOPE   0.5  /* waits are hidden if a second of them lengthens a step by less */
 #define SURE_ERRORS   2    /* the slope must be smaller by this number of standard errors */
-#define NEARLY_BEHIND 0.8  /* a loader sets the pace if a batch takes it this share of a step */
-#define ALWAYS_BEHIND 0.9  /* a loader never catches up if a batch takes it this share of a step */
+#define NEARLY_BEHIND 0.8  /* a loader sets the pace if a batch takes this share of a step */
+#define ALWAYS_BEHIND 0.9  /* a loader never catches up if a batch takes this share of a step */
 
-/* Sums the largest 0.5 % of the job's waits: a single event is no bottleneck. */
 static int find_largest(const struct window_width *width, double *ret_largest_ns)
 {
 	float *waits = malloc((width->count + 1) * sizeof(*waits));
@@ -72,9 +69,8 @@ static double step_ns(const struct rank_group *group)
 }
 
 /*
- * Returns the longest time that mending a rank's input can save. No job is faster than the slowest
- * loader of the other ranks (`others_ns` a batch). If the job is now as slow as this rank's loader
- * (`own_ns`), it gains at most the difference between these two.
+ * Returns what mending a rank's input saves at most: no job is faster than the slowest loader of
+ * the other ranks (`others_ns` a batch; this rank's: `own_ns`).
  */
 static double most_saved(const struct rank_group *group, double own_ns, double others_ns,
 			 double time_ns)
@@ -112,7 +108,7 @@ struct slope {
 	double value, error;
 };
 
-/* Fits the windows in which a culprit waits longest; all windows if `blames` is NULL. */
+/* If `blames` is NULL, fits all windows; else those in which a culprit waits longest. */
 static struct slope find_slope(const struct window_width *width, const struct rank_blame *blames)
 {
 	struct stats_pairs p = {0}; /* pairs of wait and pace */
@@ -130,7 +126,6 @@ static struct slope find_slope(const struct window_width *width, const struct ra
 	return (struct slope){slope, sqrt(fmax(p.yy - slope * p.xy, 0) / (p.count - 2) / p.xx)};
 }
 
-/* Returns true if steps are not longer where the culprits wait longer. */
 static bool is_hidden(const struct rank_job *job, const struct rank_group *group,
 		      const struct window_width *width, const struct rank_blame *blames)
 {
@@ -144,7 +139,7 @@ static bool is_hidden(const struct rank_job *job, const struct rank_group *group
 	       slope.value + SURE_ERRORS * slope.error < LEAST_SLOPE;
 }
 
-/* The ranks that may be culprits; is_culprit is set in their blames. */
+/* The ranks whose is_culprit is set in their blames. */
 struct suspects {
 	size_t worst, count;
 	double starved_ns; /* starving of these ranks, in windows in which they waited longest */
@@ -176,7 +171,6 @@ static struct suspects sum_up(const struct rank_job *job, const struct rank_grou
 	return suspects;
 }
 
-/* Suspects the rank that starves most in the windows in which it waited longest. */
 static struct suspects suspect_one(const struct rank_job *job, const struct rank_group *group,
 				   struct rank_blame *blames)
 {
@@ -191,8 +185,8 @@ static struct suspects suspect_one(const struct rank_job *job, const struct rank
 }
 
 /*
- * Suspects the ranks that starve alike, and far more than each of the others. While a suspect waits
- * longest, other ranks' waits are not visible; they are assumed to starve one after the other.
+ * Suspects ranks that starve alike, and far more than the others. A suspect's longest wait hides
+ * the other ranks' waits; they are assumed to starve one after the other.
  */
 static struct suspects suspect_several(const struct rank_job *job, const struct rank_group *group,
 				       struct rank_blame *blames, double time_ns)
@@ -230,10 +224,7 @@ static struct suspects suspect_several(const struct rank_job *job, const struct 
 	return suspects;
 }
 
-/*
- * Finds the range of the gain. The other ranks' waits while the culprits hold them up may be saved,
- * too; or they may remain, and the culprits still wait now and then. No time is saved twice.
- */
+/* The other ranks' waits may be saved with the culprits', or they may remain. */
 static void find_gain(const struct rank_job *job, const struct rank_group *group,
 		      const struct rank_blame *blames, struct rank_finding *ret)
 {
@@ -257,7 +248,6 @@ static bool are_to_blame(const struct suspects *suspects, double time_ns)
 	       suspects->saved_ns > BLAME * suspects->starved_ns;
 }
 
-/* Clears is_culprit of this group's ranks; those of other groups are judged separately. */
 static void acquit(const struct rank_job *job, const struct rank_group *group,
 		   struct rank_blame *blames)
 {

@@ -64,7 +64,6 @@ static void renumber(struct windows *windows, const int32_t *numbers)
 			windows->widths[i].list[k].rank = numbers[windows->widths[i].list[k].rank];
 }
 
-/* Adds a group's windows of one width, those of each epoch at the epoch's place in `whole`. */
 static int add_epochs(struct rank_job *whole, const struct rank_job *part,
 		      const struct windows *windows, int width, struct windows *to)
 {
@@ -91,7 +90,7 @@ static int add_epochs(struct rank_job *whole, const struct rank_job *part,
 	return r;
 }
 
-/* Adds a part's bins. They may be finer than those of `whole`, and made for another mean batch. */
+/* The part's bins may be finer, and made for another mean batch. */
 static int add_bins(struct rank_job *whole, struct rank_job *part, int width)
 {
 	const float scale = (float)((double)whole->step_ns / (double)part->step_ns);

@@ -12,14 +12,13 @@
 #include "analysis/statistics/stats.h"
 
 #define AS_MANY    0.01  /* numbers of steps count as equal if they differ by a smaller share */
-#define MEET       0.5   /* ranks meet if the lengths of their steps correlate by at least this */
-#define VARY       0.005 /* lengths of steps that vary by a smaller share show no correlation */
-#define BIN_STEPS  8     /* a bin has at least this many mean steps of the first rank, and less than
-			  * twice as many */
+#define MEET       0.5   /* least correlation of the steps of ranks that meet */
+#define VARY       0.005 /* steps that vary by a smaller share show no correlation */
+#define BIN_STEPS  8     /* least mean steps of the first rank in a bin; less than twice as many */
 #define EARLY_BINS (2 << (WINDOW_WIDTHS - 1)) /* other ranks may begin this many bins before the
 					       * first one */
 
-/* Finds the index of a step in the job. An epoch's length is set by the first rank that has it. */
+/* The first rank that has an epoch sets its length. */
 static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t batch,
 		     size_t *ret_index)
 {
@@ -52,7 +51,7 @@ static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t 
 	return 0;
 }
 
-/* Adds a batch to its bin as if it took a mean batch's time: a late rank then has less. */
+/* Counts each batch as a mean batch's time: a late rank then has less. */
 static int add_to_bin(struct rank_job *job, double at_ns, const struct window_part *part)
 {
 	struct window_part mean = *part;
@@ -64,7 +63,7 @@ static int add_to_bin(struct rank_job *job, double at_ns, const struct window_pa
 		       : 0;
 }
 
-/* Sets length and origin of bins such that the bins of two parts of a job can be joined. */
+/* Sets bins such that those of two parts of a job can be joined. */
 static void begin_clock(struct rank_job *job, const struct finding *finding, double begin_ns)
 {
 	double step_ns = finding->own.time_ns / (double)finding->own.count;
@@ -79,7 +78,6 @@ static void begin_clock(struct rank_job *job, const struct finding *finding, dou
 	job->origin_ns = ((int64_t)begin_ns / early_ns - 1) * early_ns;
 }
 
-/* Gets the times of a batch. Returns false if the account leaves the batch out. */
 static bool take_batch(const struct batch_series *s, const struct finding *f, size_t i,
 		       struct window_part *ret)
 {
@@ -87,7 +85,7 @@ static bool take_batch(const struct batch_series *s, const struct finding *f, si
 
 	if (f->by_gpu && !(waits[i] >= 0))
 		return false;
-	/* The first wait of a run is start-up, so it is 0 here. */
+	/* The first wait of a run is start-up. */
 	*ret = (struct window_part){
 		.wait_ns = i || s->is_part ? series_time(waits, i) : 0,
 		.is_starved = s->state[i] & SERIES_STARVED,
@@ -180,14 +178,14 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 	return r;
 }
 
-/* Sums over those windows of one width that contain more than one rank. */
+/* Sums over windows of one width with more than one rank. */
 struct sums {
 	int width; /* index of the width; -1: at no width do ranks wait for each other */
 	double wait_ns, time_ns;
-	double starved_ns;                /* longest waits, in windows in which that rank starved */
-	double excess_ns;            /* by how much these waits exceeded the second longest */
-	double lag_ns;  /* by how much the steps of these ranks were longer than the others' mean */
-	double alone_wait_ns, alone_time_ns; /* sums over the windows with only one rank */
+	double starved_ns; /* longest waits, in windows in which that rank starved */
+	double excess_ns; /* by how much these waits exceeded the second longest */
+	double lag_ns; /* by how much the steps of these ranks were longer than the others' mean */
+	double alone_wait_ns, alone_time_ns; /* windows with only one rank */
 	struct stats_pairs paces; /* pace of the rank that waited longest, and the others' mean */
 	size_t step_count;
 };
@@ -219,7 +217,7 @@ static struct sums sum_up(const struct windows *windows, int width)
 	return sums;
 }
 
-/* Returns true if the others are as slow as the waiting rank (`sign` -1: do as few batches). */
+/* Returns true if the others are as slow (`sign` -1: do as few batches). */
 static bool is_together(const struct windows *windows, const struct sums *sums, int sign)
 {
 	size_t least = sums->width ? (size_t)RANK_WINDOWS << sums->width : 1;
@@ -229,10 +227,7 @@ static bool is_together(const struct windows *windows, const struct sums *sums, 
 	       sign * sums->lag_ns <= RANK_MOST_LAG * sums->excess_ns + RANK_NOISE * sums->time_ns;
 }
 
-/*
- * Sums up the windows of the smallest width at which ranks wait for each other. The sums' width is
- * -1 if there is no such width.
- */
+/* Sums up the smallest width at which ranks wait for each other; width -1: none. */
 static struct sums find_width(const struct windows *windows, size_t batch_count, int sign)
 {
 	struct sums sums, first = {.width = -1};
@@ -253,10 +248,7 @@ static struct sums find_width(const struct windows *windows, size_t batch_count,
 	return first;
 }
 
-/*
- * Returns true if ranks meet, that is, wait for each other. If no rank waits for data, the lengths
- * of their steps must correlate.
- */
+/* Returns true if ranks wait for each other. If none waits for data, steps must correlate. */
 static bool do_meet(const struct sums *sums)
 {
 	const struct stats_pairs *c = &sums->paces;
@@ -266,7 +258,7 @@ static bool do_meet(const struct sums *sums)
 				     c->xy > MEET * sqrt(c->xx * c->yy)));
 }
 
-/* Takes the sums of the aligned windows, and for the time outside them the mean over the ranks. */
+/* Time outside the aligned windows counts as the mean over the ranks. */
 static void take_sums(const struct rank_group *group, const struct windows *grid,
 		      const struct sums *sums, struct rank_finding *ret)
 {
@@ -278,7 +270,6 @@ static void take_sums(const struct rank_group *group, const struct windows *grid
 		       fmax(group->sums.time_ns - (grid->time_ns - sums->alone_time_ns), 0) / ranks;
 }
 
-/* Judges one group. `by_clock` are the group's bins; NULL: there are none. */
 static int judge_group(const struct rank_job *job, const struct rank_group *group,
 		       const struct windows *by_clock, struct rank_blame *blames, bool *ret_meets,
 		       struct rank_finding *ret)
@@ -319,7 +310,7 @@ static int judge_group(const struct rank_job *job, const struct rank_group *grou
 		       : culprit_find(job, group, &grid->widths[clock.width], blames, ret);
 }
 
-/* Returns true if all groups took about as many steps; if not, the steps may not correspond. */
+/* If numbers of steps differ, steps may not correspond. */
 static bool are_as_many(const struct rank_job *job)
 {
 	size_t least = SIZE_MAX, most = 0;
@@ -333,7 +324,6 @@ static bool are_as_many(const struct rank_job *job)
 	return (double)(most - least) <= AS_MANY * (double)most;
 }
 
-/* Judges each group by itself. The finding is about the group that loses most. */
 static int judge_groups(const struct rank_job *job, struct rank_blame *blames, bool *ret_meet,
 			struct rank_finding *ret)
 {
@@ -371,7 +361,7 @@ static int unite_all(const struct rank_job *job, struct rank_group *ret)
 	return r;
 }
 
-/* Finds out whether groups are really separate. They are not if ranks meet by the clock. */
+/* Groups are not separate if ranks meet by the clock. */
 static int are_apart(const struct rank_job *job, bool *ret)
 {
 	struct rank_finding *found = calloc(1, sizeof(*found));

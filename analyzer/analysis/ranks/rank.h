@@ -40,29 +40,24 @@
 #include "analysis/account/series.h"
 #include "analysis/ranks/rank_job.h"
 
-#define RANK_MOST_LAG 0.2  /* a larger `lag`, above RANK_NOISE, shows that ranks do not wait for
-			    * each other */
-#define RANK_NOISE    0.01 /* differences of a smaller share of the time are noise */
-#define RANK_COMMON   0.9  /* least share of the batches aligned with another rank's */
+#define RANK_MOST_LAG 0.2  /* above this `lag`, and RANK_NOISE, ranks do not wait for each other */
+#define RANK_NOISE    0.01 /* smaller shares of the time are noise */
+#define RANK_COMMON   0.9  /* least share of batches aligned with another rank's */
 
-/*
- * Adds a rank to a job, which is all zero at first. `epochs` are in ascending order; without any,
- * the rank's clock is unknown. Returns 0 or -ENOMEM.
- */
+/* The job is all zero before its first rank. `epochs` ascend; none: the clock is unknown. */
 int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,
 	     const struct rank_epoch *epochs, size_t epoch_count);
 
 /*
- * Judges a job, and fills `blames`, one for each rank. If the finding is about groups, the job
- * keeps them; else all ranks are one group afterwards. Returns 0 or -ENOMEM.
+ * Fills `blames`, one for each rank. The job keeps its groups only if the finding is about groups.
  */
 int rank_judge(struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret);
 
-/* Takes back the verdict and all blame, since one rank's waits may not be the training's. */
+/* Takes back verdict and blame: a rank's waits may not be the training's. */
 void rank_doubt(struct rank_blame *blames, size_t count, struct rank_finding *job);
 
 void rank_free_windows(struct rank_job *job);
 void rank_done(struct rank_job *job);
 
-/* Names of alignments in JSON: "step", "clock", "none". */
+/* Names in JSON. */
 extern const char *const rank_alignment_names[RANK_ALIGNMENTS];

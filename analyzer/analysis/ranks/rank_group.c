@@ -7,11 +7,10 @@
 
 #define FEWEST_CELLS 8
 #define APART_STEPS  128  /* ranks may not have met twice in fewer steps */
-#define APART_SHARE  0.03 /* separate groups differ by at least this share of their steps' time */
+#define APART_SHARE  0.03 /* separate groups differ by this share of their steps' time */
 #define APART_ERRORS 3    /* separate groups differ by at least this many standard errors */
 #define ALIKE_STEPS 2     /* groups are alike if no rank gets more steps ahead */
-#define ALIKE_SHARE 0.005 /* groups are alike if no rank gets ahead by a larger share of its
-			   * steps */
+#define ALIKE_SHARE 0.005 /* groups are alike if no rank gets ahead by more of its steps */
 
 static void pace_add(struct pace *pace, double step_ns)
 {
@@ -29,7 +28,7 @@ static void pace_add(struct pace *pace, double step_ns)
 		pace->cells[i] = pace->cells[2 * i] + pace->cells[2 * i + 1];
 }
 
-/* Returns cell `i` of a pace, if cells had 1 << shift steps. */
+/* Returns cell `i` as if cells had 1 << shift steps. */
 static double cell_of(const struct pace *pace, uint32_t shift, uint32_t i)
 {
 	const uint32_t each = UINT32_C(1) << (shift - pace->shift);
@@ -41,8 +40,8 @@ static double cell_of(const struct pace *pace, uint32_t shift, uint32_t i)
 }
 
 /*
- * Returns how many steps one rank gets ahead of the other at most; 0 if there are too few steps;
- * INFINITY if the two surely never meet, since one gets further ahead all the time.
+ * Returns how many steps one rank gets ahead at most; 0: too few steps; INFINITY: the two surely
+ * never meet.
  */
 static double pace_lead(const struct pace *one, const struct pace *other)
 {
@@ -113,7 +112,7 @@ int rank_group_find(struct rank_job *job, const struct pace *pace, int32_t *ret_
 			*ret_group = (int32_t)i;
 		}
 	}
-	/* Without room for another group, the rank joins the group of the nearest pace. */
+	/* Without room for another group, the rank joins the one of the nearest pace. */
 	if (job->group_count && (nearest <= alike || job->group_count == RANK_GROUPS ||
 				 (job->group_count + 1) * steps > WINDOW_MOST))
 		return 0;

@@ -12,16 +12,16 @@
 
 #define RANK_WINDOWS 8 /* with fewer wide windows, those at the ends count too much */
 
-#define RANK_GROUPS 64 /* largest number of groups */
+#define RANK_GROUPS 64
 
-/* Largest number of cells of a rank's pace. Together the cells cover the whole run. */
+/* Cells of a rank's pace cover the whole run. */
 #define PACE_CELLS 64
 
-/* How long a rank's steps take; all zero without steps. store/fleet/part.c stores it as it is. */
+/* Length of a rank's steps. store/fleet/part.c stores it as it is. */
 struct pace {
 	float cells[PACE_CELLS]; /* cell i has the time of 1 << shift steps, in ns */
 	uint32_t shift, count;
-	float rest_ns; /* time of the steps after the last full cell */
+	float rest_ns; /* steps after the last full cell */
 	uint32_t rest;
 };
 
@@ -32,13 +32,13 @@ static inline size_t pace_steps(const struct pace *pace)
 
 enum rank_alignment { RANK_BY_STEP, RANK_BY_CLOCK, RANK_ALONE, RANK_ALIGNMENTS };
 
-/* When an epoch's first batch was requested, on a clock that the ranks share. */
+/* By a clock that the ranks share. */
 struct rank_epoch {
 	int32_t epoch;
 	int64_t begin_ns;
 };
 
-/* Returns the begin of `epoch`, or NAN without a clock. `epochs` are in ascending order. */
+/* Returns NAN without a clock. `epochs` ascend. */
 static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t count, int32_t epoch)
 {
 	size_t low = 0, high = count;
@@ -54,7 +54,7 @@ static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t co
 	return low < count && epochs[low].epoch == epoch ? (double)epochs[low].begin_ns : NAN;
 }
 
-/* When, and with which batch, a rank begins and ends. Partials store this struct as it is. */
+/* When, and with which batch, a rank begins and ends. Partials store it as it is. */
 struct rank_place {
 	double begin_ns, end_ns; /* begin of the first step and end of the last one, on a clock that
 				  * all ranks share; NAN: not known */
@@ -62,21 +62,20 @@ struct rank_place {
 };
 
 struct rank_blame {
-	int32_t group;     /* index of the rank's group in the job; -1: there are no groups */
+	int32_t group;     /* -1: there are no groups */
 	double wait_ns;    /* the job's waits that the rank is to blame for */
-	double starved_ns; /* part of wait_ns in steps in which the rank starved */
-	double saved_ns;   /* upper bound of what the job saves if the rank's batches are ready */
-	size_t step_count; /* number of steps that the rank is to blame for */
+	double starved_ns; /* part of wait_ns in which the rank starved */
+	double saved_ns;   /* what the job saves at most if the rank's batches are ready */
+	size_t step_count; /* steps that the rank is to blame for */
 	bool is_culprit;
 };
 
-/* Ranks with the same pace. Some groups are joined at the end; see rank_group.h. */
 struct rank_group {
 	struct windows by_step;
-	struct rank_sums {        /* store/fleet/part.c stores this struct as it is */
+	struct rank_sums {        /* store/fleet/part.c stores it as it is */
 		struct pace pace; /* pace of the group's first rank */
 		uint64_t rank_count, batch_count;
-		uint64_t known_count;    /* number of ranks whose account is known */
+		uint64_t known_count;    /* ranks with a known account */
 		double wait_ns, time_ns; /* sums over the accounts of these known_count ranks */
 	} sums;
 };
@@ -84,8 +83,8 @@ struct rank_group {
 struct rank_job {
 	struct rank_group *groups;
 	size_t group_count;
-	struct windows by_clock; /* windows of bins of time, over all ranks */
-	struct rank_base {       /* store/fleet/part.c stores this struct as it is */
+	struct windows by_clock; /* bins of time, over all ranks */
+	struct rank_base {       /* store/fleet/part.c stores it as it is */
 		int64_t epoch;
 		size_t base, length;
 	} * epochs;
@@ -99,10 +98,10 @@ struct rank_job {
 		float starved_ns; /* part of wait_ns for batches that were not ready */
 		int32_t group;
 		struct rank_place place;
-	} * members; /* one for each rank */
+	} * members;
 };
 
-/* Returns where the next epoch begins. No window has parts of two epochs: parts may lack epochs. */
+/* Returns where the next epoch begins. No window has two epochs: parts may lack epochs. */
 static inline size_t rank_behind(const struct rank_base *epoch)
 {
 	const size_t widest = (size_t)1 << (WINDOW_WIDTHS - 1);
@@ -110,7 +109,6 @@ static inline size_t rank_behind(const struct rank_base *epoch)
 	return epoch->base + (epoch->length + widest - 1) / widest * widest;
 }
 
-/* The verdict on the job as a whole. */
 struct rank_finding {
 	enum rank_alignment alignment;
 	enum stall_verdict verdict;
@@ -118,29 +116,26 @@ struct rank_finding {
 	double stall_ratio;   /* NAN: no rank's account is known */
 	double trimmed_ratio; /* without the largest 0.5 % of the waits, which are single events */
 	double wait_ns;       /* upper bound of the job's loss; if RANK_ALONE, mean over ranks */
-	bool is_exact;    /* wait_ns is no upper bound but exact: waits lengthened their steps */
-	int32_t hidden;       /* rank that starves most but makes no step longer; -1: none */
+	bool is_exact;        /* wait_ns is no upper bound but exact */
+	int32_t hidden;       /* rank that starves most but lengthens no step; -1: none */
 	double time_ns;
-	int width;        /* ranks meet at least once in `width` steps; 0: not aligned by step */
-	double lag;           /* what waits made steps longer, if aligned by step (rank.h); NAN: no
-			       * rank starved */
-	int32_t culprit; /* number of the only culprit in order of rank_add(); -1: none, or
-			  * several */
+	int width; /* ranks meet at least once in `width` steps; 0: not aligned by step */
+	double lag; /* what waits made steps longer (rank.h); NAN: none starved */
+	int32_t culprit; /* only culprit's number in order of rank_add(); -1: none, or several */
 	size_t culprit_count; /* number of culprits; they are marked in rank_blame */
-	double saved_ns;      /* estimate of the time saved if all culprits' batches were ready */
+	double saved_ns; /* estimate of the time saved if all culprits' batches were ready */
 	double gain_least, gain_most; /* range of the speed-up in that case */
-	double blame_share;      /* the culprits' share of the waits; without any, the worst rank's;
-				  * or NAN */
+	/* culprits' share of the waits; without any, the worst rank's; or NAN */
+	double blame_share;
 	size_t step_count;
 	size_t shifted_count; /* ranks whose first batch has another ordinal than most */
 	int32_t shifted;      /* first of these ranks; its steps may be aligned wrongly */
-	double apart_ns;      /* how far a rank's clock seems to be off; 0: none is */
-	/* The groups, if not all ranks wait for each other. The members above are then about
-	 * `group`. */
+	double apart_ns;      /* a rank's clock seems to be off by this */
+	/* If not all ranks wait for each other. The members above are then about `group`. */
 	struct rank_part {
 		double stall_ratio, wait_ns;
 		bool meets; /* the group's ranks wait for each other */
 	} groups[RANK_GROUPS];
 	size_t group_count; /* 0: all ranks are one group */
-	size_t group;       /* index of the group that loses the largest share of its time */
+	size_t group;       /* group that loses the largest share of its time */
 };

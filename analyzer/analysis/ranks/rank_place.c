@@ -18,7 +18,6 @@ static bool is_same(const struct rank_place *one, const struct rank_place *other
 	return one->epoch == other->epoch && one->batch == other->batch;
 }
 
-/* Finds the ranks that begin with another batch than most ranks do. */
 static void find_shifted(const struct rank_job *job, struct rank_finding *ret)
 {
 	const struct rank_place *usual = NULL;

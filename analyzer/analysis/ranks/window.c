@@ -10,7 +10,7 @@
 
 static_assert(sizeof(struct window) == 24, "a partial holds it as it is");
 
-/* Makes room for `count` windows. Returns 1, 0 if there would be too many, or -ENOMEM. */
+/* Returns 1, 0 if there would be too many windows, or -ENOMEM. */
 static int reserve(struct window_width *width, size_t count)
 {
 	size_t capacity = width->capacity ? width->capacity : FIRST_WINDOWS;
@@ -40,7 +40,7 @@ static int reserve(struct window_width *width, size_t count)
 	return 1;
 }
 
-/* Joins `other`, a window of other ranks over the same steps, into `window`. */
+/* `other` has other ranks over the same steps. */
 static void join(struct window *window, const struct window *other)
 {
 	const struct window before = *window;
@@ -61,7 +61,6 @@ static void join(struct window *window, const struct window *other)
 	window->count = before.count + other->count;
 }
 
-/* Adds a rank's complete window to the job's windows. */
 static int flush(struct window_width *width, size_t rank)
 {
 	const struct window own = {
@@ -88,7 +87,7 @@ static void add_part(struct window_part *sum, const struct window_part *part)
 	sum->is_starved |= part->is_starved;
 }
 
-/* Adds `part` to a rank's window of width `i`. A complete window is added to the next width. */
+/* A complete window is also added to the next width. */
 static int add(struct windows *windows, int i, size_t index, size_t rank,
 	       const struct window_part *part)
 {

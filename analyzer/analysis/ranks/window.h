@@ -2,14 +2,13 @@
 /*
  * window.h - the steps of a job over all ranks, in windows of 1, 2, 4, ... 64 steps.
  *
- * Ranks that accumulate gradients meet only in every k-th step: step by step they seem not to wait
- * for each other, over k steps they do. A wide window cannot be computed from narrow ones (the
- * longest sum is not the sum of the longest), so windows of each width are stored; rank.h chooses
- * the width. If there are too many windows of the finest width, that width is dropped: the number
- * of windows is bounded, and a long job is judged by wider ones.
+ * Ranks that accumulate gradients meet only in every k-th step, so only windows of k steps show
+ * that they wait for each other. The longest sum is not the sum of the longest, so each width is
+ * stored. If there are too many windows of the finest width, that width is dropped: memory is
+ * bounded.
  *
- * Windows of some ranks can be joined with those of other ranks, in any order: this is how
- * `dlprof-report fold` merges partials.
+ * Windows of some ranks can be joined with others', in any order: `dlprof-report fold` merges
+ * partials.
  */
 #pragma once
 
@@ -17,25 +16,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WINDOW_WIDTHS 7                 /* widths are 1 << 0 to 1 << 6 steps */
+#define WINDOW_WIDTHS 7                 /* 1 << 0 to 1 << 6 steps */
 #define WINDOW_MOST   ((size_t)1 << 20) /* largest number of windows of one width */
 
 /* Some steps, over all ranks. Partials store these 24 bytes as they are. */
 struct window {
-	float wait_ns;           /* longest wait of any rank in these steps */
-	float second_ns;         /* longest wait of any other rank than `rank` */
-	float pace_ns;           /* length of these steps in `rank` */
-	float sum_ns;            /* sum over all ranks of the length of these steps */
-	int32_t rank;            /* rank with the longest wait; the first if several have it */
-	uint32_t count : 31;     /* number of ranks; 0: there is no data */
-	uint32_t is_starved : 1; /* `rank` starved in these steps */
+	float wait_ns;       /* longest wait of any rank in these steps */
+	float second_ns;     /* longest wait of any other rank than `rank` */
+	float pace_ns;       /* length of these steps in `rank` */
+	float sum_ns;        /* length of these steps, summed over all ranks */
+	int32_t rank;        /* rank with the longest wait; the first if several have it */
+	uint32_t count : 31; /* number of ranks; 0: no data */
+	uint32_t is_starved : 1;
 };
 
-/* Times of one rank during some steps. */
 struct window_part {
 	double wait_ns, time_ns;
 	double pace_ns;
-	size_t count; /* number of batches */
+	size_t count;
 	bool is_starved;
 };
 
@@ -51,20 +49,20 @@ struct windows {
 	double wait_ns, time_ns; /* sums over these batches */
 };
 
-/* Windows are all zero at first. These functions return 0 or -ENOMEM. */
+/* Windows are all zero at first. */
 
-/* Adds a step of a rank. Steps come in ascending order; window_end() follows a rank's last step. */
+/* Steps ascend; window_end() follows a rank's last step. */
 int window_add(struct windows *windows, size_t step, size_t rank, const struct window_part *part);
 int window_end(struct windows *windows, size_t rank);
 
 /*
- * Adds a list of windows of other ranks and of one width, from index `at` on. If there would be
- * more than WINDOW_MOST windows, the width is dropped.
+ * Adds windows of other ranks and one width, from index `at` on. More than WINDOW_MOST windows drop
+ * the width.
  */
 int window_merge(struct windows *windows, int width, size_t at, const struct window *list,
 		 size_t count);
 
-/* Adds all windows of other ranks over the same steps. */
+/* Adds other ranks' windows over the same steps. */
 int window_unite(struct windows *windows, const struct windows *other);
 
 void window_done(struct windows *windows);

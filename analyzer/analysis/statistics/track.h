@@ -28,7 +28,7 @@ struct track {
 	size_t filled; /* number of batches in the last cell */
 };
 
-/* Adds a pair to a track, which must be all zero at first. Returns 0 or -ENOMEM. */
+/* Adds a pair to a track, which must be all zero at first. */
 int track_add(struct track *track, double numerator, double denominator);
 void track_done(struct track *track);
 
