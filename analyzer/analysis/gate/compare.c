@@ -6,8 +6,7 @@
 #include "analysis/account/boot.h"
 
 #define SHARED_WORKERS   1.25 /* least ratio of two numbers of workers to compare them */
-#define SHARED_PART      0.75 /* loads are shared if they grow with at least this power of the
-			       * workers' growth */
+#define SHARED_PART      0.75 /* loads are shared if they grow with this power of the workers */
 #define LEAST_POINTS     0.02
 #define FEW_BLOCKS       6
 
@@ -41,7 +40,6 @@ struct value {
 	double numerator, denominator;
 };
 
-/* Adds values to the tracks of their rows; leaves out those that are NAN. */
 static int add(struct compare_side *side, const struct value *values, size_t count)
 {
 	int r = 0;
@@ -58,13 +56,13 @@ static double at(const float *column, size_t i)
 	return column && column[i] >= 0 ? (double)column[i] : NAN;
 }
 
-/* Wait and compute of a batch, and the start of its epoch if it is the first; NAN: not known. */
+/* The times of a batch; `restart` is 0 unless the batch begins an epoch. NAN: unknown. */
 struct times {
 	double wait_ns, compute_ns;
 	struct account_restart restart;
 };
 
-/* Adds waits by the host's clock. The run's first wait is start-up, and is left out. */
+/* The run's first wait is start-up, and is left out. */
 static int add_waits(struct compare_side *side, const struct batch_series *s, size_t i,
 		     bool is_start, const struct times *times)
 {
@@ -157,9 +155,8 @@ void compare_side_done(struct compare_side *side)
 }
 
 /*
- * Returns half the width of the interval of a difference (Welch, Satterthwaite). A run may seem too
- * steady because it had no burst by chance, so the smaller variance is raised to a part of the
- * larger one, or to all of it if there are few blocks.
+ * Interval of a difference (Welch, Satterthwaite). The smaller variance is raised, for lack of
+ * bursts by chance.
  */
 static double half_width(const struct estimate *a, const struct estimate *b)
 {
@@ -171,7 +168,7 @@ static double half_width(const struct estimate *a, const struct estimate *b)
 
 	sum = most->variance + variance;
 	if (!(sum > 0))
-		return sum; /* NAN stays; 0: neither run varies at all */
+		return sum; /* NAN, or 0 if neither run varies */
 	return sqrt(sum) * track_t975(sum * sum /
 				      (most->variance * most->variance / most->freedom +
 				       variance * variance / freedom));
@@ -192,7 +189,7 @@ static void set_difference(const struct estimate *a, const struct estimate *b, d
 	ret->differs = (ret->low > 0 || ret->high < 0) && fabs(ret->change) >= least;
 }
 
-/* Returns the estimate with the variance of its logarithm, which gives a ratio's interval. */
+/* The variance of the logarithm gives a ratio's interval. */
 static struct estimate relative(const struct estimate *estimate)
 {
 	struct estimate ret = *estimate;
@@ -228,7 +225,6 @@ void compare_runs(const struct compare_side *a, const struct compare_side *b,
 		left[row] = track_estimate(&a->tracks[row], a->block);
 		right[row] = track_estimate(&b->tracks[row], b->block);
 	}
-	/* The stall ratio is of the whole thread, which may use other loaders, too. */
 	left[COMPARE_STALL].value = a->stall_ratio;
 	right[COMPARE_STALL].value = b->stall_ratio;
 	for (int row = 0; row < COMPARE_ROWS; row++) {

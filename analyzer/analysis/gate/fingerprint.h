@@ -3,12 +3,12 @@
  * fingerprint.h - lists what two runs must have in common to be compared.
  *
  * - WORK: what a batch is. If it differs, times of a batch cannot be compared.
- * - PLACE: machine and clock. If they differ, a comparison would be one of machines.
- * - SETTING: settings that make a loader faster. `dlprof-report compare` lists them as changes; a
- *   gate, which asks whether the code became slower, refuses to compare.
+ * - PLACE: machine and clock.
+ * - SETTING: `dlprof-report compare` lists changes; a gate asks whether the code became slower, and
+ * refuses them.
  * - NOTE: printed, but never a reason to refuse.
  *
- * A field that is unknown in one of the two runs counts as equal.
+ * A field that one of the runs does not know counts as equal.
  */
 #pragma once
 
@@ -23,10 +23,7 @@ enum fingerprint_class {
 	FINGERPRINT_NOTE,
 };
 
-/*
- * FIELD(constant, name in JSON, class, TEXT, NUMBER or FLAG). LOADER is the loader's type;
- * EPOCH_BATCHES is the number of batches in a whole epoch, which shows the size of the dataset.
- */
+/* FIELD(constant, name in JSON, class, TEXT, NUMBER or FLAG) */
 #define FINGERPRINT_FIELDS(FIELD)                                                                  \
 	FIELD(LOADER, "loader", WORK, TEXT)                                                        \
 	FIELD(BATCH_SIZE, "batch_size", WORK, NUMBER)                                              \
@@ -56,26 +53,24 @@ enum fingerprint_field {
 enum fingerprint_kind { FINGERPRINT_TEXT, FINGERPRINT_NUMBER, FINGERPRINT_FLAG };
 
 extern const struct fingerprint_row {
-	const char *name; /* name in JSON: "batch_size" */
+	const char *name;
 	enum fingerprint_class class;
 	enum fingerprint_kind kind;
 } fingerprint_fields[FINGERPRINT_MAX];
 
-/* A run's fields. The caller owns the texts. NULL and UNKNOWN: not known. */
+/* The caller owns the texts. NULL and UNKNOWN: unknown. */
 struct fingerprint {
 	const char *text[FINGERPRINT_MAX];
-	int64_t number[FINGERPRINT_MAX]; /* values of the NUMBER and FLAG fields */
+	int64_t number[FINGERPRINT_MAX];
 };
 
 #define FINGERPRINT_BIT(field) (1u << (field))
 
 void fingerprint_init(struct fingerprint *ret);
 
-/* Returns the batches of the longest epoch but the last, or UNKNOWN if there is only one epoch. */
+/* Returns the batches of the longest epoch but the last; UNKNOWN: there is only one epoch. */
 int64_t fingerprint_epoch_batches(const struct batch_series *series);
 
-/* Returns a bit for each field that both runs know and that differs. */
 unsigned fingerprint_diff(const struct fingerprint *a, const struct fingerprint *b);
 
-/* Returns the bits of all fields of a class. */
 unsigned fingerprint_mask(enum fingerprint_class which);

@@ -9,13 +9,12 @@
 
 #include "analysis/statistics/stats.h"
 
-#define BLOCKS       10     /* least number of bootstrap blocks in a run: 20 p W batches */
+#define BLOCKS       10     /* least number of bootstrap blocks in a run */
 #define NORMAL99     2.3263 /* 99 % point of the standard normal distribution */
-#define DEPENDENT    3      /* factor on the error of a sum if values correlate by .8 with the one
-			     * before */
+#define DEPENDENT    3      /* factor on a sum's error if values correlate by .8 */
 #define SEED         UINT64_C(0x452821e638d01377)
 #define DRAWS        10000
-#define CHANGE_LEAST 0.02 /* a smaller relative change of a load or step does not count */
+#define CHANGE_LEAST 0.02 /* smaller relative changes of loads and steps do not count */
 
 #define AT(field)     offsetof(struct finding, field)
 #define AT_PART(part) AT(account.share[ACCOUNT_##part])
@@ -78,7 +77,7 @@ static enum gate_unfit find_unfit(const struct finding *finding, size_t needed_c
 	return finding->batch_count < needed_count ? GATE_FEW : GATE_FIT;
 }
 
-/* Sums the waits of a short loader; returns by how much the sum may exceed the true one. */
+/* Returns by how much the summed waits of a short loader may exceed the true ones. */
 static double short_margin_ns(const struct batch_series *series, const struct finding *finding,
 			      double *ret_sum_ns)
 {
@@ -92,7 +91,7 @@ static double short_margin_ns(const struct batch_series *series, const struct fi
 		*ret_sum_ns += series_time(waits, at.i);
 		stats_add(&moments, series_time(waits, at.i));
 	}
-	/* One batch without a wait is added, as a few waits may be equal by chance. */
+	/* A few waits may be equal by chance, so one batch without a wait is added. */
 	stats_add(&moments, 0);
 	return count < 2 ? INFINITY
 			 : DEPENDENT * gate_t99(count - 1) * stats_deviation(&moments) *
@@ -183,7 +182,7 @@ void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
 
 double gate_t99(size_t degrees)
 {
-	/* Student's t, one-sided, 1 to 30 degrees of freedom; more degrees have a smaller t. */
+	/* Student's t, one-sided, 1 to 30 degrees of freedom. */
 	static const double points[] = {
 		31.8205, 6.9646, 4.5407, 3.7469, 3.3649, 3.1427, 2.9980, 2.8965, 2.8214, 2.7638,
 		2.7181,  2.6810, 2.6503, 2.6245, 2.6025, 2.5835, 2.5669, 2.5524, 2.5395, 2.5280,
@@ -212,7 +211,7 @@ static double median_of(const double *values, size_t count)
 	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-/* Returns the largest value if `pick` is fmax, the smallest if it is fmin. */
+/* `pick` is fmax or fmin. */
 static double extreme(const double *values, size_t count, double (*pick)(double a, double b))
 {
 	double found = values[0];
@@ -287,7 +286,7 @@ bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 						    : less;
 }
 
-/* Returns by how much the runs' ratio may rise until the gate fails; below 0: it fails already. */
+/* Returns by how much the runs' ratio may rise until the gate fails. Below 0 it fails already. */
 static double find_margin(const struct gate_limit *limit, const struct gate_groups *groups)
 {
 	struct gate_result result;
@@ -318,11 +317,9 @@ const char *const gate_outcome_ids[] = {
 	[GATE_FAILED] = "failed",
 };
 
-
 static_assert(offsetof(struct gate_sample, low99) == GATE_MEANS * sizeof(double),
 	      "every mean of a sample is one of `means`");
 
-/* Computes the means over a group of runs, and their most frequent cause. */
 static void summarize(const struct gate_sample *const *runs, size_t count, struct gate_sample *ret)
 {
 	size_t causes[CAUSE_MAX] = {0}, i;
@@ -363,7 +360,7 @@ void gate_compare(const struct gate_sample *const *before, size_t before_count,
 	if (ret->suspect != GATE_SUSPECT_LOAD)
 		return;
 	for (int k = 0; k < GATE_PART_MAX; k++) {
-		/* The comparison is false if a part was not observed before. */
+		/* A part that was not observed before is NAN, which is never larger. */
 		double ns = ret->now.part_ns[k] - ret->before.part_ns[k];
 
 		if (ns > largest_ns) {
@@ -373,8 +370,6 @@ void gate_compare(const struct gate_sample *const *before, size_t before_count,
 	}
 }
 
-
-/* Moves `wanted` randomly chosen elements to the front of `order`. */
 static void shuffle(size_t *order, size_t count, size_t wanted, uint64_t *state)
 {
 	for (size_t i = 0; i < wanted; i++) {
@@ -387,8 +382,7 @@ static void shuffle(size_t *order, size_t count, size_t wanted, uint64_t *state)
 
 struct draws {
 	size_t *order;
-	double *before, *now, *error, *margins; /* all in one allocation, which begins at
-						 * `before` */
+	double *before, *now, *error, *margins; /* one allocation, which begins at `before` */
 	bool *alarmed;
 };
 

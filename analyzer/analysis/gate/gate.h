@@ -1,32 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gate.h - decides by statistics whether a run passes a gate. Nothing here reads or prints.
+ * gate.h - decides by statistics whether a run passes a gate.
  *
  * A gate fails a build only if it is sure, passes one only if there is enough data, and else is
  * inconclusive:
  *
- * - A limit on the stall ratio fails iff the 1 % point of the block bootstrap (boot.h) is above it:
- *   the ratio of this run is then above the limit with 99 % confidence.
+ * - A limit on the stall ratio fails iff the 1 % point of the block bootstrap (boot.h) is above it.
  * - A limit on the increase of the stall ratio, rule "bound": with n baseline runs and m new runs,
- *   it fails iff the difference of the means exceeds max(least, k x max(SD of the baselines,
- *   bootstrap error of a run)), where k = t(.99, n - 1) x sqrt(1/m + 1/n): the one-sided prediction
- *   bound for the mean of m further observations of a normal variable (Hahn & Meeker, Statistical
- *   Intervals, 1991, chapter 4; for n = 5, m = 1 k is 4.1). The sampling unit is the run, not the
- *   batch: the waits of one run depend on one another, and share whatever differs between runs, so
- *   tests on batches give false alarms in up to 70 % of pairs of equal runs. The SD of five runs
- *   can be small by chance; then the bootstrap error, which comes from hundreds of batches, counts.
- * - The same limit, rule "separation": it fails iff each of the m runs is above each of the n
- *   baselines, and their median is at least `least` above the baselines' median: the extreme of the
- *   Mann-Whitney test, p = 1 / C(n + m, m) whatever the distribution (Mann & Whitney, Ann. Math.
- *   Statist. 18, 1947). The rule is sequential: as soon as one run is not above all baselines, the
- *   gate passes.
+ * it fails iff the difference of the means exceeds max(least, k x max(SD of the baselines,
+ * bootstrap error of a run)), where k = t(.99, n - 1) x sqrt(1/m + 1/n): the one-sided prediction
+ * bound for the mean of m further observations (Hahn & Meeker, Statistical Intervals, 1991, chapter
+ * 4). The sampling unit is the run: the waits of one run depend on one another, so tests on batches
+ * give false alarms in up to 70 % of pairs of equal runs. The SD of five runs can be small by
+ * chance; then the bootstrap error counts.
+ * - Rule "separation": it fails iff each of the m runs is above each of the n baselines, and their
+ * median is at least `least` above the baselines' median: the extreme of the Mann-Whitney test, p =
+ * 1 / C(n + m, m) (Mann & Whitney, Ann. Math. Statist. 18, 1947). As soon as one run is not above
+ * all baselines, the gate passes.
  * - Inconclusive: fewer than max(300, 20 p W) batches, lost records, or a run that still records.
  * - If the loader with the most waiting is short, such as a validation's, it has too few batches
- *   for the block bootstrap. Instead, 3 x t(.99, n - 1) standard errors are subtracted from the sum
- *   of its waits; the errors are computed with one more batch that did not wait. That is right even
- *   if a wait correlates by .8 with the one before (of 20,000 draws of 5 to 290 waits from five
- *   distributions 2.3 % at most were wrong, 0.9 % in all but one of them). A limit fails if the
- *   ratio with that lower sum is above it, and passes only if the run's ratio is not above it.
+ * for the bootstrap. Instead, 3 x t(.99, n - 1) standard errors are subtracted from the sum of its
+ * waits, to which one batch without a wait is added. That is right even if a wait correlates by .8
+ * with the one before (of 20,000 draws of 5 to 290 waits from five distributions 2.3 % at most were
+ * wrong, 0.9 % in all but one of them). A limit fails if the ratio with that sum is above it, and
+ * passes only if the run's ratio is not above it.
  */
 #pragma once
 
@@ -40,7 +37,7 @@
 #define GATE_TOLERATED_LOSS   0.01
 #define GATE_SEPARATE_RUNS    3
 #define GATE_LEAST_INCREASE   0.03
-#define GATE_DEFAULT_LIMIT    0.10 /* at this limit the accelerator is busy for 90 % of the time */
+#define GATE_DEFAULT_LIMIT    0.10 /* the accelerator is then busy for 90 % of the time */
 
 enum gate_metric {
 	GATE_STALL_RATIO,
@@ -57,7 +54,7 @@ enum gate_metric {
 	GATE_LOAD_MEAN,
 	GATE_GPU_IDLE,
 	GATE_COLLECTIVES_ALONE,
-	GATE_STEP, /* first part of the step; the others follow as in enum step_part */
+	GATE_STEP, /* the parts of the step, as in enum step_part */
 	GATE_BATCHES = GATE_STEP + STEP_PART_MAX,
 	GATE_STEADY_BATCHES,
 	GATE_LOST_SHARE,
@@ -67,50 +64,46 @@ enum gate_metric {
 enum gate_unit { GATE_SHARE, GATE_POINTS, GATE_TIME, GATE_COUNT };
 
 extern const struct gate_metric_row {
-	const char *name; /* name in limits and in all output formats */
+	const char *name;
 	enum gate_unit unit;
-	size_t offset; /* offset in struct finding of a double (of a size_t if a count); SIZE_MAX:
-			* none */
-	bool is_least; /* a limit on this metric is a minimum; otherwise a maximum */
-	bool is_whole; /* is also known if the run is too short to be judged */
+	size_t offset; /* of a double (or a count's size_t) in struct finding; SIZE_MAX: none */
+	bool is_least; /* a limit is a minimum */
+	bool is_whole; /* known even if the run is too short to be judged */
 } gate_metrics[GATE_METRIC_MAX];
 
-/* Returns the metric called `name`; GATE_METRIC_MAX if there is none. */
 enum gate_metric gate_metric_find(const char *name, size_t length);
 
-/* The reason why a run cannot be judged, or be a baseline. */
 enum gate_unfit {
 	GATE_FIT,
 	GATE_LIVE,
 	GATE_NO_VERDICT,
 	GATE_LOSS,
-	GATE_DOUBT, /* the waits may belong to another thread than the training's */
+	GATE_DOUBT, /* the waits may be another thread's than the training's */
 	GATE_FEW,
-	GATE_RANKS, /* some ranks of the run's job left no database */
+	GATE_RANKS, /* some ranks of the job left no database */
 	GATE_UNFIT_MAX
 };
 
-/* The parts into which a gate divides a load's time. */
 enum gate_part {
 	GATE_PART_OPEN,
 	GATE_PART_READ,
 	GATE_PART_DECODE,
 	GATE_PART_COLLATE,
-	GATE_PART_OWN,     /* the dataset's own code, while it runs */
-	GATE_PART_BLOCKED, /* the dataset's own code, while it does not run */
+	GATE_PART_OWN,     /* the dataset's own code, running */
+	GATE_PART_BLOCKED, /* the dataset's own code, not running */
 	GATE_PART_MAX
 };
 
 #define GATE_MEANS (GATE_METRIC_MAX + GATE_PART_MAX + 3)
 
-/* What a gate knows about one run. NAN: not observed. */
+/* NAN: not observed. */
 struct gate_sample {
 	union {
 		double means[GATE_MEANS];
 		struct {
 			double value[GATE_METRIC_MAX]; /* times in ns; NAN for the increase */
-			double part_ns[GATE_PART_MAX]; /* means over batches in ns, like the next
-							* three members */
+			/* means over batches, like the next three members */
+			double part_ns[GATE_PART_MAX];
 			double load_ns, compute_ns, wait_ns;
 		};
 	};
@@ -118,11 +111,11 @@ struct gate_sample {
 	double short_low99;  /* low99 if only the judged loader is too short; else NAN */
 	enum gate_unfit unfit;
 	enum stall_gap gap;
-	size_t needed_count; /* number of batches that the run must have */
+	size_t needed_count; /* batches that the run must have */
 	enum cause cause;
 };
 
-/* Fills a run's sample from its analysis. `times` are sums over `load_count` loads. */
+/* `times` are sums over `load_count` loads. */
 void gate_take(const struct batch_series *series, const struct finding *finding,
 	       const struct diagnosis *diagnosis, const struct load_times *times, double load_count,
 	       bool live, struct gate_sample *ret);
@@ -131,27 +124,26 @@ enum gate_outcome { GATE_PASSED, GATE_INCONCLUSIVE, GATE_FAILED };
 
 enum gate_why {
 	GATE_WHY_NONE,
-	GATE_WHY_UNFIT,        /* the run cannot be judged, for the reason in gate_sample.unfit */
-	GATE_WHY_NOT_OBSERVED, /* the metric was not observed */
-	GATE_WHY_BASELINES,    /* too few baselines are comparable with the runs */
-	GATE_WHY_UNLIKE,       /* the runs to judge are not comparable with each other */
-	GATE_WHY_ANOTHER_RUN,  /* all runs so far are above all baselines: one more run is needed */
+	GATE_WHY_UNFIT, /* for the reason in gate_sample.unfit */
+	GATE_WHY_NOT_OBSERVED,
+	GATE_WHY_BASELINES,   /* too few baselines are comparable with the runs */
+	GATE_WHY_UNLIKE,      /* the runs are not comparable with each other */
+	GATE_WHY_ANOTHER_RUN, /* all runs so far are above all baselines: one more run is needed */
 	GATE_WHY_MAX
 };
 
 enum gate_rule { GATE_BOUND, GATE_SEPARATION };
 
-/* A limit on one metric, from the command line. */
 struct gate_limit {
 	enum gate_metric metric;
 	double value;
-	enum gate_rule rule; /* rule for a limit on an increase */
+	enum gate_rule rule;
 };
 
 struct gate_result {
 	enum gate_outcome outcome;
 	enum gate_why why;
-	double found;  /* the metric's value in the runs; NAN: not observed */
+	double found;  /* value in the runs; NAN: not observed */
 	double edge;   /* 1 % quantile of the ratio, or the largest increase that still passes */
 	double before; /* mean of the baselines */
 	double spread; /* standard deviation of the baselines */
@@ -161,12 +153,11 @@ struct gate_result {
 
 enum gate_action { GATE_ACTION_FAIL, GATE_ACTION_WARN, GATE_ACTION_PASS };
 
-/* A limit and its result. */
 struct gate_item {
 	struct gate_limit limit;
-	bool is_error; /* true: breaking the limit fails the gate; false: it only warns */
+	bool is_error; /* false: breaking the limit only warns */
 	enum gate_action on_inconclusive;
-	char text[120]; /* the limit as text: "stall.ratio <= 10%" */
+	char text[120]; /* "stall.ratio <= 10%" */
 	struct gate_result result;
 };
 
@@ -174,7 +165,7 @@ struct gate_item {
 void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
 		struct gate_result *ret);
 
-/* Stall ratios of baselines and runs in order of time, and the runs' bootstrap errors. */
+/* Stall ratios in order of time, and the runs' bootstrap errors. */
 struct gate_groups {
 	const double *before;
 	size_t before_count;
@@ -185,20 +176,14 @@ struct gate_groups {
 void gate_judge_increase(const struct gate_limit *limit, const struct gate_groups *groups,
 			 struct gate_result *ret);
 
-/*
- * Returns true if `a` is worse than `b`. Failed is worse than inconclusive, which is worse than
- * passed; of equal outcomes, the worse is further off its limit.
- */
+/* Failed is worse than inconclusive, that than passed; then the distance from the limit counts. */
 bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 		   const struct gate_result *b);
 
 /* Returns the one-sided 99 % point of Student's t. */
 double gate_t99(size_t degrees);
 
-/*
- * How often a gate fails a run though nothing changed: each draw makes some of these runs baselines
- * and judges others. The seed is fixed.
- */
+/* How often a gate fails a run though nothing changed, by random draws of baselines and runs. */
 struct gate_calibration {
 	size_t run_count, draw_count;
 	size_t alarm_count;        /* draws in which the gate failed */
@@ -206,11 +191,10 @@ struct gate_calibration {
 	double detect50, detect95; /* increases that fail the gate in 50 and 95 % of the draws */
 };
 
-/* Returns 0, -ENOMEM, or -EDOM if there are too few runs for the baselines and runs of one draw. */
+/* Returns -EDOM if there are too few runs for one draw. */
 int gate_calibrate(const struct gate_limit *limit, const double *ratios, const double *errors,
 		   size_t count, struct gate_calibration *ret);
 
-/* What changed most between the baselines and the runs. */
 enum gate_suspect {
 	GATE_SUSPECT_LOAD,    /* loads take longer, mostly in `part` */
 	GATE_SUSPECT_COMPUTE, /* steps are shorter, so they hide less of the waiting */
@@ -219,7 +203,7 @@ enum gate_suspect {
 
 struct gate_change {
 	enum gate_suspect suspect;
-	enum gate_part part;            /* part of loads that grew most; GATE_PART_MAX: not known */
+	enum gate_part part;            /* part of loads that grew most; GATE_PART_MAX: unknown */
 	struct gate_sample before, now; /* means of the runs, and their most frequent cause */
 };
 

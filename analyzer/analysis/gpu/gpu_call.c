@@ -3,10 +3,9 @@
 
 #include <stdbool.h>
 
-#define THREADS_MOST 256 /* largest number of threads at a time; in further threads, nested calls
-			  * are not recognised */
+#define THREADS_MOST 256 /* nested calls of further threads are not recognised */
 
-/* A host thread. Its calls before end_ns have been counted. */
+/* Calls before end_ns have been counted. */
 struct thread {
 	uint32_t id;
 	int64_t end_ns;

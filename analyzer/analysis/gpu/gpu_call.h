@@ -2,8 +2,7 @@
 /*
  * gpu_call.h - measures how long the host's threads were in CUDA calls during one step.
  *
- * A call inside a call of the same thread (the runtime calls the driver) is a part of the outer
- * one: neither its time nor its launch counts twice. Pure functions.
+ * A call inside a call of the same thread (the runtime calls the driver) does not count twice.
  */
 #pragma once
 
@@ -13,17 +12,17 @@
 #include "analysis/gpu/gpu_step.h"
 
 struct gpu_call_times {
-	int64_t sync_ns;   /* time in calls that wait until the GPU is done */
-	int64_t copy_ns;   /* time in calls that copy, which wait if the memory is pageable */
-	int64_t launch_ns; /* time in calls that launch kernels and graphs */
+	int64_t sync_ns;   /* calls that wait until the GPU is done */
+	int64_t copy_ns;   /* calls that copy, which wait if the memory is pageable */
+	int64_t launch_ns; /* calls that launch kernels and graphs */
 	int64_t launch_count;
 };
 
 struct gpu_calls {
-	struct gpu_call_times training; /* calls of the thread that takes the batches */
+	struct gpu_call_times training; /* of the thread that takes the batches */
 	struct gpu_call_times others;   /* sums over all other threads */
 };
 
-/* Measures the calls during the step [begin_ns, end_ns). `ops` are as in gpu_step_measure(). */
+/* Measures the step [begin_ns, end_ns). `ops` are as in gpu_step_measure(). */
 void gpu_calls_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, int64_t end_ns,
 		       uint32_t training_thread, struct gpu_calls *ret);

@@ -15,7 +15,7 @@ void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op)
 		devices->working |= 1u << op->device;
 }
 
-/* Returns a bit for each working device that the loader feeds; updates devices->bytes. */
+/* Returns a bit for each device that the loader feeds. */
 static uint32_t find_fed(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			 int64_t begin_ns, int64_t end_ns)
 {
@@ -37,12 +37,9 @@ static uint32_t find_fed(struct gpu_devices *devices, const struct gpu_op *ops, 
 	return fed;
 }
 
-/*
- * Calls of the host. They have no device; a call that waited waited for a copy that ends during it.
- */
+/* Calls of the host have no device. One that waited, waited for a copy that ends during it. */
 #define OF_ALL (GPU_STEP_SYNC | GPU_STEP_BIT(API_COPY))
 
-/* Copies the operations of one device, and the host's calls, to `ret`. */
 static size_t copy_ops(const struct gpu_op *ops, size_t count, int16_t device, struct gpu_op *ret)
 {
 	size_t kept = 0;
@@ -65,7 +62,6 @@ static int64_t peer_bytes(const struct gpu_op *ops, size_t count, int64_t begin_
 	return bytes;
 }
 
-/* The members of struct gpu_step that are averaged over the fed devices. */
 #define MEANS(X)                                                                                   \
 	X(busy_ns)                                                                                 \
 	X(nccl_ns)                                                                                 \
@@ -79,7 +75,6 @@ static void add(struct gpu_step *sum, const struct gpu_step *step)
 #undef ADD
 }
 
-/* Divides the sums by `count`. gap_other_ns is what is left of the step. */
 static void put_mean(const struct gpu_step *sum, int64_t count, int64_t step_ns,
 		     struct gpu_step *ret)
 {

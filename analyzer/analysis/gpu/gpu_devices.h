@@ -2,11 +2,11 @@
 /*
  * gpu_devices.h - measures one step of a process that uses several GPUs.
  *
- * Busy time, collectives and gaps are means over the devices that the loader feeds: while a fed
- * device idles and waits for its batch, time is lost, even if other devices still work. A device is
- * fed if in the last steps it got at least a quarter of the bytes from the host that the most fed
- * device got. A device that gets its data from another one (a later stage of a pipeline, a replica
- * filled by peer copies) is not fed. If no device is fed, all devices that work count.
+ * Busy time, collectives and gaps are means over the devices that the loader feeds: a fed device
+ * that waits for its batch loses time, even if others still work. A device is fed if in the last
+ * steps it got at least a quarter of the most fed device's bytes from the host. Later stages of a
+ * pipeline, and replicas filled by peer copies, are not fed. If no device is fed, all that work
+ * count.
  *
  * Counts, copies, memsets and the host's waits are those of all devices together.
  */
@@ -14,17 +14,16 @@
 
 #include "analysis/gpu/gpu_step.h"
 
-#define GPU_DEVICES_MOST 32    /* devices with this number or a higher one count in sums only */
-#define GPU_DEVICES_FED  0.25  /* a fed device gets this share of the most fed device's bytes */
+#define GPU_DEVICES_MOST 32    /* devices from this number on count in sums only */
+#define GPU_DEVICES_FED  0.25  /* least share of the most fed device's bytes */
 #define GPU_DEVICES_KEEP 0.875 /* factor on the bytes of earlier steps at each new step */
 
-/* What earlier steps showed about each device; all zero at first. */
+/* All zero at first. */
 struct gpu_devices {
 	uint32_t working;               /* bit i: device i has run a kernel or graph */
 	double bytes[GPU_DEVICES_MOST]; /* bytes from the host to each device, weighted by age */
 };
 
-/* What one device did in a step. */
 struct gpu_device_step {
 	int16_t device;
 	bool fed;
@@ -33,12 +32,12 @@ struct gpu_device_step {
 	int64_t h2d_bytes, peer_bytes;
 };
 
-/* Notes that the device of `op` works; `op` need not belong to a step. */
+/* `op` need not belong to a step. */
 void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op);
 
 /*
- * Measures a step as gpu_step_measure() does. The caller's `steps` has room for GPU_DEVICES_MOST
- * entries; it gets one for each device that ever worked, or none if only one did.
+ * `steps` gets one of GPU_DEVICES_MOST entries for each device that ever worked; none for one
+ * alone.
  */
 int gpu_devices_measure(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			int64_t begin_ns, int64_t wait_end_ns, int64_t end_ns, struct gpu_step *ret,

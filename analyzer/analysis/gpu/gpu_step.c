@@ -16,7 +16,6 @@ struct part {
 	int64_t begin_ns, end_ns;
 };
 
-/* Disjoint parts of time, sorted. */
 struct parts {
 	struct part *at;
 	size_t count;
@@ -44,7 +43,7 @@ static void add(struct parts *parts, int64_t begin_ns, int64_t end_ns)
 		parts->at[parts->count++] = (struct part){begin_ns, end_ns};
 }
 
-/* Makes the union of the operations whose kinds are in the set `kinds`; it may exceed the step. */
+/* Unites the operations whose kinds are in the set `kinds`; they may exceed the step. */
 static void unite(const struct gpu_op *ops, size_t count, uint32_t kinds, struct parts *parts)
 {
 	parts->count = 0;
@@ -53,10 +52,7 @@ static void unite(const struct gpu_op *ops, size_t count, uint32_t kinds, struct
 			add(parts, ops[i].begin_ns, ops[i].end_ns);
 }
 
-/*
- * Returns true if a copying call waited for its copy: a copy from the device ended during the call.
- * CUPTI records no synchronisation for such a call.
- */
+/* CUPTI records no synchronisation for a call that waited for its copy from the device. */
 static bool is_copy_waited_for(const struct gpu_op *ops, size_t count, size_t call)
 {
 	for (size_t i = call + 1; i < count && ops[i].begin_ns < ops[call].end_ns; i++)
@@ -74,7 +70,7 @@ static void unite_waits(const struct gpu_op *ops, size_t count, struct parts *pa
 			add(parts, ops[i].begin_ns, ops[i].end_ns);
 }
 
-/* Makes the union of `a` and `b` in `ret`, which must be neither of them and have room for both. */
+/* `ret` must be neither of the others and have room for both. */
 static void join(const struct parts *a, const struct parts *b, struct parts *ret)
 {
 	size_t i = 0, k = 0;
@@ -131,7 +127,7 @@ static bool is_after(const struct parts *sync, int64_t ns)
 	return at < sync->count && sync->at[at].begin_ns <= ns;
 }
 
-/* Finds the gaps in [begin_ns, end_ns) that no part covers. The first may begin earlier. */
+/* The first gap may begin before begin_ns. */
 static void find_gaps(const struct parts *busy, int64_t begin_ns, int64_t end_ns,
 		      struct parts *gaps)
 {
@@ -153,7 +149,6 @@ struct scratch {
 	struct parts busy, h2d, sync, others, gaps, after, two, three, four;
 };
 
-/* Finds the gaps that began while the host waited for the GPU, or right after. */
 static void find_after(const struct scratch *s, int64_t begin_ns, int64_t wait_end_ns,
 		       struct parts *after)
 {

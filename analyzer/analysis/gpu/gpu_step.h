@@ -2,14 +2,13 @@
 /*
  * gpu_step.h - measures what the GPU did in one step, from single operations.
  *
- * Busy is the union of kernels and graphs, without a GPU loader's kernels, which prepare batches
- * (gpu_streams.h). The rest of the step are gaps. Each nanosecond of a gap has one class, the first
- * of these that is true:
+ * Busy is the union of kernels and graphs, without a GPU loader's kernels (gpu_streams.h). Gaps are
+ * the rest. Each nanosecond of a gap has the first class that is true:
  *
  * - data: the training thread waited for this step's batch
  * - h2d: something was copied to a device
  * - sync: the host waited for the GPU, in a synchronisation or a copy; or the gap began during such
- *   a wait or right after it, since the queue ran empty during the wait
+ * a wait or right after it, since the queue ran empty during the wait
  * - host: the gap is longer than GPU_STEP_BREATH_NS: nothing was launched
  * - other: other copies ran, or a loader's kernels; or the gap is a short one between two kernels
  */
@@ -22,9 +21,9 @@
 #include "dlprof/event.h"
 
 #define GPU_STEP_BREATH_NS 10000 /* longest gap between two kernels that are both queued */
-#define GPU_STEP_SLACK_NS  20000 /* the host's wait ends at most this long after the GPU's work */
+#define GPU_STEP_SLACK_NS  20000 /* the host's wait ends at most so long after the GPU's work */
 
-/* Sets of kinds: operations that keep a device busy, and calls in which the host waits for it. */
+/* Operations that keep a device busy, and calls in which the host waits for it. */
 #define GPU_STEP_BIT(kind) (1u << DLPROF_GPU_##kind)
 #define GPU_STEP_BUSY      (GPU_STEP_BIT(KERNEL) | GPU_STEP_BIT(NCCL) | GPU_STEP_BIT(GRAPH))
 #define GPU_STEP_SYNC                                                                              \
@@ -34,7 +33,7 @@
 struct gpu_op {
 	int64_t begin_ns, end_ns;
 	uint64_t bytes;
-	uint32_t what; /* kind, stream and id, packed by DLPROF_GPU_WHAT() */
+	uint32_t what; /* DLPROF_GPU_WHAT() of kind, stream and id */
 	int16_t device;
 	uint8_t kind; /* enum dlprof_gpu_kind */
 };
@@ -46,17 +45,14 @@ struct gpu_step {
 	int64_t kernel_count, graph_count;
 	int64_t h2d_ns, h2d_bytes, h2d_pageable_bytes;
 	int64_t d2h_ns, d2h_bytes, memset_ns;
-	int64_t anywhere_bytes;                           /* bytes of copies of unknown direction */
+	int64_t anywhere_bytes; /* bytes of copies of unknown direction */
 	/* sums over waits, which may overlap */
 	int64_t sync_event_ns, sync_stream_ns, sync_context_ns;
 	int64_t gap_data_ns, gap_h2d_ns, gap_sync_ns, gap_host_ns, gap_other_ns;
-	int64_t refill_ns;   /* idle after the wait, up to the first kernel, if it idled in it */
+	int64_t refill_ns;   /* idle after a wait with idle time, up to the first kernel */
 	int64_t launched_ns; /* length of all kernels that were launched in the step */
 };
 
-/*
- * Measures a step. `ops` hold all operations that overlap [begin_ns, end_ns), sorted by begin_ns.
- * The wait lasts from begin_ns to wait_end_ns.
- */
+/* `ops` overlap [begin_ns, end_ns), and are sorted by begin_ns. The wait ends at wait_end_ns. */
 int gpu_step_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, int64_t wait_end_ns,
 		     int64_t end_ns, struct gpu_step *ret);

@@ -5,7 +5,6 @@
 
 enum owner { OWNER_NOT_ASKED, OWNER_TRAINING, OWNER_LOADER, OWNER_DOUBTFUL };
 
-/* Threads that launch the training's kernels on one device. */
 struct trainers {
 	uint32_t threads[TRAINERS_MOST];
 	size_t count;
@@ -65,7 +64,7 @@ static void add_stream(const struct gpu_stream *stream, struct trainers *trainer
 			trainers->threads[trainers->count++] = stream->threads[i];
 }
 
-/* Finds the thread that takes the batches, and the threads that share a stream with one found. */
+/* `thread` takes the batches. Adds threads that share a stream with one already found. */
 static void find_trainers(const struct gpu_streams *streams, int device, uint32_t thread,
 			  struct trainers *ret)
 {

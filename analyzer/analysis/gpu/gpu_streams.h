@@ -3,51 +3,48 @@
  * gpu_streams.h - tells the training's kernels from those of a GPU loader.
  *
  * DALI, nvJPEG and similar libraries prepare batches by kernels. A GPU that runs these while the
- * training waits for a batch does not train: the training is input-bound.
+ * training waits for a batch does not train.
  *
  * - A kernel whose name is a loader's belongs to the loader, in any stream.
- * - Other kernels belong to the owner of their stream. If the launching threads are known (CUDA
- *   13), a stream is the training's if the thread that takes the batches launches there, or a
- *   thread that shares a stream with it, as autograd's threads do. All other streams of that device
- *   are loaders', except the default stream, which callers get if they name none.
- * - If the threads are not known, or the training's thread launches nothing on the device
- *   (TensorFlow launches in other threads), a stream is a loader's if kernels with loaders' names
- *   take at least half of its time. If they take less, the owner is in doubt.
+ * - Other kernels belong to the owner of their stream. If launching threads are known (CUDA 13),
+ * streams of the thread that takes the batches are the training's, and of threads that share one
+ * with it, as autograd's do. Other streams of that device are loaders', except the default stream.
+ * - If threads are unknown, or the training's launches nothing on the device (TensorFlow launches
+ * in other threads), a stream is a loader's if kernels with loaders' names take at least half of
+ * its time. If they take less, the owner is in doubt.
  *
- * Pure functions. What is observed once holds for the rest of the run.
+ * What is observed once holds for the rest of the run.
  */
 #pragma once
 
 #include "analysis/gpu/gpu_devices.h"
 
-#define GPU_STREAMS_MOST     (1 << DLPROF_GPU_STREAM_BITS) /* number of streams that the low bits of
-							    * a stream's number distinguish */
+/* streams that a stream's low bits distinguish */
+#define GPU_STREAMS_MOST     (1 << DLPROF_GPU_STREAM_BITS)
 #define GPU_STREAMS_THREADS  4
 #define GPU_STREAMS_DEFAULT  7    /* number of the default stream in CUPTI */
-#define GPU_STREAMS_LAUNCHES 0.03 /* a thread owns a stream if it makes at least this share of its
-				   * launches */
+#define GPU_STREAMS_LAUNCHES 0.03 /* a thread owns a stream from this share of its launches on */
 #define GPU_STREAMS_KNOWN    0.02 /* a stream with a smaller share of the step does not matter */
 
 struct gpu_stream {
 	uint32_t threads[GPU_STREAMS_THREADS]; /* threads that launch to the stream; 0: no thread */
 	uint32_t launches[GPU_STREAMS_THREADS];
 	uint32_t count;            /* number of kernels */
-	double named_ns, other_ns; /* time of kernels with a loader's name, and of other kernels */
+	double named_ns, other_ns; /* time of kernels with a loader's name, and of others */
 };
 
-/* What was observed of all streams; all zero at first. */
+/* All zero at first. */
 struct gpu_streams {
 	uint64_t used[GPU_DEVICES_MOST]; /* bit i of a device: its stream i ran a kernel */
 	struct gpu_stream at[GPU_DEVICES_MOST][GPU_STREAMS_MOST];
 };
 
-/* Notes the stream and the thread of a kernel; `op` need not belong to a step. */
+/* `op` need not belong to a step. */
 void gpu_streams_note(struct gpu_streams *streams, const struct gpu_op *op);
 
 /*
- * Sets the `kind` of loaders' kernels to DLPROF_GPU_LOADER, and that of other kernels back.
- * `training_thread` is 0 if unknown. Returns how many kernels are in doubt; if `doubtful_are`,
- * these become loaders' kernels.
+ * Sets DLPROF_GPU_LOADER, and takes it back. `training_thread` is 0 if unknown. Returns how many
+ * kernels are in doubt; `doubtful_are`: these are loaders'.
  */
 size_t gpu_streams_mark(const struct gpu_streams *streams, uint32_t training_thread,
 			bool doubtful_are, struct gpu_op *ops, size_t count);

@@ -34,11 +34,7 @@ static double ratio(double part, double whole)
 	return whole > 0 ? part / whole : NAN;
 }
 
-/*
- * Finds what the GPU lacks. If it idles while there is data and no copy runs, either the host
- * launches too slowly, or the host waited for the GPU. If there are many short kernels, launching
- * keeps the host busy, whatever it waited for.
- */
+/* Many short kernels keep the host busy launching, whatever it waited for. */
 static void find_lack(struct gpu_use *use)
 {
 	const double *share = use->gap_share;
@@ -53,7 +49,6 @@ static void find_lack(struct gpu_use *use)
 			    : GPU_LACK_ORDERS;
 }
 
-/* Finds the part of the step in which the GPU idles most for lack of launches or orders. */
 static void find_lack_part(const struct gpu_sums *s, struct gpu_use *use)
 {
 	use->lack_part = STEP_PART_MAX;

@@ -7,7 +7,7 @@
 #include "analysis/gpu/gpu_parts.h"
 
 enum gpu_gap {
-	GPU_GAP_DATA, /* idle time has the first of these classes that is true; see gpu_step.h */
+	GPU_GAP_DATA, /* the first class that is true counts; see gpu_step.h */
 	GPU_GAP_H2D,
 	GPU_GAP_SYNC,
 	GPU_GAP_HOST,
@@ -19,7 +19,7 @@ enum gpu_sync { GPU_SYNC_EVENT, GPU_SYNC_STREAM, GPU_SYNC_CONTEXT, GPU_SYNC_MAX 
 
 /* Sums over batches, all of type double, in the order of gpu.c's columns. NAN: not observed. */
 struct gpu_sums {
-	double batch_count;                         /* batches whose busy time and step are known */
+	double batch_count; /* batches whose busy time and step are known */
 	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX]; /* sums over these batch_count batches */
 	double seen_count; /* batches of which anything is known, even by the host only */
 	double kernel_count, graph_count;
@@ -29,24 +29,22 @@ struct gpu_sums {
 	double sync_ns[GPU_SYNC_MAX];
 	double compute_ns; /* time in which anything but collectives ran */
 	double loading_ns; /* time of GPU loaders' kernels, which do not count as busy */
-	double refill_ns;  /* idle after waits in which the GPU idled, up to the first kernel */
-	/* By part of the step: idle, but not for lack of data or because of copies; time of the
-	 * kernels that were launched in it. */
+	double refill_ns;  /* idle after waits with idle time, up to the first kernel */
+	/* Idle for neither data nor copies, and kernels launched, by part of the step. */
 	double part_idle_ns[GPU_PARTS], part_launched_ns[GPU_PARTS];
 };
 
 #define GPU_SUMS_COUNT (sizeof(struct gpu_sums) / sizeof(double))
 
-/* Sums of the host's CUDA calls; NAN: not recorded, or the training's thread is unknown. */
+/* NAN: not recorded, or the training's thread is unknown. */
 struct gpu_call_sums {
 	double batch_count;
-	double sync_ns, copy_ns, launch_ns, launch_count; /* the training's thread's */
+	double sync_ns, copy_ns, launch_ns, launch_count; /* of the training's thread */
 	double other_sync_ns, other_copy_ns, other_launch_ns, other_launch_count;
 };
 
 #define GPU_CALL_SUMS_COUNT (sizeof(struct gpu_call_sums) / sizeof(double))
 
-/* What the GPU lacks if it idles longer for that reason than for lack of data. */
 enum gpu_lack {
 	GPU_LACK_NOTHING,
 	GPU_LACK_LAUNCHES, /* the host launches kernels too slowly */
@@ -54,26 +52,26 @@ enum gpu_lack {
 	GPU_LACK_MAX
 };
 
-/* How the GPU was used. Shares are 0-1, of the steps unless noted otherwise; NAN: not known. */
+/* Shares are 0-1, of the steps unless noted otherwise; NAN: unknown. */
 struct gpu_use {
-	bool is_known; /* true if any member below is known */
+	bool is_known; /* any member below is known */
 	double busy_share;
 	double alone_share; /* only collectives ran: exchanging data, or waiting for ranks */
 	double gap_share[GPU_GAP_MAX];
 	double idle_share;         /* sum of gap_share and unattributed_share */
 	double unattributed_share; /* idle for an unknown reason */
-	double h2d_bytes_per_s;    /* bytes a second during copies to the GPU */
+	double h2d_bytes_per_s;    /* during copies to the GPU */
 	double pageable_share;     /* share of the bytes copied to the GPU from pageable memory */
 	double exposed_share;      /* only a copy to the GPU ran, and no batch was waited for */
 	double overlap_share;      /* share of the copying time in which kernels ran, at most */
 	enum gpu_lack lack;
-	double lack_share;     /* idle for other reasons than lack of data and copies */
-	/* Part of the step with more than half of that idle time; STEP_PART_MAX: none has it. */
+	double lack_share; /* idle for neither data nor copies */
+	/* Part of the step with more than half of lack_share; STEP_PART_MAX: none. */
 	enum step_part lack_part;
 	double lack_part_share; /* its share of lack_share */
 	double refill_share;    /* sum of refill_ns, as a share of the steps */
-	double kernels;        /* number of kernels in a step */
-	double kernel_mean_ns; /* mean length of a kernel; too small if kernels run in parallel */
+	double kernels;         /* number of kernels in a step */
+	double kernel_mean_ns;  /* too small if kernels run in parallel */
 };
 
 void gpu_sums_init(struct gpu_sums *sums);

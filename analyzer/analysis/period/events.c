@@ -17,8 +17,8 @@
 #define TABLE_SIZE  (1u << TABLE_BITS)
 #define LEAST_ROWS  3
 #define MOST_STEPS  3    /* an event's distances to the next 3 events are candidates for a period */
-#define MOST_TRIED  256  /* this number of the most frequent distances is tested */
-#define MOST_EPOCHS 4096 /* if there are more epochs, no long period is searched for */
+#define MOST_TRIED  256  /* only the most frequent distances are tested */
+#define MOST_EPOCHS 4096 /* with more epochs, no long period is searched for */
 #define TIMER_CV    0.10
 
 static double event_ns(const struct events_query *q, size_t i)
@@ -31,7 +31,6 @@ static double event_ns(const struct events_query *q, size_t i)
 	return ns > 0 && ns >= q->theta_ns ? ns : 0;
 }
 
-/* Iterates over the runs of a series, with the position of each. */
 struct walk {
 	const struct batch_series *series;
 	size_t run;
@@ -87,7 +86,6 @@ static int add_epoch(struct events *events, const struct walk *walk, bool from_s
 	return 0;
 }
 
-/* Ends the last epoch at `end`, the position at which the next epoch begins. */
 static void close_epoch(struct events *events, size_t end)
 {
 	struct fold_segment *last;
@@ -203,7 +201,7 @@ size_t events_cut(const struct events *breaks, const struct fold_segment *whole,
 	}
 }
 
-/* A hash table from phase to the events' time there, with room for one phase per event. */
+/* A hash table from phase to the events' time there. */
 struct table {
 	struct {
 		size_t phase;
@@ -227,7 +225,7 @@ static double table_add(struct table *table, size_t phase, double value)
 	return table->cells[at].sum += value;
 }
 
-/* Computes fold_log_p() over all rows from the list of events; all other positions are 0. */
+/* Computes fold_log_p() over all rows from the list of events alone. */
 static double sparse_log_p(const struct events *events, const struct fold_segment *segments,
 			   size_t segment_count, bool capped, size_t period, struct table *table)
 {
@@ -285,7 +283,6 @@ static int by_period(const void *a, const void *b)
 	return left->period < right->period ? -1 : left->period > right->period;
 }
 
-/* Orders distances by frequency, the most frequent first; equally frequent ones by length. */
 static int by_count(const void *a, const void *b)
 {
 	const struct distance *left = a, *right = b;
@@ -295,10 +292,7 @@ static int by_count(const void *a, const void *b)
 	return by_period(a, b);
 }
 
-/*
- * Lists the distances from each event to the next three, those that occur at least twice, the most
- * frequent first. Three events of one period have its distance twice.
- */
+/* Only distances that occur twice count: three events of one period have its distance twice. */
 static size_t find_distances(const struct events *events, size_t above, size_t most,
 			     struct distance *ret)
 {
@@ -385,7 +379,7 @@ int events_gaps(const struct events *events, struct event_gaps *ret)
 	return 0;
 }
 
-/* Returns the events' time at a phase, in rows of parity `half` (0 or 1), or in all rows (2). */
+/* `half` is the parity of the rows, or 2 for all rows. */
 static double time_at(const struct event *list, size_t count, size_t period, size_t half,
 		      size_t phase)
 {
@@ -398,7 +392,7 @@ static double time_at(const struct event *list, size_t count, size_t period, siz
 	return ns;
 }
 
-/* Returns the phase with the most time, in rows as for time_at(), or SIZE_MAX without events. */
+/* Returns the phase with the most time, or SIZE_MAX without events. */
 static size_t dominant(const struct event *list, size_t count, size_t period, size_t half,
 		       struct table *table)
 {

@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events.h - finds the events of a series, and numbers them so that periods can be searched for.
+ * events.h - finds the events of a series, and numbers them to search for periods.
  *
- * An event's position counts deliveries from the first epoch on. A delivery without a record
- * counts, too, but has no event.
+ * An event's position counts deliveries from the first epoch on, those without a record, too.
  */
 #pragma once
 
 #include "analysis/account/series.h"
 #include "analysis/statistics/fold.h"
 
-#define EVENTS_LISTED 4000 /* largest number of events that are listed one by one */
+#define EVENTS_LISTED 4000 /* more events are not listed one by one */
 
-/* Selects which values of a series are events. */
 struct events_query {
 	const struct batch_series *series;
 	const float *values; /* a column of the series */
-	uint8_t mask, want;  /* only batches with (state & mask) == want */
-	double offset_ns;    /* the normal part of each value, which is subtracted */
-	double theta_ns;     /* least value - offset_ns of an event; must also be above 0 */
-	bool from_start;     /* true: also takes the first round of each epoch */
-	bool slips;    /* records may be missing, as in logs: regular gaps are a period, too */
+	uint8_t mask, want; /* only batches with (state & mask) == want */
+	double offset_ns; /* normal part of each value, which is subtracted */
+	double theta_ns; /* least value - offset_ns of an event; must also be above 0 */
+	bool from_start; /* also takes the first round of each epoch */
+	bool slips; /* records may be missing, as in logs: regular gaps are a period, too */
 	/* Events after which the phase may change; NULL: none. */
 	const struct events_query *breaks;
 };
@@ -32,7 +30,7 @@ struct event {
 
 struct events {
 	size_t count;
-	double ns;     /* sum over the events, after subtracting offset_ns */
+	double ns;     /* sum over the events, without offset_ns */
 	double cap_ns; /* events of at least this length have half of `ns` */
 	size_t position_count;
 	struct event *list; /* NULL if there are more than EVENTS_LISTED */
@@ -42,7 +40,7 @@ struct events {
 	size_t first_ordinal; /* ordinal of the first batch of epochs[0] */
 };
 
-/* Finds the events. Call events_done() also after an error. */
+/* Call events_done() also after an error. */
 int events_find(const struct events_query *query, struct events *ret);
 void events_done(struct events *events);
 
@@ -50,26 +48,22 @@ void events_done(struct events *events);
 void events_spread(const struct events_query *query, size_t from, size_t count, float *ret_ns);
 
 /*
- * Cuts `whole` after each break in it, and returns the number of pieces in `ret`. `position` is
- * that of the first value of `whole`. `*at` is the index of the first break that may lie in
- * `whole`; it is advanced for the next call.
+ * Cuts `whole` after each break; returns the number of pieces. `*at` is the first break to look at.
  */
 size_t events_cut(const struct events *breaks, const struct fold_segment *whole, size_t position,
 		  size_t *at, struct fold_segment *ret);
 
 /*
- * Searches the distances between listed events for a long period. *ret_period is the best one; 0:
- * none. *ret_log_p is its ln p, corrected for all periods up to `most`. If `capped`, an event
- * counts with its time, at most cap_ns; else each event counts as one. Periods up to `above` are
- * left out: folding tests those.
+ * *ret_period is the best period above `above`, or 0; *ret_log_p its ln p, corrected for all
+ * periods up to `most`. If `capped`, events count with their times, at most cap_ns; else as one.
  */
 int events_long_period(const struct events *events, const struct fold_segment *segments,
 		       size_t segment_count, bool capped, size_t above, size_t most,
 		       size_t *ret_period, double *ret_log_p);
 
 /*
- * Gaps, in batches, between large events (of at least half of cap_ns). Regular gaps show a timer
- * even in logs that lack lines, where no phase lasts.
+ * Gaps, in batches, between events of at least half of cap_ns: a timer shows even where lines are
+ * lost.
  */
 struct event_gaps {
 	size_t large_count;
@@ -79,13 +73,11 @@ struct event_gaps {
 	size_t mode; /* most frequent gap; the shortest of equally frequent ones */
 };
 
-/* Measures the gaps. */
 int events_gaps(const struct events *events, struct event_gaps *ret);
 
 /*
- * Returns the share of the listed events' time that is at the dominant phase. In each block of
- * rows, the phase is chosen in the even rows and measured in the odd ones, and vice versa.
- * *ret_phase is the dominant phase of all rows.
+ * Returns the dominant phase's share of the events' time, cross-validated between even and odd
+ * rows.
  */
 double events_share(const struct events *events, size_t period, size_t block_rows,
 		    size_t *ret_phase);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * period.c - finds the period of events, if there is one. Every candidate is tested on two series
- * (1 for each event; or its time, up to cap_ns), both with and without restarting the phase at
- * epochs. Then the best candidate is described.
+ * period.c - finds the period of events, if there is one.
+ *
+ * Every candidate is tested on two series (1 for each event; or its time, up to cap_ns), with and
+ * without restarting the phase at epochs.
  */
 #include "analysis/period/period.h"
 
@@ -17,7 +18,7 @@
 #define FEWEST_BATCHES 12
 #define FEWEST_EVENTS  3
 #define WINDOW         ((size_t)1 << 14)
-#define WINDOWS        64 /* largest number of windows; a longer series is sampled in windows */
+#define WINDOWS        64 /* a longer series is sampled in this many windows */
 #define FEW_WINDOWS    16 /* number of windows that are tried first */
 #define SPREAD         16 /* largest number of positions to fold for each batch */
 #define BEYOND_DOUBT   (-100.0)
@@ -31,7 +32,7 @@
 #define GAPS_CV        0.15
 #define GAPS_SHORTEST  3
 
-/* How the values are cut into segments. The rows of a period start anew in each segment. */
+/* How the values are cut. The rows of a period start anew in each segment. */
 struct layout {
 	struct fold_segment *segments;
 	size_t segment_count;
@@ -76,7 +77,7 @@ static double log_candidates(const struct search *s, size_t period, size_t count
 	return log((double)count) + (s->workers > 1 ? log(2) : 0);
 }
 
-/* Makes a series to test. Returns false if all values are equal: no phase can then differ. */
+/* Returns false if all values are equal: no phase can then differ. */
 static bool set_series(struct search *s, bool capped, struct fold_series *ret)
 {
 	float cap_ns = (float)s->events.cap_ns, lowest = 1, highest = 0;
@@ -112,9 +113,8 @@ static void offer(struct search *s, const struct best *found)
 }
 
 /*
- * Tests all periods of a layout on one series. The correction for serial correlation costs another
- * pass and can only raise p, so it is applied to the best period, again and again, until the best
- * one is already corrected.
+ * Correcting for serial correlation is slow, so only the best period is corrected, until it stays
+ * the best.
  */
 static void try_layout(struct search *s, const struct layout *layout, struct fold_series *series)
 {
@@ -195,7 +195,6 @@ static size_t find_most(const struct layout *layout)
 	return count > FOLD_MOST ? FOLD_MOST : count;
 }
 
-/* Makes two layouts, cut at epochs and whole; for a long series, one of spaced windows. */
 static int lay_out(struct search *s)
 {
 	const struct events *events = &s->events;
@@ -277,7 +276,6 @@ static int run_tests(struct search *s)
 	s->squares = malloc((s->value_count + 1) * sizeof(*s->squares));
 	if (!s->x || !s->sums || !s->squares)
 		return -ENOMEM;
-	/* A series whose values are all equal carries no information, and is not tested. */
 	for (capped = 0; capped < 2; capped++)
 		series_count += useful[capped] = set_series(s, capped, &series);
 	for (i = 0; i < s->layout_count; i++) {
@@ -308,7 +306,7 @@ static struct phase_series phases_of(const struct search *s, const struct layout
 	};
 }
 
-/* Returns the layout to measure a period in: that cut at breaks, if its pieces are long enough. */
+/* Returns the layout that is cut at breaks, if its pieces are long enough. */
 static const struct layout *layout_for(const struct search *s, const struct best *best,
 				       size_t period)
 {
@@ -361,10 +359,7 @@ static void measure(const struct search *s, struct best *best, double *scratch, 
 	ret->cost_ns = ret->share * ret->events_ns;
 }
 
-/*
- * Describes the best period. The queue fills up during a pause, so breaks may give the waits a
- * period, too; a regular period between the breaks is preferred to it.
- */
+/* Queues fill during a pause, so breaks may seem a period. One between the breaks is preferred. */
 static int describe(struct search *s, struct period *ret)
 {
 	double *scratch = calloc(PHASE_PROMOTE_MOST * FOLD_MOST, sizeof(*scratch));
@@ -384,10 +379,7 @@ static int describe(struct search *s, struct period *ret)
 	return 0;
 }
 
-/*
- * Finds a timer from at least 16 gaps whose coefficient of variation is at most .15. Random events
- * have 1 there, and .4 if a dead time follows each.
- */
+/* Random events have gaps with a coefficient of variation of 1, and .4 after a dead time. */
 static int find_gaps(const struct search *s, struct period *ret)
 {
 	struct event_gaps gaps;
@@ -425,14 +417,13 @@ static void forget(struct search *s)
 	s->log_p_workers = 0;
 }
 
-/* Discards the layouts and the results of a search. */
 static void start_anew(struct search *s)
 {
 	forget(s);
 	memset(s->log_p_of, 0, (PERIOD_MOST + 1) * sizeof(*s->log_p_of));
 }
 
-/* Limits folding by the number of batches: in a damaged file, ordinals may be of any size. */
+/* In a damaged file, ordinals may be of any size. */
 static size_t find_most_windows(const struct search *s)
 {
 	size_t most = s->query->series->count / (WINDOW / SPREAD);

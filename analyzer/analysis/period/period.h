@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * period.h - finds out whether the events of a series (stalls, long steps, long loads) come every P
- * batches.
+ * period.h - finds out whether stalls, long steps or long loads come every P batches.
  *
- * It uses the row-folded test of analysis/README.md: 0.004 % false positives at alpha 1 %, over 21
- * kinds of series without a period, where autocorrelation, Fisher's g and Lomb-Scargle have 18 to
- * 68 %. Deterministic. Takes O(n) and a bounded part: at most 2^20 values are folded.
+ * The row-folded test of analysis/README.md has 0.004 % false positives at alpha 1 %, over 21 kinds
+ * of series without a period. It takes O(n) and a bounded part: at most 2^20 values are folded.
  */
 #pragma once
 
@@ -15,21 +13,20 @@
 #define PERIOD_MOST  512 /* longest period with an entry in log_p_of */
 
 struct period {
-	int64_t batches;  /* the period in batches; 0: none is significant */
-	bool regular;     /* `share` is large enough for the events to count as regular */
-	double log_p;     /* ln p, corrected; 0 if nothing could be tested */
-	double share;     /* share of the events' time at the phase, cross-validated */
-	int64_t phase;    /* ordinal modulo `batches` of the batches with events */
-	double cost_ns;   /* share x events_ns */
-	double events_ns; /* sum of the events' time */
+	int64_t batches; /* 0: no period is significant */
+	bool regular;    /* `share` is large enough for the events to count as regular */
+	double log_p;    /* ln p, corrected; 0 if nothing could be tested */
+	double share;    /* share of the events' time at the phase, cross-validated */
+	int64_t phase;   /* ordinal modulo `batches` of the batches with events */
+	double cost_ns;  /* share x events_ns */
+	double events_ns;
 	size_t event_count;
 	size_t large_count; /* events of at least half of cap_ns (events.h) */
 	double large_ns;
-	bool gradual;  /* set by the caller for loads: the loads next to a slow one are slow, too */
+	bool gradual; /* set by the caller: loads next to a slow one are slow, too */
 	bool drifting; /* found from regular gaps and not from a phase; log_p is not set */
-	bool tested;   /* there were enough batches and events to test */
+	bool tested; /* there were enough batches and events to test */
 	float log_p_of[PERIOD_MOST + 1]; /* ln p of each period; 0: the period was not folded */
 };
 
-/* Finds the period of the events that `query` selects. */
 int period_find(const struct events_query *query, struct period *ret);

@@ -8,7 +8,6 @@
 #define PROMOTE_SHARE 0.85
 #define PROMOTE_LEAST 6 /* least number of events that a block should hold */
 
-/* Adds the events' time in a block of rows to the phases, and returns the sum. */
 static double add_rows(const struct phase_series *s, size_t begin, size_t rows, size_t step,
 		       size_t period, bool capped, double *phases)
 {
@@ -37,7 +36,7 @@ static size_t highest(const double *values, size_t count)
 	return best;
 }
 
-/* Copies the k phases of kP that the best phase of P becomes to `ret`; returns their sum. */
+/* Copies the k phases of kP that the best phase of P becomes; returns their sum. */
 static double split(const double *phases, size_t period, size_t k, double *ret)
 {
 	double sum = 0;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * clamp.h - sums of any numbers, such as those of a damaged database. Instead of overflowing, a sum
- * is the smallest or the largest number.
- */
+/* clamp.h - sums that, instead of overflowing, are the smallest or the largest number. */
 #pragma once
 
 #include <stdint.h>

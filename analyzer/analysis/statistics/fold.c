@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fold.c - the inner loops of the period test. It is compiled with flags of its own
- * (analyzer/meson.build), by which sums may be computed in any order, so that the compiler
- * vectorises them.
+ * fold.c - the inner loops of the period test.
  *
- * Rows are summed in blocks of 8, whose column sums serve all three scales.
+ * Its own compiler flags (analyzer/meson.build) let sums be computed in any order, so that they are
+ * vectorised. Rows are summed in blocks of 8, whose column sums serve all three scales.
  */
 #include "analysis/statistics/fold.h"
 
@@ -63,7 +62,6 @@ double fold_log_gamma_tail(size_t shape, double sum)
 	return fmin(0, -sum + (n - 1) * log(sum) - lgamma(n) + log(total));
 }
 
-/* Sums over rows, from which the evidence is computed. */
 struct rows {
 	float total[FOLD_MOST];
 	double count;
@@ -102,7 +100,7 @@ static double rows_evidence(const struct rows *rows, size_t period, float highes
 	excess = top / rows->count - mean;
 	if (!(excess > 0) || !(mean > 0))
 		return 0;
-	/* A bound above both bounds in E: for most blocks it is low enough to need no logarithm. */
+	/* A bound above both bounds in E is low enough for most blocks, without a logarithm. */
 	bound = factor * rows->count * excess * excess *
 		fmax(1 / (mean * (1 - mean)), variance > 0 ? 0.5 / variance : 0);
 	if (bound < least)
@@ -120,7 +118,7 @@ static void add_columns(float *restrict total, const float *restrict x, size_t p
 		total[k] = x[k] + b[k] + c[k] + d[k] + e[k] + f[k] + g[k] + h[k];
 }
 
-/* Sums `count` rows from index `begin` on. `count` is BLOCK, or less at the end of a segment. */
+/* `count` is BLOCK, or less at the end of a segment. */
 static void take_rows(struct rows *rows, const struct fold_series *s, size_t begin, size_t count,
 		      size_t period)
 {
@@ -153,7 +151,7 @@ static size_t row_count(const struct fold_segment *segment, size_t period)
 	return segment->count > first ? (segment->count - first) / period : 0;
 }
 
-/* A scale's evidence: the sum of max(0, E - ln P) over its blocks, each with a phase of its own. */
+/* The sum of max(0, E - ln P) over a scale's blocks, each with a phase of its own. */
 struct scale {
 	size_t blocks;
 	double sum;
@@ -169,7 +167,7 @@ static void scale_add(struct scale *scale, const struct rows *rows, size_t perio
 		scale->sum += evidence - log_period;
 }
 
-/* Returns ln p from the evidence of each segment that has enough rows. */
+/* Segments with too few rows give no evidence. */
 static double log_p_by_segment(const struct fold_series *s, size_t period, double factor)
 {
 	struct rows all, block;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fold.h - the row-folded test of one period: how unlikely is it that phases differ so much by
- * chance?
+ * fold.h - the row-folded test of one period: do phases differ so much by chance?
  *
- * A series of values in [0, 1] is cut into rows of P values. The null hypothesis is that each row
- * may be rotated by any shift. A rotation preserves trends, bursts and the values of a row; it only
- * destroys what the rows have in common, the phase. Under the null hypothesis, the mean of a column
- * is a mean of independent values in [0, 1], which Hoeffding's and Bennett's inequalities bound
- * (the formula is in analysis/README.md). No value may be NAN. Everything here is deterministic.
+ * A series of values in [0, 1] is cut into rows of P values. Under the null hypothesis each row may
+ * be rotated by any shift, which keeps trends and bursts and only destroys what rows have in
+ * common, the phase. The mean of a column is then a mean of independent values in [0, 1], which
+ * Hoeffding's and Bennett's inequalities bound (see analysis/README.md). No value may be NAN.
  */
 #pragma once
 
@@ -16,7 +14,7 @@
 
 #define FOLD_MOST 512 /* longest period that is folded */
 
-/* A stretch of values. Rows of a period start where (index + lead) is a multiple of the period. */
+/* Rows of a period start where (index + lead) is a multiple of the period. */
 struct fold_segment {
 	size_t begin;
 	size_t count;
@@ -37,15 +35,14 @@ struct fold_series {
 	const double *squares; /* squares[i]: sum of the squares of x[0..i-1] */
 	const struct fold_segment *segments;
 	size_t segment_count;
-	float highest;   /* highest value in x */
+	float highest;
 	bool by_segment; /* each segment may have a phase of its own */
 };
 
 /*
  * Returns E = max(G' KL(m || mu), G' V/b^2 h(b (m - mu)/V)), h(u) = (1 + u) ln(1 + u) - u: the mean
  * of one phase reaches m with a probability of at most exp(-E). `rows` is G', `highest_mean` m,
- * `mean` mu, the mean of all values, `variance` V, the mean variance within rows; b is how far
- * `highest`, the largest value, is above mu.
+ * `mean` mu, `variance` V, the mean variance within rows; b is `highest`, the largest value, - mu.
  */
 double fold_evidence(double rows, double highest_mean, double mean, double variance,
 		     double highest);
@@ -54,16 +51,13 @@ double fold_evidence(double rows, double highest_mean, double mean, double varia
 double fold_log_gamma_tail(size_t shape, double sum);
 
 /*
- * Returns ln p of the period, corrected for the number of its phases and of the scales used: all
- * rows, and blocks of 8 and of 32 rows, each with a phase of its own; or each segment by itself. It
- * is not corrected for the number of periods. `factor` is G'/G. Returns 0 if there are fewer than 3
- * rows.
+ * Returns ln p, corrected for phases and for scales (all rows, blocks of 8 and 32 rows), not for
+ * the number of periods. `factor` is G'/G. Returns 0 for fewer than 3 rows.
  */
 double fold_log_p(const struct fold_series *series, size_t period, double factor);
 
 /*
- * Returns G'/G = (1 - r)/(1 + r), which accounts for short memory: it makes adjacent rows alike. r
- * is the correlation of adjacent rows, without their means, shifted by half a period, at which the
- * period itself does not count. Returns 1 if r is at most .02, or there are fewer than 6 rows.
+ * Returns G'/G = (1 - r)/(1 + r) for short memory: r is the correlation of adjacent rows, without
+ * their means and shifted by half a period. Returns 1 for r <= .02 or fewer than 6 rows.
  */
 double fold_memory(const struct fold_series *series, size_t period);

@@ -6,10 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Selects the values of a column that are known (not NAN), at least 0, and whose (state & mask) is
- * `want`. If `state` is NULL, the last condition is left out.
- */
+/* Selects values >= 0 with (state & mask) == want. `state` may be NULL. */
 struct stats_column {
 	const float *values;
 	const uint8_t *state;
@@ -24,9 +21,8 @@ static inline bool stats_takes(const struct stats_column *column, size_t i)
 }
 
 /*
- * Order statistics. They count the leading bits of floats, which sort like the values: exact,
- * without a copy of the column, and equally fast for any values. stats_order_init() reads the
- * column once; a rank takes up to two more passes, unless an earlier rank was close.
+ * The leading bits of floats sort like the values: exact, without a copy of the column.
+ * stats_order_init() reads the column once; a rank takes up to two more passes.
  */
 #define STATS_BINS 2048
 
@@ -40,19 +36,18 @@ struct stats_order {
 
 void stats_order_init(struct stats_order *order, const struct stats_column *column);
 
-/* Returns the value at `rank` (0: smallest) of the sorted values; rank < count. */
+/* `rank` 0 is the smallest value; rank < count. */
 double stats_order_rank(struct stats_order *order, size_t rank);
 
 /* Returns the smallest value that at least `share` (0-1) of all do not exceed, or NAN. */
 double stats_order_quantile(struct stats_order *order, double share);
 
-/* Returns the sum of the `top` largest values, or of all if there are fewer. */
 double stats_order_sum_largest(struct stats_order *order, size_t top);
 
-/* Returns the median; NAN if there is no value. */
+/* Returns NAN if there is no value. */
 double stats_median(const struct stats_column *column);
 
-/* Mean and variance by Welford's update, which is exact even if values are close to each other. */
+/* Welford's update is exact even if values are close to each other. */
 struct stats_moments {
 	size_t count;
 	double mean;
@@ -67,7 +62,6 @@ double stats_deviation(const struct stats_moments *moments);
 /* Returns standard deviation (n - 1) over mean; NAN for fewer than two values or a mean of 0. */
 double stats_cv(const struct stats_moments *moments);
 
-/* Means of pairs of values, and the sums that variances and correlation are computed from. */
 struct stats_pairs {
 	double count, x, y; /* number of pairs, and their means */
 	double xx, yy, xy;  /* sums of products of the deviations from the means */
@@ -75,11 +69,11 @@ struct stats_pairs {
 
 void stats_add_pair(struct stats_pairs *pairs, double x, double y);
 
-/* Returns z of Welch's test between two samples; NAN if one has fewer than two values. */
+/* Returns z of Welch's test; NAN if a sample has fewer than two values. */
 double stats_welch(const struct stats_moments *a, const struct stats_moments *b);
 
-/* Sorts values, the smallest first. No value may be NAN. */
+/* No value may be NAN. */
 void stats_sort(double *values, size_t count);
 
-/* Returns the next number of a random sequence. The first *state, any number, determines it. */
+/* The first *state, any number, determines the sequence. */
 uint64_t stats_random(uint64_t *state);

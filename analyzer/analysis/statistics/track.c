@@ -18,7 +18,6 @@ static int begin(struct track *track)
 	return 0;
 }
 
-/* Halves the number of cells by joining pairs. */
 static void halve(struct track *track)
 {
 	const size_t half = TRACK_CELLS / 2;
@@ -65,7 +64,6 @@ double track_t975(double freedom)
 	       (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
 }
 
-/* Returns the variance of sums over blocks of residuals, raised by the blocks' correlation. */
 static double block_variance(const double *residuals, size_t blocks, size_t per_block)
 {
 	double mean = 0, last = 0, squares = 0, products = 0, correlation;

@@ -2,16 +2,13 @@
 /*
  * track.h - a mean over a run and its uncertainty, in one pass and bounded memory.
  *
- * Pairs of numerator and denominator are added batch by batch; the mean is the ratio of their sums,
- * such as seconds / batches, or stalled time / all time. Pairs are summed in cells; in a long run,
- * a cell holds more batches.
+ * The mean is the ratio of two sums, such as seconds / batches, or stalled time / all time.
  *
- * Batches are not independent samples: waits alternate with a period of W batches, and storage or
- * another process can be slow for hundreds of batches. A bootstrap over blocks of one length calls
- * 24 to 53 % of pairs of equal runs different (autocorrelation .99), and no length is right for all
- * runs. So the run is cut into blocks of many lengths, up to an eighth of the run. Each length
- * gives a variance of the mean, which is raised by the correlation of neighbouring blocks, and the
- * widest interval counts.
+ * Batches are not independent: waits alternate with a period of W batches, and storage can be slow
+ * for hundreds of batches. A bootstrap over blocks of one length calls 24 to 53 % of pairs of equal
+ * runs different (autocorrelation .99). So the run is cut into blocks of many lengths, up to an
+ * eighth of the run. Each length gives a variance of the mean, raised by the correlation of
+ * neighbouring blocks, and the widest interval counts.
  */
 #pragma once
 
@@ -28,7 +25,7 @@ struct track {
 	size_t filled; /* number of batches in the last cell */
 };
 
-/* Adds a pair to a track, which must be all zero at first. */
+/* The track is all zero at first. */
 int track_add(struct track *track, double numerator, double denominator);
 void track_done(struct track *track);
 
@@ -38,7 +35,7 @@ struct estimate {
 	double freedom;  /* degrees of freedom of the variance */
 };
 
-/* Computes value and variance. A block holds at least `least` batches. */
+/* A block holds at least `least` batches. */
 struct estimate track_estimate(const struct track *track, size_t least);
 
 /* Returns the 97.5 % quantile of Student's t; freedom >= 3. */
