@@ -20,18 +20,18 @@
 
 #define MS UINT64_C(1000000)
 
-#define ROUND_MS     450	/* pause between commits; a row is stored by the second one */
-#define GLANCE_MS    225 /* while it sleeps, the drain looks at rings and processes this often */
-#define AGAIN_MS     100	/* pause before another look at something that will soon change */
-#define HURRY_MS     2		/* shortest pause between rounds, if rings fill fast */
-#define TALLY_MS     10000	/* pause between readings of the tallies, which cannot get lost */
+#define ROUND_MS     450   /* pause between commits; a row is stored by the second one */
+#define GLANCE_MS    225   /* while it sleeps, the drain looks at rings and processes this often */
+#define AGAIN_MS     100   /* pause before another look at something that will soon change */
+#define HURRY_MS     2     /* shortest pause between rounds, if rings fill fast */
+#define TALLY_MS     10000 /* pause between readings of the tallies, which cannot get lost */
 /* After unwinding STACKS_MOST stacks: a pause of STACKS_MS, or of STACKS_PART times the cost. */
 #define STACKS_MS    400
 #define STACKS_MOST  2
 #define STACKS_PART  4000
-#define RETRY_MS     1000	/* pause after an error of the database */
-#define GIVE_UP_MS   10000	/* if errors last so long and no process records, the drain ends */
-#define LOCK_MS	     2000	/* how long to wait for a lock: a report may be reading */
+#define RETRY_MS     1000  /* pause after an error of the database */
+#define GIVE_UP_MS   10000 /* if errors last so long and no process records, the drain ends */
+#define LOCK_MS	     2000  /* how long to wait for a lock: a report may be reading */
 #define REMOVE_TRIES 3
 
 static int open_store(struct drain *drain)
@@ -48,7 +48,7 @@ static int open_store(struct drain *drain)
 	return r;
 }
 
-/* Closes the database. After an error memory is not trusted, but rings and database are. */
+/* After an error memory is not trusted, but rings and database are. */
 static void close_store(struct drain *drain)
 {
 	if (drain->in_transaction)
@@ -71,7 +71,6 @@ static void close_store(struct drain *drain)
 	losses_forget(&drain->losses);
 }
 
-/* Returns true if tallies are due, and notes that they are read now. */
 static bool begin_tally(struct drain *drain)
 {
 	uint64_t now = now_ns();
@@ -82,7 +81,7 @@ static bool begin_tally(struct drain *drain)
 	return true;
 }
 
-/* Writes into a root's segment where the run is stored: the program's line at exit says so. */
+/* The program's line at exit says where the run is stored, from its root's segment. */
 static void tell(const struct drain *drain, struct segment *segment)
 {
 	char where[DELIVER_PATH];
@@ -104,7 +103,7 @@ static int tell_closed(void *context, const char *name)
 	return 0;
 }
 
-/* Unwinds stacks of slow operations, while their processes live and their modules can be found. */
+/* Stacks can be unwound only while their processes live and their modules can be found. */
 static int take_stacks(struct drain *drain)
 {
 	uint64_t begin = now_ns(), begin_cpu = cpu_ns(), cost;
@@ -124,7 +123,7 @@ static int take_stacks(struct drain *drain)
 	return r;
 }
 
-/* Commits what was written. `is_last`: no process records any more. */
+/* `is_last`: no process records any more. */
 static int commit(struct drain *drain, bool is_last)
 {
 	bool tally = begin_tally(drain);
@@ -172,7 +171,6 @@ static int commit(struct drain *drain, bool is_last)
 	return 0;
 }
 
-/* Removes the segments of ended processes whose records are all in the database. */
 static void remove_done(struct drain *drain)
 {
 	for (size_t i = drain->count; i-- > 0;) {
@@ -222,7 +220,7 @@ static int read_rings(struct drain *drain)
 	for (size_t i = drain->count; i-- > 0;) {
 		int r = read_segment(drain, drain->segments[i]);
 
-		if (r == -EBADMSG) {	/* the file was truncated during the read */
+		if (r == -EBADMSG) { /* the file was truncated during the read */
 			r = gather_leave(drain, drain->segments[i]->name, r);
 			gather_drop(drain, i);
 		}
@@ -232,7 +230,6 @@ static int read_rings(struct drain *drain)
 	return 0;
 }
 
-/* Sets the pause to the next round, in which a ring that gets all records must not overflow. */
 static void set_pace(struct drain *drain)
 {
 	drain->uncommitted += drain->taken;
@@ -247,14 +244,13 @@ static void set_pace(struct drain *drain)
 		drain->wait_ms = ROUND_MS;
 }
 
-/* Returns true if this round must commit, because the next one would be too late. */
 static bool is_commit_due(const struct drain *drain)
 {
 	return drain->uncommitted > DLPROF_RING_CAPACITY / 4 ||
 	       now_ns() - drain->begun_ns + (uint64_t)drain->wait_ms * MS >= ROUND_MS * MS;
 }
 
-/* Does a round: reads all rings; commits complete rows if `now`, or if a commit is due. */
+/* Reads all rings; commits complete rows if `now`, or if a commit is due. */
 static int do_round(struct drain *drain, bool now)
 {
 	size_t rows = 0;
@@ -283,7 +279,7 @@ static int do_round(struct drain *drain, bool now)
 	return r;
 }
 
-/* Returns true if something shows that a round is needed. Costs much less than a round. */
+/* Costs much less than a round. */
 static bool is_look_worth(const struct drain *drain)
 {
 	for (size_t i = 0; i < drain->count; i++)
@@ -292,7 +288,6 @@ static bool is_look_worth(const struct drain *drain)
 	return drain->count && folder_is_changed(&drain->folder);
 }
 
-/* Sleeps until a process ends, a ring fills, or the next round is due. */
 static void wait_for_round(const struct drain *drain, int ms)
 {
 	struct pollfd *ends = calloc(drain->count + 1, sizeof(*ends));
@@ -317,7 +312,6 @@ static void wait_for_round(const struct drain *drain, int ms)
 	free(ends);
 }
 
-/* Removes the segments, which are stored. The last commit notes those that cannot be removed. */
 static int remove_segments(struct drain *drain)
 {
 	char why[5000];
@@ -335,7 +329,7 @@ static int remove_segments(struct drain *drain)
 	return r < 0 ? r : db_commit(drain->db);
 }
 
-/* Returns true if the run ended before, but left a folder: segments could not be removed. */
+/* A run that has ended left its folder if segments could not be removed. */
 static bool is_finished(const struct drain *drain)
 {
 	struct run_info run;
@@ -348,7 +342,6 @@ static bool is_finished(const struct drain *drain)
 	return finished;
 }
 
-/* Ends the run, since no process records any more: writes the remaining records, and tidies up. */
 static int finish(struct drain *drain)
 {
 	int r;
@@ -377,7 +370,7 @@ static int finish(struct drain *drain)
 	return r;
 }
 
-/* Locks the run's folder. Retries: a report may have it locked for a moment; a drain keeps it. */
+/* A report may have the folder locked for a moment; a drain keeps it. */
 static int lock_folder(struct drain *drain, const char *path)
 {
 	int r;
@@ -435,10 +428,7 @@ int drain_run(const char *segment_dir, const char *database)
 	return r;
 }
 
-/*
- * Stores what is left of a run. Does two rounds, as a batch is complete in the round after its
- * record's. Then looks again whether a process lives: threads of a killed one may take time to end.
- */
+/* A batch is complete in the round after its record's, and a killed process's threads end late. */
 static int settle(struct drain *drain, struct recovered *ret)
 {
 	int r = do_round(drain, false);

@@ -8,9 +8,8 @@
 
 #include "analysis/statistics/array.h"
 
-
 #define NOTED_MOST  50
-#define LOST_ROUNDS 5	/* number of looks after which a missing folder is noted as lost */
+#define LOST_ROUNDS 5 /* looks after which a missing folder is noted as lost */
 
 static bool is_open(const struct drain *drain, const char *name)
 {
@@ -20,10 +19,7 @@ static bool is_open(const struct drain *drain, const char *name)
 	return false;
 }
 
-/*
- * Returns true if the run goes on. If the root's segment cannot be read, the run goes on while the
- * process lives whose pid is in the folder's name.
- */
+/* Without a readable root segment, the pid in the folder's name says whether the run goes on. */
 bool gather_is_live(const struct drain *drain)
 {
 	bool has_root = false;
@@ -36,7 +32,7 @@ bool gather_is_live(const struct drain *drain)
 	return !has_root && folder_has_root(drain->folder.path);
 }
 
-/* Leaves a file as it is, for a person to look into; the drain does not read it again. */
+/* The file stays as it is, for a person to look into. */
 int gather_leave(struct drain *drain, const char *name, int error)
 {
 	char text[5000];
@@ -51,10 +47,7 @@ int gather_leave(struct drain *drain, const char *name, int error)
 	return drain->writer ? writer_note(drain->writer, "warning", text) : 0;
 }
 
-/*
- * If the segments are of two lives of one process, notes that the earlier life ended at the latest
- * when the later one began.
- */
+/* Of two lives of one process, the earlier one ended at the latest when the other began. */
 static void order_lives(struct segment *one, struct segment *other)
 {
 	const struct dlprof_header *a = one->header, *b = other->header;
@@ -102,7 +95,7 @@ static int note_lost(struct drain *drain, const char *then)
 	return writer_note(drain->writer, "warning", text);
 }
 
-/* Reacts to a removed folder: its open segments are read on, and new processes get a new folder. */
+/* A removed folder's open segments are read on, and new processes get a new folder. */
 static int follow_folder(struct drain *drain)
 {
 	struct folder folder;

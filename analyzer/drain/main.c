@@ -13,11 +13,10 @@
 #include "store/database/db_open.h"
 
 /*
- * Gives up what was inherited from the process that started the drain: open files, signal handling,
- * working folder and process group; until here all signals are blocked. An inherited pipe would
- * make `train.py | tee` wait for the drain. The session stays the host's: Linux schedules by
- * session (autogroup), and in its own session a drain got no core for seconds while the training
- * used all of them.
+ * Gives up what was inherited from the process that started the drain; until here all signals are
+ * blocked. An inherited pipe would make `train.py | tee` wait for the drain. The session stays the
+ * host's: Linux schedules by session (autogroup), and in its own session a drain got no core for
+ * seconds while the training used all of them.
  */
 static void leave_host(void)
 {
@@ -26,7 +25,7 @@ static void leave_host(void)
 	int null;
 
 	setpgid(0, 0);
-	/* Called by its number, as glibc before 2.34 has no function for it. */
+	/* glibc before 2.34 has no function for it. */
 	if (syscall(SYS_close_range, 0, ~0U, 0) < 0)
 		for (int fd = 0; fd < 65536; fd++)
 			close(fd);
@@ -41,7 +40,7 @@ static void leave_host(void)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (chdir("/") < 0)
-		return;	/* the host's working folder stays in use */
+		return; /* the host's working folder stays in use */
 }
 
 int main(int argc, char **argv)

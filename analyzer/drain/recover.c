@@ -15,7 +15,7 @@
 #include "store/run/query.h"
 
 #define LOOK_MS	 50
-#define WAIT_MS	 5000	/* how long to wait for a drain that is finishing */
+#define WAIT_MS	 5000 /* how long to wait for a drain that is finishing */
 /* how long to wait for a process that is starting a run and cannot be seen from here */
 #define START_MS 1000
 
@@ -33,7 +33,7 @@ static bool is_empty(const char *database)
 	return stat(database, &status) == 0 && !status.st_size;
 }
 
-/* Opens and closes a database that is complete, to merge the log: the drain was killed before. */
+/* The drain was killed before it merged the log. */
 static void close_database(const char *database)
 {
 	struct db *db;
@@ -42,7 +42,6 @@ static void close_database(const char *database)
 		db_close(db);
 }
 
-/* Returns true if the run was recorded to its end, on this machine. */
 static bool is_finished_here(const char *database)
 {
 	struct utsname machine;
@@ -63,9 +62,8 @@ static bool is_finished_here(const char *database)
 }
 
 /*
- * Tidies up after a run without segments: it is over, or was killed before its first segment, or is
- * about to make one. If it stored rows but its folder is not on this machine, it may still record,
- * or have ended elsewhere. Returns false to wait for a run that is just starting.
+ * Returns false to wait for a run that is just starting. A run that stored rows, but whose folder
+ * is not on this machine, may still record.
  */
 static bool tidy(struct folder *folder, const char *path, const char *database, int waited_ms,
 		 bool *ret_live)
@@ -84,7 +82,6 @@ static bool tidy(struct folder *folder, const char *path, const char *database, 
 	return true;
 }
 
-/* Delivers the database of a run without segments, if possible. Returns 0 or -errno. */
 static int bring_home(const char *path, const char *database)
 {
 	struct home home;
@@ -93,7 +90,7 @@ static int bring_home(const char *path, const char *database)
 	return home_finish(&home);
 }
 
-/* Tries once to recover a run. Returns true if that is done; *ret_r is then the result. */
+/* Returns true if the run is recovered. */
 static bool try(const char *path, const char *database, int waited_ms, int *ret_r,
 		struct recovered *ret)
 {
@@ -151,7 +148,6 @@ static int count(void *context, const char *name)
 	return 0;
 }
 
-/* Counts the records that were left unread in the rings, and those that full rings dropped. */
 static int64_t count_missing(const char *path)
 {
 	struct count all = {.records = 0};

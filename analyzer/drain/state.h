@@ -18,7 +18,7 @@
 
 struct drain {
 	const char *database;
-	struct home home;		/* where the database is written */
+	struct home home; /* where the database is written */
 	struct folder folder;
 	struct segment **segments;
 	size_t count;
@@ -26,16 +26,16 @@ struct drain {
 	struct writer *writer;
 	struct join *join;
 	bool in_transaction;
-	uint64_t begun_ns;		/* begin of the transaction */
+	uint64_t begun_ns; /* begin of the transaction */
 	uint64_t tallied_ns;
-	uint64_t stacks_ns;		/* when to unwind stacks again */
-	uint64_t end_ns;		/* end of the process that ended last */
-	bool over;			/* the run is over, and its folder is removed */
-	int wait_ms;			/* milliseconds until the next round */
-	size_t taken;			/* records read in this round */
-	bool took;			/* some record was read so far */
-	int tries;			/* how often to try to remove segments, once a second */
-	size_t uncommitted;		/* records read since the last commit */
+	uint64_t stacks_ns; /* when to unwind stacks again */
+	uint64_t end_ns;    /* end of the process that ended last */
+	bool over;          /* the run is over, and its folder is removed */
+	int wait_ms;        /* until the next round */
+	size_t taken;       /* records read in this round */
+	bool took;          /* some record was read so far */
+	int tries;          /* how often to try to remove segments, once a second */
+	size_t uncommitted; /* records read since the last commit */
 	struct cores cores;
 	struct neighbours neighbours;
 	struct use use;
@@ -45,16 +45,11 @@ struct drain {
 	struct sampler *sampler;
 };
 
-/*
- * Opens the folder's new segments, if it is time to list them or `now` is true. If the folder is
- * gone, makes a new one. Returns 0 or -errno.
- */
+/* `now` lists the folder even if that is not due. If the folder is gone, makes a new one. */
 int gather(struct drain *drain, bool now);
 
-/* Leaves a file as it is, because of `error`, notes that, and never looks at it again. */
 int gather_leave(struct drain *drain, const char *name, int error);
 void gather_drop(struct drain *drain, size_t index);
 
-/* Returns true if the run goes on. gather_is_life_live(): if the life of a process goes on. */
 bool gather_is_live(const struct drain *drain);
 bool gather_is_life_live(const struct drain *drain, const struct life *life);

@@ -15,7 +15,6 @@ static inline uint64_t now_ns(void)
 	return (uint64_t)time.tv_sec * (uint64_t)NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
-/* Returns the CPU time that this process has used. */
 static inline uint64_t cpu_ns(void)
 {
 	struct timespec time;

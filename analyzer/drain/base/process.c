@@ -11,7 +11,6 @@
 
 #include "dlprof/units.h"
 
-/* Numbers of the fields in /proc/PID/stat, as proc(5) counts them. */
 enum {
 	FIELD_STATE = 3,
 	FIELD_FAULTS = 12,
@@ -25,7 +24,7 @@ enum {
 	FIELD_COUNT
 };
 
-/* Reads by system calls: for all processes of a machine, stdio would be too slow. */
+/* stdio would be too slow for all processes of a machine. */
 size_t process_file_read(int32_t pid, const char *name, char *text, size_t size)
 {
 	char path[320];

@@ -9,22 +9,21 @@
 struct process_stat {
 	char name[16]; /* the command's name, cut to fit */
 	uint64_t start_ticks;
-	int64_t used_ns; /* CPU time of all threads of the process */
+	int64_t used_ns; /* CPU time of all threads */
 	int nice;
 	int threads;
-	bool is_over; /* the process is a zombie: its parent has not called waitpid() yet */
-	bool has_memory; /* false: the process is just ending */
+	bool is_over;         /* a zombie: its parent has not called waitpid() yet */
+	bool has_memory;      /* false: the process is just ending */
 	int64_t major_faults; /* page faults that needed I/O, since the process began */
-	int exit_status; /* a zombie's exit status, as of waitpid(); 0 also where /proc hides it */
+	int exit_status;      /* of a zombie, as by waitpid(); 0 also where /proc hides it */
 };
 
-/* Reads the file /proc/PID/`name`, cut to `size`. Returns its length; 0, and "", on failure. */
+/* Reads /proc/PID/`name`, cut to `size`. Returns its length; on failure 0, and "". */
 size_t process_file_read(int32_t pid, const char *name, char *text, size_t size);
 
-/* Reads the state of a process. Returns false if there is no such process. */
 bool process_stat_read(int32_t pid, struct process_stat *ret);
-/* Reads the state of thread `tid`, a number like "12"; used_ns is then the thread's CPU time. */
+/* `tid` is a number like "12"; used_ns is then the thread's CPU time. */
 bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret);
 
-/* Returns a process's CPU time in nanoseconds; `stat`, just read, has it in 1/100 s only. */
+/* Returns the CPU time in nanoseconds; `stat`, just read, has it in 1/100 s only. */
 int64_t process_used_ns(int32_t pid, const struct process_stat *stat);

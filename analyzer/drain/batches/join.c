@@ -60,17 +60,14 @@ static int find_known(struct join *join, struct stream *stream)
 	return r;
 }
 
-/* Returns true for a pool: it numbers tasks across epochs, and its workers do not know epochs. */
+/* A pool numbers tasks across epochs, and its workers do not know epochs. */
 static bool is_pool(uint64_t key)
 {
 	return (key & (DLPROF_STREAM_LOCAL | DLPROF_STREAM_MARKS | DLPROF_STREAM_POOL)) ==
 	       DLPROF_STREAM_POOL;
 }
 
-/*
- * Returns true if `event` of a pool may belong to `stream`: either the event does not know its
- * epoch, or it announces the epoch that the stream has waited for.
- */
+/* Returns true if a pool's event does not know its epoch, or announces the stream's epoch. */
 static bool may_be(const struct stream *stream, const struct dlprof_event *event)
 {
 	if (event->generation == DLPROF_GENERATION_ANY)
@@ -78,10 +75,7 @@ static bool may_be(const struct stream *stream, const struct dlprof_event *event
 	return event->kind == DLPROF_EVENT_EPOCH && stream->generation == DLPROF_GENERATION_ANY;
 }
 
-/*
- * Finds or makes the stream of a record. A load of a pool is first given to the newest epoch, or to
- * one that is not announced yet; when its batch is delivered, claim() moves it to the right epoch.
- */
+/* claim() moves a pool's load to the right epoch when its batch is delivered. */
 static int find_stream(struct join *join, const struct dlprof_event *event,
 		       struct stream **ret_stream)
 {
@@ -113,7 +107,6 @@ static int find_stream(struct join *join, const struct dlprof_event *event,
 	return stream->known ? 0 : find_known(join, stream);
 }
 
-/* Moves a pool's undelivered loads, from task `first` to task `last`, to this epoch. */
 static int claim(const struct join *join, struct stream *stream, uint32_t first, uint32_t last)
 {
 	if (!is_pool(stream->key))
@@ -165,7 +158,6 @@ static int note_process(struct join *join, const struct stream *stream, struct s
 	return writer_process(join->writer, &row);
 }
 
-/* Notes that a process takes batches. A worker with a loader of its own remains a worker. */
 static int note_consumer(struct join *join, const struct stream *stream, struct segment *segment)
 {
 	return segment->joined.role
@@ -173,11 +165,7 @@ static int note_consumer(struct join *join, const struct stream *stream, struct 
 		       : note_process(join, stream, segment, "main", UNKNOWN);
 }
 
-/*
- * Ends earlier epochs when a new one begins. With persistent workers, the stream's earlier epochs
- * are over. An iterator that was left half-way may still go on, after its loader has begun another
- * epoch, but its last batch no longer waits for the end of its step.
- */
+/* A left iterator may still go on, but its last batch no longer waits for its step's end. */
 static void supersede(const struct join *join, const struct stream *stream, const struct ring *ring,
 		      const struct dlprof_event *event)
 {
@@ -201,7 +189,6 @@ static void supersede(const struct join *join, const struct stream *stream, cons
 	}
 }
 
-/* Notes how long a thread freed memory after its newest batch, as the thread's next record says. */
 static void take_free(const struct join *join, const struct ring *ring, uint64_t free_ns)
 {
 	struct entry *newest = NULL;
@@ -222,7 +209,6 @@ static void take_free(const struct join *join, const struct ring *ring, uint64_t
 		newest->free_ns = free_ns;
 }
 
-/* Returns the part of an epoch's iter() in which samples were chosen. */
 static int64_t epoch_sample_ns(const struct dlprof_event *event)
 {
 	const uint64_t sample_ns = UINT64_C(1000) * event->epoch.sample_us;
@@ -232,7 +218,7 @@ static int64_t epoch_sample_ns(const struct dlprof_event *event)
 	return (int64_t)(sample_ns < event->duration_ns ? sample_ns : event->duration_ns);
 }
 
-/* Returns the thread that waits for a batch: if a pool asks, the main thread, not the pool's. */
+/* If a pool asks for a batch, the main thread waits, not the pool's. */
 static int64_t thread_of(const struct segment *segment, const struct ring *ring,
 			 const struct dlprof_event *event)
 {
@@ -300,8 +286,8 @@ static void end_step(struct stream *stream, const struct dlprof_event *event,
 	stream->left_ns = 0;
 	if (!last)
 		return;
-	/* Waits for other loaders are not computing. If another thread ends the step, its sum of
-	 * waits says nothing about this thread's. */
+	/* A wait for another loader is not computing. Another thread's sum of waits is of no use.
+	 * */
 	stream_end_step(stream, event->begin_ns,
 			ring == stream->last_ring
 				? event->batch.waited_ns
@@ -317,8 +303,8 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	stream->tid = ring->tid;
 	take_free(join, ring, event->batch.free_ns);
 	end_step(stream, event, ring);
-	/* iter() may have been called by another thread; and a pool is known only when a second
-	 * thread takes a batch. */
+	/* iter() may run in another thread; a pool is known only when a second thread takes a
+	 * batch. */
 	if (stream->seen.tid == UNKNOWN ||
 	    (event->flags & DLPROF_FLAG_POOL && stream->seen.tid != segment->header->pid)) {
 		stream->seen.tid = thread_of(segment, ring, event);
@@ -362,7 +348,7 @@ static int take_load(const struct join *join, struct stream *stream, struct segm
 	return 0;
 }
 
-/* Notes a load's size (MADE). Its record follows the load's, so the entry exists. */
+/* The record MADE follows the load's, so the entry exists. */
 static void take_made(struct stream *stream, const struct dlprof_event *event)
 {
 	struct entry *entry = entry_find(stream, event->task);
@@ -501,7 +487,7 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	case DLPROF_EVENT_MADE:
 	case DLPROF_EVENT_PARTS:
 		break;
-	default: /* a damaged ring: unknown kind of record */
+	default: /* a damaged ring */
 		return 0;
 	}
 	r = find_stream(join, event, &stream);
@@ -534,8 +520,7 @@ static void drop_done(struct join *join)
 	while (*link) {
 		struct stream *stream = *link;
 
-		/* Free a closed stream only three rounds later: a worker's last records may come a
-		 * round late. */
+		/* A worker's last records may come a round late. */
 		if (stream->closed && !stream->count && join->round - stream->closed_round > 2) {
 			*link = stream->next;
 			stream_free(stream);
@@ -545,7 +530,6 @@ static void drop_done(struct join *join)
 	}
 }
 
-/* Makes the GPU join keep operations from the begin of each batch whose step is not over. */
 static void keep_for_steps(const struct join *join)
 {
 	for (const struct stream *stream = join->streams; stream; stream = stream->next)
@@ -555,10 +539,7 @@ static void keep_for_steps(const struct join *join)
 						   (int64_t)stream->entries[i].batch.begin_ns);
 }
 
-/*
- * Makes a loader for loads whose epoch was not announced: the EPOCH record was lost, or the
- * consumer was killed before it wrote one, or the loads have no consumer.
- */
+/* The EPOCH record was lost or never written, or the loads have no consumer. */
 static int adopt(struct join *join, struct stream *stream)
 {
 	struct loader_row row = {
@@ -630,7 +611,6 @@ int join_finish(struct join *join)
 	join->finishing = true;
 	for (struct stream *stream = join->streams; stream; stream = stream->next) {
 		stream_close(join, stream);
-		/* If a pool loaded for an epoch that never began, that makes no loader. */
 		r = stream->known || !stream->count ||
 				    stream->generation == DLPROF_GENERATION_ANY
 			    ? 0
@@ -660,8 +640,8 @@ void join_release(const struct join *join, struct segment *segment)
 	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
 		struct ring *ring = &segment->rings[i];
 
-		/* In a nearly full ring, release records before their rows are written, though they
-		 * are lost if the drain is killed now. */
+		/* A nearly full ring risks its records: they are lost if the drain is killed now.
+		 * */
 		if (!segment->dead && ring->head - ring->release > DLPROF_RING_CAPACITY / 4 * 3)
 			ring->release = ring->read;
 		/* Space once published as free may have been overwritten, so it must stay free. */

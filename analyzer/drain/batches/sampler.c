@@ -14,10 +14,10 @@
 
 #define FAST_NS    UINT64_C(50000000)
 #define SLOW_NS    UINT64_C(1000000000)
-/* with this number of samples a share is exact to 3 points: 1.96 * sqrt(0.25 / 1000) */
+/* 1,000 samples give a share to 3 points: 1.96 * sqrt(0.25 / 1000) */
 #define ENOUGH     1000
-#define COST_PART  333                /* samples take at most 1/333 of the elapsed time, 0.3 % */
-/* CPU time that sampling may use in addition to COST_PART, since it has to find interpreters */
+#define COST_PART  333 /* samples take at most 1/333 of the elapsed time */
+/* CPU time in addition to COST_PART, to find interpreters */
 #define COST_AHEAD UINT64_C(20000000)
 /* no load or wait claims a sample that is older */
 #define EXPIRE_NS  UINT64_C(120000000000)
@@ -66,7 +66,7 @@ void sampler_close(struct sampler *sampler)
 	free(sampler);
 }
 
-/* Returns a random number, by xorshift64. */
+/* xorshift64 */
 static uint64_t draw(struct sampler *sampler)
 {
 	sampler->random ^= sampler->random << 13;
@@ -123,7 +123,7 @@ static bool idles(const struct stack *stack)
 	       strcmp(file + length - (sizeof(queues) - 1), queues) == 0;
 }
 
-/* Finds a thread in a sample. Before 3.11 tids may be unknown: the main thread is the oldest. */
+/* Before 3.11 tids may be unknown: the main thread is the oldest. */
 static const struct python_thread *thread_of(const struct python_sample *sample, uint32_t tid,
 					     int32_t pid)
 {
@@ -166,10 +166,7 @@ static void take_thread(struct sampler *sampler, struct target *target, uint32_t
 		booking_add(sampler->booking, sample);
 }
 
-/*
- * Returns the time that a sample stands for: usually `every_ns`, the mean of the random intervals.
- * If the drain had no core and the sample is much later, it stands for the time since the last one.
- */
+/* Without a core, the drain samples late: the sample then stands for all time since the last. */
 static uint32_t weight_of(uint64_t looked_ns, uint64_t now, uint64_t every_ns)
 {
 	if (!looked_ns || now - looked_ns < 2 * every_ns)
@@ -196,7 +193,6 @@ static void look_at(struct sampler *sampler, struct target *target, const uint32
 		take_thread(sampler, target, tids[i], role, &sample);
 }
 
-/* Returns a random one of the processes that load, or NULL if there is none. */
 static struct target *choose(struct sampler *sampler)
 {
 	struct target *chosen = NULL;
@@ -208,7 +204,7 @@ static struct target *choose(struct sampler *sampler)
 	return chosen;
 }
 
-/* Returns how long sampling must pause, so that its CPU time stays below the allowed part. */
+/* Returns how long to pause, so that sampling's CPU time stays below the allowed part. */
 static uint64_t rest_ns(const struct sampler *sampler, uint64_t now)
 {
 	uint64_t allowed = COST_AHEAD + (now - sampler->begin_ns) / COST_PART;
@@ -216,7 +212,7 @@ static uint64_t rest_ns(const struct sampler *sampler, uint64_t now)
 	return sampler->cost_ns > allowed ? (sampler->cost_ns - allowed) * COST_PART : 0;
 }
 
-/* Returns the interval of samples: short until ENOUGH of loads, or of all else, were claimed. */
+/* Sampling is fast until ENOUGH samples of loads, or of all else, were claimed. */
 static uint64_t interval(const struct sampler *sampler, bool of_loads)
 {
 	return booking_count(sampler->booking, of_loads) < ENOUGH ? FAST_NS : SLOW_NS;
@@ -330,7 +326,6 @@ void sampler_save(struct sampler *sampler, const struct segment *segment, const 
 	      event->parts.save_end_ns, BOOKING_FREE, LINE_SAVE, loader_id);
 }
 
-/* Claims a step's samples, part by part, from the forward pass to what follows the optimizer. */
 static void settle_step(struct sampler *sampler, const struct stream *stream,
 			const struct entry *entry, uint32_t tid, uint64_t begin_ns)
 {
@@ -406,7 +401,6 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream, const 
 		settle_step(sampler, stream, entry, tid, end_ns + free_ns);
 }
 
-/* Notes where a process hangs that has recorded nothing for DOING_NS, and later that it goes on. */
 static int tell_doing(struct sampler *sampler, struct target *target, struct writer *writer,
 		      uint64_t now)
 {
@@ -433,7 +427,7 @@ static int tell_doing(struct sampler *sampler, struct target *target, struct wri
 	return r;
 }
 
-/* Returns words about Yama's setting, by which only tracers, or nobody, may read a process. */
+/* Yama's setting may allow only tracers, or nobody, to read a process. */
 static const char *scope_words(void)
 {
 	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);

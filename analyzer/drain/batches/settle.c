@@ -4,10 +4,7 @@
 #include "drain/batches/stream.h"
 #include "drain/gpu/gpu_join.h"
 
-/*
- * How long, and how many rounds (the drain may have been stopped), a batch waits for its worker's
- * record. Then it is written without the load, whose record comes too late.
- */
+/* Then a batch is written without its load, whose worker's record is too late. */
 #define PATIENCE_NS     UINT64_C(2000000000)
 #define PATIENCE_ROUNDS 6
 
@@ -106,10 +103,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		fill_parts(&entry->parts, values);
 }
 
-/*
- * Fills in the transfer time: from the load's end, or from when the consumer began to look for the
- * message, until the consumer has it.
- */
+/* The transfer begins at the load's end, or when the consumer looks for the message. */
 static void fill_transfer(const struct entry *entry, struct batch_values *values)
 {
 	const struct dlprof_batch *batch = &entry->batch.batch;
@@ -121,11 +115,7 @@ static void fill_transfer(const struct entry *entry, struct batch_values *values
 		values->transfer_ns = (int64_t)(batch->arrive_ns - begin_ns);
 }
 
-/*
- * Fills in qdepth, the number of batches, this one included, that were finished when this one was
- * asked for, and hol_ns, the part of the wait in which this batch was not finished but a later one
- * was. Batches that were delivered earlier are already written and gone from the stream.
- */
+/* qdepth counts this batch, too. hol_ns: the wait while only later batches were finished. */
 static void fill_queue(const struct stream *stream, const struct entry *entry,
 		       struct batch_values *values)
 {
@@ -189,7 +179,6 @@ static struct live_place place_of(const struct stream *stream)
 	return place;
 }
 
-/* Counts the wait for the end of an epoch in the metrics, once. */
 static void count_stop(struct join *join, struct stream *stream)
 {
 	const struct live_place place = place_of(stream);
@@ -200,7 +189,7 @@ static void count_stop(struct join *join, struct stream *stream)
 	stream->stop_counted = true;
 }
 
-/* Returns UNKNOWN for a number that is unknown or impossibly large. */
+/* Impossibly large numbers are UNKNOWN. */
 static int64_t made_or_unknown(uint64_t value)
 {
 	return value > INT64_MAX >> 12 ? UNKNOWN : (int64_t)value;
@@ -249,7 +238,7 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	return r;
 }
 
-/* Returns true if an entry is older than `rounds` and `ns`. A round takes 0.5 s, under load 2 ms */
+/* A round takes 0.5 s, under load 2 ms. */
 static bool is_older(const struct join *join, const struct entry *entry, uint32_t rounds,
 		     uint64_t ns)
 {
@@ -284,9 +273,7 @@ static bool is_complete(const struct join *join, const struct stream *stream,
 }
 
 /*
- * Returns the next batch to write, or NULL if it is not complete; *ret_pending: some batch waits.
- * Batches are written in the order of delivery, because later ones make up the queue of earlier
- * ones.
+ * Later batches make up the queue of earlier ones, so batches are written in the order of delivery.
  */
 static struct entry *next_delivered(const struct join *join, const struct stream *stream,
 				    bool *ret_pending)
@@ -307,7 +294,6 @@ static struct entry *next_delivered(const struct join *join, const struct stream
 	return first && is_complete(join, stream, first) ? first : NULL;
 }
 
-/* Writes batches that will not be delivered and, above STREAM_MOST tasks, the oldest ones. */
 static int settle_left(struct join *join, struct stream *stream, bool pending)
 {
 	size_t excess = stream->count > STREAM_MOST ? stream->count - STREAM_MOST : 0;

@@ -5,5 +5,5 @@
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
-/* Takes a STAGE or STAGE_SUM. Taken twice, it still makes one row. Returns 0 or -errno. */
+/* A STAGE or STAGE_SUM that is taken twice makes one row. */
 int stages_take(struct writer *writer, const struct segment *segment, struct dlprof_event *event);

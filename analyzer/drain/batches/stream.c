@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the index of the first entry whose task is `task` or a later one. */
 static size_t entry_place(const struct stream *stream, uint32_t task)
 {
 	size_t low = 0, high = stream->count;
@@ -30,7 +29,7 @@ struct entry *entry_find(struct stream *stream, uint32_t task)
 	return NULL;
 }
 
-/* Makes room for one more entry: moves all to the front if enough room is there, or reallocates. */
+/* Moves all to the front if enough room is there, or reallocates. */
 static int make_room(struct stream *stream)
 {
 	bool enough = stream->room && stream->room >= stream->count;

@@ -16,15 +16,14 @@ struct held {
 	uint64_t position;
 };
 
-/* What is known of one task: its load and its batch. */
 struct entry {
 	uint32_t task;
 	bool loaded, delivered;
-	bool stepped;			/* step_end_ns and waited_end_ns are known */
-	bool over;			/* step_end_ns and waited_end_ns will stay unknown */
-	bool abandoned;			/* the worker ended before the batch was delivered */
-	struct life loader;		/* life of the process that loaded the batch */
-	uint32_t round;			/* round in which the task's newest record was read */
+	bool stepped;       /* step_end_ns and waited_end_ns are known */
+	bool over;          /* step_end_ns and waited_end_ns will stay unknown */
+	bool abandoned;     /* the worker ended before the batch was delivered */
+	struct life loader; /* life of the process that loaded the batch */
+	uint32_t round;     /* round in which the task's newest record was read */
 	uint64_t since_ns;
 	struct held load_held, batch_held;
 	struct dlprof_event load, batch;
@@ -32,65 +31,59 @@ struct entry {
 	struct dlprof_made made;
 	uint64_t step_end_ns;
 	uint64_t waited_end_ns;
-	/* time of freeing an older batch's memory after this batch arrived */
+	/* freeing of an older batch's memory after this one arrived */
 	uint64_t free_ns;
 	bool parts_seen;
 	struct dlprof_parts parts;
 };
 
-/*
- * Limit of the loads of a stream that may wait for their batch; no loader makes more. Without it, a
- * program that marks loads but no batches would fill the memory.
- */
+/* Without a limit, a program that marks loads but no batches would fill the memory. */
 #define STREAM_MOST ((size_t)16384)
 
-/*
- * One epoch of one loader. Entries are sorted by task. Finished ones at the front are cut off,
- * which leaves free room before the others.
- */
+/* One epoch of one loader. Entries are sorted by task, with free room before the first. */
 struct stream {
 	struct stream *next;
 	uint64_t key;
 	uint32_t generation;
-	bool known;			/* loader_id and epoch are known */
-	bool closed;			/* nothing more will be delivered */
+	bool known;  /* loader_id and epoch are known */
+	bool closed; /* nothing more will be delivered */
 	uint32_t closed_round;
-	struct life consumer;		/* life that takes the batches; pid 0: not known */
-	uint32_t tid;			/* thread that takes the batches */
+	struct life consumer; /* life that takes the batches; pid 0: unknown */
+	uint32_t tid;         /* thread that takes the batches */
 	int64_t loader_id, epoch;
 	bool in_order;
 	bool order_unknown;
 	struct entry *entries;
-	/* number of entries from `entries` on; size of the allocation */
+	/* entries in use; size of the allocation */
 	size_t count, capacity;
-	size_t room;			/* free entries before `entries` */
-	/* the newest step is not over; its batch is last_task, taken by last_ring's thread */
+	size_t room; /* free entries before `entries` */
+	/* The newest step is not over: its batch is last_task, taken by last_ring's thread. */
 	bool has_last;
 	uint32_t last_task;
 	struct ring *last_ring;
-	/* When the thread turned to another epoch (0: not), and its sum of waits at that time. */
+	/* When the thread turned to another epoch (0: not), and its sum of waits then. */
 	uint64_t left_ns, left_waited_ns;
-	/* When the program dropped the iterator (0: not), and the sum of waits at that time. */
+	/* When the program dropped the iterator (0: not), and the sum of waits then. */
 	uint64_t dropped_ns, dropped_waited_ns;
 	struct epoch_seen seen;
-	bool seen_more; /* `seen` is newer than in the database */
-	struct live_place place;	/* what all batches of the epoch have in common */
+	bool seen_more;          /* `seen` is newer than in the database */
+	struct live_place place; /* what all batches of the epoch have in common */
 	bool stop_counted;
 };
 
 struct join {
 	struct writer *writer;
 	struct gpu_join *gpu;
-	struct live *live;		/* metrics; NULL: none are wanted */
-	struct sampler *sampler;	/* sampler of lines; NULL: none */
-	struct stream *streams;		/* list of streams, newest first */
+	struct live *live;       /* NULL: no metrics */
+	struct sampler *sampler; /* NULL: no lines */
+	struct stream *streams;  /* newest first */
 	uint32_t round;
 	uint64_t now_ns;
 	size_t rows;
 	bool finishing;
 };
 
-/* Returns a task's entry, or NULL; entry_make() adds one. Valid until the next entry_make(). */
+/* Valid until the next entry_make(). NULL: no such task, or no memory. */
 struct entry *entry_find(struct stream *stream, uint32_t task);
 struct entry *entry_make(struct stream *stream, uint32_t task);
 void entry_remove(struct stream *stream, struct entry *entry);
@@ -98,14 +91,11 @@ void entry_remove(struct stream *stream, struct entry *entry);
 struct stream *stream_new(uint64_t key, uint32_t generation);
 void stream_free(struct stream *stream);
 
-/* Ends the last batch's step at `end_ns`; `waited_ns`: the thread's sum of waits then. */
+/* `waited_ns` is the thread's sum of waits at the step's end. */
 void stream_end_step(struct stream *stream, uint64_t end_ns, uint64_t waited_ns);
 
-/* Ends the last step when the thread turned to another epoch, if it did. */
 void stream_leave(struct stream *stream);
 
-/* Closes the stream: no more batches will be delivered. */
 void stream_close(const struct join *join, struct stream *stream);
 
-/* Writes every batch of the stream that is complete. */
 int settle_stream(struct join *join, struct stream *stream);

@@ -9,7 +9,7 @@
 
 static const struct kind {
 	const char *name;
-	int first, count;	/* index of the first tally, and number; 0: the names are fixed */
+	int first, count; /* first tally, and number; 0: the names are fixed */
 } kinds[DLPROF_TALLY_KIND_MAX] = {
 	[DLPROF_TALLY_DECODE] = {"decode", 0, 0},
 	[DLPROF_TALLY_STEP] = {"step", 0, 0},
@@ -25,7 +25,7 @@ static const struct kind {
 				 DLPROF_TALLY_KERNEL_COUNT},
 };
 
-/* Limits a number, so that a forged segment cannot make SUM() overflow, which is an error. */
+/* A forged segment must not make SUM() overflow, which is an error. */
 static int64_t sane(uint64_t value)
 {
 	return value > INT64_MAX >> 12 ? INT64_MAX >> 12 : (int64_t)value;
@@ -62,17 +62,13 @@ static uint64_t state_of(const struct dlprof_tally *tally)
 	return ((uint64_t)tally->version << 48) + (tally->count << 40) + tally->ns + tally->bytes;
 }
 
-/*
- * Returns true if a tally can be written: its name is not just changing, and it has counts. A
- * folder has only a name if nothing was done with its file after the open.
- */
+/* A name is just changing if its version is odd. */
 static bool is_whole(const struct dlprof_tally *tally)
 {
 	return tally->kind != DLPROF_TALLY_NONE && tally->kind < DLPROF_TALLY_KIND_MAX &&
 	       tally->version % 2 == 0 && (tally->count || tally->ns || tally->bytes);
 }
 
-/* Writes the counts of operations for which there was no tally or row. */
 static int update_unlisted(struct losses *losses, struct writer *writer, struct segment *segment)
 {
 	static const char *const what[] = {"operations without a tally of their own",
@@ -122,7 +118,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	return r;
 }
 
-/* Notes the longest time that an unlisted name can have: the smallest tally's, by Space-Saving. */
+/* An unlisted name has at most the smallest tally's time, by Space-Saving. */
 static int note_unlisted(struct writer *writer, const struct dlprof_tally *tallies)
 {
 	int r = 0;
@@ -144,10 +140,7 @@ static int note_unlisted(struct writer *writer, const struct dlprof_tally *talli
 	return r;
 }
 
-/*
- * Adds a slot to the totals, even if not `used`: an earlier drain may have freed it, or its thread
- * sent no record.
- */
+/* A slot that is not `used` may have been freed by an earlier drain. */
 static int fold_slot(struct writer *writer, struct segment *segment, size_t slot)
 {
 	static struct dlprof_tally tallies[DLPROF_TALLY_COUNT];

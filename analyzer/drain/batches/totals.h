@@ -6,5 +6,5 @@
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
-/* Writes what changed since the last call. If the process has ended, adds all to the totals. */
+/* If the process has ended, adds all to the totals. */
 int totals_update(struct losses *losses, struct writer *writer, struct segment *segment);

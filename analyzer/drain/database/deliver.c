@@ -15,12 +15,11 @@
 #define MOST_NAMES 1000
 #define NEW_FILE   (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
-/* Offset of the two format versions in a database's head; 1 means: no write-ahead log. */
+/* Offset of the format versions in a database's head; 1 means: no write-ahead log. */
 #define MODES_AT 18
 
 enum owner { NOBODY, RESERVED, OURS, OTHERS };
 
-/* Returns true if the file `name` is an earlier delivery of the run. */
 static bool is_of_run(const char *name, const char *run_id)
 {
 	struct run_info run;
@@ -35,7 +34,7 @@ static bool is_of_run(const char *name, const char *run_id)
 	return same;
 }
 
-/* Returns true if a file's head is zero: the head is written last, so the delivery was killed. */
+/* The head is written last, so if it is zero, the delivery was killed. */
 static bool has_no_head(const char *name)
 {
 	static const char none[16];
@@ -50,7 +49,7 @@ static bool has_no_head(const char *name)
 	return empty;
 }
 
-/* Finds out whose a file is. `first`: it has the reserved name, and is the run's if empty. */
+/* `first`: the file has the reserved name, and is the run's if empty. */
 static enum owner whose(const char *name, bool first, const struct parcel *parcel)
 {
 	struct stat status;
@@ -78,7 +77,7 @@ static int make_name(const char *target, int number, char *ret)
 	return length < DELIVER_PATH ? 0 : -ENAMETOOLONG;
 }
 
-/* Copies a database, its head last, so that nobody takes an unfinished copy for a whole one. */
+/* Copies the head last, so that nobody takes an unfinished copy for a whole one. */
 static int write_copy(const char *from, int out)
 {
 	char head[DELIVER_HEAD];
@@ -102,13 +101,12 @@ static int write_copy(const char *from, int out)
 	return r;
 }
 
-/* Closes the copy: some file systems report only here that the disk is full. */
+/* Some file systems report only at close() that the disk is full. */
 static int close_copy(int out, int r)
 {
 	return close(out) < 0 && r == 0 ? -errno : r;
 }
 
-/* Overwrites our earlier delivery, if there is no room for a second copy. */
 static int deliver_in_place(const struct parcel *parcel, const char *name)
 {
 	int out = open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r;
@@ -121,7 +119,7 @@ static int deliver_in_place(const struct parcel *parcel, const char *name)
 	return close_copy(out, r);
 }
 
-/* Removes ".run.db.part", which a killed delivery left. */
+/* A killed delivery leaves ".run.db.part". */
 static void remove_part(const char *part)
 {
 	struct stat status;

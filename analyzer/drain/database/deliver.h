@@ -12,19 +12,16 @@
 
 #define DELIVER_PATH 4200
 
-/* A database to copy. Its log is empty, and nobody writes to it during the copy. */
+/* Nobody may write to the database during the copy, and its log is empty. */
 struct parcel {
 	const char *from;
 	const char *target;
-	char run_id[128];	/* id of the run; "": not known yet */
-	bool last;		/* an earlier delivery may be lost to make room */
+	char run_id[128]; /* "": unknown */
+	bool last;        /* an earlier delivery may be lost to make room */
 };
 
-/*
- * Delivers a database; `ret` gets the delivery's name, in DELIVER_PATH bytes. Returns 0 or -errno;
- * after an error the earlier delivery is still there, unless `last`.
- */
+/* `ret` has DELIVER_PATH bytes. After an error the earlier delivery remains, unless `last`. */
 int deliver(const struct parcel *parcel, char *ret);
 
-/* Size of the part of a database that is written last: an unfinished delivery lacks it. */
+/* Bytes of a database that are written last: an unfinished delivery lacks them. */
 #define DELIVER_HEAD 4096

@@ -15,7 +15,7 @@
 
 #define MILLI 1000
 
-/* Finds how many cores a training may use. It must be done before its process ends. */
+/* Must be called before the process ends. */
 static void find_cpus(const struct segment *segment, int64_t *ret_cpus, int64_t *ret_limit_milli,
 		      int64_t *ret_affinity)
 {
@@ -39,7 +39,7 @@ static void find_cpus(const struct segment *segment, int64_t *ret_cpus, int64_t 
 		*ret_limit_milli = limit;
 }
 
-/* Writes the labels that distinguish jobs; DLPROF_LABELS overrides the job's environment. */
+/* DLPROF_LABELS overrides the job's environment. */
 static int write_labels(struct writer *writer)
 {
 	static const struct {
@@ -88,7 +88,7 @@ static int begin_run(struct writer *writer, const struct segment *segment, const
 	char id[160];
 	const struct {
 		enum meta key;
-		const char *text;	/* the value as a text; NULL: it is `number` */
+		const char *text; /* NULL: the value is `number` */
 		int64_t number;
 	} rows[] = {
 		{META_SCHEMA, NULL, DB_SCHEMA_VERSION},
@@ -164,7 +164,6 @@ int facts_begin(struct writer *writer, const struct segment *segment, const char
 	return r < 0 ? r : writer_process(writer, &row);
 }
 
-/* Takes a note "KEY VALUE", a fact about the run. */
 static int take_fact(struct writer *writer, char *line)
 {
 	char *value = strchr(line, ' ');
@@ -175,7 +174,7 @@ static int take_fact(struct writer *writer, char *line)
 	return writer_meta_noted(writer, line, value);
 }
 
-/* Returns true if the list has a patch point in a package: "torchdata.nodes" is not in "torch". */
+/* "torchdata.nodes" is not in "torch". */
 static bool has_package(const char *points, const char *package)
 {
 	const size_t length = strlen(package);
@@ -188,7 +187,6 @@ static bool has_package(const char *points, const char *package)
 	return at != NULL;
 }
 
-/* Writes the frameworks for which patch points were found: "torch", or "torch,tensorflow". */
 static int write_frameworks(struct writer *writer, const char *found)
 {
 	static const char *const frameworks[][2] = {
@@ -214,7 +212,7 @@ static void take_point(struct facts *facts, bool is_found, const char *point)
 	}
 }
 
-/* Returns a note's level. A doubt is about the verdict, a warning is not. */
+/* A doubt is about the verdict, a warning is not. */
 static const char *note_level(char level)
 {
 	return level == '?'   ? "doubt"
@@ -223,7 +221,6 @@ static const char *note_level(char level)
 			      : "info";
 }
 
-/* Takes a segment's new notes: patch points go into two lists, most others into the note table. */
 static int take_notes(struct facts *facts, struct writer *writer, struct segment *segment)
 {
 	const char *at = segment->header->notes;
@@ -282,7 +279,7 @@ static int take_losses(struct losses *losses, struct writer *writer, struct segm
 	return r;
 }
 
-/* Returns when execve() ended a life: when we saw that, or when the next life began, if earlier. */
+/* A next life may have begun before the execve() was seen. */
 static uint64_t became_other_ns(const struct segment *segment)
 {
 	if (!segment->left_ns || (segment->later_ns && segment->later_ns < segment->left_ns))

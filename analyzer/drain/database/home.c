@@ -23,18 +23,15 @@
 #include "store/run/query.h"
 
 /*
- * The pause between two deliveries is a tenth of the time since the first, within these bounds. If
- * a container's process 1 ends, the kernel kills the drain and the container's folders vanish: only
- * the last delivery is left, so even a short run must have one.
+ * When a container's process 1 ends, the kernel kills the drain: even a short run needs a delivery.
  */
 #define LEAST_NS  UINT64_C(2000000000)
 #define MOST_NS	  UINT64_C(60000000000)
-#define PART_TIME 10	/* the pause is 1/10 of the time since the first */
+#define PART_TIME 10 /* the pause is 1/10 of the time since the first */
 
 /*
- * Network and user-space file systems: SQLite's locks and shared memory do not work on all of them,
- * and each small write crosses the network. The numbers are from linux/magic.h, statfs(2), or the
- * file systems' own sources.
+ * SQLite's locks may fail here, and small writes are slow. Numbers: linux/magic.h, statfs(2),
+ * sources.
  */
 static const struct {
 	uint32_t type;
@@ -62,7 +59,6 @@ static const struct {
 	{0xBACBACBC, "VMware"},
 };
 
-/* Result of the child that delivers, in memory shared with the drain. */
 struct told {
 	int error;
 	char name[DELIVER_PATH];
@@ -93,7 +89,6 @@ bool home_is_remote(const char *path)
 	return false;
 }
 
-/* Reads the run's id from its database into `ret`. */
 static void run_id(struct db *db, char *ret, size_t size)
 {
 	struct run_info run;
@@ -104,7 +99,6 @@ static void run_id(struct db *db, char *ret, size_t size)
 	run_info_done(&run);
 }
 
-/* If the local folder was removed with all its files, copies the last delivery back. */
 static void restore(const struct home *home)
 {
 	if (home->is_local && *home->delivered && !has_bytes(home->local))
@@ -135,7 +129,6 @@ int home_open(struct home *home, struct db **ret_db)
 	return r;
 }
 
-/* Empties the target, so that nobody takes the part of the run there for the whole. */
 static void empty_target(const struct home *home)
 {
 	static const char *const beside[] = {"-wal", "-shm", "-journal"};
@@ -156,7 +149,7 @@ static void empty_target(const struct home *home)
 	}
 }
 
-/* Returns true if the copy can be opened for writing; else removes it, as no database of ours. */
+/* Removes the copy if it is no database of ours. */
 static bool is_ours(const struct home *home)
 {
 	struct db *db;
@@ -187,7 +180,6 @@ void home_failed(struct home *home, int error)
 		empty_target(home);
 }
 
-/* Delivers, in the child process, and stores the result in `told`. */
 static void carry(const struct parcel *parcel, struct told *told)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -210,7 +202,7 @@ static void take_answer(struct home *home, const struct told *told)
 		snprintf(home->delivered, sizeof(home->delivered), "%s", told->name);
 }
 
-/* Starts a child that delivers. The log was just merged, and stays empty until the child ends. */
+/* The log was just merged, and stays empty until the child ends. */
 static void send(struct home *home, struct db *db)
 {
 	struct parcel parcel;
@@ -272,7 +264,6 @@ void home_words(const struct home *home, char *text, size_t size)
 	else if (*home->delivered && strcmp(home->delivered, home->target) != 0)
 		where = home->delivered;
 	snprintf(text, size, "%s", where);
-	/* For a database in the local folder, name only the folder. */
 	if (where == home->local)
 		*strrchr(text, '/') = '\0';
 }
@@ -287,10 +278,7 @@ void home_stop(struct home *home)
 	home->due_ns = 0;
 }
 
-/*
- * Removes what an interrupted move or delivery left in the local folder, and the database that was
- * delivered from there. Acts only if the folder is ours, as its path may now mean other files.
- */
+/* The folder's path may now mean other files, so it is checked first. */
 static void clear(const struct home *home)
 {
 	static const char *const names[] = {

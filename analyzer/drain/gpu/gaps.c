@@ -42,7 +42,7 @@ bool gaps_end(struct gaps *gaps, enum gaps_kind kind, int64_t end_ns, struct gap
 	return true;
 }
 
-/* Returns how much a counter grew; in a damaged segment it may have shrunk. */
+/* In a damaged segment a counter may have shrunk. */
 static uint64_t grown(uint64_t before, uint64_t now)
 {
 	return now > before ? now - before : 0;

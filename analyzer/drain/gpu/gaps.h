@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gaps.h - the gaps of a process: times in which its GPU work is unknown, because the process said
- * so or because its records are not credible.
+ * gaps.h - times in which a process's GPU work is unknown, because the process said so or because
+ * its records are not credible.
  *
- * Lost records, and records with impossible times, cannot be placed in time. A few of them are only
- * counted. If they are more than GAPS_DOUBT of the records of about a second, a gap begins with
- * that second and lasts until the first sound second: judged by the remaining records, the GPU
- * would seem idle where it was busy.
+ * Lost records, and records with impossible times, cannot be placed in time. If they are more than
+ * GAPS_DOUBT of the records of about a second, a gap begins with that second and lasts until the
+ * first sound second: judged by the remaining records, the GPU would seem idle where it was busy.
  */
 #pragma once
 
@@ -33,27 +32,23 @@ struct gaps {
 	int64_t known_ns;            /* from here on all records were taken */
 	struct gap items[GAPS_MOST]; /* the newest gaps that have ended */
 	uint32_t count;
-	int64_t open_ns[GAPS_KIND_MAX]; /* begin of the open gap of each kind; INT64_MAX: none */
-	/* Counts since the last judgement of gaps_judge(): */
+	int64_t open_ns[GAPS_KIND_MAX]; /* begin of each kind's open gap; INT64_MAX: none */
+	/* counts since the last call of gaps_judge() */
 	int64_t window_ns;
 	uint64_t record_count, useless_count;
 };
 
-/* end_ns of an open gap. A gap that ends at or before its begin is ignored. */
+/* end_ns of an open gap */
 #define GAPS_OPEN INT64_MAX
 
 void gaps_init(struct gaps *gaps, int64_t known_ns);
 
-/* Begins a gap. Returns false if one of this kind is open already. */
 bool gaps_begin(struct gaps *gaps, enum gaps_kind kind, int64_t begin_ns);
 
-/* Ends the open gap of this kind. Returns false if there is none. */
+/* Returns false if none is open. A gap that ends at or before its begin is ignored. */
 bool gaps_end(struct gaps *gaps, enum gaps_kind kind, int64_t end_ns, struct gap *ret_gap);
 
-/*
- * Judges the records up to when_ns, which are complete, by how the counts grew since the last call.
- * Returns true if *ret_gap has begun or ended; *ret_why: why it began.
- */
+/* Records up to when_ns are complete. Returns true if *ret_gap has begun or ended. */
 bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_state *before,
 		const struct dlprof_gpu_state *now, struct gap *ret_gap, const char **ret_why);
 

@@ -18,7 +18,7 @@
 
 /* how long operations stay in memory: a wait is recorded only when it ends */
 #define KEEP_NS 10000000000
-#define META_NS 2000000000  /* pause between writing the counts to meta */
+#define META_NS 2000000000 /* pause between writing the counts to meta */
 /* if this number of copies and waits precedes any kernel, CUPTI reports none */
 #define MANY_OTHERS 100
 
@@ -35,7 +35,7 @@ struct process {
 	struct gaps gaps;
 	int64_t complete_ns; /* all records up to this time were sent */
 	int64_t newest_ns;   /* begin of the newest batch that was taken */
-	int64_t keep_ns;     /* no batch that comes later begins before this; INT64_MAX: unknown */
+	int64_t keep_ns;     /* no later batch begins before this; INT64_MAX: unknown */
 	struct gap late;     /* time in which operations came after it was complete */
 	struct gpu_seen seen;
 	struct kernel_name name;
@@ -107,7 +107,7 @@ static struct process *make_process(struct gpu_join *gpu, const struct life *lif
 	return process;
 }
 
-/* Notes an operation before complete_ns, when all should have come: see shim/cuda/coverage.h. */
+/* An operation before complete_ns is late: see shim/cuda/coverage.h. */
 static void note_late(struct process *process, const struct gpu_op *op)
 {
 	struct gap *late = &process->late;
@@ -274,10 +274,7 @@ void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t b
 		process->keep_ns = begin_ns;
 }
 
-/*
- * Returns true if a step's GPU time is known. It is not if the step has no operation at all:
- * another user of CUPTI may have taken the records, or this loop does not use the GPU.
- */
+/* Another user of CUPTI may have taken all records, or the loop does not use the GPU. */
 static bool is_known(const struct process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)
@@ -310,7 +307,7 @@ static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu
 	return writer_meta(gpu->writer, META_CLOCK, "gpu");
 }
 
-/* Returns true if records of a step may still come. A host sends launches with its next step. */
+/* A host sends launches with its next step. */
 static bool is_awaited(const struct process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)
@@ -320,10 +317,7 @@ static bool is_awaited(const struct process *process, const struct gpu_batch *ba
 		gaps_may_spare(&process->gaps, batch->end_ns));
 }
 
-/*
- * Writes batches again if operations came after they were written. Operations before `kept_ns` are
- * forgotten, so the time before that becomes a gap.
- */
+/* Operations before `kept_ns` are forgotten, so that time becomes a gap. */
 static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept_ns)
 {
 	struct gap late = process->late;
@@ -343,7 +337,7 @@ static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept
 	return r < 0 || !any ? r : write_gap(gpu, process, &late, "CUPTI's records came too late");
 }
 
-/* Writes a batch for which no more records come. *ret_kept: it may be written again. */
+/* *ret_kept: the batch may be written again. */
 static int settle_batch(struct gpu_join *gpu, struct process *process, struct gpu_batch *batch,
 			int64_t kept_ns, bool *ret_kept)
 {
@@ -386,7 +380,6 @@ static int settle(struct gpu_join *gpu, struct process *process, bool finishing)
 	return r;
 }
 
-/* Counts of a process, and the meta keys for their sums over all processes. */
 static const struct count {
 	enum meta key;
 	size_t offset; /* offset in struct dlprof_gpu_state */
@@ -398,7 +391,7 @@ static const struct count {
 	{META_CUDA_OVERHEAD_NS, offsetof(struct dlprof_gpu_state, overhead_ns)},
 };
 
-/* Returns a count, limited so that a damaged segment cannot make the sum overflow. */
+/* A damaged segment must not make the sum overflow. */
 static int64_t sum_of(const struct process *process, size_t offset)
 {
 	uint64_t value;
@@ -416,7 +409,6 @@ static int64_t sum_of_all(const struct gpu_join *gpu, size_t offset)
 	return sum;
 }
 
-/* Returns the number of records that all lives of a process lost. */
 static int64_t lost_by(const struct gpu_join *gpu, int32_t pid)
 {
 	int64_t lost = 0;
@@ -442,7 +434,6 @@ static int write_losses(struct gpu_join *gpu)
 	return r;
 }
 
-/* Notes once, when it is clear, that other operations are reported but no kernels. */
 static int note_no_kernels(struct gpu_join *gpu)
 {
 	for (const struct process *process = gpu->processes; process; process = process->next)

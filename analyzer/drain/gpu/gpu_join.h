@@ -2,9 +2,9 @@
 /*
  * gpu_join.h - joins GPU operations with the batches in whose steps they ran.
  *
- * Operations come out of order and seconds late. So a step is measured only when the process has
- * said that all operations before the step's end were sent. If a step stays incomplete (a gap in
- * the records, a killed process's last seconds), its GPU columns are NULL.
+ * Operations come out of order and seconds late, so a step is measured when the process has said
+ * that all operations before its end were sent. If a step stays incomplete (a gap in the records, a
+ * killed process's last seconds), its GPU columns are NULL.
  */
 #pragma once
 
@@ -20,15 +20,14 @@ struct gpu_join;
 int gpu_join_open(struct writer *writer, struct gpu_join **ret_gpu);
 void gpu_join_close(struct gpu_join *gpu);
 
-/* Takes a record whose kind is DLPROF_EVENT_GPU_*. Returns 0 or -errno. */
 int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
 		  const struct dlprof_event *event);
 
-/* Takes a batch that was delivered in this life of a process and has a row. */
+/* The batch was delivered in this life of a process, and has a row. */
 int gpu_join_batch(struct gpu_join *gpu, const struct life *life, const struct gpu_batch *batch);
 
-/* Notes that all batches of this life that are still to come begin at `begin_ns` or later. */
+/* All batches of this life that are still to come begin at `begin_ns` or later. */
 void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t begin_ns);
 
-/* Ends a round over all rings: writes the steps that are complete or, if `finishing`, all. */
+/* Call this after all rings were read. `finishing` also writes incomplete steps. */
 int gpu_join_round(struct gpu_join *gpu, bool finishing);

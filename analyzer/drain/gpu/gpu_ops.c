@@ -7,7 +7,6 @@
 
 #include "analysis/statistics/array.h"
 
-
 #define OPS_MOST ((size_t)1 << 20) /* largest number of operations in memory: 40 MB */
 
 void gpu_ops_done(struct gpu_ops *ops)
@@ -22,7 +21,7 @@ static int compare_ops(const void *a, const void *b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* Sorts operations by begin. Only the newest are unsorted, and those only a little. */
+/* Only the newest operations are unsorted, and those only a little. */
 int gpu_ops_sort(struct gpu_ops *ops)
 {
 	size_t fresh = ops->count - ops->sorted_count, i = ops->sorted_count;
@@ -83,7 +82,6 @@ int gpu_ops_add(struct gpu_ops *ops, const struct gpu_op *op)
 	return 0;
 }
 
-/* Returns the index of the first operation that begins at `ns` or later. */
 static size_t find_begin(const struct gpu_ops *ops, int64_t ns)
 {
 	size_t low = 0, high = ops->count;

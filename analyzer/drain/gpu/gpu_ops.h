@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * gpu_ops.h - operations of one process's GPUs that may still belong to a step: they come out of
- * order and seconds late. If there are too many, the older half is forgotten.
- */
+/* gpu_ops.h - operations of one process's GPUs that may still belong to a step. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +8,7 @@
 
 #include "analysis/gpu/gpu_step.h"
 
-/* Operations in memory; all zero at first. */
+/* All zero at first. */
 struct gpu_ops {
 	struct gpu_op *items;
 	size_t count, sorted_count;
@@ -21,18 +18,15 @@ struct gpu_ops {
 
 void gpu_ops_done(struct gpu_ops *ops);
 
-/* Adds an operation. Returns 0 or -ENOMEM. */
 int gpu_ops_add(struct gpu_ops *ops, const struct gpu_op *op);
 
-/* Sorts the operations; must be called before the functions below. Returns 0 or -ENOMEM. */
+/* Call this before the functions below. */
 int gpu_ops_sort(struct gpu_ops *ops);
 
-/* Forgets the operations that ended before `ns`. */
 void gpu_ops_forget(struct gpu_ops *ops, int64_t ns);
 
 /* Finds the operations that may overlap [begin_ns, end_ns), sorted by begin. */
 struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns,
 			    size_t *ret_count);
 
-/* Returns true if any operation overlaps [begin_ns, end_ns). */
 bool gpu_ops_has(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns);

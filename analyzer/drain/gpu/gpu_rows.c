@@ -7,7 +7,6 @@
 
 #include "analysis/gpu/gpu_call.h"
 
-/* One step to be measured. */
 struct view {
 	const struct gpu_batch *batch;
 	struct gpu_op *ops;
@@ -98,7 +97,7 @@ static int write_devices(struct writer *writer, const struct gpu_batch *batch,
 	return r;
 }
 
-/* Measures each part of the step as if it were a step. Of several devices, all are idle. */
+/* Measures each part as a step. Of several devices, a part is idle when all are. */
 static int write_parts(struct writer *writer, const struct gpu_rows *what,
 		       const struct gpu_ops *all, const struct view *view)
 {
@@ -139,10 +138,7 @@ static int measure(struct gpu_devices *devices, struct view *view)
 				   view->devices, &view->device_count);
 }
 
-/*
- * Measures a step; twice if some kernels might be a loader's or the training's, once for each case.
- * *ret_is_doubtful: the two results differ much.
- */
+/* Measures twice if kernels may be a loader's. *ret_is_doubtful: the results differ much. */
 static int measure_both(struct gpu_seen *seen, struct view *view, bool *ret_is_doubtful)
 {
 	const struct gpu_batch *batch = view->batch;

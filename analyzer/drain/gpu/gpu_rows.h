@@ -10,30 +10,27 @@
 #include "drain/gpu/gpu_ops.h"
 #include "store/write/write.h"
 
-/* A batch that was delivered and has a row. */
 struct gpu_batch {
 	int64_t loader_id, epoch, task;
 	int64_t begin_ns, end_ns;
 	int64_t wait_ns; /* wait for the batch; UNKNOWN: not recorded */
-	uint32_t tid;    /* thread that took the batch; 0: not known */
-	bool written;    /* the batch's GPU rows are written */
-	int64_t edges[GPU_PARTS + 1]; /* of the step's parts; the last is 0: not known */
+	uint32_t tid;    /* thread that took the batch; 0: unknown */
+	bool written;
+	int64_t edges[GPU_PARTS + 1]; /* edges of the step's parts; the last is 0: unknown */
 };
 
-/* What is recorded of a process's GPU work; columns for other things are NULL. */
+/* Recorded kinds of GPU work; columns for others are NULL. */
 struct gpu_rows {
 	bool host; /* only the host's calls of libcudart are recorded */
 	bool with_kernels;
 	bool with_calls; /* the host's CUDA calls are recorded, for each thread */
 };
 
-/* Devices and streams that a process has used so far. */
 struct gpu_seen {
 	struct gpu_devices devices;
 	struct gpu_streams streams;
 };
 
-/* Results of measuring a step besides its columns. */
 struct gpu_said {
 	/* the busy time is known */
 	bool busy;
@@ -41,6 +38,6 @@ struct gpu_said {
 	bool is_doubtful;
 };
 
-/* Writes the GPU rows of one step; `ops` must be sorted. Returns 0 or -errno. */
+/* `ops` must be sorted. */
 int gpu_rows_write(struct writer *writer, const struct gpu_rows *what, const struct gpu_ops *ops,
 		   struct gpu_seen *seen, const struct gpu_batch *batch, struct gpu_said *ret_said);

@@ -6,10 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Demangles a C++ name. The C++ library is not linked but loaded on demand: only runs with a GPU
- * need it, and there the training has installed it. Without it names stay mangled.
- */
+/* Loads the C++ library on demand: only runs with a GPU need it. Without it names stay mangled. */
 static char *demangle(const char *symbol)
 {
 	static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.so.1"};

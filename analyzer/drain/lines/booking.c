@@ -64,7 +64,7 @@ static void add(struct booking *booking, enum line_role role, enum line_phase ph
 	total->ns += weight_ns;
 }
 
-/* Counts a sample whose phase is known, and the thread that held the GIL at that moment. */
+/* Also counts the thread that held the GIL. */
 static void finish(struct booking *booking, struct waiting *waiting, enum line_phase phase,
 		   int64_t loader_id)
 {
@@ -103,7 +103,6 @@ void booking_add(struct booking *booking, const struct booking_sample *sample)
 	*at(booking, booking->count++) = (struct waiting){.sample = *sample};
 }
 
-/* Returns the index of the first sample at or after `when_ns`. */
 static size_t find(struct booking *booking, uint64_t when_ns)
 {
 	size_t low = 0, high = booking->count;

@@ -2,8 +2,7 @@
 /*
  * booking.h - finds out to which load, wait or step of its thread a stack sample belongs.
  *
- * When a sample is taken, it is not known what the thread is doing: a load or wait is recorded only
- * when it ends. So samples wait here, sorted by time, until a span (a load, wait or part of a step)
+ * A load or wait is recorded only when it ends. So samples wait here, sorted by time, until a span
  * of their thread claims them. A load claims before the wait around it, and a wait before the step
  * around that, since their records come in this order.
  */
@@ -25,7 +24,7 @@ struct booking_sample {
 	int32_t pid;
 	uint32_t tid;
 	enum line_role role;
-	uint32_t stack;  /* number of the stack in seen_stacks.h */
+	uint32_t stack;  /* number in seen_stacks.h */
 	uint32_t holder; /* stack of the thread that held the GIL; SEEN_NONE: no other did */
 	uint32_t weight_ns;
 };
@@ -44,25 +43,18 @@ struct booking_span {
 	int64_t loader_id; /* 0: not known yet, so the claim is for now: LOAD or NOT_READY */
 };
 
-/* Claims the samples of span->tid in [begin_ns, end_ns). */
 void booking_claim(struct booking *booking, const struct booking_span *span);
 
 /* Drops free samples of a worker's thread between two loads, in [begin_ns, end_ns). */
 void booking_drop(struct booking *booking, int32_t pid, uint32_t tid, uint64_t begin_ns,
 		  uint64_t end_ns);
 
-/* Returns how many samples of loads, or of all else, were finally claimed so far. */
+/* Counts the samples that were finally claimed by loads, or by all else. */
 uint64_t booking_count(const struct booking *booking, bool of_loads);
 
-/*
- * Counts samples older than `before_ns`, which no span will claim: as they were claimed for now,
- * else as other.
- */
+/* Older samples count as they were claimed for now, else as other. */
 void booking_expire(struct booking *booking, uint64_t before_ns);
 
-/*
- * Writes the finally claimed samples. Call booking_written() after the commit; otherwise they are
- * written again. Returns 0 or -errno.
- */
+/* Call booking_written() after the commit; else the samples are written again. */
 int booking_write(struct booking *booking, struct seen_stacks *seen, struct writer *writer);
 void booking_written(struct booking *booking);

@@ -130,7 +130,6 @@ uint32_t seen_stack(struct seen_stacks *seen, const struct stack *stack)
 			break;
 		depth++;
 	}
-	/* The stack has only the entry function. */
 	if (!depth && stack->depth) {
 		frames[0] = number_of_frame(seen, &stack->frames[0]);
 		depth = frames[0] != SEEN_NONE;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * seen_stacks.h - stores each different stack of all samples once, under a number. A stack gets its
- * database ids when it is first written. The numbers of frames and stacks are limited.
- */
+/* seen_stacks.h - stores each different stack of all samples once, under a number. */
 #pragma once
 
 #include <stdint.h>
@@ -17,15 +14,11 @@ struct seen_stacks;
 int seen_open(struct seen_stacks **ret);
 void seen_close(struct seen_stacks *seen);
 
-/*
- * Returns the number of a stack. Frames outside of a worker's or thread's entry function are left
- * out: they belong to the process that forked it, or to Python. If there is no room for a new
- * frame, only the frames inside of it are kept. Returns SEEN_NONE if none is left.
- */
+/* Drops frames outside of a worker's or thread's entry function. Returns SEEN_NONE without any. */
 uint32_t seen_stack(struct seen_stacks *seen, const struct stack *stack);
 
-/* Writes to *ret the database ids of a stack's frames, innermost first, until the next call. */
+/* *ret gets the database ids of the frames, innermost first, until the next call. */
 int seen_text(struct seen_stacks *seen, uint32_t stack, struct writer *writer, const char **ret);
 
-/* Forgets the database ids, which may not be committed, or be of another database. */
+/* The database ids may not be committed, or be of another database. */
 void seen_forget_ids(struct seen_stacks *seen);

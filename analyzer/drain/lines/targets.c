@@ -65,7 +65,7 @@ static bool is_process(const struct target *target, const struct segment *segmen
 	       target->start_ticks == segment->header->start_ticks;
 }
 
-/* Begins anew with a process that became another program, but keeps `is_told`. */
+/* A process that became another program keeps only `is_told`. */
 static void begin_anew(struct target *target, const struct dlprof_header *header)
 {
 	const bool is_told = target->is_told;
@@ -75,7 +75,6 @@ static void begin_anew(struct target *target, const struct dlprof_header *header
 	target->is_told = is_told;
 }
 
-/* Sets the segment of its process's target. Returns false if there is no target. */
 static bool keep(struct targets *targets, struct segment *segment)
 {
 	for (size_t i = 0; i < targets->count; i++) {

@@ -9,14 +9,13 @@
 #include "drain/python/python.h"
 #include "drain/segments/segment.h"
 
-#define TARGET_ASKERS 2 /* limit of the threads of a process that are noted as taking batches */
+#define TARGET_ASKERS 2 /* threads of a process that are noted as taking batches */
 
-/* A process of the run that trains or loads. */
 struct target {
 	int32_t pid; /* process id in its records */
 	uint64_t start_ticks;
 	uint64_t begun_ns;       /* begin of the process's life: see struct life */
-	struct segment *segment; /* its segment; NULL: the process is gone */
+	struct segment *segment; /* NULL: the process is gone */
 	struct python *python;
 	enum reason reason; /* why its lines are not observed */
 	uint64_t open_ns;   /* when to try next to find the interpreter */
@@ -24,14 +23,14 @@ struct target {
 	uint32_t askers[TARGET_ASKERS];
 	uint64_t due_ns, looked_ns; /* next and last sample of the training thread */
 	uint64_t loaded_ns; /* end of the process's newest load */
-	uint64_t moved_ns;          /* time of the process's newest record */
-	uint64_t seen_ns, told_ns;  /* when its stack was last sampled, and last noted */
+	uint64_t moved_ns; /* time of the process's newest record */
+	uint64_t seen_ns, told_ns; /* when its stack was last sampled, and last noted */
 	uint32_t stack; /* last stack of its first thread; SEEN_NONE: waiting for a task */
 	bool is_told;
 };
 
 struct targets {
-	struct target *list; /* targets; those without a segment are free */
+	struct target *list; /* those without a segment are free */
 	size_t count;
 	enum reason reason; /* why the first process without lines has none */
 	bool is_observed;   /* the lines of some process were observed */
@@ -39,17 +38,15 @@ struct targets {
 
 void targets_done(struct targets *targets);
 
-/* Sets the current segments of the run's processes. */
 void targets_follow(struct targets *targets, struct segment *const *segments, size_t count);
 
-/* Finds a process by the pid in its records. Returns NULL if there is none. */
+/* `pid` is that of the records. Returns NULL if there is none. */
 struct target *targets_find(const struct targets *targets, int32_t pid);
 
 bool target_trains(const struct target *target); /* a thread of the process takes batches */
 bool target_loads(const struct target *target);  /* the process is a worker */
 
-/* Notes that thread `tid` takes batches. */
 void target_note_asker(struct target *target, uint32_t tid);
 
-/* Tries to find a process's interpreter, if a try is due. Returns true if lines are observed. */
+/* Tries to find the interpreter, if a try is due. */
 bool target_open(struct targets *targets, struct target *target, uint64_t now_ns);

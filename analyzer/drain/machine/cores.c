@@ -5,17 +5,12 @@
 #include "drain/base/now.h"
 #include "drain/machine/cpus.h"
 
-/*
- * Bounds of the pause between measurements. It is long compared with the 1/100 s that /proc counts
- * in, and grows with the time measured so far, as /proc/stat takes the kernel milliseconds on
- * machines of many cores. If an epoch is shorter than a pause, its time stays unknown and does not
- * count.
- */
+/* /proc counts in 1/100 s, and /proc/stat takes milliseconds with many cores: the pause grows. */
 #define LEAST_NS UINT64_C(400000000)
 #define MOST_NS  UINT64_C(2000000000)
 #define PART     4 /* the pause is 1/4 of the time measured so far */
 
-/* Returns true if an earlier live segment in the list belongs to the same process. */
+/* Returns true if an earlier live segment is of the same process. */
 static bool is_further(struct segment *const *segments, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -24,7 +19,7 @@ static bool is_further(struct segment *const *segments, size_t index)
 	return false;
 }
 
-/* Measures all processes. Returns false if the sum is unknown, because one has just ended. */
+/* Returns false if the sum is unknown, because a process has just ended. */
 static bool look(struct segment *const *segments, size_t count, struct cores *now)
 {
 	bool is_whole = true;

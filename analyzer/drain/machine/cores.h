@@ -2,10 +2,9 @@
 /*
  * cores.h - measures how much of a run's cores others use: programs, other ranks, a hypervisor.
  *
- * More workers could not have that part. It is the time in which the cores were busy, minus the CPU
- * time of the run's recording processes, between two measurements with the same processes; if a
- * process came or went between, the time is unknown. A process that the run starts but that does
- * not record, such as a decoder program, counts as others.
+ * It is the time in which the cores were busy, minus the CPU time of the run's recording processes,
+ * between two measurements; if a process came or went between, it is unknown. A process that does
+ * not record, such as a decoder program, counts as others, also if the run starts it.
  */
 #pragma once
 
@@ -19,7 +18,7 @@
 struct cores {
 	uint64_t looked_ns; /* time of the last measurement; 0: none yet */
 	bool is_known;      /* the run's CPU time was known then */
-	uint64_t who;     /* checksum of the processes then */
+	uint64_t who;       /* checksum of the processes then */
 	int64_t busy_ns;
 	int64_t used_ns;
 	int64_t others_ns; /* core time of others, while it could be measured */

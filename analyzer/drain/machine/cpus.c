@@ -27,15 +27,14 @@ int64_t cpus_affinity(int32_t pid)
 	return CPU_COUNT(&set);
 }
 
-/* A hierarchy of control groups: where it is mounted, and the process's group in it. */
 struct hierarchy {
 	bool is_v2;
 	char top[PATH_LEN]; /* group that the mount shows as its root */
 	char mount[PATH_LEN];
-	char group[PATH_LEN]; /* group of the process; "": none */
+	char group[PATH_LEN]; /* "": the process has no group */
 };
 
-/* Finds a mount: "31 23 0:28 / /sys/fs/cgroup rw shared:1 - cgroup2 cgroup2 rw,cpu". */
+/* A line is like "31 23 0:28 / /sys/fs/cgroup rw shared:1 - cgroup2 cgroup2 rw,cpu". */
 static bool find_mount(const char *root, bool is_v2, struct hierarchy *ret)
 {
 	char line[4 * PATH_LEN], type[32], options[PATH_LEN];
@@ -62,7 +61,7 @@ static bool find_mount(const char *root, bool is_v2, struct hierarchy *ret)
 	return found;
 }
 
-/* Finds a hierarchy's mount, once, as mounts do not change and hundreds of processes are read. */
+/* Mounts do not change, and hundreds of processes are read, so they are searched once. */
 static bool find_hierarchy(const char *root, bool is_v2, struct hierarchy *ret)
 {
 	static struct {
@@ -79,7 +78,7 @@ static bool find_hierarchy(const char *root, bool is_v2, struct hierarchy *ret)
 	return real[is_v2].is_there;
 }
 
-/* Finds a process's group: "0::/user.slice", or in version 1 "4:cpu,cpuacct:/docker/12ab". */
+/* A line is like "0::/user.slice", or in version 1 "4:cpu,cpuacct:/docker/12ab". */
 static void find_group(const char *root, int32_t pid, struct hierarchy *ret)
 {
 	char line[2 * PATH_LEN], *names, *path;
@@ -143,7 +142,6 @@ static int64_t limit_of(const char *root, const struct hierarchy *at, const char
 	return quota * 1000 / period > 0 ? quota * 1000 / period : 1;
 }
 
-/* Returns the lowest CPU limit of the group and of those above it, up to the mount's root. */
 static int64_t lowest(const char *root, struct hierarchy *at)
 {
 	char *group = at->group, *slash;
@@ -263,7 +261,7 @@ void cpus_group(const char *root, int32_t pid, struct cpus_group *ret)
 			climb(root, &at);
 		if (is_top(&at))
 			continue;
-		/* Keep the end of a long path, which says more than its begin. */
+		/* The end of a long path says more than its begin. */
 		snprintf(ret->name, sizeof(ret->name), "%s",
 			 at.group + (strlen(at.group) < sizeof(ret->name)
 					     ? 0
@@ -273,7 +271,6 @@ void cpus_group(const char *root, int32_t pid, struct cpus_group *ret)
 	read_session(root, pid, ret);
 }
 
-/* Reads the first two numbers of a file of /proc. */
 static bool read_pair(const char *path, int64_t *ret_first, int64_t *ret_second)
 {
 	char line[128];

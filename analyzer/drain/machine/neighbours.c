@@ -17,7 +17,7 @@
 
 #define LEAST_NS  UINT64_C(500000000) /* bounds of the pause between looks */
 #define MOST_NS   UINT64_C(4000000000)
-#define KNOWN_PART 4 /* the pause is 1/4 of the time observed so far */
+#define KNOWN_PART 4   /* the pause is 1/4 of the time observed so far */
 #define COST_PART 2000 /* looks may use 1/2000 of the time */
 #define WORTH_NS  5e7  /* if others used less CPU time, no process is read */
 #define ACTIVE    0.01 /* share of a core below which a process does not count */
@@ -35,13 +35,13 @@ struct neighbour {
 #define KIND_WORKER  (-3)
 #define IS_OWN(kind) ((kind) < KIND_UNKNOWN)
 
-/* Returns the scheduler's weight for a nice value relative to nice 0: a factor of 1.25 a step. */
+/* A step of nice changes the scheduler's weight by a factor of 1.25. */
 static double weight_of(int nice)
 {
 	return pow(1.25, -nice);
 }
 
-/* Finds or adds a kind of neighbour. If there is no room, the last kind is used. */
+/* If there is no room, the last kind is used. */
 static int find_kind(struct neighbours *n, bool is_group, uint64_t who, double weight)
 {
 	size_t most = is_group ? NEIGHBOURS_GROUPS : NEIGHBOURS_WEIGHTS, of_sort = 0, i;
@@ -67,7 +67,7 @@ static int kind_of(struct neighbours *n, int32_t pid, int nice)
 			 weight_of(group.nice - n->group.nice));
 }
 
-/* Returns KIND_MAIN or KIND_WORKER for a process of the run, otherwise a kind of neighbour. */
+/* Returns KIND_MAIN or KIND_WORKER for a process of the run, otherwise `kind`. */
 static int own_kind(struct segment *const *segments, size_t count, int32_t pid, int kind)
 {
 	for (size_t i = 0; i < count; i++)
@@ -78,7 +78,6 @@ static int own_kind(struct segment *const *segments, size_t count, int32_t pid, 
 	return IS_OWN(kind) ? KIND_UNKNOWN : kind;
 }
 
-/* Returns the pid of the process that started the run, or 0 if it has ended. */
 static int32_t find_root(struct segment *const *segments, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -124,7 +123,7 @@ static void add(struct neighbours *n, const struct neighbour *old, struct neighb
 	}
 }
 
-/* Returns a process's CPU time; to the nanosecond for the run's first process, which may sleep. */
+/* The run's first process may sleep, so its CPU time is read to the nanosecond. */
 static int64_t own_used_ns(const struct neighbour *n, const struct process_stat *stat)
 {
 	return n->kind == KIND_MAIN ? process_used_ns(n->pid, stat) : stat->used_ns;
@@ -195,7 +194,7 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 	return 0;
 }
 
-/* Looks at all processes, unless others used too little CPU time to read hundreds of processes. */
+/* If others used little CPU time, reading hundreds of processes is not worth it. */
 static int look(struct neighbours *n, struct segment *const *segments, size_t count,
 		int64_t others_ns, uint64_t now_ns)
 {
@@ -216,7 +215,6 @@ static int look(struct neighbours *n, struct segment *const *segments, size_t co
 	return 0;
 }
 
-/* Finds the run's control group or session, once, as it does not change. */
 static bool find_group(struct neighbours *n, struct segment *const *segments, size_t count)
 {
 	const int32_t root = find_root(segments, count);

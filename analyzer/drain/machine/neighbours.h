@@ -2,11 +2,10 @@
 /*
  * neighbours.h - finds which other programs compete for the run's cores, and with what weight.
  *
- * How much of busy cores a run gets depends on the scheduler's weights, so knowing how long others
- * ran is not enough: a program of nice 19 takes only what is left, one of equal priority an equal
- * share, one of another group or session its group's share. For each program that ran since the
- * last look, the time in which it ran or was ready to run is added up: by weight if it is in the
- * run's own group, else by group. The same is done for the run's own processes.
+ * How much of busy cores a run gets depends on the scheduler's weights: a program of nice 19 takes
+ * only what is left, one of equal priority an equal share, one of another group or session its
+ * group's share. For each program that ran since the last look, the time in which it ran or was
+ * ready to run is added up: by weight if it is in the run's own group, else by group.
  *
  * A process that lived only between two looks, or in another PID namespace, is not seen.
  */
@@ -21,14 +20,13 @@
 #include "store/write/write.h"
 
 #define NEIGHBOURS_GROUPS  12
-#define NEIGHBOURS_WEIGHTS 4 /* limit of the weights of threads in the run's own group */
+#define NEIGHBOURS_WEIGHTS 4 /* weights of threads in the run's own group */
 #define NEIGHBOURS_KINDS   (NEIGHBOURS_GROUPS + NEIGHBOURS_WEIGHTS)
 
 struct neighbour;
 
-/* Other programs that the scheduler treats alike. */
 struct neighbour_kind {
-	/* true: a group other than the run's; false: threads of one weight in the run's own */
+	/* false: threads of one weight in the run's own group */
 	bool is_group;
 	uint64_t who;
 	double weight; /* relative to the run's */
@@ -40,10 +38,10 @@ struct neighbours {
 	struct neighbour *list; /* processes at the last look, sorted by pid */
 	size_t count;
 	uint64_t seen_ns, next_ns;
-	uint64_t pause_ns; /* pause that the CPU time of the last looks demands */
-	uint64_t all_ns;   /* time of the last look at all processes; 0: none */
-	int64_t others_ns; /* others' CPU time at the last look at all processes */
-	bool is_new;       /* no batch has come since the last look */
+	uint64_t pause_ns;       /* pause that the CPU time of the last looks demands */
+	uint64_t all_ns;         /* time of the last look at all processes; 0: none */
+	int64_t others_ns;       /* others' CPU time at the last look at all processes */
+	bool is_new;             /* no batch has come since the last look */
 	struct cpus_group group; /* control group or session of the run */
 	int nice;
 	bool is_known;
@@ -56,13 +54,15 @@ struct neighbours {
 };
 
 /*
- * Looks at other processes if that is due, and writes these keys to meta:
+ * Looks at other processes if that is due, and writes to meta:
+ *
  * - `neighbours`: "t WEIGHT RAN WANTED" for other threads of a weight, "g WEIGHT RAN WANTED" for a
- *   group, separated by ";". RAN and WANTED are in cores;
+ * group, separated by ";". RAN and WANTED are in cores;
  * - `main_cpu_ns`: CPU time that the run's first process used within `main_cpu_of_ns`;
  * - `main_ran_ns`, `main_waited_ns`, `workers_ran_ns`, `workers_waited_ns`.
- * Time before the first batch and after the last one does not count, since it is in no step.
- * `others_ns` is `most_ns` of cores_update(). Returns 0 or -errno.
+ *
+ * Time before the first batch and after the last one does not count. `others_ns` is `most_ns` of
+ * cores_update().
  */
 int neighbours_update(struct neighbours *neighbours, struct writer *writer,
 		      struct segment *const *segments, size_t count, int64_t others_ns,

@@ -14,17 +14,17 @@
 
 #define LEAST_NS   UINT64_C(500000000) /* bounds of the pause between looks */
 #define MOST_NS	   UINT64_C(20000000000)
-#define KNOWN_PART 4	/* the pause is 1/4 of the time since the first look */
-#define COST_PART  8000 /* looks may use 1/8000 of a core: 0.0125 % */
-#define COST_AHEAD UINT64_C(10000000)	/* CPU time that looks may use in advance */
-#define MEMORY_PART  4000 /* reading memory may use 1/4000 of a core */
+#define KNOWN_PART 4                  /* the pause is 1/4 of the time since the first look */
+#define COST_PART  8000               /* looks may use 1/8000 of a core: 0.0125 % */
+#define COST_AHEAD UINT64_C(10000000) /* CPU time that looks may use in advance */
+#define MEMORY_PART  4000             /* reading memory may use 1/4000 of a core */
 #define MEMORY_AHEAD UINT64_C(30000000)
 #define MEMORY_NS    UINT64_C(1000000000)
-/* a first look at memory that is later does not show the memory at the begin */
+/* a later first look does not show the memory at the begin */
 #define BEGIN_NS   UINT64_C(10000000000)
-#define WORTH_NS   2e8	/* a worker's threads are counted if its loads took at least this long */
-#define WATCHED_MOST 2	/* workers whose threads are read: all workers are alike */
-#define MEMORY_MOST  1	/* processes whose memory is read */
+#define WORTH_NS   2e8 /* a worker's threads are counted if its loads took at least this long */
+#define WATCHED_MOST 2 /* workers whose threads are read: all workers are alike */
+#define MEMORY_MOST  1 /* processes whose memory is read */
 #define THREADS_SEEN 256
 #define THREADS_KEPT 32
 
@@ -37,15 +37,15 @@ struct use_thread {
 struct use_process {
 	int32_t pid;
 	uint64_t life_ns;
-	bool is_worker;  /* true: a worker; false: a process that takes batches */
-	bool loads;	 /* the process has made a load */
+	bool is_worker; /* else a process that takes batches */
+	bool loads;     /* the process has made a load */
 	bool is_here;
 	bool is_watched; /* the process's threads are read */
 	bool has_memory; /* the process's memory is read */
-	/* time of the first look, and of the last look at memory */
+	/* first look, and last look at memory */
 	uint64_t begun_ns, memory_ns;
 	int64_t used_ns, waited_ns; /* sums over the threads at the last look; -1: none yet */
-	/* time that threads ran or wanted to since the first look; `of_ns` at that look */
+	/* Time that threads ran or wanted to since the first look; `of_ns` at that look. */
 	double wanted_ns, base_of_ns;
 	int64_t base_faults;
 	struct use_row row;
@@ -66,7 +66,6 @@ static bool is_first(struct segment *const *segments, size_t index)
 	return true;
 }
 
-/* Returns how long the threads of a process's life have spent on loads. */
 static double loaded_ns(struct segment *const *segments, size_t count, const struct life *life)
 {
 	double ns = 0;
@@ -88,7 +87,7 @@ static struct use_process *find(struct use *use, const struct life *life)
 	return NULL;
 }
 
-/* Returns the bytes in a line like "VmSwap:      12 kB"; UNKNOWN if there is no such line. */
+/* A line is like "VmSwap:      12 kB". Returns UNKNOWN if there is no such line. */
 static int64_t bytes_of(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
@@ -200,10 +199,7 @@ static int write_threads(struct use_process *process, struct writer *writer)
 	return r;
 }
 
-/*
- * Counts the threads that run or want to run at once: of a worker during its loads, of others
- * always. The waiting of threads that ended between two looks is not known.
- */
+/* Threads that ended between two looks have waited for an unknown time. */
 static void note_threads_at_once(struct use_process *process, int32_t number,
 				 const struct process_stat *stat, double of_ns)
 {
@@ -282,10 +278,7 @@ static void drop(struct use *use, size_t index)
 	use->list[index] = use->list[--use->count];
 }
 
-/*
- * Reads the memory of the process whose last reading is oldest. Leaves out a training process with
- * workers, since it shares memory with them until one of them writes there.
- */
+/* A training process shares memory with its workers until they write there, so it is left out. */
 static int look_at_memory(struct use *use, struct writer *writer, struct segment *const *segments,
 			  size_t count, uint64_t now_ns)
 {
@@ -322,7 +315,7 @@ static int look_at_memory(struct use *use, struct writer *writer, struct segment
 	return writer_use(writer, &next->row);
 }
 
-/* Returns true once a process's first load or batch is over, so that it has really begun. */
+/* Once its first load or batch is over, a process has really begun. */
 static bool is_wanted(const struct segment *segment, double ns)
 {
 	if (segment->dead || segment->left_ns || segment->later_ns || !segment->joined.role)
@@ -330,7 +323,6 @@ static bool is_wanted(const struct segment *segment, double ns)
 	return strcmp(segment->joined.role, "worker") == 0 ? ns > 0 : segment->joined.batch_ns != 0;
 }
 
-/* Looks at all processes if that is due, else only at new ones. */
 static int look_at_all(struct use *use, struct writer *writer, struct segment *const *segments,
 		       size_t count, uint64_t now_ns)
 {

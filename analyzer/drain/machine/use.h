@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * use.h - measures from outside what loading and training processes use: threads that run at once,
- * allowed cores, private memory, faults, and busy threads.
+ * use.h - measures what loading and training processes use: threads that run at once, allowed
+ * cores, private memory, faults, and busy threads.
  *
- * All looks together use so little of a core that nobody notices, and become rarer in a long run.
  * The kernel needs 25 us per megabyte to count a process's private memory, so it is read for few
  * processes.
  */
@@ -17,7 +16,7 @@
 
 struct use_process;
 
-/* Use of all processes; all zero at first. */
+/* All zero at first. */
 struct use {
 	struct use_process *list;
 	size_t count;
@@ -25,7 +24,7 @@ struct use {
 	uint64_t cost_ns, memory_cost_ns; /* CPU time that looks have used so far */
 };
 
-/* Looks at the processes if that is due; writes t_use and t_thread. Returns 0 or -errno. */
+/* Looks if that is due; writes t_use and t_thread. */
 int use_update(struct use *use, struct writer *writer, struct segment *const *segments,
 	       size_t count, uint64_t now_ns);
 

@@ -32,7 +32,7 @@ static const struct meta_field LABELS[] = {
 	{META_LOCAL_RANK, offsetof(struct live_labels, local_rank)},
 };
 
-/* Returns true for a name "dlprof-PID-TICKS.prom", perhaps followed by UNFINISHED. */
+/* Returns true for "dlprof-PID-TICKS.prom", perhaps followed by UNFINISHED. */
 static bool is_ours(const char *name)
 {
 	const char *end = strstr(name, SUFFIX);
@@ -92,7 +92,7 @@ static void add(struct live_sums *sums, enum metric metric, double value)
 		sums->value[metric] += value;
 }
 
-/* Finds a batch's training thread. Before its first batch, which begins its time, returns NULL. */
+/* A thread's time begins with its first batch; before, returns NULL. */
 static struct live_thread *find_thread(struct live_sums *sums, const struct live_place *of)
 {
 	for (size_t i = 0; i < sums->thread_count; i++)
@@ -108,7 +108,6 @@ static void extend(struct live_thread *thread, double end_ns)
 		thread->end_ns = end_ns;
 }
 
-/* Adds a batch's wait to its part of the account. */
 static void add_wait(struct live_sums *sums, const struct live_place *of,
 		     const struct batch_values *row)
 {
@@ -133,7 +132,7 @@ static void add_wait(struct live_sums *sums, const struct live_place *of,
 
 #define STEPS_OCTAVE 8
 
-/* Returns the median of the steps so far, to 5 %; the report computes the exact median. */
+/* Exact to 5 %; the report computes the exact median. */
 static double median_step_ns(const struct live_sums *sums)
 {
 	uint32_t count = 0;
@@ -229,7 +228,6 @@ void live_rewind(struct live *live)
 	live->now = live->stored;
 }
 
-/* Returns the time of all steps: that of the training threads, minus their waits. */
 static double compute_ns(const struct live_sums *sums)
 {
 	double ns = 0;
@@ -312,7 +310,7 @@ static int write_file(const struct live *live, const struct metrics *metrics)
 	return r;
 }
 
-/* Warns about a failure once: later ones would fill the database with equal notes. */
+/* Warns once: later failures would fill the database with equal notes. */
 static int warn(struct live *live, struct writer *writer, const char *why)
 {
 	char text[PATH_MAX + 200];

@@ -4,8 +4,8 @@
  *
  * The file FOLDER/dlprof-PID-TICKS.prom is named like the run's folder of segments. Every 15
  * seconds it is written under another name and renamed; it is removed when the run is over. A
- * killed drain leaves its file behind. The next drain with that FOLDER removes files that were not
- * written for five minutes, and dlprof_updated_timestamp_seconds in a file says how old it is.
+ * killed drain leaves its file behind: the next drain with that FOLDER removes files that were not
+ * written for five minutes.
  *
  * The metrics are sums over the rows that this drain has written, by the host's clock; Prometheus
  * can handle counters that begin again. Waits and steps are counted as in
@@ -21,10 +21,9 @@
 #include "store/write/write.h"
 
 #define LIVE_STEPS   512
-/* training threads whose time is measured; for further ones, only batches are counted */
+/* of further training threads, only batches are counted */
 #define LIVE_THREADS 8
 
-/* A training thread, and its time from its first batch to the end of its last step. */
 struct live_thread {
 	struct life life;
 	int64_t tid;
@@ -32,7 +31,7 @@ struct live_thread {
 };
 
 struct live_sums {
-	double value[METRIC_MAX];   /* times in nanoseconds */
+	double value[METRIC_MAX]; /* times in nanoseconds */
 	/* histogram: steps[i] counts steps of about 2^(i / 8) ns */
 	uint32_t steps[LIVE_STEPS];
 	uint32_t step_count;
@@ -43,9 +42,9 @@ struct live_sums {
 struct live {
 	/* the file, and its name while unfinished; "": no file is wanted */
 	char path[PATH_MAX], part[PATH_MAX];
-	struct live_sums now, stored;        /* sums with, and without, uncommitted rows */
-	double compute_ns;                   /* last written value: a counter must not fall */
-	int64_t lost_count;                  /* records lost by segments that are removed */
+	struct live_sums now, stored; /* sums with, and without, uncommitted rows */
+	double compute_ns;            /* last written value: a counter must not fall */
+	int64_t lost_count;           /* records lost by segments that are removed */
 	uint64_t due_ns;
 	struct live_labels {
 		char *job_id, *run_id, *version; /* job_id: of the job, else of the run */
@@ -54,37 +53,33 @@ struct live {
 	bool is_labelled, is_remote, warned;
 };
 
-/* What all batches of an epoch have in common. */
 struct live_place {
 	struct life consumer;
-	int64_t tid, workers; /* workers < 0: not known */
+	int64_t tid, workers; /* workers < 0: unknown */
 	bool nested;
 	int64_t setup_begin_ns, setup_ns; /* begin and length of making the epoch's iterator */
 };
 
-/* Begins the metrics of the run whose folder of segments is `segment_dir`. */
 void live_begin(struct live *live, const char *segment_dir);
 
-/* Returns `live`, or NULL if no metrics are wanted. */
+/* Returns NULL if no metrics are wanted. */
 static inline struct live *live_wanted(struct live *live)
 {
 	return live->path[0] && !live->is_remote ? live : NULL;
 }
 
-/* Ends the metrics and removes their file. */
 void live_end(struct live *live);
 
-/* Counts a written row. `loaded`, `delivered`: the row has a load, a wait. */
+/* `loaded`, `delivered`: the row has a load, a wait. */
 void live_row(struct live *live, const struct live_place *of, const struct batch_values *row,
 	      bool loaded, bool delivered);
 
-/* Counts the end of an epoch: a next() that took `ns`. */
 void live_stop(struct live *live, const struct live_place *of, int64_t begin_ns, int64_t ns);
 
-/* Called after a commit. live_rewind(): the uncommitted rows will be written again. */
+/* Call one after the commit, or after a rollback. */
 void live_committed(struct live *live);
 void live_rewind(struct live *live);
 
-/* Writes the file if that is due. A failure is noted, once. Returns 0 or -errno. */
+/* Writes the file if that is due. A failure is noted, once. */
 int live_update(struct live *live, struct db *db, struct writer *writer,
 		struct segment *const *segments, size_t count, uint64_t now_ns);

@@ -12,7 +12,7 @@ static const struct {
 #undef METRIC
 };
 
-/* Writes a label as valid UTF-8: a single invalid byte would make Prometheus refuse the file. */
+/* A single invalid byte of UTF-8 would make Prometheus refuse the file. */
 static void put_label(FILE *out, const char *name, const char *value)
 {
 	fprintf(out, "%s=\"", name);

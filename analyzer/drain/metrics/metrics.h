@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics.h - writes a rank's metrics in Prometheus' text format, for node-exporter's textfile
- * collector and promtool.
+ * metrics.h - writes a rank's metrics as text for node-exporter's textfile collector and promtool.
  */
 #pragma once
 
@@ -16,10 +15,10 @@ enum metric {
 };
 
 struct metrics {
-	const char *job_id, *version, *clock; /* NULL: not known */
-	int64_t rank, local_rank;             /* < 0: not known */
+	const char *job_id, *version, *clock; /* NULL: unknown */
+	int64_t rank, local_rank;             /* < 0: unknown */
 	double value[METRIC_MAX];             /* in Prometheus' units; NAN: not written */
 };
 
-/* Writes a rank's metrics to `out`; errors show in ferror(out). */
+/* Errors show in ferror(out). */
 void metrics_put(FILE *out, const struct metrics *rank);

@@ -2,9 +2,8 @@
 /*
  * elf.h - reads a 64-bit ELF file: its headers, the libraries it needs and the symbols it exports.
  *
- * A file is not trusted: every part that is returned lies within it. The file is mapped, so if it
- * is truncated meanwhile, SIGBUS is raised; files that the training may be writing are read by
- * module.h.
+ * A file is not trusted: every part that is returned lies within it. It is mapped, so SIGBUS is
+ * raised if it is truncated meanwhile; files that the training may be writing are read by module.h.
  */
 #pragma once
 
@@ -23,29 +22,25 @@ struct elf {
 	size_t section_count;
 };
 
-/* Maps a regular file of any format. Returns 0 or -errno; in both cases call elf_close(). */
+/* Maps a regular file of any format. Call elf_close() also after an error. */
 int elf_open(int fd, struct elf *ret);
 void elf_close(struct elf *elf);
 
-/* Returns true if the file begins like an ELF file, of any class. */
 bool elf_is(const struct elf *elf);
 
 /* Returns true if `header` belongs to a file that this module can read. */
 bool elf_is_readable(const Elf64_Ehdr *header);
 
-/* Returns a part of the file, or NULL if it is not within the file. */
+/* Returns NULL if the part is not within the file. */
 const void *elf_part(const struct elf *elf, uint64_t offset, uint64_t size);
 
-/* Returns the string at `offset`, or NULL if it does not end within the file. */
+/* Returns NULL if the string does not end within the file. */
 const char *elf_string(const struct elf *elf, uint64_t offset);
 
-/* Returns the dynamic section, or NULL if there is none. */
 const Elf64_Dyn *elf_dynamic(const struct elf *elf, size_t *ret_count);
 
-/* Calls `take` for each library that the file needs. */
 void elf_each_needed(const struct elf *elf, void (*take)(void *context, const char *name),
 		     void *context);
 
-/* Returns the exported symbol of this name, or NULL. */
 const Elf64_Sym *elf_export(const struct elf *elf, const char *symbol);
 

@@ -19,18 +19,11 @@
 #define SECOND_NS      ((uint64_t)NS_PER_S)
 #define LOOK_MAX_NS    (60 * SECOND_NS)
 
-/*
- * A process may have hundreds of libraries (Debian's torchvision: 319, 300 MB), and scanning them
- * must not slow down a short training. So one call of hidden_look() scans for about LOOK_CPU_NS of
- * CPU time, and all together use 1/COST_PART of a core. The rest is scanned later, or never.
- */
+/* Debian's torchvision has 319 libraries, 300 MB: scanning must not slow down a short training. */
 #define LOOK_CPU_NS UINT64_C(1000000)
 #define COST_PART   4000
 
-/*
- * Larger files are not scanned: the largest known module with decoders is OpenCV's, 74 MB. Nor are
- * files with the names below, which are GPU code.
- */
+/* Larger files are not scanned: the largest known module with decoders is OpenCV's, 74 MB. */
 #define FILE_BYTES (192 << 20)
 
 /* Modules with less code are not scanned: a decoder has more, most extension modules have less. */
@@ -46,8 +39,7 @@ static const char *const without_decoders[] = {
 };
 
 /*
- * Decoders to search for. `text` is in every copy of the library, stripped or not. A copy that
- * exports `symbol` can be observed. The names of the library's own files begin with one of `names`.
+ * Each copy has `text`; one that exports `symbol` can be observed; `names` are the library's files.
  */
 static const struct {
 	const char *library;
@@ -65,7 +57,6 @@ static const struct {
 
 #define MARK_COUNT ARRAY_COUNT(marks)
 
-/* Files that were scanned in this run, and decoders that were found. */
 static struct {
 	struct {
 		uint64_t device, inode;
@@ -88,7 +79,6 @@ int hidden_reached(struct writer *writer, const char *library)
 	return writer_meta(writer, META_DECODERS_PATCHED, hidden.reached);
 }
 
-/* Returns true if the file's sections of constants contain `text`. */
 static bool has_text(const struct elf *elf, const char *text)
 {
 	for (size_t i = 0; i < elf->section_count; i++) {
@@ -162,7 +152,7 @@ static int note(struct writer *writer, const char *path, const char *library)
 	return writer_note(writer, "info", text);
 }
 
-/* Notes a file. Returns true if it must be scanned, as no process had it before. */
+/* Returns true if no process had the file before. */
 static bool note_file(const struct maps_line *line)
 {
 	for (size_t i = hidden.seen_count; i-- > 0;)
@@ -175,7 +165,7 @@ static bool note_file(const struct maps_line *line)
 	return !is_named(without_decoders, line->path);
 }
 
-/* Scans the process's modules. *ret_paused: the time was used up before the last one. */
+/* *ret_paused: the time was used up before the last module. */
 static int look_through(struct writer *writer, const struct modules *modules, bool *ret_paused)
 {
 	const uint64_t begin_ns = cpu_ns();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hidden.h - finds which decode libraries of the training cannot be observed: if a copy is linked
- * into a module, it is called directly, without an import slot that could be changed.
+ * hidden.h - finds which decode libraries of the training cannot be observed: a copy that is linked
+ * into a module is called directly, without an import slot.
  *
  * Scanning 100 MB of libraries would slow the training down, so the drain does it, in small parts.
  * A run of seconds may end before the last part.
@@ -11,13 +11,11 @@
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
-/* Begins a run: forgets what the run before had. */
 void hidden_begin(void);
 
-/* Notes that a library's wrappers have callers, as a segment's note says. Returns 0 or -errno. */
+/* A segment's note says that a library's wrappers have callers. */
 int hidden_reached(struct writer *writer, const char *library);
 
-/* Scans modules that the process has loaded since the last scan, if due. Returns 0 or -errno. */
 int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns);
 
 /* Returns bits of the decode libraries that are copied into the file and not exported by it. */

@@ -26,7 +26,6 @@ static int open_of(int32_t pid, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Reads a hexadecimal number, and moves `*at` to the character after it. */
 static uint64_t take_hex(const char **at)
 {
 	uint64_t value = 0;
@@ -44,8 +43,7 @@ static uint64_t take_hex(const char **at)
 }
 
 /*
- * Parses "7f12c000-7f12d000 r-xp 00001000 fd:00 1234 /usr/lib/libc.so.6". Returns false if the
- * mapping is not of a file.
+ * Parses "7f12c000-7f12d000 r-xp 00001000 fd:00 1234 /usr/lib/libc.so.6". False: no file is mapped.
  */
 static bool parse(const char *text, struct maps_line *ret)
 {
@@ -68,7 +66,7 @@ static bool parse(const char *text, struct maps_line *ret)
 	return ret->path[0] == '/';
 }
 
-/* Calls `take` for each whole line in `size` bytes. *ret_used: number of bytes in these lines. */
+/* *ret_used: bytes in whole lines, for which `take` was called. */
 static int take_lines(char *bytes, size_t size, size_t *ret_used,
 		      int (*take)(void *context, const struct maps_line *line), void *context)
 {
@@ -122,8 +120,7 @@ uint64_t maps_device(dev_t device)
 }
 
 /*
- * Returns true if a file is the mapped one. File systems without a block device (major number 0:
- * overlay, btrfs) have one device number in /proc/PID/maps and another in stat().
+ * Overlay and btrfs (major number 0) have another device number in /proc/PID/maps than in stat().
  */
 static bool is_mapped(const struct stat *status, uint64_t device, uint64_t inode)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * maps.h - lists the files that a process has mapped, from /proc.
- *
- * A training has thousands of mappings, so listing them takes a millisecond: do it rarely.
+ * maps.h - lists the files that a process has mapped. Takes a millisecond for a training: do it
+ * rarely.
  */
 #pragma once
 
@@ -18,29 +17,17 @@ struct maps_line {
 };
 
 /*
- * Calls `take` for every mapping of a file, by address. If `take` returns anything but 0,
- * maps_each() ends and returns that. Returns -errno if the process is gone or must not be read.
+ * Files come by address. A result other than 0 ends the listing. -errno: the process is unreadable.
  */
 int maps_each(int32_t pid, int (*take)(void *context, const struct maps_line *line), void *context);
 
-/*
- * Opens a mapped file for reading, if `path` still names that file. Anything else is not opened:
- * opening a pipe or a device could wait or have effects. Returns a descriptor or -errno.
- */
+/* Opens a regular file only: opening a pipe or a device could wait or have effects. */
 int maps_open(const char *path, uint64_t device, uint64_t inode);
 
-/* Returns a device number as struct maps_line has it. */
 uint64_t maps_device(dev_t device);
 
-/*
- * Returns a number that changes when the process maps other code, or 0 if it is unknown. That is
- * much cheaper than listing the mappings.
- */
+/* Returns a number that changes when the process maps other code; 0: unknown. */
 uint64_t maps_state(int32_t pid);
 
-/*
- * Returns a number like maps_state() that also differs for each start of a program: only processes
- * that were forked from each other have the same one, as their code lies at the same addresses.
- * Returns 0 if it is unknown.
- */
+/* As maps_state(), but equal only in processes that were forked from each other. */
 uint64_t maps_image(int32_t pid);

@@ -15,25 +15,25 @@
 #include "drain/modules/maps.h"
 #include "drain/modules/pages.h"
 
-#define HEADER_MAX	64		/* limit of program headers or sections that are read */
-#define SYMBOLS_MAX	(64 << 20)	/* largest size of a symbol table, in bytes */
+#define HEADER_MAX	64         /* limit of program headers or sections that are read */
+#define SYMBOLS_MAX	(64 << 20) /* largest size of a symbol table, in bytes */
 #define SYMBOLS_AT_ONCE 2048
 #define SYMBOL_BYTES	120
 #define KNOWN_COUNT	512
-#define KEPT_COUNT	32		/* number of lists in the cache: those used last */
+#define KEPT_COUNT	32 /* number of lists in the cache: those used last */
 #define LIST_NS		UINT64_C(15000000000)
 
 /* .eh_frame_hdr is read only with these encodings, which every linker uses. */
-#define EH_FRAME_POINTER 0x1b	/* encoding of .eh_frame: relative to the field, 4 bytes */
-#define EH_COUNT	 0x03	/* 4 bytes */
-#define EH_TABLE	 0x3b	/* encoding of the table: relative to the header, 4 bytes */
+#define EH_FRAME_POINTER 0x1b /* encoding of .eh_frame: relative to the field, 4 bytes */
+#define EH_COUNT	 0x03 /* 4 bytes */
+#define EH_TABLE	 0x3b /* encoding of the table: relative to the header, 4 bytes */
 
 struct mapping {
 	uint64_t begin, end, offset;
 	uint64_t device, inode;
-	uint64_t file;	/* a number that identifies the file */
+	uint64_t file; /* a number that identifies the file */
 	bool is_code;
-	char *path;     /* shared with the mapping before, if that is of the same file */
+	char *path; /* shared with the mapping before, if that is of the same file */
 };
 
 struct modules {
@@ -180,7 +180,7 @@ static const struct mapping *find(struct modules *modules, uint64_t address)
 	if (modules->last && address - modules->last->begin <
 				     modules->last->end - modules->last->begin)
 		return modules->last;
-	/* A binary search, since unwinding a stack searches thousands of times. */
+	/* Unwinding a stack searches thousands of times. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -210,7 +210,7 @@ bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t 
 	       read_file(mapping, address - mapping->begin + mapping->offset, bytes, size);
 }
 
-/* Reads a module's program headers. *ret_bias: address in memory minus linked address. */
+/* *ret_bias: address in memory minus linked address. */
 static size_t read_headers(const struct mapping *mapping, Elf64_Phdr headers[HEADER_MAX],
 			   uint64_t *ret_bias)
 {
@@ -265,7 +265,6 @@ bool module_find_table(struct modules *modules, uint64_t address, struct module_
 	return false;
 }
 
-/* Searches a symbol table for the function that contains address `value`. */
 static bool search_symbols(const struct mapping *mapping,
 			   const Elf64_Shdr *table, uint64_t value, Elf64_Sym *best)
 {
@@ -335,7 +334,7 @@ static bool find_symbol(const struct mapping *mapping, uint64_t value,
 	return false;
 }
 
-/* Returns a symbol's cache entry: slow calls repeat, and reading symbol tables takes long. */
+/* Slow calls repeat, and reading symbol tables takes long. */
 static struct known {
 	uint64_t file, value;
 	char symbol[SYMBOL_BYTES];

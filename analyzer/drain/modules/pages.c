@@ -12,11 +12,11 @@
 
 static struct page {
 	uint64_t id, number;
-	size_t size; /* bytes in the page; 0: unused */
+	size_t size; /* 0: unused */
 	uint8_t bytes[PAGE_BYTES];
 } pages[1 << PAGE_BITS];
 
-/* The file opened last; fd -1: it cannot be opened. */
+/* fd -1: the file cannot be opened */
 static struct {
 	bool known;
 	uint64_t device, inode;

@@ -4,7 +4,7 @@
 #include "drain/modules/module.h"
 #include "drain/modules/unwind.h"
 
-/* number of tries to find a stack's record before that counts as lost */
+/* tries to find a stack's record before that counts as lost */
 #define PATIENCE 3
 
 static int take(struct writer *writer, struct segment *segment, size_t place,

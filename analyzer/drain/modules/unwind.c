@@ -101,7 +101,7 @@ static int get_proc_name(unw_addr_space_t space, unw_word_t ip, char *name, size
 	return -UNW_ENOINFO;
 }
 
-/* Returns true for a frame of the interpreter. It shows only that Python ran, so one is enough. */
+/* A frame of the interpreter shows only that Python ran, so one is enough. */
 static bool is_interpreter(const char *line)
 {
 	const char *leaf = strchr(line, ' ');
@@ -143,7 +143,7 @@ static int walk_frames(const struct walk *walk, unw_cursor_t *cursor, char *text
 	return count;
 }
 
-/* Returns libunwind's cache of unwind tables, kept for one list of modules, since calls repeat. */
+/* Calls repeat, so libunwind's cache of unwind tables is kept for one list of modules. */
 static unw_addr_space_t space_of(const struct modules *modules)
 {
 	static unw_accessors_t accessors = {

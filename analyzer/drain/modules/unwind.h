@@ -14,8 +14,7 @@
 #include "drain/modules/module.h"
 
 /*
- * Writes a line for each frame, innermost first, like "name+0x1f libjpeg.so.62", without frames of
- * libdlprof.so. Returns the number of lines; 0 if the process is gone, or in a build without
- * libunwind.
+ * Writes lines like "name+0x1f libjpeg.so.62", innermost first; returns their number. 0: the
+ * process is gone, or the build has no libunwind.
  */
 int unwind_text(struct modules *modules, const struct dlprof_stack *stack, char *text, size_t size);

@@ -35,7 +35,6 @@ struct code_entry {
 	size_t table_size;
 };
 
-/* A str whose characters are to be read. */
 struct text {
 	uint64_t address; /* address of its characters */
 	size_t kind, count;
@@ -96,7 +95,7 @@ static uint32_t char_at(const struct text *text, size_t i)
 	}
 }
 
-/* Writes a text as UTF-8, up to four bytes a character, and a 0. Returns the end, after the 0. */
+/* Writes UTF-8, up to four bytes a character, and a 0. Returns the end, after the 0. */
 static char *put_text(char *to, const struct text *text)
 {
 	for (size_t i = 0; i < text->count; i++) {
@@ -146,7 +145,7 @@ static struct code_entry *make(const struct head *head, const struct text *name,
 	return entry;
 }
 
-/* Reads a code object by two calls: the headers of its parts; then these parts and itself again. */
+/* Takes two calls: the headers of its parts; then these parts and itself again. */
 static struct code_entry *fill(const struct memory *memory, const struct layout *layout,
 			       uint64_t address, const struct head *head)
 {
@@ -183,7 +182,6 @@ static struct code_entry *fill(const struct memory *memory, const struct layout 
 	return make(head, &name, &file, is_long ? NULL : table, size);
 }
 
-/* Frees a bucket's entries that were last used before `turn`. */
 static void sweep(struct code_cache *cache, struct code_entry **at, uint64_t turn)
 {
 	while (*at) {

@@ -3,8 +3,8 @@
  * code.h - caches the code objects on a process's stacks: names, files and line tables.
  *
  * CPython reuses the addresses of freed code objects. A cached one counts as the same while the
- * size and the pointers at its address are unchanged. Besides reading its header, a known code
- * object costs no system call, a new one two.
+ * size and the pointers at its address are unchanged. A known code object costs no system call, a
+ * new one two.
  */
 #pragma once
 
@@ -13,15 +13,15 @@
 #include "drain/python/layout.h"
 
 struct code {
-	const char *name; /* name; since 3.11 with the class: "Loader.fetch" */
-	const char *file; /* file; like `name` in UTF-8, cut if very long */
+	const char *name; /* since 3.11 with the class: "Loader.fetch" */
+	const char *file; /* like `name` in UTF-8, cut if very long */
 	int32_t first_line;
 };
 
 struct code_cache {
 	struct code_entry *buckets[256];
-	size_t count, bytes; /* number of all entries, and their bytes */
-	uint64_t turn;       /* current turn; its entries are not freed */
+	size_t count, bytes; /* all entries, and their bytes */
+	uint64_t turn;       /* its entries are not freed */
 	uint64_t type;       /* address of CPython's type of code objects; 0: unknown */
 	size_t hand;
 	uint64_t missed; /* how often a code object had to be read */
@@ -30,15 +30,15 @@ struct code_cache {
 
 void code_done(struct code_cache *cache);
 
-/* Begins a turn. Results of code_get() from earlier turns may be freed from now on. */
+/* Results of code_get() from earlier turns may be freed from now on. */
 void code_next_turn(struct code_cache *cache);
 
 /*
- * Returns the code object at `address`; `head` has its first code_bytes, just read. Returns NULL if
- * it is none, or none any more. The result is valid until the next turn.
+ * `head` was just read at `address`. Returns NULL if it is no code object. Valid until the next
+ * turn.
  */
 const struct code *code_get(struct code_cache *cache, const struct memory *memory,
 			    const struct layout *layout, uint64_t address, const uint8_t *head);
 
-/* Returns the line of the instruction at byte `offset`, or 0 if it has none. */
+/* Returns 0 if the instruction at byte `offset` has no line. */
 int32_t code_line(const struct code *code, const struct layout *layout, int64_t offset);

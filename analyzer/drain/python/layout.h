@@ -10,7 +10,7 @@
 /* offset of a field that this version lacks */
 #define LAYOUT_NONE UINT32_MAX
 
-/* Sizes of buffers for structs. A version with larger structs is refused. */
+/* A version with larger structs is refused. */
 #define LAYOUT_THREAD_BYTES 256
 #define LAYOUT_FRAME_BYTES  128
 #define LAYOUT_CODE_BYTES   192
@@ -26,11 +26,9 @@ enum layout_offset {
 struct layout {
 	uint32_t minor; /* minor version: 3.`minor` */
 	uint32_t at[LAYOUT_COUNT];
-	/* Bytes to read of each struct: thread state, frame, code object. */
 	uint32_t thread_bytes, frame_bytes, code_bytes;
 };
 
-/* Offsets of fields that all versions share. */
 enum {
 	OBJECT_TYPE = 8,
 	OBJECT_SIZE = 16, /* in objects of variable size */
@@ -40,6 +38,6 @@ enum {
 	BYTES_START = 32,
 };
 
-/* Finds a CPython's layout; `version` is PY_VERSION_HEX, `runtime` the address of _PyRuntime. */
+/* `version` is PY_VERSION_HEX, `runtime` the address of _PyRuntime. */
 enum reason layout_find(const struct memory *memory, uint64_t runtime, uint32_t version,
 			struct layout *ret);

@@ -12,7 +12,7 @@ static int32_t checked(int64_t line)
 	return line > 0 && line <= INT32_MAX ? (int32_t)line : 0;
 }
 
-/* Searches a table of 3.8 or 3.9: pairs of steps, in instruction bytes and in lines. */
+/* 3.8 and 3.9: pairs of steps, in instruction bytes and in lines. */
 static int32_t find_8(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, at = 0;
@@ -26,7 +26,7 @@ static int32_t find_8(const struct lines *lines, int64_t offset)
 	return checked(line);
 }
 
-/* Searches a table of 3.10: pairs of a number of instruction bytes and a step in lines. */
+/* 3.10: pairs of a number of instruction bytes and a step in lines. */
 static int32_t find_10(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, end = 0;
@@ -57,7 +57,7 @@ static int32_t take_signed(const struct lines *lines, size_t *at)
 	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* Searches a table since 3.11. Of an entry, only the first byte has its highest bit set. */
+/* Since 3.11: of an entry, only the first byte has its highest bit set. */
 static int32_t find_11(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, end = 0;

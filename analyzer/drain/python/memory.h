@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - reads the memory of another process, which keeps running: a read shows one moment, and
- * the next one may find something else.
+ * memory.h - reads the memory of another process, which keeps running: a read shows one moment.
  *
  * Addresses come from that memory and are not trusted: they are only passed to the system call,
  * which refuses unmapped ones.
@@ -16,13 +15,12 @@
 #define MEMORY_PIECES 264
 
 struct memory {
-	/* Does process_vm_readv(), but returns -errno; tests replace it. */
+	/* process_vm_readv(), but returns -errno; tests replace it */
 	ssize_t (*read)(const struct memory *memory, const struct iovec *to,
 			const struct iovec *from, size_t count);
 	int32_t pid;
 };
 
-/* Pieces of memory to read by one call. */
 struct memory_list {
 	struct iovec to[MEMORY_PIECES], from[MEMORY_PIECES];
 	size_t count;
@@ -32,13 +30,12 @@ void memory_open(struct memory *memory, int32_t pid);
 
 void memory_add(struct memory_list *list, uint64_t address, void *bytes, size_t size);
 
-/* Returns how many pieces from the first on were read whole, or -errno if that is not allowed. */
+/* Returns how many pieces from the first on were read whole; -errno: that is not allowed. */
 int memory_read_list(const struct memory *memory, const struct memory_list *list);
 
-/* Reads one piece of memory. Returns 0 or -errno. */
 int memory_read(const struct memory *memory, uint64_t address, void *bytes, size_t size);
 
-/* Returns the 8-byte number at `offset` in `bytes`, whatever its alignment. */
+/* The number may have any alignment. */
 static inline uint64_t memory_word(const void *bytes, size_t offset)
 {
 	uint64_t word;

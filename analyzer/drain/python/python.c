@@ -9,9 +9,8 @@
 #include "drain/segments/alive.h"
 
 /*
- * Before 3.11 CPython does not store its threads' gettid(). glibc has it in the struct at
- * pthread_self(), since 2.4 at this offset on x86-64. The offset is trusted if it gives the right
- * number for the main thread.
+ * Before 3.11 CPython does not store gettid(). glibc has it at this offset from pthread_self() on
+ * x86-64, since 2.4; it is trusted if it is right for the main thread.
  */
 #define PTHREAD_TID 720
 
@@ -59,7 +58,6 @@ static bool is_own_gil(const struct python *python)
 	return number(python, INTERPRETER_GIL) != LAYOUT_NONE;
 }
 
-/* Finds the main interpreter; *ret_newest: its newest thread. */
 static int find_interpreter(struct python *python, uint64_t *ret_newest)
 {
 	int r = memory_read(&python->memory, runtime_interpreter(&python->runtime),
@@ -77,7 +75,7 @@ static int find_interpreter(struct python *python, uint64_t *ret_newest)
 			   8);
 }
 
-/* Reads each thread's gettid(). A new thread is listed a while before it has one. */
+/* A new thread is listed a while before it has a gettid(). */
 static void find_tids(struct python *python)
 {
 	const struct thread *oldest = &python->threads[python->thread_count - 1];
@@ -94,7 +92,6 @@ static void find_tids(struct python *python)
 	python->has_tids = oldest->tid == (uint32_t)python->memory.pid;
 }
 
-/* Lists all threads anew. */
 static enum reason find_threads(struct python *python)
 {
 	const struct layout *layout = &python->runtime.layout;
@@ -119,8 +116,7 @@ static enum reason find_threads(struct python *python)
 }
 
 /*
- * Reads the states of all known threads by one call. Returns true if these are all threads that
- * exist; otherwise the first ret->count of them are still linked.
+ * Reads all by one call. Returns false if threads came or went; the first ret->count still exist.
  */
 static bool read_heads(struct python *python, struct heads *ret)
 {
@@ -179,7 +175,7 @@ static uint32_t tid_of(const struct python *python, size_t i, size_t count)
 	return i + 1 == count ? (uint32_t)python->memory.pid : 0;
 }
 
-/* Returns true if a thread has begun: before 3.12 new threads first have their maker's numbers. */
+/* Before 3.12 new threads first have their maker's numbers. */
 static bool is_begun(const struct python_sample *sample, size_t i)
 {
 	for (size_t k = i + 1; k < sample->count; k++)
@@ -241,7 +237,7 @@ static bool is_gone(const struct python *python)
 	return python->start_ticks && alive_start_ticks(python->memory.pid) != python->start_ticks;
 }
 
-/* Counts consecutive samples with only torn, empty stacks. Returns false after FAILED_MAX. */
+/* Returns false after FAILED_MAX consecutive samples with only torn, empty stacks. */
 static bool count_failures(struct python *python, const struct python_sample *sample)
 {
 	size_t empty = 0;

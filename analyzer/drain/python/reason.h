@@ -3,7 +3,7 @@
 #pragma once
 
 enum reason {
-	REASON_OBSERVED, /* the lines are observed */
+	REASON_OBSERVED,
 	REASON_GONE,
 	REASON_DENIED,
 	REASON_NO_CALL,
@@ -22,5 +22,4 @@ enum reason {
 /* Returns the words that follow "lines of code are not observed: ". */
 const char *reason_text(enum reason reason);
 
-/* Returns the reason for the -errno of a read. */
 enum reason reason_of(int error);

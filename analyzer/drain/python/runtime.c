@@ -13,7 +13,7 @@
 /* Names of files to search begin so; the executable may be the dynamic loader. */
 static const char *const names[] = {"libpython", "python"};
 
-/* PY_VERSION_HEX of a final release of 3.`minor`. */
+/* PY_VERSION_HEX of a final release. */
 #define FINAL(minor) (UINT32_C(0x030000f0) | (uint32_t)(minor) << 16)
 
 /* Versions that lack Py_Version: the first row whose function is exported tells the version. */
@@ -33,7 +33,6 @@ struct search {
 	uint64_t device, inode; /* file that was searched last */
 };
 
-/* Returns the address where a file is mapped minus the address it is linked for. */
 static uint64_t find_bias(const struct elf *elf, const struct maps_line *line)
 {
 	for (size_t i = 0; i < elf->header_count; i++) {

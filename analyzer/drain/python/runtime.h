@@ -9,11 +9,7 @@ struct runtime {
 	struct layout layout;
 };
 
-/* Returns the address of the pointer to the main interpreter. */
 uint64_t runtime_interpreter(const struct runtime *runtime);
 
-/*
- * Searches the files that the process has mapped, which takes a millisecond. Finds an executable or
- * a libpython even if its file was deleted or replaced, or is in another root.
- */
+/* Takes a millisecond. Also finds a file that was deleted or replaced, or is in another root. */
 enum reason runtime_find(const struct memory *memory, struct runtime *ret);

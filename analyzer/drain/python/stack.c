@@ -58,11 +58,7 @@ static bool read_window(struct walk *walk, uint64_t frame)
 	return memory_read_list(walk->memory, &walk->list) == 1;
 }
 
-/*
- * Reads the pointer to the current frame, and that frame's page, by one call, so that little
- * changes between. `where` is the pointer's address, `frame` its value a moment ago. Returns its
- * value now.
- */
+/* Reads the pointer at `where` and its frame's page by one call. `frame` is its value before. */
 static uint64_t read_top(struct walk *walk, uint64_t where, uint64_t frame, struct stack *stack)
 {
 	struct memory_list *list = &walk->list;
@@ -123,7 +119,6 @@ static bool walk_frames(struct walk *walk, uint64_t frame, struct stack *stack)
 	return true;
 }
 
-/* Reads the heads of all code objects by one call, and names the frames. */
 static void name_frames(struct walk *walk, struct code_cache *codes, struct stack *stack)
 {
 	uint8_t heads[STACK_FRAMES][LAYOUT_CODE_BYTES];
@@ -145,7 +140,7 @@ static void name_frames(struct walk *walk, struct code_cache *codes, struct stac
 	stack->is_torn |= stack->depth < walk->count;
 }
 
-/* Reads a stack once. Returns false if the thread's CFRAME has changed, so frames may be wrong. */
+/* Returns false if the thread's CFRAME has changed, so frames may be wrong. */
 static bool read_once(struct walk *walk, struct code_cache *codes, struct stack *ret)
 {
 	const uint32_t holder = walk->layout->at[CFRAME_FRAME];

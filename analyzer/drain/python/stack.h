@@ -2,8 +2,8 @@
 /*
  * stack.h - reads the Python frames of one thread, which may keep running.
  *
- * If a stack changed during the read, so that its frames may be of two moments, it is only marked
- * as torn. Dropping such stacks would favour slow code, and falsify shares.
+ * If a stack changed during the read, it is only marked as torn. Dropping such stacks would favour
+ * slow code, and falsify shares.
  */
 #pragma once
 
@@ -13,17 +13,17 @@
 
 struct stack_frame {
 	const struct code *code;
-	int32_t line; /* 0: not known */
+	int32_t line; /* 0: unknown */
 };
 
 struct stack {
 	struct stack_frame frames[STACK_FRAMES]; /* innermost first */
 	size_t depth;
-	bool is_cut;  /* outer frames are missing: there were too many */
+	bool is_cut; /* outer frames are missing: there were too many */
 	/* the stack changed during the read, or frames may be missing */
 	bool is_torn;
 };
 
-/* Reads a thread's stack. `state`: begin of the thread state at `address`, just read. */
+/* `state` is the begin of the thread state at `address`, just read. */
 void stack_read(const struct memory *memory, const struct layout *layout, struct code_cache *codes,
 		uint64_t address, const uint8_t *state, struct stack *ret);

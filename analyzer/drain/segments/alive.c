@@ -23,7 +23,7 @@ uint64_t alive_start_ticks(int32_t pid)
 	return process_stat_read(pid, &stat) && !stat.is_over ? stat.start_ticks : 0;
 }
 
-/* Returns true if /proc shows this very process, with this start time, and not as a zombie. */
+/* A zombie is not shown. */
 static bool is_shown(const struct alive *alive)
 {
 	return alive->proc_pid > 0 && alive->start_ticks &&
@@ -39,10 +39,7 @@ static uint64_t linked_number(const char *link)
 	return strtoull(target + strcspn(target, "0123456789"), NULL, 10);
 }
 
-/*
- * Returns true if a process is in our PID namespace. Host names are compared, too, since the first
- * namespace has the same number on all machines.
- */
+/* The first PID namespace has the same number on all machines, so host names count, too. */
 static bool is_here(const struct dlprof_header *header)
 {
 	uint64_t space = linked_number("/proc/self/ns/pid");
@@ -80,7 +77,7 @@ void alive_end(struct alive *alive)
 	alive->is_found = false;
 }
 
-/* Returns 1 if the process holds its segment's lock, 0 if not, -1 if that cannot be known here. */
+/* Returns 1, 0, or -1 if nobody can know here. */
 static int has_lock(const struct alive *alive)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -91,13 +88,12 @@ static int has_lock(const struct alive *alive)
 	return lock.l_type != F_UNLCK;
 }
 
-/* Returns true if nobody has the process's pid in its namespace, which is ours. */
 static bool is_nobody(const struct alive *alive)
 {
 	return alive->is_near && kill(alive->pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Returns true if a process is surely gone: its pid is nobody's or another's, or it is a zombie. */
+/* The pid is nobody's or another's, or the process is a zombie. */
 static bool is_surely_gone(const struct alive *alive)
 {
 	uint64_t ticks;
@@ -122,7 +118,7 @@ bool alive_now(const struct alive *alive, bool is_root_gone)
 
 	if (alive->pidfd >= 0)
 		return poll(&waiting, 1, 0) == 0;
-	if (alive->is_found)	/* found, but without a pidfd: an old kernel */
+	if (alive->is_found) /* found, but without a pidfd: an old kernel */
 		return is_shown(alive);
 	/* The lock cannot tell: it outlives the process while a reader has its memory. */
 	if (is_nobody(alive))

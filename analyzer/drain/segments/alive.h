@@ -18,34 +18,34 @@
 
 struct alive {
 	const struct dlprof_header *header;
-	int fd;			/* descriptor of the process's segment file */
-	/* pidfd of the process; -1: it could not be opened, or `pid` is another process's */
+	int fd; /* descriptor of the process's segment file */
+	/* -1: pidfd_open() failed, or `pid` is another process's */
 	int pidfd;
 	/* the process's pid for system calls, and in /proc, from the header as first read */
 	int32_t pid, proc_pid;
 	uint64_t start_ticks;
 	/* the process was found by its pid when the segment was opened */
 	bool is_found;
-	bool is_near;		/* the process is in our namespace on this machine */
+	bool is_near; /* the process is in our namespace on this machine */
 };
 
 void alive_begin(struct alive *alive, const struct dlprof_header *header, int fd);
 void alive_end(struct alive *alive);
 
-/* Returns true if the process lives. `is_root_gone`: the run's first process has ended. */
+/* `is_root_gone`: the run's first process has ended. */
 bool alive_now(const struct alive *alive, bool is_root_gone);
 
-/* Returns true if a live process has become another program; false also if that is unknown. */
+/* Returns false also if that is unknown. */
 bool alive_is_other(const struct alive *alive);
 
-/* Returns the process's exit status, as of waitpid(), or -1 if it is not known. */
+/* Returns the status, as of waitpid(), or -1 if it is unknown. */
 int alive_exit_status(const struct alive *alive);
 
-/* Returns false if a thread of the process has certainly ended, else true. */
+/* Returns false if the thread has certainly ended. */
 bool alive_has_thread(const struct alive *alive, uint32_t tid);
 
-/* Returns a process's pid in our /proc (alive->pid is for system calls); 0 if it is not there. */
+/* Returns the pid in our /proc (alive->pid is for system calls); 0: it is not there. */
 int32_t alive_number(const struct alive *alive);
 
-/* Returns a process's start time in ticks since boot, or 0 if it is a zombie, or is gone. */
+/* Returns the start in ticks since boot; 0: the process is a zombie, or gone. */
 uint64_t alive_start_ticks(int32_t pid);

@@ -19,16 +19,15 @@
 #include "drain/segments/trust.h"
 
 #define MS	 UINT64_C(1000000)
-#define SCAN_MS  3000   /* pause between listings if the folder does not change */
-#define FRESH_MS 3000	/* a folder's time may miss changes that are this close together */
+#define SCAN_MS  3000 /* pause between listings if the folder does not change */
+#define FRESH_MS 3000 /* a folder's time may miss changes that are this close together */
 
 struct left {
 	char name[64];
 	bool is_ours;
-	ino_t inode;	/* file to be removed; 0: it stays */
+	ino_t inode; /* file to be removed; 0: it stays */
 };
 
-/* Opens the parent folder of `path`. */
 static int open_parent(const char *path, const char **ret_name)
 {
 	const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
@@ -80,7 +79,7 @@ int folder_lock(struct folder *folder, const char *path)
 	if (flock(folder->fd, LOCK_EX | LOCK_NB) < 0)
 		r = -errno;
 	else if (!is_at_its_path(folder))
-		r = -ENOENT;	/* another process had the lock, and removed the folder */
+		r = -ENOENT; /* another process had the lock, and removed the folder */
 	if (r < 0)
 		folder_close(folder);
 	return r;
@@ -106,7 +105,7 @@ bool folder_is_changed(const struct folder *folder)
 	return fstat(folder->fd, &status) == 0 && is_newer(folder, &status);
 }
 
-/* Decides whether to list the folder: doing it at every look is a third of the drain's work. */
+/* Listing the folder at every look is a third of the drain's work. */
 int folder_due(struct folder *folder)
 {
 	uint64_t now = now_ns();
@@ -143,7 +142,6 @@ static bool is_left(const struct folder *folder, const char *name)
 	return false;
 }
 
-/* Calls `take` for every name but "." and "..". A result other than 0 ends the listing. */
 static int each_name(const struct folder *folder, int (*take)(void *context, const char *name),
 		     void *context)
 {
@@ -217,7 +215,7 @@ int folder_leave(struct folder *folder, const char *name, bool is_ours)
 	return leave(folder, name, is_ours, 0);
 }
 
-/* Removes a file, unless its name belongs to another file now. */
+/* The name may belong to another file now, which stays. */
 static int unlink_inode(const struct folder *folder, const char *name, ino_t inode)
 {
 	struct stat status;
@@ -255,7 +253,6 @@ size_t folder_unlink_again(struct folder *folder, int *ret_error)
 	return count;
 }
 
-/* Returns -ENOTEMPTY for a name that folder_remove() does not remove. */
 static int stop_at_foreign(void *context, const char *name)
 {
 	const struct folder *folder = context;

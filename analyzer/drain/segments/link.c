@@ -27,7 +27,7 @@ int link_find(const char *database, char *path, size_t size)
 	if (lstat(link, &status) < 0)
 		return -errno;
 	if (!S_ISLNK(status.st_mode))
-		return -ENOENT;	/* the user has another file of this name */
+		return -ENOENT; /* the user has another file of this name */
 	if (!trust_is_own(&status))
 		return -EPERM;
 	length = readlink(link, path, size - 1);

@@ -4,8 +4,7 @@
 
 #include <stddef.h>
 
-/* Finds the folder that the link names. Returns -ENOENT without a link, -EPERM if it is foreign. */
+/* Returns -ENOENT without a link, -EPERM if it is foreign. */
 int link_find(const char *database, char *path, size_t size);
 
-/* Removes the link if it leads to `path`. */
 void link_remove(const char *database, const char *path);

@@ -14,7 +14,6 @@ struct loss {
 	int64_t count;
 };
 
-/* Returns the loss of this process and kind, or NULL without memory. */
 static struct loss *find_or_add(struct losses *losses, int32_t pid, const char *what)
 {
 	for (size_t i = 0; i < losses->count; i++)

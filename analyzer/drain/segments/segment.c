@@ -81,7 +81,7 @@ int segment_refresh(struct segment *segment)
 	if (!fresh)
 		return -ENOMEM;
 	r = read_at(segment->fd, fresh, sizeof(*fresh), 0);
-	/* Ignore a header that now names another process: it is damaged. */
+	/* A header that now names another process is damaged. */
 	if (r == 0 && fresh->pid == header->pid && fresh->start_ticks == header->start_ticks &&
 	    fresh->created_ns == header->created_ns && fresh->flags == header->flags) {
 		terminate(fresh);
@@ -170,7 +170,7 @@ bool segment_poll(struct segment *segment, bool is_root_gone)
 	return true;
 }
 
-/* Reads `count` records, from position `from` on, from the ring at offset `base`. */
+/* The ring at offset `base` may wrap. */
 static int read_around(struct segment *segment, off_t base, size_t capacity, uint64_t from,
 		       size_t count, struct dlprof_event *events)
 {
@@ -186,7 +186,6 @@ static int read_around(struct segment *segment, off_t base, size_t capacity, uin
 	return r;
 }
 
-/* Returns how many of the unread records are in the near ring. */
 static uint64_t near_count(const struct ring *ring)
 {
 	uint64_t count = ring->head - ring->read;
@@ -216,7 +215,7 @@ static int read_events(struct segment *segment, size_t index, size_t count,
 	return r;
 }
 
-/* Skips all records of a ring that claims to have more than it can hold: it is damaged. */
+/* A ring that claims to have more than it can hold is damaged. */
 static void resynchronise(struct ring *ring)
 {
 	ring->lost_count++;
@@ -229,10 +228,10 @@ static int read_head(const struct segment *segment, size_t index, uint64_t *ret_
 		       slot_offset(index) + (off_t)offsetof(struct dlprof_slot, head));
 }
 
-/* Finds how many records can be read. Reads `far_from` after `head`: see dlprof/segment.h. */
+/* Reads `far_from` after `head`: see dlprof/segment.h. */
 static int look_at_ring(struct segment *segment, size_t index, size_t *ret_count)
 {
-	static struct dlprof_slot slot;	/* only the members before the rings are used */
+	static struct dlprof_slot slot; /* only the members before the rings are used */
 	struct ring *ring = &segment->rings[index];
 	int r = read_at(segment->fd, &slot, SLOT_HEADER_BYTES, slot_offset(index));
 
@@ -258,7 +257,7 @@ static int look_at_ring(struct segment *segment, size_t index, size_t *ret_count
 	return 0;
 }
 
-/* Reads the owners of all slots. A slot that never had an owner need not be read itself. */
+/* A slot that never had an owner need not be read itself. */
 static int read_owners(struct segment *segment)
 {
 	uint32_t tids[DLPROF_SLOT_COUNT];
@@ -275,7 +274,7 @@ static off_t owner_offset(size_t index)
 	return (off_t)(offsetof(struct dlprof_header, tids) + index * sizeof(uint32_t));
 }
 
-/* Reads a slot's owner again: the slot was claimed after read_owners(), and already written to. */
+/* The slot was claimed after read_owners(), and already written to. */
 static int read_late_owner(struct segment *segment, size_t index)
 {
 	return read_at(segment->fd, &segment->rings[index].tid, sizeof(uint32_t),
@@ -385,8 +384,8 @@ int segment_publish(struct segment *segment, bool free_slots)
 				return r;
 			ring->published = ring->release;
 		}
-		/* Free the slot of a thread that has ended: it writes no more, so all its records
-		 * are below the head that was just read. */
+		/* A thread that has ended writes no more: its records are all below the head just
+		 * read. */
 		if (free_slots && !segment->dead && ring->tid && ring->release == ring->head &&
 		    !alive_has_thread(&segment->alive, ring->tid)) {
 			uint64_t head;

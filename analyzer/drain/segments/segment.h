@@ -3,7 +3,7 @@
  * segment.h - reads what a recording process wrote, and trusts none of it.
  *
  * The file is read with pread(), never mapped: if it is truncated meanwhile, a read ends early,
- * where a mapping would raise SIGBUS. Functions return 0 or a negative errno.
+ * where a mapping would raise SIGBUS.
  */
 #pragma once
 
@@ -16,19 +16,19 @@
 
 /* The ring of one thread. A record is released once its row is in the database. */
 struct ring {
-	uint32_t tid;		/* the ring's thread; 0: it has ended, or there was none */
-	bool used;		/* the ring has, or had, a thread */
-	uint64_t read;		/* next record to read */
-	uint64_t release;	/* earlier records may be overwritten, once this is published */
-	uint64_t published;	/* last `release` that was written to the file's `tail` */
+	uint32_t tid;       /* the ring's thread; 0: it has ended, or there was none */
+	bool used;          /* the ring has, or had, a thread */
+	uint64_t read;      /* next record to read */
+	uint64_t release;   /* earlier records may be overwritten, once this is published */
+	uint64_t published; /* last `release` that was written to the file's `tail` */
 	uint64_t lost_count;
-	uint64_t head;		/* head as last read */
-	uint64_t far_from;	/* position of the far ring's first record; 0: none */
+	uint64_t head;     /* head as last read */
+	uint64_t far_from; /* position of the far ring's first record; 0: none */
 	/* totals.c: state of each tally when it was last written */
 	uint64_t told[DLPROF_TALLY_COUNT];
 };
 
-/* A life of a process: the time during which it runs one program, until execve() or its end. */
+/* A life of a process: it runs one program, until execve() or its end. */
 struct life {
 	int32_t pid; /* 0: none */
 	uint64_t begun_ns;
@@ -39,43 +39,43 @@ static inline bool life_is(const struct life *one, const struct life *other)
 	return one->pid == other->pid && one->begun_ns == other->begun_ns;
 }
 
-/* A segment and what the drain knows of it. Each inner struct belongs to the module named there. */
+/* Each inner struct belongs to the module named there. */
 struct segment {
 	char name[64];
 	int fd;
 	struct alive alive;
-	bool apart;		/* gather.c: the segment's folder was removed */
-	bool dead;		/* the life has ended and writes no more */
+	bool apart; /* gather.c: the segment's folder was removed */
+	bool dead;  /* the life has ended and writes no more */
 	/* when the process was seen to run another program; 0: it does not */
 	uint64_t left_ns;
 	/* gather.c: when the process's next life began to record; 0: there is none */
 	uint64_t later_ns;
-	int exit_status;	/* exit status, as of waitpid(); -1: not known */
-	bool lived;		/* the process lived at the last look */
+	int exit_status; /* exit status, as of waitpid(); -1: unknown */
+	bool lived;      /* the process lived at the last look */
 	/* when the process was seen to be gone; 0: it was never seen alive, or still is */
 	uint64_t gone_ns;
-	bool looked;		/* each ring was looked at once */
-	struct {		/* batches/join.c: facts about the process in the database */
-		const char *role; /* role of the process; NULL: none yet */
-		int64_t worker_id; /* number of the worker; UNKNOWN: it is none */
+	bool looked;               /* each ring was looked at once */
+	struct {                   /* batches/join.c: facts about the process in the database */
+		const char *role;  /* NULL: none yet */
+		int64_t worker_id; /* UNKNOWN: it is no worker */
 		uint64_t batch_ns; /* when its newest batch arrived; 0: none did */
 		double loaded_ns;  /* sum of the times of its loads */
 	} joined;
-	struct {		/* database/facts.c: which of these the database has */
-		bool ended;	/* the life's end */
-		int64_t lost;	/* number of lost records */
+	struct { /* database/facts.c: which of these the database has */
+		bool ended;
+		int64_t lost;
 		uint32_t notes_read; /* bytes of notes that were taken */
 	} told;
-	struct {		/* batches/totals.c: which of these the totals have */
-		bool folded;	/* all its tallies */
+	struct {                      /* batches/totals.c: which of these the totals have */
+		bool folded;          /* all its tallies */
 		uint64_t unlisted[2]; /* segment_read_unlisted()'s counts */
 	} totals;
-	struct {		/* modules/hidden.c: when to scan the process's modules again */
+	struct { /* modules/hidden.c: when to scan the process's modules again */
 		uint64_t at_ns, wait_ns;
 	} look;
 	uint8_t stack_tries[DLPROF_STACK_COUNT]; /* modules/stacks.c: tries to find the records */
-	uint64_t beat_ns;	/* when heartbeat_ns was last written */
-	struct dlprof_header *header;	/* copy of the file's header */
+	uint64_t beat_ns;                        /* when heartbeat_ns was last written */
+	struct dlprof_header *header;            /* copy of the file's header */
 	struct ring rings[DLPROF_SLOT_COUNT];
 };
 
@@ -84,27 +84,16 @@ static inline struct life segment_life(const struct segment *segment)
 	return (struct life){segment->header->pid, segment->header->created_ns};
 }
 
-/*
- * Opens segment `name` of the folder. Returns -EPERM if it is not ours, -EBADMSG if it is truncated
- * or no segment of this version.
- */
+/* -EPERM: not ours; -EBADMSG: truncated, or no segment of this version. */
 int segment_open(int folder, const char *name, struct segment **ret_segment);
 void segment_close(struct segment *segment);
 
-/*
- * Returns true, once, if the life has ended: from then on all that it wrote can be read.
- * `is_root_gone`: the run's first process has ended.
- */
+/* Returns true, once, when all that the ended life wrote can be read. */
 bool segment_poll(struct segment *segment, bool is_root_gone);
 
-/* Reads the header again, for new notes, losses and ended_ns. */
 int segment_refresh(struct segment *segment);
 
-/*
- * Calls `take` for each new record of every ring, with its position; within a ring, the oldest
- * first. *ret_taken: number of records. A negative result of `take` ends the reading and is
- * returned.
- */
+/* Each ring's oldest record comes first. A negative result of `take` ends the reading. */
 int segment_read(struct segment *segment,
 		 int (*take)(void *context, struct segment *segment, struct ring *ring,
 			     uint64_t position, struct dlprof_event *event),
@@ -113,26 +102,23 @@ int segment_read(struct segment *segment,
 /* Returns true if a ring has much to read, or has a thread that is not known yet. */
 bool segment_is_filling(struct segment *segment);
 
-/* Reads the present tallies of a slot. */
 int segment_read_tallies(const struct segment *segment, size_t slot,
 			 struct dlprof_tally tallies[DLPROF_TALLY_COUNT]);
 
-/* Reads a copied stack; *ret_full: `place` has one. segment_free_stack() frees the place. */
+/* *ret_full: `place` has a copied stack. segment_free_stack() frees the place. */
 int segment_read_stack(const struct segment *segment, size_t place, struct dlprof_stack *stack,
 		       bool *ret_full);
 int segment_free_stack(const struct segment *segment, size_t place);
 
-/* Reads a slot's counts of operations without a tally, and of slow operations without a record. */
+/* Reads the counts of operations without a tally, and of slow ones without a record. */
 int segment_read_unlisted(const struct segment *segment, size_t slot, uint64_t ret_counts[2]);
 
-/* Writes each ring's `release` to the file; if `free_slots`, also frees slots of ended threads. */
+/* `free_slots` also frees slots of ended threads. */
 int segment_publish(struct segment *segment, bool free_slots);
 
-/* Returns true if all records were read and released. */
 bool segment_is_empty(const struct segment *segment);
 
-/* Writes into a root's segment where the run is stored, or the error if it is not. */
 void segment_tell(struct segment *segment, int error, const char *where);
 
-/* Writes a root's heartbeat, once a second: the drain is alive. */
+/* Writes at most once a second. */
 void segment_beat(struct segment *segment, uint64_t now_ns);

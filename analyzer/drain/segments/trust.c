@@ -34,7 +34,6 @@ bool trust_is_segment_name(const char *name)
 	return at && strcmp(at, DLPROF_SEGMENT_SUFFIX) == 0;
 }
 
-/* Returns true for "PID-TIME-N.new", the name of an unfinished segment. */
 static bool is_unfinished_name(const char *name)
 {
 	const char *at = behind_numbers(name);
@@ -53,14 +52,14 @@ bool trust_is_own(const struct stat *status)
 	return status->st_uid == geteuid() || status->st_uid == 0;
 }
 
-/* Returns true for a folder as dlprof makes it; an inherited group bit is harmless. */
+/* An inherited group bit is harmless. */
 static bool is_folder(const struct stat *status)
 {
 	return S_ISDIR(status->st_mode) && trust_is_own(status) &&
 	       (status->st_mode & MODE_BITS & ~S_ISGID) == DLPROF_FOLDER_MODE;
 }
 
-/* Returns true if a segment has two names because its process is just renaming it. */
+/* A segment has two names while its process renames it. */
 static bool is_being_named(int folder, const char *name, const struct stat *status)
 {
 	const char *stem_end = behind_numbers(name);
@@ -76,7 +75,7 @@ static bool is_being_named(int folder, const char *name, const struct stat *stat
 	       other.st_dev == status->st_dev && other.st_ino == status->st_ino;
 }
 
-/* Returns true for a file as dlprof makes it, with one name: a second may be somebody else's. */
+/* A file's second name may be somebody else's. */
 static bool is_file(int folder, const char *name, const struct stat *status)
 {
 	return S_ISREG(status->st_mode) && trust_is_own(status) &&

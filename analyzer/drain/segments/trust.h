@@ -12,22 +12,21 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#define TRUST_DATABASE "run.db" /* name of the database in the folder of segments */
+#define TRUST_DATABASE "run.db" /* the database in the folder of segments */
 
 /* Returns true for a name "PID-TIME-N[-M].seg". */
 bool trust_is_segment_name(const char *name);
 
-/* Returns true for the database in the folder (home.h), and for SQLite's files beside it. */
+/* Returns true for TRUST_DATABASE, and for SQLite's files beside it. */
 bool trust_is_database_name(const char *name);
 
 /* Returns true for a file of the caller or root. If root is the caller, only root's files count. */
 bool trust_is_own(const struct stat *status);
 
-/* Opens folder `name` in folder `parent`, if that is the name of a run's folder. */
+/* `name` must be that of a run's folder. */
 int trust_open_folder(int parent, const char *name);
 
-/* Opens a file for reading or writing. Never blocks, whatever kind of file it is. */
+/* Never blocks, whatever kind of file it is. */
 int trust_open_file(int folder, const char *name, int flags);
 
-/* Returns true if `name` is a segment that its process has not finished. */
 bool trust_is_unfinished(int folder, const char *name);
