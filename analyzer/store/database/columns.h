@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * columns.h - the columns of t_batch and of the tables with its key. Structs, statements and the
- * code that reads and writes rows are generated from these lists. schema.sql declares the same
- * columns; tests/house compares the two.
+ * columns.h - the columns of t_batch and of the tables with its key, as in schema.sql.
+ *
+ * Structs and statements are generated from these lists.
  *
  * KEY: identifies the row. SEEN: known at delivery. LOADED: known when the batch was loaded.
  */
@@ -13,7 +13,6 @@
 	X(epoch)                                                                                   \
 	X(task)
 
-/* Parts of compute_ns in the order of enum dlprof_part; the rest of compute_ns came last. */
 #define STEP_PARTS(X)                                                                              \
 	X(before_ns)                                                                               \
 	X(backward_ns)                                                                             \
@@ -64,7 +63,7 @@
 	X(h2d_ns)                                                                                  \
 	X(h2d_bytes)
 
-/* Columns of t_batch that become known seconds after the delivery; t_gpu_step has more. */
+/* Known seconds after the delivery; t_gpu_step has more. */
 #define BATCH_GPU(X)                                                                               \
 	BATCH_COPIED(X)                                                                            \
 	X(gpu_busy_ns)                                                                             \
@@ -89,7 +88,7 @@
 	X(gap_host_ns)                                                                             \
 	X(gap_other_ns)
 
-/* Columns of t_gpu_call that are NULL if the training thread is not known. */
+/* NULL if the training thread is unknown. */
 #define GPU_CALL_TRAINING(X)                                                                       \
 	X(sync_ns)                                                                                 \
 	X(copy_ns)                                                                                 \
@@ -103,7 +102,7 @@
 	X(other_launch_ns)                                                                         \
 	X(other_launch_count)
 
-/* The parts are in the order of gpu_parts.h. */
+/* In the order of gpu_parts.h. */
 #define GPU_PART_COLUMNS(X)                                                                        \
 	X(refill_ns)                                                                               \
 	X(idle_before_ns) X(idle_backward_ns) X(idle_between_ns)                                   \
@@ -118,10 +117,7 @@
 	"MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"          \
 	" - IFNULL(collate_ns, 0))"
 
-/*
- * Sums over a loader's batches: LOAD_SUMS(name of the sum, SQL that is summed). Packs store the
- * sums in this order (pack.c), so a change of the list needs another PACK_MAGIC.
- */
+/* LOAD_SUMS(name of the sum, SQL that is summed). A change needs another PACK_MAGIC. */
 #define LOAD_SUMS(X)                                                                               \
 	X(load_ns, "load_ns")                                                                      \
 	X(open_ns, "open_ns")                                                                      \

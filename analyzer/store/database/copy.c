@@ -37,7 +37,6 @@ int copy_bytes(int from, int to)
 	return 0;
 }
 
-/* Copies from the position of `in` to a new file. */
 static int copy_from(int in, const char *to)
 {
 	int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -64,7 +63,6 @@ int copy_file(const char *from, const char *to)
 	return r;
 }
 
-/* What changes when pages move from the log to the database. Compared before and after a copy. */
 struct state {
 	struct stat status;
 	char head[WAL_HEAD];
@@ -84,7 +82,7 @@ static void look(const char *path, const char *wal, struct state *ret)
 	close(fd);
 }
 
-/* Copies the log if there is one, unless the door refuses it (it may be another database's). */
+/* The door refuses a log that may be another database's. */
 static int copy_log(const char *path, const struct door *door, const char *copy)
 {
 	int log = door_open_log(path, door), r;
@@ -96,7 +94,7 @@ static int copy_log(const char *path, const struct door *door, const char *copy)
 	return r;
 }
 
-/* Tries once to copy a database. The log is copied first, so a complete copy has all of it. */
+/* The log is copied first, so a complete copy has all of it. */
 static int try_copy(const char *path, const char *copy)
 {
 	char wal_copy[PATH_MAX + 8], part[PATH_MAX + 8];

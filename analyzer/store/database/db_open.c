@@ -22,13 +22,13 @@
 #define WHOLE_TRIES      3
 #define WHOLE_SQL        "PRAGMA cache_size = -64" /* 64 KiB suffice, as all pages are in memory */
 #define HEAD_BYTES       100 /* SQLite's header, with the file's change counter and version */
-#define MODES_AT         18  /* offset of the header's format versions; 2: with a log */
+#define MODES_AT         18 /* offset of the header's format versions; 2: with a log */
 #define CLOSE_TRIES      40
 #define CLOSE_PAUSE_MS   50
 #define BUSY_MS          2000
 #define CHECKPOINT_PAGES 1000 /* in pages; SQLite's own default */
 
-/* Returns true if a database in WAL mode has no tables: its log, which had them, is missing. */
+/* A database in WAL mode has no tables if its log, which had them, is missing. */
 static bool lacks_log(struct db *db)
 {
 	int64_t tables = -1;
@@ -57,7 +57,7 @@ static int check_identity(struct db *db, int64_t *ret_version)
 	return *ret_version > DB_SCHEMA_VERSION ? -EPROTONOSUPPORT : 0;
 }
 
-/* Tells redact.h the name of the run's host, since any text of the run may contain it. */
+/* Any text of the run may contain the host's name. */
 static void redact_host(struct db *db)
 {
 	ROWS *statement = NULL;
@@ -80,7 +80,6 @@ static int open_handle(const char *path, enum door_use use, struct db **ret_db)
 	return 0;
 }
 
-/* Checks that a database is ours, and makes it ready for reading; otherwise closes it. */
 static int check_read(struct db *db, const char *sql, const struct stat *file, struct db **ret_db)
 {
 	int64_t version;
@@ -113,7 +112,7 @@ static int open_checked(const char *path, enum door_use use, const char *sql,
 	return r < 0 ? r : check_read(db, sql, file, ret_db);
 }
 
-/* Reads a whole file. Returns false if that failed, or if it was written meanwhile. */
+/* Returns false if the file was written meanwhile. */
 static bool read_whole(int fd, unsigned char *to, const struct stat *before)
 {
 	unsigned char head[HEAD_BYTES];
@@ -126,7 +125,7 @@ static bool read_whole(int fd, unsigned char *to, const struct stat *before)
 	       after.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
 }
 
-/* Opens a copy of a database whose log SQLite cannot read in place without -shm or locks. */
+/* SQLite cannot read a log in place without -shm or locks. */
 static int open_copy(const char *path, const struct stat *file, struct db **ret_db)
 {
 	char copy[4096];
@@ -142,9 +141,7 @@ static int open_copy(const char *path, const struct stat *file, struct db **ret_
 }
 
 /*
- * Returns true if an error may be due to the folder or file system of the file. A database in WAL
- * mode needs its -shm file even for reading, and every database needs locks; another user's folder,
- * read-only media and network file systems may lack both.
+ * Foreign folders, read-only media and network file systems may lack locks, or -shm files for WAL.
  */
 static bool is_of_place(int error)
 {
@@ -161,7 +158,7 @@ static bool has_journal(const char *path)
 	return lstat(name, &status) == 0;
 }
 
-/* Reads a file into memory if it is small and no process writes it; free it by sqlite3_free(). */
+/* Reads a small file that no process writes. Free *ret by sqlite3_free(). */
 static int take_whole(const char *path, struct door *door, unsigned char **ret)
 {
 	int r = -EAGAIN;
@@ -181,11 +178,7 @@ static int take_whole(const char *path, struct door *door, unsigned char **ret)
 	return r;
 }
 
-/*
- * Opens a small database from memory. On a network file system each lock and each page crosses the
- * network, and a job may have a thousand runs; but a drain may start writing to any of them again.
- * So the file is read in one go, and again if it was written meanwhile.
- */
+/* On a network file system each lock and page is slow, so small files are read in one go. */
 static int open_whole(const char *path, struct door *door, struct db **ret_db)
 {
 	unsigned char *bytes;
@@ -207,14 +200,13 @@ static int open_whole(const char *path, struct door *door, struct db **ret_db)
 	return r;
 }
 
-/* Opens a database without SQLite's locks, and without making files beside it. */
+/* Uses no locks, and makes no files beside the database. */
 static int open_apart(const char *path, const struct door *door, struct db **ret_db)
 {
 	return door->has_log ? open_copy(path, &door->file, ret_db)
 			     : open_checked(path, DOOR_SNAPSHOT, NULL, &door->file, ret_db);
 }
 
-/* Opens a database where it is, with locks if its file system has them. */
 static int open_in_place(const char *path, const struct door *door, struct db **ret_db)
 {
 	const bool at_rest = !door->has_journal && !door->is_logged;
@@ -225,8 +217,7 @@ static int open_in_place(const char *path, const struct door *door, struct db **
 	/* SQLite, when run as root, gives the files that it makes to the database's owner. */
 	if (door->is_foreign && (door->is_logged || door->has_journal))
 		return open_apart(path, door, ret_db);
-	/* One transaction and its lock last as long as the database is read; a drain that wants to
-	 * write waits. */
+	/* The transaction's lock lasts as long as the database is read; a drain waits. */
 	r = open_checked(path, DOOR_READ, at_rest ? "BEGIN" : NULL, &door->file, ret_db);
 	/* A journal means that another process is in the middle of a change. */
 	return is_of_place(r) && !door->has_journal ? open_apart(path, door, ret_db) : r;
@@ -239,16 +230,12 @@ int db_open_read(const char *path, struct db **ret_db)
 	const bool is_whole = r == 0 && !door.has_journal && !door.is_logged &&
 			      open_whole(path, &door, ret_db) == 0;
 
-	/* SQLite's locks end when this process closes the file, so the door is closed before
-	 * SQLite opens it. */
+	/* SQLite's locks end when this process closes the file, so the door is closed before. */
 	door_close(&door);
 	return r < 0 || is_whole ? r : open_in_place(path, &door, ret_db);
 }
 
-/*
- * Makes the schema in an empty file. A file with tables is checked to be ours before anything is
- * written.
- */
+/* A file with tables is checked to be ours before anything is written. */
 static int prepare_write(struct db *db, bool is_logged)
 {
 	int64_t tables, version = DB_SCHEMA_VERSION, id = 0;
@@ -272,14 +259,12 @@ static int prepare_write(struct db *db, bool is_logged)
 		r = db_run(db, "PRAGMA journal_mode = WAL");
 	if (r == 0 && !tables)
 		r = schema_create(db);
-	/* NORMAL: only checkpoints wait for the disk. A power cut may lose what the kernel has not
-	 * written yet; killing the process loses nothing. */
+	/* NORMAL: only checkpoints wait for the disk; killing the process loses nothing. */
 	if (r == 0)
 		r = db_run(db, "PRAGMA synchronous = NORMAL");
 	return r < 0 || version == DB_SCHEMA_VERSION ? r : schema_upgrade(db, version);
 }
 
-/* Checks a file before it is opened for writing. Refuses another user's. */
 static int look_to_write(const char *path, bool *ret_is_logged)
 {
 	struct door door;
@@ -318,7 +303,6 @@ int db_open_write(const char *path, struct db **ret_db)
 	return 0;
 }
 
-/* Moves the log's pages into the file, and empties the log. */
 static int empty_log(struct db *db)
 {
 	int64_t busy;
@@ -355,10 +339,7 @@ void db_be_lean(void)
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-/*
- * Removes the log. When it is empty, only a mark in the file's header says that there is a log.
- * Clearing the mark is a single write, which needs neither a journal nor a wait for the disk.
- */
+/* Clearing the header's mark of an empty log is one write, without a journal or wait. */
 static int remove_log(struct db *db)
 {
 	int r = empty_log(db);
@@ -373,8 +354,7 @@ void db_close(struct db *db)
 	/* An open transaction is lost anyway, and would prevent the log's removal. */
 	if (db->writes && !sqlite3_get_autocommit(db->handle))
 		db_run(db, "ROLLBACK");
-	/* remove_log() fails while a reader is active. Retry, as most readers finish soon, and
-	 * nobody else will remove the log later. */
+	/* remove_log() fails while a reader is active, but most readers finish soon. */
 	if (db->writes)
 		sqlite3_busy_timeout(db->handle, 0);
 	for (int tries = 0; db->writes && tries < CLOSE_TRIES; tries++) {

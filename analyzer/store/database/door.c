@@ -29,7 +29,7 @@
 static char words[PATH_MAX + 400];
 static bool has_refused;
 
-/* Types of file systems that show every file as writable by all; most are in linux/magic.h. */
+/* File systems that show every file as writable by all; most types are in linux/magic.h. */
 static const uint32_t without_modes[] = {
 	0x4D44,     /* FAT */
 	0x2011BAB0, /* exFAT */
@@ -84,7 +84,7 @@ static const char *kind_of(mode_t mode)
 	}
 }
 
-/* Returns true if others may write a file; false on file systems without permissions. */
+/* Returns false on file systems without permissions. */
 static bool may_others_write(const char *path, const struct stat *file)
 {
 	struct statfs system;
@@ -97,7 +97,7 @@ static bool may_others_write(const char *path, const struct stat *file)
 	return true;
 }
 
-/* Checks a database before opening it: open() could start a device, or wait for a pipe's writer. */
+/* open() could start a device, or wait for a pipe's writer. */
 static int look_at_database(const char *path, struct stat *ret)
 {
 	char target[PATH_MAX];
@@ -116,10 +116,7 @@ static int look_at_database(const char *path, struct stat *ret)
 	return 0;
 }
 
-/*
- * Checks the file beside a database that is named `path` + `end`. Returns 0 if it does not exist or
- * is accepted; *ret_size is its size, or -1.
- */
+/* Returns 0 if `path` + `end` does not exist or is accepted; *ret_size is its size, or -1. */
 static int look_beside(const char *path, const char *end, uid_t owner, int64_t *ret_size)
 {
 	char name[PATH_MAX + sizeof(JOURNAL)];
@@ -149,7 +146,7 @@ static int look_beside(const char *path, const char *end, uid_t owner, int64_t *
 	return 0;
 }
 
-/* Returns true if a process is changing the file. sqlite.org/lockingv3.html has the byte. */
+/* sqlite.org/lockingv3.html has the byte. */
 static bool is_being_written(int database)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_start = 0x40000001, .l_len = 1};
@@ -244,7 +241,7 @@ int door_open_log(const char *path, const struct door *door)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Returns true if SQLite would play a journal back: nobody writes, and it has a header. */
+/* SQLite would play a journal back if nobody writes and the journal has a header. */
 static bool is_hot(const char *journal)
 {
 	int fd = open(journal, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -267,7 +264,6 @@ static int refuse_hot(void)
 		JOURNAL);
 }
 
-/* Returns true if SQLite may open the file `name`, beside a database opened by door_open(). */
 static bool may_open(const char *name, int flags)
 {
 	const char *end = flags & SQLITE_OPEN_WAL ? LOG : JOURNAL;
@@ -307,7 +303,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
 	return unix_vfs->xOpen(vfs, name, file, flags, ret_flags);
 }
 
-/* Makes an SQLite file system that calls may_open() before each open. Returns its name, or NULL. */
+/* The file system calls may_open() before each open. NULL: no memory. */
 static const char *vfs_name(void)
 {
 	static sqlite3_vfs own;
@@ -325,7 +321,7 @@ static const char *vfs_name(void)
 	return own.zName;
 }
 
-/* Returns a URI by which SQLite opens a file without locks, or NULL. The caller frees it. */
+/* Returns a URI without locks, or NULL. The caller frees it. */
 static char *snapshot_uri(const char *path)
 {
 	static const char start[] = "file:", end[] = "?immutable=1", digits[] = "0123456789ABCDEF";

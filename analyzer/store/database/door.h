@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * door.h - the only way to open a database file. Anybody may have made a database and the files
- * beside it, and SQLite trusts these files because of their names: a rollback journal is written
- * into the database and can name any other file to be deleted, the rows of a write-ahead log
- * replace those of the database, and the log's index is shared memory that its owner can truncate.
- * So all of them are checked before SQLite opens any.
+ * door.h - the only way to open a database file.
+ *
+ * Anybody may have made a database and the files beside it, and SQLite trusts these files because
+ * of their names: a rollback journal is written into the database and can name any other file to be
+ * deleted, the rows of a write-ahead log replace those of the database, and the log's index is
+ * shared memory that its owner can truncate. So all are checked before SQLite opens any.
  *
  * A file is accepted if it is a regular file with one hard link, owned by the caller, root or the
  * database's owner, and nobody else may write it. A rollback journal that SQLite would play back is
@@ -21,7 +22,7 @@
 struct sqlite3;
 
 struct door {
-	int fd;	/* descriptor of the database, open for reading; -1: the file does not exist */
+	int fd; /* database, open for reading; -1: the file does not exist */
 	struct stat file;
 	bool is_logged;   /* the database's header says that it is written with a write-ahead log */
 	bool has_log;     /* a log exists and is not empty */
@@ -30,18 +31,16 @@ struct door {
 };
 
 /*
- * Checks a database and the files beside it, and changes nothing. Returns 0; -EUCLEAN if one of
- * them is not accepted (door_words() says which and why); or an error about the database, such as
- * -ENOENT, -EISDIR or -EACCES. Call door_close() after any result, and before SQLite opens the
- * file: closing it later would drop SQLite's locks.
+ * Checks a database and the files beside it, and changes nothing. -EUCLEAN: one is not accepted,
+ * see door_words(). Else an error about the database, such as -ENOENT.
+ *
+ * Call door_close() after any result, before SQLite opens the file: closing it later would drop
+ * SQLite's locks.
  */
 int door_look(const char *path, struct door *ret);
 void door_close(struct door *door);
 
-/*
- * Opens a database's log for reading, to copy both files. -ENOENT: there is no log; -EUCLEAN: the
- * log is not accepted.
- */
+/* -ENOENT: there is no log; -EUCLEAN: the log is not accepted. */
 int door_open_log(const char *path, const struct door *door);
 
 enum door_use {
@@ -53,17 +52,16 @@ enum door_use {
 };
 
 /*
- * Opens a database. If it returns 0, *ret_sqlite is SQLite's result code, and the caller must close
- * the handle whatever that code is. Else it returns -errno as door_look() does. Another user's
- * database in WAL mode is refused, because the log's index would become memory of this process.
+ * After 0, *ret_sqlite is SQLite's result, and the caller must close the handle in any case.
+ * Refuses another user's database in WAL mode: its index would become memory of this process.
  */
 int door_open(const char *path, enum door_use use, struct sqlite3 **ret_handle, int *ret_sqlite);
 
-/* Makes an empty file; fails if `path` exists. Returns 0 or -errno. */
+/* Makes an empty file; fails if `path` exists. */
 int door_make(const char *path, mode_t mode);
 
 /* Returns true if SQLite was kept from opening a file since the last call. */
 bool door_take_refusal(void);
 
-/* Returns the reason for the last -EUCLEAN: a clause to print after "cannot read FILE: ". */
+/* Returns the reason of the last -EUCLEAN, as a clause after "cannot read FILE: ". */
 const char *door_words(void);

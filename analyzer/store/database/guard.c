@@ -12,13 +12,13 @@
 
 #include "dlprof/units.h"
 
-/* Number of SQLite's operations between two checks: some milliseconds. */
+/* SQLite's operations between two checks: some milliseconds. */
 #define EVERY_OPS   100000
-/* Largest file for which these limits hold; larger files have higher ones. */
+/* Larger files have higher limits. */
 #define FILE_BYTES  (100 << 20)
-#define MOST_NS	    (8 * (uint64_t)NS_PER_S)	/* CPU time: twice what a run of FILE_BYTES needs */
+#define MOST_NS	    (8 * (uint64_t)NS_PER_S) /* CPU time: twice what a run of FILE_BYTES needs */
 #define MOST_BYTES  (INT64_C(640) << 20)
-#define MOST_TABLES 100			/* tables, views and indices; our schema has 60 */
+#define MOST_TABLES 100 /* tables, views and indices; our schema has 60 */
 
 static const struct {
 	int limit, most;
@@ -47,13 +47,13 @@ static const struct {
 	{SQLITE_DBCONFIG_ENABLE_VIEW, 0},
 };
 
-/* Finds files with generated columns, which run functions that the file's author chose. */
+/* Generated columns run functions that the file's author chose. */
 static const char ODD_SQL[] =
 	"SELECT (SELECT COUNT(*) FROM sqlite_schema) > ?1 OR EXISTS (SELECT 1 FROM sqlite_schema s"
 	" WHERE type = 'table' AND (sql NOT LIKE 'CREATE TABLE%'"
 	"  OR EXISTS (SELECT 1 FROM pragma_table_xinfo(s.name) WHERE hidden <> 0)))";
 
-/* Finds files with a check, default or expression index, which a write would run. */
+/* A write would run a check, default or expression index. */
 static const char LOADED_SQL[] =
 	"SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE sql LIKE '%CHECK%'"
 	" OR sql LIKE '%DEFAULT%' OR (type = 'index' AND sql NOT NULL))";
@@ -67,7 +67,6 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)time.tv_sec * (uint64_t)NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
-/* Returns this process's resident memory; 0 if /proc does not say. */
 static int64_t memory_bytes(void)
 {
 	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);

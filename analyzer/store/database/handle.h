@@ -15,14 +15,12 @@ struct db {
 	int64_t most_bytes; /* limit on the process's memory */
 	double share;       /* the file's limits / those of a file of up to FILE_BYTES */
 	bool writes;
-	bool begins_late; /* db_begin_late(): the next row begins a transaction */
+	bool begins_late; /* the next row begins a transaction */
 };
 
-/* Runs one or more SQL statements. Returns 0 or -errno. */
 int db_run(struct db *db, const char *sql);
 
-/* Converts SQLite's result code to a negative errno. */
 int db_errno(int sqlite_result);
 
-/* Sets the error that interrupted statements return from now on: -ETIME or -ENOBUFS. */
+/* Interrupted statements return this error from now on: -ETIME or -ENOBUFS. */
 void db_interrupt(int error);

@@ -18,21 +18,20 @@ enum meta {
 
 const char *meta_key(enum meta meta);
 
-/* Finds a key: META_GPU_0 stands for any device; META_MAX if the key is unknown. */
+/* META_GPU_0 stands for any device. Returns META_MAX if the key is unknown. */
 enum meta meta_find(const char *key);
 
-/* Returns true if a recorded process may set the key. */
 bool meta_is_noted(enum meta meta);
 
-/* Returns how --redact treats a key's value; the value of an unknown key is hidden. */
+/* Says how --redact treats a key's value; the value of an unknown key is hidden. */
 enum redact_kind meta_redact_kind(const char *key);
 
-/* Where a key's value is stored: a `char *` or an `int64_t`, by the key's type, at `offset`. */
+/* A `char *` or an `int64_t`, by the key's type, at `offset`. */
 struct meta_field {
 	enum meta meta;
 	size_t offset;
 };
 
-/* Reads keys into `ret`; NULL or INT64_MIN if missing. Call meta_free() also after an error. */
+/* `ret` gets NULL or INT64_MIN for missing keys. Call meta_free() also after an error. */
 int meta_read(struct db *db, void *ret, const struct meta_field *fields, size_t count);
 void meta_free(void *of, const struct meta_field *fields, size_t count);

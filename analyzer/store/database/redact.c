@@ -9,7 +9,6 @@
 
 #include "analysis/statistics/array.h"
 
-
 #define NO_MEMORY "(redacted)"
 #define BLANKS    " \t\r\n"
 
@@ -25,7 +24,7 @@ struct name {
 static void *names; /* tree for tsearch(3), by kind and text */
 static size_t counts[REDACT_MAX];
 
-/* Names of hosts, which are replaced inside free text, too. */
+/* Names of hosts are replaced inside free text, too. */
 static struct name **hosts;
 static size_t host_count;
 
@@ -61,7 +60,7 @@ static void remember_host(struct name *name)
 		hosts[host_count++] = name;
 }
 
-/* Returns `word`, or if that is NULL, the kind's next word; NULL if memory is exhausted. */
+/* Returns `word`, or if that is NULL, the kind's next word; NULL: no memory. */
 static const char *word_for(enum redact_kind kind, const char *text, const char *word)
 {
 	const struct name wanted = {.kind = kind, .text = text};
@@ -93,7 +92,6 @@ static bool is_of_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Returns the host whose name begins at `at` and is a whole word there, or NULL. */
 static const struct name *host_at(const char *text, const char *at)
 {
 	if (at > text && is_of_word(at[-1]))
@@ -112,7 +110,6 @@ static bool has_slash(const char *at, size_t length)
 	return memchr(at, '/', length) || memchr(at, '\\', length) || *at == '~';
 }
 
-/* Returns the end of the quoted string that begins at `at`, if on the same line; else NULL. */
 static const char *quoted_end(const char *text, const char *at)
 {
 	const char *end;
@@ -132,10 +129,7 @@ static const char *word_of(enum redact_kind kind, const char *at, size_t length)
 	return word;
 }
 
-/*
- * Redacts free text. A path without quotes may contain blanks, so its end is unknown, and the rest
- * of its line is hidden with it.
- */
+/* A path without quotes may contain blanks, so the rest of its line is hidden with it. */
 static void put_text(FILE *out, const char *text)
 {
 	const char *at = text;
@@ -196,7 +190,7 @@ static void put_command(FILE *out, const char *text)
 		fprintf(out, " %s", word_for(REDACT_ARGUMENTS, text, NULL));
 }
 
-/* Returns what `put` writes for a text; the result is stored for all equal texts. */
+/* The result is stored for all equal texts. */
 static const char *made(enum redact_kind kind, const char *text, void (*put)(FILE *, const char *))
 {
 	const char *word = NO_MEMORY;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redact.h - implements --redact: names of files, folders, runs, hosts and jobs, command lines, and
- * texts of marks are printed as words such as "file-3" or "host-1". Within an output, equal names
- * get equal words, and different names different ones. A word only reveals when its name was first
+ * redact.h - implements --redact: names are printed as words such as "file-3" or "host-1".
+ *
+ * Names are those of files, folders, runs, hosts and jobs, command lines, and texts of marks.
+ * Within an output, equal names get equal words. A word only reveals when its name was first
  * printed.
  *
  * All texts of a database are redacted in rows_text(), which reads them, so that no output can
- * forget it; commands redact the paths of runs on their command line. Numbers and the names of
- * classes, transforms and modules are printed; names of functions in stack samples, and of threads,
- * are hidden.
+ * forget it; commands redact the paths on their command line. Numbers and the names of classes,
+ * transforms and modules are printed; functions in stack samples, and threads, are hidden.
  */
 #pragma once
 
@@ -32,12 +32,12 @@ enum redact_kind {
 	REDACT_MAX
 };
 
-/* Switches redaction on. Until then, the functions below return texts unchanged. */
+/* Until then, the functions below return texts unchanged. */
 void redact_begin(void);
 bool redact_is_on(void);
 
-/* Returns what to print for `text`, which may be NULL. Valid as long as `text` or the program. */
+/* `text` may be NULL. The result is valid as long as `text` or the program. */
 const char *redact(enum redact_kind kind, const char *text);
 
-/* Returns the kind of a view's column. The kind of a row of `meta` depends on its key: meta.h. */
+/* The kind of a row of `meta` depends on its key: meta.h. */
 enum redact_kind redact_kind_of_column(const char *view, const char *column);

@@ -67,10 +67,7 @@ static const char INSERT_VIEW_SQL[] =
 	" NULL AS before_ns, NULL AS backward_ns, NULL AS between_ns, NULL AS optimizer_ns,"       \
 	" NULL AS save_ns"
 
-/*
- * Columns that older tables lack. For reading, the table is replaced by the view `lent` if it has
- * the column `sign`, else by an empty table.
- */
+/* `lent` replaces a table that has the column `sign`, for reading; an empty one any other. */
 static const struct {
 	const char *table, *column, *sign, *lent;
 } NEWER[] = {
@@ -114,7 +111,6 @@ static const struct {
 	 "CREATE TEMP VIEW t_batch AS SELECT *," NO_PARTS_SQL " FROM main.t_batch"},
 };
 
-/* Calls `take` with name and statement of each view in schema.sql. */
 static int each_view(int (*take)(void *context, const char *name, const char *sql), void *context)
 {
 	static const char create[] = "\nCREATE VIEW ";
@@ -140,10 +136,7 @@ static int insert_view(void *context, const char *name, const char *sql)
 	return db_errno(sqlite3_reset(stmt));
 }
 
-/*
- * Adds the views as CREATE VIEW would, but without parsing all other views again for each one. This
- * connection does not see them, as it should not: guard.c.
- */
+/* CREATE VIEW would parse all other views again. This connection must not see them: guard.c. */
 static int insert_views(struct db *db)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -184,7 +177,7 @@ int schema_create(struct db *db)
 	return db_commit(db);
 }
 
-/* Makes an object such as "VIEW mark" in the file (`where` is "") or temporarily ("TEMP "). */
+/* `what` is like "VIEW mark"; `where` is "" for the file, or "TEMP ". */
 static int make(struct db *db, const char *where, const char *what)
 {
 	const char *at, *end = NULL, *kind = strchr(what, ' ');

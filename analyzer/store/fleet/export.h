@@ -17,22 +17,18 @@ struct export_cell {
 };
 
 struct export_sink {
-	/* Called once with the names of the columns, then `row` for each row. Another result than 0
-	 * ends the export. */
+	/* `names` is called once, then `row` for each row. Another result than 0 ends the export.
+	 * */
 	int (*names)(const char *const *names, size_t count, void *context);
 	int (*row)(const struct export_cell *cells, size_t count, void *context);
 	void *context;
 };
 
-/* Calls `view` with the name of each public view. */
 int export_views(struct db *db, int (*view)(const char *name, void *context), void *context);
 
-/* Passes a statement's rows to `sink`, redacted as `view`'s. Returns 0, -errno or its result. */
+/* Redacts rows as `view`'s. Returns 0, -errno or the sink's result. */
 struct sqlite3_stmt;
 int export_rows(struct sqlite3_stmt *stmt, const char *view, const struct export_sink *sink);
 
-/*
- * Passes all rows of a view to `sink`. Returns 0, -ENOENT if there is no such view, another -errno,
- * or the result of `sink` that ended it.
- */
+/* Returns 0, -ENOENT if there is no such view, another -errno, or the result that ended it. */
 int export_view(struct db *db, const char *view, const struct export_sink *sink);

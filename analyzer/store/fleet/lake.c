@@ -24,7 +24,6 @@ struct column {
 	enum type type;
 };
 
-/* A member of a row's struct. */
 union cell {
 	const char *text;
 	int64_t integer;
@@ -98,7 +97,7 @@ const char *lake_table(size_t i)
 	return i < TABLES ? tables[i].name : NULL;
 }
 
-/* Returns what `put` writes as a string, which the caller frees, or NULL if memory is exhausted. */
+/* The caller frees the string; NULL: no memory. */
 static char *sql_of(void (*put)(FILE *out, size_t which), size_t which)
 {
 	char *sql = NULL;
@@ -121,7 +120,7 @@ static void put_schema(FILE *out, size_t which)
 	put_tables(out, " WITHOUT ROWID");
 }
 
-/* Writes the statement that adds or replaces a row; a damaged run may have a batch twice. */
+/* A damaged run may have a batch twice. */
 static void put_insert(FILE *out, size_t which)
 {
 	fprintf(out, "INSERT OR REPLACE INTO %s (", tables[which].name);

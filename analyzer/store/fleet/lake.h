@@ -3,9 +3,8 @@
  * lake.h - writes jobs into the tables of lake.def, in an SQLite file.
  *
  * A job is written in one transaction, which replaces its old rows. Several processes may write to
- * one file; they wait for each other. Functions return 0 or a negative errno (db.h), and for a file
- * -EMEDIUMTYPE: it lacks these tables; -EPROTONOSUPPORT: a newer dlprof wrote it; -EEXIST: it
- * already has jobs.
+ * one file; they wait for each other. -EMEDIUMTYPE: a file lacks these tables; -EPROTONOSUPPORT: a
+ * newer dlprof wrote it; -EEXIST: it already has jobs.
  */
 #pragma once
 
@@ -18,7 +17,7 @@
 #define LAKE_APPLICATION_ID 0x646C706C /* "dlpl" */
 #define LAKE_VERSION        1
 
-/* Rows as structs. NULL texts, UNKNOWN numbers and numbers that are not finite become NULL. */
+/* NULL texts, UNKNOWN numbers and numbers that are not finite become NULL. */
 #define LAKE_C_TEXT                      const char *
 #define LAKE_C_INTEGER                   int64_t
 #define LAKE_C_REAL                      double
@@ -29,37 +28,35 @@
 	;
 #include "store/fleet/lake.def"
 
-/* Returns an error about a file of jobs, or one of db.h, in words for a person. */
+/* Returns words about an error of a file of jobs, or of db.h. */
 const char *lake_error(int error);
 
 /* Writes the statements that make the tables, in SQL that all of these engines understand. */
 void lake_put_schema(FILE *out);
 
-/* Returns the name of table `i`; NULL after the last one. */
+/* Returns NULL after the last table. */
 const char *lake_table(size_t i);
 
-/* Returns true if the file at `path` has these tables; otherwise it is a run, or not dlprof's. */
+/* Returns false for a run, and for a file that is not dlprof's. */
 bool lake_is(const char *path);
 
-/* Passes the rows of a query over the tables of a file to `sink`. */
 int lake_query(const char *path, const char *sql, const struct export_sink *sink);
 
 struct lake;
 
-/* Opens or makes a file. `is_for_new`: it must have no jobs. Close it also after an error. */
+/* `is_for_new`: the file must have no jobs. Close it also after an error. */
 int lake_open(const char *path, bool is_for_new, struct lake **ret);
 
-/* Begins a job; rows that follow are its rows. The string must live until commit or cancel. */
+/* Rows that follow are this job's. The string must live until commit or cancel. */
 int lake_begin(struct lake *lake, const char *job_id, int64_t attempt);
 int lake_commit(struct lake *lake);
 int lake_cancel(struct lake *lake);
 
-/* Closes the file; rows that were not committed are lost. */
+/* Rows that were not committed are lost. */
 void lake_close(struct lake *lake);
 
 #define LAKE_TABLE(table, keys, meaning)                                                           \
 	int lake_put_##table(struct lake *lake, const struct lake_##table *row);
 #include "store/fleet/lake.def"
 
-/* Adds all batches of a run as those of rank `rank_id` of the job. */
 int lake_put_run(struct lake *lake, struct db *run, int64_t rank_id);

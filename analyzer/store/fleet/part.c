@@ -28,7 +28,7 @@ struct grid {
 struct head {
 	char magic[8];
 	uint32_t version, unused;
-	uint64_t bytes;                /* size of the whole file */
+	uint64_t bytes; /* size of the whole file */
 	/* checksums of the part between head and windows, and of the windows */
 	uint64_t check, windows_check;
 	uint64_t rank_count, epoch_count, text_bytes;
@@ -39,7 +39,7 @@ struct head {
 	struct grid by_clock;
 };
 
-/* A group of ranks. The windows of all groups follow in order, and last those of time bins. */
+/* The windows of all groups follow in order, and last those of time bins. */
 struct group {
 	struct rank_sums sums;
 	struct grid by_step;
@@ -50,7 +50,7 @@ static_assert(sizeof(struct head) % 8 == 0 && sizeof(struct part_rank) % 8 == 0 
 		      sizeof(struct group) % 8 == 0 && sizeof(struct rank_base) == 24,
 	      "the same on both processors, and in words");
 
-/* Returns a checksum, which detects flipped bits and holes after a crash, but not tampering. */
+/* Detects flipped bits and holes after a crash, but not tampering. */
 static uint64_t sum_words(uint64_t sum, const void *data, size_t bytes)
 {
 	const char *at = data;
@@ -95,7 +95,6 @@ static size_t windows_bytes(const struct head *head, const struct group *groups)
 	return bytes;
 }
 
-/* Returns the checksum of all that is before the windows. */
 static uint64_t sum_head(const struct head *head, const char *middle)
 {
 	struct head plain = *head;
@@ -146,7 +145,7 @@ static int open_part(const char *path, int *ret_fd, struct head *ret)
 	return r;
 }
 
-/* Checks a head, so that later no sum overflows, and memory is limited by the file's size. */
+/* Then no sum overflows, and memory is limited by the file's size. */
 static bool is_sane_head(const struct head *head)
 {
 	return head->rank_count > 0 && head->rank_count <= MOST_RANKS &&
@@ -168,7 +167,7 @@ static bool is_sane_group(const struct group *group)
 	       group->sums.known_count <= group->sums.rank_count;
 }
 
-/* Reads the groups' sums; checks that head, groups and size of the file agree. */
+/* Checks that head, groups and size of the file agree. */
 static int take_groups(const struct head *head, const struct group *groups, struct rank_job *ret)
 {
 	size_t ranks = 0;
@@ -421,7 +420,7 @@ static struct grid grid_of(const struct windows *windows, uint64_t *check)
 	return grid;
 }
 
-/* Returns what is between head and windows, or NULL without memory. The head has its checksum. */
+/* Returns what is between head and windows, or NULL without memory. */
 static char *make_middle(const struct part *part, const struct head *head, uint64_t *windows_check)
 {
 	char *middle = calloc(1, middle_bytes(head)), *at = middle;

@@ -2,13 +2,12 @@
 /*
  * part.h - a file with some ranks of a job, as `dlprof-report fold -o` writes it.
  *
- * The file has a head, facts about the job and each rank, texts, and then the windows, which are
- * most of it. One checksum covers what is before the windows, another one the windows. Files are
- * not trusted: merge.h works with any part that could be read, whatever it contains. Numbers are
- * little-endian, like on both supported processors.
+ * It has a head, facts about the job and each rank, texts, and then the windows, which are most of
+ * it. Files are not trusted: merge.h works with any part that could be read, whatever it contains.
+ * Numbers are little-endian, like on both supported processors.
  *
- * Functions return 0 or a negative errno: -EMEDIUMTYPE: the file is no part; -EPROTO: it has
- * another version; -ENODATA: it is truncated; -EBADMSG: it is damaged.
+ * -EMEDIUMTYPE: the file is no part; -EPROTO: it has another version; -ENODATA: it is truncated;
+ * -EBADMSG: it is damaged.
  */
 #ifndef PART_H
 #define PART_H
@@ -21,30 +20,29 @@
 
 #define PART_NONE UINT32_MAX /* the place of a text that is missing */
 
-/* What the report of a job, and lake.def, need to know about a rank. */
 struct part_rank {
 	int64_t rank;
 	uint64_t batch_count, steady_count, own_count;
 	double stall_ratio, wait_ns, time_ns, own_time_ns;
-	/* sums over the rank's loads; NAN: not known */
+	/* sums over the rank's loads; NAN: unknown */
 	double load_ns, open_ns, read_ns, decode_ns;
-	double read_bytes, storage_bytes;            /* NAN: not known */
-	float period_ns, step_wait_ns, starved_ns;   /* as in rank_member, whose wait_ns is
-						      * step_wait_ns here */
+	double read_bytes, storage_bytes; /* NAN: unknown */
+	/* as in rank_member, whose wait_ns is step_wait_ns here */
+	float period_ns, step_wait_ns, starved_ns;
 	uint32_t group;
 	uint32_t verdict, cause;
 	uint32_t by_gpu, live;
 	uint32_t path, host, gpu; /* places of texts */
 	uint32_t ended;           /* place of the text how the rank ended, unless it ended well */
 	uint32_t is_terminated;   /* as in rank_row */
-	float alone_share;        /* NAN: not known */
-	uint32_t world_size;      /* 0: not known */
+	float alone_share;        /* NAN: unknown */
+	uint32_t world_size;      /* 0: unknown */
 	struct rank_place place;
 };
 
-/* Texts about the whole job, taken from its first rank. */
+/* Texts about the whole job, from its first rank. */
 enum part_word {
-	PART_JOB,    /* id of the job */
+	PART_JOB,
 	PART_RUN_ID, /* id of the run if there is no job id */
 	PART_COMMAND,
 	PART_CLUSTER,
@@ -61,28 +59,27 @@ struct part {
 	char *text;
 	size_t text_bytes;
 	uint32_t words[PART_WORDS];                 /* places of texts */
-	int64_t attempt, world_size, start_unix_ns; /* < 0: not known */
+	int64_t attempt, world_size, start_unix_ns; /* < 0: unknown */
 	uint64_t check;                             /* checksum of the windows */
 };
 
 int part_read(const char *path, struct part *ret);
 
-/* Reads the windows of a part's file; free them by rank_free_windows(). */
+/* Free the windows by rank_free_windows(). */
 int part_read_windows(const char *path, struct part *part);
 void part_done(struct part *part);
 
-/* Returns true if a file is a part, even a damaged one. */
+/* Returns true also for a damaged part. */
 bool part_is(const char *path);
 
-/* Adds a text, which may be NULL, and stores its place in *ret_at. Returns 0 or -ENOMEM. */
+/* Stores the place of `text`, which may be NULL, in *ret_at. */
 int part_add_text(struct part *part, const char *text, uint32_t *ret_at);
 const char *part_text(const struct part *part, uint32_t at);
 const char *part_word(const struct part *part, enum part_word word);
 
-/* Makes a part empty. */
 void part_init(struct part *part);
 
-/* Writes a part. Returns 0 or -ENOMEM; check ferror(out) for errors of writing. */
+/* Check ferror(out) for errors of writing. */
 int part_write(const struct part *part, FILE *out);
 
 #endif

@@ -24,7 +24,7 @@ static const char *const TOTALS_SQL[ROWS_FORMS] = ROWS_SUMS(
 	"SELECT COUNT(load_ns), COUNT(decode_ns)" LOAD_SUMS(SUM)
 	" FROM (SELECT batch" LOAD_SUMS(COLUMN) " FROM t_batch", ")");
 
-/* What the first 65,536 loads read; that is enough to compare workers. */
+/* The first 65,536 loads are enough to compare workers. */
 static const char *const READS_SQL[ROWS_FORMS] = ROWS_ORDERS(
 	"SELECT worker_id, COUNT(read_bytes), SUM(read_bytes * 1.0)"
 	" FROM (SELECT * FROM (SELECT worker_id, read_bytes FROM t_batch",

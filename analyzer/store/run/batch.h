@@ -7,7 +7,7 @@
 #include "analysis/predict/flight.h"
 #include "store/run/query.h"
 
-/* A delivered batch and its load: columns of the views `batch` and `load`. NULL is UNKNOWN. */
+/* Columns of the views `batch` and `load`. NULL is UNKNOWN. */
 struct batch_record {
 #define X(name) int64_t name;
 	BATCH_COLUMNS(X)
@@ -16,7 +16,7 @@ struct batch_record {
 	int64_t other_ns;
 };
 
-/* Calls `row` for each batch in order. If it returns other than 0, stops and returns that. */
+/* Calls `row` for each batch in order. Another result than 0 ends this and is returned. */
 int batch_each(struct db *db, const struct batch_filter *filter,
 	       int (*row)(const struct batch_record *record, void *context), void *context);
 
@@ -26,10 +26,8 @@ int batch_newest(struct db *db, int64_t loader_id, int64_t count,
 
 /* Sums each column over the filter's delivered batches; UNKNOWN if no batch has a value. */
 int batch_totals(struct db *db, const struct batch_filter *filter, struct load_totals *ret_totals);
-/* Sets the sums to those of no batch. */
 void batch_totals_init(struct load_totals *totals);
 
-/* Sums the parts of the steps of the filter's batches. */
 int batch_parts(struct db *db, const struct batch_filter *filter, struct step_sums *ret);
 
 /* Counts the first loads of each worker < `workers`, and the bytes they read. */
@@ -40,6 +38,6 @@ int batch_reads(struct db *db, const struct batch_filter *filter, size_t workers
 int batch_flights(struct db *db, const struct batch_filter *filter, struct flight_load *ret_loads,
 		  size_t *ret_count);
 
-/* Converts to times for the analysis; NAN if not observed. One batch has no `blocked_ns`. */
+/* NAN: not observed. One batch has no `blocked_ns`. */
 struct load_times batch_times(const struct batch_record *record);
 struct load_times batch_totals_times(const struct load_totals *totals);

@@ -13,7 +13,6 @@ static double rate(int64_t ns, int64_t of_ns)
 	return ns >= 0 && of_ns > 0 ? (double)ns / (double)of_ns : NAN;
 }
 
-/* Returns how much of a core threads got while they ran or waited for one. */
 static double rate_of_core(int64_t ran_ns, int64_t waited_ns)
 {
 	int64_t of_ns;
@@ -45,7 +44,7 @@ static void read_neighbours(const char *text, struct share *share)
 	}
 }
 
-/* Adds, as one group, use that no neighbour explains: short-lived programs, other containers. */
+/* Short-lived programs and other containers use cores that no neighbour explains. */
 static void add_unseen(double other_cores, double own_share, struct share *share)
 {
 	double ran = other_cores;
@@ -78,8 +77,7 @@ void cores_read(const struct run_info *run, struct batch_series *series)
 	read_neighbours(run->neighbours, &series->share);
 	add_unseen(series->other_cores, fmin(series->main_share, series->worker_share),
 		   &series->share);
-	/* Cores above the run's CPU limit cannot be used anyway, so others' use of them does not
-	 * count. */
+	/* Cores above the run's CPU limit cannot be used anyway. */
 	if (limit < affinity && !isnan(series->other_cores))
 		series->other_cores = fmax(series->other_cores - (affinity - limit), 0);
 }

@@ -21,7 +21,7 @@ static const char *const kind_names[LOAD_WAIT_MAX] = {
 #undef WAIT_KIND
 };
 
-/* Sums over all loaders, as floats to avoid overflow. */
+/* Sums floats, which cannot overflow. */
 static const char LOADS_SQL[] = "SELECT SUM(load_ns * 1.0), SUM(cpu_ns * 1.0),"
 				" SUM(blocked_ns * 1.0) FROM t_batch WHERE load_ns IS NOT NULL";
 
@@ -53,7 +53,6 @@ static const char ASKER_SQL[] =
 static const char THREADS_SQL[] = "SELECT tid, cpu_ns, name FROM t_thread WHERE pid = ?1"
 				  " AND cpu_ns > 0 ORDER BY cpu_ns DESC, tid LIMIT 64";
 
-/* How long the first thread of the run's processes ran, and how long it waited for a core. */
 struct wanted {
 	int64_t main_ran_ns, main_waited_ns, workers_ran_ns, workers_waited_ns, schema;
 };
@@ -71,7 +70,7 @@ const char *load_wait_name(enum load_wait_kind kind)
 	return kind_names[kind];
 }
 
-/* Returns a column, or NAN if it is not a number, or negative. */
+/* NAN: the column is not a number, or negative. */
 static double known(sqlite3_stmt *stmt, int column)
 {
 	const int type = sqlite3_column_type(stmt, column);
@@ -90,7 +89,6 @@ static enum load_wait_kind kind_of(const char *name)
 	return LOAD_WAIT_OTHER;
 }
 
-/* Reads the time of waits by kind, and the peers that loads waited for, longest first. */
 static int read_waits(struct db *db, struct load_facts *ret)
 {
 	struct tally_list list;
@@ -119,10 +117,7 @@ static int read_waits(struct db *db, struct load_facts *ret)
 	return r;
 }
 
-/*
- * Returns how long loads waited for a core: the loads' CPU time x (waiting / running time of the
- * loading threads over their whole lives).
- */
+/* The loads' CPU time x waiting / running time of the loading threads' whole lives. */
 static double no_core(const struct wanted *wanted, bool by_workers, double cpu_ns, double rest_ns)
 {
 	const double ran_ns =
@@ -180,12 +175,11 @@ static int read_loads(struct db *db, const struct wanted *wanted, bool by_worker
 	return isnan(blocked_ns) || wanted->schema < SINCE_VERSION ? 0 : read_waits(db, ret);
 }
 
-/* Sums of what decoders produced. */
 struct decoded {
 	double inflated_bytes, pixels, images;
 };
 
-/* Sums the decoders' tallies. Formats without a width class only unpack, and count bytes. */
+/* Formats without a width class only unpack, and count bytes. */
 static int read_decoded(struct db *db, struct decoded *ret)
 {
 	struct tally_list list;
@@ -214,7 +208,7 @@ static int read_loader(struct db *db, int64_t loader_id, struct load_totals *ret
 	return batch_totals(db, &all, ret);
 }
 
-/* Sets the bytes read for each byte of a batch. For mapped files, bytes from storage count. */
+/* For mapped files, bytes from storage count. */
 static void note_reads(const struct load_totals *totals, struct load_facts *ret)
 {
 	const double handed_out = ret->batch_bytes * query_known(totals->load_count);
@@ -228,7 +222,7 @@ static void note_reads(const struct load_totals *totals, struct load_facts *ret)
 			query_known(totals->open_count) / (double)totals->samples;
 }
 
-/* Sums the bytes of all loaders' batches; NAN if those of any loader are not known. */
+/* NAN if the bytes of any loader's batches are not known. */
 static int sum_bytes(struct db *db, const double *bytes, const int64_t *ids, size_t count,
 		     double *ret_bytes)
 {

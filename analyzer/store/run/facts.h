@@ -7,11 +7,8 @@
 
 struct db;
 
-/*
- * Reads facts about the whole run. Only the size of a batch, and what is read for it, are those of
- * the filter's loader. A fact that an older run lacks is NAN. Returns 0 or -errno (db.h).
- */
+/* A batch's size and reads are of the filter's loader. NAN: an older run lacks the fact. */
 int load_facts_read(struct db *db, const struct batch_filter *filter, struct load_facts *ret);
 
-/* Returns the word for a kind of wait, as in wait_kinds.def. */
+/* Returns the word of wait_kinds.def. */
 const char *load_wait_name(enum load_wait_kind kind);

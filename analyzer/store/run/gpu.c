@@ -15,10 +15,7 @@
 
 #define ANY_SQL "SELECT 1 FROM t_gpu_step LIMIT 1"
 
-/*
- * Sums in the order of struct gpu_sums. All are NULL if t_gpu_step has no rows: before version 3,
- * or in an imported run.
- */
+/* In the order of struct gpu_sums. NULL without rows: before version 3, or in an imported run. */
 #define SUMS                                                                                       \
 	"SELECT COUNT(busy), SUM(step * 1.0), SUM(busy * 1.0), SUM(data * 1.0),"                   \
 	" SUM(MAX(0, h2d) * 1.0), SUM(MAX(0, sync) * 1.0), SUM(MAX(0, host) * 1.0),"               \
@@ -69,7 +66,7 @@ static const char WHY_SQL[] =
 	"SELECT why FROM t_gap WHERE why IS NOT NULL ORDER BY end_ns IS NULL DESC,"
 	" end_ns - begin_ns DESC LIMIT 1";
 
-/* Reads one row of doubles. A column that is NULL does not change its sum. */
+/* A column that is NULL does not change its sum. */
 static int read_sums(struct db *db, const char *const sql[ROWS_FORMS],
 		     const struct batch_filter *filter, double *sums, size_t count)
 {
@@ -191,7 +188,7 @@ static int read_gaps(struct db *db, struct gpu_info *info)
 	return r < 0 ? r : 0;
 }
 
-/* Names are cut, since a stranger's file may have names of any length. */
+/* A stranger's file may have names of any length. */
 static const char NAME_SQL[] = "SELECT substr(name, 1, 65536) FROM t_kernel WHERE id = ?1";
 
 static int read_names(struct db *db, struct gpu_info *info)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * gpu.h - reads from a database what the GPU did, summed over batches, and how it was recorded.
- *
- * Functions return 0 or a negative errno (db.h).
- */
+/* gpu.h - reads from a database what the GPU did, summed over batches, and how it was recorded. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,7 +12,7 @@
 
 #define GPU_WHY_BYTES 96
 
-/* Facts about the GPU from meta, in the form of RUN_FACTS. */
+/* As RUN_FACTS. */
 #define GPU_FACTS(FACT)                                                                            \
 	FACT(GPU, char *, device)         /* device names */                                       \
 	FACT(CUDA_MODE, char *, mode)     /* cupti; cudart: by the host; off */                    \
@@ -34,7 +30,7 @@ struct gpu_info {
 #define X(id, type, member) type member;
 	GPU_FACTS(X)
 #undef X
-	bool is_upper_bound;    /* busy times are upper bounds: a whole graph is one operation */
+	bool is_upper_bound; /* busy times are upper bounds: a whole graph is one operation */
 	/* Gaps are times for which nothing is known about the GPU. */
 	int64_t gap_count;
 	double gap_ns;               /* sum of the gaps that have an end */
@@ -43,37 +39,36 @@ struct gpu_info {
 	char **kernel_names; /* whole name of each kernel; NULL: the tally's name is whole */
 };
 
-/* Reads GPU facts and up to `most_kernels` kernels. Call gpu_info_done() also after an error. */
+/* Call gpu_info_done() also after an error. */
 int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info);
 void gpu_info_done(struct gpu_info *info);
 const char *gpu_kernel_name(const struct gpu_info *info, size_t kernel);
 
-/* Reads sums over the filter's batches. `busy_seen`: some batch of the series has a busy time. */
+/* `busy_seen`: some batch of the series has a busy time. */
 int gpu_sums_read(struct db *db, const struct batch_filter *filter, bool busy_seen,
 		  struct gpu_sums *ret_sums);
 
-/* As gpu_sums_read(), but computes the sums from the rows even if there is a pack. */
+/* As gpu_sums_read(), but reads the rows even if there is a pack. */
 int gpu_sums_count(struct db *db, const struct batch_filter *filter, bool busy_seen,
 		   struct gpu_sums *ret_sums);
 
 /* Means over a group of steps; NAN: not observed. */
 struct gpu_bar {
-	size_t count; /* number of steps with GPU times */
+	size_t count; /* steps with GPU times */
 	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX];
 };
 
-/* Reads means over groups of `each` batches of the filter, at most `count` groups. */
+/* Groups have `each` batches; there are at most `count`. */
 int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 		  struct gpu_bar *bars, size_t count);
 
-/* Reads sums of CUDA calls over the filter's batches; batch_count is 0 without recorded calls. */
+/* batch_count is 0 without recorded calls. */
 int gpu_calls_read(struct db *db, const struct batch_filter *filter,
 		   struct gpu_call_sums *ret_sums);
 
-/* Means over a loader's first batches, of those that have the value; UNKNOWN: none has. */
+/* Means over the first batches that have the value; UNKNOWN: none has. */
 struct gpu_means {
 	int64_t h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns;
 };
 
-/* Reads the means over a loader's first `most` rows. */
 int gpu_means_read(struct db *db, int64_t loader_id, int64_t most, struct gpu_means *ret);

@@ -65,7 +65,7 @@ static int read_sums(struct db *db, const struct batch_filter *filter, struct gp
 	return r;
 }
 
-/* Reads the names of the listed devices, or lists all devices if the list is empty. */
+/* Lists all devices if the list is empty. */
 static int read_names(struct db *db, struct gpu_device_list *list)
 {
 	bool none = list->count == 0;
@@ -91,8 +91,7 @@ int gpu_device_list_read(struct db *db, const struct batch_filter *filter,
 	int r;
 
 	ret_list->count = 0;
-	/* With one device, or before version 5, there are no rows; this saves reading a million
-	 * batches. */
+	/* With one device, or before version 5, there are no rows. */
 	r = rows_any(db, ANY_SQL) ? read_sums(db, filter, ret_list) : 0;
 	return r < 0 ? r : read_names(db, ret_list);
 }

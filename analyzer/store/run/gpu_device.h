@@ -10,9 +10,9 @@
 struct gpu_device {
 	int64_t number;
 	char name[GPU_DEVICE_BYTES]; /* name and place of the device; "": not known */
-	/* Sums; NAN: not known. All are NAN if the process has only this device. */
+	/* NAN: unknown, or the process has only this device. */
 	double batch_count;
-	double fed_count; /* number of steps in which the host copied the loader's data to it */
+	double fed_count; /* steps in which the host copied the loader's data to it */
 	double step_ns, busy_ns, idle_wait_ns, h2d_bytes, peer_bytes;
 };
 
@@ -21,6 +21,5 @@ struct gpu_device_list {
 	size_t count;
 };
 
-/* Reads the devices, with sums over the filter's batches. Returns 0 or a negative errno (db.h). */
 int gpu_device_list_read(struct db *db, const struct batch_filter *filter,
 			 struct gpu_device_list *ret_list);

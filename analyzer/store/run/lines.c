@@ -35,7 +35,7 @@ struct reader {
 	size_t places;
 };
 
-/* Returns true if a function is get() of the queue from which a worker takes tasks. */
+/* A worker takes its tasks from get() of a queue. */
 static bool is_queue(const char *file, const char *function)
 {
 	static const char queues[] = "/multiprocessing/queues.py";
@@ -45,7 +45,6 @@ static bool is_queue(const char *file, const char *function)
 	       strcmp(lines_bare_name(function), "get") == 0;
 }
 
-/* Returns true if a file is of PyTorch's loader or of what it waits with. */
 static bool is_waiter(const char *file)
 {
 	static const char *const parts[] = {"torch/utils/data/dataloader.py",
@@ -58,7 +57,6 @@ static bool is_waiter(const char *file)
 	return false;
 }
 
-/* Returns true if a function chooses the samples of a batch in PyTorch's loader. */
 static bool is_sampler(const char *file, const char *function)
 {
 	return strstr(file, "torch/utils/data/dataloader.py") &&
@@ -92,7 +90,6 @@ static int read_frames(struct db *db, struct reader *reader)
 	return r;
 }
 
-/* Returns the index of the frame with this id; `count` if there is none. */
 static size_t place_of(const int64_t *ids, size_t count, int64_t id)
 {
 	size_t low = 0, high = count;
@@ -108,7 +105,7 @@ static size_t place_of(const int64_t *ids, size_t count, int64_t id)
 	return low < count && ids[low] == id ? low : count;
 }
 
-/* Appends the indexes of the frames whose ids `text` lists; leaves unknown ids out. */
+/* `text` lists ids of frames; unknown ids are left out. */
 static int add_places(struct reader *reader, const char *text, size_t *ret_depth)
 {
 	struct line_samples *samples = reader->samples;
@@ -227,10 +224,7 @@ void lines_free(struct line_samples *samples)
 	*samples = (struct line_samples){0};
 }
 
-/*
- * Finds a stack's innermost frame, and the innermost one of the user's code, if there is any.
- * Returns false if the stack has no frame, or is that of an idle worker.
- */
+/* Returns false if there is no frame, or the worker is idle. */
 static bool find_place(const char *at, const struct line_samples *samples, struct doing *ret)
 {
 	bool has_inner = false, has_own = false, is_in_queue = false;

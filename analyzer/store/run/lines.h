@@ -8,7 +8,7 @@
 #include "analysis/cause/lines.h"
 #include "store/database/db.h"
 
-/* Reads the samples, at most a fixed number. Free them also after an error. Returns 0 or -errno. */
+/* Reads at most a fixed number of samples. Free them also after an error. */
 int lines_read(struct db *db, struct line_samples *ret);
 /* As lines_read(), but reads only the frames, which doing_read() needs. */
 int lines_read_frames(struct db *db, struct line_samples *ret);
@@ -16,16 +16,13 @@ void lines_free(struct line_samples *samples);
 
 /* Where a process was when its stack was last sampled. */
 struct doing {
-	int64_t pid, worker_id;    /* number of the worker; UNKNOWN: no worker */
+	int64_t pid, worker_id;    /* UNKNOWN: no worker */
 	int64_t since_ns, seen_ns; /* last record before, and last sample of, this stack */
 	enum line_role role;
 	/* indices in line_samples.frames: the user's line, the innermost line */
 	uint32_t frame, inner;
 };
 
-/*
- * Reads where processes are. The caller frees the array. `samples` has the frames. Leaves out
- * processes without a known frame, and workers that wait for a task.
- */
+/* Leaves out processes without a known frame, and idle workers. The caller frees the array. */
 int doing_read(struct db *db, const struct line_samples *samples, struct doing **ret,
 	       size_t *ret_count);

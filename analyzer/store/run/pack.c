@@ -17,7 +17,7 @@ static const char UNPACKED_SQL[] =
 		     " AND loader_id NOT IN (SELECT loader_id FROM t_pack WHERE part = 0)";
 static const char HEADS_SQL[] = "SELECT loader_id FROM t_pack WHERE part = 0";
 
-/* Reads a part of a pack by `stmt`, which the caller finalizes. Returns -ENOENT if it has none. */
+/* Returns -ENOENT if the pack has no such part. The caller finalizes `stmt`. */
 static int find_part(sqlite3_stmt *stmt, int64_t loader_id, int64_t number, const void **ret_data,
 		     size_t *ret_size)
 {
@@ -34,7 +34,7 @@ static int find_part(sqlite3_stmt *stmt, int64_t loader_id, int64_t number, cons
 	return *ret_data ? 0 : -ENOENT;
 }
 
-/* Prepares the statement that reads packs. -ENOENT: the table of packs does not exist. */
+/* -ENOENT: the table of packs does not exist. */
 static int prepare(struct db *db, sqlite3_stmt **ret_stmt)
 {
 	return rows_prepare(db, READ_SQL, ret_stmt) == 0 ? 0 : -ENOENT;
@@ -69,10 +69,7 @@ int pack_read_head(struct db *db, int64_t loader_id, struct pack_head *ret)
 	return r < 0 ? r : read_head(stmt, loader_id, ret);
 }
 
-/*
- * Adds a part. As files are not trusted, first checks its sizes, and that its runs continue the
- * earlier ones.
- */
+/* Checks a part's sizes, and that its runs continue the earlier ones. */
 static int add_part(struct batch_series *series, const void *blob, size_t size)
 {
 	struct series_part part = {0};
@@ -164,7 +161,6 @@ int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *seri
 	return 0;
 }
 
-/* Returns true if there are packs, and every loader has one. */
 static bool is_all_packed(struct db *db)
 {
 	ROWS *stmt = NULL;

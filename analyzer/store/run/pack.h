@@ -5,18 +5,18 @@
  * SQLite needs at least half a microsecond to return a row; with ten million batches that is most
  * of a report's time. Packs are written at the end of a run with at least PACK_LEAST batches. They
  * are not part of the public schema: a trigger deletes a loader's pack when any of its rows
- * changes. Without a valid pack, the rows are read.
+ * changes.
  */
 #pragma once
 
 #include "store/database/db.h"
 #include "store/run/pack_format.h"
 
-/* Reads the head of a loader's pack. Returns -ENOENT if none is valid: then read the rows. */
+/* -ENOENT: no pack is valid, so read the rows. */
 int pack_read_head(struct db *db, int64_t loader_id, struct pack_head *ret);
 
-/* Reads all batches of a loader into an empty series. -ENOENT: no valid pack, so read the rows. */
+/* The series is empty before. -ENOENT: no pack is valid, so read the rows. */
 int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *series);
 
-/* Sums the totals of all loaders' packs. -ENOENT: some loader has no pack. */
+/* -ENOENT: some loader has no pack. */
 int pack_sum_totals(struct db *db, struct load_totals *ret_totals);

@@ -12,7 +12,6 @@
 #define PACK_PART      ((size_t)1 << 16)
 #define PACK_RUNS      PACK_PART
 
-/* Head of a pack, stored as its part 0. */
 struct pack_head {
 	uint32_t magic;
 	uint32_t size; /* size of this struct in bytes */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query.c - answers each question by one statement, run once. The statements read tables: views in
- * a file may be anything that its author wrote.
+ * query.c - answers each question by one statement, run once.
+ *
+ * Statements read tables: views in a file may be anything that its author wrote.
  */
 #include "store/run/query.h"
 
@@ -24,9 +25,7 @@ static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FR
 				"  INTEGER) FROM t_meta WHERE key = 'rank'), 0),"
 				" (SELECT COUNT(*) FROM t_note WHERE level = 'doubt')";
 
-/*
- * How processes ended; leaves out SIGHUP (1), SIGINT (2), SIGPIPE (13) and loaders' SIGTERM (15).
- */
+/* Leaves out SIGHUP (1), SIGINT (2), SIGPIPE (13) and loaders' SIGTERM (15). */
 static const char ENDS_SQL[] =
 	"SELECT m.exit = 'gone', m.exit_status, w.count, w.worker_id, w.exit_status, m.end_ns FROM"
 	" (SELECT COUNT(*) AS count, MIN(worker_id) AS worker_id, exit_status FROM t_process"
@@ -235,7 +234,7 @@ int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t
 	return ready_ns < end_ns ? end_ns - ready_ns : 0;
 }
 
-/* Adds the time of freeing memory, which follows the hand-over, to a batch's wait and hand-over. */
+/* The time of freeing memory follows the hand-over, and belongs to both. */
 static void add_free(struct batch_row *row, int64_t free_ns)
 {
 	if (free_ns <= 0 || row->wait_ns < 0)
@@ -245,7 +244,7 @@ static void add_free(struct batch_row *row, int64_t free_ns)
 		row->handover_ns = clamp_add(row->handover_ns, free_ns);
 }
 
-/* Extends the series' span by a batch, and adds waits for other loaders, which no column has. */
+/* Adds waits for other loaders, which no column has. */
 static void span_row(struct batch_series *series, const struct batch_row *row, int64_t begin_ns,
 		     int64_t free_ns)
 {
@@ -310,7 +309,6 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 	return series_append(series, &row);
 }
 
-/* Adds the epochs `first` to `last` of a loader, with waits that belong to no batch. */
 static int read_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t last,
 		       struct batch_series *series)
 {
@@ -334,7 +332,7 @@ static int read_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t 
 	return r;
 }
 
-/* Reads the filter's batches. Epochs' starts and ends are added if the filter has whole epochs. */
+/* Epochs' starts and ends are added if the filter has whole epochs. */
 static int read_filtered(struct db *db, const struct batch_filter *filter,
 			 struct batch_series *series)
 {

@@ -2,7 +2,7 @@
 /*
  * query.h - reads a run from a dlprof database into plain structs.
  *
- * Functions return 0 or a negative errno (db.h). Strings belong to the struct that holds them.
+ * Strings belong to the struct that holds them.
  */
 #pragma once
 
@@ -12,20 +12,16 @@
 int query_run(struct db *db, struct run_info *ret_run);
 void run_info_done(struct run_info *run);
 
-/* Reads all loaders, the one with the most time first. Free *ret_loaders; NULL: there are none. */
+/* The loader with the most time comes first. Free *ret_loaders; NULL: there are none. */
 int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count);
 
-/*
- * Fills `series`, which the caller initialised, with batches and facts about their loader. A
- * negative time counts as not observed.
- */
+/* The caller initialises `series`. A negative time counts as not observed. */
 int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series);
 
 /* Returns the part of a batch's wait that came after its load was finished, or UNKNOWN. */
 int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t load_begin_ns);
 
-/* Reads notes: those of level doubt, then warnings, oldest first. Free *ret_notes and each note. */
+/* Doubts come before warnings, oldest first. Free *ret_notes and each note. */
 int query_notes(struct db *db, char ***ret_notes, size_t *ret_count);
 
-/* Reads the changes by --set: "train.py:16: workers 1 -> 4". Free *ret_changes and each text. */
 int query_set(struct db *db, char ***ret_changes, size_t *ret_count);

@@ -7,5 +7,5 @@
 #include "analysis/cause/stages.h"
 #include "store/database/db.h"
 
-/* Reads a loader's stages, summed over its epochs. Call stages_done(). Returns 0 or -errno. */
+/* Sums over the loader's epochs. Call stages_done(). */
 int stages_read(struct db *db, int64_t loader_id, struct stages *ret);

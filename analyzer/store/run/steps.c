@@ -7,7 +7,6 @@
 #include "store/database/rows.h"
 #include "store/run/query.h"
 
-/* Counts the loaders, and gets the id if there is only one. */
 static const char LOADER_SQL[] = ROWS_LOADERS "SELECT COUNT(loader_id), MIN(loader_id) FROM part";
 
 static const char EPOCHS_SQL[] = "SELECT epoch, begin_ns + MAX(IFNULL(setup_ns, 0), 0) FROM t_epoch"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steps.h - reads what judging a job of many ranks needs of each rank. Returns 0 or -errno. */
+/* steps.h - reads what judging a job of many ranks needs of each rank. */
 #pragma once
 
 #include "analysis/ranks/rank.h"

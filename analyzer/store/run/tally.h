@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tally.h - reads totals by name: of decoders, steps, files, folders, samples and waits of loads.
- * They are over the whole run and all loaders. Functions return 0 or a negative errno (db.h).
+ *
+ * They are over the whole run and all loaders.
  */
 #pragma once
 
@@ -10,43 +11,40 @@
 
 #include "store/database/db.h"
 
-/* A row of the view for a kind of tally. schema.sql explains the columns. */
+/* schema.sql explains the columns. */
 struct tally {
-	char name[160];		/* name of a library, a step or a path, or the peer of a wait */
+	char name[160]; /* name of a library, a step or a path, or the peer of a wait */
 	/* format; "dataset" or "transform"; a sample's dataset; a kind of wait */
 	char detail[64];
-	int64_t class;		/* width class (0: not an image), or index of the sample */
+	int64_t class; /* width class (0: not an image), or index of the sample */
 	int64_t count, ns, bytes;
-	int64_t pixels;		/* of a decoder of width class 0: bytes that it made */
+	int64_t pixels; /* of a decoder of width class 0: bytes that it made */
 	int64_t slowest_ns, error_ns;
 };
 
 struct tally_list {
-	struct tally *items;	/* sorted, longest first */
+	struct tally *items; /* sorted, longest first */
 	size_t count;
-	size_t all_count;	/* number of entries, including those not listed */
+	size_t all_count; /* number of entries, including those not listed */
 };
 
-/* Reads up to `most` tallies of a kind, such as "decode" or "file". Call tally_list_done(). */
+/* `kind` is like "decode" or "file". Call tally_list_done(). */
 int tally_list_read(struct db *db, const char *kind, size_t most, struct tally_list *ret_list);
 void tally_list_done(struct tally_list *list);
 
-/* Reads the longest time that an unlisted entry of a kind may have taken. */
 int tally_unlisted_read(struct db *db, const char *kind, int64_t *ret_ns);
 
-/* Sums over all loads of the run, by class of operation. */
 struct tally_loads {
 	int64_t count, load_ns, open_ns, read_ns, collate_ns, blocked_ns;
 };
 
 int tally_loads_read(struct db *db, struct tally_loads *ret_loads);
 
-/* One of the slowest single operations of the run. */
 struct slow_call {
-	char what[96];		/* function and file that it was about */
-	char stack[2048];	/* one line for each frame; "": no stack was stored */
+	char what[96];    /* function and file that it was about */
+	char stack[2048]; /* one line for each frame; "": no stack was stored */
 	int64_t ns;
 };
 
-/* Reads the `most` slowest operations, slowest first; free *ret_calls. */
+/* The slowest comes first; free *ret_calls. */
 int slow_calls_read(struct db *db, size_t most, struct slow_call **ret_calls, size_t *ret_count);

@@ -5,7 +5,7 @@
 
 #include "store/database/rows.h"
 
-/* A column as a number; NULL if the number is impossible. */
+/* NULL if the number is impossible. */
 #define KNOWN(name)                                                                                \
 	", IIF(" #name " BETWEEN 0 AND 9223372036854775807, " #name ", NULL) AS " #name
 #define DELIVERED(place)                                                                           \

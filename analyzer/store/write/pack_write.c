@@ -125,7 +125,7 @@ static int write_pack(struct db *db, sqlite3_stmt *stmt, const struct loader_inf
 	return r < 0 ? r : insert(stmt, loader->loader_id, 0, &head, sizeof(head));
 }
 
-/* Writes a loader's pack and theta; `stmt` is NULL if no packs are made. */
+/* `stmt` is NULL if no packs are made. */
 static int write_loader(struct db *db, struct writer *writer, sqlite3_stmt *stmt,
 			const struct loader_info *loader)
 {

@@ -7,8 +7,5 @@
 
 #define PACK_LEAST 4096
 
-/*
- * Writes each loader's theta, by which the views find starved batches. If any loader has PACK_LEAST
- * batches, also writes packs (pack.h) for all loaders. Returns 0 or a negative errno (db.h).
- */
+/* Writes each loader's theta and, if any loader has PACK_LEAST batches, packs for all loaders. */
 int pack_write(struct db *db, struct writer *writer);

@@ -14,16 +14,14 @@
 #define SET(name)    #name " = ?, "
 #define UPDATE(name) #name " = excluded." #name ", "
 #define COUNT(name)  +1
-#define KEY          3 /* number of columns of a batch's key: loader_id, epoch, task */
+#define KEY          3 /* columns of a batch's key: loader_id, epoch, task */
 
-/* Selects the steps of process ?1 that overlap [?2, ?3). */
 #define IN_TIME                                                                                    \
 	" WHERE (loader_id, epoch, task) IN (SELECT loader_id, epoch, task FROM t_batch JOIN "     \
 	"(SELECT loader_id FROM t_loader WHERE pid = ?1) USING (loader_id) "                       \
 	"WHERE begin_ns + step_ns > ?2 AND begin_ns < ?3)"
 #define NOTHING(name) #name " = NULL, "
 
-/* Ends a statement that adds a row to the total of the same name. */
 #define ADDED                                                                                      \
 	" ON CONFLICT DO UPDATE SET count = count + excluded.count, "                              \
 	"ns = CASE kind WHEN 'sample' THEN MAX(ns, excluded.ns) ELSE ns + excluded.ns END, "       \
@@ -87,7 +85,6 @@ static int step(sqlite3_stmt *statement)
 	return statement ? sqlite3_step(statement) : refused;
 }
 
-/* Prepares a statement and binds its values as rows_bind() does. */
 static sqlite3_stmt *bind(struct writer *writer, int which, const char *format, ...)
 {
 	sqlite3_stmt *statement = prepare(writer, which);
@@ -109,10 +106,7 @@ static void bind_numbers(sqlite3_stmt *statement, int *at, const int64_t *values
 	}
 }
 
-/*
- * Runs a statement. Leaves out a row whose value its column refuses: the value comes from damaged
- * memory, and an error would be repeated with each retry and keep all other rows out.
- */
+/* A row that a column refuses is of damaged memory: its error would keep all other rows out. */
 static int finish(sqlite3_stmt *statement)
 {
 	int r = step(statement);
@@ -128,7 +122,7 @@ static_assert(sizeof(char *) == sizeof(int64_t), "numbers and texts are as long 
 #define BEFORE(row, text) (int)(offsetof(__typeof__(*(row)), text) / sizeof(int64_t))
 #define FROM(row, text)	   (NUMBERS(row) - BEFORE(row, text))
 
-/* Writes a struct of numbers followed by texts, in the order of the statement's parameters. */
+/* The struct has numbers, then texts, in the order of the statement's parameters. */
 static int put(struct writer *writer, int which, const void *row, int numbers, int texts)
 {
 	sqlite3_stmt *statement = prepare(writer, which);
@@ -152,7 +146,7 @@ static int put_step(struct writer *writer, int which, const void *values, int fi
 	return finish(statement);
 }
 
-/* Reads the numbers of a statement's only row; NULL is UNKNOWN. Returns 1, 0 (no row) or -errno. */
+/* NULL is UNKNOWN. Returns 1, 0 (no row) or -errno. */
 static int ask(sqlite3_stmt *statement, int64_t *ret, int count)
 {
 	int r = step(statement), found = r == SQLITE_ROW;
@@ -166,7 +160,6 @@ static int ask(sqlite3_stmt *statement, int64_t *ret, int count)
 	return r < 0 ? r : found;
 }
 
-/* Sets *ret_found to whether the statement has a row. Returns 0 or -errno. */
 static int look(sqlite3_stmt *statement, bool *ret_found)
 {
 	int64_t one;

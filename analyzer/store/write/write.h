@@ -3,7 +3,7 @@
  * write.h - writes what the drain found into the database.
  *
  * Writing a row twice is harmless: a drain reads records again that a killed drain had not
- * released. Functions return 0 or a negative errno. UNKNOWN becomes NULL; strings may be NULL.
+ * released. UNKNOWN becomes NULL; strings may be NULL.
  */
 #pragma once
 
@@ -23,7 +23,6 @@ void writer_close(struct writer *writer);
 int writer_meta(struct writer *writer, enum meta key, const char *value);
 int writer_meta_number(struct writer *writer, enum meta key, int64_t value);
 
-/* Writes a key and value from a recorded process, if meta.def lets processes set that key. */
 int writer_meta_noted(struct writer *writer, const char *key, const char *value);
 
 /* Structs of rows have first numbers and then texts, in the order in which write.c binds them. */
@@ -37,7 +36,7 @@ struct process_row {
 
 int writer_process(struct writer *writer, const struct process_row *row);
 
-/* What a process used; see t_use in schema.sql. */
+/* See t_use in schema.sql. */
 struct use_row {
 	int64_t pid, life_ns, runnable_milli, cores_allowed, private_begin_bytes, private_end_bytes,
 		major_faults, swapped_bytes;
@@ -51,7 +50,6 @@ struct thread_row {
 };
 
 int writer_thread(struct writer *writer, const struct thread_row *row);
-/* Deletes the threads of a process. */
 int writer_no_threads(struct writer *writer, int64_t pid);
 
 struct loader_row {
@@ -59,17 +57,15 @@ struct loader_row {
 	const char *kind;
 };
 
-/* Returns the id of a process's loader `number`; assigns a new one if it has none. */
+/* Finds loader `number` of the process; assigns a new id if it has none. */
 int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id);
 
 struct epoch_row {
 	int64_t loader_id, epoch, begin_ns, setup_ns, stream, generation, tid, nested, sample_ns;
 };
 
-/* Writes an epoch, and the loader to which the workers of its stream belong. */
 int writer_epoch(struct writer *writer, const struct epoch_row *row);
 
-/* Values that an epoch's row gets after it was written, from its batches and its end. */
 struct epoch_seen {
 	int64_t tid, nested, stop_begin_ns, stop_ns;
 	int64_t save_ns; /* time of saves since the last call */
@@ -78,10 +74,10 @@ struct epoch_seen {
 int writer_epoch_seen(struct writer *writer, int64_t loader_id, int64_t epoch,
 		      const struct epoch_seen *seen);
 
-/* Writes where in the program loader `number` of the process is made. */
+/* `place` is where in the program loader `number` of the process is made. */
 int writer_place(struct writer *writer, int64_t pid, int64_t number, const char *place);
 
-/* Finds a stream's epoch by its generation, and its loader's id and in_order. -ENOENT: none. */
+/* Finds a stream's epoch by its generation. -ENOENT: there is none. */
 int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generation,
 		      int64_t *ret_loader_id, int64_t *ret_epoch, int64_t *ret_in_order);
 
@@ -100,14 +96,13 @@ static inline void batch_values_init(struct batch_values *values)
 
 int writer_batch(struct writer *writer, const struct batch_values *values);
 
-/* What the load of a batch produced. */
 struct made_row {
 	int64_t loader_id, epoch, task, tensor_count, batch_bytes;
 };
 
 int writer_made(struct writer *writer, const struct made_row *row);
 
-/* A stage of a loader's pipeline; see t_stage in schema.sql. `parent`: another stage's number. */
+/* See t_stage in schema.sql. `parent` is another stage's number. */
 struct stage_row {
 	int64_t pid, number, parent, kernel, root, autotuned, parallel, capacity, threads;
 	const char *name, *kind;
@@ -115,7 +110,7 @@ struct stage_row {
 
 int writer_stage(struct writer *writer, const struct stage_row *row);
 
-/* What a stage did in a window of time; see t_stage_sum in schema.sql. */
+/* See t_stage_sum in schema.sql. */
 struct stage_sum_row {
 	int64_t begin_ns, window_ns, loader_id, epoch, elements, busy_ns, own_ns, cpu_ns, read_ns,
 		ready;
@@ -124,7 +119,7 @@ struct stage_sum_row {
 int writer_stage_sum(struct writer *writer, int64_t pid, int64_t number,
 		     const struct stage_sum_row *row);
 
-/* What the GPU did in the step of a batch whose row exists. */
+/* The batch's row must exist. */
 struct gpu_values {
 	int64_t loader_id, epoch, task;
 #define X(name) int64_t name;
@@ -136,7 +131,7 @@ struct gpu_values {
 void gpu_values_init(struct gpu_values *values);
 int writer_gpu_step(struct writer *writer, const struct gpu_values *values);
 
-/* What one of several devices did in a step; see t_gpu_device in schema.sql. */
+/* See t_gpu_device in schema.sql. */
 struct gpu_device_row {
 	int64_t loader_id, epoch, task, device, fed, busy_ns, idle_wait_ns, kernel_count,
 		graph_count, h2d_bytes, peer_bytes;
@@ -144,7 +139,6 @@ struct gpu_device_row {
 
 int writer_gpu_device(struct writer *writer, const struct gpu_device_row *row);
 
-/* How long the host was in CUDA calls during a step. */
 struct gpu_call_values {
 	int64_t loader_id, epoch, task;
 #define X(name) int64_t name;
@@ -154,7 +148,6 @@ struct gpu_call_values {
 
 int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values);
 
-/* Where the GPU's time in a step lies. */
 struct gpu_part_values {
 	int64_t loader_id, epoch, task;
 #define X(name) int64_t name;
@@ -168,10 +161,10 @@ int writer_gpu_part(struct writer *writer, const struct gpu_part_values *values)
 int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 		  bool *ret_any);
 
-/* Writes a kernel's mangled and its readable name. */
+/* `symbol` is the mangled name. */
 int writer_kernel(struct writer *writer, int64_t id, const char *symbol, const char *name);
 
-/* Writes a gap in the GPU's records. end_ns: UNKNOWN while it lasts; begin_ns deletes it. */
+/* end_ns is UNKNOWN while the gap lasts; end_ns <= begin_ns deletes it. */
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 	       const char *why);
 
@@ -181,7 +174,7 @@ struct slow_row {
 	const char *what;
 };
 
-/* A tally of segment.h in its present state; see t_live in schema.sql. */
+/* See t_live in schema.sql. */
 struct tally_row {
 	int64_t slot, place, class, count, ns, bytes, pixels, slowest_ns, error_ns;
 	const char *segment, *kind, *name, *detail;
@@ -190,8 +183,7 @@ struct tally_row {
 int writer_live(struct writer *writer, const struct tally_row *row);
 
 /*
- * Add a tally to the totals after its segment's process has ended: writer_total() adds `row`,
- * writer_fold() adds the row that was last written for the same slot and place. After
+ * writer_total() adds `row` of an ended process, writer_fold() its last written row. After
  * writer_folded(), no more tallies of the segment are added.
  */
 int writer_total(struct writer *writer, const struct tally_row *row);
@@ -199,22 +191,20 @@ int writer_fold(struct writer *writer, const struct tally_row *row);
 int writer_folded(struct writer *writer, const char *segment);
 int writer_is_folded(struct writer *writer, const char *segment, bool *ret_folded);
 
-/* Adds to the longest time that an unlisted name of a kind may have. */
 int writer_unlisted(struct writer *writer, const char *kind, int64_t ns);
 
-/* Deletes all but the `keep_count` largest totals of a kind. */
 int writer_trim(struct writer *writer, const char *kind, int64_t keep_count);
 
 int writer_slow(struct writer *writer, const struct slow_row *row);
-/* Writes the stack of a slow operation. *ret_found: the operation's row exists. */
+/* *ret_found: the slow operation's row exists. */
 int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *text,
 		 bool *ret_found);
 
-/* Returns a frame's id; assigns a new one if it has none. */
+/* Finds a frame; assigns a new id if it has none. */
 int writer_frame(struct writer *writer, const char *file, const char *function, int64_t line,
 		 int64_t *ret_id);
 
-/* Adds samples of a stack, and the time that they stand for; see t_stack in schema.sql. */
+/* See t_stack in schema.sql. */
 struct samples_row {
 	const char *role;
 	int64_t loader_id;
@@ -233,9 +223,9 @@ int writer_doing(struct writer *writer, const struct doing_row *row);
 
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count);
 int writer_note(struct writer *writer, const char *level, const char *text);
-/* Writes a mark. `ns` is the length of a range, or UNKNOWN for a moment. */
+/* `ns` is the length of a range, or UNKNOWN for a moment. */
 int writer_mark(struct writer *writer, int64_t ts_ns, int64_t pid, int64_t tid, int64_t ns,
 		const char *text);
 
-/* Writes a loader's theta, its threshold for starving, once the run is over. */
+/* Writes theta, the threshold for starving, once the run is over. */
 int writer_theta(struct writer *writer, int64_t loader_id, int64_t theta_ns);
