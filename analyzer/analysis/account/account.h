@@ -10,7 +10,7 @@
  * - receiving: from then until next() returns, plus freeing the batch before; 0 without workers;
  * - sampling: the training's thread chose the samples of a later batch;
  * - epoch start: making an iterator, and the waits for the first W batches of an epoch (W workers;
- * 1 if unknown, none without workers), which no step can overlap;
+ *   1 if unknown, none without workers), which no step can overlap;
  * - epoch end: the call that ends an epoch and shuts down workers.
  *
  * A next() that raises is part of the next batch's wait, or of the next epoch's start.

@@ -10,9 +10,8 @@
 #include "dlprof/units.h"
 
 #define NORMAL_95    1.96
-#define NAMED_SHARE  0.25 /* a line is reported if its share of the group, less its error, is at
-			   * least this */
-#define NAMED_COUNT  30   /* a line is reported only if the group has this many samples */
+#define NAMED_SHARE  0.25 /* a reported line has this share of the group, less its error */
+#define NAMED_COUNT  30   /* samples of the group from which a line is reported */
 #define HELD_SHARE   0.5
 #define ASKING_SHARE 0.5
 #define PAUSE_SLACK  0.1 /* relative error of the pauses' cost */
@@ -61,7 +60,7 @@ const char *lines_below_packages(const char *file)
 	return at ? at : below_python(file, "/lib64/python3");
 }
 
-/* Returns true for a file without ".py" in a folder "bin", such as pip makes for a command. */
+/* pip makes files without ".py" in "bin" for commands. */
 static bool is_entry_point(const char *file)
 {
 	const char *name = strrchr(file, '/');
@@ -72,8 +71,7 @@ static bool is_entry_point(const char *file)
 
 bool lines_is_own(const char *file)
 {
-	/* Code typed by the user has one of these names; other names in <> are of code that
-	 * libraries made. */
+	/* Code typed by the user; other names in <> are of code that libraries made. */
 	static const char *const typed[] = {"<stdin>", "<ipython-input"};
 
 	if (*file == '<') {
@@ -124,7 +122,6 @@ double lines_error(double share, double effective_count)
 	return fabs(middle - share) + half;
 }
 
-/* One stack's time, assigned to one of its lines. */
 struct piece {
 	uint32_t frame, inner;
 	enum line_role role;
@@ -142,13 +139,12 @@ static size_t within_loader(const struct line_samples *samples, const struct lin
 	return stack->depth;
 }
 
-/* Returns true if two frames are on one line: a comprehension has a frame of its own there. */
+/* A comprehension has a frame of its own on the same line. */
 static bool is_same_line(const struct line_frame *a, const struct line_frame *b)
 {
 	return a->line > 0 && a->line == b->line && strcmp(a->file, b->file) == 0;
 }
 
-/* Assigns a stack's time to one of its frames. */
 static struct piece piece_of(const struct line_samples *samples, const struct line_stack *stack)
 {
 	bool is_load = stack->role == LINE_ROLE_MAIN && stack->phase == LINE_LOAD;
@@ -186,7 +182,6 @@ static int by_time(const void *a, const void *b)
 	return (left->frame > right->frame) - (left->frame < right->frame);
 }
 
-/* Sums the pieces of one line. They must be sorted by innermost frame. */
 static struct line_share sum(const struct piece *pieces, size_t count)
 {
 	struct line_share line = {
@@ -217,10 +212,7 @@ static bool is_same_function(const struct line_frame *a, const struct line_frame
 	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
-/*
- * Sums the lines' shares by function: a Python loop may spread its time over many lines. The time
- * in which a function's loop waits for the loader is none of its other lines'.
- */
+/* Time in which a loop waits for the loader is none of its function's other lines'. */
 static void sum_functions(const struct line_samples *samples, double effective,
 			  struct line_lead *lead)
 {
@@ -237,7 +229,7 @@ static void sum_functions(const struct line_samples *samples, double effective,
 	}
 }
 
-/* Sums pieces by line. Shares are relative to ret->ns, the time of ret->samples samples. */
+/* Shares are relative to ret->ns, the time of ret->samples samples. */
 static int lead(const struct line_samples *samples, struct piece *pieces, size_t count,
 		struct line_lead *ret)
 {
@@ -253,7 +245,6 @@ static int lead(const struct line_samples *samples, struct piece *pieces, size_t
 		ret->lines[ret->count++] = sum(pieces + begin, end - begin);
 	}
 	qsort(ret->lines, ret->count, sizeof(*ret->lines), by_time);
-	/* The holders may have more samples than the main thread. */
 	ns = fmax(ns, ret->ns);
 	for (size_t i = 0; i < ret->count; i++) {
 		struct line_share *line = &ret->lines[i];
@@ -266,7 +257,7 @@ static int lead(const struct line_samples *samples, struct piece *pieces, size_t
 	return 0;
 }
 
-/* Returns true if a phase is in a group; STEPS includes AFTERS and SAVES. */
+/* STEPS includes AFTERS and SAVES. */
 static bool is_in(enum line_group group, enum line_phase phase)
 {
 	const enum line_group own = group_of[phase];
@@ -274,7 +265,6 @@ static bool is_in(enum line_group group, enum line_phase phase)
 	return own == group || (group == LINE_STEPS && (own == LINE_AFTERS || own == LINE_SAVES));
 }
 
-/* Returns true if the group also has samples of another loader. */
 static bool is_shared(const struct line_samples *samples, int64_t loader_id, enum line_group group)
 {
 	for (size_t i = 0; i < samples->stack_count; i++) {
@@ -325,7 +315,6 @@ static int find(const struct line_samples *samples, int64_t loader_id, enum line
 	return lead(samples, pieces, count, ret);
 }
 
-/* Finds the innermost lines of the stacks in which a loop of the main thread waits. */
 static int find_within(const struct line_samples *samples, int64_t loader_id,
 		       struct piece *pieces, struct lines *ret)
 {
@@ -356,16 +345,13 @@ static bool is_sampler(const struct line_frame *frame)
 	return frame->is_sampler;
 }
 
-/* A share of the training thread's time in a phase of the waits, and what it was computed from. */
+/* A share of the training thread's time in a phase of the waits. */
 struct phase_share {
 	double share, ns;
 	int64_t count; /* number of samples */
 };
 
-/*
- * Computes the share of a phase's time in stacks with a frame for which `is` is true. The share is
- * NAN if there are too few samples.
- */
+/* Counts stacks with a frame for which `is` is true. NAN: too few samples. */
 static struct phase_share share_of_phase(const struct line_samples *samples, int64_t loader_id,
 					 enum line_phase phase,
 					 bool (*is)(const struct line_frame *frame))
@@ -392,7 +378,6 @@ static struct phase_share share_of_phase(const struct line_samples *samples, int
 	return ret;
 }
 
-/* Computes lines.most_sampling. */
 static double most_sampling(const struct line_samples *samples, int64_t loader_id)
 {
 	const struct phase_share found =
@@ -439,7 +424,6 @@ void lines_done(struct lines *lines)
 
 #define LINE_NONE LINE_GROUP_MAX
 
-/* The group of lines in which a cause spends its time; LINE_NONE: not known. */
 static const enum line_group group_of_cause[CAUSE_MAX] = {
 	[CAUSE_UNKNOWN] = LINE_NONE,
 #define CAUSE(constant, name, group, ...) [CAUSE_##constant] = LINE_##group,
@@ -447,7 +431,7 @@ static const enum line_group group_of_cause[CAUSE_MAX] = {
 #undef CAUSE
 };
 
-/* Returns true if the line's share of the steps fits the pauses' cost (if they are the cause). */
+/* If pauses are the cause, the line's share of the steps must fit their cost. */
 static bool may_be_pauses(const struct line_share *line, const struct finding *finding,
 			  const struct diagnosis *diagnosis)
 {
@@ -479,7 +463,7 @@ const struct line_share *lines_leading(const struct lines *lines, enum line_grou
 	return NULL;
 }
 
-/* Returns the line within the loader that takes the time while loops wait, or NULL if none does. */
+/* Returns NULL if no line within the loader takes the time while loops wait. */
 static const struct line_share *name_within(const struct lines *lines)
 {
 	const struct line_lead *lead = &lines->within;

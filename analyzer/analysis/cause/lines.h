@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lines.h - finds the lines of code that take the most time in loads, waits and steps, from stack
- * samples.
+ * lines.h - finds the lines of code that take the most time in loads, waits and steps.
  *
- * A sample counts for one line of its stack: the innermost line in the user's own files. If all
- * files are Python's or of installed packages, it counts for the innermost line of all. In the
- * training's thread, frames outside of the loader's iterator do not count for a load.
+ * A stack sample counts for the innermost line in the user's own files or, if it has none, for the
+ * innermost line of all. In the training's thread, frames outside of the loader's iterator do not
+ * count for a load.
  */
 #pragma once
 
@@ -56,7 +55,7 @@ extern const char *const line_role_names[LINE_ROLE_MAX];
 
 struct line_frame {
 	char *file, *function; /* as shown in reports, which may be redacted */
-	int64_t line;          /* 0: not known */
+	int64_t line;          /* 0: unknown */
 	bool is_own;           /* the file is the user's, not Python's or an installed package's */
 	bool is_iterator;      /* the function is __iter__ or __next__ */
 	bool is_queue;         /* the function is get() of one of multiprocessing's queues */
@@ -68,7 +67,7 @@ struct line_frame {
 struct line_stack {
 	enum line_role role;
 	enum line_phase phase;
-	int64_t loader_id; /* 0: not known */
+	int64_t loader_id; /* 0: unknown */
 	int64_t count, ns;
 	const uint32_t *frames; /* indexes in line_samples.frames, the innermost first */
 	size_t depth;           /* at least 1 */
@@ -84,7 +83,7 @@ struct line_samples {
 	char *reason;     /* why stacks were not sampled; NULL: no reason is recorded */
 };
 
-/* Groups of phases. STEPS includes AFTERS (after the optimizer) and SAVES (while saving). */
+/* STEPS includes AFTERS (after the optimizer) and SAVES (while saving). */
 enum line_group {
 	LINE_LOADS,
 	LINE_WAITS,
@@ -95,21 +94,20 @@ enum line_group {
 	LINE_GROUP_MAX
 };
 
-/* A line of code, and its share of a group's time with calls to code that is not the user's. */
+/* A line's time includes calls to code that is not the user's. */
 struct line_share {
-	uint32_t frame;      /* index in line_samples.frames */
-	double ns;           /* time that the samples on this line stand for */
-	double share;        /* share of the group's time */
-	double error;        /* half-width of the share's 95 % range */
-	double of_function;  /* share of its function's lines; 0 after LINE_SUMMED lines */
+	uint32_t frame;     /* index in line_samples.frames */
+	double ns;          /* time that the samples on this line stand for */
+	double share;       /* share of the group's time */
+	double error;       /* half-width of the share's 95 % range */
+	double of_function; /* share of its function's lines; 0 after LINE_SUMMED lines */
 	double function_error;
 	int64_t count;       /* number of samples */
 	uint32_t inner;      /* innermost frame with most of the line's time; may be `frame` */
-	double inner_share;  /* share of the line's time in samples whose innermost frame is
-			      * `inner` */
+	double inner_share;  /* `inner`'s share of the line's time */
 	enum line_role role; /* role of the threads in which the line spent most of its time */
-	bool is_loop; /* the line mostly waits in a loop that calls the loader */
-	bool is_waiter; /* the line's frame has is_waiter */
+	bool is_loop;        /* the line mostly waits in a loop that calls the loader */
+	bool is_waiter;
 };
 
 #define LINE_SUMMED 32
@@ -117,55 +115,45 @@ struct line_share {
 struct line_lead {
 	struct line_share *lines; /* lines with the most time first */
 	size_t count;
-	int64_t samples; /* number of samples in the group */
+	int64_t samples; /* samples in the group */
 	double ns;       /* time that the samples stand for; shares in `lines` are relative to it */
 };
 
 struct lines {
-	/* Share of receiving in which the main thread waited for a worker to send a tensor's file
-	 * descriptor. A worker can only answer when its interpreter, busy with the next load, is
-	 * free. NAN: receiving has too few samples. */
+	/* Share of receiving in which the main thread waited for a worker to send a descriptor.
+	 * NAN: too few samples. */
 	double asking_share;
-	/* Largest share of the epochs' starts in which the main thread may have chosen samples: the
-	 * share of its samples, plus the error. NAN: the starts have too few samples. */
+	/* Largest share of epochs' starts that may have chosen samples. NAN: too few samples. */
 	double most_sampling;
-	/* Lines of the threads that load or train. */
 	struct line_lead groups[LINE_GROUP_MAX];
-	/* Lines of other threads of the training's process, sampled while they held the interpreter
-	 * and the main thread loaded, waited or stepped. Shares are relative to the main thread's
-	 * time in the group. */
+	/* Lines of threads that held the interpreter, relative to the main thread's time. */
 	struct line_lead holders[LINE_GROUP_MAX];
-	/* Innermost lines within the loader while loops of the main thread wait. Shares are
-	 * relative to the time of the waits. */
+	/* Innermost lines within the loader while loops of the main thread wait. */
 	struct line_lead within;
 };
 
-/* Returns the path below Python's folder or a folder of packages, or NULL if it is in neither. */
+/* Returns NULL if the file is below neither Python's folder nor one of packages. */
 const char *lines_below_packages(const char *file);
 
 /* A line with a larger share of the steps is the whole step; naming it explains nothing. */
 #define LINE_IS_STEP 0.9
 
-/* Returns true if a file, by its path, is neither Python's own nor an installed package's. */
+/* Judges by the path. */
 bool lines_is_own(const char *file);
 
-/* Returns a function's name without its class, which CPython puts before it from 3.11 on. */
+/* From 3.11 on, CPython puts the class before a function's name. */
 const char *lines_bare_name(const char *function);
 
-/* Returns true if a function, by its qualified name, is __iter__() or __next__(). */
 bool lines_is_iterator(const char *function);
 
 /*
- * Returns Kish's effective size, (sum w)^2 / sum w^2, of n = `count` samples with weights w. Only
- * their sum `ns` is known, and that each is in [l, m] = [LINE_LEAST_NS, LINE_MOST_NS]. So the most
- * that sum w^2 can be is taken: (l + m) sum w - n l m.
+ * Returns Kish's effective size, (sum w)^2 / sum w^2, of n = `count` samples with weights w in [l,
+ * m] = [LINE_LEAST_NS, LINE_MOST_NS]. Only their sum `ns` is known, so sum w^2 is taken as its
+ * maximum, (l + m) sum w - n l m.
  */
 double lines_effective_count(int64_t count, double ns);
 
-/*
- * Returns the half-width of a share's 95 % range from `effective_count` samples, or NAN if that is
- * 0. It is Wilson's range, which has a width even where all samples agree.
- */
+/* Returns half of Wilson's 95 % range, which has a width even if all samples agree; NAN: none. */
 double lines_error(double share, double effective_count);
 
 /* Selects the stacks of one group, of one loader or (loader_id 0) of all loaders. */
@@ -179,20 +167,14 @@ struct line_filter lines_filter(const struct line_samples *samples, int64_t load
 bool lines_passes(const struct line_filter *filter, const struct line_stack *stack);
 
 /*
- * Finds the lines of one loader (0: of all loaders), and of its consumer's steps and waits. Samples
- * whose loader is unknown count only if no sample of the group is of another loader. Returns 0 or
- * -ENOMEM.
+ * `loader_id` 0 is all loaders. Samples of an unknown loader count only if the group has no other.
  */
 int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret);
 void lines_done(struct lines *lines);
 
-/*
- * Returns the line with the most time, unless it is a loop that waits or its share of the group,
- * less its error, is below a quarter. Returns NULL if there is none, or too few samples.
- */
+/* NULL: a loop that waits leads, or no line has a quarter (less its error), or samples are few. */
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group);
 
-/* A line to report beside a cause. */
 struct line_named {
 	const struct line_share *line;
 	enum line_group group;
@@ -200,13 +182,12 @@ struct line_named {
 };
 
 /*
- * Chooses the line to report beside a diagnosis' cause, in the loads, waits or steps where the
- * cause takes its time. A line needs a quarter of that time after its error is subtracted; in loads
- * and waits it is enough if its function has that. A line of another thread is preferred if it held
- * the interpreter for half of that time. A loop that waits is never reported; if samples are chosen
- * or epochs start meanwhile, the innermost line within the loader is, unless it waits. For
- * pauses of the training, the line's share must fit their cost. Returns false if no line qualifies,
- * or there are too few samples.
+ * Chooses the line of the loads, waits or steps in which the cause takes its time. A line needs a
+ * quarter of that time, less its error; in loads and waits it is enough if its function has that.
+ * Another thread's line is preferred if it held the interpreter for half of that time. A loop that
+ * waits is never reported; if samples are chosen or epochs start meanwhile, the innermost line
+ * within the loader is, unless it waits. For pauses of the training, the line's share must fit
+ * their cost. False: no line qualifies.
  */
 struct diagnosis;
 struct finding;

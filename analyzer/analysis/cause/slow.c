@@ -12,19 +12,16 @@
 #define Z_LEAST 4.0
 #define SHARE   0.5
 #define SAMPLED ((size_t)1 << 18) /* largest number of loads that are sampled */
-#define BLOCK   ((size_t)2048)    /* length of a sampled stretch of batches: whole rounds of the
-				   * workers */
-#define IN_TURN 0.95           /* least share of the batches that went to worker i mod W */
-#define ALIKE   1.15              /* slow workers are slow themselves if they read fewer times the
-				   * others' bytes than this */
+#define BLOCK   ((size_t)2048)    /* sampled stretch of batches: whole rounds of the workers */
+#define IN_TURN 0.95              /* least share of the batches that went to worker i mod W */
+#define ALIKE   1.15              /* slow workers that read so much more are not slow themselves */
 
-/* The sampled loads of each worker, and figures computed from them. */
 struct crew {
 	size_t count;
 	float *loads;
-	size_t *begin; /* index of each worker's first load; count + 1 entries */
+	size_t *begin; /* each worker's first load; count + 1 entries */
 	double *median_ns;
-	int16_t *order; /* numbers of the workers, the fastest first */
+	int16_t *order; /* the fastest worker first */
 	bool *is_slow;
 };
 
@@ -83,7 +80,7 @@ static int crew_init(const struct batch_series *s, struct crew *ret)
 	return 0;
 }
 
-/* Sorts the workers by median load. Returns false if a worker has no loads. */
+/* Returns false if a worker has no loads. */
 static bool sort_crew(struct crew *crew)
 {
 	size_t i, k;
@@ -100,7 +97,7 @@ static bool sort_crew(struct crew *crew)
 	return true;
 }
 
-/* Marks as slow the workers above the widest gap between two medians, at most half of all. */
+/* Slow workers are above the widest gap between two medians, at most half of all. */
 static void part_crew(struct crew *crew)
 {
 	size_t n = crew->count, best = 1, k;
@@ -175,7 +172,6 @@ static void add_stalls(const struct batch_series *s, const struct finding *f,
 	ret->share = all_ns > 0 ? stall_ns / all_ns : 0;
 }
 
-/* Returns true if each epoch's batches went to the workers in turn. */
 static bool is_in_turn(const struct batch_series *s)
 {
 	struct series_place at = SERIES_BEGIN;
@@ -207,7 +203,7 @@ static int32_t period_of(const struct crew *crew)
 	return (int32_t)crew->count;
 }
 
-/* Returns the bytes of a slow worker's load / the bytes of another's, or NAN if it is unknown. */
+/* Returns a slow worker's bytes / another's, for each load; NAN: unknown. */
 static double more_work(const struct crew *crew, const struct slow_work *work)
 {
 	double bytes[2] = {0}, loads[2] = {0};
@@ -221,7 +217,7 @@ static double more_work(const struct crew *crew, const struct slow_work *work)
 	return bytes[1] / loads[1] / (bytes[0] / loads[0]);
 }
 
-/* Returns k if every k-th batch is slow because of its samples, or 0 if the workers are slow. */
+/* Returns k if every k-th batch is slow because of its samples; 0: the workers are slow. */
 static int32_t find_every(const struct batch_series *s, const struct crew *crew,
 			  const struct slow_work *work)
 {

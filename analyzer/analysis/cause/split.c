@@ -114,11 +114,8 @@ static bool is_lasting(const struct shift_part *parts, size_t at, double before_
 }
 
 /*
- * Finds a shift: a boundary between two of the SHIFT_PARTS parts of the steady loads, after which
- * loads take longer. Each side has at least SHIFT_FEWEST parts. The mean of each quarter of the
- * parts after the boundary is at least SHIFT_FACTOR times the mean of those before it. If several
- * boundaries qualify, the one with the highest z is taken (Welch's test on the parts' means), which
- * is at least SHIFT_Z.
+ * Finds a boundary after which each quarter's mean load is SHIFT_FACTOR times that before. The
+ * boundary with the highest z counts (Welch's test on the parts' means, at least SHIFT_Z).
  */
 static void find_shift(const struct batch_series *s, struct shift *ret)
 {
@@ -140,17 +137,16 @@ static void find_shift(const struct batch_series *s, struct shift *ret)
 	}
 }
 
-/* The part of a run before or after a shift, with its waits for batches that were not ready. */
 struct pool {
 	double wait_ns;
-	double queue_known_ns, queued_ns; /* waits whose queue is known; of these, waits with a
-					   * ready batch queued */
-	double load_ns;                   /* sum of the loads, slow workers' ones shortened */
+	/* waits with a known queue; of these, with a ready batch queued */
+	double queue_known_ns, queued_ns;
+	double load_ns; /* sum of the loads, slow workers' ones shortened */
 	size_t load_count;
 };
 
 struct pools {
-	struct pool before, after; /* parts of the run before and after a shift */
+	struct pool before, after;
 	double queue_known_ns, queued_ns;
 	double wait_ns; /* all waits, a cold epoch's included */
 };
@@ -174,7 +170,7 @@ static void pool_add(const struct batch_series *s, const struct slow_workers *sl
 	pool->load_count++;
 }
 
-/* Fills the pools, without a cold epoch: there, waits for other reasons cannot be told apart. */
+/* In a cold epoch, waits for other reasons cannot be told apart. */
 static void fill_pools(const struct batch_series *s, const struct finding *f,
 		       const struct slow_workers *slow, const struct split *split,
 		       struct pools *ret)
@@ -198,9 +194,7 @@ static void fill_pools(const struct batch_series *s, const struct finding *f,
 	ret->queued_ns = ret->before.queued_ns + ret->after.queued_ns;
 }
 
-/*
- * Returns the sum of the largest waits, if they are most of the waiting and not periodic; else 0.
- */
+/* Returns 0 if the largest waits are not most of the waiting, or periodic. */
 static double isolated_ns(const struct batch_series *s, const struct finding *f,
 			  const struct split_periods *periods, const struct pools *pools)
 {
@@ -230,8 +224,7 @@ static double periodic_share(const struct batch_series *s, const struct slow_wor
 	const int32_t workers = series_busy_workers(s);
 	bool is_load = load->batches && load->batches != workers;
 
-	/* If the neighbours of slow loads are slow, too, the samples are sorted by size, and no
-	 * shard is opened at regular distances. */
+	/* If the neighbours of slow loads are slow, too, the samples are sorted by size. */
 	if (load->batches && load->gradual)
 		return 0;
 	if (wait->regular && workers > 1 && wait->batches > workers && wait->batches % workers == 0)
@@ -328,7 +321,6 @@ void split_find(const struct batch_series *s, const struct finding *f,
 	rest -= ret->share[SPLIT_ISOLATED];
 	pooled = pools.before.wait_ns + pools.after.wait_ns;
 	if (!(pooled > 0)) {
-		/* All of the waiting belongs to the cold epoch. */
 		ret->share[SPLIT_COLD] += rest;
 		return;
 	}

@@ -3,24 +3,24 @@
  * split.h - divides the waiting for batches that were not ready between the mechanisms that cause
  * it.
  *
- * Each nanosecond of such waiting, in steady batches, has one owner:
+ * Each nanosecond of it, in steady batches, has one owner:
  * - single process: all of it, if there are no workers;
- * - cold cache: what the first epoch waits more than later epochs for as many batches, if its loads
- *   take at least 1.3 times as long;
- * - slow worker: the waits for batches of slow workers (slow.h) that would disappear if their loads
- *   were as short as the others';
+ * - cold cache: what the first epoch waits more than later epochs, if its loads take at least 1.3
+ *   times as long;
+ * - slow worker: the waits that would disappear if slow workers' loads (slow.h) were as short as
+ *   the others';
  * - isolated stall: the largest 0.5 % of the starved waits (at least two), if they are at least 70
  *   % of the waiting and no period explains them.
- * The rest is one pool, or two if loads get longer for good: before and after that. In each pool,
- * with rho = mean load (slow workers made equal) / workers / mean step,
+ *
+ * The rest is one pool, or two if loads get longer for good. In each, with rho = mean load (slow
+ * workers made equal) / workers / mean step,
  * - loader capacity, or CPU contention if the workers use 85 % of the cores, owns all if rho is 1
  *   or more (1.25 if the workers are slow together: halts of a server lengthen the mean load);
- * - else periodic slow load owns the share of the waiting at the period's phase, if there is a
- *   period;
+ * - else periodic slow load owns the share of the waiting at the period's phase;
  * - of what remains, head of line owns the waits during which later batches were ready, if the
  *   loader delivers in order;
- * - the remainder is owned by loader capacity if rho is at least 0.9 and the workers are not slow
- *   together, by SPLIT_UNSEEN if loads are not known, else by an intermittent loader.
+ * - the remainder is loader capacity's if rho is at least 0.9 and the workers are not slow
+ *   together, SPLIT_UNSEEN's if loads are not known, else an intermittent loader's.
  */
 #pragma once
 
@@ -50,11 +50,10 @@ struct cold {
 };
 
 /*
- * A shift: from some batch on, all loads take longer. For example, storage has used up its burst
- * credit, or the cache does not hold the data that is read now.
+ * From some batch on, loads take longer: storage has used up its burst credit, or a cache is small.
  */
 struct shift {
-	size_t at;                  /* index of the first batch after the shift; 0: there is none */
+	size_t at;                  /* first batch after the shift; 0: there is none */
 	double before_ns, after_ns; /* mean loads before and after the shift */
 };
 
@@ -69,7 +68,6 @@ struct split_periods {
 	const struct period *wait, *load;
 };
 
-/* Divides a judged series' waiting for batches that were not ready between the mechanisms. */
 void split_find(const struct batch_series *series, const struct finding *finding,
 		const struct slow_workers *slow, const struct split_periods *periods,
 		struct split *ret);

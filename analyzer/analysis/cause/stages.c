@@ -6,16 +6,15 @@
 #include <string.h>
 
 #define MOST_DEEP    64
-#define INPUT_LEADS  0.5 /* a stage waits for its input if the input has at least this share of its
-			  * time */
-#define INPUT_LIMITS 0.8 /* likewise, for an input that runs in threads of its own */
-#define KERNELS_LEAST 0.3 /* kernels lead if they take at least this share of the stage's time */
-#define BLOCKED      0.5 /* a call waits if it is off the CPU for at least this share of its time */
-#define POOL_FULL    0.7 /* a pool is full if this share of its threads works, on average */
-#define ONE_BY_ONE   1.3 /* if fewer calls than this run at once, they run one after the other */
-#define HIDDEN_LEAST 0.5 /* loading ahead helps if it would hide this share of the waiting */
-#define USED_MOST    0.8 /* if a larger share of the cores is used, more threads do not help */
-#define WANTED       16  /* threads or calls to advise if calls wait rather than compute */
+#define INPUT_LEADS  0.5  /* a stage waits for an input that has this share of its time */
+#define INPUT_LIMITS 0.8  /* likewise, for an input that runs in threads of its own */
+#define KERNELS_LEAST 0.3 /* kernels lead if they take this share of the stage's time */
+#define BLOCKED      0.5  /* a call waits if it is off the CPU for this share of its time */
+#define POOL_FULL    0.7  /* a pool is full if this share of its threads works, on average */
+#define ONE_BY_ONE   1.3  /* if fewer calls run at once, they run one after the other */
+#define HIDDEN_LEAST 0.5  /* loading ahead helps if it would hide this share of the waiting */
+#define USED_MOST    0.8  /* if more of the cores are used, more threads do not help */
+#define WANTED       16   /* threads or calls to advise if calls wait rather than compute */
 
 struct view {
 	const struct stages *stages;
@@ -30,13 +29,11 @@ static bool begins(const struct stage_work *stage, const char *name)
 	return strncmp(stage->name, name, strlen(name)) == 0;
 }
 
-/* Returns true if a stage runs its calls or its inputs in other threads. */
 static bool is_parallel(const struct stage_work *stage)
 {
 	return begins(stage, "Parallel") || begins(stage, "MapAndBatch");
 }
 
-/* Returns true if a stage calls a function of the user's for each element. */
 static bool calls_function(const struct stage_work *stage)
 {
 	return begins(stage, "Map") || begins(stage, "ParallelMap") || begins(stage, "Filter") ||
@@ -55,7 +52,7 @@ static size_t find_root(const struct stages *stages)
 	return root;
 }
 
-/* Returns the input of stage `at` that takes the most time, or STAGE_NOWHERE if it has none. */
+/* Returns the input with the most time, or STAGE_NOWHERE. */
 static size_t input_of(const struct stages *stages, size_t at)
 {
 	size_t input = STAGE_NOWHERE;
@@ -70,10 +67,7 @@ static size_t input_of(const struct stages *stages, size_t at)
 	return input;
 }
 
-/*
- * Returns true if the stage `at` limits its taker, being an interleave that reads several inputs at
- * once: nearly all its threads always work, though each wait for an element may be short.
- */
+/* An interleave limits its taker if nearly all its threads always work. */
 static bool is_full(const struct stages *stages, size_t at, const struct stage_work *taker)
 {
 	const struct stage_work *stage = &stages->list[at];
@@ -84,7 +78,6 @@ static bool is_full(const struct stages *stages, size_t at, const struct stage_w
 	       stages->list[input].busy_ns >= INPUT_LIMITS * stage->parallel * taker->busy_ns;
 }
 
-/* Returns true if a stage spends its time waiting for its input. */
 static bool is_of_input(const struct stage_work *stage, const struct stage_work *input)
 {
 	if (stage->is_root || stage->kind == STAGE_PREFETCH || stage->kind == STAGE_OTHER)
@@ -95,7 +88,7 @@ static bool is_of_input(const struct stage_work *stage, const struct stage_work 
 	return input->busy_ns >= (is_parallel(stage) ? INPUT_LIMITS : INPUT_LEADS) * stage->busy_ns;
 }
 
-/* Goes down from the root to the slow stage and returns it; notes prefetching and interleaving. */
+/* Goes down from the root. */
 static size_t find_slow(struct view *v, struct stage_finding *f)
 {
 	const struct stages *stages = v->stages;
@@ -129,7 +122,7 @@ static size_t find_slow(struct view *v, struct stage_finding *f)
 	return at;
 }
 
-/* Returns true if the slow stage may call this kernel, whose caller is not always known. */
+/* A kernel's caller is not always known. */
 static bool may_call(const struct stages *stages, size_t slow, const struct stage_work *kernel)
 {
 	return kernel->is_kernel &&
@@ -137,10 +130,7 @@ static bool may_call(const struct stages *stages, size_t slow, const struct stag
 		calls_function(&stages->list[kernel->parent]));
 }
 
-/*
- * Returns the part of own_ns that a stage spent on the CPU. For short calls, whose CPU time is not
- * measured, returns all of own_ns, because they hardly wait.
- */
+/* The CPU time of short calls is not measured, but they hardly wait. */
 static double cpu_of(const struct stage_work *stage)
 {
 	return isnan(stage->cpu_ns) ? stage->own_ns : fmin(stage->cpu_ns, stage->own_ns);
@@ -178,7 +168,7 @@ static void find_lead(struct view *v, struct stage_finding *f)
 			f->blocked_share >= BLOCKED;
 }
 
-/* Returns the shortest time that a batch can take: its CPU time divided by the cores. */
+/* Returns a batch's CPU time divided by the cores. */
 static double floor_of(const struct view *v)
 {
 	double ns = 0;
@@ -193,10 +183,7 @@ static double floor_of(const struct view *v)
 	return v->facts->cores > 0 ? ns / v->batches / v->facts->cores : 0;
 }
 
-/*
- * Returns the gain if a batch spent `load_ns` in the pipeline, instead of what the slow stage takes
- * now. Only their ratio counts: the stages' sums include start-up, the waits do not.
- */
+/* Only the ratio of times counts: the stages' sums include start-up, the waits do not. */
 static double gain_of(const struct view *v, const struct stage_finding *f, double load_ns)
 {
 	const struct stages_facts *facts = v->facts;
@@ -209,9 +196,8 @@ static double gain_of(const struct view *v, const struct stage_finding *f, doubl
 }
 
 /*
- * Predicts the gain of `count` calls at once instead of f->at_once. At best, all of their time gets
- * shorter. The middle estimate: the cores limit computing. At worst, the calls wait for storage or
- * a server that they share, and gain nothing.
+ * At best, all time gets shorter; in between, the cores limit computing; at worst, a shared storage
+ * or server limits the calls.
  */
 static void price_calls(const struct view *v, const struct stage_finding *f, int32_t count,
 			double next_ns, struct stage_gain *ret)
@@ -232,7 +218,6 @@ static void price_calls(const struct view *v, const struct stage_finding *f, int
 	ret->low = f->blocked_share >= BLOCKED ? 0 : fmin(ret->gain, ret->high / 2);
 }
 
-/* Predicts the gain of halving the slow stage's largest part; at best that part goes entirely. */
 static void price_cheaper(const struct view *v, const struct stage_finding *f,
 			  struct stage_gain *ret)
 {
@@ -243,7 +228,6 @@ static void price_cheaper(const struct view *v, const struct stage_finding *f,
 	ret->low = 0;
 }
 
-/* Predicts the gain of loading ahead while the training computes. */
 static void price_prefetch(const struct view *v, struct stage_gain *ret)
 {
 	const struct stages_facts *facts = v->facts;
@@ -254,7 +238,7 @@ static void price_prefetch(const struct view *v, struct stage_gain *ret)
 	ret->gain = ret->high;
 }
 
-/* Returns a batch's kernel time if all threads share it: what limits next, after the slow stage. */
+/* Returns a batch's kernel time if all threads share it, the next limit. */
 static double next_of(const struct view *v, const struct stage_finding *f)
 {
 	double ns = 0, threads = f->threads > 0 ? f->threads : fmax(v->facts->cores, 1);
@@ -275,7 +259,7 @@ static bool is_serial(const struct stages *stages, const struct stage_finding *f
 	       slow->kind == STAGE_READ || slow->kind == STAGE_INTERLEAVE || calls_function(slow);
 }
 
-/* Returns true if nearly all threads of the pool wait, and the program allows more calls. */
+/* Nearly all threads of the pool must wait, and the program allow more calls. */
 static bool is_pool_narrow(const struct stages *stages, const struct stage_finding *f)
 {
 	const struct stage_work *slow = &stages->list[f->slow];
@@ -332,7 +316,7 @@ static double busy_of(const struct stages *stages, size_t at)
 	return at == STAGE_NOWHERE ? 0 : stages->list[at].busy_ns;
 }
 
-/* Returns the longest kernel of stage `at`; sets *ret_ns to the time of all its kernels. */
+/* *ret_ns gets the time of all kernels of stage `at`. */
 static size_t longest_of(const struct stages *stages, size_t at, double *ret_ns)
 {
 	size_t longest = STAGE_NOWHERE;
@@ -350,7 +334,7 @@ static size_t longest_of(const struct stages *stages, size_t at, double *ret_ns)
 	return longest;
 }
 
-/* Prices a change that at best shortens a batch to `load_ns`, and at worst changes nothing. */
+/* At best a batch shortens to `load_ns`; at worst nothing changes. */
 static void price_maybe(const struct view *v, const struct stage_finding *f, double load_ns,
 			struct stage_gain *ret)
 {
@@ -359,7 +343,7 @@ static void price_maybe(const struct view *v, const struct stage_finding *f, dou
 	ret->low = 0;
 }
 
-/* Judges a reader that reads files one after the other, for which the operators wait. */
+/* The operators wait for a reader that reads files one after the other. */
 static void judge_reader(struct view *v, size_t reader, double operators_ns,
 			 struct stage_finding *f)
 {
@@ -377,7 +361,7 @@ static void judge_reader(struct view *v, size_t reader, double operators_ns,
 	price_maybe(v, f, fmax(v->slow_ns / f->wanted, operators_ns) / v->batches, &f->parallel);
 }
 
-/* Judges operators that run one after the other, each in all threads of the pool. */
+/* Operators run one after the other, each in all threads of the pool. */
 static void judge_operators(struct view *v, size_t root, double wait_ns, struct stage_finding *f)
 {
 	const struct stages_facts *facts = v->facts;
@@ -396,9 +380,8 @@ static void judge_operators(struct view *v, size_t root, double wait_ns, struct 
 }
 
 /*
- * Judges a DALI pipeline. Its executor runs the operators of an iteration one after the other,
- * ahead of the training. The time that run() takes beyond waiting for the executor is spent in
- * Python that run() calls: an external source.
+ * DALI's executor runs operators in turn, ahead of the training. The rest of run() is Python that
+ * it calls: an external source.
  */
 static void judge_dali(struct view *v, size_t root, struct stage_finding *f)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stages.h - finds the stage of a loader's pipeline that the training waits for, why that stage is
- * slow, and what would help.
+ * stages.h - finds the stage of a loader's pipeline that the training waits for, and why it is
+ * slow.
  *
- * Stages run in parallel and ahead of the training, so a busy stage need not be the one that the
- * training waits for. The search starts at the root, the stage that the training calls. It goes
- * down to the input that takes the most time, as long as the stage above spends its time waiting
- * for that input, and ends at a stage that no input explains. A call of a stage takes the time of
- * its kernels, divided by how many of them run at once.
+ * Stages run in parallel and ahead, so a busy stage need not be the one waited for. The search
+ * starts at the root, the stage that the training calls. It goes down to the input that takes the
+ * most time, as long as the stage above spends its time waiting for that input, and ends at a stage
+ * that no input explains. A call of a stage takes the time of its kernels, divided by how many of
+ * them run at once.
  */
 #pragma once
 
@@ -20,20 +20,19 @@
 #define STAGE_NAME 64
 #define STAGE_NOWHERE SIZE_MAX /* index of no stage */
 
-/* Sums over one stage or kernel of a loader's pipeline. -1 and NAN: not known. */
+/* Sums over one stage or kernel. -1 and NAN: unknown. */
 struct stage_work {
 	char name[STAGE_NAME];
 	enum stage_kind kind;
-	bool is_kernel; /* true: an operation that a stage runs for each element */
+	bool is_kernel; /* an operation that a stage runs for each element */
 	bool is_root;
 	bool is_autotuned; /* the framework chooses `parallel` and `capacity` itself */
-	size_t parent;     /* the stage that takes this stage's elements, or runs this kernel;
-			    * STAGE_NOWHERE: none */
+	size_t parent;     /* stage that takes the elements, or runs the kernel */
 	int32_t parallel, capacity, threads;
 	double elements;
-	double busy_ns, own_ns;	/* time in calls, over all threads; own_ns: without inner calls */
-	double cpu_ns, read_ns;	/* parts of own_ns */
-	double queue;        /* mean number of elements ready when the stage was called */
+	double busy_ns, own_ns; /* in calls, over all threads; own_ns: without inner calls */
+	double cpu_ns, read_ns; /* parts of own_ns */
+	double queue;           /* mean number of elements ready when the stage was called */
 };
 
 struct stages {
@@ -43,28 +42,26 @@ struct stages {
 };
 
 enum stage_limit {
-	STAGE_LIMIT_UNKNOWN,  /* no stage explains the waiting */
-	STAGE_LIMIT_WORK,     /* the stage's own work takes long */
+	STAGE_LIMIT_UNKNOWN, /* no stage explains the waiting */
+	STAGE_LIMIT_WORK, /* the stage's own work takes long */
 	STAGE_LIMIT_POOL, /* calls wait in all threads of the pool; the program allows more calls */
-	STAGE_LIMIT_SERIAL,   /* the stage's calls run one after the other */
+	STAGE_LIMIT_SERIAL, /* the stage's calls run one after the other */
 	STAGE_LIMIT_PREFETCH, /* nothing loads while the training computes */
 	STAGE_LIMIT_MAX
 };
 
-/* Facts about the run other than its stages. */
 struct stages_facts {
-	double wait_ns, step_ns; /* mean wait and step of a batch */
-	double cores, free_cores; /* all cores; those that other programs leave; NAN: not known */
-	double used_cores;       /* cores that the training's process used; NAN: not known */
+	double wait_ns, step_ns;  /* mean wait and step of a batch */
+	double cores, free_cores; /* all cores; those that other programs leave; NAN: unknown */
+	double used_cores;        /* cores that the training's process used; NAN: unknown */
 };
 
-/* The framework that made the stages. */
 enum stages_maker {
 	STAGES_TFDATA,
 	STAGES_DALI, /* an executor runs the operators in turn; its reader is one thread */
 };
 
-/* Gain in batches a second relative to the run: 0.1 is 10 %. NAN: does not apply. */
+/* 0.1: 10 % more batches a second. NAN: does not apply. */
 struct stage_gain {
 	double gain, low, high;
 };
@@ -72,21 +69,20 @@ struct stage_gain {
 struct stage_finding {
 	enum stage_limit limit;
 	enum stages_maker maker;
-	double callback_share; /* share of the waiting spent in Python code that the training's
-				* thread runs */
-	size_t slow;          /* index of the stage that the training waits for */
-	size_t lead;  /* index of its largest kernel, or of the stage itself; STAGE_NOWHERE: none */
-	size_t opener;        /* index of a sequential interleave above it; STAGE_NOWHERE: none */
-	double lead_share;    /* share of `lead` in the time of all kernels, or of the stage */
-	double each_ns;       /* mean time of one call of `lead` */
+	double callback_share; /* share of the waiting in Python code of the training's thread */
+	size_t slow; /* index of the stage that the training waits for */
+	size_t lead; /* index of its largest kernel, or of the stage itself; STAGE_NOWHERE: none */
+	size_t opener; /* index of a sequential interleave above it; STAGE_NOWHERE: none */
+	double lead_share; /* share of `lead` in the time of all kernels, or of the stage */
+	double each_ns; /* mean time of one call of `lead` */
 	double blocked_share; /* share of the time of `lead` spent off the CPU */
-	double at_once;  /* mean number of calls under way while the training waits for the stage */
-	bool is_reading;      /* `lead` spends its time reading files */
-	bool is_interleaved;  /* `slow` runs in the threads of an interleave with several inputs */
-	bool is_prefetched;   /* a stage loads ahead of the training */
-	int32_t asked;        /* parallel calls that the program asks for; -1: unknown */
-	int32_t threads;      /* number of threads of the pool; -1: unknown */
-	int32_t wanted;       /* number of threads, or of parallel calls, to advise */
+	double at_once; /* mean number of calls under way while the training waits for the stage */
+	bool is_reading; /* `lead` spends its time reading files */
+	bool is_interleaved; /* `slow` runs in the threads of an interleave with several inputs */
+	bool is_prefetched; /* a stage loads ahead of the training */
+	int32_t asked; /* parallel calls that the program asks for; -1: unknown */
+	int32_t threads; /* threads of the pool; -1: unknown */
+	int32_t wanted; /* threads, or parallel calls, to advise */
 	struct stage_gain own_threads, parallel, prefetch, cheaper;
 };
 

@@ -12,7 +12,7 @@
 #define EPOCHS_LEAST  0.5
 
 struct epoch {
-	size_t begin, end;         /* indices of its batches */
+	size_t begin, end;
 	size_t last[MOST_WORKERS]; /* index after each worker's last batch; `end`: not early */
 };
 
@@ -21,7 +21,7 @@ static bool is_worker(const struct batch_series *s, size_t i)
 	return s->worker[i] >= 0 && s->worker[i] < s->workers;
 }
 
-/* Goes to the next epoch, which begins with run *run. Returns false if there is none. */
+/* *run is the epoch's first run. Returns false if there is none. */
 static bool next_epoch(const struct batch_series *s, size_t *run, struct epoch *ret)
 {
 	const size_t first = *run, workers = (size_t)s->workers;
@@ -47,7 +47,6 @@ static bool next_epoch(const struct batch_series *s, size_t *run, struct epoch *
 	return true;
 }
 
-/* Returns how many workers do not end early. */
 static size_t count_lasting(const struct batch_series *s, const struct epoch *e)
 {
 	size_t count = 0;
@@ -57,7 +56,6 @@ static size_t count_lasting(const struct batch_series *s, const struct epoch *e)
 	return count;
 }
 
-/* Returns true if batch `i` is the last one of a worker that ends early. */
 static bool ends_early(const struct batch_series *s, const struct epoch *e, size_t i)
 {
 	return is_worker(s, i) && e->last[s->worker[i]] == i + 1 && i + 1 < e->end;
@@ -68,7 +66,7 @@ struct part {
 	double wait_ns, count;
 };
 
-/* Adds an epoch's batches to the parts; parts[m] is the time in which m workers load. */
+/* parts[m] is the time in which m workers load. */
 static void add_epoch(const struct batch_series *s, const struct finding *f, const struct epoch *e,
 		      struct part *parts)
 {
@@ -96,7 +94,6 @@ static size_t find_end(const struct batch_series *s, const struct epoch *e, size
 	return i;
 }
 
-/* Fills `ret` with the workers that load from index `from` on. */
 static void name_workers(const struct batch_series *s, const struct epoch *e, size_t from,
 			 struct uneven *ret)
 {
@@ -106,7 +103,7 @@ static void name_workers(const struct batch_series *s, const struct epoch *e, si
 			ret->list[ret->named++] = (int16_t)i;
 }
 
-/* Fills the means over epochs; finds no uneven shards if few epochs have such an end. */
+/* If few epochs have such an end, shards are not uneven. */
 static void describe(const struct batch_series *s, struct uneven *ret)
 {
 	struct uneven first = {.loading = ret->loading}, own = first;

@@ -5,7 +5,7 @@
  * - WORK: what a batch is. If it differs, times of a batch cannot be compared.
  * - PLACE: machine and clock.
  * - SETTING: `dlprof-report compare` lists changes; a gate asks whether the code became slower, and
- * refuses them.
+ *   refuses them.
  * - NOTE: printed, but never a reason to refuse.
  *
  * A field that one of the runs does not know counts as equal.

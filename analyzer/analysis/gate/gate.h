@@ -7,23 +7,23 @@
  *
  * - A limit on the stall ratio fails iff the 1 % point of the block bootstrap (boot.h) is above it.
  * - A limit on the increase of the stall ratio, rule "bound": with n baseline runs and m new runs,
- * it fails iff the difference of the means exceeds max(least, k x max(SD of the baselines,
- * bootstrap error of a run)), where k = t(.99, n - 1) x sqrt(1/m + 1/n): the one-sided prediction
- * bound for the mean of m further observations (Hahn & Meeker, Statistical Intervals, 1991, chapter
- * 4). The sampling unit is the run: the waits of one run depend on one another, so tests on batches
- * give false alarms in up to 70 % of pairs of equal runs. The SD of five runs can be small by
- * chance; then the bootstrap error counts.
+ *   it fails iff the difference of the means exceeds max(least, k x max(SD of the baselines,
+ *   bootstrap error of a run)), where k = t(.99, n - 1) x sqrt(1/m + 1/n): the one-sided prediction
+ *   bound for the mean of m further observations (Hahn & Meeker, Statistical Intervals, 1991,
+ *   chapter 4). The sampling unit is the run: the waits of one run depend on one another, so tests
+ *   on batches give false alarms in up to 70 % of pairs of equal runs. The SD of five runs can be
+ *   small by chance; then the bootstrap error counts.
  * - Rule "separation": it fails iff each of the m runs is above each of the n baselines, and their
- * median is at least `least` above the baselines' median: the extreme of the Mann-Whitney test, p =
- * 1 / C(n + m, m) (Mann & Whitney, Ann. Math. Statist. 18, 1947). As soon as one run is not above
- * all baselines, the gate passes.
+ *   median is at least `least` above the baselines' median: the extreme of the Mann-Whitney test, p
+ *   = 1 / C(n + m, m) (Mann & Whitney, Ann. Math. Statist. 18, 1947). As soon as one run is not
+ *   above all baselines, the gate passes.
  * - Inconclusive: fewer than max(300, 20 p W) batches, lost records, or a run that still records.
  * - If the loader with the most waiting is short, such as a validation's, it has too few batches
- * for the bootstrap. Instead, 3 x t(.99, n - 1) standard errors are subtracted from the sum of its
- * waits, to which one batch without a wait is added. That is right even if a wait correlates by .8
- * with the one before (of 20,000 draws of 5 to 290 waits from five distributions 2.3 % at most were
- * wrong, 0.9 % in all but one of them). A limit fails if the ratio with that sum is above it, and
- * passes only if the run's ratio is not above it.
+ *   for the bootstrap. Instead, 3 x t(.99, n - 1) standard errors are subtracted from the sum of
+ *   its waits, to which one batch without a wait is added. That is right even if a wait correlates
+ *   by .8 with the one before (of 20,000 draws of 5 to 290 waits from five distributions 2.3 % at
+ *   most were wrong, 0.9 % in all but one of them). A limit fails if the ratio with that sum is
+ *   above it, and passes only if the run's ratio is not above it.
  */
 #pragma once
 

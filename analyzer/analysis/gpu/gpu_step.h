@@ -8,7 +8,7 @@
  * - data: the training thread waited for this step's batch
  * - h2d: something was copied to a device
  * - sync: the host waited for the GPU, in a synchronisation or a copy; or the gap began during such
- * a wait or right after it, since the queue ran empty during the wait
+ *   a wait or right after it, since the queue ran empty during the wait
  * - host: the gap is longer than GPU_STEP_BREATH_NS: nothing was launched
  * - other: other copies ran, or a loader's kernels; or the gap is a short one between two kernels
  */

@@ -7,11 +7,12 @@
  *
  * - A kernel whose name is a loader's belongs to the loader, in any stream.
  * - Other kernels belong to the owner of their stream. If launching threads are known (CUDA 13),
- * streams of the thread that takes the batches are the training's, and of threads that share one
- * with it, as autograd's do. Other streams of that device are loaders', except the default stream.
+ *   streams of the thread that takes the batches are the training's, and of threads that share one
+ *   with it, as autograd's do. Other streams of that device are loaders', except the default
+ *   stream.
  * - If threads are unknown, or the training's launches nothing on the device (TensorFlow launches
- * in other threads), a stream is a loader's if kernels with loaders' names take at least half of
- * its time. If they take less, the owner is in doubt.
+ *   in other threads), a stream is a loader's if kernels with loaders' names take at least half of
+ *   its time. If they take less, the owner is in doubt.
  *
  * What is observed once holds for the rest of the run.
  */

@@ -4,8 +4,8 @@
  *
  * - Ranks number their first batches differently: equal numbers may not be the same step.
  * - By the clock, a rank begins and ends earlier than the others, or begins and ends later. A
- * restart only delays the begin, and a failure only advances the end; both together are a wrong
- * clock.
+ *   restart only delays the begin, and a failure only advances the end; both together are a wrong
+ *   clock.
  */
 #pragma once
 

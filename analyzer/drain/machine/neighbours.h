@@ -57,7 +57,7 @@ struct neighbours {
  * Looks at other processes if that is due, and writes to meta:
  *
  * - `neighbours`: "t WEIGHT RAN WANTED" for other threads of a weight, "g WEIGHT RAN WANTED" for a
- * group, separated by ";". RAN and WANTED are in cores;
+ *   group, separated by ";". RAN and WANTED are in cores;
  * - `main_cpu_ns`: CPU time that the run's first process used within `main_cpu_of_ns`;
  * - `main_ran_ns`, `main_waited_ns`, `workers_ran_ns`, `workers_waited_ns`.
  *

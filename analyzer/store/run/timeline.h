@@ -16,7 +16,7 @@
  * Makes two more tables for the statements:
  *
  * - `delivered`: t_batch without batches that were never delivered; a number that is negative, or
- * none, is NULL; `place` is the order of delivery in an epoch.
+ *   none, is NULL; `place` is the order of delivery in an epoch.
  * - `part`: the batches to show, as ranges of tasks; empty at first.
  *
  * Also adds as_it_is(TEXT), redact_call(), redact_mark() and redact_text(): each text that becomes
