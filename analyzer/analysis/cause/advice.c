@@ -7,17 +7,14 @@
 #include "analysis/cause/grounds.h"
 #include "analysis/cause/lines.h"
 
-#define PAGEABLE_LEAST 0.5   /* pinned memory is advised if at least this share of the bytes to the
-			      * GPU is pageable */
+#define PAGEABLE_LEAST 0.5 /* pinned memory is advised from this share of pageable bytes on */
 #define UNSEEN         1.005 /* a smaller multiple of the run's rate would be shown as "1.00x" */
-#define REMEDIES       9     /* limit of the remedies of a cause; the preferred one comes first */
-#define ALIKE          1.1   /* gains count as equal if they differ by a smaller factor */
-#define READING_LEAST  0.2   /* faster storage is advised if loads read for at least this share of
-			      * their time */
-#define MANY_BYTES     (8.0 * (1 << 20)) /* a batch of at least this many bytes is large */
-#define CROWDED        0.7   /* a training thread that gets a smaller share of a core is crowded */
-#define NEARLY_HALF    0.4   /* halving CPU time counts as halving the load if it saves at least
-			      * this share of the load */
+#define REMEDIES       9 /* limit of the remedies of a cause; the preferred one comes first */
+#define ALIKE          1.1 /* gains count as equal if they differ by a smaller factor */
+#define READING_LEAST  0.2 /* faster storage is advised from this share of reading on */
+#define MANY_BYTES     (8.0 * (1 << 20)) /* a batch of this many bytes is large */
+#define CROWDED        0.7 /* a training thread that gets less of a core is crowded */
+#define NEARLY_HALF    0.4 /* halving CPU time counts as halving the load from this saving on */
 #define LEAST_OF_SAMPLES 30
 #define LEAST_OF_STEP  0.1 /* advice about a line of code needs this share of the time */
 #define NO_ROW         (-1)
@@ -37,7 +34,7 @@ const char *const advice_useless_words[USELESS_MAX] = {
 	[USELESS_OTHER_LIMIT] = "the replay of this run shows no gain",
 };
 
-/* The remedies of each cause, the preferred one first. */
+/* The preferred remedy comes first. */
 static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 	[CAUSE_LOADER_CAPACITY] = {ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
 				   ADVICE_WITHOUT_HELPER, ADVICE_SPLIT_FIRST,
@@ -91,7 +88,7 @@ static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 	[CAUSE_GROWING_IN_EPOCH] = {ADVICE_MIX_SAMPLES},
 };
 
-/* Settings that the replay predicts for every run, whatever its cause is. */
+/* The replay predicts these settings for every run, whatever its cause is. */
 static const enum advice_id OTHERS[] = {
 	ADVICE_MORE_LOADER_CAPACITY,
 	ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
@@ -101,7 +98,6 @@ static const enum advice_id OTHERS[] = {
 	ADVICE_REDUCE_DELIVERY_COST,
 };
 
-/* What the decisions about an advice depend on. */
 struct view {
 	const struct batch_series *series;
 	const struct finding *finding;
@@ -109,13 +105,13 @@ struct view {
 	const struct diagnosis *diagnosis;
 };
 
-/* Returns the gain in throughput if `share` of the time were saved. */
+/* `share` of the time is saved. */
 static double gain_of(double share)
 {
 	return share < 1 ? 1 / (1 - share) - 1 : NAN;
 }
 
-/* Returns the prediction for a remedy (the better one of two), or NO_ROW if there is none. */
+/* Returns the better prediction of two, or NO_ROW if there is none. */
 static int row_of(const struct whatif *whatif, enum advice_id id)
 {
 	/* An advice without an entry has 0, the baseline, which predicts no advice's gain. */
@@ -142,10 +138,7 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 	return rows[id] ? rows[id] : NO_ROW;
 }
 
-/*
- * Returns true if a prediction is certain enough to be advised. It is not if the gain would be
- * shown as "1.00x", or if its range includes no gain at all.
- */
+/* A gain is not sure if it would be shown as "1.00x", or if its range includes no gain at all. */
 static bool is_sure(const struct whatif *whatif, int row)
 {
 	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
@@ -169,7 +162,6 @@ static bool is_shared(enum cause cause)
 	       cause == CAUSE_INTERMITTENT_LOADER;
 }
 
-/* Returns true if the run meets the condition for an advice. */
 static bool applies(const struct view *v, enum advice_id id)
 {
 	const struct batch_series *s = v->series;
@@ -235,7 +227,7 @@ static void take_gain(struct whatif_gain gain, struct advice *ret)
 	ret->high = gain.high;
 }
 
-/* Returns the predicted gain of an advice about pipeline stages; NULL for any other advice. */
+/* Returns NULL if the advice is not about pipeline stages. */
 static const struct stage_gain *stage_gain(const struct stage_finding *stages, enum advice_id id)
 {
 	switch (id) {
@@ -252,7 +244,6 @@ static const struct stage_gain *stage_gain(const struct stage_finding *stages, e
 	}
 }
 
-/* Predicts the gain of an advice that removes `share` of the loads' time. */
 static int price_part(const struct view *v, double share, struct advice *ret)
 {
 	struct whatif_gain gain;
@@ -263,7 +254,7 @@ static int price_part(const struct view *v, double share, struct advice *ret)
 	return r;
 }
 
-/* Returns the share of the read or decoded bytes that no batch needs, or 0 if none is known. */
+/* Returns the share of the read or decoded bytes that no batch needs; 0: unknown. */
 static double needless(const struct view *v, enum advice_id id)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -277,10 +268,7 @@ static double needless(const struct view *v, enum advice_id id)
 	return 0;
 }
 
-/*
- * Raises the upper end of the gain's range: if bytes that no batch needs are not read, the same
- * share of all other work of a load may go, too.
- */
+/* If needless bytes are not read, the same share of all other work of a load may go, too. */
 static int widen_price(const struct view *v, enum advice_id id, struct advice *ret)
 {
 	double part = needless(v, id);
@@ -292,7 +280,7 @@ static int widen_price(const struct view *v, enum advice_id id, struct advice *r
 	return r;
 }
 
-/* Returns the share of the loads' time that an advice removes, or 0 if it is not known. */
+/* Returns the share of the loads' time that an advice removes; 0: unknown. */
 static double part_of(const struct view *v, enum advice_id id)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -332,7 +320,7 @@ static double share_of_cause(const struct diagnosis *d, enum cause cause)
 	return 0;
 }
 
-/* Returns the share of the time that pauses of the training cost: long steps, saves, logging. */
+/* Pauses are long steps, saves and logging. */
 static double share_of_pauses(const struct diagnosis *d)
 {
 	return share_of_cause(d, CAUSE_MAIN_THREAD_PERIODIC) + share_of_cause(d, CAUSE_SAVING) +
@@ -347,9 +335,8 @@ static bool is_plain(enum advice_id id)
 }
 
 /*
- * Estimates the gain of a remedy: from a prediction; else from a replay without a part of the
- * loads; else from the time of the pauses that it removes; else from ideal input as an upper bound.
- * The gain stays NAN if the remedy does not apply, or may bring nothing. Returns 0 or -ENOMEM.
+ * The gain is a prediction's; else a replay's without a part of the loads; else that of the pauses
+ * it removes; else ideal input's. NAN: the remedy does not apply, or may bring nothing.
  */
 static int price(const struct view *v, enum advice_id id, struct advice *ret)
 {
@@ -424,10 +411,7 @@ static bool is_whole(enum advice_id id)
 	       id == ADVICE_SMALL_READS || id == ADVICE_FEWER_OPENS;
 }
 
-/*
- * Returns true if `advice` goes before `preferred`; at equal gain it does not. A remedy whose gain
- * is assumed (loads half as long) or unknown does not go before one with a predicted gain.
- */
+/* A gain that is assumed or unknown does not go before a predicted one. */
 static bool is_better(const struct advice *advice, const struct advice *preferred)
 {
 	if (advice->is_ideal || preferred->is_ideal)
@@ -445,10 +429,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
 }
 
-/*
- * Inserts a remedy in order of gain. The first remedy keeps its place if its gain is only bounded
- * by ideal input. If the list is full, its last remedy is dropped.
- */
+/* A gain that is only bounded by ideal input does not displace the first remedy. */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
 	size_t at;
@@ -479,7 +460,7 @@ static int add_step(const struct view *v, enum advice_id id, struct advice_list 
 	return r;
 }
 
-/* Adds a cause's remedies. An advice to look closer is only added to an empty list. */
+/* An advice to look closer is only added to an empty list. */
 static int add_remedies(const struct view *v, enum cause cause, struct advice_list *list)
 {
 	int r = 0;
@@ -499,7 +480,7 @@ static bool is_about_loads(enum cause cause)
 	       cause == CAUSE_SINGLE_PROCESS || cause == CAUSE_WORKER_INTERPRETER;
 }
 
-/* If loading is the bottleneck, adds advice to shorten decoding or reading if that is long. */
+/* Adds advice to shorten decoding or reading, if loading is the bottleneck. */
 static int add_parts(const struct view *v, struct advice_list *list)
 {
 	const struct load_times *loads = v->input->loads;
@@ -520,7 +501,6 @@ static int add_parts(const struct view *v, struct advice_list *list)
 	return r;
 }
 
-/* Adds the second cause's remedies, and the settings of OTHERS. */
 static int add_others(const struct view *v, struct advice_list *list)
 {
 	const struct whatif *whatif = &v->diagnosis->whatif;
@@ -537,11 +517,7 @@ static int add_others(const struct view *v, struct advice_list *list)
 	return r;
 }
 
-/*
- * Adds the advice to pin memory. The driver stages copies from pageable memory, and kernels wait
- * for them. Copies from pinned memory can run beside kernels, so the gain is at most the time in
- * which only copies ran. No other remedy saves this time, so the advice takes no other's place.
- */
+/* Copies from pinned memory can run beside kernels; no other remedy saves this time. */
 static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
 {
 	struct advice advice = {ADVICE_PAGEABLE_H2D, NO_ROW, NAN, NAN, NAN, false};
@@ -552,7 +528,7 @@ static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
 	insert(list, &advice);
 }
 
-/* Puts a remedy before all others. If the list is full, its last remedy is dropped. */
+/* A full list drops its last remedy. */
 static void put_first(const struct advice *advice, struct advice_list *list)
 {
 	list->count -= list->count == ADVICE_MOST;
@@ -560,7 +536,7 @@ static void put_first(const struct advice *advice, struct advice_list *list)
 	list->steps[0] = *advice;
 }
 
-/* Adds the line of code with the most time in steps, if it takes enough of the run's time. */
+/* Adds the leading line of the steps, if it takes enough of the run's time. */
 static void add_step_line(const struct view *v, struct advice_list *list)
 {
 	const struct lines *lines = v->input->lines;
@@ -579,7 +555,7 @@ static void add_step_line(const struct view *v, struct advice_list *list)
 	put_first(&advice, list);
 }
 
-/* Adds an advice if the GPU idles longer for lack of kernel launches or orders than of data. */
+/* The GPU must idle longer for lack of launches or orders than of data. */
 static void add_lack(const struct view *v, struct advice_list *list)
 {
 	static const enum advice_id ids[GPU_LACK_MAX] = {

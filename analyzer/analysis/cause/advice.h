@@ -2,22 +2,21 @@
 /*
  * advice.h - chooses remedies for the causes found, and predicts what each would gain.
  *
- * All candidates go into one list. If the replay predicts a remedy's gain, the remedy is advised if
- * the gain is at least ADVICE_GAIN; the gain of others is only bounded by the account. The first
- * cause's own remedies come first; the second cause's remedies and other settings follow, by gain.
- * A prediction supports a remedy, or shows that a setting would not help, or neither; never both.
+ * If the replay predicts a remedy's gain, the remedy is advised if the gain is at least
+ * ADVICE_GAIN; the gain of others is only bounded by the account. The first cause's own remedies
+ * come first; the second cause's remedies and other settings follow, by gain.
  */
 #pragma once
 
 #include "analysis/cause/diagnosis.h"
 
-/* Fills diagnosis->advice from the other members of `diagnosis`. Returns 0 or -ENOMEM. */
+/* Fills diagnosis->advice from the other members. */
 int advice_give(const struct batch_series *series, const struct finding *finding,
 		const struct cause_input *input, struct diagnosis *diagnosis);
 
 /* Returns true if the gain of a remedy in the list is from the prediction `id`. */
 bool advice_has(const struct advice_list *list, enum whatif_id id);
 
-/* Names of advice in JSON, and the sentences that say why a setting would not help. */
+/* Names in JSON, and sentences why a setting would not help. */
 extern const char *const advice_names[ADVICE_MAX];
 extern const char *const advice_useless_words[USELESS_MAX];
