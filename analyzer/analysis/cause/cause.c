@@ -16,18 +16,14 @@
 #define EXCESS_SHARE      0.5 /* a value is an event if it exceeds the median by this share of it */
 #define EXCESS_FLOOR_NS   2e6
 #define CPU_FULL          0.85
-#define FEWER_CORES       2   /* from this many workers for each core on, fewer may be faster */
-#define PAUSES_LEAD       5.0 /* a pause is the first cause only if it costs this many times the
-			       * largest waiting */
-#define LOGGING_LEAST     0.05 /* logging is a cause if it costs at least this share of the time */
-#define ACCUMULATED_MOST  16  /* gradient accumulation: largest number of batches from one long
-			       * step to the next */
-#define ACCUMULATED_SHARE 0.4 /* the long steps of gradient accumulation take more than this share
-			       * of the step time */
-#define START_SAMPLED     0.5 /* choosing samples is the cause of epoch starts if it takes at least
-			       * this share of them */
-#define GRADUAL_LEAST     0.3 /* loads grow gradually if neighbours of a slow load have more than
-			       * this share of its excess */
+#define FEWER_CORES       2    /* from this many workers for each core on, fewer may be faster */
+#define PAUSES_LEAD       5.0  /* a pause comes first if it costs this many times the waiting */
+#define LOGGING_LEAST     0.05 /* logging is a cause from this share of the time on */
+#define ACCUMULATED_MOST  16   /* gradient accumulation: batches from one long step to the next */
+/* the long steps of gradient accumulation take more of the step time */
+#define ACCUMULATED_SHARE 0.4
+#define START_SAMPLED     0.5 /* least share of choosing samples to be the cause of epoch starts */
+#define GRADUAL_LEAST     0.3 /* loads grow gradually if their neighbours have more of the excess */
 
 const char *const cause_names[CAUSE_MAX] = {
 #define CAUSE(constant, name, ...) [CAUSE_##constant] = name,
@@ -35,7 +31,7 @@ const char *const cause_names[CAUSE_MAX] = {
 #undef CAUSE
 };
 
-/* Makes a query for values that exceed the median by EXCESS_SHARE of it plus `floor_ns`. */
+/* Values must exceed the median by EXCESS_SHARE of it plus `floor_ns`. */
 static struct events_query excess(const struct batch_series *s, const float *values,
 				  double floor_ns, double median_ns)
 {
@@ -54,11 +50,7 @@ static struct events_query excess(const struct batch_series *s, const float *val
 	return query;
 }
 
-/*
- * Computes how much of each step may be a pause: its host time without the GPU's busy time, if the
- * GPU's clock is used (a host that waits for a busy GPU stops nothing). Else *ret stays NULL, and
- * the caller takes compute.
- */
+/* A host that waits for a busy GPU stops nothing. Without the GPU's clock, *ret stays NULL. */
 static int list_others(const struct batch_series *s, const struct finding *f, float **ret)
 {
 	*ret = NULL;
@@ -75,10 +67,7 @@ static int list_others(const struct batch_series *s, const struct finding *f, fl
 	return 0;
 }
 
-/*
- * Returns true if the neighbours of slow loads are nearly as slow, as with samples sorted by size.
- * Opening a shard slows a single load, or one of each worker.
- */
+/* Returns true if neighbours of slow loads are nearly as slow, as with samples sorted by size. */
 static bool is_gradual(const struct events_query *q)
 {
 	const struct batch_series *s = q->series;
@@ -131,8 +120,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 					    : s->compute_ns,
 			    EXCESS_FLOOR_NS, others ? NAN : f->compute_median_ns);
 	of_compute.slips = ret->steps_only;
-	/* In a run whose host does not wait for its steps, a long step waits for earlier steps,
-	 * too. */
+	/* A host that does not wait for its steps waits for earlier ones in a long step. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;
 	/* During a pause finished batches pile up, so the waits' period begins anew after it. */
@@ -156,7 +144,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	return r;
 }
 
-/* Returns the workers' use of CPUs, as a share of the cores that other programs leave free. */
+/* Relative to the cores that other programs leave free. */
 static double cpu_share(const struct batch_series *s, const struct finding *f)
 {
 	if (!s->load_cpu_count || !(s->cores > 0))
@@ -165,7 +153,6 @@ static double cpu_share(const struct batch_series *s, const struct finding *f)
 	       series_free_cores(s);
 }
 
-/* Returns the cause behind `owner`, the mechanism of waits for batches that were not ready. */
 static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 {
 	static const enum cause causes[SPLIT_MAX] = {
@@ -200,13 +187,12 @@ static bool may_be_uncrowded(const struct batch_series *s, const struct diagnosi
 	       !series_has_others(s);
 }
 
-/* Returns true if there are too many workers for the cores, so that fewer may be faster. */
 static bool has_many_workers(const struct batch_series *s)
 {
 	return s->workers >= FEWER_CORES * s->cores;
 }
 
-/* Replaces the cause by too many workers, if cores are short and a replay with fewer is faster. */
+/* Too many workers are the cause if cores are short and a replay with fewer is faster. */
 static enum cause with_fewer(const struct batch_series *s, const struct diagnosis *d,
 			     enum cause cause)
 {
@@ -219,7 +205,7 @@ static enum cause with_fewer(const struct batch_series *s, const struct diagnosi
 	return cause;
 }
 
-/* Adds a cost to the list, which is sorted by cost. Costs of the same cause are summed. */
+/* The list is sorted by cost. Costs of the same cause are summed. */
 static void add_cause(struct diagnosis *d, enum cause cause, double ns, double time_ns)
 {
 	struct cause_cost cost = {cause, ns, ns / time_ns};
@@ -240,20 +226,14 @@ static void add_cause(struct diagnosis *d, enum cause cause, double ns, double t
 	d->causes[at] = cost;
 }
 
-/*
- * Returns true if the long steps are no pauses, but gradient accumulation, or several batches taken
- * at once: they recur within ACCUMULATED_MOST batches and take much of the step time.
- */
+/* Gradient accumulation, or several batches taken at once, recur soon and take much time. */
 static bool is_accumulation(const struct finding *f, const struct period *compute)
 {
 	return compute->regular && compute->batches <= ACCUMULATED_MOST &&
 	       compute->cost_ns > ACCUMULATED_SHARE * f->compute_all_ns;
 }
 
-/*
- * Adds a pause of the training. It goes before the waiting (whose largest cost is `wait_ns`) only
- * if it costs PAUSES_LEAD times as much; else, if it costs more than the waiting, it is second.
- */
+/* A pause is the cause if it costs PAUSES_LEAD times `wait_ns`, and second if it costs more. */
 static void add_pause(struct diagnosis *d, enum cause cause, double ns, double time_ns,
 		      double wait_ns)
 {
@@ -279,7 +259,7 @@ static double logging_ns(const struct cause_input *input)
 	return line->share * step_parts_share(input->step, STEP_AFTER) * input->step->whole_ns;
 }
 
-/* Adds the training's pauses. Long steps that a save or logging explains count only once. */
+/* Long steps that a save or logging explains count only once. */
 static void add_pauses(const struct finding *f, const struct cause_input *input,
 		       struct diagnosis *d)
 {
@@ -300,7 +280,7 @@ static void add_pauses(const struct finding *f, const struct cause_input *input,
 		add_pause(d, CAUSE_MAIN_THREAD_PERIODIC, pauses_ns, time_ns, wait_ns);
 }
 
-/* Adds the costs of starting and ending epochs: choosing samples has a cause of its own. */
+/* Choosing samples at an epoch's start has a cause of its own. */
 static void add_starts(const struct batch_series *s, const struct finding *f, struct diagnosis *d)
 {
 	const double *part_ns = f->account.part_ns, time_ns = f->account.time_ns;
@@ -315,7 +295,6 @@ static void add_starts(const struct batch_series *s, const struct finding *f, st
 	add_cause(d, with_fewer(s, d, CAUSE_EPOCH_START), known_ns, time_ns);
 }
 
-/* Divides the known waiting between the causes, and adds the pauses. */
 static void list_causes(const struct batch_series *s, const struct finding *f,
 			const struct cause_input *input, const struct split *split,
 			struct diagnosis *d)
@@ -351,7 +330,6 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 			    : CAUSE_UNKNOWN;
 }
 
-/* Judges the stages of the loader's pipeline, given its own mean wait and step. */
 static void find_stages(const struct batch_series *s, const struct finding *f,
 			const struct stages *stages, struct stage_finding *ret)
 {
@@ -367,10 +345,7 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 	stages_judge(stages && f->starved ? stages : &none, &facts, ret);
 }
 
-/*
- * Returns the largest share of making an iterator that may have been choosing samples: by stack
- * samples of the epochs' starts, which also include the first waits. 1: there are too few.
- */
+/* Stack samples of epochs' starts include the first waits. Returns 1 if there are too few. */
 static double most_sampling(const struct batch_series *s, const struct finding *f,
 			    const struct lines *lines)
 {
