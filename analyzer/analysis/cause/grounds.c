@@ -6,45 +6,40 @@
 
 #include "analysis/statistics/stats.h"
 
-#define LOCKED          0.4 /* a lock is the cause if it takes this share of the loads' time */
-#define SLOW_TIMES      5.0 /* a slow sample takes at least this many times the mean */
+#define LOCKED          0.4  /* a lock is the cause if it takes this share of the loads' time */
+#define SLOW_TIMES      5.0  /* a slow sample takes at least this many times the mean */
 #define SLOW_FEW        0.01 /* slow samples are at most this share of all samples */
-#define SLOW_SHARE      0.2  /* slow samples are the cause if they take at least this share of the
-			      * loads' time */
+#define SLOW_SHARE      0.2  /* slow samples are the cause from this share of the loads' time on */
 #define GROWTH_PARTS    8
-#define GROWTH_FEWEST   16  /* growth is looked for if each part has this many loads */
-#define GROWTH_FACTOR   1.5 /* loads grow if the last quarter's mean is at least this many times the
-			     * first's */
-#define GROWTH_STEP     1.03 /* a part rises if its mean is at least this many times that of the
-			      * part before */
-#define GROWTH_STEPS    5    /* loads grow if at least this number of the seven parts rise */
+#define GROWTH_FEWEST   16 /* growth is looked for if each part has this many loads */
+/* loads grow if the last quarter's mean is this many times the first's */
+#define GROWTH_FACTOR   1.5
+/* a part rises if its mean is this many times that of the part before */
+#define GROWTH_STEP     1.03
+#define GROWTH_STEPS    5   /* loads grow if this number of the seven parts rise */
 #define FETCH_SHARE     0.5 /* fetching descriptors matters from this share of receiving on */
 #define FETCH_LEAST_NS  1e6
 #define FETCH_CPU_MOST  0.5
 #define FETCH_BUSY      0.5 /* workers are busy if loads take this share of their time */
-#define HELD_SHARE      0.5  /* a thread holds the interpreter if it is in Python in at least this
-			      * share of the waits */
+#define HELD_SHARE      0.5 /* a holder is in Python in this share of the waits */
 #define HELD_SAMPLES    30
-#define HELD_CPU        0.25 /* without stack samples, a holder uses a CPU for at least this share
-			      * of the time */
-#define SLOW_AGAIN      0.5  /* slow samples are slow again in at least this share of the epochs */
-#define THREADS_LEAST   2.0  /* a worker with fewer runnable threads does not have too many */
-#define THREADS_CROWD   2.0  /* runnable threads of all workers, for each core, that are too many */
-#define CROWD           2.0  /* this number of workers for each core may be too many */
-#define CROWD_UNSEEN    0.5  /* crowding: at least this share of the loads' time is off the CPU, in
-			      * no observed call */
-#define NARROW          0.5  /* cores are narrowed if workers may use at most this share of the
-			      * machine's */
+/* without stack samples, a holder uses a CPU for this share of the time */
+#define HELD_CPU        0.25
+#define SLOW_AGAIN      0.5 /* slow samples are slow again in this share of the epochs */
+#define THREADS_LEAST   2.0 /* a worker with fewer runnable threads does not have too many */
+#define THREADS_CROWD   2.0 /* runnable threads for each core that are too many */
+#define CROWD           2.0 /* this number of workers for each core may be too many */
+#define CROWD_UNSEEN    0.5 /* crowding: share of the loads' time off the CPU in no observed call */
+#define NARROW          0.5 /* cores are narrowed if workers may use this share of the machine's */
 #define NARROW_FULL     0.85
-#define PAGING          0.33 /* paging: at least this share of the loads' time is off the CPU, in no
-			      * observed call */
+#define PAGING          0.33 /* paging: share of the loads' time off the CPU in no observed call */
 #define FAULTS_A_LOAD   1.0
 #define CALM_PARTS      32
 #define CALM_FEWEST     8   /* fewest batches in a part of the run to look for calm parts */
 #define CALM_LEAST      0.2 /* least share of the run that must be calm, and that must not be */
 #define CALM_WAIT       0.1 /* a calm part waits at most this share of what the others wait */
 
-/* Returns part / whole, at most 1; NAN if unknown. */
+/* At most 1; NAN: unknown. */
 static double share_of(double part, double whole)
 {
 	return whole > 0 && part >= 0 ? fmin(part / whole, 1) : NAN;
@@ -61,10 +56,7 @@ static double excess_ns(const struct batch_series *s, double median_ns, double l
 	return ns;
 }
 
-/*
- * Returns true if loads of at least `least_ns` come together: each has, on average, at least half
- * as many others beside it as there are other workers, beyond those that chance puts there.
- */
+/* Chance puts some other slow loads beside each. */
 static bool come_together(const struct batch_series *s, double least_ns)
 {
 	const size_t others = s->workers > 1 && s->load_ns ? (size_t)s->workers - 1 : 0;
@@ -87,10 +79,8 @@ static bool come_together(const struct batch_series *s, double least_ns)
 }
 
 /*
- * Finds slow samples: those that take at least SLOW_TIMES the mean. Only the slowest load of each
- * sample is recorded, which may be an accident such as a garbage collection; so the samples must be
- * slow again in other epochs. In a single epoch, slow loads must not come together: a server that
- * pauses makes any sample slow that is asked for just then, in all workers.
+ * A sample's only record may be an accident, so slow samples must be slow again in other epochs. In
+ * a single epoch, slow loads must not come together: a server that pauses makes any sample slow.
  */
 static void find_samples(const struct batch_series *s, const struct finding *f,
 			 const struct cause_input *input, struct grounds *ret)
@@ -128,7 +118,7 @@ static void find_samples(const struct batch_series *s, const struct finding *f,
 		fmin(all_ns, excess_ns(s, median_ns, least_ns)) / loads->load_ns;
 }
 
-/* Returns true if the means rise steadily from part to part; split.h finds a single step up. */
+/* split.h finds a single step up. */
 static bool are_rising(const double *means)
 {
 	int steps = 0;
@@ -138,7 +128,7 @@ static bool are_rising(const double *means)
 	return steps >= GROWTH_STEPS;
 }
 
-/* Computes the growth of loads from the means of GROWTH_PARTS parts of a run or of its epochs. */
+/* The run, or its epochs, are cut into GROWTH_PARTS parts. */
 static struct grounds_growth growth_of(const struct stats_moments *parts)
 {
 	struct grounds_growth growth = {0};
@@ -155,11 +145,7 @@ static struct grounds_growth growth_of(const struct stats_moments *parts)
 	return growth;
 }
 
-/*
- * Finds growing loads, in the course of the run or, if that is less, of each epoch (as with samples
- * that are sorted by length). The run is cut into parts of equally many loads, and so is each
- * epoch.
- */
+/* Loads grow in the course of the run or, as with samples sorted by length, of each epoch. */
 static void find_growth(const struct batch_series *s, const struct finding *f, struct grounds *ret)
 {
 	struct stats_moments of_run[GROWTH_PARTS] = {0}, of_epoch[GROWTH_PARTS] = {0};
@@ -214,11 +200,7 @@ static bool has_free_core(const struct batch_series *s)
 	return isnan(s->cores) || isnan(s->main_cores) || used < GROUNDS_FREE * s->cores;
 }
 
-/*
- * Finds another thread that holds the interpreter. With stack samples: such threads are in Python
- * in at least half of the waits. Without: one other thread uses much CPU, fetching descriptors uses
- * little, and a core is free.
- */
+/* By stack samples, or without them by CPU time while the training's thread gets none. */
 static void find_holder(const struct batch_series *s, const struct finding *f,
 			const struct cause_input *input, struct grounds *ret)
 {
@@ -255,7 +237,7 @@ static double or_zero(double value)
 	return value > 0 ? value : 0;
 }
 
-/* Returns true if a peer is a multiprocessing Manager, like "/tmp/pymp-8hq3/listener-x1". */
+/* A multiprocessing Manager is like "/tmp/pymp-8hq3/listener-x1". */
 static bool is_manager(const char *peer)
 {
 	const char *folder = strstr(peer, "/pymp-");
@@ -299,7 +281,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->samples.asleep_share = share_of(facts->wait_ns[LOAD_WAIT_ASLEEP], facts->load_ns);
 }
 
-/* Returns true if loads wait for pages: memory is short, and no observed call is slow. */
+/* Loads wait for pages if memory is short, and no observed call is slow. */
 static bool is_paging(const struct load_facts *facts, const struct cause_input *input,
 		      double unseen_share)
 {

@@ -7,17 +7,15 @@
 #include "analysis/cause/lines.h"
 
 #define GROUNDS_FREE       0.8 /* if a smaller share of the cores is used, no thread lacks one */
-#define GROUNDS_OUTSIDE    0.5 /* waits outside of the process matter if they take at least this
-				* share of the loads' time */
+#define GROUNDS_OUTSIDE    0.5 /* outside waits matter from this share of the loads' time on */
 #define GROUNDS_CPU_LITTLE 0.2 /* loads with a smaller share of CPU time hardly compute */
 #define GROUNDS_READ_AGAIN 8.0 /* more bytes read than this for each byte of a batch are needless */
 #define GROUNDS_ALL        0.05 /* relative error in "as many images a sample as workers" */
-#define GROUNDS_TENSORS    16  /* a batch of at least this many tensors has many */
+#define GROUNDS_TENSORS    16 /* a batch of this many tensors has many */
 
-/* Fills `ret` with all observations about a judged series. */
 void grounds_find(const struct batch_series *series, const struct finding *finding,
 		 const struct cause_input *input, struct grounds *ret);
 
-/* Returns the more exact cause that the grounds show in place of `mechanism`, or `mechanism`. */
+/* Returns the more exact cause, or `mechanism`. */
 enum cause grounds_cause(const struct grounds *grounds, const struct batch_series *series,
 		     enum cause mechanism);
