@@ -36,28 +36,26 @@ enum advice_id {
 	ADVICE_MAX
 };
 
-/* The reason why a setting that people often try would not help. */
+/* Why a setting that people often try would not help. */
 enum useless {
-	USELESS_LOADING_IS_NO_LIMIT, /* the training does not wait for data, so loading is no
-				      * limit */
+	USELESS_LOADING_IS_NO_LIMIT, /* the training does not wait for data */
 	USELESS_CORES_ARE_USED,
 	USELESS_WORKERS_NEVER_IDLE, /* no worker ever idles, so a longer queue would not fill */
-	USELESS_NOTHING_BEHIND,     /* no later batch is finished while the training waits for
-				     * one */
-	USELESS_OTHER_LIMIT,        /* the replay shows no gain; none of the reasons above holds */
+	USELESS_NOTHING_BEHIND,     /* no later batch is finished while the training waits */
+	USELESS_OTHER_LIMIT,        /* the replay shows no gain for another reason */
 	USELESS_MAX
 };
 
 #define ADVICE_MOST 3
 #define ADVICE_GAIN 0.05 /* advice with a smaller gain is not given */
 
-/* A remedy. A gain is relative to the run's throughput: 0.1 is 10 % more batches a second. */
+/* Gains are relative to the run's throughput: 0.1 is 10 % more batches a second. */
 struct advice {
 	enum advice_id id;
-	int whatif;       /* enum whatif_id of the prediction that gave the gain; -1: none */
-	double gain;      /* predicted gain; NAN: not known */
-	double low, high; /* 95 % range of the gain; NAN: not known */
-	bool is_ideal; /* the gain is that of a loader which never waits: an upper bound */
+	int whatif;       /* prediction that gave the gain, as enum whatif_id; -1: none */
+	double gain;      /* NAN: unknown */
+	double low, high; /* 95 % range of the gain; NAN: unknown */
+	bool is_ideal;    /* the gain is that of ideal input: an upper bound */
 };
 
 struct advice_list {
@@ -70,9 +68,9 @@ struct advice_list {
 	size_t useless_count;
 };
 
-/* Observations other than waits and loads; see grounds.h. NAN, 0 and false: not observed. */
+/* See grounds.h. NAN, 0 and false: not observed. */
 struct grounds {
-	int32_t loading; /* number of workers that loaded batches; -1: not known */
+	int32_t loading; /* workers that loaded batches; -1: unknown */
 	struct {
 		size_t count;
 		double share;            /* slow samples' share of the time of all loads */
@@ -82,8 +80,8 @@ struct grounds {
 	struct grounds_growth {
 		bool found;
 		bool in_epoch; /* loads grow in the course of each epoch, and begin anew */
-		double first_ns, last_ns; /* mean load in the first and last quarter of the run, or
-					   * of each epoch; 0: too few loads */
+		/* mean load in the first and last quarter; 0: too few loads */
+		double first_ns, last_ns;
 	} growth;
 	struct {
 		double count;     /* descriptors in a batch */
@@ -93,39 +91,38 @@ struct grounds {
 	} fetch;
 	struct {
 		bool found;
-		char name[16]; /* name of the thread that holds the interpreter; empty: not known */
-		double cpu_ns;       /* CPU time of that thread; NAN: not known */
-		double share;      /* share of the waits in which it held the interpreter; or NAN */
-		bool is_line;        /* stack samples show the thread's line of code */
+		char name[16]; /* thread that holds the interpreter; "": unknown */
+		double cpu_ns; /* CPU time of that thread; NAN: unknown */
+		double share;  /* share of the waits in which it held the interpreter; or NAN */
+		bool is_line;  /* stack samples show the thread's line of code */
 	} holder;
 	struct {
 		size_t first, last; /* batches without waits at the run's begin, or at its end */
 	} calm;
-	double threads;        /* runnable threads of all workers together, if too many; else NAN */
-	double cores_allowed;  /* cores that the workers may use, if too few; else NAN */
-	double loading_share;  /* share of its time that a worker spends on loads */
-	double shared_per_s;   /* limit on batches a second of all workers; NAN: none found */
-	double lock_share;     /* share of the loads' time in waits for a lock */
-	double asked_share;   /* share of the loads' time waiting for another process or machine */
-	double piped_share;   /* share of the loads' time waiting for a pipe */
-	double unseen_share;   /* share of the loads' time off the CPU in no observed call */
-	bool is_crowded;       /* there are twice as many workers as cores, and most of the loads'
-				* time is off the CPU */
-	double storage_share;  /* share of the loads' time spent opening and reading files */
-	double cpu_share;      /* share of the loads' time spent on a CPU */
-	double no_core_share;  /* share of the loads' time spent ready to run, but without a core */
-	double read_again;     /* bytes read or inflated for each byte of a batch */
-	double decoded_again;  /* bytes of decoded images (3 a pixel) for each byte of a batch */
+	double threads; /* runnable threads of all workers, if too many; else NAN */
+	double cores_allowed; /* cores that the workers may use, if too few; else NAN */
+	double loading_share; /* share of its time that a worker spends on loads */
+	double shared_per_s; /* limit on batches a second of all workers; NAN: none found */
+	double lock_share; /* share of the loads' time in waits for a lock */
+	double asked_share; /* share of the loads' time waiting for another process or machine */
+	double piped_share; /* share of the loads' time waiting for a pipe */
+	double unseen_share; /* share of the loads' time off the CPU in no observed call */
+	bool is_crowded; /* twice as many workers as cores, and loads mostly off the CPU */
+	double storage_share; /* share of the loads' time spent opening and reading files */
+	double cpu_share; /* share of the loads' time spent on a CPU */
+	double no_core_share; /* share of the loads' time spent ready to run, but without a core */
+	double read_again; /* bytes read or inflated for each byte of a batch */
+	double decoded_again; /* bytes of decoded images (3 a pixel) for each byte of a batch */
 	bool is_decoded_by_all; /* each worker decodes all samples of the stream */
-	bool is_managed;       /* at least half of the loads' time waits for a Manager */
-	double tensors;        /* number of tensors in a batch */
+	bool is_managed; /* at least half of the loads' time waits for a Manager */
+	double tensors;
 	bool is_memory_short;
 	const struct load_facts *facts; /* facts used for the members above; NULL: unknown */
 };
 
 struct diagnosis {
 	enum cause cause;
-	enum cause second; /* the cause reported beside the first; CAUSE_UNKNOWN: none */
+	enum cause second; /* cause reported beside the first; CAUSE_UNKNOWN: none */
 	struct cause_cost causes[CAUSE_MAX];
 	size_t cause_count; /* 0: no cause costs enough to be reported */
 	struct period wait, compute, load;
@@ -136,9 +133,9 @@ struct diagnosis {
 	struct uneven uneven;
 	struct cold cold;
 	struct shift shift;
-	double cpu_share;    /* share of the cores' time that the workers use; NAN: unknown */
+	double cpu_share;         /* share of the cores' time that the workers use; NAN: unknown */
 	double start_sampling_ns; /* part of the sampler's cost at the start of epochs; 0: none */
-	double queued_share; /* share of the waiting during which other batches were ready */
+	double queued_share;      /* share of the waiting during which other batches were ready */
 	struct whatif whatif;
 	struct boot boot;
 	struct advice_list advice;
@@ -146,7 +143,7 @@ struct diagnosis {
 	struct stage_finding stages; /* found only for a loader that is made of stages */
 };
 
-struct lines; /* defined in lines.h */
+struct lines;
 
 /* Settings that some loaders lack. */
 enum loader_option {
@@ -156,24 +153,24 @@ enum loader_option {
 	OPTION_ALL = OPTION_PREFETCH | OPTION_PERSISTENT | OPTION_SHARING,
 };
 
-/* One of the slowest samples: its longest load in ns, and how often it was among the slowest. */
+/* A sample's longest load in ns, and how often it was among the slowest. */
 struct slow_sample {
 	double ns, count;
 };
 
-/* What is known about a run besides its series. NULL: not known. */
+/* NULL: unknown. */
 struct cause_input {
 	const struct gpu_use *gpu;      /* what the GPU did with its time */
 	const struct load_times *loads; /* how the time of loads divides */
 	const struct slow_work *work;   /* bytes that each worker read */
 	const struct load_facts *facts; /* what the loads waited for */
 	const struct flight *flight;    /* whether a limit shared by all workers slows the loads */
-	const struct stages *stages; /* the stages that the loader is made of */
-	const struct lines *lines; /* the lines of code with the most time */
+	const struct stages *stages;
+	const struct lines *lines;
 	const struct step_parts *step; /* how the time of steps divides */
 	const struct slow_sample *samples;
 	size_t sample_count;
-	unsigned lacks;  /* bits of enum loader_option: options this loader lacks */
-	bool is_threads; /* the loader's workers are threads of the training's process */
+	unsigned lacks;  /* bits of enum loader_option */
+	bool is_threads; /* workers are threads of the training's process */
 	bool has_gpu;    /* a GPU is used, so a line of code may only be waiting for it */
 };
