@@ -56,7 +56,7 @@ static double excess_ns(const struct batch_series *s, double median_ns, double l
 	return ns;
 }
 
-/* Chance puts some other slow loads beside each. */
+/* Each slow load must have slow ones of half of the other workers beside it, beyond chance. */
 static bool come_together(const struct batch_series *s, double least_ns)
 {
 	const size_t others = s->workers > 1 && s->load_ns ? (size_t)s->workers - 1 : 0;
@@ -200,7 +200,7 @@ static bool has_free_core(const struct batch_series *s)
 	return isnan(s->cores) || isnan(s->main_cores) || used < GROUNDS_FREE * s->cores;
 }
 
-/* By stack samples, or without them by CPU time while the training's thread gets none. */
+/* Without stack samples, another thread's CPU time shows a holder, if fetching used little. */
 static void find_holder(const struct batch_series *s, const struct finding *f,
 			const struct cause_input *input, struct grounds *ret)
 {
