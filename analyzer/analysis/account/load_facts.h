@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * load_facts.h - facts about the loads of a run other than how long they took.
- *
- * Figures are of all loaders together. NAN, or a count of 0: not observed.
- */
+/* load_facts.h - facts about all loaders' loads. NAN, or a count of 0: not observed. */
 #pragma once
 
 #include <math.h>

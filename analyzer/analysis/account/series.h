@@ -3,10 +3,7 @@
  * series.h - the batches of one loader as plain arrays: the input of every analysis.
  *
  * Batches are sorted by (epoch, batch). A column without any observed time is NULL; NAN marks
- * single ones.
- *
- * Ten million batches have to fit into 200 MB: times are floats (7 digits: 2 us of 20 s), facts
- * with few values are bits, and epochs and ordinals, which count up, are stored as runs.
+ * single ones. Ten million batches have to fit into 200 MB.
  */
 #pragma once
 

@@ -2,10 +2,8 @@
 /*
  * share.h - computes how many cores the scheduler gives to a run beside other programs.
  *
- * The scheduler divides cores by weight between groups (control groups, or sessions), and a group's
- * cores between its threads. None gets more than it wants; the others get what it leaves. So
- * programs of nice 19 hardly slow a run, and others only if it has more runnable threads than
- * cores.
+ * It divides cores by weight between groups (control groups, or sessions), then between a group's
+ * threads. None gets more than it wants; the others get what it leaves.
  */
 #pragma once
 

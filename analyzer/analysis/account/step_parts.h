@@ -2,9 +2,8 @@
 /*
  * step_parts.h - divides the training thread's steps by what they did, by the host's clock.
  *
- * A loader in whose steps neither backward pass nor optimizer ran belongs to another loop, such as
- * a validation: STEP_LOOPS. STEP_AFTER is the rest: metrics, logging, learning rate, time between
- * epochs.
+ * Without backward pass and optimizer, steps are another loop's, such as a validation: STEP_LOOPS.
+ * STEP_AFTER is the rest: metrics, logging, learning rate, time between epochs.
  */
 #pragma once
 

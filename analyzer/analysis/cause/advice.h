@@ -2,9 +2,8 @@
 /*
  * advice.h - chooses remedies for the causes found, and predicts what each would gain.
  *
- * If the replay predicts a remedy's gain, the remedy is advised if the gain is at least
- * ADVICE_GAIN; the gain of others is only bounded by the account. The first cause's own remedies
- * come first; the second cause's remedies and other settings follow, by gain.
+ * The first cause's remedies come first, then the second's and other settings by gain. A predicted
+ * gain must be ADVICE_GAIN; any other is only bounded by the account.
  */
 #pragma once
 

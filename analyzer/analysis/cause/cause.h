@@ -2,9 +2,8 @@
 /*
  * cause.h - finds why the loop waits, or what else is wrong if it does not wait.
  *
- * Every mechanism gets a part of the account's time (account.h); split.h divides the waits for
- * batches that were not ready. The mechanism with the highest cost is the cause. Pauses of the
- * training count as steps; they are the cause if the run does not starve, or if they cost five
+ * The mechanism that costs most of the account's time (account.h, split.h) is the cause. Pauses of
+ * the training, which are steps, are the cause if the run does not starve, or if they cost five
  * times as much as any waiting.
  */
 #pragma once

@@ -2,9 +2,7 @@
 /*
  * lines.h - finds the lines of code that take the most time in loads, waits and steps.
  *
- * A stack sample counts for the innermost line in the user's own files or, if it has none, for the
- * innermost line of all. In the training's thread, frames outside of the loader's iterator do not
- * count for a load.
+ * A stack sample counts for the innermost line in the user's own files or, without any, of all.
  */
 #pragma once
 

@@ -2,10 +2,10 @@
 /*
  * slow.h - finds workers whose loads are slow whatever samples they get.
  *
- * At most half of the workers are slow: each has 1.3 times the others' median load, beyond chance
- * (z >= 4), and together they have half of the stall time. If k divides the number of workers, slow
- * samples at every k-th index look like slow workers. These are told apart by the bytes that the
- * workers read or, without, by whether the slow workers' numbers repeat every k.
+ * Each has 1.3 times the others' median load, beyond chance (z >= 4); together they are at most
+ * half of the workers, and have half of the stall time. If slow samples at every k-th index look
+ * like slow workers, the bytes that the workers read tell them apart or, without, whether the slow
+ * workers' numbers repeat every k.
  */
 #pragma once
 

@@ -3,11 +3,9 @@
  * stages.h - finds the stage of a loader's pipeline that the training waits for, and why it is
  * slow.
  *
- * Stages run in parallel and ahead, so a busy stage need not be the one waited for. The search
- * starts at the root, the stage that the training calls. It goes down to the input that takes the
- * most time, as long as the stage above spends its time waiting for that input, and ends at a stage
- * that no input explains. A call of a stage takes the time of its kernels, divided by how many of
- * them run at once.
+ * Stages run in parallel and ahead, so a busy stage need not be the one waited for. The search goes
+ * from the root, which the training calls, down to the input that takes the most time, as long as a
+ * stage spends its time waiting for it.
  */
 #pragma once
 

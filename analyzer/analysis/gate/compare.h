@@ -2,11 +2,10 @@
 /*
  * compare.h - compares two runs of the same training: what differs, and what is noise.
  *
- * Times are means over all delivered batches but the first, whose wait is start-up. Beginning and
- * ending an epoch counts in the wait of its first batch. Two values differ if the 95 % interval of
- * the change leaves out 0, and the change is at least 2 % of the step (of the load, for parts of a
- * load; 2 points for the stall ratio): equal runs differ by up to that much. Runs are called equal
- * only if the interval is so narrow that a speed-up of 1.25 would have shown.
+ * Values are means over all delivered batches but the first. They differ if the 95 % interval of
+ * the change leaves out 0, and the change is 2 % of the step (of the load, for its parts; 2 points
+ * for the stall ratio): equal runs differ by up to that much. "No difference" needs an interval in
+ * which a speed-up of 1.25 would have shown.
  */
 #pragma once
 

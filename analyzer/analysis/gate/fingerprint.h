@@ -2,13 +2,9 @@
 /*
  * fingerprint.h - lists what two runs must have in common to be compared.
  *
- * - WORK: what a batch is. If it differs, times of a batch cannot be compared.
- * - PLACE: machine and clock.
- * - SETTING: `dlprof-report compare` lists changes; a gate asks whether the code became slower, and
- *   refuses them.
- * - NOTE: printed, but never a reason to refuse.
- *
- * A field that one of the runs does not know counts as equal.
+ * WORK is what a batch is; PLACE is machine and clock; a SETTING is a change for `dlprof-report
+ * compare`, but a gate refuses it; a NOTE is only printed. A field that one run does not know is
+ * equal.
  */
 #pragma once
 

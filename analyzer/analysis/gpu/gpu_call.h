@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * gpu_call.h - measures how long the host's threads were in CUDA calls during one step.
- *
- * A call inside a call of the same thread (the runtime calls the driver) does not count twice.
- */
+/* gpu_call.h - measures the outermost CUDA calls of the host's threads during one step. */
 #pragma once
 
 #include <stddef.h>

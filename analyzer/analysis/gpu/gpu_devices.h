@@ -2,13 +2,10 @@
 /*
  * gpu_devices.h - measures one step of a process that uses several GPUs.
  *
- * Busy time, collectives and gaps are means over the devices that the loader feeds: a fed device
- * that waits for its batch loses time, even if others still work. A device is fed if in the last
- * steps it got at least a quarter of the most fed device's bytes from the host. Later stages of a
- * pipeline, and replicas filled by peer copies, are not fed. If no device is fed, all that work
- * count.
- *
- * Counts, copies, memsets and the host's waits are those of all devices together.
+ * Times are means over the devices that the loader feeds: a fed device that waits for its batch
+ * loses time, even if others work. A device is fed if it got a quarter of the most fed device's
+ * bytes from the host lately. If none is fed, all that work count. Counts, copies and waits are
+ * sums.
  */
 #pragma once
 

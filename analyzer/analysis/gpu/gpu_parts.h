@@ -2,8 +2,7 @@
 /*
  * gpu_parts.h - where the parts of a step lie in time, to divide the GPU's time, too.
  *
- * The parts are STEP_BEFORE to STEP_OPTIMIZER, and the rest. Each must be one stretch of time: a
- * step with several backward passes and other work in between has no edges.
+ * Parts without single edges, as of several backward passes, have no place.
  */
 #pragma once
 

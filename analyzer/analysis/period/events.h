@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * events.h - finds the events of a series, and numbers them to search for periods.
- *
- * An event's position counts deliveries from the first epoch on, those without a record, too.
- */
+/* events.h - finds the events of a series, and numbers them by deliveries, recorded or not. */
 #pragma once
 
 #include "analysis/account/series.h"

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * period.c - finds the period of events, if there is one.
- *
- * Every candidate is tested on two series (1 for each event; or its time, up to cap_ns), with and
- * without restarting the phase at epochs.
- */
+/* period.c - tests periods on two series: 1 for each event; or its time, up to cap_ns. */
 #include "analysis/period/period.h"
 
 #include <errno.h>

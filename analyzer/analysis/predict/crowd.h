@@ -2,8 +2,8 @@
 /*
  * crowd.h - the replay of replay.h for threads that compete for cores.
  *
- * Each load and step works for a part of its time (the mean of the run), and is blocked for the
- * rest. A working thread advances at the pace that the scheduler gives it (share.h).
+ * Each load and step works for a part of its time, at the scheduler's pace (share.h), and is
+ * blocked for the rest.
  */
 #pragma once
 

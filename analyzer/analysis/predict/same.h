@@ -3,10 +3,8 @@
  * same.h - says how a changed setting of a PyTorch loader changes the samples of a shuffled
  * training.
  *
- * Measured with PyTorch 1.13 and 2.15 (tests/e2e/set_samples.py). Another number of workers gives
- * workers other seeds. Without workers no worker seed is drawn, and persistent workers draw it at
- * another time: both change the sampler's random numbers. An iterable dataset divides its samples
- * between the workers.
+ * Measured with PyTorch 1.13 and 2.15 (tests/e2e/set_samples.py): another number of workers gives
+ * other seeds; none, or persistent ones, change the sampler's random numbers.
  */
 #pragma once
 

@@ -2,9 +2,8 @@
 /*
  * merge.h - joins parts of a job, each with some ranks, into the whole job.
  *
- * First the frames of all parts are merged: begins of epochs, and the width of bins. Then windows
- * are added part by part, so that memory holds one part's windows only. Epochs begin at multiples
- * of the widest window, so an epoch's windows can be moved.
+ * First the frames of all parts (begins of epochs, width of bins), then the windows part by part,
+ * so that memory holds one part's only. Epochs begin at multiples of the widest window.
  */
 #pragma once
 

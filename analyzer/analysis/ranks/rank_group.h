@@ -2,13 +2,10 @@
 /*
  * rank_group.h - finds groups of ranks with the same pace, which may wait for each other.
  *
- * Ranks that meet every few steps are level at each meeting; of ranks that never meet, the faster
- * gets further and further ahead. Only a rank's times between its own steps are compared, never two
- * machines' clocks. Time between epochs counts, since others wait for a rank that validates or
- * saves; if it is unknown, the epoch's first step is left out.
- *
- * A rank that may not meet the others starts a group, because windows can be joined, but not taken
- * apart. At the end, groups that are not surely separate are joined.
+ * Of ranks that never meet, the faster gets further and further ahead. Only a rank's times between
+ * its own steps are compared, never two machines' clocks. Time between epochs counts; if it is
+ * unknown, the epoch's first step is left out. Windows can be joined, but not taken apart, so a
+ * rank that may not meet the others starts a group.
  */
 #pragma once
 

@@ -2,13 +2,9 @@
 /*
  * window.h - the steps of a job over all ranks, in windows of 1, 2, 4, ... 64 steps.
  *
- * Ranks that accumulate gradients meet only in every k-th step, so only windows of k steps show
- * that they wait for each other. The longest sum is not the sum of the longest, so each width is
- * stored. If there are too many windows of the finest width, that width is dropped: memory is
- * bounded.
- *
- * Windows of some ranks can be joined with others', in any order: `dlprof-report fold` merges
- * partials.
+ * Ranks that meet only in every k-th step wait for each other only in windows of k steps. The
+ * longest sum is not the sum of the longest, so each width is stored; the finest is dropped if it
+ * has too many windows. Windows of some ranks can be joined with others', in any order.
  */
 #pragma once
 

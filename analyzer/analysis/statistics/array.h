@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * array.h - arrays that grow by one element. Their capacity is the smallest power of two that is at
- * least the count, so only these functions may allocate them.
- */
+/* array.h - arrays that grow by one element; their capacity is a power of two. */
 #pragma once
 
 #include <stdlib.h>

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * fold.c - the inner loops of the period test.
- *
- * Its own compiler flags (analyzer/meson.build) let sums be computed in any order, so that they are
- * vectorised. Rows are summed in blocks of 8, whose column sums serve all three scales.
- */
+/* fold.c - the period test's inner loops, compiled with flags that vectorise sums (meson.build). */
 #include "analysis/statistics/fold.h"
 
 #include <math.h>

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * track.h - a mean over a run and its uncertainty, in one pass and bounded memory.
+ * track.h - a mean over a run (a ratio of sums) and its uncertainty, in bounded memory.
  *
- * The mean is the ratio of two sums, such as seconds / batches, or stalled time / all time.
- *
- * Batches are not independent: waits alternate with a period of W batches, and storage can be slow
- * for hundreds of batches. A bootstrap over blocks of one length calls 24 to 53 % of pairs of equal
- * runs different (autocorrelation .99). So the run is cut into blocks of many lengths, up to an
- * eighth of the run. Each length gives a variance of the mean, raised by the correlation of
- * neighbouring blocks, and the widest interval counts.
+ * Batches are not independent: a bootstrap over blocks of one length calls 24 to 53 % of pairs of
+ * equal runs different (autocorrelation .99). So the run is cut into blocks of many lengths, up to
+ * an eighth of it. Each gives a variance of the mean, raised by the correlation of neighbouring
+ * blocks; the widest interval counts.
  */
 #pragma once
 

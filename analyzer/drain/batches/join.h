@@ -2,13 +2,9 @@
 /*
  * join.h - makes batches from records: joins the worker's and the consumer's records of a task.
  *
- * Both records name the task by stream (the inode of the result pipe), generation and task number.
- * A record stays in its ring until its row is written, so the join can be dropped and made again
- * from the rings.
- *
- * A batch is written when its step is over and all rings have been read once more: then every load
- * that ended before the consumer asked has been read, so queue depth and head-of-line time are
- * right.
+ * A record stays in its ring until its row is written, so the join can be made again from the
+ * rings. A batch is written when its step is over and all rings have been read once more: then
+ * every load that ended before the consumer asked is known.
  */
 #pragma once
 

@@ -2,13 +2,10 @@
 /*
  * sampler.h - decides which process's Python stack is sampled, and when.
  *
- * The thread that takes batches, and one worker, chosen at random, are sampled 20 times a second;
- * once a second after 1,000 samples, which give shares to 3 percentage points. Sampling may use 0.3
- * % of a core, and becomes rarer if it would need more; with wake-ups and rows it was 0.5 %, with 8
- * workers as with 64. Intervals are random, from half to one and a half of their mean, so that no
- * training runs in step with them.
- *
- * With DLPROF_LINES=off nothing is sampled.
+ * The thread that takes batches, and one random worker, are sampled 20 times a second, then once a
+ * second after 1,000 samples, which give shares to 3 points. Sampling may use 0.3 % of a core.
+ * Intervals are random, so that no training runs in step with them. With DLPROF_LINES=off nothing
+ * is sampled.
  */
 #pragma once
 

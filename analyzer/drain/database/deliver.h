@@ -2,8 +2,8 @@
 /*
  * deliver.h - copies a run's database to where the user wants it.
  *
- * An existing file is replaced only if it is this run's: the empty file that was reserved for the
- * run, or an earlier delivery. Otherwise the next free name is taken ("run-2.db").
+ * It replaces only the run's reserved empty file or earlier delivery, and else takes the next free
+ * name ("run-2.db").
  */
 #pragma once
 

@@ -2,10 +2,9 @@
 /*
  * home.h - decides where the database of a run is written.
  *
- * It is written at the user's target, if that is on a local file system and can be written.
- * Otherwise it is in the folder of the run's segments, and copies are delivered to the target every
- * minute, more often at first, and when the run is over. What cannot be delivered stays in the
- * folder, which "DATABASE-segments" leads to.
+ * That is the user's target, if it is local and can be written. Else it is in the folder of
+ * segments, and copies are delivered every minute, more often at first, and at the end. What cannot
+ * be delivered stays in the folder, which "DATABASE-segments" leads to.
  */
 #pragma once
 

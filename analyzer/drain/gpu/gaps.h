@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gaps.h - times in which a process's GPU work is unknown, because the process said so or because
- * its records are not credible.
+ * gaps.h - times in which a process's GPU work is unknown.
  *
- * Lost records, and records with impossible times, cannot be placed in time. If they are more than
- * GAPS_DOUBT of the records of about a second, a gap begins with that second and lasts until the
- * first sound second: judged by the remaining records, the GPU would seem idle where it was busy.
+ * Lost or impossible records cannot be placed in time. If they are more than GAPS_DOUBT of a
+ * second's records, a gap lasts from that second to the first sound one: else the GPU would seem
+ * idle.
  */
 #pragma once
 

@@ -3,8 +3,7 @@
  * gpu_join.h - joins GPU operations with the batches in whose steps they ran.
  *
  * Operations come out of order and seconds late, so a step is measured when the process has said
- * that all operations before its end were sent. If a step stays incomplete (a gap in the records, a
- * killed process's last seconds), its GPU columns are NULL.
+ * that all before its end were sent. If a step stays incomplete, its GPU columns are NULL.
  */
 #pragma once
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_name.h - receives kernels' names, which are mangled C++ and come in parts.
+ * kernel_name.h - receives kernels' names in parts, and demangles them.
  *
- * They are not demangled in the report, which reads databases of strangers: a mangled name can be
- * made to expand without end.
+ * The report reads databases of strangers, where a mangled name could expand without end.
  */
 #pragma once
 

@@ -2,9 +2,8 @@
 /*
  * booking.h - finds out to which load, wait or step of its thread a stack sample belongs.
  *
- * A load or wait is recorded only when it ends. So samples wait here, sorted by time, until a span
- * of their thread claims them. A load claims before the wait around it, and a wait before the step
- * around that, since their records come in this order.
+ * A load or wait is recorded only when it ends, so samples wait here until a span of their thread
+ * claims them: a load before the wait around it, and a wait before the step around that.
  */
 #pragma once
 

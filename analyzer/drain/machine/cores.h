@@ -2,9 +2,8 @@
 /*
  * cores.h - measures how much of a run's cores others use: programs, other ranks, a hypervisor.
  *
- * It is the time in which the cores were busy, minus the CPU time of the run's recording processes,
- * between two measurements; if a process came or went between, it is unknown. A process that does
- * not record, such as a decoder program, counts as others, also if the run starts it.
+ * It is the cores' busy time minus the CPU time of the run's recording processes; unknown if a
+ * process came or went.
  */
 #pragma once
 

@@ -2,12 +2,9 @@
 /*
  * neighbours.h - finds which other programs compete for the run's cores, and with what weight.
  *
- * How much of busy cores a run gets depends on the scheduler's weights: a program of nice 19 takes
- * only what is left, one of equal priority an equal share, one of another group or session its
- * group's share. For each program that ran since the last look, the time in which it ran or was
- * ready to run is added up: by weight if it is in the run's own group, else by group.
- *
- * A process that lived only between two looks, or in another PID namespace, is not seen.
+ * The scheduler divides busy cores by weight, so the time in which programs ran or were ready is
+ * added up: by weight within the run's own group, else by group. A process that lived only between
+ * two looks, or in another PID namespace, is not seen.
  */
 #pragma once
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * use.h - measures what loading and training processes use: threads that run at once, allowed
- * cores, private memory, faults, and busy threads.
+ * use.h - measures what loading and training processes use: threads, cores, memory, faults.
  *
- * The kernel needs 25 us per megabyte to count a process's private memory, so it is read for few
- * processes.
+ * Counting private memory takes the kernel 25 us per megabyte, so it is read for few processes.
  */
 #pragma once
 

@@ -2,14 +2,10 @@
 /*
  * live.h - writes a running run's metrics to a file for Prometheus, in DLPROF_METRICS_DIR.
  *
- * The file FOLDER/dlprof-PID-TICKS.prom is named like the run's folder of segments. Every 15
- * seconds it is written under another name and renamed; it is removed when the run is over. A
- * killed drain leaves its file behind: the next drain with that FOLDER removes files that were not
- * written for five minutes.
- *
- * The metrics are sums over the rows that this drain has written, by the host's clock; Prometheus
- * can handle counters that begin again. Waits and steps are counted as in
- * analysis/account/account.h, over all threads that train.
+ * Every 15 seconds FOLDER/dlprof-PID-TICKS.prom is written under another name and renamed; it is
+ * removed when the run is over. A killed drain's file is removed by the next drain after five
+ * minutes. Metrics are sums over the rows that this drain has written; Prometheus can handle
+ * counters that begin again.
  */
 #pragma once
 

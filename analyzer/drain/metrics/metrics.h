@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * metrics.h - writes a rank's metrics as text for node-exporter's textfile collector and promtool.
- */
+/* metrics.h - writes a rank's metrics as text for node-exporter's textfile collector. */
 #pragma once
 
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elf.h - reads a 64-bit ELF file: its headers, the libraries it needs and the symbols it exports.
+ * elf.h - reads 64-bit ELF files, which are not trusted: every returned part lies within the file.
  *
- * A file is not trusted: every part that is returned lies within it. It is mapped, so SIGBUS is
- * raised if it is truncated meanwhile; files that the training may be writing are read by module.h.
+ * The file is mapped, so truncating it raises SIGBUS; files that the training may be writing are
+ * read by module.h.
  */
 #pragma once
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hidden.h - finds which decode libraries of the training cannot be observed: a copy that is linked
- * into a module is called directly, without an import slot.
+ * hidden.h - finds decode libraries whose calls cannot be observed: they are linked into a module.
  *
  * Scanning 100 MB of libraries would slow the training down, so the drain does it, in small parts.
- * A run of seconds may end before the last part.
  */
 #pragma once
 

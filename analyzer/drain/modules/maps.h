@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * maps.h - lists the files that a process has mapped. Takes a millisecond for a training: do it
- * rarely.
- */
+/* maps.h - lists the files that a process has mapped, which takes a millisecond. */
 #pragma once
 
 #include <stdbool.h>

@@ -2,8 +2,7 @@
 /*
  * module.h - reads bytes, unwind tables and symbols from the files that a process has mapped.
  *
- * The files named in /proc/PID/maps are read with pread(): that needs no right to trace the
- * process, and fails where a mapping of a truncated file would raise SIGBUS.
+ * pread() needs no right to trace, and fails where a truncated file's mapping would raise SIGBUS.
  */
 #pragma once
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwind.h - names the calls in a copied stack by the files that contain them.
- *
- * libunwind reads the copy and the modules' files, never the process. The copy is not trusted: a
- * wrong address ends the walk.
+ * unwind.h - names the calls in a copied stack, which is not trusted, by the files of the modules.
  */
 #pragma once
 

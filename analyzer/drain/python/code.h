@@ -2,9 +2,8 @@
 /*
  * code.h - caches the code objects on a process's stacks: names, files and line tables.
  *
- * CPython reuses the addresses of freed code objects. A cached one counts as the same while the
- * size and the pointers at its address are unchanged. A known code object costs no system call, a
- * new one two.
+ * CPython reuses addresses: a cached one is the same while its size and pointers are unchanged. A
+ * known code object costs no system call, a new one two.
  */
 #pragma once
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - reads the memory of another process, which keeps running: a read shows one moment.
+ * memory.h - reads another, running process's memory, which is not trusted.
  *
- * Addresses come from that memory and are not trusted: they are only passed to the system call,
- * which refuses unmapped ones.
+ * Its addresses are only passed to the system call, which refuses unmapped ones.
  */
 #pragma once
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * python.h - reads the Python stacks of another process from outside, while it runs.
- *
- * The process is not stopped, signalled or changed. This works for the main interpreter of CPython
- * 3.8 to 3.15 with the GIL.
+ * python.h - reads a running process's Python stacks: the main interpreter of CPython 3.8 to 3.15
+ * with the GIL. The process is not stopped, signalled or changed.
  */
 #pragma once
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack.h - reads the Python frames of one thread, which may keep running.
+ * stack.h - reads the Python frames of one running thread.
  *
- * If a stack changed during the read, it is only marked as torn. Dropping such stacks would favour
- * slow code, and falsify shares.
+ * A stack that changed during the read is only marked as torn: dropping it would favour slow code.
  */
 #pragma once
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.h - the folder with the segments of a run.
+ * folder.h - the folder with the segments of a run, used by its descriptor wherever it is moved.
  *
- * An open folder is used by its descriptor, wherever it is moved. Files in it that are not ours, or
- * segments of a version that we cannot read, stay as they are and are not looked at again.
+ * Foreign files, and segments of a version that we cannot read, stay as they are.
  */
 #pragma once
 

@@ -2,8 +2,7 @@
 /*
  * segment.h - reads what a recording process wrote, and trusts none of it.
  *
- * The file is read with pread(), never mapped: if it is truncated meanwhile, a read ends early,
- * where a mapping would raise SIGBUS.
+ * pread() of a file that is truncated ends early, where a mapping would raise SIGBUS.
  */
 #pragma once
 

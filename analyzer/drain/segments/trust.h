@@ -2,10 +2,9 @@
 /*
  * trust.h - decides which files and folders are dlprof's own: no others are read or changed.
  *
- * Whoever may write beside a database could put a link there that leads anywhere. So a link, folder
- * or file is accepted only if it belongs to the caller or to root, and has the name, type and mode
- * that dlprof gives it. Files are checked again once they are open. Functions return a descriptor,
- * or -errno, with -EPERM for what is not ours.
+ * Whoever may write beside a database could put a link there. So only what belongs to the caller or
+ * root, with dlprof's name, type and mode, is accepted; files are checked again once they are open.
+ * Functions return a descriptor, or -errno; -EPERM: not ours.
  */
 #pragma once
 

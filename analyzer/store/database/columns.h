@@ -2,8 +2,6 @@
 /*
  * columns.h - the columns of t_batch and of the tables with its key, as in schema.sql.
  *
- * Structs and statements are generated from these lists.
- *
  * KEY: identifies the row. SEEN: known at delivery. LOADED: known when the batch was loaded.
  */
 #pragma once

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * db.h - transactions and errors of an open database.
- *
- * Functions return 0 or a negative errno, which db_error() explains to the user.
- */
+/* db.h - transactions and errors of an open database. Functions return 0 or -errno. */
 #pragma once
 
 #define DB_APPLICATION_ID 0x646C7072	/* "dlpr" */

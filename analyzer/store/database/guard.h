@@ -2,9 +2,9 @@
 /*
  * guard.h - limits what SQLite does when it reads a database, which may have been made to do harm.
  *
- * The file's own views and triggers are not run, and virtual tables and generated columns are not
- * read. A statement ends if the process has used more CPU time or memory than any file of that size
- * needs. One risk remains: a file just below the limits costs what they allow.
+ * The file's own views and triggers do not run, nor are virtual tables and generated columns read.
+ * A statement ends if it needs more time or memory than any file of that size. One risk remains: a
+ * file just below the limits costs what they allow.
  */
 #pragma once
 

@@ -2,13 +2,9 @@
 /*
  * redact.h - implements --redact: names are printed as words such as "file-3" or "host-1".
  *
- * Names are those of files, folders, runs, hosts and jobs, command lines, and texts of marks.
- * Within an output, equal names get equal words. A word only reveals when its name was first
- * printed.
- *
- * All texts of a database are redacted in rows_text(), which reads them, so that no output can
- * forget it; commands redact the paths on their command line. Numbers and the names of classes,
- * transforms and modules are printed; functions in stack samples, and threads, are hidden.
+ * Equal names get equal words within an output; a word only reveals when its name was first
+ * printed. rows_text(), which reads all texts of a database, redacts them, so that no output can
+ * forget it. Numbers and the names of classes, transforms and modules are printed.
  */
 #pragma once
 

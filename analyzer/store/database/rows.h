@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows.h - reads rows and columns of statements, for the store.
- *
- * Files are not trusted: a column may have any type, or be negative, whatever the schema says.
+ * rows.h - reads rows and columns, which may have any type or be negative, whatever the schema
+ * says.
  */
 #pragma once
 

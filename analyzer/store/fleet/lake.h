@@ -2,9 +2,9 @@
 /*
  * lake.h - writes jobs into the tables of lake.def, in an SQLite file.
  *
- * A job is written in one transaction, which replaces its old rows. Several processes may write to
- * one file; they wait for each other. -EMEDIUMTYPE: a file lacks these tables; -EPROTONOSUPPORT: a
- * newer dlprof wrote it; -EEXIST: it already has jobs.
+ * A job replaces its old rows in one transaction; several writers wait for each other.
+ * -EMEDIUMTYPE: a file lacks these tables; -EPROTONOSUPPORT: a newer dlprof wrote it; -EEXIST: it
+ * has jobs.
  */
 #pragma once
 

@@ -2,10 +2,7 @@
 /*
  * part.h - a file with some ranks of a job, as `dlprof-report fold -o` writes it.
  *
- * It has a head, facts about the job and each rank, texts, and then the windows, which are most of
- * it. Files are not trusted: merge.h works with any part that could be read, whatever it contains.
- * Numbers are little-endian, like on both supported processors.
- *
+ * Files are not trusted: merge.h works with any part that could be read. Numbers are little-endian.
  * -EMEDIUMTYPE: the file is no part; -EPROTO: it has another version; -ENODATA: it is truncated;
  * -EBADMSG: it is damaged.
  */

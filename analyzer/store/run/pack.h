@@ -2,10 +2,8 @@
 /*
  * pack.h - reads packs: second copies of a long run's batches, as arrays of 15 bytes a batch.
  *
- * SQLite needs at least half a microsecond to return a row; with ten million batches that is most
- * of a report's time. Packs are written at the end of a run with at least PACK_LEAST batches. They
- * are not part of the public schema: a trigger deletes a loader's pack when any of its rows
- * changes.
+ * SQLite needs half a microsecond to return a row, which is most of a report's time with ten
+ * million batches. A trigger deletes a loader's pack when any of its rows changes.
  */
 #pragma once
 

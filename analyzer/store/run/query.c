@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * query.c - answers each question by one statement, run once.
- *
- * Statements read tables: views in a file may be anything that its author wrote.
- */
+/* query.c - reads tables, since views in a file may be anything that its author wrote. */
 #include "store/run/query.h"
 
 #include <errno.h>

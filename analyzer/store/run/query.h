@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * query.h - reads a run from a dlprof database into plain structs.
- *
- * Strings belong to the struct that holds them.
- */
+/* query.h - reads a run into plain structs, to which the strings belong. */
 #pragma once
 
 #include "store/database/db.h"

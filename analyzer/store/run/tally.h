@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tally.h - reads totals by name: of decoders, steps, files, folders, samples and waits of loads.
- *
- * They are over the whole run and all loaders.
+ * tally.h - reads totals by name over the whole run: of decoders, files, samples, waits, and
+ * others.
  */
 #pragma once
 

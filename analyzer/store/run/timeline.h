@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline.h - calls the caller with each event of a run, in the order of an SQL statement; stores
- * none.
- *
+ * timeline.h - calls the caller with each row of an SQL statement of its own about a run's events.
  * Functions return 0, a negative errno, or the result that ended them.
  */
 #pragma once

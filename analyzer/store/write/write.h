@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * write.h - writes what the drain found into the database.
+ * write.h - writes what the drain found.
  *
- * Writing a row twice is harmless: a drain reads records again that a killed drain had not
- * released. UNKNOWN becomes NULL; strings may be NULL.
+ * Writing a row twice is harmless: a drain reads records again that a killed one had not released.
+ * UNKNOWN becomes NULL; strings may be NULL.
  */
 #pragma once
 
