@@ -81,7 +81,6 @@ static bool begin_tally(struct drain *drain)
 	return true;
 }
 
-/* The program's line at exit says where the run is stored, from its root's segment. */
 static void tell(const struct drain *drain, struct segment *segment)
 {
 	char where[DELIVER_PATH];
@@ -250,7 +249,6 @@ static bool is_commit_due(const struct drain *drain)
 	       now_ns() - drain->begun_ns + (uint64_t)drain->wait_ms * MS >= ROUND_MS * MS;
 }
 
-/* Reads all rings; commits complete rows if `now`, or if a commit is due. */
 static int do_round(struct drain *drain, bool now)
 {
 	size_t rows = 0;

@@ -17,10 +17,7 @@ struct recovered {
 	int64_t missing_count; /* records that neither database has: see home_open_read() */
 };
 
-/*
- * Waits for an ending drain, stores what a killed one left, delivers. -errno: records may be
- * missing.
- */
+/* Waits for an ending drain, or stores what a killed one left. -errno: records may be missing. */
 int drain_recover(const char *database, struct recovered *ret);
 
 /* Stores what a killed drain left, and closes the folder. */

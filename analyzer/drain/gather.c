@@ -32,7 +32,6 @@ bool gather_is_live(const struct drain *drain)
 	return !has_root && folder_has_root(drain->folder.path);
 }
 
-/* The file stays as it is, for a person to look into. */
 int gather_leave(struct drain *drain, const char *name, int error)
 {
 	char text[5000];

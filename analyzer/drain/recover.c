@@ -61,10 +61,7 @@ static bool is_finished_here(const char *database)
 	return finished;
 }
 
-/*
- * Returns false to wait for a run that is just starting. A run that stored rows, but whose folder
- * is not on this machine, may still record.
- */
+/* A run that stored rows, but whose folder is not on this machine, may still record. */
 static bool tidy(struct folder *folder, const char *path, const char *database, int waited_ms,
 		 bool *ret_live)
 {
@@ -90,7 +87,6 @@ static int bring_home(const char *path, const char *database)
 	return home_finish(&home);
 }
 
-/* Returns true if the run is recovered. */
 static bool try(const char *path, const char *database, int waited_ms, int *ret_r,
 		struct recovered *ret)
 {

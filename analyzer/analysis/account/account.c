@@ -117,7 +117,6 @@ static bool is_within(int64_t ns, const struct account_span *span)
 	return ns >= span->begin_ns && ns < span->end_ns;
 }
 
-/* If times are unknown, all epochs but the first count. */
 static bool counts_start(const struct batch_series *s, size_t i, const struct account_span *span)
 {
 	if (span->begin_ns != UNKNOWN && s->epochs[i].begin_ns != UNKNOWN)

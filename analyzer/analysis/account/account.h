@@ -66,9 +66,7 @@ struct account_wait {
 	double sampling_ns;                /* NAN: unknown; the other two then include it */
 };
 
-/*
- * `handover_ns` begins when the batch was finished; the sampler ran for `sample_ns`. NAN: unknown.
- */
+/* The sampler ran for `sample_ns`; `handover_ns` is what follows the batch's end. NAN: unknown. */
 struct account_wait account_divide(int64_t workers, double wait_ns, double handover_ns,
 				   double sample_ns);
 
@@ -79,16 +77,13 @@ static inline int64_t account_start_count(int64_t workers)
 }
 
 /*
- * Waits for other loaders count as steps. Where only some batches' readiness is known, any other
- * wait from `theta_ns` on is "not ready", and a shorter one "receiving".
+ * Waits for other loaders count as steps. Of unknown readiness, waits from `theta_ns` on are not
+ * ready.
  */
 void account_of_loader(const struct batch_series *series, bool by_gpu, double theta_ns,
 		       struct account *ret);
 
-/*
- * Computes a thread's account: start from ACCOUNT_EMPTY, call account_add() for each loader, then
- * account_close(). -ERANGE: the waits are longer than the span, so the records are wrong.
- */
+/* Start from ACCOUNT_EMPTY; close after all loaders. -ERANGE: waits exceed the span. */
 void account_add(struct account *thread, const struct batch_series *series, bool by_gpu,
 		 double theta_ns, const struct account_span *span);
 int account_close(struct account *thread, const struct account_span *span);

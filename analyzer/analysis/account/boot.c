@@ -13,10 +13,7 @@
 #define DEFAULT_WORKERS  8
 #define SEED             UINT64_C(0x243f6a8885a308d3)
 
-/*
- * Prefix sums of waits and steps over the cells repeated twice, so that the sum of a circular block
- * is one difference.
- */
+/* Prefix sums over the cells repeated twice: a circular block's sum is one difference. */
 struct cells {
 	size_t count;
 	size_t size;  /* batches or epochs in each cell */
@@ -25,10 +22,7 @@ struct cells {
 	double *step_ns;
 };
 
-/*
- * Batches, and beginnings of later epochs (end of the epoch before, making the iterator, first
- * round of batches). They are drawn separately: else a resample could have twice as many epochs.
- */
+/* Drawn separately, each resample has as many epochs as the run. */
 struct strata {
 	struct cells batches, epochs;
 	size_t block; /* cells in a block of batches */
@@ -111,7 +105,6 @@ static double draw_normal(uint64_t *state)
 	return sum;
 }
 
-/* Draws random blocks, as many cells as the run has, and sums them. */
 static void resample(const struct cells *cells, size_t block, uint64_t *state, double *wait_ns,
 		     double *step_ns)
 {
@@ -127,10 +120,7 @@ static void resample(const struct cells *cells, size_t block, uint64_t *state, d
 	}
 }
 
-/*
- * Returns the factor that widens an interval from `count` epochs: the 1 % point of Student's t over
- * that of the normal distribution, at most 3.
- */
+/* The 1 % point of Student's t / that of the normal distribution, at most 3. */
 static double few_factor(size_t count)
 {
 	static const double factors[] = {3, 2.99, 1.95, 1.61, 1.45, 1.35, 1.29, 1.24, 1.21};
@@ -185,7 +175,7 @@ static double block_variance(const struct cells *cells, size_t block)
 	return stats_deviation(&moments) * stats_deviation(&moments) / (double)block;
 }
 
-/* Returns 2 p W, or the longer block whose sums vary most, in cells. */
+/* Blocks have 2 p W cells, or the longer length whose sums vary most. */
 static size_t block_of(const struct batch_series *s, const struct cells *cells)
 {
 	size_t block = (boot_block(s) + cells->size - 1) / cells->size, best, longer;
@@ -287,7 +277,7 @@ static struct rest rest_of(const struct finding *f, const struct strata *strata)
 	};
 }
 
-/* Returns how much longer epochs' starts take; shorter ones stay above 0. */
+/* Shorter starts stay above 0. */
 static double restart_off(const struct draw *draw, const struct rest *rest, double factor)
 {
 	double off_ns = factor * draw->epoch_wait_ns;

@@ -11,15 +11,13 @@ struct boot {
 };
 
 /*
- * Resamples a series that stall_judge() judged 400 times, with a fixed seed. Blocks have 2 p W
- * batches (../README.md says why), or more if slow batches stay slow for longer. A long series is
- * summed into at most 16384 cells first. Waits for other loaders vary as a normal number of
- * deviation `others_error_ns`. tests/bench/gate_study.c measures how often the interval is wrong.
+ * Draws blocks of 2 p W batches (../README.md says why) 400 times, with a fixed seed. Waits for
+ * other loaders vary by `others_error_ns`. tests/bench/gate_study.c measures how often the interval
+ * is wrong.
  */
 int boot_stall_ratio(const struct batch_series *series, const struct finding *finding,
 		     struct boot *ret);
 
-/* Computes the standard error of the summed waits. */
 int boot_wait_error(const struct batch_series *series, const struct finding *finding,
 		    double *ret_ns);
 

@@ -20,9 +20,8 @@ struct load_split {
 };
 
 /*
- * Divides other_ns. A thread does not run for load_ns - cpu_ns. Open, read and observed waits are
- * subtracted; the rest (no core, page faults) is divided among decode, collate and other by length.
- * NAN: CPU time or load time is unknown.
+ * Of the time off the CPU, load_ns - cpu_ns, open, read and observed waits are subtracted; decode,
+ * collate and other share the rest by length. NAN: unknown.
  */
 struct load_split load_split(const struct load_times *times);
 

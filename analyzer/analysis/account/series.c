@@ -37,7 +37,6 @@ void series_init(struct batch_series *series)
 	series->first_ns = series->last_ns = series->tail_begin_ns = UNKNOWN;
 }
 
-/* A NULL column is allocated only if `needed`. */
 static int grow_column(void *column, bool needed, size_t size, size_t capacity)
 {
 	void *old, *grown;
@@ -122,7 +121,6 @@ static uint8_t pack(const struct batch_row *row)
 	return (uint8_t)state;
 }
 
-/* Two clocks, or a damaged file, may make a part longer than its wait. */
 static void limit_to_wait(struct batch_series *series, float *part_ns, size_t begin, size_t end)
 {
 	for (size_t i = begin; part_ns && series->wait_ns && i < end; i++)

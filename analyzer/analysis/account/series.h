@@ -153,12 +153,10 @@ bool series_has_others(const struct batch_series *series);
 void series_done(struct batch_series *series);
 
 /*
- * Returns how many workers loaded batches in a typical epoch; -1: unknown. Workers with less than a
- * twentieth of the busiest one's loads do not count: their shard may be empty.
+ * Returns a typical epoch's; -1: unknown. A worker with hardly any loads may have an empty shard.
  */
 int32_t series_find_loading(const struct batch_series *series);
 
-/* Returns the workers that loaded any batch, or all if that is unknown. */
 static inline int32_t series_busy_workers(const struct batch_series *series)
 {
 	return series->loading > 0 ? series->loading : series->workers;
@@ -171,7 +169,6 @@ static inline bool series_has_idle_workers(const struct batch_series *series)
 
 #define SERIES_PREFETCH 2 /* default of PyTorch's DataLoader */
 
-/* Returns how many undelivered batches a worker has at most. */
 static inline int32_t series_prefetch(const struct batch_series *series)
 {
 	return series->prefetch_factor > 0 ? series->prefetch_factor : SERIES_PREFETCH;

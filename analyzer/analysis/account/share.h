@@ -28,10 +28,9 @@ struct share {
 };
 
 /*
- * Returns the part of a core (0-1) that each of `threads` runnable threads gets; 1: unknown. `want`
- * multiplies the cores that the neighbours want.
+ * Returns the part of a core (0-1) that each thread gets; 1: unknown. `want` scales what others
+ * want.
  */
 double share_of_thread(const struct share *share, double threads, double want);
 
-/* Returns the cores that all neighbours together want. */
 double share_wanted(const struct share *share);

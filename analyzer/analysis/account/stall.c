@@ -137,10 +137,7 @@ int64_t stall_theta_ns(struct batch_series *series)
 	return isnan(theta_ns) ? UNKNOWN : llrint(theta_ns);
 }
 
-/*
- * By the GPU's clock, batches without a GPU time are not steady, and idle time is limited to the
- * wait, even if a damaged file says more.
- */
+/* Batches without a GPU time are not steady, and idle time is limited to the wait. */
 static void choose_clock(struct batch_series *s, struct finding *f)
 {
 	size_t seen = 0, steady_count = 0, steady_seen = 0, i;
@@ -167,7 +164,6 @@ static void choose_clock(struct batch_series *s, struct finding *f)
 			s->state[i] &= (uint8_t)~SERIES_STEADY;
 }
 
-/* Counts epochs, and delivered batches without a record. */
 static void count_epochs(const struct batch_series *s, struct finding *f)
 {
 	size_t first = 0, r;

@@ -42,7 +42,6 @@ struct step_parts {
 /* `parts` start as all zero. */
 void step_parts_add(struct step_parts *parts, const struct step_sums *sums);
 
-/* `whole_ns` is the time of all steps of the thread. */
 void step_parts_close(struct step_parts *parts, double whole_ns);
 
 /* Returns NAN if the part was not observed, or steps are not split. */

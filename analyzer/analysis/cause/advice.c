@@ -155,7 +155,6 @@ static bool is_held(const struct view *v)
 	return v->input->is_threads && r->cpu_share + r->no_core_share >= GROUNDS_CPU_LITTLE;
 }
 
-/* Returns true if more workers would wait for the same thing, or have nothing to load. */
 static bool is_shared(enum cause cause)
 {
 	return cause == CAUSE_IDLE_WORKERS || cause == CAUSE_SHARED_LIMIT || cause == CAUSE_LOCK ||
@@ -227,7 +226,6 @@ static void take_gain(struct whatif_gain gain, struct advice *ret)
 	ret->high = gain.high;
 }
 
-/* Returns NULL if the advice is not about pipeline stages. */
 static const struct stage_gain *stage_gain(const struct stage_finding *stages, enum advice_id id)
 {
 	switch (id) {
@@ -335,8 +333,7 @@ static bool is_plain(enum advice_id id)
 }
 
 /*
- * The gain is a prediction's; else a replay's without a part of the loads; else that of the pauses
- * it removes; else ideal input's. NAN: the remedy does not apply, or may bring nothing.
+ * Predicts, or replays without a part of the loads, or bounds by ideal input. NAN: nothing to gain.
  */
 static int price(const struct view *v, enum advice_id id, struct advice *ret)
 {
@@ -404,7 +401,6 @@ bool advice_has(const struct advice_list *list, enum whatif_id id)
 	return false;
 }
 
-/* Returns true if the gain of an advice assumes that a part of the loads goes entirely. */
 static bool is_whole(enum advice_id id)
 {
 	return id == ADVICE_DECODE_BOUND || id == ADVICE_STORAGE_BOUND ||
@@ -480,7 +476,6 @@ static bool is_about_loads(enum cause cause)
 	       cause == CAUSE_SINGLE_PROCESS || cause == CAUSE_WORKER_INTERPRETER;
 }
 
-/* Adds advice to shorten decoding or reading, if loading is the bottleneck. */
 static int add_parts(const struct view *v, struct advice_list *list)
 {
 	const struct load_times *loads = v->input->loads;
@@ -536,7 +531,6 @@ static void put_first(const struct advice *advice, struct advice_list *list)
 	list->steps[0] = *advice;
 }
 
-/* Adds the leading line of the steps, if it takes enough of the run's time. */
 static void add_step_line(const struct view *v, struct advice_list *list)
 {
 	const struct lines *lines = v->input->lines;
@@ -571,7 +565,6 @@ static void add_lack(const struct view *v, struct advice_list *list)
 	put_first(&advice, list);
 }
 
-/* Returns true if a later batch was finished while the training waited for one. */
 static bool is_anything_behind(const struct batch_series *series)
 {
 	for (size_t i = 0; i < series->count; i++)

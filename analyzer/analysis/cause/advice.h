@@ -9,7 +9,6 @@
 
 #include "analysis/cause/diagnosis.h"
 
-/* Fills diagnosis->advice from the other members. */
 int advice_give(const struct batch_series *series, const struct finding *finding,
 		const struct cause_input *input, struct diagnosis *diagnosis);
 

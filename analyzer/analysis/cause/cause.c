@@ -192,7 +192,6 @@ static bool has_many_workers(const struct batch_series *s)
 	return s->workers >= FEWER_CORES * s->cores;
 }
 
-/* Too many workers are the cause if cores are short and a replay with fewer is faster. */
 static enum cause with_fewer(const struct batch_series *s, const struct diagnosis *d,
 			     enum cause cause)
 {
@@ -248,7 +247,6 @@ static void add_pause(struct diagnosis *d, enum cause cause, double ns, double t
 	d->causes[1] = cost;
 }
 
-/* Returns the time of the leading line after the optimizer; 0 if it may just wait for a GPU. */
 static double logging_ns(const struct cause_input *input)
 {
 	const struct line_share *line =

@@ -36,7 +36,6 @@ enum advice_id {
 	ADVICE_MAX
 };
 
-/* Why a setting that people often try would not help. */
 enum useless {
 	USELESS_LOADING_IS_NO_LIMIT, /* the training does not wait for data */
 	USELESS_CORES_ARE_USED,

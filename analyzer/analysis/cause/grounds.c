@@ -45,7 +45,6 @@ static double share_of(double part, double whole)
 	return whole > 0 && part >= 0 ? fmin(part / whole, 1) : NAN;
 }
 
-/* Sums by how much loads exceed the median, over loads of at least `least_ns`. */
 static double excess_ns(const struct batch_series *s, double median_ns, double least_ns)
 {
 	double ns = 0;
@@ -78,10 +77,7 @@ static bool come_together(const struct batch_series *s, double least_ns)
 	return slow > 0 && beside >= slow * (double)others / 2;
 }
 
-/*
- * A sample's only record may be an accident, so slow samples must be slow again in other epochs. In
- * a single epoch, slow loads must not come together: a server that pauses makes any sample slow.
- */
+/* In a single epoch, slow loads must not come together: a server that pauses slows any sample. */
 static void find_samples(const struct batch_series *s, const struct finding *f,
 			 const struct cause_input *input, struct grounds *ret)
 {
@@ -128,7 +124,6 @@ static bool are_rising(const double *means)
 	return steps >= GROWTH_STEPS;
 }
 
-/* The run, or its epochs, are cut into GROWTH_PARTS parts. */
 static struct grounds_growth growth_of(const struct stats_moments *parts)
 {
 	struct grounds_growth growth = {0};
@@ -192,7 +187,6 @@ static void find_fetches(const struct batch_series *s, const struct finding *f,
 	ret->fetch.share = share_of(s->fetches.ns, receiving_ns);
 }
 
-/* Returns true if a core was free for another thread that could run. */
 static bool has_free_core(const struct batch_series *s)
 {
 	double used = s->main_cores + (s->other_cores >= 0 ? s->other_cores : 0);
@@ -281,7 +275,6 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->samples.asleep_share = share_of(facts->wait_ns[LOAD_WAIT_ASLEEP], facts->load_ns);
 }
 
-/* Loads wait for pages if memory is short, and no observed call is slow. */
 static bool is_paging(const struct load_facts *facts, const struct cause_input *input,
 		      double unseen_share)
 {
@@ -334,7 +327,6 @@ static size_t count_calm(const double *wait_ns, bool from_end)
 	return count;
 }
 
-/* Finds how many batches come before waits begin, or after they end. */
 static void find_calm(const struct batch_series *s, const struct finding *f, struct grounds *ret)
 {
 	double wait_ns[CALM_PARTS] = {0};
@@ -372,7 +364,6 @@ static enum cause growth_cause(const struct grounds *r)
 	return r->growth.in_epoch ? CAUSE_GROWING_IN_EPOCH : CAUSE_GROWING_LOADS;
 }
 
-/* Returns the more exact cause of batches not ready, in a loader with workers. */
 static enum cause of_workers(const struct grounds *r, const struct batch_series *s,
 			     enum cause cause)
 {
@@ -395,7 +386,6 @@ static enum cause of_workers(const struct grounds *r, const struct batch_series 
 	return cause;
 }
 
-/* Returns true if receiving waits for descriptors from workers that are busy loading. */
 static bool is_asking(const struct grounds *r)
 {
 	return r->fetch.share >= FETCH_SHARE && r->fetch.each_ns >= FETCH_LEAST_NS &&

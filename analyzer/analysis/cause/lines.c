@@ -229,7 +229,6 @@ static void sum_functions(const struct line_samples *samples, double effective,
 	}
 }
 
-/* Shares are relative to ret->ns, the time of ret->samples samples. */
 static int lead(const struct line_samples *samples, struct piece *pieces, size_t count,
 		struct line_lead *ret)
 {
@@ -345,7 +344,6 @@ static bool is_sampler(const struct line_frame *frame)
 	return frame->is_sampler;
 }
 
-/* A share of the training thread's time in a phase of the waits. */
 struct phase_share {
 	double share, ns;
 	int64_t count; /* number of samples */
@@ -463,7 +461,6 @@ const struct line_share *lines_leading(const struct lines *lines, enum line_grou
 	return NULL;
 }
 
-/* Returns NULL if no line within the loader takes the time while loops wait. */
 static const struct line_share *name_within(const struct lines *lines)
 {
 	const struct line_lead *lead = &lines->within;

@@ -145,9 +145,8 @@ const char *lines_bare_name(const char *function);
 bool lines_is_iterator(const char *function);
 
 /*
- * Returns Kish's effective size, (sum w)^2 / sum w^2, of n = `count` samples with weights w in [l,
- * m] = [LINE_LEAST_NS, LINE_MOST_NS]. Only their sum `ns` is known, so sum w^2 is taken as its
- * maximum, (l + m) sum w - n l m.
+ * Returns Kish's effective size, (sum w)^2 / sum w^2. Of weights w in [l, m] = [LINE_LEAST_NS,
+ * LINE_MOST_NS], only the sum is known, so sum w^2 is taken as (l + m) sum w - n l m.
  */
 double lines_effective_count(int64_t count, double ns);
 
@@ -164,9 +163,7 @@ struct line_filter lines_filter(const struct line_samples *samples, int64_t load
 				enum line_group group);
 bool lines_passes(const struct line_filter *filter, const struct line_stack *stack);
 
-/*
- * `loader_id` 0 is all loaders. Samples of an unknown loader count only if the group has no other.
- */
+/* `loader_id` 0: all. Samples of an unknown loader count if the group has no other loader. */
 int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret);
 void lines_done(struct lines *lines);
 
@@ -180,12 +177,10 @@ struct line_named {
 };
 
 /*
- * Chooses the line of the loads, waits or steps in which the cause takes its time. A line needs a
- * quarter of that time, less its error; in loads and waits it is enough if its function has that.
- * Another thread's line is preferred if it held the interpreter for half of that time. A loop that
- * waits is never reported; if samples are chosen or epochs start meanwhile, the innermost line
- * within the loader is, unless it waits. For pauses of the training, the line's share must fit
- * their cost. False: no line qualifies.
+ * Chooses the line to report beside a cause. It needs a quarter of the time, less its error (in
+ * loads and waits, its function does). Another thread's line goes first if it held the interpreter
+ * for half of that time. A loop that waits is never reported, but the loader's line within. False:
+ * none.
  */
 struct diagnosis;
 struct finding;

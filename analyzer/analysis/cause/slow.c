@@ -186,7 +186,6 @@ static bool is_in_turn(const struct batch_series *s)
 	return (double)in_turn >= IN_TURN * (double)known;
 }
 
-/* Returns the shortest period of the slow workers' numbers that divides the number of workers. */
 static int32_t period_of(const struct crew *crew)
 {
 	size_t k, w;

@@ -113,10 +113,7 @@ static bool is_lasting(const struct shift_part *parts, size_t at, double before_
 	return true;
 }
 
-/*
- * Finds a boundary after which each quarter's mean load is SHIFT_FACTOR times that before. The
- * boundary with the highest z counts (Welch's test on the parts' means, at least SHIFT_Z).
- */
+/* Each quarter after a shift must be SHIFT_FACTOR times as long; the highest z counts (Welch). */
 static void find_shift(const struct batch_series *s, struct shift *ret)
 {
 	struct shift_part parts[SHIFT_PARTS];
@@ -194,7 +191,6 @@ static void fill_pools(const struct batch_series *s, const struct finding *f,
 	ret->queued_ns = ret->before.queued_ns + ret->after.queued_ns;
 }
 
-/* Returns 0 if the largest waits are not most of the waiting, or periodic. */
 static double isolated_ns(const struct batch_series *s, const struct finding *f,
 			  const struct split_periods *periods, const struct pools *pools)
 {
@@ -215,7 +211,6 @@ static double isolated_ns(const struct batch_series *s, const struct finding *f,
 	return ns < ISOLATED_LEAST * pools->wait_ns ? 0 : fmin(ns, pools->wait_ns);
 }
 
-/* Returns the share of the waiting that comes with slow loads at a regular distance. */
 static double periodic_share(const struct batch_series *s, const struct slow_workers *slow,
 			     const struct split_periods *periods)
 {

@@ -49,9 +49,7 @@ struct cold {
 	bool found;
 };
 
-/*
- * From some batch on, loads take longer: storage has used up its burst credit, or a cache is small.
- */
+/* From some batch on, loads take longer: storage has used up its burst credit, for example. */
 struct shift {
 	size_t at;                  /* first batch after the shift; 0: there is none */
 	double before_ns, after_ns; /* mean loads before and after the shift */

@@ -88,7 +88,6 @@ static bool is_of_input(const struct stage_work *stage, const struct stage_work 
 	return input->busy_ns >= (is_parallel(stage) ? INPUT_LIMITS : INPUT_LEADS) * stage->busy_ns;
 }
 
-/* Goes down from the root. */
 static size_t find_slow(struct view *v, struct stage_finding *f)
 {
 	const struct stages *stages = v->stages;
@@ -168,7 +167,6 @@ static void find_lead(struct view *v, struct stage_finding *f)
 			f->blocked_share >= BLOCKED;
 }
 
-/* Returns a batch's CPU time divided by the cores. */
 static double floor_of(const struct view *v)
 {
 	double ns = 0;
@@ -195,10 +193,7 @@ static double gain_of(const struct view *v, const struct stage_finding *f, doubl
 	return fmax(now_ns / then_ns - 1, 0);
 }
 
-/*
- * At best, all time gets shorter; in between, the cores limit computing; at worst, a shared storage
- * or server limits the calls.
- */
+/* At best, all time gets shorter; at worst, a shared storage or server limits the calls. */
 static void price_calls(const struct view *v, const struct stage_finding *f, int32_t count,
 			double next_ns, struct stage_gain *ret)
 {
@@ -316,7 +311,6 @@ static double busy_of(const struct stages *stages, size_t at)
 	return at == STAGE_NOWHERE ? 0 : stages->list[at].busy_ns;
 }
 
-/* *ret_ns gets the time of all kernels of stage `at`. */
 static size_t longest_of(const struct stages *stages, size_t at, double *ret_ns)
 {
 	size_t longest = STAGE_NOWHERE;
@@ -343,7 +337,6 @@ static void price_maybe(const struct view *v, const struct stage_finding *f, dou
 	ret->low = 0;
 }
 
-/* The operators wait for a reader that reads files one after the other. */
 static void judge_reader(struct view *v, size_t reader, double operators_ns,
 			 struct stage_finding *f)
 {
@@ -379,10 +372,7 @@ static void judge_operators(struct view *v, size_t root, double wait_ns, struct 
 			    &f->parallel);
 }
 
-/*
- * DALI's executor runs operators in turn, ahead of the training. The rest of run() is Python that
- * it calls: an external source.
- */
+/* DALI's operators run in turn, ahead; the rest of run() is an external source in Python. */
 static void judge_dali(struct view *v, size_t root, struct stage_finding *f)
 {
 	const struct stages *stages = v->stages;

@@ -61,7 +61,6 @@ static bool ends_early(const struct batch_series *s, const struct epoch *e, size
 	return is_worker(s, i) && e->last[s->worker[i]] == i + 1 && i + 1 < e->end;
 }
 
-/* Waits for steady batches that were not ready. */
 struct part {
 	double wait_ns, count;
 };

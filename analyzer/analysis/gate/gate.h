@@ -161,7 +161,6 @@ struct gate_item {
 	struct gate_result result;
 };
 
-/* Judges one run by a limit that needs no baselines. */
 void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
 		struct gate_result *ret);
 

@@ -15,7 +15,6 @@ void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op)
 		devices->working |= 1u << op->device;
 }
 
-/* Returns a bit for each device that the loader feeds. */
 static uint32_t find_fed(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			 int64_t begin_ns, int64_t end_ns)
 {

@@ -33,8 +33,8 @@ struct gpu_device_step {
 void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op);
 
 /*
- * `steps` gets one of GPU_DEVICES_MOST entries for each device that ever worked; none for one
- * alone.
+ * `steps` has room for GPU_DEVICES_MOST, and gets each device that ever worked if there are
+ * several.
  */
 int gpu_devices_measure(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			int64_t begin_ns, int64_t wait_end_ns, int64_t end_ns, struct gpu_step *ret,

@@ -43,7 +43,6 @@ static void add(struct parts *parts, int64_t begin_ns, int64_t end_ns)
 		parts->at[parts->count++] = (struct part){begin_ns, end_ns};
 }
 
-/* Unites the operations whose kinds are in the set `kinds`; they may exceed the step. */
 static void unite(const struct gpu_op *ops, size_t count, uint32_t kinds, struct parts *parts)
 {
 	parts->count = 0;
@@ -85,7 +84,6 @@ static void join(const struct parts *a, const struct parts *b, struct parts *ret
 	}
 }
 
-/* Returns the index of the first part that ends after `ns`. */
 static size_t find(const struct parts *parts, int64_t ns)
 {
 	size_t low = 0, high = parts->count;

@@ -201,7 +201,6 @@ size_t events_cut(const struct events *breaks, const struct fold_segment *whole,
 	}
 }
 
-/* A hash table from phase to the events' time there. */
 struct table {
 	struct {
 		size_t phase;
@@ -392,7 +391,6 @@ static double time_at(const struct event *list, size_t count, size_t period, siz
 	return ns;
 }
 
-/* Returns the phase with the most time, or SIZE_MAX without events. */
 static size_t dominant(const struct event *list, size_t count, size_t period, size_t half,
 		       struct table *table)
 {

@@ -44,23 +44,20 @@ void events_done(struct events *events);
 void events_spread(const struct events_query *query, size_t from, size_t count, float *ret_ns);
 
 /*
- * Cuts `whole` after each break; returns the number of pieces. `*at` is the first break to look at.
+ * Cuts `whole` after each break. Returns the number of pieces. `*at`: the first break to look at.
  */
 size_t events_cut(const struct events *breaks, const struct fold_segment *whole, size_t position,
 		  size_t *at, struct fold_segment *ret);
 
 /*
- * *ret_period is the best period above `above`, or 0; *ret_log_p its ln p, corrected for all
- * periods up to `most`. If `capped`, events count with their times, at most cap_ns; else as one.
+ * *ret_period: the best period above `above`; 0: none. *ret_log_p: ln p, corrected up to `most`.
+ * `capped`: events count with their times, at most cap_ns; else as one.
  */
 int events_long_period(const struct events *events, const struct fold_segment *segments,
 		       size_t segment_count, bool capped, size_t above, size_t most,
 		       size_t *ret_period, double *ret_log_p);
 
-/*
- * Gaps, in batches, between events of at least half of cap_ns: a timer shows even where lines are
- * lost.
- */
+/* Gaps in batches between events of half of cap_ns: a timer shows even where lines are lost. */
 struct event_gaps {
 	size_t large_count;
 	double large_ns; /* sum over the large events */
@@ -71,10 +68,7 @@ struct event_gaps {
 
 int events_gaps(const struct events *events, struct event_gaps *ret);
 
-/*
- * Returns the dominant phase's share of the events' time, cross-validated between even and odd
- * rows.
- */
+/* Returns the share at the dominant phase, cross-validated between even and odd rows. */
 double events_share(const struct events *events, size_t period, size_t block_rows,
 		    size_t *ret_phase);
 

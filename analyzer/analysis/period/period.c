@@ -27,7 +27,6 @@
 #define GAPS_CV        0.15
 #define GAPS_SHORTEST  3
 
-/* How the values are cut. The rows of a period start anew in each segment. */
 struct layout {
 	struct fold_segment *segments;
 	size_t segment_count;
@@ -107,10 +106,7 @@ static void offer(struct search *s, const struct best *found)
 		s->best_cut = *found;
 }
 
-/*
- * Correcting for serial correlation is slow, so only the best period is corrected, until it stays
- * the best.
- */
+/* Correcting for serial correlation is slow, so only the best period is corrected. */
 static void try_layout(struct search *s, const struct layout *layout, struct fold_series *series)
 {
 	double plain[FOLD_MOST + 1], log_p[FOLD_MOST + 1];
@@ -301,7 +297,6 @@ static struct phase_series phases_of(const struct search *s, const struct layout
 	};
 }
 
-/* Returns the layout that is cut at breaks, if its pieces are long enough. */
 static const struct layout *layout_for(const struct search *s, const struct best *best,
 				       size_t period)
 {

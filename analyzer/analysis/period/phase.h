@@ -17,15 +17,9 @@ struct phase_series {
 
 #define PHASE_PROMOTE_MOST 3
 
-/*
- * Returns true if the true period is kP: then, in rows of kP, one of the k phases has nearly all
- * time. k <= PHASE_PROMOTE_MOST; `scratch` has room for kP numbers.
- */
+/* True: in rows of kP, one of k phases has nearly all time. `scratch` has room for kP numbers. */
 bool phase_is_multiple(const struct phase_series *series, size_t period, size_t k, double *scratch);
 
-/*
- * Cross-validated between even and odd rows. *ret_phase counts from the first row. `scratch` has
- * room for 3 P numbers.
- */
+/* Cross-validated between even and odd rows. `scratch` has room for 3 P numbers. */
 double phase_share(const struct phase_series *series, size_t period, double *scratch,
 		   size_t *ret_phase);

@@ -140,7 +140,7 @@ static void end_load(struct crowd *c, size_t worker)
 	begin_load(c, worker);
 }
 
-/* Goes to the next event. Returns its hand, or NULL if `limit_ns` comes first. */
+/* Returns NULL if `limit_ns` comes first. */
 static struct hand *advance(struct crowd *c, double limit_ns)
 {
 	double pace = c->paces[c->working + (c->training_works ? c->workers + 1 : 0)];
@@ -206,7 +206,6 @@ static void spend(struct crowd *c, double ns)
 	training->phase = IDLE;
 }
 
-/* Returns false if no batch is being loaded. */
 static bool await_any(struct crowd *c)
 {
 	struct hand *hand;
@@ -220,7 +219,7 @@ static bool await_any(struct crowd *c)
 	return true;
 }
 
-/* Returns the batch. Receiving a later batch first takes time now, and none when its turn comes. */
+/* Receiving a later batch first takes time now, and none when its turn comes. */
 static size_t take_next(struct crowd *c, size_t ordinal)
 {
 	size_t wanted = c->begin + ordinal, at;

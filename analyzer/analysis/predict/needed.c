@@ -22,7 +22,6 @@ static bool suffices(const struct trace *trace, struct replay_setup setup, int32
 	       crowd_replay(trace, &setup, 1).batches_per_s >= ENOUGH * ceiling_per_s;
 }
 
-/* Returns -1 if no number suffices. */
 static int32_t find_first(const struct trace *trace, struct replay_setup setup,
 			  double ceiling_per_s)
 {

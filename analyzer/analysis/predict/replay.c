@@ -161,7 +161,6 @@ double replay_receive_ns(const struct trace *t, const struct replay_setup *setup
 	return (t->receive_ns - fetch_ns * (1 - fetch_left(t, setup))) * setup->handover_factor;
 }
 
-/* A ring of a worker's loads that were assigned and not delivered. */
 struct queue {
 	double free_ns;
 	size_t first, next, count;
@@ -214,7 +213,6 @@ static void dispatch(struct replay *r, size_t worker)
 	}
 }
 
-/* Returns the worker whose oldest undelivered load ends first. */
 static size_t find_first(const struct replay *r)
 {
 	double best_ns = INFINITY;
@@ -252,7 +250,7 @@ static void start_epoch(struct replay *r, const struct trace_epoch *e)
 		dispatch(r, i % r->workers);
 }
 
-/* Replays one epoch. Time before the run's first delivery does not count. */
+/* Time before the run's first delivery does not count. */
 static void run_epoch(struct replay *r, double *begin_ns)
 {
 	const struct trace *t = r->trace;

@@ -51,7 +51,6 @@ struct replay_result {
 	double stall_ratio;   /* waiting, with starts and ends of epochs, / all time */
 };
 
-/* Replays the run without competition for cores. */
 struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup);
 
 static inline bool replay_is_dealt(const struct trace *trace, const struct replay_setup *setup)
@@ -76,8 +75,7 @@ double replay_until_loaded_ns(const struct trace *trace, const struct replay_set
 			      size_t at, size_t worker, size_t epoch, size_t ordinal);
 
 /*
- * The training thread's part of a hand-over, and the batch's time on its way before that. A worker
- * sends descriptors between loads, so shorter loads send them sooner.
+ * Of a hand-over: the training thread's part, and the batch's way. Choosing samples is part of it.
  */
 double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);

@@ -106,10 +106,7 @@ static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, 
 	return stats_order_quantile(&order, share);
 }
 
-/*
- * Moves latency out of the hand-overs: what a late batch takes longer than a ready one. It varies:
- * a worker busy with its next load may send a batch some milliseconds late.
- */
+/* Latency is what a late batch takes longer than a ready one: its worker may be busy. */
 static void find_latency(struct trace *t, const struct lag_input *input)
 {
 	size_t late_count, ready_count, i;
@@ -138,7 +135,6 @@ static void find_latency(struct trace *t, const struct lag_input *input)
 	}
 }
 
-/* First loads of each worker in each epoch. */
 static void find_firsts(const struct trace *t, uint8_t *is_first)
 {
 	for (size_t i = 0; i < t->count; i++)
@@ -150,9 +146,8 @@ static void find_firsts(const struct trace *t, uint8_t *is_first)
 }
 
 /*
- * A new worker imports modules and opens files in its first load. Returns 1 unless first loads are
- * clearly longer. Caches are cold in the first epoch, so it does not count. An iterable dataset
- * opens its files in each epoch anyway.
+ * Workers that stay have imported modules and opened files before. Caches are cold in the first
+ * epoch, so it does not count. An iterable dataset opens its files anyway.
  */
 static double find_kept_factor(const struct trace *t, const uint8_t *is_first, bool is_iterable)
 {
@@ -170,11 +165,7 @@ static double find_kept_factor(const struct trace *t, const uint8_t *is_first, b
 	return other / first;
 }
 
-/*
- * Fills in lags, latencies and starts. At first, handover_ns is all time after a load's end (NAN:
- * unknown); the latency is taken out. With PyTorch, each takes some tenths of a millisecond, more
- * if cores are busy.
- */
+/* handover_ns is all time after a load's end at first (NAN: unknown); the latency is taken out. */
 static int find_lags(struct trace *t, const struct batch_series *s, const struct lag_input *input)
 {
 	uint8_t *is_first = malloc(t->count + 1);
@@ -239,7 +230,6 @@ struct steps {
 	double busy_mean_ns;
 };
 
-/* Returns the GPU's busy time outside of batch i's wait; NAN: unknown. */
 static double busy_of(const struct batch_series *s, const struct finding *f, size_t i)
 {
 	if (!series_has(s->gpu_busy_ns, i) || !series_has(s->compute_ns, i))
@@ -295,7 +285,6 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 	return steps;
 }
 
-/* Returns the hand-over's part of a wait, by the verdict's clock; NAN: unknown. */
 static double handover_of(const struct steps *steps, size_t i)
 {
 	const struct batch_series *s = steps->series;
@@ -366,8 +355,7 @@ static int16_t turn_of(struct turns *turns, const struct batch_series *s, size_t
 }
 
 /*
- * Without workers, an epoch's first wait may draw the samples of the whole epoch. Returns the time
- * that is moved to the epoch's start.
+ * Without workers, an epoch's first wait may draw all samples. Returns the time moved to its start.
  */
 static double move_sampling(struct trace *t, const struct batch_series *s, size_t i,
 			    double handover_ns)

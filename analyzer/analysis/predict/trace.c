@@ -30,7 +30,6 @@ static double lower_median(const float *values, size_t count)
 	return stats_order_quantile(&order, 0.5);
 }
 
-/* Copies a worker's loads to `scratch`, their logarithms to `logs`. Returns their number. */
 static size_t pick(const struct trace *trace, int16_t which, float *scratch,
 		   struct stats_moments *logs)
 {
@@ -46,10 +45,7 @@ static size_t pick(const struct trace *trace, int16_t which, float *scratch,
 	return count;
 }
 
-/*
- * Returns true if slow loads belong to the data. Batch i goes to worker i mod W, so a pattern that
- * repeats from worker to worker, as if every second file were large, is the data's.
- */
+/* Batch i goes to worker i mod W, so a pattern that repeats over workers is the data's. */
 static bool is_by_index(const double *factors, size_t workers)
 {
 	size_t period, i;

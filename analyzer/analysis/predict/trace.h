@@ -70,10 +70,7 @@ struct trace {
 /* Call trace_done() also after an error. */
 int trace_make_room(struct trace *trace, size_t count);
 
-/*
- * A worker's factor is its median load / that of the middle worker, if they differ by more than 15
- * % and beyond chance (|z| >= 3 on log loads); else 1.
- */
+/* Median loads must differ by more than 15 % and beyond chance (|z| >= 3 on log loads); else 1. */
 int trace_find_factors(struct trace *trace, size_t workers);
 void trace_done(struct trace *trace);
 

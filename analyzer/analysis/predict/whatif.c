@@ -56,14 +56,12 @@ const char *const whatif_gap_words[WHATIF_GAP_MAX] = {
 	[WHATIF_GAP_OFF] = "the replay of the run as it was differs from the run",
 };
 
-/* Returns the factor from replayed to measured rates. */
 static double correction(const struct trace *trace, const struct replay_setup *setup,
 			 const struct whatif *whatif)
 {
 	return crowd_matters(trace, setup) ? whatif->correction : whatif->plain_correction;
 }
 
-/* Returns the corrected rate of the loader's own loop. */
 static double own_per_s(const struct trace *trace, const struct replay_setup *setup, double want,
 			const struct whatif *whatif)
 {
@@ -150,7 +148,6 @@ static double rate_otherwise(const struct trace *trace, const struct whatif *wha
 	return own_per_s(trace, &setup, 1, whatif);
 }
 
-/* Returns the rate if making iterators was choosing samples where that was not observed. */
 static double rate_if_sampled(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
@@ -165,7 +162,6 @@ static double rate_if_sampled(const struct trace *trace, const struct whatif *wh
 	return own_per_s(trace, &setup, 1, whatif);
 }
 
-/* Returns the rate if workers that load less also hand over sooner. */
 static double rate_handed_sooner(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
@@ -189,10 +185,7 @@ bool whatif_may_be_shared(const struct whatif *whatif, int id)
 	       whatif->low_per_s[id] >= whatif->batches_per_s[WHATIF_BASELINE];
 }
 
-/*
- * Returns the rate if more workers get no more than the run's workers got, as loads only wait for
- * something shared. Returns INFINITY if loads hardly wait, or no workers are added.
- */
+/* More workers then get no more than the run's. INFINITY: loads hardly wait, or none are added. */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
@@ -285,7 +278,6 @@ static double stall_at(const struct whatif *w, int id)
 	return fmax(0, 1 - (1 - w->ratio) * faster * fmax(1, w->step_factor[id]));
 }
 
-/* Turns rates of the loader's own loop into rates of the training thread. */
 static void widen(struct whatif *w, int first, int end)
 {
 	for (int id = first; id < end; id++) {

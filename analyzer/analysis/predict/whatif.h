@@ -112,7 +112,6 @@ struct whatif_point {
 	double batches_per_s, stall_ratio;
 };
 
-/* Predicts one more setting, after whatif_predict(). */
 struct whatif_point whatif_at(const struct whatif *whatif, const struct trace *trace,
 			      const struct replay_setup *setup);
 

@@ -68,10 +68,7 @@ static double step_ns(const struct rank_group *group)
 	return group->sums.time_ns / (double)group->sums.batch_count;
 }
 
-/*
- * Returns what mending a rank's input saves at most: no job is faster than the slowest loader of
- * the other ranks (`others_ns` a batch; this rank's: `own_ns`).
- */
+/* No job is faster than the slowest loader of the other ranks (`others_ns` a batch). */
 static double most_saved(const struct rank_group *group, double own_ns, double others_ns,
 			 double time_ns)
 {
@@ -139,7 +136,6 @@ static bool is_hidden(const struct rank_job *job, const struct rank_group *group
 	       slope.value + SURE_ERRORS * slope.error < LEAST_SLOPE;
 }
 
-/* The ranks whose is_culprit is set in their blames. */
 struct suspects {
 	size_t worst, count;
 	double starved_ns; /* starving of these ranks, in windows in which they waited longest */
@@ -184,10 +180,7 @@ static struct suspects suspect_one(const struct rank_job *job, const struct rank
 	return sum_up(job, group, blames);
 }
 
-/*
- * Suspects ranks that starve alike, and far more than the others. A suspect's longest wait hides
- * the other ranks' waits; they are assumed to starve one after the other.
- */
+/* A suspect's longest wait hides other ranks' waits: they are taken as one after the other. */
 static struct suspects suspect_several(const struct rank_job *job, const struct rank_group *group,
 				       struct rank_blame *blames, double time_ns)
 {

@@ -14,8 +14,5 @@ int merge_frame(struct rank_job *whole, const struct rank_job *part);
 
 void merge_settle(struct rank_job *whole);
 
-/*
- * Changes the windows of `part`, whose ranks get `numbers` in the whole. whole->members must have
- * room.
- */
+/* Changes the windows of `part`; `numbers` are its ranks' in the whole, which has room for them. */
 int merge_add(struct rank_job *whole, struct rank_job *part, const int32_t *numbers);

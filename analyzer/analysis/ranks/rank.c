@@ -63,7 +63,6 @@ static int add_to_bin(struct rank_job *job, double at_ns, const struct window_pa
 		       : 0;
 }
 
-/* Sets bins such that those of two parts of a job can be joined. */
 static void begin_clock(struct rank_job *job, const struct finding *finding, double begin_ns)
 {
 	double step_ns = finding->own.time_ns / (double)finding->own.count;

@@ -39,10 +39,7 @@ static double cell_of(const struct pace *pace, uint32_t shift, uint32_t i)
 	return ns;
 }
 
-/*
- * Returns how many steps one rank gets ahead at most; 0: too few steps; INFINITY: the two surely
- * never meet.
- */
+/* Returns 0 if there are too few steps, INFINITY if the two surely never meet. */
 static double pace_lead(const struct pace *one, const struct pace *other)
 {
 	const uint32_t shift = one->shift > other->shift ? one->shift : other->shift;

@@ -11,10 +11,7 @@
 
 #include "analysis/ranks/rank_job.h"
 
-/*
- * The host's clock has all steps, even if the account uses the GPU's. Time between two epochs
- * counts for the step after it, as in the ranks that wait.
- */
+/* By the host's clock, which has all steps. Time between epochs counts for the step after it. */
 struct pace rank_group_pace(const struct batch_series *series, const struct rank_epoch *epochs,
 			    size_t epoch_count);
 

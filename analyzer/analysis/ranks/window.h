@@ -51,14 +51,10 @@ struct windows {
 int window_add(struct windows *windows, size_t step, size_t rank, const struct window_part *part);
 int window_end(struct windows *windows, size_t rank);
 
-/*
- * Adds windows of other ranks and one width, from index `at` on. More than WINDOW_MOST windows drop
- * the width.
- */
+/* Adds windows of other ranks and one width. More than WINDOW_MOST windows drop the width. */
 int window_merge(struct windows *windows, int width, size_t at, const struct window *list,
 		 size_t count);
 
-/* Adds other ranks' windows over the same steps. */
 int window_unite(struct windows *windows, const struct windows *other);
 
 void window_done(struct windows *windows);

@@ -103,7 +103,6 @@ static double rows_evidence(const struct rows *rows, size_t period, float highes
 	return fold_evidence(factor * rows->count, top / rows->count, mean, variance, highest);
 }
 
-/* Sets `total` to the column sums of BLOCK rows. */
 static void add_columns(float *restrict total, const float *restrict x, size_t period)
 {
 	const float *b = x + period, *c = b + period, *d = c + period, *e = d + period,
@@ -162,7 +161,6 @@ static void scale_add(struct scale *scale, const struct rows *rows, size_t perio
 		scale->sum += evidence - log_period;
 }
 
-/* Segments with too few rows give no evidence. */
 static double log_p_by_segment(const struct fold_series *s, size_t period, double factor)
 {
 	struct rows all, block;

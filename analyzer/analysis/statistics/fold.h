@@ -51,13 +51,13 @@ double fold_evidence(double rows, double highest_mean, double mean, double varia
 double fold_log_gamma_tail(size_t shape, double sum);
 
 /*
- * Returns ln p, corrected for phases and for scales (all rows, blocks of 8 and 32 rows), not for
- * the number of periods. `factor` is G'/G. Returns 0 for fewer than 3 rows.
+ * Corrected for phases and scales (all rows, blocks of 8 and 32), not for the number of periods.
+ * `factor` is G'/G. Returns 0 for fewer than 3 rows.
  */
 double fold_log_p(const struct fold_series *series, size_t period, double factor);
 
 /*
- * Returns G'/G = (1 - r)/(1 + r) for short memory: r is the correlation of adjacent rows, without
- * their means and shifted by half a period. Returns 1 for r <= .02 or fewer than 6 rows.
+ * Returns G'/G = (1 - r)/(1 + r) for short memory: r correlates adjacent rows, half a period apart.
+ * Returns 1 for r <= .02 or fewer than 6 rows.
  */
 double fold_memory(const struct fold_series *series, size_t period);

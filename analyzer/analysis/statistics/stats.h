@@ -20,10 +20,7 @@ static inline bool stats_takes(const struct stats_column *column, size_t i)
 	       column->values[i] >= 0;
 }
 
-/*
- * The leading bits of floats sort like the values: exact, without a copy of the column.
- * stats_order_init() reads the column once; a rank takes up to two more passes.
- */
+/* The leading bits of floats sort like the values: exact, and without a copy of the column. */
 #define STATS_BINS 2048
 
 struct stats_order {

@@ -348,7 +348,6 @@ static int take_load(const struct join *join, struct stream *stream, struct segm
 	return 0;
 }
 
-/* The record MADE follows the load's, so the entry exists. */
 static void take_made(struct stream *stream, const struct dlprof_event *event)
 {
 	struct entry *entry = entry_find(stream, event->task);

@@ -106,7 +106,6 @@ int sampler_wait_ms(const struct sampler *sampler, int most_ms)
 	return due - now < (uint64_t)most_ms * 1000000 ? (int)((due - now) / 1000000) + 1 : most_ms;
 }
 
-/* Returns true if the stack is that of a worker that waits for its next task. */
 static bool idles(const struct stack *stack)
 {
 	static const char queues[] = "/multiprocessing/queues.py";
@@ -204,7 +203,6 @@ static struct target *choose(struct sampler *sampler)
 	return chosen;
 }
 
-/* Returns how long to pause, so that sampling's CPU time stays below the allowed part. */
 static uint64_t rest_ns(const struct sampler *sampler, uint64_t now)
 {
 	uint64_t allowed = COST_AHEAD + (now - sampler->begin_ns) / COST_PART;

@@ -36,7 +36,6 @@ void sampler_take(struct sampler *sampler, const struct segment *segment, const 
 void sampler_epoch(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
 		   const struct dlprof_event *event, int64_t loader_id);
 
-/* Takes a PARTS record, for the time of saving. */
 void sampler_save(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
 		  const struct dlprof_event *event, int64_t loader_id);
 
@@ -46,6 +45,6 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream,
 /* `is_last`: no more samples will come. */
 int sampler_write(struct sampler *sampler, struct writer *writer, bool is_last);
 
-/* Call one after the commit, or after a rollback. */
+/* After a commit, or a rollback. */
 void sampler_written(struct sampler *sampler);
 void sampler_rewind(struct sampler *sampler);

@@ -189,7 +189,6 @@ static void count_stop(struct join *join, struct stream *stream)
 	stream->stop_counted = true;
 }
 
-/* Impossibly large numbers are UNKNOWN. */
 static int64_t made_or_unknown(uint64_t value)
 {
 	return value > INT64_MAX >> 12 ? UNKNOWN : (int64_t)value;
@@ -272,9 +271,7 @@ static bool is_complete(const struct join *join, const struct stream *stream,
 	       is_older(join, entry, PATIENCE_ROUNDS, PATIENCE_NS);
 }
 
-/*
- * Later batches make up the queue of earlier ones, so batches are written in the order of delivery.
- */
+/* Later batches make up the queue of earlier ones, so the order is that of delivery. */
 static struct entry *next_delivered(const struct join *join, const struct stream *stream,
 				    bool *ret_pending)
 {

@@ -34,7 +34,6 @@ static int take_stage(struct writer *writer, int64_t pid, int64_t number,
 	return writer_stage(writer, &row);
 }
 
-/* Only some calls' CPU time is measured. */
 static int64_t cpu_of(const struct dlprof_stage_sum *sum)
 {
 	double ns;

@@ -119,7 +119,6 @@ static int deliver_in_place(const struct parcel *parcel, const char *name)
 	return close_copy(out, r);
 }
 
-/* A killed delivery leaves ".run.db.part". */
 static void remove_part(const char *part)
 {
 	struct stat status;

@@ -39,7 +39,6 @@ static void find_cpus(const struct segment *segment, int64_t *ret_cpus, int64_t 
 		*ret_limit_milli = limit;
 }
 
-/* DLPROF_LABELS overrides the job's environment. */
 static int write_labels(struct writer *writer)
 {
 	static const struct {

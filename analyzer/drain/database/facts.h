@@ -23,7 +23,6 @@ int64_t facts_loader(const struct segment *segment, uint32_t number);
 /* For the root process, also writes the run. */
 int facts_begin(struct writer *writer, const struct segment *segment, const char *folder);
 
-/* May be called repeatedly. */
 int facts_update(struct facts *facts, struct losses *losses, struct writer *writer,
 		 struct segment *segment);
 

@@ -22,17 +22,12 @@
 #include "store/database/db_open.h"
 #include "store/run/query.h"
 
-/*
- * When a container's process 1 ends, the kernel kills the drain: even a short run needs a delivery.
- */
+/* A container's end kills the drain without notice, so even a short run needs a delivery. */
 #define LEAST_NS  UINT64_C(2000000000)
 #define MOST_NS	  UINT64_C(60000000000)
 #define PART_TIME 10 /* the pause is 1/10 of the time since the first */
 
-/*
- * SQLite's locks may fail here, and small writes are slow. Numbers: linux/magic.h, statfs(2),
- * sources.
- */
+/* SQLite's locks may fail here. Numbers are from linux/magic.h, statfs(2), or the sources. */
 static const struct {
 	uint32_t type;
 	const char *name;

@@ -337,7 +337,6 @@ static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept
 	return r < 0 || !any ? r : write_gap(gpu, process, &late, "CUPTI's records came too late");
 }
 
-/* *ret_kept: the batch may be written again. */
 static int settle_batch(struct gpu_join *gpu, struct process *process, struct gpu_batch *batch,
 			int64_t kept_ns, bool *ret_kept)
 {

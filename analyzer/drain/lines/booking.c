@@ -64,7 +64,6 @@ static void add(struct booking *booking, enum line_role role, enum line_phase ph
 	total->ns += weight_ns;
 }
 
-/* Also counts the thread that held the GIL. */
 static void finish(struct booking *booking, struct waiting *waiting, enum line_phase phase,
 		   int64_t loader_id)
 {

@@ -19,7 +19,6 @@ static bool is_further(struct segment *const *segments, size_t index)
 	return false;
 }
 
-/* Returns false if the sum is unknown, because a process has just ended. */
 static bool look(struct segment *const *segments, size_t count, struct cores *now)
 {
 	bool is_whole = true;

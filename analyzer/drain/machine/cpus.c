@@ -216,7 +216,6 @@ int64_t cpus_busy_ns(const char *root, int32_t pid)
 	return found == CPU_COUNT(&set) ? (int64_t)ticks * ((int64_t)NS_PER_S / rate) : -1;
 }
 
-/* Climbs to the closest group of version 2 that competes with its siblings for CPU time. */
 static void climb(const char *root, struct hierarchy *at)
 {
 	char text[64], *slash;

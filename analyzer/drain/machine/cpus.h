@@ -9,8 +9,7 @@
 int64_t cpus_affinity(int32_t pid);
 
 /*
- * Returns the lowest limit of all levels, in 1/1000 core: cpu.max of version 2, cpu.cfs_quota_us /
- * cpu.cfs_period_us of version 1; -1: none is known. `root`, "" in production, precedes every path.
+ * Returns the lowest limit of all levels, in 1/1000 core; -1: none is known. `root` precedes paths.
  */
 int64_t cpus_limit_milli(const char *root, int32_t pid);
 

@@ -67,7 +67,6 @@ static int kind_of(struct neighbours *n, int32_t pid, int nice)
 			 weight_of(group.nice - n->group.nice));
 }
 
-/* Returns KIND_MAIN or KIND_WORKER for a process of the run, otherwise `kind`. */
 static int own_kind(struct segment *const *segments, size_t count, int32_t pid, int kind)
 {
 	for (size_t i = 0; i < count; i++)

@@ -51,15 +51,9 @@ struct neighbours {
 };
 
 /*
- * Looks at other processes if that is due, and writes to meta:
- *
- * - `neighbours`: "t WEIGHT RAN WANTED" for other threads of a weight, "g WEIGHT RAN WANTED" for a
- *   group, separated by ";". RAN and WANTED are in cores;
- * - `main_cpu_ns`: CPU time that the run's first process used within `main_cpu_of_ns`;
- * - `main_ran_ns`, `main_waited_ns`, `workers_ran_ns`, `workers_waited_ns`.
- *
- * Time before the first batch and after the last one does not count. `others_ns` is `most_ns` of
- * cores_update().
+ * Looks if that is due, and writes to meta `neighbours`: "t WEIGHT RAN WANTED" for other threads,
+ * "g WEIGHT RAN WANTED" for a group, separated by ";", in cores. Also the main process's CPU time,
+ * and running and waiting times. Counts from the first batch to the last.
  */
 int neighbours_update(struct neighbours *neighbours, struct writer *writer,
 		      struct segment *const *segments, size_t count, int64_t others_ns,

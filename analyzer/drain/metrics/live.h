@@ -72,7 +72,7 @@ void live_row(struct live *live, const struct live_place *of, const struct batch
 
 void live_stop(struct live *live, const struct live_place *of, int64_t begin_ns, int64_t ns);
 
-/* Call one after the commit, or after a rollback. */
+/* After a commit, or a rollback. */
 void live_committed(struct live *live);
 void live_rewind(struct live *live);
 

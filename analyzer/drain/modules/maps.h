@@ -13,9 +13,7 @@ struct maps_line {
 	const char *path;       /* begins with '/' */
 };
 
-/*
- * Files come by address. A result other than 0 ends the listing. -errno: the process is unreadable.
- */
+/* A result other than 0 ends the listing. -errno: the process is gone, or must not be read. */
 int maps_each(int32_t pid, int (*take)(void *context, const struct maps_line *line), void *context);
 
 /* Opens a regular file only: opening a pipe or a device could wait or have effects. */

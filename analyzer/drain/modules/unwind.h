@@ -10,8 +10,5 @@
 #include "dlprof/stack.h"
 #include "drain/modules/module.h"
 
-/*
- * Writes lines like "name+0x1f libjpeg.so.62", innermost first; returns their number. 0: the
- * process is gone, or the build has no libunwind.
- */
+/* Writes lines like "name+0x1f libjpeg.so.62", innermost first. Returns how many; 0: none known. */
 int unwind_text(struct modules *modules, const struct dlprof_stack *stack, char *text, size_t size);

@@ -32,10 +32,7 @@ void code_done(struct code_cache *cache);
 /* Results of code_get() from earlier turns may be freed from now on. */
 void code_next_turn(struct code_cache *cache);
 
-/*
- * `head` was just read at `address`. Returns NULL if it is no code object. Valid until the next
- * turn.
- */
+/* `head` was just read at `address`. NULL: it is no code object. Valid until the next turn. */
 const struct code *code_get(struct code_cache *cache, const struct memory *memory,
 			    const struct layout *layout, uint64_t address, const uint8_t *head);
 

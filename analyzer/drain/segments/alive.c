@@ -23,7 +23,6 @@ uint64_t alive_start_ticks(int32_t pid)
 	return process_stat_read(pid, &stat) && !stat.is_over ? stat.start_ticks : 0;
 }
 
-/* A zombie is not shown. */
 static bool is_shown(const struct alive *alive)
 {
 	return alive->proc_pid > 0 && alive->start_ticks &&

@@ -62,7 +62,7 @@ size_t folder_unlink_again(struct folder *folder, int *ret_error);
 bool folder_find_obstacle(struct folder *folder, char *why, size_t size);
 
 /*
- * Also removes the link. -EAGAIN: a process has just joined. Files of others stay, with the folder.
+ * Also removes the link. -EAGAIN: a process has just joined. Foreign files stay, with the folder.
  */
 int folder_remove(struct folder *folder, const char *database);
 

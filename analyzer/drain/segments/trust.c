@@ -13,7 +13,6 @@
 
 #define MODE_BITS 07777
 
-/* Returns what follows "PID-TIME-N" in a name; NULL if it does not begin so. */
 static const char *behind_numbers(const char *name)
 {
 	uint64_t number;
@@ -84,7 +83,6 @@ static bool is_file(int folder, const char *name, const struct stat *status)
 		(status->st_nlink == 2 && is_being_named(folder, name, status)));
 }
 
-/* Returns -EPERM for errors which show that a name is not of a file of ours. */
 static int foreign(int error)
 {
 	switch (error) {

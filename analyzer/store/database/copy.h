@@ -13,6 +13,6 @@ int copy_file(const char *from, const char *to);
 int copy_database(const char *path, const char *copy);
 #define COPY_PART ".part" /* end of the name of an unfinished copy */
 
-/* Copies into a new folder of this user's. copy_remove() also removes the folder. */
+/* Copies into a new folder, which copy_remove() removes. */
 int copy_aside(const char *path, char *ret, size_t size);
 void copy_remove(const char *path);

@@ -112,7 +112,6 @@ static int open_checked(const char *path, enum door_use use, const char *sql,
 	return r < 0 ? r : check_read(db, sql, file, ret_db);
 }
 
-/* Returns false if the file was written meanwhile. */
 static bool read_whole(int fd, unsigned char *to, const struct stat *before)
 {
 	unsigned char head[HEAD_BYTES];
@@ -140,9 +139,7 @@ static int open_copy(const char *path, const struct stat *file, struct db **ret_
 	return r;
 }
 
-/*
- * Foreign folders, read-only media and network file systems may lack locks, or -shm files for WAL.
- */
+/* Foreign folders, read-only media and network file systems may lack locks, or WAL's -shm. */
 static bool is_of_place(int error)
 {
 	return error == -ENOENT || error == -EROFS || error == -EACCES || error == -EIO ||
@@ -158,7 +155,6 @@ static bool has_journal(const char *path)
 	return lstat(name, &status) == 0;
 }
 
-/* Reads a small file that no process writes. Free *ret by sqlite3_free(). */
 static int take_whole(const char *path, struct door *door, unsigned char **ret)
 {
 	int r = -EAGAIN;

@@ -13,9 +13,7 @@
  */
 int db_open_read(const char *path, struct db **ret_db);
 
-/*
- * Makes the tables in an empty or new file. Also -EROFS, -ENOSPC, -EACCES; -EPERM: another user's.
- */
+/* Makes the tables if need be. Also -EROFS, -ENOSPC, -EACCES; -EPERM: another user's file. */
 int db_open_write(const char *path, struct db **ret_db);
 
 /* Restarts the CPU time that reading `db` may take, after other databases were read. */

@@ -52,8 +52,8 @@ enum door_use {
 };
 
 /*
- * After 0, *ret_sqlite is SQLite's result, and the caller must close the handle in any case.
- * Refuses another user's database in WAL mode: its index would become memory of this process.
+ * 0: *ret_sqlite is SQLite's result; close the handle in any case. Refuses another user's database
+ * in WAL mode: its index would become memory of this process.
  */
 int door_open(const char *path, enum door_use use, struct sqlite3 **ret_handle, int *ret_sqlite);
 

@@ -20,10 +20,7 @@ static inline void rows_done(sqlite3_stmt **stmt)
 	sqlite3_finalize(*stmt);
 }
 
-/*
- * `format` has 'n' for each int64_t (UNKNOWN is NULL) and 's' for each string or NULL. Strings must
- * live until the statement is finalized.
- */
+/* `format`: 'n' for an int64_t (UNKNOWN is NULL), 's' for a string, which must live on, or NULL. */
 void rows_bind(sqlite3_stmt *stmt, const char *format, va_list values);
 
 int rows_ask(struct db *db, sqlite3_stmt **ret_stmt, const char *sql, const char *format, ...);
@@ -41,9 +38,8 @@ bool rows_any(struct db *db, const char *sql);
 int rows_number(struct db *db, const char *sql, int64_t *ret);
 
 /*
- * `value` is bound to ?1. `take` fills one item of `size` bytes, all zero at first, and returns 1,
- * 0 to leave the row out, or -errno. The caller frees *ret_items also after an error; NULL: no
- * rows.
+ * ?1 is `value`. `take` fills a zero item, and returns 1, 0 to leave it out, or -errno. The caller
+ * frees *ret_items also after an error; NULL: no rows.
  */
 int rows_list(struct db *db, const char *sql, int64_t value, size_t size,
 	      int (*take)(sqlite3_stmt *stmt, void *item), void *ret_items, size_t *ret_count);

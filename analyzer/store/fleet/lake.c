@@ -65,7 +65,6 @@ struct lake {
 	int64_t attempt;
 };
 
-/* Writes "name TYPE NOT NULL, ..., PRIMARY KEY (...)"; without `has_types` only the names. */
 static void put_columns(FILE *out, const struct table_info *table, size_t count, bool has_types)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -154,7 +153,6 @@ const char *lake_error(int error)
 	}
 }
 
-/* Returns 1 if a file has these tables, 0 if it is empty, or -errno. */
 static int check_identity(struct db *db)
 {
 	int64_t count, id, version;

@@ -78,7 +78,6 @@ static size_t grid_bytes(const struct grid *grid)
 	return count * sizeof(struct window);
 }
 
-/* Returns the size of what is between head and windows: groups, ranks, epochs, texts. */
 static size_t middle_bytes(const struct head *head)
 {
 	return head->group_count * sizeof(struct group) +
@@ -167,7 +166,6 @@ static bool is_sane_group(const struct group *group)
 	       group->sums.known_count <= group->sums.rank_count;
 }
 
-/* Checks that head, groups and size of the file agree. */
 static int take_groups(const struct head *head, const struct group *groups, struct rank_job *ret)
 {
 	size_t ranks = 0;

@@ -27,7 +27,6 @@ static bool is_sane(double value)
 	return value >= 0 && value <= MOST_CORES;
 }
 
-/* Reads a text like "t 0.0144 1.980 2.000;g ...", as drain/machine/neighbours.h writes it. */
 static void read_neighbours(const char *text, struct share *share)
 {
 	struct share_neighbour n;

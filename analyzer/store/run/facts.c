@@ -43,7 +43,6 @@ static const char USE_SQL[] =
 	" (SELECT role = 'worker' FROM role)"
 	" FROM used";
 
-/* The thread that takes a loader's batches; if the loader is unknown, the run's first thread. */
 static const char ASKER_SQL[] =
 	"SELECT IFNULL((SELECT pid FROM t_loader WHERE loader_id = ?1),"
 	"  (SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'pid')),"

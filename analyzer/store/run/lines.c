@@ -224,7 +224,6 @@ void lines_free(struct line_samples *samples)
 	*samples = (struct line_samples){0};
 }
 
-/* Returns false if there is no frame, or the worker is idle. */
 static bool find_place(const char *at, const struct line_samples *samples, struct doing *ret)
 {
 	bool has_inner = false, has_own = false, is_in_queue = false;

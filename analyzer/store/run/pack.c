@@ -34,7 +34,6 @@ static int find_part(sqlite3_stmt *stmt, int64_t loader_id, int64_t number, cons
 	return *ret_data ? 0 : -ENOENT;
 }
 
-/* -ENOENT: the table of packs does not exist. */
 static int prepare(struct db *db, sqlite3_stmt **ret_stmt)
 {
 	return rows_prepare(db, READ_SQL, ret_stmt) == 0 ? 0 : -ENOENT;

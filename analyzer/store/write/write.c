@@ -135,7 +135,6 @@ static int put(struct writer *writer, int which, const void *row, int numbers, i
 	return finish(statement);
 }
 
-/* Writes the step's key, with which `values` begins, and `count` numbers from `first` on. */
 static int put_step(struct writer *writer, int which, const void *values, int first, int count)
 {
 	sqlite3_stmt *statement = prepare(writer, which);
