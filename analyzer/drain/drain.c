@@ -327,7 +327,7 @@ static int remove_segments(struct drain *drain)
 	return r < 0 ? r : db_commit(drain->db);
 }
 
-/* A run that has ended left its folder if segments could not be removed. */
+/* The run ended before, but left its folder: some segments could not be removed. */
 static bool is_finished(const struct drain *drain)
 {
 	struct run_info run;

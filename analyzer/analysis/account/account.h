@@ -43,11 +43,11 @@ struct account {
 	double time_ns;    /* wait_ns + step_ns */
 	double ratio;      /* wait_ns / time_ns; NAN: no time is known */
 	double startup_ns; /* NAN: unknown */
-	/* Choice of samples while iterators were made; NAN: not observed. */
+	/* Part of epoch start: choosing samples in iter(); NAN: not observed. */
 	double start_sampling_ns;
 	double unseen_ns; /* batches left out for lack of a GPU idle time */
 	size_t count;
-	size_t life_count; /* programs that the process was, by execve(); 0: not counted */
+	size_t life_count; /* number of programs, each begun by execve(); 0: not counted */
 };
 
 #define ACCOUNT_EMPTY                                                                              \
@@ -76,10 +76,7 @@ static inline int64_t account_start_count(int64_t workers)
 	return workers < 0 ? 1 : workers;
 }
 
-/*
- * Waits for other loaders count as steps. Of unknown readiness, waits from `theta_ns` on are not
- * ready.
- */
+/* Waits for other loaders are steps. `theta_ns` divides waits whose readiness alone is unknown. */
 void account_of_loader(const struct batch_series *series, bool by_gpu, double theta_ns,
 		       struct account *ret);
 

@@ -25,7 +25,7 @@ struct load_split {
  */
 struct load_split load_split(const struct load_times *times);
 
-#define LOAD_LEAST       0.4     /* loads' other parts are not worth shortening first */
+#define LOAD_LEAST       0.4     /* least share of the loads' time that is worth shortening first */
 #define LOAD_SMALL_BYTES 16384.0 /* smaller reads cost as much for the call as for the bytes */
 #define LOAD_SMALL_READS 8.0     /* reads are many if a sample needs at least this many */
 

@@ -2,8 +2,8 @@
 /*
  * series.h - the batches of one loader as plain arrays: the input of every analysis.
  *
- * Batches are sorted by (epoch, batch). A column without any observed time is NULL; NAN marks
- * single ones. Ten million batches have to fit into 200 MB.
+ * Batches are sorted by (epoch, batch). NULL columns, and times that are NAN, were not observed.
+ * Ten million batches have to fit into 200 MB.
  */
 #pragma once
 
@@ -153,7 +153,7 @@ bool series_has_others(const struct batch_series *series);
 void series_done(struct batch_series *series);
 
 /*
- * Returns a typical epoch's; -1: unknown. A worker with hardly any loads may have an empty shard.
+ * Returns the number in a typical epoch; -1: unknown. Workers with hardly any loads do not count.
  */
 int32_t series_find_loading(const struct batch_series *series);
 

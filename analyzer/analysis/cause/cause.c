@@ -20,7 +20,7 @@
 #define PAUSES_LEAD       5.0  /* a pause comes first if it costs this many times the waiting */
 #define LOGGING_LEAST     0.05 /* logging is a cause from this share of the time on */
 #define ACCUMULATED_MOST  16   /* gradient accumulation: batches from one long step to the next */
-/* the long steps of gradient accumulation take more of the step time */
+/* least share of the step time in the long steps of gradient accumulation */
 #define ACCUMULATED_SHARE 0.4
 #define START_SAMPLED     0.5 /* least share of choosing samples to be the cause of epoch starts */
 #define GRADUAL_LEAST     0.3 /* loads grow gradually if their neighbours have more of the excess */

@@ -32,10 +32,7 @@ struct gpu_device_step {
 /* `op` need not belong to a step. */
 void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op);
 
-/*
- * `steps` has room for GPU_DEVICES_MOST, and gets each device that ever worked if there are
- * several.
- */
+/* `steps` (GPU_DEVICES_MOST) gets each device that ever worked, if several did. */
 int gpu_devices_measure(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			int64_t begin_ns, int64_t wait_end_ns, int64_t end_ns, struct gpu_step *ret,
 			struct gpu_device_step *steps, size_t *ret_count);

@@ -74,9 +74,7 @@ struct trace_epoch replay_epoch(const struct trace *trace, const struct replay_s
 double replay_until_loaded_ns(const struct trace *trace, const struct replay_setup *setup,
 			      size_t at, size_t worker, size_t epoch, size_t ordinal);
 
-/*
- * Of a hand-over: the training thread's part, and the batch's way. Choosing samples is part of it.
- */
+/* Parts of a hand-over: the training thread's, with choosing samples, and the way before that. */
 double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 

@@ -13,7 +13,8 @@
 #define RECEIVE_LEAST_NS 5e5
 #define FETCH_LONG_NS    1e6  /* a shorter fetch of a descriptor does not wait; usual is 0.1 ms */
 #define FETCH_IDLE       0.25 /* a fetch that uses less CPU than this share waits for the worker */
-#define RUNS_AHEAD       0.01 /* the host runs ahead if it waits longer for a busy GPU */
+/* share of the time waiting for a busy GPU that shows a host running ahead */
+#define RUNS_AHEAD       0.01
 #define LITTLE_WORK      0.15 /* a thread that uses less of a core hardly waits for one */
 #define HARDLY_WORK      0.2  /* loads that work less of their runnable time need no core */
 #define KNOWN_LEAST      0.8  /* least share of known loads and steps to make a trace */
@@ -454,7 +455,7 @@ static double mean_of(const struct batch_series *s, const float *loads, size_t *
 	return sum / (double)count;
 }
 
-/* Returns 0 if unknown. move_sampling() has the first batches of epochs. */
+/* Returns 0 if unknown. Without workers, move_sampling() counts epochs' first batches. */
 static double mean_sample_ns(const struct batch_series *s)
 {
 	struct series_place at = SERIES_BEGIN;

@@ -70,7 +70,7 @@ struct trace {
 /* Call trace_done() also after an error. */
 int trace_make_room(struct trace *trace, size_t count);
 
-/* Median loads must differ by more than 15 % and beyond chance (|z| >= 3 on log loads); else 1. */
+/* Factors are 1 unless medians differ by 15 % and beyond chance (|z| >= 3 on log loads). */
 int trace_find_factors(struct trace *trace, size_t workers);
 void trace_done(struct trace *trace);
 

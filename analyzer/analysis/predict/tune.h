@@ -47,7 +47,9 @@ struct tune_room {
 	double batch_bytes, shm_bytes; /* size of a batch; free space of /dev/shm */
 };
 
-/* Fills ret[TUNE_LISTED], the largest gain first, and returns the number. */
+/*
+ * Fills ret[TUNE_LISTED], the largest gain first; returns the number. Wishes are for workers only.
+ */
 size_t tune_choose(const struct whatif *whatif, const struct tune_room *room,
 		   bool too_many_threads, struct tune_candidate *ret);
 

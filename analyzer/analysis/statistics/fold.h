@@ -57,7 +57,7 @@ double fold_log_gamma_tail(size_t shape, double sum);
 double fold_log_p(const struct fold_series *series, size_t period, double factor);
 
 /*
- * Returns G'/G = (1 - r)/(1 + r) for short memory: r correlates adjacent rows, half a period apart.
- * Returns 1 for r <= .02 or fewer than 6 rows.
+ * Returns G'/G = (1 - r)/(1 + r) for short memory: r is the correlation of adjacent rows, shifted
+ * by half a period. Returns 1 for r <= .02 or fewer than 6 rows.
  */
 double fold_memory(const struct fold_series *series, size_t period);

@@ -45,6 +45,6 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream,
 /* `is_last`: no more samples will come. */
 int sampler_write(struct sampler *sampler, struct writer *writer, bool is_last);
 
-/* After a commit, or a rollback. */
+/* Call sampler_written() after a commit, sampler_rewind() after a rollback. */
 void sampler_written(struct sampler *sampler);
 void sampler_rewind(struct sampler *sampler);

@@ -199,7 +199,7 @@ static int write_threads(struct use_process *process, struct writer *writer)
 	return r;
 }
 
-/* Threads that ended between two looks have waited for an unknown time. */
+/* The waiting of threads that ended between two looks is unknown. */
 static void note_threads_at_once(struct use_process *process, int32_t number,
 				 const struct process_stat *stat, double of_ns)
 {

@@ -72,7 +72,7 @@ void live_row(struct live *live, const struct live_place *of, const struct batch
 
 void live_stop(struct live *live, const struct live_place *of, int64_t begin_ns, int64_t ns);
 
-/* After a commit, or a rollback. */
+/* Call live_committed() after a commit, live_rewind() after a rollback. */
 void live_committed(struct live *live);
 void live_rewind(struct live *live);
 

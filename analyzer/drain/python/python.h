@@ -38,7 +38,10 @@ struct python_counts {
 enum reason python_open(int32_t pid, uint64_t start_ticks, struct python **ret);
 void python_close(struct python *python);
 
-/* If `tids` is NULL, reads all threads, the one with the GIL first. Valid until the next call. */
+/*
+ * If `tids` is NULL, reads all threads, the one with the GIL first. Results are valid until the
+ * next call. If not REASON_OBSERVED, as after an execve(), open the process again.
+ */
 enum reason python_sample(struct python *python, const uint32_t *tids, size_t count,
 			  struct python_sample *ret);
 
