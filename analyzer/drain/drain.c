@@ -20,16 +20,16 @@
 
 #define MS UINT64_C(1000000)
 
-#define ROUND_MS     450   /* pause between commits; a row is stored by the second one */
-#define GLANCE_MS    225   /* while it sleeps, the drain looks at rings and processes this often */
-#define AGAIN_MS     100   /* pause before another look at something that will soon change */
+#define ROUND_MS     450 /* pause between commits; a row is stored by the second one */
+#define GLANCE_MS    225 /* while it sleeps, the drain looks at rings and processes this often */
+#define AGAIN_MS     100
 #define HURRY_MS     2     /* shortest pause between rounds, if rings fill fast */
 #define TALLY_MS     10000 /* pause between readings of the tallies, which cannot get lost */
 /* After unwinding STACKS_MOST stacks: a pause of STACKS_MS, or of STACKS_PART times the cost. */
 #define STACKS_MS    400
 #define STACKS_MOST  2
 #define STACKS_PART  4000
-#define RETRY_MS     1000  /* pause after an error of the database */
+#define RETRY_MS     1000
 #define GIVE_UP_MS   10000 /* if errors last so long and no process records, the drain ends */
 #define LOCK_MS	     2000  /* how long to wait for a lock: a report may be reading */
 #define REMOVE_TRIES 3

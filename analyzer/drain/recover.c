@@ -15,7 +15,7 @@
 #include "store/run/query.h"
 
 #define LOOK_MS	 50
-#define WAIT_MS	 5000 /* how long to wait for a drain that is finishing */
+#define WAIT_MS	 5000
 /* how long to wait for a process that is starting a run and cannot be seen from here */
 #define START_MS 1000
 

@@ -18,7 +18,7 @@
 
 struct drain {
 	const char *database;
-	struct home home; /* where the database is written */
+	struct home home;
 	struct folder folder;
 	struct segment **segments;
 	size_t count;
@@ -26,16 +26,16 @@ struct drain {
 	struct writer *writer;
 	struct join *join;
 	bool in_transaction;
-	uint64_t begun_ns; /* begin of the transaction */
+	uint64_t begun_ns;
 	uint64_t tallied_ns;
 	uint64_t stacks_ns; /* when to unwind stacks again */
 	uint64_t end_ns;    /* end of the process that ended last */
 	bool over;          /* the run is over, and its folder is removed */
-	int wait_ms;        /* until the next round */
-	size_t taken;       /* records read in this round */
-	bool took;          /* some record was read so far */
-	int tries;          /* how often to try to remove segments, once a second */
-	size_t uncommitted; /* records read since the last commit */
+	int wait_ms;
+	size_t taken;
+	bool took;
+	int tries; /* how often to try to remove segments, once a second */
+	size_t uncommitted;
 	struct cores cores;
 	struct neighbours neighbours;
 	struct use use;

@@ -10,7 +10,7 @@ struct view {
 	const struct batch_series *series;
 	double theta_ns;
 	bool by_gpu;
-	bool knows_readiness; /* any batch's readiness is known */
+	bool knows_readiness;
 };
 
 static struct view look(const struct batch_series *s, bool by_gpu, double theta_ns)

@@ -40,7 +40,7 @@ struct account {
 	double share[ACCOUNT_PART_MAX];   /* part_ns / time_ns; the shares add up to `ratio` */
 	double wait_ns;
 	double step_ns;
-	double time_ns;    /* wait_ns + step_ns */
+	double time_ns;
 	double ratio;      /* wait_ns / time_ns; NAN: no time is known */
 	double startup_ns; /* NAN: unknown */
 	/* Part of epoch start: choosing samples in iter(); NAN: not observed. */

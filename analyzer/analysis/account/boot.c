@@ -16,8 +16,8 @@
 /* Prefix sums over the cells repeated twice: a circular block's sum is one difference. */
 struct cells {
 	size_t count;
-	size_t size;  /* batches or epochs in each cell */
-	size_t added; /* batches or epochs added so far */
+	size_t size; /* batches or epochs in each cell */
+	size_t added;
 	double *wait_ns;
 	double *step_ns;
 };
@@ -67,7 +67,7 @@ static void fill(const struct batch_series *s, const struct finding *f, struct s
 	const float *waits = stall_waits(s, f);
 	struct series_place at = SERIES_BEGIN;
 	double start_wait_ns = 0, start_step_ns = 0; /* time of the current epoch's beginning */
-	bool is_counted = false;                     /* the run's first beginning is start-up */
+	bool is_counted = false;
 	size_t next = 0;
 
 	while (series_next(s, &at)) {

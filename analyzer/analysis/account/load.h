@@ -31,7 +31,7 @@ struct load_split load_split(const struct load_times *times);
 
 /* 0 to 1; 0: unknown. */
 double load_decode_share(const struct load_times *times);
-double load_read_share(const struct load_times *times); /* reading and opening */
+double load_read_share(const struct load_times *times);
 
 bool load_reads_small(const struct load_times *times);
 

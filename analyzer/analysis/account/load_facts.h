@@ -7,7 +7,7 @@
 
 #define LOAD_FACTS_PEER 96
 #define LOAD_FACTS_COMM 16
-#define LOAD_FACTS_MOST 8 /* largest number of entries of `peers` and of `threads` */
+#define LOAD_FACTS_MOST 8
 
 enum load_wait_kind {
 	LOAD_WAIT_ASLEEP, /* sleep(), nanosleep() and the like */
@@ -35,13 +35,13 @@ struct load_thread {
 };
 
 struct load_facts {
-	double load_ns; /* sum of the lengths of all loads */
+	double load_ns;
 	double wait_ns[LOAD_WAIT_MAX];
 	double no_core_ns;
 	struct load_peer peers[LOAD_FACTS_MOST]; /* longest waits first */
 	size_t peer_count;
 
-	double tensors; /* mean number of tensors in a batch */
+	double tensors;
 	double batch_bytes;
 	double read_per_byte,
 		inflated_per_byte;
@@ -50,8 +50,8 @@ struct load_facts {
 	double opens_per_sample;
 
 	/* Worker processes or, without workers, the training's process. */
-	double runnable_threads; /* mean runnable threads of a process during loads */
-	double cores_allowed;    /* size of the smallest CPU mask */
+	double runnable_threads;
+	double cores_allowed; /* size of the smallest CPU mask */
 	/* mean private memory at the first and last sample */
 	double private_begin_bytes, private_end_bytes;
 	double major_faults;                           /* sum over these processes; each read from a

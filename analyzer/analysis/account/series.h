@@ -36,7 +36,7 @@ struct series_run {
 struct series_epoch {
 	int64_t begin_ns;
 	int64_t stop_begin_ns;
-	float setup_ns;  /* time to make the iterator */
+	float setup_ns;
 	float boot_ns;   /* from the end of setup until every worker had begun a load */
 	float stop_ns;   /* time of the call that ended the epoch, in which workers are shut down */
 	float sample_ns; /* part of setup_ns in which the training's thread chose samples */
@@ -46,7 +46,7 @@ struct series_epoch {
 /* The consumer's requests for the descriptors of a batch's tensors, without epochs' starts. */
 struct series_fetches {
 	double ns, cpu_ns, count;
-	double batches; /* batches with known requests */
+	double batches;
 };
 
 #define SERIES_TIMES 8
@@ -76,7 +76,7 @@ struct batch_series {
 		};
 	};
 	int16_t *worker; /* -1: unknown */
-	uint8_t *state;  /* bits of enum series_state */
+	uint8_t *state;
 	struct series_run *runs;
 	size_t run_count;
 	size_t run_capacity;
@@ -87,9 +87,9 @@ struct batch_series {
 	int64_t last_ns;       /* when the last step ended; UNKNOWN: unknown */
 	int64_t tail_begin_ns; /* when a last wait began that no step followed; else UNKNOWN */
 	double elsewhere_ns;   /* waits for other loaders; compute_ns leaves them out */
-	double cores;          /* cores that the run may use; NAN: unknown */
-	double main_cores;     /* cores that the consumer's process used; NAN: unknown */
-	double other_cores;    /* cores that other programs used; NAN: unknown */
+	double cores;
+	double main_cores;
+	double other_cores;
 	/* Share of its runnable time in which the training's thread, or a worker, had a core; NAN:
 	 * unknown. */
 	double main_share, worker_share;
@@ -190,7 +190,7 @@ struct series_place {
 	size_t next;
 	int64_t batch; /* ordinal in the epoch */
 	int32_t epoch;
-	bool is_new; /* the batch is the first of its epoch in the series */
+	bool is_new;
 };
 
 #define SERIES_BEGIN ((struct series_place){.run = SIZE_MAX})

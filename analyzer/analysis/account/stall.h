@@ -64,9 +64,9 @@ static inline bool stall_is_judged(enum stall_verdict verdict)
 enum stall_gap {
 	STALL_GAP_NONE,
 	STALL_GAP_NO_BATCHES,
-	STALL_GAP_WAIT,         /* waits were not observed */
-	STALL_GAP_COMPUTE,      /* compute was not observed */
-	STALL_GAP_FEW_BATCHES,  /* fewer than STALL_FEWEST batches */
+	STALL_GAP_WAIT,
+	STALL_GAP_COMPUTE,
+	STALL_GAP_FEW_BATCHES,
 	STALL_GAP_LOSS,         /* more than STALL_TOLERATED_LOSS of the records were lost */
 	STALL_GAP_ASYNCHRONOUS, /* the host's waits do not show whether the GPU had work */
 	STALL_GAP_MAX
@@ -119,8 +119,8 @@ struct finding {
 	double compute_p50_ns;
 	double compute_p99_ns;
 
-	double drain_ratio;       /* NAN: the verdict does not depend on it */
-	double compute_median_ns; /* median compute of steady batches */
+	double drain_ratio; /* NAN: the verdict does not depend on it */
+	double compute_median_ns;
 	/* mean step without waiting, or the GPU's busy time if steps are asynchronous */
 	double demand_mean_ns;
 	double load_mean_ns; /* mean load time of steady batches; NAN: not known for any */

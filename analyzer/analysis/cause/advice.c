@@ -7,12 +7,12 @@
 #include "analysis/cause/grounds.h"
 #include "analysis/cause/lines.h"
 
-#define PAGEABLE_LEAST 0.5 /* pinned memory is advised from this share of pageable bytes on */
+#define PAGEABLE_LEAST 0.5   /* pinned memory is advised from this share of pageable bytes on */
 #define UNSEEN         1.005 /* a smaller multiple of the run's rate would be shown as "1.00x" */
-#define REMEDIES       9 /* limit of the remedies of a cause; the preferred one comes first */
+#define REMEDIES       9
 #define ALIKE          1.1 /* gains count as equal if they differ by a smaller factor */
 #define READING_LEAST  0.2 /* faster storage is advised from this share of reading on */
-#define MANY_BYTES     (8.0 * (1 << 20)) /* a batch of this many bytes is large */
+#define MANY_BYTES     (8.0 * (1 << 20))
 #define CROWDED        0.7 /* a training thread that gets less of a core is crowded */
 #define NEARLY_HALF    0.4 /* halving CPU time counts as halving the load from this saving on */
 #define LEAST_OF_SAMPLES 30

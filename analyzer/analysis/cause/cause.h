@@ -10,7 +10,7 @@
 
 #include "analysis/cause/diagnosis.h"
 
-#define CAUSE_COST_LEAST 0.01      /* a cause with a smaller share of all time is not reported */
+#define CAUSE_COST_LEAST 0.01
 #define CAUSE_SECOND     (1.0 / 3) /* a second cause needs this share of the first one's cost */
 
 int cause_find(const struct batch_series *series, const struct finding *finding,

@@ -37,7 +37,7 @@ enum advice_id {
 };
 
 enum useless {
-	USELESS_LOADING_IS_NO_LIMIT, /* the training does not wait for data */
+	USELESS_LOADING_IS_NO_LIMIT,
 	USELESS_CORES_ARE_USED,
 	USELESS_WORKERS_NEVER_IDLE, /* no worker ever idles, so a longer queue would not fill */
 	USELESS_NOTHING_BEHIND,     /* no later batch is finished while the training waits */
@@ -46,7 +46,7 @@ enum useless {
 };
 
 #define ADVICE_MOST 3
-#define ADVICE_GAIN 0.05 /* advice with a smaller gain is not given */
+#define ADVICE_GAIN 0.05
 
 /* Gains are relative to the run's throughput: 0.1 is 10 % more batches a second. */
 struct advice {
@@ -83,14 +83,14 @@ struct grounds {
 		double first_ns, last_ns;
 	} growth;
 	struct {
-		double count;     /* descriptors in a batch */
-		double each_ns;   /* mean time to fetch one descriptor */
+		double count; /* descriptors in a batch */
+		double each_ns;
 		double share;     /* share of the receiving time spent fetching descriptors */
 		double cpu_share; /* share of fetching in which the training's process used a CPU */
 	} fetch;
 	struct {
 		bool found;
-		char name[16]; /* thread that holds the interpreter; "": unknown */
+		char name[16];
 		double cpu_ns; /* CPU time of that thread; NAN: unknown */
 		double share;  /* share of the waits in which it held the interpreter; or NAN */
 		bool is_line;  /* stack samples show the thread's line of code */
@@ -98,22 +98,22 @@ struct grounds {
 	struct {
 		size_t first, last; /* batches without waits at the run's begin, or at its end */
 	} calm;
-	double threads; /* runnable threads of all workers, if too many; else NAN */
+	double threads;       /* runnable threads of all workers, if too many; else NAN */
 	double cores_allowed; /* cores that the workers may use, if too few; else NAN */
-	double loading_share; /* share of its time that a worker spends on loads */
+	double loading_share;
 	double shared_per_s; /* limit on batches a second of all workers; NAN: none found */
-	double lock_share; /* share of the loads' time in waits for a lock */
+	double lock_share;
 	double asked_share; /* share of the loads' time waiting for another process or machine */
 	double piped_share; /* share of the loads' time waiting for a pipe */
-	double unseen_share; /* share of the loads' time off the CPU in no observed call */
-	bool is_crowded; /* twice as many workers as cores, and loads mostly off the CPU */
+	double unseen_share;
+	bool is_crowded;      /* twice as many workers as cores, and loads mostly off the CPU */
 	double storage_share; /* share of the loads' time spent opening and reading files */
-	double cpu_share; /* share of the loads' time spent on a CPU */
-	double no_core_share; /* share of the loads' time spent ready to run, but without a core */
-	double read_again; /* bytes read or inflated for each byte of a batch */
-	double decoded_again; /* bytes of decoded images (3 a pixel) for each byte of a batch */
+	double cpu_share;
+	double no_core_share;
+	double read_again;      /* bytes read or inflated for each byte of a batch */
+	double decoded_again;   /* bytes of decoded images (3 a pixel) for each byte of a batch */
 	bool is_decoded_by_all; /* each worker decodes all samples of the stream */
-	bool is_managed; /* at least half of the loads' time waits for a Manager */
+	bool is_managed;        /* at least half of the loads' time waits for a Manager */
 	double tensors;
 	bool is_memory_short;
 	const struct load_facts *facts; /* facts used for the members above; NULL: unknown */
@@ -159,17 +159,17 @@ struct slow_sample {
 
 /* NULL: unknown. */
 struct cause_input {
-	const struct gpu_use *gpu;      /* what the GPU did with its time */
-	const struct load_times *loads; /* how the time of loads divides */
-	const struct slow_work *work;   /* bytes that each worker read */
-	const struct load_facts *facts; /* what the loads waited for */
-	const struct flight *flight;    /* whether a limit shared by all workers slows the loads */
+	const struct gpu_use *gpu;
+	const struct load_times *loads;
+	const struct slow_work *work;
+	const struct load_facts *facts;
+	const struct flight *flight;
 	const struct stages *stages;
 	const struct lines *lines;
-	const struct step_parts *step; /* how the time of steps divides */
+	const struct step_parts *step;
 	const struct slow_sample *samples;
 	size_t sample_count;
-	unsigned lacks;  /* bits of enum loader_option */
-	bool is_threads; /* workers are threads of the training's process */
-	bool has_gpu;    /* a GPU is used, so a line of code may only be waiting for it */
+	unsigned lacks; /* bits of enum loader_option */
+	bool is_threads;
+	bool has_gpu; /* a GPU is used, so a line of code may only be waiting for it */
 };

@@ -11,7 +11,7 @@
 #define GROUNDS_CPU_LITTLE 0.2 /* loads with a smaller share of CPU time hardly compute */
 #define GROUNDS_READ_AGAIN 8.0 /* more bytes read than this for each byte of a batch are needless */
 #define GROUNDS_ALL        0.05 /* relative error in "as many images a sample as workers" */
-#define GROUNDS_TENSORS    16 /* a batch of this many tensors has many */
+#define GROUNDS_TENSORS    16
 
 void grounds_find(const struct batch_series *series, const struct finding *finding,
 		 const struct cause_input *input, struct grounds *ret);

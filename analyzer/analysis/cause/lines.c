@@ -346,7 +346,7 @@ static bool is_sampler(const struct line_frame *frame)
 
 struct phase_share {
 	double share, ns;
-	int64_t count; /* number of samples */
+	int64_t count;
 };
 
 /* Counts stacks with a frame for which `is` is true. NAN: too few samples. */

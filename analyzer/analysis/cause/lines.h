@@ -55,11 +55,11 @@ struct line_frame {
 	char *file, *function; /* as shown in reports, which may be redacted */
 	int64_t line;          /* 0: unknown */
 	bool is_own;           /* the file is the user's, not Python's or an installed package's */
-	bool is_iterator;      /* the function is __iter__ or __next__ */
-	bool is_queue;         /* the function is get() of one of multiprocessing's queues */
-	bool is_sharer;        /* the function is in multiprocessing.resource_sharer */
-	bool is_sampler;       /* the function is _next_index() of PyTorch's loader */
-	bool is_waiter;        /* the function is of PyTorch's loader, or of what it waits with */
+	bool is_iterator;
+	bool is_queue;   /* the function is get() of one of multiprocessing's queues */
+	bool is_sharer;  /* the function is in multiprocessing.resource_sharer */
+	bool is_sampler; /* the function is _next_index() of PyTorch's loader */
+	bool is_waiter;  /* the function is of PyTorch's loader, or of what it waits with */
 };
 
 struct line_stack {
@@ -77,8 +77,8 @@ struct line_samples {
 	struct line_stack *stacks;
 	size_t stack_count;
 	uint32_t *places; /* the stacks' `frames` point into this array of indexes */
-	int64_t *ids;     /* ids of the frames in the database */
-	char *reason;     /* why stacks were not sampled; NULL: no reason is recorded */
+	int64_t *ids;
+	char *reason; /* why stacks were not sampled; NULL: no reason is recorded */
 };
 
 /* STEPS includes AFTERS (after the optimizer) and SAVES (while saving). */
@@ -94,13 +94,13 @@ enum line_group {
 
 /* A line's time includes calls to code that is not the user's. */
 struct line_share {
-	uint32_t frame;     /* index in line_samples.frames */
-	double ns;          /* time that the samples on this line stand for */
-	double share;       /* share of the group's time */
+	uint32_t frame; /* index in line_samples.frames */
+	double ns;      /* time that the samples on this line stand for */
+	double share;
 	double error;       /* half-width of the share's 95 % range */
 	double of_function; /* share of its function's lines; 0 after LINE_SUMMED lines */
 	double function_error;
-	int64_t count;       /* number of samples */
+	int64_t count;
 	uint32_t inner;      /* innermost frame with most of the line's time; may be `frame` */
 	double inner_share;  /* `inner`'s share of the line's time */
 	enum line_role role; /* role of the threads in which the line spent most of its time */
@@ -113,8 +113,8 @@ struct line_share {
 struct line_lead {
 	struct line_share *lines; /* lines with the most time first */
 	size_t count;
-	int64_t samples; /* samples in the group */
-	double ns;       /* time that the samples stand for; shares in `lines` are relative to it */
+	int64_t samples;
+	double ns; /* time that the samples stand for; shares in `lines` are relative to it */
 };
 
 struct lines {

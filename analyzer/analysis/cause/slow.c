@@ -11,10 +11,10 @@
 #define FACTOR  1.3
 #define Z_LEAST 4.0
 #define SHARE   0.5
-#define SAMPLED ((size_t)1 << 18) /* largest number of loads that are sampled */
-#define BLOCK   ((size_t)2048)    /* sampled stretch of batches: whole rounds of the workers */
-#define IN_TURN 0.95              /* least share of the batches that went to worker i mod W */
-#define ALIKE   1.15              /* slow workers that read so much more are not slow themselves */
+#define SAMPLED ((size_t)1 << 18)
+#define BLOCK   ((size_t)2048) /* sampled stretch of batches: whole rounds of the workers */
+#define IN_TURN 0.95           /* least share of the batches that went to worker i mod W */
+#define ALIKE   1.15           /* slow workers that read so much more are not slow themselves */
 
 struct crew {
 	size_t count;

@@ -11,7 +11,7 @@
 
 #include "analysis/account/stall.h"
 
-#define SLOW_MOST    64   /* slow workers that are listed */
+#define SLOW_MOST    64
 #define SLOW_WORKERS 1024 /* more workers are not looked at */
 
 struct slow_workers {

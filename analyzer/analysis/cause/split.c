@@ -58,7 +58,7 @@ static void find_cold(const struct batch_series *s, const struct finding *f, str
 }
 
 struct shift_part {
-	size_t begin; /* index of the part's first batch */
+	size_t begin;
 	double mean_ns;
 };
 

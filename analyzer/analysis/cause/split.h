@@ -51,8 +51,8 @@ struct cold {
 
 /* From some batch on, loads take longer: storage has used up its burst credit, for example. */
 struct shift {
-	size_t at;                  /* first batch after the shift; 0: there is none */
-	double before_ns, after_ns; /* mean loads before and after the shift */
+	size_t at; /* first batch after the shift; 0: there is none */
+	double before_ns, after_ns;
 };
 
 struct split {

@@ -20,8 +20,8 @@ struct view {
 	const struct stages *stages;
 	const struct stages_facts *facts;
 	double batches;
-	double slow_ns;   /* time for which the stages above wait for the slow stage */
-	double kernel_ns; /* time of all kernels that the slow stage may call */
+	double slow_ns; /* time for which the stages above wait for the slow stage */
+	double kernel_ns;
 };
 
 static bool begins(const struct stage_work *stage, const char *name)

@@ -16,7 +16,7 @@
 #include "analysis/cause/stage_kind.h"
 
 #define STAGE_NAME 64
-#define STAGE_NOWHERE SIZE_MAX /* index of no stage */
+#define STAGE_NOWHERE SIZE_MAX
 
 /* Sums over one stage or kernel. -1 and NAN: unknown. */
 struct stage_work {
@@ -41,17 +41,17 @@ struct stages {
 
 enum stage_limit {
 	STAGE_LIMIT_UNKNOWN, /* no stage explains the waiting */
-	STAGE_LIMIT_WORK, /* the stage's own work takes long */
+	STAGE_LIMIT_WORK,
 	STAGE_LIMIT_POOL, /* calls wait in all threads of the pool; the program allows more calls */
-	STAGE_LIMIT_SERIAL, /* the stage's calls run one after the other */
-	STAGE_LIMIT_PREFETCH, /* nothing loads while the training computes */
+	STAGE_LIMIT_SERIAL,
+	STAGE_LIMIT_PREFETCH,
 	STAGE_LIMIT_MAX
 };
 
 struct stages_facts {
-	double wait_ns, step_ns;  /* mean wait and step of a batch */
+	double wait_ns, step_ns;
 	double cores, free_cores; /* all cores; those that other programs leave; NAN: unknown */
-	double used_cores;        /* cores that the training's process used; NAN: unknown */
+	double used_cores;
 };
 
 enum stages_maker {
@@ -72,15 +72,15 @@ struct stage_finding {
 	size_t lead; /* index of its largest kernel, or of the stage itself; STAGE_NOWHERE: none */
 	size_t opener; /* index of a sequential interleave above it; STAGE_NOWHERE: none */
 	double lead_share; /* share of `lead` in the time of all kernels, or of the stage */
-	double each_ns; /* mean time of one call of `lead` */
+	double each_ns;
 	double blocked_share; /* share of the time of `lead` spent off the CPU */
 	double at_once; /* mean number of calls under way while the training waits for the stage */
 	bool is_reading; /* `lead` spends its time reading files */
 	bool is_interleaved; /* `slow` runs in the threads of an interleave with several inputs */
-	bool is_prefetched; /* a stage loads ahead of the training */
-	int32_t asked; /* parallel calls that the program asks for; -1: unknown */
+	bool is_prefetched;
+	int32_t asked;   /* parallel calls that the program asks for; -1: unknown */
 	int32_t threads; /* threads of the pool; -1: unknown */
-	int32_t wanted; /* threads, or parallel calls, to advise */
+	int32_t wanted;  /* threads, or parallel calls, to advise */
 	struct stage_gain own_threads, parallel, prefetch, cheaper;
 };
 

@@ -16,14 +16,14 @@
 
 #include "analysis/account/stall.h"
 
-#define UNEVEN_NAMED 4 /* workers that are named */
+#define UNEVEN_NAMED 4
 
 /* For the smallest such m. Means are over the epochs with such an end. */
 struct uneven {
-	int32_t loading;   /* m, workers that still load at an epoch's end; 0: shards are even */
-	double share;      /* these workers' share of an epoch's batches */
-	double begin;      /* batches of an epoch before only they load */
-	double batches;    /* batches of an epoch */
+	int32_t loading; /* m, workers that still load at an epoch's end; 0: shards are even */
+	double share;    /* these workers' share of an epoch's batches */
+	double begin;    /* batches of an epoch before only they load */
+	double batches;
 	double wait_share; /* share of the waiting while only they load */
 	int16_t list[UNEVEN_NAMED];
 	size_t named; /* 0: they differ from epoch to epoch, or are too many */

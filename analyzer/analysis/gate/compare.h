@@ -34,7 +34,7 @@ enum compare_row {
 	COMPARE_OPTIMIZER,
 	COMPARE_SAVE,
 	COMPARE_GPU_BUSY,
-	COMPARE_GPU_IDLE, /* the GPU's idle time while the consumer waited */
+	COMPARE_GPU_IDLE,
 	COMPARE_LOAD,
 	COMPARE_OPEN,
 	COMPARE_READ,

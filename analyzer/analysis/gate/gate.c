@@ -9,7 +9,7 @@
 
 #include "analysis/statistics/stats.h"
 
-#define BLOCKS       10     /* least number of bootstrap blocks in a run */
+#define BLOCKS       10
 #define NORMAL99     2.3263 /* 99 % point of the standard normal distribution */
 #define DEPENDENT    3      /* factor on a sum's error if values correlate by .8 */
 #define SEED         UINT64_C(0x452821e638d01377)

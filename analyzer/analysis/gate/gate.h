@@ -111,7 +111,7 @@ struct gate_sample {
 	double short_low99;  /* low99 if only the judged loader is too short; else NAN */
 	enum gate_unfit unfit;
 	enum stall_gap gap;
-	size_t needed_count; /* batches that the run must have */
+	size_t needed_count;
 	enum cause cause;
 };
 
@@ -124,10 +124,10 @@ enum gate_outcome { GATE_PASSED, GATE_INCONCLUSIVE, GATE_FAILED };
 
 enum gate_why {
 	GATE_WHY_NONE,
-	GATE_WHY_UNFIT, /* for the reason in gate_sample.unfit */
+	GATE_WHY_UNFIT,
 	GATE_WHY_NOT_OBSERVED,
-	GATE_WHY_BASELINES,   /* too few baselines are comparable with the runs */
-	GATE_WHY_UNLIKE,      /* the runs are not comparable with each other */
+	GATE_WHY_BASELINES, /* too few baselines are comparable with the runs */
+	GATE_WHY_UNLIKE,
 	GATE_WHY_ANOTHER_RUN, /* all runs so far are above all baselines: one more run is needed */
 	GATE_WHY_MAX
 };
@@ -143,10 +143,10 @@ struct gate_limit {
 struct gate_result {
 	enum gate_outcome outcome;
 	enum gate_why why;
-	double found;  /* value in the runs; NAN: not observed */
-	double edge;   /* 1 % quantile of the ratio, or the largest increase that still passes */
-	double before; /* mean of the baselines */
-	double spread; /* standard deviation of the baselines */
+	double found;
+	double edge; /* 1 % quantile of the ratio, or the largest increase that still passes */
+	double before;
+	double spread;
 	size_t baseline_count;
 	size_t run; /* index of the run with the worst result */
 };

@@ -8,15 +8,15 @@
 #include "analysis/gpu/gpu_step.h"
 
 struct gpu_call_times {
-	int64_t sync_ns;   /* calls that wait until the GPU is done */
-	int64_t copy_ns;   /* calls that copy, which wait if the memory is pageable */
-	int64_t launch_ns; /* calls that launch kernels and graphs */
+	int64_t sync_ns;
+	int64_t copy_ns; /* calls that copy, which wait if the memory is pageable */
+	int64_t launch_ns;
 	int64_t launch_count;
 };
 
 struct gpu_calls {
 	struct gpu_call_times training; /* of the thread that takes the batches */
-	struct gpu_call_times others;   /* sums over all other threads */
+	struct gpu_call_times others;
 };
 
 /* Measures the step [begin_ns, end_ns). `ops` are as in gpu_step_measure(). */

@@ -35,13 +35,13 @@ struct gpu_op {
 	uint64_t bytes;
 	uint32_t what; /* DLPROF_GPU_WHAT() of kind, stream and id */
 	int16_t device;
-	uint8_t kind; /* enum dlprof_gpu_kind */
+	uint8_t kind;
 };
 
 struct gpu_step {
 	int64_t busy_ns, nccl_ns;
 	int64_t compute_ns; /* time in which anything but collectives ran */
-	int64_t loading_ns; /* time of a GPU loader's kernels */
+	int64_t loading_ns;
 	int64_t kernel_count, graph_count;
 	int64_t h2d_ns, h2d_bytes, h2d_pageable_bytes;
 	int64_t d2h_ns, d2h_bytes, memset_ns;

@@ -23,14 +23,14 @@
 /* streams that a stream's low bits distinguish */
 #define GPU_STREAMS_MOST     (1 << DLPROF_GPU_STREAM_BITS)
 #define GPU_STREAMS_THREADS  4
-#define GPU_STREAMS_DEFAULT  7    /* number of the default stream in CUPTI */
+#define GPU_STREAMS_DEFAULT  7
 #define GPU_STREAMS_LAUNCHES 0.03 /* a thread owns a stream from this share of its launches on */
 #define GPU_STREAMS_KNOWN    0.02 /* a stream with a smaller share of the step does not matter */
 
 struct gpu_stream {
 	uint32_t threads[GPU_STREAMS_THREADS]; /* threads that launch to the stream; 0: no thread */
 	uint32_t launches[GPU_STREAMS_THREADS];
-	uint32_t count;            /* number of kernels */
+	uint32_t count;
 	double named_ns, other_ns; /* time of kernels with a loader's name, and of others */
 };
 

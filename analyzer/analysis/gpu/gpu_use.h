@@ -54,24 +54,24 @@ enum gpu_lack {
 
 /* Shares are 0-1, of the steps unless noted otherwise; NAN: unknown. */
 struct gpu_use {
-	bool is_known; /* any member below is known */
+	bool is_known;
 	double busy_share;
 	double alone_share; /* only collectives ran: exchanging data, or waiting for ranks */
 	double gap_share[GPU_GAP_MAX];
-	double idle_share;         /* sum of gap_share and unattributed_share */
-	double unattributed_share; /* idle for an unknown reason */
-	double h2d_bytes_per_s;    /* during copies to the GPU */
-	double pageable_share;     /* share of the bytes copied to the GPU from pageable memory */
-	double exposed_share;      /* only a copy to the GPU ran, and no batch was waited for */
-	double overlap_share;      /* share of the copying time in which kernels ran, at most */
+	double idle_share;
+	double unattributed_share;
+	double h2d_bytes_per_s;
+	double pageable_share; /* share of the bytes copied to the GPU from pageable memory */
+	double exposed_share;  /* only a copy to the GPU ran, and no batch was waited for */
+	double overlap_share;  /* share of the copying time in which kernels ran, at most */
 	enum gpu_lack lack;
 	double lack_share; /* idle for neither data nor copies */
 	/* Part of the step with more than half of lack_share; STEP_PART_MAX: none. */
 	enum step_part lack_part;
-	double lack_part_share; /* its share of lack_share */
-	double refill_share;    /* sum of refill_ns, as a share of the steps */
-	double kernels;         /* number of kernels in a step */
-	double kernel_mean_ns;  /* too small if kernels run in parallel */
+	double lack_part_share;
+	double refill_share;
+	double kernels;
+	double kernel_mean_ns; /* too small if kernels run in parallel */
 };
 
 void gpu_sums_init(struct gpu_sums *sums);

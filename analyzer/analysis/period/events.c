@@ -16,9 +16,9 @@
 #define TABLE_BITS  13
 #define TABLE_SIZE  (1u << TABLE_BITS)
 #define LEAST_ROWS  3
-#define MOST_STEPS  3    /* an event's distances to the next 3 events are candidates for a period */
-#define MOST_TRIED  256  /* only the most frequent distances are tested */
-#define MOST_EPOCHS 4096 /* with more epochs, no long period is searched for */
+#define MOST_STEPS  3   /* an event's distances to the next 3 events are candidates for a period */
+#define MOST_TRIED  256 /* only the most frequent distances are tested */
+#define MOST_EPOCHS 4096
 #define TIMER_CV    0.10
 
 static double event_ns(const struct events_query *q, size_t i)
@@ -34,10 +34,10 @@ static double event_ns(const struct events_query *q, size_t i)
 struct walk {
 	const struct batch_series *series;
 	size_t run;
-	size_t begin, end;   /* indexes of the run's first batch, and of the batch after its last */
-	size_t position;     /* position of the run's first batch */
-	size_t epoch_begin;  /* position at which the run's epoch begins */
-	int64_t epoch_batch; /* ordinal of that epoch's first batch */
+	size_t begin, end;  /* indexes of the run's first batch, and of the batch after its last */
+	size_t position;    /* position of the run's first batch */
+	size_t epoch_begin; /* position at which the run's epoch begins */
+	int64_t epoch_batch;
 	bool new_epoch;
 	size_t next; /* first position that no run has used */
 };

@@ -9,12 +9,12 @@
 
 struct events_query {
 	const struct batch_series *series;
-	const float *values; /* a column of the series */
+	const float *values;
 	uint8_t mask, want; /* only batches with (state & mask) == want */
-	double offset_ns; /* normal part of each value, which is subtracted */
-	double theta_ns; /* least value - offset_ns of an event; must also be above 0 */
-	bool from_start; /* also takes the first round of each epoch */
-	bool slips; /* records may be missing, as in logs: regular gaps are a period, too */
+	double offset_ns;   /* normal part of each value, which is subtracted */
+	double theta_ns;    /* least value - offset_ns of an event; must also be above 0 */
+	bool from_start;    /* also takes the first round of each epoch */
+	bool slips;         /* records may be missing, as in logs: regular gaps are a period, too */
 	/* Events after which the phase may change; NULL: none. */
 	const struct events_query *breaks;
 };
@@ -62,7 +62,7 @@ struct event_gaps {
 	size_t large_count;
 	double large_ns; /* sum over the large events */
 	size_t gap_count;
-	double cv;   /* coefficient of variation of the gaps; NAN: too few gaps */
+	double cv;
 	size_t mode; /* most frequent gap; the shortest of equally frequent ones */
 };
 

@@ -14,7 +14,7 @@
 #define FEWEST_EVENTS  3
 #define WINDOW         ((size_t)1 << 14)
 #define WINDOWS        64 /* a longer series is sampled in this many windows */
-#define FEW_WINDOWS    16 /* number of windows that are tried first */
+#define FEW_WINDOWS    16
 #define SPREAD         16 /* largest number of positions to fold for each batch */
 #define BEYOND_DOUBT   (-100.0)
 #define BLOCK          8  /* rows in a block: half of them choose the phase, half measure it */
@@ -56,7 +56,7 @@ struct search {
 	size_t windows;
 	size_t workers;
 	struct best best;
-	struct best best_cut; /* best candidate of the layout that is cut at breaks */
+	struct best best_cut;
 	double log_p_workers; /* log p of period W, before the correction for serial correlation */
 	float *log_p_of;      /* ln p of each period, by its best layout and series */
 };

@@ -9,7 +9,7 @@
 #include "analysis/period/events.h"
 
 #define PERIOD_ALPHA 0.01
-#define PERIOD_MOST  512 /* longest period with an entry in log_p_of */
+#define PERIOD_MOST  512
 
 struct period {
 	int64_t batches; /* 0: no period is significant */
@@ -17,7 +17,7 @@ struct period {
 	double log_p;    /* ln p, corrected; 0 if nothing could be tested */
 	double share;    /* share of the events' time at the phase, cross-validated */
 	int64_t phase;   /* ordinal modulo `batches` of the batches with events */
-	double cost_ns;  /* share x events_ns */
+	double cost_ns;
 	double events_ns;
 	size_t event_count;
 	size_t large_count; /* events of at least half of cap_ns (events.h) */

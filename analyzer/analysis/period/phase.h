@@ -10,7 +10,7 @@
 struct phase_series {
 	const float *ns;
 	double cap_ns;
-	double event_share; /* share of the values that are events */
+	double event_share;
 	const struct fold_segment *segments;
 	size_t segment_count;
 };

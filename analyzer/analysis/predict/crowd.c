@@ -23,9 +23,9 @@ enum phase {
 struct hand {
 	enum phase phase;
 	double until;
-	double work_ns;     /* work left to do after being blocked */
-	double blocked_ns;  /* time to be blocked after that work */
-	size_t at;          /* index of the batch it loads */
+	double work_ns; /* work left to do after being blocked */
+	double blocked_ns;
+	size_t at;
 	size_t head, count; /* index of its first entry in the crowd's queue, and their number */
 	size_t given;       /* loads assigned to it that are not delivered */
 };
@@ -39,8 +39,8 @@ struct crowd {
 	double *paces;      /* [i]: pace while i workers work; then: also while the training does */
 	struct {
 		double end_ns; /* INFINITY: the load has not ended */
-		size_t owner;  /* worker that loads the batch */
-		size_t ended;  /* of entry k: the batch whose load was the k-th to end */
+		size_t owner;
+		size_t ended; /* of entry k: the batch whose load was the k-th to end */
 	} * batches;
 	size_t finished_count, taken_count;
 	size_t epoch, ahead, begin, end;

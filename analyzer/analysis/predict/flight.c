@@ -67,8 +67,8 @@ static int count_under_way(const struct flight_load *loads, size_t count, double
 /* Fits y = log(time off the CPU) to x = log(loads under way) over the ends of epochs. */
 struct fit {
 	size_t load_count, end_count;
-	double xx, xy, yy;          /* sums of products, centred on each end's means */
-	double few, many;           /* range of the number of loads under way */
+	double xx, xy, yy; /* sums of products, centred on each end's means */
+	double few, many;
 	double outside_ns, load_ns; /* sums over all loads in the fit */
 };
 

@@ -21,7 +21,7 @@ struct flight_load {
 };
 
 struct flight {
-	size_t load_count;  /* number of loads in the fit */
+	size_t load_count;
 	double growth;      /* time off the CPU grows with this power of the loads under way */
 	double z;           /* growth divided by its standard error */
 	double few, many;   /* smallest and largest number of loads under way at once */

@@ -9,7 +9,7 @@
 #define MOST_WORKERS 512
 #define MOST_TIMES   8 /* times the run's workers; larger factors were never tested */
 #define MOST_FROM_0  16
-#define CANDIDATES   4    /* how many numbers of workers find_fewest() tries */
+#define CANDIDATES   4
 #define NEARLY       0.1  /* error of measurement, in workers */
 #define TOO_MANY     1.25 /* too many: this times what the cores keep working */
 

@@ -27,7 +27,7 @@
 /* What slow loads belong to: the worker, or the data. */
 enum replay_slow {
 	REPLAY_SLOW_WORKER,
-	REPLAY_SLOW_INDEX, /* slow batches stay slow */
+	REPLAY_SLOW_INDEX,
 	REPLAY_SLOW_NONE,
 };
 
@@ -37,7 +37,7 @@ struct replay_setup {
 	bool in_order;
 	bool as_dealt;   /* each batch is loaded by the worker that loaded it in the run */
 	bool is_foreign; /* not PyTorch's loader: other orders and persistence are not predicted */
-	bool restarts;   /* each epoch starts new workers */
+	bool restarts;
 	enum replay_slow slow;
 	double load_factor; /* factor on load times; 0: loads take no time */
 	double handover_factor; /* factor on hand-overs, but not on choosing samples */

@@ -18,7 +18,7 @@
 #define LITTLE_WORK      0.15 /* a thread that uses less of a core hardly waits for one */
 #define HARDLY_WORK      0.2  /* loads that work less of their runnable time need no core */
 #define KNOWN_LEAST      0.8  /* least share of known loads and steps to make a trace */
-#define FEWEST           5    /* least number of batches to take a quantile of */
+#define FEWEST           5
 #define SOON             0.25 /* nothing delayed the hand-over of a late batch that is at this
 			       * quantile */
 #define MOST_SET_UP      ((size_t)1 << 25)
@@ -26,8 +26,8 @@
 
 struct lag_input {
 	float *wait_ns;
-	uint8_t *is_ready; /* whether each batch was ready at the training's request */
-	double receive_ns; /* mean time of taking a batch in; NAN: unknown */
+	uint8_t *is_ready;
+	double receive_ns;
 };
 
 struct walk {

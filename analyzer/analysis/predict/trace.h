@@ -21,7 +21,7 @@ struct trace_epoch {
 	double sample_ns;
 	double boot_ns;  /* time from the end of setup to the last worker's first load; or NAN */
 	double start_ns; /* time from the end of setup to the first load */
-	double stop_ns;  /* time of the call that ended the epoch */
+	double stop_ns;
 };
 
 /* Loads are as if workers were alike; `factors` has their differences. */
@@ -55,9 +55,9 @@ struct trace {
 	bool fetch_waits; /* a fetch waits until the worker's next load releases its interpreter */
 
 	int32_t workers;
-	bool restarts;  /* each epoch started new workers */
-	double time_ns; /* time of the batches in this trace */
-	double per_s;   /* batches a second of the whole run */
+	bool restarts;
+	double time_ns;
+	double per_s;
 
 	double load_cpu; /* share of a load, and of a step with its hand-over, spent on the CPU */
 	double step_cpu;

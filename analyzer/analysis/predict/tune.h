@@ -16,20 +16,20 @@
 #include "analysis/predict/whatif.h"
 #include "dlprof/set.h"
 
-#define TUNE_LEAST  3    /* smallest number of rounds that can prove a gain */
-#define TUNE_MOST   9    /* largest number of rounds */
-#define TUNE_TRIED  4    /* largest number of settings that are tried */
-#define TUNE_LISTED 12   /* largest number of settings that are listed */
+#define TUNE_LEAST  3 /* smallest number of rounds that can prove a gain */
+#define TUNE_MOST   9
+#define TUNE_TRIED  4
+#define TUNE_LISTED 12
 #define TUNE_WORTH  0.03 /* smaller gains are not worth a change */
 /* A setting is worth a trial from this predicted gain on, whatever its range. */
 #define TUNE_PROMISE 0.1
 
 enum tune_choice {
 	TUNE_TRY,
-	TUNE_NO_GAIN, /* the predicted gain is too small: see TUNE_WORTH and TUNE_PROMISE */
-	TUNE_NO_MEMORY, /* the workers do not fit into memory */
+	TUNE_NO_GAIN,
+	TUNE_NO_MEMORY,
 	TUNE_NO_SHM, /* the batches under way do not fit into /dev/shm */
-	TUNE_NO_TIME, /* TUNE_TRIED other settings are tried first */
+	TUNE_NO_TIME,
 };
 
 struct tune_candidate {
@@ -38,7 +38,7 @@ struct tune_candidate {
 	double gain, low, high; /* predicted gain and its range; 0.1: 10 % more; NAN: not known */
 	bool may_be_shared; /* the range includes no gain only because workers may share a limit */
 	enum tune_choice choice;
-	double need_bytes; /* bytes that the setting needs, if they do not fit */
+	double need_bytes;
 };
 
 /* Memory that the machine has; NAN: unknown. */
@@ -68,9 +68,9 @@ enum tune_verdict {
 	TUNE_OPEN, /* not decided: one more round may decide */
 	TUNE_PROVEN,
 	TUNE_NOT_PROVEN,
-	TUNE_NO_WORTH,  /* the setting surely gains less than TUNE_WORTH */
-	TUNE_DIED,      /* a run with the setting failed */
-	TUNE_UNCHANGED, /* a run with the setting did not use it */
+	TUNE_NO_WORTH, /* the setting surely gains less than TUNE_WORTH */
+	TUNE_DIED,
+	TUNE_UNCHANGED,
 };
 
 /* `is_over`: no further round will run. */

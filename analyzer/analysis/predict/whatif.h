@@ -8,21 +8,21 @@
 #include "analysis/predict/replay.h"
 
 enum whatif_id {
-	WHATIF_BASELINE, /* the run as it was */
+	WHATIF_BASELINE,
 	WHATIF_WORKERS_X2,
-	WHATIF_MORE_WORKERS, /* see more_workers */
+	WHATIF_MORE_WORKERS,
 	WHATIF_LOAD_HALF,
 	WHATIF_PREFETCH_X4,
 	WHATIF_IN_ORDER_FALSE,
-	WHATIF_FIX_SLOW_WORKER, /* slow workers load as fast as the others */
-	WHATIF_EVEN_SHARDS,     /* all workers get as many batches */
-	WHATIF_USE_WORKERS,     /* workers instead of none */
-	WHATIF_PERSISTENT,      /* workers stay for all epochs */
-	WHATIF_DELIVERY,        /* hand-overs take no time */
-	WHATIF_SHARING,         /* fetching descriptors of tensors takes no time */
-	WHATIF_SAMPLING,        /* choosing samples takes no time */
-	WHATIF_FEWER_WORKERS,   /* the fewest workers that load as fast; see fewer_workers */
-	WHATIF_SYNTHETIC,       /* ideal input, an upper bound: no waiting */
+	WHATIF_FIX_SLOW_WORKER,
+	WHATIF_EVEN_SHARDS, /* all workers get as many batches */
+	WHATIF_USE_WORKERS, /* workers instead of none */
+	WHATIF_PERSISTENT,  /* workers stay for all epochs */
+	WHATIF_DELIVERY,
+	WHATIF_SHARING, /* fetching descriptors of tensors takes no time */
+	WHATIF_SAMPLING,
+	WHATIF_FEWER_WORKERS, /* the fewest workers that load as fast; see fewer_workers */
+	WHATIF_SYNTHETIC,     /* ideal input, an upper bound: no waiting */
 	WHATIF_MAX
 };
 
@@ -34,7 +34,7 @@ enum whatif_id {
 enum whatif_gap {
 	WHATIF_GAP_NONE,
 	WHATIF_GAP_NO_VERDICT,
-	WHATIF_GAP_DOUBT,   /* the waits may not be the training's */
+	WHATIF_GAP_DOUBT,
 	WHATIF_GAP_LOADS,   /* loads or steps were not observed, or too few were */
 	WHATIF_GAP_WORKERS, /* the number of workers is not known, or too large */
 	WHATIF_GAP_OFF,     /* the baseline's replay is off by more than WHATIF_OFF */
@@ -43,7 +43,7 @@ enum whatif_gap {
 
 /* A setting that the user asks about. -1 and NAN: as in the run. */
 struct whatif_wish {
-	const char *text; /* text of the wish as the user wrote it */
+	const char *text;
 	int32_t workers;
 	int32_t prefetch_factor;
 	int32_t in_order;
@@ -68,11 +68,11 @@ struct whatif {
 	 * and the step in both replays. */
 	double correction, plain_correction;
 	double step_ns, plain_step_ns;
-	double ratio;         /* stall ratio in the report's headline */
-	double own_per_s;     /* measured batches a second of the loader's own loop */
-	double outside_ns;    /* mean time of a batch outside of the loader's own loop */
-	double ceiling_per_s; /* rate with ideal input */
-	double off;           /* error of replaying the run as it was; NAN: none */
+	double ratio;      /* stall ratio in the report's headline */
+	double own_per_s;  /* measured batches a second of the loader's own loop */
+	double outside_ns; /* mean time of a batch outside of the loader's own loop */
+	double ceiling_per_s;
+	double off; /* error of replaying the run as it was; NAN: none */
 	int32_t use_workers;
 	int32_t more_workers; /* -1: not predicted */
 	int32_t fewer_workers;

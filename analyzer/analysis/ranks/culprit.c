@@ -108,7 +108,7 @@ struct slope {
 /* If `blames` is NULL, fits all windows; else those in which a culprit waits longest. */
 static struct slope find_slope(const struct window_width *width, const struct rank_blame *blames)
 {
-	struct stats_pairs p = {0}; /* pairs of wait and pace */
+	struct stats_pairs p = {0};
 	double slope;
 
 	for (size_t i = 0; i < width->count; i++) {
@@ -140,7 +140,7 @@ struct suspects {
 	size_t worst, count;
 	double starved_ns; /* starving of these ranks, in windows in which they waited longest */
 	double next_ns;    /* starving of the other rank that starved longest */
-	double all_ns;     /* starving of all ranks of the group */
+	double all_ns;
 	double saved_ns;
 };
 

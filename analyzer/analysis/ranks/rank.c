@@ -184,7 +184,7 @@ struct sums {
 	double starved_ns; /* longest waits, in windows in which that rank starved */
 	double excess_ns; /* by how much these waits exceeded the second longest */
 	double lag_ns; /* by how much the steps of these ranks were longer than the others' mean */
-	double alone_wait_ns, alone_time_ns; /* windows with only one rank */
+	double alone_wait_ns, alone_time_ns;
 	struct stats_pairs paces; /* pace of the rank that waited longest, and the others' mean */
 	size_t step_count;
 };

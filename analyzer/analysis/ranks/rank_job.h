@@ -66,7 +66,7 @@ struct rank_blame {
 	double wait_ns;    /* the job's waits that the rank is to blame for */
 	double starved_ns; /* part of wait_ns in which the rank starved */
 	double saved_ns;   /* what the job saves at most if the rank's batches are ready */
-	size_t step_count; /* steps that the rank is to blame for */
+	size_t step_count;
 	bool is_culprit;
 };
 
@@ -75,7 +75,7 @@ struct rank_group {
 	struct rank_sums {        /* store/fleet/part.c stores it as it is */
 		struct pace pace; /* pace of the group's first rank */
 		uint64_t rank_count, batch_count;
-		uint64_t known_count;    /* ranks with a known account */
+		uint64_t known_count;
 		double wait_ns, time_ns; /* sums over the accounts of these known_count ranks */
 	} sums;
 };
@@ -119,10 +119,10 @@ struct rank_finding {
 	bool is_exact;        /* wait_ns is no upper bound but exact */
 	int32_t hidden;       /* rank that starves most but lengthens no step; -1: none */
 	double time_ns;
-	int width; /* ranks meet at least once in `width` steps; 0: not aligned by step */
-	double lag; /* what waits made steps longer (rank.h); NAN: none starved */
+	int width;       /* ranks meet at least once in `width` steps; 0: not aligned by step */
+	double lag;      /* what waits made steps longer (rank.h); NAN: none starved */
 	int32_t culprit; /* only culprit's number in order of rank_add(); -1: none, or several */
-	size_t culprit_count; /* number of culprits; they are marked in rank_blame */
+	size_t culprit_count;
 	double saved_ns; /* estimate of the time saved if all culprits' batches were ready */
 	double gain_least, gain_most; /* range of the speed-up in that case */
 	/* culprits' share of the waits; without any, the worst rank's; or NAN */
@@ -134,7 +134,7 @@ struct rank_finding {
 	/* If not all ranks wait for each other. The members above are then about `group`. */
 	struct rank_part {
 		double stall_ratio, wait_ns;
-		bool meets; /* the group's ranks wait for each other */
+		bool meets;
 	} groups[RANK_GROUPS];
 	size_t group_count; /* 0: all ranks are one group */
 	size_t group;       /* group that loses the largest share of its time */

@@ -17,7 +17,7 @@
 
 /* Some steps, over all ranks. Partials store these 24 bytes as they are. */
 struct window {
-	float wait_ns;       /* longest wait of any rank in these steps */
+	float wait_ns;
 	float second_ns;     /* longest wait of any other rank than `rank` */
 	float pace_ns;       /* length of these steps in `rank` */
 	float sum_ns;        /* length of these steps, summed over all ranks */
@@ -39,9 +39,9 @@ struct windows {
 		size_t count, capacity;
 		bool is_full;            /* more than WINDOW_MOST windows: the list stays empty */
 		struct window_part part; /* the window that is being summed for the current rank */
-		size_t index;            /* index of `part` among the windows */
+		size_t index;
 	} widths[WINDOW_WIDTHS];
-	size_t placed;           /* number of batches in windows */
+	size_t placed;
 	double wait_ns, time_ns; /* sums over these batches */
 };
 

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#define BLOCK        8  /* rows in a block */
-#define GROUP        4  /* blocks of 8 rows in a block of 32 */
-#define LEAST_8      16 /* least number of rows to use blocks of 8 */
+#define BLOCK        8
+#define GROUP        4 /* blocks of 8 rows in a block of 32 */
+#define LEAST_8      16
 #define LEAST_32     64
 #define LEAST_ROWS   3
 #define MEMORY_ROWS  6
@@ -61,7 +61,7 @@ struct rows {
 	float total[FOLD_MOST];
 	double count;
 	double sum;
-	double square;     /* sum of the squared values */
+	double square;
 	double row_square; /* sum of the squares of each row's sum */
 };
 

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FOLD_MOST 512 /* longest period that is folded */
+#define FOLD_MOST 512
 
 /* Rows of a period start where (index + lead) is a multiple of the period. */
 struct fold_segment {

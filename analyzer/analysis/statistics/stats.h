@@ -25,7 +25,7 @@ static inline bool stats_takes(const struct stats_column *column, size_t i)
 
 struct stats_order {
 	struct stats_column column;
-	size_t count;               /* number of selected values */
+	size_t count;
 	size_t bins[3][STATS_BINS]; /* counts by first bits; within a prefix, by the next bits */
 	uint32_t prefix[3];         /* the prefixes whose values bins[1] and bins[2] count */
 	bool filled[3];
@@ -48,7 +48,7 @@ double stats_median(const struct stats_column *column);
 struct stats_moments {
 	size_t count;
 	double mean;
-	double squares; /* sum of squared deviations */
+	double squares;
 };
 
 void stats_add(struct stats_moments *moments, double value);

@@ -17,9 +17,9 @@
 struct track {
 	double *numerator; /* TRACK_CELLS sums each; NULL until something is added */
 	double *denominator;
-	size_t count;  /* number of cells; the last one need not be full */
-	size_t size;   /* number of batches in a full cell */
-	size_t filled; /* number of batches in the last cell */
+	size_t count; /* number of cells; the last one need not be full */
+	size_t size;
+	size_t filled;
 };
 
 /* The track is all zero at first. */
@@ -29,7 +29,7 @@ void track_done(struct track *track);
 struct estimate {
 	double value;    /* NAN: nothing was added */
 	double variance; /* NAN: there are too few batches */
-	double freedom;  /* degrees of freedom of the variance */
+	double freedom;
 };
 
 /* A block holds at least `least` batches. */

@@ -9,7 +9,7 @@
 struct process_stat {
 	char name[16]; /* the command's name, cut to fit */
 	uint64_t start_ticks;
-	int64_t used_ns; /* CPU time of all threads */
+	int64_t used_ns;
 	int nice;
 	int threads;
 	bool is_over;         /* a zombie: its parent has not called waitpid() yet */

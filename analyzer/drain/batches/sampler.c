@@ -16,7 +16,7 @@
 #define SLOW_NS    UINT64_C(1000000000)
 /* 1,000 samples give a share to 3 points: 1.96 * sqrt(0.25 / 1000) */
 #define ENOUGH     1000
-#define COST_PART  333 /* samples take at most 1/333 of the elapsed time */
+#define COST_PART  333
 /* CPU time in addition to COST_PART, to find interpreters */
 #define COST_AHEAD UINT64_C(20000000)
 /* no load or wait claims a sample that is older */

@@ -19,11 +19,11 @@ struct held {
 struct entry {
 	uint32_t task;
 	bool loaded, delivered;
-	bool stepped;       /* step_end_ns and waited_end_ns are known */
-	bool over;          /* step_end_ns and waited_end_ns will stay unknown */
-	bool abandoned;     /* the worker ended before the batch was delivered */
-	struct life loader; /* life of the process that loaded the batch */
-	uint32_t round;     /* round in which the task's newest record was read */
+	bool stepped;   /* step_end_ns and waited_end_ns are known */
+	bool over;      /* step_end_ns and waited_end_ns will stay unknown */
+	bool abandoned; /* the worker ended before the batch was delivered */
+	struct life loader;
+	uint32_t round; /* round in which the task's newest record was read */
 	uint64_t since_ns;
 	struct held load_held, batch_held;
 	struct dlprof_event load, batch;
@@ -49,7 +49,7 @@ struct stream {
 	bool closed; /* nothing more will be delivered */
 	uint32_t closed_round;
 	struct life consumer; /* life that takes the batches; pid 0: unknown */
-	uint32_t tid;         /* thread that takes the batches */
+	uint32_t tid;
 	int64_t loader_id, epoch;
 	bool in_order;
 	bool order_unknown;
@@ -74,9 +74,9 @@ struct stream {
 struct join {
 	struct writer *writer;
 	struct gpu_join *gpu;
-	struct live *live;       /* NULL: no metrics */
-	struct sampler *sampler; /* NULL: no lines */
-	struct stream *streams;  /* newest first */
+	struct live *live;
+	struct sampler *sampler;
+	struct stream *streams; /* newest first */
 	uint32_t round;
 	uint64_t now_ns;
 	size_t rows;

@@ -21,7 +21,7 @@ struct told;
 struct home {
 	const char *target;
 	char local[DELIVER_PATH];
-	char delivered[DELIVER_PATH]; /* last delivery; "": none yet */
+	char delivered[DELIVER_PATH];
 	char run_id[128];
 	bool is_local;
 	bool was_open; /* the database was opened at its present place */
@@ -29,7 +29,7 @@ struct home {
 	int error;
 	pid_t carrier;     /* child process that delivers; 0: none */
 	struct told *told; /* result of that child, in shared memory */
-	uint64_t due_ns;   /* when the next delivery is due */
+	uint64_t due_ns;
 	/* when the first delivery ended, successfully or not; 0: not yet */
 	uint64_t begun_ns;
 };

@@ -28,8 +28,8 @@ struct gap {
 };
 
 struct gaps {
-	int64_t known_ns;            /* from here on all records were taken */
-	struct gap items[GAPS_MOST]; /* the newest gaps that have ended */
+	int64_t known_ns; /* from here on all records were taken */
+	struct gap items[GAPS_MOST];
 	uint32_t count;
 	int64_t open_ns[GAPS_KIND_MAX]; /* begin of each kind's open gap; INT64_MAX: none */
 	/* counts since the last call of gaps_judge() */

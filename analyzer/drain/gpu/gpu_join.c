@@ -18,7 +18,7 @@
 
 /* how long operations stay in memory: a wait is recorded only when it ends */
 #define KEEP_NS 10000000000
-#define META_NS 2000000000 /* pause between writing the counts to meta */
+#define META_NS 2000000000
 /* if this number of copies and waits precedes any kernel, CUPTI reports none */
 #define MANY_OTHERS 100
 
@@ -28,15 +28,15 @@ struct process {
 	struct process *next;
 	struct life life;
 	struct gpu_rows what;
-	bool has_batches;   /* the process takes batches from a loader, or marks them */
-	bool whole_graphs;  /* CUDA graphs are recorded as whole operations */
-	bool any_kernel;    /* a kernel or graph was recorded */
-	size_t other_count; /* operations before the first kernel */
+	bool has_batches;  /* the process takes batches from a loader, or marks them */
+	bool whole_graphs; /* CUDA graphs are recorded as whole operations */
+	bool any_kernel;
+	size_t other_count;
 	struct gaps gaps;
 	int64_t complete_ns; /* all records up to this time were sent */
-	int64_t newest_ns;   /* begin of the newest batch that was taken */
-	int64_t keep_ns;     /* no later batch begins before this; INT64_MAX: unknown */
-	struct gap late;     /* time in which operations came after it was complete */
+	int64_t newest_ns;
+	int64_t keep_ns; /* no later batch begins before this; INT64_MAX: unknown */
+	struct gap late; /* time in which operations came after it was complete */
 	struct gpu_seen seen;
 	struct kernel_name name;
 	struct gpu_ops ops;
@@ -381,7 +381,7 @@ static int settle(struct gpu_join *gpu, struct process *process, bool finishing)
 
 static const struct count {
 	enum meta key;
-	size_t offset; /* offset in struct dlprof_gpu_state */
+	size_t offset;
 } counts[] = {
 	{META_CUDA_RECORDS, offsetof(struct dlprof_gpu_state, record_count)},
 	{META_CUDA_BAD_TS, offsetof(struct dlprof_gpu_state, bad_count)},

@@ -12,7 +12,7 @@
 struct gpu_ops {
 	struct gpu_op *items;
 	size_t count, sorted_count;
-	int64_t longest_ns;   /* length of the longest operation that was added */
+	int64_t longest_ns;
 	int64_t forgotten_ns; /* operations that ended before this time are forgotten */
 };
 

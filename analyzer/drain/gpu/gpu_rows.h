@@ -13,8 +13,8 @@
 struct gpu_batch {
 	int64_t loader_id, epoch, task;
 	int64_t begin_ns, end_ns;
-	int64_t wait_ns; /* wait for the batch; UNKNOWN: not recorded */
-	uint32_t tid;    /* thread that took the batch; 0: unknown */
+	int64_t wait_ns;
+	uint32_t tid; /* thread that took the batch; 0: unknown */
 	bool written;
 	int64_t edges[GPU_PARTS + 1]; /* edges of the step's parts; the last is 0: unknown */
 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define MOST_SAMPLES 8192 /* samples that may wait for their span: 40 a second for three minutes */
-#define MOST_SUMS    4096 /* largest number of sums between two commits */
+#define MOST_SUMS    4096
 
 struct waiting {
 	struct booking_sample sample;

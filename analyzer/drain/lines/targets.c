@@ -8,7 +8,7 @@
 #include "drain/base/now.h"
 #include "drain/lines/seen_stacks.h"
 
-#define AGAIN_NS UINT64_C(5000000000) /* pause before another try to find an interpreter */
+#define AGAIN_NS UINT64_C(5000000000)
 #define TRIES    5
 
 bool target_trains(const struct target *target)

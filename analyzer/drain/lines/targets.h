@@ -22,8 +22,8 @@ struct target {
 	int tries;
 	uint32_t askers[TARGET_ASKERS];
 	uint64_t due_ns, looked_ns; /* next and last sample of the training thread */
-	uint64_t loaded_ns; /* end of the process's newest load */
-	uint64_t moved_ns; /* time of the process's newest record */
+	uint64_t loaded_ns;
+	uint64_t moved_ns;
 	uint64_t seen_ns, told_ns; /* when its stack was last sampled, and last noted */
 	uint32_t stack; /* last stack of its first thread; SEEN_NONE: waiting for a task */
 	bool is_told;
@@ -33,7 +33,7 @@ struct targets {
 	struct target *list; /* those without a segment are free */
 	size_t count;
 	enum reason reason; /* why the first process without lines has none */
-	bool is_observed;   /* the lines of some process were observed */
+	bool is_observed;
 };
 
 void targets_done(struct targets *targets);
@@ -43,8 +43,8 @@ void targets_follow(struct targets *targets, struct segment *const *segments, si
 /* `pid` is that of the records. Returns NULL if there is none. */
 struct target *targets_find(const struct targets *targets, int32_t pid);
 
-bool target_trains(const struct target *target); /* a thread of the process takes batches */
-bool target_loads(const struct target *target);  /* the process is a worker */
+bool target_trains(const struct target *target);
+bool target_loads(const struct target *target);
 
 void target_note_asker(struct target *target, uint32_t tid);
 

@@ -15,14 +15,14 @@
 #include "store/write/write.h"
 
 struct cores {
-	uint64_t looked_ns; /* time of the last measurement; 0: none yet */
-	bool is_known;      /* the run's CPU time was known then */
-	uint64_t who;       /* checksum of the processes then */
+	uint64_t looked_ns;
+	bool is_known; /* the run's CPU time was known then */
+	uint64_t who;  /* checksum of the processes then */
 	int64_t busy_ns;
 	int64_t used_ns;
 	int64_t others_ns; /* core time of others, while it could be measured */
-	int64_t of_ns;     /* how long it could be measured */
-	int64_t most_ns;   /* upper bound of others' core time since the begin */
+	int64_t of_ns;
+	int64_t most_ns; /* upper bound of others' core time since the begin */
 };
 
 /* Measures if that is due, and writes `other_cpu_ns` and `other_cpu_of_ns` of meta. */

@@ -15,7 +15,7 @@
 #include "drain/base/now.h"
 #include "drain/base/process.h"
 
-#define LEAST_NS  UINT64_C(500000000) /* bounds of the pause between looks */
+#define LEAST_NS  UINT64_C(500000000)
 #define MOST_NS   UINT64_C(4000000000)
 #define KNOWN_PART 4   /* the pause is 1/4 of the time observed so far */
 #define COST_PART 2000 /* looks may use 1/2000 of the time */
@@ -31,7 +31,7 @@ struct neighbour {
 };
 
 #define KIND_UNKNOWN (-1)
-#define KIND_MAIN    (-2) /* the run's first process */
+#define KIND_MAIN    (-2)
 #define KIND_WORKER  (-3)
 #define IS_OWN(kind) ((kind) < KIND_UNKNOWN)
 

@@ -35,17 +35,17 @@ struct neighbours {
 	struct neighbour *list; /* processes at the last look, sorted by pid */
 	size_t count;
 	uint64_t seen_ns, next_ns;
-	uint64_t pause_ns;       /* pause that the CPU time of the last looks demands */
-	uint64_t all_ns;         /* time of the last look at all processes; 0: none */
-	int64_t others_ns;       /* others' CPU time at the last look at all processes */
-	bool is_new;             /* no batch has come since the last look */
-	struct cpus_group group; /* control group or session of the run */
+	uint64_t pause_ns; /* pause that the CPU time of the last looks demands */
+	uint64_t all_ns;   /* time of the last look at all processes; 0: none */
+	int64_t others_ns; /* others' CPU time at the last look at all processes */
+	bool is_new;       /* no batch has come since the last look */
+	struct cpus_group group;
 	int nice;
 	bool is_known;
 	struct neighbour_kind kinds[NEIGHBOURS_KINDS];
 	size_t kind_count;
 	double of_ns;
-	double main_ns; /* CPU time of all threads of the run's first process */
+	double main_ns;
 	/* Sums over first threads: [0] of the run's first process, [1] of its workers. */
 	double ran_ns[2], waited_ns[2];
 };

@@ -12,7 +12,7 @@
 #include "drain/base/process.h"
 #include "drain/machine/cpus.h"
 
-#define LEAST_NS   UINT64_C(500000000) /* bounds of the pause between looks */
+#define LEAST_NS   UINT64_C(500000000)
 #define MOST_NS	   UINT64_C(20000000000)
 #define KNOWN_PART 4                  /* the pause is 1/4 of the time since the first look */
 #define COST_PART  8000               /* looks may use 1/8000 of a core: 0.0125 % */
@@ -23,8 +23,8 @@
 /* a later first look does not show the memory at the begin */
 #define BEGIN_NS   UINT64_C(10000000000)
 #define WORTH_NS   2e8 /* a worker's threads are counted if its loads took at least this long */
-#define WATCHED_MOST 2 /* workers whose threads are read: all workers are alike */
-#define MEMORY_MOST  1 /* processes whose memory is read */
+#define WATCHED_MOST 2
+#define MEMORY_MOST  1
 #define THREADS_SEEN 256
 #define THREADS_KEPT 32
 
@@ -38,10 +38,10 @@ struct use_process {
 	int32_t pid;
 	uint64_t life_ns;
 	bool is_worker; /* else a process that takes batches */
-	bool loads;     /* the process has made a load */
+	bool loads;
 	bool is_here;
-	bool is_watched; /* the process's threads are read */
-	bool has_memory; /* the process's memory is read */
+	bool is_watched;
+	bool has_memory;
 	/* first look, and last look at memory */
 	uint64_t begun_ns, memory_ns;
 	int64_t used_ns, waited_ns; /* sums over the threads at the last look; -1: none yet */

@@ -19,7 +19,7 @@ struct use {
 	struct use_process *list;
 	size_t count;
 	uint64_t begun_ns, next_ns;
-	uint64_t cost_ns, memory_cost_ns; /* CPU time that looks have used so far */
+	uint64_t cost_ns, memory_cost_ns;
 };
 
 /* Looks if that is due; writes t_use and t_thread. */

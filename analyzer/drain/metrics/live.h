@@ -27,7 +27,7 @@ struct live_thread {
 };
 
 struct live_sums {
-	double value[METRIC_MAX]; /* times in nanoseconds */
+	double value[METRIC_MAX];
 	/* histogram: steps[i] counts steps of about 2^(i / 8) ns */
 	uint32_t steps[LIVE_STEPS];
 	uint32_t step_count;
@@ -53,7 +53,7 @@ struct live_place {
 	struct life consumer;
 	int64_t tid, workers; /* workers < 0: unknown */
 	bool nested;
-	int64_t setup_begin_ns, setup_ns; /* begin and length of making the epoch's iterator */
+	int64_t setup_begin_ns, setup_ns;
 };
 
 void live_begin(struct live *live, const char *segment_dir);

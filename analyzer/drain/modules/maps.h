@@ -8,9 +8,9 @@
 
 struct maps_line {
 	uint64_t begin, end, offset;
-	uint64_t device, inode; /* together they identify a file */
-	bool is_code;           /* executable and not writable */
-	const char *path;       /* begins with '/' */
+	uint64_t device, inode;
+	bool is_code;     /* executable and not writable */
+	const char *path; /* begins with '/' */
 };
 
 /* A result other than 0 ends the listing. -errno: the process is gone, or must not be read. */

@@ -15,8 +15,8 @@
 #include "drain/modules/maps.h"
 #include "drain/modules/pages.h"
 
-#define HEADER_MAX	64         /* limit of program headers or sections that are read */
-#define SYMBOLS_MAX	(64 << 20) /* largest size of a symbol table, in bytes */
+#define HEADER_MAX	64
+#define SYMBOLS_MAX	(64 << 20)
 #define SYMBOLS_AT_ONCE 2048
 #define SYMBOL_BYTES	120
 #define KNOWN_COUNT	512
@@ -31,18 +31,18 @@
 struct mapping {
 	uint64_t begin, end, offset;
 	uint64_t device, inode;
-	uint64_t file; /* a number that identifies the file */
+	uint64_t file;
 	bool is_code;
 	char *path; /* shared with the mapping before, if that is of the same file */
 };
 
 struct modules {
 	int32_t pid;
-	uint64_t begun_ns, listed_ns; /* times of the first and the newest listing */
+	uint64_t begun_ns, listed_ns;
 	uint64_t generation;
 	struct mapping *mappings;
 	size_t count;
-	const struct mapping *last; /* mapping that the last search found */
+	const struct mapping *last;
 };
 
 static int add_mapping(void *context, const struct maps_line *line)

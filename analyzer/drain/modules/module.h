@@ -33,9 +33,9 @@ bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t 
 
 /* The .eh_frame_hdr of a module; all members are addresses in the process. */
 struct module_table {
-	uint64_t begin, end; /* begin and end of the mapping */
-	uint64_t header;     /* address to which the table's offsets are relative */
-	uint64_t entries;    /* address of the table, pairs of 32-bit offsets */
+	uint64_t begin, end;
+	uint64_t header;  /* address to which the table's offsets are relative */
+	uint64_t entries; /* address of the table, pairs of 32-bit offsets */
 	uint64_t entry_count;
 };
 

@@ -8,7 +8,7 @@
 #include "drain/modules/maps.h"
 
 #define PAGE_BYTES ((size_t)4096)
-#define PAGE_BITS  6 /* 2^6 pages are cached */
+#define PAGE_BITS  6
 
 static struct page {
 	uint64_t id, number;

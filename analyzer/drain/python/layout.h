@@ -24,7 +24,7 @@ enum layout_offset {
 };
 
 struct layout {
-	uint32_t minor; /* minor version: 3.`minor` */
+	uint32_t minor;
 	uint32_t at[LAYOUT_COUNT];
 	uint32_t thread_bytes, frame_bytes, code_bytes;
 };

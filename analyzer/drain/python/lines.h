@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 struct lines {
-	uint32_t minor; /* minor version of the CPython that made the table */
-	int32_t first;  /* line of the function's `def` */
+	uint32_t minor;
+	int32_t first;
 	const uint8_t *table;
 	size_t size;
 };

@@ -9,14 +9,14 @@
 #include "drain/python/stack.h"
 
 #define PYTHON_THREADS 256 /* of a process with more threads, the newest are read */
-#define PYTHON_STACKS  16  /* largest number of stacks in one sample */
+#define PYTHON_STACKS  16
 
 struct python;
 
 struct python_thread {
-	uint64_t id;               /* pthread_self(); 0: the thread has not begun */
-	uint32_t tid;              /* gettid(); 0: unknown, which happens before 3.11 */
-	bool has_gil;              /* the thread holds the GIL */
+	uint64_t id;  /* pthread_self(); 0: the thread has not begun */
+	uint32_t tid; /* gettid(); 0: unknown, which happens before 3.11 */
+	bool has_gil;
 	const struct stack *stack; /* NULL: this stack was not wanted */
 };
 
@@ -31,7 +31,7 @@ struct python_sample {
 struct python_counts {
 	uint64_t samples, failed; /* all samples, and those without any thread */
 	uint64_t stacks, torn;
-	uint64_t missed, reused; /* counts of code objects, see code.h */
+	uint64_t missed, reused;
 };
 
 /* `start_ticks` is from alive_start_ticks(). *ret is set only for REASON_OBSERVED. */

@@ -30,7 +30,7 @@ struct search {
 	const struct memory *memory;
 	struct runtime *found;
 	enum reason reason;
-	uint64_t device, inode; /* file that was searched last */
+	uint64_t device, inode;
 };
 
 static uint64_t find_bias(const struct elf *elf, const struct maps_line *line)

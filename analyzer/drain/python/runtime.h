@@ -5,7 +5,7 @@
 #include "drain/python/layout.h"
 
 struct runtime {
-	uint64_t address; /* address of _PyRuntime */
+	uint64_t address;
 	struct layout layout;
 };
 

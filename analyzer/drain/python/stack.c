@@ -27,10 +27,10 @@ struct walk {
 	const struct layout *layout;
 	uint64_t source,
 		word; /* address of the thread's pointer to its current frame; the pointer */
-	struct memory_list list; /* pieces of memory that the next call will read */
+	struct memory_list list;
 	struct window window;
 	uint64_t codes[STACK_FRAMES];
-	int64_t offsets[STACK_FRAMES]; /* byte offset of each frame's instruction */
+	int64_t offsets[STACK_FRAMES];
 	size_t count;
 };
 

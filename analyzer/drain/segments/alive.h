@@ -18,7 +18,7 @@
 
 struct alive {
 	const struct dlprof_header *header;
-	int fd; /* descriptor of the process's segment file */
+	int fd;
 	/* -1: pidfd_open() failed, or `pid` is another process's */
 	int pidfd;
 	/* the process's pid for system calls, and in /proc, from the header as first read */

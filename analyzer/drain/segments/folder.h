@@ -16,8 +16,8 @@ struct left;
 
 struct folder {
 	const char *path;
-	const char *name;        /* last part of the folder's path */
-	int parent;              /* descriptor of the parent folder */
+	const char *name;
+	int parent;
 	int fd;                  /* locked for one reader at a time */
 	uint64_t scanned_ns;     /* time of the last listing; 0: list it now */
 	uint64_t changed_ns;     /* when `changed` was last seen to change */

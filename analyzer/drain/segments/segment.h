@@ -15,13 +15,13 @@
 
 /* The ring of one thread. A record is released once its row is in the database. */
 struct ring {
-	uint32_t tid;       /* the ring's thread; 0: it has ended, or there was none */
-	bool used;          /* the ring has, or had, a thread */
-	uint64_t read;      /* next record to read */
+	uint32_t tid; /* the ring's thread; 0: it has ended, or there was none */
+	bool used;    /* the ring has, or had, a thread */
+	uint64_t read;
 	uint64_t release;   /* earlier records may be overwritten, once this is published */
 	uint64_t published; /* last `release` that was written to the file's `tail` */
 	uint64_t lost_count;
-	uint64_t head;     /* head as last read */
+	uint64_t head;
 	uint64_t far_from; /* position of the far ring's first record; 0: none */
 	/* totals.c: state of each tally when it was last written */
 	uint64_t told[DLPROF_TALLY_COUNT];
@@ -57,24 +57,24 @@ struct segment {
 	struct {                   /* batches/join.c: facts about the process in the database */
 		const char *role;  /* NULL: none yet */
 		int64_t worker_id; /* UNKNOWN: it is no worker */
-		uint64_t batch_ns; /* when its newest batch arrived; 0: none did */
-		double loaded_ns;  /* sum of the times of its loads */
+		uint64_t batch_ns;
+		double loaded_ns;
 	} joined;
 	struct { /* database/facts.c: which of these the database has */
 		bool ended;
 		int64_t lost;
-		uint32_t notes_read; /* bytes of notes that were taken */
+		uint32_t notes_read;
 	} told;
-	struct {                      /* batches/totals.c: which of these the totals have */
-		bool folded;          /* all its tallies */
+	struct { /* batches/totals.c: which of these the totals have */
+		bool folded;
 		uint64_t unlisted[2]; /* segment_read_unlisted()'s counts */
 	} totals;
 	struct { /* modules/hidden.c: when to scan the process's modules again */
 		uint64_t at_ns, wait_ns;
 	} look;
 	uint8_t stack_tries[DLPROF_STACK_COUNT]; /* modules/stacks.c: tries to find the records */
-	uint64_t beat_ns;                        /* when heartbeat_ns was last written */
-	struct dlprof_header *header;            /* copy of the file's header */
+	uint64_t beat_ns;
+	struct dlprof_header *header;
 	struct ring rings[DLPROF_SLOT_COUNT];
 };
 

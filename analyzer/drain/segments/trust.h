@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#define TRUST_DATABASE "run.db" /* the database in the folder of segments */
+#define TRUST_DATABASE "run.db"
 
 /* Returns true for a name "PID-TIME-N[-M].seg". */
 bool trust_is_segment_name(const char *name);

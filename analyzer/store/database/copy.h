@@ -11,7 +11,7 @@ int copy_file(const char *from, const char *to);
 
 /* Also copies the -wal, even while another process writes. `copy` appears when complete. */
 int copy_database(const char *path, const char *copy);
-#define COPY_PART ".part" /* end of the name of an unfinished copy */
+#define COPY_PART ".part"
 
 /* Copies into a new folder, which copy_remove() removes. */
 int copy_aside(const char *path, char *ret, size_t size);

@@ -24,10 +24,10 @@ struct sqlite3;
 struct door {
 	int fd; /* database, open for reading; -1: the file does not exist */
 	struct stat file;
-	bool is_logged;   /* the database's header says that it is written with a write-ahead log */
-	bool has_log;     /* a log exists and is not empty */
-	bool has_journal; /* a rollback journal exists */
-	bool is_foreign;  /* the owner is neither the caller nor root */
+	bool is_logged; /* the database's header says that it is written with a write-ahead log */
+	bool has_log;
+	bool has_journal;
+	bool is_foreign; /* the owner is neither the caller nor root */
 };
 
 /*

@@ -11,9 +11,9 @@ struct sqlite3;
 
 struct db {
 	struct sqlite3 *handle;
-	uint64_t until_ns;  /* limit on the process's CPU time, set by guard.h; 0: none */
-	int64_t most_bytes; /* limit on the process's memory */
-	double share;       /* the file's limits / those of a file of up to FILE_BYTES */
+	uint64_t until_ns; /* limit on the process's CPU time, set by guard.h; 0: none */
+	int64_t most_bytes;
+	double share; /* the file's limits / those of a file of up to FILE_BYTES */
 	bool writes;
 	bool begins_late; /* the next row begins a transaction */
 };

@@ -64,12 +64,12 @@ struct run_info {
 	RUN_FACTS(X)
 #undef X
 	int64_t rank;
-	int64_t lost_count; /* records of all kinds that were dropped */
+	int64_t lost_count;
 	int64_t process_count;
-	int64_t doubt_count;  /* notes that put the verdict in doubt */
-	int64_t main_end_ns;  /* end of the main process; UNKNOWN: not recorded */
-	bool is_gone;         /* the main process ended without running exit handlers */
-	int64_t exit_status;  /* exit status of the main process, as of waitpid() */
+	int64_t doubt_count; /* notes that put the verdict in doubt */
+	int64_t main_end_ns; /* end of the main process; UNKNOWN: not recorded */
+	bool is_gone;        /* the main process ended without running exit handlers */
+	int64_t exit_status;
 	int64_t killed_count; /* workers ended by a signal that allows no cleanup */
 	/* lowest number of such a worker, and its exit status */
 	int64_t killed_worker, killed_status;
@@ -83,11 +83,11 @@ struct loader_info {
 	int64_t in_order;
 	int64_t persistent;
 	int64_t batch_size;
-	int64_t batch_count; /* delivered batches */
+	int64_t batch_count;
 	int64_t epoch_count;
-	int64_t time_ns;  /* sum of wait and compute over the batches */
-	int64_t pid, tid; /* thread that takes the batches */
-	int64_t life_ns;  /* begin of the life of that process */
+	int64_t time_ns;
+	int64_t pid, tid;
+	int64_t life_ns; /* begin of the life of that process */
 	/* the loader's waits are part of waits for another loader, and count there */
 	bool nested;
 	/* "train.py:41 in main"; "": not known */
@@ -98,8 +98,8 @@ struct loader_info {
 struct batch_filter {
 	int64_t loader_id;
 	int64_t epoch;
-	int64_t first; /* first batch, from 0, in the loader or epoch */
-	int64_t last;  /* index of the last batch, which is included */
+	int64_t first;
+	int64_t last;
 };
 
 static inline struct batch_filter batch_filter_all(int64_t loader_id)
@@ -109,8 +109,8 @@ static inline struct batch_filter batch_filter_all(int64_t loader_id)
 
 /* UNKNOWN if the column has no value in any batch. */
 struct load_totals {
-	int64_t load_count;        /* number of batches whose load was observed */
-	int64_t decode_seen_count; /* number of loads in which decoding was observed */
+	int64_t load_count;
+	int64_t decode_seen_count;
 #define X(name, sql) int64_t name;
 	LOAD_SUMS(X)
 #undef X

@@ -28,7 +28,7 @@ struct grid {
 struct head {
 	char magic[8];
 	uint32_t version, unused;
-	uint64_t bytes; /* size of the whole file */
+	uint64_t bytes;
 	/* checksums of the part between head and windows, and of the windows */
 	uint64_t check, windows_check;
 	uint64_t rank_count, epoch_count, text_bytes;

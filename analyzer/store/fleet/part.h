@@ -29,11 +29,11 @@ struct part_rank {
 	uint32_t group;
 	uint32_t verdict, cause;
 	uint32_t by_gpu, live;
-	uint32_t path, host, gpu; /* places of texts */
-	uint32_t ended;           /* place of the text how the rank ended, unless it ended well */
-	uint32_t is_terminated;   /* as in rank_row */
-	float alone_share;        /* NAN: unknown */
-	uint32_t world_size;      /* 0: unknown */
+	uint32_t path, host, gpu;
+	uint32_t ended;         /* place of the text how the rank ended, unless it ended well */
+	uint32_t is_terminated; /* as in rank_row */
+	float alone_share;      /* NAN: unknown */
+	uint32_t world_size;    /* 0: unknown */
 	struct rank_place place;
 };
 
@@ -55,9 +55,9 @@ struct part {
 	struct part_rank *ranks;
 	char *text;
 	size_t text_bytes;
-	uint32_t words[PART_WORDS];                 /* places of texts */
+	uint32_t words[PART_WORDS];
 	int64_t attempt, world_size, start_unix_ns; /* < 0: unknown */
-	uint64_t check;                             /* checksum of the windows */
+	uint64_t check;
 };
 
 int part_read(const char *path, struct part *ret);

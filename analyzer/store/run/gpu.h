@@ -54,7 +54,7 @@ int gpu_sums_count(struct db *db, const struct batch_filter *filter, bool busy_s
 
 /* Means over a group of steps; NAN: not observed. */
 struct gpu_bar {
-	size_t count; /* steps with GPU times */
+	size_t count;
 	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX];
 };
 

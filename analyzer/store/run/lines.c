@@ -31,7 +31,7 @@ static const struct meta_field FIELDS[] = {{META_LINES, offsetof(struct line_sam
 
 struct reader {
 	struct line_samples *samples;
-	int64_t *ids; /* ids of the frames, sorted */
+	int64_t *ids;
 	size_t places;
 };
 

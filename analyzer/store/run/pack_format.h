@@ -14,7 +14,7 @@
 
 struct pack_head {
 	uint32_t magic;
-	uint32_t size; /* size of this struct in bytes */
+	uint32_t size;
 	int64_t batch_count, epoch_count, time_ns;
 	int64_t load_cpu_count;
 	double load_cpu_ns;

@@ -22,7 +22,7 @@ struct tally {
 };
 
 struct tally_list {
-	struct tally *items; /* sorted, longest first */
+	struct tally *items;
 	size_t count;
 	size_t all_count; /* number of entries, including those not listed */
 };

@@ -14,7 +14,7 @@
 #define SET(name)    #name " = ?, "
 #define UPDATE(name) #name " = excluded." #name ", "
 #define COUNT(name)  +1
-#define KEY          3 /* columns of a batch's key: loader_id, epoch, task */
+#define KEY          3
 
 #define IN_TIME                                                                                    \
 	" WHERE (loader_id, epoch, task) IN (SELECT loader_id, epoch, task FROM t_batch JOIN "     \

@@ -68,7 +68,7 @@ int writer_epoch(struct writer *writer, const struct epoch_row *row);
 
 struct epoch_seen {
 	int64_t tid, nested, stop_begin_ns, stop_ns;
-	int64_t save_ns; /* time of saves since the last call */
+	int64_t save_ns;
 };
 
 int writer_epoch_seen(struct writer *writer, int64_t loader_id, int64_t epoch,
