@@ -61,7 +61,7 @@ static bool is_finished_here(const char *database)
 	return finished;
 }
 
-/* A run that stored rows, but whose folder is not on this machine, may still record. */
+/* Returns false while the run may just be starting; one without its folder may still record. */
 static bool tidy(struct folder *folder, const char *path, const char *database, int waited_ms,
 		 bool *ret_live)
 {

@@ -76,7 +76,10 @@ static inline int64_t account_start_count(int64_t workers)
 	return workers < 0 ? 1 : workers;
 }
 
-/* Waits for other loaders are steps. `theta_ns` divides waits whose readiness alone is unknown. */
+/*
+ * Of unknown readiness beside known ones, a wait is "not ready" from `theta_ns` on, else
+ * "receiving".
+ */
 void account_of_loader(const struct batch_series *series, bool by_gpu, double theta_ns,
 		       struct account *ret);
 

@@ -121,7 +121,7 @@ extern const struct batch_row BATCH_ROW_UNKNOWN;
 
 void series_init(struct batch_series *series);
 
-/* If memory is short, the series stays as it was. */
+/* Without memory, the series stays valid. */
 int series_append(struct batch_series *series, const struct batch_row *row);
 
 /* Epochs come in ascending order. */
