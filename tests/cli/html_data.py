@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import sys
 import time
 
@@ -62,6 +63,31 @@ def check_data(folder):
             t.check(worst < 0.0003, key, "is off by", worst)
 
 
+def check_step(folder):
+    """A part of the step has a bar as long as its share, which is that of JSON and of -v."""
+    for optimizer, missing in ((0.2, ()), (None, ("between", "optimizer"))):
+        batches = rundb.simulate(200, 4, 20, 40)
+        for row in batches:
+            known = optimizer and int(optimizer * row["compute_ns"])
+            row.update(before_ns=row["compute_ns"] // 4, backward_ns=row["compute_ns"] // 2,
+                       between_ns=known and known // 10, optimizer_ns=known, save_ns=0)
+        path = rundb.build(os.path.join(folder, "step.db"), [rundb.loader(batches, workers=4)])
+        step, said = json.loads(t.report("--json", path).out)["step"], t.report("-v", path).out
+        page, _ = html_file.check_page(path, "step")
+        rows = [[html_file.words_of(row["inside"][0]), html_file.words_of(row["inside"][2]),
+                 html_file.inside(row)] for row in page.all("tr") if len(row["inside"]) >= 4]
+        for key, label in (("before", "before backward"), ("backward", "backward"), ("after", "after"),
+                           ("between", "between"), ("optimizer", "optimizer")):
+            found = [(share, [float(e["attrs"]["width"]) for e in inside if e["tag"] == "rect"])
+                     for name, share, inside in rows if name == label]
+            if key in missing:
+                t.equal((step[key], found), (None, [("", [])]), "a part that was not observed")
+            elif t.equal((len(found), len(found[0][1])), (1, 1), label, "bars", found):
+                share, (width,) = found[0]
+                t.check(abs(width / 200 - step[key]) < 0.0005, label, width, step[key])
+                t.check(re.search("^ +" + label + " .* " + share + " ", said, re.M), label, share, said)
+
+
 def check_sizes(folder):
     path = rundb.build(os.path.join(folder, "10k.db"),
                        [rundb.loader(pages.with_gpu(rundb.simulate(2000, 16, 200, 10, epochs=5,
@@ -115,6 +141,7 @@ def main():
     folder = t.scratch()
     check_data(folder)
     check_grid(folder)
+    check_step(folder)
     check_sizes(folder)
     check_flames(folder)
     t.finish()

@@ -90,10 +90,11 @@ void step_outline(const struct report *report, struct outline *o)
 		      report_has_gpu(report)
 			      ? ": where it waits for the GPU, that may be for earlier work"
 			      : "");
-	for (int part = 0; part < STEP_PART_MAX; part++)
-		if (isnan(parts->ns[part]))
-			outline_part(o, PARTS[part].label, NAN, NAN, "%s", PARTS[part].note);
-		else if (parts->ns[part] > 0 || part < STEP_SAVE)
-			outline_part(o, PARTS[part].label, parts->ns[part], parts->whole_ns, "%s",
-				     note_of(parts, part));
+	for (int part = 0; part < STEP_PART_MAX; part++) {
+		if (parts->ns[part] == 0 && part >= STEP_SAVE)
+			continue;
+		outline_part(o, PARTS[part].label, parts->ns[part], parts->whole_ns, "%s",
+			     note_of(parts, part));
+		outline_share(o, step_parts_share(parts, part), 0);
+	}
 }
