@@ -14,7 +14,10 @@
 
 #include "record/thread.h"
 
-/* Optimizers are followed in this process, so no time in them means 0, not unknown. */
+/*
+ * True once an optimizer was seen in this process, so that no time in one means 0, not unknown.
+ * Hooks alone prove nothing: a step that torch.compile compiled calls none.
+ */
 extern HIDDEN bool training_sees_optimizers;
 
 /* Called when the thread's outermost wait begins; training_resume() when that wait ends. */

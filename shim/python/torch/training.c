@@ -96,6 +96,7 @@ static OFTEN PyObject *on_step(PyObject *none, PyObject *args, PyObject *kwargs)
 	PyObject *changed = NULL, *step_args, *step_kwargs;
 
 	taker_trains();
+	training_sees_optimizers = true;
 	if (training_optimizer_begin()) {
 		step_args = py.PyTuple_GetItem(args, 1);
 		step_kwargs = py.PyTuple_GetItem(args, 2);
@@ -115,13 +116,18 @@ static OFTEN PyObject *on_stepped(PyObject *none, PyObject *args, PyObject *kwar
 	return py.none;
 }
 
-/* torch.compile refuses C functions in a hook, so a compiled step finds none. */
+/*
+ * torch.compile refuses C functions in a hook, so a compiled step finds none. PyTorch 2.0 and 2.1
+ * say in torch._utils alone whether a step is being compiled.
+ */
 static PyObject *make_hook(PyMethodDef *method)
 {
 	static const char text[] =
 		"import torch\n"
 		"def hook(optimizer, args, kwargs):\n"
 		" compiles = getattr(getattr(torch, 'compiler', None), 'is_compiling', None)\n"
+		" if compiles is None:\n"
+		"  compiles = getattr(torch._utils, 'is_compiling', None)\n"
 		" if compiles is None or not compiles():\n"
 		"  return call(optimizer, args, kwargs)\n";
 	OWNED PyObject *builtins = py.PyImport_ImportModule("builtins"), *names = py.PyDict_New();
@@ -159,8 +165,7 @@ void training_patch_optimizer(PyObject *module, size_t row)
 	static PyMethodDef ends = {"dlprof_step_ends", on_stepped, PY_VARARGS_KEYWORDS,
 				   "dlprof_step_ends(optimizer, args, kwargs)\n--\n\n"};
 
-	training_sees_optimizers = add_hook(module, "register_optimizer_step_post_hook", &ends) &&
-				   add_hook(module, "register_optimizer_step_pre_hook", &begins);
-	if (training_sees_optimizers)
+	if (add_hook(module, "register_optimizer_step_post_hook", &ends) &&
+	    add_hook(module, "register_optimizer_step_pre_hook", &begins))
 		patch_note("torch.optim.optimizer", "register_optimizer_step_pre_hook", true);
 }
