@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of the step in loops of the libraries that people train with: each is what was slept in it,
+and weights and losses are the same with and without dlprof.
+
+TEST_VENV names a virtual environment with torch 2 and, for their loops, accelerate, lightning and
+transformers. A loop whose numbers are off is run again: the machine may have been busy."""
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test as t
+
+PYTHON = os.path.join(os.environ.get("TEST_VENV", "/nonexistent"), "bin", "python")
+HOST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "real_step_host.py")
+# What a loop needs beyond torch; None: nothing.
+KINDS = {"scaler": None, "lbfgs": None, "compiled": None, "accelerate": "accelerate",
+         "lightning": "lightning", "transformers": "transformers"}
+ATTEMPTS, FIRST, COUNT = 3, 6, 26
+PARTS = ["before", "backward", "between", "optimizer"]
+# The last step of some has no end that is known.
+SUMS = ("SELECT {}, COUNT(compute_ns) AS count, SUM(compute_ns) AS whole, MAX(before_ns + backward_ns"
+        " + between_ns + optimizer_ns + save_ns - compute_ns) AS excess FROM batch"
+        " WHERE batch >= {} AND compute_ns IS NOT NULL").format(
+            ", ".join("SUM({0}_ns) AS '{0}'".format(part) for part in PARTS), FIRST)
+
+
+def has(module):
+    return not module or subprocess.run([PYTHON, "-c", "import " + module],
+                                        stderr=subprocess.DEVNULL).returncode == 0
+
+
+def host(kind, folder, database=None):
+    done = t.run([PYTHON, "-W", "ignore", HOST, kind], cwd=folder, timeout=200,
+                 env=t.environment(bool(database), DLPROF_OUT=database, DLPROF_QUIET=1))
+    if not t.equal(done.status, 0, kind, done.err[-2000:]):
+        t.finish()
+    lines = dict(line.split(" ", 1) for line in done.out.splitlines()
+                 if line.startswith(("SLEPT", "DIGEST")))
+    return json.loads(lines["SLEPT"]), lines["DIGEST"]
+
+
+def faults(slept, seen):
+    """Naps are no shorter than what was planted, and the loop's own work is short."""
+    counted = seen["count"] / (COUNT - FIRST)
+    for part in PARTS + ["after"]:
+        found = seen[part] if part != "after" else seen["whole"] - sum(seen[each] for each in PARTS)
+        off = found / seen["whole"] - slept[part] * 1e9 * counted / seen["whole"]
+        if not -0.005 <= off <= (0.05 if part == "before" else 0.02):
+            yield part, found / seen["whole"], off
+
+
+def check_kind(kind):
+    _, bare = host(kind, t.scratch())
+    for attempt in range(ATTEMPTS):
+        folder = t.scratch()
+        database = os.path.join(folder, "run.db")
+        slept, digest = host(kind, folder, database)
+        t.equal(digest, bare, kind, "weights and losses")
+        t.wait_for_drain(database)
+        seen = t.rows(database, SUMS)[0]
+        wrong = list(faults(slept, seen))
+        if not wrong:
+            break
+        t.say(kind, "attempt", attempt, wrong)
+    t.check(not wrong, kind, wrong)
+    t.check(seen["count"] >= COUNT - FIRST - 1 and seen["excess"] <= 0, kind, seen)
+    step = json.loads(t.report("--json", database).out)["step"]
+    whole = sum(step[part] for part in PARTS + ["save", "other_loops", "after"])
+    t.check(abs(whole - 1) < 1e-6, kind, "the parts sum to the step", step)
+
+
+def main():
+    t.need_shim()
+    if not os.path.exists(PYTHON) or not has("torch.amp, torch.optim; torch.amp.GradScaler"):
+        t.skip("TEST_VENV has no torch 2")
+    for kind, module in KINDS.items():
+        if has(module):
+            check_kind(kind)
+        else:
+            t.say("TEST_VENV has no", module)
+    t.finish()
+
+
+main()

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trains with a library as its users do, and sleeps a known time in each part of the step.
+
+usage: real_step_host.py KIND. Prints the slept seconds by part from the step of batch FIRST on, as JSON,
+and then a digest of weights and losses.
+"""
+import hashlib
+import json
+import logging
+import sys
+import time
+
+import torch
+
+KIND = sys.argv[1]
+FIRST, COUNT = 6, 26
+NAPS = {"before": 0.036, "backward": 0.045, "between": 0.012, "optimizer": 0.027, "after": 0.021}
+slept, losses = dict.fromkeys(NAPS, 0), []
+
+
+def nap(part):
+    begin = time.perf_counter()
+    time.sleep(NAPS[part])
+    slept[part] += time.perf_counter() - begin
+
+
+def begin(number):
+    """What comes first in the step of each batch: the steps before are for warming up."""
+    if number == FIRST:
+        slept.update(dict.fromkeys(NAPS, 0))
+
+
+class Data(torch.utils.data.Dataset):
+    def __len__(self):
+        return 8 * COUNT
+
+    def __getitem__(self, index):
+        features = torch.rand(16, generator=torch.Generator().manual_seed(index))
+        return {"x": features, "labels": index % 2}
+
+
+class SlowBackward(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(context, gradient):
+        nap("backward")
+        return gradient
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.Sequential(torch.nn.Linear(16, 2), torch.nn.Dropout(0.1))
+
+    def forward(self, x, labels):
+        nap("before")
+        logits = SlowBackward.apply(self.layers(x))
+        return {"loss": torch.nn.functional.cross_entropy(logits, labels), "logits": logits}
+
+
+def slow(optimizer):
+    class Slow(optimizer):
+        def step(self, closure=None):
+            loss = super().step(closure)
+            nap("optimizer")
+            return loss
+    return Slow
+
+
+def loop(model, optimizer, batches, backward=torch.Tensor.backward, step=None, update=lambda: None):
+    """The loop that people write by hand."""
+    for number, batch in enumerate(batches):
+        begin(number)
+        optimizer.zero_grad()
+        loss = model(**batch)["loss"]
+        backward(loss)
+        nap("between")
+        (step or optimizer.step)()
+        update()
+        losses.append(loss.item())
+        nap("after")
+
+
+def scaler(model, optimizer, batches):
+    """GradScaler, whose step() calls the optimizer's."""
+    scaler = torch.amp.GradScaler("cpu")
+    loop(model, optimizer, batches, lambda loss: scaler.scale(loss).backward(),
+         lambda: scaler.step(optimizer), scaler.update)
+
+
+def lbfgs(model, _, batches):
+    """The optimizer's closure runs forward and backward, several times."""
+    optimizer = slow(torch.optim.LBFGS)(model.parameters(), lr=0.01, max_iter=2)
+    for number, batch in enumerate(batches):
+        begin(number)
+
+        def closure():
+            optimizer.zero_grad()
+            loss = model(**batch)["loss"]
+            loss.backward()
+            return loss
+        losses.append(optimizer.step(closure).item())
+        nap("after")
+
+
+def compiled(model, optimizer, batches):
+    model.layers = torch.compile(model.layers, backend="aot_eager", fullgraph=True)
+    loop(model, optimizer, batches)
+
+
+def accelerate(model, optimizer, batches):
+    """Two batches to a step of the optimizer."""
+    from accelerate import Accelerator
+    accelerator = Accelerator(cpu=True, mixed_precision="bf16", gradient_accumulation_steps=2)
+    model, optimizer, batches = accelerator.prepare(model, optimizer, batches)
+    for number, batch in enumerate(batches):
+        begin(number)
+        with accelerator.accumulate(model):
+            loss = model(**batch)["loss"]
+            accelerator.backward(loss)
+            if accelerator.sync_gradients:
+                nap("between")
+            optimizer.step()
+            optimizer.zero_grad()
+        losses.append(loss.item())
+        nap("after")
+
+
+def lightning(model, optimizer, batches):
+    """Its optimizers get a closure."""
+    import lightning.pytorch as pl
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+
+    class Module(pl.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def training_step(self, batch, number):
+            loss = self.model(**batch)["loss"]
+            losses.append(loss.item())
+            return loss
+
+        def on_train_batch_start(self, batch, number):
+            begin(number)
+
+        def on_before_optimizer_step(self, optimizer):
+            nap("between")
+
+        def on_train_batch_end(self, *_):
+            nap("after")
+
+        def configure_optimizers(self):
+            return optimizer
+    pl.Trainer(max_epochs=1, logger=False, enable_checkpointing=False, enable_progress_bar=False,
+               enable_model_summary=False, accelerator="cpu").fit(Module(), batches)
+
+
+def transformers(model, optimizer, batches):
+    from transformers import Trainer, TrainerCallback, TrainingArguments
+
+    class Naps(TrainerCallback):
+        def on_step_begin(self, arguments, state, control, **_):
+            begin(state.global_step)
+
+        def on_pre_optimizer_step(self, *_, **__):
+            nap("between")
+
+        def on_step_end(self, *_, **__):
+            nap("after")
+    arguments = TrainingArguments("out", per_device_train_batch_size=8, num_train_epochs=1, report_to=[],
+                                  disable_tqdm=True, save_strategy="no", use_cpu=True)
+    Trainer(model=model, args=arguments, train_dataset=Data(), callbacks=[Naps()],
+            optimizers=(optimizer, None)).train()
+
+
+def main():
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    model = Net()
+    kinds = {"torch": loop, "scaler": scaler, "lbfgs": lbfgs, "compiled": compiled,
+             "accelerate": accelerate, "lightning": lightning, "transformers": transformers}
+    kinds[KIND](model, slow(torch.optim.SGD)(model.parameters(), lr=0.01),
+                torch.utils.data.DataLoader(Data(), batch_size=8, shuffle=True))
+    weights = b"".join(p.detach().numpy().tobytes() for p in model.parameters())
+    print("SLEPT", json.dumps(slept))
+    print("DIGEST", hashlib.md5(weights + repr(losses).encode()).hexdigest())
+
+
+main()
