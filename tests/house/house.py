@@ -245,9 +245,9 @@ def check_parts():
 # Lines of the product by folder, and what each may have. A capability that needs more raises its
 # folder's in its own commit, and says why.
 BUDGETS = {
-    "include": 1600, "shim": 28110, "shim/python": 7350, "shim/cuda": 3910, "shim/record": 4450,
-    "analyzer/drain": 12790, "analyzer/store": 8390, "analyzer/analysis": 16850,
-    "analyzer/analysis/predict": 3500, "analyzer/analysis/gate": 1200, "analyzer/analysis/ranks": 1800,
+    "include": 1600, "shim": 28130, "shim/python": 7370, "shim/cuda": 3910, "shim/record": 4450,
+    "analyzer/drain": 12790, "analyzer/store": 8390, "analyzer/analysis": 16960,
+    "analyzer/analysis/predict": 3545, "analyzer/analysis/gate": 1200, "analyzer/analysis/ranks": 1800,
     "analyzer/analysis/gpu": 1100, "analyzer/render": 13800, "analyzer/render/html": 3300,
     "analyzer/render/jobs": 1000, "analyzer/render/gate": 900, "analyzer/report": 7560,
     "analyzer/launch": 4400, "analyzer/launch/doctor": 1100,

@@ -22,6 +22,8 @@ struct loader {
 	double sample;          /* choosing samples, for each batch that is handed out */
 	double draw;            /* drawing all samples of an epoch, while its workers start */
 	double fetch;           /* asking for a batch's descriptors, while the next one is loaded */
+	bool pooled;            /* the worker that is free first takes the next load */
+	double heavy;           /* each seventh load, and the one after it, take so much longer */
 };
 
 static struct batch_series series;
@@ -31,6 +33,7 @@ static bool is_drawing_unseen; /* as in databases of versions before 14 */
 
 struct task {
 	double load, end, arrival;
+	int worker;
 	bool taken;
 };
 
@@ -58,9 +61,19 @@ static void append(const struct loader *l, int epoch, int i, const struct task *
 	row.handover_ns = (int64_t)(late * MS);
 	if (l->sample > 0)
 		row.sample_ns = (int64_t)(l->sample * MS);
-	row.worker = i % l->workers;
+	row.worker = task->worker;
 	row.head_ready = task->end <= request;
 	cr_assert_eq(series_append(&series, &row), 0);
+}
+
+static int free_first(const struct loader *l, const double *idle)
+{
+	int best = 0;
+
+	for (int w = 1; w < l->workers; w++)
+		if (idle[w] < idle[best])
+			best = w;
+	return best;
 }
 
 /* One epoch; returns how long it took from its iterator's end of making. */
@@ -79,10 +92,14 @@ static double run_epoch(const struct loader *l, int epoch)
 		double request = now;
 
 		for (; given < l->batches && given < i + 2 * l->workers; given++) {
-			double *at = &idle[given % l->workers];
+			const int worker =
+				l->pooled ? free_first(l, idle) : given % l->workers;
+			double *at = &idle[worker];
 
+			tasks[given].worker = worker;
 			tasks[given].load =
-				l->load + (given < l->workers && !are_there ? l->first : 0);
+				l->load + (given < l->workers && !are_there ? l->first : 0) +
+				(given % 7 < 2 ? l->heavy : 0);
 			*at = fmax(*at, sent) + tasks[given].load;
 			tasks[given].end = *at;
 			tasks[given].arrival = *at + (given % 3 ? 0 : l->transit);
@@ -112,6 +129,7 @@ static double run(const struct loader *l)
 	series.workers = l->workers;
 	series.prefetch_factor = 2;
 	series.in_order = 1;
+	series.is_foreign = series.is_pooled = l->pooled;
 	series.receive_ns = l->receive * MS * l->epochs * l->batches;
 	series.receive_count = (size_t)l->epochs * (size_t)l->batches;
 	if (l->fetch > 0) {
@@ -334,4 +352,21 @@ Test(replay, descriptors_are_waited_for)
 	cr_expect_float_eq(over_truth(&asking, &half), 1, 0.02);
 	/* Where it takes no longer than the system's calls do, loads have nothing to do with it. */
 	cr_expect_geq(whatif.high_per_s[WHATIF_LOAD_HALF], whatif.batches_per_s[WHATIF_LOAD_HALF]);
+}
+
+/* MXNet Gluon's workers take loads from one queue, so a heavy load delays no other. */
+static double pooled_over_truth(bool pooled)
+{
+	const struct loader two = {.workers = 2, .epochs = 2, .batches = 140, .load = 10,
+				   .step = 12, .pickup = 0.2, .pooled = pooled, .heavy = 60};
+	struct loader three = two;
+
+	three.workers = 3;
+	return over_truth(&two, &three);
+}
+
+Test(replay, workers_of_a_pool_take_the_next_load)
+{
+	cr_expect_float_eq(pooled_over_truth(true), 1, 0.02);
+	cr_expect_float_eq(pooled_over_truth(false), 1, 0.02);
 }

@@ -30,7 +30,7 @@ void series_init(struct batch_series *series)
 	series->prefetch_factor = -1;
 	series->in_order = -1;
 	series->persistent = -1;
-	series->iterable = series->is_foreign = -1;
+	series->iterable = series->is_foreign = series->is_pooled = -1;
 	series->cores = series->main_cores = series->other_cores = NAN;
 	series->main_share = series->worker_share = NAN;
 	series->synchronous = -1;

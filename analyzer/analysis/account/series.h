@@ -56,9 +56,10 @@ struct batch_series {
 	size_t capacity;
 	int32_t workers; /* number of workers as set; -1: unknown, 0: the consumer itself loads */
 	int32_t loading; /* workers that loaded batches; -1: unknown */
-	int32_t prefetch_factor; /* -1: unknown, as in the five members below */
+	int32_t prefetch_factor; /* -1: unknown, as in the six members below */
 	int32_t in_order;
 	int32_t is_foreign; /* not PyTorch's loader, though it has workers */
+	int32_t is_pooled;  /* any free worker takes the next load, instead of each in its turn */
 	int32_t persistent;
 	int32_t iterable;    /* workers begin the dataset anew in each epoch */
 	int32_t synchronous; /* the consumer waits until each step has ended on the GPU */

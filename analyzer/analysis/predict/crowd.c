@@ -35,7 +35,8 @@ struct crowd {
 	const struct replay_setup *setup;
 	size_t workers, prefetch;
 	struct hand *hands; /* the workers, then the training */
-	size_t *queue;      /* `prefetch` entries for each worker */
+	size_t *queue;      /* `prefetch` entries for each worker; not used in a pool */
+	size_t begun;       /* in a pool: the next batch to be loaded */
 	double *paces;      /* [i]: pace while i workers work; then: also while the training does */
 	struct {
 		double end_ns; /* INFINITY: the load has not ended */
@@ -85,18 +86,44 @@ static void block(struct crowd *c, struct hand *hand, double until_ns)
 	hand->until = until_ns;
 }
 
+/* Takes the next of the worker's loads, or of the pool's. Returns false if there is none. */
+static bool take_load(struct crowd *c, size_t worker)
+{
+	struct hand *hand = &c->hands[worker];
+
+	if (c->setup->is_pooled) {
+		if (c->begun == c->ahead)
+			return false;
+		hand->at = c->begun++;
+		return true;
+	}
+	if (!hand->count)
+		return false;
+	hand->at = c->queue[worker * c->prefetch + hand->head];
+	hand->head = hand->head + 1 < c->prefetch ? hand->head + 1 : 0;
+	hand->count--;
+	return true;
+}
+
 static void begin_load(struct crowd *c, size_t worker)
 {
 	struct hand *hand = &c->hands[worker];
 
-	if (hand->phase != IDLE || !hand->count)
+	if (hand->phase != IDLE || !take_load(c, worker))
 		return;
-	hand->at = c->queue[worker * c->prefetch + hand->head];
-	hand->head = hand->head + 1 < c->prefetch ? hand->head + 1 : 0;
-	hand->count--;
 	begin_work(c, hand,
 		   replay_until_loaded_ns(c->trace, c->setup, hand->at, worker, c->epoch,
 					  hand->at - c->begin));
+}
+
+/* Gives the pool one more load, which a worker begins that does nothing. */
+static void assign_pool(struct crowd *c)
+{
+	if (c->ahead == c->end)
+		return;
+	c->ahead++;
+	for (size_t i = 0; i < c->workers && c->begun < c->ahead; i++)
+		begin_load(c, i);
 }
 
 static void assign(struct crowd *c, size_t worker)
@@ -116,6 +143,10 @@ static void assign(struct crowd *c, size_t worker)
 /* Assigns one load to this worker; as dealt in the run, all loads whose workers have room. */
 static void dispatch(struct crowd *c, size_t worker)
 {
+	if (c->setup->is_pooled) {
+		assign_pool(c);
+		return;
+	}
 	if (!replay_is_dealt(c->trace, c->setup)) {
 		assign(c, worker);
 		return;
@@ -251,7 +282,7 @@ static void start_epoch(struct crowd *c, const struct trace_epoch *e)
 
 	c->now_ns += e->setup_ns;
 	c->wait_ns += c->epoch ? e->setup_ns : 0;
-	c->ahead = c->begin = e->begin;
+	c->ahead = c->begun = c->begin = e->begin;
 	c->end = c->epoch + 1 < c->trace->epoch_count ? c->trace->epochs[c->epoch + 1].begin
 						      : c->trace->count;
 	c->finished_count = c->taken_count = c->working = 0;

@@ -161,6 +161,10 @@ double replay_receive_ns(const struct trace *t, const struct replay_setup *setup
 	return (t->receive_ns - fetch_ns * (1 - fetch_left(t, setup))) * setup->handover_factor;
 }
 
+/*
+ * In a pool the first queue has the loads of all workers, and the others only know when their
+ * workers are free.
+ */
 struct queue {
 	double free_ns;
 	size_t first, next, count;
@@ -171,7 +175,8 @@ struct replay {
 	const struct replay_setup *setup;
 	size_t workers, prefetch;
 	struct queue *queues;
-	double *end_ns;                  /* `prefetch` entries for each worker */
+	double *end_ns;                  /* `ring` entries for each worker; in a pool, for all */
+	size_t ring;
 	size_t epoch, ahead, begin, end; /* `ahead`: next batch to load; [begin, end): the epoch */
 	double now_ns, wait_ns;
 };
@@ -182,19 +187,34 @@ static size_t next(size_t at, size_t count)
 	return at + 1 < count ? at + 1 : 0;
 }
 
+static size_t find_free(const struct replay *r)
+{
+	size_t best = 0;
+
+	for (size_t w = 1; w < r->workers; w++)
+		if (r->queues[w].free_ns < r->queues[best].free_ns)
+			best = w;
+	return best;
+}
+
+/* Assigns a load to this worker; in a pool, to the one that is free first. */
 static void assign(struct replay *r, size_t worker)
 {
-	struct queue *queue = &r->queues[worker];
+	struct queue *queue = &r->queues[r->setup->is_pooled ? 0 : worker];
 	size_t at = r->ahead;
+	double *free_ns;
 
 	if (at == r->end)
 		return;
 	r->ahead++;
-	queue->free_ns =
-		fmax(queue->free_ns, r->now_ns) +
+	if (r->setup->is_pooled)
+		worker = find_free(r);
+	free_ns = &r->queues[worker].free_ns;
+	*free_ns =
+		fmax(*free_ns, r->now_ns) +
 		replay_until_loaded_ns(r->trace, r->setup, at, worker, r->epoch, at - r->begin);
-	r->end_ns[worker * r->prefetch + queue->next] = queue->free_ns;
-	queue->next = next(queue->next, r->prefetch);
+	r->end_ns[(size_t)(queue - r->queues) * r->ring + queue->next] = *free_ns;
+	queue->next = next(queue->next, r->ring);
 	queue->count++;
 }
 
@@ -219,7 +239,7 @@ static size_t find_first(const struct replay *r)
 	size_t best = 0;
 
 	for (size_t w = 0; w < r->workers; w++) {
-		double ns = r->end_ns[w * r->prefetch + r->queues[w].first];
+		double ns = r->end_ns[w * r->ring + r->queues[w].first];
 
 		if (r->queues[w].count && ns < best_ns) {
 			best_ns = ns;
@@ -232,9 +252,9 @@ static size_t find_first(const struct replay *r)
 static double take(struct replay *r, size_t worker)
 {
 	struct queue *queue = &r->queues[worker];
-	double end_ns = r->end_ns[worker * r->prefetch + queue->first];
+	double end_ns = r->end_ns[worker * r->ring + queue->first];
 
-	queue->first = next(queue->first, r->prefetch);
+	queue->first = next(queue->first, r->ring);
 	queue->count--;
 	return end_ns;
 }
@@ -258,7 +278,8 @@ static void run_epoch(struct replay *r, double *begin_ns)
 	size_t at, worker, turn = 0;
 
 	for (at = r->begin; at < r->end; at++, turn = next(turn, r->workers)) {
-		worker = !r->setup->in_order               ? find_first(r)
+		worker = r->setup->is_pooled           ? 0
+			 : !r->setup->in_order         ? find_first(r)
 			 : replay_is_dealt(t, r->setup) ? replay_owner(t, at)
 							: turn;
 		end_ns = r->workers ? take(r, worker)
@@ -311,6 +332,7 @@ struct replay_result replay_run(const struct trace *trace, const struct replay_s
 	slots = replay.workers * replay.prefetch;
 	if (slots > REPLAY_SLOTS)
 		return result;
+	replay.ring = setup->is_pooled ? slots : replay.prefetch;
 	replay.queues = calloc(replay.workers + 1, sizeof(*replay.queues));
 	replay.end_ns = calloc(slots + 1, sizeof(*replay.end_ns));
 	if (replay.queues && replay.end_ns)

@@ -11,7 +11,8 @@
  *
  * Batch j is loaded by worker j mod W. With in_order=False, the batch that was finished first is
  * delivered, and its worker gets the next load. If some workers run out of data before others, the
- * batches are replayed in the workers that loaded them. The whole run is replayed once, with the
+ * batches are replayed in the workers that loaded them. In a pool (MXNet Gluon), the worker that is
+ * free first takes the next load. The whole run is replayed once, with the
  * starts and ends of its epochs. crowd.h does the same for threads that compete for cores.
  */
 #pragma once
@@ -36,6 +37,7 @@ struct replay_setup {
 	int32_t prefetch_factor;
 	bool in_order;
 	bool as_dealt;   /* each batch is loaded by the worker that loaded it in the run */
+	bool is_pooled;  /* any free worker takes the next load, instead of each in its turn */
 	bool is_foreign; /* not PyTorch's loader: other orders and persistence are not predicted */
 	bool restarts;
 	enum replay_slow slow;

@@ -35,6 +35,7 @@ struct walk {
 	double *given_ns; /* when loads were assigned: `ahead` entries for each worker */
 	size_t *turn;     /* index in given_ns of each worker's oldest entry */
 	size_t workers, ahead;
+	bool is_pooled; /* the first worker's turn counts all loads */
 	double now_ns;
 };
 
@@ -76,7 +77,9 @@ static void start_epoch(struct walk *w, struct trace *t, struct trace_epoch *e, 
 static void pass_batch(struct walk *w, struct trace *t, size_t i, size_t worker,
 		       const struct lag_input *input)
 {
-	double *given = &w->given_ns[worker * w->ahead + w->turn[worker]];
+	const size_t ring = w->is_pooled ? 0 : worker;
+	const size_t length = w->is_pooled ? w->workers * w->ahead : w->ahead;
+	double *given = &w->given_ns[ring * w->ahead + w->turn[ring]];
 	double could_ns = w->free_ns[worker] < *given ? *given : w->free_ns[worker];
 	double out_ns = w->now_ns + (double)input->wait_ns[i], end_ns = NAN;
 
@@ -91,7 +94,7 @@ static void pass_batch(struct walk *w, struct trace *t, size_t i, size_t worker,
 	/* The end of a ready batch's load is not known. */
 	w->free_ns[worker] = end_ns;
 	*given = out_ns;
-	w->turn[worker] = w->turn[worker] + 1 < w->ahead ? w->turn[worker] + 1 : 0;
+	w->turn[ring] = w->turn[ring] + 1 < length ? w->turn[ring] + 1 : 0;
 	w->now_ns = out_ns + (double)t->compute_ns[i];
 }
 
@@ -178,6 +181,7 @@ static int find_lags(struct trace *t, const struct batch_series *s, const struct
 		r = -ENOMEM;
 		goto out;
 	}
+	w.is_pooled = s->is_pooled == 1;
 	for (i = 0; i < t->count; i++, ordinal++) {
 		int16_t worker = t->worker[i];
 

@@ -421,6 +421,7 @@ static struct replay_setup setup_of(const struct batch_series *series, const str
 		.in_order = series->in_order != 0,
 		.as_dealt = is_uneven,
 		.is_foreign = series->is_foreign == 1,
+		.is_pooled = series->is_pooled == 1,
 		.restarts = series->persistent != 1,
 		.slow = trace->by_index ? REPLAY_SLOW_INDEX : REPLAY_SLOW_WORKER,
 		.load_factor = 1,

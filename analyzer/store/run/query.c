@@ -61,7 +61,7 @@ static const char PACKED_SQL[] = ROWS_LOADERS
 
 static const char LOADER_SQL[] =
 	"SELECT workers, prefetch_factor, in_order, persistent, kind LIKE '%(iterable)',"
-	" kind LIKE 'mxnet.gluon%' OR kind LIKE 'paddle.io%'"
+	" kind LIKE 'mxnet.gluon%' OR kind LIKE 'paddle.io%', kind LIKE 'mxnet.gluon%'"
 	" FROM t_loader WHERE loader_id = ?1";
 
 static const char *const SERIES_SQL[ROWS_FORMS] = ROWS_ORDERS(
@@ -214,6 +214,7 @@ static int query_loader(struct db *db, int64_t loader_id, struct batch_series *s
 	series->persistent = rows_small(stmt, 3);
 	series->iterable = rows_small(stmt, 4);
 	series->is_foreign = rows_small(stmt, 5);
+	series->is_pooled = rows_small(stmt, 6);
 	return 0;
 }
 
