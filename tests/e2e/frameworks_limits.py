@@ -29,9 +29,19 @@ def check_steps():
     check("eras" in report("-v", database).out, "steps, what is said")
 
 
+def check_dropped():
+    """What TensorFlow takes to destroy an iterator is no step, but a part of the next epoch's start."""
+    _, database = programs.record("tf_data_dropped")
+    first, second = (row["setup_ns"] for row in rows(database, "SELECT setup_ns FROM epoch ORDER BY epoch"))
+    check(second >= 60_000_000, "dropped, the second epoch's start", first, second)
+    steps = [row["compute_ns"] for row in rows(database, "SELECT compute_ns FROM batch WHERE epoch = 0")]
+    check(max(step or 0 for step in steps) < 50_000_000, "dropped, steps", steps)
+
+
 def main():
     need_shim()
     check_crowd()
+    check_dropped()
     check_steps()
     finish()
 

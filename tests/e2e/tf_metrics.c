@@ -24,6 +24,8 @@ void MADE(void *iterator, const void *device, const void *env);
 struct tf_time ASKED(void *iterator);
 void _ZN10tensorflow7metrics27RecordTFDataGetNextDurationEm(unsigned long wait_us);
 void _ZN10tensorflow7metrics24RecordTFDataBytesFetchedEl(long bytes);
+/* The destructor of an iterator's resource. */
+void _ZN10tensorflow4data16IteratorResourceD0Ev(void *iterator);
 
 #ifdef FRAMEWORK
 static uint64_t calls, us, fetched, made, asked;
@@ -68,6 +70,12 @@ uint64_t metrics_made(void)
 {
 	return made;
 }
+
+/* It waits for the pipeline's threads. */
+void _ZN10tensorflow4data16IteratorResourceD0Ev(void *iterator)
+{
+	nanosleep(&(struct timespec){.tv_nsec = iterator ? 60000000 : 0}, NULL);
+}
 #else
 struct asked {
 	long us, bytes;
@@ -83,6 +91,12 @@ void iterator_made(long number);
 void iterator_made(long number)
 {
 	MADE(&objects[number % OBJECT_MAX], NULL, NULL);
+}
+
+void iterator_dropped(long number);
+void iterator_dropped(long number)
+{
+	_ZN10tensorflow4data16IteratorResourceD0Ev(&objects[number % OBJECT_MAX]);
 }
 
 static atomic_int wrong;

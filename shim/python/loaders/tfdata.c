@@ -29,7 +29,7 @@ static struct iterator {
 
 static _Atomic uint32_t iterators_busy;
 
-/* thread that made iterators that nobody has asked yet; NULL: unknown */
+/* thread that made the newest iterator; NULL: unknown */
 static struct thread *maker;
 static uint32_t maker_life;
 
@@ -215,6 +215,16 @@ void tfdata_waited(uint64_t wait_us)
 		return;
 	thread->tfdata.end_ns = clock_now_ns();
 	thread->tfdata.took_ns = wait_us * 1000;
+}
+
+void tfdata_dropped(uint64_t begin_ns)
+{
+	struct thread *thread = current();
+
+	if (!thread || maker != thread || maker_life != thread_life || thread->wait_depth ||
+	    thread->load_depth || thread->tfdata.making)
+		return;
+	consumer_iter_took(thread, begin_ns, clock_now_ns() - begin_ns);
 }
 
 static void tell(struct iterator *one, struct thread *thread, uint64_t begin_ns, bool any)

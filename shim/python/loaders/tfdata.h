@@ -38,4 +38,11 @@ void tfdata_asked(const void *iterator);
 void tfdata_waited(uint64_t wait_us);
 void tfdata_fetched(int64_t bytes);
 
+/*
+ * The program has let an iterator go, and this thread destroyed it since `begin_ns`. TensorFlow
+ * then waits for the pipeline's threads, at times for seconds if it tunes the pipeline itself. That
+ * time counts as a part of the thread's next iter().
+ */
+void tfdata_dropped(uint64_t begin_ns);
+
 extern HIDDEN const struct wrap_set tfdata_slots;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tfdata_slots.c - the set of wrappers made from tfdata.def. */
+#include "base/clock.h"
 #include "batch/stage.h"
 #include "python/loaders/tfdata.h"
 #include "python/loaders/tfstage.h"
@@ -16,6 +17,8 @@ struct tf_time {
 #define END_ASKED     tfdata_asked(handle)
 #define END_WAITED    tfdata_waited(wait_us)
 #define END_FETCHED   tfdata_fetched(bytes)
+#define BEGIN_DROPPED , (begin_ns = activate_on() ? clock_now_ns() : 0) != 0
+#define END_DROPPED   tfdata_dropped(begin_ns)
 
 /* A destroyed object is forgotten, as another may get its address. */
 #define BEGIN_NEXT	  , tfstage_next(&call, target, copy, object)
@@ -41,6 +44,8 @@ static const struct wrap_library libraries[] = {
 #define WRAP_SET	 tfdata_slots
 #define WRAP_LIBRARIES	 libraries
 #define WRAP_LIBRARY(id) id
-#define WRAP_STATE	 struct stage_call call __attribute__((unused))
+#define WRAP_STATE                                                                                 \
+	struct stage_call call __attribute__((unused));                                            \
+	uint64_t begin_ns __attribute__((unused))
 #define WRAP_REACHED	 NULL
 #include "slots/wrap_rows.h"
