@@ -76,10 +76,14 @@ static struct stage_facts facts_of(const char *facts)
 	};
 }
 
-/* Returns true if a stage's inputs count as one: an interleave's are alike, a zip's are not. */
+/*
+ * Returns true if a stage's inputs count as one: an interleave's and a repeat's are alike, a zip's
+ * are not.
+ */
 static bool is_alike(const char *name)
 {
-	static const char *const stages[] = {"Interleave", "FlatMap", "Parallel", "Sample"};
+	static const char *const stages[] = {"Interleave", "FlatMap", "Parallel", "Sample",
+					     "Repeat"};
 
 	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
 		const char *found = strstr(name, stages[i]);
