@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is said of a loader that is made of stages: of each planted flaw its cause, its own framework's
 settings, and never PyTorch's. The sums are those that TensorFlow 2.21 had on two cores."""
+import html
 import json
 import os
+import re
 import sqlite3
 import sys
 
@@ -91,6 +93,22 @@ def check(name, path, cause, advice, words, most=None):
     return found
 
 
+def check_page(path):
+    """The page has the table of -v, number by number."""
+    page = os.path.join(t.scratch(), "page.html")
+    t.equal(t.report("html", "-o", page, path).status, 0, "html")
+    with open(page) as file:
+        cells = re.findall("<td[^>]*>(.*?)</td>", file.read())
+    lines = [line.split() for line in t.report("-v", path).out.splitlines()]
+    for row in POOL:
+        told = next(line for line in lines if line[:2] == list(row[:2]))
+        place = next((i for i, cell in enumerate(cells) if cell.strip() == row[0]), None)
+        if t.check(place is not None, row[0], "is not on the page", cells):
+            shown = html.unescape(" ".join(cells[place:place + 9])).replace("µs", "us").split()
+            told = [word for word in told if word != "..."]  # where the text is cut
+            t.equal(shown[:len(told)], told, row[0], "on the page")
+
+
 def main():
     folder = t.scratch()
 
@@ -105,6 +123,7 @@ def main():
     t.equal([stage["name"] for stage in found["stages"] if stage["waited_for"]],
             ["MapAndBatch", "ReadFile"], "waited for")
     t.equal(found["advice"][0]["ci95"][0], 0, "what is read may come no faster")
+    check_page(os.path.join(folder, "pool.db"))
     counters = {}
     for event in json.loads(t.report("trace", os.path.join(folder, "pool.db")).out)["traceEvents"]:
         if event["ph"] == "C" and "(stage" in event["name"]:

@@ -81,6 +81,12 @@ def pipeline():
     if kind == "generator":
         return tf.data.Dataset.from_generator(
             generate, output_signature=tf.TensorSpec((64,), tf.float32)).batch(BATCH).prefetch(2)
+    if kind == "cache":  # no epoch reads it to its end, so nothing is kept
+        return files.map(load, num_parallel_calls=AUTO).map(hues, num_parallel_calls=AUTO).cache().take(
+            IMAGES // 2).batch(BATCH).prefetch(AUTO)
+    if kind == "cache_whole":
+        return files.take(IMAGES // 2).map(load, num_parallel_calls=AUTO).map(
+            hues, num_parallel_calls=AUTO).cache().batch(BATCH).prefetch(AUTO)
     return files.map(load, num_parallel_calls=AUTO).batch(BATCH).prefetch(AUTO)
 
 
@@ -93,7 +99,7 @@ def fit(data):
 
 def many():
     """Iterators that come and go: their addresses are given to others."""
-    data, total = tf.data.Dataset.range(4).map(lambda x: x * 2, num_parallel_calls=2).batch(2).prefetch(1), 0
+    data, total = tf.data.Dataset.range(4).map(lambda x: x * 2, num_parallel_calls=2).batch(2).repeat(3).prefetch(1), 0
     for _ in range(int(os.environ.get("TEST_ITERATORS", 1000))):
         for batch in data:
             total += int(batch[0])
@@ -102,7 +108,7 @@ def many():
 
 def loop(data):
     digest, first, waited, batches = hashlib.sha256(), None, 0, 0
-    for _ in range(1):
+    for _ in range(4 if kind.startswith("cache") else 1):
         iterator = iter(data)
         while True:
             begin = time.perf_counter()
@@ -126,5 +132,10 @@ if kind == "fit":
     fit(pipeline())
 elif kind == "many":
     print(json.dumps({"total": many()}))
+elif kind == "profiled":
+    tf.profiler.experimental.start(sys.argv[3])
+    found = loop(pipeline())
+    tf.profiler.experimental.stop()
+    print(json.dumps(found))
 else:
     print(json.dumps(loop(pipeline())))

@@ -23,7 +23,7 @@ struct row {
 
 static struct stage_work list[32];
 static struct stage_finding found;
-static double used_cores = NAN, free_cores = 2;
+static double used_cores = NAN, free_cores = 2, longest_epoch = 1;
 
 static void judge(const struct row *rows, size_t count, double wait_ms, double step_ms)
 {
@@ -34,6 +34,7 @@ static void judge(const struct row *rows, size_t count, double wait_ms, double s
 		.cores = 2,
 		.free_cores = free_cores,
 		.used_cores = used_cores,
+		.longest_epoch = longest_epoch,
 	};
 
 	memset(list, 0, sizeof(list));
@@ -315,6 +316,101 @@ Test(stages, an_external_source_of_dali_is_the_training_threads)
 	cr_expect_str_eq(lead_name(), "PopOutputs");
 	cr_expect(found.parallel.gain > 0);
 	cr_expect(isnan(found.cheaper.gain));
+}
+
+/* Kernels also ran while nobody waited for their stage: 6.8 s of them in 1 s of it. */
+Test(stages, no_more_calls_run_at_once_than_the_pool_has_threads)
+{
+	static const struct row hidden[] = {
+		{"Root", NONE, 80, 300, 8, -1, 0, 0, 0, 2},
+		{"Prefetch", 0, 80, 292, 292, 3, 0, 0, 4},
+		{"MapAndBatch", 1, 80, 1000, 1000, 53, 0, 2, 0, 0, true},
+		{"+DecodeJpeg", NONE, 1280, 6800, 6800, 6700},
+	};
+
+	JUDGE(hidden, 4, 20);
+	cr_expect_str_eq(lead_name(), "DecodeJpeg");
+	cr_expect_float_eq(found.at_once, 2, 0.01);
+}
+
+/* Each call reads 10 ms. The pool's two threads run two at once, whatever map() asks for. */
+Test(stages, calls_of_a_sequential_map)
+{
+	static struct row reads[] = {
+		{"Root", NONE, 80, 4560, 8, -1, 0, 0, 0, 2},
+		{"Prefetch", 0, 80, 4552, 4552, 3, 0, 0, 2},
+		{"Batch", 1, 80, 5400, 200, 150},
+		{"Map", 2, 640, 5200, 5200, 150},
+		{"+ReadFile", NONE, 640, 4900, 4900, 60, 4800},
+	};
+
+	JUDGE(reads, 57, 10);
+	cr_expect_eq(found.limit, STAGE_LIMIT_SERIAL);
+	cr_expect_str_eq(lead_name(), "ReadFile");
+	cr_expect_eq(found.wanted, 2);
+	/* 5.40 s became 2.66 s. */
+	cr_expect_float_eq(found.parallel.gain, 1.03, 0.15);
+	reads[4].name = "+PyFunc";
+	JUDGE(reads, 57, 10);
+	cr_expect(isnan(found.parallel.gain), "an interpreter runs one thread");
+}
+
+static struct row cached[] = {
+	{"Root", NONE, 160, 4000, 8, -1, 0, 0, 0, 2},
+	{"Prefetch", 0, 160, 3992, 3992, 3, 0, 0, 2},
+	{"BatchV2", 1, 160, 4100, 100, 80},
+	{"MemoryCacheImpl", 2, 1280, 4000, 20, 10},
+	{"ParallelMapV2", 3, 1280, 3980, 3980, 150, 0, 2, 0, 0, true},
+	{"TensorSlice", 4, 1280, 8, 8, 8},
+	{"+DecodeJpeg", NONE, 1280, 7900, 7900, 7600},
+	{"MemoryCache", 2, 1280, 4001, 1, 1},
+};
+
+Test(stages, a_cache_whose_input_makes_all_elements_in_each_epoch)
+{
+	longest_epoch = 0.25;
+	JUDGE(cached, 25, 5);
+	cr_expect_str_eq(slow_name(), "ParallelMapV2");
+	cr_expect_str_eq(lead_name(), "DecodeJpeg");
+	cr_assert_eq(found.cache, 3);
+	cr_expect_eq(found.endless, STAGE_NOWHERE);
+	/* Of four epochs one fills it: 30 ms a batch become 25 / 4, or at best 5. */
+	cr_expect_float_eq(found.cached.gain, 30 / 7.5 - 1, 0.3);
+	cr_expect_float_eq(found.cached.high, 30 / 5.0 - 1, 0.01);
+	cr_expect_eq(found.cached.low, 0);
+	/* One epoch fills it, whatever comes then. */
+	longest_epoch = 1;
+	JUDGE(cached, 25, 5);
+	cr_expect_eq(found.cache, STAGE_NOWHERE);
+	/* It served in three of four. */
+	longest_epoch = 0.25;
+	cached[4].elements = 330;
+	JUDGE(cached, 25, 5);
+	cached[4].elements = 1280;
+	cr_expect_eq(found.cache, STAGE_NOWHERE);
+	cr_expect(isnan(found.cached.gain));
+	/* What is waited for comes after the cache. */
+	cached[4].parent = 1;
+	JUDGE(cached, 25, 5);
+	cached[4].parent = 3;
+	cr_expect_eq(found.cache, STAGE_NOWHERE);
+}
+
+Test(stages, a_cache_that_is_never_full)
+{
+	struct row rows[9];
+
+	memcpy(rows, cached, sizeof(cached));
+	rows[4].parent = 8;
+	rows[8] = (struct row){"ForeverRepeat", 3, 1280, 3990, 5, -1};
+	JUDGE(rows, 25, 5);
+	cr_assert_eq(found.cache, 3);
+	cr_expect_eq(found.endless, 8);
+	cr_expect(found.cached.gain > 0 && found.cached.gain < found.cached.high);
+	/* take() may end it. */
+	rows[8].name = "FiniteTake";
+	JUDGE(rows, 25, 5);
+	cr_expect_eq(found.cache, STAGE_NOWHERE);
 }
 
 /* A damaged file may say anything of who feeds whom. */

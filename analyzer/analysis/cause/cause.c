@@ -328,6 +328,21 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 			    : CAUSE_UNKNOWN;
 }
 
+/* Returns the share of all batches that are of the longest epoch. */
+static double longest_epoch(const struct batch_series *s)
+{
+	double longest = 0;
+
+	for (size_t run = 0, next; run < s->run_count; run = next) {
+		size_t end;
+
+		next = series_next_epoch(s, run);
+		end = next < s->run_count ? s->runs[next].begin : s->count;
+		longest = fmax(longest, (double)(end - s->runs[run].begin));
+	}
+	return longest / (double)s->count;
+}
+
 static void find_stages(const struct batch_series *s, const struct finding *f,
 			const struct stages *stages, struct stage_finding *ret)
 {
@@ -338,6 +353,7 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 		.cores = s->cores,
 		.free_cores = series_free_cores(s),
 		.used_cores = s->main_cores,
+		.longest_epoch = longest_epoch(s),
 	};
 
 	stages_judge(stages && f->starved ? stages : &none, &facts, ret);

@@ -14,6 +14,8 @@
 #define ONE_BY_ONE   1.3  /* if fewer calls run at once, they run one after the other */
 #define HIDDEN_LEAST 0.5  /* loading ahead helps if it would hide this share of the waiting */
 #define USED_MOST    0.8  /* if more of the cores are used, more threads do not help */
+#define MADE_LEAST   0.9  /* a cache never serves if this share of what it gave was made anew */
+#define LONGEST_MOST 0.67 /* an epoch with more of the batches may be served little in any case */
 #define WANTED       16   /* threads or calls to advise if calls wait rather than compute */
 
 struct view {
@@ -52,6 +54,22 @@ static size_t find_root(const struct stages *stages)
 	return root;
 }
 
+/*
+ * Returns the lower half of a stage that TensorFlow names as two: the cache "MemoryCache" takes its
+ * elements from "MemoryCacheImpl", whose path does not say so. Returns `at` for any other stage.
+ */
+static size_t lower_half(const struct stages *stages, size_t at)
+{
+	const struct stage_work *upper = &stages->list[at];
+	const size_t length = strlen(upper->name);
+
+	for (size_t i = 0; upper->kind == STAGE_CACHE && i < stages->count; i++)
+		if (stages->list[i].parent == upper->parent && begins(&stages->list[i], upper->name) &&
+		    strcmp(stages->list[i].name + length, "Impl") == 0)
+			return i;
+	return at;
+}
+
 /* Returns the input with the most time, or STAGE_NOWHERE. */
 static size_t input_of(const struct stages *stages, size_t at)
 {
@@ -64,7 +82,7 @@ static size_t input_of(const struct stages *stages, size_t at)
 		    (input == STAGE_NOWHERE || stage->busy_ns > stages->list[input].busy_ns))
 			input = i;
 	}
-	return input;
+	return input == STAGE_NOWHERE ? input : lower_half(stages, input);
 }
 
 /* An interleave limits its taker if nearly all its threads always work. */
@@ -157,6 +175,9 @@ static void find_lead(struct view *v, struct stage_finding *f)
 		f->at_once = v->kernel_ns / v->slow_ns;
 		f->lead = longest;
 		f->lead_share = stages->list[longest].own_ns / v->kernel_ns;
+		/* Kernels also run while nobody waits for the stage, but never outside the pool. */
+		if (is_parallel(slow) && f->threads > 0)
+			f->at_once = fmin(f->at_once, f->threads);
 	} else {
 		v->kernel_ns = 0;
 	}
@@ -288,12 +309,13 @@ static void price(struct view *v, struct stage_finding *f)
 		f->wanted = slow->is_autotuned || f->asked > WANTED ? WANTED : f->asked;
 		price_calls(v, f, f->wanted, 0, &f->own_threads);
 	} else if (is_serial(v->stages, f)) {
-		f->wanted = f->opener != STAGE_NOWHERE &&
-					    v->stages->list[f->opener].capacity > 1
-				    ? v->stages->list[f->opener].capacity
-				    : 4;
+		f->wanted = 4;
+		if (f->opener != STAGE_NOWHERE && v->stages->list[f->opener].capacity > 1)
+			f->wanted = v->stages->list[f->opener].capacity;
+		else if (calls_function(slow) && f->threads > 0)
+			f->wanted = f->threads; /* a map's calls run in the pool */
 		/* An interpreter runs one thread at a time, so more calls at once gain nothing. */
-		if (slow->kind != STAGE_PYTHON)
+		if (slow->kind != STAGE_PYTHON && v->stages->list[f->lead].kind != STAGE_PYTHON)
 			price_calls(v, f, f->wanted, next_of(v, f), &f->parallel);
 	}
 }
@@ -335,6 +357,68 @@ static void price_maybe(const struct view *v, const struct stage_finding *f, dou
 	ret->high = gain_of(v, f, load_ns);
 	ret->gain = sqrt(1 + ret->high) - 1;
 	ret->low = 0;
+}
+
+/* Returns true if stage `at` makes elements for stage `above`. */
+static bool is_below(const struct stages *stages, size_t at, size_t above)
+{
+	for (int depth = 0; at != STAGE_NOWHERE && depth < MOST_DEEP; depth++) {
+		at = stages->list[at].parent;
+		if (at == above)
+			return true;
+	}
+	return false;
+}
+
+/* Returns a stage that repeats the input of `cache` without end, or STAGE_NOWHERE. */
+static size_t endless_below(const struct stages *stages, size_t cache)
+{
+	size_t at = input_of(stages, cache);
+
+	for (int depth = 0; at != STAGE_NOWHERE && depth < MOST_DEEP; depth++) {
+		const struct stage_work *stage = &stages->list[at];
+
+		if (begins(stage, "ForeverRepeat"))
+			return at;
+		/* Others, such as take(), may end what is repeated. */
+		if (stage->kind != STAGE_TRANSFORM && stage->kind != STAGE_PREFETCH &&
+		    stage->kind != STAGE_SHUFFLE && stage->kind != STAGE_BATCH)
+			return STAGE_NOWHERE;
+		at = input_of(stages, at);
+	}
+	return STAGE_NOWHERE;
+}
+
+/* Returns true if later epochs took elements from a cache whose input made nearly all of them. */
+static bool is_made_anew(const struct view *v, size_t cache)
+{
+	const size_t input = input_of(v->stages, cache);
+
+	return v->facts->longest_epoch <= LONGEST_MOST && input != STAGE_NOWHERE &&
+	       v->stages->list[input].elements >= MADE_LEAST * v->stages->list[cache].elements;
+}
+
+/*
+ * Finds a cache that never serves: what limits the pipeline then runs in each epoch. Predicts the
+ * gain if only the longest epoch had to fill the cache; at best, the run began with a full one.
+ */
+static void find_cache(const struct view *v, struct stage_finding *f)
+{
+	const struct stages *stages = v->stages;
+
+	for (size_t i = 0; i < stages->count; i++) {
+		if (stages->list[i].kind != STAGE_CACHE || !is_below(stages, f->slow, i))
+			continue;
+		f->endless = endless_below(stages, i);
+		if (f->endless == STAGE_NOWHERE && !is_made_anew(v, i))
+			continue;
+		f->cache = i;
+		price_maybe(v, f, 0, &f->cached);
+		if (f->endless == STAGE_NOWHERE)
+			f->cached.gain = gain_of(v, f, v->slow_ns / v->batches *
+							       v->facts->longest_epoch);
+		return;
+	}
 }
 
 static void judge_reader(struct view *v, size_t reader, double operators_ns,
@@ -420,12 +504,15 @@ void stages_judge(const struct stages *stages, const struct stages_facts *facts,
 		.slow = STAGE_NOWHERE,
 		.lead = STAGE_NOWHERE,
 		.opener = STAGE_NOWHERE,
+		.cache = STAGE_NOWHERE,
+		.endless = STAGE_NOWHERE,
 		.asked = -1,
 		.threads = -1,
 		.own_threads = none,
 		.parallel = none,
 		.prefetch = none,
 		.cheaper = none,
+		.cached = none,
 	};
 	if (root == STAGE_NOWHERE || !(facts->wait_ns > 0) || !(facts->step_ns >= 0))
 		return;
@@ -445,6 +532,7 @@ void stages_judge(const struct stages *stages, const struct stages_facts *facts,
 	find_lead(&v, ret);
 	ret->limit = limit_of(&v, ret);
 	price(&v, ret);
+	find_cache(&v, ret);
 }
 
 void stages_done(struct stages *stages)

@@ -52,6 +52,7 @@ struct stages_facts {
 	double wait_ns, step_ns;
 	double cores, free_cores; /* all cores; those that other programs leave; NAN: unknown */
 	double used_cores;
+	double longest_epoch; /* share of all batches that are of the longest epoch */
 };
 
 enum stages_maker {
@@ -78,10 +79,12 @@ struct stage_finding {
 	bool is_reading; /* `lead` spends its time reading files */
 	bool is_interleaved; /* `slow` runs in the threads of an interleave with several inputs */
 	bool is_prefetched;
+	size_t cache;   /* index of a cache above `slow` that never serves; STAGE_NOWHERE: none */
+	size_t endless; /* index of a stage below it that repeats without end, likewise */
 	int32_t asked;   /* parallel calls that the program asks for; -1: unknown */
 	int32_t threads; /* threads of the pool; -1: unknown */
 	int32_t wanted;  /* threads, or parallel calls, to advise */
-	struct stage_gain own_threads, parallel, prefetch, cheaper;
+	struct stage_gain own_threads, parallel, prefetch, cheaper, cached;
 };
 
 void stages_judge(const struct stages *stages, const struct stages_facts *facts,

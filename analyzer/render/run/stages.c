@@ -86,6 +86,24 @@ static void add_dali(const struct report *report, char *text, size_t size)
 			    UNITS_TIME(f->each_ns));
 }
 
+/* Appends why a cache never serves. */
+static void add_cache(const struct report *report, char *text, size_t size)
+{
+	const struct stage_work *cache = at(report, report->diagnosis.stages.cache);
+	const struct stage_work *endless = at(report, report->diagnosis.stages.endless);
+
+	if (cache && endless)
+		page_append(text, size,
+			    " The input of %s has no end (%s), so the cache is never full, and "
+			    "never serves.",
+			    cache->name, endless->name);
+	else if (cache)
+		page_append(text, size,
+			    " %s gave %s elements in several epochs, and each was made anew: the "
+			    "cache never served.",
+			    cache->name, UNITS_COUNT((int64_t)fmin(cache->elements, 9e18)));
+}
+
 void stages_add_evidence(const struct report *report, char *text, size_t size)
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
@@ -107,6 +125,7 @@ void stages_add_evidence(const struct report *report, char *text, size_t size)
 		page_append(text, size, " %s asks its inputs one after the other.", opener->name);
 	else if (lead_of(report) != stages_slow(report) || f->is_interleaved)
 		add_calls(f, stages_slow(report)->is_autotuned, text, size);
+	add_cache(report, text, size);
 }
 
 /* Appends an advice for DALI's pipelines, which have other names for settings. */
@@ -178,6 +197,11 @@ bool stages_add_line(const struct report *report, enum advice_id id, char *text,
 			    "Read several files at once: "
 			    "interleave(..., num_parallel_calls=%" PRId32 ").",
 			    f->wanted);
+	else if (id == ADVICE_PARALLEL_STAGE && lead->is_kernel)
+		page_append(text, size,
+			    "Let map() run several calls at once: "
+			    "map(..., num_parallel_calls=%" PRId32 ").",
+			    f->wanted);
 	else if (id == ADVICE_PARALLEL_STAGE && lead->kind == STAGE_READ)
 		page_append(text, size,
 			    "Read several files at once: interleave() over their names, "
@@ -214,6 +238,12 @@ bool stages_add_how(const struct report *report, enum advice_id id, char *text, 
 			    "options = tf.data.Options(); "
 			    "dataset = dataset.with_options(options)%s.",
 			    slow->is_autotuned ? "; and map(..., num_parallel_calls=16)" : "");
+	else if (id == ADVICE_PARALLEL_STAGE && lead->is_kernel)
+		page_append(text, size,
+			    "The order of elements stays (deterministic=True).%s",
+			    f->is_reading ? " Calls that wait also need threads: "
+					    "options.threading.private_threadpool_size."
+					  : "");
 	else if (id == ADVICE_PARALLEL_STAGE)
 		page_append(text, size,
 			    "%s Nothing is gained if what they wait for is shared and at its "
@@ -283,6 +313,16 @@ void stages_outline_line(const struct report *report, struct outline *o)
 		outline_item(o, "Beside", "%s", text);
 }
 
+/* Returns the time in the calls of the busiest stage or kernel. */
+static double busiest_ns(const struct report *report)
+{
+	double most_ns = 1;
+
+	for (size_t i = 0; i < report->stages.count; i++)
+		most_ns = fmax(most_ns, report->stages.list[i].busy_ns);
+	return most_ns;
+}
+
 static void add_row(const struct report *report, const struct stage_work *stage, struct outline *o)
 {
 	char asked[24] = "", queue[48] = "", name[STAGE_NAME + 2];
@@ -301,6 +341,7 @@ static void add_row(const struct report *report, const struct stage_work *stage,
 					   : UNITS_SHARE(fmin(stage->cpu_ns / stage->own_ns, 1)),
 		      UNITS_SHARE(fmin(stage->read_ns / fmax(stage->own_ns, 1), 1)), asked, queue,
 		      NULL);
+	outline_share(o, stage->busy_ns / busiest_ns(report), 0);
 }
 
 void stages_outline(const struct report *report, struct outline *o)
