@@ -246,7 +246,7 @@ def check_parts():
 # folder's in its own commit, and says why.
 BUDGETS = {
     "include": 1600, "shim": 28130, "shim/python": 7370, "shim/cuda": 3910, "shim/record": 4450,
-    "analyzer/drain": 12790, "analyzer/store": 8390, "analyzer/analysis": 16960,
+    "analyzer/drain": 12790, "analyzer/store": 8390, "analyzer/analysis": 16980,
     "analyzer/analysis/predict": 3545, "analyzer/analysis/gate": 1200, "analyzer/analysis/ranks": 1800,
     "analyzer/analysis/gpu": 1100, "analyzer/render": 13800, "analyzer/render/html": 3300,
     "analyzer/render/jobs": 1000, "analyzer/render/gate": 900, "analyzer/report": 7560,

@@ -60,12 +60,12 @@ static size_t find_root(const struct stages *stages)
  */
 static size_t lower_half(const struct stages *stages, size_t at)
 {
-	const struct stage_work *upper = &stages->list[at];
+	const struct stage_work *upper = &stages->list[at], *lower = stages->list;
 	const size_t length = strlen(upper->name);
 
-	for (size_t i = 0; upper->kind == STAGE_CACHE && i < stages->count; i++)
-		if (stages->list[i].parent == upper->parent && begins(&stages->list[i], upper->name) &&
-		    strcmp(stages->list[i].name + length, "Impl") == 0)
+	for (size_t i = 0; upper->kind == STAGE_CACHE && i < stages->count; i++, lower++)
+		if (lower->parent == upper->parent && begins(lower, upper->name) &&
+		    strcmp(lower->name + length, "Impl") == 0)
 			return i;
 	return at;
 }

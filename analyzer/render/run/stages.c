@@ -94,14 +94,14 @@ static void add_cache(const struct report *report, char *text, size_t size)
 
 	if (cache && endless)
 		page_append(text, size,
-			    " The input of %s has no end (%s), so the cache is never full, and "
+			    " The cache's input has no end (%s), so the cache is never full, and "
 			    "never serves.",
-			    cache->name, endless->name);
+			    endless->name);
 	else if (cache)
 		page_append(text, size,
-			    " %s gave %s elements in several epochs, and each was made anew: the "
-			    "cache never served.",
-			    cache->name, UNITS_COUNT((int64_t)fmin(cache->elements, 9e18)));
+			    " The cache gave %s elements in several epochs, and nearly all were "
+			    "made anew: it never served.",
+			    UNITS_COUNT((int64_t)fmin(cache->elements, 9e18)));
 }
 
 void stages_add_evidence(const struct report *report, char *text, size_t size)
