@@ -23,7 +23,7 @@ PLANTED = {
     "generator": ("serial_stage", "Generator", 0.5, "cheaper_stage"),
     "cache": ("slow_stage", "AdjustHue", 0.6, "fill_cache"),
 }
-FOLLOWED = {"reads": ("reads_own", 1.3), "records": ("records_four", 1.8), "cache": ("cache_whole", 1.8)}
+FOLLOWED = {"reads": ("reads_own", 1.3), "records": ("records_four", 1.8), "cache": ("cache_whole", 1.2)}
 OF_TRAINING = ("MatMul", "BiasAdd", "AssignSubVariableOp", "ReadVariableOp")
 SUM_TOLERANCE = 0.05
 CALL_S = 0.002  # Python and TensorFlow around the root, a batch

@@ -347,9 +347,13 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 			const struct stages *stages, struct stage_finding *ret)
 {
 	static const struct stages none;
+	size_t next = 0;
+	const struct account_restart restart = account_restart(s, &next, INT32_MAX);
+	/* No faster stage shortens the making and destroying of iterators: it counts as steps. */
+	const double restart_ns = restart.start_ns + restart.end_ns;
 	const struct stages_facts facts = {
-		.wait_ns = f->own.wait_ns / (double)f->own.count,
-		.step_ns = f->own.step_ns / (double)f->own.count,
+		.wait_ns = fmax(f->own.wait_ns - restart_ns, 0) / (double)f->own.count,
+		.step_ns = (f->own.step_ns + restart_ns) / (double)f->own.count,
 		.cores = s->cores,
 		.free_cores = series_free_cores(s),
 		.used_cores = s->main_cores,
