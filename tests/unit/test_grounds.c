@@ -5,6 +5,7 @@
 
 #include "analysis/cause/cause.h"
 #include "analysis/cause/grounds.h"
+#include "analysis/cause/lines.h"
 #include "model.h"
 
 #define MS    1e6
@@ -278,6 +279,35 @@ Test(grounds, loads_that_open_more_than_they_read)
 		cr_expect_eq(is_advised(ADVICE_FEWER_OPENS), opens);
 		cr_expect_eq(is_advised(ADVICE_STORAGE_BOUND), !opens);
 	}
+}
+
+/* Returns the upper end of a step's range where one function takes a share of the loads. */
+static double highest(enum advice_id id, double share, const struct load_times *loads)
+{
+	struct line_share line = {.ns = 1, .share = share, .of_function = share, .count = 100};
+	struct lines lines = {.asking_share = NAN, .most_sampling = NAN};
+
+	lines.groups[LINE_LOADS] = (struct line_lead){&line, 1, 100, 1};
+	make(NULL, NULL);
+	judge(&(struct cause_input){.loads = loads, .lines = &lines});
+	for (size_t i = 0; i < diagnosis.advice.count; i++)
+		if (diagnosis.advice.steps[i].id == id)
+			return diagnosis.advice.steps[i].high;
+	return NAN;
+}
+
+Test(grounds, a_range_ends_without_the_function_that_leads)
+{
+	struct load_times loads = TIMES;
+	double open;
+
+	loads.cpu_ns = loads.load_ns;
+	open = highest(ADVICE_REDUCE_CPU_PER_BATCH, 0.39, &loads);
+	cr_expect_gt(highest(ADVICE_REDUCE_CPU_PER_BATCH, 0.9, &loads), open + 0.1);
+	loads.open_ns = 0.5 * loads.load_ns;
+	open = highest(ADVICE_FEWER_OPENS, 0.74, &loads);
+	cr_expect_gt(highest(ADVICE_FEWER_OPENS, 0.76, &loads), open + 0.1,
+		     "half of the opening or more is in the function");
 }
 
 Test(grounds, more_threads_than_cores)

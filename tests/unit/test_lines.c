@@ -132,6 +132,8 @@ Test(lines, the_innermost_line_of_the_user_leads)
 	cr_expect_eq(line->role, LINE_ROLE_WORKER);
 	cr_expect_float_eq(line->share, 0.8, 1e-12);
 	cr_expect_float_eq(line->inner_share, 0.75, 1e-12);
+	cr_expect_float_eq(lines_function_share(&lines, true), 0.8, 1e-12);
+	cr_expect_eq(lines_function_share(&lines, false), 0, "its calls of Python take most of it");
 	cr_expect_eq(lines.groups[LINE_LOADS].lines[1].frame, OPEN,
 		     "a library's, where no line is own");
 	cr_expect_eq(lines.groups[LINE_STEPS].lines[0].frame, MAIN);

@@ -271,15 +271,43 @@ static double needless(const struct view *v, enum advice_id id)
 	return 0;
 }
 
-/* If needless bytes are not read, the same share of all other work of a load may go, too. */
-static int widen_price(const struct view *v, enum advice_id id, struct advice *ret)
+/*
+ * Returns the largest share of the loads' time that an advice may remove: all of the function that
+ * leads in them. Loops in Python often shrink to a hundredth of their time, and a function that
+ * lists folders also computes with what it finds. Returns 0 if no such share is known.
+ */
+static double most_of(const struct view *v, enum advice_id id)
 {
-	double part = needless(v, id);
+	const struct grounds *r = &v->diagnosis->grounds;
+	const struct lines *lines = v->input->lines;
+	const double read = v->input->loads ? load_read_share(v->input->loads) : 0;
+	double share = lines ? lines_function_share(lines, id == ADVICE_FEWER_OPENS) : 0;
+
+	if (id == ADVICE_REDUCE_CPU_PER_BATCH && share >= NEARLY_HALF)
+		return fmin(share, r->cpu_share + r->no_core_share);
+	/* At least half of the opening must be in that function. */
+	if (id == ADVICE_FEWER_OPENS && share + read - 1 >= read / 2)
+		return share;
+	return 0;
+}
+
+/* Raises the upper end of the gain's range to the gain without `part` of the loads' time. */
+static int widen(const struct view *v, double part, struct advice *ret)
+{
 	struct advice all = {.gain = NAN};
 	int r = part > 0 ? price_part(v, part, &all) : 0;
 
 	if (r == 0 && all.gain > ret->high)
 		ret->high = all.gain;
+	return r;
+}
+
+static int widen_to_function(const struct view *v, enum advice_id id, struct advice *ret)
+{
+	const double high = ret->high;
+	int r = widen(v, most_of(v, id), ret);
+
+	ret->is_open = ret->high > high;
 	return r;
 }
 
@@ -347,7 +375,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 	double part;
 	int row = row_of(whatif, id), r = 0;
 
-	*ret = (struct advice){id, NO_ROW, NAN, NAN, NAN, false};
+	*ret = (struct advice){id, NO_ROW, NAN, NAN, NAN, false, false};
 	if (!applies(v, id))
 		return 0;
 	if (of_stage) {
@@ -368,7 +396,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 		if (is_sure(whatif, row)) {
 			ret->whatif = row;
 			take_gain(whatif_gain_of(whatif, row), ret);
-			return 0;
+			return widen_to_function(v, id, ret);
 		}
 		/* Data that is not sent need not be made either; no prediction includes that. */
 		if (id != ADVICE_SEND_LESS)
@@ -377,7 +405,10 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 	if (part > 0) {
 		r = price_part(v, part, ret);
 		if (r == 0)
-			r = widen_price(v, id, ret);
+			/* Without needless bytes, as large a share of all other work may go. */
+			r = widen(v, needless(v, id), ret);
+		if (r == 0)
+			r = widen_to_function(v, id, ret);
 	} else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
 		ret->gain = gain_of(share_of_pauses(v->diagnosis));
 	if (isnan(ret->gain) && is_plain(id)) {

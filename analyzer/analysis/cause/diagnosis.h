@@ -55,6 +55,7 @@ struct advice {
 	double gain;      /* NAN: unknown */
 	double low, high; /* 95 % range of the gain; NAN: unknown */
 	bool is_ideal;    /* the gain is that of ideal input: an upper bound */
+	bool is_open;     /* `high` is the gain without the function that leads in the loads */
 };
 
 struct advice_list {

@@ -14,6 +14,7 @@
 #define NAMED_COUNT  30   /* samples of the group from which a line is reported */
 #define HELD_SHARE   0.5
 #define ASKING_SHARE 0.5
+#define CALLS_SHARE  0.5
 #define PAUSE_SLACK  0.1 /* relative error of the pauses' cost */
 
 const char *const line_phase_names[LINE_PHASE_MAX] = {
@@ -459,6 +460,17 @@ const struct line_share *lines_leading(const struct lines *lines, enum line_grou
 		if (takes(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop)
 			return &lead->lines[i];
 	return NULL;
+}
+
+double lines_function_share(const struct lines *lines, bool with_calls)
+{
+	const struct line_share *line = lines_leading(lines, LINE_LOADS);
+	bool calls;
+
+	if (!line)
+		return 0;
+	calls = line->inner != line->frame && line->inner_share >= CALLS_SHARE;
+	return calls && !with_calls ? 0 : line->of_function;
 }
 
 static const struct line_share *name_within(const struct lines *lines)

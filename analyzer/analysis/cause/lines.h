@@ -170,6 +170,13 @@ void lines_done(struct lines *lines);
 /* NULL: a loop that waits leads, or no line has a quarter (less its error), or samples are few. */
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group);
 
+/*
+ * Returns the share of the loads' time that the function of the leading line takes, or 0 if no line
+ * leads. Without `with_calls` it is also 0 if most of the line's time is in Python code
+ * that the line calls.
+ */
+double lines_function_share(const struct lines *lines, bool with_calls);
+
 struct line_named {
 	const struct line_share *line;
 	enum line_group group;

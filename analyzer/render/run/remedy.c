@@ -73,7 +73,8 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		snprintf(buffer, REMEDY_WORDS, "Load further ahead: prefetch_factor=%" PRId32 ".",
 			 prefetch_factor(report));
 	else if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH)
-		return "Make the loads need half the CPU.";
+		return advice->is_open ? "Make the loads need half the CPU, or less."
+				       : "Make the loads need half the CPU.";
 	else if (workers > 0 && advice->id != ADVICE_USE_WORKERS)
 		snprintf(buffer, REMEDY_WORDS, "Use %s workers, %" PRId32 " in all.",
 			 advice->id == ADVICE_USE_FEWER_WORKERS ? "fewer" : "more", workers);
