@@ -139,17 +139,9 @@ static bool reap(pid_t pid)
 	}
 }
 
-/* Discards pending signals that were meant for the command, so that the launcher survives them. */
-static void forget_signals(const sigset_t *set)
-{
-	const struct timespec none = {0};
-
-	while (sigtimedwait(set, NULL, &none) > 0)
-		;
-}
-
 static void wait_for(pid_t pid)
 {
+	const struct timespec none = {0};
 	siginfo_t info;
 	sigset_t set;
 
@@ -161,7 +153,9 @@ static void wait_for(pid_t pid)
 		if (info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
 	}
-	forget_signals(&set);
+	/* Pending signals were meant for the command; the launcher must survive them. */
+	while (sigtimedwait(&set, NULL, &none) > 0)
+		continue;
 }
 
 /*
@@ -213,17 +207,10 @@ static _Noreturn void end_as(int status)
 	exit(128 + number);
 }
 
-static bool is_python_script(const char *name)
-{
-	size_t length = strlen(name);
-
-	return length > 3 && strcmp(name + length - 3, ".py") == 0;
-}
-
 static int fail_run(const struct launch_options *options, int error)
 {
 	const char *name = options->command[0];
-	const bool is_script = is_python_script(name);
+	const bool is_script = strlen(name) > 3 && strcmp(name + strlen(name) - 3, ".py") == 0;
 
 	launch_fail("cannot run '%s': %s%s%s", name, strerror(error),
 		    is_script ? "; did you mean: dlprof run python " : "", is_script ? name : "");
@@ -245,13 +232,6 @@ static bool is_first_rank(void)
 			return strcmp(value, "0") == 0;
 	}
 	return true;
-}
-
-static bool is_quiet(const struct launch_options *options)
-{
-	const char *value = getenv("DLPROF_QUIET");
-
-	return options->quiet || (value && strcmp(value, "1") == 0);
 }
 
 /* Runs the command, prints its report, and then ends like the command. */
@@ -278,6 +258,7 @@ static int run_and_report(const struct launch_options *options)
 
 int cmd_run(const struct launch_options *options)
 {
+	const char *quiet = getenv("DLPROF_QUIET");
 	enum target_problem problem;
 	struct preload preload;
 	struct target target;
@@ -302,7 +283,8 @@ int cmd_run(const struct launch_options *options)
 		return launch_fail("cannot set the environment: %s", strerror(-r));
 	if (options->dry_run)
 		return print_command(options->command);
-	if (!options->exec && !is_quiet(options) && is_first_rank())
+	if (!options->exec && !options->quiet && !(quiet && strcmp(quiet, "1") == 0) &&
+	    is_first_rank())
 		return run_and_report(options);
 	execvp(options->command[0], options->command);
 	return fail_run(options, errno);

@@ -7,9 +7,9 @@
 
 #include "analysis/predict/tune.h"
 #include "dlprof/levels.h"
+#include "dlprof/set.h"
 #include "dlprof/units.h"
 #include "launch/scene.h"
-#include "launch/set.h"
 #include "line/near.h"
 
 #define LEAST_BATCHES 20
@@ -104,9 +104,8 @@ static const struct line_option OPTIONS[] = {
 	 .verbs = RUN},
 	{"slow-us", .argument = "N", .help = "calls this long are slow (DLPROF_SLOW_US)",
 	 WHOLE(slow_us), .verbs = RUN},
-	{"batch-fn", .argument = "NAME",
-	 .help = "module:Class.method of a loader of your own (DLPROF_BATCH_FN)", TEXT(batch_fn),
-	 .verbs = RUN},
+	{"batch-fn", .argument = "NAME", TEXT(batch_fn),
+	 .help = "module:Class.method of a loader of your own (DLPROF_BATCH_FN)", .verbs = RUN},
 	{"cuda", .argument = "LEVEL", .values = DLPROF_LEVEL_CHOICE(DLPROF_CUDA_LEVELS),
 	 .help = DLPROF_LEVEL_LIST(DLPROF_CUDA_LEVELS) " (DLPROF_CUDA)", TEXT(cuda), .verbs = RUN},
 	{"segment-dir", .argument = "DIR", .help = "where the rings live (DLPROF_SEGMENT_DIR)",
@@ -115,21 +114,17 @@ static const struct line_option OPTIONS[] = {
 	 TEXT(log), .verbs = RUN},
 	{"always", .help = "from the start of every process (DLPROF_ACTIVATE)", FLAG(always),
 	 .verbs = RUN},
-	{"set", .argument = "KEY=VALUE",
-	 .help = "make loaders with workers=8,prefetch_factor=4,... (DLPROF_SET)", .take = take_set,
-	 .verbs = RUN},
-	{"stop-after", .argument = "N",
-	 .help = "end the command after N batches (DLPROF_STOP_AFTER)", WHOLE(stop_after),
-	 .verbs = RUN},
-	{"exec", .help = "become the command; no report when it has ended", FLAG(exec),
-	 .verbs = RUN},
+	{"set", .argument = "KEY=VALUE", .take = take_set,
+	 .help = "make loaders with workers=8,prefetch_factor=4,... (DLPROF_SET)", .verbs = RUN},
+	{"stop-after", .argument = "N", WHOLE(stop_after),
+	 .help = "end the command after N batches (DLPROF_STOP_AFTER)", .verbs = RUN},
+	{"exec", .help = "become the command; no report when it has ended", FLAG(exec), .verbs = RUN},
 	{"dry-run", 'n', .help = "print what would be set and run, but run nothing", FLAG(dry_run),
 	 .verbs = RUN},
 	{"seconds", .argument = "N", .help = "end the command after N seconds; default 20",
 	 WHOLE(seconds), .verbs = ON(LAUNCH_DOCTOR)},
-	{"batches", .argument = "N",
-	 .help = "measure N batches of each run; default 100, or those of 20 s", WHOLE(batches),
-	 .verbs = TUNE},
+	{"batches", .argument = "N", WHOLE(batches),
+	 .help = "measure N batches of each run; default 100, or those of 20 s", .verbs = TUNE},
 	{"rounds", .argument = "N", .help = "at most N rounds, 3 to 9; default 5", WHOLE(rounds),
 	 .verbs = TUNE},
 	{"max-time", .argument = "SECONDS", .help = "begin no round that would not end in time",
@@ -163,20 +158,99 @@ const struct line_program launch_program = {
 	.see_also = "dlprof-report(1), dlprof(7)",
 };
 
+static void list_keys(char *text, size_t size)
+{
+	*text = '\0';
+	for (int i = 0; i < DLPROF_SET_MAX; i++)
+		snprintf(text + strlen(text), size - strlen(text), "%s%s", i ? ", " : "",
+			 dlprof_set_rows[i].key);
+}
+
+/* Returns the code that sets tf.data's setting of this name, or NULL if there is none. */
+static const char *tfdata_code(const char *key, size_t length)
+{
+	static const char *const codes[][2] = {
+		{"private_threadpool_size", "dataset.with_options() of options.threading"},
+		{"max_intra_op_parallelism", "dataset.with_options() of options.threading"},
+		{"num_parallel_calls", "map(..., num_parallel_calls=N)"},
+		{"cycle_length", "interleave(..., cycle_length=N)"},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(codes); i++)
+		if (dlprof_set_is(key, length, codes[i][0]))
+			return codes[i][1];
+	return NULL;
+}
+
+static void say_key(const char *key, size_t length, char *problem, size_t size)
+{
+	struct near near = {key, length};
+	const char *code = tfdata_code(key, length);
+	char words[NEAR_WORDS], keys[160];
+
+	if (code) {
+		snprintf(problem, size,
+			 "'%.*s' is a part of tf.data's graph, which only its program can set: %s",
+			 (int)length, key, code);
+		return;
+	}
+	for (int i = 0; i < DLPROF_SET_MAX; i++)
+		near_try(&near, dlprof_set_rows[i].key);
+	near_words(&near, "", words);
+	list_keys(keys, sizeof(keys));
+	snprintf(problem, size, "'%.*s' is no setting%s There are %s", (int)length, key,
+		 *words ? words : ".", keys);
+}
+
+/* Returns true if the --set is valid; else `problem` says what is wrong, and what would be valid. */
+static bool check_set(const char *text, char *problem, size_t size)
+{
+	struct dlprof_set_list list;
+	const char *at, *equals, *key;
+	size_t length;
+	enum dlprof_set_problem what = dlprof_set_parse(text, &list, &at, &length);
+	const struct dlprof_set_row *row = NULL;
+
+	if (what == DLPROF_SET_FINE)
+		return true;
+	if (what != DLPROF_SET_TOO_MANY && list.entries[list.count].key < DLPROF_SET_MAX)
+		row = &dlprof_set_rows[list.entries[list.count].key];
+	equals = memchr(at, '=', length);
+	key = memrchr(at, ':', equals ? (size_t)(equals - at) : length);
+	key = key ? key + 1 : at;
+	switch (what) {
+	case DLPROF_SET_BAD_KEY:
+		say_key(key, (size_t)((equals ? equals : at + length) - key), problem, size);
+		break;
+	case DLPROF_SET_BAD_VALUE:
+		snprintf(problem, size, "'%.*s': %s takes %s", (int)length, at, row->key,
+			 row->takes);
+		break;
+	case DLPROF_SET_BAD_PLACE:
+		if (row && row->scope == DLPROF_SET_PROGRAM)
+			snprintf(problem, size,
+				 "'%.*s': %s is of the whole program and takes no place",
+				 (int)length, at, row->key);
+		else
+			snprintf(problem, size,
+				 "'%.*s': a place is that of one loader, as train.py:16:workers=8",
+				 (int)length, at);
+		break;
+	default:
+		snprintf(problem, size, "these are more than %d settings", DLPROF_SET_MOST);
+		break;
+	}
+	return false;
+}
+
 int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 {
 	struct line *line = &ret->line;
 	char near[NEAR_WORDS], why[260];
 	int r;
 
-	*ret = (struct launch_options){
-		.slow_us = -1,
-		.stop_after = -1,
-		.seconds = -1,
-		.batches = -1,
-		.rounds = -1,
-		.max_time = -1,
-	};
+	*ret = (struct launch_options){.slow_us = -1, .stop_after = -1, .seconds = -1,
+				       .batches = -1, .rounds = -1, .max_time = -1};
 	r = line_parse(&launch_program, ret, argc, argv, line);
 	if (r < 0)
 		return r;
@@ -196,7 +270,7 @@ int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 					  "or dlprof demo (see --help)");
 	if (ret->set_is_too_long)
 		return line_problem(line, "--set: these are too many settings");
-	if (*ret->set && !set_check(ret->set, why, sizeof(why)))
+	if (*ret->set && !check_set(ret->set, why, sizeof(why)))
 		return line_problem(line, "--set: %s", why);
 	if (ret->stop_after == 0)
 		return line_problem(line, "--stop-after: a number of batches from 1");

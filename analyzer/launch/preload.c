@@ -91,16 +91,9 @@ const char *preload_error(const struct preload *preload, int error)
 	}
 }
 
-static const char *base_name(const char *path, size_t length)
-{
-	const char *slash = memrchr(path, '/', length);
-
-	return slash ? slash + 1 : path;
-}
-
 static bool is_asan(const char *path, size_t length)
 {
-	const char *name = base_name(path, length);
+	const char *slash = memrchr(path, '/', length), *name = slash ? slash + 1 : path;
 
 	return strncmp(name, "libasan", 7) == 0 || strncmp(name, "libclang_rt.asan", 16) == 0;
 }
@@ -159,13 +152,6 @@ bool preload_injects(const struct preload *preload)
 	       target_exports(preload->library, "InitializeInjection");
 }
 
-/* Makes the library begin a new run, even if a recorded program started the launcher. */
-static void forget_run(void)
-{
-	unsetenv("DLPROF_RUN");
-	unsetenv("DLPROF_LIFE");
-}
-
 int preload_set(const struct preload *preload, const struct target *program)
 {
 	char value[4 * PATH_MAX];
@@ -174,7 +160,9 @@ int preload_set(const struct preload *preload, const struct target *program)
 
 	if (r < 0)
 		return r;
-	forget_run();
+	/* The library begins a new run, even if a recorded program started the launcher. */
+	unsetenv("DLPROF_RUN");
+	unsetenv("DLPROF_LIFE");
 	if (setenv("LD_PRELOAD", value, 1) < 0)
 		return -errno;
 	if (!getenv(INJECTION) && preload_injects(preload) &&

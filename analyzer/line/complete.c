@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "line/complete.h"
-
-#include <string.h>
+#include "line/man.h"
 
 /* Writes all values of an option or a word, each after a space. */
 static void put_choices(FILE *out, const char *values, const char *(*names)(size_t i))

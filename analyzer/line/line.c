@@ -73,28 +73,29 @@ static const struct line_option *find_option(const struct line_program *program,
 	return NULL;
 }
 
-static bool is_one_of(const char *values, const char *word)
+/* Returns the place of a word in "auto|always|never"; -1: it is none of them. */
+static int find_value(const char *values, const char *word)
 {
 	size_t length = strlen(word);
 
-	while (length) {
+	for (int place = 0;; place++) {
 		size_t one = strcspn(values, "|");
 
-		if (one == length && strncmp(values, word, one) == 0)
-			return true;
+		if (length && one == length && strncmp(values, word, one) == 0)
+			return place;
 		if (!values[one])
-			return false;
+			return -1;
 		values += one + 1;
 	}
-	return false;
 }
 
 static bool take(const struct line_option *row, void *context, const char *argument)
 {
+	const int value = row->values ? find_value(row->values, argument) : 0;
 	void *place = (char *)context + row->offset;
 	char *end;
 
-	if (row->values && !is_one_of(row->values, argument))
+	if (value < 0)
 		return false;
 	switch (row->kind) {
 	case LINE_TAKE:
@@ -105,6 +106,9 @@ static bool take(const struct line_option *row, void *context, const char *argum
 	case LINE_TEXT:
 		*(const char **)place = argument;
 		return *argument != '\0';
+	case LINE_CHOICE:
+		*(int *)place = value;
+		return true;
 	case LINE_WHOLE:
 		if (*argument < '0' || *argument > '9')
 			return false;
@@ -160,16 +164,10 @@ static int take_option(struct parser *parser, int id, const char *given)
 	return 0;
 }
 
-static bool takes_more(const struct line_program *program, int id)
-{
-	const struct line_option *row = find_option(program, id);
-
-	return row && row->many;
-}
-
 /* Parses options, leaving argv[optind...]. If `passes_on`, stops at the first other word. */
 static int parse_options(struct parser *parser, int argc, char **argv, bool passes_on)
 {
+	const struct line_option *row;
 	int id, r;
 
 	make_getopt(parser, passes_on);
@@ -182,8 +180,8 @@ static int parse_options(struct parser *parser, int argc, char **argv, bool pass
 			parser->ret->version = true;
 		} else {
 			r = take_option(parser, id, argv[optind - 1]);
-			while (r == 0 && takes_more(parser->program, id) && optind < argc &&
-			       argv[optind][0] != '-') {
+			row = find_option(parser->program, id);
+			while (r == 0 && row->many && optind < argc && argv[optind][0] != '-') {
 				optarg = argv[optind++];
 				r = take_option(parser, id, optarg);
 			}

@@ -29,6 +29,7 @@ enum line_kind {
 	LINE_TAKE,  /* `take` is called with the argument */
 	LINE_FLAG,  /* a bool at `offset` becomes true */
 	LINE_TEXT,  /* a const char * at `offset` becomes the argument, which may not be empty */
+	LINE_CHOICE, /* an int at `offset` becomes the argument's place in `values` */
 	LINE_WHOLE, /* an int64_t at `offset` becomes a whole number >= 0 */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* man.h - makes manual pages from the tables that parse command lines. */
+/* man.h - makes manual pages and completions from the tables that parse command lines. */
 #pragma once
 
 #include "line/line.h"
@@ -20,3 +20,8 @@ void man_entry(FILE *out, const char *term, const char *text);
 void man_program(FILE *out, const struct line_program *program);
 
 void man_see_also(FILE *out, const char *pages);
+
+/* Write completions for a shell (complete.c). */
+void complete_bash(FILE *out, const struct line_program *program);
+void complete_zsh(FILE *out, const struct line_program *program);
+void complete_fish(FILE *out, const struct line_program *program);

@@ -2,22 +2,32 @@
 #include "report/options.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "line/near.h"
 #include "render/run/explain.h"
-#include "report/option_file.h"
 #include "report/queries.h"
-#include "report/wish.h"
 
-#define ON    LINE_ON
-#define ALL   (ON(VERB_MAX) - 1)
-#define SHOWN (ON(VERB_REPORT) | ON(VERB_BATCHES) | ON(VERB_COMPARE))
-#define PART  (SHOWN | ON(VERB_HTML) | ON(VERB_TRACE)) /* verbs that may show a part of a run */
+#define MOST_ARGUMENTS  1024 /* of a command line, those of its option files included */
+#define MOST_FILE_BYTES (1 << 16)
+#define MOST_WORKERS    1024
+#define MOST_PREFETCH   1024
+#define MOST_LOAD       100.0
+#define MOST_KEY_BYTES  200 /* room for the names of all settings of --what-if */
+
+#define ON     LINE_ON
+#define ALL    (ON(VERB_MAX) - 1)
+#define REPORT ON(VERB_REPORT)
+#define GATE   ON(VERB_GATE)
+#define EXPORT ON(VERB_EXPORT)
+#define SHOWN  (REPORT | ON(VERB_BATCHES) | ON(VERB_COMPARE))
+#define PART   (SHOWN | ON(VERB_HTML) | ON(VERB_TRACE)) /* verbs that may show a part of a run */
 
 static const char *explain_id(size_t i)
 {
@@ -105,16 +115,6 @@ static const struct line_verb VERBS[VERB_MAX] = {
 			  "a name it lists the queries and the tables that they read; sql tables "
 			  "prints the statements that make these."},
 };
-
-static bool take_color(void *context, const char *argument)
-{
-	struct options *options = context;
-
-	options->color = strcmp(argument, "always") == 0  ? TERMINAL_ALWAYS
-			 : strcmp(argument, "never") == 0 ? TERMINAL_NEVER
-							  : TERMINAL_AUTO;
-	return true;
-}
 
 static bool take_number(int64_t *ret, const char *text, const char *end)
 {
@@ -206,103 +206,80 @@ static bool take_warn(void *context, const char *argument)
 	return add_limit(context, argument, false);
 }
 
-static bool take_rule(void *context, const char *argument)
-{
-	struct options *options = context;
-
-	options->separation = strcmp(argument, "separation") == 0;
-	return true;
-}
-
-#define AT(field)    .offset = offsetof(struct options, field)
-#define FLAG(field)  .kind = LINE_FLAG, AT(field)
-#define TEXT(field)  .kind = LINE_TEXT, AT(field)
-#define WHOLE(field) .kind = LINE_WHOLE, AT(field)
+#define AT(field)     .offset = offsetof(struct options, field)
+#define FLAG(field)   .kind = LINE_FLAG, AT(field)
+#define TEXT(field)   .kind = LINE_TEXT, AT(field)
+#define WHOLE(field)  .kind = LINE_WHOLE, AT(field)
+#define CHOICE(field) .kind = LINE_CHOICE, AT(field)
 
 static const struct line_option OPTIONS[] = {
 	{"json", .help = "JSON; times in seconds, shares 0-1, null: not observed", FLAG(json),
-	 .verbs = SHOWN | ON(VERB_GATE) | ON(VERB_FOLD) | ON(VERB_SQL)},
-	{"verbose", 'v', .help = "everything, not only the one screen", FLAG(verbose),
-	 .verbs = ON(VERB_REPORT)},
+	 .verbs = SHOWN | GATE | ON(VERB_FOLD) | ON(VERB_SQL)},
+	{"verbose", 'v', .help = "everything, not only the one screen", FLAG(verbose), .verbs = REPORT},
 	{"coverage", .help = "only what was seen of a run, and what was not", FLAG(coverage),
-	 .verbs = ON(VERB_REPORT)},
+	 .verbs = REPORT},
 	{"markdown", .help = "as Markdown, for an issue or a job's page", FLAG(markdown),
-	 .verbs = ON(VERB_REPORT)},
+	 .verbs = REPORT},
 	{"csv", .help = "CSV; an empty cell: not observed", FLAG(csv),
-	 .verbs = ON(VERB_BATCHES) | ON(VERB_SQL) | ON(VERB_EXPORT)},
+	 .verbs = ON(VERB_BATCHES) | ON(VERB_SQL) | EXPORT},
 	{"output", 'o', "FILE", .help = "write to FILE; - is standard output", TEXT(output),
 	 .verbs = ALL},
 	{"force", 'f', .help = "replace FILE if it exists", FLAG(force), .verbs = ALL},
-	{"loader", .argument = "N", .help = "this loader instead of the one with most time",
-	 WHOLE(loader), .verbs = PART},
-	{"epoch", .argument = "N", .help = "only this epoch, counted from 0", WHOLE(epoch),
+	{"loader", 0, "N", .help = "this loader instead of the one with most time", WHOLE(loader),
 	 .verbs = PART},
-	{"batches", .argument = "A:B",
-	 .help = "only the batches at positions A to B, counted from 0", .take = take_batches,
+	{"epoch", 0, "N", .help = "only this epoch, counted from 0", WHOLE(epoch), .verbs = PART},
+	{"batches", 0, "A:B", .help = "only the batches at positions A to B, counted from 0",
+	 .take = take_batches, .verbs = PART},
+	{"rank", 0, "N", .help = "only this rank of several runs or a folder", WHOLE(rank),
 	 .verbs = PART},
-	{"rank", .argument = "N", .help = "only this rank of several runs or a folder", WHOLE(rank),
-	 .verbs = PART},
-	{"job", .argument = "ID", .help = "only this job of several; 'ID (1)': its attempt 1",
-	 TEXT(job), .verbs = PART | ON(VERB_FOLD) | ON(VERB_EXPORT)},
-	{"color", .argument = "WHEN", .values = "auto|always|never",
-	 .help = "auto, always or never", .take = take_color, .verbs = ALL},
-	{"ascii", .help = "only ASCII in text", FLAG(ascii), .verbs = ALL},
-	{"quiet", 'q', .help = "no remarks on standard error, only errors", FLAG(quiet),
+	{"job", 0, "ID", .help = "only this job of several; 'ID (1)': its attempt 1", TEXT(job),
+	 .verbs = PART | ON(VERB_FOLD) | EXPORT},
+	{"color", 0, "WHEN", "auto|always|never", .help = "auto, always or never", CHOICE(color),
 	 .verbs = ALL},
-	{"what-if", .argument = "KEY=VALUE",
-	 .help = "predict workers=8,prefetch_factor=4,load=.5,...", .take = take_wish,
-	 .verbs = ON(VERB_REPORT) | ON(VERB_HTML)},
+	{"ascii", .help = "only ASCII in text", FLAG(ascii), .verbs = ALL},
+	{"quiet", 'q', .help = "no remarks on standard error, only errors", FLAG(quiet), .verbs = ALL},
+	{"what-if", 0, "KEY=VALUE", .help = "predict workers=8,prefetch_factor=4,load=.5,...",
+	 .take = take_wish, .verbs = REPORT | ON(VERB_HTML)},
 	{"redact", .help = "replace the names of paths, hosts and commands", FLAG(redact),
 	 .verbs = ALL & ~ON(VERB_IMPORT)},
-	{"worst", .argument = "K", .help = "only the K longest waits and what was around them",
-	 WHOLE(worst), .verbs = ON(VERB_TRACE)},
-	{"view", .argument = "VIEW", .help = "only this view: batch, load, file, ...", TEXT(view),
-	 .verbs = ON(VERB_EXPORT)},
-	{"into", .argument = "FLEET.db",
-	 .help = "add the jobs to this SQLite database, or make it", TEXT(into),
-	 .verbs = ON(VERB_EXPORT)},
+	{"worst", 0, "K", .help = "only the K longest waits and what was around them", WHOLE(worst),
+	 .verbs = ON(VERB_TRACE)},
+	{"view", 0, "VIEW", .help = "only this view: batch, load, file, ...", TEXT(view),
+	 .verbs = EXPORT},
+	{"into", 0, "FLEET.db", .help = "add the jobs to this SQLite database, or make it", TEXT(into),
+	 .verbs = EXPORT},
 	{"with-batches", .help = "with --into or --csv: each batch, too", FLAG(with_batches),
-	 .verbs = ON(VERB_EXPORT)},
-	{"interval", .argument = "SECONDS", .help = "time between updates; default 2",
-	 .take = take_interval, .verbs = ON(VERB_TOP)},
-	{"meta", .argument = "KEY=VALUE", .help = "workers=4, in_order=true, cores=8, sync=false",
+	 .verbs = EXPORT},
+	{"interval", 0, "SECONDS", .help = "time between updates; default 2", .take = take_interval,
+	 .verbs = ON(VERB_TOP)},
+	{"meta", 0, "KEY=VALUE", .help = "workers=4, in_order=true, cores=8, sync=false",
 	 .take = take_meta, .verbs = ON(VERB_IMPORT)},
-	{"max-stall-ratio", .argument = "R",
-	 .help = "fail if the ratio is above R (10%, 0.1), 99 % sure", TEXT(max_stall_ratio),
-	 .verbs = ON(VERB_GATE)},
-	{"limit", .argument = "LIMIT",
-	 .help = "fail unless METRIC<=VALUE; may be repeated",
-	 .take = take_limit, .verbs = ON(VERB_GATE)},
-	{"warn", .argument = "LIMIT", .help = "the same, but only warn", .take = take_warn,
-	 .verbs = ON(VERB_GATE)},
-	{"baseline", .argument = "RUN|DIR...", .many = true,
-	 .help = "runs to compare with, five or more", .take = take_baseline,
-	 .verbs = ON(VERB_GATE)},
-	{"min-effect", .argument = "3pp", .help = "ignore increases up to this size",
-	 TEXT(min_effect), .verbs = ON(VERB_GATE)},
-	{"rule", .argument = "RULE", .values = "bound|separation",
-	 .help = "bound, or separation: three runs above all baselines", .take = take_rule,
-	 .verbs = ON(VERB_GATE)},
-	{"format", .argument = "FORMS",
-	 .help = "text,github,json,junit=FILE,markdown=FILE", TEXT(format),
-	 .verbs = ON(VERB_GATE)},
-	{"on-inconclusive", .argument = "DO", .values = "fail|warn|pass",
-	 .help = "when it cannot say: fail (status 3), warn or pass", TEXT(on_inconclusive),
-	 .verbs = ON(VERB_GATE)},
-	{"on-few-baselines", .argument = "DO", .values = "fail|warn|pass",
-	 .help = "the same, while there are fewer than five baselines", TEXT(on_few_baselines),
-	 .verbs = ON(VERB_GATE)},
-	{"ranks", .argument = "N", .help = "how many ranks of a job load data; default: all",
-	 WHOLE(ranks), .verbs = ON(VERB_GATE)},
-	{"why", .help = "also say why the run waits, as the report does", FLAG(why),
-	 .verbs = ON(VERB_GATE)},
+	{"max-stall-ratio", 0, "R", .help = "fail if the ratio is above R (10%, 0.1), 99 % sure",
+	 TEXT(max_stall_ratio), .verbs = GATE},
+	{"limit", 0, "LIMIT", .help = "fail unless METRIC<=VALUE; may be repeated", .take = take_limit,
+	 .verbs = GATE},
+	{"warn", 0, "LIMIT", .help = "the same, but only warn", .take = take_warn, .verbs = GATE},
+	{"baseline", 0, "RUN|DIR...", .many = true, .help = "runs to compare with, five or more",
+	 .take = take_baseline, .verbs = GATE},
+	{"min-effect", 0, "3pp", .help = "ignore increases up to this size", TEXT(min_effect),
+	 .verbs = GATE},
+	{"rule", 0, "RULE", "bound|separation", CHOICE(rule), .verbs = GATE,
+	 .help = "bound, or separation: three runs above all baselines"},
+	{"format", 0, "FORMS", .help = "text,github,json,junit=FILE,markdown=FILE", TEXT(format),
+	 .verbs = GATE},
+	{"on-inconclusive", 0, "DO", "fail|warn|pass", CHOICE(on_inconclusive), .verbs = GATE,
+	 .help = "when it cannot say: fail (status 3), warn or pass"},
+	{"on-few-baselines", 0, "DO", "fail|warn|pass", CHOICE(on_few_baselines), .verbs = GATE,
+	 .help = "the same, while there are fewer than five baselines"},
+	{"ranks", 0, "N", .help = "how many ranks of a job load data; default: all", WHOLE(ranks),
+	 .verbs = GATE},
+	{"why", .help = "also say why the run waits, as the report does", FLAG(why), .verbs = GATE},
 	{"calibrate", .help = "measure how often it fails on equal runs", FLAG(calibrate),
-	 .verbs = ON(VERB_GATE)},
+	 .verbs = GATE},
 	{"update-baseline", .help = "copy a run that passed into the baseline folder",
-	 FLAG(update_baseline), .verbs = ON(VERB_GATE)},
-	{"explain", .argument = "ID", .names = explain_id,
-	 .help = "what a cause, advice or metric means; all: list them", TEXT(explain),
-	 .verbs = ALL},
+	 FLAG(update_baseline), .verbs = GATE},
+	{"explain", 0, "ID", .names = explain_id, TEXT(explain), .verbs = ALL,
+	 .help = "what a cause, advice or metric means; all: list them"},
 };
 
 static const struct line_gone GONE[] = {
@@ -341,6 +318,115 @@ const struct line_program options_program = {
 	.see_also = "dlprof(1), dlprof(7)",
 };
 
+enum key_kind { KEY_WHOLE, KEY_FLAG, KEY_FACTOR };
+
+static const struct key {
+	const char *name, *takes;
+	size_t offset; /* offset in struct whatif_wish: of an int32_t, or for KEY_FACTOR of a double */
+	enum key_kind kind;
+	long least, most; /* limits of a value of kind KEY_WHOLE */
+} KEYS[] = {
+#define KEY(member) offsetof(struct whatif_wish, member)
+	{"workers", "N", KEY(workers), KEY_WHOLE, 0, MOST_WORKERS},
+	{"prefetch_factor", "N", KEY(prefetch_factor), KEY_WHOLE, 1, MOST_PREFETCH},
+	{"in_order", "true|false", KEY(in_order), KEY_FLAG},
+	{"persistent", "true|false", KEY(persistent), KEY_FLAG},
+	{"load", "FACTOR", KEY(load_factor), KEY_FACTOR},
+#undef KEY
+};
+
+static void list_keys(char text[MOST_KEY_BYTES])
+{
+	*text = '\0';
+	for (size_t i = 0; i < ARRAY_COUNT(KEYS); i++)
+		snprintf(text + strlen(text), MOST_KEY_BYTES - strlen(text), "%s%s=%s", i ? ", " : "",
+			 KEYS[i].name, KEYS[i].takes);
+}
+
+static bool take_whole(const struct key *key, const char *value, size_t length, int32_t *ret)
+{
+	char *stop;
+	long number;
+
+	if (*value < '0' || *value > '9')
+		return false;
+	number = strtol(value, &stop, 10);
+	*ret = (int32_t)number;
+	return stop == value + length && number >= key->least && number <= key->most;
+}
+
+static bool take_flag(const char *value, size_t length, int32_t *ret)
+{
+	*ret = length == 4 && strncasecmp(value, "true", 4) == 0;
+	return *ret || (length == 5 && strncasecmp(value, "false", 5) == 0);
+}
+
+static bool take_factor(const char *value, size_t length, double *ret)
+{
+	char *stop;
+
+	if ((*value < '0' || *value > '9') && *value != '.')
+		return false;
+	*ret = strtod(value, &stop);
+	return stop == value + length && *ret >= 0 && *ret <= MOST_LOAD;
+}
+
+static bool take_value(const struct key *key, const char *value, size_t length,
+		       struct whatif_wish *ret)
+{
+	void *at = (char *)ret + key->offset;
+
+	return key->kind == KEY_WHOLE  ? take_whole(key, value, length, at)
+	       : key->kind == KEY_FLAG ? take_flag(value, length, at)
+				   : take_factor(value, length, at);
+}
+
+/* Reads one KEY=VALUE of `length` characters into *ret. */
+static bool take_setting(const char *text, size_t length, struct whatif_wish *ret, char *problem,
+		 size_t size)
+{
+	const char *equals = memchr(text, '=', length);
+	size_t name_length = equals ? (size_t)(equals - text) : length;
+	struct near near = {text, name_length};
+	char words[NEAR_WORDS], keys[MOST_KEY_BYTES];
+	size_t i;
+
+	for (i = 0; i < ARRAY_COUNT(KEYS); i++) {
+		if (strlen(KEYS[i].name) == name_length &&
+		    strncmp(KEYS[i].name, text, name_length) == 0)
+			break;
+		near_try(&near, KEYS[i].name);
+	}
+	if (i < ARRAY_COUNT(KEYS) && equals &&
+	    take_value(&KEYS[i], equals + 1, length - name_length - 1, ret))
+		return true;
+	if (i < ARRAY_COUNT(KEYS)) {
+		snprintf(problem, size, "'%.*s' is not %s=%s", (int)length, text, KEYS[i].name,
+			 KEYS[i].takes);
+		return false;
+	}
+	list_keys(keys);
+	near_words(&near, "", words);
+	snprintf(problem, size, "'%.*s' is not one of its settings%s%s %s", (int)name_length, text,
+		 words, *words ? " They are" : ", which are", keys);
+	return false;
+}
+
+static bool parse_wish(const char *text, struct whatif_wish *ret, char *problem, size_t size)
+{
+	const char *at = text;
+	size_t length;
+
+	*ret = (struct whatif_wish){text, -1, -1, -1, NAN};
+	for (;; at += length + 1) {
+		length = strcspn(at, ",");
+		if (!take_setting(at, length, ret, problem, size))
+			return false;
+		if (!at[length])
+			return true;
+	}
+}
+
 /* Returns true if a word can be a verb: it is no folder or file, and has no suffix. */
 static bool is_word(const char *text)
 {
@@ -352,92 +438,215 @@ static int read_wishes(struct options *options)
 	char why[160];
 
 	for (size_t i = 0; i < options->wish_count; i++)
-		if (!wish_parse(options->wishes[i].text, &options->wishes[i], why, sizeof(why)))
+		if (!parse_wish(options->wishes[i].text, &options->wishes[i], why, sizeof(why)))
 			return line_problem(&options->line, "--what-if: %s", why);
 	return 0;
 }
 
 static int check_export(struct options *options)
 {
+	struct line *line = &options->line;
 	const bool is_of_jobs = options->into || options->csv;
 
 	if (is_of_jobs && (options->view || (options->into && (options->csv || options->output))))
-		return line_problem(&options->line,
+		return line_problem(line,
 				    "--into FLEET.db, --csv -o FOLDER and --view are three "
 				    "things; choose one");
 	if (options->csv && !options->output)
-		return line_problem(&options->line,
+		return line_problem(line,
 				    "--csv needs a folder for its files: -o FOLDER");
 	if (!is_of_jobs && options->with_batches)
-		return line_problem(&options->line, "--with-batches goes with --into or --csv");
+		return line_problem(line, "--with-batches goes with --into or --csv");
 	if (!is_of_jobs && options->run_count > 1)
-		return line_problem(&options->line,
+		return line_problem(line,
 				    "'%s' is one too many: views are of one run; --into FLEET.db "
 				    "takes several",
 				    options->runs[1]);
 	if (!is_of_jobs && !options->view && !options->output)
 		return line_problem(
-			&options->line,
+			line,
 			"all views need a folder: -o FOLDER; --view names a single one");
 	return 0;
 }
 
 static int check_words(struct options *options)
 {
+	struct line *line = &options->line;
 	char near[NEAR_WORDS];
 	const char *instead;
 	int r;
 
 	if (options->run && options->verb != VERB_IMPORT && strcmp(options->run, "-") == 0)
-		return line_problem(&options->line, "a run cannot be read from standard input");
+		return line_problem(line, "a run cannot be read from standard input");
 	if (options->run && options->verb == VERB_REPORT && is_word(options->run)) {
 		instead = line_instead(&options_program, options->run, strlen(options->run));
 		if (instead)
-			return line_problem(&options->line, "%s is gone: %s", options->run,
+			return line_problem(line, "%s is gone: %s", options->run,
 					    instead);
 		line_near_verb(&options_program, options->run, near);
-		return line_problem(&options->line, "'%s' is neither a verb nor a file%s",
+		return line_problem(line, "'%s' is neither a verb nor a file%s",
 				    options->run, *near ? near : " (see --help)");
 	}
-	r = line_check_words(&options_program, &options->line);
+	r = line_check_words(&options_program, line);
 	if (r == 0)
 		r = read_wishes(options);
 	if (r < 0)
 		return r;
 	if (options->update_baseline && !options->baseline_count)
-		return line_problem(&options->line, "--update-baseline needs --baseline DIR");
+		return line_problem(line, "--update-baseline needs --baseline DIR");
 	if (options->update_baseline && options->redact)
-		return line_problem(&options->line,
+		return line_problem(line,
 				    "--redact changes what is shown, not the run that "
 				    "--update-baseline keeps");
 	if (options->update_baseline && options->calibrate)
-		return line_problem(&options->line,
+		return line_problem(line,
 				    "--calibrate judges no run, so --update-baseline has "
 				    "none to keep");
 	if (options->json && options->markdown)
-		return line_problem(&options->line, "--json or --markdown, not both");
+		return line_problem(line, "--json or --markdown, not both");
 	if (options->verb == VERB_FOLD && options->json && options->output)
-		return line_problem(&options->line,
+		return line_problem(line,
 				    "-o FILE is for a partial; --json > FILE has the report");
 	if (options->json && options->csv)
-		return line_problem(&options->line, "--json or --csv, not both");
+		return line_problem(line, "--json or --csv, not both");
 	if (options->verb == VERB_EXPORT && check_export(options) < 0)
 		return -EINVAL;
 	if (options->worst == 0 || options->worst > OPTIONS_MOST_WORST)
-		return line_problem(&options->line, "--worst: 1 to %d", OPTIONS_MOST_WORST);
+		return line_problem(line, "--worst: 1 to %d", OPTIONS_MOST_WORST);
 	return 0;
+}
+
+
+struct expansion {
+	struct line *line;
+	char *list[MOST_ARGUMENTS + 1];
+	int count;
+	char text[MOST_FILE_BYTES]; /* text of all option files; `list` points into it */
+	size_t length;
+};
+
+static int add_argument(struct expansion *all, char *argument)
+{
+	if (all->count == MOST_ARGUMENTS)
+		return line_problem(all->line, "there are too many options");
+	all->list[all->count++] = argument;
+	return 0;
+}
+
+/* Removes blanks at both ends, then a pair of quotes. */
+static char *trim(char *text)
+{
+	size_t length;
+
+	text += strspn(text, " \t");
+	length = strlen(text);
+	while (length && strchr(" \t\r", text[length - 1]))
+		length--;
+	if (length > 1 && strchr("'\"", *text) && text[length - 1] == *text) {
+		text++;
+		length -= 2;
+	}
+	text[length] = '\0';
+	return text;
+}
+
+/* Adds the option and argument of a line such as "--limit 'stall.ratio <= 10%'   # why". */
+static int add_file_row(struct expansion *all, char *row, const char *path, int number)
+{
+	char *option, *comment = row;
+	int r;
+
+	while ((comment = strchr(comment, '#')) && comment > row && !strchr(" \t", comment[-1]))
+		comment++;
+	if (comment)
+		*comment = '\0';
+	option = trim(row);
+	if (!*option)
+		return 0;
+	if (*option != '-')
+		return line_problem(all->line, "%s:%d: '%s' is no option: --limit 'METRIC<=VALUE'",
+				    path, number, option);
+	r = add_argument(all, option);
+	option += strcspn(option, " \t");
+	if (r == 0 && *option) {
+		*option++ = '\0';
+		r = add_argument(all, trim(option));
+	}
+	return r;
+}
+
+static int add_file(struct expansion *all, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *row = all->text + all->length, *next;
+	size_t length, room = sizeof(all->text) - all->length - 1;
+	int r = 0;
+
+	if (!file)
+		return line_problem(all->line, "cannot read '%s': %s", path, strerror(errno));
+	errno = 0;
+	length = fread(row, 1, room, file);
+	if (ferror(file) || length == room || memchr(row, '\0', length))
+		r = line_problem(all->line, "cannot read '%s': %s", path,
+				 ferror(file)     ? strerror(errno)
+				 : length == room ? "it is too large"
+						  : "it is not a text");
+	fclose(file);
+	row[length] = '\0';
+	all->length += length + 1;
+	for (int number = 1; r == 0 && *row; number++, row = next) {
+		next = row + strcspn(row, "\n");
+		if (*next)
+			*next++ = '\0';
+		r = add_file_row(all, row, path, number);
+	}
+	return r;
+}
+
+static bool is_line_word(const struct line *line, const char *argument)
+{
+	for (int i = 0; i < line->word_count; i++)
+		if (line->words[i] == argument)
+			return true;
+	return false;
+}
+
+/* The order of the result is: the verb, options of files, other options, "--", the words. */
+static int expand_files(struct line *line, int argc, char **argv, const char *verb, char ***ret,
+		       const char **ret_file)
+{
+	static struct expansion all; /* static, since its texts are used until the program ends */
+	int at = 1, r = 0;
+
+	all = (struct expansion){.line = line};
+	*ret_file = NULL;
+	while (at < argc - 1 && strcmp(argv[at], verb) != 0)
+		at++;
+	for (int i = 0; r == 0 && i <= at; i++)
+		r = add_argument(&all, argv[i]);
+	for (int i = 0; r == 0 && i < line->word_count; i++) {
+		if (*line->words[i] != '@')
+			continue;
+		*ret_file = line->words[i] + 1;
+		r = add_file(&all, *ret_file);
+	}
+	for (int i = at + 1; r == 0 && i < argc; i++)
+		if (!is_line_word(line, argv[i]) && strcmp(argv[i], "--") != 0)
+			r = add_argument(&all, argv[i]);
+	if (r == 0)
+		r = add_argument(&all, "--");
+	for (int i = 0; r == 0 && i < line->word_count; i++)
+		if (*line->words[i] != '@')
+			r = add_argument(&all, line->words[i]);
+	if (r == 0 && *ret_file)
+		*ret = all.list;
+	return r < 0 ? r : *ret_file ? all.count : argc;
 }
 
 static int parse(struct options *ret, int argc, char **argv)
 {
-	*ret = (struct options){.rank = -1,
-				.ranks = -1,
-				.epoch = -1,
-				.loader = -1,
-				.first = -1,
-				.last = -1,
-				.worst = -1,
-				.interval_ms = 2000};
+	*ret = (struct options){.rank = -1, .ranks = -1, .epoch = -1, .loader = -1, .first = -1,
+				.last = -1, .worst = -1, .interval_ms = 2000, .on_few_baselines = -1};
 	return line_parse(&options_program, ret, argc, argv, &ret->line);
 }
 
@@ -448,7 +657,7 @@ int options_parse(struct options *ret, int argc, char **argv)
 	int r = parse(ret, argc, argv);
 
 	if (r == 0 && line->verb == VERB_GATE)
-		r = argc = option_file_expand(line, argc, argv, "gate", &argv, &file);
+		r = argc = expand_files(line, argc, argv, "gate", &argv, &file);
 	if (r >= 0 && file)
 		r = parse(ret, argc, argv);
 	if (r < 0)

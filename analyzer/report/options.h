@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/gate/gate.h"
 #include "analysis/predict/whatif.h"
 #include "line/line.h"
 #include "render/form/terminal.h"
@@ -61,14 +62,15 @@ struct options {
 	const char *job;             /* NULL: not given */
 	int64_t first, last;         /* --batches: first and last batch; -1: no limit */
 	/* Options of `gate`: */
-	const char *max_stall_ratio, *min_effect, *format, *on_inconclusive; /* NULL: not given */
-	const char *on_few_baselines; /* NULL: as `on_inconclusive` */
+	const char *max_stall_ratio, *min_effect, *format; /* NULL: not given */
+	enum gate_action on_inconclusive;
+	int on_few_baselines; /* enum gate_action; -1: as `on_inconclusive` */
 	struct option_limit limits[OPTIONS_MOST_LIMITS];
 	size_t limit_count;
 	const char *option_file; /* path of the last @FILE; NULL: there is none */
 	const char *baselines[OPTIONS_MOST_BASELINES];
 	size_t baseline_count;
-	bool separation; /* judge increases by the rule "separation" */
+	enum gate_rule rule;
 	bool why, calibrate, update_baseline;
 	int64_t ranks; /* --ranks: least number of ranks of a job; -1: not given */
 };

@@ -194,11 +194,11 @@ Test(options, gate_takes_lists_of_baselines)
 	cr_assert_str_eq(options.runs[1], "b.db");
 	cr_assert_eq(options.baseline_count, 3);
 	cr_assert_str_eq(options.baselines[2], "z");
-	cr_assert(options.why && !options.calibrate && !options.separation);
+	cr_assert(options.why && !options.calibrate && options.rule == GATE_BOUND);
 	cr_assert_eq(parse("gate --baseline=x y --rule separation a.db --baseline z"), 0);
 	cr_assert_eq(options.baseline_count, 3);
 	cr_assert_eq(options.run_count, 1);
-	cr_assert(options.separation);
+	cr_assert_eq(options.rule, GATE_SEPARATION);
 	cr_assert_eq(parse("gate --baseline x -- a.db"), 0);
 	cr_assert_str_eq(options.run, "a.db");
 	refused("gate --baseline x a.db", "something is missing: dlprof-report gate RUN.db");

@@ -45,12 +45,6 @@ pid_t child_start(const struct doctor *doctor, const struct child *child)
 	return pid < 0 ? -errno : pid;
 }
 
-/* Returns true for the drain and the guard, which are in the session but end by themselves. */
-static bool is_ours(const char *stat)
-{
-	return strstr(stat, " (dlprof-drain) ") || strstr(stat, " (dlprof-guard) ");
-}
-
 /* Returns a process's session: the fourth field after the name, which ends at the last ')'. */
 static pid_t session_of(pid_t pid)
 {
@@ -63,7 +57,9 @@ static pid_t session_of(pid_t pid)
 	if (!file)
 		return -1;
 	at = fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
-	if (at && at[1] == ' ' && at[2] != 'Z' && !is_ours(text))
+	/* The drain and the guard are in the session, but end by themselves. */
+	if (at && at[1] == ' ' && at[2] != 'Z' && !strstr(text, " (dlprof-drain) ") &&
+	    !strstr(text, " (dlprof-guard) "))
 		sscanf(at + 2, "%*c %*d %*d %d", &session);
 	fclose(file);
 	return session;

@@ -34,11 +34,8 @@ __attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *doctor,
 						      enum doctor_status status, const char *id,
 						      const char *fix, const char *format, ...);
 
-/* Checks the library, drain, output, shared memory, forks, environment and GPU (place.c). */
+/* Checks the library, drain, output, shared memory, forks, environment, GPU, and what killed runs left (place.c). */
 void doctor_place(struct doctor *doctor);
-
-/* Looks for folders with segments of runs that were killed with their drain (left.c). */
-void doctor_left(struct doctor *doctor);
 
 /*
  * Checks the command's file, then runs the command for a while (trial.c). Without a command it runs

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/doctor/doctor.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "dlprof/units.h"
+#include "dlprof/folder.h"
 #include "drain/database/home.h"
+#include "drain/segments/folder.h"
 #include "launch/cmd.h"
 #include "launch/doctor/gpu.h"
 
@@ -20,6 +24,9 @@
 #define SEGMENT_LEAST_MB   8.0 /* half a segment, which one process needs */
 #define SEGMENT_FEW_MB     64.0
 #define SHM_FEW_MB         500.0 /* a few large batches fill less; Docker's default is 64 MB */
+#define MOST_LEFT  4 /* largest number of folders that get their own line */
+#define QUOTED     (4 * PATH_MAX) /* a path in quotes, if each of its bytes must be escaped */
+#define FIX_SIZE   (2 * QUOTED + 256)
 
 extern char **environ;
 
@@ -190,6 +197,93 @@ static void check_environment(struct doctor *doctor)
 										    : "off");
 }
 
+struct size {
+	const struct folder *folder;
+	double bytes;
+};
+
+static int add_size(void *context, const char *name)
+{
+	struct size *size = context;
+	struct stat status;
+
+	if (fstatat(size->folder->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+		size->bytes += (double)status.st_blocks * 512;
+	return 0;
+}
+
+/* Returns the disk space that a folder's segments take, or 0 if it is not dlprof's, or in use. */
+static double left_bytes(const char *path)
+{
+	uint64_t pid, ticks;
+	struct folder folder;
+	struct size size = {.folder = &folder};
+
+	if (!dlprof_parse_folder(path, &pid, &ticks) || folder_has_root(path) ||
+	    folder_is_recorded_into(path) || folder_lock(&folder, path) < 0)
+		return 0;
+	folder_scan(&folder, add_size, &size);
+	folder_close(&folder);
+	return size.bytes;
+}
+
+struct found {
+	struct doctor *doctor;
+	size_t count; /* number of folders that get no own line */
+	double bytes; /* disk space of these folders */
+};
+
+static void say_left(struct found *found, const char *path, double bytes)
+{
+	static char fixes[MOST_LEFT][FIX_SIZE];
+	static size_t said;
+	char word[QUOTED] = "";
+
+	if (said == MOST_LEFT) {
+		found->count++;
+		found->bytes += bytes;
+		return;
+	}
+	page_append_word(word, sizeof(word), path);
+	snprintf(fixes[said], FIX_SIZE,
+		 "dlprof-report RUN.db, if RUN.db-segments leads there, stores it. Else: ln -s %s "
+		 "rescued.db-segments; touch rescued.db; dlprof-report rescued.db. Or: rm -r %s",
+		 word, word);
+	doctor_say(found->doctor, DOCTOR_WARN, "left", fixes[said++],
+		   "'%s' (%.1f MB) holds what a run that was killed did not store", path,
+		   bytes / MB);
+}
+
+static void look_into(struct found *found, const char *folder)
+{
+	DIR *list = opendir(folder);
+	struct dirent *entry;
+	char path[PATH_MAX];
+	double bytes;
+
+	while (list && (entry = readdir(list))) {
+		if (snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >=
+		    (int)sizeof(path))
+			continue;
+		bytes = left_bytes(path);
+		if (bytes > 0)
+			say_left(found, path, bytes);
+	}
+	if (list)
+		closedir(list);
+}
+
+static void check_left(struct doctor *doctor)
+{
+	const char *chosen = getenv("DLPROF_SEGMENT_DIR");
+	struct found found = {.doctor = doctor};
+
+	look_into(&found, chosen ? chosen : launch_temporary());
+	if (found.count)
+		doctor_say(doctor, DOCTOR_WARN, "left", "the same for each of them",
+			   "%zu more such folders take %.1f MB", found.count, found.bytes / MB);
+}
+
 void doctor_place(struct doctor *doctor)
 {
 	check_library(doctor);
@@ -197,5 +291,5 @@ void doctor_place(struct doctor *doctor)
 	check_segments(doctor);
 	check_forks(doctor);
 	check_environment(doctor);
-	doctor_left(doctor);
+	check_left(doctor);
 }

@@ -287,28 +287,22 @@ static bool check_target(struct doctor *doctor)
 	return !problem;
 }
 
-/* Waits until the drain has ended, which looks once more after the last process's end. */
-static void wait_for_drain(const char *database)
-{
-	char folder[PATH_MAX];
-
-	if (link_find(database, folder, sizeof(folder)) == 0)
-		runs_wait_stored(folder, DRAIN_MS);
-}
-
 /* Runs the program until it ends, or until enough was recorded. Returns 0 or -errno. */
 static int run(struct trial *trial, char *const argv[], const char *file)
 {
 	struct doctor *doctor = trial->doctor;
 	const struct child child = {
 		.file = file, .argv = argv, .is_silent = doctor->options->quiet};
+	char segments[PATH_MAX];
 	struct recovered recovered;
 	pid_t pid = child_start(doctor, &child);
 
 	if (pid < 0)
 		return (int)pid;
 	watch(trial, pid);
-	wait_for_drain(doctor->database);
+	/* The drain looks once more after the last process's end. */
+	if (link_find(doctor->database, segments, sizeof(segments)) == 0)
+		runs_wait_stored(segments, DRAIN_MS);
 	drain_recover(doctor->database, &recovered);
 	return 0;
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "launch/tune/tune.h"
@@ -19,14 +18,6 @@
 #define RUN_LEAST_S    120 /* time limit of a run, in seconds, at least */
 #define RUN_TIMES      5   /* time limit of a run, in lengths of the base run */
 #define SKIPPED	       8   /* first batches not measured, besides those that workers had ready */
-
-static double now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static int make_folder(struct tune *tune)
 {
@@ -42,15 +33,10 @@ static int make_folder(struct tune *tune)
 	return 0;
 }
 
-static bool is_on_terminal(const struct tune *tune)
-{
-	return isatty(STDERR_FILENO) && !tune->options->quiet;
-}
-
 /* Shows on a terminal which run is being recorded; NULL clears the line. */
 static void show_progress(const struct tune *tune, const char *name, size_t most, double left_s)
 {
-	if (!is_on_terminal(tune))
+	if (!isatty(STDERR_FILENO) || tune->options->quiet)
 		return;
 	fputs("\r\033[K", stderr);
 	if (name && isnan(left_s))
@@ -135,7 +121,7 @@ static bool has_time(const struct tune *tune, const struct tune_run *base, doubl
 	const double need_s = (double)(count_open(tune) + 1) * run_s(tune, base);
 
 	return tune->options->max_time < 0 ||
-	       now_s() - begin_s + need_s <= (double)tune->options->max_time;
+	       tune_now_s() - begin_s + need_s <= (double)tune->options->max_time;
 }
 
 /* Runs the base and each setting once; every second round in reverse order. 0 or -errno. */
@@ -270,7 +256,7 @@ int cmd_tune(const struct launch_options *given)
 {
 	struct launch_options options = *given;
 	struct tune *tune = calloc(1, sizeof(*tune));
-	const double begin_s = now_s();
+	const double begin_s = tune_now_s();
 	struct tune_run base;
 	int r;
 
@@ -296,7 +282,7 @@ int cmd_tune(const struct launch_options *given)
 			run_rounds(tune, &base, begin_s);
 			tune_read_shared(tune);
 		}
-		tune->seconds = now_s() - begin_s;
+		tune->seconds = tune_now_s() - begin_s;
 		r = show(tune);
 	}
 	free(tune);

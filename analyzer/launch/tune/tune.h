@@ -77,6 +77,12 @@ int tune_run(const struct tune *tune, const char *name, const struct tune_trial 
 /* Makes SIGINT, SIGTERM and SIGHUP end the current run: tune_run() then returns -EINTR. */
 void tune_catch_signals(void);
 
+/* Returns the monotonic clock's time in seconds (tune_run.c). */
+double tune_now_s(void);
+
+/* Writes a setting's value, as --set has it, and returns it (tune_base.c). */
+const char *tune_value(const struct tune_candidate *c, char *buffer, size_t size);
+
 /* Reads the base run (tune_base.c). Returns 0, or prints why not and returns LAUNCH_ERROR. */
 int tune_read_base(struct tune *tune, const struct tune_run *base);
 

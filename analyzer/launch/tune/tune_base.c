@@ -12,7 +12,6 @@
 
 #include "launch/tune/tune.h"
 #include "report/run/judge.h"
-#include "report/run/sides.h"
 
 #define MOST_TIMES 8 /* limit of workers to try, as a multiple of the run's: more never helped */
 #define WROTE "before it was ended, the program wrote "
@@ -73,23 +72,31 @@ static void copy_place(const char *place, char ret[TUNE_PLACE])
 		snprintf(ret, TUNE_PLACE, "%.*s", (int)length, place);
 }
 
+const char *tune_value(const struct tune_candidate *c, char *buffer, size_t size)
+{
+	const char *word = dlprof_set_rows[c->key].words;
+
+	for (int32_t i = 0; *word && i < c->value; i++)
+		word += strcspn(word, "|") + 1;
+	if (*word)
+		snprintf(buffer, size, "%.*s", (int)strcspn(word, "|"), word);
+	else
+		snprintf(buffer, size, "%d", (int)c->value);
+	return buffer;
+}
+
 static void write_setting(const struct tune *tune, struct tune_trial *trial)
 {
 	const struct tune_candidate *c = trial->candidate;
 	const struct dlprof_set_row *row = &dlprof_set_rows[c->key];
-	const char *before = getenv("DLPROF_SET"), *place = tune->place, *word = row->words;
+	const char *before = getenv("DLPROF_SET"), *place = tune->place;
 	char value[32];
 
-	for (int32_t i = 0; *word && i < c->value; i++)
-		word += strcspn(word, "|") + 1;
-	if (*row->words)
-		snprintf(value, sizeof(value), "%.*s", (int)strcspn(word, "|"), word);
-	else
-		snprintf(value, sizeof(value), "%d", (int)c->value);
 	if (row->scope == DLPROF_SET_PROGRAM)
 		place = "";
 	snprintf(trial->set, sizeof(trial->set), "%s%s%s%s%s=%s", before ? before : "",
-		 before && *before ? ";" : "", place, *place ? ":" : "", row->key, value);
+		 before && *before ? ";" : "", place, *place ? ":" : "", row->key,
+		 tune_value(c, value, sizeof(value)));
 }
 
 /* Predicts for as many workers as loads fit into a step: enough for loads that mostly sleep. */
@@ -183,7 +190,7 @@ void tune_read_shared(struct tune *tune)
 		    trial->verdict == TUNE_PROVEN || trial->verdict == TUNE_DIED)
 			continue;
 		if (!judge(trial->database, &options, &report) &&
-		    !sides_compare(&options, &base, &report, &compared) &&
+		    !judge_compare(&options, &base, &report, &compared) &&
 		    trial->candidate->value > trial->candidate->before)
 			compare_shared(&compared, trial->shared, sizeof(trial->shared));
 		judge_done(&report);

@@ -44,7 +44,7 @@ void tune_catch_signals(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-static double now_s(void)
+double tune_now_s(void)
 {
 	struct timespec now;
 
@@ -244,7 +244,7 @@ static int wait_for(pid_t pid, double end_s, bool *is_late)
 	int status = 0;
 
 	while (!reap(pid, &status)) {
-		*is_late = now_s() > end_s;
+		*is_late = tune_now_s() > end_s;
 		if (is_interrupted || *is_late) {
 			int count = 0;
 
@@ -260,7 +260,7 @@ int tune_run(const struct tune *tune, const char *name, const struct tune_trial 
 	     size_t stop_after, double most_s, struct tune_run *ret)
 {
 	char database[PATH_MAX + 80], log[PATH_MAX + 80];
-	const double begin_s = now_s();
+	const double begin_s = tune_now_s();
 	struct runs runs;
 	bool is_late = false;
 	int status, r;
@@ -282,7 +282,7 @@ int tune_run(const struct tune *tune, const char *name, const struct tune_trial 
 	}
 	status = wait_for(pid, begin_s + most_s, &is_late);
 	end_rest(pid);
-	ret->seconds = now_s() - begin_s;
+	ret->seconds = tune_now_s() - begin_s;
 	runs_take(&runs, ret->database, sizeof(ret->database));
 	if (is_interrupted)
 		return -EINTR;

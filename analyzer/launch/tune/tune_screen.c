@@ -32,25 +32,12 @@ static struct tune_interval gain_of(const struct tune *tune, const struct tune_t
 			     (size_t)tune->options->rounds);
 }
 
-static const char *value_of(const struct tune_candidate *c, char *buffer, size_t size)
-{
-	const char *word = dlprof_set_rows[c->key].words;
-
-	for (int32_t i = 0; *word && i < c->value; i++)
-		word += strcspn(word, "|") + 1;
-	if (*word)
-		snprintf(buffer, size, "%.*s", (int)strcspn(word, "|"), word);
-	else
-		snprintf(buffer, size, "%d", (int)c->value);
-	return buffer;
-}
-
 static const char *setting(const struct tune_candidate *c, char *buffer, size_t size)
 {
 	char value[32];
 
 	snprintf(buffer, size, "%s=%s", dlprof_set_rows[c->key].key,
-		 value_of(c, value, sizeof(value)));
+		 tune_value(c, value, sizeof(value)));
 	return buffer;
 }
 
@@ -63,7 +50,7 @@ static const char *code(const struct tune_candidate *c, char *buffer, size_t siz
 	bool is_flag = strcmp(row->words, "false|true") == 0;
 	char value[32];
 
-	value_of(c, value, sizeof(value));
+	tune_value(c, value, sizeof(value));
 	if (is_flag)
 		value[0] = (char)(value[0] - 'a' + 'A');
 	snprintf(buffer, size, "%s%s%s%s%s", row->before, row->quoted ? "'" : "", value,

@@ -146,14 +146,6 @@ static int find_change(struct gate *gate)
 	return before && now ? 0 : cmd_fail("%s", strerror(ENOMEM));
 }
 
-/* Returns the action for a word; NULL means fail. */
-static enum gate_action action_of(const char *word)
-{
-	return !word || strcmp(word, "fail") == 0 ? GATE_ACTION_FAIL
-	       : strcmp(word, "warn") == 0        ? GATE_ACTION_WARN
-						  : GATE_ACTION_PASS;
-}
-
 int gate_judge_all(struct gate *gate)
 {
 	const struct options *options = gate->options;
@@ -166,9 +158,9 @@ int gate_judge_all(struct gate *gate)
 			judge_increase(gate, item);
 		else
 			judge_limit(gate, item);
-		item->on_inconclusive = action_of(options->on_inconclusive);
-		if (item->result.why == GATE_WHY_BASELINES && options->on_few_baselines)
-			item->on_inconclusive = action_of(options->on_few_baselines);
+		item->on_inconclusive = options->on_inconclusive;
+		if (item->result.why == GATE_WHY_BASELINES && options->on_few_baselines >= 0)
+			item->on_inconclusive = (enum gate_action)options->on_few_baselines;
 	}
 	report->items = gate->items;
 	report->item_count = gate->item_count;

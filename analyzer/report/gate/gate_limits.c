@@ -117,7 +117,7 @@ int gate_read_limits(struct gate *gate)
 {
 	const struct options *options = gate->options;
 	const bool wants_increase = options->baseline_count || options->min_effect ||
-				    options->separation || options->calibrate;
+				    options->rule == GATE_SEPARATION || options->calibrate;
 	int status = 0;
 
 	gate->report.options = redact(REDACT_FILE, options->option_file);
@@ -133,6 +133,6 @@ int gate_read_limits(struct gate *gate)
 		status = add_value(gate, GATE_STALL_RATIO, "max-stall-ratio",
 				   options->max_stall_ratio, GATE_DEFAULT_LIMIT);
 	for (size_t i = 0; i < gate->item_count; i++)
-		gate->items[i].limit.rule = options->separation ? GATE_SEPARATION : GATE_BOUND;
+		gate->items[i].limit.rule = options->rule;
 	return status;
 }

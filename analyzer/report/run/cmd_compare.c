@@ -4,7 +4,6 @@
 
 #include "report/ranks.h"
 #include "report/run/judge.h"
-#include "report/run/sides.h"
 
 static int put(const struct options *options, const void *what, const struct page *page)
 {
@@ -18,30 +17,23 @@ static int put(const struct options *options, const void *what, const struct pag
 	return outline_show(&outline, page, false);
 }
 
-static int says(const struct compared *compared)
-{
-	return compared->mismatch || compared->comparison.result == COMPARE_CANNOT_SAY
-		       ? CMD_CANNOT_SAY
-		       : CMD_DONE;
-}
-
-static int compare(const struct options *options, const struct report *a, const struct report *b)
-{
-	struct compared compared;
-	int status = sides_compare(options, a, b, &compared);
-
-	return status ? status : cmd_show(options, put, &compared, says(&compared));
-}
-
 static int judge_both(const struct options *options, char *const *paths)
 {
+	struct compared compared;
 	struct report a, b = {0};
+	bool cannot_say;
 	int status = judge_run(options, paths[0], true, &a);
 
 	if (!status) {
 		status = judge_run(options, paths[1], true, &b);
 		if (!status)
-			status = compare(options, &a, &b);
+			status = judge_compare(options, &a, &b, &compared);
+		if (!status) {
+			cannot_say = compared.mismatch ||
+				     compared.comparison.result == COMPARE_CANNOT_SAY;
+			status = cmd_show(options, put, &compared,
+					  cannot_say ? CMD_CANNOT_SAY : CMD_DONE);
+		}
 		judge_done(&b);
 	}
 	judge_done(&a);

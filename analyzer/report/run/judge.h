@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/gate/fingerprint.h"
-#include "render/run/report.h"
+#include "render/run/compare.h"
 #include "report/cmd.h"
 
 /*
@@ -18,6 +18,10 @@ void judge_done(struct report *report);
 
 /* Gathers the settings of a run for a comparison. The texts belong to `report`. */
 void judge_fingerprint(const struct report *report, struct fingerprint *ret);
+
+/* Compares `b` with `a`; *ret refers to both. Prints what went wrong. Returns 0 or CMD_ERROR. */
+int judge_compare(const struct options *options, const struct report *a, const struct report *b,
+		  struct compared *ret);
 
 /*
  * Returns CMD_CANNOT_SAY if there are too few batches, too many lost records, or the verdict is in
