@@ -127,7 +127,7 @@ bool cmd_is_same_file(const char *a, const char *b)
  * Opens a part file beside the output, so that a file with the output's name is always complete. If
  * no new file can replace the output (a pipe, a link), it is written directly.
  */
-static int open_part(const struct options *options, bool exists, struct output *ret)
+static int open_part(bool exists, struct output *ret)
 {
 	const char *slash = strrchr(ret->path, '/');
 	const int folder = slash ? (int)(slash + 1 - ret->path) : 0;
@@ -160,7 +160,7 @@ int cmd_open_output(const struct options *options, struct output *ret)
 	exists = stat(path, &status) == 0;
 	if (exists && S_ISREG(status.st_mode) && !options->force)
 		return cmd_fail("'%s' exists; -f replaces it", path);
-	fd = open_part(options, exists, ret);
+	fd = open_part(exists, ret);
 	if (fd < 0) {
 		ret->part[0] = '\0';
 		fd = open(path, O_WRONLY | O_CLOEXEC | O_CREAT | (exists ? O_TRUNC : O_EXCL), 0666);

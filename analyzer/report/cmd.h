@@ -87,6 +87,15 @@ int cmd_fail_read(const struct options *options, int error);
 
 bool cmd_is_same_file(const char *a, const char *b);
 
+/* Returns the part of a run that the options choose, of one loader. */
+static inline struct batch_filter cmd_filter(const struct options *options, int64_t loader_id)
+{
+	return (struct batch_filter){.loader_id = loader_id,
+				     .epoch = options->epoch,
+				     .first = options->first,
+				     .last = options->last};
+}
+
 /* Checks that the run has the rank and the loader that the options name. 0 or CMD_ERROR. */
 int cmd_check_filter(const struct options *options, const struct run_info *run,
 		     const struct loader_info *loaders, size_t count);

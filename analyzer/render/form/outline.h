@@ -88,3 +88,13 @@ int outline_show(struct outline *outline, const struct page *page, bool markdown
 
 /* Prints the outline as Markdown, for issues, pull requests and CI jobs' pages (markdown.c). */
 void outline_markdown(const struct outline *outline, FILE *out);
+
+/* Print parts of an outline on a terminal, with blank lines between blocks (outline_text.c). */
+void outline_text_head(const struct outline_block *block, const struct page *page);
+void outline_text_verdict(const struct outline_block *block, const struct page *page);
+
+/* Prints items, whose texts begin at column `hang`. */
+void outline_text_items(const struct outline_block *block, const struct page *page, int hang);
+
+/* Prints the blocks from index `first` on. */
+void outline_text_blocks(const struct outline *outline, size_t first, const struct page *page);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/form/outline_text.h"
+#include "render/form/outline.h"
 
 #include <errno.h>
 #include <string.h>

@@ -23,11 +23,6 @@ static const struct level {
 	{INFINITY, "█", "#", "over 50 % of the time is waiting", PAGE_RED},
 };
 
-static void put_cell(const struct page *page, const struct level *level)
-{
-	fputs(page->ascii ? level->ascii : level->cell, page->out);
-}
-
 static const struct level *find_level(double share)
 {
 	size_t i = 0;
@@ -70,10 +65,7 @@ static void put_cells(const struct page *page, const struct batch_series *series
 			page_color(page, level->color);
 			last = level;
 		}
-		if (level)
-			put_cell(page, level);
-		else
-			fputc(' ', page->out);
+		fputs(!level ? " " : page->ascii ? level->ascii : level->cell, page->out);
 	}
 	page_color(page, PAGE_PLAIN);
 }
@@ -127,12 +119,10 @@ void strip_line(const struct page *page, const struct batch_series *series, cons
 static void put_legend(const struct page *page)
 {
 	char text[256] = "";
-	size_t used = 0, i;
 
-	for (i = 0; i < ARRAY_COUNT(LEVELS); i++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", i ? ", " : "",
-					 page->ascii ? LEVELS[i].ascii : LEVELS[i].cell,
-					 LEVELS[i].text);
+	for (size_t i = 0; i < ARRAY_COUNT(LEVELS); i++)
+		page_append(text, sizeof(text), "%s%s %s", i ? ", " : "",
+			    page->ascii ? LEVELS[i].ascii : LEVELS[i].cell, LEVELS[i].text);
 	page_entry(page, INDENT + 1, INDENT + 1, "", "%s", text);
 }
 

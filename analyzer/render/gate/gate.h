@@ -71,7 +71,7 @@ void gate_outline(const struct gate_report *report, struct outline *o);
 void gate_calibration_outline(const struct gate_limit *limit,
 			      const struct gate_calibration *calibration, struct outline *o);
 
-/* Write the gate, or its calibration, as JSON `dlprof.gate/2` (gate_json.c). */
+/* Write the gate, or its calibration, as JSON `dlprof.gate/2` (gate_forms.c). */
 void gate_json(const struct gate_report *report, FILE *out);
 void gate_calibration_json(const struct gate_limit *limit,
 			   const struct gate_calibration *calibration, FILE *out);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_forms.c - writes the gate for other programs: GitHub's workflow commands and JUnit. */
+/* gate_forms.c - writes the gate for programs: GitHub's workflow commands, JUnit, JSON. */
+#include <assert.h>
 #include <string.h>
 
 #include "render/form/escape.h"
+#include "render/form/facts.h"
 #include "render/form/units.h"
 #include "render/gate/gate.h"
 
@@ -175,4 +177,38 @@ void gate_junit(const struct gate_report *report, FILE *out)
 		escape_put(out, ESCAPE_XML, message(report, &report->items[i], text));
 	}
 	fputs("</system-out>\n    <system-err></system-err>\n  </testsuite>\n</testsuites>\n", out);
+}
+
+static_assert(GATE_PART_MAX == 6, "state.def has a row for each");
+
+static const char *const RULES[] = {[GATE_BOUND] = "bound", [GATE_SEPARATION] = "separation"};
+
+static double in_base_units(enum gate_metric metric, double value)
+{
+	return gate_metrics[metric].unit == GATE_TIME ? value / NS_PER_S : value;
+}
+
+void gate_json(const struct gate_report *report, FILE *out)
+{
+	static const char *const suspects[] = {
+		[GATE_SUSPECT_LOAD] = "load",
+		[GATE_SUSPECT_COMPUTE] = "compute",
+		[GATE_SUSPECT_OTHER] = "other",
+	};
+	struct jsonw writer, *json = &writer;
+	char text[GATE_WORDS];
+
+	jsonw_begin(json, out, "dlprof.gate/2");
+#include "render/gate/gate.def"
+	jsonw_close(json, '}');
+}
+
+void gate_calibration_json(const struct gate_limit *limit,
+			   const struct gate_calibration *calibration, FILE *out)
+{
+	struct jsonw writer, *json = &writer;
+
+	jsonw_begin(json, out, "dlprof.gate/2");
+#include "render/gate/calibration.def"
+	jsonw_close(json, '}');
 }

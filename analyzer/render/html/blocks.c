@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "render/html/sections.h"
+#include "render/html/put.h"
 
 /* Finds " us" after a number: text has microseconds in ASCII, the page writes the Greek letter. */
 static const char *find_unit(const char *text)

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "analysis/account/bar.h"
-#include "render/html/sections.h"
+#include "render/html/put.h"
 #include "render/form/jsonw.h"
 
 #define SCALE    1500
@@ -195,24 +195,16 @@ static int put_series(struct jsonw *json, const struct batch_series *s)
 	return r;
 }
 
-static double wait_of(const void *bars, size_t i)
-{
-	return ((const struct bar *)bars)[i].wait_ns;
-}
+struct bar_column {
+	const struct bar *bars;
+	size_t offset; /* of a double in struct bar */
+};
 
-static double compute_of(const void *bars, size_t i)
+static double of_bar(const void *context, size_t i)
 {
-	return ((const struct bar *)bars)[i].compute_ns;
-}
+	const struct bar_column *column = context;
 
-static double busy_of(const void *bars, size_t i)
-{
-	return ((const struct bar *)bars)[i].busy_ns;
-}
-
-static double most_of(const void *bars, size_t i)
-{
-	return ((const struct bar *)bars)[i].most_ns;
+	return *(const double *)((const char *)&column->bars[i] + column->offset);
 }
 
 /* Writes where each further epoch begins, if there are few epochs. */
@@ -239,9 +231,10 @@ static int put_bars(struct jsonw *json, const struct batch_series *s)
 {
 	static const struct {
 		const char *name;
-		double (*of)(const void *bars, size_t i);
+		size_t offset;
 	} columns[] = {
-		{"wait", wait_of}, {"compute", compute_of}, {"most", most_of}, {"busy", busy_of}};
+		{"wait", offsetof(struct bar, wait_ns)}, {"compute", offsetof(struct bar, compute_ns)},
+		{"most", offsetof(struct bar, most_ns)}, {"busy", offsetof(struct bar, busy_ns)}};
 	struct bar *bars;
 	size_t count;
 	int r = bars_of(s, HTML_TIME_BARS, &bars, &count);
@@ -252,9 +245,12 @@ static int put_bars(struct jsonw *json, const struct batch_series *s)
 	put_epochs(json, s);
 	jsonw_open(json, "bars", '{');
 	jsonw_int(json, "each", (int64_t)(bars[0].end - bars[0].begin));
-	for (size_t i = 0; r == 0 && i < 3 + (s->gpu_busy_ns != NULL); i++)
+	for (size_t i = 0; r == 0 && i < 3 + (s->gpu_busy_ns != NULL); i++) {
+		const struct bar_column context = {bars, columns[i].offset};
+
 		r = put_column(json, columns[i].name,
-			       &(struct column){.make = columns[i].of, .context = bars}, count);
+			       &(struct column){.make = of_bar, .context = &context}, count);
+	}
 	jsonw_close(json, '}');
 	free(bars);
 	return r;

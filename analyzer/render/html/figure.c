@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/html/figure.h"
+#include "render/html/put.h"
 
 #include <math.h>
 #include <stdarg.h>

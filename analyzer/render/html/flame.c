@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "render/run/code.h"
-#include "render/html/sections.h"
+#include "render/html/put.h"
 #include "render/form/jsonw.h"
 
 #define MOST_STACKS 600 /* largest number of stacks of a group, those with the most time */

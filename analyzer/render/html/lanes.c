@@ -4,8 +4,7 @@
 #include <math.h>
 
 #include "analysis/statistics/clamp.h"
-#include "render/html/figure.h"
-#include "render/html/sections.h"
+#include "render/html/put.h"
 
 #define LANE        22
 #define MOST_LANES  16

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "render/html/figure.h"
-#include "render/html/sections.h"
+#include "render/html/put.h"
 
 #define ROW        28
 #define LEFT       176

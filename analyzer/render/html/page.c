@@ -2,7 +2,7 @@
 /* page.c - writes the page around its sections. */
 #include "page_css.h"
 #include "page_js.h"
-#include "render/html/sections.h"
+#include "render/html/put.h"
 #include "render/run/parts.h"
 
 /*

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/html/figure.h"
-#include "render/html/sections.h"
+#include "render/html/put.h"
 
 #define HEIGHT       150
 #define FEWEST_SHOWN 24 /* least number of periods shown */

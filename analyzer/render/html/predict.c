@@ -3,9 +3,9 @@
  * predict.c - shows predictions for other settings: a table for every reader, and sliders for
  * readers with JavaScript. The script computes nothing: it shows points of analysis/predict/grid.h.
  */
-#include "render/html/sections.h"
+#include "render/html/put.h"
 
-#include "render/run/dialect.h"
+#include "render/run/parts.h"
 
 /* Writes a slider, whose values are indexes in the grid; see sliders.js. */
 static void put_slider(struct html *html, const char *id, const char *label, size_t count,

@@ -61,13 +61,6 @@ const char *html_tone(enum page_color tone)
 	return classes[tone];
 }
 
-void html_path(struct html *html, const char *path)
-{
-	html_put(html, "<code>");
-	html_text(html, path);
-	html_put(html, "</code>");
-}
-
 const char *html_time(char *buffer, double ns)
 {
 	char plain[UNITS_MAX], *unit;

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 
 #include "render/form/verdict.h"
-#include "render/html/figure.h"
-#include "render/html/sections.h"
+#include "render/html/put.h"
 
 #define ROW       40 /* height of a rank's row in the picture */
 #define BARS      32 /* height of the highest bar in a row */

@@ -5,8 +5,7 @@
  * above it ends at the longest of these.
  */
 #include "analysis/account/bar.h"
-#include "render/html/figure.h"
-#include "render/html/sections.h"
+#include "render/html/put.h"
 
 #define TABLE_ROWS 24
 

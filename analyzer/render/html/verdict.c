@@ -4,8 +4,7 @@
 
 #include <math.h>
 
-#include "render/html/figure.h"
-#include "render/html/sections.h"
+#include "render/html/put.h"
 #include "render/run/parts.h"
 
 void html_heading(struct html *html, enum stall_verdict verdict)

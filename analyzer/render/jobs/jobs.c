@@ -2,9 +2,7 @@
 /* jobs.c - shows several jobs, or attempts of one: a row for each. No figure mixes two. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 
-#include "render/form/facts.h"
 #include "render/form/units.h"
 #include "render/form/verdict.h"
 #include "render/jobs/ranks.h"
@@ -50,14 +48,4 @@ int jobs_outline(const char *path, const struct ranks *jobs, size_t count, struc
 	outline_items(o, OUTLINE_MORE);
 	outline_item(o, "More", "dlprof-report --job ID %s", path);
 	return o->failed ? -ENOMEM : 0;
-}
-
-void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *out)
-{
-	struct jsonw writer, *json = &writer;
-
-	jsonw_begin(json, out, "dlprof.report/3");
-#define JOB(job) ranks_json_job(json, job);
-#include "render/jobs/jobs.def"
-	jsonw_close(json, '}');
 }

@@ -422,13 +422,6 @@ static void add_limits(const struct ranks *ranks, struct outline *o)
 			outline_item(o, "Less sure", "%s", text);
 }
 
-static const char *culprit_legend(const struct rank_finding *job)
-{
-	if (job->group_count)
-		return "a culprit of its group";
-	return job->culprit_count > 1 ? "the culprits" : "the culprit";
-}
-
 /* Adds a legend below the table of ranks. */
 static void add_legend(const struct ranks *ranks, size_t most, struct outline *o)
 {
@@ -436,7 +429,10 @@ static void add_legend(const struct ranks *ranks, size_t most, struct outline *o
 	if (ranks->count > most)
 		outline_item(o, "", "and %zu more; --json has all", ranks->count - most);
 	if (ranks->job.culprit_count)
-		outline_item(o, "*", "%s", culprit_legend(&ranks->job));
+		outline_item(o, "*", "%s",
+			     ranks->job.group_count         ? "a culprit of its group"
+			     : ranks->job.culprit_count > 1 ? "the culprits"
+							    : "the culprit");
 	outline_item(o, "Each", "time of a batch: its wait and its step");
 	outline_item(o, "To blame", "share of the lost time in which the rank waited longest");
 }

@@ -92,9 +92,5 @@ void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *o
 #define RANKS_LIMITS "limits"
 int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o);
 
-/* Writes facts about a whole job as members of the open object. */
-struct jsonw;
-void ranks_json_job(struct jsonw *json, const struct ranks *ranks);
-
 /* Writes a job as JSON `dlprof.report/3`: its `verdict` and `stall`, and its `ranks`. */
 void ranks_json(const struct ranks *ranks, FILE *out);

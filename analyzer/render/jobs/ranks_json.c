@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranks_json.c - writes the ranks of a job as JSON. job.def and ranks.def have the keys. */
+/* ranks_json.c - writes one job with its ranks, or several, as JSON. */
 #include <math.h>
 
 #include "render/form/facts.h"
@@ -31,7 +31,7 @@ static int64_t known_ranks(const struct ranks *ranks)
 						  : MOST_MISSING;
 }
 
-void ranks_json_job(struct jsonw *json, const struct ranks *ranks)
+static void put_job(struct jsonw *json, const struct ranks *ranks)
 {
 	const struct ranks_spread spread = ranks_spread(ranks);
 	const struct rank_finding *job = &ranks->job;
@@ -48,7 +48,17 @@ void ranks_json(const struct ranks *ranks, FILE *out)
 	struct jsonw writer, *json = &writer;
 
 	jsonw_begin(json, out, "dlprof.report/3");
-	ranks_json_job(json, ranks);
+	put_job(json, ranks);
 #include "render/jobs/ranks.def"
+	jsonw_close(json, '}');
+}
+
+void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *out)
+{
+	struct jsonw writer, *json = &writer;
+
+	jsonw_begin(json, out, "dlprof.report/3");
+#define JOB(job) put_job(json, job);
+#include "render/jobs/jobs.def"
 	jsonw_close(json, '}');
 }

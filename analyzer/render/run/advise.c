@@ -5,9 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/cause/advice.h"
 #include "render/form/units.h"
-#include "render/run/dialect.h"
 
 #define AS_WORKERS ", as many as workers"
 

@@ -7,10 +7,6 @@
 
 #include "render/form/units.h"
 #include "render/run/code.h"
-#include "render/run/dialect.h"
-#include "render/run/shares.h"
-#include "render/run/stages.h"
-#include "render/run/step.h"
 
 #define WORTH_SAYING 0.01 /* parts with a smaller share of a load are not mentioned */
 #define MOST_NOTES   32

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/run/dialect.h"
+#include "render/run/parts.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "analysis/cause/diagnosis.h"
 #include "dlprof/units.h"
-#include "render/form/page.h"
-#include "render/run/report.h"
 
 #define GLUON "mxnet.gluon"
 

@@ -9,9 +9,6 @@
 #include "render/form/units.h"
 #include "render/run/code.h"
 #include "render/run/explain.h"
-#include "render/run/shares.h"
-#include "render/run/stages.h"
-#include "render/run/step.h"
 
 #define MOST_NAMED     4 /* largest number of slow workers that are named */
 #define ETA_SERIOUS    0.9
@@ -458,22 +455,18 @@ static void add_lack(const struct report *report, char *text, size_t size)
 	page_append(text, size, ".");
 }
 
-static bool is_pause(enum cause cause)
-{
-	return cause == CAUSE_MAIN_THREAD_PERIODIC || cause == CAUSE_SAVING ||
-	       cause == CAUSE_LOGGING;
-}
-
 void evidence_add(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
+	const bool is_pause = d->cause == CAUSE_MAIN_THREAD_PERIODIC ||
+			      d->cause == CAUSE_SAVING || d->cause == CAUSE_LOGGING;
 	char share[UNITS_MAX];
 
 	add_first(report, text, size);
 	add_lack(report, text, size);
 	add_calm(report, text, size);
 	/* The cause is a pause of the training, but the verdict is about waiting. */
-	if (is_pause(d->cause) && report->finding.starved && d->cause_count > 1)
+	if (is_pause && report->finding.starved && d->cause_count > 1)
 		page_append(text, size,
 			    " That is time of steps; most of the waiting is %s, %s of the time.",
 			    NOUNS[d->causes[1].cause], cost_share(report, &d->causes[1], share));

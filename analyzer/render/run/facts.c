@@ -3,10 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "render/form/page.h"
 #include "render/form/units.h"
 #include "render/run/parts.h"
-#include "render/run/report.h"
 #include "store/run/facts.h"
 
 #define WORTH_SAYING 0.005 /* waits that take a smaller share of the loads' time are not shown */

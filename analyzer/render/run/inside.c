@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/run/inside.h"
+#include "render/run/parts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analysis/account/load_facts.h"
-#include "render/form/outline.h"
 #include "render/form/units.h"
 #include "store/database/run.h"
 

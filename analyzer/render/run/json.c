@@ -15,8 +15,6 @@
 #include "render/run/code.h"
 #include "render/run/ended.h"
 #include "render/run/parts.h"
-#include "render/run/report.h"
-#include "render/run/stages.h"
 #include "store/run/facts.h"
 #include "store/run/lines.h"
 

@@ -6,14 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/cause/advice.h"
 #include "analysis/cause/grounds.h"
 #include "render/form/units.h"
 #include "render/run/code.h"
-#include "render/run/dialect.h"
 #include "render/run/explain.h"
-#include "render/run/screen.h"
-#include "render/run/stages.h"
 
 static int32_t prefetch_factor(const struct report *report)
 {

@@ -17,12 +17,24 @@
 #include "analysis/cause/cause.h"
 #include "analysis/cause/lines.h"
 #include "render/form/page.h"
-#include "render/run/inside.h"
 #include "store/run/batch.h"
 #include "store/run/gpu.h"
 #include "store/run/gpu_device.h"
+#include "store/run/tally.h"
 
 struct doing; /* defined in store/run/lines.h */
+
+#define INSIDE_MOST_SLOW 8 /* largest number of calls, files, folders or samples shown */
+
+/* Facts about all loads of the run, even if only a part of it is judged. */
+struct inside {
+	struct tally_loads loads;
+	struct tally_list steps, decoders, samples, files, folders;
+	struct slow_call *slow;
+	size_t slow_count;
+	int64_t unlisted_file_ns;	/* no unlisted file took longer than this */
+	int64_t unlisted_folder_ns;
+};
 
 struct report {
 	const char *path;

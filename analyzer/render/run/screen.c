@@ -13,10 +13,6 @@
 #include "render/run/code.h"
 #include "render/run/ended.h"
 #include "render/run/explain.h"
-#include "render/run/screen.h"
-#include "render/run/shares.h"
-#include "render/run/stages.h"
-#include "render/run/step.h"
 
 #define STARTUP      0.02 /* start-up is mentioned if it takes more than this share of the time */
 #define LOSS_SERIOUS 0.01 /* losses are mentioned if more than this share of the records was lost */
@@ -239,6 +235,33 @@ static void add_load(const struct report *report, struct outline *o)
 			     UNITS_TIME(f->demand_mean_ns), text);
 }
 
+enum same screen_set_same(const struct report *report)
+{
+	const bool is_iterable = report->loader && strstr(report->loader->kind, "(iterable)");
+	enum same most = SAME_ALL;
+
+	for (size_t i = 0; i < report->set_count; i++) {
+		enum same same = same_after_changes(report->set_done[i], is_iterable);
+
+		most = same > most ? same : most;
+	}
+	return most;
+}
+
+static void add_set(const struct report *report, struct outline *o)
+{
+	char text[512] = "";
+
+	if (!report->run.set || !*report->run.set)
+		return;
+	for (size_t i = 0; i < report->set_count; i++)
+		page_append(text, sizeof(text), "%s%s", i ? "; " : "", report->set_done[i]);
+	if (*text)
+		outline_item(o, "Set", "%s (by --set): %s", text, same_words[screen_set_same(report)]);
+	else
+		outline_item(o, "Set", "%s was asked for, and changed nothing", report->run.set);
+}
+
 static void add_why(const struct report *report, struct outline *o)
 {
 	const char *cause = cause_names[report->diagnosis.cause];
@@ -248,7 +271,7 @@ static void add_why(const struct report *report, struct outline *o)
 	/* The loader must be named before its cause. */
 	add_only(report, o);
 	add_which(report, o);
-	set_outline(report, o);
+	add_set(report, o);
 	if (!cause)
 		return;
 	if (report->diagnosis.cause != CAUSE_NONE || !evidence_add_step(report, text, sizeof(text)))
@@ -261,15 +284,6 @@ static void add_why(const struct report *report, struct outline *o)
 	text[0] = '\0';
 	if (code_add_named(report, text, sizeof(text)))
 		outline_item(o, "Line", "%s", text);
-}
-
-/* Appends the begin of a note. -v prints all of it. */
-static void add_note(const char *note, char *text, size_t size)
-{
-	size_t length = strcspn(note, ":;");
-
-	page_append(text, size, "; %.*s", (int)(strlen(note) > NOTE_MOST ? length : strlen(note)),
-		    note);
 }
 
 /* Adds one line with all reasons to doubt the report, if there are any. */
@@ -296,8 +310,12 @@ static void add_warning(const struct report *report, struct outline *o)
 		page_append(text, sizeof(text),
 			    "; in collectives alone %s of the time: another rank may be late",
 			    UNITS_SHARE(report->gpu_use.alone_share));
-	if (report->note_count > said)
-		add_note(report->notes[said], text, sizeof(text));
+	if (report->note_count > said) {
+		const char *note = report->notes[said];
+
+		page_append(text, sizeof(text), "; %.*s",
+			    (int)(strlen(note) > NOTE_MOST ? strcspn(note, ":;") : strlen(note)), note);
+	}
 	if (report->note_count > said + 1)
 		page_append(text, sizeof(text), "; and %zu more", report->note_count - said - 1);
 	if (!*text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/run/shares.h"
+#include "render/run/parts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/run/stages.h"
+#include "render/run/parts.h"
 
 #include <inttypes.h>
 #include <math.h>

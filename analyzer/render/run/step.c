@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/run/step.h"
+#include "render/run/parts.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "render/form/outline.h"
 #include "render/form/units.h"
 
 #define WORTH_SAYING 0.01 /* parts with a smaller share of the steps are not mentioned */

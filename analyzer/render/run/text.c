@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "dlprof/units.h"
-#include "render/form/outline_text.h"
 #include "render/form/strip.h"
 #include "render/run/parts.h"
 
@@ -49,19 +48,13 @@ static const char *part_glyph(const struct page *page, int part)
 	return glyphs[part][page->ascii];
 }
 
-static void put_spaces(const struct page *page, int count)
-{
-	if (count > 0)
-		fprintf(page->out, "%*s", count, "");
-}
-
 static void put_bar(const struct outline_block *block, const struct page *page)
 {
 	int cells = (page->width < BAR_MOST ? page->width : BAR_MOST) - 2 * INDENT, from = 0;
 	size_t parts = block->count, i;
 	double sum = 0;
 
-	put_spaces(page, INDENT);
+	fprintf(page->out, "%*s", INDENT, "");
 	for (i = 0; i < parts; i++) {
 		const struct outline_row *row = &block->rows[i];
 		int to;
@@ -111,7 +104,7 @@ static void put_legend(const struct outline_block *block, const struct page *pag
 			fputc('\n', page->out);
 			column = 0;
 		}
-		put_spaces(page, column ? gap : INDENT);
+		fprintf(page->out, "%*s", column ? gap : INDENT, "");
 		column += (column ? gap : INDENT) + width;
 		page_color(page, row->tone);
 		fputs(part_glyph(page, row->part), page->out);
@@ -245,29 +238,24 @@ static void put_screen(const struct report *report, const struct outline *outlin
 	put_joined(outline_find(outline, OUTLINE_MORE), page, "    ");
 }
 
-static size_t count_lines(const char *text)
-{
-	size_t count = 0;
-
-	for (; *text; text++)
-		count += *text == '\n';
-	return count;
-}
-
 /* Prints the screen as `fit` says. Returns 1, 0 if it has too many lines, or -ENOMEM. */
 static int try_screen(const struct report *report, const struct outline *outline,
 		      const struct page *page, const struct fit *fit, bool is_last)
 {
 	struct page copy = *page;
 	char *text = NULL;
-	size_t size;
+	size_t size, lines = 0;
 	int r;
 
 	copy.out = open_memstream(&text, &size);
 	if (!copy.out)
 		return -ENOMEM;
 	put_screen(report, outline, &copy, fit);
-	r = fclose(copy.out) != 0 ? -ENOMEM : is_last || count_lines(text) <= SCREEN_LINES;
+	r = fclose(copy.out) != 0 ? -ENOMEM : 1;
+	for (const char *at = text; r == 1 && *at; at++)
+		lines += *at == '\n';
+	if (r == 1 && !is_last && lines > SCREEN_LINES)
+		r = 0;
 	if (r == 1)
 		fputs(text, page->out);
 	free(text);

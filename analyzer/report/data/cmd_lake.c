@@ -15,7 +15,7 @@
 #include "analysis/statistics/clamp.h"
 #include "drain/database/home.h"
 #include "render/form/utf8.h"
-#include "render/run/screen.h"
+#include "render/run/parts.h"
 #include "report/data/sheet.h"
 #include "report/jobs/merger.h"
 #include "store/database/db_open.h"

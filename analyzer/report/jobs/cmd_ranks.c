@@ -34,7 +34,7 @@ static int judge(const struct options *options, struct db *db, const struct rank
 		 int64_t *ret_loader_id, struct batch_series *series, struct finding *finding)
 {
 	struct thread_query query = {
-		.filter = {.epoch = options->epoch, .first = options->first, .last = options->last},
+		.filter = cmd_filter(options, 0),
 		.missing_count = file->missing_count,
 		.is_chosen = options->loader >= 0,
 	};
@@ -61,12 +61,7 @@ static int judge(const struct options *options, struct db *db, const struct rank
 static int read_collectives(const struct options *options, struct db *db, int64_t loader_id,
 			    struct rank_row *row)
 {
-	const struct batch_filter filter = {
-		.loader_id = loader_id,
-		.epoch = options->epoch,
-		.first = options->first,
-		.last = options->last,
-	};
+	const struct batch_filter filter = cmd_filter(options, loader_id);
 	struct gpu_sums sums;
 	int r = gpu_sums_read(db, &filter, true, &sums);
 

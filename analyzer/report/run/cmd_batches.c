@@ -69,10 +69,7 @@ static int set_theta(struct db *db, int64_t loader_id, struct stream *stream)
 static int add_loader(const struct options *options, struct db *db, int64_t loader_id,
 		      struct stream *stream)
 {
-	const struct batch_filter filter = {.loader_id = loader_id,
-					    .epoch = options->epoch,
-					    .first = options->first,
-					    .last = options->last};
+	const struct batch_filter filter = cmd_filter(options, loader_id);
 	int r = set_theta(db, loader_id, stream);
 
 	return r < 0 ? r : batch_each(db, &filter, add_row, stream);

@@ -44,10 +44,7 @@ static int add_events(const struct options *options, struct db *db,
 
 	stream->db = db;
 	for (size_t i = 0; r >= 0 && i < count; i++) {
-		const struct batch_filter filter = {.loader_id = loaders[i].loader_id,
-						    .epoch = options->epoch,
-						    .first = options->first,
-						    .last = options->last};
+		const struct batch_filter filter = cmd_filter(options, loaders[i].loader_id);
 		/* The trace also shows what the workers did around the worst batches. */
 		const struct timeline_worst worst = {
 			.worst = options->worst > 0 ? options->worst : -1,

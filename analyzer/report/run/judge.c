@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "analysis/statistics/clamp.h"
-#include "render/run/dialect.h"
 #include "render/run/parts.h"
 #include "report/run/stuck.h"
 #include "report/run/thread.h"
@@ -162,8 +161,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 
 	report->path = options->run;
 	report->name = redact(REDACT_RUN, options->run);
-	report->filter = (struct batch_filter){
-		.epoch = options->epoch, .first = options->first, .last = options->last};
+	report->filter = cmd_filter(options, 0);
 	series_init(&report->series);
 	batch_totals_init(&report->totals);
 	report->facts = LOAD_FACTS_UNKNOWN;
