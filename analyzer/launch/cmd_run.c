@@ -18,7 +18,6 @@
 
 extern char **environ;
 
-/* Sets the environment variables for the options. Returns 0 or -errno. */
 static int set_options(const struct launch_options *options)
 {
 	char slow_us[24], stop_after[24];
@@ -46,7 +45,7 @@ static int set_options(const struct launch_options *options)
 	return 0;
 }
 
-/* Checks the database's folder now: otherwise a wrong one would show only after the training. */
+/* Otherwise a wrong folder would show only after the training. */
 static int check_output(const char *path)
 {
 	char folder[PATH_MAX];
@@ -85,7 +84,6 @@ static int print_command(char **command)
 static const int passed[] = {SIGHUP,  SIGINT,  SIGQUIT,  SIGTERM, SIGUSR1,
 			     SIGUSR2, SIGALRM, SIGWINCH, SIGPIPE, SIGXCPU};
 
-/* Signal mask and handler that the command inherits, as they were before. */
 struct before {
 	sigset_t mask;
 	void (*child)(int number);
@@ -102,7 +100,7 @@ static void block(sigset_t *ret_before)
 	sigprocmask(SIG_BLOCK, &set, ret_before);
 }
 
-/* Executes the command, in the child. If the launcher is killed, so is the command. */
+/* If the launcher is killed, so is the command. */
 static void become(char **command, const struct before *before, pid_t parent, int problem)
 {
 	int error;
@@ -120,9 +118,9 @@ static void become(char **command, const struct before *before, pid_t parent, in
 }
 
 /*
- * Returns true if the command has ended (or if that cannot be known). The command stays a zombie
- * until its run is stored: before Linux 6.15 the drain can read its exit status only that long. If
- * the launcher is process 1 of a container, it also waits for other processes' children.
+ * True also if it cannot be known. The command stays a zombie until its run is stored: before Linux
+ * 6.15 the drain can read its exit status only that long. A launcher that is process 1 of a
+ * container also waits for other processes' children.
  */
 static bool reap(pid_t pid)
 {
@@ -159,9 +157,8 @@ static void wait_for(pid_t pid)
 }
 
 /*
- * Runs the command as a child. Until the command ends, it has the terminal, the process group and
- * all signals that the launcher gets; later signals end the launcher as usual. Returns the pid of
- * the command, which has ended and waits for waitpid(); -errno if it could not be started.
+ * The command has the terminal, the process group and all signals; signals after its end end the
+ * launcher. Returns the pid of the ended command, which waits for waitpid(), or -errno.
  */
 static pid_t attend(char **command)
 {
@@ -189,7 +186,6 @@ static pid_t attend(char **command)
 	return error ? -error : pid;
 }
 
-/* Ends like the command: with its exit status, or by the signal that ended it. */
 static _Noreturn void end_as(int status)
 {
 	int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -217,7 +213,7 @@ static int fail_run(const struct launch_options *options, int error)
 	return error == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_CANNOT_RUN;
 }
 
-/* Returns true if this launcher prints: if each rank has a launcher, only the first one's does. */
+/* If each rank has a launcher, only the first one's prints. */
 static bool is_first_rank(void)
 {
 	static const char *const names[] = {
@@ -234,7 +230,6 @@ static bool is_first_rank(void)
 	return true;
 }
 
-/* Runs the command, prints its report, and then ends like the command. */
 static int run_and_report(const struct launch_options *options)
 {
 	struct runs runs;

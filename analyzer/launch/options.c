@@ -83,7 +83,7 @@ static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 #define TEXT(field)  .kind = LINE_TEXT, AT(field)
 #define WHOLE(field) .kind = LINE_WHOLE, AT(field)
 
-/* Joins several --set with ";", so that the FILE:LINE of one does not apply to the next. */
+/* With ";", the FILE:LINE of one --set does not apply to the next. */
 static bool take_set(void *context, const char *argument)
 {
 	struct launch_options *options = context;
@@ -166,7 +166,6 @@ static void list_keys(char *text, size_t size)
 			 dlprof_set_rows[i].key);
 }
 
-/* Returns the code that sets tf.data's setting of this name, or NULL if there is none. */
 static const char *tfdata_code(const char *key, size_t length)
 {
 	static const char *const codes[][2] = {
@@ -202,7 +201,7 @@ static void say_key(const char *key, size_t length, char *problem, size_t size)
 		 *words ? words : ".", keys);
 }
 
-/* Returns true if the --set is valid; else `problem` says what is wrong, and what would be valid. */
+/* If not, `problem` says what would be valid. */
 static bool check_set(const char *text, char *problem, size_t size)
 {
 	struct dlprof_set_list list;

@@ -19,12 +19,12 @@ enum launch_verb {
 struct launch_options {
 	struct line line;
 	enum launch_verb verb;
-	char **command; /* the command of run and doctor, ended by NULL */
+	char **command; /* ended by NULL */
 	const char *library;
 	const char *output;
-	/* Values for the DLPROF_ variables of the same names; NULL: keep the variable. */
+	/* NULL: keep the DLPROF_ variable */
 	const char *detail, *batch_fn, *cuda, *segment_dir, *log;
-	char set[1024]; /* all --set, joined by ';'; "": none */
+	char set[1024];
 	bool set_is_too_long;
 	int64_t slow_us, stop_after; /* -1: keep the environment variable */
 	int64_t seconds, batches, rounds, max_time; /* -1: not given */
@@ -33,5 +33,5 @@ struct launch_options {
 
 extern const struct line_program launch_program;
 
-/* Parses the arguments. Returns 0, or -EINVAL with `line.problem` set. */
+/* Returns 0, or -EINVAL with `line.problem` set. */
 int launch_options_parse(struct launch_options *ret, int argc, char **argv);

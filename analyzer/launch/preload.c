@@ -12,7 +12,7 @@
 #define INJECTION "CUDA_INJECTION64_PATH"
 #define LIBRARY   "libdlprof.so"
 
-/* Reads the first line of a file. Returns its length, or 0 on failure. */
+/* Returns the line's length, or 0. */
 static int read_line(const char *path, char *ret, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -23,14 +23,12 @@ static int read_line(const char *path, char *ret, size_t size)
 	return got ? (int)strlen(ret) : 0;
 }
 
-/* Calls trust_find() for `name` on behalf of dlprof's file `from`. */
 static int find(const char *from, const char *name, const char *installed, struct trust_search *ret)
 {
 	*ret = (struct trust_search){.from = from, .look = lstat, .read = read_line};
 	return trust_find(ret, geteuid(), name, installed);
 }
 
-/* Calls trust_find() for `name` on behalf of this program. */
 static int find_own(const char *name, const char *installed, struct trust_search *ret)
 {
 	char self[PATH_MAX];
@@ -42,7 +40,7 @@ static int find_own(const char *name, const char *installed, struct trust_search
 	return find(self, name, installed, ret);
 }
 
-/* A library that the user names is trusted without a check. */
+/* The user's own library is trusted without a check. */
 static int locate(const char *given, struct preload *ret)
 {
 	char path[PATH_MAX];
@@ -108,7 +106,7 @@ static bool add(char *ret, size_t size, const char *entry, size_t length)
 	return true;
 }
 
-/* Adds entries of `existing`: only a sanitizer's (`asan`), or only others, but never dlprof's. */
+/* Only a sanitizer's entries (`asan`), or only others; never dlprof's. */
 static bool add_entries(const char *existing, bool asan, const char *library, char *ret,
 			size_t size)
 {
@@ -125,9 +123,8 @@ static bool add_entries(const char *existing, bool asan, const char *library, ch
 }
 
 /*
- * Makes an LD_PRELOAD of the library and the existing entries (NULL: none). AddressSanitizer's
- * runtime comes first, as it otherwise ends the program; then the library; then the other entries.
- * `asan`: the runtime that the program itself needs, or "". Returns -E2BIG if there is no room.
+ * AddressSanitizer's runtime must come first, else it ends the program; `asan` is what the program
+ * needs, or "". -E2BIG: no room.
  */
 static int join_preloads(const char *existing, const char *library, const char *asan, char *ret,
 			 size_t size)

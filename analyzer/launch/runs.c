@@ -13,11 +13,11 @@
 #include "launch/cmd.h"
 
 #define RUNS_MAX  64
-#define STORED_MS 10000 /* time to store a run: the drain needs 100 ms, more on slow disks */
+#define STORED_MS 10000 /* the drain needs 100 ms, more on slow disks */
 #define PAUSE_MS  10
 
 struct run {
-	char *folder; /* folder of segments, which the drain removes when all is stored */
+	char *folder; /* of segments; the drain removes it when all is stored */
 	char *database;
 };
 
@@ -43,7 +43,7 @@ void runs_drop(struct runs *runs)
 	unsetenv("DLPROF_RUNS");
 }
 
-/* Reads the lines "FOLDER\tDATABASE\n" that shim/record/run.c wrote. Returns their number. */
+/* shim/record/run.c wrote the lines "FOLDER\tDATABASE\n". */
 static int read_list(const char *path, struct run *runs)
 {
 	FILE *file = fopen(path, "re");
@@ -77,7 +77,6 @@ int runs_wait_stored(const char *folder, int most_ms)
 	return left_ms;
 }
 
-/* Shortens a path to what the user would type. */
 static char *short_path(char *path)
 {
 	char here[PATH_MAX];
@@ -105,7 +104,6 @@ int runs_show(const struct trust_search *program, char *const argv[], int output
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -ECHILD;
 }
 
-/* Runs dlprof-report for those runs that have a database. */
 static int report(const struct trust_search *program, const struct run *runs, int count, int output)
 {
 	char *argv[RUNS_MAX + 2] = {"dlprof-report"};
@@ -114,11 +112,11 @@ static int report(const struct trust_search *program, const struct run *runs, in
 	for (int i = 0; i < count; i++)
 		if (access(runs[i].database, F_OK) == 0)
 			argv[argc++] = short_path(runs[i].database);
-	/* For a run without a database, the library's line at exit says where it is. */
+	/* The library's line at exit says where a run without a database is. */
 	return argc > 1 ? runs_show(program, argv, output) : 0;
 }
 
-/* Prints one report for all ranks of a job. Of runs one after the other, only the last gets one. */
+/* Ranks of a job have one report; of runs one after the other, only the last has one. */
 static void report_all(const struct trust_search *program, const struct run *runs, int count)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -133,7 +131,6 @@ static void report_all(const struct trust_search *program, const struct run *run
 		close(null);
 }
 
-/* Moves the stored runs out of the list, once all are. Returns their number. */
 static int take(struct runs *runs, struct run *ret)
 {
 	int count = read_list(runs->list, ret), left_ms = STORED_MS;

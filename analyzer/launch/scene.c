@@ -9,7 +9,7 @@
 
 #define VARIATION 0.1
 
-/* Returns a random number from 0 to 1 for a batch, without any period. */
+/* From 0 to 1, without any period. */
 static double chance(const struct scene_task *task, uint64_t salt)
 {
 	uint64_t state = (uint64_t)task->epoch * 1000003 + (uint64_t)task->batch + (salt << 40);
@@ -32,7 +32,7 @@ static double every_twentieth(const struct scene *scene, const struct scene_task
 	return task->batch % 20 == 7 ? 220 : scene->load_ms;
 }
 
-/* Returns the length of a load in ms. In some rounds the storage hangs, for all workers. */
+/* In some rounds the storage hangs, for all workers. */
 static double storage_hangs(const struct scene *scene, const struct scene_task *task)
 {
 	const struct scene_task round = {task->epoch, task->batch / (4 * scene->workers), 0};

@@ -10,13 +10,13 @@ struct scene_task {
 
 struct scene {
 	const char *name;
-	const char *cause; /* what the report should find: an id of `dlprof-report --explain` */
+	const char *cause; /* an id of `dlprof-report --explain` */
 	const char *about;
-	int workers; /* number of workers; 0: the training thread loads */
+	int workers; /* 0: the training thread loads */
 	int epochs, batches;
-	double load_ms, step_ms; /* usual length of a load and a step */
-	double start_ms;         /* time of a worker before its first task */
-	/* Length of a load or step that is not usual; NULL: all are usual. */
+	double load_ms, step_ms;
+	double start_ms;         /* before a worker's first task */
+	/* NULL: all are usual */
 	double (*load)(const struct scene *scene, const struct scene_task *task);
 	double (*step)(const struct scene *scene, const struct scene_task *task);
 };
@@ -24,12 +24,11 @@ struct scene {
 extern const struct scene SCENES[];
 extern const size_t SCENE_COUNT;
 
-/* Returns the pattern with this name, or NULL if there is none. */
 const struct scene *scene_find(const char *name);
 
-/* Return lengths that vary by a tenth, equally in every run. */
+/* Vary by a tenth, equally in every run. */
 double scene_load_ms(const struct scene *scene, const struct scene_task *task);
 double scene_step_ms(const struct scene *scene, const struct scene_task *task);
 
-/* Runs the scene's training to its end (simulate.c). Returns 0, or -errno: no thread can start. */
+/* Returns 0, or -errno: no thread can start (simulate.c). */
 int simulate(const struct scene *scene);

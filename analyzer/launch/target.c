@@ -13,8 +13,8 @@
 #include "drain/modules/elf.h"
 
 #define MOST_SCRIPTS 5
-#define OLDEST_MINOR 8   /* Python 3.8 is the first with audit hooks */
-#define FIRST_LINE   256 /* bytes of a script's first line that the kernel reads */
+#define OLDEST_MINOR 8   /* the first with audit hooks */
+#define FIRST_LINE   256 /* that the kernel reads */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
 static int open_file(const char *path, struct elf *ret)
@@ -38,7 +38,7 @@ static void take_needed(void *context, const char *name)
 		snprintf(target->libpython, sizeof(target->libpython), "%s", name);
 }
 
-/* If the file's ELF class is not ours, reads only its header: it cannot be preloaded anyway. */
+/* Of another ELF class only the header is read: it cannot be preloaded anyway. */
 static void read_elf(const struct elf *elf, struct target *ret)
 {
 	const Elf64_Ehdr *header = elf_part(elf, 0, sizeof(*header));
@@ -58,7 +58,7 @@ static void read_elf(const struct elf *elf, struct target *ret)
 	elf_each_needed(elf, take_needed, ret);
 }
 
-/* Returns true if the kernel gives the program more rights: ld.so then ignores LD_PRELOAD. */
+/* ld.so then ignores LD_PRELOAD. */
 static bool is_secure(const char *path)
 {
 	struct stat status;
@@ -96,7 +96,7 @@ static int check_program(const char *path)
 	return S_ISREG(status.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
 }
 
-/* Finds a program as execvp() does: a name with a slash is a path, others are searched in PATH. */
+/* As execvp() does. */
 static int find_program(const char *name, char *ret, size_t size)
 {
 	const char *path = getenv("PATH");
@@ -124,10 +124,7 @@ static int find_program(const char *name, char *ret, size_t size)
 	}
 }
 
-/*
- * Reads a script's interpreter from its first line; if that is `env`, the program that env starts.
- * A script without such a line is a shell script.
- */
+/* The interpreter, or what `env` starts. A script without one is a shell script. */
 static void read_first_line(const struct elf *elf, char *ret, size_t size)
 {
 	char line[FIRST_LINE + 1], *state, *word;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * target.h - finds the program that a command finally executes, by looking into files, and whether
- * a library can be preloaded into it.
- */
+/* target.h - finds the program that a command finally executes, and whether it can be preloaded. */
 #pragma once
 
 #include <limits.h>
@@ -11,7 +8,7 @@
 
 enum target_problem {
 	TARGET_FINE,
-	TARGET_NO_PROGRAM, /* the file is neither ELF nor a script */
+	TARGET_NO_PROGRAM,
 	TARGET_OTHER_CLASS,
 	TARGET_OTHER_MACHINE,
 	TARGET_STATIC,
@@ -21,35 +18,32 @@ enum target_problem {
 };
 
 struct target {
-	char path[PATH_MAX];   /* the ELF file that is finally executed */
-	char script[PATH_MAX]; /* the script that the command names; "": none */
-	char loader[256];      /* the program's dynamic linker; "": none */
-	char asan[64];         /* AddressSanitizer's runtime that the program needs; "": none */
+	char path[PATH_MAX];
+	char script[PATH_MAX]; /* "": none */
+	char loader[256];      /* "": none */
+	char asan[64];         /* "": none */
 	uint8_t elf_class;     /* 0: the file is not ELF */
 	uint16_t machine;
 	bool is_secure;
-	char libpython[64]; /* the libpython that the program needs; "": none */
+	char libpython[64]; /* "": none */
 };
 
 /*
- * Finds `name` as execvp() does, and then the interpreters of scripts. Returns 0, -ENOENT, -EACCES
- * (not executable), -ELOOP, or a read error.
+ * Follows interpreters of scripts. Returns 0, -ENOENT, -EACCES (not executable), -ELOOP, or a read
+ * error.
  */
 int target_find(const char *name, struct target *ret);
 
-/* Reads the program or library at `path`, but does not follow scripts. */
+/* Does not follow scripts. */
 int target_read(const char *path, struct target *ret);
 
-/* Returns why the library cannot be preloaded into the program, or TARGET_FINE if it can. */
 enum target_problem target_problem(const struct target *program, const struct target *library);
 
-/* For each problem, words like "is statically linked", and what to do. */
 extern const struct target_words {
 	const char *text, *fix;
 } target_words[TARGET_PROBLEM_MAX];
 
-/* Returns why a Python's loaders cannot be followed, as words after its name; NULL if they can. */
+/* As words after its name; NULL if they can be followed. */
 const char *target_unfollowed(const struct target *program);
 
-/* Returns true if the ELF file exports this function. */
 bool target_exports(const char *path, const char *symbol);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "line/man.h"
 
-/* Writes all values of an option or a word, each after a space. */
 static void put_choices(FILE *out, const char *values, const char *(*names)(size_t i))
 {
 	const char *name;
@@ -19,7 +18,7 @@ static void put_verbs(FILE *out, const struct line_program *program)
 		fprintf(out, " %s", program->verbs[i].name);
 }
 
-/* Offers the values of an option's argument; if they are not known, the shell offers files. */
+/* Without known values the shell offers files. */
 static void bash_option(FILE *out, const struct line_option *row)
 {
 	if (!row->argument)
@@ -86,7 +85,7 @@ void complete_zsh(FILE *out, const struct line_program *program)
 	fprintf(out, "_bash_complete -o bashdefault -o default -F _%s_words\n", program->name);
 }
 
-/* Begins a rule that holds after verb number `verb`, or, if it is 0, before a verb is typed. */
+/* Verb 0: before a verb is typed. */
 static void fish_begin(FILE *out, const struct line_program *program, int verb)
 {
 	fprintf(out, "complete -c %s -n '%s__fish_seen_subcommand_from", program->name,
@@ -98,7 +97,7 @@ static void fish_begin(FILE *out, const struct line_program *program, int verb)
 	fputc('\'', out);
 }
 
-/* Lists the values; if they are known, says that no others are possible. */
+/* Of known values, no others are possible. */
 static void fish_list(FILE *out, const char *values, const char *(*names)(size_t i))
 {
 	if (!values && !names)

@@ -19,7 +19,7 @@ struct parser {
 	struct line *ret;
 	struct option long_options[LINE_MOST_OPTIONS + 3];
 	char letters[2 * LINE_MOST_OPTIONS + 4];
-	bool given[LINE_MOST_OPTIONS]; /* given[i]: the option of row i is on the command line */
+	bool given[LINE_MOST_OPTIONS]; /* by row of the table */
 };
 
 int line_problem(struct line *line, const char *format, ...)
@@ -73,7 +73,7 @@ static const struct line_option *find_option(const struct line_program *program,
 	return NULL;
 }
 
-/* Returns the place of a word in "auto|always|never"; -1: it is none of them. */
+/* Returns the place of a word in "auto|always|never", or -1. */
 static int find_value(const char *values, const char *word)
 {
 	size_t length = strlen(word);

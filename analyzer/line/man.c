@@ -5,7 +5,7 @@
 
 #define DATE "2026-11-21" /* date of the last major change, for mandoc */
 
-/* Writes text, escaped so that troff does not change it. The caller checks starts of lines. */
+/* The caller checks starts of lines, which troff reads. */
 static void put(FILE *out, const char *text, size_t length)
 {
 	for (; length; length--, text++) {
@@ -23,7 +23,7 @@ static void put_all(FILE *out, const char *text)
 	put(out, text, strlen(text));
 }
 
-/* Writes about a sentence a line, as usual for troff. No line may look like a request. */
+/* No line may look like a request of troff's. */
 static void put_lines(FILE *out, const char *text, size_t length)
 {
 	while (length) {

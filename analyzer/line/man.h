@@ -7,21 +7,19 @@
 void man_begin(FILE *out, const char *name, int section, const char *summary);
 void man_section(FILE *out, const char *title);
 
-/* Begins a subsection, with a text above its entries. */
 void man_subsection(FILE *out, const char *title, const char *text);
 
-/* Writes paragraphs, separated by an empty line. */
+/* An empty line separates paragraphs. */
 void man_text(FILE *out, const char *text);
 
-/* Writes an entry: a term, and paragraphs that explain it. */
 void man_entry(FILE *out, const char *term, const char *text);
 
-/* Writes all sections for which the table has texts, from NAME to EXAMPLES. */
+/* All sections from NAME to EXAMPLES for which the table has texts. */
 void man_program(FILE *out, const struct line_program *program);
 
 void man_see_also(FILE *out, const char *pages);
 
-/* Write completions for a shell (complete.c). */
+/* For shells (complete.c). */
 void complete_bash(FILE *out, const struct line_program *program);
 void complete_zsh(FILE *out, const struct line_program *program);
 void complete_fish(FILE *out, const struct line_program *program);

@@ -10,11 +10,11 @@
 struct near {
 	const char *word;
 	size_t length;
-	const char *name; /* nearest name so far; NULL: none was near */
+	const char *name; /* the nearest so far; NULL: none */
 	size_t distance;
 };
 
 void near_try(struct near *near, const char *name);
 
-/* Writes "; did you mean --json?" to `text` if `before` is "--"; "" if no name was near. */
+/* "; did you mean --json?" if `before` is "--"; "" if no name was near. */
 const char *near_words(const struct near *near, const char *before, char text[NEAR_WORDS]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - writes manual pages and shell completions at build time: `generate dlprof.1`, `generate
- * bash dlprof`. All of their content is in the tables of the programs.
+ * main.c - writes manual pages and completions at build time: `generate dlprof.1`, `generate bash
+ * dlprof`.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 struct fact {
 	const char *key; /* NULL: the end of an object or list */
 	const char *type, *meaning;
-	const char *const *names; /* of a map: its keys */
+	const char *const *names; /* of a map */
 	int name_count;
 	bool opens, is_list;
 };
@@ -69,7 +69,6 @@ END_LIST
 #include "launch/demo/demo.def"
 };
 
-/* Returns what a reader is told about a type. */
 static const char *type_words(const char *type)
 {
 	static const char *const words[][2] = {
@@ -84,7 +83,7 @@ static const char *type_words(const char *type)
 	for (size_t i = 0; i < ARRAY_COUNT(words); i++)
 		if (strcmp(words[i][0], type) == 0)
 			return words[i][1];
-	return type; /* number, share, bool, object and null are words already */
+	return type; /* it is a word already */
 }
 
 static void put_fact(FILE *out, const char *path, const struct fact *fact)
@@ -101,7 +100,6 @@ static void put_fact(FILE *out, const char *path, const struct fact *fact)
 	man_entry(out, term, text);
 }
 
-/* Writes keys with all objects that contain them: "gpu.devices[].name". */
 static void put_facts(FILE *out, const struct fact *facts, size_t count)
 {
 	char path[256] = "";

@@ -12,7 +12,6 @@
 #include "drain/drain.h"
 #include "store/database/db_open.h"
 
-/* Prints why the database lacks records of the run, and where these are. */
 static void remark_recovered(const struct options *options, int error,
 			     const struct recovered *recovered)
 {
@@ -50,7 +49,7 @@ int cmd_open_run(const struct options *options, struct db **ret_db, struct recov
 	error = drain_recover(path, ret);
 	r = home_open_read(path, ret_db);
 	if (r == -ENOLINK && ret->live)
-		r = -ENODATA; /* the run has just begun, so it has no database yet */
+		r = -ENODATA;
 	if (r < 0 && error == -EPERM)
 		remark_recovered(options, error, ret);
 	else if (r == -ENODATA && error < 0)
@@ -123,10 +122,7 @@ bool cmd_is_same_file(const char *a, const char *b)
 	       one.st_ino == other.st_ino;
 }
 
-/*
- * Opens a part file beside the output, so that a file with the output's name is always complete. If
- * no new file can replace the output (a pipe, a link), it is written directly.
- */
+/* A file with the output's name is always complete. A pipe or a link is written directly. */
 static int open_part(bool exists, struct output *ret)
 {
 	const char *slash = strrchr(ret->path, '/');

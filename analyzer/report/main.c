@@ -41,7 +41,7 @@ static int by_time(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-/* Returns when a run was last written. The newest records of a live run are in its -wal file. */
+/* A live run's newest records are in its -wal file. */
 static struct timespec when_written(const char *path)
 {
 	struct timespec newest = {0};
@@ -58,7 +58,7 @@ static struct timespec when_written(const char *path)
 	return newest;
 }
 
-/* Returns true if a *.db is a run of dlprof, even if it is empty. */
+/* An empty run counts, too. */
 static bool is_run(const char *path)
 {
 	struct db *db;
@@ -88,7 +88,7 @@ static int choose(const struct names *names, const char **ret)
 	return r;
 }
 
-/* Finds the run that was written last. 0, -ENOMEM, or -ENOENT; the caller frees *ret_name. */
+/* Returns 0, -ENOMEM, or -ENOENT; the caller frees *ret_name. */
 static int find_newest(const char *folder, char **ret_name)
 {
 	const char *path = NULL;
@@ -103,7 +103,6 @@ static int find_newest(const char *folder, char **ret_name)
 	return r < 0 ? r : *ret_name ? 0 : -ENOMEM;
 }
 
-/* If the user names no run, takes the newest in the current folder. Returns 0 or CMD_ERROR. */
 static int take_newest(struct options *options, char **run)
 {
 	int r = find_newest(".", run);
@@ -121,7 +120,6 @@ static int take_newest(struct options *options, char **run)
 	return 0;
 }
 
-/* Shows one run: options->run, or in a job the rank that the user wants, or its only rank. */
 static int show_one(const struct options *options, const struct rank_files *files)
 {
 	const struct rank_file *file = files ? ranks_find(options, files) : NULL;
@@ -133,13 +131,11 @@ static int show_one(const struct options *options, const struct rank_files *file
 	return options->verb == VERB_HTML ? cmd_html(&one) : cmd_report(&one);
 }
 
-/* Shows the report or page of one run, or of the ranks of a job. */
 static int show(const struct options *options)
 {
 	struct rank_files files;
 	int status;
 
-	/* An HTML page has thousands of lines, so it is not written to a terminal. */
 	if (options->verb == VERB_HTML && !options->output && isatty(STDOUT_FILENO))
 		return cmd_fail("HTML is not for a terminal: use -o REPORT.html, | or >");
 	if (!ranks_are_meant(options))

@@ -9,13 +9,13 @@
 #define NAMES_PART ".part"
 
 struct names {
-	char **list; /* paths, sorted */
+	char **list;
 	size_t count;
 };
 
-/* Returns true if a name, or a path such as "folder/run.db", ends in the suffix. */
+/* `name` may be a path. */
 bool names_ends(const char *name, const char *suffix);
 
-/* Lists the files. Returns 0 or -errno; call names_done() in both cases. */
+/* Returns 0 or -errno; call names_done() in both cases. */
 int names_list(const char *folder, const char *suffix, struct names *ret);
 void names_done(struct names *names);

@@ -14,12 +14,12 @@
 #include "render/run/explain.h"
 #include "report/queries.h"
 
-#define MOST_ARGUMENTS  1024 /* of a command line, those of its option files included */
+#define MOST_ARGUMENTS  1024
 #define MOST_FILE_BYTES (1 << 16)
 #define MOST_WORKERS    1024
 #define MOST_PREFETCH   1024
 #define MOST_LOAD       100.0
-#define MOST_KEY_BYTES  200 /* room for the names of all settings of --what-if */
+#define MOST_KEY_BYTES  200
 
 #define ON     LINE_ON
 #define ALL    (ON(VERB_MAX) - 1)
@@ -27,7 +27,7 @@
 #define GATE   ON(VERB_GATE)
 #define EXPORT ON(VERB_EXPORT)
 #define SHOWN  (REPORT | ON(VERB_BATCHES) | ON(VERB_COMPARE))
-#define PART   (SHOWN | ON(VERB_HTML) | ON(VERB_TRACE)) /* verbs that may show a part of a run */
+#define PART   (SHOWN | ON(VERB_HTML) | ON(VERB_TRACE))
 
 static const char *explain_id(size_t i)
 {
@@ -174,7 +174,7 @@ static bool take_wish(void *context, const char *argument)
 
 	if (options->wish_count == WHATIF_MOST_ASKED)
 		return false;
-	options->wishes[options->wish_count++].text = argument; /* read_wishes() parses it */
+	options->wishes[options->wish_count++].text = argument;
 	return true;
 }
 
@@ -322,9 +322,9 @@ enum key_kind { KEY_WHOLE, KEY_FLAG, KEY_FACTOR };
 
 static const struct key {
 	const char *name, *takes;
-	size_t offset; /* offset in struct whatif_wish: of an int32_t, or for KEY_FACTOR of a double */
+	size_t offset; /* in struct whatif_wish */
 	enum key_kind kind;
-	long least, most; /* limits of a value of kind KEY_WHOLE */
+	long least, most; /* of KEY_WHOLE */
 } KEYS[] = {
 #define KEY(member) offsetof(struct whatif_wish, member)
 	{"workers", "N", KEY(workers), KEY_WHOLE, 0, MOST_WORKERS},
@@ -381,7 +381,6 @@ static bool take_value(const struct key *key, const char *value, size_t length,
 				   : take_factor(value, length, at);
 }
 
-/* Reads one KEY=VALUE of `length` characters into *ret. */
 static bool take_setting(const char *text, size_t length, struct whatif_wish *ret, char *problem,
 		 size_t size)
 {
@@ -427,7 +426,6 @@ static bool parse_wish(const char *text, struct whatif_wish *ret, char *problem,
 	}
 }
 
-/* Returns true if a word can be a verb: it is no folder or file, and has no suffix. */
 static bool is_word(const char *text)
 {
 	return !strpbrk(text, "./") && access(text, F_OK) != 0;
@@ -516,12 +514,11 @@ static int check_words(struct options *options)
 	return 0;
 }
 
-
 struct expansion {
 	struct line *line;
 	char *list[MOST_ARGUMENTS + 1];
 	int count;
-	char text[MOST_FILE_BYTES]; /* text of all option files; `list` points into it */
+	char text[MOST_FILE_BYTES]; /* of all option files; `list` points into it */
 	size_t length;
 };
 
@@ -533,7 +530,6 @@ static int add_argument(struct expansion *all, char *argument)
 	return 0;
 }
 
-/* Removes blanks at both ends, then a pair of quotes. */
 static char *trim(char *text)
 {
 	size_t length;
@@ -550,7 +546,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* Adds the option and argument of a line such as "--limit 'stall.ratio <= 10%'   # why". */
+/* "--limit 'stall.ratio <= 10%'   # why" */
 static int add_file_row(struct expansion *all, char *row, const char *path, int number)
 {
 	char *option, *comment = row;
@@ -611,7 +607,7 @@ static bool is_line_word(const struct line *line, const char *argument)
 	return false;
 }
 
-/* The order of the result is: the verb, options of files, other options, "--", the words. */
+/* The order becomes: the verb, options of files, other options, "--", the words. */
 static int expand_files(struct line *line, int argc, char **argv, const char *verb, char ***ret,
 		       const char **ret_file)
 {

@@ -30,7 +30,6 @@ enum verb {
 	VERB_MAX
 };
 
-/* A limit "METRIC<=VALUE", from --limit or --warn. */
 struct option_limit {
 	const char *text;
 	bool is_error;
@@ -40,19 +39,19 @@ struct options {
 	struct line line;
 	enum verb verb;
 	const char *run; /* the first word: a database, a folder, or a table to import */
-	char **runs;     /* all words that are not options */
+	char **runs;
 	int run_count;
-	const char *output;                  /* path of the output; NULL or "-": standard output */
-	const char *explain;                 /* id of the page to show; NULL: not given */
-	const char *meta[OPTIONS_MOST_META]; /* each is KEY=VALUE */
+	const char *output;                  /* NULL or "-": standard output */
+	const char *explain;                 /* NULL: not given */
+	const char *meta[OPTIONS_MOST_META]; /* KEY=VALUE */
 	size_t meta_count;
 	struct whatif_wish wishes[WHATIF_MOST_ASKED];
 	size_t wish_count;
-	const char *view;    /* name of the view to export; NULL: all */
-	const char *into;    /* database that the export adds to; NULL: not given */
+	const char *view;    /* NULL: all */
+	const char *into;    /* NULL: not given */
 	bool with_batches;
-	int64_t worst;       /* --worst of `trace`, a number of batches; -1: not given */
-	int64_t interval_ms; /* --interval of `top`, the time between two screens */
+	int64_t worst;       /* -1: not given */
+	int64_t interval_ms;
 	bool json, csv;
 	bool force, quiet, ascii;
 	bool verbose, coverage, markdown;
@@ -61,21 +60,20 @@ struct options {
 	int64_t rank, epoch, loader; /* -1: not given */
 	const char *job;             /* NULL: not given */
 	int64_t first, last;         /* --batches: first and last batch; -1: no limit */
-	/* Options of `gate`: */
 	const char *max_stall_ratio, *min_effect, *format; /* NULL: not given */
 	enum gate_action on_inconclusive;
 	int on_few_baselines; /* enum gate_action; -1: as `on_inconclusive` */
 	struct option_limit limits[OPTIONS_MOST_LIMITS];
 	size_t limit_count;
-	const char *option_file; /* path of the last @FILE; NULL: there is none */
+	const char *option_file; /* of the last @FILE; NULL: none */
 	const char *baselines[OPTIONS_MOST_BASELINES];
 	size_t baseline_count;
 	enum gate_rule rule;
 	bool why, calibrate, update_baseline;
-	int64_t ranks; /* --ranks: least number of ranks of a job; -1: not given */
+	int64_t ranks; /* -1: not given */
 };
 
 extern const struct line_program options_program;
 
-/* Parses the arguments. Returns 0, or -EINVAL with `line.problem` set. --help stops all checks. */
+/* Returns 0, or -EINVAL with `line.problem` set. --help stops all checks. */
 int options_parse(struct options *ret, int argc, char **argv);

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Returns the name of query number `i`, or NULL if there are fewer queries. */
+/* NULL if there are fewer queries */
 const char *queries_name(size_t i);
 
-/* Returns a query's text, which begins with "-- " and its question; NULL if it is unknown. */
+/* Begins with "-- " and its question; NULL if it is unknown. */
 const char *queries_text(const char *name);

@@ -16,15 +16,15 @@
 #include "store/database/redact.h"
 
 #define MOST_REMARKS 5
-#define MOST_OPEN    64 /* limit of files to leave open; opening is slow on a network file system */
-#define MOST_DEPTH   4 /* levels of folders that are searched */
+#define MOST_OPEN    64 /* opening is slow on a network file system */
+#define MOST_DEPTH   4
 
 struct listing {
 	const struct options *options;
 	struct rank_files *files;
-	bool goes_on; /* damaged files are left out, even if the user named them */
+	bool goes_on;
 	size_t skipped;
-	size_t root; /* length of the path of the folder named by the user */
+	size_t root; /* of the path of the folder named by the user */
 };
 
 static bool is_folder(const char *path)
@@ -45,7 +45,7 @@ static void skip(struct listing *listing, const char *path, const char *why)
 		cmd_remark(listing->options, "skipping '%s': %s", path, why);
 }
 
-/* Opens a file to find out its rank. If `stays_open`, leaves it open unless it still records. */
+/* If `stays_open`, leaves it open unless it still records. */
 static int look(const char *path, bool stays_open, bool is_by_itself, struct rank_file *ret)
 {
 	char **from;
@@ -87,7 +87,7 @@ static void file_done(struct rank_file *file)
 	free(file->job);
 }
 
-/* Adds a run, and owns `path` from then on. Runs without a job's id in one folder are one job. */
+/* Owns `path`. Runs without a job's id in one folder are one job. */
 static int add(struct listing *listing, char *path, const char *folder, bool must)
 {
 	struct rank_files *files = listing->files;
@@ -114,7 +114,7 @@ static int add(struct listing *listing, char *path, const char *folder, bool mus
 	return 0;
 }
 
-/* Hidden files, and SQLite's own files beside a database, are not runs. */
+/* Neither are hidden files, nor SQLite's own beside a database. */
 static int is_candidate(const struct dirent *entry)
 {
 	static const char *const beside[] = {"-journal", "-wal", "-shm"};
@@ -158,7 +158,7 @@ static int add_folder(struct listing *listing, const char *folder, int depth)
 	return status;
 }
 
-/* Orders by job. All runs without a job's id are one job. */
+/* All runs without a job's id are one job. */
 static int compare_jobs(const struct rank_file *left, const struct rank_file *right)
 {
 	int order = strcmp(left->job ? left->job : "", right->job ? right->job : "");
@@ -219,7 +219,6 @@ bool ranks_is_wanted(const char *wanted, const char *job, int64_t attempt)
 	return is_wanted;
 }
 
-/* Removes the runs of jobs other than --job's. */
 static int choose_job(struct listing *listing)
 {
 	struct rank_files *files = listing->files;
@@ -237,10 +236,7 @@ static int choose_job(struct listing *listing)
 	return !job || kept ? 0 : cmd_fail("no run of job '%s' is there", job);
 }
 
-/*
- * Of a rank that was restarted, removes the earlier runs. Fails if all runs on the command line are
- * of the same rank, since those are not a job.
- */
+/* Runs on the command line that are all of one rank are no job. */
 static int drop_earlier(struct listing *listing, bool are_named)
 {
 	struct rank_files *files = listing->files;

@@ -50,7 +50,6 @@ int cmd_demo_simulate(const char *pattern)
 	return r < 0 ? launch_fail("the simulation failed: %s", strerror(-r)) : LAUNCH_DONE;
 }
 
-/* In the child, removes the user's settings, except the folder for segments, and simulates. */
 static void become_simulation(const struct preload *preload, const char *database,
 			      const char *pattern)
 {

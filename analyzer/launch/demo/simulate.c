@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * simulate.c - a training and its loader without machine learning: threads that sleep as long as
- * real ones would load and train, and mark loads and batches by dlprof.h.
- */
+/* simulate.c - a training and its loader as threads that sleep, and mark loads and batches. */
 #include "launch/scene.h"
 
 #include <dlprof.h>
@@ -14,15 +11,15 @@
 #define PREFETCH    2
 #define WORKER_MOST 8
 
-/* The loader. The lock guards all members but `scene`; each change signals `changed`. */
+/* The lock guards all but `scene`; each change signals `changed`. */
 struct loader {
 	const struct scene *scene;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	int epoch;  /* epoch that is being loaded */
-	int wanted; /* number of the epoch's batches that may be loaded; 0: it has not begun */
+	int epoch;
+	int wanted; /* batches of the epoch that may be loaded; 0: it has not begun */
 	int first;  /* workers that have begun their first load */
-	int failed; /* -errno of a worker that could not be started; else 0 */
+	int failed; /* -errno if a worker could not be started */
 	int is_loaded[4096];
 };
 
@@ -41,7 +38,7 @@ static void sleep_ms(double ms)
 		continue;
 }
 
-/* Waits until *count is at least `least`. Returns false if the loader failed. */
+/* Returns false if the loader failed. */
 static bool wait_until(struct loader *loader, const int *count, int least)
 {
 	pthread_mutex_lock(&loader->lock);
@@ -60,9 +57,8 @@ static void set(struct loader *loader, int *count, int value)
 }
 
 /*
- * Begins a load. dlprof numbers loading threads by the order of their first loads, as long as all
- * these overlap. So worker 0 begins first, and no worker ends its first load before the last worker
- * has begun.
+ * dlprof numbers threads by the order of their first loads, if these all overlap: worker 0 begins
+ * first, and none ends before the last has begun.
  */
 static bool begin_load(struct worker *worker, int batch)
 {
@@ -102,7 +98,6 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Takes a batch once it is loaded, and allows one more to be loaded. */
 static void take_batch(struct loader *loader, int batch)
 {
 	pthread_mutex_lock(&loader->lock);

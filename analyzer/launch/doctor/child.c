@@ -45,7 +45,7 @@ pid_t child_start(const struct doctor *doctor, const struct child *child)
 	return pid < 0 ? -errno : pid;
 }
 
-/* Returns a process's session: the fourth field after the name, which ends at the last ')'. */
+/* The session is the fourth field after the name, which ends at the last ')'. */
 static pid_t session_of(pid_t pid)
 {
 	char path[64], text[512], *at;

@@ -24,10 +24,7 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 	return remove(path);
 }
 
-/*
- * Shows the trial's run with dlprof-report: its coverage on standard output or, if `json` names a
- * file, all as JSON in that file. Returns false if there is no run.
- */
+/* Prints the coverage, or writes JSON to the file `json`. Returns false if there is no run. */
 static bool show_run(struct doctor *doctor, char *json)
 {
 	char *argv[7] = {"dlprof-report", "-q", json ? "--json" : "--coverage", doctor->database};

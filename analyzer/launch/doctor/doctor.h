@@ -17,15 +17,15 @@ struct doctor_check {
 	enum doctor_status status;
 	const char *id;
 	char text[600];
-	const char *fix; /* what to do about it; "": nothing */
+	const char *fix; /* "": nothing */
 };
 
 struct doctor {
 	const struct launch_options *options;
 	struct preload preload;
 	bool has_library;
-	char folder[PATH_MAX];        /* folder with the trial's records; "": there is none */
-	char database[PATH_MAX + 16]; /* path of the trial's database, in `folder` */
+	char folder[PATH_MAX];        /* "": there is none */
+	char database[PATH_MAX + 16];
 	struct doctor_check list[DOCTOR_MOST];
 	size_t count;
 };
@@ -34,11 +34,8 @@ __attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *doctor,
 						      enum doctor_status status, const char *id,
 						      const char *fix, const char *format, ...);
 
-/* Checks the library, drain, output, shared memory, forks, environment, GPU, and what killed runs left (place.c). */
+/* The machine, and what killed runs left (place.c). */
 void doctor_place(struct doctor *doctor);
 
-/*
- * Checks the command's file, then runs the command for a while (trial.c). Without a command it runs
- * a loop over PyTorch's loader or, if python3 has none, a simulated one.
- */
+/* The command or, without one, a loop over PyTorch's loader or a simulated one (trial.c). */
 void doctor_trial(struct doctor *doctor);

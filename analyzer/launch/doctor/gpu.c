@@ -8,7 +8,7 @@
 
 #include "dlprof/units.h"
 
-#define RENDER_FIRST 128 /* number of the first render device, /dev/dri/renderD128 */
+#define RENDER_FIRST 128
 #define RENDER_MOST  64
 
 static unsigned int vendor_of(const char *root, int number)

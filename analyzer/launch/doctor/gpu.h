@@ -2,5 +2,5 @@
 /* gpu.h - finds GPUs that dlprof does not record: all except NVIDIA's. */
 #pragma once
 
-/* Returns "AMD", "Intel", or NULL: none was found. `root` is put before /dev and /sys. */
+/* Returns NULL if none was found. `root` is put before /dev and /sys. */
 const char *gpu_unfollowed(const char *root);

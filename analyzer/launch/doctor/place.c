@@ -24,8 +24,8 @@
 #define SEGMENT_LEAST_MB   8.0 /* half a segment, which one process needs */
 #define SEGMENT_FEW_MB     64.0
 #define SHM_FEW_MB         500.0 /* a few large batches fill less; Docker's default is 64 MB */
-#define MOST_LEFT  4 /* largest number of folders that get their own line */
-#define QUOTED     (4 * PATH_MAX) /* a path in quotes, if each of its bytes must be escaped */
+#define MOST_LEFT  4
+#define QUOTED     (4 * PATH_MAX)
 #define FIX_SIZE   (2 * QUOTED + 256)
 
 extern char **environ;
@@ -109,7 +109,7 @@ static void check_output(struct doctor *doctor)
 			   folder, free_mb(folder));
 }
 
-/* Checks the folder for segments, which it chooses like the library. */
+/* The library chooses the folder in the same way. */
 static void check_segments(struct doctor *doctor)
 {
 	const char *chosen = getenv("DLPROF_SEGMENT_DIR");
@@ -137,7 +137,6 @@ static void check_segments(struct doctor *doctor)
 		"/dev/shm has %.0f MB left", mb);
 }
 
-/* Checks whether the library's ways to notice forks work here. */
 static void check_forks(struct doctor *doctor)
 {
 	void *page = mmap(NULL, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -212,7 +211,7 @@ static int add_size(void *context, const char *name)
 	return 0;
 }
 
-/* Returns the disk space that a folder's segments take, or 0 if it is not dlprof's, or in use. */
+/* 0 if the folder is not dlprof's, or in use */
 static double left_bytes(const char *path)
 {
 	uint64_t pid, ticks;
@@ -229,8 +228,8 @@ static double left_bytes(const char *path)
 
 struct found {
 	struct doctor *doctor;
-	size_t count; /* number of folders that get no own line */
-	double bytes; /* disk space of these folders */
+	size_t count;
+	double bytes;
 };
 
 static void say_left(struct found *found, const char *path, double bytes)

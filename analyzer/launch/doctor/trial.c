@@ -18,13 +18,12 @@
 
 #define SECONDS        20
 #define IMPORT_SECONDS 60 /* time to import PyTorch over a network */
-#define ENOUGH         60 /* batches after which the trial ends: more show nothing new */
+#define ENOUGH         60 /* more batches show nothing new */
 #define LOOK_MS        100
-#define DRAIN_MS       2000 /* time for the drain, which looks for records six times a second */
+#define DRAIN_MS       2000 /* the drain looks for records six times a second */
 #define MOST_SEEN      256
 #define SIMULATION     "bound"
 
-/* Program to run if no command is given: a loop over PyTorch's loader. */
 #define NO_TORCH "77"
 static char LOOP[] = "try:\n"
 		     "    import torch.utils.data as d\n"
@@ -36,19 +35,19 @@ static char LOOP[] = "try:\n"
 struct seen {
 	pid_t pid;
 	bool loaded;
-	int without; /* how often it was seen without the library, as every process is at first */
+	int without; /* as every process is seen at first */
 	char name[64];
 };
 
 struct trial {
 	struct doctor *doctor;
-	const char *what; /* what runs in place of a command; NULL: the user's command */
+	const char *what; /* in place of a command; NULL: the user's command */
 	int seconds;
 	struct seen seen[MOST_SEEN];
 	size_t seen_count;
 	size_t loaded_count, without_count;
-	char without[64]; /* name of a process that runs without the library */
-	bool ended;       /* the command ended by itself */
+	char without[64];
+	bool ended;
 	int status;
 };
 
@@ -87,7 +86,7 @@ static void look_at(pid_t pid, void *context)
 	seen->without += !seen->loaded;
 }
 
-/* Reads the loaders recorded so far, those with the most time first. Returns 0 or -errno. */
+/* Those with the most time first. Returns 0 or -errno. */
 static int read_loaders(const struct doctor *doctor, struct db **ret_db, struct loader_info **ret,
 			size_t *ret_count)
 {
@@ -153,7 +152,6 @@ static void judge_preload(const struct trial *trial)
 			   trial->loaded_count);
 }
 
-/* Returns the user's DLPROF_BATCH_FN, or NULL if it is not set. */
 static const char *named_loader(const struct trial *trial)
 {
 	const char *name = getenv("DLPROF_BATCH_FN");
@@ -182,7 +180,7 @@ static void judge_none(const struct trial *trial)
 			   "no batch was seen in %d s%s", trial->seconds, asked);
 }
 
-/* Writes a list of functions to patch with a comma around each, and "a:b.c" as "a.b.c". */
+/* A comma around each, and "a:b.c" as "a.b.c". */
 static void spell(char *text, size_t size, const char *points)
 {
 	snprintf(text, size, ",%s,", points);
@@ -190,7 +188,6 @@ static void spell(char *text, size_t size, const char *points)
 		continue;
 }
 
-/* Adds a finding: whether the function that DLPROF_BATCH_FN names was found. */
 static void judge_named(const struct trial *trial, struct db *db)
 {
 	const char *name = named_loader(trial);
@@ -254,7 +251,6 @@ static void judge(const struct trial *trial)
 	db_close(db);
 }
 
-/* Returns true if the program that the command finally executes can be preloaded. */
 static bool check_target(struct doctor *doctor)
 {
 	const char *name = doctor->options->command[0], *why;
@@ -287,7 +283,7 @@ static bool check_target(struct doctor *doctor)
 	return !problem;
 }
 
-/* Runs the program until it ends, or until enough was recorded. Returns 0 or -errno. */
+/* Returns 0 or -errno. */
 static int run(struct trial *trial, char *const argv[], const char *file)
 {
 	struct doctor *doctor = trial->doctor;
@@ -307,7 +303,7 @@ static int run(struct trial *trial, char *const argv[], const char *file)
 	return 0;
 }
 
-/* Runs a loop over PyTorch's loader. Returns false if Python has no PyTorch. */
+/* Returns false if Python has no PyTorch. */
 static bool run_loop(struct trial *trial, int *ret)
 {
 	char *const argv[] = {(char[]){"python3"}, (char[]){"-c"}, LOOP, NULL};

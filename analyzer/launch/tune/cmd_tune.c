@@ -11,13 +11,13 @@
 #include "launch/tune/tune.h"
 #include "render/form/units.h"
 
-#define FIRST_BATCHES  128 /* batches of the base run: enough to predict from */
+#define FIRST_BATCHES  128 /* enough to predict from */
 #define MEASURED_LEAST 100
 #define MEASURED_S     20
 #define ROUNDS	       5
-#define RUN_LEAST_S    120 /* time limit of a run, in seconds, at least */
-#define RUN_TIMES      5   /* time limit of a run, in lengths of the base run */
-#define SKIPPED	       8   /* first batches not measured, besides those that workers had ready */
+#define RUN_LEAST_S    120
+#define RUN_TIMES      5   /* in lengths of the base run */
+#define SKIPPED	       8   /* first batches, besides those that workers had ready */
 
 static int make_folder(struct tune *tune)
 {
@@ -33,7 +33,7 @@ static int make_folder(struct tune *tune)
 	return 0;
 }
 
-/* Shows on a terminal which run is being recorded; NULL clears the line. */
+/* NULL clears the line. */
 static void show_progress(const struct tune *tune, const char *name, size_t most, double left_s)
 {
 	if (!isatty(STDERR_FILENO) || tune->options->quiet)
@@ -46,7 +46,6 @@ static void show_progress(const struct tune *tune, const char *name, size_t most
 			tune->run_count + 1, most, name, UNITS_TIME(left_s * 1e9));
 }
 
-/* Estimates from the base run how long a run with the planned number of batches takes. */
 static double run_s(const struct tune *tune, const struct tune_run *base)
 {
 	double start_s = base->seconds - (double)base->batch_count / base->per_s;
@@ -55,8 +54,8 @@ static double run_s(const struct tune *tune, const struct tune_run *base)
 }
 
 /*
- * Plans which batches are measured: the same in all runs, without the first burst, which workers
- * had ready. If the base run ended by itself, its last batch is left out.
+ * All runs measure the same batches, without the first burst, and without the last of a run that
+ * ended by itself.
  */
 static void plan(struct tune *tune, const struct tune_run *base)
 {
@@ -85,7 +84,7 @@ static void plan(struct tune *tune, const struct tune_run *base)
 	tune->stop_after = skip + measured;
 }
 
-/* Makes one run of a round. Returns 0, -EINTR or another error. */
+/* Returns 0, -EINTR or another error. */
 static int run_once(struct tune *tune, const struct tune_run *base, struct tune_trial *trial,
 		    size_t most, double left_s, struct tune_run *ret)
 {
@@ -95,7 +94,7 @@ static int run_once(struct tune *tune, const struct tune_run *base, struct tune_
 
 	if (trial)
 		snprintf(label, sizeof(label), "%s", trial->set);
-	/* All runs have the same FILE:LINE, so the file's name leaves it out. */
+	/* The file's name leaves out FILE:LINE, the same in all runs. */
 	snprintf(name, sizeof(name), "%s-%zu",
 		 strrchr(label, ':') ? strrchr(label, ':') + 1 : label, tune->round_count + 1);
 	show_progress(tune, name, most, left_s);
@@ -115,7 +114,6 @@ static size_t count_open(const struct tune *tune)
 	return open;
 }
 
-/* Returns true if enough time is left for another round. */
 static bool has_time(const struct tune *tune, const struct tune_run *base, double begin_s)
 {
 	const double need_s = (double)(count_open(tune) + 1) * run_s(tune, base);
@@ -124,7 +122,7 @@ static bool has_time(const struct tune *tune, const struct tune_run *base, doubl
 	       tune_now_s() - begin_s + need_s <= (double)tune->options->max_time;
 }
 
-/* Runs the base and each setting once; every second round in reverse order. 0 or -errno. */
+/* Every second round goes in reverse order. Returns 0 or -errno. */
 static int run_round(struct tune *tune, const struct tune_run *base)
 {
 	const size_t rounds = (size_t)tune->options->rounds, open = count_open(tune);
@@ -176,7 +174,6 @@ static void judge(struct tune *tune, bool is_over)
 	}
 }
 
-/* Runs rounds until every setting is decided, or a signal, an error or the time limit ends them. */
 static void run_rounds(struct tune *tune, const struct tune_run *base, double begin_s)
 {
 	int r = 0;
@@ -222,7 +219,6 @@ static int run_base(struct tune *tune, struct tune_run *base)
 			   tune->folder);
 }
 
-/* Prints how many runs are planned, and how long they will take. */
 static void announce(const struct tune *tune, const struct tune_run *base)
 {
 	const size_t most = (tune->trial_count + 1) * (size_t)tune->options->rounds;

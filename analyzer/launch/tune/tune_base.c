@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * tune_base.c - reads runs: predictions for settings by the base run, the machine's room for them,
- * and the limit that workers are seen to share.
- */
+/* tune_base.c - reads runs: predictions by the base run, the machine's room, and shared limits. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,10 +10,10 @@
 #include "launch/tune/tune.h"
 #include "report/run/judge.h"
 
-#define MOST_TIMES 8 /* limit of workers to try, as a multiple of the run's: more never helped */
+#define MOST_TIMES 8 /* more than so many times the run's workers never helped */
 #define WROTE "before it was ended, the program wrote "
 
-/* Returns the number after `name` in a file (NULL: the first number), or NAN if there is none. */
+/* NULL: the first number. Returns NAN if there is none. */
 static double read_number(const char *path, const char *name)
 {
 	char line[256];
@@ -32,7 +29,7 @@ static double read_number(const char *path, const char *name)
 	return number;
 }
 
-/* Returns the free memory of the machine or, if less, of our control group. */
+/* Of the machine or, if less, of our control group. */
 static double free_memory(void)
 {
 	static const char *const group = "/sys/fs/cgroup/memory.";
@@ -61,7 +58,7 @@ static struct tune_room find_room(const struct load_facts *facts)
 	return room;
 }
 
-/* Copies "train.py:16" from a loader's place; "" if --set cannot contain it. */
+/* "" if --set cannot contain the place */
 static void copy_place(const char *place, char ret[TUNE_PLACE])
 {
 	size_t length = strstr(place, " in ") ? (size_t)(strstr(place, " in ") - place)
@@ -99,7 +96,7 @@ static void write_setting(const struct tune *tune, struct tune_trial *trial)
 		 tune_value(c, value, sizeof(value)));
 }
 
-/* Predicts for as many workers as loads fit into a step: enough for loads that mostly sleep. */
+/* Enough for loads that mostly sleep: as many workers as loads fit into a step. */
 static int ask_needed(struct report *report)
 {
 	const struct finding *f = &report->finding;

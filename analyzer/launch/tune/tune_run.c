@@ -22,7 +22,7 @@
 #include "store/database/db_open.h"
 
 #define PAUSE_MS      20
-#define GONE_MS	      10000 /* time that a run's last processes get to end */
+#define GONE_MS	      10000
 #define FEWEST_TIMED  10
 #define LOG_END_BYTES 4096
 
@@ -52,7 +52,7 @@ double tune_now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Executes a run, in the child. It gets a new session, since Ctrl-C is meant for tune. */
+/* A new session, since Ctrl-C is meant for tune. */
 static void become(const struct tune *tune, const char *database, const char *log, const char *set,
 		   size_t stop_after)
 {
@@ -83,7 +83,6 @@ static void end(pid_t pid, void *context)
 	kill(pid, SIGKILL);
 }
 
-/* Waits for children that have ended. Returns true, and *status, if `pid` is one of them. */
 static bool reap(pid_t pid, int *status)
 {
 	bool is_done = false;
@@ -98,7 +97,7 @@ static bool reap(pid_t pid, int *status)
 	return is_done;
 }
 
-/* Ends the session's remaining processes: workers that are left would disturb the next run. */
+/* Workers that are left would disturb the next run. */
 static void end_rest(pid_t session)
 {
 	for (int ms = 0; ms < GONE_MS; ms += PAUSE_MS) {
@@ -112,7 +111,6 @@ static void end_rest(pid_t session)
 	}
 }
 
-/* Copies the output's last line that is not blank. */
 static void last_line(const char *log, char *ret, size_t size)
 {
 	char text[LOG_END_BYTES + 1];
@@ -150,7 +148,7 @@ static void say_why(int status, const char *log, char *ret, size_t size)
 struct times {
 	double *at_s;
 	size_t count, room;
-	size_t wave; /* largest number of workers of a loader; all may deliver at about one time */
+	size_t wave; /* of any loader; all may deliver at about one time */
 };
 
 static int add_time(const struct batch_record *batch, void *context)
@@ -172,7 +170,6 @@ static int add_time(const struct batch_record *batch, void *context)
 	return 0;
 }
 
-/* Returns true if a note of the database says that this setting was changed. */
 static bool is_set(struct db *db, enum dlprof_set key)
 {
 	char **changes = NULL, word[48];
@@ -189,7 +186,6 @@ static bool is_set(struct db *db, enum dlprof_set key)
 	return found;
 }
 
-/* Reads when each batch of all loaders was handed out, and whether the trial's setting was set. */
 static void read_run(const struct tune_trial *trial, struct tune_run *run, struct times *times)
 {
 	struct loader_info *loaders = NULL;
@@ -227,8 +223,7 @@ static void measure(const struct tune *tune, const struct tune_trial *trial, str
 		read_run(trial, ret, &times);
 	ret->batch_count = times.count;
 	measured = times.count > skip + FEWEST_TIMED ? times.count - 1 - skip : 0;
-	/* Measure whole waves: from the first batch of one wave to the last of another one, the
-	 * rate would be too high. */
+	/* Only whole waves are measured: part of one makes the rate too high. */
 	if (times.wave && measured >= 2 * times.wave)
 		measured -= measured % times.wave;
 	if (measured)

@@ -7,7 +7,6 @@
 #include "render/form/facts.h"
 #include "render/form/units.h"
 
-/* Returns the trial with the largest proven gain, or NULL if none is proven. */
 static const struct tune_trial *find_best(const struct tune *tune)
 {
 	const struct tune_trial *best = NULL;
@@ -43,7 +42,7 @@ static const char *setting(const struct tune_candidate *c, char *buffer, size_t 
 
 #define SETTING(c) setting(c, (char[TUNE_SETTING]){0}, TUNE_SETTING)
 
-/* Writes a value as Python code: False, True, or a string in quotes. */
+/* False, True, or a string in quotes */
 static const char *code(const struct tune_candidate *c, char *buffer, size_t size)
 {
 	const struct dlprof_set_row *row = &dlprof_set_rows[c->key];

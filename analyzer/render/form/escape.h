@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * escape.h - writes any text in formats that reserve characters: XML, Markdown, and GitHub's
- * workflow commands. Invalid UTF-8, control characters and direction overrides become "?".
+ * escape.h - writes any text in formats that reserve characters; what is not printable becomes "?".
  */
 #pragma once
 
@@ -19,5 +18,5 @@ enum escape_form {
 
 void escape_put(FILE *out, enum escape_form form, const char *text);
 
-/* Returns what replaces a character in a form, or NULL if it stays as it is. */
+/* Returns NULL if the character stays as it is. */
 const char *escape_find(enum escape_form form, uint32_t code);

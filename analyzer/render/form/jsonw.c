@@ -50,13 +50,12 @@ static void put_string(const struct jsonw *json, const char *text)
 	fputc('"', json->out);
 }
 
-/* Writes what precedes a value: comma, line break, key. */
 static void lead(struct jsonw *json, const char *key)
 {
 	if (json->depth) {
 		if (json->full)
 			fputc(',', json->out);
-		/* In the outermost object each member begins a line, for readable diffs. */
+		/* Each member of the outermost object begins a line, for readable diffs. */
 		if (json->depth == 1)
 			fputc('\n', json->out);
 	}
@@ -70,7 +69,6 @@ static void lead(struct jsonw *json, const char *key)
 void jsonw_open(struct jsonw *json, const char *key, char bracket)
 {
 	lead(json, key);
-	/* Each object in a list begins a line. */
 	if (!key && json->depth)
 		fputc('\n', json->out);
 	fputc(bracket, json->out);

@@ -15,14 +15,13 @@
 struct jsonw {
 	FILE *out;
 	int depth;
-	bool full; /* the innermost open object or list already has a member */
-	bool is_in_page; /* true inside an HTML page: < and direction overrides are escaped in
-			  * strings */
+	bool full;
+	bool is_in_page; /* in an HTML page: strings have no < and no direction overrides */
 };
 
 void jsonw_init(struct jsonw *json, FILE *out);
 
-/* Begins the outermost object, with the name of its schema as first member. */
+/* Begins the outermost object with its schema's name. */
 void jsonw_begin(struct jsonw *json, FILE *out, const char *schema);
 
 /* In all functions below, `key` is NULL for elements of a list and for the outermost value. */
@@ -31,7 +30,7 @@ void jsonw_close(struct jsonw *json, char bracket);
 
 void jsonw_string(struct jsonw *json, const char *key, const char *value);
 
-/* Writes a string; NULL and "" become null. */
+/* NULL and "" become null. */
 void jsonw_words(struct jsonw *json, const char *key, const char *value);
 
 /* Writes the list "a,b" as ["a","b"]; NULL becomes null. */
@@ -53,13 +52,11 @@ void jsonw_whole(struct jsonw *json, const char *key, double count);
 /* Writes [low, high]; null if they are not known. */
 void jsonw_range(struct jsonw *json, const char *key, double low, double high);
 
-/* Writes nanoseconds as seconds. */
 void jsonw_ns(struct jsonw *json, const char *key, int64_t ns);
 
 /* Writes nanoseconds from a double as seconds; NAN becomes null. */
 void jsonw_seconds(struct jsonw *json, const char *key, double ns);
 
-/* Writes nanoseconds as microseconds. */
 void jsonw_us(struct jsonw *json, const char *key, int64_t ns);
 
 /* Copies the rest of the file `value`, which must contain a JSON value; NULL becomes null. */

@@ -11,7 +11,6 @@
 
 const char *const OUTLINE_PARTS[] = {"", "#Time", "#Share", "", NULL};
 
-/* Returns a new element of an array, which grows if it is full, or NULL if memory is exhausted. */
 static void *grow(struct outline *outline, void **array, size_t *count, size_t size)
 {
 	char *items = array_grown(*array, *count, size);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outline.h - the content of a report, independent of its form: blocks of rows. A row has a label,
- * a value, further cells, and a tone. Text, Markdown and HTML show the same outline, so no two of
- * them say different things.
+ * outline.h - what a report says, as blocks of rows; text, Markdown and HTML show the same outline.
  */
 #pragma once
 
@@ -33,8 +31,7 @@ struct outline_row {
 struct outline_block {
 	const char *chapter; /* blocks of the same chapter follow each other */
 	char *title;         /* NULL: no title */
-	/* A table's headings, ended by NULL; that of a column of numbers begins with "#". Items
-	 * have none. */
+	/* Ended by NULL; that of a column of numbers begins with "#". Items have none. */
 	const char *headings[OUTLINE_CELLS + 1];
 	struct outline_row *rows;
 	size_t count;
@@ -49,10 +46,9 @@ struct outline {
 	bool failed; /* memory ran out, so the outline is incomplete */
 };
 
-/* Frees an outline. Outlines are all zero at first. */
+/* Outlines are all zero at first. */
 void outline_done(struct outline *outline);
 
-/* Returns the first block of a chapter; NULL if there is none. */
 const struct outline_block *outline_find(const struct outline *outline, const char *chapter);
 
 /*
@@ -70,31 +66,27 @@ void outline_share(struct outline *outline, double share, int part);
 __attribute__((format(printf, 2, 3))) void outline_cell(struct outline *outline, const char *format,
 							...);
 
-/* Adds a row with these texts as cells; NULL ends the list. */
+/* NULL ends the list. */
 __attribute__((sentinel)) void outline_cells(struct outline *outline, ...);
 
-/* Adds an item: a row with a label and a text. */
 #define outline_item(outline, label, ...)                                                          \
 	(outline_cells(outline, label, NULL), outline_cell(outline, __VA_ARGS__))
 
-/* Adds a row with a time, its share of `whole_ns` (NAN: no share), and an explanation. */
+/* Adds a row with a time, its share of `whole_ns` (NAN: none), and an explanation. */
 extern const char *const OUTLINE_PARTS[];
 void outline_time(struct outline *outline, const char *label, double ns, double whole_ns);
 #define outline_part(outline, label, ns, whole_ns, ...)                                            \
 	(outline_time(outline, label, ns, whole_ns), outline_cell(outline, __VA_ARGS__))
 
-/* Prints the outline as text or Markdown, and frees it. Returns 0 or -ENOMEM. */
+/* Also frees the outline. Returns 0 or -ENOMEM. */
 int outline_show(struct outline *outline, const struct page *page, bool markdown);
 
-/* Prints the outline as Markdown, for issues, pull requests and CI jobs' pages (markdown.c). */
 void outline_markdown(const struct outline *outline, FILE *out);
 
 /* Print parts of an outline on a terminal, with blank lines between blocks (outline_text.c). */
 void outline_text_head(const struct outline_block *block, const struct page *page);
 void outline_text_verdict(const struct outline_block *block, const struct page *page);
 
-/* Prints items, whose texts begin at column `hang`. */
 void outline_text_items(const struct outline_block *block, const struct page *page, int hang);
 
-/* Prints the blocks from index `first` on. */
 void outline_text_blocks(const struct outline *outline, size_t first, const struct page *page);

@@ -8,11 +8,10 @@
 #include "render/form/utf8.h"
 
 #define INDENT     2
-#define HANG       13 /* column at which the texts of items begin */
+#define HANG       13
 #define PATH_LEAST 12
 #define LINE_MOST  1024
 
-/* Returns where the end of a path begins that fits into `columns`, at a name if possible. */
 static size_t find_tail(const struct page *page, const char *path, int columns)
 {
 	const char *at = path;
@@ -71,7 +70,6 @@ void outline_text_items(const struct outline_block *block, const struct page *pa
 	}
 }
 
-/* Appends a table's cell to a line. A cell that is too wide is cut, a narrower one padded. */
 static void add_cell(char *line, size_t size, const struct page *page, const char *text, int width,
 		     bool is_number)
 {

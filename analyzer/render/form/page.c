@@ -65,7 +65,7 @@ static void put_spaces(const struct page *page, int count)
 		fprintf(page->out, "%*s", count, "");
 }
 
-/* Returns the end of the word at `text`. A number and its unit are one word: "67 %", "20.1 s". */
+/* A number and its unit are one word: "67 %", "20.1 s". */
 static const char *word_end(const char *text)
 {
 	while (*text) {
@@ -78,7 +78,7 @@ static const char *word_end(const char *text)
 
 static void wrap(const struct page *page, int hang, int column, const char *text)
 {
-	bool fresh = true; /* the current line is still empty */
+	bool fresh = true;
 
 	for (;;) {
 		const char *end, *at;
@@ -105,7 +105,6 @@ static void wrap(const struct page *page, int hang, int column, const char *text
 			fputc(' ', page->out);
 			column++;
 		}
-		/* A word wider than the page is broken at the edge. */
 		for (at = word; utf8_next(&at, &rune); column += page_columns_of(page, &rune)) {
 			if (column + page_columns_of(page, &rune) > page->width) {
 				fputc('\n', page->out);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * page.h - writes text to a terminal: wrapped to its width, coloured if wanted, without control
- * characters.
- */
+/* page.h - writes text to a terminal, wrapped and without control characters. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,7 +12,7 @@
 struct page {
 	FILE *out;
 	bool color;
-	bool ascii; /* print ASCII only */
+	bool ascii;
 	int width;  /* columns of a line, at least PAGE_NARROWEST */
 };
 
@@ -29,7 +26,7 @@ enum page_color {
 	PAGE_COLOR_MAX
 };
 
-/* Sets the colour of all output that follows; PAGE_PLAIN resets it. */
+/* PAGE_PLAIN resets it. */
 void page_color(const struct page *page, enum page_color color);
 
 /*
@@ -43,10 +40,9 @@ __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, i
 __attribute__((format(printf, 3, 4))) void page_append(char *text, size_t size, const char *format,
 						       ...);
 
-/* Returns a sentence's length without its full stop, so that callers can continue it. */
+/* Returns the length without a full stop at the end. */
 int page_clause(const char *sentence);
 
-/* Prints a word for a shell, in quotes if it needs them. */
 void page_put_word(FILE *out, const char *word);
 void page_append_word(char *text, size_t size, const char *word);
 
@@ -54,7 +50,6 @@ void page_append_word(char *text, size_t size, const char *word);
 __attribute__((format(printf, 2, 3))) void page_line(const struct page *page, const char *format,
 						     ...);
 
-/* Return the number of columns that a text, or a character, takes on the page. */
 struct utf8;
 int page_columns(const struct page *page, const char *text);
 int page_columns_of(const struct page *page, const struct utf8 *rune);

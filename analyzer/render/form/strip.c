@@ -9,7 +9,6 @@
 #define INDENT     2
 #define MOST_LINES 4 /* longer runs are drawn in groups, shorter ones with a cell for each batch */
 
-/* How a cell shows its share of waiting: by height and colour, or by an ASCII sign. */
 static const struct level {
 	double below;
 	const char *cell;
@@ -32,7 +31,7 @@ static const struct level *find_level(double share)
 	return &LEVELS[i];
 }
 
-/* Returns the level of the batches [begin, end), or NULL if none of their times are known. */
+/* Returns NULL if no batch's times are known. */
 static const struct level *judge(const struct batch_series *series, const float *waits,
 				 size_t begin, size_t end)
 {
@@ -83,7 +82,7 @@ bool strip_is_known(const struct batch_series *series, const float *waits)
 	return series->count && waits && series->wait_ns && series->compute_ns;
 }
 
-/* Returns where the `count` consecutive batches with the most waiting begin. */
+/* Returns where the `count` batches with the most waiting begin. */
 static size_t busiest(const struct batch_series *series, const float *waits, size_t count)
 {
 	double sum = 0, most = -1;

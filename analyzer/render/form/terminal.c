@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define WIDEST 100 /* largest number of columns of a page, since longer lines are harder to read */
+#define WIDEST 100 /* longer lines are harder to read */
 
 static bool has_color(FILE *out)
 {

@@ -19,7 +19,6 @@ __attribute__((format(printf, 2, 3))) static const char *fill(char *buffer, cons
 	return buffer;
 }
 
-/* Writes three digits without needless decimals: 104, 20.1, 1.90. */
 static const char *three_digits(char *buffer, double value, const char *unit)
 {
 	if (value >= 99.95)

@@ -4,43 +4,40 @@
 
 #include <stdint.h>
 
-/* A buffer of this size is enough for all functions below. */
 #define UNITS_MAX 48
 
 /*
- * Each function fills `buffer` (UNITS_MAX bytes) and returns it. An unknown value (NAN, INT64_MIN)
- * becomes "?" for people and "" for programs.
+ * Each function fills `buffer` and returns it. NAN and INT64_MIN become "?" or, for programs, "".
  */
 
-/* Writes a length of time to three digits: "20.1 s", "1.90 s", "104 ms", "3 h 20 min". */
+/* "20.1 s", "1.90 s", "104 ms", "3 h 20 min" */
 const char *units_time(char *buffer, double ns);
 
-/* Writes a share (0-1) as a percentage: "67 %", "4.9 %", "< 0.1 %". */
+/* "67 %", "4.9 %", "< 0.1 %" */
 const char *units_share(char *buffer, double share);
 
-/* Writes a count with separators: "12,410". */
+/* "12,410" */
 const char *units_count(char *buffer, int64_t count);
 
-/* Writes a rate a second, to three digits: "6.47", "64,700". */
+/* A rate a second: "6.47", "64,700" */
 const char *units_rate(char *buffer, double rate);
 
-/* Writes a factor: "3.1x", with more digits if it is near 1. */
+/* "3.1x", with more digits near 1 */
 const char *units_factor(char *buffer, double factor);
 
-/* Writes bytes in powers of 1000: "154 MB", "12.3 kB". */
+/* "154 MB", "12.3 kB": powers of 1000 */
 const char *units_bytes(char *buffer, double bytes);
 
-/* Writes a wall-clock time in UTC in the format of strftime(); "" if it is not known. */
+/* UTC in the format of strftime() */
 __attribute__((format(strftime, 3, 0))) const char *units_date(char *buffer, int64_t unix_ns,
 							       const char *format);
 
-/* Writes nanoseconds as seconds for programs, exactly: "1.000000001". */
+/* "1.000000001": seconds for programs, exactly */
 const char *units_seconds(char *buffer, int64_t ns);
 
-/* Writes a number for programs with the fewest digits, up to 9, that keep its value. */
+/* For programs: the fewest digits, up to 9, that keep the value. */
 const char *units_number(char *buffer, double value);
 
-/* The functions above, each with a buffer that lasts until the surrounding block ends. */
 #define UNITS_BUFFER        ((char[UNITS_MAX]){0})
 #define UNITS_TIME(ns)      units_time(UNITS_BUFFER, ns)
 #define UNITS_SHARE(share)  units_share(UNITS_BUFFER, share)

@@ -16,17 +16,16 @@ const struct verdict *verdict_of(enum stall_verdict verdict);
 
 /* What a stall ratio is a share of, and by which clock. */
 enum verdict_clock {
-	VERDICT_HOST,     /* time in which the training's thread waits for data */
-	VERDICT_LOADER,   /* time in which the training's thread waits for one loader of several */
-	VERDICT_GPU,      /* time in which the GPU idles */
-	VERDICT_JOB,      /* time that a job loses, whose ranks wait for each other */
-	VERDICT_JOB_MOST, /* as VERDICT_JOB, if the ratio is an upper bound */
+	VERDICT_HOST,
+	VERDICT_LOADER,
+	VERDICT_GPU,
+	VERDICT_JOB,
+	VERDICT_JOB_MOST, /* as VERDICT_JOB, an upper bound */
 	VERDICT_GROUP,   /* as VERDICT_JOB, for the group of ranks that loses most */
 };
 
 enum verdict_clock verdict_clock(const struct finding *finding);
 
-/* Return the clock's name, "the host's clock", and what it counts as waiting. */
 const char *verdict_clock_name(bool by_gpu);
 const char *verdict_clock_meaning(bool by_gpu);
 #define VERDICT_BOUND "an upper bound" /* words for a GPU's idle time by the host's clock */
@@ -36,9 +35,7 @@ const char *verdict_clock_meaning(bool by_gpu);
 /* Writes "41 % of the time is spent waiting for data" into VERDICT_SENTENCE bytes. */
 const char *verdict_sentence(char *buffer, enum verdict_clock clock, double ratio);
 
-/* Returns the sentence for the verdict IN DOUBT. A note of the run says what the doubt is. */
 const char *verdict_doubt(void);
 
-/* Return why there is no verdict, and what to do about it; "" if there is one. */
 const char *verdict_reason(enum stall_gap gap);
 const char *verdict_remedy(enum stall_gap gap);

@@ -8,7 +8,6 @@
 #include "render/form/units.h"
 #include "render/gate/gate.h"
 
-/* How an assertion ended, which chooses the words in each form of output. */
 enum grade { GRADE_HOLDS, GRADE_LET_PASS, GRADE_WARNS, GRADE_OPEN, GRADE_FAILS };
 
 static enum grade grade_of(const struct gate_item *item)
@@ -28,7 +27,7 @@ static enum grade grade_of(const struct gate_item *item)
 	return warns || item->on_inconclusive == GATE_ACTION_WARN ? GRADE_WARNS : GRADE_OPEN;
 }
 
-/* Writes a line about an assertion. For the gravest one, it says why the gate failed. */
+/* For the gravest assertion, says why the gate failed. */
 static const char *message(const struct gate_report *report, const struct gate_item *item,
 			   char *text)
 {
@@ -66,7 +65,6 @@ void gate_github(const struct gate_report *report, FILE *out)
 
 	for (i = 0; i < report->item_count; i++)
 		kept += grade_of(&report->items[i]) != GRADE_HOLDS;
-	/* The last annotation says how many were left out. */
 	if (kept > most)
 		most--;
 	kept = 0;
@@ -112,8 +110,7 @@ static void junit_case(const struct gate_report *report, const struct gate_item 
 	const char *element = elements[grade_of(item)];
 	char text[GATE_WORDS];
 
-	/* A warning that is inconclusive is skipped. A broken warning passes, and is listed after
-	 * the cases. */
+	/* A broken warning passes here; it is listed after the cases. */
 	if (!element && item->result.outcome == GATE_INCONCLUSIVE)
 		element = "skipped";
 	fputs("    <testcase classname=\"dlprof.gate\"", out);

@@ -8,7 +8,7 @@
 #include "render/gate/gate.h"
 #include "render/run/explain.h"
 
-/* Writes a percentage with a decimal; without it, a value could be rounded onto its limit. */
+/* Without a decimal, a value could be rounded onto its limit. */
 static const char *percent(char *buffer, double share)
 {
 	snprintf(buffer, UNITS_MAX, "%.1f %%", share * 100);
@@ -55,7 +55,7 @@ static void found_increase(const struct gate_result *result, char *text)
 		 POINTS(result->spread) + 1, POINTS(result->edge));
 }
 
-/* Returns true if a run passes above its limit: "52.0 %" alone would look like a mistake. */
+/* A passed "52.0 %" above its limit would look like a mistake. */
 static bool is_above_by_chance(const struct gate_item *item)
 {
 	return item->result.outcome == GATE_PASSED && item->result.found > item->limit.value;
@@ -227,7 +227,6 @@ static void add_part(const struct gate_change *change, char *text)
 		    UNITS_TIME(change->before.part_ns[change->part]));
 }
 
-/* Appends what got slower, by how much, and the cause. */
 static void add_change(const struct gate_change *change, char *text)
 {
 	const struct gate_sample *a = &change->before, *b = &change->now;

@@ -6,7 +6,7 @@
 
 #include "render/html/put.h"
 
-/* Finds " us" after a number: text has microseconds in ASCII, the page writes the Greek letter. */
+/* Text has microseconds in ASCII; the page writes the Greek letter. */
 static const char *find_unit(const char *text)
 {
 	const char *at = text;
@@ -19,7 +19,6 @@ static const char *find_unit(const char *text)
 	return NULL;
 }
 
-/* Writes a cell: the sign before a verdict's word (NULL: none), and the text. */
 static void put_cell(struct html *html, const char *sign, const char *text, bool is_number)
 {
 	const char *unit;
@@ -35,7 +34,6 @@ static void put_cell(struct html *html, const char *sign, const char *text, bool
 	html_put(html, "</td>");
 }
 
-/* Writes a bar after the cells of a row: row->share of the width. */
 static void put_bar(struct html *html, const struct outline_row *row)
 {
 	int id = ++html->figure_count;

@@ -25,7 +25,7 @@
 #define BUCKETS  4096
 #define WINDOWS  50
 #define WINDOW   200
-#define MOST_EPOCHS 12 /* with more epochs, the figure shows no epochs' begins */
+#define MOST_EPOCHS 12
 
 static uint16_t pack(double ns)
 {
@@ -34,7 +34,6 @@ static uint16_t pack(double ns)
 	return value < NO_TIME ? (uint16_t)value : NO_TIME;
 }
 
-/* A column to write: `values`, or for each i what `make` returns. */
 struct column {
 	const float *values;
 	double (*make)(const void *context, size_t i);
@@ -155,7 +154,6 @@ static int put_raw(struct jsonw *json, const struct batch_series *s, size_t begi
 	return r;
 }
 
-/* Writes windows of WINDOW batches that contain the longest waits. No two windows overlap. */
 static int put_windows(struct jsonw *json, const struct batch_series *s)
 {
 	size_t places = s->count / WINDOW, i, best, number;
@@ -197,7 +195,7 @@ static int put_series(struct jsonw *json, const struct batch_series *s)
 
 struct bar_column {
 	const struct bar *bars;
-	size_t offset; /* of a double in struct bar */
+	size_t offset;
 };
 
 static double of_bar(const void *context, size_t i)
@@ -207,7 +205,6 @@ static double of_bar(const void *context, size_t i)
 	return *(const double *)((const char *)&column->bars[i] + column->offset);
 }
 
-/* Writes where each further epoch begins, if there are few epochs. */
 static void put_epochs(struct jsonw *json, const struct batch_series *s)
 {
 	size_t count = 0;
@@ -226,7 +223,6 @@ static void put_epochs(struct jsonw *json, const struct batch_series *s)
 	jsonw_close(json, ']');
 }
 
-/* Writes the bars of the whole run, which time.js draws at first. */
 static int put_bars(struct jsonw *json, const struct batch_series *s)
 {
 	static const struct {
@@ -264,7 +260,6 @@ static void put_numbers(struct jsonw *json, const char *key, const int32_t *valu
 	jsonw_close(json, ']');
 }
 
-/* Writes the predictions that the sliders show; see analysis/predict/grid.h. */
 static void put_grid(struct jsonw *json, const struct grid *grid)
 {
 	size_t count = grid->worker_count * grid->prefetch_count * grid->load_count *

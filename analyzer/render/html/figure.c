@@ -9,7 +9,7 @@
 
 #define ABOVE          12
 #define BELOW          46
-#define SCALE_QUANTILE 0.98 /* this share of the values is below the top of a scale */
+#define SCALE_QUANTILE 0.98
 #define BAR            34
 
 static void begin_svg(struct html *html, const char *class, double height, const char *title,
@@ -61,13 +61,12 @@ double figure_y(const struct figure *f, double value)
 
 void figure_bar(const struct figure *f, double x, double x2, double from, double to)
 {
-	/* Leaves a gap between bars that are wide enough. */
 	if (from - to > 0.05)
 		html_put(f->html, "M%.1f %.1fV%.1fH%.1fV%.1fz", x, from, to,
 			 x2 - (x2 - x > 3 ? 0.6 : 0), from);
 }
 
-/* Returns a scale's step: 1, 2 or 5 times a power of ten, so that `count` steps reach `high`. */
+/* 1, 2 or 5 times a power of ten, so that about `count` steps reach `high` */
 static double step_of(double high, int count)
 {
 	double rough = high / count, power;
@@ -87,7 +86,7 @@ double figure_scale(double *values, size_t count)
 	return top > 0 ? top : values[count - 1] > 0 ? values[count - 1] * 1.05 : 1;
 }
 
-/* Returns the largest unit of which `high_ns` is at least 2, and its length. */
+/* The largest unit of which `high_ns` has at least 2. */
 static const char *time_unit(double high_ns, double *ret_ns)
 {
 	static const struct {
@@ -102,7 +101,7 @@ static const char *time_unit(double high_ns, double *ret_ns)
 	return units[i].name;
 }
 
-/* Writes a number with separated thousands, never with an exponent as %g does. */
+/* %g would write exponents. */
 static const char *plain_number(char *buffer, double value)
 {
 	if (fabs(value) >= 1000)

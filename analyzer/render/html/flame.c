@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * flame.c - writes stack samples: tables for every reader, and, for those with JavaScript, the
- * stacks as data, from which flame.js draws flame graphs.
- */
+/* flame.c - writes stack samples as tables, and as data from which flame.js draws. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,20 +7,19 @@
 #include "render/html/put.h"
 #include "render/form/jsonw.h"
 
-#define MOST_STACKS 600 /* largest number of stacks of a group, those with the most time */
+#define MOST_STACKS 600
 #define MOST_FRAMES 4000
-#define MOST_DEPTH  64 /* largest number of frames of a stack, counted from the outermost */
-#define LEAST_COUNT 20 /* groups with fewer samples are not drawn */
+#define MOST_DEPTH  64 /* frames of a stack, counted from the outermost */
+#define LEAST_COUNT 20
 
 struct flame {
 	struct jsonw *json;
 	const struct report *report;
 	uint32_t *numbers; /* for each frame of the samples, 1 + its index in `frames`, or 0 */
-	uint32_t *frames;  /* frames in the page, as indexes in the samples' frames */
+	uint32_t *frames;
 	size_t count;
 };
 
-/* Writes a stack as [ns, outermost frame, ..., innermost frame]. */
 static void put_stack(struct flame *flame, const struct line_stack *stack)
 {
 	jsonw_open(flame->json, NULL, '[');

@@ -8,7 +8,7 @@
 
 #define HEIGHT       150
 #define TABLE_ROWS   24
-#define NOT_KNOWN    GPU_GAP_MAX /* the part that is idle for an unknown reason */
+#define NOT_KNOWN    GPU_GAP_MAX
 #define PARTS        (GPU_GAP_MAX + 1)
 
 static const char *const CLASSES[PARTS] = {
@@ -21,7 +21,7 @@ static const char *part_words(int part)
 	return part == NOT_KNOWN ? "idle, and why is not known" : gpu_gap_words((enum gpu_gap)part);
 }
 
-/* Returns a part of a bar, or of all steps. A rest below a thousandth is rounding, hence 0. */
+/* A rest below a thousandth of the steps is rounding, hence 0. */
 static double part_ns(const double *gap_ns, double step_ns, double busy_ns, int part)
 {
 	double rest_ns = step_ns - busy_ns;

@@ -8,11 +8,11 @@
 
 #define LANE        22
 #define MOST_LANES  16
-#define FEWEST      24 /* least batches in a window */
+#define FEWEST      24
 #define MOST        48
 #define ROUNDS      6   /* batches in a window, for each worker */
-#define LABEL_WIDTH 15  /* width of a number in a bar */
-#define LABELS      106 /* width of the lanes' labels, on the left */
+#define LABEL_WIDTH 15
+#define LABELS      106
 
 static double stall_of(const struct batch_series *s, size_t begin, size_t count)
 {
@@ -28,13 +28,12 @@ static double stall_of(const struct batch_series *s, size_t begin, size_t count)
 	return wait_ns / all_ns;
 }
 
-/* Returns the first of `count` steady batches whose share of waiting is closest to `ratio`. */
 static size_t find_typical(const struct batch_series *s, double ratio, size_t count)
 {
 	size_t best = 0, step = count / 2, i;
 	double nearest = INFINITY;
 
-	/* A few hundred candidates are enough for any run. */
+	/* A few hundred candidates are enough. */
 	if (step < 1 + s->count / 400)
 		step = 1 + s->count / 400;
 	for (i = 0; i + count <= s->count; i += step) {
@@ -68,7 +67,7 @@ size_t html_choose_windows(const struct batch_series *s, const struct finding *f
 	longest = longest < count / 2 ? 0 : longest - count / 2;
 	longest = longest + count > s->count ? s->count - count : longest;
 	ret[1] = (struct html_window){longest, count, ahead};
-	/* Leave out a second window that mostly overlaps the first. */
+	/* A second window that mostly overlaps the first is left out. */
 	return longest < ret[0].begin + count / 2 && ret[0].begin < longest + count / 2 ? 1 : 2;
 }
 
@@ -76,7 +75,7 @@ struct lanes {
 	struct figure figure;
 	const struct html_window *window;
 	int64_t begin_ns, end_ns;
-	int lane_count; /* number of workers shown */
+	int lane_count;
 };
 
 static bool is_known(int64_t ns)
@@ -84,7 +83,6 @@ static bool is_known(int64_t ns)
 	return ns != UNKNOWN;
 }
 
-/* Draws a bar from begin_ns on, cut to the window; the batch's number is inside if it fits. */
 static void put_bar(struct lanes *lanes, const char *class, double top, double height,
 		    int64_t begin_ns, int64_t ns, int64_t number, const char *words)
 {
@@ -100,7 +98,7 @@ static void put_bar(struct lanes *lanes, const char *class, double top, double h
 		 "<title>batch %" PRId64 ": %s %s</title></rect>",
 		 class, x, top, fmax(width - 0.5, 0.4), height, number, words,
 		 HTML_TIME((double)ns));
-	/* Waits are hatched, so the number is in the compute bar after it. */
+	/* The number is in the compute bar: waits are hatched. */
 	if (number >= 0 && height > 10 && *class != 'w' &&
 	    width > LABEL_WIDTH + 7 * (number > 99) + 7 * (number > 999))
 		html_put(f->html,
@@ -127,7 +125,7 @@ static void put_batch(struct lanes *lanes, const struct batch_record *b)
 		b->load_begin_ns, b->load_ns, b->batch, "loaded in");
 }
 
-/* Draws lines below the loads, from a load's end until its batch is taken, as one path. */
+/* Draws lines from a load's end until its batch is taken. */
 static void put_ready(struct lanes *lanes)
 {
 	struct figure *f = &lanes->figure;
@@ -193,7 +191,7 @@ static void put_rows(struct html *html, const struct html_window *window)
 	html_numbers_end(html);
 }
 
-/* Finds the time from the first request to the last step's end, or returns false if unrecorded. */
+/* Returns false if the times were not recorded. */
 static bool find_span(const struct html_window *window, struct lanes *ret)
 {
 	const struct batch_record *rows = window->rows;
@@ -240,7 +238,7 @@ static void put_window(struct html *html, const struct html_window *window, cons
 	put_rows(html, window);
 }
 
-/* Returns true if any load has a begin. Imported runs, and runs without patches, have none. */
+/* Imported runs, and runs without patches, have none. */
 static bool has_loads(const struct html_input *input)
 {
 	for (size_t i = 0; i < input->window_count; i++)

@@ -16,7 +16,7 @@ struct stage {
 	const char *note;
 };
 
-/* Returns the mean time of transforms in a load; NAN with several loaders, listed together. */
+/* Returns NAN with several loaders, whose transforms are listed together. */
 static double transform_ns(const struct report *report)
 {
 	const struct inside *inside = &report->inside;
@@ -31,7 +31,7 @@ static double transform_ns(const struct report *report)
 	return ns / (double)inside->loads.count;
 }
 
-/* Adds the stages after the load, and returns the number of all; `n` are there already. */
+/* Returns the number of all stages; `n` are there already. */
 static size_t add_after_load(struct html *html, struct stage *ret, size_t n)
 {
 	const struct report *report = html->report;
@@ -95,7 +95,7 @@ static size_t find_stages(struct html *html, struct stage *ret)
 	return add_after_load(html, ret, n);
 }
 
-/* Returns true if a stage ("of it ...") is part of the stage before, instead of following it. */
+/* A stage "of it ..." is part of the stage before. */
 static bool is_within(const struct stage *stage)
 {
 	return strcmp(stage->class, "busy") == 0;

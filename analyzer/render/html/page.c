@@ -5,10 +5,7 @@
 #include "render/html/put.h"
 #include "render/run/parts.h"
 
-/*
- * The page may load, send and frame nothing. Only dlprof's script and style are allowed, by their
- * hash, so markup inside a name could not run even if it were not escaped.
- */
+/* Only dlprof's script and style may run, by hash, so markup in a name could not do harm. */
 #define POLICY(scripts)                                                                            \
 	"default-src 'none'; " scripts "style-src '" PAGE_CSS_HASH                                 \
 	"'; base-uri 'none'; form-action 'none'"
@@ -28,7 +25,6 @@ void html_head(struct html *html, bool has_script, const char *name)
 	html_put(html, "</title>\n<style>");
 	fputs(page_css, html->out);
 	html_put(html, "</style>\n</head>\n<body>\n<main>\n");
-	/* Waits are hatched, so that readers without colour see them. */
 	html_put(html,
 		 "<svg class=\"defs\" width=\"0\" height=\"0\" aria-hidden=\"true\"><title>Patterns"
 		 "</title><desc>None of this is seen by itself.</desc><defs><pattern id=\"hatch\" "
@@ -45,7 +41,6 @@ void html_foot(struct html *html)
 		       "explains the words.</p></footer>\n</main>\n");
 }
 
-/* Writes chapters of the outline as a section without figures. */
 static void put_chapter(struct html *html, const char *id, const char *title,
 			const char *const *chapters)
 {

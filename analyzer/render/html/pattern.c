@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * pattern.c - shows whether stalls have a period: the evidence for each period, from the test of
- * analysis/period/period.h, and the waits by phase.
- */
+/* pattern.c - shows whether stalls have a period: evidence for each period, and waits by phase. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,14 +8,14 @@
 #include "render/html/put.h"
 
 #define HEIGHT       150
-#define FEWEST_SHOWN 24 /* least number of periods shown */
-#define MOST_TICKS   32 /* largest number of phases with a label */
+#define FEWEST_SHOWN 24
+#define MOST_TICKS   32
 #define MOST_PHASES  128
 #define MOST_DOTS    1500
 #define PHASE_HEIGHT 190
 #define TOP_QUANTILE 0.995
 
-/* The values whose period is shown: waits, or steps if nothing else is known. */
+/* The values whose period is shown. */
 struct rhythm {
 	const struct period *period;
 	const float *values;
@@ -39,7 +36,7 @@ static double evidence(const struct period *period, size_t batches)
 	return fmax(0, -(double)period->log_p_of[batches] / log(10));
 }
 
-/* Returns the longest period to show: beyond the one found, and some rounds of the workers. */
+/* Beyond the period found, and some rounds of the workers. */
 static size_t last_shown(const struct period *period, int32_t workers)
 {
 	size_t last = PERIOD_MOST, wanted = FEWEST_SHOWN;
@@ -127,7 +124,6 @@ static void put_period(struct html *html, const struct rhythm *rhythm)
 	html_numbers_end(html);
 }
 
-/* A batch: its phase, and its time. */
 struct dot {
 	uint32_t phase;
 	float ns;
@@ -188,7 +184,7 @@ static void put_dots(struct figure *f, const struct phases *phases)
 	for (i = 0; i < shown; i++) {
 		const struct dot *dot =
 			&phases->dots[shown > 1 ? i * (phases->count - 1) / (shown - 1) : 0];
-		/* Spreads the dots by the golden ratio, which has no period of its own. */
+		/* The golden ratio has no period of its own. */
 		double beside = (fmod((double)i * 0.61803398875, 1) - 0.5) * spread;
 
 		html_put(f->html, "M%.1f %.1fh0", figure_x(f, dot->phase) + beside,

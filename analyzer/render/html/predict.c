@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * predict.c - shows predictions for other settings: a table for every reader, and sliders for
- * readers with JavaScript. The script computes nothing: it shows points of analysis/predict/grid.h.
- */
+/* predict.c - shows predictions: a table, and sliders over points that grid.h computed. */
 #include "render/html/put.h"
 
 #include "render/run/parts.h"
 
-/* Writes a slider, whose values are indexes in the grid; see sliders.js. */
 static void put_slider(struct html *html, const char *id, const char *label, size_t count,
 		       size_t value)
 {

@@ -7,7 +7,7 @@
 #include "render/form/escape.h"
 #include "render/form/utf8.h"
 
-#define LONGEST 4096 /* longer formatted texts are cut, in bytes */
+#define LONGEST 4096
 
 void html_put(struct html *html, const char *format, ...)
 {

@@ -10,13 +10,12 @@
 #include "render/form/verdict.h"
 #include "render/html/put.h"
 
-#define ROW       40 /* height of a rank's row in the picture */
-#define BARS      32 /* height of the highest bar in a row */
+#define ROW       40
+#define BARS      32
 #define LEFT      116
 #define RIGHT     640
 #define MOST_ROWS 1000
 
-/* Draws a rank's bars: compute from the bottom up (`waits` false), or the waits above it. */
 static void put_bars(struct figure *f, const struct rank_row *row, bool waits, double high_ns)
 {
 	for (size_t i = 0; i < row->bar_count; i++) {
@@ -52,7 +51,7 @@ static void put_rank(struct figure *f, const struct ranks *ranks, size_t i, doub
 	html_put(f->html, "\"/>\n");
 }
 
-/* Finds one scale for all ranks. *ret_ns is 0 if there is nothing to draw. Returns 0 or -ENOMEM. */
+/* *ret_ns is 0 if there is nothing to draw. Returns 0 or -ENOMEM. */
 static int find_scale(const struct ranks *ranks, const size_t *order, size_t shown, double *ret_ns)
 {
 	double *steps = malloc((shown * HTML_RANK_BARS + 1) * sizeof(*steps));
@@ -163,7 +162,6 @@ int html_write_ranks(const struct ranks *ranks, FILE *out)
 	return order ? r : -ENOMEM;
 }
 
-/* Writes the verdict of one of several jobs. */
 static int put_job(struct html *html, const struct ranks *job, size_t number)
 {
 	struct outline outline;

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * timeline.c - shows wait and compute over the whole run: a table, and the place in which time.js
- * draws. A bar is a batch; in a run with too many batches, it is the mean of several, and a line
- * above it ends at the longest of these.
- */
+/* timeline.c - shows wait and compute over the whole run: a table, and where time.js draws. */
 #include "analysis/account/bar.h"
 #include "render/html/put.h"
 

@@ -15,7 +15,6 @@ void html_heading(struct html *html, enum stall_verdict verdict)
 		 html_tone(v->tone), v->sign, v->words);
 }
 
-/* Writes a sentence with its share ("41 %") in bold, followed by `rest`. */
 static void put_sentence(struct html *html, const char *sentence, const char *rest)
 {
 	size_t before = strcspn(sentence, "<0123456789");
@@ -41,7 +40,6 @@ void html_answer(struct html *html, enum stall_verdict verdict, const char *rang
 		html_paragraph(html, "answer", "%s", row->cells[i]);
 }
 
-/* Draws the parts of the account as one bar. */
 static void put_account(struct html *html)
 {
 	static const char *const classes[] = {

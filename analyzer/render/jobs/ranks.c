@@ -10,7 +10,7 @@
 #include "render/form/units.h"
 #include "render/form/verdict.h"
 
-#define COLLECTIVES 0.1 /* collectives are mentioned if they take at least this share of the time */
+#define COLLECTIVES 0.1
 
 static const char *verdict_words(const struct rank_finding *job, char text[VERDICT_SENTENCE])
 {
@@ -33,7 +33,7 @@ const char *ranks_id_words(const struct ranks *job, char text[RANKS_ID])
 
 #define RANKS_MOST_NAMED 8
 
-/* Appends a range as in "3, 8-15". Returns false if enough ranges are listed already. */
+/* Returns false if enough ranges are listed already. */
 static bool append_range(char *text, size_t size, size_t *named, int64_t first, int64_t last)
 {
 	if ((*named)++ == RANKS_MOST_NAMED) {
@@ -46,7 +46,6 @@ static bool append_range(char *text, size_t size, size_t *named, int64_t first, 
 	return true;
 }
 
-/* Appends the first few ranks that `is_meant` selects. */
 static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int which, char *text,
 			 size_t size)
 {
@@ -65,7 +64,7 @@ static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int 
 	}
 }
 
-/* Returns the host on which all culprits ran; NULL if they ran on several, or it is not known. */
+/* Returns NULL if they ran on several hosts, or if that is not known. */
 static const char *host_of_culprits(const struct ranks *ranks)
 {
 	const char *host = NULL;
@@ -91,7 +90,7 @@ static size_t size_of_group(const struct ranks *ranks, int group)
 	return count;
 }
 
-/* Writes which groups do not wait for each other, and which loses most; "" if all meet, or none. */
+/* "" if all ranks meet, or none do */
 static void groups_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
@@ -116,7 +115,7 @@ static void groups_words(const struct ranks *ranks, char *text, size_t size)
 		    size_of_group(ranks, (int)job->group) > 1 ? "their" : "its");
 }
 
-/* Writes which rank is to blame, or that no single rank is; "" if nothing can be said. */
+/* "" if nothing can be said */
 static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
@@ -193,7 +192,7 @@ const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT])
 	return text;
 }
 
-/* Writes the first few missing ranks, as "3, 8-15"; "" if no rank is missing. */
+/* "" if no rank is missing */
 static void missing_words(const struct ranks *ranks, char *text, size_t size)
 {
 	int64_t next = 0;
@@ -212,7 +211,6 @@ static void missing_words(const struct ranks *ranks, char *text, size_t size)
 	}
 }
 
-/* Writes how the ranks were aligned, as "by step: ...". */
 #define ALIGNMENT_WORDS 120
 static const char *alignment_words(const struct rank_finding *job, char text[ALIGNMENT_WORDS])
 {
@@ -238,7 +236,7 @@ static const char *alignment_words(const struct rank_finding *job, char text[ALI
 	return "not at all: the ranks do not wait for each other, so each is judged alone";
 }
 
-/* Writes which rank the others wait for in collectives: the one that waits least in them. */
+/* The others wait for the rank that waits least in collectives. */
 static void collectives_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_row *least = NULL, *most = NULL;
@@ -303,7 +301,7 @@ static void add_verdict(const struct ranks *ranks, struct outline *o)
 		outline_cell(o, "%s", text);
 }
 
-/* Returns a device's place on the bus, by which devices differ, or else its name. */
+/* Devices differ by their place on the bus. */
 static const char *place_of(const char *gpu)
 {
 	const char *at = gpu ? strstr(gpu, " at ") : NULL;
@@ -354,7 +352,6 @@ static void add_rows(const struct ranks *ranks, size_t most, bool with_paths, st
 	free(order);
 }
 
-/* Adds which clocks the verdict is from, if ranks have different ones. */
 static void add_clock(const struct ranks *ranks, struct outline *o)
 {
 	size_t by_gpu = 0;
@@ -369,7 +366,6 @@ static void add_clock(const struct ranks *ranks, struct outline *o)
 		outline_item(o, "Clock", "%s%s", verdict_clock_meaning(true), rest);
 }
 
-/* If ranks ended badly, adds the rank that may have ended the others. */
 static void add_ended(const struct ranks *ranks, struct outline *o)
 {
 	const struct rank_row *first = NULL;
@@ -390,7 +386,6 @@ static void add_ended(const struct ranks *ranks, struct outline *o)
 		outline_item(o, "End", "rank %" PRId64 ": %s%s", first->rank, first->ended, more);
 }
 
-/* Adds the limits of the verdict: what data it is from, and reasons to doubt it. */
 static void add_limits(const struct ranks *ranks, struct outline *o)
 {
 	const struct ranks_spread spread = ranks_spread(ranks);
@@ -422,7 +417,6 @@ static void add_limits(const struct ranks *ranks, struct outline *o)
 			outline_item(o, "Less sure", "%s", text);
 }
 
-/* Adds a legend below the table of ranks. */
 static void add_legend(const struct ranks *ranks, size_t most, struct outline *o)
 {
 	outline_items(o, "ranks");

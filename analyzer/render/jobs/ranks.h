@@ -9,69 +9,63 @@
 
 struct rank_row {
 	const char *path;
-	char *host; /* name of the rank's host; NULL: not known */
-	char *gpu;  /* name and place of the rank's first device; NULL: not known */
+	char *host; /* NULL: not known */
+	char *gpu;  /* NULL: not known */
 	int64_t rank, world_size; /* world_size <= 0: not known */
 	struct finding finding;
-	float alone_share; /* share of the steps in which only collectives ran; NAN: not known */
+	float alone_share; /* of the steps, with collectives alone; NAN: not known */
 	bool live;
 	char ended[ENDED_WORDS]; /* "Killed by SIGKILL", it or a worker; "": it ended well */
 	bool is_terminated;      /* by SIGTERM, which launchers send to all ranks if one fails */
-	struct bar *bars;        /* its batches, as bars of a picture; NULL: no picture is drawn */
+	struct bar *bars;        /* NULL: no picture is drawn */
 	size_t bar_count;
 };
 
 struct ranks {
-	const char *path; /* path of the job: its folder, or the database of its first rank */
+	const char *path; /* its folder, or its first rank's database */
 	struct rank_row *rows;
-	struct rank_blame *blames; /* one for each of `rows`, in the same order */
+	struct rank_blame *blames; /* in the order of `rows` */
 	size_t count;
 	struct rank_finding job;
-	const char *job_id;          /* the job's id; NULL: not known */
+	const char *job_id;          /* NULL: not known */
 	int64_t attempt, world_size; /* UNKNOWN: not known */
-	int64_t start_unix_ns;       /* start of the job's first rank; UNKNOWN: not known */
+	int64_t start_unix_ns;       /* of its first rank; UNKNOWN: not known */
 };
 
 /* Writes "1,016 of 1,024 ranks on 128 hosts; 64 have no loader". */
 #define RANKS_COUNT 100
 const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT]);
 
-/* Returns true if a rank's verdict is in doubt: its waits may not be the training's. */
 bool ranks_in_doubt(const struct ranks *ranks);
 
-/* Writes a ratio for a table, into UNITS_MAX bytes; "-" if there is none to show. */
+/* "-" if there is no ratio to show */
 const char *ranks_share_words(enum stall_verdict verdict, double ratio, char *text);
 
-/* Returns how many ranks have no batches. */
 size_t ranks_without_loader(const struct ranks *ranks);
 
-/* Selects ranks by their blame: those of a group, or a group's culprits (-1: all culprits). */
+/* The group -1 means all culprits. */
 typedef bool ranks_filter(const struct rank_blame *blame, int group);
 ranks_filter ranks_is_in_group, ranks_is_culprit;
 
-/* Returns the group that the job's finding is about, or -1 if it is about all ranks. */
+/* Returns -1 if the finding is about all ranks. */
 int ranks_group(const struct ranks *ranks);
 
-/* Returns the share of the lost time in which rank `i` waited longest; NAN if ranks do not meet. */
+/* NAN if ranks do not meet */
 double ranks_blame_share(const struct ranks *ranks, size_t i);
 
-/* Spread of the stall ratios of all ranks that have one; NAN: no rank has one. */
+/* NAN: no rank has a ratio */
 struct ranks_spread {
 	double least, median, most;
 };
 struct ranks_spread ranks_spread(const struct ranks *ranks);
 
-/* Returns the rank whose report should be read first. */
 size_t ranks_worst(const struct ranks *ranks);
 
-/*
- * Fills `ret` (ranks->count entries) with the order of the rows. With more than RANKS_MOST_ROWS
- * ranks, those to blame come first; otherwise the order is unchanged.
- */
+/* With more than RANKS_MOST_ROWS ranks, those to blame come first; else nothing changes. */
 #define RANKS_MOST_ROWS 16
 void ranks_order(const struct ranks *ranks, size_t *ret);
 
-/* Writes reason number `which` to doubt the verdict. Returns false if it does not apply. */
+/* Returns false if this reason does not apply. */
 #define RANKS_DOUBT  300
 #define RANKS_DOUBTS 3
 bool ranks_doubt(const struct ranks *ranks, size_t which, char text[RANKS_DOUBT]);
@@ -81,16 +75,12 @@ extern const char *const ranks_doubt_ids[RANKS_DOUBTS];
 #define RANKS_ID 64
 const char *ranks_id_words(const struct ranks *job, char text[RANKS_ID]);
 
-/* Makes a row for each job in `path`. Returns 0 or -ENOMEM; call outline_done() in both cases. */
+/* Return 0 or -ENOMEM; call outline_done() in both cases. */
 int jobs_outline(const char *path, const struct ranks *jobs, size_t count, struct outline *o);
 void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *out);
 
-/*
- * Adds the job's verdict, rows of at most `most` ranks (chapter "ranks"), and the verdict's limits.
- * Returns 0 or -ENOMEM; call outline_done() in both cases.
- */
+/* Rows are of at most `most` ranks. */
 #define RANKS_LIMITS "limits"
 int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o);
 
-/* Writes a job as JSON `dlprof.report/3`: its `verdict` and `stall`, and its `ranks`. */
 void ranks_json(const struct ranks *ranks, FILE *out);

@@ -5,9 +5,8 @@
 #include "render/form/facts.h"
 #include "render/jobs/ranks.h"
 
-#define MOST_MISSING 100000 /* limit of missing ranks to list: the world size may be any number */
+#define MOST_MISSING 100000 /* the world size may be any number */
 
-/* Finds a rank by bisection: the rows are sorted by rank. */
 static bool has_rank(const struct ranks *ranks, int64_t rank)
 {
 	size_t low = 0, high = ranks->count;
@@ -23,7 +22,6 @@ static bool has_rank(const struct ranks *ranks, int64_t rank)
 	return low < ranks->count && ranks->rows[low].rank == rank;
 }
 
-/* Returns how many ranks the job should have, at most MOST_MISSING. */
 static int64_t known_ranks(const struct ranks *ranks)
 {
 	return ranks->world_size < 0		  ? 0

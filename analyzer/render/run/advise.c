@@ -9,7 +9,6 @@
 
 #define AS_WORKERS ", as many as workers"
 
-/* Appends the length of a period: "every 5 batches, as many as workers". */
 static void add_period(const struct report *report, char *text, size_t size, int64_t batches)
 {
 	int32_t workers = report->series.workers;
@@ -41,7 +40,6 @@ void advise_rhythm(const struct report *report, struct outline *o)
 	outline_item(o, "Waits", "%s", text);
 }
 
-/* If a period was searched for and not found, adds that `what` has none. */
 static void say_none(struct outline *o, const char *what, const struct period *period)
 {
 	if (!period->batches && period->tested)
@@ -138,9 +136,8 @@ static const char *whatif_words(const struct report *report, int id)
 }
 
 /*
- * Appends a range as " (1.51x to 1.63x)". The range may include rates above ideal input, when a run
- * is faster for other reasons; it is printed up to ideal input. Returns false, and appends nothing,
- * if both ends look the same.
+ * Rates above ideal input, of runs that are faster otherwise, are cut. Returns false if nothing is
+ * shown.
  */
 static bool add_range(const struct whatif *whatif, double low, double high, const char *assumed,
 		      char *text, size_t size)
@@ -158,7 +155,7 @@ static bool add_range(const struct whatif *whatif, double low, double high, cons
 	return true;
 }
 
-/* Appends a gain as ": about 1.58x (1.51x to 1.63x)". Returns true if a range was shown. */
+/* Returns true if a range was shown. */
 static bool add_gain(const struct whatif *whatif, const struct advice *advice, const char *assumed,
 		     char *text, size_t size)
 {
@@ -188,14 +185,13 @@ static void add_steps(const struct report *report, struct outline *o)
 		text[0] = '\0';
 		page_append(text, sizeof(text), "%.*s", page_clause(line), line);
 		if (add_gain(whatif, advice, assumed, text, sizeof(text)))
-			assumed = ""; /* The assumption is stated only once. */
+			assumed = ""; /* said once */
 		snprintf(label, sizeof(label), "%zu.", ++number);
 		outline_item(o, label, "%s", text);
 		outline_cell(o, "%s", remedy_how(report, advice, words));
 	}
 }
 
-/* Returns a setting to try, in one word or two. */
 static const char *try_words(const struct report *report, int id)
 {
 	static const char *const words[WHATIF_MAX] = {
@@ -207,7 +203,6 @@ static const char *try_words(const struct report *report, int id)
 	return id < WHATIF_MAX && words[id] ? words[id] : whatif_words(report, id);
 }
 
-/* Adds the settings that would not help, and their small gains, one in each cell. */
 static void add_useless(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;
@@ -226,7 +221,6 @@ static void add_useless(const struct report *report, struct outline *o)
 	}
 }
 
-/* Adds the predictions that --what-if asked for. */
 static void add_wishes(const struct whatif *whatif, struct outline *o)
 {
 	for (int id = WHATIF_MAX; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
@@ -292,7 +286,7 @@ static void add_prediction(const struct report *report, int id, struct outline *
 	outline_cell(o, "%s", UNITS_SHARE(whatif->stall_ratio[id]));
 }
 
-/* Adds why settings would not help. Settings with the same reason share a sentence. */
+/* Settings with the same reason share a sentence. */
 static void add_reasons(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;

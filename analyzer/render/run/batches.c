@@ -9,7 +9,7 @@
 
 enum column_type {
 	COLUMN_INT,
-	COLUMN_TIME, /* nanoseconds, shown as seconds; the column's name ends in _s */
+	COLUMN_TIME, /* in nanoseconds, shown as seconds */
 	COLUMN_FLAG,
 	COLUMN_WORD,
 };
@@ -48,7 +48,6 @@ static void put_csv(FILE *out, const struct column *column, const struct batch_l
 	int64_t value;
 
 	if (column->type == COLUMN_WORD) {
-		/* The words come from a fixed list, in which none needs quotes. */
 		if (word_of(column, line))
 			fputs(word_of(column, line), out);
 		return;

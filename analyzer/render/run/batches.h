@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * batches.h - writes every delivered batch as one row: a table for people, or CSV or JSON for
- * programs. Rows are written one by one, and not stored.
- *
- * batches.def lists the columns. CSV and JSON have times in seconds with nine decimals. A cell that
- * is empty (in JSON null) was not observed.
- */
+/* batches.h - writes every delivered batch as one row (batches.def), and stores none. */
 #pragma once
 
 #include <stdint.h>
@@ -16,9 +10,9 @@
 
 struct batch_line {
 	struct batch_record batch;
-	int64_t begin_ns;     /* begin, counted from the run's begin */
-	int64_t starved;      /* 1 or 0; UNKNOWN: the batch is not steady */
-	const char *excluded; /* why the batch is not steady; NULL: it is steady */
+	int64_t begin_ns;     /* since the run's begin */
+	int64_t starved;      /* 1 or 0; UNKNOWN: not steady */
+	const char *excluded; /* why it is not steady; NULL: it is */
 };
 
 enum batches_form {

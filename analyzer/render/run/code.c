@@ -12,20 +12,19 @@
 #include "store/run/lines.h"
 
 #define CHAPTER      "code"
-#define MOST_LINES   6    /* largest number of lines shown for a group */
-#define MOST_HOLDERS 3    /* largest number of threads named for a group */
-#define MOST_STUCK   2    /* largest number of processes shown */
+#define MOST_LINES   6
+#define MOST_HOLDERS 3
+#define MOST_STUCK   2
 #define MINUTE_NS    (60 * (int64_t)NS_PER_S)
-#define LEAST_LEAD  0.1 /* a line is named beside an advice if it has this share of its group */
-#define LEAST_SHARE  0.03 /* a line with a smaller share of its group is not shown */
+#define LEAST_LEAD  0.1 /* least share of its group to be named beside an advice */
+#define LEAST_SHARE  0.03
 #define JSON_SHARE   0.01
-#define LEAST_COUNT  20   /* a group with fewer samples is not shown */
-#define MOSTLY       0.5  /* an inner frame is named if it has this share of its line's time */
+#define LEAST_COUNT  20
+#define MOSTLY       0.5
 #define LOCALS       "<locals>."
-#define MOST_NAME    44 /* bytes shown of a name */
-#define SPREAD       1.3 /* a function is named if its share is this many times its line's */
+#define MOST_NAME    44
+#define SPREAD       1.3
 
-/* Words for each group: its label, all of it, one of it, and its name in JSON. */
 static const struct {
 	const char *label, *all, *one, *id;
 } GROUPS[] = {
@@ -37,7 +36,7 @@ static const struct {
 	[LINE_SAVES] = {"Saving", "saving", "saving", "save"},
 };
 
-/* Returns the first word of a command that ends in ".py"; *ret_length is 0 if there is none. */
+/* *ret_length is 0 if no word ends in ".py". */
 static const char *find_script(const char *command, size_t *ret_length)
 {
 	for (const char *at = command; *at; at += *ret_length + (at[*ret_length] == ' ')) {
@@ -49,7 +48,7 @@ static const char *find_script(const char *command, size_t *ret_length)
 	return command;
 }
 
-/* Finds the folder from which the program was started: a file's path without the script's. */
+/* Finds the program's folder: a file's path without the script's. */
 static void find_root(struct code_names *names, const char *script, size_t length)
 {
 	const char *name = length ? memrchr(script, '/', length) : NULL;
@@ -76,7 +75,7 @@ static void find_root(struct code_names *names, const char *script, size_t lengt
 	}
 }
 
-/* Sorts paths by their ends; "/" comes before all other characters. */
+/* "/" comes before all other characters. */
 static int by_end(const void *a, const void *b)
 {
 	const char *left = *(const char *const *)a, *right = *(const char *const *)b;
@@ -118,7 +117,6 @@ void code_names_done(struct code_names *names)
 	free(names->files);
 }
 
-/* Returns where the name before `tail` begins in the path `file`. */
 static const char *take_name(const char *file, const char *tail)
 {
 	if (tail > file)
@@ -136,7 +134,6 @@ static bool ends_with(const char *file, const char *tail)
 	       (all == length || file[all - length - 1] == '/');
 }
 
-/* Returns true if the path of another file ends in the same names. */
 static bool is_ambiguous(const struct code_names *names, const char *file, const char *tail)
 {
 	const char **found = names->file_count ? bsearch(&file, names->files, names->file_count,
@@ -168,7 +165,7 @@ const char *code_place(const struct code_names *names, uint32_t frame, char *buf
 	const char *file = shorten(names, of);
 	size_t length = strlen(file), most = CODE_WORDS - 32;
 
-	/* Of a name that is too long, the begin is cut, as a path's end says most. */
+	/* A path's end says most. */
 	snprintf(buffer, CODE_WORDS, "%s%s", length > most ? "..." : "",
 		 length > most ? file + length - most : file);
 	if (of->line > 0)
@@ -187,7 +184,6 @@ const char *code_function(const struct code_names *names, uint32_t frame, char *
 	return buffer;
 }
 
-/* Writes a line's share, as "80 % ± 4". */
 static const char *put_share(const struct line_share *line, char buffer[2 * UNITS_MAX])
 {
 	snprintf(buffer, 2 * UNITS_MAX, "%s ± %.0f", UNITS_SHARE(line->share),
@@ -217,7 +213,6 @@ static void add_line(const struct code_names *names, const struct line_share *li
 		     line->is_loop && *where ? ", " : "", where);
 }
 
-/* Adds a table of a group's lines with the largest shares, the user's own first. */
 static void add_lines(const struct code_names *names, const struct line_lead *lead,
 		      enum line_group group, struct outline *o)
 {
@@ -282,7 +277,6 @@ static bool is_within_character(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Returns how many bytes from the begin of a text are shown. */
 static int head_length(const char *text)
 {
 	size_t length = strlen(text);
@@ -293,7 +287,6 @@ static int head_length(const char *text)
 	return (int)length;
 }
 
-/* Returns the last MOST_NAME bytes of a text, since the end of a path says most. */
 static const char *tail(const char *text)
 {
 	size_t length = strlen(text);
@@ -304,7 +297,7 @@ static const char *tail(const char *text)
 	return text;
 }
 
-/* Returns true if the report covers what the samples cover: the whole run, all loaders. */
+/* The samples cover the whole run and all loaders. */
 static bool is_of_samples(const struct report *report)
 {
 	const struct batch_filter *filter = &report->filter;
@@ -371,7 +364,7 @@ struct code_line code_line_at(const struct report *report, size_t place)
 	return (struct code_line){&lead->lines[i], GROUPS[group].id};
 }
 
-/* Writes how long a process has been at one place; from a minute on in whole minutes. */
+/* From a minute on in whole minutes. */
 static const char *put_length(const struct doing *doing, char buffer[UNITS_MAX])
 {
 	const int64_t ns = doing->seen_ns - doing->since_ns;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * compare.c - writes the comparison, for people and as `dlprof.compare/2`. In JSON, times are in
- * seconds a batch and shares are 0-1; `differs` is false where the text has "~".
- */
+/* compare.c - writes the comparison; JSON's `differs` is false where the text has "~". */
 #include "render/run/compare.h"
 
 #include <inttypes.h>
@@ -14,8 +11,8 @@
 #include "render/form/units.h"
 #include "render/form/verdict.h"
 
-#define CPU_LEADS 0.5 /* loads mostly compute if they spend this share of their time on a CPU */
-#define PER_BATCH 1e6 /* converts nanoseconds a batch to seconds for 1,000 batches */
+#define CPU_LEADS 0.5
+#define PER_BATCH 1e6 /* nanoseconds a batch to seconds for 1,000 batches */
 
 static const struct {
 	const char *words;
@@ -27,7 +24,7 @@ static const struct {
 	[COMPARE_SLOWER] = {"SLOWER", PAGE_RED},
 };
 
-/* Labels of rows in text, as in the report. The names in JSON are older. */
+/* The names in JSON are older. */
 static const char *const LABELS[COMPARE_ROWS] = {
 	[COMPARE_STEP] = "a batch",
 	[COMPARE_WAIT] = "  waiting",
@@ -120,7 +117,6 @@ static void add_result(const struct compared *compared, struct outline *o)
 			     NS_PER_S / step->b);
 }
 
-/* Adds how a text changed: "HIGHLY INPUT-BOUND -> NOT INPUT-BOUND", or that it is the same. */
 static void add_change(struct outline *o, const char *label, const char *a, const char *b)
 {
 	if (strcmp(a, b) == 0)
@@ -152,7 +148,6 @@ bool compare_shared(const struct compared *compared, char *text, size_t size)
 	return true;
 }
 
-/* Returns how the settings that changed change the samples. */
 static enum same same_samples(const struct compared *compared)
 {
 	static const struct {
@@ -180,7 +175,6 @@ static enum same same_samples(const struct compared *compared)
 	return most;
 }
 
-/* Adds the gain that the runs prove for the settings that changed. */
 static void add_proof(const struct compared *compared, struct outline *o)
 {
 	static const char *const words[COMPARE_RESULTS] = {
@@ -249,7 +243,6 @@ static void add_time(struct outline *o, double ns)
 			     seconds);
 }
 
-/* Adds a row, unless neither run has this part, such as saving. */
 static void add_row(struct outline *o, const char *label, const struct compare_difference *d)
 {
 	int digits = fabs(d->change) < 10 * PER_BATCH ? 3 : 1;
@@ -291,7 +284,6 @@ void compare_outline(const struct compared *compared, struct outline *o)
 		     "between the runs. Swap the order and run both again");
 }
 
-/* Writes a setting's value in the form of its kind: text, flag or number. */
 static void put_setting(struct jsonw *json, const char *key, const struct fingerprint *print,
 			enum fingerprint_field field)
 {

@@ -10,22 +10,18 @@
 struct compared {
 	const struct report *a, *b;
 	struct fingerprint prints[2];
-	unsigned mismatch; /* bits of the fields whose difference makes the runs incomparable */
-	unsigned changed;  /* bits of the settings that differ */
-	unsigned noted;    /* bits of other fields that differ, which is only printed */
+	unsigned mismatch; /* bits of fields that make the runs incomparable */
+	unsigned changed;  /* bits of settings that differ */
+	unsigned noted;    /* bits of other fields that differ */
 	struct comparison comparison;
 };
 
-#define COMPARE_SHARED 256 /* room for compare_shared() */
+#define COMPARE_SHARED 256
 
-/*
- * Writes what two runs with different numbers of workers prove, if the workers share a limit.
- * Returns false if they do not, as far as is known.
- */
+/* Writes what runs with other numbers of workers prove. Returns false if no limit is shared. */
 bool compare_shared(const struct compared *compared, char *text, size_t size);
 
-/* Makes the outline for people. Call outline_done() even if memory ran out. */
+/* Call outline_done() even if memory ran out. */
 void compare_outline(const struct compared *compared, struct outline *o);
 
-/* Writes the comparison as JSON `dlprof.compare/2`. */
 void compare_json(const struct compared *compared, FILE *out);

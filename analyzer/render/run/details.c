@@ -8,11 +8,11 @@
 #include "render/form/units.h"
 #include "render/run/code.h"
 
-#define WORTH_SAYING 0.01 /* parts with a smaller share of a load are not mentioned */
+#define WORTH_SAYING 0.01
 #define MOST_NOTES   32
 #define MOST_COPIES  4
 
-/* Adds a part of the account, its share rounded as on the screen, so that all sum up. */
+/* Rounded as on the screen. */
 static void add_part(struct outline *o, const char *label, const struct account *a, int part,
 		     double ns, const char *note)
 {
@@ -21,7 +21,6 @@ static void add_part(struct outline *o, const char *label, const struct account 
 	outline_cells(o, label, UNITS_TIME(ns), shares_of(a, part, share), note, NULL);
 }
 
-/* Adds the whole account, and times that it leaves out: start-up, batches without GPU times. */
 static void add_account(const struct report *report, struct outline *o)
 {
 	static const struct {
@@ -65,7 +64,6 @@ static void add_quantiles(struct outline *o, const char *label, double p50_ns, d
 			     UNITS_TIME(p99_ns));
 }
 
-/* Adds what the training thread itself does for each batch, besides waiting for it. */
 static void add_own_part(const struct report *report, struct outline *o)
 {
 	const struct batch_series *s = &report->series;
@@ -265,7 +263,7 @@ static void add_trust(const struct report *report, struct outline *o)
 			     UNITS_SHARE(report->diagnosis.boot.high95));
 }
 
-/* Returns the length of the library's name in an item like "libjpeg in libgdal.so". */
+/* of an item like "libjpeg in libgdal.so" */
 static size_t library_length(const char *item)
 {
 	const char *in = strstr(item, " in ");
@@ -297,7 +295,6 @@ static bool is_same_library(const char *a, const char *b)
 	return length == library_length(b) && strncmp(a, b, length) == 0;
 }
 
-/* Appends all modules that contain the library with which `first` begins. */
 static void add_copies(const char *first, char *text, size_t size)
 {
 	size_t count = 0;
@@ -339,7 +336,6 @@ static void add_hidden(const char *list, struct outline *o)
 		text);
 }
 
-/* Adds what was observed of loads, and whether stacks were sampled. */
 static void add_seen(const struct report *report, struct outline *o)
 {
 	const struct load_totals *totals = &report->totals;

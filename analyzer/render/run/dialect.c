@@ -52,7 +52,7 @@ static bool is_gluon(const struct report *report)
 	return strcmp(dialect_of(report->loader)->kind, GLUON) == 0;
 }
 
-/* Returns Gluon's prefetch setting, which counts the batches of all workers together. */
+/* Gluon's setting counts the batches of all workers together. */
 static int64_t prefetch_of(const struct report *report)
 {
 	const struct replay_setup *setup =

@@ -30,7 +30,7 @@ static const char *signal_name(char *buffer, size_t size, int number)
 	return buffer;
 }
 
-/* Returns false for a status that no process can have, as in a damaged file. */
+/* A damaged file may have any number. */
 static bool is_status(int64_t status)
 {
 	return status >= 0 && status <= UINT16_MAX;

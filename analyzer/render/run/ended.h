@@ -6,13 +6,13 @@
 
 #define ENDED_WORDS 128
 
-/* Write how the program (after `batch_count` batches; -1: no loader) and its workers ended. */
+/* `batch_count` is -1 without a loader. */
 bool ended_program(const struct run_info *run, int64_t batch_count, char *text, size_t size);
 bool ended_workers(const struct run_info *run, char *text, size_t size);
 
-/* Returns the batches of the training thread in the whole run, even if the report covers fewer. */
+/* Also if the report covers fewer. */
 int64_t ended_batch_count(const struct report *report);
 
-/* Return the signal in a status from waitpid() (0: none), and the exit status (or UNKNOWN). */
+/* From a status of waitpid(); 0: no signal; UNKNOWN: no exit status. */
 int ended_signal(int64_t status);
 int64_t ended_returned(int64_t status);

@@ -10,15 +10,13 @@
 #include "render/run/code.h"
 #include "render/run/explain.h"
 
-#define MOST_NAMED     4 /* largest number of slow workers that are named */
+#define MOST_NAMED     4
 #define ETA_SERIOUS    0.9
-#define MOST_KERNELS   1e15 /* largest number of kernels in a step; more are from a damaged file */
-#define LONG_STEP      0.1  /* a step with this share of the time may decide the verdict */
-#define LONG_STEPS 1.2 /* a period is mentioned if its steps take this many times as long as
-			* others */
-#define OTHERWISE      1.25 /* a step is mentioned if it changes the ideal gain by this factor */
+#define MOST_KERNELS   1e15 /* more are from a damaged file */
+#define LONG_STEP      0.1
+#define LONG_STEPS 1.2
+#define OTHERWISE      1.25
 
-/* Appends " Worker 3" or " Workers 1, 4 and 6". */
 static void add_workers(const int16_t *list, size_t count, char *text, size_t size)
 {
 	page_append(text, size, count > 1 ? " Workers" : " Worker");
@@ -30,7 +28,6 @@ static void add_workers(const int16_t *list, size_t count, char *text, size_t si
 			    list[i]);
 }
 
-/* Appends the slow workers: "Worker 3 takes", "Workers 1, 4 and 6 take", "16 of 32 ... take". */
 static void add_slow_workers(const struct report *report, char *text, size_t size)
 {
 	const struct slow_workers *slow = &report->diagnosis.slow;
@@ -44,7 +41,6 @@ static void add_slow_workers(const struct report *report, char *text, size_t siz
 	page_append(text, size, slow->count > 1 ? " take" : " takes");
 }
 
-/* Appends which workers make how much of an epoch, and from where on only they load. */
 static void add_uneven(const struct report *report, char *text, size_t size)
 {
 	const struct uneven *u = &report->diagnosis.uneven;
@@ -118,7 +114,7 @@ static void add_cold(const struct cold *cold, char *text, size_t size)
 		    UNITS_SHARE(cold->first_ratio), UNITS_SHARE(cold->later_ratio));
 }
 
-/* Writes the share of a cost. If the cost is a part of the bar, it is rounded as there. */
+/* A cost that is a part of the bar is rounded as there. */
 static const char *cost_share(const struct report *report, const struct cause_cost *cost,
 			      char buffer[UNITS_MAX])
 {
@@ -131,7 +127,6 @@ static const char *cost_share(const struct report *report, const struct cause_co
 	return units_share(buffer, cost->share);
 }
 
-/* Appends the share of the time that the first cause costs. */
 static void add_cost(const struct report *report, char *text, size_t size)
 {
 	const struct cause_cost *cost = &report->diagnosis.causes[0];
@@ -142,7 +137,6 @@ static void add_cost(const struct report *report, char *text, size_t size)
 		    UNITS_TIME(cost->ns), cost_share(report, cost, share));
 }
 
-/* If loads wait outside of the process for at least half of their time, appends for what. */
 static void add_outside(const struct load_facts *facts, bool is_managed, char *text, size_t size)
 {
 	static const char *const words[LOAD_WAIT_MAX] = {
@@ -295,7 +289,6 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 	}
 }
 
-/* Writes a number as "1st", "20th", "23rd". */
 static const char *ordinal(int64_t number, char buffer[32])
 {
 	static const char *const endings[] = {"th", "st", "nd", "rd"};
@@ -305,7 +298,6 @@ static const char *ordinal(int64_t number, char buffer[32])
 	return buffer;
 }
 
-/* Appends "Every 20th step takes 288 ms, the others 125 ms." */
 static void add_rhythm(const struct report *report, char *text, size_t size)
 {
 	const struct period *period = &report->diagnosis.compute;
@@ -387,7 +379,6 @@ static void add_first(const struct report *report, char *text, size_t size)
 	}
 }
 
-/* If waits begin or end for good within the run, appends when. */
 static void add_calm(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
@@ -433,7 +424,6 @@ bool evidence_add_step(const struct report *report, char *text, size_t size)
 	return true;
 }
 
-/* If the GPU idles for another reason than data, appends the reason. */
 static void add_lack(const struct report *report, char *text, size_t size)
 {
 	const struct gpu_use *gpu = &report->gpu_use;

@@ -7,7 +7,7 @@
 #include "render/run/parts.h"
 #include "store/run/facts.h"
 
-#define WORTH_SAYING 0.005 /* waits that take a smaller share of the loads' time are not shown */
+#define WORTH_SAYING 0.005
 #define MOST_SHOWN   4
 
 double facts_share(const struct load_facts *facts, double ns)
@@ -37,7 +37,7 @@ static void add_waits(const struct load_facts *facts, struct outline *o)
 		const struct load_peer *peer = &facts->peers[i];
 		const double share = facts_share(facts, peer->ns);
 
-		/* A peer without a name of its own, such as "pipe", is not named. */
+		/* A peer such as "pipe" has no name of its own. */
 		const bool is_named = strcmp(peer->name, load_wait_name(peer->kind)) != 0;
 
 		if (!(share >= WORTH_SAYING))

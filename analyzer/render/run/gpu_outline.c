@@ -12,7 +12,7 @@
 #define KERNEL_BYTES 400
 #define KERNEL_MOST  100 /* names with more columns lose levels of template arguments */
 #define KERNEL_DEPTH 6
-#define WORTH_SAYING 0.001 /* parts with a smaller share of the steps are not mentioned */
+#define WORTH_SAYING 0.001
 
 /*
  * From this version of CUPTI on, with a driver from 13.3 on, the first subscriber decides: after
@@ -80,7 +80,6 @@ bool gpu_is_fed(const struct gpu_device *device)
 	return device->fed_count * 2 > device->batch_count;
 }
 
-/* Writes how much was copied to the GPU, at which rate, and how much from pageable memory. */
 static void put_copy_words(const struct report *report, char *text, size_t size)
 {
 	const struct gpu_sums *sums = &report->gpu_sums;
@@ -97,7 +96,6 @@ static void put_copy_words(const struct report *report, char *text, size_t size)
 			    UNITS_SHARE(use->overlap_share));
 }
 
-/* Adds the time in synchronisations, of all host threads, by kind. */
 static void add_sync(const struct gpu_sums *sums, struct outline *o)
 {
 	double all_ns = 0;
@@ -114,7 +112,6 @@ static void add_sync(const struct gpu_sums *sums, struct outline *o)
 		outline_part(o, "host in sync", all_ns, NAN, "all threads: %s", text);
 }
 
-/* Adds the time in CUDA calls of the training's thread and of others, if it was recorded. */
 static void add_calls(const struct report *report, struct outline *o)
 {
 	const struct gpu_call_sums *calls = &report->gpu_calls;
@@ -140,7 +137,6 @@ static void add_calls(const struct report *report, struct outline *o)
 			     calls->other_launch_count / calls->batch_count);
 }
 
-/* Adds copies, the host's time in synchronisations, launches, and calls. */
 static void add_work(const struct report *report, struct outline *o)
 {
 	const struct gpu_sums *sums = &report->gpu_sums;
@@ -175,7 +171,6 @@ static void add_work(const struct report *report, struct outline *o)
 	add_calls(report, o);
 }
 
-/* Adds where in the training's steps the GPU idled, and where its kernels were launched. */
 static void add_parts(const struct report *report, struct outline *o)
 {
 	static const char *const headings[] = {"", "#Idle", "#Launched", NULL};
@@ -195,7 +190,6 @@ static void add_parts(const struct report *report, struct outline *o)
 			      NULL);
 }
 
-/* Adds a table of several devices. The shares above it are means over those that get batches. */
 static void add_devices(const struct report *report, struct outline *o)
 {
 	static const char *const headings[] = {
@@ -220,7 +214,7 @@ static void add_devices(const struct report *report, struct outline *o)
 	}
 }
 
-/* Copies a kernel's name without parameters, and without template arguments below `depth`. */
+/* Leaves out parameters, and template arguments below `depth`. */
 static void put_kernel(const char *name, int depth, char *ret, size_t size)
 {
 	static const char unnamed[] = "(anonymous namespace)";
@@ -248,7 +242,6 @@ static void put_kernel(const char *name, int depth, char *ret, size_t size)
 	ret[length] = '\0';
 }
 
-/* Shortens a kernel's name to a line or two. JSON and the database have the whole name. */
 static const char *kernel_words(const char *name, char ret[KERNEL_BYTES])
 {
 	int depth = KERNEL_DEPTH;

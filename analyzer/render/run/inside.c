@@ -13,11 +13,11 @@
 #define MOST_PARTS 16
 #define MOST_SIZES 24
 #define MOST_FRAMES 4
-#define FIXED_PARTS (4 + LOAD_WAIT_MAX) /* number of parts whose names are fixed */
+#define FIXED_PARTS (4 + LOAD_WAIT_MAX)
 #define MOST_WORDS  4
-#define LEAST_WORDS 0.02 /* parts with a smaller share of the loads are not named */
+#define LEAST_WORDS 0.02
 #define LEAST_IMAGES 0.2
-#define LEAST_REST  0.1 /* the unnamed rest is shown if it has at least this share of the loads */
+#define LEAST_REST  0.1
 
 static void add_part(struct inside_parts *parts, const char *name, const char *what, int64_t count,
 		     int64_t ns)
@@ -124,7 +124,6 @@ bool inside_decodes_images(const struct inside *inside)
 	return ns >= LEAST_IMAGES * (double)inside->loads.load_ns && ns > 0;
 }
 
-/* Replaces the time asleep by what loads waited for, as far as that is known. */
 static void divide_sleep(const struct load_facts *facts, struct inside_parts *parts)
 {
 	static const char *const names[LOAD_WAIT_MAX] = {
@@ -157,7 +156,6 @@ void inside_add_words(const struct inside *inside, const struct load_facts *fact
 		divide_sleep(facts, &parts);
 	for (size_t i = 0; i < parts.count && i < MOST_WORDS; i++) {
 		const struct inside_part *part = &parts.items[i];
-		/* the library's name follows ", " */
 		const char *library = strstr(part->name, ", ");
 
 		if ((double)part->ns >= LEAST_WORDS * all_ns)
@@ -236,10 +234,7 @@ static void add_samples(const struct inside *inside, struct outline *o)
 	}
 }
 
-/*
- * Adds a table of paths. A time is shown with its bounds, and rows are sorted by the lower one.
- * Time that no listed path has may belong to a listed one, from before it was listed.
- */
+/* Rows are sorted by a time's lower bound; time of no listed path may be a listed one's. */
 static void add_paths(struct outline *o, const char *title, const struct tally_list *list,
 		      const char *suffix, int64_t unlisted_ns)
 {
@@ -270,7 +265,6 @@ static void add_paths(struct outline *o, const char *title, const struct tally_l
 	}
 }
 
-/* Adds the slowest calls with their innermost frames, which say most. */
 static void add_calls(const struct inside *inside, struct outline *o)
 {
 	static const char *const headings[] = {"#Time", "Call", NULL};

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * json.c - writes the report as `dlprof.report/3`. report.def has all keys; the variables are here.
- *
- * Times are in seconds, shares are 0-1. Null: not observed, or not known.
- */
+/* json.c - writes the report as `dlprof.report/3`; report.def has all keys. */
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>

@@ -21,7 +21,6 @@ static bool is_kind(const struct report *report, const char *kind)
 	return report->loader && strcmp(report->loader->kind, kind) == 0;
 }
 
-/* Returns the number of workers that the advice recommends. */
 static int32_t workers_of(const struct report *report, const struct advice *advice)
 {
 	const struct whatif *whatif = &report->diagnosis.whatif;
@@ -38,7 +37,6 @@ static int32_t workers_of(const struct report *report, const struct advice *advi
 	}
 }
 
-/* Returns true if a new iterator is made for each batch. */
 static bool is_made_anew(const struct report *report)
 {
 	return report->finding.epoch_count == report->finding.batch_count;
@@ -83,7 +81,7 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	return buffer;
 }
 
-/* Writes the leading line of a group. Returns false if there is none, or this is not its place. */
+/* Returns false if another place names it. */
 static bool add_line(const struct report *report, enum line_group group, char *buffer)
 {
 	struct line_named named;
@@ -95,7 +93,7 @@ static bool add_line(const struct report *report, enum line_group group, char *b
 	return code_add_lead(report, group, buffer, REMEDY_WORDS);
 }
 
-/* Writes the two largest parts of the loads, by name; if there are no names, by column. */
+/* By name or, without names, by column. */
 static void loads_words(const struct report *report, char *buffer)
 {
 	const struct load_totals *totals = &report->totals;
@@ -141,7 +139,6 @@ static void workers_words(const struct report *report, const struct advice *advi
 			 workers == 1 ? "" : "s");
 }
 
-/* Writes the parts of receiving, if no line of code says more. */
 static void receiving_words(const struct report *report, char *buffer)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
@@ -153,7 +150,6 @@ static void receiving_words(const struct report *report, char *buffer)
 			 UNITS_SHARE(r->fetch.share), r->fetch.count, UNITS_TIME(r->fetch.each_ns));
 }
 
-/* Writes how much is read: "43 bytes are inflated for each byte of the batch: chunk ...". */
 static void read_words(const struct report *report, char *buffer)
 {
 	const struct load_facts *facts = report->diagnosis.grounds.facts;
@@ -165,7 +161,6 @@ static void read_words(const struct report *report, char *buffer)
 		 explain_find(advice_names[ADVICE_READ_LESS])->how);
 }
 
-/* Appends as many of the slowest samples as fit: "worst: Images[17], 2.1 s, 0017.jpg". */
 static void samples_words(const struct report *report, char *buffer)
 {
 	const struct tally_list *samples = &report->inside.samples;

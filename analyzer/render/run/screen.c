@@ -14,12 +14,11 @@
 #include "render/run/ended.h"
 #include "render/run/explain.h"
 
-#define STARTUP      0.02 /* start-up is mentioned if it takes more than this share of the time */
-#define LOSS_SERIOUS 0.01 /* losses are mentioned if more than this share of the records was lost */
-#define ALONE        0.20 /* collectives that run alone are mentioned from this share of the steps
-			   * on */
-#define UNLOADED     0.05 /* missing loads are mentioned if more than this share is missing */
-#define NOTE_MOST    60   /* longer notes, in bytes, are cut */
+#define STARTUP      0.02 /* least share of the time to be mentioned, as the next three */
+#define LOSS_SERIOUS 0.01 /* of the records */
+#define ALONE        0.20 /* of the steps */
+#define UNLOADED     0.05 /* of the loads */
+#define NOTE_MOST    60
 
 void screen_program(const char *command, char *ret, size_t size)
 {
@@ -45,7 +44,7 @@ void screen_program(const char *command, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)best_length, slash ? slash + 1 : best);
 }
 
-/* Returns the number of batches in the account, which are those of all loaders of one thread. */
+/* The account is of all loaders of one thread. */
 static int64_t batch_count(const struct report *report)
 {
 	const struct finding *f = &report->finding;
@@ -54,7 +53,7 @@ static int64_t batch_count(const struct report *report)
 						  : ended_batch_count(report);
 }
 
-/* Returns true if the account is of one loader, selected by the user, of a thread with several. */
+/* The user selected one loader of a thread with several. */
 static bool is_one_of_several(const struct report *report)
 {
 	const struct finding *f = &report->finding;
@@ -113,7 +112,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 			page_append(below, sizeof(below),
 				    "With ideal input this %s would run %s as fast",
 				    is_loop ? "loop" : "training", UNITS_FACTOR(f->gain_max));
-		/* A short start-up is not mentioned: it happens only once, and is in no share. */
+		/* It happens only once, and is in no share. */
 		if (f->account.startup_ns > STARTUP * f->account.time_ns)
 			page_append(below, sizeof(below), "%s %s, %s",
 				    *below ? "; start-up" : "Start-up took",
@@ -165,7 +164,6 @@ static void add_account(const struct report *report, struct outline *o)
 	}
 }
 
-/* Adds the judged loader: "loader 2 of 3 (train.py:41 in main): its waits are 35 % of the time". */
 static void add_which(const struct report *report, struct outline *o)
 {
 	const struct loader_info *loader = report->loader;
@@ -204,10 +202,6 @@ static void add_only(const struct report *report, struct outline *o)
 		outline_item(o, "Only", "%sof loader %" PRId64, text, filter->loader_id);
 }
 
-/*
- * Adds what readers look for most: the parts of a load, or, if the run hardly waits, the line of
- * code with the most time in its steps.
- */
 static void add_load(const struct report *report, struct outline *o)
 {
 	const struct line_lead *steps = &report->lines.groups[LINE_STEPS];
@@ -286,7 +280,6 @@ static void add_why(const struct report *report, struct outline *o)
 		outline_item(o, "Line", "%s", text);
 }
 
-/* Adds one line with all reasons to doubt the report, if there are any. */
 static void add_warning(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
@@ -295,7 +288,7 @@ static void add_warning(const struct report *report, struct outline *o)
 				? 1 - (double)report->totals.load_count / (double)f->batch_count
 				: 0;
 	const char *missing = report->run.patch_missing;
-	size_t said = f->is_doubtful; /* number of doubts; the verdict has already said one */
+	size_t said = f->is_doubtful; /* the verdict has already said one */
 	char text[400] = "";
 
 	if (f->lost_share > LOSS_SERIOUS)

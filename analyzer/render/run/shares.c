@@ -33,10 +33,7 @@ static size_t find_parts(const struct account *a, struct share_part ret[SHARES_M
 	return n;
 }
 
-/*
- * Gives each part a whole number of units, so that they sum to `all`, the headline's figure. The
- * parts with the largest remainders are rounded up, so no part is off by a whole unit.
- */
+/* The parts with the largest remainders are rounded up, so no part is off by a unit. */
 static void share_out(struct share_part *parts, size_t count, double units_per_ns, int64_t all)
 {
 	int64_t left = all;
@@ -61,11 +58,9 @@ static void share_out(struct share_part *parts, size_t count, double units_per_n
 	}
 }
 
-/* All percentages are shares of one time: they sum to 100, those of waiting to the headline. */
 size_t shares_divide(const struct account *a, struct share_part ret[SHARES_MOST],
 		     int64_t *ret_whole)
 {
-	/* A headline below ten percent has tenths, as from units_share(). */
 	const int64_t whole = a->ratio * 100 < 9.95 ? 1000 : 100;
 	const int64_t waiting = llrint(a->ratio * (double)whole);
 	size_t count = find_parts(a, ret);

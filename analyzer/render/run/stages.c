@@ -7,9 +7,9 @@
 
 #include "render/form/units.h"
 
-#define LEAST_SHARE  0.02 /* least share of the kernels' time to name a kernel on the screen */
-#define MOST_KERNELS 3    /* largest number of kernels named on the screen */
-#define LEAST_ROW    0.001 /* stages with a smaller share of the time have no row */
+#define LEAST_SHARE  0.02
+#define MOST_KERNELS 3
+#define LEAST_ROW    0.001
 #define MOST_ROWS    40
 
 static const struct stage_work *at(const struct report *report, size_t place)
@@ -27,7 +27,6 @@ static const struct stage_work *lead_of(const struct report *report)
 	return at(report, report->diagnosis.stages.lead);
 }
 
-/* Appends the slowest kernel: "ReadFile takes 91 % of what MapAndBatch does, 30 ms a call, ..." */
 static void add_lead(const struct report *report, char *text, size_t size)
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
@@ -60,7 +59,6 @@ static void add_calls(const struct stage_finding *f, bool is_autotuned, char *te
 	page_append(text, size, ".");
 }
 
-/* Appends what is slowest in DALI: the operators, the reader, or Python that run() calls. */
 static void add_dali(const struct report *report, char *text, size_t size)
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
@@ -128,7 +126,6 @@ void stages_add_evidence(const struct report *report, char *text, size_t size)
 	add_cache(report, text, size);
 }
 
-/* Appends an advice for DALI's pipelines, which have other names for settings. */
 static bool add_dali_line(const struct report *report, enum advice_id id, char *text, size_t size)
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
@@ -270,7 +267,6 @@ double stages_share(const struct report *report, const struct stage_work *stage)
 	return stage->own_ns / kernel_ns;
 }
 
-/* Appends the largest kernels, except for the one that the cause names. */
 static void add_kernels(const struct report *report, char *text, size_t size)
 {
 	const struct stage_work *last = lead_of(report);

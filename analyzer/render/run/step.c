@@ -6,7 +6,7 @@
 
 #include "render/form/units.h"
 
-#define WORTH_SAYING 0.01 /* parts with a smaller share of the steps are not mentioned */
+#define WORTH_SAYING 0.01
 
 static const struct {
 	const char *label, *note;

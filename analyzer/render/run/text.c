@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * text.c - prints a run's report on a terminal. To fit the screen into SCREEN_LINES lines, the
- * least important is left out first: blank lines before words.
- */
+/* text.c - prints a report on a terminal; the least important is left out to fit SCREEN_LINES. */
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -15,27 +12,26 @@
 
 #define SCREEN_LINES 22
 #define INDENT       2
-#define HANG         9  /* column at which the screen's texts begin */
-#define STEP_HANG    12 /* column at which the texts of next steps begin */
+#define HANG         9
+#define STEP_HANG    12
 #define BAR_MOST     100
 #define STRIP_LEAST  20
-#define COVERAGE_HANG 16 /* column at which texts of the coverage begin, as in dlprof doctor */
+#define COVERAGE_HANG 16 /* as in dlprof doctor */
 #define LINE_MOST    1024
 
-/* What is printed of the screen so that it fits SCREEN_LINES. */
 struct fit {
-	/* Number of blank lines: the first before "Why", then before "Next", "Waits" and "More". */
+	/* Of blank lines before "Why", "Next", "Waits" and "More", the first so many. */
 	int blanks;
-	/* How much of the remedies is printed. 4: all, and how to apply each; 3: without how for
-	 * the third; 2: without the third; 1: without how for the second; 0: only the first. */
+	/* 4: all remedies, and how; 3: the third without how; 2: not the third; 1: the second
+	 * without how; 0: the first. */
 	int steps;
-	size_t load_rows; /* rows above "Why": first a load's parts, then a step's */
-	bool has_line; /* prints the line of code below "Why" */
+	size_t load_rows; /* above "Why": first a load's parts, then a step's */
+	bool has_line;
 };
 #define FIT_BLANKS 4
 #define FIT_STEPS  4
 #define FIT_LOAD   SIZE_MAX
-#define FIT_CALM   2 /* this number of blank lines is more important than words */
+#define FIT_CALM   2 /* so many are more important than words */
 
 static const char *part_glyph(const struct page *page, int part)
 {
@@ -62,7 +58,7 @@ static void put_bar(const struct outline_block *block, const struct page *page)
 		sum += row->share;
 		to = i + 1 == parts ? cells : (int)lrint(sum * cells);
 		if (to <= from)
-			to = from + 1; /* a part with a figure gets at least one cell */
+			to = from + 1;
 		if (to > cells - (int)(parts - 1 - i))
 			to = cells - (int)(parts - 1 - i);
 		page_color(page, row->tone);
@@ -73,7 +69,6 @@ static void put_bar(const struct outline_block *block, const struct page *page)
 	fputc('\n', page->out);
 }
 
-/* Returns a part's words in the legend. If `is_short`, an epoch's end is only "end". */
 static const char *part_words(const struct outline_row *row, bool is_short)
 {
 	return is_short && row->part == ACCOUNT_EPOCH_END ? "end" : row->cells[0];
@@ -89,7 +84,7 @@ static int legend_columns(const struct outline_block *block, const struct page *
 	return columns + (int)block->count;
 }
 
-/* Prints "not ready 31 %   receiving 7 %" with their colours; lines break only between parts. */
+/* Lines break only between parts. */
 static void put_legend(const struct outline_block *block, const struct page *page)
 {
 	bool is_short = legend_columns(block, page, false) - 1 > page->width;
@@ -114,7 +109,6 @@ static void put_legend(const struct outline_block *block, const struct page *pag
 	fputc('\n', page->out);
 }
 
-/* Prints each row in one line; a line that is too long is cut. */
 static void put_lines(const struct outline_block *block, const struct page *page)
 {
 	for (size_t i = 0; i < block->count; i++) {
@@ -165,7 +159,6 @@ static void put_waits(const struct report *report, const struct outline_block *b
 	fprintf(page->out, "%s%s\n", beside ? "   " : "", beside ? words : "");
 }
 
-/* Prints as many texts of the first row as fit into a line. */
 static void put_joined(const struct outline_block *block, const struct page *page,
 		       const char *between)
 {
@@ -238,7 +231,7 @@ static void put_screen(const struct report *report, const struct outline *outlin
 	put_joined(outline_find(outline, OUTLINE_MORE), page, "    ");
 }
 
-/* Prints the screen as `fit` says. Returns 1, 0 if it has too many lines, or -ENOMEM. */
+/* Returns 1, 0 if there are too many lines, or -ENOMEM. */
 static int try_screen(const struct report *report, const struct outline *outline,
 		      const struct page *page, const struct fit *fit, bool is_last)
 {
@@ -262,7 +255,6 @@ static int try_screen(const struct report *report, const struct outline *outline
 	return r;
 }
 
-/* Prints the fullest screen that fits. Sets *ret_steps to the `steps` that it used. */
 static int fit_screen(const struct report *report, const struct outline *outline,
 		      const struct page *page, int *ret_steps)
 {
@@ -288,7 +280,6 @@ static int fit_screen(const struct report *report, const struct outline *outline
 	return r < 0 ? r : 0;
 }
 
-/* Prints all next steps and how to do them, if the screen left out any of that. */
 static void put_all_next(const struct outline *outline, const struct page *page, int steps)
 {
 	const struct outline_block *block = outline_find(outline, SCREEN_NEXT);
@@ -300,7 +291,6 @@ static void put_all_next(const struct outline *outline, const struct page *page,
 	put_next(block, page, &(struct fit){.steps = FIT_STEPS});
 }
 
-/* Returns the number of blocks in the screen; all others follow. */
 static size_t count_screen(const struct outline *outline)
 {
 	size_t count = 0;

@@ -7,12 +7,12 @@
 #include <string.h>
 
 #define LEVELS     16
-#define MOST_LANES 20000 /* largest number of lanes; only a damaged database has more */
+#define MOST_LANES 20000 /* only a damaged database has more */
 
 struct trace_lane {
 	char *name;
-	int64_t level; /* depth of nesting in lanes of this name; 0: outermost */
-	int64_t begin_ns, end_ns; /* begin and end of the lane's last slice */
+	int64_t level; /* of nesting in lanes of this name; 0: outermost */
+	int64_t begin_ns, end_ns;
 };
 
 static void open_event(struct tracer *trace, const char *phase, int64_t lane)
@@ -42,13 +42,13 @@ static void put_fact(struct tracer *trace, int64_t lane, const char *what, const
 	jsonw_close(json, '}');
 }
 
-/* Returns the number of a lane, which is made if it is new, or -1 if there is no room. */
+/* Makes the lane if it is new. Returns -1 if there is no room. */
 static int64_t find_lane(struct tracer *trace, const char *name, int64_t level, int64_t at)
 {
 	struct trace_lane *lanes = trace->lanes;
 	int64_t number;
 
-	/* Searches from the newest lane on, since lanes that have ended are the oldest. */
+	/* Lanes that have ended are the oldest. */
 	for (size_t i = trace->lane_count; i-- > 0;)
 		if (lanes[i].level == level && strcmp(lanes[i].name, name) == 0)
 			return (int64_t)i + 1;
@@ -70,7 +70,6 @@ static int64_t find_lane(struct tracer *trace, const char *name, int64_t level, 
 	return number;
 }
 
-/* Finds, for a nested slice, the first level that is free when it begins. Returns its lane. */
 static int64_t find_level(struct tracer *trace, const struct timeline_event *event)
 {
 	int64_t lane = -1;
@@ -94,7 +93,7 @@ static void put_event(struct tracer *trace, const char *phase, int64_t lane, int
 	jsonw_close(&trace->json, '}');
 }
 
-/* Writes the part of a slice after its lane's last slice. Returns false if nothing is left. */
+/* Returns false if nothing is left after the lane's last slice. */
 static bool put_slice(struct tracer *trace, int64_t number, const struct timeline_event *event)
 {
 	struct trace_lane *lane = number < 0 ? NULL : &trace->lanes[number - 1];

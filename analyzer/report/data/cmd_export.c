@@ -11,7 +11,6 @@
 
 #define MOST_VIEWS 64
 
-/* Writes one view to options->output. */
 static int export_one(const struct options *options, struct db *db, const char *view)
 {
 	struct output output;
@@ -45,7 +44,6 @@ static int add_view(const char *name, void *context)
 	return views->names[views->count++] ? 0 : -ENOMEM;
 }
 
-/* Exports each view to a file in the folder, which is made if it does not exist. */
 static int export_all(const struct options *options, struct db *db)
 {
 	struct views views = {.count = 0};

@@ -17,7 +17,6 @@
 
 #define ROWS_A_COMMIT 100000
 
-/* Facts that --meta can set, with names as in JSON. */
 struct facts {
 	int64_t workers, prefetch_factor, in_order, persistent, cores, sync, epochs;
 };
@@ -84,7 +83,7 @@ struct import {
 	struct writer *writer;
 	int64_t loader_id;
 	int64_t row_count;
-	int64_t time_ns; /* sum of all steps */
+	int64_t time_ns;
 	int64_t rank;
 	bool has_gpu;
 };
@@ -148,7 +147,6 @@ static int fail_table(const struct options *options, int error, const struct tab
 	return cmd_fail("cannot read '%s': %s", name, db_error(error));
 }
 
-/* Copies the rows, then writes the facts about all of them. Returns the exit status. */
 static int copy(const struct options *options, struct table *table, const struct facts *facts,
 		struct import *import)
 {
@@ -186,7 +184,6 @@ static int copy(const struct options *options, struct table *table, const struct
 	return r < 0 ? cmd_fail("cannot write '%s': %s", options->output, db_error(r)) : 0;
 }
 
-/* Renames the file `from` to the output. Replaces an existing file only with --force. */
 static int settle(const struct options *options, const char *from)
 {
 	int r = options->force ? rename(from, options->output) : link(from, options->output);

@@ -21,18 +21,17 @@
 #include "store/database/db_open.h"
 #include "store/fleet/lake.h"
 
-#define MOST_TEXTS 8 /* largest number of texts in a row */
+#define MOST_TEXTS 8
 #define NAME       64
 #define NO_BYTES   "\xef\xbf\xbd" /* U+FFFD, which replaces invalid bytes */
 
-/* Copies of a row's texts that were not valid UTF-8. */
 struct texts {
 	char *list[MOST_TEXTS];
 	size_t count;
 	bool failed;
 };
 
-/* Returns a text as valid UTF-8: the tables' readers need that. */
+/* The tables' readers need valid UTF-8. */
 static const char *clean(struct texts *texts, const char *text)
 {
 	const char *at = text;
@@ -160,7 +159,7 @@ static int put_rank(struct lake *lake, const struct part_rank *rank, const struc
 	return free_texts(&texts) < 0 ? -ENOMEM : r;
 }
 
-/* Writes the windows of steps of the judged group, in the width that gave the verdict. */
+/* In the width that gave the verdict. */
 static int put_steps(struct lake *lake, const struct part *part, const struct ranks *ranks,
 		     const struct lake_rank *key)
 {
@@ -261,7 +260,7 @@ static int put(const struct options *options, struct merger_job *job, void *cont
 	return status ? status : r < 0 ? fail(target->path, r) : 0;
 }
 
-/* Writes all jobs into the database. `is_for_new`: it must not have any job yet. */
+/* `is_for_new`: it must not have any job yet. */
 static int put_all(const struct options *options, const char *path, bool is_for_new)
 {
 	struct target target = {.path = path};
@@ -272,7 +271,6 @@ static int put_all(const struct options *options, const char *path, bool is_for_
 	return status;
 }
 
-/* Writes the tables of the database at `path` as CSV: FOLDER/job.csv and so on. */
 static int put_tables(const struct options *options, const char *path)
 {
 	struct options one = *options;
@@ -301,7 +299,7 @@ static int put_tables(const struct options *options, const char *path)
 	return status;
 }
 
-/* Writes CSV from a temporary database, which has only the newest rows of each job. */
+/* Through a temporary database, which has only the newest rows of each job. */
 static int put_csv(const struct options *options)
 {
 	char path[PATH_MAX];
@@ -319,8 +317,7 @@ static int put_csv(const struct options *options)
 		return cmd_fail("cannot write into '%s': %s", options->output, strerror(errno));
 	close(file);
 	status = put_all(options, path, false);
-	/* Write the jobs that can be read, even if others cannot be; if none can, there is no
-	 * table. */
+	/* The jobs that can be read are written, even if others cannot be. */
 	written = lake_is(path) ? put_tables(options, path) : CMD_DONE;
 	unlink(path);
 	return written ? written : status;

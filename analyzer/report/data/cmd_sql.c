@@ -18,7 +18,7 @@
 #include "report/queries.h"
 #include "store/fleet/lake.h"
 
-#define TABLES    "tables" /* prints the tables; no query has this name */
+#define TABLES    "tables" /* no query has this name */
 #define HANG      20
 #define WIDE_HANG 30
 #define PAGE_LINE 4096
@@ -54,10 +54,10 @@ static int print_text(const struct options *options, const void *what, const str
 	return 0;
 }
 
-/* A result as texts, the columns' names first, stored to find the columns' widths. */
+/* All texts of a result, the columns' names first. */
 struct table {
 	const struct page *page;
-	struct jsonw json; /* used for --json */
+	struct jsonw json;
 	char **cells;
 	bool *is_text;
 	size_t column_count, count;
@@ -100,7 +100,7 @@ static int add_row(const struct export_cell *cells, size_t count, void *context)
 	return r;
 }
 
-/* Prints a table; if it is wider than the page, a line for each cell. */
+/* If the table is wider than the page, each cell has a line. */
 static void put_table(const struct table *table)
 {
 	const struct page *page = table->page;

@@ -23,7 +23,7 @@ static void put_text(FILE *file, const char *text)
 	fputc('"', file);
 }
 
-/* Returns true for a column of times. "wait_ns" is written in seconds as "wait_s", "ns" as "s". */
+/* "wait_ns" is written in seconds as "wait_s", "ns" as "s". */
 static bool is_time(const char *name)
 {
 	size_t length = strlen(name);

@@ -10,11 +10,10 @@
 
 struct sheet {
 	FILE *file;
-	bool is_raw;    /* writes numbers as stored, with all digits */
-	uint64_t times; /* bit i: column i is in nanoseconds; 0 if is_raw */
+	bool is_raw;
+	uint64_t times; /* bit i: column i is in nanoseconds */
 	int64_t row_count;
 };
 
-/* Functions for an export_sink; its `context` is a sheet. */
 int sheet_names(const char *const *names, size_t count, void *context);
 int sheet_row(const struct export_cell *cells, size_t count, void *context);

@@ -48,7 +48,7 @@ static const struct unit {
 } UNITS[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
 
 struct column {
-	const struct field *field; /* where the column's values go; NULL: it is ignored */
+	const struct field *field; /* NULL: the column is ignored */
 	int64_t unit_ns;
 };
 
@@ -56,15 +56,15 @@ struct table {
 	FILE *file;
 	char line[LONGEST_LINE + 1];
 	size_t length;
-	size_t number; /* number of the current line */
+	size_t number;
 	struct column columns[MOST_COLUMNS];
 	size_t column_count;
 	char ignored[256];
-	/* Epoch, batch and rank of the previous row, as they are in the file. */
+	/* Of the previous row, as they are in the file. */
 	bool has_last;
 	int64_t epoch, batch;
 	int64_t rank;
-	int64_t first; /* number in the file of the current epoch's first batch */
+	int64_t first; /* in the file, of the epoch's first batch */
 };
 
 __attribute__((format(printf, 4, 5))) static int complain(const struct table *table,
@@ -81,7 +81,6 @@ __attribute__((format(printf, 4, 5))) static int complain(const struct table *ta
 	return -EINVAL;
 }
 
-/* Reads a line including its end. A line longer than LONGEST_LINE bytes is an error. */
 static int fill_line(struct table *table, struct table_problem *problem)
 {
 	int c = 0;
@@ -96,7 +95,7 @@ static int fill_line(struct table *table, struct table_problem *problem)
 	return ferror(table->file) ? -EIO : 0;
 }
 
-/* Reads the next line that is neither empty nor a comment. Returns 1, or 0 at the end. */
+/* Returns 1, or 0 at the end. */
 static int read_line(struct table *table, struct table_problem *problem)
 {
 	for (;;) {
@@ -114,7 +113,7 @@ static int read_line(struct table *table, struct table_problem *problem)
 	}
 }
 
-/* Returns the next cell without blanks and quotes around it. *at is set to the rest, or NULL. */
+/* *at is set to the rest, or NULL. */
 static char *next_cell(char **at)
 {
 	char *begin = *at, *end = strchr(begin, ','), *next = end ? end + 1 : NULL;
@@ -134,7 +133,6 @@ static char *next_cell(char **at)
 	return begin;
 }
 
-/* Finds the field of a column such as "wait_ms", "ms" or "batch". Returns false without one. */
 static bool find_column(const char *name, struct column *ret)
 {
 	*ret = (struct column){0};
@@ -236,7 +234,7 @@ const char *table_ignored(const struct table *table)
 	return table->ignored;
 }
 
-/* Returns true for digits, points and exponents; strtod() also takes "0x1", "inf", "nan". */
+/* strtod() also takes "0x1", "inf" and "nan". */
 static bool is_number(const char *text)
 {
 	return *text && !text[strspn(text, "0123456789.eE+-")];
@@ -275,7 +273,6 @@ static const char *take_value(const char *text, const struct column *column, int
 	return NULL;
 }
 
-/* Returns a cell's value; in columns of booleans, words such as "true" become numbers. */
 static const char *spell(const char *text, const struct column *column)
 {
 	if (column->field->kind != FLAG)
@@ -316,7 +313,6 @@ static int read_cells(struct table *table, struct table_row *row, size_t *ret_ba
 	return 0;
 }
 
-/* Computes a row's ordinal in its epoch, which counts from 0. */
 static int place_row(struct table *table, struct table_row *read, size_t place,
 		     struct table_problem *problem)
 {
@@ -358,7 +354,6 @@ static int place_row(struct table *table, struct table_row *read, size_t place,
 	return 0;
 }
 
-/* Computes the missing one of wait, compute and step from the other two. */
 static void complete(struct batch_values *row)
 {
 	bool wait = row->wait_ns >= 0, compute = row->compute_ns >= 0, step = row->step_ns >= 0;

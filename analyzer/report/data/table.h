@@ -17,7 +17,6 @@
 
 struct table;
 
-/* What is wrong with the file, in which line and column, counted from 1. */
 struct table_problem {
 	size_t line;
 	size_t column;
@@ -26,18 +25,15 @@ struct table_problem {
 
 /* A row. UNKNOWN: not observed. Ordinals start at 0 in each epoch. */
 struct table_row {
-	struct batch_values batch; /* its loader_id is not set */
+	struct batch_values batch;
 	int64_t rank;
 };
 
-/*
- * Reads the first line. 0, -ENOMEM, -EIO, or -EINVAL with *problem set. The caller closes `file`.
- */
+/* Returns 0, -ENOMEM, -EIO, or -EINVAL with *problem set. The caller closes `file`. */
 int table_open(FILE *file, struct table **ret_table, struct table_problem *problem);
 void table_close(struct table *table);
 
-/* Reads a row. Returns 1; 0 after the last row; or an error as table_open() does. */
+/* Returns 1; 0 after the last row; or an error as table_open() does. */
 int table_next(struct table *table, struct table_row *ret_row, struct table_problem *problem);
 
-/* Returns the names of ignored columns, separated by ", "; "" if there are none. */
 const char *table_ignored(const struct table *table);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cmd_gate.c - `dlprof-report gate RUN...`: decides whether the runs pass. Reads limits and runs,
- * judges them, writes all forms that are wanted, and exits with 0, 1, 2 or 3.
- */
+/* cmd_gate.c - `dlprof-report gate RUN...`: judges runs by limits, and exits with 0, 1, 2 or 3. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +15,6 @@ static const struct gate_run *find_kept(const struct gate *gate, const struct ga
 	return NULL;
 }
 
-/* Stores a run that passed as a baseline, unless it could not be judged. */
 static int update_baseline(const struct gate *gate)
 {
 	const char *folder = gate->options->baselines[0];
@@ -94,7 +90,6 @@ static int show_calibration(const struct gate *gate, const struct gate_wishes *w
 	return cmd_close_output(&output, r < 0 ? cmd_fail("%s", db_error(r)) : CMD_DONE);
 }
 
-/* Calibrates with all runs and baselines that are comparable with the first run. */
 static int calibrate(struct gate *gate, const struct gate_wishes *wishes)
 {
 	const struct gate_limit *limit = &gate_find_increase(gate)->limit;
@@ -146,7 +141,7 @@ static bool is_same_job(const struct run_info *a, const struct run_info *b)
 	       a->attempt == b->attempt;
 }
 
-/* Returns true if this rank waits least in its job; of equal ranks, only the first does. */
+/* Of equal ranks, only the first does. */
 static bool waits_least(const struct gate_runs *runs, const struct gate_run *run)
 {
 	for (const struct gate_run *other = runs->list; other < runs->list + runs->count; other++) {
@@ -172,10 +167,7 @@ static void count_ranks(struct gate_runs *runs)
 	}
 }
 
-/*
- * Leaves out ranks without a loader, but only with --ranks. A stage of a pipeline may load nothing,
- * but its loader may also not have been observed.
- */
+/* Only with --ranks: a rank's loader may also not have been observed. */
 static void leave_out_idle(struct gate *gate)
 {
 	for (size_t i = gate->runs.count; gate->options->ranks > 0 && i-- > 0;) {
@@ -191,8 +183,7 @@ static void leave_out_idle(struct gate *gate)
 }
 
 /*
- * If ranks of a job are missing, makes the rank that waits least unfit. So a job does not pass
- * because a slow rank left no database, but fails if a rank that is here waits too long.
+ * Without all ranks a job must not pass, but it may fail: the rank that waits least becomes unfit.
  */
 static void look_for_ranks(struct gate *gate)
 {

@@ -11,8 +11,7 @@
 
 struct gate {
 	const struct options *options;
-	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* two more than --limit: some limits have
-							  * options of their own */
+	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* two limits have options of their own */
 	size_t item_count;
 	struct gate_runs runs, baselines;
 	struct gate_report report;
@@ -28,7 +27,7 @@ enum gate_form {
 
 struct gate_wish {
 	enum gate_form form;
-	char path[PATH_MAX]; /* path of the output; "": standard output */
+	char path[PATH_MAX]; /* "": standard output */
 };
 
 struct gate_wishes {
@@ -36,15 +35,15 @@ struct gate_wishes {
 	size_t count;
 };
 
-/* Reads --format, or chooses a form by the environment (gate_forms.c). Returns 0 or CMD_ERROR. */
+/* Without --format, the environment chooses (gate_forms.c). Returns 0 or CMD_ERROR. */
 int gate_read_wishes(const struct options *options, struct gate_wishes *ret);
-/* Writes all forms that are wanted, and GitHub's summary. Returns 0 or CMD_ERROR. */
+/* Returns 0 or CMD_ERROR. */
 int gate_write_wishes(const struct gate *gate, const struct gate_wishes *wishes);
 
-/* Reads the limits of the command line, or uses the default (gate_limits.c). 0 or CMD_ERROR. */
+/* Without limits, uses the default (gate_limits.c). Returns 0 or CMD_ERROR. */
 int gate_read_limits(struct gate *gate);
-/* Returns the first limit on an increase, or NULL if there is none. */
+/* NULL if there is none */
 const struct gate_item *gate_find_increase(const struct gate *gate);
 
-/* Judges all limits, and fills gate->items and gate->report (gate_judge.c). 0 or CMD_ERROR. */
+/* Fills gate->items and gate->report (gate_judge.c). Returns 0 or CMD_ERROR. */
 int gate_judge_all(struct gate *gate);

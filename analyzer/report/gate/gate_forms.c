@@ -44,7 +44,7 @@ static int add_wish(struct gate_wishes *wishes, const char *text, size_t length)
 	return 0;
 }
 
-/* Standard output takes one form, and GitHub's commands, which may be among other lines. */
+/* Standard output takes one form beside GitHub's commands. */
 static int check_wishes(const struct gate_wishes *wishes)
 {
 	bool has_json = false;
@@ -82,7 +82,6 @@ int gate_read_wishes(const struct options *options, struct gate_wishes *ret)
 	return status ? status : check_wishes(ret);
 }
 
-/* Prints what the report says about the run that decided the outcome. */
 static int print_why(const struct gate *gate, const struct page *page)
 {
 	const struct gate_item *item = gate_first_item(&gate->report);
@@ -131,7 +130,7 @@ static int write_form(const struct gate *gate, enum gate_form form, struct outpu
 	return 0;
 }
 
-/* Appends to the file that GitHub names in `variable`. Other steps write to it, too. */
+/* Other steps write to GitHub's files, too. */
 static void append(const struct gate *gate, const char *variable, bool is_summary)
 {
 	const char *path = getenv(variable);
@@ -148,7 +147,6 @@ static void append(const struct gate *gate, const char *variable, bool is_summar
 		cmd_remark(gate->options, "cannot write $%s: %s", variable, strerror(errno));
 }
 
-/* Returns an error if the output is one of the runs. */
 static int check_target(const struct gate *gate, const char *path)
 {
 	const struct gate_runs *groups[] = {&gate->runs, &gate->baselines};

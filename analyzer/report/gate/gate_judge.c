@@ -7,7 +7,6 @@
 
 #include "report/gate/gate.h"
 
-/* Judges a limit for each run. The worst result counts. */
 static void judge_limit(const struct gate *gate, struct gate_item *item)
 {
 	for (size_t i = 0; i < gate->runs.count; i++) {
@@ -25,7 +24,6 @@ struct ranked {
 	size_t before_count, now_count;
 };
 
-/* Collects the runs of the same rank as run `first`, and their baselines. Returns why it cannot. */
 static enum gate_why collect(const struct gate *gate, size_t first, struct ranked *ret)
 {
 	const struct gate_run *head = &gate->runs.list[first];
@@ -46,7 +44,6 @@ static enum gate_why collect(const struct gate *gate, size_t first, struct ranke
 		ret->now[ret->now_count] = run->sample.value[GATE_STALL_RATIO];
 		ret->error[ret->now_count++] = run->sample.error;
 	}
-	/* Uses only the newest baselines, if there are too many. */
 	for (size_t i = gate->baselines.count;
 	     i-- > 0 && ret->before_count < GATE_MOST_BASELINES;) {
 		const struct gate_run *run = &gate->baselines.list[i];
@@ -65,7 +62,7 @@ static bool is_first_of_rank(const struct gate *gate, size_t run)
 	return true;
 }
 
-/* Returns the first run of this rank that cannot be judged, or `first` if all can. */
+/* Returns `first` if all can be judged. */
 static size_t unfit_run(const struct gate *gate, size_t first)
 {
 	for (size_t i = first; i < gate->runs.count; i++)
@@ -75,7 +72,7 @@ static size_t unfit_run(const struct gate *gate, size_t first)
 	return first;
 }
 
-/* Judges an increase for each rank by that rank's baselines. The worst result counts. */
+/* Each rank has its own baselines. The worst result counts. */
 static void judge_increase(const struct gate *gate, struct gate_item *item)
 {
 	struct ranked *ranked = malloc(sizeof(*ranked));

@@ -19,7 +19,7 @@ static const struct suffix {
 	{GATE_COUNT, "", 1},
 };
 
-/* Reads a value with its unit; a time becomes ns. */
+/* A time becomes nanoseconds. */
 static bool read_value(const char *text, enum gate_unit unit, double *ret)
 {
 	const struct suffix *suffix;
@@ -40,7 +40,6 @@ static bool read_value(const char *text, enum gate_unit unit, double *ret)
 	return isfinite(*ret) && (*ret <= 1 || (unit != GATE_SHARE && unit != GATE_POINTS));
 }
 
-/* Reads the value of an option, or the one after "<=" in a limit. Returns 0 or CMD_ERROR. */
 static int take_value(const char *option, const char *text, enum gate_unit unit, double *ret)
 {
 	static const char *const words[] = {
@@ -67,7 +66,6 @@ static int refuse_metric(const char *option, const char *text, size_t length)
 			*words ? words : " (see --explain gate)");
 }
 
-/* Adds the limit "METRIC<=VALUE", with or without spaces around the relation. */
 static int add_limit(struct gate *gate, const struct option_limit *given)
 {
 	const char *option = given->is_error ? "limit" : "warn", *at = given->text, *relation;

@@ -17,7 +17,7 @@
 #include "store/database/copy.h"
 #include "store/database/redact.h"
 
-#define MOST_NAMES 1000 /* largest number of runs that began in the same second */
+#define MOST_NAMES 1000 /* that began in the same second */
 
 static struct gate_run *add(struct gate_runs *runs, const char *path)
 {
@@ -34,14 +34,13 @@ static struct gate_run *add(struct gate_runs *runs, const char *path)
 	return run;
 }
 
-/* After a run was moved, makes its text point into it again. */
+/* A moved run's text must point into it again. */
 static void settle(struct gate_run *run)
 {
 	if (run->fingerprint.text[FINGERPRINT_LOADER])
 		run->fingerprint.text[FINGERPRINT_LOADER] = run->loader.kind;
 }
 
-/* Takes from the report what is needed after it is freed. */
 static void take(struct report *report, struct gate_run *ret)
 {
 	const struct load_totals *totals = &report->totals;
@@ -53,8 +52,7 @@ static void take(struct report *report, struct gate_run *ret)
 	if (report->finding.is_doubtful &&
 	    (ret->sample.unfit == GATE_FIT || ret->sample.unfit == GATE_FEW))
 		ret->sample.unfit = GATE_DOUBT;
-	/* If whole CUDA graphs were recorded, idle time and collectives inside them are not
-	 * known. */
+	/* Inside whole CUDA graphs, idle time and collectives are not known. */
 	if (report->finding.by_gpu && !report->gpu.is_upper_bound) {
 		ret->sample.value[GATE_GPU_IDLE] = report->gpu_use.idle_share;
 		ret->sample.value[GATE_COLLECTIVES_ALONE] = report->gpu_use.alone_share;
@@ -85,7 +83,6 @@ static int read_run(const struct options *options, const char *path, struct gate
 	return status;
 }
 
-/* Adds a baseline that cannot be used, with the reason. */
 static int refuse(const char *path, const char *why, struct gate_runs *runs)
 {
 	struct gate_run *run = add(runs, path);
@@ -250,8 +247,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 	for (size_t i = 0; i < baselines->count; i++) {
 		struct gate_run *baseline = &baselines->list[i];
 
-		/* A baseline that is named twice, or was copied, would make baselines seem too much
-		 * alike. */
+		/* A baseline that is there twice would make baselines seem too much alike. */
 		for (size_t k = 0; k < i && !*baseline->refused; k++)
 			if (gate_runs_are_one(&baselines->list[k], baseline))
 				snprintf(baseline->refused, sizeof(baseline->refused),
@@ -260,7 +256,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 	}
 }
 
-/* Makes a file name from the run's begin and its id or file name, so that names sort by time. */
+/* The run's begin comes first, so names sort by time. */
 static void make_name(const struct gate_run *run, char *name, size_t size)
 {
 	const char *base = strrchr(run->path, '/');

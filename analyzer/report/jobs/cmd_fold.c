@@ -11,7 +11,6 @@
 #include "report/jobs/merger.h"
 #include "store/database/redact.h"
 
-/* The jobs to show, and the partials to which their texts belong. */
 struct shown {
 	struct jobs jobs;
 	struct part *wholes;
@@ -58,8 +57,7 @@ static int show(const struct options *options, struct jobs *jobs)
 {
 	char command[PATH_MAX + 10];
 
-	/* With several jobs, a line says how to show one: "More: dlprof-report --job ID fold
-	 * FOLDER". */
+	/* As in "More: dlprof-report --job ID fold FOLDER". */
 	snprintf(command, sizeof(command), "fold %s", jobs->path);
 	if (!options->json && jobs->count > 1)
 		jobs->path = command;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_ranks.c - `dlprof-report [html] FOLDER`, or several runs: reports on the ranks of a job.
- *
- * One rank at a time is in memory; of each, only its finding and its windows of steps remain.
+ * cmd_ranks.c - `dlprof-report [html] FOLDER`, or several runs: reports on ranks, read one by one.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,7 +18,7 @@
 #include "store/run/gpu.h"
 #include "store/run/steps.h"
 
-/* Takes the device's name and its place in the machine, but no place if names are redacted. */
+/* A place in the machine is not shown with --redact. */
 static void take_gpu(const struct options *options, struct run_info *run, struct rank_row *row)
 {
 	char **from = run->gpu_place && !options->redact ? &run->gpu_place : &run->gpu;
@@ -29,7 +27,7 @@ static void take_gpu(const struct options *options, struct run_info *run, struct
 	*from = NULL;
 }
 
-/* Judges a rank by its training thread's account, as a report on only this rank does. */
+/* As a report on this rank alone does. */
 static int judge(const struct options *options, struct db *db, const struct rank_file *file,
 		 int64_t *ret_loader_id, struct batch_series *series, struct finding *finding)
 {
@@ -204,7 +202,6 @@ void cmd_ranks_free(struct ranks *ranks)
 	free(ranks->blames);
 }
 
-/* Judges the files of one job and attempt as one. */
 static int judge_job(const struct options *options, const struct rank_files *files,
 		     struct ranks *ret)
 {

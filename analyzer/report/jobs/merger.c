@@ -10,17 +10,15 @@
 #include "report/jobs/sources.h"
 #include "store/database/redact.h"
 
-/* A rank, and where it is: index of the source, and index in it. */
 struct member {
 	int64_t rank;
 	size_t source, index;
 };
 
-/* The ranks of one job, gathered from all its sources. */
 struct merger {
 	struct source *sources;
 	size_t count;
-	struct member *members; /* all ranks, sorted by rank */
+	struct member *members; /* sorted by rank */
 	size_t member_count;
 	struct part *whole;
 };
@@ -34,7 +32,6 @@ static int by_rank(const void *a, const void *b)
 	return left->source < right->source ? -1 : left->source > right->source;
 }
 
-/* Lists the ranks of all sources in order, each rank once. */
 static int list_members(struct merger *merger)
 {
 	size_t count = 0;
@@ -60,7 +57,7 @@ static int list_members(struct merger *merger)
 	return 0;
 }
 
-/* Adds the windows of one source; they are in memory only during this call. */
+/* The windows are in memory only during this call. */
 static int add_source(struct merger *merger, size_t i)
 {
 	struct source *source = &merger->sources[i];
@@ -79,7 +76,6 @@ static int add_source(struct merger *merger, size_t i)
 	return r < 0 ? sources_fail(source_name(source), r) : 0;
 }
 
-/* Copies the facts about the job and each of its ranks into `whole`. */
 static int take_members(struct merger *merger)
 {
 	const struct part *first = &merger->sources[merger->members[0].source].part;
@@ -119,7 +115,7 @@ static int merge(struct merger *merger)
 	whole->ranks = calloc(merger->member_count, sizeof(*whole->ranks));
 	whole->job.members = calloc(merger->member_count, sizeof(*whole->job.members));
 	r = whole->ranks && whole->job.members ? take_members(merger) : -ENOMEM;
-	/* Some facts come from the first rank, so merge its source first. */
+	/* Some facts come from the first rank. */
 	if (r == 0)
 		r = merge_frame(&whole->job, &merger->sources[merger->members[0].source].part.job);
 	for (size_t i = 0; r == 0 && i < merger->count; i++)

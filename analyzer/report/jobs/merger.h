@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * merger.h - gathers runs and partials of each job, and merges them, one job after the other: runs
- * into a partial, partials into a larger one.
- */
+/* merger.h - merges the runs and partials of each job, one job after the other. */
 #pragma once
 
 #include "render/jobs/ranks.h"
@@ -11,19 +8,19 @@
 
 struct merger_job {
 	struct part whole;  /* the job with its windows; whoever keeps it calls part_init() on it */
-	struct rank_files runs; /* the runs that the job consists of, if any */
-	const char *partial;    /* a partial that the job contains; NULL: only runs */
+	struct rank_files runs;
+	const char *partial;    /* NULL: only runs */
 	bool is_only;
-	bool failed; /* the job cannot be read; the next one may still be */
+	bool failed; /* the next job may still be read */
 };
 
 /*
- * Calls `each` for every job that `options` name, until a call returns other than 0. Prints which
- * jobs cannot be folded. Returns 0, CMD_ERROR, or the result of `each`.
+ * Ends when a call returns other than 0. Prints which jobs cannot be folded. Returns 0, CMD_ERROR,
+ * or that result.
  */
 int merger_jobs(const struct options *options,
 		int (*each)(const struct options *options, struct merger_job *job, void *context),
 		void *context);
 
-/* Judges a job for printing. *ret refers to `whole`. Call cmd_ranks_free() even after an error. */
+/* *ret refers to `whole`. Call cmd_ranks_free() even after an error. */
 int merger_judge(const struct options *options, struct part *whole, struct ranks *ret);

@@ -42,7 +42,6 @@ const char *source_name(const struct source *source)
 	return source->path ? source->path : "the runs";
 }
 
-/* Adds an empty source for a job. Returns NULL if memory is exhausted. */
 static struct source *grow(struct sources *sources, const char *job, int64_t attempt)
 {
 	struct source *grown;
@@ -65,7 +64,7 @@ static int hide(struct part *part, enum redact_kind kind, uint32_t *at)
 	return word == text ? 0 : part_add_text(part, word, at);
 }
 
-/* Redacts the names in a partial, as rows_text() redacts those of runs. */
+/* As rows_text() redacts those of runs. */
 static int hide_names(struct part *part)
 {
 	static const enum redact_kind kinds[PART_WORDS] = {
@@ -93,7 +92,7 @@ static int read_part(const char *path, struct part *ret)
 	return r == 0 && redact_is_on() ? hide_names(ret) : r;
 }
 
-/* Adds a partial, unless --job wants another job. Only its names stay in memory. */
+/* Only the partial's names stay in memory. */
 static int add_part(const struct options *options, struct sources *sources, const char *path)
 {
 	struct source *source;
@@ -120,7 +119,6 @@ static int add_part(const struct options *options, struct sources *sources, cons
 	return r;
 }
 
-/* Adds the partials in a folder. Sets *ret_found if there was any. */
 static int add_folder(const struct options *options, struct sources *sources, const char *folder,
 		      bool *ret_found)
 {
@@ -158,7 +156,7 @@ int sources_add_words(struct part *part, const char *const words[PART_WORDS])
 	return r;
 }
 
-/* Finds the cause of a rank's waits in the same way as a report on that rank. */
+/* In the same way as a report on that rank. */
 static int find_cause(const struct rank_look *look, const struct load_totals *totals,
 		      struct diagnosis *ret)
 {
@@ -222,7 +220,7 @@ static int take_loads(const struct rank_look *look, struct part_rank *rank)
 	return r;
 }
 
-/* Adds a rank. Ranks come in order; facts about the job are taken from the first. */
+/* Ranks come in order; facts about the job are taken from the first. */
 static int take_rank(const struct rank_look *look, void *context)
 {
 	const struct rank_row *row = look->row;
@@ -268,7 +266,6 @@ static int take_rank(const struct rank_look *look, void *context)
 	return r == 0 && part->job.rank_count == 1 ? sources_add_words(part, words) : r;
 }
 
-/* Reads the runs of one job into its source. */
 static int read_runs(const struct options *options, struct source *source)
 {
 	const struct rank_files *files = &source->runs;
@@ -307,7 +304,6 @@ static int add_runs(const struct options *options, struct sources *sources)
 	return status;
 }
 
-/* Adds partials, known by their file names, and runs or folders of runs. */
 static int add_all(const struct options *options, struct sources *sources)
 {
 	struct options runs = *options;

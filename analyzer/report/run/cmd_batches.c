@@ -9,7 +9,6 @@
 #include "report/ranks.h"
 #include "store/database/redact.h"
 
-/* State for printing the rows of one loader. */
 struct stream {
 	struct batches batches;
 	struct output *output;
@@ -45,11 +44,11 @@ static int add_row(const struct batch_record *batch, void *context)
 		line.starved = stall_is_starved(wait_ns, ready, (double)stream->theta_ns);
 	batches_add(&stream->batches, &line);
 	stream->row_count++;
-	/* Stops reading rows if the disk is full or the terminal was closed. */
+	/* The disk may be full, or the terminal closed. */
 	return ferror(stream->output->file) ? -EPIPE : 0;
 }
 
-/* Computes theta from the whole loader, even if only a part of it is shown. */
+/* Theta is of the whole loader, even if a part of it is shown. */
 static int set_theta(struct db *db, int64_t loader_id, struct stream *stream)
 {
 	const struct batch_filter all = batch_filter_all(loader_id);
@@ -75,7 +74,6 @@ static int add_loader(const struct options *options, struct db *db, int64_t load
 	return r < 0 ? r : batch_each(db, &filter, add_row, stream);
 }
 
-/* Returns true if the options select no batch. */
 static bool is_part_empty(const struct options *options, const struct loader_info *loaders,
 			  size_t count)
 {

@@ -10,7 +10,7 @@
 #include "report/run/judge.h"
 #include "store/database/db_open.h"
 
-#define MOST_MEANS 100000 /* the mean time of a copy to the GPU needs no more batches */
+#define MOST_MEANS 100000
 
 static int add_row(const struct batch_record *batch, void *context)
 {
@@ -20,7 +20,7 @@ static int add_row(const struct batch_record *batch, void *context)
 	return 0;
 }
 
-/* Reads a window's batches. Its `begin` counts from the first judged batch, as --batches. */
+/* Its `begin` counts from the first judged batch, as --batches. */
 static int read_window(struct db *db, const struct batch_filter *judged, struct html_window *window)
 {
 	struct batch_filter filter = *judged;

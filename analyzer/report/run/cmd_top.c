@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_top.c - `dlprof-report top RUN`: shows the report's screen for a live run, again and again
- * until q. The database is open only while it is read; otherwise the drain could not make it one
- * plain file at the end.
+ * cmd_top.c - `dlprof-report top RUN`: shows a live run's screen until q. The database is open only
+ * while it is read; else the drain could not make it one plain file at the end.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,14 +16,14 @@
 #include "report/run/judge.h"
 
 #define REST  10 /* least pause in CPU times of a screen: a training runs here */
-#define ENTER "\033[?1049h\033[?25l" /* switches to the alternate screen, and hides the cursor */
+#define ENTER "\033[?1049h\033[?25l"
 #define LEAVE "\033[?25h\033[?1049l"
 #define CLEAR "\033[H\033[J"
 
 struct screen {
 	FILE *out;
-	int signals;   /* descriptor from which signals are read */
-	bool has_keys; /* keys are read one by one, without echo */
+	int signals;
+	bool has_keys;
 	struct termios before;
 	sigset_t mask_before;
 };
@@ -53,7 +52,7 @@ static void leave(struct screen *screen)
 		tcsetattr(STDIN_FILENO, TCSANOW, &screen->before);
 }
 
-/* Prepares the terminal. Returns false if `out` is no terminal, or one that cannot be drawn on. */
+/* Returns false if `out` cannot be drawn on. */
 static bool take(FILE *out, struct screen *ret)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH};
@@ -97,7 +96,6 @@ static bool quits_by_signal(struct screen *screen)
 	return signal.ssi_signo == SIGINT;
 }
 
-/* Waits for the interval, a signal or a key. Returns true if the user quits. */
 static bool quits(struct screen *screen, int interval_ms)
 {
 	struct pollfd looks[] = {{screen->signals, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
@@ -112,7 +110,6 @@ static bool quits(struct screen *screen, int interval_ms)
 	return key == 'q' || key == 'Q';
 }
 
-/* Draws a screen, and returns its exit status. *ret_live is set if the run still records. */
 static int draw(const struct options *options, struct output *output, bool *ret_live)
 {
 	const struct page page = cmd_page(options, output);
@@ -140,7 +137,7 @@ int cmd_top(const struct options *options)
 
 	if (status)
 		return status;
-	quiet.quiet = true; /* each screen itself says that the run still records */
+	quiet.quiet = true;
 	if (take(output.file, &screen)) {
 		while (live && !has_quit) {
 			const clock_t begun = clock();

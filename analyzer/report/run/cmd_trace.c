@@ -28,8 +28,7 @@ static int add_event(const struct timeline_event *event, void *context)
 	struct stream *stream = context;
 
 	trace_event(&stream->trace, event);
-	/* Writing takes long, so renew the time limit for reading; the file's size limits the
-	 * events. */
+	/* The file's size limits the events, but writing takes long. */
 	if (!(++stream->event_count % RENEW_COUNT))
 		db_limit_renew(stream->db);
 	return ferror(stream->output->file) ? -EPIPE : 0;
@@ -45,7 +44,6 @@ static int add_events(const struct options *options, struct db *db,
 	stream->db = db;
 	for (size_t i = 0; r >= 0 && i < count; i++) {
 		const struct batch_filter filter = cmd_filter(options, loaders[i].loader_id);
-		/* The trace also shows what the workers did around the worst batches. */
 		const struct timeline_worst worst = {
 			.worst = options->worst > 0 ? options->worst : -1,
 			.before = loaders[i].workers > 0
@@ -79,10 +77,7 @@ static bool has_wall_clock(const struct rank_file *file)
 	return file->start_unix_ns >= 0 && file->start_ns >= 0;
 }
 
-/*
- * Returns the time on a rank's clock that becomes 0 in the trace: when the first rank began, if the
- * wall clock tells, else when this rank began.
- */
+/* 0 of the trace is when the first rank began or, without wall clocks, when this rank did. */
 static int64_t find_base(const struct rank_files *files, const struct rank_file *file)
 {
 	int64_t first_ns = INT64_MAX, later_ns;

@@ -43,7 +43,6 @@ void judge_done(struct report *report)
 	free(report->set_done);
 }
 
-/* Chooses the loader to judge: --loader's, else the first, which has the most time. */
 static void choose_loader(const struct options *options, struct report *report)
 {
 	for (size_t i = 0; i < report->loader_count && !report->loader; i++)
@@ -77,7 +76,6 @@ static int read_inside(struct db *db, struct inside *inside)
 	return r < 0 ? r : tally_unlisted_read(db, "folder", &inside->unlisted_folder_ns);
 }
 
-/* Reads and judges the loader with the most waits, by the account of its thread. */
 static int read_series(struct db *db, bool is_chosen, struct report *report)
 {
 	const struct thread_query query = {
@@ -121,7 +119,6 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 	return r;
 }
 
-/* Finds the lines of code with the most time in the judged loader's loads, waits and steps. */
 static int find_lines(struct db *db, struct report *report)
 {
 	int r = lines_read(db, &report->samples);
@@ -131,7 +128,6 @@ static int find_lines(struct db *db, struct report *report)
 				  &report->lines);
 }
 
-/* Finds the cause and the advice, from how loads and the GPU spent their time. */
 static int find_cause(struct db *db, bool advises, struct report *report)
 {
 	const struct why_input input = {

@@ -9,42 +9,37 @@
 #include "analysis/statistics/clamp.h"
 #include "store/run/batch.h"
 
-/* A loader of the thread. */
 struct member {
-	size_t loader; /* index of the loader in the query's list */
+	size_t loader; /* in the query's list */
 	int64_t life_ns;
 	struct batch_series series;
 	struct finding finding;
 };
 
-/* The loaders of a thread, the judged one first. */
+/* the judged loader first */
 struct thread {
 	size_t count;
 	struct member *list;
 };
 
-/* Returns false for a loader of which only step times are known. */
+/* Only step times may be known. */
 static bool is_known(const struct finding *finding)
 {
 	return !isnan(finding->own.ratio);
 }
 
-/* Returns true if the thread only made the iterator; another thread may have taken its batches. */
+/* Another thread may have taken the batches. */
 static bool is_only_made(const struct batch_series *series)
 {
 	return !series->count && series->epoch_count;
 }
 
-/* Returns true if the thread waits for the loader, even if its loop is too short to be judged. */
 static bool is_waited_for(const struct batch_series *series)
 {
 	return is_only_made(series) || (series->count && series->wait_ns);
 }
 
-/*
- * Returns true if the same thread made both loaders. Over several lives of the process, only the
- * first thread has the same number.
- */
+/* Over several lives of the process, only the first thread has the same number. */
 static bool is_same_thread(const struct loader_info *one, const struct loader_info *other)
 {
 	return one->life_ns == other->life_ns
@@ -109,7 +104,6 @@ static int read_all(struct db *db, const struct thread_query *query, size_t judg
 	return r;
 }
 
-/* Returns true if the loop's time is known; in imported tables, or with lost batches, it is not. */
 static bool has_span(const struct batch_series *series, const struct finding *finding)
 {
 	return !series->is_part && series->epoch_count && series->first_ns != UNKNOWN &&
@@ -123,7 +117,7 @@ static int by_life(const void *a, const void *b)
 	return ((*one)->life_ns > (*other)->life_ns) - ((*one)->life_ns < (*other)->life_ns);
 }
 
-/* Makes an account over all lives. In each, the time before its first batch is start-up. */
+/* In each life, the time before its first batch is start-up. */
 static int account_of_lives(const struct thread *thread, const struct member **members,
 			    struct account *ret)
 {
@@ -176,7 +170,6 @@ static int account_of_thread(const struct thread *thread, struct account *ret)
 	return r;
 }
 
-/* Moves the loader with more than half of the waits to the front, if there is one. */
 static void put_first(struct thread *thread)
 {
 	double wait_ns = 0;

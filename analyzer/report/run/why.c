@@ -7,7 +7,7 @@
 
 #include "store/run/stages.h"
 
-/* Finds whether loads slow each other down, as only workers' loads can. Returns 0 or -errno. */
+/* Only workers' loads can slow each other down. Returns 0 or -errno. */
 static int find_flight(struct db *db, const struct why_input *input, struct flight *ret)
 {
 	struct flight_load *loads;
@@ -57,7 +57,6 @@ static int find(struct db *db, const struct why_input *input, const struct stage
 		};
 	if (r == 0)
 		r = judge(input->series, input->finding, &known, ret);
-	/* Bytes read by each worker are needed only if workers or samples are slow. */
 	if (r < 0 || (!ret->slow.count && !ret->slow.every))
 		return r;
 	known.work = &work;

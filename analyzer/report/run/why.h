@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * why.h - finds why a loader waits, from everything in its database. The report, the gate and the
- * tables of many jobs use it.
- */
+/* why.h - finds why a loader waits, from everything in its database. */
 #pragma once
 
 #include "analysis/cause/cause.h"
@@ -10,9 +7,8 @@
 #include "store/run/batch.h"
 #include "store/run/tally.h"
 
-#define WHY_SAMPLES 64 /* largest number of slow samples to read */
+#define WHY_SAMPLES 64
 
-/* What was already read about a judged loader. */
 struct why_input {
 	const struct batch_filter *filter;
 	const struct batch_series *series;
@@ -21,13 +17,13 @@ struct why_input {
 	const struct load_facts *facts;
 	const struct stages *stages; /* NULL: why_find() reads them, if the loader has any */
 	const struct lines *lines;
-	const struct tally_list *samples; /* the slowest samples */
-	const struct gpu_use *gpu;        /* needed for advice; NULL: not known */
-	const struct step_parts *step; /* parts of the thread's steps; NULL: not known */
+	const struct tally_list *samples;
+	const struct gpu_use *gpu;        /* for advice; NULL: not known */
+	const struct step_parts *step; /* of the thread; NULL: not known */
 	bool has_gpu;
-	unsigned lacks; /* as in struct cause_input, like the next member */
+	unsigned lacks;
 	bool is_threads;
 };
 
-/* Finds the cause. If `advises`, also predictions and advice, which take long. 0 or -errno. */
+/* `advises` adds predictions and advice, which take long. Returns 0 or -errno. */
 int why_find(struct db *db, const struct why_input *input, bool advises, struct diagnosis *ret);
