@@ -20,7 +20,6 @@ enum cmd_exit {
 struct rank_files;
 
 /* Each returns its exit status. cmd_report() and cmd_html() show options->run. */
-int cmd_report(const struct options *options);
 int cmd_ranks(const struct options *options, const struct rank_files *files);
 
 struct batch_series;
@@ -50,6 +49,7 @@ void cmd_ranks_free(struct ranks *ranks);
 int cmd_batches(const struct options *options);
 int cmd_compare(const struct options *options);
 int cmd_html(const struct options *options);
+int cmd_report(const struct options *options);
 int cmd_import(const struct options *options);
 int cmd_trace(const struct options *options);
 int cmd_export(const struct options *options);

@@ -215,7 +215,8 @@ static bool take_warn(void *context, const char *argument)
 static const struct line_option OPTIONS[] = {
 	{"json", .help = "JSON; times in seconds, shares 0-1, null: not observed", FLAG(json),
 	 .verbs = SHOWN | GATE | ON(VERB_FOLD) | ON(VERB_SQL)},
-	{"verbose", 'v', .help = "everything, not only the one screen", FLAG(verbose), .verbs = REPORT},
+	{"verbose", 'v', .help = "everything, not only the one screen", FLAG(verbose),
+	 .verbs = REPORT},
 	{"coverage", .help = "only what was seen of a run, and what was not", FLAG(coverage),
 	 .verbs = REPORT},
 	{"markdown", .help = "as Markdown, for an issue or a job's page", FLAG(markdown),
@@ -237,7 +238,8 @@ static const struct line_option OPTIONS[] = {
 	{"color", 0, "WHEN", "auto|always|never", .help = "auto, always or never", CHOICE(color),
 	 .verbs = ALL},
 	{"ascii", .help = "only ASCII in text", FLAG(ascii), .verbs = ALL},
-	{"quiet", 'q', .help = "no remarks on standard error, only errors", FLAG(quiet), .verbs = ALL},
+	{"quiet", 'q', .help = "no remarks on standard error, only errors", FLAG(quiet),
+	 .verbs = ALL},
 	{"what-if", 0, "KEY=VALUE", .help = "predict workers=8,prefetch_factor=4,load=.5,...",
 	 .take = take_wish, .verbs = REPORT | ON(VERB_HTML)},
 	{"redact", .help = "replace the names of paths, hosts and commands", FLAG(redact),
@@ -246,8 +248,8 @@ static const struct line_option OPTIONS[] = {
 	 .verbs = ON(VERB_TRACE)},
 	{"view", 0, "VIEW", .help = "only this view: batch, load, file, ...", TEXT(view),
 	 .verbs = EXPORT},
-	{"into", 0, "FLEET.db", .help = "add the jobs to this SQLite database, or make it", TEXT(into),
-	 .verbs = EXPORT},
+	{"into", 0, "FLEET.db", .help = "add the jobs to this SQLite database, or make it",
+	 TEXT(into), .verbs = EXPORT},
 	{"with-batches", .help = "with --into or --csv: each batch, too", FLAG(with_batches),
 	 .verbs = EXPORT},
 	{"interval", 0, "SECONDS", .help = "time between updates; default 2", .take = take_interval,
@@ -256,8 +258,8 @@ static const struct line_option OPTIONS[] = {
 	 .take = take_meta, .verbs = ON(VERB_IMPORT)},
 	{"max-stall-ratio", 0, "R", .help = "fail if the ratio is above R (10%, 0.1), 99 % sure",
 	 TEXT(max_stall_ratio), .verbs = GATE},
-	{"limit", 0, "LIMIT", .help = "fail unless METRIC<=VALUE; may be repeated", .take = take_limit,
-	 .verbs = GATE},
+	{"limit", 0, "LIMIT", .help = "fail unless METRIC<=VALUE; may be repeated",
+	 .take = take_limit, .verbs = GATE},
 	{"warn", 0, "LIMIT", .help = "the same, but only warn", .take = take_warn, .verbs = GATE},
 	{"baseline", 0, "RUN|DIR...", .many = true, .help = "runs to compare with, five or more",
 	 .take = take_baseline, .verbs = GATE},
@@ -339,8 +341,8 @@ static void list_keys(char text[MOST_KEY_BYTES])
 {
 	*text = '\0';
 	for (size_t i = 0; i < ARRAY_COUNT(KEYS); i++)
-		snprintf(text + strlen(text), MOST_KEY_BYTES - strlen(text), "%s%s=%s", i ? ", " : "",
-			 KEYS[i].name, KEYS[i].takes);
+		snprintf(text + strlen(text), MOST_KEY_BYTES - strlen(text), "%s%s=%s",
+			 i ? ", " : "", KEYS[i].name, KEYS[i].takes);
 }
 
 static bool take_whole(const struct key *key, const char *value, size_t length, int32_t *ret)
@@ -642,7 +644,8 @@ static int expand_files(struct line *line, int argc, char **argv, const char *ve
 static int parse(struct options *ret, int argc, char **argv)
 {
 	*ret = (struct options){.rank = -1, .ranks = -1, .epoch = -1, .loader = -1, .first = -1,
-				.last = -1, .worst = -1, .interval_ms = 2000, .on_few_baselines = -1};
+				.last = -1, .worst = -1, .interval_ms = 2000,
+				.on_few_baselines = -1};
 	return line_parse(&options_program, ret, argc, argv, &ret->line);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "dlprof/units.h"
 #include "launch/tune/tune.h"
 #include "render/form/facts.h"
 #include "render/form/units.h"
@@ -155,18 +156,14 @@ static void add_verdict(const struct tune *tune, struct outline *o)
 
 static const char *verdict_words(const struct tune_trial *trial)
 {
-	switch (trial->verdict) {
-	case TUNE_PROVEN:
-		return "proven";
-	case TUNE_NO_WORTH:
-		return "no gain";
-	case TUNE_DIED:
-		return "died";
-	case TUNE_UNCHANGED:
-		return "not set";
-	default:
-		return "not proven";
-	}
+	static const char *const words[TUNE_UNCHANGED + 1] = {
+		[TUNE_PROVEN] = "proven",
+		[TUNE_NO_WORTH] = "no gain",
+		[TUNE_DIED] = "died",
+		[TUNE_UNCHANGED] = "not set",
+	};
+
+	return words[trial->verdict] ? words[trial->verdict] : "not proven";
 }
 
 static void add_tried(const struct tune *tune, struct outline *o)
@@ -215,7 +212,13 @@ static void add_samples(const struct tune *tune, struct outline *o)
 
 static void add_not_tried(const struct tune *tune, struct outline *o)
 {
-	char texts[4][400] = {"", "", "", ""};
+	static const char *const whys[] = {
+		[TUNE_NO_GAIN - 1] = "no gain is predicted",
+		[TUNE_NO_MEMORY - 1] = "memory would not hold it",
+		[TUNE_NO_SHM - 1] = "/dev/shm would not hold it",
+		[TUNE_NO_TIME - 1] = "others promise more",
+	};
+	char texts[ARRAY_COUNT(whys)][400] = {""};
 
 	for (size_t i = 0; i < tune->candidate_count; i++) {
 		const struct tune_candidate *c = &tune->candidates[i];
@@ -231,18 +234,9 @@ static void add_not_tried(const struct tune *tune, struct outline *o)
 			page_append(text, sizeof(texts[0]), " (%s)", UNITS_BYTES(c->need_bytes));
 	}
 	outline_items(o, "no");
-	if (*texts[TUNE_NO_GAIN - 1])
-		outline_item(o, "No", "not tried, as no gain is predicted: %s",
-			     texts[TUNE_NO_GAIN - 1]);
-	if (*texts[TUNE_NO_MEMORY - 1])
-		outline_item(o, "No", "not tried, as memory would not hold it: %s",
-			     texts[TUNE_NO_MEMORY - 1]);
-	if (*texts[TUNE_NO_SHM - 1])
-		outline_item(o, "No", "not tried, as /dev/shm would not hold it: %s",
-			     texts[TUNE_NO_SHM - 1]);
-	if (*texts[TUNE_NO_TIME - 1])
-		outline_item(o, "No", "not tried, as others promise more: %s",
-			     texts[TUNE_NO_TIME - 1]);
+	for (size_t i = 0; i < ARRAY_COUNT(texts); i++)
+		if (*texts[i])
+			outline_item(o, "No", "not tried, as %s: %s", whys[i], texts[i]);
 }
 
 static void add_write(const struct tune *tune, struct outline *o)

@@ -229,8 +229,11 @@ static int put_bars(struct jsonw *json, const struct batch_series *s)
 		const char *name;
 		size_t offset;
 	} columns[] = {
-		{"wait", offsetof(struct bar, wait_ns)}, {"compute", offsetof(struct bar, compute_ns)},
-		{"most", offsetof(struct bar, most_ns)}, {"busy", offsetof(struct bar, busy_ns)}};
+		{"wait", offsetof(struct bar, wait_ns)},
+		{"compute", offsetof(struct bar, compute_ns)},
+		{"most", offsetof(struct bar, most_ns)},
+		{"busy", offsetof(struct bar, busy_ns)},
+	};
 	struct bar *bars;
 	size_t count;
 	int r = bars_of(s, HTML_TIME_BARS, &bars, &count);

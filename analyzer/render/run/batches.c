@@ -29,18 +29,12 @@ static const struct column {
 
 static int64_t number_of(const struct column *column, const struct batch_line *line)
 {
-	int64_t value;
-
-	memcpy(&value, (const char *)line + column->offset, sizeof(value));
-	return value;
+	return *(const int64_t *)((const char *)line + column->offset);
 }
 
 static const char *word_of(const struct column *column, const struct batch_line *line)
 {
-	const char *word;
-
-	memcpy(&word, (const char *)line + column->offset, sizeof(word));
-	return word;
+	return *(const char *const *)((const char *)line + column->offset);
 }
 
 static void put_csv(FILE *out, const struct column *column, const struct batch_line *line)

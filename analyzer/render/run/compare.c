@@ -17,11 +17,12 @@
 static const struct {
 	const char *words;
 	enum page_color color;
+	const char *proof;
 } RESULTS[COMPARE_RESULTS] = {
-	[COMPARE_CANNOT_SAY] = {"CANNOT SAY", PAGE_BOLD},
-	[COMPARE_SAME] = {"NO DIFFERENCE", PAGE_BOLD},
-	[COMPARE_FASTER] = {"FASTER", PAGE_GREEN},
-	[COMPARE_SLOWER] = {"SLOWER", PAGE_RED},
+	[COMPARE_CANNOT_SAY] = {"CANNOT SAY", PAGE_BOLD, "what the change brings is not known"},
+	[COMPARE_SAME] = {"NO DIFFERENCE", PAGE_BOLD, "the change brings nothing"},
+	[COMPARE_FASTER] = {"FASTER", PAGE_GREEN, "the change makes it faster"},
+	[COMPARE_SLOWER] = {"SLOWER", PAGE_RED, "the change makes it slower"},
 };
 
 /* The names in JSON are older. */
@@ -177,12 +178,6 @@ static enum same same_samples(const struct compared *compared)
 
 static void add_proof(const struct compared *compared, struct outline *o)
 {
-	static const char *const words[COMPARE_RESULTS] = {
-		[COMPARE_CANNOT_SAY] = "what the change brings is not known",
-		[COMPARE_SAME] = "the change brings nothing",
-		[COMPARE_FASTER] = "the change makes it faster",
-		[COMPARE_SLOWER] = "the change makes it slower",
-	};
 	const char *kind = compared->prints[0].text[FINGERPRINT_LOADER];
 
 	if (!compared->changed || compared->mismatch || !kind || !strstr(kind, "DataLoader"))
@@ -190,7 +185,8 @@ static void add_proof(const struct compared *compared, struct outline *o)
 	outline_item(o, "Proof",
 		     "%s, as far as one run of each tells (dlprof tune takes several); its "
 		     "samples: %s",
-		     words[compared->comparison.result], same_words[same_samples(compared)]);
+		     RESULTS[compared->comparison.result].proof,
+		     same_words[same_samples(compared)]);
 }
 
 static void add_changes(const struct compared *compared, struct outline *o)

@@ -251,7 +251,8 @@ static void add_set(const struct report *report, struct outline *o)
 	for (size_t i = 0; i < report->set_count; i++)
 		page_append(text, sizeof(text), "%s%s", i ? "; " : "", report->set_done[i]);
 	if (*text)
-		outline_item(o, "Set", "%s (by --set): %s", text, same_words[screen_set_same(report)]);
+		outline_item(o, "Set", "%s (by --set): %s", text,
+			     same_words[screen_set_same(report)]);
 	else
 		outline_item(o, "Set", "%s was asked for, and changed nothing", report->run.set);
 }
@@ -305,9 +306,9 @@ static void add_warning(const struct report *report, struct outline *o)
 			    UNITS_SHARE(report->gpu_use.alone_share));
 	if (report->note_count > said) {
 		const char *note = report->notes[said];
+		size_t length = strlen(note) > NOTE_MOST ? strcspn(note, ":;") : strlen(note);
 
-		page_append(text, sizeof(text), "; %.*s",
-			    (int)(strlen(note) > NOTE_MOST ? strcspn(note, ":;") : strlen(note)), note);
+		page_append(text, sizeof(text), "; %.*s", (int)length, note);
 	}
 	if (report->note_count > said + 1)
 		page_append(text, sizeof(text), "; and %zu more", report->note_count - said - 1);

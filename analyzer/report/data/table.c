@@ -45,7 +45,9 @@ static const struct field {
 static const struct unit {
 	const char *name;
 	int64_t ns;
-} UNITS[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+	const char *step; /* what a column means that is named only by its unit */
+} UNITS[] = {{"s", 1000000000, "step_s"}, {"ms", 1000000, "step_ms"}, {"us", 1000, "step_us"},
+	     {"ns", 1, "step_ns"}};
 
 struct column {
 	const struct field *field; /* NULL: the column is ignored */
@@ -138,10 +140,7 @@ static bool find_column(const char *name, struct column *ret)
 	*ret = (struct column){0};
 	for (size_t u = 0; u < ARRAY_COUNT(UNITS); u++)
 		if (strcmp(name, UNITS[u].name) == 0)
-			name = UNITS[u].ns == 1         ? "step_ns"
-			       : UNITS[u].ns == 1000    ? "step_us"
-			       : UNITS[u].ns == 1000000 ? "step_ms"
-							: "step_s";
+			name = UNITS[u].step;
 	for (size_t f = 0; f < ARRAY_COUNT(FIELDS); f++) {
 		size_t length = strlen(FIELDS[f].name);
 
