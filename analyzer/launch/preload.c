@@ -106,7 +106,7 @@ static bool add(char *ret, size_t size, const char *entry, size_t length)
 	return true;
 }
 
-/* Only a sanitizer's entries (`asan`), or only others; never dlprof's. */
+/* Adds only a sanitizer's entries (`asan`), or only others; never dlprof's. */
 static bool add_entries(const char *existing, bool asan, const char *library, char *ret,
 			size_t size)
 {

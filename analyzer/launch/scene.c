@@ -9,7 +9,7 @@
 
 #define VARIATION 0.1
 
-/* From 0 to 1, without any period. */
+/* Returns a number from 0 to 1, without any period. */
 static double chance(const struct scene_task *task, uint64_t salt)
 {
 	uint64_t state = (uint64_t)task->epoch * 1000003 + (uint64_t)task->batch + (salt << 40);

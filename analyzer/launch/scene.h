@@ -26,7 +26,7 @@ extern const size_t SCENE_COUNT;
 
 const struct scene *scene_find(const char *name);
 
-/* Vary by a tenth, equally in every run. */
+/* Return lengths that vary by a tenth, equally in every run. */
 double scene_load_ms(const struct scene *scene, const struct scene_task *task);
 double scene_step_ms(const struct scene *scene, const struct scene_task *task);
 

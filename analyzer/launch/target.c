@@ -14,7 +14,7 @@
 
 #define MOST_SCRIPTS 5
 #define OLDEST_MINOR 8   /* the first with audit hooks */
-#define FIRST_LINE   256 /* that the kernel reads */
+#define FIRST_LINE   256 /* bytes that the kernel reads */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
 static int open_file(const char *path, struct elf *ret)
@@ -96,7 +96,7 @@ static int check_program(const char *path)
 	return S_ISREG(status.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
 }
 
-/* As execvp() does. */
+/* Finds a program as execvp() does. */
 static int find_program(const char *name, char *ret, size_t size)
 {
 	const char *path = getenv("PATH");

@@ -43,7 +43,7 @@ extern const struct target_words {
 	const char *text, *fix;
 } target_words[TARGET_PROBLEM_MAX];
 
-/* As words after its name; NULL if they can be followed. */
+/* Returns words to follow the program's name; NULL if its loaders can be followed. */
 const char *target_unfollowed(const struct target *program);
 
 bool target_exports(const char *path, const char *symbol);

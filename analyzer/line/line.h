@@ -82,14 +82,14 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 /* Returns 0, or -EINVAL with `problem` set. */
 int line_check_words(const struct line_program *program, struct line *line);
 
-/* NULL if it never existed */
+/* Returns NULL if the word never existed. */
 const char *line_instead(const struct line_program *program, const char *word, size_t length);
 
-/* "; did you mean gate?", or "" (NEAR_WORDS bytes) */
+/* Writes "; did you mean gate?", or "", to NEAR_WORDS bytes. */
 const char *line_near_verb(const struct line_program *program, const char *word, char *text);
 
 /* Returns -EINVAL. */
 __attribute__((format(printf, 2, 3))) int line_problem(struct line *line, const char *format, ...);
 
-/* Verb -1: of the program. */
+/* Prints a verb's help; for verb -1, the program's. */
 void line_help(const struct line_program *program, int verb, FILE *out);

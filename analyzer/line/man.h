@@ -14,12 +14,12 @@ void man_text(FILE *out, const char *text);
 
 void man_entry(FILE *out, const char *term, const char *text);
 
-/* All sections from NAME to EXAMPLES for which the table has texts. */
+/* Writes all sections from NAME to EXAMPLES for which the table has texts. */
 void man_program(FILE *out, const struct line_program *program);
 
 void man_see_also(FILE *out, const char *pages);
 
-/* For shells (complete.c). */
+/* Write completions for a shell (complete.c). */
 void complete_bash(FILE *out, const struct line_program *program);
 void complete_zsh(FILE *out, const struct line_program *program);
 void complete_fish(FILE *out, const struct line_program *program);

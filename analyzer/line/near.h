@@ -16,5 +16,5 @@ struct near {
 
 void near_try(struct near *near, const char *name);
 
-/* "; did you mean --json?" if `before` is "--"; "" if no name was near. */
+/* Writes "; did you mean --json?" if `before` is "--"; "" if no name was near. */
 const char *near_words(const struct near *near, const char *before, char text[NEAR_WORDS]);

@@ -548,7 +548,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* "--limit 'stall.ratio <= 10%'   # why" */
+/* Reads a line such as "--limit 'stall.ratio <= 10%'   # why". */
 static int add_file_row(struct expansion *all, char *row, const char *path, int number)
 {
 	char *option, *comment = row;

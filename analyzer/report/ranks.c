@@ -114,7 +114,7 @@ static int add(struct listing *listing, char *path, const char *folder, bool mus
 	return 0;
 }
 
-/* Neither are hidden files, nor SQLite's own beside a database. */
+/* Hidden files, and SQLite's own beside a database, are no runs. */
 static int is_candidate(const struct dirent *entry)
 {
 	static const char *const beside[] = {"-journal", "-wal", "-shm"};

@@ -26,7 +26,7 @@ struct rank_files {
  */
 bool ranks_is_wanted(const char *wanted, const char *job, int64_t attempt);
 
-/* UNKNOWN if no run recorded one */
+/* Returns UNKNOWN if no run recorded one. */
 int64_t ranks_world_size(const struct rank_files *files);
 
 size_t ranks_job_end(const struct rank_files *files, size_t begin);
@@ -45,8 +45,8 @@ int ranks_check_output(const struct options *options, const struct rank_files *f
 const struct rank_file *ranks_find(const struct options *options, const struct rank_files *files);
 
 /*
- * In a folder, the run of --rank or its only one. Returns 0 or CMD_ERROR; the caller frees
- * *ret_path.
+ * Finds the run at `path`; in a folder, that of --rank or its only one. Returns 0 or CMD_ERROR; the
+ * caller frees *ret_path.
  */
 int ranks_pick(const struct options *options, const char *path, char **ret_path);
 

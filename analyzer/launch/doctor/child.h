@@ -14,10 +14,10 @@ struct child {
 	bool is_silent; /* false: output goes to standard error */
 };
 
-/* In a new session, with empty input. Returns the pid or -errno. */
+/* Starts a recorded program in a new session, with empty input. Returns its pid or -errno. */
 pid_t child_start(const struct doctor *doctor, const struct child *child);
 
-/* By SIGTERM and then SIGKILL; waits for the session's first process. */
+/* Ends a session's processes by SIGTERM, then SIGKILL; waits for the first one. */
 void child_end(pid_t session);
 
 void child_each(pid_t session, void (*each)(pid_t pid, void *context), void *context);

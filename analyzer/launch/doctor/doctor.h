@@ -34,8 +34,8 @@ __attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *doctor,
 						      enum doctor_status status, const char *id,
 						      const char *fix, const char *format, ...);
 
-/* The machine, and what killed runs left (place.c). */
+/* Checks the machine, and what killed runs left (place.c). */
 void doctor_place(struct doctor *doctor);
 
-/* The command or, without one, a loop over PyTorch's loader or a simulated one (trial.c). */
+/* Runs the command or, without one, a loop over PyTorch's or a simulated loader (trial.c). */
 void doctor_trial(struct doctor *doctor);

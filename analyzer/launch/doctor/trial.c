@@ -86,7 +86,7 @@ static void look_at(pid_t pid, void *context)
 	seen->without += !seen->loaded;
 }
 
-/* Those with the most time first. Returns 0 or -errno. */
+/* Reads the loaders with the most time first. Returns 0 or -errno. */
 static int read_loaders(const struct doctor *doctor, struct db **ret_db, struct loader_info **ret,
 			size_t *ret_count)
 {
@@ -180,7 +180,7 @@ static void judge_none(const struct trial *trial)
 			   "no batch was seen in %d s%s", trial->seconds, asked);
 }
 
-/* A comma around each, and "a:b.c" as "a.b.c". */
+/* Writes each function with a comma around it, and "a:b.c" as "a.b.c". */
 static void spell(char *text, size_t size, const char *points)
 {
 	snprintf(text, size, ",%s,", points);

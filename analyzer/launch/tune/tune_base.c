@@ -13,7 +13,7 @@
 #define MOST_TIMES 8 /* more than so many times the run's workers never helped */
 #define WROTE "before it was ended, the program wrote "
 
-/* NULL: the first number. Returns NAN if there is none. */
+/* Returns the number after `name` (NULL: the first), or NAN. */
 static double read_number(const char *path, const char *name)
 {
 	char line[256];
@@ -29,7 +29,7 @@ static double read_number(const char *path, const char *name)
 	return number;
 }
 
-/* Of the machine or, if less, of our control group. */
+/* Returns the machine's free memory or, if less, our control group's. */
 static double free_memory(void)
 {
 	static const char *const group = "/sys/fs/cgroup/memory.";
@@ -58,7 +58,7 @@ static struct tune_room find_room(const struct load_facts *facts)
 	return room;
 }
 
-/* "" if --set cannot contain the place */
+/* Writes "" if --set cannot contain the place. */
 static void copy_place(const char *place, char ret[TUNE_PLACE])
 {
 	size_t length = strstr(place, " in ") ? (size_t)(strstr(place, " in ") - place)
@@ -96,7 +96,7 @@ static void write_setting(const struct tune *tune, struct tune_trial *trial)
 		 tune_value(c, value, sizeof(value)));
 }
 
-/* Enough for loads that mostly sleep: as many workers as loads fit into a step. */
+/* Predicts for as many workers as loads fit into a step: enough if loads mostly sleep. */
 static int ask_needed(struct report *report)
 {
 	const struct finding *f = &report->finding;

@@ -10,32 +10,32 @@
  * Each function fills `buffer` and returns it. NAN and INT64_MIN become "?" or, for programs, "".
  */
 
-/* "20.1 s", "1.90 s", "104 ms", "3 h 20 min" */
+/* Writes "20.1 s", "1.90 s", "104 ms", "3 h 20 min". */
 const char *units_time(char *buffer, double ns);
 
-/* "67 %", "4.9 %", "< 0.1 %" */
+/* Writes "67 %", "4.9 %", "< 0.1 %". */
 const char *units_share(char *buffer, double share);
 
-/* "12,410" */
+/* Writes "12,410". */
 const char *units_count(char *buffer, int64_t count);
 
-/* A rate a second: "6.47", "64,700" */
+/* Writes a rate a second: "6.47", "64,700". */
 const char *units_rate(char *buffer, double rate);
 
-/* "3.1x", with more digits near 1 */
+/* Writes "3.1x", with more digits near 1. */
 const char *units_factor(char *buffer, double factor);
 
-/* "154 MB", "12.3 kB": powers of 1000 */
+/* Writes "154 MB", "12.3 kB", in powers of 1000. */
 const char *units_bytes(char *buffer, double bytes);
 
-/* UTC in the format of strftime() */
+/* Writes a time in UTC in the format of strftime(). */
 __attribute__((format(strftime, 3, 0))) const char *units_date(char *buffer, int64_t unix_ns,
 							       const char *format);
 
-/* "1.000000001": seconds for programs, exactly */
+/* Writes exact seconds for programs: "1.000000001". */
 const char *units_seconds(char *buffer, int64_t ns);
 
-/* For programs: the fewest digits, up to 9, that keep the value. */
+/* Writes for programs the fewest digits, up to 9, that keep the value. */
 const char *units_number(char *buffer, double value);
 
 #define UNITS_BUFFER        ((char[UNITS_MAX]){0})

@@ -50,15 +50,15 @@ struct gate_report {
 /* The functions of gate_words.c: each fills `text` (GATE_WORDS bytes) and returns it. */
 const char *gate_outcome_words(enum gate_outcome outcome);
 const char *gate_found_words(const struct gate_item *item, char *text);
-/* "" if the assertion is conclusive */
+/* Writes "" if the assertion is conclusive. */
 const char *gate_reason_words(const struct gate_report *report, const struct gate_item *item,
 			      char *text);
 const char *gate_why_words(const struct gate_report *report, char *text);
 /* Returns a failed assertion, else an inconclusive one, or NULL if there is neither. */
 const struct gate_item *gate_first_item(const struct gate_report *report);
-/* "" if it can be judged */
+/* Writes "" if the run can be judged. */
 const char *gate_unfit_words(const struct gate_run *run, char *text);
-/* "" if that is not known */
+/* Writes "" if the time is not known. */
 const char *gate_time_words(const struct gate_run *run, char *text);
 
 /* Makes the outline for people (gate_outline.c). Call outline_done() even if memory ran out. */

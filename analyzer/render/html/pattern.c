@@ -36,7 +36,7 @@ static double evidence(const struct period *period, size_t batches)
 	return fmax(0, -(double)period->log_p_of[batches] / log(10));
 }
 
-/* Beyond the period found, and some rounds of the workers. */
+/* The last period is beyond the one found, and beyond some rounds of the workers. */
 static size_t last_shown(const struct period *period, int32_t workers)
 {
 	size_t last = PERIOD_MOST, wanted = FEWEST_SHOWN;

@@ -19,7 +19,7 @@ struct html {
 /* Writes markup. Arguments must be numbers, or literals of this program: nothing is escaped. */
 __attribute__((format(printf, 2, 3))) void html_put(struct html *html, const char *format, ...);
 
-/* Also for an attribute's value in double quotes. */
+/* Also writes an attribute's value in double quotes. */
 void html_text(struct html *html, const char *text);
 
 __attribute__((format(printf, 2, 3))) void html_say(struct html *html, const char *format, ...);

@@ -90,7 +90,7 @@ static size_t size_of_group(const struct ranks *ranks, int group)
 	return count;
 }
 
-/* "" if all ranks meet, or none do */
+/* Writes "" if all ranks meet, or none do. */
 static void groups_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
@@ -115,7 +115,7 @@ static void groups_words(const struct ranks *ranks, char *text, size_t size)
 		    size_of_group(ranks, (int)job->group) > 1 ? "their" : "its");
 }
 
-/* "" if nothing can be said */
+/* Writes "" if nothing can be said. */
 static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
@@ -192,7 +192,7 @@ const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT])
 	return text;
 }
 
-/* "" if no rank is missing */
+/* Writes "" if no rank is missing. */
 static void missing_words(const struct ranks *ranks, char *text, size_t size)
 {
 	int64_t next = 0;

@@ -13,7 +13,7 @@ struct rank_row {
 	char *gpu;  /* NULL: not known */
 	int64_t rank, world_size; /* world_size <= 0: not known */
 	struct finding finding;
-	float alone_share; /* of the steps, with collectives alone; NAN: not known */
+	float alone_share; /* share of the steps with only collectives; NAN: not known */
 	bool live;
 	char ended[ENDED_WORDS]; /* "Killed by SIGKILL", it or a worker; "": it ended well */
 	bool is_terminated;      /* by SIGTERM, which launchers send to all ranks if one fails */
@@ -38,7 +38,7 @@ const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT])
 
 bool ranks_in_doubt(const struct ranks *ranks);
 
-/* "-" if there is no ratio to show */
+/* Returns "-" if there is no ratio to show. */
 const char *ranks_share_words(enum stall_verdict verdict, double ratio, char *text);
 
 size_t ranks_without_loader(const struct ranks *ranks);
@@ -50,7 +50,7 @@ ranks_filter ranks_is_in_group, ranks_is_culprit;
 /* Returns -1 if the finding is about all ranks. */
 int ranks_group(const struct ranks *ranks);
 
-/* NAN if ranks do not meet */
+/* Returns NAN if ranks do not meet. */
 double ranks_blame_share(const struct ranks *ranks, size_t i);
 
 /* NAN: no rank has a ratio */

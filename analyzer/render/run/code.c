@@ -364,7 +364,7 @@ struct code_line code_line_at(const struct report *report, size_t place)
 	return (struct code_line){&lead->lines[i], GROUPS[group].id};
 }
 
-/* From a minute on in whole minutes. */
+/* Lengths from a minute on are in whole minutes. */
 static const char *put_length(const struct doing *doing, char buffer[UNITS_MAX])
 {
 	const int64_t ns = doing->seen_ns - doing->since_ns;

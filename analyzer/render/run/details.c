@@ -263,7 +263,7 @@ static void add_trust(const struct report *report, struct outline *o)
 			     UNITS_SHARE(report->diagnosis.boot.high95));
 }
 
-/* of an item like "libjpeg in libgdal.so" */
+/* Returns the length of "libjpeg" in "libjpeg in libgdal.so". */
 static size_t library_length(const char *item)
 {
 	const char *in = strstr(item, " in ");

@@ -10,9 +10,9 @@
 bool ended_program(const struct run_info *run, int64_t batch_count, char *text, size_t size);
 bool ended_workers(const struct run_info *run, char *text, size_t size);
 
-/* Also if the report covers fewer. */
+/* Counts the whole run's batches, even if the report covers fewer. */
 int64_t ended_batch_count(const struct report *report);
 
-/* From a status of waitpid(); 0: no signal; UNKNOWN: no exit status. */
+/* Read a status of waitpid(); 0: no signal; UNKNOWN: no exit status. */
 int ended_signal(int64_t status);
 int64_t ended_returned(int64_t status);

@@ -234,7 +234,7 @@ static void add_samples(const struct inside *inside, struct outline *o)
 	}
 }
 
-/* Rows are sorted by a time's lower bound; time of no listed path may be a listed one's. */
+/* Rows are sorted by their times' lower bounds. Time of no listed path may belong to one. */
 static void add_paths(struct outline *o, const char *title, const struct tally_list *list,
 		      const char *suffix, int64_t unlisted_ns)
 {

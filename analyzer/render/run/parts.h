@@ -22,7 +22,7 @@
 #define SCREEN_WAITS   "waits"
 #define SCREEN_SURE    "sure"
 
-/* 0 or -ENOMEM; then call outline_done(). */
+/* Returns 0 or -ENOMEM; call outline_done() in both cases. */
 int screen_outline(const struct report *report, bool all, struct outline *ret);
 
 /* Adds all other chapters. Parts that were not observed are left out. */
@@ -30,7 +30,7 @@ void details_outline(const struct report *report, struct outline *outline);
 
 void facts_outline_load(const struct report *report, struct outline *outline);
 void facts_outline_processes(const struct report *report, struct outline *outline);
-/* At most 1: waits may be of lost loads, too. */
+/* Returns at most 1, though waits may be of lost loads, too. */
 double facts_share(const struct load_facts *facts, double ns);
 
 void advise_next(const struct report *report, struct outline *outline);
@@ -56,7 +56,7 @@ void evidence_add(const struct report *report, char *text, size_t size);
 const char *evidence_line(const struct report *report);
 /* Returns false if no single long step decides. */
 bool evidence_add_step(const struct report *report, char *text, size_t size);
-/* "the training", or "this loop" beside other loaders */
+/* Returns "the training", or "this loop" beside other loaders. */
 const char *evidence_taker(const struct report *report);
 
 #define REMEDY_WORDS 320
@@ -80,10 +80,10 @@ void stages_outline_line(const struct report *report, struct outline *o);
 
 void stages_outline(const struct report *report, struct outline *o);
 
-/* NULL if it is not known */
+/* Returns NULL if it is not known. */
 const struct stage_work *stages_slow(const struct report *report);
 
-/* Of a kernel: of all kernels' time; of a stage: of the time observed. */
+/* Returns a kernel's share of all kernels' time, or a stage's share of the time observed. */
 double stages_share(const struct report *report, const struct stage_work *stage);
 
 /* The first word that is a Python script or module, else the first. */
@@ -99,7 +99,7 @@ struct dialect {
 							     * one worker */
 };
 
-/* That of PyTorch if `loader` is NULL. */
+/* Returns PyTorch's dialect if `loader` is NULL. */
 const struct dialect *dialect_of(const struct loader_info *loader);
 
 bool dialect_is_threads(const struct loader_info *loader);

@@ -93,7 +93,7 @@ static bool add_line(const struct report *report, enum line_group group, char *b
 	return code_add_lead(report, group, buffer, REMEDY_WORDS);
 }
 
-/* By name or, without names, by column. */
+/* Names the two largest parts; without names, the largest columns. */
 static void loads_words(const struct report *report, char *buffer)
 {
 	const struct load_totals *totals = &report->totals;

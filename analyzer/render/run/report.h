@@ -22,7 +22,7 @@ struct doing; /* defined in store/run/lines.h */
 
 #define INSIDE_MOST_SLOW 8
 
-/* Of all loads of the run, even if a part of it is judged. */
+/* All loads of the run count, even if a part of it is judged. */
 struct inside {
 	struct tally_loads loads;
 	struct tally_list steps, decoders, samples, files, folders;
@@ -65,7 +65,9 @@ struct report {
 	size_t set_count;
 };
 
-/* To the end of the main process, or of the training if another process trains; NAN: not known. */
+/*
+ * Returns the time to the end of the main process, or of the process that trains; NAN: not known.
+ */
 static inline double report_duration_ns(const struct report *report)
 {
 	const struct run_info *run = &report->run;
@@ -80,7 +82,7 @@ static inline double report_duration_ns(const struct report *report)
 	return ns >= 0 ? ns : NAN;
 }
 
-/* NAN if it was not observed */
+/* Returns NAN if the total was not observed. */
 static inline double report_load_mean(const struct report *report, int64_t total)
 {
 	return report->totals.load_count < 1

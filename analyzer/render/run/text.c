@@ -20,7 +20,7 @@
 #define LINE_MOST    1024
 
 struct fit {
-	/* Of blank lines before "Why", "Next", "Waits" and "More", the first so many. */
+	/* How many of the blank lines before "Why", "Next", "Waits" and "More" are printed. */
 	int blanks;
 	/* 4: all remedies, and how; 3: the third without how; 2: not the third; 1: the second
 	 * without how; 0: the first. */

@@ -159,7 +159,7 @@ static int put_rank(struct lake *lake, const struct part_rank *rank, const struc
 	return free_texts(&texts) < 0 ? -ENOMEM : r;
 }
 
-/* In the width that gave the verdict. */
+/* Windows have the width that gave the verdict. */
 static int put_steps(struct lake *lake, const struct part *part, const struct ranks *ranks,
 		     const struct lake_rank *key)
 {
@@ -299,7 +299,7 @@ static int put_tables(const struct options *options, const char *path)
 	return status;
 }
 
-/* Through a temporary database, which has only the newest rows of each job. */
+/* A temporary database has only the newest rows of each job. */
 static int put_csv(const struct options *options)
 {
 	char path[PATH_MAX];

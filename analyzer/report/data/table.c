@@ -62,7 +62,7 @@ struct table {
 	struct column columns[MOST_COLUMNS];
 	size_t column_count;
 	char ignored[256];
-	/* Of the previous row, as they are in the file. */
+	/* Numbers of the previous row, as they are in the file. */
 	bool has_last;
 	int64_t epoch, batch;
 	int64_t rank;

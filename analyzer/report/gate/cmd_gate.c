@@ -141,7 +141,7 @@ static bool is_same_job(const struct run_info *a, const struct run_info *b)
 	       a->attempt == b->attempt;
 }
 
-/* Of equal ranks, only the first does. */
+/* Of equal ranks, only the first counts as waiting least. */
 static bool waits_least(const struct gate_runs *runs, const struct gate_run *run)
 {
 	for (const struct gate_run *other = runs->list; other < runs->list + runs->count; other++) {
@@ -167,7 +167,7 @@ static void count_ranks(struct gate_runs *runs)
 	}
 }
 
-/* Only with --ranks: a rank's loader may also not have been observed. */
+/* Needs --ranks: a rank's loader may also not have been observed. */
 static void leave_out_idle(struct gate *gate)
 {
 	for (size_t i = gate->runs.count; gate->options->ranks > 0 && i-- > 0;) {

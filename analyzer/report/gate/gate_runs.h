@@ -28,7 +28,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines);
 /* Files' names do not matter. */
 bool gate_runs_are_one(const struct gate_run *a, const struct gate_run *b);
 
-/* "" if they can be compared */
+/* Writes "" if they can be compared. */
 void gate_runs_difference(const struct gate_run *one, const struct gate_run *other, char *text,
 			  size_t size);
 

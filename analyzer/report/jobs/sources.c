@@ -64,7 +64,7 @@ static int hide(struct part *part, enum redact_kind kind, uint32_t *at)
 	return word == text ? 0 : part_add_text(part, word, at);
 }
 
-/* As rows_text() redacts those of runs. */
+/* Redacts names as rows_text() redacts those of runs. */
 static int hide_names(struct part *part)
 {
 	static const enum redact_kind kinds[PART_WORDS] = {
@@ -156,7 +156,7 @@ int sources_add_words(struct part *part, const char *const words[PART_WORDS])
 	return r;
 }
 
-/* In the same way as a report on that rank. */
+/* Finds the same cause as a report on that rank. */
 static int find_cause(const struct rank_look *look, const struct load_totals *totals,
 		      struct diagnosis *ret)
 {

@@ -77,7 +77,7 @@ static bool has_wall_clock(const struct rank_file *file)
 	return file->start_unix_ns >= 0 && file->start_ns >= 0;
 }
 
-/* 0 of the trace is when the first rank began or, without wall clocks, when this rank did. */
+/* The trace begins when the first rank began or, without wall clocks, when this one did. */
 static int64_t find_base(const struct rank_files *files, const struct rank_file *file)
 {
 	int64_t first_ns = INT64_MAX, later_ns;

@@ -16,7 +16,7 @@ struct member {
 	struct finding finding;
 };
 
-/* the judged loader first */
+/* The judged loader comes first. */
 struct thread {
 	size_t count;
 	struct member *list;
