@@ -2,9 +2,8 @@
 /*
  * audit.c - patches loader modules at the moment they are imported, and leaves no trace.
  *
- * At a target's import event, its module is imported by us, nested, before the outer import takes
- * the module's lock. Targets imported without an event are patched at the next import, or before a
- * fork.
+ * The import event of a target comes before the module's lock is taken, so we import the module
+ * first. Targets imported without an event are patched at the next import, or before a fork.
  */
 #include "python/audit.h"
 
@@ -47,7 +46,7 @@ static struct target {
 	const char *module;
 	void (*patch)(PyObject *module, size_t row);
 	size_t row;
-	atomic_bool seen;	/* any module of this package was or is being imported */
+	atomic_bool seen;	/* a module of this package was or is being imported */
 	atomic_bool done; /* set before the nested import, so that the hook does not recurse */
 } targets[] = {
 #define TARGET(name, function, row) {name, function, row, false, false},
@@ -59,7 +58,7 @@ static struct target {
 #define LOADER(id, kind, module, ...) {module, loader_patch, LOADER_##id, false, false},
 #include "python/loaders/loaders.def"
 #undef LOADER
-	/* The loader of DLPROF_BATCH_FN; its module is NULL if there is none. */
+	/* DLPROF_BATCH_FN's; module NULL: there is none */
 	{.patch = batch_fn_patch},
 };
 
@@ -73,7 +72,9 @@ static int32_t seen_pid;
 
 static void note_seen(const struct target *target)
 {
-	/* Skip modules that the user named (the last target) or that only serve loaders. */
+	/*
+	 * Modules that the user named (the last target), or that only serve loaders, do not count.
+	 */
 	if (target->patch != descriptor_patch && target != &targets[TARGET_COUNT - 1] &&
 	    !seen_package) {
 		seen_package = target->module;
@@ -99,7 +100,7 @@ const char *audit_seen(void)
 	return package;
 }
 
-/* PyImport_GetModuleDict() would abort while the interpreter ends. */
+/* PyImport_GetModuleDict() would abort at the interpreter's end. */
 static RARELY void sweep(void)
 {
 	PyObject *modules = py.PySys_GetObject("modules");
@@ -142,7 +143,7 @@ static int import_target(struct target *target)
 		return 0;
 	module = py.PyImport_ImportModule(target->module);
 	if (!module) {
-		/* The module's exception goes on, and another import will patch it. */
+		/* The exception goes on. Another import will patch the module. */
 		atomic_store(&target->done, false);
 		return -1;
 	}
@@ -185,7 +186,7 @@ static RARELY int on_import(PyObject *args)
 		py.PyErr_Clear();
 		return 0;
 	}
-	if (!api_is_string(name))	/* any code may raise an event with this name */
+	if (!api_is_string(name))	/* any code may raise an event of this name */
 		return 0;
 	later_import(name);
 	text = py.PyUnicode_AsUTF8(name);
@@ -203,7 +204,7 @@ static RARELY int on_import(PyObject *args)
 }
 
 /*
- * With `-X dev`, a debug allocator aborts when it frees the hook's entry, as another one made it.
+ * With `-X dev`, a debug allocator aborts when it frees the hook's entry, which another one made.
  */
 static struct {
 	struct py_allocator boot;

@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-/* Called by the constructor, before Python starts. Does nothing in other programs. */
+/* Called by the constructor, before Python starts. */
 void audit_install(void);
 
 /* Returns a package with a loader that this process imported, or NULL. */
 const char *audit_seen(void);
 
-/* Notes why Python is not followed, if it is not; called when this process begins to record. */
+/* Notes why Python is not followed, when this process begins to record. */
 void audit_report(void);

@@ -51,7 +51,7 @@ struct api {
 
 extern struct api py;
 
-/* Drops the reference at the end of the block, except when Python unwinds: -fno-exceptions. */
+/* Releases the reference at the block's end, but not when Python unwinds (-fno-exceptions). */
 #define OWNED __attribute__((cleanup(api_drop)))
 
 static inline __attribute__((always_inline)) void api_drop(PyObject **object)
@@ -68,7 +68,7 @@ static inline PyObject *api_take(PyObject **object)
 	return taken;
 }
 
-/* Returns false if this CPython lacks any function: then nothing of Python is followed. */
+/* Returns false if this CPython lacks a function: then Python is not followed. */
 bool api_resolve(void);
 
 bool api_main_interpreter(void);
@@ -76,17 +76,17 @@ bool api_main_interpreter(void);
 /* Returns a module of sys.modules, borrowed, or NULL. */
 PyObject *api_module(const char *name);
 
-/* Daemons of multiprocessing may have no children. */
+/* Returns true in a daemon of multiprocessing, which may have no children. */
 bool api_in_daemon(void);
 
-/* Returns an attribute as a new reference, or NULL; never leaves an exception behind. */
+/* Returns a new reference, or NULL; never leaves an exception. */
 PyObject *api_get(PyObject *object, PyObject *name);
 PyObject *api_get_named(PyObject *object, const char *name);
 
-/* Returns true if an object has an attribute. PyObject_HasAttrString() prints since 3.13. */
+/* PyObject_HasAttrString() prints since 3.13. */
 bool api_has(PyObject *object, const char *name);
 
-/* `path` is like "part.0.part", where 0 is an index; '=' ends it, too. */
+/* `path` is like "part.0.part" (0: an index), and ends at '=' or at its end. */
 PyObject *api_get_path(PyObject *object, const char *path);
 
 PyObject *api_slice(PyObject *tuple, ssize_t from);
@@ -104,27 +104,27 @@ PyObject *api_get_again(PyObject *object, struct api_name *name);
 int64_t api_get_number(PyObject *object, const char *name, int64_t otherwise);
 bool api_get_flag(PyObject *object, const char *name, bool otherwise);
 
-/* Returns the truth of `value`, whose reference it steals; `otherwise` for NULL or an error. */
+/* Steals the reference. Returns `otherwise` for NULL, or without a truth. */
 bool api_flag(PyObject *value, bool otherwise);
 
-/* Returns NULL unless `object` is a bytearray of this size: a class may answer to any name. */
+/* Returns NULL for anything but a bytearray of this size: a class may answer to any name. */
 void *api_bytearray(PyObject *object, ssize_t size);
 
-/* Returns NULL if the object refuses the attribute; without `make`, also if it has none yet. */
+/* Returns NULL if there is none and `make` is false, or if making it failed. */
 void *api_memory(PyObject *object, struct api_name *name, ssize_t size, bool make);
 
-/* A signal handler's exception (Ctrl-C) is raised again in the main thread; others are cleared. */
+/* Keeps a signal handler's exception (Ctrl-C) for the main thread, and clears others. */
 void api_clear_run(void);
 
 bool api_is_string(PyObject *object);
 bool api_is_int(PyObject *object);
 
-/* Returns true if the object's class has one of these names; NULL ends `names`. */
+/* Returns true if the class's name is one of `names`, which NULL ends. */
 bool api_is_of_type(PyObject *object, const char *const *names);
 
 PyObject *api_itself(PyObject *none, PyObject *args, PyObject *kwargs);
 
-/* Returns an argument by place, or by name alone if `at` < 0; borrowed. NULL if not given. */
+/* Returns an argument, borrowed, or NULL. `at` < 0: by name only. */
 PyObject *api_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char *name);
 
 int64_t api_number(PyObject *object, int64_t otherwise);

@@ -16,7 +16,7 @@ static PyObject *on_find_and_load(PyObject *original, PyObject *args, PyObject *
 		return py.PyObject_Call(original, args, kwargs);
 	thread->import_depth++;
 	module = py.PyObject_Call(original, args, kwargs);
-	if (thread_is_in_life(life)) /* not in a child that was forked in the call */
+	if (thread_is_in_life(life)) /* false in a child that was forked in the call */
 		thread->import_depth--;
 	return module;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* importing.h - notes while a thread imports a module: it then decodes no data. */
+/* importing.h - notes while a thread imports a module: what it decodes then is no data. */
 #pragma once
 
 #include <stddef.h>

@@ -8,7 +8,7 @@
 static struct later *later;
 static size_t later_count;
 
-/* Functions of modules are patched in workers only, so their flag may stay set elsewhere. */
+/* Only workers patch functions, so functions_due may stay set elsewhere. */
 static atomic_bool later_due HOT_DATA = true, functions_due HOT_DATA = true;
 
 void later_ready(struct later *modules, size_t count)
@@ -24,7 +24,7 @@ bool later_is_importing(PyObject *module)
 	return spec && api_get_flag(spec, "_initializing", false);
 }
 
-/* Returns a borrowed module, its `implied` one while that is being imported, or NULL. */
+/* Returns a borrowed module, or NULL; its `implied` one while that is being imported. */
 static PyObject *find_module(PyObject *modules, const struct later *wanted)
 {
 	PyObject *module = py.PyDict_GetItemString(modules, wanted->module);
@@ -85,7 +85,7 @@ void later_load_begin(bool functions)
 
 	if (count < 0)	/* sys.modules was replaced by another mapping */
 		py.PyErr_Clear();
-	/* Compare the number of modules, too: some imports raise no event. */
+	/* Compare the number of modules, as some imports raise no event. */
 	if (!modules ||
 	    likely(!atomic_load(&later_due) && !(functions && atomic_load(&functions_due)) &&
 		   count == atomic_load(&known_count)))

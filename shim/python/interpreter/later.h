@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* later.h - modules that are patched only once the process records, at the begin of a load. */
+/* later.h - modules that are patched only at the begin of a load: others than loaders. */
 #pragma once
 
 #include <stdatomic.h>
@@ -13,7 +13,7 @@ struct later {
 	const char *implied;	/* see boundary.def */
 	void (*patch)(PyObject *module, size_t row);
 	size_t row;
-	bool is_function;	/* patch a function of the module, not a class's method */
+	bool is_function;	/* patches a function of the module, not a method */
 	atomic_bool done;
 };
 
@@ -21,10 +21,10 @@ void later_ready(struct later *modules, size_t count);
 
 void later_import(PyObject *name);
 
-/* `functions` are patched in workers only: pickle refuses an object that holds a replaced one. */
+/* `functions`: also patches functions. Only in workers, as pickle refuses a replaced function. */
 void later_load_begin(bool functions);
 
-/* Does later_load_begin() within a load, for imports that raised an event. */
+/* Does later_load_begin() within a load, after imports that raised an event. */
 void later_opened(void);
 
 bool later_is_importing(PyObject *module);

@@ -15,11 +15,11 @@ struct patch_guest {
 /* Returns false on failure. */
 bool patch_guest_make(struct patch_guest *guest, PyObject *owner, PyMethodDef *method);
 
-/* Does nothing if other code replaced the method. An exception may be pending. */
+/* Does nothing if other code replaced the method. */
 void patch_guest_comes(struct patch_guest *guest);
 void patch_guest_goes(struct patch_guest *guest);
 
-/* `where` names the class in the notes. */
+/* `where` is the class's name in the notes. */
 struct patch_point {
 	const char *class, *where;
 	PyMethodDef method;
@@ -37,10 +37,10 @@ void patch_points(PyObject *module, struct patch_point *points, size_t count);
 
 bool patch_has_method(PyObject *module, const struct patch_point *point);
 
-/* For a point that some versions lack: notes it only if found, and returns true then. */
+/* For points that some versions lack. Notes and returns true if found. */
 bool patch_optional(PyObject *module, struct patch_point *point);
 
-/* Patches an optional attribute, which is called without `object` as self. */
+/* The attribute is called without `object` as self. */
 bool patch_attribute(PyObject *object, PyMethodDef *method);
 
 /* Notes for the database whether a point was found. A found one stays found. */

@@ -7,7 +7,7 @@
 
 static struct api_name object_name = {"_dlprof_object", NULL};
 
-/* The stand-in's own __setattr__ would forward to the original. */
+/* Bypasses the stand-in's own __setattr__, which would forward. */
 OFTEN bool standin_keep(PyObject *standing, struct api_name *name, PyObject *value)
 {
 	PyObject *string = api_name(name);
@@ -37,13 +37,13 @@ OFTEN PyObject *standin_original(PyObject *args)
 	return standing ? standin_kept(standing, &object_name) : NULL;
 }
 
-/* __getattr__, called only for attributes that the stand-in lacks. */
+/* Python calls this for attributes that the stand-in lacks. */
 static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	PyObject *name = py.PyTuple_GetItem(args, 1);
 	OWNED PyObject *object = NULL;
 
-	/* A stand-in copied without its state would recurse here. */
+	/* Stops a recursion, in a stand-in that was copied without its state. */
 	if (name && py.PyUnicode_CompareWithASCIIString(name, object_name.text) == 0) {
 		py.PyErr_SetObject(*py.attribute_error, name);
 		return NULL;
@@ -82,7 +82,7 @@ static bool add_method(PyObject *dict, PyMethodDef *method, const char *name, Py
 	return bound && py.PyDict_SetItemString(dict, name, bound) == 0;
 }
 
-/* Python looks these methods up on the class, without calling __getattr__. */
+/* Python looks for these on the class, without __getattr__. */
 static const char *const forwarded[] = {
 	"__len__", "__bool__", "__iter__", "__next__", "__contains__", "__call__", "__add__",
 	"__radd__", "__eq__", "__ne__", "__hash__", "__repr__", "__str__", "__dir__",
@@ -90,7 +90,7 @@ static const char *const forwarded[] = {
 	"__setattr__", "__delattr__", "__reduce__", "__reduce_ex__", NULL,
 };
 
-/* Adds methods that the object's class has, no others. */
+/* Adds only methods that the object's class has. */
 static bool add_forwarded(PyObject *dict, PyObject *object)
 {
 	OWNED PyObject *type = py.PyObject_Type(object);
@@ -116,7 +116,7 @@ static bool add_class(PyObject *dict)
 	return property && py.PyDict_SetItemString(dict, "__class__", property) == 0;
 }
 
-/* A class is a reference cycle: without Python's collector, each new one would leak. */
+/* Classes are kept, as without Python's collector each new one would leak. */
 #define KNOWN_MAX 8
 
 static struct known {

@@ -4,15 +4,12 @@
 
 #include "python/interpreter/api.h"
 
-/*
- * NULL ends `methods`. Other methods that the class of `like` has call the original's. Returns NULL
- * without an exception on failure.
- */
+/* NULL ends `methods`. Methods of the class of `like` are forwarded. Returns NULL on failure. */
 PyObject *standin_class(const char *name, PyMethodDef *const *methods, PyObject *like);
 
 PyObject *standin_make(PyObject *class, PyObject *object);
 
-/* Returns the original of args[0]; NULL with an exception if that is no stand-in. */
+/* Returns the original of args[0]; NULL with an exception if it is no stand-in. */
 PyObject *standin_original(PyObject *args);
 
 /* Stores a value that no attribute of the object can hide. */

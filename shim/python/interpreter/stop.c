@@ -70,7 +70,7 @@ static bool lives(pid_t pid)
 	       !info.si_pid;
 }
 
-/* By SIGKILL and without Python code: PyTorch's handler of SIGCHLD would raise. */
+/* Kills without Python code: PyTorch's handler of SIGCHLD would raise. */
 static void end_children(const pid_t *pids, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * stop.h - ends the program after DLPROF_STOP_AFTER batches, by no exception, as it might be
- * caught.
- */
+/* stop.h - ends the program after DLPROF_STOP_AFTER batches, without a catchable exception. */
 #pragma once
 
 #include "base/config.h"
@@ -10,7 +7,7 @@
 /* Sets the function to call before the process ends; called by the constructor. */
 void stop_ready(void (*finish)(void));
 
-/* Ends the program after DLPROF_STOP_AFTER batches. Called with the GIL before each batch. */
+/* Called with the GIL before each batch; ends the program after DLPROF_STOP_AFTER of them. */
 void stop_now(void);
 
 static inline void stop_look(void)

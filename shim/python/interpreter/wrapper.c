@@ -3,10 +3,10 @@
 
 #include "base/sys.h"
 
-/* Lies behind CPython's own header of an object, whose size varies. */
+/* Lies behind CPython's header of an object, whose size varies. */
 struct wrapper {
 	const PyMethodDef *method; /* NULL: Python code made this object by calling the class */
-	PyObject *original;	   /* NULL: as for `method`, or cleared by Python's collector */
+	PyObject *original;	   /* NULL: that, or Python's collector cleared this object */
 	bool binds;
 };
 
@@ -39,7 +39,7 @@ static OFTEN PyObject *on_bind(PyObject *self, PyObject *object, PyObject *owner
 	return self;
 }
 
-/* Other attributes are the original's. */
+/* Attributes that the wrapper lacks are the original's. */
 static PyObject *on_attribute(PyObject *self, PyObject *name)
 {
 	PyObject *value = py.PyObject_GenericGetAttr(self, name);
@@ -58,7 +58,7 @@ static PyObject *on_repr(PyObject *self)
 	return py.PyObject_Repr(original ? original : class);
 }
 
-/* Returns true if the wrapper's module has it under `name`. */
+/* Returns true if the module has the wrapper under this name. */
 static bool is_found(PyObject *self, PyObject *name)
 {
 	OWNED PyObject *module_name = api_get_named(self, "__module__"), *found = NULL;
@@ -73,7 +73,7 @@ static bool is_found(PyObject *self, PyObject *name)
 	return found == self;
 }
 
-/* Pickles `object` by way of a tuple: (operator.getitem, ((object,), 0)). */
+/* Pickles `object` as (operator.getitem, ((object,), 0)). */
 static PyObject *reduce_to(PyObject *object)
 {
 	OWNED PyObject *module = py.PyImport_ImportModule("_operator");
@@ -85,7 +85,7 @@ static PyObject *reduce_to(PyObject *object)
 	return args ? py.PyTuple_Pack(2, take, args) : NULL;
 }
 
-/* If the module has another object under the name (inherited methods), pickles the original. */
+/* Pickles the wrapper by name, or the original if the module has another object there. */
 static PyObject *on_reduce(PyObject *self, PyObject *protocol)
 {
 	PyObject *original = wrapper_of(self)->original;
@@ -102,7 +102,7 @@ static PyObject *on_copy(PyObject *self, PyObject *memo)
 	return self;
 }
 
-/* The class is not visited, as who must do that varies; this only keeps it alive. */
+/* Does not visit the class: whether it must depends on the version. */
 static int on_traverse(PyObject *self, int (*visit)(PyObject *, void *), void *context)
 {
 	PyObject *original = wrapper_of(self)->original;
@@ -117,7 +117,7 @@ static int on_clear(PyObject *self)
 	return 0;
 }
 
-/* CPython has already cleared __dict__ and the weak references. */
+/* CPython has cleared __dict__ and the weak references. */
 static void on_free(PyObject *self)
 {
 	OWNED PyObject *type = py.PyObject_Type(self), *held = type; /* by the object */
@@ -143,7 +143,7 @@ enum {
 #define TYPE_IS_COLLECTED (1u << 14)
 #define TYPE_HAS_CACHE	  (1u << 18) /* Py_TPFLAGS_DEFAULT */
 
-/* A class without __dict__: only a subclass gets one in every version. */
+/* A base for a class with __dict__, which in every version only a subclass gets. */
 static PyObject *make_base(void)
 {
 	static PyMethodDef methods[] = {
@@ -197,7 +197,7 @@ static bool take_attribute(PyObject *self, PyObject *original, const char *name)
 	return !value || py.PyObject_SetAttrString(self, name, value) == 0;
 }
 
-/* Does what functools.wraps() does, without Python code, in which a signal handler may raise. */
+/* Like functools.wraps(), but without Python code, in which a signal handler may raise. */
 static bool take_looks(PyObject *self, PyObject *original)
 {
 	OWNED PyObject *dict = api_get_named(self, "__dict__");
@@ -215,7 +215,7 @@ static bool take_looks(PyObject *self, PyObject *original)
 	       py.PyObject_SetAttrString(self, "__wrapped__", original) == 0;
 }
 
-/* pybind11's classes bind built-in functions when asked, so ask. */
+/* pybind11's classes bind built-in functions, so try it. */
 static bool gets_object(PyObject *owner, PyObject *original)
 {
 	OWNED PyObject *kind = py.PyObject_Type(owner), *type = py.PyObject_Type(original);

@@ -10,7 +10,7 @@
 static struct {
 	char module[CONFIG_BATCH_FN_MAX];
 	char where[CONFIG_BATCH_FN_MAX];
-	char owner[CONFIG_BATCH_FN_MAX]; /* may be "Outer.Inner", or "" */
+	char owner[CONFIG_BATCH_FN_MAX]; /* class, as "Outer.Inner"; "": none */
 	char name[CONFIG_BATCH_FN_MAX];
 } target;
 
@@ -56,7 +56,7 @@ static bool is_named(PyObject *object, const char *attribute, const char *value)
 	       py.PyUnicode_CompareWithASCIIString(name, value) == 0;
 }
 
-/* Wraps __build_class__, which every class statement calls. */
+/* Wraps __build_class__, which each class statement calls. */
 static PyObject *on_class(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	static bool done;

@@ -2,8 +2,8 @@
 /*
  * batch_fn.h - follows the loader of DLPROF_BATCH_FN.
  *
- * A generator function or __iter__ makes iterators, whose __next__ calls are waits. Each call of
- * any other function is a wait.
+ * A generator function or __iter__ makes iterators, whose __next__ calls are waits. Calls of other
+ * functions are waits.
  */
 #pragma once
 
@@ -12,14 +12,14 @@
 
 #include "python/interpreter/api.h"
 
-/* Reads DLPROF_BATCH_FN. Returns the module to patch, or NULL. */
+/* Returns the module to patch, or NULL. */
 const char *batch_fn_module(void);
 
 void batch_fn_patch(PyObject *module, size_t row);
 
-/* Called before the program runs: patches a class of the program once it is made. */
+/* Called before the program runs, to patch its class once that is made. */
 void batch_fn_main(void);
 
-/* Set while the function is missing: every audit event looks for it, as `def` raises none. */
+/* Set while the function is missing: each audit event looks for it. */
 extern bool batch_fn_pending;
 void batch_fn_look(void);

@@ -2,8 +2,7 @@
 /*
  * dali.h - times the stages of DALI's pipelines, by time ranges (DomainTimeRange) that DALI marks.
  *
- * Stages are operators, the reader, the executor's wait for it, and PopOutputs, in which the
- * training waits. GPU operators are left out: their work outlasts the range.
+ * GPU operators are left out: their work outlasts the range.
  */
 #pragma once
 

@@ -16,13 +16,13 @@
 
 #define FOLLOWED_MAX 128
 
-/* Found by address. Without a weak reference, another object may get it. Guarded by the GIL. */
+/* Followed iterators, by address. Guarded by the GIL. */
 static struct followed {
 	const void *object;
 	PyObject *reference; /* weak; NULL: none */
 	struct follow_what what;
 	uint32_t life;
-	uint32_t users; /* calls under way, or 1 for the stand-in that owns it */
+	uint32_t users; /* calls under way, or 1 for an owning stand-in */
 	uint64_t used_ns; /* time of the last call; 0: free */
 	bool gave_way;
 	bool made; /* made by this loader, whatever the object says */
@@ -49,7 +49,7 @@ static bool is_gone(const struct followed *one)
 	return object && object == py.none;
 }
 
-/* Returns NULL if all entries are in use. Drops an unfinished iterator of the same loader. */
+/* Returns NULL if all entries are in use. */
 static struct followed *find(const struct follow_what *what, const void *key, PyObject *object)
 {
 	struct followed *oldest = NULL;
@@ -120,7 +120,7 @@ static PyObject *ask(struct followed *one, PyObject *callable, PyObject *args, P
 
 	one->users++;
 	tfdata_hold();
-	/* A thread with a stream also loads the batch it waits for. */
+	/* A thread with a stream loads the batch itself. */
 	if (thread && thread->stream)
 		batch = loading_call(thread, 0, callable, args, kwargs);
 	else
@@ -136,7 +136,7 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 	uint32_t task;
 
 	one->used_ns = clock_now_ns();
-	/* Asking again after the end begins no epoch. */
+	/* An iterator that is asked after its end begins no epoch. */
 	if (ended && consumer->over) {
 		consumer_wait_cancel(wait);
 		return;
@@ -148,13 +148,13 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 	}
 	task = one->what.crew ? one->what.crew->task((PyObject *)one->object, consumer)
 			      : (uint32_t)consumer->ordinal;
-	/* An unknown task gets a number that no loader counts to. */
+	/* A number that no loader counts to stands for an unknown task. */
 	consumer_wait_end(consumer, wait, task != FOLLOW_NO_TASK
 						  ? task
 						  : 1u << 31 | (uint32_t)consumer->ordinal);
 }
 
-/* If a followed inner loader records this wait, it is not recorded here. */
+/* If an inner loader records the wait, this one does not. */
 static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *args,
 			    PyObject *kwargs)
 {
@@ -168,7 +168,7 @@ static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *
 	if (one->what.ahead)
 		handover_within(true);
 	batch = ask(one, callable, args, kwargs);
-	if (thread_life != life) /* a child that was forked in the call */
+	if (thread_life != life) /* this is a child that was forked in the call */
 		return batch;
 	one->users--;
 	if (one->what.ahead && !batch)
@@ -272,7 +272,7 @@ PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObje
 static struct api_name capsule_name = {"_dlprof", NULL};
 static struct api_name next_name = {"__next__", NULL};
 
-/* Takes no lock: in a forked child, a thread of the parent may have held it. */
+/* Takes no lock, as a thread may have held it when this child was forked. */
 static bool is_of(const struct followed *one, const PyObject *capsule)
 {
 	return thread_is_in_life(one->life) && one->object == capsule;
@@ -289,7 +289,7 @@ static PyObject *on_next(PyObject *none, PyObject *args, PyObject *kwargs)
 	struct followed *one;
 
 	if (!capsule)
-		return NULL; /* not called on our stand-in */
+		return NULL; /* not called on a stand-in of ours */
 	one = py.PyCapsule_GetPointer(capsule, CAPSULE);
 	if (!one || !empty || !callable)
 		return NULL;

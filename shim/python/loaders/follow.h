@@ -2,7 +2,7 @@
 /*
  * follow.h - records an iterator's batches by its calls alone: each call is a wait.
  *
- * Calls within another call or a load are not recorded.
+ * Calls within another call or a load do not count.
  */
 #pragma once
 
@@ -22,10 +22,10 @@ struct follow_crew {
 struct follow_what {
 	const char *kind;
 	const void *loader; /* only compared */
-	bool gives_way;     /* if an inner loader is followed, that one is recorded instead */
+	bool gives_way;     /* if an inner loader is followed, that one counts instead */
 	bool only_made;     /* follow only objects passed to follow_made() */
 	bool loads;         /* the asking thread itself loads the batch */
-	const struct follow_crew *crew; /* NULL: its loads are not recorded */
+	const struct follow_crew *crew; /* NULL: loads of its workers are not known */
 	bool ahead;	    /* a thread of the iterator asks ahead (ahead.h) */
 };
 

@@ -15,7 +15,7 @@
 #define LOADERS "mxnet.gluon.data.dataloader"
 #define POOLS   "multiprocessing.pool"
 
-/* Number of workers of the loader being made: a worker does not know its place. */
+/* number of workers of the loader being made, as a worker does not know its place */
 static _Atomic uint32_t worker_count;
 
 static uint64_t stream_of(PyObject *queue, const char *end)
@@ -26,7 +26,7 @@ static uint64_t stream_of(PyObject *queue, const char *end)
 	return DLPROF_STREAM_POOL | (inode ? inode : own & (DLPROF_STREAM_POOL - 1));
 }
 
-/* Returns the next batch's job, or FOLLOW_NO_TASK if it was not requested. */
+/* Returns FOLLOW_NO_TASK if the next batch was not requested. */
 static uint32_t next_job(PyObject *iterator)
 {
 	static struct api_name at_name = {"_rcvd_idx", NULL}, buffer_name = {"_data_buffer", NULL};
@@ -80,7 +80,7 @@ static uint32_t task_of(PyObject *iterator, const struct consumer *consumer)
 
 const struct follow_crew gluon_crew = {gather, task_of};
 
-/* DataLoader.__init__ starts the pool, whose processes inherit that we record. */
+/* DataLoader.__init__ starts the pool, which inherits that we record. */
 static PyObject *on_loader(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *workers = api_argument(args, kwargs, 8, "num_workers");
@@ -100,7 +100,7 @@ static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 						     : iterator_make(original, args, kwargs, 0);
 }
 
-/* _push_next, called first in __next__, chooses samples and requests their batch. */
+/* _push_next chooses samples and requests their batch. */
 static PyObject *on_push(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_waiting() : NULL;
@@ -171,7 +171,7 @@ static PyObject *on_job(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static PyMethodDef job_method = {"worker_fn", on_job, PY_VARARGS_KEYWORDS, NULL};
 
-/* Returns a copy of a task (job, i, func, args, kwds) with a recorded func; NULL on failure. */
+/* Copies a task (job, i, func, args, kwds), with a recorded func. Returns NULL on failure. */
 static PyObject *record_job(PyObject *task)
 {
 	const int64_t job = torch_first_number(task);
@@ -201,7 +201,7 @@ static PyObject *on_get(PyObject *self, PyObject *args, PyObject *kwargs)
 	return recorded ? api_take(&recorded) : api_take(&task);
 }
 
-/* Returns a pool process's number among its parent's children, from 0; -1 if unknown. */
+/* Returns a process's number among its parent's children, from 0; -1 if unknown. */
 static int64_t process_number(void)
 {
 	PyObject *module = api_module("multiprocessing.process");
@@ -272,7 +272,7 @@ static PyObject *on_worker(PyObject *original, PyObject *args, PyObject *kwargs)
 	return py.PyObject_Call(original, changed ? changed : args, kwargs);
 }
 
-/* Before 1.3 the workers were no pool: only waits are recorded. */
+/* Before 1.3 the workers were no pool, so only waits are recorded. */
 void gluon_patch(PyObject *module, size_t row)
 {
 	static struct patch_point points[] = {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gluon.h - MXNet Gluon's DataLoader, with workers in a multiprocessing pool.
- *
- * The pool numbers its jobs. An iterator holds the results of its requested batches, with their
+ * gluon.h - MXNet Gluon's DataLoader, with workers in a multiprocessing pool, which numbers its
  * jobs.
  */
 #pragma once

@@ -68,11 +68,11 @@ static struct row {
 
 static const struct follow_crew *const crews[LOADER_MAX] = {
 	[LOADER_gluon_workers] = &gluon_crew,
-	[LOADER_paddle] = &paddle_crew, /* makes paddle_workers' iterators, and others */
+	[LOADER_paddle] = &paddle_crew, /* makes iterators of paddle_workers, too */
 	[LOADER_paddle_workers] = &paddle_crew,
 };
 
-/* The user named a loader, so the table's are not followed. */
+/* the user named a loader, so the table's are not followed */
 static bool users;
 
 static PyObject *self_of(PyObject *args)
@@ -121,7 +121,7 @@ static bool is_left_out(const struct row *row, PyObject *object)
 	return !number || api_number(value, -1) == number[1] - '0';
 }
 
-/* Returns 0 while TensorFlow builds a graph, -1 if a signal handler raised (Ctrl-C), else 1. */
+/* Returns 0 while TensorFlow builds a graph, 1 else, -1 if a signal handler raised (Ctrl-C). */
 static int is_eager(void)
 {
 	static PyObject *function;
@@ -141,7 +141,7 @@ static int is_eager(void)
 	return answer ? api_flag(answer, true) : -1;
 }
 
-/* Returns 1 to record this call, 0 not to, or -1 if an exception was raised. */
+/* Returns -1 if an exception was raised. */
 static int gate(const struct row *row, PyObject *object)
 {
 	if (!object || is_inside() || (row->how & MAIN && sys_gettid() != sys_getpid()) ||
@@ -173,7 +173,7 @@ static bool patch_next(PyObject *object, PyMethodDef *method)
 	return wrapper_calls(found, method) || patch_method(class, method);
 }
 
-/* Calls from a graph are not calls of methods; tfdata.c sees them. */
+/* A graph does not call the iterator's methods: tfdata.c follows it. */
 static PyObject *make_graph(const struct row *row, PyObject *original, PyObject *args,
 			    PyObject *kwargs)
 {
@@ -213,7 +213,7 @@ static PyObject *on_make(struct row *row, PyObject *original, PyObject *args, Py
 	if (row->how & OBJECT)
 		return follow_make(&what, original, args, kwargs);
 	made = py.PyObject_Call(original, args, kwargs);
-	/* Objects other than generators may have further uses, so they get no stand-in. */
+	/* Other objects than generators get no stand-in, as they may have further uses. */
 	if (row->how & GENERATOR && !api_is_of_type(made, generators))
 		return made;
 	return follow_iterator(&what, made);
@@ -280,7 +280,7 @@ static PyObject *on_users_next(PyObject *original, PyObject *args, PyObject *kwa
 
 static PyMethodDef users_next = {"__next__", on_users_next, PY_VARARGS_KEYWORDS, NULL};
 
-/* The iterator's class gets a new __next__ or, if unchangeable, the iterator a stand-in. */
+/* Patches the class's __next__ or, if that is impossible, returns a stand-in. */
 static PyObject *on_users_make(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *made = py.PyObject_Call(original, args, kwargs);
@@ -292,7 +292,7 @@ static PyObject *on_users_make(PyObject *original, PyObject *args, PyObject *kwa
 	return made;
 }
 
-/* Returns an unbound attribute of the class or a base, as a new reference, or NULL. */
+/* Looks in the class and its bases. Returns a new reference, unbound, or NULL. */
 static PyObject *raw_attribute(PyObject *class, const char *name)
 {
 	OWNED PyObject *order = api_get_named(class, "__mro__");
@@ -309,7 +309,7 @@ static PyObject *raw_attribute(PyObject *class, const char *name)
 	return found;
 }
 
-/* Only these types can be wrapped; a class method or property would not work afterwards. */
+/* Other types, such as a property, would not work when wrapped. */
 static const char *const methods[] = {"function",          "wrapper_descriptor",
 				      "method_descriptor", "cython_function_or_method", NULL};
 static const char *const functions[] = {"function", "builtin_function_or_method",
@@ -338,7 +338,7 @@ void loader_patch(PyObject *module, size_t at)
 	struct row *row = &rows[at];
 	OWNED PyObject *class = api_get_named(module, row->class);
 	OWNED PyObject *raw = class ? raw_attribute(class, row->method.ml_name) : NULL;
-	/* already wrapped, as a base's method or another module's class */
+	/* already wrapped, by another name or as the base's method */
 	bool set = wrapper_is(raw);
 
 	if (!set)

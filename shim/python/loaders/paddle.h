@@ -2,7 +2,7 @@
 /*
  * paddle.h - PaddlePaddle's DataLoader, with workers like PyTorch's (torch_worker.c).
  *
- * A thread of the training sorts their batches and puts them into a queue in C++.
+ * A thread of the training receives and sorts their batches.
  */
 #pragma once
 

@@ -13,13 +13,11 @@
 
 #define ITERATOR_MAX 128
 
-/*
- * The key is the object or, if TensorFlow does not tell it, the asking thread of the graph's node.
- */
+/* `key` is the object or, if that is unknown, the asking thread, one for each node of a graph. */
 static struct iterator {
 	const void *key;
 	uint32_t life;
-	bool ignored;               /* its elements only become parts of another iterator's */
+	bool ignored;               /* its elements are only parts of another iterator's */
 	bool fresh;
 	const struct thread *first;
 	const void *dataset;
@@ -33,12 +31,12 @@ static _Atomic uint32_t iterators_busy;
 static struct thread *maker;
 static uint32_t maker_life;
 
-/* dataset of the newest iterator, if its object is unknown, until it is asked */
+/* dataset of the newest iterator of an unknown object */
 static const void *_Atomic newest;
 
 static _Atomic uint32_t held;
 
-/* this TensorFlow tells which iterator is asked */
+/* TensorFlow tells which iterator is asked */
 static atomic_bool telling;
 
 static bool is_used(const struct iterator *one)
@@ -104,7 +102,7 @@ void tfdata_make(struct tfdata_making *making, const void *dataset, bool many)
 	making->begin_ns = clock_now_ns();
 }
 
-/* Records the making as an iter(), unless within another one. */
+/* Making an iterator within another one does not count. */
 static void count_making(const struct tfdata_making *making)
 {
 	if (making->outer || !making->is_eager)
@@ -114,7 +112,7 @@ static void count_making(const struct tfdata_making *making)
 	maker_life = making->life;
 }
 
-/* Moves the time of making an iterator to TensorFlow's thread that asks it. */
+/* The asking thread of TensorFlow gets the time of making. */
 static void take_making(struct thread *thread)
 {
 	if (!maker || maker_life != thread_life || maker == thread || !maker->iter_ns)
@@ -164,7 +162,7 @@ void tfdata_release(void)
 	atomic_fetch_sub(&held, 1);
 }
 
-/* Takes an iterator for the newest one if its making was not seen. */
+/* An iterator whose making was not seen is taken for the newest one. */
 static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t begin_ns)
 {
 	const void *dataset = one->fresh ? one->dataset : atomic_exchange(&newest, NULL);
@@ -178,7 +176,7 @@ static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t be
 		return;
 	if (dataset)
 		one->dataset = dataset;
-	/* The thread has finished its last iterator over the same dataset. */
+	/* The thread's last iterator over the dataset has ended. */
 	for (int i = 0; dataset && i < ITERATOR_MAX; i++)
 		if (is_used(&iterators[i]) && iterators[i].dataset == dataset &&
 		    iterators[i].first == thread)
@@ -234,7 +232,7 @@ static void tell(struct iterator *one, struct thread *thread, uint64_t begin_ns,
 	one->used_ns = clock_now_ns();
 	if (one->ignored)
 		return;
-	/* Asking again after the end begins no epoch. */
+	/* An iterator that is asked after its end begins no epoch. */
 	if (!any && one->consumer.over && !atomic_load(&newest))
 		return;
 	begin_epoch(one, thread, begin_ns);

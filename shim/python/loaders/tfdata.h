@@ -2,8 +2,8 @@
 /*
  * tfdata.h - records batches that a graph of TensorFlow fetches without Python, as in Keras' fit().
  *
- * The waiting thread calls TensorFlow's counters, which we wrap: one before, on an object of the
- * iterator, and two after, with the microseconds and the bytes (0: no more elements).
+ * The waiting thread calls counters, which we wrap: one before, on an object of the iterator, and
+ * two after, with the microseconds and the bytes (0: the end).
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include "slots/wrap.h"
 
-/* An iterator being made in Python. `many`: one for each device, and one from which those take. */
+/* An iterator being made. `many`: one for each device, and one from which those take. */
 struct tfdata_making {
 	struct tfdata_making *outer;
 	struct thread *thread; /* NULL: unknown */
@@ -28,11 +28,11 @@ struct tfdata_making {
 void tfdata_make(struct tfdata_making *making, const void *dataset, bool many);
 void tfdata_make_end(struct tfdata_making *making);
 
-/* Called around a loader followed in Python: iterators that it asks are not recorded. */
+/* Called around a loader that Python asks: iterators inside do not count. */
 void tfdata_hold(void);
 void tfdata_release(void);
 
-/* TensorFlow's calls. `iterator` is an address that another one may get later. */
+/* `iterator` is an address, which another one may get later. */
 void tfdata_made(const void *iterator);
 void tfdata_asked(const void *iterator);
 void tfdata_waited(uint64_t wait_us);

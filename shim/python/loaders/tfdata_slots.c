@@ -20,7 +20,7 @@ struct tf_time {
 #define BEGIN_DROPPED , (begin_ns = activate_on() ? clock_now_ns() : 0) != 0
 #define END_DROPPED   tfdata_dropped(begin_ns)
 
-/* A destroyed object is forgotten, as another may get its address. */
+/* A destroyed object's address may be another's later. */
 #define BEGIN_NEXT	  , tfstage_next(&call, target, copy, object)
 #define END_NEXT	  stage_end(&call, !*end)
 #define BEGIN_INSTANTIATE , tfstage_instantiate(&call)

@@ -10,7 +10,7 @@
 #include "record/activate.h"
 #include "slots/import.h"
 
-/* libstdc++'s std::string since GCC 5, returned through the caller's pointer. */
+/* libstdc++'s std::string since GCC 5. */
 struct tf_string {
 	char *bytes;
 	size_t length;
@@ -20,7 +20,7 @@ struct tf_string {
 /* TensorFlow's function that returns a kernel's name. */
 static void *_Atomic kernel_name;
 
-/* Returns false if no way to free the string is known; its memory is leaked. */
+/* Returns false if the string cannot be freed, and leaks. */
 static bool drop(struct tf_string *string, const void *within)
 {
 	static void *_Atomic known_within, *_Atomic known;
@@ -172,7 +172,7 @@ bool tfstage_next(struct stage_call *call, const struct wrap_target *target,
 	return true;
 }
 
-/* A kernel's name is "node:Op" or "node:Op#facts#". */
+/* `name` is "node:Op" or "node:Op#facts#". */
 static RARELY uint16_t name_kernel(const struct wrap_target *target, const void *kernel,
 				   const void *context)
 {

@@ -2,8 +2,8 @@
 /*
  * tfstage.h - times the stages of tf.data's pipelines, and the kernels that they call.
  *
- * A stage is an iterator, asked by GetNext(). A kernel is an operation in its function. Only
- * kernels made while a stage prepared its function count, so the training's do not.
+ * A stage is an iterator, a kernel an operation in its function. Kernels of the training are not
+ * recorded: only those made while a stage prepares its function.
  */
 #pragma once
 
@@ -24,7 +24,6 @@ bool tfstage_next(struct stage_call *call, const struct wrap_target *target,
 bool tfstage_compute(struct stage_call *call, const struct wrap_target *target, const void *kernel,
 		     const void *context);
 
-/* Always returns true. */
 bool tfstage_instantiate(struct stage_call *call);
 
 void tfstage_born(const struct wrap_copy *copy, const void *kernel);

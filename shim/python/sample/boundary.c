@@ -15,7 +15,7 @@
 struct decoded {
 	char format[24];
 	uint32_t width, height;
-	uint64_t bytes;		/* of input; 0: unknown */
+	uint64_t bytes;		/* bytes of input; 0: unknown */
 };
 
 static OFTEN void set_format(struct decoded *image, const char *format)
@@ -124,7 +124,7 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 
 	if (!self)
 		return;
-	/* `size` is a property: Python code, in which a signal handler may raise. */
+	/* `size` is Python code, in which a signal handler may raise. */
 	size = api_get_again(self, &own_size);
 	if (!size)
 		size = api_get_again(self, &size_name);
@@ -138,7 +138,7 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 	py.PyErr_Clear();
 }
 
-/* Archives are no images; the bytes unpacked inside count for the call. */
+/* Archives are no images. */
 static void measure_archive(PyObject *args, PyObject *result, struct decoded *image)
 {
 }
@@ -149,7 +149,7 @@ static void measure_around(PyObject *args, PyObject *result, struct decoded *ima
 	measure_pillow(args, result, image);
 }
 
-/* Every operation on an image calls load(), mostly with no tiles left to decode. */
+/* Each operation calls load(), mostly with nothing left to decode. */
 static OFTEN bool has_work(void (*measure)(PyObject *, PyObject *, struct decoded *),
 			   PyObject *args)
 {
@@ -183,7 +183,7 @@ static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
 	return decoded->around;
 }
 
-/* Its library gets the time outside of inner decoders, and images that none of those counted. */
+/* An image counts once: here, or in a decoder inside that is wrapped, too. */
 static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *original, PyObject *args,
 			      PyObject *kwargs)
 {
@@ -258,7 +258,7 @@ void boundary_patch(PyObject *module, size_t row)
 	if (!owner || !patch_method(owner, &methods[row]))
 		return;
 	patch_note(boundary->module, boundary->function, true);
-	/* Callers that did `from cv2 import imread` before keep the original. */
+	/* Callers with `from cv2 import imread` may have the original. */
 	if (boundary->class)
 		scope_decoders_reached();
 }

@@ -25,7 +25,7 @@ uint32_t loading_count(PyObject *indices)
 {
 	ssize_t size;
 
-	/* A number (batch_size=None) is one sample; asking it for its size would be slow. */
+	/* A number (batch_size=None) is one sample, and slow to ask for a size. */
 	if (!indices || api_is_int(indices))
 		return 1;
 	size = py.PyObject_Size(indices);
@@ -37,7 +37,7 @@ PyObject *loading_call(struct thread *thread, uint32_t samples, PyObject *origin
 		       PyObject *kwargs)
 {
 	struct scope_load load;
-	/* A pool's thread in the training's process is no worker here. */
+	/* A thread of a pool in the training's process is no worker. */
 	const bool is_worker =
 		thread->worker >= 0 && thread->tid == (uint32_t)segment_first()->header.pid;
 	PyObject *batch;

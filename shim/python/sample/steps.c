@@ -12,7 +12,7 @@
 #include "record/span.h"
 #include "record/tally.h"
 
-/* Attributes of a stream's stand-in: the dataset behind it, and the samples it gave (uint64_t). */
+/* A stream's stand-in has its dataset, and how many samples it gave (uint64_t). */
 static struct api_name dataset_name = {"_dlprof_dataset",
 				       NULL};
 static struct api_name taken_name = {"_dlprof_taken",
@@ -31,7 +31,7 @@ static void add_name(struct text *text, PyObject *object)
 	py.PyErr_Clear();
 }
 
-/* Returns the object's type, or the object if it is a function; only compared. */
+/* A function is its own key; the result is only compared. */
 static OFTEN const void *key_of(PyObject *object)
 {
 	OWNED PyObject *type = py.PyObject_Type(object);	/* the object keeps it alive */
@@ -39,7 +39,7 @@ static OFTEN const void *key_of(PyObject *object)
 	return type == py.function_type ? object : type;
 }
 
-#define STEP_PLACES 4	/* entries in which a step may be stored; the last is reused */
+#define STEP_PLACES 4	/* places where a step may be stored; the last one is reused */
 
 static RARELY struct dlprof_tally *find_tally(struct thread *thread, PyObject *object,
 					      const char *what)
@@ -96,7 +96,7 @@ static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwar
 	return result;
 }
 
-/* Once an image file was opened, its format's module has loaded the decoder. */
+/* The format's module has loaded the decoder by now. */
 static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
@@ -106,7 +106,7 @@ static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject
 	return result;
 }
 
-/* Returns builtins.next, borrowed, or NULL. PyIter_Next() would lose a StopIteration's value. */
+/* PyIter_Next() would lose a StopIteration's value. Returns a borrowed reference or NULL. */
 static PyObject *next_function(void)
 {
 	static PyObject *function HOT_DATA = NULL;
@@ -158,7 +158,7 @@ static OFTEN PyObject *on_item(PyObject *self, PyObject *args, PyObject *kwargs)
 	return key ? sample(object, object, key, index < 0 ? 0 : (uint64_t)index) : NULL;
 }
 
-/* __getitems__ returns the samples of a whole batch. */
+/* __getitems__ returns a whole batch's samples. */
 static PyObject *on_items(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	OWNED PyObject *object = standin_original(args);
@@ -224,7 +224,7 @@ static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
 	       standin_keep(standing, &taken_name, taken);
 }
 
-/* Stateful objects get no stand-in, since code that saves state inspects them. */
+/* Code that saves state inspects stateful objects, so these get no stand-in. */
 static PyObject *stand_for(PyObject *object, bool stream)
 {
 	OWNED PyObject *type = py.PyObject_Type(object), *class = NULL;
@@ -262,7 +262,7 @@ void steps_watch(PyObject *fetcher)
 
 static struct api_name transforms_name = {"transforms", NULL};
 
-/* A call of Compose, whose loop gets step after step. A debugger may keep it alive. */
+/* A debugger may keep this alive after the call of Compose. */
 struct walk {
 	struct span *span; /* on the call's stack; NULL: the call is over */
 	bool timed;
@@ -290,7 +290,7 @@ static OFTEN PyObject *on_step(PyObject *bytes, PyObject *step)
 static PyMethodDef step_method = {"step", (py_wrapper)(void (*)(void))on_step, PY_ONE_ARGUMENT,
 				  NULL};
 
-/* Returns map(on_step, compose.transforms), or NULL for an unknown kind of Compose. */
+/* Returns map(on_step, compose.transforms), or NULL for an unknown Compose. */
 static OFTEN PyObject *timed_steps(PyObject *compose, PyObject *bytes)
 {
 	OWNED PyObject *steps = api_get_again(compose, &transforms_name);
@@ -355,7 +355,7 @@ static struct {
 
 static struct patch_guest composes[COMPOSE_MAX];
 static size_t compose_count HOT_DATA = 0;
-static uint32_t loading HOT_DATA = 0; /* loads under way in all threads; guarded by the GIL */
+static uint32_t loading HOT_DATA = 0; /* loads under way in all threads; under the GIL */
 
 OFTEN void steps_load_begin(void)
 {
@@ -377,7 +377,7 @@ static bool add_compose(PyObject *class, PyMethodDef *method)
 {
 	struct patch_guest made = {0};
 
-	/* Making it may let go of the GIL, and another thread add one. */
+	/* Making it may let go of the GIL. */
 	if (!patch_guest_make(&made, class, method) || compose_count == COMPOSE_MAX)
 		return false;
 	composes[compose_count++] = made;

@@ -2,8 +2,7 @@
 /*
  * steps.h - times the steps of a load: getting each sample from the dataset, and its transforms.
  *
- * User classes stay unchanged, as they may be pickled by value: a fetcher's dataset and, during a
- * call, Compose's `self` are replaced by stand-ins.
+ * Stand-ins replace a fetcher's dataset and Compose's `self`, so user classes stay unchanged.
  */
 #pragma once
 
@@ -11,13 +10,13 @@
 
 #include "python/interpreter/api.h"
 
-/* Replaces a fetcher's dataset, or its iterator, by a stand-in; called once per fetcher. */
+/* Called once per fetcher. */
 void steps_watch(PyObject *fetcher);
 
-/* Returns a stand-in for a dataset with indices, as a new reference, or NULL. */
+/* Returns a new reference, or NULL. */
 PyObject *steps_dataset(PyObject *dataset);
 
-/* Compose is wrapped only during loads: torch.compile and torch.export must find the original. */
+/* Outside of loads, torch.compile and torch.export must find the original Compose. */
 void steps_load_begin(void);
 void steps_load_end(void);
 

@@ -8,7 +8,7 @@
 
 #define SHARER "multiprocessing.resource_sharer"
 
-#define CPU_EVERY 8 /* measure CPU time, a system call, for 1 of 8 tensors */
+#define CPU_EVERY 8 /* CPU time, a system call, is measured for 1 of 8 tensors */
 
 bool descriptor_blind;
 

@@ -10,5 +10,5 @@
 
 void descriptor_patch(PyObject *module, size_t row);
 
-/* Set if this Python has the function under another name, so fetching is not seen. */
+/* this Python has the function under another name */
 extern HIDDEN bool descriptor_blind;

@@ -64,7 +64,7 @@ static uint64_t count_in(PyObject *queue)
 	return count < 0 ? UINT64_MAX : (uint64_t)count;
 }
 
-/* The original puts `value` into queue or future `key`, where it is found as `object`. */
+/* `value` is found in `key` as `object`. */
 static PyObject *put(PyObject *original, PyObject *args, PyObject *kwargs, PyObject *key,
 		     PyObject *object, PyObject *value, uint64_t count)
 {
@@ -127,7 +127,7 @@ static PyObject *on_put(PyObject *original, PyObject *args, PyObject *kwargs)
 	return put(original, args, kwargs, queue, object, object, count);
 }
 
-/* Returns true if somebody waits for the future other than by result(). */
+/* Returns true if somebody waits in another way than by result(). */
 static bool has_others(PyObject *future)
 {
 	static struct api_name names[] = {{"_waiters", NULL}, {"_done_callbacks", NULL}};
@@ -153,7 +153,7 @@ static PyObject *on_set(PyObject *original, PyObject *args, PyObject *kwargs)
 	return put(original, args, kwargs, future, NULL, value, UINT64_MAX);
 }
 
-/* Wraps empty() and done(): notes if nothing is there. */
+/* Wraps empty() and done(). */
 static PyObject *look(PyObject *original, PyObject *args, PyObject *kwargs, bool is_queue)
 {
 	const uint64_t begin_ns = clock_now_ns();
@@ -192,7 +192,7 @@ static struct {
 #undef POINT
 };
 
-/* Modules imported later are patched when a thread asks again. */
+/* Modules imported later are patched at another call. */
 static void patch(void)
 {
 	static bool done[ARRAY_COUNT(points)];

@@ -7,10 +7,10 @@
 
 #include "python/interpreter/api.h"
 
-/* Does taker_asks(); if that returns true, follows queues and futures from now on. */
+/* Does taker_asks(), and follows queues and futures if that returns true. */
 bool handover_asks(uint64_t stream);
 
 void handover_took(PyObject *batch);
 
-/* Called before and after asking an iterator that is known to hand on batches. */
+/* Called around asking an iterator that is known to hand on batches. */
 void handover_within(bool within);

@@ -9,19 +9,18 @@
 #include "python/torch/origin.h"
 #include "record/thread.h"
 
-#define LOADER_MAX 256 /* loaders; the note about more has this number, too */
+#define LOADER_MAX 256 /* the note about more has this number, too */
 
-/* Facts kept in a loader object. A copy of it, even in another process, is another loader. */
+/* In the loader object. A copy of that is another loader. */
 struct mark {
 	uint32_t number;
 	uint32_t pid;
 	const void *object;
-	uint64_t made;   /* `moments` when made or, if later, first asked */
+	uint64_t made;   /* `moments` when it was made or, if later, first asked */
 	uint64_t origin; /* hash of the place where it was made; 0: not seen */
 	char place[DLPROF_MARK_BYTES];
 };
 
-/* Compared as bytes. */
 struct settings {
 	int64_t batch_size;
 	int32_t workers;
@@ -31,21 +30,21 @@ struct settings {
 
 struct identity {
 	uint64_t origin;
-	const void *dataset; /* only without an origin */
+	const void *dataset; /* set if there is no origin */
 	const void *classes[CONSUMER_PART_MAX];
 	struct settings settings;
 	uint64_t is_loader; /* `dataset` is the loader itself */
 };
 
-/* This process's loaders. Loader number N is entry N, from 1. */
+/* Loader N of this process is entry N, from 1. */
 static struct known {
 	struct identity identity;
 	int64_t length;
 	PyObject *object, *iterator, *dataset; /* weak references to the newest; NULL: unknown */
 	const void *dataset_at;
-	/* Found by look_who_lives(): `object` exists; is the sought loader; has its dataset. */
+	/* Set by look_who_lives(); sought: it is the loader looked for. */
 	bool alive, sought, same_dataset;
-	uint64_t asked;              /* `moments` when first asked */
+	uint64_t asked;              /* in `moments` */
 	uint32_t epochs;
 	uint32_t running;
 } loaders[LOADER_MAX + 1];
@@ -53,7 +52,7 @@ static uint32_t loader_count;
 static uint32_t loader_pid;
 static uint64_t moments;
 
-/* Guards `loaders`: a framework's threads come here without the GIL. */
+/* Guards `loaders`, as threads of a framework come without the GIL. */
 static _Atomic uint32_t loaders_busy;
 
 static struct api_name mark_name = {"_dlprof_loader", NULL};
@@ -87,7 +86,7 @@ bool identity_is_known(PyObject *loader)
 	return is_numbered(mark_of(loader, false), loader);
 }
 
-/* Returns the object, borrowed: other code keeps it alive. NULL if it is gone. */
+/* Returns NULL if the object is gone, else a borrowed reference. */
 static const PyObject *referred(PyObject *reference)
 {
 	OWNED PyObject *object = reference ? py.PyObject_CallObject(reference, NULL) : NULL;
@@ -96,7 +95,7 @@ static const PyObject *referred(PyObject *reference)
 	return object == py.none ? NULL : object;
 }
 
-/* Updates which objects still exist. A lost iterator will not be asked again. */
+/* A lost iterator will not be asked again. */
 static void look_who_lives(const PyObject *sought, const void *dataset)
 {
 	for (uint32_t i = 1; i <= loader_count; i++) {

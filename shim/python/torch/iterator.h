@@ -5,13 +5,13 @@
 #include "batch/consumer.h"
 #include "python/interpreter/api.h"
 
-/* Calls `original`, an iter(), as a wait from `begin_ns` (0: now) on. */
+/* The wait of this iter() begins at `begin_ns`, 0: now. */
 PyObject *iterator_make(PyObject *original, PyObject *args, PyObject *kwargs, uint64_t begin_ns);
 
-/* Returns NULL if there is none. The state has no stream before its first epoch. */
+/* Returns NULL if there is no state. It has no stream before its first epoch. */
 struct consumer *iterator_state(PyObject *iterator);
 
-/* Sets whether batches are skipped from now on, not delivered. */
+/* From now on batches are skipped, or delivered. */
 void iterator_skip(PyObject *iterator, bool skips);
 
 /* `loader` may be NULL: unknown. Returns NULL if the epoch cannot be recorded. */

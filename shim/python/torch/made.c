@@ -7,9 +7,9 @@
 #define EVERY	     16
 #define DEPTH_MOST   6
 #define TENSORS_MOST 4096
-#define OBJECTS_MOST 16384 /* looked at in about 0.5 ms */
+#define OBJECTS_MOST 16384 /* take about 0.5 ms */
 
-/* Classes whose objects have a size; NULL: not imported. */
+/* Classes of objects with a size; NULL: not imported. */
 static struct known {
 	const char *module, *name;
 	PyObject *class;
@@ -65,7 +65,7 @@ static void add_tensor(PyObject *object, PyObject *type, struct count *count)
 
 	if (++count->tensors >= TENSORS_MOST)
 		count->is_cut = true;
-	/* Ask only exactly these classes: a subclass may run any Python code. */
+	/* Only these classes themselves: a subclass may run any Python code. */
 	if (type == tensor.class || type == class_of(&parameter)) {
 		number = call_number(object, &number_name);
 		size = call_number(object, &size_name);
@@ -92,7 +92,6 @@ static void look_into_dict(PyObject *dict, int depth, struct count *count)
 		look(value, depth, count);
 }
 
-/* For objects with a dictionary, such as dataclasses. */
 static void look_into_fields(PyObject *object, int depth, struct count *count)
 {
 	static struct api_name name = {"__dict__", NULL};

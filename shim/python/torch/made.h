@@ -2,13 +2,12 @@
 /*
  * made.h - measures a batch's tensors and bytes, for a thread's first two loads and every 16th.
  *
- * Only objects of exactly known classes are looked at, so no user code runs. Any other object makes
- * the size unknown, never smaller.
+ * No user code runs: other objects than those of known classes make the size unknown.
  */
 #pragma once
 
 #include "python/interpreter/api.h"
 #include "record/thread.h"
 
-/* Measures the batch of the load just recorded. Leaves no exception behind. */
+/* Called after the batch's load was recorded. Leaves no exception. */
 void made_look(struct thread *thread, PyObject *batch);

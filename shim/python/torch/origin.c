@@ -7,10 +7,10 @@
 #include "dlprof/hash.h"
 #include "python/interpreter/api.h"
 
-#define NEAREST_MAX 3  /* frames next to torch's code that count */
+#define NEAREST_MAX 3  /* number of frames next to torch's code that count */
 #define DEEPEST_MAX 64 /* largest number of frames to search for the program's own code */
 
-/* Paths with these parts are installed, not the program's own. */
+/* Parts of paths of installed code, which is not the program's own. */
 static const char *const installed[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
 					"/lib64/python3", "<frozen ", NULL};
 static const char *const loaders[] = {"/torch/utils/data/", "/torchdata/", NULL};
@@ -31,7 +31,7 @@ static const char *text_of(PyObject *string)
 	return text ? text : "?";
 }
 
-/* Code at module level has no function to name. */
+/* Module level has no function to name. */
 static void describe(struct text *text, const char *path, const char *name, int64_t line)
 {
 	const char *slash = strrchr(path, '/');
@@ -48,7 +48,7 @@ static void describe(struct text *text, const char *path, const char *name, int6
 
 struct walk {
 	uint64_t hash;
-	int nearest;	/* frames so far that are not the loaders' own */
+	int nearest;	/* number of frames so far that are not the loaders' own */
 	bool found;	/* a frame of the program's own code was found */
 	struct text *text;
 };

@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 /*
- * Returns a hash of the nearest calls outside torch and in the program's own code, or 0. `text`
- * names the latter: "train.py:41 in main". Needs the GIL.
+ * Returns a hash of the calls nearest outside torch, and of the program's own; 0 if unknown. `text`
+ * names that: "train.py:41 in main". Needs the GIL.
  */
 uint64_t origin_find(struct text *text);

@@ -45,8 +45,8 @@ static const char *kind_of(PyObject *iterator)
 }
 
 /*
- * len() runs the program's code: if a second call works, a signal handler raised (Ctrl-C) in the
- * first, and false is returned with that exception. If not, *length is -1.
+ * If a second call of len() works, a signal handler raised (Ctrl-C): returns false with that
+ * exception. If not, *length is -1.
  */
 static bool ask_length(PyObject *sampler, int64_t *length)
 {
@@ -65,7 +65,7 @@ static bool ask_length(PyObject *sampler, int64_t *length)
 	return true;
 }
 
-/* Asks only torch's own samplers, as others might do anything. Returns false with an exception. */
+/* Asks only torch's own samplers. Returns false with an exception. */
 static bool length_of(PyObject *loader, int64_t *length)
 {
 	static const char *const own[] = {
@@ -130,14 +130,14 @@ static PyObject *gather_facts(PyObject *iterator, PyObject *loader, int64_t leng
 	return dataset;
 }
 
-/* Recording begins before the workers are forked, so that they inherit it. */
+/* Workers inherit recording only if they are forked later. */
 static void begin_recording(void)
 {
 	if (consumer_record())
 		later_load_begin(false);
 }
 
-/* DataLoader.check_worker_number_rationality(): constructors end with it; nobody inspects it. */
+/* Constructors end with check_worker_number_rationality(), which nobody inspects. */
 static PyObject *on_made(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
@@ -195,7 +195,7 @@ static PyObject *maker_of(PyObject *iterator)
 	return loader == py.none ? NULL : api_take(&loader);
 }
 
-/* _BaseDataLoaderIter.__init__: some programs do not use DataLoader.__iter__. */
+/* Some programs make iterators without DataLoader.__iter__. */
 static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *made, *iterator, *loader;
@@ -211,7 +211,7 @@ static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 	return made;
 }
 
-/* torchdata's __init__ skips batches to reach a saved state; they are not delivered. */
+/* torchdata's __init__ skips batches to reach a saved state. */
 static PyObject *on_resume(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = api_argument(args, NULL, 0, NULL), *made;
@@ -235,13 +235,13 @@ static uint32_t delivered_task(PyObject *iterator, const struct consumer *consum
 		return (uint32_t)consumer->ordinal;
 	if (!consumer->in_order)
 		return consumer->last_task;
-	/* _rcvd_idx also counts skipped batches, for datasets that end early. */
+	/* _rcvd_idx also counts skipped batches. */
 	value = api_get_again(iterator, &received);
 	next = value ? api_number(value, 0) : 0;
 	return next > 0 ? (uint32_t)(next - 1) : (uint32_t)consumer->ordinal;
 }
 
-/* For iterators made without DataLoader.__iter__. Returns false if that raised. */
+/* For iterators made without DataLoader.__iter__. Returns false with an exception. */
 static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 {
 	struct consumer_facts facts = {0};
@@ -255,7 +255,7 @@ static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 	return true;
 }
 
-/* Without workers, a thread that asks ahead for the training acts as the worker. */
+/* Without workers, a thread that asks ahead acts as one. */
 static void announce_ahead(PyObject *iterator, struct consumer *consumer)
 {
 	struct consumer_facts facts = {0};
@@ -289,7 +289,7 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 		return py.PyObject_Call(original, args, kwargs);
 	ahead_watch_begin(wait.thread);
 	batch = py.PyObject_Call(original, args, kwargs);
-	if (!thread_is_in_life(wait.life)) /* a child that was forked in the call */
+	if (!thread_is_in_life(wait.life)) /* this is a child that was forked in the call */
 		return batch;
 	if (unlikely(ahead_may_be_users(wait.thread))) {
 		consumer_wait_cancel(&wait);
@@ -319,7 +319,7 @@ int64_t torch_first_number(PyObject *tuple)
 	return api_number(first, -1);
 }
 
-/* _try_get_data returns (True, (task, data)) for a message. */
+/* Returns (True, (task, data)) for a message. */
 static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = py.PyTuple_GetItem(args, 0);
@@ -390,7 +390,7 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 			    on_try_get),
 		PATCH_POINT(DATALOADER, "_MultiProcessingDataLoaderIter", "__init__", on_init),
 	};
-	/* The iterators' __next__ and __init__ call those of the classes patched above. */
+	/* __next__ and __init__ of these iterators call those patched above. */
 	static struct patch_point stateful[] = {
 		PATCH_POINT(STATEFUL, "StatefulDataLoader", "__iter__", on_iter),
 		PATCH_POINT(STATEFUL, "_StatefulSingleProcessDataLoaderIter", "__init__",

@@ -17,11 +17,11 @@ void torch_patch_fetch(PyObject *module, size_t package);
 void torch_patch_worker(PyObject *module, size_t package);
 void torch_patch_pinning(PyObject *module, size_t package);
 
-/* Set if torch has __next__ under an unknown name, so no batch is seen. */
+/* torch has __next__ under an unknown name, so no batch is seen */
 extern HIDDEN bool torch_blind;
 
-/* Returns the inode of one end of a multiprocessing.Queue's pipe, the same in every process. */
+/* Returns the inode of a multiprocessing.Queue's pipe, the same in every process. */
 uint64_t torch_pipe_inode(PyObject *queue, const char *end);
 
-/* Returns a tuple's first item, a number, or -1. */
+/* Returns -1 if the tuple does not begin with a number. */
 int64_t torch_first_number(PyObject *tuple);

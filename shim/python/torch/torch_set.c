@@ -9,7 +9,7 @@
 #include "python/torch/torch_threads.h"
 
 #define PREFETCH 2	/* PyTorch's default prefetch_factor with workers */
-#define LOADS    2	/* first loads of a worker before which threads are set */
+#define LOADS    2	/* number of a worker's first loads before which threads are set */
 
 int torch_set_loads;
 
@@ -44,7 +44,7 @@ static void refuse(const struct setting *setting, enum dlprof_set key, const cha
 	note_add('w', line.buffer);
 }
 
-/* Adds "workers 2 -> 4" to the note. `before` < 0: the loader had no value. */
+/* `before` < 0: the loader had no value. */
 static void tell(const struct setting *setting, enum dlprof_set key, int64_t before, int64_t after)
 {
 	char words[2][32];
@@ -80,7 +80,7 @@ static int64_t prefetch_of(PyObject *loader)
 	return api_get_number(loader, "prefetch_factor", -1);
 }
 
-/* Returns the number set. If it is 0, also removes settings that need workers. */
+/* Returns the number. If it is 0, removes settings that need workers. */
 static int64_t set_workers(const struct setting *setting, int64_t wanted)
 {
 	const int64_t before = api_get_number(setting->loader, "num_workers", 0);
@@ -139,7 +139,7 @@ static void set_context(const struct setting *setting, int32_t wanted)
 	}
 }
 
-/* Returns true if the strategy of torch.multiprocessing changed. */
+/* Returns true if it changed. */
 static bool set_sharing(int32_t wanted, struct text *note)
 {
 	OWNED PyObject *get = NULL, *set = NULL, *now = NULL, *value = NULL, *args = NULL;
@@ -219,7 +219,7 @@ void torch_set_worker(void)
 {
 	const int32_t sharing = dlprof_set_wanted(&config.set, DLPROF_SET_SHARING, NULL);
 
-	/* A spawned worker does not inherit this from the training. */
+	/* A spawned worker has not inherited this. */
 	if (sharing >= 0)
 		set_sharing(sharing, NULL);
 	torch_set_loads = dlprof_set_wanted(&config.set, DLPROF_SET_THREADS, NULL) >= 0 ? LOADS : 0;

@@ -4,14 +4,14 @@
 
 #include "python/interpreter/api.h"
 
-/* Called before DataLoader.__iter__, but not in a worker, which may have no children. */
+/* Not for workers, which may have no children. */
 void torch_set_loader(PyObject *loader);
 
 /* Sets what a spawned worker does not inherit. */
 void torch_set_worker(void);
 
-/* Number of this worker's next loads before which to call torch_set_load(). */
+/* next loads of this worker before which to call torch_set_load() */
 extern int torch_set_loads;
 
-/* The second call is for libraries that the first load imports. */
+/* Called again after what the first load imports. */
 void torch_set_load(void);

@@ -4,5 +4,5 @@
 
 #include <stdint.h>
 
-/* Returns the largest number of threads that any of the libraries had before. */
+/* Returns the largest number that a library had before. */
 int32_t torch_threads_set(int32_t wanted);

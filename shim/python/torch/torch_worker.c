@@ -26,7 +26,7 @@ static void prepare(PyObject *fetcher)
 	if (seen || !name)
 		return;
 	function = api_get_again(fetcher, &collate);
-	/* Set the mark first: a fetcher that refuses attributes stays as it is. */
+	/* First, so that a fetcher that refuses attributes stays as it is. */
 	if (py.PyObject_SetAttr(fetcher, name, name) == 0) {
 		if (function && function != py.none)
 			patch_attribute(fetcher, &loading_collate);
@@ -42,7 +42,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	PyObject *fetcher, *batch;
 	uint32_t samples;
 
-	/* Without a stream, no loader uses the fetcher. */
+	/* The fetcher is used without a loader. */
 	if (!thread || !thread->stream)
 		return py.PyObject_Call(original, args, kwargs);
 	fetcher = py.PyTuple_GetItem(args, 0);
@@ -58,7 +58,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	return batch;
 }
 
-/* The worker's queue returns (task, indices), a request to start over, or None. */
+/* The queue returns (task, indices), a request to start over, or None. */
 static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *message = py.PyObject_Call(original, args, kwargs);
@@ -140,7 +140,7 @@ static PyObject *on_paddle_worker(PyObject *original, PyObject *args, PyObject *
 	return run_worker(PADDLE, original, args, kwargs);
 }
 
-/* Arguments are found by name, as their places differ between versions. */
+/* Versions differ in the places of arguments. */
 static void find_arguments(struct worker_loop *loop, PyObject *function)
 {
 	OWNED PyObject *code = api_get_named(function, "__code__");
@@ -192,7 +192,7 @@ void torch_patch_fetch(PyObject *module, size_t package)
 	patch_points(module, points[package == PADDLE], ARRAY_COUNT(points[0]));
 }
 
-/* _pin_memory_loop(), the whole life of a thread that receives a loader's batches. */
+/* _pin_memory_loop() is the whole life of the thread. */
 static PyObject *on_pinning(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_get() : NULL;

@@ -42,14 +42,14 @@ static struct {
 #undef POINT
 };
 
-/* Versions of PyTorch save in different ways, so a function may be missing. */
+/* Versions of PyTorch save by different functions. */
 void training_patch(PyObject *module, size_t row)
 {
 	if (patch_method(module, &points[row].method))
 		patch_note(points[row].module, points[row].method.ml_name, true);
 }
 
-/* An optimizer's closure runs the forward and the backward pass. */
+/* A closure runs the forward and the backward pass. */
 static PyObject *on_closure(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	return call_part(DLPROF_PART_MAX, original, args, kwargs);
@@ -69,7 +69,7 @@ static PyObject *wrap_closure(PyObject *closure)
 	return py.PyCFunction_NewEx(&closure_method, closure, NULL);
 }
 
-/* Returns new (args, kwargs) for step(closure), or NULL to use the old ones. */
+/* Returns new (args, kwargs), or NULL to use the old ones. */
 static PyObject *with_closure(PyObject *args, PyObject *kwargs)
 {
 	const bool is_first = py.PyTuple_Size(args) > 1;
@@ -86,7 +86,7 @@ static PyObject *with_closure(PyObject *args, PyObject *kwargs)
 			return NULL;
 		return replaced ? py.PyTuple_Pack(2, replaced, kwargs) : NULL;
 	}
-	/* Nobody else has a call's keywords, so change them in place. */
+	/* A call's keywords are nobody else's. */
 	py.PyDict_SetItemString(kwargs, "closure", wrapped);
 	return NULL;
 }
@@ -116,10 +116,7 @@ static OFTEN PyObject *on_stepped(PyObject *none, PyObject *args, PyObject *kwar
 	return py.none;
 }
 
-/*
- * torch.compile refuses C functions in a hook, so a compiled step finds none. PyTorch 2.0 and 2.1
- * say in torch._utils alone whether a step is being compiled.
- */
+/* torch.compile refuses C functions in a hook. PyTorch 2.0 and 2.1 tell of it in torch._utils. */
 static PyObject *make_hook(PyMethodDef *method)
 {
 	static const char text[] =

@@ -2,8 +2,8 @@
 /*
  * training.h - points that divide a training's step: training.def, and optimizers' global hooks.
  *
- * Nothing in torch.nn and no optimizer's method is wrapped: torch.compile, learning rate schedulers
- * and accelerate inspect them.
+ * torch.compile, schedulers and accelerate inspect torch.nn and optimizers, so nothing there is
+ * wrapped.
  */
 #pragma once
 
