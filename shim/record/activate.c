@@ -26,7 +26,7 @@ int activate_prepare(void)
 	return 0;
 }
 
-/* Called by libc in a child of fork(), not in a vfork child, which shares its parent's memory. */
+/* libc calls this in a child of fork(), but not in a vfork child. */
 void activate_forked(void)
 {
 	activate_shares = false;

@@ -17,11 +17,11 @@
 
 #define LOCK_BYTES  4096
 #define NAME_MOST   32
-#define ZEROES_MOST 32	/* largest number of pages that one call writes */
+#define ZEROES_MOST 32
 
 #define FIRST_BYTES offsetof(struct dlprof_segment, slots[0].tallies[DLPROF_TALLY_KERNELS_AT])
 
-/* Checks RLIMIT_FSIZE: a larger file would raise SIGXFSZ, which kills the host by default. */
+/* Beyond RLIMIT_FSIZE, a write raises SIGXFSZ, which kills the host by default. */
 static int check_file_limit(void)
 {
 	struct rlimit limit;
@@ -32,11 +32,7 @@ static int check_file_limit(void)
 	return 0;
 }
 
-/*
- * Reserves blocks by writing zeroes. That works as fallocate() does, but on all file systems, and
- * is faster than page faults. Many pages in one call become one large page, which makes faults
- * cheaper, too.
- */
+/* Works on every file system, faster than page faults; many pages at once become one large page. */
 static int write_zeroes(int fd, size_t offset, size_t size)
 {
 	static const char zeroes[4096];
@@ -74,14 +70,14 @@ int backing_make(const char *path, struct dlprof_segment **ret_shared)
 	r = (int)sys_call2(SYS_ftruncate, fd, sizeof(struct dlprof_segment));
 	if (r < 0)
 		goto undo;
-	/* A worker needs this much. A full disk is noticed later, by backing_reserve(). */
+	/* Reserve what a worker needs. backing_reserve() finds a full disk later. */
 	write_zeroes(fd, 0, FIRST_BYTES);
 	address = sys_mmap(sizeof(struct dlprof_segment), PROT_READ | PROT_WRITE, MAP_SHARED, fd);
 	if (sys_mmap_failed(address)) {
 		r = (int)(long)address;
 		goto undo;
 	}
-	/* Without MADV_RANDOM the first page fault reads ahead: half a millisecond of zeroes. */
+	/* Without MADV_RANDOM the first page fault reads 0.5 ms of zeroes ahead. */
 	sys_call3(SYS_madvise, address, sizeof(struct dlprof_segment), MADV_RANDOM);
 	sys_close(fd);
 	*ret_shared = address;
@@ -108,19 +104,19 @@ static int reserve_by_path(const char *path, size_t offset, size_t size)
 
 int backing_reserve(const char *path, struct dlprof_segment *shared, size_t offset, size_t size)
 {
-	/* The machine's pages may be larger than those of the layout. */
+	/* Pages of the machine may be larger than the layout's. */
 	const uintptr_t page = getauxval(AT_PAGESZ);
 	const uintptr_t begin = ((uintptr_t)shared + offset) & ~(page - 1);
 	int r = (int)sys_call3(SYS_madvise, begin, (uintptr_t)shared + offset + size - begin,
 			       MADV_POPULATE_WRITE);
 
-	/* EFAULT stands for SIGBUS; other errors: kernel or sandbox lacks this system call. */
+	/* EFAULT stands for SIGBUS; other errors: kernel or sandbox lacks the call. */
 	if (r == -EFAULT)
 		return -ENOSPC;
 	return r < 0 ? reserve_by_path(path, offset, size) : 0;
 }
 
-/* Returns true if the mapping alone keeps the lock, tested by another open of the file. */
+/* Returns true if the lock is still there when the file is opened again. */
 static bool is_locked(const char *path)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -135,10 +131,7 @@ static bool is_locked(const char *path)
 }
 
 /*
- * Locks the file. A mapping whose page nobody touches keeps the file open, and so the lock, without
- * a descriptor that the host could find. If another thread forks between the open() and the
- * madvise(), the child keeps the lock, too, until it ends or runs another program, and the run
- * ends only then.
+ * The lock needs no descriptor, which the host could find: a mapping that nobody touches keeps it.
  */
 bool backing_lock(const char *path)
 {
@@ -164,7 +157,7 @@ bool backing_lock(const char *path)
 	return false;
 }
 
-/* Renames without replacing: by renameat2(), else by a link, else after a look. */
+/* Renames without replacing: by renameat2(), else a link, else after a look. */
 static int rename_once(const char *from, const char *to)
 {
 	int r = (int)sys_call6(SYS_renameat2, AT_FDCWD, (long)from, AT_FDCWD, (long)to,

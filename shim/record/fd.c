@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "record/segment.h"
 
-/* Pages of 4096 descriptors are added when needed, as RLIMIT_NOFILE may be 2^30. */
+/* Pages are added when needed, as RLIMIT_NOFILE may be 2^30. */
 #define PAGE_FDS FD_PAGE
 #define PAGE_MAX 256
 
@@ -52,7 +52,7 @@ static const char *const system_folders[] = {
 
 static const char *const code_suffixes[] = {".py", ".pyc", ".so", ".pyi", ".pth", NULL};
 
-/* Returns true if a path in /dev/shm is data that a user copied there, not a tensor in transit. */
+/* Returns false for tensors in transit. */
 static bool is_data_in_shm(const char *path)
 {
 	if (strncmp(path, "/dev/shm/", 9) != 0)
@@ -64,7 +64,7 @@ static bool is_data_in_shm(const char *path)
 
 static bool is_system(const char *path)
 {
-	/* All system folders begin with one of these letters; skip other paths. */
+	/* All system folders begin with one of these letters. */
 	if (path[0] != '/' || !path[1] || !strchr("psdeul", path[1]))
 		return false;
 	for (int i = 0; system_folders[i]; i++)
@@ -77,7 +77,7 @@ static bool is_code(const char *path)
 {
 	const char *dot = strrchr(path, '.');
 
-	/* Compares the last suffix, but names like "libm.so.6" end in another one. */
+	/* Names like "libm.so.6" end in another suffix. */
 	if (!dot)
 		return false;
 	for (int i = 0; code_suffixes[i] && (dot[1] == 'p' || dot[1] == 's'); i++)
@@ -99,13 +99,10 @@ OFTEN enum fd_kind fd_kind_of_path(const char *path)
 	return FD_NAMED;
 }
 
-/*
- * Paths of open data files, at index descriptor % FD_PATH_COUNT. A descriptor with the same index
- * replaces the path; the kernel is then asked again for the other one. Odd version: being written.
- */
+/* Descriptors with the same index share an entry. Odd version: being written. */
 struct fd_open_path fd_paths[FD_PATH_COUNT];
 
-static _Atomic uint32_t path_limit; /* no descriptor from here on has a path in the table */
+static _Atomic uint32_t path_limit; /* no descriptor from here on has a path */
 
 static OFTEN void set_path(int fd, const char *path)
 {
@@ -118,10 +115,9 @@ static OFTEN void set_path(int fd, const char *path)
 	while (unlikely(place >= limit) &&
 	       !atomic_compare_exchange_weak(&path_limit, &limit, place + 1))
 		continue;
-	/* If two threads write one entry, the second gives up, and the kernel is asked later. */
+	/* Of two threads that write an entry, the second gives up. */
 	if (version % 2 || !atomic_compare_exchange_strong(&open->version, &version, version + 1))
 		return;
-	/* the version is odd before any of the text is written */
 	atomic_thread_fence(memory_order_release);
 	if (length >= FD_PATH_BYTES) {
 		path += length - (FD_PATH_BYTES - 1);
@@ -131,12 +127,10 @@ static OFTEN void set_path(int fd, const char *path)
 	memcpy(open->text, path, length + 1);
 	if (atomic_compare_exchange_strong(&open->version, &odd, version + 2))
 		return;
-	/* The descriptor was dropped meanwhile, so this path belongs to it no more. */
 	open->fd = -1;
 	atomic_fetch_add_explicit(&open->version, 1, memory_order_release);
 }
 
-/* Drops the path of a descriptor that may mean another file now. */
 static OFTEN void drop_path(int fd)
 {
 	struct fd_open_path *open = &fd_paths[(unsigned int)fd % FD_PATH_COUNT];
@@ -187,7 +181,7 @@ OFTEN uint32_t fd_path(int fd, char path[FD_PATH_BYTES])
 	return fd_path_version(fd);
 }
 
-/* Notes the kind of a descriptor. Not for a vfork child: the note would be its parent's. */
+/* Not for a vfork child: the note would be its parent's. */
 static OFTEN void note(int fd, enum fd_kind kind, const char *path)
 {
 	_Atomic uint8_t *known = cell(fd, true);
@@ -203,7 +197,7 @@ static OFTEN void note(int fd, enum fd_kind kind, const char *path)
 
 OFTEN bool fd_remember(int fd, enum fd_kind kind, const char *path)
 {
-	/* A vfork child's descriptor may be free in its parent, and a pipe a moment later. */
+	/* A vfork child's descriptor may be unused in its parent, or be a pipe there. */
 	if (!segment_is_own())
 		return false;
 	note(fd, kind, path);
@@ -217,7 +211,6 @@ void fd_copy(int fd, int copy)
 
 	if (copy < 0 || (kind == FD_UNKNOWN && fd_known(copy) == FD_UNKNOWN))
 		return;
-	/* A vfork child's duplicates do not exist in its parent. */
 	if (!segment_is_own())
 		return;
 	path[0] = '\0';
@@ -245,8 +238,7 @@ void fd_forget_range(unsigned int first, unsigned int last)
 	     page++) {
 		unsigned int begin = page == first / PAGE_FDS ? first % PAGE_FDS : 0;
 		unsigned int end = page == last / PAGE_FDS ? last % PAGE_FDS : PAGE_FDS - 1;
-		/* An atomic pointer, as GCC otherwise reads it non-atomically, racing with the
-		 * thread that adds the page. */
+		/* An atomic read, as another thread may be adding the page. */
 		_Atomic uint8_t *cells = atomic_load_explicit(&pages[page], memory_order_acquire);
 
 		for (unsigned int i = begin; cells && i <= end; i++)
@@ -256,7 +248,7 @@ void fd_forget_range(unsigned int first, unsigned int last)
 		drop_path(i);
 }
 
-/* Asks the kernel for the path of a descriptor that was inherited, received or copied unseen. */
+/* Asks the kernel about descriptors that were inherited, received or copied unseen. */
 static enum fd_kind kind_of_link(int fd)
 {
 	char path[FD_PATH_BYTES];
@@ -290,7 +282,7 @@ static enum fd_kind ask_kernel(int fd, enum fd_kind known)
 	return kind;
 }
 
-/* Data files stay data, as the kernel does not say what a file without a name was. */
+/* Keeps data files: the kernel does not tell what a file without a name was. */
 void fd_begin(void)
 {
 	for (int fd = 0; fd < PAGE_MAX * PAGE_FDS; fd++) {
@@ -309,7 +301,7 @@ void fd_begin(void)
 		*known = data ? FD_DATA : FD_UNKNOWN;
 	}
 	for (uint32_t i = 0; i < path_limit; i++) {
-		/* If a thread was writing this path, that thread is not in this process. */
+		/* A thread that was writing this path is not in this process. */
 		fd_paths[i].fd = -1;
 		atomic_fetch_add(&fd_paths[i].version, fd_paths[i].version % 2 ? 1 : 2);
 	}
@@ -324,7 +316,7 @@ OFTEN enum fd_kind fd_learn(int fd, mode_t mode)
 	if (!known || atomic_load_explicit(known, memory_order_relaxed) != FD_NAMED)
 		return FD_UNKNOWN;
 	kind = kind_of_mode(mode);
-	/* A vfork child that opens a file and never reads it spoils at most one kind here. */
+	/* A vfork child spoils at most one kind here. */
 	return atomic_compare_exchange_strong(known, &expected, (uint8_t)kind) ? kind : FD_UNKNOWN;
 }
 
@@ -346,7 +338,6 @@ enum fd_kind fd_find_kind(int fd)
 	kind = known ? atomic_load_explicit(known, memory_order_relaxed) : FD_UNKNOWN;
 
 	if (kind == FD_UNKNOWN || kind == FD_NAMED) {
-		/* An unknown descriptor may be the vfork child's own, not its parent's. */
 		if (kind == FD_UNKNOWN && !segment_is_own())
 			return FD_OTHER;
 		kind = ask_kernel(fd, kind);

@@ -29,7 +29,6 @@ int folder_check(const char *folder)
 
 	if (r < 0)
 		return r;
-	/* A group bit inherited from the folder above is harmless. */
 	return S_ISDIR(status.st_mode) && is_own(&status) &&
 			       (status.st_mode & 07777 & ~S_ISGID) == DLPROF_FOLDER_MODE
 		       ? 0
@@ -72,7 +71,7 @@ static int make_link(const char *folder, const char *database)
 	r = (int)sys_call3(SYS_symlinkat, folder, AT_FDCWD, link.buffer);
 	if (r != -EEXIST || !folder_link_is_free(database))
 		return r;
-	sys_unlink(link.buffer); /* removes the link of a database that was moved away */
+	sys_unlink(link.buffer); /* the database was moved away */
 	return (int)sys_call3(SYS_symlinkat, folder, AT_FDCWD, link.buffer);
 }
 
@@ -84,7 +83,7 @@ static void remove_link(const char *database)
 	sys_unlink(link.buffer);
 }
 
-/* Makes a folder and checks it: readers trust no folder that has another mode or owner. */
+/* Readers trust no folder with another mode or owner. */
 static int make(const char *folder)
 {
 	int r = (int)sys_call3(SYS_mkdirat, AT_FDCWD, folder, DLPROF_FOLDER_MODE);
@@ -117,7 +116,7 @@ int folder_make(const char *base, const char *database, char *folder, size_t siz
 		}
 		if (path.cut)
 			return -ENAMETOOLONG;
-		/* The name may belong to the run that this process began before exec(). */
+		/* This process may have begun a run of that name before exec(). */
 		if (look_at(folder, &status) == 0)
 			continue;
 		*ret_linked = make_link(folder, database) == 0;
@@ -135,7 +134,7 @@ void folder_remove(const char *folder, const char *database)
 		remove_link(database);
 }
 
-/* Returns true if process `pid` has our mount namespace, else the drain cannot see our folder. */
+/* The drain in another mount namespace would not see our folder. */
 static bool sees_same_files(uint64_t pid)
 {
 	TEXT(path, 64);
@@ -149,14 +148,13 @@ static bool sees_same_files(uint64_t pid)
 	       memcmp(own, other, (size_t)length) == 0;
 }
 
-/* Returns true if the process that began the run lives, and is not this process before exec(). */
 static bool is_run_alive(const char *folder)
 {
 	uint64_t pid, ticks;
 
 	return dlprof_parse_folder(folder, &pid, &ticks) && pid != (uint64_t)sys_getpid() &&
 	       pid <= INT32_MAX && ticks && process_stat((int)pid, 22) == ticks &&
-	       process_stat((int)pid, 23) && /* field 23: memory size, which is 0 for a zombie */
+	       process_stat((int)pid, 23) && /* field 23: memory, 0 for a zombie */
 	       sees_same_files(pid);
 }
 

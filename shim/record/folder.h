@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.h - makes the folder of a run's segments, and the link that leads to it from the database.
+ * folder.h - makes the folder of a run's segments, and the link to it beside the database.
  *
- * The link is made first and removed last, so whatever a kill leaves behind can be found from the
- * database.
+ * The link is made first and removed last, so that the folder can be found after a kill.
  */
 #pragma once
 
@@ -13,20 +12,16 @@
 
 #include "base/text.h"
 
-/* Returns 0 if the folder is only this user's; -ENOENT; -EPERM: another user's, or no folder. */
+/* Returns 0, -ENOENT, or -EPERM for another user's folder or another kind of file. */
 int folder_check(const char *folder);
 
-/* Returns true if DATABASE-segments is free, or our own link to a folder that was removed. */
+/* Returns true if DATABASE-segments is absent, or our own link to a folder that was removed. */
 bool folder_link_is_free(const char *database);
 
-/*
- * Makes the link and then the folder in `base`, and returns the folder's name, which it chooses.
- * *ret_linked: false if links cannot be made. folder_remove() removes both; without a database,
- * only the folder.
- */
+/* Chooses a name in `base`, and returns it in `folder`. *ret_linked: the link could be made. */
 int folder_make(const char *base, const char *database, char *folder, size_t size,
 		bool *ret_linked);
 void folder_remove(const char *folder, const char *database);
 
-/* Makes the folder again if it was removed during its run. -ENOENT: the run is over. */
+/* Makes a removed folder again. Returns -ENOENT if the run is over. */
 int folder_restore(const char *folder);

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "dlprof/event.h"
 
-#define LAUNCHES_MOST 1024               /* largest number of launches in one record */
-#define LAUNCHES_NS   UINT64_C(10000000) /* longest time that one record covers */
+#define LAUNCHES_MOST 1024
+#define LAUNCHES_NS   UINT64_C(10000000)
 
 _Atomic uint32_t launches_steps;
 

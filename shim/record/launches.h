@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * launches.h - counts the kernels that a thread launched, as seen by the host, and sends one record
- * for each step and thread.
- */
+/* launches.h - counts kernels that a thread launches, in a record for each step and thread. */
 #pragma once
 
 #include <stdatomic.h>
@@ -11,12 +8,11 @@
 #include "base/sys.h"
 #include "record/thread.h"
 
-/* Number of steps begun in this process, by all threads. A record has launches of one step only. */
+/* Steps begun by all threads. A record has launches of one step only. */
 extern HIDDEN _Atomic uint32_t launches_steps;
 
 void launches_add(struct thread *thread);
 
-/* Sends the launches that have not been sent yet. */
 void launches_send_all(struct thread *thread);
 
 static inline void launches_send(struct thread *thread)

@@ -9,7 +9,7 @@
 #include "base/sys.h"
 #include "record/segment.h"
 
-/* Returns true if the header is of this process: its children inherit DLPROF_LIFE, too. */
+/* A child inherits its parent's DLPROF_LIFE, too. */
 static bool is_own(const struct dlprof_header *header)
 {
 	return header->magic == DLPROF_SEGMENT_MAGIC && header->abi == DLPROF_SEGMENT_ABI &&

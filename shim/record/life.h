@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * life.h - lets a recording process go on with its run when it becomes another program by execve().
+ * life.h - lets a process go on with its run after execve(), where none of our code runs.
  *
- * None of our code runs at an execve(). What the next program must know is in the header of the
- * last program's first segment, whose path is in DLPROF_LIFE.
+ * DLPROF_LIFE names the last program's first segment.
  */
 #pragma once
 
 #include "dlprof/segment.h"
 
-/*
- * Returns the header of this process's last life if that recorded into the run in `folder`; else
- * NULL. The header stays valid.
- */
+/* Returns NULL unless this process's last program recorded into the run. */
 const struct dlprof_header *life_before(const char *folder);
 
-/* Sets DLPROF_LIFE for the next life. Returns 0, or -ENOMEM: that will record like a child. */
+/* Sets DLPROF_LIFE. After -ENOMEM the next program records like a child. */
 int life_announce(void);

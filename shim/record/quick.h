@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quick.h - times the usual read, inline: of the file that this thread read last, with no timed
- * call inside, not slow, not failed.
+ * quick.h - times the usual read inline: of the thread's last file, fast, no timed call inside.
  *
- * It adds to the same sums as span.h, and leaves all other cases to it: each condition is checked
- * before anything is counted. These calls are so short that a few dozen instructions matter. A
- * quick call mostly pushes no frame: calls that are timed inside it add their time to the outer
- * call; the end notices that and corrects it.
+ * Other cases are left to span.h before anything is counted.
  */
 #pragma once
 
@@ -17,12 +13,12 @@
 #include "record/tally.h"
 
 struct quick {
-	struct thread_frame *outer;	/* the timed call around this one */
-	uint64_t inner_ticks;		/* time inside the outer call when this one began */
-	struct span span;		/* usually, only thread, fd and begin_ticks are set */
+	struct thread_frame *outer;
+	uint64_t inner_ticks;		/* of the outer call */
+	struct span span;		/* mostly only thread, fd and begin_ticks are set */
 };
 
-/* Begins a quick call; `life` is activate_on(). Returns false, without effect: use span.h. */
+/* `life` is activate_on(). Returns false, without effect, if span.h must be used instead. */
 static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 {
 	struct thread *thread = thread_self;
@@ -43,10 +39,10 @@ static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 	return true;
 }
 
-/* Ends a quick call by span_end(). Returns `bytes`, so that callers need not save it. */
+/* Returns `bytes`, so that callers need not save it. */
 int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *name);
 
-/* Ends a call and returns `bytes`, which were read; negative: the call failed. */
+/* `bytes` < 0: the call failed. */
 static inline __attribute__((always_inline)) int64_t
 quick_end(struct quick *quick, int64_t bytes, const char *name)
 {

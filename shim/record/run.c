@@ -29,8 +29,8 @@
 static struct {
 	char folder[512];
 	char database[1024];
-	int root_pid;		/* this process's pid, if it began the run; 0: it joined one */
-	bool has_drain;		/* the run's drain was started */
+	int root_pid;		/* 0: this process joined the run */
+	bool has_drain;
 	bool is_reported;	/* `dlprof run` prints this run's report */
 } run;
 
@@ -60,7 +60,7 @@ static bool is_folder(const char *path)
 	return true;
 }
 
-/* Expands %q{NAME}; `pattern` points behind the 'q'. Returns the rest of the pattern. */
+/* Expands %q{NAME} from behind the 'q'. Returns the rest of the pattern. */
 static const char *expand_variable(struct text *path, const char *pattern)
 {
 	const char *end = *pattern == '{' ? strchr(pattern, '}') : NULL;
@@ -119,7 +119,6 @@ static void expand_pattern(struct text *path, const char *pattern)
 	}
 }
 
-/* Makes the database's path absolute, as the host may change its current folder. */
 static int database_path(struct text *path)
 {
 	char folder[512];
@@ -141,7 +140,6 @@ static int database_path(struct text *path)
 	return path->cut ? -ENAMETOOLONG : 0;
 }
 
-/* Makes the missing folders above `path`, as `mkdir -p` does. Returns 0 or -errno. */
 static int make_folders(char *path)
 {
 	long r = 0;
@@ -157,10 +155,7 @@ static int make_folders(char *path)
 	return (int)r;
 }
 
-/*
- * Reserves the database's name by an empty file "run.db", "run-2.db", ...: no file is ever
- * overwritten, and the link to the segments must be free, too.
- */
+/* Reserves "run.db", "run-2.db", ... by an empty file, so that no file is overwritten. */
 static int reserve_database(struct text *why)
 {
 	struct text path;
@@ -204,8 +199,7 @@ static int reserve_database(struct text *why)
 }
 
 /*
- * Makes the run's folder and this process's segment in it. /dev/shm is used only if the user asked
- * for it: in containers it is small, and PyTorch dies by SIGBUS when it is full.
+ * Uses /dev/shm only if the user asks: it is small in containers, and PyTorch dies when it is full.
  */
 static int open_segments(struct text *why)
 {
@@ -253,7 +247,6 @@ static bool start_drain(void)
 	return false;
 }
 
-/* Notes a fact about the run: `key`, which ends in a blank, and a number. */
 static void note_number(const char *key, int64_t number)
 {
 	TEXT(line, 64);
@@ -264,9 +257,8 @@ static void note_number(const char *key, int64_t number)
 }
 
 /*
- * Notes the job's id, which must be the same in all ranks, though they do not communicate. A job
- * without an id is named by the process that started all ranks, if there is one. Ranks on several
- * machines share only their rendezvous address, which a later job may have, too.
+ * All ranks of a job must note the same id: the job's own or, without one, that of the process that
+ * started the ranks of this machine.
  */
 static void note_job(void)
 {
@@ -297,7 +289,7 @@ static void note_job(void)
 		note_number("world_size ", size);
 }
 
-/* Opens the list of `dlprof run`, which waits for the end of each run in it, to report the run. */
+/* `dlprof run` reports each run in this list. */
 static int open_list(void)
 {
 	const char *list = getenv("DLPROF_RUNS");
@@ -317,7 +309,7 @@ static void enter(void)
 	sys_close(fd);
 }
 
-/* Makes this process the root of the run, which prints the line at exit. */
+/* The run's first process prints the line at exit. */
 static void lead(bool has_drain)
 {
 	struct dlprof_header *header = &segment_first()->header;
@@ -365,10 +357,10 @@ void run_watch(uint64_t now_ns)
 	if (!shared || !(shared->header.flags & DLPROF_SEGMENT_ROOT))
 		return;
 	beat_ns = atomic_load_explicit(&shared->header.heartbeat_ns, memory_order_relaxed);
-	/* Without a heartbeat no drain ever ran, and none would start now. */
+	/* Without a heartbeat no drain ever ran. */
 	if (likely(!beat_ns || now_ns < beat_ns + DRAIN_SILENT_NS))
 		return;
-	/* Only one thread starts a drain. If the old one is just slow, it has its lock. */
+	/* One thread starts a drain. An old one that is only slow still has its lock. */
 	if (!atomic_compare_exchange_strong(&shared->header.heartbeat_ns, &beat_ns, now_ns) ||
 	    restarts == DRAIN_RESTART_MAX)
 		return;
@@ -391,7 +383,7 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 		*ret_where = "";
 	if (!run.has_drain)
 		return RUN_ALONE;
-	/* Without a heartbeat for long, the drain is dead. A short run may end before the first. */
+	/* The drain is dead if silent for long. A short run may end before its first heartbeat. */
 	if (now_ns > (beat_ns ? beat_ns : shared->header.created_ns) + DRAIN_SILENT_NS)
 		return RUN_IN_RINGS;
 	if (**ret_where)
@@ -399,10 +391,7 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 	return *ret_error ? RUN_IN_RINGS : RUN_STORED;
 }
 
-/*
- * Joins a run: makes this process's segment in the run's folder, which is restored if it was
- * removed. Returns -ENOENT if the run is over, -EPERM if it is another user's.
- */
+/* Returns -ENOENT if the run is over, -EPERM if it is another user's. */
 static int join(const char *folder, uint32_t flags)
 {
 	int r;
@@ -416,7 +405,6 @@ static int join(const char *folder, uint32_t flags)
 		r = segment_open(folder, flags, process_rank(), process_local_rank());
 		if (r == 0)
 			permit_as_told();
-		/* Try again: whoever removed the folder may not have finished. */
 		if (r != -ENOENT)
 			return r;
 	}
@@ -428,7 +416,6 @@ static int cannot_join(struct text *why, int r)
 	return failed(why, "cannot make a segment in", run.folder, r);
 }
 
-/* Goes on with a run that an earlier program of this process began. */
 static int go_on(const struct dlprof_header *before)
 {
 	const int list = open_list();
@@ -444,7 +431,7 @@ static int go_on(const struct dlprof_header *before)
 	if (r < 0)
 		return r;
 	strcpy(run.database, before->database);
-	/* The drain behind a guard ends at an execve(), so start it again. */
+	/* A drain behind a guard ends at execve(). */
 	if (guard_is_needed())
 		has_drain = start_drain();
 	lead(has_drain);
@@ -459,7 +446,7 @@ int run_begin(struct text *why)
 	int r;
 
 	config_read();
-	/* This process was forked while its parent began the run, before DLPROF_RUN was set. */
+	/* This process was forked before its parent set DLPROF_RUN. */
 	if (!folder && run.root_pid && run.root_pid != sys_getpid())
 		folder = run.folder;
 	run.root_pid = 0;
@@ -479,7 +466,7 @@ int run_rejoin(struct text *why)
 	int r = join(run.folder, 0);
 
 	fd_begin();
-	/* If the parent's run is over (this may be a daemon), start a new one. */
+	/* The parent's run is over, so this may be a daemon. */
 	if (r == -ENOENT)
 		return start(why);
 	return r < 0 ? cannot_join(why, r) : 0;

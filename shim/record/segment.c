@@ -18,7 +18,7 @@
 struct segment {
 	struct dlprof_segment *shared;
 	char path[656];
-	/* for each part, bits of the slots whose part has blocks; do not even read other parts */
+	/* for each part, bits of the slots that have blocks */
 	_Atomic uint32_t reserved[SEGMENT_PART_MAX];
 };
 
@@ -26,19 +26,19 @@ static struct {
 	struct segment segments[SEGMENT_MAX];
 	_Atomic uint32_t count;
 	_Atomic uint32_t growing;
-	_Atomic uint32_t claims; /* slots claimed since segment_open() */
-	/* no other segment can be made; see retry_ns */
+	_Atomic uint32_t claims;
+	/* No other segment can be made, so the slots are not searched before retry_ns. */
 	_Atomic bool full;
-	_Atomic uint64_t retry_ns; /* before this time, do not search all slots again */
-	_Atomic uint64_t reserve_ns; /* before this time, do not ask a full disk for blocks again */
-	_Atomic uint32_t stacks;	/* bits: stacks of the first segment that have blocks */
+	_Atomic uint64_t retry_ns;
+	_Atomic uint64_t reserve_ns; /* a full disk is not asked again before this time */
+	_Atomic uint32_t stacks;	/* bits: stacks that have blocks */
 	_Atomic uint32_t stack_grows;
 	uint32_t flags;
 	int32_t rank;
 	int32_t local_rank;
 	int pid;
-	uint64_t begun_ns;                  /* begin of this life */
-	const struct dlprof_header *before; /* header of the process's last life; NULL: none */
+	uint64_t begun_ns;
+	const struct dlprof_header *before; /* header of the program before execve(); NULL: none */
 	char folder[512];
 } own;
 
@@ -58,7 +58,7 @@ void segment_mark_end(void)
 		own.segments[0].shared->header.ended_ns = clock_now_ns();
 }
 
-/* Copies what the last program knew of the run, before the drain can see and correct it. */
+/* Copies what the program before execve() knew of the run. */
 static void go_on(struct dlprof_header *header)
 {
 	strcpy(header->database, own.before->database);
@@ -77,7 +77,6 @@ static void fill_header(struct dlprof_segment *shared)
 	struct text field;
 
 	shared->header.abi = DLPROF_SEGMENT_ABI;
-	/* The flags about the run are in the first segment's header only. */
 	shared->header.flags = own.count ? 0 : own.flags;
 	shared->header.slot_count = DLPROF_SLOT_COUNT;
 	shared->header.slot_bytes = sizeof(struct dlprof_slot);
@@ -119,7 +118,6 @@ static int reserve(const struct segment *segment, size_t offset, size_t size)
 	return r;
 }
 
-/* Parts of a slot. Each part gets all its blocks at once. */
 static const struct {
 	size_t offset, size;
 } parts[SEGMENT_PART_MAX] = {
@@ -179,7 +177,7 @@ struct dlprof_stack *segment_stack(uint32_t index)
 	if (!own.count)
 		return NULL;
 	made = own.stacks & 1u << index;
-	/* Only one thread at a time, since blocks may be made by writing zeroes. */
+	/* One thread at a time: blocks may be made by writing zeroes. */
 	if (!made && !atomic_exchange(&own.stack_grows, 1)) {
 		made = own.stacks & 1u << index ||
 		       reserve(segment, offsetof(struct dlprof_segment, stacks) +
@@ -192,7 +190,7 @@ struct dlprof_stack *segment_stack(uint32_t index)
 	return made ? &segment->shared->stacks[index] : NULL;
 }
 
-/* Adds "FOLDER/PID-TIME-INDEX". The time distinguishes lives with the same pid. */
+/* Adds "FOLDER/PID-TIME-INDEX"; pids may repeat. */
 static void add_stem(struct text *path, uint32_t index)
 {
 	text_add(path, own.folder);
@@ -204,7 +202,7 @@ static void add_stem(struct text *path, uint32_t index)
 	text_add_number(path, index);
 }
 
-/* Prepares the header and a first slot, so that a full disk is noticed now. */
+/* Prepares a first slot, too, to notice a full disk now. */
 static int prepare(struct segment *segment)
 {
 	TEXT(path, sizeof(segment->path));
@@ -215,7 +213,7 @@ static int prepare(struct segment *segment)
 	if (r < 0)
 		return r;
 	fill_header(segment->shared);
-	/* Lock the file before naming it, so that nobody sees it without the lock. */
+	/* Lock the file first, so that nobody sees it without the lock. */
 	if (backing_lock(segment->path))
 		segment->shared->header.flags |= DLPROF_SEGMENT_LOCKED;
 	segment->shared->header.magic = DLPROF_SEGMENT_MAGIC;
@@ -227,7 +225,7 @@ static int prepare(struct segment *segment)
 	return r;
 }
 
-/* Adds a segment; the caller holds `growing`, or is the only thread. */
+/* The caller holds `growing`, or is the only thread. */
 static int add_segment(void)
 {
 	uint32_t index = own.count;
@@ -331,7 +329,7 @@ bool segment_claim(struct segment_claim *claim)
 	bool claimed = false;
 	uint64_t now_ns;
 
-	/* A vfork child shares our memory, so it would take a slot of its parent. */
+	/* A vfork child would take a slot of its parent. */
 	if (!segment_is_own())
 		return false;
 	now_ns = own.full ? clock_now_ns() : 0;
@@ -342,7 +340,7 @@ bool segment_claim(struct segment_claim *claim)
 		claimed = claim_in(i, claim);
 	if (claimed)
 		return true;
-	/* A thread that loses this race does not wait: it records from its next operation on. */
+	/* A thread that loses this race records from its next operation on. */
 	if (!own.full && !atomic_exchange(&own.growing, 1)) {
 		own.full = add_segment() < 0;
 		if (!own.full)
@@ -358,7 +356,7 @@ lost:
 	return false;
 }
 
-/* Sums all slots, also of dead threads. Readers take no lock, so writers never wait for them. */
+/* Sums slots of dead threads, too. Readers take no lock, so writers never wait. */
 bool segment_others(const struct dlprof_slot *mine, struct dlprof_counter sums[DLPROF_CLASS_MAX])
 {
 	uint32_t count = atomic_load_explicit(&own.count, memory_order_acquire);

@@ -11,7 +11,6 @@
 #include "record/stack.h"
 #include "record/tally.h"
 
-/* Removes frames that a longjmp() left. */
 void span_unwind(struct thread *thread, uintptr_t address)
 {
 	while (thread->frame->address <= address)
@@ -55,7 +54,6 @@ OFTEN void span_cancel(struct span *span)
 		span_unwind(span->thread, (uintptr_t)span);
 }
 
-/* Adds the span's path or, if it has a descriptor, the path of the file that was just visited. */
 static void add_path(struct text *path, const struct span *span)
 {
 	const char *full = span->fd >= 0 && !span->path ? tally_visited(span->thread) : span->path;
@@ -67,10 +65,7 @@ static void add_path(struct text *path, const struct span *span)
 	text_add(path, length < path->size ? full : full + length - path->size + 1);
 }
 
-/*
- * For each class, a thread records CREDIT_MAX slow operations singly, and one more every CREDIT_NS.
- * On a slow file system all operations are slow, which the sums show.
- */
+/* A thread records CREDIT_MAX slow operations of a class, then one more every CREDIT_NS. */
 #define CREDIT_MAX 16
 #define CREDIT_NS  UINT64_C(2000000000)
 
@@ -143,7 +138,6 @@ static RARELY void end_rarely(const struct span *span, uint64_t ticks, uint64_t 
 		push_operation(span, duration_ns, bytes, failed);
 }
 
-/* Ends the topmost span; rare cases are left to end_rarely(). */
 static inline __attribute__((always_inline)) void end_at(struct span *span, uint64_t bytes,
 							 bool failed, uint64_t now_ticks)
 {
@@ -182,7 +176,6 @@ OFTEN void span_end(struct span *span, uint64_t bytes, bool failed)
 {
 	struct thread *thread = span->thread;
 
-	/* The call was a fork(), and this is the child: the ring belongs to its parent. */
 	if (unlikely(!activate_on()))
 		return;
 	if (unlikely(thread->frame->address != (uintptr_t)span || !clock_scale))

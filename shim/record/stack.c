@@ -24,9 +24,8 @@ static struct dlprof_stack *take_place(void)
 }
 
 /*
- * Copies memory up to the first unmapped page, which the kernel finds: another thread may just have
- * unmapped what lay behind the stack. Besides, a sanitizer would report a memcpy() of the space
- * between the stack's variables. Returns the number of bytes.
+ * The kernel copies, up to the first unmapped page: another thread may unmap what lies behind the
+ * stack, and a sanitizer may report a memcpy(). Returns the bytes.
  */
 static uint32_t copy(void *target, uintptr_t source, size_t size)
 {
@@ -44,7 +43,7 @@ __attribute__((noinline)) void stack_keep(struct thread *thread, uint64_t begin_
 	if (!stack)
 		return;
 	registers = stack->registers;
-	/* One asm block stores all registers: the unwind information for one address then fits. */
+	/* One asm block: unwind information for one address then fits all registers. */
 	__asm__ volatile("movq %%rsp, 8(%0)\n\t"
 			 "movq %%rbp, 16(%0)\n\t"
 			 "movq %%rbx, 24(%0)\n\t"
@@ -63,7 +62,7 @@ __attribute__((noinline)) void stack_keep(struct thread *thread, uint64_t begin_
 	atomic_store_explicit(&stack->state, DLPROF_STACK_FULL, memory_order_release);
 }
 
-#else	/* other machines: operations have no stack */
+#else
 
 void stack_keep(struct thread *thread, uint64_t begin_ns)
 {

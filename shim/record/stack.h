@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack.h - copies the stack of a slow operation for the drain; see dlprof/stack.h. */
+/* stack.h - copies the stack of a slow operation for the drain (dlprof/stack.h). */
 #pragma once
 
 #include <stdint.h>
 
 #include "record/thread.h"
 
-/* Copies the stack of the operation that began at `begin_ns`, whose record was just pushed. */
+/* For the operation begun at `begin_ns`, whose record was just pushed. */
 void stack_keep(struct thread *thread, uint64_t begin_ns);

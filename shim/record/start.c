@@ -44,7 +44,7 @@ bool start_was_tried(void)
 	return atomic_load(&state) >= STATE_ON;
 }
 
-/* A forked child of a recording process is ON, too, but has nothing to end before it begins. */
+/* A forked child is ON, too, but has nothing to end before it records. */
 bool start_has_end(void)
 {
 	return atomic_load(&state) != STATE_ON || activate_on();
@@ -57,7 +57,6 @@ bool start_is_busy(void)
 
 const char *start_failure(void)
 {
-	/* A forked child inherits `failure`, but it is its parent's. */
 	return failure[0] && failure_pid == sys_getpid() ? failure : NULL;
 }
 
@@ -66,7 +65,7 @@ static bool start_from(uint32_t from)
 	struct text why;
 	int r;
 
-	/* One thread activates; other threads record from their next operation on. */
+	/* One thread activates; others record from their next operation on. */
 	if (!atomic_compare_exchange_strong(&state, &from, own_busy()))
 		return false;
 	text_init(&why, failure, sizeof(failure));
@@ -78,7 +77,7 @@ static bool start_from(uint32_t from)
 		thread_begin_life();
 		clock_begin();
 		r = from == STATE_ON ? run_rejoin(&why) : run_begin(&why);
-		/* At detail `all` each operation is a record, so none is short. */
+		/* Detail `all` makes every operation a record. */
 		clock_limit(config.detail == CONFIG_DETAIL_ALL ? 0 : config.slow_ns);
 	}
 	if (r < 0) {
@@ -103,7 +102,7 @@ bool start_recording(void)
 	if (likely(activate_on()))
 		return true;
 	before = atomic_load(&state);
-	/* If the parent was activating at the fork, no thread of this child goes on with that. */
+	/* If the parent was activating at the fork, nobody goes on with it here. */
 	if ((before & STATE_BUSY) && before != own_busy())
 		atomic_compare_exchange_strong(&state, &before, STATE_IDLE);
 	switch (atomic_load(&state)) {

@@ -22,15 +22,15 @@
 #include "record/start.h"
 
 #define ACCOUNT_MAX 64
-#define CHILD_MS    500 /* children with more CPU time than this did more than import a framework */
+#define CHILD_MS    500 /* children with more CPU time did more than import a framework */
 
 static _Atomic uint64_t batch_count;
-static struct dlprof_account earlier; /* sums of earlier programs of this process */
+static struct dlprof_account earlier; /* sums of this process's earlier programs */
 static struct account accounts[ACCOUNT_MAX], pool;
 static atomic_bool has_pool, in_doubt;
-static _Atomic uint32_t account_count; /* number of accounts that were asked for */
+static _Atomic uint32_t account_count;
 
-/* Returns where this process keeps its account for its next program; NULL if it prints no line. */
+/* Returns NULL if this process prints no line. */
 static struct dlprof_so_far *kept(void)
 {
 	struct dlprof_segment *shared = segment_first();
@@ -43,7 +43,7 @@ void summary_begin(void)
 {
 	const struct dlprof_so_far *so_far = kept();
 
-	/* A forked child has copies of its parent's accounts. */
+	/* A forked child has its parent's accounts. */
 	memset(accounts, 0, sizeof(accounts));
 	memset(&pool, 0, sizeof(pool));
 	has_pool = in_doubt = false;
@@ -135,7 +135,7 @@ void summary_keep(const struct account *account)
 			      memory_order_relaxed);
 }
 
-/* Returns the training thread's account: that with the longest time of waits and steps. */
+/* Of all threads the training's waits and steps take longest. */
 static const struct account *training(void)
 {
 	const struct account *longest = &pool;
@@ -148,7 +148,7 @@ static const struct account *training(void)
 	return longest;
 }
 
-/* Returns a path as a user would type it: relative if it is in the current folder. */
+/* Paths in the current folder become relative. */
 static const char *short_path(const char *path)
 {
 	char folder[512];
@@ -192,7 +192,7 @@ static void add_batches(struct text *line, bool by_gpu)
 		text_add(line, ", in doubt whose waits these are");
 		return;
 	}
-	/* Only the drain knows how long the GPU itself waited. */
+	/* Only the drain knows how long the GPU waited. */
 	text_add(line, by_gpu ? ", the host waited " : ", ");
 	text_add_number(line, (int64_t)((so_far.wait_ns * 100 + so_far.time_ns / 2) /
 					so_far.time_ns));
@@ -205,7 +205,7 @@ static void add_report(struct text *line, const char *before, const char *databa
 	text_join(line, before, "dlprof-report ", short_path(database), behind);
 }
 
-/* Adds where the run is. It says "stored" only if the drain has confirmed that. */
+/* Says "stored" only if the drain has confirmed that. */
 static void add_place(struct text *line, const char *database)
 {
 	const char *where = "";
@@ -255,13 +255,11 @@ static void print(struct text *line)
 	log_stderr(line->buffer, line->length);
 }
 
-/* Returns true if this process has children, dead or alive, that it has not waited for. */
 static bool has_children(void)
 {
 	return sys_call4(SYS_waitid, P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/* Returns true if this program only starts others that train, or is a helper of multiprocessing. */
 static bool is_helper(void)
 {
 	struct rusage used = {{0}};
@@ -269,7 +267,7 @@ static bool is_helper(void)
 
 	if (has_children())
 		return true;
-	/* CPU time, not memory: even a small forked child has all of our memory at first. */
+	/* Do not use memory: a forked child has all of ours at first. */
 	sys_call2(SYS_getrusage, RUSAGE_CHILDREN, &used);
 	if ((used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
 		    (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000 >
@@ -279,10 +277,7 @@ static bool is_helper(void)
 	return strstr(command, "multiprocessing");
 }
 
-/*
- * Returns true for the rank that prints the line: the job's first, or each machine's first if only
- * local ranks are known.
- */
+/* Without a rank in the job, each machine's first rank prints the line. */
 static bool is_first_rank(void)
 {
 	return process_rank() >= 0 ? process_rank() == 0 : process_local_rank() <= 0;
@@ -298,7 +293,7 @@ void summary_print_unseen(const char *package)
 	if (config.quiet)
 		return;
 	text_join(&line, "dlprof: ", package, " was imported, but no loader was seen in process ");
-	/* Names only this process, because a parent that has ended may have had a loader. */
+	/* Name only this process: its parent may have had a loader. */
 	text_add_number(&line, sys_getpid());
 	text_add(&line, " to hand out a batch: 'dlprof doctor' says what would be seen here, "
 			"DLPROF_BATCH_FN names a loader of your own");
@@ -312,7 +307,6 @@ void summary_print(bool by_gpu)
 
 	if (config.quiet || (!database && !start_failure()))
 		return;
-	/* One rank prints the line; if something went wrong, all do. */
 	if (database && (run_is_reported() || !is_first_rank()) && is_stored())
 		return;
 	text_add(&line, "dlprof: ");

@@ -5,43 +5,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begins this process's accounts, with the sums of its earlier programs. */
+/* Includes the sums of this process's earlier programs. */
 void summary_begin(void);
 
-/*
- * How long a training thread waited, counted from the return of its first next() to the end of its
- * last step, as the report does. Only that thread writes its account.
- */
+/* A training thread's time from its first next() to the end of its last step. */
 struct account {
-	uint64_t waited_ns;		    /* sum of the thread's outermost waits */
-	/* when its first batch came (0: none), and its waits before that */
+	uint64_t waited_ns;
+	/* when the first batch came (0: none), and the waits before it */
 	uint64_t first_ns, first_waited_ns;
-	uint64_t last_ns, last_waited_ns;   /* end of its last step, and its waits before that */
+	uint64_t last_ns, last_waited_ns;   /* end of the last step, and the waits before it */
 	bool stepping;			    /* the thread has a batch and does not wait */
 };
 
-/* Returns an account for a thread that waits for the first time, or NULL if there are too many. */
+/* Returns NULL if there are too many accounts. */
 struct account *summary_account(void);
 
-/*
- * Gives all threads one account, which continues `first`: the main thread lets a pool ask for
- * batches, and its threads take turns.
- */
+/* Gives all threads one account, which continues `first`: threads of a pool take turns. */
 void summary_pool(const struct account *first);
 
-/* Returns true if all threads share one account: see summary_pool(). */
 bool summary_has_pool(void);
 
-/* Notes that the waits may not be the training's; the caller adds a note that says why. */
+/* Notes that the waits may not be the training's; the caller says why. */
 void summary_doubt(void);
 
-/* Stores the account for the program that exec() puts in our place, if none stored is longer. */
+/* Keeps the account, if it is the longest, for the program after an execve(). */
 void summary_keep(const struct account *account);
 
-/*
- * Notes that a wait begins, which ends the last batch's step. The account takes over waits only at
- * the end of a step.
- */
+/* Ends the last batch's step; only there the account takes over the waits. */
 static inline void summary_wait_begin(struct account *account, uint64_t begin_ns)
 {
 	if (!account || !account->stepping)
@@ -52,17 +42,13 @@ static inline void summary_wait_begin(struct account *account, uint64_t begin_ns
 	summary_keep(account);
 }
 
-/* Notes that a wait ended with a batch. */
 void summary_batch(struct account *account, uint64_t end_ns);
 
-/* Counts a batch for which no wait was observed. */
+/* Counts a batch for which no wait was seen. */
 void summary_count(void);
 
-/*
- * Prints the line on stderr, or why nothing was recorded; only the run's first process prints.
- * `by_gpu`: the report will use the GPU's clock, which is not known here.
- */
+/* `by_gpu`: the report will use the GPU's clock, which is not known here. */
 void summary_print(bool by_gpu);
 
-/* If nothing was recorded, prints that `package` (NULL: none) was imported, but no loader seen. */
+/* For a process that recorded nothing, but imported `package` (NULL: none) with loaders. */
 void summary_print_unseen(const char *package);

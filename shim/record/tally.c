@@ -13,7 +13,7 @@ enum {
 	KERNELS = DLPROF_TALLY_KERNELS_AT,
 };
 
-/* Returns the end of a name that is too long for its field, because a path's end says more. */
+/* The end of a long path says more than its begin. */
 static const char *fitting(const char *name, size_t size)
 {
 	size_t length = strlen(name);
@@ -32,13 +32,12 @@ static OFTEN void set_name(char *field, size_t size, const char *name)
 	memset(field + length, 0, size - length);
 }
 
-/* Renames a tally. The drain ignores a tally with an odd version, even after our death. */
+/* The drain ignores a tally with an odd version, even after our death. */
 static OFTEN void rename_tally(struct dlprof_tally *tally, enum dlprof_tally_kind kind,
 			       const char *name, const char *detail, uint64_t class)
 {
 	uint32_t version = atomic_load_explicit(&tally->version, memory_order_relaxed);
 
-	/* Only this thread writes the tally, so adding needs no lock. */
 	atomic_store_explicit(&tally->version, version + (version % 2 ? 2 : 1),
 			      memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
@@ -78,7 +77,7 @@ OFTEN uint64_t tally_width_class(uint32_t width)
 	return classes[i];
 }
 
-/* Hashes a name quickly, but not well: if hashes are equal, the names must be compared. */
+/* Fast, but not good: equal hashes need a comparison of names. */
 static OFTEN uint64_t hash_whole(const char *name, size_t length)
 {
 	uint64_t hash = length, word;
@@ -105,13 +104,13 @@ uint64_t tally_id(const char *name)
 
 #define BLOCK THREAD_TOP_BLOCK
 
-/* Returns the part of a hash that thread_top.tags holds; never 0, which means a free place. */
+/* A part of the hash for thread_top.tags, where 0 means free. */
 static uint16_t tag_of(uint32_t hash)
 {
 	return (uint16_t)(hash >> 16) | 1;
 }
 
-/* Returns the next place with this tag. Mostly there is none, which is found without branches. */
+/* Mostly no place has the tag, which is found without branches. */
 static OFTEN uint32_t find_tag(const struct thread_top *top, uint16_t tag, uint32_t from)
 {
 	for (uint32_t block = from - from % BLOCK; block < top->count; block += BLOCK) {
@@ -138,7 +137,7 @@ static OFTEN void find_lightest(struct thread_top *top, uint32_t block)
 	top->lightest_ns[block] = top->ns[lightest];
 }
 
-/* Sets the time of a tally's place. It never shrinks, so no other place becomes the lightest. */
+/* A time never shrinks, so no other place becomes the lightest. */
 static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *tally)
 {
 	uint32_t place = (uint32_t)(tally - top->tallies);
@@ -148,7 +147,7 @@ static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *
 		find_lightest(top, place / BLOCK);
 }
 
-/* Gives the place with the least time to a new name. The new tally may be wrong by that time. */
+/* The new tally's time may be too high by the old one's. */
 static OFTEN struct dlprof_tally *take_lightest(struct thread_top *top, const char *name,
 						uint64_t class, uint16_t tag)
 {
@@ -168,7 +167,6 @@ static OFTEN struct dlprof_tally *take_lightest(struct thread_top *top, const ch
 	return tally;
 }
 
-/* Returns the place of a name among the tallies; makes one if needed. */
 static OFTEN struct dlprof_tally *place_of(struct thread_top *top, const char *name)
 {
 	uint16_t tag;
@@ -183,14 +181,13 @@ static OFTEN struct dlprof_tally *place_of(struct thread_top *top, const char *n
 	return take_lightest(top, name, 0, tag);
 }
 
-/* Returns a tally's hash: for a kernel its id, else that of its name. */
+/* A kernel's hash is its id. */
 static uint32_t hash_in(const struct dlprof_tally *tally)
 {
 	return tally->class ? (uint32_t)tally->class
 			    : hash_of(tally->name, strnlen(tally->name, sizeof(tally->name)));
 }
 
-/* Takes over the tallies that an earlier thread left in the slot. */
 static void fill_top(struct thread_top *top, struct dlprof_tally *tallies, uint32_t count,
 		     enum dlprof_tally_kind kind)
 {
@@ -207,7 +204,7 @@ static void fill_top(struct thread_top *top, struct dlprof_tally *tallies, uint3
 		find_lightest(top, block);
 }
 
-/* Makes the tallies when first needed: a thread that only takes or pins batches needs none. */
+/* A thread that only takes or pins batches needs no tallies. */
 static RARELY struct dlprof_tally *tallies_made(struct thread *thread)
 {
 	struct dlprof_tally *tallies = thread->slot->tallies;
@@ -221,16 +218,13 @@ static RARELY struct dlprof_tally *tallies_made(struct thread *thread)
 	return tallies;
 }
 
-/* Returns the thread's tallies, or NULL if the disk has no room for them. */
+/* Returns NULL if the disk is full. */
 static struct dlprof_tally *tallies_of(struct thread *thread)
 {
 	return likely(thread->tallies) ? thread->tallies : tallies_made(thread);
 }
 
-/*
- * Returns the index of a name's tally, which is made if there was none. Returns
- * DLPROF_TALLY_NAMED_COUNT if there is no room to make it.
- */
+/* Returns a tally's index, or DLPROF_TALLY_NAMED_COUNT if there is no room. */
 static RARELY uint8_t find_named(struct dlprof_tally *tallies, enum dlprof_tally_kind kind,
 				 const char *name, const char *detail, uint64_t class)
 {
@@ -266,7 +260,6 @@ OFTEN struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_
 	return &tallies[*last];
 }
 
-/* Adds the last file's new sums to its folder. Done rarely, to keep the hot path short. */
 OFTEN void tally_settle(struct thread *thread)
 {
 	struct thread_visit *visit = &thread->visit;
@@ -286,7 +279,6 @@ OFTEN void tally_settle(struct thread *thread)
 	visit->bytes = visit->file->bytes;
 }
 
-/* Returns the folder's tally. Mostly it is `last`; its time is set only when the folder changes. */
 static OFTEN struct dlprof_tally *folder_of(struct thread *thread, char *path,
 					    struct dlprof_tally *last)
 {
@@ -308,7 +300,7 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 	char path[FD_PATH_BYTES];
 
 	tally_settle(thread);
-	/* Invalidate the visit first: a signal handler that reads must not find it half changed. */
+	/* Invalidate the visit first: a reading signal handler must not find it half changed. */
 	visit->quick = &thread_no_version;
 	atomic_signal_fence(memory_order_seq_cst);
 	visit->fd = fd;
@@ -358,7 +350,6 @@ OFTEN const char *tally_sample_file(const struct thread *thread)
 	return first && first != thread->visit.sample_before ? first->name : tally_visited(thread);
 }
 
-/* Keeps the slowest samples: each listed one is slower than all others, and is listed once. */
 OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
 			const char *path)
 {
@@ -372,7 +363,6 @@ OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t ind
 		return;
 	tally = tallies += SAMPLES;
 	for (uint32_t i = 0; i < DLPROF_TALLY_SAMPLE_COUNT; i++) {
-		/* The sample was listed in an earlier epoch: keep its slowest time. */
 		if (is_called(&tallies[i], DLPROF_TALLY_SAMPLE, tallies[i].name, dataset, index)) {
 			tally = &tallies[i];
 			count = tally->count + 1;
@@ -394,7 +384,7 @@ OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t ind
 			thread->sample_floor_ns = tallies[i].ns;
 }
 
-/* Returns the place of a kernel by its id, since many names begin alike. */
+/* Finds a kernel by id, since many names begin alike. */
 static struct dlprof_tally *place_of_kernel(struct thread_top *top, const char *name, uint64_t id)
 {
 	char begin[DLPROF_TALLY_NAME_BYTES];
@@ -404,7 +394,7 @@ static struct dlprof_tally *place_of_kernel(struct thread_top *top, const char *
 	for (uint32_t i = 0; (i = find_tag(top, tag, i)) < top->count; i++)
 		if (top->tallies[i].class == id)
 			return &top->tallies[i];
-	/* Keep the begin of a kernel's name: the end is template arguments. */
+	/* The end of a kernel's name is template arguments. */
 	length = strnlen(name, sizeof(begin) - 1);
 	memcpy(begin, name, length);
 	begin[length] = '\0';

@@ -13,16 +13,15 @@ uint32_t thread_life HOT_DATA = 0;
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
 /*
- * The private state for each slot: one for this life and one for the life before. In a forked child
- * the forking thread still points to the old state, and may end a call there that it began before
- * the fork. If another thread got that memory, both would write to it.
+ * Two states for each slot: a thread that forked may end an older call in the last life's state,
+ * which no other thread may get.
  */
 static struct thread threads[SEGMENT_MAX][2][DLPROF_SLOT_COUNT];
-static _Atomic uint32_t segments_used; /* segments used in any life */
+static _Atomic uint32_t segments_used;
 
 const _Atomic uint32_t thread_no_version = UINT32_MAX;
 
-/* Allows quick.h, unless each operation becomes a record or the clock needs a system call. */
+/* quick.h cannot be used if every operation is a record, or if the clock is a system call. */
 static void thread_quicken(struct thread *thread)
 {
 	thread->quick_life = clock_scale && config.detail != CONFIG_DETAIL_ALL ? thread->life : 0;
@@ -49,13 +48,13 @@ void thread_reset(struct thread *thread, struct dlprof_slot *slot, uint32_t tid)
 	thread->worker = -1;
 	thread->frame = &thread->frames[0];
 	thread->frame->address = UINTPTR_MAX;
-	/* Lets quick_end() notice that its call began in another life. */
+	/* Shows quick_end() that its call began in another life. */
 	thread->frame->inner_ticks = thread->life * 2 * THREAD_NEVER_TICKS;
 	thread->visit.fd = -1;
 	thread->visit.quick = &thread_no_version;
 }
 
-/* Drops the calls of an earlier life; when they end, their frames are gone. */
+/* When a call of an earlier life ends, its frame must be gone. */
 static void drop_calls(struct thread *before)
 {
 	for (int i = 0; i < DLPROF_SLOT_COUNT; i++) {
@@ -97,10 +96,7 @@ OFTEN bool thread_is_in_life(uint32_t life)
 	return likely(activate_on() && life == thread_life);
 }
 
-/*
- * Continues in the far ring when the near one is full: the record at `head` becomes its first.
- * dlprof/segment.h explains why nothing is overwritten. Returns false if the far ring is full, too.
- */
+/* The record at `head` becomes the far ring's first. Returns false if that ring is full, too. */
 static RARELY bool thread_grow(struct thread *thread, uint64_t head)
 {
 	struct dlprof_slot *slot = thread->slot;
@@ -117,7 +113,7 @@ void thread_push(struct thread *thread, const struct dlprof_event *event)
 	struct dlprof_slot *slot = thread->slot;
 	uint64_t head, tail;
 
-	/* The process was forked since the caller checked: the ring belongs to its parent. */
+	/* Forked since the caller checked: the ring is the parent's. */
 	if (unlikely(!activate_is_here()))
 		return;
 	if (thread->busy) {

@@ -11,7 +11,7 @@
 #include "record/fd.h"
 #include "record/tally.h"
 
-/* largest number of named peers in a slot: a new server for each sample must not fill it */
+/* named peers of a slot: there may be a new server for each sample */
 #define PEERS_MAX  16
 #define OTHERS	   "other peers"
 #define NAME_BYTES 96
@@ -22,7 +22,7 @@ static const char *const kind_names[WAIT_KIND_MAX] = {
 #undef WAIT_KIND
 };
 
-/* Returns the tally of a peer, or of OTHERS, or NULL if there is no room for either. */
+/* Returns the tally of OTHERS or NULL if there is no room. */
 static struct dlprof_tally *tally_of(struct thread *thread, enum wait_kind kind, const char *name)
 {
 	const char *detail = kind_names[kind];
@@ -42,7 +42,7 @@ static struct dlprof_tally *tally_of(struct thread *thread, enum wait_kind kind,
 	return tally_named(thread, DLPROF_TALLY_WAIT, name, detail, 0);
 }
 
-/* Adds the end of a path, which says more than its begin. */
+/* A path's end says more than its begin. */
 static void add_path(struct text *name, const char *path)
 {
 	const size_t length = strlen(path);
@@ -79,7 +79,7 @@ static void add_hex(struct text *name, unsigned int number)
 	}
 }
 
-/* Adds an IPv6 address and port, "[fe80::1]:443", with "::" for the longest row of zeroes. */
+/* Adds "[fe80::1]:443", with "::" for the longest row of zeroes. */
 static void add_v6(struct text *name, const uint8_t bytes[16], uint16_t port)
 {
 	int best = 8, best_length = 1;
@@ -155,7 +155,6 @@ static struct dlprof_tally *tally_behind(struct thread *thread, int fd)
 	}
 }
 
-/* Returns the tally of a descriptor's peer. The thread remembers it until its place is needed. */
 static struct dlprof_tally *tally_of_fd(struct thread *thread, int fd)
 {
 	struct thread_peer *peer = &thread->peers[(unsigned int)fd % THREAD_PEER_MAX];
