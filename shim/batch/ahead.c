@@ -11,12 +11,11 @@
 
 #define ASKER_MAX   16
 #define ITEM_MAX    128
-#define UNSEEN_MOST 2 /* items that may be taken without being seen: the first, and the newest */
-#define AT_ONCE_NS  1000000 /* A second look for an item within this time, plus the length of the
-			     * first look, is the same wait. */
-#define TRAINS_MIN  32	    /* backward passes after which a thread without batches is suspicious */
-#define WATCHED_MIN 8 /* batches that a thread must have taken before is_prefetching() judges it */
-#define WORKS_LEAST 20 /* is_prefetching(): less than 1/20 of the time counts as nothing */
+#define UNSEEN_MOST 2 /* items that may be taken unseen: the first, and the newest */
+#define AT_ONCE_NS  1000000 /* longest pause, beside a look's length, within one wait */
+#define TRAINS_MIN  32
+#define WATCHED_MIN 8 /* batches of a thread before is_prefetching() judges it */
+#define WORKS_LEAST 20
 
 #define ELSE_NAME "name what the training asks by DLPROF_BATCH_FN=module:Class.method"
 
@@ -24,21 +23,21 @@ static struct asker {
 	uint32_t number; /* 0: free */
 	enum { UNPROVEN, PROVEN, OWN } state;
 	uint64_t used_ns;
-	struct ahead_parts batch; /* the batch that the asker has in hand */
-	struct ahead_item next;	  /* the item that the asker will put next */
+	struct ahead_parts batch; /* batch that the asker has now */
+	struct ahead_item next;	  /* item that the asker will put next */
 	const void *key;	  /* queue or future of the asker's last item */
 	uint64_t put_count, told_count;
-	uint32_t taker; /* thread that gets the asker's items; 0: not known yet */
+	uint32_t taker; /* thread that gets the asker's items; 0: unknown */
 } askers[ASKER_MAX];
 
 static struct ahead_item items[ITEM_MAX];
-static uint64_t item_count; /* number of items made so far, in all */
+static uint64_t item_count;
 static size_t item_top;	    /* all items from this index on are free */
 
 static uint32_t asker_count, life;
-static bool has_other; /* a thread other than the main one asks a loader */
-static bool named;     /* the loader of DLPROF_BATCH_FN was asked */
-static bool noted;     /* a note says that the waits may not be the training's */
+static bool has_other;
+static bool named;
+static bool noted;
 
 static void doubt(const char *why)
 {
@@ -60,7 +59,6 @@ static bool is_main(const struct thread *thread)
 	return thread->tid == (uint32_t)segment_first()->header.pid;
 }
 
-/* In a forked child, forgets askers and items, since it has none of its parent's threads. */
 static void begin_life(void)
 {
 	if (life == thread_life)
@@ -73,7 +71,7 @@ static void begin_life(void)
 		askers[i].number = askers[i].used_ns = 0;
 }
 
-/* Returns the asker of this number, or NULL for 0 and if it was forgotten for a newer asker. */
+/* Returns NULL for 0, or if a newer asker took the place. */
 static struct asker *asker_of(uint32_t number)
 {
 	struct asker *asker = &askers[number % ASKER_MAX];
@@ -89,7 +87,6 @@ static void forget_asker(struct asker *asker)
 	*asker = (struct asker){.number = 0};
 }
 
-/* Makes an asker in the place of the one that was not used for the longest time. */
 static struct asker *make(void)
 {
 	struct asker *oldest = &askers[0];
@@ -135,7 +132,7 @@ bool ahead_asks(struct thread *thread, uint64_t stream)
 		thread->ahead.asker = asker->number;
 	}
 	asker->used_ns = clock_now_ns();
-	/* If the last batch was not put, the asker puts several in one item or leaves some out. */
+	/* The asker puts several batches in one item, or leaves some out. */
 	batch = &asker->next.events[AHEAD_BATCH];
 	if (batch->kind && batch->stream == stream)
 		ahead_give_up(thread, false);
@@ -160,10 +157,7 @@ static bool is_same_epoch(const struct dlprof_event *again, const struct dlprof_
 	return epoch->kind && is_again(again) && again->stream == epoch->stream;
 }
 
-/*
- * If the asker asks two loaders in turn, only batches of the first one are kept. A batch that was
- * not put by the end of its epoch is dropped.
- */
+/* If the asker asks two loaders in turn, only batches of the first one are kept. */
 bool ahead_keep(struct thread *thread, const struct dlprof_event *event)
 {
 	struct asker *asker = asker_of(thread->ahead.asker);
@@ -223,7 +217,7 @@ bool ahead_is_own(const struct thread *thread)
 	return asker && asker->state == OWN;
 }
 
-/* Returns the oldest item of this asker (0: any) and this taker (0: any), or NULL. */
+/* 0 stands for any asker or taker. */
 static struct ahead_item *oldest_of(uint32_t asker, uint32_t taker)
 {
 	struct ahead_item *oldest = NULL;
@@ -260,7 +254,7 @@ bool ahead_next_own(struct thread *thread, struct dlprof_event *ret_event)
 	return false;
 }
 
-/* Returns an item that the thread took and may hand on, as it is not known to train; or NULL. */
+/* Returns an item that the thread took and may hand on; NULL if there is none. */
 static struct ahead_item *passes_on(const struct thread *thread)
 {
 	if (likely(!thread->ahead.held_count) || thread->ahead.takes ||
@@ -276,7 +270,6 @@ bool ahead_has(const struct thread *thread)
 	return (asker && is_fresh(asker) && asker->state != OWN) || passes_on(thread);
 }
 
-/* Returns the oldest item that was put as `object` and not taken yet, or NULL. */
 static struct ahead_item *find(const void *key, const void *object)
 {
 	struct ahead_item *found = NULL;
@@ -297,11 +290,7 @@ static bool meet(const struct ahead_parts *a, const struct ahead_parts *b)
 	return false;
 }
 
-/*
- * Returns a free item, or NULL if all are in use. `count` is the number of things in the queue. If
- * the asker put more items there that nobody was seen to take, by more than UNSEEN_MOST, then calls
- * that we do not see take items: returns NULL, too.
- */
+/* Returns NULL if no item is free, or if calls that we do not see take the asker's items. */
 static struct ahead_item *free_item(const struct asker *asker, const void *key, uint64_t count)
 {
 	struct ahead_item *item = NULL;
@@ -329,7 +318,6 @@ static void place(struct ahead_item *item, const void *key, const void *object)
 	item->order = ++item_count;
 }
 
-/* Moves what the asker has kept into `item`. */
 static void fill(struct ahead_item *item, struct asker *asker)
 {
 	*item = asker->next;
@@ -350,7 +338,7 @@ bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		return true;
 	}
 	if (!asker || !is_fresh(asker) || asker->state == OWN) {
-		/* The item of another asker at this address was taken by an unseen call. */
+		/* A call that we do not see took the other asker's item at this address. */
 		if (before && before->asker != thread->ahead.asker)
 			before->asker = 0;
 		return false;
@@ -370,7 +358,6 @@ bool ahead_puts(struct thread *thread, const void *key, const void *object,
 	return true;
 }
 
-/* Undoes ahead_puts(), because the thread still has the item that it could not put. */
 void ahead_put_failed(struct thread *thread, const void *key, const void *object)
 {
 	struct asker *asker = asker_of(thread->ahead.asker);
@@ -387,7 +374,7 @@ void ahead_put_failed(struct thread *thread, const void *key, const void *object
 	}
 }
 
-/* Returns when the thread began to wait for the item: at its first vain look, else begin_ns. */
+/* Returns when the wait for the item began: at its first vain look, else begin_ns. */
 static uint64_t looked_since(struct thread *thread, const struct ahead_item *item,
 			     uint64_t begin_ns)
 {
@@ -397,7 +384,7 @@ static uint64_t looked_since(struct thread *thread, const struct ahead_item *ite
 	if (!thread->ahead.looked || (thread->ahead.looked_key != item->key && !any))
 		return begin_ns;
 	thread->ahead.looked = false;
-	/* A pause between two looks may be a step. Before the first item there can be none. */
+	/* A pause between two looks may be a step, but not before the first item. */
 	if (asker && asker->told_count &&
 	    (thread->ahead.looked_apart || begin_ns > thread->ahead.looked_until_ns))
 		doubt_hand_over();
@@ -414,8 +401,10 @@ bool ahead_takes(struct thread *thread, const void *key, const void *object, uin
 
 	if (!asker || thread->ahead.asker == item->asker)
 		return item;
-	/* The thread takes another item, but handed on none that it holds. If those are batches,
-	 * this thread trains with them; if not, their asker does. */
+	/*
+	 * This thread takes another item and has handed on none, so it trains with them (if they
+	 * are batches).
+	 */
 	while (thread->ahead.held_count && (held = oldest_of(0, thread->tid))) {
 		if (ahead_is_proven(held->asker)) {
 			thread->ahead.takes = true;
@@ -430,7 +419,7 @@ bool ahead_takes(struct thread *thread, const void *key, const void *object, uin
 	item->end_ns = end_ns;
 	item->taker = thread->tid;
 	thread->ahead.held_count++;
-	/* The first item was taken by a call that began before the asker was followed. */
+	/* The call that took the first item began before the asker was followed. */
 	if (!asker->told_count && item->place == 2 && first->place == 1 && !first->taker) {
 		first->taker = thread->tid;
 		thread->ahead.held_count++;
@@ -462,8 +451,7 @@ void ahead_ends(struct thread *thread, uint64_t begin_ns, uint64_t end_ns)
 }
 
 /*
- * Returns true if the asker's items are batches and this thread trains with them. A thread that
- * trains gets batches, not results, so its training proves the asker.
+ * Returns true if the items are batches with which this thread trains. Nobody trains with results.
  */
 static bool settle(const struct thread *thread, struct asker *asker)
 {
@@ -481,7 +469,7 @@ struct ahead_item *ahead_next(struct thread *thread)
 	struct ahead_item *item = thread->ahead.held_count ? oldest_of(0, thread->tid) : NULL;
 	struct asker *asker = item ? asker_of(item->asker) : NULL;
 
-	/* Drop items whose asker was forgotten, or keeps no records any more. */
+	/* The asker was forgotten, or keeps no records any more. */
 	for (; item && !asker; asker = item ? asker_of(item->asker) : NULL) {
 		item->asker = 0;
 		item = oldest_of(0, thread->tid);
@@ -492,7 +480,7 @@ struct ahead_item *ahead_next(struct thread *thread)
 		return NULL;
 	if (item->place != asker->told_count + 1 || (asker->taker && asker->taker != thread->tid))
 		doubt_hand_over();
-	/* A thread that trains with others' batches asks loaders for itself only. */
+	/* A thread that trains with others' batches asks loaders for itself. */
 	if (asker_of(thread->ahead.asker))
 		asker_of(thread->ahead.asker)->state = OWN;
 	asker->told_count = item->place;
@@ -507,7 +495,6 @@ void ahead_drop(struct thread *thread, struct ahead_item *item)
 	thread->ahead.held_count--;
 }
 
-/* Returns true if an asker puts batches into `key`, and has not come to their end. */
 static bool is_put_into(const void *key)
 {
 	for (size_t i = 0; i < ASKER_MAX && life == thread_life; i++)
@@ -517,9 +504,7 @@ static bool is_put_into(const void *key)
 	return false;
 }
 
-/*
- * A vain look into a known queue stays noted while the thread looks into unknown ones or futures.
- */
+/* Looks into unknown queues or futures do not end a wait for a known queue. */
 void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns, uint64_t end_ns)
 {
 	const bool again = thread->ahead.looked && thread->ahead.looked_key == key;
@@ -533,7 +518,7 @@ void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns,
 		thread->ahead.looked_begin_ns = begin_ns;
 	thread->ahead.looked = true;
 	thread->ahead.looked_key = key;
-	/* Other threads may have the core, or the GIL, before this one can look again. */
+	/* Others may have the core or the GIL before this thread can look again. */
 	thread->ahead.looked_until_ns = end_ns + AT_ONCE_NS + (end_ns - begin_ns);
 	if (thread->ahead.takes_within)
 		thread->ahead.looked_until_ns = UINT64_MAX;
@@ -547,12 +532,12 @@ void ahead_trains(struct thread *thread)
 		doubt_hand_over();
 }
 
-/* Returns the main thread's CPU time, or 0 if the main thread has ended. */
+/* Returns 0 if the main thread has ended. */
 static uint64_t main_cpu_ns(void)
 {
 	struct timespec time = {0, 0};
 
-	/* clock id of the main thread: 2 is CPUCLOCK_SCHED, 4 makes it one thread's */
+	/* clock id: 2 is CPUCLOCK_SCHED, 4 makes it one thread's */
 	sys_call2(SYS_clock_gettime, (int)(~(uint32_t)sys_getpid() << 3 | 4 | 2), &time);
 	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
 }
@@ -573,11 +558,8 @@ void ahead_watch_begin(struct thread *thread)
 }
 
 /*
- * Returns true if the thread seems to prefetch for another one, by one of two signs:
- * - It waits for batches in more than 19/20 of the time, so it does not train between its waits.
- * - The main thread used more CPU time than this thread did between its waits, and more than 1/20
- *   of the time in which this thread waited. (A main thread that only waits for this one, as an
- *   event loop does, uses no CPU time meanwhile.)
+ * Returns true if the thread waits for batches in more than 19/20 of the time, or if between its
+ * waits the main thread works more than it does, and more than 1/20 of the waits' time.
  */
 static bool is_prefetching(const struct thread *thread)
 {

@@ -35,12 +35,11 @@ bool consumer_any(void)
 }
 
 /*
- * Begins to record. Waits if another thread is about to begin: a loader that is not recorded from
- * its start is missing for an epoch, and so are the workers that it forks.
+ * Waits while another thread begins, as a loader recorded too late lacks an epoch and its workers.
  */
 bool consumer_record(void)
 {
-	static _Atomic uint32_t nap_count; /* naps of all threads of the process together */
+	static _Atomic uint32_t nap_count;
 
 	if (activate_on())
 		return true;
@@ -54,13 +53,12 @@ bool consumer_record(void)
 	return true;
 }
 
-/* Returns a number unique in the run: each process and program has another life. */
+/* Unique in the run: each process and program has another life. */
 static uint64_t local_stream(void)
 {
 	return DLPROF_STREAM_LOCAL | (segment_stream() + atomic_fetch_add(&stream_count, 1));
 }
 
-/* Returns true inside another wait or a load, or anywhere in a worker. */
 static bool is_nested(const struct thread *thread)
 {
 	return thread->wait_depth || thread->load_depth || thread->worker >= 0;
@@ -86,7 +84,7 @@ static uint64_t take_free_ns(struct thread *thread)
 	return ns;
 }
 
-/* Records an event. Returns false if ahead.h keeps it for the thread that trains with the batch. */
+/* Returns false if ahead.h keeps the event for the thread that trains with the batch. */
 static bool push(struct thread *thread, const struct dlprof_event *event)
 {
 	if (unlikely(thread->ahead.asker)) {
@@ -99,7 +97,6 @@ static bool push(struct thread *thread, const struct dlprof_event *event)
 	return true;
 }
 
-/* Returns for how long the thread chose samples in the iter() that is not recorded yet. */
 static uint32_t sample_us_of(const struct thread *thread)
 {
 	const uint64_t us = thread->iter_sample_ns / 1000;
@@ -213,7 +210,7 @@ static struct account *account_of(struct thread *thread)
 	return thread->account;
 }
 
-/* Notes which thread asks. If that changes, a pool asks, which calls on any free thread. */
+/* If different threads ask, a pool does, on any free thread. */
 static void look_at_asker(struct consumer *consumer, const struct thread *thread)
 {
 	if (likely(consumer->asker == thread->tid) || !consumer->stream || thread->ahead.asker)
@@ -225,7 +222,6 @@ static void look_at_asker(struct consumer *consumer, const struct thread *thread
 	consumer->asker = thread->tid;
 }
 
-/* Moves the kept EPOCH from the thread that made the iterator to the thread that asks it. */
 static RARELY void take_epoch(struct consumer *consumer, struct thread *thread)
 {
 	struct dlprof_event epoch;
@@ -250,11 +246,7 @@ static void enter(struct consumer_wait *wait, struct thread *thread, uint64_t be
 	thread->wait_depth++;
 }
 
-/*
- * Leaves a wait. If waits are nested, as when a dataset iterates over a loader, only the outermost
- * one counts for the thread. Returns false if another thread began the wait: that thread's state
- * and ring must not be touched.
- */
+/* Returns false if another thread began the wait: do not touch that thread's state. */
 static bool leave(struct consumer_wait *wait, uint64_t end_ns)
 {
 	struct thread *thread = wait->thread;
@@ -302,8 +294,7 @@ void consumer_iter_end(struct consumer_wait *wait)
 	sample_ns = thread == thread_self ? thread->parts.sample_ns : 0;
 	if (!leave(wait, end_ns))
 		return;
-	/* An iter() within another wait is a part of that wait: DataLoader.__iter__ calls the
-	 * iterator's __init__, which chooses the first samples. */
+	/* An iter() within a wait: DataLoader.__iter__ calls __init__, which chooses samples. */
 	if (thread->parts.is_iter)
 		thread->parts.sample_ns += sample_ns;
 	if (thread->wait_depth)
@@ -323,7 +314,6 @@ void consumer_iter_took(struct thread *thread, uint64_t begin_ns, uint64_t ns)
 	add_iter(thread, begin_ns, ns, 0);
 }
 
-/* Enters a __next__, or the end of an iterator that the program drops. */
 static void enter_next(struct consumer *consumer, struct consumer_wait *wait,
 		       struct thread *thread, uint64_t begin_ns)
 {
@@ -332,7 +322,6 @@ static void enter_next(struct consumer *consumer, struct consumer_wait *wait,
 	wait->generation = thread->generation;
 	wait->task = thread->task;
 	wait->waited_ns = thread->waited_ns;
-	/* Without workers, this thread loads the batch within the wait. */
 	thread->stream = consumer->workers == 0 ? consumer->stream : 0;
 	thread->generation = consumer->generation;
 	thread->task = (uint32_t)consumer->ordinal;
@@ -359,7 +348,6 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, 
 	return true;
 }
 
-/* Ends a wait. Returns the thread that records it, or NULL. */
 static struct thread *finish(struct consumer_wait *wait, uint64_t end_ns)
 {
 	struct thread *thread = thread_is_in_life(wait->life) ? thread_get() : NULL;
@@ -373,7 +361,7 @@ static struct thread *finish(struct consumer_wait *wait, uint64_t end_ns)
 	return thread;
 }
 
-/* Adds earlier waits that raised an exception to this wait, which ended with a batch. */
+/* Adds earlier waits that raised an exception. */
 static void take_failed(struct thread *thread, struct dlprof_event *event)
 {
 	event->begin_ns -= thread->failed_ns;
@@ -389,7 +377,7 @@ static void keep_failed(struct thread *thread, const struct dlprof_event *event)
 	thread->failed_ns += event->duration_ns;
 }
 
-/* Batches handed out by process `pid`; a forked child begins at 0. */
+/* Batches of process `pid`; a forked child begins at 0. */
 static struct {
 	_Atomic uint64_t count;
 	_Atomic uint32_t pid;
@@ -450,7 +438,6 @@ void consumer_push_own(struct thread *thread)
 		account->waited_ns = waited_ns;
 }
 
-/* Ends a wait and records it as `event`. Returns false if no thread can record it. */
 static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, uint64_t end_ns)
 {
 	struct thread *thread = finish(wait, end_ns);
@@ -473,7 +460,7 @@ static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, ui
 	.sample_ns = UINT64_MAX, .fetch_ns = UINT64_MAX, .fetch_cpu_ns = UINT64_MAX,               \
 	.fetch_count = UINT32_MAX
 
-/* Fills in the parts of a wait. `fetched`: parts noted at the message's arrival; NULL: not seen. */
+/* `fetched`: parts noted at the message's arrival; NULL: not seen. */
 static void fill_parts(const struct consumer *consumer, const struct thread_parts *wait,
 		       const struct thread_parts *fetched, struct dlprof_batch *batch)
 {
@@ -544,7 +531,7 @@ bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait)
 {
 	struct thread *thread = thread_get();
 
-	/* A drop within a wait (a loader's end, an iter() that begins anew) is part of it. */
+	/* A drop within a wait is part of that. */
 	if (!thread || !thread->wait_count || is_nested(thread) || thread->ahead.asker ||
 	    !consumer->stream || consumer->over)
 		return false;
@@ -552,7 +539,7 @@ bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait)
 	return true;
 }
 
-/* Records the drop, but leaves the stall account as it is: the training may have ended with it. */
+/* Leaves the stall account as it is: the training may have ended with the drop. */
 void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait)
 {
 	struct dlprof_event event = {
@@ -569,7 +556,7 @@ void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait)
 
 void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, uint64_t end_ns)
 {
-	/* A wait needs only this of its consumer: another thread observed what happened within. */
+	/* What happened within this wait is known from another thread. */
 	static struct consumer outer = {.workers = -1, .receive_ns = UINT64_MAX};
 	struct consumer_wait wait;
 

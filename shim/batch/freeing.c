@@ -11,12 +11,12 @@
 
 #define BUCKET_BITS 9
 #define BUCKET_MAPS 8
-#define RETURN_NS   50000 /* longest time from a batch's delivery until its first tensor is freed */
-/* longest time between two tensors */
+#define RETURN_NS   50000 /* longest time from a delivery to the first munmap() */
+/* longest time between two munmap()s of a batch */
 #define GAP_NS	    500000
-#define LATER_NS    1000000 /* memory freed later than this is freed by the loop's body */
+#define LATER_NS    1000000 /* later munmap()s are the loop body's */
 
-/* Hash table of mappings' addresses; 0: free. If its bucket is full, a mapping is not followed. */
+/* Hash table of addresses; 0: free. A mapping without a place is not followed. */
 static struct bucket {
 	alignas(64) _Atomic uintptr_t maps[BUCKET_MAPS];
 } buckets[1 << BUCKET_BITS];
@@ -43,7 +43,7 @@ void freeing_mapped(const void *address)
 	}
 }
 
-/* Removes an address from the table. Returns whether it was there. */
+/* Returns false if the address was not in the table. */
 static bool forget(const void *address)
 {
 	struct bucket *bucket = bucket_of(address);

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * marks.c - the functions of dlprof.h, by which a training loop itself says where its batches begin
- * and end.
- *
- * Marks become the same records as those of a Python loader. The training process's life is the
- * number of the stream, and epochs are counted: loading threads need not ask the training thread
- * for either. Steps by NVTX ranges are recorded in the same way.
+ * marks.c - the functions of dlprof.h, by which a training loop says where batches begin and end.
  */
 #define DLPROF_SHIM
 #include "batch/marks.h"
@@ -29,20 +24,17 @@
 
 #define LANE_MAX 256
 
-/*
- * A lane of loads, which the database calls a worker. A load takes the lowest free lane, or the one
- * that its thread had before, so there are as many lanes as loads at a time.
- */
+/* The database's "worker". There are as many lanes as loads at one time. */
 struct lane {
-	/* thread_life in the upper half, tid of the owner in the lower one; 0: free */
+	/* thread_life in the upper half, the owner's tid in the lower; 0: free */
 	_Atomic uint64_t owner;
-	/* The last user, set just after `owner`. Another thread may use that state by now. */
+	/* Set after `owner`; another thread may use that state by now. */
 	const struct thread *_Atomic thread;
 	_Atomic uint32_t tid;
 	int64_t batch;
 	uint32_t generation;
 	struct scope_load load;
-	/* The thread's values before the load, for it may be a worker of a followed loader. */
+	/* The thread's values before the load: it may be a worker of a followed loader. */
 	int32_t worker;
 	uint64_t thread_stream;
 	uint32_t thread_generation;
@@ -50,32 +42,32 @@ struct lane {
 };
 
 static struct lane lanes[LANE_MAX];
-static struct lane inline_lane; /* lane for loads in a wait of the training thread */
+static struct lane inline_lane; /* loads in waits of the training thread */
 
 static struct {
-	_Atomic uint32_t busy; /* thread_life while a thread is in a function of the loop */
+	_Atomic uint32_t busy; /* thread_life while a function of the loop runs */
 	_Atomic uint64_t stream;
-	_Atomic uint32_t generation; /* generation of batches that are loaded now */
+	_Atomic uint32_t generation;
 	_Atomic int32_t workers;     /* concurrent loads; -1: no load was seen */
-	_Atomic uint32_t life;       /* thread_life in which the members above were set */
-	/* Used only by the thread that is in the loop: */
+	_Atomic uint32_t life;       /* thread_life when the members above were set */
+	/* For the thread that is in the loop: */
 	struct consumer consumer;
 	struct consumer_wait wait;
 	const struct thread *waiting;
-	bool begun;          /* an epoch has begun */
-	int32_t announced;   /* `workers` as last recorded */
-	bool batches;        /* the loop marks batches, so steps add nothing */
-	bool own_steps;      /* dlprof_step() was called, so other sources of steps add nothing */
+	bool begun;
+	int32_t announced;
+	bool batches;        /* the loop marks batches, so steps are ignored */
+	bool own_steps;      /* dlprof_step() was called, so other sources are ignored */
 	const char *source;  /* source of this epoch's steps: "nvtx"; NULL: dlprof.h */
 	bool zero_seen;
 	uint32_t next;
-	uint64_t step_ns; /* end of the last step; 0: none has ended */
+	uint64_t step_ns; /* end of the last step; 0: none */
 } loop = {.workers = -1};
 
 #define NAP_NS  1000000
 #define NAP_MAX 1000
 
-/* Naps for a moment. Returns false after too many naps; a process waits in vain only once. */
+/* Returns false after too many naps. A process waits in vain only once. */
 static bool wait_a_moment(uint32_t pid, int *nap_count)
 {
 	/* pid of the process that waited in vain; a forked child may wait again */
@@ -89,14 +81,9 @@ static bool wait_a_moment(uint32_t pid, int *nap_count)
 	return true;
 }
 
-/*
- * Returns this thread's state at its first mark. If several threads make their first marks at once,
- * one of them begins the recording or makes a segment, and the marks of the others would be lost.
- * So the others wait, which a mark may do, unlike a wrapper.
- */
+/* Waits while another thread makes its first mark, so that this one is not lost. */
 static RARELY struct thread *enter_first(void)
 {
-	/* pid of the process whose thread begins; a forked child has another pid */
 	static _Atomic uint32_t holder;
 	const uint32_t pid = (uint32_t)sys_getpid();
 	struct thread *thread = NULL;
@@ -109,7 +96,7 @@ static RARELY struct thread *enter_first(void)
 		ours = before != pid && atomic_compare_exchange_strong(&holder, &before, pid);
 	} while (!ours && wait_a_moment(pid, &nap_count));
 	if (consumer_record()) {
-		/* Wait until another thread has made a segment, in which this one gets a slot. */
+		/* Another thread makes a segment, in which this one gets a slot. */
 		while (segment_is_growing() && wait_a_moment(pid, &nap_count))
 			continue;
 		thread = thread_get();
@@ -133,17 +120,16 @@ static uint64_t own_stream(void)
 	return DLPROF_STREAM_MARKS | segment_stream();
 }
 
-/* Enters a function of the loop, until leave_loop(). Returns NULL if another thread is in one. */
 static struct thread *enter_loop(struct thread *thread)
 {
 	uint32_t before = thread ? atomic_load(&loop.busy) : 0;
 
-	/* After a fork in which another thread was in the loop, `busy` holds the parent's life. */
+	/* After a fork within the loop, `busy` has the parent's life. */
 	if (!thread || before == thread_life ||
 	    !atomic_compare_exchange_strong(&loop.busy, &before, thread_life))
 		return NULL;
 	if (unlikely(loop.life != thread_life)) {
-		/* A child that trains by itself does not continue its parent's loop. */
+		/* A child that trains does not continue its parent's loop. */
 		memset(&loop.consumer, 0, sizeof(loop.consumer));
 		loop.waiting = NULL;
 		loop.begun = loop.batches = loop.own_steps = loop.zero_seen = false;
@@ -217,7 +203,6 @@ void dlprof_batch_begin(void)
 	leave_loop();
 }
 
-/* Returns the number under which a batch is recorded. */
 static uint32_t number_of(int64_t batch)
 {
 	if (batch < 0 || batch > UINT32_MAX)
@@ -252,7 +237,6 @@ void dlprof_batch_end(int64_t batch)
 	leave_loop();
 }
 
-/* Ends the last step, if any, and begins the next one. */
 static void take_step(struct thread *thread, uint64_t now_ns, const char *who)
 {
 	struct dlprof_event event = {
@@ -317,7 +301,7 @@ static uint64_t as_owner(const struct thread *thread)
 	return (uint64_t)thread_life << 32 | thread->tid;
 }
 
-/* Returns true if the thread is in a load in this lane; frees a lane whose owner has ended. */
+/* Returns true if the thread loads in this lane. Frees the lane of a thread that has ended. */
 static bool settle_lane(struct lane *lane, const struct thread *thread)
 {
 	uint64_t owner = lane->owner;
@@ -330,7 +314,6 @@ static bool settle_lane(struct lane *lane, const struct thread *thread)
 	return false;
 }
 
-/* Returns the lane of the thread's load, or NULL. */
 static struct lane *lane_of(const struct thread *thread)
 {
 	if (settle_lane(&inline_lane, thread))
@@ -341,7 +324,7 @@ static struct lane *lane_of(const struct thread *thread)
 	return NULL;
 }
 
-/* Takes a lane that is free, or that a thread owned before the last fork. */
+/* Returns false if the lane has an owner in this life. */
 static bool take_lane(struct lane *lane, const struct thread *thread)
 {
 	uint64_t owner = lane->owner;
@@ -367,7 +350,7 @@ static struct lane *find_lane(const struct thread *thread)
 	return NULL;
 }
 
-/* Counts this process's concurrent loads; 0: all loads were in waits of the training thread. */
+/* 0: all loads were in waits of the training thread. */
 static void count_workers(const struct lane *lane)
 {
 	int32_t count = lane == &inline_lane ? 0 : (int32_t)(lane - lanes) + 1;
@@ -402,7 +385,7 @@ void dlprof_load_begin(int64_t batch)
 	lane = find_lane(thread);
 	if (!lane)
 		return;
-	/* A forked child keeps its parent's stream, as it loads for its parent. */
+	/* A forked child loads for its parent, so it keeps its parent's stream. */
 	atomic_compare_exchange_strong(&loop.stream, &none, own_stream());
 	lane->batch = batch;
 	lane->worker = thread->worker;

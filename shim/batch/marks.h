@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* marks.h - records steps by other sources than dlprof.h, such as NVTX ranges; see marks.c. */
+/* marks.h - records steps of other sources than dlprof.h, such as NVTX ranges. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,15 +7,8 @@
 
 #include "record/thread.h"
 
-/*
- * Returns this thread's state. The first call of a process begins the recording, and may wait a few
- * milliseconds for it.
- */
+/* The first call in a process begins to record, and may wait some milliseconds. */
 struct thread *marks_enter(void);
 
-/*
- * Begins a step by the marks of `who` ("nvtx"); `first`: it begins an epoch. Returns false if it is
- * ignored: the program has a followed loader, or calls dlprof_batch_begin() or dlprof_step(), which
- * are better sources.
- */
+/* Returns false if the program has a better source of steps, such as a followed loader. */
 bool marks_step(const char *who, bool first, uint64_t now_ns);

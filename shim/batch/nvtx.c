@@ -18,9 +18,9 @@
 #define VARIABLE    "NVTX_INJECTION64_PATH"
 #define NO_TRACKING (-2) /* result of push and pop without a tool */
 #define KEPT_MOST   20000
-#define SHORT_NS    UINT64_C(100000) /* ranges that begin so soon after the last are no steps */
+#define SHORT_NS    UINT64_C(100000) /* ranges so soon after the last are no steps */
 
-/* The ABI of nvtxEventAttributes_t, version 2, up to the message. */
+/* NVTX's ABI of nvtxEventAttributes_t, version 2, up to the message. */
 struct attributes {
 	uint16_t version;
 	uint16_t size;
@@ -36,16 +36,16 @@ struct attributes {
 
 static_assert(sizeof(struct attributes) == 48, "as NVTX lays it out");
 
-#define MESSAGE_TEXT 1 /* the message_type of a text */
+#define MESSAGE_TEXT 1 /* a message_type */
 
 static _Atomic uint32_t kept_count;
 static _Atomic bool attached;
-static uint64_t step_ns; /* begin of the main thread's last step */
+static uint64_t step_ns;
 
-/* DLPROF_NVTX when the library started; "": not set. */
+/* DLPROF_NVTX when the library started. */
 static char asked[CONFIG_NVTX_MAX];
 
-/* Returns a range's text, or NULL if it has none, or one that we cannot read (wide, registered). */
+/* Returns NULL if there is no text that we can read. */
 static const char *text_of(const struct attributes *attributes)
 {
 	return attributes && attributes->size >= sizeof(*attributes) &&
@@ -54,13 +54,12 @@ static const char *text_of(const struct attributes *attributes)
 		       : NULL;
 }
 
-/* Returns true while the ring is less than half full: the rest is for more important records. */
+/* The second half of the ring is for more important records. */
 static bool has_room(const struct dlprof_slot *slot)
 {
 	return slot->head - slot->tail < DLPROF_RING_CAPACITY / 2;
 }
 
-/* Counts one more range of the process, if there is room for it. */
 static bool take_room(const struct thread *thread)
 {
 	if (kept_count < KEPT_MOST && has_room(thread->slot)) {
@@ -72,12 +71,12 @@ static bool take_room(const struct thread *thread)
 	return false;
 }
 
-/* Records a step, if the name is a step's and no outer range of this thread is a step. */
+/* Does nothing if the name is no step's, or an outer range is a step. */
 static bool begin_step(const struct thread *thread, const char *label, uint64_t now_ns)
 {
 	uint64_t since_ns;
 
-	/* Only main threads train, and no worker of a loader does. */
+	/* Only main threads train, and no worker does. */
 	if (thread->load_depth || thread->worker >= 0 ||
 	    !label_is_step(label, strcmp(asked, "1") == 0 ? NULL : asked) ||
 	    thread->tid != (uint32_t)sys_getpid())
@@ -87,7 +86,7 @@ static bool begin_step(const struct thread *thread, const char *label, uint64_t 
 			return false;
 	since_ns = now_ns - step_ns;
 	step_ns = now_ns;
-	/* A range so soon after the last one belongs to a loop within a step. */
+	/* The range belongs to a loop within a step. */
 	if (since_ns < SHORT_NS)
 		return false;
 	marks_step("nvtx", false, now_ns);
@@ -113,7 +112,7 @@ static void begin(struct thread *thread, struct thread_range *range, const char 
 {
 	uint64_t now_ns = clock_now_ns();
 
-	/* Ranges of a thread must begin at different times: these are the key in the database. */
+	/* The database's key of a range is its thread and begin. */
 	if (now_ns <= thread->range_last_ns)
 		now_ns = thread->range_last_ns + 1;
 	thread->range_last_ns = now_ns;
@@ -165,7 +164,7 @@ static int domain_push_ex(const void *domain, const struct attributes *attribute
 	return push(text_of(attributes));
 }
 
-/* Counts a range whose text is wide and not read, since its pop will come, too. */
+/* Counts a range with a wide text, as its pop will come, too. */
 static int push_wide(const void *text)
 {
 	return push(NULL);
@@ -173,7 +172,7 @@ static int push_wide(const void *text)
 
 typedef void slot_function(void);
 
-/* Our functions for NVTX's tables, by module and number; the other entries stay as they are. */
+/* Our functions by NVTX's module and number. */
 static const struct {
 	uint32_t module, number;
 	slot_function *function;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "batch/pinning.h"
 
-#define PINNING_MAX 16 /* loaders with a pinning thread at one time; more are not followed */
+#define PINNING_MAX 16 /* most pinning threads that are followed */
 
 static struct pinning {
-	uint64_t stream;	/* stream whose batches the thread receives; 0: free */
+	uint64_t stream;	/* stream of the batches that the thread receives; 0: free */
 	uint32_t tid;
 	uint32_t life;
 	struct thread_parts parts;

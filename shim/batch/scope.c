@@ -29,7 +29,7 @@ void scope_on_load(void (*look)(void))
 	look_before_load = look;
 }
 
-/* Returns the blocks that this thread or process read from storage. Page faults do not show it. */
+/* Page faults are not counted. */
 static uint32_t storage_blocks(int whose)
 {
 	struct rusage usage;
@@ -39,9 +39,8 @@ static uint32_t storage_blocks(int whose)
 	return (uint32_t)usage.ru_inblock;
 }
 
-static _Atomic uint64_t under_way; /* thread_life in the upper half, number of loads under way in
-				    * the lower one */
-static _Atomic uint32_t overlaps;  /* loads that began while another was under way */
+static _Atomic uint64_t under_way; /* thread_life in the upper half, loads under way in the lower */
+static _Atomic uint32_t overlaps;
 
 static void enter(struct thread *thread, struct scope_load *load)
 {
@@ -51,10 +50,10 @@ static void enter(struct thread *thread, struct scope_load *load)
 	load->overlaps = overlaps;
 	load->import_depth = thread->import_depth;
 	thread->import_depth = 0;
-	/* A load within another one, on the same thread, is part of that one. */
+	/* A load within another one is part of that one. */
 	if (thread->load_depth++)
 		return;
-	/* If the last load began before a fork, it is the parent's. */
+	/* A load begun before a fork is the parent's. */
 	do {
 		now = before >> 32 == thread_life ? before : none;
 	} while (!atomic_compare_exchange_weak(&under_way, &before, now + 1));
@@ -63,7 +62,7 @@ static void enter(struct thread *thread, struct scope_load *load)
 	load->alone = now == none && thread->tid == (uint32_t)segment_first()->header.pid;
 }
 
-/* Leaves a load. Returns true if no other load was under way from its begin to its end. */
+/* Returns true if no other load was under way since the begin. */
 static bool leave(struct thread *thread, const struct scope_load *load)
 {
 	const uint64_t one = ((uint64_t)thread_life << 32) + 1;
@@ -78,12 +77,12 @@ void scope_load_begin(struct thread *thread, struct scope_load *load)
 {
 	if (look_before_load)
 		look_before_load();
-	/* Closes spans that a decoder's longjmp() left open, since they end with their load. */
+	/* A decoder's longjmp() may have left spans open. */
 	span_unwind(thread, (uintptr_t)load);
 	load->life = thread_life;
 	load->alone = false;
 	enter(thread, load);
-	/* In a worker, the thread that sends batches opens files but reads none. */
+	/* A worker's thread that sends batches opens files, but reads none. */
 	load->others_read =
 		segment_others(thread->slot, load->others) &&
 		(load->others[DLPROF_CLASS_READ].count || load->others[DLPROF_CLASS_DECODE].count);
@@ -117,7 +116,7 @@ static void add_others(const struct scope_load *load, const struct dlprof_counte
 		sums->storage_blocks = process_blocks - load->process_blocks;
 }
 
-/* Ends the load and fills the record for the caller to write. Returns false if there is no load. */
+/* Fills the record. Returns false if there is no load. */
 static bool load_event(struct thread *thread, const struct scope_load *load, uint32_t samples,
 		       bool failed, struct dlprof_event *ret_event)
 {
@@ -147,7 +146,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 
 	if (!thread_is_in_life(load->life))
 		return false;
-	/* Look before this load ends: what begins later belongs to other loads. */
+	/* Look before this load ends: what begins later belongs to others. */
 	alone = load->alone && unlikely(segment_others(thread->slot, others));
 	if (alone && load->others_read)
 		process_blocks = storage_blocks(RUSAGE_SELF);
@@ -166,7 +165,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 	sums->decode_count = (uint32_t)DELTA(DLPROF_CLASS_DECODE, count);
 	if (alone)
 		add_others(load, others, process_blocks, sums);
-	/* A value that was not observed is recorded as UINT32_MAX, not as 0. */
+	/* Not observed is UINT32_MAX, not 0. */
 	if (!sums->decode_count && !sums->decode_ns && (!decoders_reached || decoders_missed))
 		sums->decode_count = UINT32_MAX;
 	if (DELTA(DLPROF_CLASS_COLLATE, count))

@@ -2,10 +2,7 @@
 /*
  * scope.h - the load of one batch, from begin to end, with what its thread did meanwhile.
  *
- * A load may use further threads: pools, or those of a library. It is not known for which load such
- * a thread works. But if a process loads one batch at a time, on its first thread, as DataLoader's
- * workers do, the load also gets what other threads open, read and decode during it: counts and
- * bytes, but no time, since they run in parallel.
+ * Other threads' work is added only if the process loads one batch at a time, on its first thread.
  */
 #pragma once
 
@@ -22,29 +19,29 @@ struct scope_load {
 	uint64_t cpu_ns;
 	uint32_t storage_blocks;
 	struct dlprof_counter others[DLPROF_CLASS_MAX];
-	bool others_read; /* other threads had read files before the load began */
-	bool alone;       /* on the first thread, and no other load is under way */
+	bool others_read; /* other threads had read files before this load */
+	bool alone;
 	uint32_t overlaps;
-	/* imports under way at the begin: a module may train while it is imported */
+	/* imports under way at the begin, as modules may train while imported */
 	uint32_t import_depth;
-	uint32_t process_blocks; /* blocks that the process had read, if `alone` */
+	uint32_t process_blocks;
 };
 
-/* Begins the load of the batch named by the thread's `stream`, `generation` and `task`. */
+/* The batch is that of the thread's `stream`, `generation` and `task`. */
 void scope_load_begin(struct thread *thread, struct scope_load *load);
 
-/* Ends a load and writes its record. `samples`: 0 if not known. */
+/* Writes the record; `samples` 0: unknown. */
 void scope_load_end(struct thread *thread, const struct scope_load *load, uint32_t samples,
 		    bool failed);
 
-/* Ends a load without a record, since nothing was loaded. */
+/* Writes no record, as nothing was loaded. */
 void scope_load_cancel(struct thread *thread, const struct scope_load *load);
 
-/* Sets a function to call before each load: it looks for libraries that were loaded unnoticed. */
+/* Sets a function to call before each load, to find libraries loaded unnoticed. */
 void scope_on_load(void (*look)(void));
 
-/* Notes that decoders are wrapped, so that a decode_count of 0 means that nothing was decoded. */
+/* From now on a decode_count of 0 means that nothing was decoded. */
 void scope_decoders_reached(void);
 
-/* Notes whether some decoders are not wrapped, so that a decode_count of 0 means nothing. */
+/* With `missed`, a decode_count of 0 means nothing. */
 void scope_decoders_missed(bool missed);

@@ -13,12 +13,12 @@
 
 #define WINDOW_NS     UINT64_C(250000000)
 #define WINDOWS	      256	/* number of windows after which their length doubles */
-/* loaders that take turns faster share a window's sums */
+/* loaders that take turns faster share a window */
 #define MIXED_NS      UINT64_C(10000000)
-#define CLOCKED_NS    100000	/* CPU time is not read for calls of a stage with shorter calls */
+#define CLOCKED_NS    100000	/* CPU time is read only for stages with longer calls */
 #define SHARD_COUNT   16	/* sets of sums, so that threads seldom share a cache line */
 #define BUCKET_COUNT  2048
-#define BUCKET_OBJECTS 8	/* 8 objects fill a cache line */
+#define BUCKET_OBJECTS 8
 #define NUMBER_BITS   16
 
 struct stage {
@@ -27,14 +27,14 @@ struct stage {
 	uint16_t parent;
 	bool is_queue;
 	uint16_t queue; /* number of the queue that gets the elements, or STAGE_NONE */
-	uint32_t life;	/* life in which the stage was recorded */
-	struct dlprof_stage_sum sent; /* sums that were recorded so far */
-	/* the last call's own time exceeded CLOCKED_NS */
+	uint32_t life;
+	struct dlprof_stage_sum sent;
+	/* the last call took more than CLOCKED_NS itself */
 	atomic_bool is_long;
 	_Atomic int64_t fill;	      /* elements in a queue */
 };
 
-/* Sums of a stage, as in struct dlprof_stage_sum; INNER is the time of inner calls. */
+/* As in struct dlprof_stage_sum, but INNER: time of inner calls. */
 enum { ELEMENTS, OWN, INNER, TIMED, CPU, READ, READY, SUM_MAX };
 
 struct sums {
@@ -44,25 +44,23 @@ struct sums {
 static struct stage stages[1 + STAGE_MAX];
 static _Atomic uint32_t stage_count;
 static struct sums sums[SHARD_COUNT][1 + STAGE_MAX];
-/* Hash table from objects to stages: address << NUMBER_BITS | number of the stage. */
+/* Hash table from objects to stages: address << NUMBER_BITS | number. */
 static _Atomic uint64_t objects[BUCKET_COUNT][BUCKET_OBJECTS] __attribute__((aligned(64)));
 
-/* The window of time that is summed up, and the loader that is asked in it. */
 static struct {
 	uint64_t begin_ns; /* 0: there is no window */
 	uint64_t length_ns;
 	uint64_t stream; /* stream of the loader's newest epoch */
 	uint32_t generation;
-	uint32_t loader; /* number of the loader, as each of its iterators has another stream */
+	uint32_t loader; /* number of the loader, whose iterators have different streams */
 	uint32_t life;
 	uint32_t count;
 	bool is_mixed;
 } window;
 
-/* Guards `stages` and `window`. */
 static _Atomic uint32_t busy;
 
-/* Innermost call of this thread. top_address is its address, valid even when the call is gone. */
+/* This thread's innermost call; top_address stays valid when the call is gone. */
 static __thread struct stage_call *top __attribute__((tls_model("initial-exec")));
 static __thread uintptr_t top_address __attribute__((tls_model("initial-exec")));
 
@@ -71,7 +69,7 @@ static _Atomic uint64_t *bucket_of(const void *object)
 	return objects[((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 53];
 }
 
-/* Returns an object's key: see is_key() for an address that is too long, which names no object. */
+/* Longer addresses name no object (is_key()). */
 static uint64_t key_of(const void *object)
 {
 	return (uint64_t)(uintptr_t)object << NUMBER_BITS;
@@ -134,7 +132,7 @@ static uint16_t find(const char *path, size_t length)
 	return STAGE_NONE;
 }
 
-/* Returns the length of the parent's path: "A::B[1]::C" has parent "A::B". 0: it has no parent. */
+/* "A::B[1]::C" has parent "A::B". Returns 0 if there is none. */
 static size_t parent_length(const char *path)
 {
 	const char *end = path + strlen(path);
@@ -157,7 +155,7 @@ static const char *name_of(const char *path)
 	return *name == '=' ? name + 1 : name;
 }
 
-/* Links a new stage with its parent and children, which may be found in any order. */
+/* Parents and children may be found in any order. */
 static void join_stages(uint16_t number)
 {
 	struct stage *stage = &stages[number];
@@ -222,7 +220,7 @@ void stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address)
 {
 	const struct stage *stage = &stages[number];
 
-	/* An exception skipped the end of a call further down the stack, so `top` is invalid. */
+	/* An exception skipped the end of an inner call, so `top` is invalid. */
 	if (unlikely(top_address && top_address <= address))
 		top = NULL;
 	top_address = address;
@@ -269,7 +267,7 @@ static void count_queue(struct stage *stage)
 void stage_end(struct stage_call *call, bool has_element)
 {
 	struct stage *stage = &stages[call->number];
-	/* The page of the thread's thread-local variables chooses its set of sums. */
+	/* Threads differ in the page of their thread-local variables. */
 	struct sums *to = &sums[(uintptr_t)&top / 4096 % SHARD_COUNT][call->number];
 	uint64_t ticks, own_ns, read_ns;
 
@@ -363,7 +361,7 @@ static uint64_t sum_of(uint16_t number, int which)
 	return sum;
 }
 
-/* Takes a stage's sums since the last call. Returns false if they are all 0. */
+/* Returns false if all sums since the last call are 0. */
 static bool take_sums(uint16_t number, struct dlprof_stage_sum *ret)
 {
 	struct dlprof_stage_sum *sent = &stages[number].sent, now = {
@@ -403,16 +401,13 @@ static void record_sum(struct thread *thread, uint16_t number, uint64_t now_ns)
 
 	if (!take_sums(number, &event.stage_sum))
 		return;
-	/* The stage's name is recorded before its sums, and again if its parent was found since. */
+	/* The name is recorded before the sums, and again once the parent is known. */
 	if (stages[number].life != thread_life)
 		record_stage(thread, number);
 	thread_push(thread, &event);
 }
 
-/*
- * Records the window's sums; the caller holds `busy`. Returns false if the drain is too far behind;
- * then the window goes on.
- */
+/* Called with `busy` held. Returns false if the drain is far behind; the window then goes on. */
 static bool record(uint64_t now_ns)
 {
 	struct thread *thread = thread_get();
@@ -428,7 +423,7 @@ static bool record(uint64_t now_ns)
 	return true;
 }
 
-/* Begins a life: drops sums that a forked child has from its parent, which records them itself. */
+/* Drops the parent's sums in a forked child. */
 static void begin_life(uint64_t now_ns)
 {
 	struct dlprof_stage_sum dropped;

@@ -6,7 +6,7 @@
 #include "batch/consumer.h"
 #include "record/activate.h"
 
-/* Records the events of an item. The last event gets the wait, the others get length 0. */
+/* The last event gets the wait, others length 0. */
 static void tell_item(struct thread *thread, struct ahead_item *item)
 {
 	const bool has_batch = item->events[AHEAD_BATCH].kind;
@@ -20,7 +20,7 @@ static void tell_item(struct thread *thread, struct ahead_item *item)
 			consumer_hand_on(event, item->begin_ns, item->end_ns);
 			continue;
 		}
-		/* Making the iterator took the taker no time if another thread made it. */
+		/* Another thread made the iterator, so it took no time here. */
 		if (i != AHEAD_EPOCH || event->epoch.unused != thread->tid) {
 			event->begin_ns = item->begin_ns;
 			event->duration_ns = 0;
@@ -30,7 +30,7 @@ static void tell_item(struct thread *thread, struct ahead_item *item)
 				event->epoch.waited_ns = thread->waited_ns;
 			event->epoch.unused = 0;
 			event->epoch.flags &= ~AHEAD_EPOCH_AGAIN;
-			/* Batches from another thread are loaded ahead, as by one worker. */
+			/* Batches of another thread are loaded ahead, as by one worker. */
 			if (!event->epoch.workers)
 				event->epoch.workers = 1;
 		} else {

@@ -10,7 +10,7 @@ bool training_sees_optimizers;
 
 static void book(struct thread_training *training, uint64_t now_ns)
 {
-	/* The time is negative if a wait is noted later than it began. */
+	/* A wait may be noted after it began. */
 	const uint64_t ns = now_ns > training->since_ns ? now_ns - training->since_ns : 0;
 
 	if (training->part == DLPROF_PART_MAX)
@@ -20,7 +20,6 @@ static void book(struct thread_training *training, uint64_t now_ns)
 	training->since_ns = now_ns;
 }
 
-/* Adds the time since the last part ended to `part`. */
 static void book_rest(struct thread_training *training, enum dlprof_part part)
 {
 	training->told.ns[part] += training->rest_ns;
@@ -67,7 +66,7 @@ void training_resume(struct thread *thread, uint64_t now_ns)
 		thread->training.since_ns = now_ns;
 }
 
-/* An optimizer that raised an exception did not end, so its state is reset here. */
+/* An optimizer may have raised, and not ended. */
 static void begin_anew(struct thread_training *training)
 {
 	training->rest_ns = 0;
@@ -90,10 +89,7 @@ void training_batch(struct thread *thread, const struct dlprof_event *batch)
 	training_resume(thread, batch->begin_ns + batch->duration_ns);
 }
 
-/*
- * Ends the epoch of this iterator. If its loop ran inside another loader's step, that step goes on;
- * else the time after the epoch's end begins.
- */
+/* A step of another loader, in which the loop ran, goes on. */
 void training_stop(struct thread *thread, const struct dlprof_event *stop)
 {
 	const struct thread_batch over = {stop->stream, stop->generation, 0, true};
@@ -101,7 +97,7 @@ void training_stop(struct thread *thread, const struct dlprof_event *stop)
 
 	if (training->outer.stream == stop->stream)
 		training->outer = over;
-	/* This iterator was left before, and is dropped only now. */
+	/* The iterator was left earlier. */
 	if (training->batch.stream != stop->stream)
 		return;
 	training->batch = training->outer.stream && training->outer.stream != stop->stream
@@ -111,7 +107,7 @@ void training_stop(struct thread *thread, const struct dlprof_event *stop)
 	training_resume(thread, stop->begin_ns + stop->duration_ns);
 }
 
-/* Returns the step that this thread is in, or NULL if there is none. */
+/* Returns NULL if this thread is in no step. */
 static OFTEN struct thread_training *own(void)
 {
 	struct thread *thread = thread_self;
@@ -121,10 +117,7 @@ static OFTEN struct thread_training *own(void)
 	return &thread->training;
 }
 
-/*
- * Begins `part` and adds the time before, which led to it. If optimizers are not followed, one may
- * have run after an earlier backward pass; then that time is added to no part.
- */
+/* If optimizers are not followed, one may have run since an earlier backward pass. */
 static void lead_to(struct thread_training *training, enum dlprof_part part)
 {
 	if (training->part != DLPROF_PART_MAX)
@@ -177,7 +170,7 @@ OFTEN void training_call_begin(struct training_call *call, enum dlprof_part part
 	enter(training, part, clock_now_ns());
 }
 
-/* If the thread got another batch within the call, the rest of the call is in that batch's step. */
+/* After another batch came, time is in that batch's step. */
 OFTEN void training_call_end(const struct training_call *call)
 {
 	struct thread_training *training;

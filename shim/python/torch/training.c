@@ -116,7 +116,7 @@ static OFTEN PyObject *on_stepped(PyObject *none, PyObject *args, PyObject *kwar
 	return py.none;
 }
 
-/* torch.compile refuses C functions in a hook. PyTorch 2.0 and 2.1 tell of it in torch._utils. */
+/* torch.compile refuses C functions in a hook. In 2.0 and 2.1 only torch._utils tells of it. */
 static PyObject *make_hook(PyMethodDef *method)
 {
 	static const char text[] =
