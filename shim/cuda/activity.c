@@ -9,31 +9,29 @@
 #include "dlprof/event.h"
 #include "record/thread.h"
 
-/* CUPTI's kinds of records, each with its first and last level and the first version that has it */
+/* CUPTI's kinds of records: the levels that record each, and CUPTI's first version with it. */
 static const struct kind {
 	int kind;
 	enum config_cuda first, last;
 	uint32_t version;
 } kinds[] = {
-	/* Copies and memsets are always recorded with kernels: alone they leak memory in some
-	 * versions. */
+	/* Some versions leak memory if copies or memsets are recorded without kernels. */
 	{CUPTI_KIND_MEMCPY, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_MEMCPY2, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_MEMSET, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_SYNCHRONIZATION, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_CONCURRENT_KERNEL, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_OVERHEAD, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
-	/* Only at this level: once this kind has been enabled, nobody in the process can see inside
-	 * graphs any more, even after it is disabled (cupti_activity.h of CUDA 13.5). */
+	/* Afterwards nobody in the process sees inside graphs (cupti_activity.h of CUDA 13.5). */
 	{CUPTI_KIND_GRAPH_TRACE, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_GRAPHS, CUPTI_VERSION_GRAPH_TRACE},
 };
 
 static struct {
 	enum config_cuda level;
 	bool whole_graphs;
-	bool with_calls;  /* calls of the host are recorded, too */
+	bool with_calls;  /* the host's calls are recorded, too */
 	bool with_kernels;
-	uint64_t enabled; /* bits: kinds that are enabled */
+	uint64_t enabled;
 } own;
 
 struct activity_others activity_others = {.sync_records = 1};
@@ -58,7 +56,7 @@ uint32_t activity_flags(void)
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*buffer = buffers_request();
-	/* CUPTI may have looked up our callback before another user came, and call it only now. */
+	/* CUPTI may have chosen our callback before another user came. */
 	if (*buffer && state_is_yielded())
 		buffers_share(*buffer);
 	*size = *buffer ? BUFFER_BYTES : 0;
@@ -80,7 +78,7 @@ void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t s
 	}
 }
 
-/* Enables the kinds. Returns 0, or CUPTI's error for the first if nothing could be enabled. */
+/* Returns 0, or CUPTI's first error if nothing could be enabled. */
 static int enable_kinds(void)
 {
 	int r = 0;
@@ -107,10 +105,7 @@ static int enable_kinds(void)
 	return r ? r : CUPTI_UNKNOWN;
 }
 
-/*
- * Sets CUPTI's other settings to ours if `ours`, else to what other users set, else to the
- * defaults. Kinds with a bit in `keep` stay as they are.
- */
+/* Without `ours`, sets what other users set, else the defaults. Kinds in `keep` stay. */
 static void set_up(bool ours, uint64_t keep)
 {
 	uint32_t count;
@@ -120,11 +115,11 @@ static void set_up(bool ours, uint64_t keep)
 			cupti.SetThreadIdType(ours ? CUPTI_THREAD_ID_SYSTEM
 						   : activity_others.thread_id_type);
 		count = api_enable(ours, keep);
-		/* When disabling, with_calls stays: it describes the records we already have. */
+		/* When disabling, with_calls still tells of records that we have. */
 		if (ours)
 			own.with_calls = count > 0;
 	}
-	/* Polling by cudaEventQuery() needs no records. Before 13 CUPTI leaves them out anyway. */
+	/* Only 13 records polling by cudaEventQuery(), which nobody needs. */
 	if (cupti.ActivityEnableAllSyncRecords && cupti.version >= CUPTI_VERSION_13_0)
 		cupti.ActivityEnableAllSyncRecords(ours ? 0 : activity_others.sync_records);
 }
@@ -139,8 +134,7 @@ int activity_arm(void)
 {
 	int r;
 
-	/* Our buffers are zeroed, but we do not promise that: the promise would bind other users of
-	 * CUPTI, too, and one that found CUPTI by dlsym() may not keep it. */
+	/* A promise to zero buffers would bind other users, too, so none is made. */
 	r = cupti.ActivityRegisterCallbacks(activity_request, activity_complete);
 	if (r != 0)
 		return r;
@@ -165,7 +159,7 @@ void activity_yield(uint64_t keep)
 {
 	if (!state_yield(clock_now_ns()))
 		return;
-	/* Not forced: operations under way come with the other user's own flush. */
+	/* Operations under way come with the other user's own flush. */
 	cupti.ActivityFlushAll(0);
 	activity_disarm(keep);
 	state_wake();

@@ -25,10 +25,7 @@
 
 #define VARIABLE "CUDA_INJECTION64_PATH"
 
-/*
- * Returns true if this program is a profiler that puts itself by the same variable into programs
- * that it starts: ncu 2025.3 starts nothing if the variable is set.
- */
+/* ncu 2025.3 starts nothing if the variable is set, as it sets that itself. */
 static bool is_other_profiler(void)
 {
 	static const char *const names[] = {"ncu", "nsys"};
@@ -67,8 +64,8 @@ static void ignore(void *data, int domain, uint32_t id, const void *info)
 }
 
 /*
- * Finds out whether CUPTI has a subscriber, by subscribing for a moment and leaving again, as
- * torch.profiler needs the only place.
+ * Subscribes for a moment: if that fails, CUPTI has a subscriber. torch.profiler needs the only
+ * place.
  */
 static int probe(void)
 {
@@ -106,7 +103,7 @@ static void refuse(const char *what, int result)
 	state_stand_down(why.buffer);
 }
 
-/* Notes the level that is recorded: lower than requested if this CUPTI cannot do more. */
+/* Notes the level, which is lower than requested if this CUPTI cannot do more. */
 static void note_level(void)
 {
 	const bool calls = activity_flags() & DLPROF_GPU_WITH_CALLS ||
@@ -125,7 +122,7 @@ static void note_level(void)
 			   "calls of the host are recorded with the CUPTI of CUDA 12.5 or newer");
 }
 
-/* Starts recording by CUPTI, with our hooks muted: what CUPTI does meanwhile is not the host's. */
+/* Mutes our hooks, as what CUPTI does is not the host's. */
 static bool arm(void)
 {
 	TEXT(why, 200);
@@ -169,8 +166,7 @@ static void begin_cupti(void)
 	if (!armed)
 		return;
 	manners_begin();
-	/* Coverage begins before the first batch can: the thread below may be late, and the drain
-	 * does not wait for it. */
+	/* Begin here: the thread below may be late, and the first batch does not wait for it. */
 	coverage_begin(began_ns);
 	if (writer_start() != 0) {
 		activity_disarm(0);
@@ -182,13 +178,13 @@ static void begin_cupti(void)
 }
 
 /*
- * CUDA calls this in cuInit(). Returns 1, which means success: with driver 580 a process that got 0
- * ended by SIGSEGV (tests/gpu, semantics refused).
+ * CUDA calls this in cuInit(). With driver 580, returning 0 ended in SIGSEGV
+ * (tests/gpu/semantics.py).
  */
 __attribute__((visibility("default"))) int InitializeInjection(void);
 int InitializeInjection(void)
 {
-	static _Atomic int entered; /* pid of the process in which CUDA called this function last */
+	static _Atomic int entered; /* pid of the process in which CUDA called this last */
 	int pid = sys_getpid();
 
 	if (config_disabled() || config_cuda_is_off() || atomic_exchange(&entered, pid) == pid ||

@@ -8,17 +8,17 @@
 #include "base/clock.h"
 #include "base/sys.h"
 
-#define SOFT_MAX     256 /* largest number of buffers: 64 MB, but unused parts take no memory */
-#define HARD_MAX     512 /* the same if CUPTI crashes when it gets no buffer */
+#define SOFT_MAX     256 /* number of buffers: 64 MB, but unused parts take no memory */
+#define HARD_MAX     512 /* number of buffers if CUPTI crashes without one */
 #define GROW         64
-#define RECORD_BYTES 216 /* size of a kernel record, to estimate what a lost buffer held */
+#define RECORD_BYTES 216 /* size of a kernel's record, to estimate losses */
 
 enum state {
 	STATE_FREE,
 	STATE_OUT,
 	STATE_DONE,
 	STATE_READING,
-	STATE_LOST, /* not expected to come back */
+	STATE_LOST, /* the buffer is not expected to come back */
 };
 
 struct buffer {
@@ -26,20 +26,20 @@ struct buffer {
 	_Atomic uint64_t requested_ns;
 	_Atomic uint32_t valid_size;
 	_Atomic uint64_t forced_ns;
-	_Atomic uint32_t thread;       /* thread that requested the buffer */
+	_Atomic uint32_t thread;
 	_Atomic uint64_t overtaken_ns; /* when a later buffer of `thread` was read; 0: not yet */
-	_Atomic uint64_t reached_ns;   /* when all streams in that later buffer had begun */
+	_Atomic uint64_t reached_ns;
 	_Atomic bool shared;
 };
 
 static struct {
 	uint8_t *bytes;
 	struct buffer buffers[HARD_MAX];
-	_Atomic uint32_t count; /* buffers whose memory can be used */
+	_Atomic uint32_t count;
 	_Atomic uint32_t hint;
 	_Atomic uint64_t dropped;
 	bool never_null;
-	uint8_t *sink; /* last resort: several threads may write here, and nobody reads it */
+	uint8_t *sink; /* last resort: all threads write here, and nobody reads it */
 } pool;
 
 static bool grow(void)
@@ -50,7 +50,7 @@ static bool grow(void)
 	    sys_call3(SYS_mprotect, pool.bytes + count * BUFFER_BYTES, GROW * BUFFER_BYTES,
 		      PROT_READ | PROT_WRITE) < 0)
 		return false;
-	/* If two threads grow the pool at once, both open the same pages, and one adds them. */
+	/* Two threads that grow the pool at once open the same pages. */
 	atomic_compare_exchange_strong(&pool.count, &count, count + GROW);
 	return true;
 }
@@ -78,7 +78,6 @@ static bool move(struct buffer *buffer, uint32_t from, uint32_t to)
 	return atomic_compare_exchange_strong(&buffer->state, &from, to);
 }
 
-/* Gives a free buffer to the calling thread. */
 static uint8_t *give(uint32_t index, uint64_t now_ns)
 {
 	struct buffer *given = &pool.buffers[index];
@@ -103,14 +102,13 @@ static uint8_t *find_free(void)
 
 		if (atomic_load_explicit(&buffer->state, memory_order_relaxed) != STATE_FREE)
 			continue;
-		/* Set the time before the state OUT, so that no reader sees an older time. */
+		/* Set the time before the state, so that no reader sees an older time. */
 		if (move(buffer, STATE_FREE, STATE_READING))
 			return give(index, now_ns);
 	}
 	return NULL;
 }
 
-/* Takes a buffer with unread records, which are lost, for new ones. */
 static uint8_t *steal(void)
 {
 	for (uint32_t i = 0; i < pool.count; i++) {
@@ -135,7 +133,7 @@ uint8_t *buffers_request(void)
 		buffer = steal();
 	if (buffer)
 		return buffer;
-	/* If CUPTI gets no buffer, CUPTI itself counts the records that it drops. */
+	/* If it gets no buffer, CUPTI counts what it drops. */
 	if (!pool.never_null)
 		return NULL;
 	atomic_fetch_add(&pool.dropped, BUFFER_BYTES / RECORD_BYTES);
@@ -171,7 +169,6 @@ static bool is_with_cupti(const struct buffer *buffer)
 
 void buffers_share_out(void)
 {
-	/* If a buffer comes back meanwhile, its mark is useless until the next request. */
 	for (uint32_t i = 0; i < pool.count; i++)
 		if (is_with_cupti(&pool.buffers[i]))
 			pool.buffers[i].shared = true;

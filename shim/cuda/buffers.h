@@ -2,9 +2,8 @@
 /*
  * buffers.h - the buffers into which CUPTI writes its records.
  *
- * FREE -> OUT (CUPTI has it) -> DONE (to be read) -> READING -> FREE. CUPTI requests a buffer
- * during the host's launches, and gives it back on a thread of its own, so both functions take no
- * lock and allocate nothing. Buffers are small, because CUPTI gives one back when it is full.
+ * FREE -> OUT (with CUPTI) -> DONE (to be read) -> READING -> FREE. CUPTI requests them during the
+ * host's launches, so no lock is taken.
  */
 #pragma once
 
@@ -16,60 +15,44 @@
 #define BUFFER_RECORDS_MOST (BUFFER_BYTES / 40) /* launches; a graph's record is the shortest */
 #define BUFFER_LOST_NS      UINT64_C(15000000000)
 
-/* Makes the pool. `never_null`: CUPTI crashes if it gets no buffer. Returns 0 or -errno. */
+/* `never_null`: CUPTI crashes without a buffer. Returns 0 or -errno. */
 int buffers_init(bool never_null);
 
-/* Returns a buffer for CUPTI, or NULL if all are taken; then CUPTI counts what it drops. */
+/* Returns NULL if all buffers are taken. */
 uint8_t *buffers_request(void);
 
 bool buffers_is_ours(const uint8_t *buffer);
 
-/*
- * buffers_share() marks a buffer, buffers_share_out() all that CUPTI has: from now on they may hold
- * records of another user. The mark stays until the buffer is requested again.
- */
+/* These mark buffers that may hold another user's records, until CUPTI requests them again. */
 void buffers_share(const uint8_t *buffer);
 void buffers_share_out(void);
 bool buffers_is_shared(const uint8_t *buffer);
 
-/* Returns true if CUPTI has a marked buffer. */
 bool buffers_shared_out(void);
 
-/*
- * Takes a buffer back from CUPTI. `forced_ns` is when another user began a forced flush, which also
- * returns unfinished operations, or 0 if no other user did.
- */
+/* `forced_ns`: when another user began a forced flush; 0: none did. */
 void buffers_complete(uint8_t *buffer, size_t valid_size, uint64_t forced_ns);
 
-/* Returns the next buffer to read, or NULL. */
 uint8_t *buffers_take(size_t *ret_valid_size);
 uint64_t buffers_requested_ns(const uint8_t *buffer);
 uint64_t buffers_forced_ns(const uint8_t *buffer);
-uint32_t buffers_thread(const uint8_t *buffer); /* the thread that requested the buffer */
+uint32_t buffers_thread(const uint8_t *buffer);
 
-/* Frees a buffer that was read. At `reached_ns` each stream in it had begun its first operation. */
+/* `reached_ns`: when each stream in the buffer had begun. */
 void buffers_free(uint8_t *buffer, uint64_t reached_ns);
 
-/*
- * Returns the time up to which all is complete: every operation that began before it was in a
- * buffer that has been read. It is `now_ns` if CUPTI holds no buffer. coverage.h explains why.
- */
+/* Returns the time before which all begun operations were read: `now_ns` if CUPTI has no buffer. */
 uint64_t buffers_complete_ns(uint64_t now_ns);
 
 /*
- * Returns true for each buffer that has just become lost, with the time that it covers: a later
- * buffer of the same thread came back BUFFER_LOST_NS ago. Call it until it returns false.
- * `forced_ns`: when CUPTI was forced to give back everything, after which older buffers are lost;
- * 0: it was not.
+ * Returns a newly lost buffer's time; false: no more. A buffer is lost if CUPTI gave back a later
+ * one of its thread BUFFER_LOST_NS ago, or if it is older than a forced flush (0: none).
  *
- * A thread fills one buffer and then requests the next, whether each thread has its own buffers
- * (CUDA 13) or all share them. Its last launches in the lost buffer may have been queued for long,
- * but ran before those in the next buffer, since a stream runs its work in order. One risk remains:
- * a stream that is in the lost buffer only.
+ * A stream runs its work in order, so launches in a lost buffer ran before those in the next. One
+ * risk remains: a stream that is in the lost buffer only.
  */
 bool buffers_take_lost(uint64_t forced_ns, uint64_t *ret_begin_ns, uint64_t *ret_end_ns);
 
-/* Returns how many buffers CUPTI has. */
 uint32_t buffers_out(void);
 
 /* Returns how many records the reused buffers could have held. */

@@ -3,12 +3,12 @@
 
 #include <stddef.h>
 
-/* two looks that differ by more than this belong to different stretches */
+/* two looks that differ by more belong to different stretches */
 #define SLACK_NS 1000000
 #define NOWHERE  (INT64_MIN / 2)
 #define REACH_NS 10000000000   /* how far before a stretch's first look a time may be */
-#define OLD_NS   3600000000000 /* how far before the oldest look in memory a time may be */
-#define LATE_NS  2000000 /* how long after the last look a record may still be written */
+#define OLD_NS   3600000000000 /* how far before the oldest look a time may be */
+#define LATE_NS  2000000 /* how long after the last look a record may be written */
 
 static const struct clock_pair *pair_at(const struct clock_map *map, uint32_t number)
 {
@@ -20,7 +20,7 @@ static uint32_t oldest(const struct clock_map *map)
 	return map->count > CLOCK_MAP_PAIRS ? map->count - CLOCK_MAP_PAIRS : 0;
 }
 
-/* Returns how fast CLOCK_MONOTONIC runs against CUPTI's clock, between two looks of a stretch. */
+/* Returns the speed of our clock against CUPTI's between two looks. */
 static double slope(const struct clock_pair *a, const struct clock_pair *b)
 {
 	int64_t cupti_ns = (int64_t)(b->cupti_ns - a->cupti_ns);
@@ -30,11 +30,7 @@ static double slope(const struct clock_pair *a, const struct clock_pair *b)
 
 #define BASE_NS 500000000 /* closer looks tell little about the clock's speed */
 
-/*
- * Returns the slope after look `number`: the slope to the next look or, after the newest one, that
- * of the last BASE_NS. If all looks are closer together, they only show whether CUPTI's clock runs
- * at our speed.
- */
+/* After the newest look, returns the slope of the last BASE_NS. */
 static double slope_at(const struct clock_map *map, uint32_t number)
 {
 	const struct clock_pair *pair = pair_at(map, number), *before = NULL;
@@ -69,7 +65,7 @@ static bool is_first(const struct clock_map *map, uint64_t mono_ns, uint64_t cup
 	if (!before || map->broken || cupti_ns <= before->cupti_ns)
 		return true;
 	off = project(map, map->count - 1, cupti_ns) - (int64_t)mono_ns;
-	/* The second look of a stretch always fits: it is there to show how fast the clock runs. */
+	/* The second look always fits: it only shows how fast the clock runs. */
 	return !before->first && (off > SLACK_NS || off < -SLACK_NS);
 }
 
@@ -94,12 +90,7 @@ void clock_map_break(struct clock_map *map)
 	map->broken = true;
 }
 
-/*
- * Converts a time by the looks around it. The clock changed somewhere between the last look of a
- * stretch and the first of the next, so both cover the time between them. `far`: a first look
- * covers REACH_NS before it, and so older records, too, as CUPTI may convert times only when it
- * gives records back.
- */
+/* `far`: a stretch begins REACH_NS before its first look, as CUPTI may convert times late. */
 static bool find(const struct clock_map *map, uint64_t cupti_ns, bool far, uint64_t *ret_mono_ns)
 {
 	for (uint32_t i = map->count; i-- > oldest(map);) {

@@ -20,14 +20,14 @@
 static struct {
 	uint64_t began_ns;
 	bool gap;
-	uint64_t gap_ns;         /* begin of the gap */
-	bool others;             /* another user made the gap */
-	uint64_t regained_ns;    /* when the last other user of CUPTI left */
-	bool unfinished;         /* a forced flush cut off operations that may still run */
-	uint64_t unfinished_ns;  /* when the last of these operations had ended */
-	uint64_t launch_ns;      /* time of the last launch, as seen in the last period */
-	uint64_t newest_ns;      /* end of the newest operation, as seen in the last period */
-	uint64_t heard_launches; /* cudart_launch_count() when the last operation was read */
+	uint64_t gap_ns;
+	bool others;
+	uint64_t regained_ns;
+	bool unfinished;         /* operations cut off by a forced flush may still run */
+	uint64_t unfinished_ns;  /* when these operations had ended */
+	uint64_t launch_ns;
+	uint64_t newest_ns;
+	uint64_t heard_launches;
 	uint32_t silent_periods;
 	uint64_t told_ns;
 } own;
@@ -77,7 +77,7 @@ static void look_for_unfinished(void)
 	uint64_t begin_ns;
 
 	if (unfinished_begins(&begin_ns)) {
-		/* Begin the gap earlier: the operation that was cut off began before it. */
+		/* The operation that was cut off began before the flush. */
 		if (own.gap && begin_ns < own.gap_ns)
 			end_gap(own.gap_ns);
 		begin_gap(begin_ns, "another user flushed CUPTI");
@@ -87,10 +87,7 @@ static void look_for_unfinished(void)
 		own.unfinished = false;
 }
 
-/*
- * Ends a gap that another user made, when CUPTI is ours again, the operations that were cut off
- * have ended, and the first operation launched afterwards runs.
- */
+/* Ends the gap if CUPTI is ours, operations cut off have ended, and one launched later runs. */
 static void look_for_end_of_others(void)
 {
 	look_for_unfinished();
@@ -108,10 +105,9 @@ static bool is_behind(uint64_t ns)
 }
 
 /*
- * Returns true if CUPTI is silent: the host launched long after the last operation that was read
- * and after our begin, and more than CUPTI's buffers can hold. A busy GPU alone is no silence:
- * CUPTI keeps a buffer while an operation in it runs, so buffers come back only when they are full:
- * at 300 kernels a second after four seconds, at one a second after twenty minutes.
+ * CUPTI is silent if the host launched more than its buffers hold, long after the last operation
+ * read. Buffers come back only when full: at 300 kernels a second after 4 s, at one after 20
+ * minutes.
  */
 static bool is_silent(void)
 {
@@ -121,7 +117,7 @@ static bool is_silent(void)
 	       launches > buffers_out() * BUFFER_RECORDS_MOST;
 }
 
-/* Begins a gap at the end of the last operation that was read: up to there all is known. */
+/* All is known up to the end of the last operation read. */
 static void begin_silence(void)
 {
 	const uint64_t newest_ns = reader_times.newest_ns;
@@ -129,7 +125,7 @@ static void begin_silence(void)
 	begin_gap(newest_ns > own.began_ns ? newest_ns : own.began_ns, "CUPTI reports nothing");
 }
 
-/* Looks for a long silence: another user took CUPTI's buffers or disabled kinds, unnoticed. */
+/* In a silence, another user took CUPTI's buffers or disabled kinds unnoticed. */
 static void look_for_silence(void)
 {
 	const uint64_t launch_ns = cudart_last_launch_ns(), newest_ns = reader_times.newest_ns;
@@ -158,8 +154,6 @@ static void tell_lost(uint64_t forced_ns)
 	uint64_t begin_ns, end_ns;
 
 	while (buffers_take_lost(forced_ns, &begin_ns, &end_ns)) {
-		/* At the run's end, a lost buffer inside or after an open gap belongs to that
-		 * gap. */
 		if (own.gap && own.gap_ns <= begin_ns)
 			continue;
 		if (own.gap)
@@ -188,8 +182,7 @@ static void tell(uint64_t complete_ns)
 void coverage_tell(void)
 {
 	look_for_end_of_others();
-	/* The last launch is missing, and CUPTI has no buffer that could hold it, so nothing proves
-	 * that the time after it is complete. */
+	/* CUPTI has no buffer with the last launch, so nothing proves that all is complete. */
 	if (!own.gap && !buffers_out() && is_behind(MS))
 		return;
 	tell(buffers_complete_ns(clock_now_ns()) - reader_times.lag_ns);

@@ -47,7 +47,7 @@ static void push(struct thread *thread, enum dlprof_event_kind kind, uint64_t be
 	thread_push(thread, &event);
 }
 
-/* Returns this thread's state if the mode is to record the host's calls, else NULL. */
+/* Returns NULL unless the host's calls are recorded. */
 static struct thread *enter(void)
 {
 	struct thread *thread;
@@ -74,7 +74,7 @@ static struct thread *enter(void)
 	return thread;
 }
 
-/* Called after the real launch: the first launch of a program starts CUDA, and so attach.c. */
+/* Comes after the real call: a program's first launch starts CUDA, and so attach.c. */
 void cudart_launch(uint32_t graph)
 {
 	struct thread *thread;

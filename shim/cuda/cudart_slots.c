@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cudart_slots.c - the wrappers that cudart.def lists. */
 #include "base/clock.h"
 #include "cuda/cudart.h"
 #include "dlprof/event.h"
 
-/* CUDA's dim3, which is passed by value. */
+/* CUDA's dim3, passed by value. */
 struct cuda_dim3 {
 	unsigned int x, y, z;
 };

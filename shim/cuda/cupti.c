@@ -13,7 +13,6 @@
 
 struct cupti cupti;
 
-/* Names of the library; up to CUDA 11 they contained the minor version. */
 static const char *const sonames[] = {
 	"libcupti.so.13",   "libcupti.so.14",
 	"libcupti.so.12",   "libcupti.so.11.8",
@@ -24,7 +23,7 @@ static const char *const sonames[] = {
 	"libcupti.so",      NULL,
 };
 
-/* Where libcupti lies, relative to libcudart's folder: wheel of CUDA 13, older wheel, toolkit. */
+/* From libcudart's folder, in wheels of CUDA 13, older wheels, and toolkits. */
 static const char *const beside[] = {
 	"/",  "/../../cuda_cupti/lib/", "/../extras/CUPTI/lib64/", "/../../../extras/CUPTI/lib64/",
 	NULL,
@@ -39,11 +38,10 @@ void *cupti_mapped(void)
 	return library;
 }
 
-/* The mapped libcudart: its folder, and the major version in its name; 0: none is mapped. */
 struct runtime {
 	char folder[512];
 	int major;
-	int wanted; /* major version to look for; 0: any */
+	int wanted;
 };
 
 static int leading_number(const char *text)
@@ -73,7 +71,7 @@ static int find_runtime(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 struct named {
-	uintptr_t address; /* address of a function of the library */
+	uintptr_t address;
 	int major;
 };
 
@@ -90,10 +88,7 @@ static int find_soname(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-/*
- * Returns CUDA's major version from the library's name, or 0. cuptiGetVersion() does not tell: it
- * is the same in 11.8, 12.0 and 12.1.
- */
+/* cuptiGetVersion() does not tell: 11.8, 12.0 and 12.1 return the same. Returns 0 if unknown. */
 static int major_of(const struct cupti *found)
 {
 	struct named named = {(uintptr_t)found->GetVersion, 0};
@@ -109,7 +104,7 @@ void *cupti_driver(const char *function)
 	return driver ? lookup_real(driver, function) : NULL;
 }
 
-/* Returns the newest CUDA version that the driver supports, or 0 if there is no driver. */
+/* Returns 0 if there is no driver. */
 static int driver_major(void)
 {
 	int (*get)(int *version) = (int (*)(int *))cupti_driver("cuDriverGetVersion");
@@ -137,7 +132,6 @@ static void *open_in(const char *folder, const char *below)
 	return library;
 }
 
-/* Opens a libcupti of our choice, as the host has not loaded any. */
 static void *open_library(const struct runtime *runtime)
 {
 	const char *toolkit = getenv("CUDA_HOME");
@@ -149,7 +143,7 @@ static void *open_library(const struct runtime *runtime)
 	for (int i = 0; sonames[i] && !library; i++) {
 		TEXT(own, 32);
 
-		/* A library found by name only must have the runtime's version. */
+		/* A library that is found only by its name must have the runtime's version. */
 		text_add(&own, "libcupti.so.");
 		text_add_number(&own, runtime->major);
 		if (!runtime->major || strncmp(sonames[i], own.buffer, own.length) == 0)
@@ -190,10 +184,7 @@ static int mismatch(struct text *why, int major, const char *other, int other_ma
 	return -EPROTONOSUPPORT;
 }
 
-/*
- * Returns whether the library's functions may be called at all: without a usable driver, those of
- * 13.2 call themselves until the stack is full.
- */
+/* Without a driver, do not call functions: those of 13.2 call themselves endlessly. */
 static int fits(const struct cupti *found, const struct runtime *runtime, int driver,
 		struct text *why)
 {

@@ -7,13 +7,12 @@
 #include "cuda/clock_map.h"
 #include "cuda/cupti.h"
 
-/* Readings per look: only the quickest pair counts. */
+/* number of readings for a look: the quickest pair counts */
 #define BRACKETS     30
 #define BRACKETS_FEW 3
 
 static struct clock_map map;
 
-/* Reads both clocks `tries` times, and returns the pair that was read quickest. */
 static bool read_clocks(int tries, uint64_t *ret_mono_ns, uint64_t *ret_cupti_ns)
 {
 	uint64_t best_ns = UINT64_MAX;
@@ -48,7 +47,7 @@ void cupti_clock_look(bool anew)
 		clock_map_break(&map);
 	if (!look_once())
 		return;
-	/* The first look after a clock change: take a second 20 ms later to learn the rate. */
+	/* After a clock change, take a second look to learn how fast it runs. */
 	sys_nap(20000000);
 	look_once();
 	rate = clock_map_rate(&map);

@@ -8,17 +8,17 @@
 #include "cuda/outbox.h"
 #include "record/tally.h"
 
-#define KNOWN_MAX 2048 /* a power of two */
+#define KNOWN_MAX 2048
 
-/* Hash table by id; 0: free. When three quarters are used, the drain gets no further names. */
+/* Hash table by id; 0: free. When three quarters are used, no more names are sent. */
 static struct kernel known[KNOWN_MAX];
 static uint32_t known_count;
 
-/* Namespaces of DALI, nvJPEG, nvImageCodec and CV-CUDA, whose kernels prepare batches. */
+/* DALI, nvJPEG, nvImageCodec, CV-CUDA: kernels that prepare batches. */
 static const char *const loaders[] = {"N4dali",        "N6nvjpeg", "N6culj92",
 				      "N10nvimgcodec", "N4nvcv",   "N6cvcuda"};
 
-/* Returns true for a collective: "ncclDevKernel_", "ncclKernel_", "ncclAllReduceRing...", ... */
+/* "ncclDevKernel_", "ncclKernel_", "ncclAllReduceRing...", ... */
 static bool is_collective(const char *name)
 {
 	static const char end[] = "Kernel";

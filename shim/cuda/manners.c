@@ -17,7 +17,7 @@
 #include "record/activate.h"
 #include "slots/lookup.h"
 
-/* Another user counts as gone after so long without a call: profilers switch kinds one by one. */
+/* Another user is gone after so long without a call: profilers switch kinds one by one. */
 #define QUIET_NS 100000000
 
 #define PER_THREAD_BUFFERS 9 /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER */
@@ -25,7 +25,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 static struct {
-	_Atomic bool registered; /* other users have set their callbacks */
+	_Atomic bool registered;
 	_Atomic uint64_t kinds;  /* bits: kinds that other users have enabled */
 	_Atomic uint64_t changed_ns;
 	_Atomic uint32_t buffers_out;
@@ -34,14 +34,14 @@ static struct {
 	cupti_request_function *_Atomic request;
 } theirs;
 
-/* The real functions. They are looked up at the first call, when the caller has loaded libcupti. */
+/* The real functions, looked up at the first call. */
 static struct {
 #define FOREIGN(name, params) int(*name) params;
 #include "cuda/foreign.def"
 #undef FOREIGN
 } real;
 
-/* Finds a function in the libcupti that we use, else by RTLD_NEXT, else in any mapped libcupti. */
+/* Looks in the libcupti that we use, by RTLD_NEXT, and in any mapped one. */
 static void *find(const char *name)
 {
 	void *found = NULL, *library;
@@ -83,7 +83,7 @@ bool manners_is_free(uint64_t now_ns)
 {
 	const uint64_t changed_ns = theirs.changed_ns;
 
-	/* Another user may have called since the caller read the clock: changed_ns > now_ns. */
+	/* Another user may have called since `now_ns` was read. */
 	return !theirs.kinds && now_ns >= changed_ns && now_ns - changed_ns >= QUIET_NS;
 }
 
@@ -97,7 +97,7 @@ uint32_t manners_buffers_out(void)
 	return theirs.buffers_out;
 }
 
-/* Requests a buffer from the other user, so that its records do not get into ours. */
+/* Requests a buffer of the other user, so that its records do not get into ours. */
 static void request_theirs(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	theirs.request(buffer, size, max_records);
@@ -120,27 +120,19 @@ static void complete_theirs(void *context, uint32_t stream, uint8_t *buffer, siz
 /*
  * Copies another user's records out of a buffer of ours.
  *
- * A thread's records go into its buffer until that is full, or until CUPTI gives it back, which
- * CUPTI does not do while an operation in it runs. So if a training never waits for its GPU, a
- * buffer of ours stays in use when another user comes, and the user's records of the next thousand
- * operations land in it. The user gets a copy of the buffer, in a buffer of its own.
+ * A thread's records go into its buffer until that is full, so a user's may land in ours for long.
+ * The user gets a copy, in a buffer of its own.
  *
- * Which buffers are copied: marked ones. When a user sets its callbacks or enables a kind, we mark
- * the buffers that CUPTI has, before CUPTI hears of the user. We also mark those that CUPTI
- * requests from us later, since a thread may be about to. The two sides cannot miss each other: a
- * request first lists its buffer as CUPTI's, and then checks whether a user has come; we first note
- * that a user has come, and then check which buffers CUPTI has (sequentially consistent). So a
- * buffer without a mark came back before CUPTI made the user's first record, and holds none.
+ * Marked buffers are copied. Before CUPTI hears of a user, we mark the buffers that CUPTI has, and
+ * those it requests later. Neither side misses the other (sequentially consistent): a request first
+ * lists its buffer and then checks for a user; we first note the user and then check the buffers.
+ * So an unmarked buffer came back before the user's first record.
  *
- * A mark belongs to a buffer, not to a period, since CUPTI may give the buffer back when all is
- * ours again: torch's profiler disables its kinds, goes through its trace of the CPU for seconds,
- * and only then flushes CUPTI. If the buffer comes back even later, the copy goes to whoever
- * registered callbacks last. A buffer of the user's own would be as late if CUPTI kept it as long.
+ * A mark stays with its buffer, which may come back when all is ours again: torch's profiler
+ * flushes CUPTI seconds after it disabled its kinds.
  *
- * What the user gets in excess: no record comes twice, since each is in one buffer, and a buffer is
- * copied once, when it comes back. But the copy also has what we recorded before and after the
- * user, and what was launched before it and ran later. If sessions follow each other, users find
- * such records in their own buffers, too, and select by time.
+ * No record comes twice. But the copy also has records of before and after the user, who finds such
+ * ones in its own buffers, too, and selects by time.
  */
 static void share_with_them(void *context, uint32_t stream, const uint8_t *buffer,
 			    size_t valid_size)
@@ -160,16 +152,11 @@ static void share_with_them(void *context, uint32_t stream, const uint8_t *buffe
 }
 
 /*
- * The stand-in: an empty buffer of the other user, held in CUPTI's place.
+ * The stand-in: an empty buffer of the other user, which we give back when it flushes CUPTI.
  *
- * If CUPTI has none of the user's buffers, torch's profiler concludes that nothing was recorded: it
- * neither flushes CUPTI nor looks at buffers that came back before. Without us CUPTI would have the
- * buffer of the last records. With us all of the user's records may be in our buffer, or our flush
- * after the user's makes CUPTI give back the user's buffer too early. So we request a buffer from
- * the user as a stand-in, and give it back empty when the user flushes CUPTI.
- *
- * The writing thread makes the request, before it takes CUPTI back and flushes it. On a thread of
- * the user, the request might wait for a lock that this very thread holds.
+ * torch's profiler takes nothing to be recorded if CUPTI has none of its buffers, but its records
+ * may all be in ours. Only the writing thread requests a stand-in: a thread of the user may hold
+ * the lock that the request needs.
  */
 static struct {
 	uint8_t *_Atomic buffer;
@@ -223,12 +210,12 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	RESOLVE(cuptiActivityRegisterCallbacks);
 	if (state_mode() != STATE_CUPTI || !request || !complete) {
 		theirs.registered = request && complete;
-		/* The old callbacks are kept, since buffers may still be on their way. */
+		/* Keep the old callbacks, as their buffers may be on their way. */
 		if (theirs.registered)
 			remember(request, complete);
 		return real.cuptiActivityRegisterCallbacks(request, complete);
 	}
-	/* Done first, so that a thread that is just taking CUPTI back sees that it must not. */
+	/* Done first, so that a thread that is taking CUPTI back sees that it must not. */
 	note_change();
 	activity_yield(theirs.kinds);
 	buffers_share_out();
@@ -242,7 +229,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	return r;
 }
 
-/* Gives CUPTI back to another user, and sets the callbacks that this user sets only once. */
+/* The user sets its callbacks only once. */
 static void give_back(void)
 {
 	if (state_mode() != STATE_CUPTI || !theirs.registered)
@@ -291,7 +278,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
 	if (!(flag & CUPTI_FLUSH_FORCED) || state_mode() != STATE_CUPTI)
 		return real.cuptiActivityFlushAll(flag);
 	end_stand_in();
-	/* Not forced at first: finished operations then come with their ends. */
+	/* Without force, finished operations come with their ends. */
 	if (state_is_armed())
 		cupti.ActivityFlushAll(0);
 	first = atomic_compare_exchange_strong(&activity_forced_ns, &none, clock_now_ns());
@@ -302,7 +289,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
 	return r;
 }
 
-/* The real cuptiFinalize() removes everybody's callbacks and kinds. */
+/* The real function removes everybody's callbacks and kinds. */
 EXPORT int cuptiFinalize(void)
 {
 	int r;
@@ -324,7 +311,7 @@ EXPORT int cuptiActivityRegisterTimestampCallback(void *callback)
 	int r;
 
 	RESOLVE(cuptiActivityRegisterTimestampCallback);
-	/* Fetches the records that have times of the old clock. */
+	/* Fetch records that have times of the old clock. */
 	if (state_mode() == STATE_CUPTI && state_is_armed())
 		cupti.ActivityFlushAll(0);
 	r = real.cuptiActivityRegisterTimestampCallback(callback);
@@ -339,13 +326,13 @@ EXPORT int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 	if (attribute == PER_THREAD_BUFFERS && state_mode() == STATE_CUPTI && state_is_armed()) {
 		note_change();
 		activity_yield(theirs.kinds);
-		/* Our callbacks stay until the user wants records: theirs might come too late. */
+		/* Our callbacks stay set until the user enables kinds. */
 		theirs.ours_set = true;
 	}
 	return real.cuptiActivitySetAttribute(attribute, size, value);
 }
 
-/* Wraps a setting of CUPTI that we change, too. Others may change it before they record. */
+/* For settings that we change, too. */
 #define SET(call, remember)                                                                        \
 	do {                                                                                       \
 		const int r = call;                                                                \
@@ -388,7 +375,7 @@ EXPORT int cuptiSetThreadIdType(int type)
 	SET(real.cuptiSetThreadIdType(type), activity_others.thread_id_type = type);
 }
 
-/* Returns our function if `found` is that of the libcupti that we use, else `found`. */
+/* Returns our function for one of the libcupti that we use, else `found`. */
 static void *answer(const char *name, void *found)
 {
 #define FOREIGN(of, params)                                                                        \

@@ -10,13 +10,13 @@
 #include "cuda/state.h"
 #include "record/thread.h"
 
-#define ROOM_NS    2000000 /* pause until the ring is checked again for room */
+#define ROOM_NS    2000000 /* pause until the ring is checked for room again */
 #define ROOM_TRIES 500
 
 struct outbox_counts outbox_counts;
 
 static struct {
-	bool no_room; /* the ring was full last time */
+	bool no_room;
 	uint64_t dropped_by_cupti, dropped;
 } own;
 
@@ -43,7 +43,7 @@ void outbox_push(const struct dlprof_event *event)
 	thread_push(thread, event);
 }
 
-/* Counts dropped records, but not while another user is there: reading CUPTI's count resets it. */
+/* Reading CUPTI's count resets it, so not while another user is there. */
 static void count_dropped(void)
 {
 	size_t dropped = 0;

@@ -7,7 +7,6 @@
 #include "base/sys.h"
 #include "dlprof/event.h"
 
-/* Counts of CUPTI's records so far; outbox_state() adds the counts of other modules. */
 struct outbox_counts {
 	uint64_t records;
 	uint64_t bad; /* records with impossible times */
@@ -16,11 +15,8 @@ struct outbox_counts {
 
 extern HIDDEN struct outbox_counts outbox_counts;
 
-/*
- * Sends a record of operations or copies. If the ring is full, waits for room, up to a second.
- * After that, drops and counts records without waiting, until the drain has read something.
- */
+/* Waits for room in the ring, up to a second; then drops records until the drain reads. */
 void outbox_push(const struct dlprof_event *event);
 
-/* Sends what is known of the GPU as of `when_ns`, with all counts. `why` may be NULL. */
+/* Sends what is known of the GPU as of `when_ns`. `why` may be NULL. */
 void outbox_state(enum dlprof_gpu_state_kind state, uint64_t when_ns, const char *why);

@@ -7,9 +7,7 @@
 #define MIDDLE                                                                                     \
 	UINT32_C(0x80000000) /* offset of a record's first operation, if there is room */
 
-/*
- * Returns the place of a device; devices beyond the table share the last place, without a number.
- */
+/* Devices beyond the table share the last place. */
 static uint32_t place_of(int32_t device)
 {
 	return device >= 0 && device < PACK_DEVICE_MAX ? (uint32_t)device : PACK_DEVICE_MAX;
@@ -31,16 +29,13 @@ static void begin(struct dlprof_event *event, uint16_t kind, uint32_t place, uin
 	event->begin_ns = begin_ns > MIDDLE ? begin_ns - MIDDLE : 0;
 }
 
-/* Returns true if the operation's begin can be given as an offset in this record. */
+/* Returns true if the record's begin is near enough for an offset. */
 static bool fits(const struct dlprof_event *event, uint64_t begin_ns)
 {
 	return event->kind != DLPROF_EVENT_NONE && begin_ns - event->begin_ns <= UINT32_MAX;
 }
 
-/*
- * Finds the record that an operation is added to, fills `op`, and sets *ret_at to the operation's
- * index there. A long operation gets a record of its own.
- */
+/* *ret_at: index of `op` in the record. A long operation gets its own record. */
 static struct dlprof_event *take(struct pack *pack, struct dlprof_event *events, uint16_t kind,
 				 int32_t device, uint64_t begin_ns, uint64_t end_ns, uint32_t what,
 				 struct dlprof_gpu_op *op)
@@ -55,7 +50,7 @@ static struct dlprof_event *take(struct pack *pack, struct dlprof_event *events,
 	}
 	*op = (struct dlprof_gpu_op){(uint32_t)(begin_ns - event->begin_ns), (uint32_t)length_ns,
 				     what};
-	/* stays the length if no other operation is added */
+	/* this stays the length unless another operation is added */
 	event->duration_ns = length_ns;
 	return event;
 }

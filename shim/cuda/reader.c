@@ -24,23 +24,22 @@ static struct pack pack;
 struct reader_times reader_times = {.unfinished_ns = UINT64_MAX, .resumed_ns = 1};
 static uint64_t resume_ns;
 
-#define LAUNCHES 16384 /* newest launches whose kernels may still come, by correlation id */
+#define LAUNCHES 16384 /* newest launches, by correlation id, whose kernels may come */
 
 static struct launch {
 	uint32_t id;
 	int32_t device;
-	uint64_t begin_ns;  /* 0: its record was not read yet */
-	uint64_t length_ns; /* of its kernels that were read and not sent */
+	uint64_t begin_ns;  /* 0: not read yet */
+	uint64_t length_ns; /* length of its kernels that were read and not sent */
 } launches[LAUNCHES];
 
-/* The buffer that is being read. */
 static struct {
 	uint64_t requested_ns;
 	uint8_t streams[256 / 8]; /* bits: streams with an operation in the buffer */
-	uint64_t reached_ns;      /* when each of these streams had begun its first operation */
-	bool forced;              /* a forced flush: unfinished operations have no end */
+	uint64_t reached_ns;      /* when all of these streams had begun */
+	bool forced;              /* this is a forced flush: unfinished operations have no end */
 	uint64_t forced_ns;       /* when another user forced it; 0: we did, at the end */
-	uint32_t launcher;        /* thread that launched the buffer's operations; 0: unknown */
+	uint32_t launcher;
 } own;
 
 static bool convert(uint64_t *begin, uint64_t *end)
@@ -51,7 +50,7 @@ static bool convert(uint64_t *begin, uint64_t *end)
 	return good;
 }
 
-/* Notes an operation that began earlier than its buffer was requested, beyond the clocks' error. */
+/* The operation began before its buffer was requested, which coverage.h excludes. */
 static void note_lag(uint64_t begin_ns)
 {
 	if (begin_ns + CLOCKS_NS <= own.requested_ns &&
@@ -74,7 +73,7 @@ static void note_stream(uint32_t stream, uint64_t begin_ns)
 	*byte |= (uint8_t)(1 << stream % 8);
 }
 
-/* Notes an operation without an end: a forced flush returned it before or while it ran. */
+/* A forced flush returned the operation before it ended. */
 static void note_unfinished(uint32_t device, uint32_t stream, uint64_t begin)
 {
 	uint64_t since_ns = begin, again = begin;
@@ -88,7 +87,7 @@ static void note_unfinished(uint32_t device, uint32_t stream, uint64_t begin)
 		reader_times.unfinished_ns = since_ns;
 }
 
-/* Converts the times of a GPU operation and notes them for the coverage, unlike a host call's. */
+/* Unlike a host call, an operation counts for the coverage. */
 static bool convert_op(uint32_t device, uint32_t stream, uint64_t *begin, uint64_t *end)
 {
 	if (own.forced && !*end)
@@ -102,7 +101,7 @@ static bool convert_op(uint32_t device, uint32_t stream, uint64_t *begin, uint64
 	return true;
 }
 
-/* Asks the driver for a text about a device; "" if that fails. */
+/* Returns "" if the driver fails. */
 static void ask_driver(const char *function, char *text, size_t size, uint32_t device)
 {
 	int (*get)(char *text, int size, int device) =
@@ -113,13 +112,10 @@ static void ask_driver(const char *function, char *text, size_t size, uint32_t d
 		text[0] = '\0';
 }
 
-/*
- * Notes a device's name and PCI place in the meta table, once. The place distinguishes the devices
- * of several processes. The device has been used, so cuInit() is over.
- */
+/* The PCI place distinguishes devices of several processes. */
 static void note_device(uint32_t device)
 {
-	static uint32_t noted; /* bits: devices that were noted */
+	static uint32_t noted;
 	char name[128], place[32];
 	TEXT(key, 16);
 	TEXT(both, 200);
@@ -128,7 +124,6 @@ static void note_device(uint32_t device)
 		return;
 	ask_driver("cuDeviceGetName", name, sizeof(name), device);
 	ask_driver("cuDeviceGetPCIBusId", place, sizeof(place), device);
-	/* The first device is also noted as the run's. */
 	if (name[0] && !noted)
 		state_note("gpu", name);
 	noted |= 1u << device;
@@ -143,10 +138,7 @@ static void note_device(uint32_t device)
 		state_note(key.buffer, both.buffer);
 }
 
-/*
- * Sends how long a launch's kernels ran, at the time of the launch, once records of both were read:
- * CUPTI writes either first. A graph's launch has many kernels.
- */
+/* Sends how long a launch's kernels ran, once records of both were read. */
 static void pair(uint32_t id, uint64_t launch_ns, int32_t device, uint64_t length_ns)
 {
 	struct launch *launch = &launches[id % LAUNCHES];
@@ -316,7 +308,7 @@ static void take_record(const uint8_t *at)
 	}
 }
 
-/* Returns true if threads have their own buffers: since CUDA 13, unless another user changed it. */
+/* Since CUDA 13 each thread has its own buffers, unless a user changed that. */
 static bool has_own_buffers(void)
 {
 	uint8_t value = 0;

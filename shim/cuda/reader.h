@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * reader.h - reads the buffers that CUPTI gave back, and sends their records. For the writing
- * thread.
- */
+/* reader.h - reads the buffers that CUPTI gave back, on the writing thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,22 +7,21 @@
 
 #include "base/sys.h"
 
-/* Reads all buffers that came back. `forced`: a forced flush returned operations that still run. */
+/* `forced`: a forced flush returned operations that still run. */
 void reader_read(bool forced);
 
-/* Notes that CUPTI's buffers are ours again from now on. */
 void reader_resume(uint64_t now_ns);
 
 struct reader_times {
-	/* End of the newest operation that was read; 0: none was. */
+	/* end of the newest operation; 0: none */
 	uint64_t newest_ns;
-	/* Longest time by which an operation began before its buffer was requested; 0 as long as
-	 * CUPTI reserves a record's place at the launch. */
+	/* longest time by which an operation began before its buffer was requested */
 	uint64_t lag_ns;
-	/* Earliest begin of an operation that still ran at our end; UINT64_MAX: none did. */
+	/* earliest begin of an operation that still ran at our end; UINT64_MAX: none did */
 	uint64_t unfinished_ns;
-	/* When all streams in the first buffer requested since reader_resume() had begun their
-	 * first operations; 0: no such buffer was read. */
+	/*
+	 * when all streams in the first buffer since reader_resume() had begun; 0: no such buffer
+	 */
 	uint64_t resumed_ns;
 };
 

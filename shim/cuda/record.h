@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * record.h - offsets of fields in CUPTI's activity records.
- *
- * Each version of a record begins like the earlier ones, so the fields read here are where they
- * were in CUDA 11.0; only the library knows the length of a record. A test compares each row with
- * NVIDIA's headers, where they are installed (tests/unit/test_cuda_layout.c).
- */
+/* record.h - offsets of fields in CUPTI's records, as in CUDA 11.0 (see test_cuda_layout.c). */
 #pragma once
 
 #include <stdint.h>
@@ -39,7 +33,7 @@ enum cupti_sync {
 
 #define CUPTI_MEMORY_PAGEABLE 1
 
-/* X(name of the record here, the vendor's struct, field, type, offset) */
+/* X(our name of the record, CUPTI's struct, field, type, offset) */
 #define CUPTI_FIELDS(X)                                                                            \
 	X(KERNEL, CUpti_ActivityKernel5, start, uint64_t, 16)                                      \
 	X(KERNEL, CUpti_ActivityKernel5, end, uint64_t, 24)                                        \
@@ -81,7 +75,6 @@ enum cupti_sync {
 	X(OVERHEAD, CUpti_ActivityOverhead, start, uint64_t, 24)                                   \
 	X(OVERHEAD, CUpti_ActivityOverhead, end, uint64_t, 32)
 
-/* Functions that read a field: record_KERNEL_start(record), ... */
 #define X(record, vendor, field, type, offset)                                                     \
 	static inline type record_##record##_##field(const uint8_t *at)                            \
 	{                                                                                          \
@@ -93,7 +86,7 @@ enum cupti_sync {
 CUPTI_FIELDS(X)
 #undef X
 
-/* Offset in CUpti_ActivityGraphTrace2, which CUDA 11 does not have. */
+/* in CUpti_ActivityGraphTrace2, which CUDA 11 lacks */
 #define RECORD_GRAPH_END_DEVICE 48
 
 static inline uint32_t record_graph_end_device(const uint8_t *at)

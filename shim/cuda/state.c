@@ -20,7 +20,7 @@ _Atomic uint32_t state_wakes;
 
 static struct {
 	_Atomic int pid;       /* process that this state belongs to; 0: none yet */
-	_Atomic uint32_t mode; /* enum state_mode */
+	_Atomic uint32_t mode;
 	_Atomic uint32_t armed;
 	_Atomic uint64_t yielded_ns;
 } own;

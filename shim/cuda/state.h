@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * state.h - what this process records of CUDA, who has CUPTI's buffers, and how to wake the writing
- * thread (writer.h). The rest of cuda/ builds on this.
- */
+/* state.h - what this process records of CUDA, and who has CUPTI's buffers. */
 #pragma once
 
 #include <stdatomic.h>
@@ -14,42 +11,39 @@
 enum state_mode {
 	STATE_NONE, /* CUDA has not started, as far as we know */
 	STATE_OFF,
-	STATE_HOST,  /* calls of libcudart are recorded (cudart.h) */
+	STATE_HOST,  /* libcudart's calls are recorded */
 	STATE_CUPTI, /* the GPU's operations are recorded */
 };
 
-/* Returns this process's mode; in a forked child STATE_NONE, whatever the parent's mode is. */
+/* Returns STATE_NONE in a forked child. */
 enum state_mode state_mode(void);
 
-/* Sets the mode, and the row "cuda_mode" of the meta table. */
+/* Also writes "cuda_mode" to the meta table. */
 void state_begin(enum state_mode mode);
 
-/* Changes to recording the host's calls only, and notes why. */
 void state_stand_down(const char *why);
 
-/* Notes that CUDA is in use: if it has not called InitializeInjection() by now, it will not. */
+/* Called when CUDA is in use: if it has not called InitializeInjection() by now, it will not. */
 void state_in_use(void);
 
-/* Returns true if this CUPTI does not record synchronisations of devices. */
 bool state_lacks_device_sync(void);
 
-/* Write rows of the meta table. */
 void state_note(const char *key, const char *value);
 void state_note_number(const char *key, int64_t value);
 
-/* Returns true if CUPTI's buffers are ours; state_is_yielded(): if they are another user's. */
+/* Returns true if CUPTI's buffers are ours; state_is_yielded(): another user's. */
 bool state_is_armed(void);
 bool state_is_yielded(void);
 void state_arm(void);
 
-/* Notes that another user takes the buffers. Returns true if they were ours before. */
+/* Another user takes the buffers. Returns true if they were ours. */
 bool state_yield(uint64_t now_ns);
 
-/* Returns when another user took the buffers; 0 if none did, or all of ours came back since. */
+/* Returns 0 if nobody took the buffers, or if all of ours came back since. */
 uint64_t state_yielded_ns(void);
 bool state_forget_yield(uint64_t yielded_ns); /* false: another user has come since */
 
-/* Wakes the writing thread; may be called from any thread and in a callback. */
+/* May be called from any thread, and in callbacks. */
 void state_wake(void);
 
 /* The writing thread's futex, which state_wake() counts up. */

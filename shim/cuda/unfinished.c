@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/unfinished.h"
 
-#define STREAMS 256 /* streams have small numbers, devices even smaller ones */
+#define STREAMS 256
 
 static struct {
 	struct {
-		uint64_t end_ns;    /* end of the stream's last whole operation */
-		/* when an operation was cut off that may still run; 0: none was */
+		uint64_t end_ns;
+		/* when an operation was cut off that may still run; 0: none */
 		uint64_t forced_ns;
 	} streams[STREAMS];
 	/* begin of the operations that were cut off; 0: none since unfinished_begins() */
 	uint64_t begin_ns;
 	uint64_t forced_ns, end_ns;
-	uint32_t running; /* streams in which an operation may still run */
+	uint32_t running; /* number of streams in which such an operation may still run */
 } own;
 
 static uint32_t place_of(uint32_t device, uint32_t stream)
@@ -26,7 +26,7 @@ void unfinished_pass(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64
 
 	if (end_ns > own.streams[i].end_ns)
 		own.streams[i].end_ns = end_ns;
-	/* Ignore an older operation that is read later: buffers come in any order. */
+	/* Buffers come in any order, so this may be an older operation. */
 	if (!own.streams[i].forced_ns || begin_ns < own.streams[i].forced_ns)
 		return;
 	own.streams[i].forced_ns = 0;
@@ -42,7 +42,7 @@ uint64_t unfinished_since(uint32_t device, uint32_t stream, uint64_t begin_ns,
 
 	if (begin_ns)
 		return begin_ns;
-	/* Operations in a buffer were launched after the buffer was requested. */
+	/* Operations in a buffer were launched after its request. */
 	return end_ns > requested_ns ? end_ns : requested_ns;
 }
 

@@ -25,7 +25,7 @@
 #define YIELDED_NS (20 * MS) /* pause between looks at another user */
 
 static _Atomic uint32_t finish;
-static _Atomic uint32_t finished; /* futex of the thread that ends the process */
+static _Atomic uint32_t finished;
 
 static void wait_until(_Atomic uint32_t *futex, uint32_t seen, uint64_t when_ns)
 {
@@ -39,14 +39,13 @@ static void wait_until(_Atomic uint32_t *futex, uint32_t seen, uint64_t when_ns)
 	sys_call4(SYS_futex, futex, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, &time);
 }
 
-/* Takes CUPTI back when the other user has gone: sets our callbacks and enables our kinds. */
 static void take_back(void)
 {
 	activity_mute(true);
 	reader_resume(clock_now_ns());
 	if (activity_arm() == 0) {
 		state_arm();
-		/* If another user came back just now, its settings must be the last ones. */
+		/* If another user came back, its settings must be the last ones. */
 		if (!manners_is_free(clock_now_ns())) {
 			activity_yield(UINT64_MAX);
 			manners_restore();
@@ -58,7 +57,6 @@ static void take_back(void)
 		cupti_clock_look(true);
 }
 
-/* Reacts to what another user of CUPTI did. */
 static void look_after_others(uint64_t now_ns)
 {
 	if (manners_take_clock_change())
@@ -71,11 +69,7 @@ static void look_after_others(uint64_t now_ns)
 	}
 }
 
-/*
- * Returns since when CUPTI is entirely ours again after another user, or 0 if it is not, or there
- * was no other user. The other user's buffers may hold our records until CUPTI gives them back.
- * While that user makes a forced flush, unfinished records are still to come.
- */
+/* Returns 0 if CUPTI is another user's, or may still give back that user's buffers. */
 static uint64_t find_regained(void)
 {
 	const uint64_t yielded_ns = state_yielded_ns();
@@ -111,7 +105,7 @@ static void write_last(void)
 
 static void *write_records(void *unused)
 {
-	/* cuInit() still runs on the thread that made this one, so CUPTI is not called yet. */
+	/* Do not call CUPTI yet: cuInit() still runs, on the thread that made this one. */
 	uint64_t next_ns = clock_now_ns() + ACTIVITY_PERIOD_MS * MS;
 
 	cupti_clock_look(true);
@@ -125,7 +119,7 @@ static void *write_records(void *unused)
 			do_period();
 		}
 		look_after_others(now_ns);
-		/* Look before reading, so that all records from before the look are read. */
+		/* Look before reading, so that all records up to the look are read. */
 		yielded_ns = find_regained();
 		reader_read(false);
 		coverage_tell();
@@ -136,8 +130,7 @@ static void *write_records(void *unused)
 	write_last();
 	finished = 1;
 	sys_call3(SYS_futex, &finished, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
-	/* The thread stays until the process is gone, as CUPTI may call our callbacks until
-	 * then. */
+	/* CUPTI may call our callbacks until the process is gone. */
 	for (;;)
 		sys_call4(SYS_ppoll, NULL, 0, NULL, NULL);
 	return unused;
@@ -163,7 +156,7 @@ static void finish_at_exit(void *unused)
 	writer_finish();
 }
 
-/* Registers finish_at_exit(), to run before CUDA's own teardown, which is registered earlier. */
+/* Registered after CUDA's own teardown, so it runs before that. */
 static void call_at_exit(void)
 {
 	int (*at_exit)(void (*)(void *), void *, void *) =
@@ -174,7 +167,7 @@ static void call_at_exit(void)
 		at_exit(finish_at_exit, NULL, NULL);
 }
 
-/* pthread_create() and __cxa_atexit() are found at run time: without CUDA no program needs them. */
+/* Looks these functions up: without CUDA no program needs them. */
 int writer_start(void)
 {
 	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
