@@ -9,14 +9,11 @@
 
 #include "dlprof/units.h"
 
-/*
- * A pair of readings is exact to about 50 ns: 0.1 % of FIRST_MEASURE_NS. The speed is measured
- * again later, over longer times, until LAST_MEASURE_NS.
- */
+/* Readings are exact to 50 ns: 0.1 % of FIRST_MEASURE_NS. */
 #define FIRST_MEASURE_NS 50000
 #define LAST_MEASURE_NS	 UINT64_C(20000000000)
 
-/* Largest limit: twice this time, multiplied by clock_scale, still fits in 64 bits. */
+/* Twice this limit, multiplied by clock_scale, still fits in 64 bits. */
 #define LIMIT_MAX_NS (UINT64_C(1) << 31)
 
 volatile uint64_t clock_scale HOT_DATA = 0;
@@ -28,9 +25,8 @@ static struct {
 	uint64_t ns;
 } first NEAR = {0};
 
-static uint64_t measured_ns;	/* time over which the present speed was measured */
+static uint64_t measured_ns;
 
-/* Returns true if the kernel itself derives its clock from the counter that we read. */
 static bool kernel_trusts_counter(void)
 {
 	static const char *const clocks[] = {"tsc\n", "kvm-clock\n",
@@ -54,7 +50,7 @@ static bool counter_is_steady(void)
 #if defined(__x86_64__)
 	unsigned int a, b, c, d;
 
-	/* Invariant TSC: it runs at the same speed in every power state and on every core. */
+	/* An invariant TSC has the same speed in every power state and on every core. */
 	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1 << 8))
 		return false;
 #endif
@@ -65,7 +61,7 @@ static void take_pair(uint64_t *counter, uint64_t *ns)
 {
 	uint64_t before, after, best = UINT64_MAX;
 
-	/* Take the closest of four pairs, as the thread may lose its CPU between two readings. */
+	/* The thread may lose its CPU between two readings, so take the closest of four pairs. */
 	for (int i = 0; i < 4; i++) {
 		uint64_t now;
 

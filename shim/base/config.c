@@ -24,7 +24,6 @@ static bool is_flag(const char *value)
 	return strcmp(value, "1") == 0 || strcmp(value, "0") == 0;
 }
 
-/* Returns the value of a variable if it is set and valid, else NULL. */
 static const char *value_of(const char *name, bool (*is_good)(const char *value))
 {
 	const char *value = getenv(name);
@@ -51,13 +50,11 @@ static bool set_segment_dir(const char *value)
 	return value[0] == '/';
 }
 
-/* Checks a variable that only the drain reads. */
 static bool is_absolute(const char *value)
 {
 	return value[0] == '/';
 }
 
-/* Checks DLPROF_LINES, which the drain and permit.c read. */
 static bool is_lines(const char *value)
 {
 	return strcmp(value, "auto") == 0 || strcmp(value, "off") == 0;
@@ -75,7 +72,6 @@ static bool set_activate(const char *value)
 	return config.activate_always || strcmp(value, "auto") == 0;
 }
 
-/* Returns the index of `value` in `names`, or -1. */
 static int place_of(const char *value, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -155,7 +151,7 @@ static bool set_loaders(const char *value)
 	return dlprof_set_parse(value, &config.set, &at, &length) == DLPROF_SET_FINE;
 }
 
-/* Checks MODULE:NAME: one colon, and single dots between parts. Python checks non-ASCII letters. */
+/* MODULE:NAME has one colon, and single dots between parts. Python checks non-ASCII letters. */
 static bool is_batch_fn(const char *value)
 {
 	const char *colon = strchr(value, ':');
@@ -185,7 +181,7 @@ const char *config_batch_fn(void)
 	return value_of("DLPROF_BATCH_FN", is_batch_fn);
 }
 
-/* Accepts any value of the internal variable that run.c sets for child processes. */
+/* run.c sets the internal variable for child processes. */
 static bool is_ours(const char *value)
 {
 	return true;
@@ -193,7 +189,7 @@ static bool is_ours(const char *value)
 
 static const struct option {
 	const char *name;
-	const char *wants;	/* the end of the message "NAME wants ..." */
+	const char *wants;
 	bool (*set)(const char *value);
 } options[] = {
 #define SETTING(name, wants, set, value, help) {#name, wants, set},

@@ -41,10 +41,7 @@ size_t environment_copy(char **copy, size_t count, const char *const *without)
 	return kept;
 }
 
-/*
- * Sets a variable by storing a pointer to a new array. The old array stays, as another thread's
- * getenv() may be walking it; setenv() might free it.
- */
+/* The old array stays, as another thread's getenv() may walk it; setenv() might free it. */
 int environment_set(const char *name, const char *value)
 {
 	const char *const without[] = {name, NULL};
@@ -95,7 +92,6 @@ const char *environment_own_path(void)
 	return own[0] ? own : NULL;
 }
 
-/* Sets a variable whose `name` has no '='. */
 static void assign(const char *name, const char *value)
 {
 	char assigned[64];
@@ -109,8 +105,7 @@ static void assign(const char *name, const char *value)
 
 void environment_inject(const char *name)
 {
-	/* The path by which ld.so found the library is enough: dlopen() recognizes a loaded library
-	 * by its device and inode. */
+	/* Any path is right: dlopen() knows a loaded library by device and inode. */
 	if (!getenv(name) && environment_own_path())
 		assign(name, environment_own_path());
 }

@@ -7,31 +7,19 @@
 
 size_t environment_count(void);
 
-/*
- * Copies the first `count` variables and a NULL, except those that begin with a string of `without`
- * (ended by NULL). Returns the number copied: other threads may add or remove variables meanwhile.
- */
+/* Copies `count` variables at most, except those that begin like one of `without`, and a NULL. */
 size_t environment_copy(char **copy, size_t count, const char *const *without);
 
-/*
- * Sets a variable, or removes it if `value` is NULL. `name` includes the '='. Returns 0, -ENOMEM.
- */
+/* `name` includes the '='; NULL removes it. Returns 0 or -ENOMEM. */
 int environment_set(const char *name, const char *value);
 
-/*
- * Returns this library's absolute path, as ld.so found it, or NULL. The constructor must make the
- * first call, while a relative path still counts from the folder of the program's start.
- */
+/* Must first be called in the constructor: the path may be relative. Returns NULL if unknown. */
 const char *environment_own_path(void);
 
-/*
- * Makes other software load this library: sets `name` to the library's path, unless the variable is
- * set already, by another tool or by our parent.
- */
+/* Makes other software load this library, unless another tool has set the variable `name`. */
 void environment_inject(const char *name);
 
-/* Removes a variable set by environment_inject(), if it names this library. */
+/* Removes a variable of environment_inject(), if it names this library. */
 void environment_withdraw(const char *name);
 
-/* Returns true if a variable names another library than this one. */
 bool environment_is_others(const char *name);

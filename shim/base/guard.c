@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guard.c - makes the guard process. Everything from guard_begin() on runs in the guard. That code
- * makes raw system calls only: errno and other thread-local storage belong to a thread of the host,
- * which may be gone.
+ * guard.c - makes the guard process: everything from guard_begin() on runs in it.
+ *
+ * That code makes raw system calls only: errno belongs to a thread of the host, which may be gone.
  */
 #include "base/guard.h"
 
@@ -30,17 +30,17 @@
 
 #define MEMORY_BYTES 32768
 #define NS_PER_MS    1000000
-#define START_MS     50   /* pause between checks that the guard still runs, while it starts */
-#define EXEC_MS      1000 /* pause between checks whether the host called execve() */
-#define OLD_MS       100  /* pause between all these checks on a kernel without pidfd_open() */
+#define START_MS     50   /* pause between checks of a starting guard */
+#define EXEC_MS      1000 /* pause between checks for an execve() */
+#define OLD_MS       100  /* pause between checks without pidfd_open() */
 
 struct guard {
 	int (*start)(void *argument);
 	void *argument;
 	int host;
-	int guarded;      /* pid of the drain, or -errno */
-	uint32_t started; /* futex: set to 1 once `guarded` is valid */
-	uint64_t cookie;  /* a word that guard and host share, until the host calls execve() */
+	int guarded;      /* the drain's pid, or -errno */
+	uint32_t started;
+	uint64_t cookie;  /* known to the guard; gone from the host after an execve() */
 	bool can_look;
 };
 
@@ -50,17 +50,16 @@ bool guard_is_needed(void)
 	int subreaper = 0;
 
 	sys_call2(SYS_prctl, PR_GET_CHILD_SUBREAPER, &subreaper);
-	/* Valgrind aborts a program that makes a child which is neither a thread nor by vfork(). */
+	/* Valgrind aborts if a child is neither a thread nor from vfork(). */
 	return (subreaper || sys_getpid() == 1) && !(preload && strstr(preload, "vgpreload_core"));
 }
 
-/* Returns true if the child has ended, and removes the zombie. */
 static bool reap(int pid)
 {
 	return sys_call4(SYS_wait4, pid, NULL, WNOHANG | __WALL, NULL) != 0;
 }
 
-/* Leaves the host's working folder and closes all descriptors, which would keep them in use. */
+/* Open descriptors and a working folder would keep the host's files in use. */
 static void leave_host(void)
 {
 	sys_call1(SYS_chdir, "/");
@@ -70,10 +69,7 @@ static void leave_host(void)
 }
 
 /*
- * Returns true if the host became another program by execve(): then `cookie` can no longer be read
- * there. Returns false if memory cannot be read at all, as under a seccomp filter: guard_begin()
- * tests that, and clears can_look. An ending process loses its memory (ESRCH) a while before it is
- * gone.
+ * Returns true after an execve(), when `cookie` cannot be read any more. ESRCH: the host is ending.
  */
 static bool is_other_program(const struct guard *guard)
 {
@@ -85,7 +81,7 @@ static bool is_other_program(const struct guard *guard)
 	return guard->can_look && r != -ESRCH && (r != sizeof(seen) || seen != guard->cookie);
 }
 
-/* Waits until host or drain ends. Returns true if the host became another program instead. */
+/* Returns true if the host became another program, false if host or drain ended. */
 static bool watch(const struct guard *guard)
 {
 	struct pollfd ends[] = {
@@ -97,7 +93,7 @@ static bool watch(const struct guard *guard)
 	for (;;) {
 		struct timespec pause = {ms / 1000, ms % 1000 * NS_PER_MS};
 
-		/* As long as our parent has this pid, the host lives. */
+		/* While our parent has this pid, the host lives. */
 		if (sys_call0(SYS_getppid) != guard->host || (ends[0].revents & POLLIN))
 			return false;
 		if (reap(guard->guarded))
@@ -112,8 +108,7 @@ static void guard_begin(void *memory)
 {
 	struct guard *guard = memory;
 
-	/* A signal that kills the host's process group must not kill the guard, because the host
-	 * would then adopt the drain. */
+	/* A signal to the host's group must not kill the guard: the host would adopt the drain. */
 	sys_call2(SYS_setpgid, 0, 0);
 	sys_call2(SYS_prctl, PR_SET_NAME, "dlprof-guard");
 	guard->can_look = true;
@@ -124,9 +119,10 @@ static void guard_begin(void *memory)
 	sys_call3(SYS_futex, &guard->started, FUTEX_WAKE_PRIVATE, 1);
 	if (guard->guarded > 0) {
 		leave_host();
-		/* If the host becomes another program, the drain must end: the guard would keep all
-		 * of the old program's memory, and without a guard the new program would adopt the
-		 * drain. dlprof-report later stores what the drain has not. */
+		/*
+		 * End the drain: the new program would adopt it, or the guard keep the old
+		 * program's memory.
+		 */
 		if (watch(guard)) {
 			sys_call2(SYS_kill, guard->guarded, SIGKILL);
 			sys_call4(SYS_wait4, guard->guarded, NULL, __WALL, NULL);
@@ -135,7 +131,7 @@ static void guard_begin(void *memory)
 	sys_call1(SYS_exit_group, 0);
 }
 
-/* Replaces the last guard. If that has ended, because its drain was killed, unmaps its memory. */
+/* Unmaps the old guard's memory if that guard has ended. */
 static void replace(struct guard *with, int pid)
 {
 	static struct guard *last;
@@ -168,7 +164,7 @@ int guard_start(int (*start)(void *argument), void *argument)
 	while (pid > 0 && !__atomic_load_n(&guard->started, __ATOMIC_ACQUIRE)) {
 		sys_call4(SYS_futex, &guard->started, FUTEX_WAIT_PRIVATE, 0, &pause);
 		if (reap(pid))
-			break; /* the guard was killed, or is done */
+			break;
 	}
 	guarded = pid < 0 ? pid : guard->guarded;
 	if (guarded > 0) {

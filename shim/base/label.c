@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "dlprof/units.h"
 
-/* Does not cut within a UTF-8 character: a byte 10xxxxxx continues the byte before it. */
+/* Does not cut a UTF-8 character: bytes 10xxxxxx continue it. */
 void label_copy(char *label, const char *text)
 {
 	size_t length = text ? strnlen(text, LABEL_BYTES) : 0;
@@ -51,7 +51,6 @@ static bool is_named_step(const char *label)
 	return !*rest;
 }
 
-/* Returns true if a label begins with `wanted`, and no letter follows that. */
 static bool is_wanted(const char *label, const char *wanted)
 {
 	size_t length = strlen(wanted);

@@ -14,26 +14,23 @@
 
 #define BIT(signal) (UINT64_C(1) << ((signal)-1))
 
-/*
- * Identifies a file. Inode numbers of deleted files are reused, so the times tell more: a file born
- * after `changed` is another one.
- */
+/* As inode numbers are reused, a file born after `changed` is another one. */
 struct identity {
 	uint64_t inode;
 	uint64_t device;
-	uint32_t type; /* S_IFMT bits; 0: there is no file */
+	uint32_t type; /* S_IFMT bits; 0: no file */
 	struct timespec changed;
 };
 
-static char target[256]; /* path in DLPROF_LOG; "": none */
+static char target[256]; /* DLPROF_LOG; "": none */
 
-/* The file that was stderr when this program started; after exec(), what the old program left. */
+/* stderr at the program's start */
 static struct identity first NEAR = {.type = 0};
 
-/* With these flags no file server is asked: the attributes that the kernel has are enough. */
+/* The kernel's own attributes are enough: no file server is asked. */
 #define LOOK_FLAGS (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC)
 
-/* Identifies a file by fstatat(), which most sandboxes allow, as ld.so uses it; else by fstat(). */
+/* ld.so uses fstatat(), so most sandboxes allow that. */
 static int identify(int fd, const char *path, struct identity *ret)
 {
 	struct stat status;
@@ -56,7 +53,7 @@ void log_begin(void)
 	identify(2, "", &first);
 }
 
-/* Returns true if a file is younger than `first`; false also where birth times are not stored. */
+/* Returns false, too, if birth times are not stored. */
 static bool is_born_later(int fd)
 {
 	struct statx status;
@@ -94,12 +91,7 @@ static bool has_room(int fd)
 	return sys_call4(SYS_ppoll, &end, 1, &at_once, NULL) == 1 && (end.revents & POLLOUT);
 }
 
-/*
- * Writes without raising the signals that write() can raise: SIGPIPE (no reader), SIGXFSZ (file
- * size limit), SIGTTOU (background process). They are blocked in this thread, and a signal that
- * this write raised is consumed. If the same signal was already pending for the host's whole
- * process, ours stays pending too.
- */
+/* Consumes a SIGPIPE, SIGXFSZ or SIGTTOU that the write raises, unless one was already pending. */
 static void write_unsignalled(int fd, const char *bytes, size_t size)
 {
 	const uint64_t block = BIT(SIGPIPE) | BIT(SIGXFSZ) | BIT(SIGTTOU);
@@ -117,11 +109,8 @@ static void write_unsignalled(int fd, const char *bytes, size_t size)
 }
 
 /*
- * Writes to a pipe or terminal without waiting. O_NONBLOCK belongs to the open file, which the
- * host's descriptor shares with other processes, so the file is opened a second time. If that is
- * refused (no /proc, another user's file), poll() checks for room just before the write. The write
- * may then still wait, if another process takes the room or a terminal has less room than the line
- * needs.
+ * Never waits: opens the pipe or terminal again with O_NONBLOCK, which is shared by all users of a
+ * descriptor. If that fails, poll() checks for room, which another process may take.
  */
 static void write_stream(const char *bytes, size_t size)
 {
@@ -136,7 +125,7 @@ static void write_stream(const char *bytes, size_t size)
 	}
 }
 
-/* Risk: another thread may replace descriptor 2 between the check and the write. */
+/* Risk: another thread may replace descriptor 2 after the check. */
 void log_stderr(const char *bytes, size_t size)
 {
 	if (!is_first(2))
@@ -165,7 +154,7 @@ static bool is_stderr(const char *path)
 	       strcmp(path, "/dev/fd/2") == 0 || strcmp(path, "/proc/self/fd/2") == 0;
 }
 
-/* Returns words for a file type that gets no log; NULL for a regular file or perhaps a terminal. */
+/* Returns NULL for a file that may get a log. */
 static const char *odd_kind(uint32_t type)
 {
 	switch (type) {
@@ -186,9 +175,7 @@ static const char *odd_kind(uint32_t type)
 }
 
 /*
- * Opens the log. Returns a descriptor or -errno; *ret_odd names a file type to which no log is
- * written, or is NULL. The file is checked before it is opened, since opening alone affects a FIFO,
- * and again afterwards, when it can no longer be replaced.
+ * Looks before opening, as that affects a FIFO, and after. *ret_odd: a file type that gets no log.
  */
 static int open_log(const char **ret_odd)
 {

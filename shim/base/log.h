@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * log.h - writes our own text into files of the host: the line at exit to stderr, and DLPROF_LOG.
- *
- * A write never makes the host wait, raises no signal in it, and touches none of its own files. One
- * exception: writing to a regular file on a dead network server blocks.
- */
+/* log.h - writes our own text into the host's files without waiting. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,22 +7,16 @@
 
 #include "base/text.h"
 
-/*
- * Remembers which file descriptor 2 is. The constructor calls this before the program can change
- * that; it makes one system call, which hardly any sandbox punishes.
- */
+/* Remembers which file descriptor 2 is; called in the constructor. */
 void log_begin(void);
 
-/* Copies DLPROF_LOG's value, as setproctitle() overwrites it. Returns false if it names no file. */
+/* Copies the path, as setproctitle() overwrites it. Returns false if there is none. */
 bool log_set(const char *path);
 
-/* Returns true if DLPROF_LOG names a file that cannot be written; `why` gets the reason. */
+/* Returns true, and a reason, if DLPROF_LOG cannot be written. */
 bool log_fails(struct text *why);
 
-/* Writes one line to DLPROF_LOG; does nothing unless that is set. */
 void log_line(const char *what, const char *detail);
 
-/*
- * Writes to stderr, if descriptor 2 is still the file of the program's start and takes all at once.
- */
+/* Writes only if descriptor 2 is the file of the program's start, and takes all at once. */
 void log_stderr(const char *bytes, size_t size);

@@ -8,13 +8,12 @@
 #define MASK "***"
 
 /*
- * How secret the value after a name is. USER: only a value like "joe:password" is secret. WEAK: any
- * value but a short number or a boolean. STRONG: any value. LATER: a further value after the first
- * one of a STRONG name.
+ * USER: "joe:password" is secret. WEAK: all but short numbers and booleans. STRONG: all. LATER:
+ * values after a STRONG name's first one.
  */
 enum secrecy { SHOWN, USER, WEAK, LATER, STRONG, SECRECY_MAX };
 
-/* Parts of the names of secrets. '-': the name's word must end there: "-key" not in "keyboard". */
+/* '-': the name's word must end there: "-key" is not in "keyboard". */
 static const char *const secret_words[SECRECY_MAX][22] = {
 	[USER] = {"user", "login"},
 	[WEAK] = {"token", "-key", "-auth", "authent", "private", "-sig", "signature", "-sas",
@@ -23,18 +22,15 @@ static const char *const secret_words[SECRECY_MAX][22] = {
 		    "authoriz", "-otp", "-psk", "-cvv", "-dsn", "-sid", "mnemonic", "pincode"},
 };
 
-/* Harmless words that begin like a word of a secret. */
 static const char *const benign[] = {"tokeniz", "tokenis", "passe", "pin_mem", "pin-mem", "pinmem"};
 
-/* How tokens of well-known services begin. */
 static const char *const token_begins[] = {
 	"sk_live_", "sk_test_", "npm_",  "sg.",    "ya29.",        "ghp_",
 	"akia",     "xox",      "xapp-", "glpat-", "hooks.slack.", " -p",
 };
 
 /*
- * followers[c - 'a'] has a bit for each letter (bit 0: 'a') that often follows letter c. The table
- * is made of the 2,000 most frequent pairs in 34,000 names of files, packages, options and models.
+ * followers[c - 'a'] has a bit for each letter that often follows c in names of files and the like.
  */
 static const uint32_t followers[] = {
 	0x1febd6e, 0x016d915, 0x11edd9d, 0x01edd7b, 0x1fffd7f, 0x11ec931, 0x01ef9dd,
@@ -43,13 +39,12 @@ static const uint32_t followers[] = {
 	0x0004111, 0x0044111, 0x0089914, 0x00ef87f, 0x0000110,
 };
 
-/* Returns true if a byte is a digit or part of a letter of any alphabet. */
 static bool is_of_word(char c)
 {
 	return text_is_letter(c) || text_is_digit(c) || (c & 0x80);
 }
 
-/* Returns true if a text begins with `word`, in lower or upper case. */
+/* `word` is in lower case, the text in any. */
 static bool begins_with(const char *at, const char *end, const char *word)
 {
 	for (; *word && at < end && (text_is_capital(*at) ? *at | 0x20 : *at) == *word; at++)
@@ -85,7 +80,7 @@ static enum secrecy secrecy_of(const char *name, const char *end)
 	return found;
 }
 
-/* Returns true if a value is secret. A user "joe" is not, nor a key "512", "1e-4" or "True". */
+/* "joe" is no secret for a user, nor "512", "1e-4" or "True" for a key. */
 static bool is_secret(enum secrecy secrecy, const char *at, const char *end)
 {
 	size_t size = (size_t)(end - at), digits = 0;
@@ -114,10 +109,6 @@ static size_t oddness(const char *from, const char *end)
 	return turns > 3 || (length > 5 && 6 * odd > 9 + length) ? SIZE_MAX / 8 : odd;
 }
 
-/*
- * Returns true if text is plain: numbers and words, or paths, lists, "name=value", "module:Class"
- * made of them.
- */
 static bool is_plain(const char *begin, const char *end)
 {
 	size_t odd = 0, length = 0;
@@ -144,7 +135,6 @@ static bool is_plain(const char *begin, const char *end)
 	return end - begin < 3 || memcmp(begin, "-p", 2) != 0;
 }
 
-/* Adds the plain parts of a value, and "***" for others: parts of a path, sides of "name=value". */
 static void add_value(struct text *out, const char *begin, const char *end)
 {
 	bool is_path = false;
@@ -163,7 +153,7 @@ static void add_value(struct text *out, const char *begin, const char *end)
 	}
 }
 
-/* Adds an argument, masked as `last`, the argument before, demands. Returns that for the next. */
+/* Masks the argument as `last` demands, which the argument before returned. */
 static enum secrecy add_one(struct text *out, const char *at, const char *end, enum secrecy last)
 {
 	const char *stop, *value;

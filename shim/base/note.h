@@ -7,13 +7,12 @@
 
 struct dlprof_header;
 
-/* Sets the segment header that gets all later notes; NULL: notes only go to DLPROF_LOG. */
+/* Sets where later notes go; NULL: only to DLPROF_LOG. */
 void note_into(struct dlprof_header *header);
 
-/* Adds a line. Levels: see dlprof_header.notes. Any thread may call this at any time. */
+/* `level`: see dlprof_header.notes. Any thread may call this at any time. */
 void note_add(char level, const char *text);
 
-/* Adds a note only the first time that this line of code runs. */
 #define note_once(level, text)                                                                     \
 	do {                                                                                       \
 		static atomic_bool noted;                                                          \

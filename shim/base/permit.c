@@ -41,7 +41,7 @@ void permit_drain(int drain)
 	if (!is_wanted())
 		return;
 	sys_call2(SYS_prctl, PR_SET_PTRACER, drain);
-	/* The PID namespace is added, as the number means another process in another namespace. */
+	/* In another PID namespace the number means another process. */
 	text_add_number(&told, drain);
 	text_add(&told, "-");
 	text_add_number(&told, (int64_t)process_space());

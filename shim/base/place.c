@@ -10,10 +10,7 @@
 #include "dlprof/place.h"
 #include "dlprof/trust.h"
 
-/*
- * Finds the library's real path, since the folder of a link may hold the drain of another version.
- * Without /proc, uses the path that ld.so used.
- */
+/* The folder of a link may hold another version's drain, so links are followed. */
 static bool find_library(char *ret, size_t size)
 {
 	const char *own = environment_own_path();

@@ -32,7 +32,7 @@ uint64_t process_stat(int pid, int wanted)
 	r = text_read_file(path.buffer, stat, sizeof(stat));
 	if (r <= 0)
 		return 0;
-	/* Field 2 may contain spaces and parentheses: count fields from its last ')'. */
+	/* Field 2 may contain spaces and parentheses. */
 	at = strrchr(stat, ')');
 	for (int field = 2; at && field < wanted; field++)
 		at = strchr(at + 1, ' ');
@@ -41,7 +41,6 @@ uint64_t process_stat(int pid, int wanted)
 	return value;
 }
 
-/* Returns the number in the target of a link in /proc, such as "4711" or "pid:[4026531836]". */
 static uint64_t linked_number(const char *link)
 {
 	char target[64];
@@ -67,7 +66,7 @@ int32_t process_number(void)
 
 void process_command(char *buffer, size_t size)
 {
-	/* Longer than the result: masking shortens a text, so later arguments fit as well. */
+	/* Longer than the result, as masking shortens a text. */
 	char arguments[2048];
 	struct text line;
 	int length = text_read_file("/proc/self/cmdline", arguments, sizeof(arguments));
@@ -126,7 +125,6 @@ int32_t process_world_size(void)
 	return number_or_none(first_set(KIND_WORLD_SIZE));
 }
 
-/* Returns the restarts of the job by the scheduler plus those of the ranks by the launcher. */
 int32_t process_attempt(void)
 {
 	int32_t count = 0, restarts;
@@ -143,7 +141,7 @@ const char *process_job(void)
 {
 	const char *job = first_set(KIND_JOB);
 
-	/* torchrun sets "none" if it was given no id. */
+	/* "none": torchrun was given no id. */
 	return job && strcmp(job, "none") != 0 ? job : NULL;
 }
 

@@ -18,9 +18,9 @@
 struct spawn {
 	char *arguments[4];
 	char **environment;
-	char *stack;		/* stack of the drain until its exec() */
-	int result;		/* error of that exec(), written through shared memory */
-	int drain;		/* pid of the drain, or -errno */
+	char *stack;		/* stack of the drain, until its exec() */
+	int result;		/* exec()'s error, written through shared memory */
+	int drain;
 };
 
 static void exec_drain(void *argument)
@@ -32,7 +32,7 @@ static void exec_drain(void *argument)
 	sys_call1(SYS_exit, 127);
 }
 
-/* Starts the drain; returns its pid or -errno. The rest of its setup comes after exec(). */
+/* Returns a pid or -errno. */
 static int start_drain(void *argument)
 {
 	struct spawn *spawn = argument;
@@ -45,7 +45,7 @@ static int start_drain(void *argument)
 	return spawn->result;
 }
 
-/* Runs in an intermediate child. When that ends, init or a subreaper adopts the drain. */
+/* When this child ends, the drain becomes an orphan. */
 static void start_orphan(void *argument)
 {
 	struct spawn *spawn = argument;
@@ -67,9 +67,8 @@ static int start_by_orphaning(struct spawn *spawn, char *stack)
 }
 
 /*
- * Returns true if our children would be in another PID namespace. After unshare(CLONE_NEWPID) the
- * first child becomes process 1 of the new namespace, and once it ends, the host can never make a
- * process again. Before the first child, the link in /proc has no target.
+ * After unshare(CLONE_NEWPID), our child would be process 1 of a namespace: when that ends, the
+ * host can make no more processes.
  */
 static bool is_namespace_other(void)
 {
@@ -86,7 +85,6 @@ static bool is_namespace_other(void)
 	return strcmp(names[0], names[1]) != 0;
 }
 
-/* Returns true if a call such as getresuid() returns three equal ids: real, effective and saved. */
 static bool is_one_number(long call)
 {
 	uint32_t ids[3];
@@ -95,10 +93,7 @@ static bool is_one_number(long call)
 	       ids[0] == ids[2];
 }
 
-/*
- * Returns true if this process acts for another user. dlprof/trust.h would then trust files that
- * this user may write, and the drain would inherit all three ids and could change back.
- */
+/* The drain would trust the other user's files, and inherit all three ids. */
 static bool acts_for_another(void)
 {
 	return !is_one_number(SYS_getresuid) || !is_one_number(SYS_getresgid);
@@ -106,7 +101,7 @@ static bool acts_for_another(void)
 
 int spawn_drain(const char *folder, const char *database, struct text *why)
 {
-	/* Variables that would load this library, or another tool, into the drain. */
+	/* Variables that would load a tool into the drain. */
 	static const char *const without[] = {"LD_PRELOAD=", "LD_AUDIT=", NULL};
 	const size_t count = environment_count();
 	size_t size = 2 * STACK_BYTES + (count + 1) * sizeof(char *);
@@ -139,7 +134,7 @@ int spawn_drain(const char *folder, const char *database, struct text *why)
 	spawn.arguments[1] = (char *)folder;
 	spawn.arguments[2] = (char *)database;
 
-	/* No signal handler of the host may run in a child that shares its memory. */
+	/* A child that shares memory must run no signal handler of the host. */
 	sys_call4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, sizeof(all));
 	r = guard_is_needed() ? guard_start(start_drain, &spawn) : -ENOSYS;
 	if (r < 0)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sys.h - system calls of our own, which bypass every wrapper (ours and others') and errno.
- *
- * sys_*() return the kernel's answer: >= 0, or -errno. They never touch the host's errno, which is
- * why nothing in shim/ has to save it.
+ * sys.h - system calls of our own, which bypass wrappers and errno: they return the kernel's
+ * answer.
  */
 #pragma once
 
@@ -17,31 +15,24 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Hides a symbol. -fvisibility=hidden affects definitions; other declarations use the GOT. */
+/* -fvisibility=hidden affects definitions; for other declarations this avoids the GOT. */
 #define HIDDEN __attribute__((visibility("hidden")))
 
-/*
- * Puts data that every process uses at its start or end on a page that ld.so writes to anyway:
- * elsewhere in .bss it would cost one more page.
- */
+/* For data used at a process's start or end, on a page that ld.so writes to anyway. */
 #define NEAR __attribute__((section(".data")))
 
-/* Puts data that every timed call reads into one cache line. */
+/* For data that every timed call reads, in one cache line. */
 #define HOT_DATA __attribute__((section("hot_data")))
 
-/* Moves a function out of line, so that the usual path saves no registers for it. */
+/* Keeps a function out of line, so that the usual path saves no registers. */
 #define RARELY __attribute__((noinline, cold))
 
-/*
- * Places the functions that run in each sample next to each other. A training runs much other code
- * in between, so each page of ours is one more that the processor must look up again.
- */
+/* Functions that run in each sample lie together, on few pages. */
 #define OFTEN __attribute__((hot))
 
 /*
- * Makes a process that calls child(argument) on its own stack (given by its end, aligned to 16
- * bytes); child() must not return. libc's clone() may be a sanitizer's: libtsan, as of GCC 13,
- * treats every child as a fork, and what it then does to shared memory kills the host.
+ * `child` must not return; `stack` is the aligned end of its stack. Not libc's clone(): GCC 13's
+ * libtsan treats every child as a fork, which kills the host.
  */
 #if defined(__x86_64__)
 static inline long sys_call6(long nr, long a, long b, long c, long d, long e, long f)
@@ -169,10 +160,7 @@ static inline void sys_nap(long ns)
 	sys_call2(SYS_nanosleep, &time, NULL);
 }
 
-/*
- * Waits after `try` failed tries to take a lock: yields at first, then naps, as its holder may have
- * lost its core.
- */
+/* Yields `yield_max` times, then naps: the lock's holder may have lost its core. */
 static inline void sys_pause(int try, int yield_max)
 {
 	if (try < yield_max)

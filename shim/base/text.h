@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * text.h - builds a line on the stack: no stdio, no allocation, always terminated.
- *
- * A text that does not fit is cut, and `cut` is set.
- */
+/* text.h - builds a line on the stack, without stdio and allocation. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,11 +21,11 @@ struct text {
 void text_init(struct text *text, char *buffer, size_t size);
 void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const char *bytes, size_t size);
-void text_add_all(struct text *text, const char *const *strings); /* adds strings up to a NULL */
+void text_add_all(struct text *text, const char *const *strings); /* ends with NULL */
 #define text_join(text, ...) text_add_all(text, (const char *const[]){__VA_ARGS__, NULL})
 void text_add_number(struct text *text, int64_t number);
 
-/* Returns true for an ASCII digit, in any locale. */
+/* ASCII only, in any locale. */
 static inline bool text_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -45,8 +41,8 @@ static inline bool text_is_letter(char c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* Returns words for an error that the user can mend, such as "Read-only file system" for EROFS. */
+/* Returns words for an error that a user can mend. */
 const char *text_error(int error);
 
-/* Reads a small file whole and terminates it. Returns its length or -errno. */
+/* Ends the text with a 0. Returns its length or -errno. */
 int text_read_file(const char *path, char *buffer, size_t size);

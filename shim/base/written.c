@@ -10,7 +10,7 @@
 #include "base/sys.h"
 #include "base/text.h"
 
-#define PATH_MOST  256	/* files with longer paths are not listed */
+#define PATH_MOST  256
 #define FILE_MOST  64
 #define LARGE	   (1 << 20)
 

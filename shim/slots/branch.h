@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * branch.h - for assembly files: marks the object as one whose indirect branches have marked
- * targets (endbr64, bti c), as the compiler does for C. A single file without the mark would remove
- * the protection from the whole library; where shadow stacks are enforced, the library would not
- * load.
+ * branch.h - marks an assembly file as one with marked branch targets (endbr64, bti c).
+ *
+ * One file without the mark removes this protection from the whole library.
  */
 #pragma once
 
@@ -12,8 +11,8 @@
 #elif defined(__ARM_FEATURE_BTI_DEFAULT)
 	.pushsection .note.gnu.property, "a"
 	.balign 8
-	.long 4			/* bytes of the name */
-	.long 16		/* bytes of what follows the name */
+	.long 4
+	.long 16
 	.long 5			/* NT_GNU_PROPERTY_TYPE_0 */
 	.asciz "GNU"
 	.long 0xc0000000	/* GNU_PROPERTY_AARCH64_FEATURE_1_AND */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dl.S - the entry of the host's dlsym().
+ * dl.S - the entry of the host's dlsym(), only a jump in a process that does not record.
  *
- * glibc's answer for RTLD_NEXT (-1) and RTLD_DEFAULT (0) depends on the caller. For these we jump
- * to it instead of calling it, so that the return address stays the host's. Other handles mean the
- * same to every caller. In a process that does not record, dlsym() is only a jump.
+ * For RTLD_NEXT and RTLD_DEFAULT glibc looks at the return address, so jump there, too.
  */
 #include "slots/branch.h"
 
@@ -42,7 +40,7 @@ dl_entry:
 	.cfi_adjust_cfa_offset 8
 	pushq	%rsi
 	.cfi_adjust_cfa_offset 8
-	subq	$8, %rsp		/* aligns the stack for the call */
+	subq	$8, %rsp
 	.cfi_adjust_cfa_offset 8
 	call	lookup_resolve
 	addq	$8, %rsp

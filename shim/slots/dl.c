@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dl.c - what dlsym() returns in a process that records; dl.S is its entry. */
+/* dl.c - what dlsym() returns in a process that records (dl.S). */
 #include <string.h>
 
 #include "base/sys.h"
@@ -8,10 +8,7 @@
 #include "slots/pool.h"
 #include "slots/wrap.h"
 
-/*
- * Called by dl.S in a process that records, for a real handle. Result, errno and dlerror() are
- * those of the host's call, except that a decoder is replaced by its wrapper.
- */
+/* All is as in the host's call, except that a decoder is replaced by its wrapper. */
 void *dl_lookup(void *handle, const char *name);
 void *dl_lookup(void *handle, const char *name)
 {

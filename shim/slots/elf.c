@@ -18,7 +18,6 @@
 #error "which relocations name a function here?"
 #endif
 
-/* Returns the end of the loadable part with `address` and all of `flags`, or 0 if there is none. */
 static uintptr_t end_of_part(const struct elf_module *module, uintptr_t address, uint32_t flags)
 {
 	for (size_t i = 0; i < module->header_count; i++) {
@@ -43,7 +42,7 @@ bool elf_covers(const struct elf_module *module, uintptr_t address, size_t size,
 	return end && size <= end - address;
 }
 
-/* Returns how many items of `size` fit from `address` to its part's end; 0 if not aligned. */
+/* Returns 0 if `address` is not aligned. */
 static size_t room_for(const struct elf_module *module, uintptr_t address, size_t size,
 		       size_t alignment)
 {
@@ -52,7 +51,7 @@ static size_t room_for(const struct elf_module *module, uintptr_t address, size_
 	return end && address % alignment == 0 ? (end - address) / size : 0;
 }
 
-/* Returns a pointer of the dynamic section. ld.so adds the base, unless that is read-only. */
+/* ld.so has added the base, unless the section is read-only. */
 static uintptr_t pointer_in(const struct elf_module *module, ElfW(Addr) value)
 {
 	if (end_of_part(module, value, PF_R))
@@ -70,7 +69,7 @@ static void take_gnu_hash(struct elf_module *module, uintptr_t at)
 		return;
 	bucket_count = table[0];
 	bloom_count = table[2];
-	/* The bloom filter's size must be a power of 2, since it is indexed by masking. */
+	/* The size must be a power of 2, as the filter is indexed by masking. */
 	if (!bucket_count || !bloom_count || (bloom_count & (bloom_count - 1)) ||
 	    bloom_count > (room - 4) / words || bucket_count > room - 4 - bloom_count * words ||
 	    table[1] > module->symbol_limit)
@@ -88,7 +87,7 @@ static void take_gnu_hash(struct elf_module *module, uintptr_t at)
 		module->chain_limit = table[1] + (uint32_t)room;
 }
 
-/* Reads the old hash table. Only its number of chains matters, which is that of the symbols. */
+/* The number of chains is that of the symbols. */
 static void take_hash(struct elf_module *module, uintptr_t at)
 {
 	const uint32_t *table = (const uint32_t *)at;
@@ -142,13 +141,11 @@ static void take_versions(struct elf_module *module, uintptr_t at)
 	module->version_limit = room < module->symbol_limit ? (uint32_t)room : module->symbol_limit;
 }
 
-/* Values of dynamic entries whose tags are DT_NUM or above. */
 struct more {
 	ElfW(Addr) gnu_hash, versions, relative_count;
 	bool filters;
 };
 
-/* Reads the dynamic entries that matter. */
 static bool read_dynamic(const struct elf_module *module, ElfW(Addr) values[DT_NUM],
 			 uint64_t *ret_seen, struct more *ret_more)
 {
@@ -173,10 +170,7 @@ static bool read_dynamic(const struct elf_module *module, ElfW(Addr) values[DT_N
 	return true;
 }
 
-/*
- * Corrects the import limit. For a module that exports nothing, the hash table says that exports
- * begin at the first symbol; the relocations show where the imports really end.
- */
+/* Without exports, the hash table gives no end of imports, but relocations do. */
 static void mend_import_limit(struct elf_module *module)
 {
 	for (uint32_t i = 0; i < module->bucket_count; i++)
@@ -217,7 +211,7 @@ int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) * heade
 	module->symbols = (const ElfW(Sym) *)pointer_in(module, values[DT_SYMTAB]);
 	room = room_for(module, (uintptr_t)module->symbols, sizeof(ElfW(Sym)), sizeof(ElfW(Addr)));
 	module->symbol_limit = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
-	/* If the string table ends in a zero, as it must, every name ends within it. */
+	/* A string table that ends in a zero ends every name. */
 	while (module->strings_bytes && module->strings[module->strings_bytes - 1])
 		module->strings_bytes--;
 	if (!module->strings_bytes || !module->symbol_limit)
@@ -263,7 +257,6 @@ static bool is_called(const struct elf_module *module, uint32_t symbol, const ch
 	return own && strcmp(own, name) == 0;
 }
 
-/* Returns the first symbol in the chain of a hash, or 0. */
 static uint32_t chain_of(const struct elf_module *module, uint32_t hash)
 {
 	const uint32_t bits = 8 * sizeof(ElfW(Addr));
@@ -276,7 +269,6 @@ static uint32_t chain_of(const struct elf_module *module, uint32_t hash)
 	return symbol < module->import_limit || symbol >= module->chain_limit ? 0 : symbol;
 }
 
-/* Returns the next symbol in the chain, or 0 if there is none. */
 static uint32_t next_in_chain(const struct elf_module *module, uint32_t symbol)
 {
 	if (module->chains[symbol - module->import_limit] & 1 || symbol + 1 >= module->chain_limit)
@@ -284,7 +276,7 @@ static uint32_t next_in_chain(const struct elf_module *module, uint32_t symbol)
 	return symbol + 1;
 }
 
-/* Returns the first symbol with this name, from `symbol` on in its chain; or 0. */
+/* Returns the first match in the chain from `symbol` on, or 0. */
 static uint32_t find_hashed(const struct elf_module *module, uint32_t symbol, const char *name,
 			    uint32_t hash)
 {
@@ -309,7 +301,7 @@ void *elf_function(const struct elf_module *module, const char *name, uint32_t h
 	uint32_t symbol = elf_find(module, name, hash);
 	uintptr_t address;
 
-	/* An indirect function is left out, since its address is its resolver's. */
+	/* The address of an indirect function would be its resolver's. */
 	if (!symbol || elf_is_import(module, symbol) ||
 	    (module->symbols[symbol].st_info & 15) != STT_FUNC)
 		return NULL;
@@ -342,8 +334,7 @@ int elf_export(const struct elf_module *module, const char *name, uint32_t hash,
 		return first ? -ENOSYS : 0;
 	found = &module->symbols[symbol];
 	address = module->base + found->st_value;
-	/* Only a function that is defined here counts: no data, and no STT_GNU_IFUNC, which has
-	 * to be called. */
+	/* Data does not count, nor STT_GNU_IFUNC, which has to be called. */
 	if ((ELF64_ST_BIND(found->st_info) != STB_GLOBAL &&
 	     ELF64_ST_BIND(found->st_info) != STB_WEAK) ||
 	    ELF64_ST_TYPE(found->st_info) != STT_FUNC || found->st_shndx == SHN_UNDEF ||

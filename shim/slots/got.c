@@ -2,18 +2,14 @@
 /*
  * got.c - puts wrappers into slots. What could go wrong, and how that is avoided:
  *
- * - Another thread is in dlopen(), and ld.so still relocates a module that we look at: we would
- *   make pages read-only that it still has to write. So a module whose RELRO pages are writable is
- *   left for the next sweep.
- * - dlsym() is called from a constructor, while ld.so's lock is held. So nothing here takes that
- *   lock: no loading, no lookup by name, no allocation, nothing that changes dlerror(). Only
- *   dl_iterate_phdr() is called, which has a lock of its own and holds it for moments.
- * - A thread forks while another is in dl_iterate_phdr(): glibc leaves that lock taken in the child
- *   for ever. So fork() waits until we are out of it (process.c), and a child that clone() or
- *   _Fork() makes meanwhile does not sweep.
- * - A module is closed and another one is loaded at its address. So the list is made again after
- *   each dlclose(), and for each caller during one. A wrapper stands for an address, so it is right
- *   whichever module is there.
+ * - Another thread's ld.so still relocates a module, whose pages we would make read-only. So a
+ * module with writable RELRO pages waits for the next sweep.
+ * - A constructor calls dlsym() under ld.so's lock. So nothing here takes that lock: no loading,
+ * lookup by name or allocation. dl_iterate_phdr() has a lock of its own.
+ * - A fork during dl_iterate_phdr() leaves its lock taken in the child for ever. So fork() waits
+ * (process.c), and a child of clone() or _Fork() does not sweep.
+ * - Another module lies at a closed one's address. So the list is made again after each dlclose().
+ * A wrapper stands for an address, so it is right for any module.
  */
 #include "slots/got.h"
 
@@ -39,18 +35,17 @@
 static_assert(WRAP_ROW_MAX <= UINT8_MAX, "a row is a byte");
 
 static struct {
-	const struct module_table *table; /* table that is being swept */
+	const struct module_table *table;
 	bool stuck;                       /* this process was forked while ld.so's lock was held */
 	bool pending;
 	bool sealed_noted;
 	_Atomic uint32_t closes; /* lookup_closes when the last sweep began */
-	uint32_t lost_count;     /* pool_lost_count() when look_for_lost() last ran */
-	uint32_t lost_looks;     /* runs of look_for_lost() since lost_count changed */
+	uint32_t lost_count;
+	uint32_t lost_looks;
 	uintptr_t page_bytes;
 	uintptr_t open_page;	 /* read-only page that we have made writable; 0: none */
 } got;
 
-/* A symbol of a module, and the row for its name. */
 struct wanted {
 	uint32_t symbol;
 	uint8_t row;
@@ -70,10 +65,7 @@ static void note_module(const char *before, const struct module *module, const c
 	note_add('w', note.buffer);
 }
 
-/*
- * Tests whether a word can be written: the kernel tries an atomic "or" with zero. Returns 1, 0, or
- * -errno if it cannot tell.
- */
+/* An atomic "or" with zero by the kernel. Returns 1, 0, or -errno if it cannot tell. */
 static int is_writable(uintptr_t address)
 {
 	long r = sys_call6(SYS_futex, (long)address, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0,
@@ -84,11 +76,7 @@ static int is_writable(uintptr_t address)
 	return r < 0 ? (int)r : 1;
 }
 
-/*
- * Returns true if this code is the PLT entry "push number; jmp" that calls ld.so for relocation
- * `number`. A wrapper may call no other code: other linkers, and aarch64, pass the number in other
- * ways.
- */
+/* Returns true for the PLT entry "push number; jmp". A wrapper may call no other code here. */
 static bool is_lazy_entry(const struct module *module, const uint8_t *code, uint32_t number)
 {
 #if defined(__x86_64__)
@@ -106,7 +94,7 @@ static bool is_lazy_entry(const struct module *module, const uint8_t *code, uint
 #endif
 }
 
-/* Returns true if all modules with this name are one known library, so ld.so can bind no other. */
+/* Returns true if all modules with this name are one known library: ld.so can bind no other. */
 static bool is_unmistakable(const struct module_table *table, int row)
 {
 	const struct wrap_row *wanted = &wrap_rows[row];
@@ -142,11 +130,7 @@ static void seal(void)
 	got.open_page = 0;
 }
 
-/*
- * Makes a slot's page writable, but not executable, until seal(). RELRO pages that are already
- * writable stay so: whoever made them writable may still write. Returns false if the slot must be
- * left alone.
- */
+/* Returns false to leave the slot alone. Pages that are already writable stay so. */
 static bool open_slot(const struct module *module, uintptr_t slot)
 {
 	const uintptr_t page = page_of(slot);
@@ -216,7 +200,7 @@ static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 		if (row >= 0)
 			wanted[count++] = (struct wanted){i, (uint8_t)row};
 	}
-	/* The module may call its own exports by slots, so that others can replace them. */
+	/* A module may call its own exports by slots, too. */
 	for (int i = 0; i < wrap_row_count && count < WRAP_ROW_MAX; i++) {
 		const struct wrap_row *row = &wrap_rows[i];
 		uint32_t symbol;
@@ -230,7 +214,7 @@ static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 	return count;
 }
 
-/* Returns true if ld.so has finished the module's slots: it then makes RELRO pages read-only. */
+/* ld.so makes RELRO pages read-only once it has finished a module. */
 static bool is_relocated(const struct module *module)
 {
 	for (int i = 0; i < module->header_count; i++) {
@@ -270,7 +254,7 @@ static void change_slots(struct module *module)
 	seal();
 }
 
-/* Changes a module's slots, and marks it as done only then: got_knows() looks without the lock. */
+/* Sets the state last, since got_knows() takes no lock. */
 static void change_module(struct module *module)
 {
 	module->state = MODULE_NEW;
@@ -287,7 +271,7 @@ static bool is_off_limits(const struct module *module)
 	       module->begin == getauxval(AT_SYSINFO_EHDR) || module_in_text(module, libc);
 }
 
-/* Called by dl_iterate_phdr(), during which no module can be unloaded. */
+/* No module can be unloaded during dl_iterate_phdr(). */
 static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct module_table *table = data;
@@ -318,7 +302,7 @@ static void sweep_once(void)
 	table = module_collect();
 	got.table = table;
 	module_iterate(change_one, table);
-	/* Set last, because the old list may have a module that was closed and loaded again. */
+	/* Set last: the old list may have a module that was closed and loaded again. */
 	got.closes = closes;
 }
 
@@ -331,17 +315,13 @@ static void sweep(void)
 	}
 }
 
-/* Returns true if the list is valid: while a module is closed, another may lie in its place. */
+/* While a module is closed, another may lie in its place. */
 static bool is_listed_for_good(void)
 {
 	return !lookup_closing && got.closes == lookup_closes;
 }
 
-/*
- * Looks for calls through a lazily bound slot that have not returned: either they are still under
- * way, or a longjmp() left them after ld.so had set the slot. As we cannot know which, we stop
- * looking after a while.
- */
+/* Stops looking after a while: a call that has not returned may have been left by longjmp(). */
 static bool look_for_lost(void)
 {
 	uint32_t count = pool_lost_count();
@@ -389,7 +369,7 @@ void got_begin(void)
 	}
 }
 
-/* Weak: musl has neither this function nor other namespaces. */
+/* musl lacks this function, and other namespaces. */
 #pragma weak dladdr1
 
 void got_sweep_foreign(const void *address)
@@ -400,11 +380,11 @@ void got_sweep_foreign(const void *address)
 	uint32_t count;
 	Dl_info info;
 
-	/* A module of our own namespace may be unknown while another is being closed. */
+	/* While another module is closed, one of our own namespace may be unknown. */
 	if (!dladdr1 || module_at(address) ||
 	    !dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
 		return;
-	/* dladdr1() takes ld.so's lock, whose holder may wait for ours, so it is called first. */
+	/* Call this first: dladdr1() takes ld.so's lock, whose holder may wait for ours. */
 	count = module_find_foreign(map, found);
 	if (!module_lock())
 		return;

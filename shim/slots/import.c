@@ -17,7 +17,7 @@ void *import_of(const void *within, const char *name)
 	if (!module || !module_open(module, &elf))
 		return NULL;
 	symbol = elf_find(&elf, name, elf_hash(name));
-	/* The GNU hash lists only what the module defines, so search imports one by one. */
+	/* The GNU hash lists no imports, so search them one by one. */
 	for (uint32_t i = 1; !symbol && i < elf.import_limit; i++)
 		if (elf_is_import(&elf, i) && strcmp(elf_name(&elf, i), name) == 0)
 			symbol = i;

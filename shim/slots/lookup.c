@@ -12,14 +12,14 @@ void *(*lookup_answer)(const char *name, void *found);
 volatile uint32_t lookup_closes;
 volatile uint32_t lookup_closing;
 
-/* Weak: musl lacks it, and refuses to start a program if a reference is missing. */
+/* musl lacks this function, and refuses to start with a missing reference. */
 #pragma weak dlvsym
 
-/* Our own dlsym() in dl.S, whatever `dlsym` is bound to. */
+/* our own dlsym(), whatever `dlsym` is bound to */
 extern const char dl_entry[] __attribute__((visibility("hidden")));
 
 struct search {
-	bool passed; /* the search has passed this library */
+	bool passed;
 	void *found;
 };
 
@@ -40,10 +40,7 @@ static int find_exported(struct dl_phdr_info *info, size_t size, void *data)
 	return search->found != NULL;
 }
 
-/*
- * The version that glibc's dlsym() always has (since 2.34 for old programs). A lookup that failed
- * would allocate.
- */
+/* This version always exists; a lookup that fails would allocate. */
 #if defined(__x86_64__)
 #define DLSYM_VERSION "GLIBC_2.2.5"
 #else

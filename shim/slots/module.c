@@ -9,7 +9,7 @@
 #include "base/sys.h"
 
 #define YIELD_MAX 1000
-#define WAIT_MAX  2000 /* number of tries to take the lock; the last ones nap 100 us each */
+#define WAIT_MAX  2000 /* tries to lock; the last ones nap 100 us each */
 
 enum { HELD = 1, FORKING = 2 };
 
@@ -114,7 +114,7 @@ bool module_in_text(const struct module *module, const void *address)
 	       (uintptr_t)address < module->text_end;
 }
 
-/* Finds a module without the lock: a sweep fills the other table, the sweep after it this one. */
+/* Without a lock: a sweep fills the other table, and only the next one this. */
 static struct module *find_module(struct module_table *table, uintptr_t address)
 {
 	uint32_t low = 0, high = table ? table->count : 0;
@@ -143,7 +143,6 @@ struct module *module_at(const void *address)
 	return module;
 }
 
-/* Copies what the last sweep found out about this module, if it still is the same one. */
 static void recall(struct module *module)
 {
 	const struct module *old = find_module(atomic_load(&list.table), module->begin);
@@ -151,7 +150,7 @@ static void recall(struct module *module)
 	if (!old || old->base != module->base || old->headers != module->headers ||
 	    old->name_hash != module->name_hash || old->end != module->end)
 		return;
-	/* Our wrapper is gone from the slot: the module was closed and loaded again. */
+	/* The slot has lost our wrapper: the module was closed and loaded again. */
 	if (old->slot && !module_in_text(&list.self, __atomic_load_n(old->slot, __ATOMIC_RELAXED)))
 		return;
 	module->state = old->state;
@@ -216,7 +215,7 @@ struct module_table *module_collect(void)
 	return table;
 }
 
-/* Describes a module by its dynamic section, always mapped; dladdr() finds its ELF header. */
+/* A module's dynamic section is always mapped; dladdr() finds the ELF header. */
 static bool describe_foreign(const struct link_map *map, struct module *module)
 {
 	const ElfW(Ehdr) * header;
@@ -242,7 +241,7 @@ uint32_t module_find_foreign(const struct link_map *map, struct module *found)
 
 	while (map->l_prev)
 		map = map->l_prev;
-	/* The first module of our own namespace is the program, which is in the list. */
+	/* The namespace's first module is the program: this is our own namespace. */
 	if (find_module(atomic_load(&list.table), (uintptr_t)map->l_ld))
 		return 0;
 	for (; map && count < MODULE_FOREIGN_MAX; map = map->l_next)

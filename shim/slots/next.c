@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * next.c - finds the functions that the modules behind this one export.
+ * next.c - finds the functions that the modules behind this one export, in ld.so's order.
  *
- * ld.so searches the modules that a program starts with in the order in which it lists them: the
- * program, the preloads, and their dependencies, breadth first. The list may be incomplete: if this
- * library was loaded later than libc, if there are too many modules, or if one is a filter, has no
- * GNU hash, or is invalid. Then next_function() finds nothing.
+ * Finds nothing if ld.so's list may be incomplete: we were loaded after libc, there are too many
+ * modules, or one has no GNU hash.
  */
 #include "slots/next.h"
 
 struct search {
 	struct next_scope *scope;
 	uintptr_t last;
-	bool behind;		/* the search has passed this library */
+	bool behind;
 	bool complete;
 };
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * next.h - answers dlsym(RTLD_NEXT) without calling dlsym() for each name: those calls took most of
- * the constructor's time, in every process of the host.
- */
+/* next.h - answers dlsym(RTLD_NEXT), whose calls took most of the constructor's time. */
 #pragma once
 
 #include <stdint.h>
@@ -11,14 +8,14 @@
 
 #define NEXT_MODULE_MAX 32
 
-/* The modules behind this one, in the order in which ld.so searches them. */
+/* The modules behind this one, in ld.so's order. */
 struct next_scope {
 	struct elf_module modules[NEXT_MODULE_MAX];
-	uint32_t count;		/* number of modules; 0: unknown */
+	uint32_t count;		/* 0: unknown */
 };
 
-/* Lists the modules up to that of `last`, a function of libc, which has all names that we need. */
+/* Lists the modules up to the one of `last`, a function of libc. */
 void next_open(struct next_scope *scope, const void *last);
 
-/* Returns a function, or NULL if the caller must ask dlsym(), which may still find it. */
+/* Returns NULL if the caller must ask dlsym(), which may know the function. */
 void *next_function(const struct next_scope *scope, const char *name);

@@ -9,7 +9,7 @@
 
 static bool full_noted;
 static _Atomic bool late_noted;
-static _Atomic uint32_t binding_count, bound_count; /* calls through lazily bound slots */
+static _Atomic uint32_t binding_count, bound_count;
 
 bool pool_is_library(const struct elf_module *elf, const struct wrap_row *row)
 {
@@ -36,7 +36,7 @@ static void find_helpers(struct wrap_copy *copy, const struct wrap_library *libr
 			elf_function(&elf, library->helpers[i], elf_hash(library->helpers[i]));
 }
 
-/* Returns an instance that is free or whose library is gone, or -1 if there is none. */
+/* Returns an instance that is free or whose library is gone, or -1. */
 static int free_target(int row)
 {
 	for (int i = 0; i < WRAP_INSTANCE_MAX; i++)
@@ -97,7 +97,7 @@ void *pool_substitute(int row, void *real)
 	int at = find_target(row, real);
 	void *wrapper;
 
-	/* If the module is unknown, the instance may just now be passing to another function. */
+	/* For an unknown module, the instance may just be passing to another function. */
 	if (at >= 0 && module_at(real))
 		return wrap_wrapper(row, at);
 	if (module_in_text(module_self(), real))
@@ -141,12 +141,13 @@ void *pool_wrapper_of_slot(int row, void *real, void **slot)
 		struct wrap_target *target = wrap_target(row, i);
 		struct wrap_copy *copy = wrap_copy(wrap_rows[row].set, target);
 
-		/* Calls through ld.so may be under way in this instance: set its `real`, unless
-		 * another instance already has that function. */
+		/*
+		 * Calls may be under way, so set `real`, unless another instance has that function.
+		 */
 		if (target->slot != slot || target->real == real || find_target(row, real) >= 0)
 			continue;
 		find_helpers(copy, wrap_rows[row].library, real);
-		/* A library loaded after the last sweep is not listed, but is not gone. */
+		/* The library may have been loaded after the last sweep. */
 		copy->foreign = !module_at(real);
 		__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
 		__atomic_store_n(&target->slot, NULL, __ATOMIC_RELEASE);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * wrap.c - finds the row for a function's name among thousands of names that a module imports.
- *
- * The first bytes of a name mostly show that no row has it.
- */
+/* wrap.c - finds the row of a function's name, mostly excluded by its first bytes. */
 #include "slots/wrap.h"
 
 #include <assert.h>
@@ -11,13 +7,13 @@
 
 #include "slots/elf.h"
 
-#define PLACE_COUNT 512 /* more than twice the number of rows */
+#define PLACE_COUNT 512
 
 struct wrap_row wrap_rows[WRAP_ROW_MAX];
 int wrap_row_count;
 uint64_t wrap_begins[(1 << WRAP_BEGIN_BITS) / 64];
 
-static uint8_t places[PLACE_COUNT]; /* hash table: row + 1; 0: free */
+static uint8_t places[PLACE_COUNT]; /* row + 1; 0: free */
 static bool ready;
 
 static_assert(WRAP_ROW_MAX < UINT8_MAX && WRAP_ROW_MAX * 2 < PLACE_COUNT, "it is a small table");

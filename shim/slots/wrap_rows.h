@@ -3,18 +3,15 @@
  * wrap_rows.h - makes a set of wrappers from a table; included once, at the end of a subject's
  * file.
  *
- * WRAP_ROWS: the table, of WRAP(LIBRARY, FAMILY, result, name, parameters, arguments), and of
- * WRAP_VOID without the result. A row stays on one line. A type must only be right for the calling
- * convention: every pointer is `void *`. WRAP_SET: the set's name. WRAP_LIBRARY(LIBRARY): its index
- * in WRAP_LIBRARIES. WRAP_REACHED: wrap_set.reached. WRAP_STATE: a variable that the begin and the
- * end of a call share, if any.
+ * WRAP_ROWS: the table, of WRAP(LIBRARY, FAMILY, result, name, parameters, arguments), or WRAP_VOID
+ * without result; pointers are `void *`. WRAP_SET: the set's name. WRAP_LIBRARY(LIBRARY): its index
+ * in WRAP_LIBRARIES. WRAP_REACHED: wrap_set.reached. WRAP_STATE: a variable of begin and end, if
+ * any.
  *
- * BEGIN is true if END_x of family x must follow the real call; it is false in a process that does
- * not record. A family with a begin of its own defines BEGIN_x, which starts with a comma. A family
- * whose calls mostly need no end defines JUMPS_x: such calls jump to the real function. Begin and
- * end can use the parameters, WRAP_STATE, `target`, its `copy`, `row_library` and `row_name`; the
- * end also `result`. They read a caller's struct after the real call has read it; before, only if
- * they must.
+ * BEGIN is true if END_x of family x must follow the real call; false in a process that does not
+ * record. BEGIN_x, after a comma, is a family's own begin. JUMPS_x: calls without an end jump to
+ * the real function. All can use the parameters, WRAP_STATE, `target`, `copy`, `row_library` and
+ * `row_name`, the end also `result`. A caller's struct is read after the real call.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -27,10 +24,7 @@
 #define WRAP_STATE
 #endif
 
-/*
- * REAL() reads the real function, which may change meanwhile. SLOT() has a fence: `real` was set
- * before the caller's slot, but without a fence a processor might read `real` first.
- */
+/* The fence keeps the order: `real` was set before the caller's slot. */
 #define REAL(target) __atomic_load_n(&(target)->real, __ATOMIC_ACQUIRE)
 /* Read SLOT() before REAL(): while `real` is ld.so's entry, there is a slot that ld.so changes. */
 #define SLOT(target)                                                                               \
@@ -39,7 +33,7 @@
 
 #define STRIP(...) __VA_ARGS__
 
-/* Expands to a family's BEGIN_x, which begins with a comma, if any, else to the usual begin. */
+/* Expands to BEGIN_x, which begins with a comma, else to the usual begin. */
 #define SECOND(first, second, ...) second
 #define BEGIN_OR_USUAL(...)	   SECOND(__VA_ARGS__, )
 
@@ -62,7 +56,6 @@ static struct wrap_copy copies[WRAP_INSTANCE_MAX][ROW_MAX];
 	each(type, name, 6, params, args) each(type, name, 7, params, args)
 static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 
-/* The instances differ only in the real function that they stand for. */
 #define INSTANCE(type, name, number, params, args)                                                 \
 	static type name##_##number params                                                         \
 	{                                                                                          \
@@ -70,8 +63,8 @@ static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 	}
 
 /*
- * Nothing is held across the real call, since it may longjmp or throw. Lazily bound calls have a
- * separate function, so that other calls need not save registers for them.
+ * Nothing is held across the real call, which may longjmp or throw. Lazily bound calls are a
+ * separate function, so that others save no registers.
  */
 #define CALL(library_id, family, type, name, params, args, declare, keep, give)                    \
 	static inline __attribute__((always_inline))                                               \
@@ -148,7 +141,7 @@ static const struct wrap_entry entries[ROW_MAX] = {
 #undef WRAP
 };
 
-/* A switch, because a table would need relocations for its pointers. */
+/* A table of pointers would need relocations. */
 static void *wrapper(int entry, int instance)
 {
 	switch (entry * WRAP_INSTANCE_MAX + instance) {
