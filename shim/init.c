@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* init.c - starts and ends the shim's modules; their order is defined here and nowhere else. */
+/* init.c - starts and ends the shim's modules; only this file defines their order. */
 #include "hooks/hook.h"
 
 #include <stdatomic.h>
@@ -47,16 +47,13 @@ static void begin_recording(void)
 	nvtx_begin();
 }
 
-/*
- * Returns true if something must be finished. A process that records nothing, and has nothing to
- * say about that, must make no system call: its sandbox may kill it for one.
- */
+/* A process with nothing to say makes no system call: its sandbox may kill it for one. */
 static bool init_has_finish(void)
 {
 	return start_was_tried() ? start_has_end() : audit_seen() != NULL;
 }
 
-/* Records what is left, and prints the line at exit; does so once, whoever calls it. */
+/* Does so once, whoever calls it. */
 static void init_finish(void)
 {
 	static _Atomic uint32_t finished; /* pid that has finished; a forked child has not */
@@ -78,7 +75,7 @@ static void init_finish(void)
 	summary_print(state_mode() == STATE_CUPTI);
 }
 
-/* Runs in every process of the host's tree, so it does no more than lookups. */
+/* Runs in every process of the host, so it only looks things up. */
 __attribute__((constructor)) static void init_begin(void)
 {
 	const char *when = getenv("DLPROF_ACTIVATE");
@@ -87,7 +84,7 @@ __attribute__((constructor)) static void init_begin(void)
 	real_resolve();
 	if (real_is_glibc())
 		lookup_look_behind();
-	/* A setuid program's environment is its caller's: nothing in it may name a file. */
+	/* A setuid program's environment is its caller's, so it may name no file. */
 	if (getauxval(AT_SECURE) || !real_is_glibc() || config_disabled())
 		return;
 	log_begin();
@@ -105,11 +102,7 @@ __attribute__((constructor)) static void init_begin(void)
 		start_recording();
 }
 
-/*
- * Ends the recording. No record depends on it: workers end by os._exit() (hooks/process.c marks
- * their end), and a process may be killed. Destructors of other libraries still call the wrappers
- * later, so everything stays mapped.
- */
+/* Records do not depend on this call. Wrappers may be called later, so all stays mapped. */
 __attribute__((destructor)) static void init_end(void)
 {
 	init_finish();

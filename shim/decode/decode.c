@@ -12,7 +12,6 @@
 #include "decode/png.h"
 #include "decode/unit.h"
 
-/* Returns the result of a call that decoded an image in memory: its bytes tell format and size. */
 static struct unit_result sniffed(const void *data, size_t size)
 {
 	struct image image = image_sniff(data, size);
@@ -45,7 +44,7 @@ static void piece_end(struct unit *unit, const void *handle, const void *data, s
 	sequence_part_end(unit, handle, result);
 }
 
-/* WebPDecoderConfig begins with width and height. A frame of an animation has no header to read. */
+/* WebPDecoderConfig begins with width and height. */
 static void webp_end(struct unit *unit, const void *data, size_t size, const void *setup,
 		     int status)
 {
@@ -66,10 +65,10 @@ static void webp_end(struct unit *unit, const void *data, size_t size, const voi
 #define END_BUFFER	  buffer_end(&unit, data, size, result == 0)
 #define END_BUFFER_PTR	  buffer_end(&unit, data, size, result != NULL)
 #define END_PIECE	  piece_end(&unit, handle, data, size, size, result)
-/* This call gets all data from the beginning each time. */
+/* Each call gets all data from the beginning. */
 #define END_PIECE_AGAIN	  piece_end(&unit, handle, data, size, result == 0 ? size : 0, result)
 
-/* Ends a call of libtiff. `first`: it decoded the image's first part; `whole`: the whole image. */
+/* `first`: the image's first part was decoded; `whole`: all of it. */
 static void tiff_end(struct unit *unit, const struct wrap_copy *copy, void *tiff, bool first,
 		     bool whole, bool done)
 {
@@ -99,7 +98,7 @@ static void tiff_end(struct unit *unit, const struct wrap_copy *copy, void *tiff
 #define END_TIFF_WHOLE	     tiff_end(&unit, copy, tiff, true, true, result != 0)
 
 #if defined(__x86_64__)
-/* OpenCV's cv::Mat begins with flags, dims, rows, columns, data; an empty one means a failure. */
+/* cv::Mat begins with flags, dims, rows, columns, data. An empty one means a failure. */
 #define MAT_ROWS(mat)	 FIELD(int32_t, mat, 8)
 #define MAT_COLUMNS(mat) FIELD(int32_t, mat, 12)
 #define MAT_DATA(mat)	 FIELD(const void *, mat, 16)
@@ -119,7 +118,7 @@ static void mat_end(struct unit *unit, const void *mat, struct image image, uint
 		       });
 }
 
-/* Ends a call with a cv::InputArray, which begins with kind and address of a Mat or vector. */
+/* cv::InputArray begins with the kind and address of a Mat or vector. */
 static void mat_buffer_end(struct unit *unit, const void *mat, const void *array)
 {
 	const int32_t mat_kind = 1, vector_kind = 3;
@@ -141,7 +140,7 @@ static void mat_buffer_end(struct unit *unit, const void *mat, const void *array
 #define END_CV_BUFFER	mat_buffer_end(&unit, mat, array)
 #endif
 
-/* Ends a call of libav by AVFrame's width and height. -EAGAIN, the usual answer, is no failure. */
+/* -EAGAIN, the usual answer, is no failure. */
 static void frame_end(struct unit *unit, const void *context, const void *frame, int status)
 {
 	struct unit_result result = {.failed = status < 0 && status != -EAGAIN};
@@ -179,7 +178,6 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 #define END_SOUND_OPEN_FD   END_SOUND_ANY
 #define END_SOUND	    unit_end(&unit, NO_BITS)
 
-/* If a library has neither images nor streams, each call is a unit. */
 #define END_COUNT(done, size)                                                                      \
 	unit_end(&unit, (struct unit_result){.counted = (done), .failed = !(done), .bytes = (size)})
 #define END_UNIT       END_COUNT(result == 0, 0)
@@ -187,15 +185,11 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 #define END_CALL       END_COUNT((ssize_t)result > 0, 0)
 #define END_CALL_PTR   END_COUNT(result != NULL, 0)
 
-/* Ends a call of a packer with the bytes that it read and those that it made. */
 #define END_PACKER(is_done, has_failed, in, out)                                                   \
 	unit_end(&unit, (struct unit_result){.counted = (is_done), .failed = (has_failed),         \
 					     .bytes = (in), .made_bytes = (out)})
 
-/*
- * Fields of z_stream: next_in, avail_in, and at 24 next_out, avail_out. Results: Z_STREAM_END is 1;
- * Z_BUF_ERROR, -5, asks for more and is not a failure.
- */
+/* z_stream: next_in, avail_in, at 24 next_out, avail_out. Result 1: the end; -5: no failure. */
 #define STREAM_LEFT(stream) ((stream) ? FIELD(uint32_t, stream, 8) : 0)
 #define STREAM_ROOM(stream) ((stream) ? FIELD(uint32_t, stream, 32) : 0)
 #define BEGIN_INFLATE                                                                              \
@@ -205,10 +199,10 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 	END_PACKER(is_done, has_failed, unit.input_bytes - STREAM_LEFT(stream),                    \
 		   unit.room_bytes - STREAM_ROOM(stream))
 #define END_INFLATE	    END_STREAM(result == 1, result < 0 && result != -5)
-/* bz_stream and lzma_stream begin like z_stream, with its output fields. BZ_STREAM_END is 4. */
+/* bz_stream and lzma_stream begin like z_stream. Result 4 is bzip2's end. */
 #define BEGIN_BZIP2	    BEGIN_INFLATE
 #define END_BZIP2	    END_STREAM(result == 4, result < 0)
-/* LZMA_STREAM_END is 1; 2 to 4 describe the stream; LZMA_BUF_ERROR, 10, asks for more. */
+/* Result 1 is the end, 2 to 4 describe the stream, 10 asks for more. */
 #define LZMA_FAILED(result) ((result) > 4 && (result) != 10)
 #define LZMA_LEFT(stream)   ((stream) ? FIELD(size_t, stream, 8) : 0)
 #define LZMA_ROOM(stream)   ((stream) ? FIELD(size_t, stream, 32) : 0)
@@ -224,7 +218,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 #define END_LZMA_BUFFER                                                                            \
 	END_PACKER(result == 0, LZMA_FAILED(result), LZMA_AT(at) - unit.input_bytes,               \
 		   LZMA_AT(to_at) - unit.room_bytes)
-/* Sizes have 64 bits, those of bzip2 32: read the low half. */
+/* Sizes have 64 bits, but bzip2's 32, so read the low half. */
 #define LOW_SIZE(size)	    (FIELD(uint32_t, size, 0))
 #define END_UNCOMPRESS                                                                             \
 	END_PACKER(result == 0, result != 0, size, result == 0 ? LOW_SIZE(to_size) : 0)
@@ -236,7 +230,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 #define END_ZSTD                                                                                   \
 	END_PACKER(!ZSTD_FAILED(result), ZSTD_FAILED(result), size,                                \
 		   ZSTD_FAILED(result) ? 0 : result)
-/* ZSTD_inBuffer and ZSTD_outBuffer: data, size, position. A result of 0: the frame is complete. */
+/* ZSTD_inBuffer and ZSTD_outBuffer: data, size, position. Result 0: a frame's end. */
 #define BEGIN_ZSTD_STREAM                                                                          \
 	, (BEGIN && (unit.input_bytes = FIELD(size_t, from, 16),                                   \
 		     unit.room_bytes = FIELD(size_t, to, 16), true))
@@ -251,7 +245,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 	END_PACKER(result == 0, ZSTD_FAILED(result), FIELD(size_t, size, 0),                       \
 		   ZSTD_FAILED(result) ? 0 : FIELD(size_t, to_size, 0))
 
-/* Size of OpenJPEG's image. The call or its caller has set it. */
+/* OpenJPEG's image: x0, y0, x1, y1. */
 #define OPJ_WIDTH(image)  (FIELD(uint32_t, image, 8) - FIELD(uint32_t, image, 0))
 #define OPJ_HEIGHT(image) (FIELD(uint32_t, image, 12) - FIELD(uint32_t, image, 4))
 #define END_OPJ                                                                                    \
@@ -260,11 +254,10 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 					     .width = image ? OPJ_WIDTH(image) : 0,                \
 					     .height = image ? OPJ_HEIGHT(image) : 0})
 
-/* JXL_DEC_ERROR is 1, JXL_DEC_FULL_IMAGE 4096; the values between ask for more. */
+/* Result 1 is an error, 4096 an image; values between ask for more. */
 #define END_JXL                                                                                    \
 	unit_end(&unit, (struct unit_result){.counted = result == 4096, .failed = result == 1})
 
-/* struct heif_error, which libheif returns by value. */
 struct heif_status {
 	int code, detail;
 	const char *text;
@@ -284,13 +277,13 @@ static uint32_t heif_size(const struct wrap_copy *copy, int helper, const void *
 					     .width = heif_size(copy, 0, handle),                  \
 					     .height = heif_size(copy, 1, handle)})
 
-/* If the caller passes no place for the output's size, it wants its whole buffer filled. */
+/* If the caller does not ask for the output's size, its whole buffer is filled. */
 #define END_DEFLATE                                                                                \
 	END_PACKER(result == 0, result != 0, size,                                                 \
 		   result != 0 ? 0 : ret_size ? FIELD(size_t, ret_size, 0) : room)
 
 #define END_READ	 END_COUNT(result >= 0, result > 0 ? (uint64_t)result : 0)
-/* cuFile returns a struct of two numbers, of which the first is 0 if the call succeeded. */
+/* The first of the result's two numbers is 0 on success. */
 #define CUFILE_DONE(result) ((uint32_t)(result) == 0)
 #define END_READ_ASYNC                                                                             \
 	END_COUNT(CUFILE_DONE(result), CUFILE_DONE(result) ? FIELD(size_t, sizes, 0) : 0)

@@ -21,7 +21,7 @@ static uint32_t little24(const uint8_t *at)
 	return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16;
 }
 
-/* Finds the size in a frame header: a marker SOF0..SOF15, except DHT, JPG and DAC among them. */
+/* Looks for a frame header: a marker SOF0..SOF15, except DHT, JPG and DAC. */
 static void sniff_jpeg(struct image *image, const uint8_t *data, size_t size)
 {
 	size_t at = 2;
@@ -31,7 +31,7 @@ static void sniff_jpeg(struct image *image, const uint8_t *data, size_t size)
 		uint8_t marker = data[at + 1];
 		size_t length;
 
-		if (marker == 0xff) { /* a fill byte */
+		if (marker == 0xff) {
 			at++;
 			continue;
 		}

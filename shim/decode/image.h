@@ -6,15 +6,15 @@
 #include <stdint.h>
 
 struct image {
-	const char *format;	/* name of the format; NULL: unknown */
-	uint32_t width;		/* 0: the width is not known */
+	const char *format;
+	uint32_t width;		/* 0: unknown */
 	uint32_t height;
 };
 
 struct image image_sniff(const void *data, size_t size);
 
-/* Finds an image's format by its file name's suffix; sets only `format`. */
+/* Sets only `format`, by the file name's suffix. */
 struct image image_of_path(const char *path);
 
-/* Returns a format's name as dlprof spells it: Pillow, for example, says WEBP. */
+/* Returns a format's name as dlprof spells it: "WebP" for Pillow's "WEBP". */
 const char *image_spelling(const char *format);

@@ -8,7 +8,7 @@
 
 #include "base/sys.h"
 
-/* Reads the host's memory by a system call: it may be unmapped since the kernel took its copy. */
+/* Reads the host's memory by a system call, as it may be unmapped by now. */
 static bool peek(const void *from, void *value, size_t size)
 {
 	struct iovec to = {value, size}, where = {(void *)from, size};
@@ -26,7 +26,7 @@ static bool is_read_request(const char *request)
 	       (opcode == read_one || opcode == read_many);
 }
 
-/* Ends a submission. The call itself reads what is cached or not opened with O_DIRECT. */
+/* Counts what the submission itself reads: cached data, or files without O_DIRECT. */
 void input_submit_end(struct unit *unit, const void *requests, int count)
 {
 	const void *first;
@@ -58,7 +58,7 @@ void input_aio_end(struct unit *unit, const void *events, int count)
 		span_cancel(&unit->span);
 }
 
-/* Ends a batch of CUfileIOParams_t. Its bytes count when the batch is accepted. */
+/* The bytes count when the batch is accepted. */
 void input_cufile_end(struct unit *unit, const void *requests, unsigned int count, bool done)
 {
 	struct unit_result result = {.counted = done, .failed = !done};
@@ -78,7 +78,7 @@ void input_cufile_end(struct unit *unit, const void *requests, unsigned int coun
 		span_cancel(&unit->span);
 }
 
-/* Ends a wait on an io_uring. The bytes are unknown: only the ring, the caller's, has them. */
+/* Only the caller's ring knows the bytes. */
 void input_uring_end(struct unit *unit, int status)
 {
 	bool in_vain = status == -EAGAIN || status == -ETIME || status == -EINTR;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* input.h - ends calls that read without libc's read(): those of libaio, liburing and cuFile. */
+/* input.h - ends calls of libaio, liburing and cuFile, which read without libc. */
 #pragma once
 
 #include "decode/unit.h"

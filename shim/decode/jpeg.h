@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jpeg.h - the families of libjpeg's calls. The members of libjpeg's struct that are read here lie
- * before the first one that differs between 6b, 7, 8 and turbo.
+ * jpeg.h - the families of libjpeg's calls. Members read here are the same in 6b, 7, 8 and turbo.
  */
 #pragma once
 
@@ -13,7 +12,7 @@
 #define JPEG_WIDTH(info)  FIELD(uint32_t, info, 48)
 #define JPEG_HEIGHT(info) FIELD(uint32_t, info, 52)
 #define JPEG_HEADER_OK	  1
-#define JPEG_WHOLE_MOST	  (1 << 20) /* more bytes than this mean "unknown", as SIZE_MAX does */
+#define JPEG_WHOLE_MOST	  (1 << 20) /* more bytes are taken as "unknown", like SIZE_MAX */
 
 struct jpeg_source {
 	const uint8_t *next;
@@ -29,7 +28,7 @@ static inline bool jpeg_begun(struct unit *unit, const void *info)
 	return true;
 }
 
-/* Returns the bytes taken from a buffer that began at `before`: all of them if it was refilled. */
+/* `before` is the buffer's earlier begin. If it was refilled, all its bytes were taken. */
 static inline uint64_t jpeg_taken(const void *next, const void *before, uint64_t before_bytes)
 {
 	uintptr_t taken = (uintptr_t)next - (uintptr_t)before;
@@ -42,13 +41,12 @@ static bool jpeg_begin(struct unit *unit, const char *name, const void *info)
 	return activate_on() && unit_begin(unit, DECODE_JPEG, name) && jpeg_begun(unit, info);
 }
 
-/* Counts the bytes that the library has taken since the last call of jpeg_look(). */
 static inline void jpeg_look(struct thread_image *image, const void *info)
 {
 	const struct jpeg_source *source = JPEG_SOURCE(info);
 	const uint8_t *next;
 
-	/* For most rows no input is taken: it was decoded together with the row before. */
+	/* Most rows take no input: they were decoded with the row before. */
 	if (unlikely(!source) || (next = source->next) == image->input)
 		return;
 	image->taken_bytes += jpeg_taken(next, image->input, image->input_bytes);
@@ -56,17 +54,10 @@ static inline void jpeg_look(struct thread_image *image, const void *info)
 	image->input_bytes = source->left;
 }
 
-/*
- * The thread's image whose input may move to another buffer at any row. If there is none, this is
- * NULL or an image that has ended. Other images are not looked at for each row, because that would
- * cost too much: an image has hundreds of rows, and most images have a single buffer.
- */
+/* The image whose input may move at any row, if any. Others are not looked at for each row. */
 static __thread const void *jpeg_refilled __attribute__((tls_model("initial-exec")));
 
-/*
- * Returns true if the buffer holds the rest of the image, because it ends like a JPEG. Called only
- * for known sources: another one may promise bytes that it does not have.
- */
+/* Returns true if the buffer ends like a JPEG, for sources that keep their promises. */
 static bool jpeg_is_whole(const struct thread *thread, const struct jpeg_source *source)
 {
 	return thread->boundary_address && source && source->left >= 2 &&
@@ -74,11 +65,7 @@ static bool jpeg_is_whole(const struct thread *thread, const struct jpeg_source 
 	       source->next[source->left - 1] == 0xd9;
 }
 
-/*
- * Counts the input of a row. It need not check whether this process still records, since it writes
- * only to memory of its own. It looks only at the image that was started last: of the thread's
- * other images, only the bytes of their first buffer count.
- */
+/* Need not check whether this process records, as it writes only to its own memory. */
 static void jpeg_row_of_many(const void *info)
 {
 	struct thread *thread = thread_self;
@@ -87,7 +74,6 @@ static void jpeg_row_of_many(const void *info)
 		jpeg_look(thread->started, info);
 }
 
-/* Begins a row of pixels. Returns false if nothing is to be done at the row's end. */
 static inline bool jpeg_row(const void *info)
 {
 	if (likely(jpeg_refilled != info))
@@ -96,7 +82,7 @@ static inline bool jpeg_row(const void *info)
 	return true;
 }
 
-/* Notes that a call found too little data, so the rest comes in another buffer. Returns 0. */
+/* Called if there was too little data: the rest comes in another buffer. Returns 0. */
 static RARELY int jpeg_pause(const void *info)
 {
 	struct thread_image *image = sequence_started(DECODE_JPEG, info);
@@ -129,7 +115,7 @@ static void jpeg_header_end(struct unit *unit, const void *info, int found)
 	jpeg_end(unit, info, result);
 }
 
-/* Ends the start of an image. If not `done`, the library wants more data: the call is repeated. */
+/* Without `done`, the library wants more data: the call will be repeated. */
 static void jpeg_start_end(struct unit *unit, const void *info, bool done)
 {
 	struct thread_image *image =
@@ -144,10 +130,7 @@ static void jpeg_start_end(struct unit *unit, const void *info, bool done)
 	jpeg_refilled = jpeg_is_whole(thread_self, JPEG_SOURCE(info)) ? NULL : info;
 }
 
-/*
- * Returns true if the source still exists at an image's end: term_source() may have freed it, and
- * libjpeg does not touch the source of an image that it destroys.
- */
+/* term_source() may have freed the source of an image that is destroyed. */
 static bool jpeg_has_source(const struct jpeg_source *source)
 {
 	return source && unit_can_read(&source->next) && unit_can_read(&source->left);
@@ -158,7 +141,6 @@ static void jpeg_close(uintptr_t address, const void *info, bool is_last)
 	const struct thread *thread = thread_self;
 	struct thread_image *image;
 
-	/* Three functions that destroy an image come here, and call each other. */
 	if (!thread || !thread->started)
 		return;
 	image = sequence_started(DECODE_JPEG, info);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* png.h - the families of libpng's calls. libpng's structs are private: ask by its functions. */
+/* png.h - the families of libpng's calls. Its structs are private: ask by its functions. */
 #pragma once
 
 #include "decode/family.h"
@@ -31,7 +31,7 @@ static void png_push_end(struct unit *unit, const struct wrap_copy *copy, const 
 	uint32_t (*width)(const void *, const void *) = copy->helpers[0];
 	bool known = info && width && width(png, info);
 
-	/* The image is counted at its header, since no call marks its last line. */
+	/* The header counts, as no call marks the last line. */
 	png_end(unit, copy, png, info,
 		(struct unit_result){.bytes = size,
 				     .counted = known && !sequence_is_counted(unit, png)});
@@ -43,7 +43,6 @@ static struct thread_image *png_pixels_end(struct unit *unit, const void *png)
 				 (struct unit_result){.counted = !sequence_is_counted(unit, png)});
 }
 
-/* Ends an image. Returns false if there was none. */
 static bool png_close(const struct unit *unit, const void *png, bool is_last)
 {
 	struct thread_image *image = sequence_started(DECODE_PNG, png);
@@ -70,7 +69,7 @@ static bool png_close(const struct unit *unit, const void *png, bool is_last)
 #define BEGIN_PNG_CLOSE	 , (at && png_close(&unit, FIELD(const void *, at, 0), true) && false)
 #define END_PNG_CLOSE	 (void)0
 #define END_PNG_PUSH	 png_push_end(&unit, copy, png, info, size)
-/* Fields of struct png_image: opaque, version, width, height. */
+/* png_image: opaque, version, width, height. */
 #define END_PNG_SIMPLE                                                                             \
 	unit_end(&unit, (struct unit_result){.counted = result != 0,                               \
 					     .failed = result == 0,                                \

@@ -25,7 +25,6 @@ OFTEN struct thread_image *sequence_started(enum decode_library_id library, cons
 	return image && image->begin_ticks ? image : NULL;
 }
 
-/* Ends an image's own time and bytes; another image may still be under way. */
 static OFTEN void stop(struct thread *thread, struct thread_image *image)
 {
 	if (!image->begin_ticks)
@@ -40,7 +39,6 @@ static OFTEN void stop(struct thread *thread, struct thread_image *image)
 			thread->started = &thread->images[i];
 }
 
-/* Adds an image at the first free place, so that successive images use the same memory. */
 static OFTEN struct thread_image *add_image(struct thread *thread, enum decode_library_id library,
 					    const void *handle)
 {
@@ -147,7 +145,7 @@ OFTEN void sequence_end(struct thread_image *image, uintptr_t address, bool is_l
 	place = place_of(thread);
 	ticks = clock_ticks() - image->begin_ticks -
 		(thread->frame->inner_ticks - image->inner_ticks);
-	/* If two images overlap, no time may be left for the second. */
+	/* Of two overlapping images, the second may be left without time. */
 	if (memcmp(&place, &image->place, sizeof(place)) == 0 && (int64_t)ticks > 0) {
 		ns = clock_length_ns(ticks);
 		thread->frame->inner_ticks += ticks;

@@ -19,7 +19,7 @@ const struct wrap_library table_marks[DECODE_LIBRARY_MAX] = {
 
 void table_reached(int library)
 {
-	static uint64_t noted; /* a bit for each library */
+	static uint64_t noted;
 	const struct decode_library *reached = &table_libraries[library];
 
 	if (reached->sort == DECODE_SORT_IMAGE || reached->sort == DECODE_SORT_STREAM)

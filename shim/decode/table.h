@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.h - the table of the decode libraries that are observed, made from libraries.def. */
+/* table.h - the decode libraries that are observed, made from libraries.def. */
 #pragma once
 
 #include "slots/wrap.h"
@@ -26,8 +26,7 @@ struct decode_library {
 
 extern HIDDEN const struct decode_library table_libraries[DECODE_LIBRARY_MAX];
 
-/* The libraries in the same order, with the marks by which they are recognised. */
 extern HIDDEN const struct wrap_library table_marks[DECODE_LIBRARY_MAX];
 
-/* Notes that a caller reaches this library through our wrapper from now on. */
+/* Called when a caller first gets our wrapper for the library. */
 void table_reached(int library);

@@ -10,17 +10,13 @@
 
 #define SAME_STACK_BYTES 16384
 
-/* Tries an invalid request (-1): the kernel reads the eight bytes before it rejects it. */
+/* Makes an invalid request (-1): the kernel reads the eight bytes before it rejects that. */
 bool unit_can_read(const void *address)
 {
 	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) != -EFAULT;
 }
 
-/*
- * Returns true if the call comes from within another decoder's call. That call's frame must still
- * exist: after a longjmp() an old frame may lie above this one, but its mark is soon overwritten;
- * or it may lie on a coroutine's stack that was freed.
- */
+/* A longjmp() may leave an old frame above this one, and free a coroutine's stack with one. */
 static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 {
 	for (const struct thread_frame *frame = thread->frame; frame > thread->frames; frame--) {
@@ -37,9 +33,8 @@ static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 }
 
 /*
- * Returns true if an unpacking belongs to a caller that is counted and timed: Pillow for a PNG,
- * HDF5 for a data set, or an image under way. (An image that never ends hides all later unpacking
- * in its load.)
+ * Returns true if the caller is counted: Pillow for a PNG, HDF5 for a data set, or an image that
+ * has not ended.
  */
 static OFTEN bool is_part_of_image(const struct thread *thread)
 {
@@ -77,7 +72,6 @@ OFTEN bool unit_begin(struct unit *unit, enum decode_library_id id, const char *
 	return true;
 }
 
-/* Finds a tally. Mostly it is the same one as the last time. */
 OFTEN struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit_result *result)
 {
 	struct thread *thread = unit->span.thread;
@@ -99,7 +93,7 @@ OFTEN struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit
 	return last->tally;
 }
 
-/* Returns true for a call with an image or a known width. Of other calls only the time counts. */
+/* Calls without an image or known width only have time. */
 static bool has_tally(const struct unit *unit, const struct unit_result *result)
 {
 	return table_libraries[unit->library].sort != DECODE_SORT_INPUT &&
@@ -107,7 +101,7 @@ static bool has_tally(const struct unit *unit, const struct unit_result *result)
 		table_libraries[unit->library].sort != DECODE_SORT_IMAGE);
 }
 
-/* Adds only the bytes of an unpacking within a Python call, which itself has time and count. */
+/* The Python call around the unpacking has the time and count. */
 static void add_bytes(const struct unit *unit, const struct unit_result *result)
 {
 	struct dlprof_tally *tally = unit_tally(unit, result);

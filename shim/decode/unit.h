@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unit.h - times a call of a decode library, and counts the image that the call belongs to once.
+ * unit.h - times a call of a decode library, and counts its image once.
  *
- * The outermost decoder gets the time: zlib inside libpng, or libjpeg inside libtiff, is neither
- * timed nor counted. If a call reads through libc, that part is read time, as everywhere.
+ * The outermost decoder gets the time: zlib inside libpng is neither timed nor counted.
  */
 #pragma once
 
@@ -20,34 +19,33 @@ struct unit {
 	struct span span;	/* first: span, unit and stack frame have one address */
 	uint64_t mark;		/* tells this unit from later contents of the stack */
 	enum decode_library_id library;
-	const void *input;	/* used by the wrapper: begin of the input before the call */
+	const void *input;	/* the input's begin before the call, for the wrapper */
 	uint64_t input_bytes;
-	uint64_t room_bytes;	/* used by the wrapper: room for output before the call */
-	bool only_bytes;	/* only bytes are added: the outer Python call has the time */
+	uint64_t room_bytes;	/* room for output before the call, for the wrapper */
+	bool only_bytes;	/* the Python call around this one has the time */
 };
 
-/* What a call did. All members 0: nothing. */
 struct unit_result {
-	const char *format;	/* NULL: the library's usual one */
+	const char *format;	/* NULL: the library's usual format */
 	uint32_t width;
 	uint32_t height;
-	uint64_t bytes;		/* bytes of input */
-	uint64_t made_bytes;	/* bytes that a packer put out */
-	bool counted;		/* the call decoded an image, a frame or a stream */
+	uint64_t bytes;
+	uint64_t made_bytes;
+	bool counted;
 	bool failed;
 };
 
-/* Reads a field of a struct whose layout is part of an ABI, a library's or the kernel's. */
+/* Reads a field of a struct whose layout is part of an ABI. */
 #define FIELD(type, struct_at, offset) (*(const type *)((const char *)(struct_at) + (offset)))
 
-/* Begins a call. Returns false if it is not recorded, or is inside another decoder's call. */
+/* Returns false if the call is not recorded, or inside another decoder's call. */
 bool unit_begin(struct unit *unit, enum decode_library_id library, const char *name);
 
-/* Returns true if the eight bytes at `address` can be read. Makes a system call. */
+/* Tests eight bytes by a system call. */
 bool unit_can_read(const void *address);
 
-/* Ends a call that is a whole image, or a call of a library that has no images. */
+/* Ends a call that is a whole image, or whose library has no images. */
 void unit_end(struct unit *unit, struct unit_result result);
 
-/* Returns the tally of a library, format and width, or NULL if there is no room for it. */
+/* Returns NULL if there is no room for the tally. */
 struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit_result *result);

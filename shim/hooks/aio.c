@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * aio.c - POSIX asynchronous reads: records the time of submitting and waiting, and the bytes when
- * a result is collected.
- *
- * Reading itself, by threads of libc, is not seen. libc notes in the control block which requests
- * are reads, so nothing has to be remembered between the calls.
- */
+/* aio.c - POSIX asynchronous reads: times submitting and waiting; bytes count when collected. */
 #include "hooks/hook.h"
 
 /* LIO_READ64 has one more bit than LIO_READ, above these seven. */
@@ -57,7 +51,6 @@ DEFINE_AIO_READ(aio_read64, struct aiocb64)
 DEFINE_AIO_RETURN(aio_return, struct aiocb)
 DEFINE_AIO_RETURN(aio_return64, struct aiocb64)
 
-/* Defines a function for the descriptor of the first data file in a list; -1: there is none. */
 #define DEFINE_FIRST(name, type)                                                                   \
 	static int name(const type *const list[], int count)                                       \
 	{                                                                                          \

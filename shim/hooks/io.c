@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * io.c - wrappers of descriptors that need more than a row (open, close, dup, fcntl, syscall), and
- * functions for all wrappers of descriptors.
- */
+/* io.c - wrappers of descriptors that need more than a row, and functions for all such wrappers. */
 #include "hooks/hook.h"
 
 #include <errno.h>
@@ -19,11 +16,7 @@ static inline bool has_slot(void)
 	return likely(thread && thread->life == thread_life);
 }
 
-/*
- * Begins an open. A thread that opens only pipes, shared memory and files that it creates takes no
- * slot, which would need disk space: each PyTorch worker has such a thread, which sends its
- * batches.
- */
+/* Claims no slot yet, which takes disk space: a worker's sending thread opens no data. */
 OFTEN bool hook_open_begin(struct span *span)
 {
 	span->fd = -1;
@@ -36,7 +29,7 @@ OFTEN bool hook_open_begin(struct span *span)
 	return true;
 }
 
-/* Begins the span after the call, if this was the thread's first data file. */
+/* For a thread's first data file. */
 static RARELY bool begin_now(struct span *span)
 {
 	const uint64_t begin_ticks = span->begin_ticks;
@@ -47,10 +40,7 @@ static RARELY bool begin_now(struct span *span)
 	return true;
 }
 
-/*
- * Returns true if the kernel has read the path, so that we may read it, too. If the kernel does not
- * know the flags it reads nothing, and the path may be an invalid pointer.
- */
+/* If the kernel does not know the flags, it reads no path, which may then be an invalid pointer. */
 static OFTEN bool is_path_read(bool failed)
 {
 	if (!failed)
@@ -83,12 +73,12 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 		kind = fd_kind_of_path(path);
 	if ((flags & O_ACCMODE) == O_WRONLY || (flags & (O_DIRECTORY | O_PATH)))
 		kind = FD_OTHER;
-	/* fd_remember() fails in a vfork child, whose files would count as its parent's. */
+	/* A vfork child's file would count as its parent's. */
 	if (!fd_remember(fd, kind, path) || kind == FD_OTHER) {
 		span_cancel(span);
 		return;
 	}
-	/* A file that this call creates, as multiprocessing does, has nothing to load yet. */
+	/* A file that this call creates has nothing to load. */
 	span->uncounted = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
 	if (unlikely(!span->thread) && (span->uncounted || !begin_now(span)))
 		return;
@@ -97,7 +87,7 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 	span_end_at(span, 0, fd < 0, end_ticks);
 }
 
-/* Ends an open by a handle, without a path: fstat() of the descriptor decides about it. */
+/* An open by a handle has no path: fstat() decides. */
 void hook_handle_end(struct span *span, int fd)
 {
 	const uint64_t end_ticks = clock_ticks();
@@ -142,7 +132,7 @@ void hook_ask_end(struct span *span, const char *path, bool failed)
 		span_end_at(span, 0, failed, end_ticks);
 }
 
-/* Forgets the descriptor before the call: after it, the number may be another thread's new file. */
+/* Forget the descriptor first: after the call it may be another thread's new file. */
 OFTEN bool hook_close_begin(struct span *span, int fd)
 {
 	enum fd_kind kind = fd_known(fd);
@@ -188,10 +178,7 @@ bool hook_pipe_begin(struct span *span, int fd)
 	return (kind == FD_PIPE || kind == FD_SOCKET) && hook_wait_begin(span);
 }
 
-/*
- * Reads the mode, which is passed only if the flags ask for it. O_TMPFILE contains O_DIRECTORY's
- * bit, so all its bits are compared; otherwise files would get random permissions.
- */
+/* O_TMPFILE contains O_DIRECTORY's bit, so all its bits are compared. */
 #define OPEN_MODE(flags, last)                                                                     \
 	mode_t mode = 0;                                                                           \
                                                                                                    \
@@ -229,7 +216,7 @@ DEFINE_OPEN(openat64, (int folder, const char *path, int flags, ...), folder, pa
 
 HOOK_EXPORT int close_range(unsigned int first, unsigned int last, int flags)
 {
-	/* With CLOSE_RANGE_CLOEXEC descriptors are only marked, and stay open. */
+	/* CLOSE_RANGE_CLOEXEC only marks descriptors, which stay open. */
 	if (unlikely(activate_on()) && !(flags & CLOSE_RANGE_CLOEXEC))
 		fd_forget_range(first, last);
 	return real.close_range(first, last, flags);
@@ -253,7 +240,7 @@ HOOK_EXPORT int dup(int fd)
 
 int __dup2(int fd, int target);
 
-/* The call closes its target, so that is forgotten first; see hook_close_begin(). */
+/* The call closes its target, so that is forgotten first (hook_close_begin()). */
 #define DEFINE_DUP(hook_name, params, ...)                                                         \
 	HOOK_EXPORT int hook_name params                                                           \
 	{                                                                                          \
@@ -270,7 +257,7 @@ DEFINE_DUP(dup2, (int fd, int target), fd, target)
 DEFINE_DUP(__dup2, (int fd, int target), fd, target)
 DEFINE_DUP(dup3, (int fd, int target, int flags), fd, target, flags)
 
-/* The command decides whether there is a third argument, and its type; a pointer can hold any. */
+/* `command` decides about a third argument; a pointer can hold any. */
 #define DEFINE_FCNTL(hook_name)                                                                    \
 	HOOK_EXPORT int hook_name(int fd, int command, ...)                                        \
 	{                                                                                          \
@@ -299,7 +286,6 @@ DEFINE_FCNTL(fcntl)
 DEFINE_FCNTL(fcntl64)
 DEFINE_FCNTL(__fcntl)
 
-/* Called by syscall.S for the numbers of reads, in a process that records. */
 long hook_syscall_read(long number, long a, long b, long c, long d, long e, long f)
 {
 	struct span span;

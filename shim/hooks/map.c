@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * map.c - times mmap() of data files, and later calls on these mappings.
- *
- * Allocators map, unmap and advise all the time, so only mappings of data files are timed, and only
- * in a load. Page faults, which do the reading, are no calls, so no bytes are counted here: scope.c
- * counts the blocks that the device delivers for them.
- */
+/* map.c - times mmap() of data files and later calls on them, within loads. */
 #include "hooks/hook.h"
 
 #include <stdarg.h>
@@ -13,18 +7,14 @@
 
 #include "batch/freeing.h"
 
-/*
- * Mappings of data files. The table lies in private memory, like the mappings, so a forked child
- * has both. A mapping that finds no place is not timed. `end` is written last and cleared first; 0:
- * not valid.
- */
+/* A forked child has the table and the mappings. `end` is written last, cleared first; 0: free. */
 #define RANGE_MAX 128
 
 static struct range {
-	_Atomic uintptr_t begin;	/* address; 0: the place is free */
+	_Atomic uintptr_t begin;
 	_Atomic uintptr_t end;
 } ranges[RANGE_MAX];
-static _Atomic uint32_t range_count;	/* places that were ever in use */
+static _Atomic uint32_t range_count;
 
 static void remember(void *address, size_t size)
 {
@@ -45,7 +35,6 @@ static void remember(void *address, size_t size)
 			break;
 }
 
-/* Returns true if the address lies in a mapping of a data file. */
 static bool is_data(const void *address, size_t size)
 {
 	uintptr_t begin = (uintptr_t)address, end = begin + size;
@@ -57,10 +46,7 @@ static bool is_data(const void *address, size_t size)
 	return false;
 }
 
-/*
- * Forgets a mapping. If only a part inside is unmapped, it stays: another mapping there may then be
- * timed, too.
- */
+/* A mapping stays if only a part inside is unmapped. */
 static void forget(const void *address, size_t size)
 {
 	uintptr_t begin = (uintptr_t)address, end = begin + size;
@@ -90,10 +76,7 @@ static bool begin(struct span *span, const char *name)
 	return true;
 }
 
-/*
- * Returns true if a call maps data. An unknown descriptor that is mapped shared and writable is
- * memory between processes, such as a worker's tensors, so the kernel is not asked about it.
- */
+/* Does not ask the kernel about memory between processes (shared and writable). */
 static bool maps_data(int fd, int protection, int flags)
 {
 	if (flags & MAP_ANONYMOUS)
@@ -135,7 +118,7 @@ static void *note_shared(void *result, int protection, int flags)
 DEFINE_MMAP(mmap, off_t)
 DEFINE_MMAP(mmap64, off64_t)
 
-/* Forgets the range before the call: after it, another thread's mapping may be there. */
+/* Forget the range first: after the call it may be another thread's mapping. */
 HOOK_EXPORT int munmap(void *address, size_t size)
 {
 	struct freeing freeing;
@@ -159,7 +142,7 @@ HOOK_EXPORT int munmap(void *address, size_t size)
 	return result;
 }
 
-/* The flags decide whether a fifth argument exists; if not, the real function ignores it. */
+/* `flags` decides whether there is a fifth argument. */
 HOOK_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags, ...)
 {
 	struct span span;

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.c - follows fork(), and ends of a process without destructors: those of DataLoader's
- * workers, and by a signal that the process sends to itself.
+ * process.c - follows fork(), and ends of processes without destructors.
  *
- * The end is recorded to show that the process ended by itself; no record depends on it. It does
- * not matter how a child is made either, except that we must not hold a lock of ld.so at that
- * moment. glibc calls us at forks, also at those within forkpty() and daemon(), which a wrapper
- * would miss.
+ * An end only shows that the process ended by itself.
  */
 #include "hooks/hook.h"
 
@@ -31,10 +27,9 @@ DEFINE_EXIT(_Exit)
 static bool (*has_end)(void) NEAR = NULL;
 static void (*on_end)(void) NEAR = NULL;
 
-/* Returns true if the signal would end this process. */
 static bool is_deadly(int number)
 {
-	struct { /* the kernel's struct sigaction, but only its first field is read */
+	struct { /* the kernel's struct sigaction, without its later fields */
 		void (*handler)(int);
 		uint64_t rest[4];
 	} action = {SIG_IGN, {0}};
@@ -45,11 +40,7 @@ static bool is_deadly(int number)
 	return action.handler == SIG_DFL && !(blocked & (UINT64_C(1) << (number - 1)));
 }
 
-/*
- * Called with the own pid by Python after Ctrl-C's KeyboardInterrupt, and by programs that have
- * cleaned up after SIGTERM. Before the call they restore the signal's default action, so no
- * destructor runs.
- */
+/* Python ends by this call after Ctrl-C, so no destructor runs. */
 HOOK_EXPORT int kill(pid_t pid, int number)
 {
 	if (unlikely(on_end && (number == SIGINT || number == SIGTERM) && has_end() &&
@@ -58,7 +49,7 @@ HOOK_EXPORT int kill(pid_t pid, int number)
 	return real.kill(pid, number);
 }
 
-/* Called by glibc's pthread_atfork(). Weak, since musl lacks it, where it is not called. */
+/* For pthread_atfork(). musl lacks it. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 			     void *library) __attribute__((weak));
 extern void *const __dso_handle HIDDEN;
@@ -80,7 +71,7 @@ void hook_process(bool (*has)(void), void (*ends)(void))
 				  (void *)&__dso_handle);
 }
 
-/* dlopen() is not wrapped, as it depends on its caller, for $ORIGIN and the like. */
+/* dlopen() depends on its caller (for $ORIGIN), so only dlclose() is wrapped. */
 HOOK_EXPORT int dlclose(void *handle)
 {
 	int result;

@@ -2,9 +2,8 @@
 /*
  * real.c - the real functions, and their substitutes until our constructor has run.
  *
- * Allocators and constructors of other libraries run first, and call open, read and close. A lookup
- * there can deadlock, as it may allocate during the allocator's own start. So rows with a system
- * call make that; only functions without one, those of stdio, are looked up early.
+ * Before that, allocators call open, read and close, and a lookup can deadlock, as it may allocate.
+ * So rows with a system call make that.
  */
 #include "hooks/hook.h"
 
@@ -26,7 +25,7 @@ static void *find_moved(const char *name);
 #define EARLY_STRIP(...)      __VA_ARGS__
 #define EARLY_JOIN(nr, ...)   (nr, __VA_ARGS__)
 
-/* Rows with a system call return integers; the cast lets the other rows compile. */
+/* The cast makes rows without a system call compile. */
 #define EARLY(nr, type, name, params, args)                                                        \
 	static type early_##name params                                                            \
 	{                                                                                          \
@@ -45,7 +44,7 @@ static void *find_moved(const char *name);
 #undef HOOK_BY_HAND
 #undef HOOK_VARIADIC
 
-/* The mode may be missing: the kernel then ignores what is read in its place. */
+/* The kernel ignores a mode that was not passed. */
 #define EARLY_OPEN(nr, name, params, folder, ...)                                                  \
 	static int early_##name params                                                             \
 	{                                                                                          \
@@ -95,7 +94,7 @@ EARLY_SCAN(fscanf, vfscanf)
 EARLY_SCAN(__isoc99_fscanf, __isoc99_vfscanf)
 EARLY_SCAN(__isoc23_fscanf, __isoc23_vfscanf)
 
-/* libc may lack this function although the kernel has the system call. */
+/* An older libc may lack this function. */
 static int early_epoll_pwait2(int epoll, struct epoll_event *events, int count,
 			      const struct timespec *timeout, const sigset_t *mask)
 {
@@ -114,7 +113,6 @@ static void *early_mremap(void *address, size_t size, size_t new_size, int flags
 	return (void *)hook_syscall_raw(SYS_mremap, address, size, new_size, flags, new_address);
 }
 
-/* The child runs on its own stack, so it never returns to this one. */
 static int early_clone(int (*start)(void *), void *stack, int flags, void *argument, ...)
 {
 	void *more[3];
@@ -158,7 +156,6 @@ static_assert(offsetof(struct real, syscall) == 0 && offsetof(struct real, vfork
 #define COND_VERSION "GLIBC_2.17"
 #endif
 
-/* Names in the order of struct real. */
 static const char names[] =
 #define HOOK(family, nr, type, name, params, args) #name "\0"
 #define HOOK_BY_HAND(nr, type, name, params, args) #name "\0"
@@ -171,9 +168,8 @@ static const char names[] =
 static_assert(sizeof(struct real) == HOOK_ID_MAX * sizeof(void *), "an array of functions");
 
 /*
- * Functions that a lookup by name does not find. With a version: libc also has older ones with
- * other arguments, and up to glibc 2.35 dlsym(RTLD_NEXT) finds the oldest. With a release: earlier
- * releases lack the name, and a failed lookup allocates.
+ * Names that a lookup does not find. With a version: up to glibc 2.35 dlsym(RTLD_NEXT) finds an
+ * older one. With a release: earlier ones lack the name.
  */
 static const struct exception {
 	char version[12];
@@ -201,7 +197,7 @@ static const uint8_t exception_of[HOOK_ID_MAX] = {
 	[HOOK_ID_close_range] = 7,	  [HOOK_ID_closefrom] = 7,
 };
 
-/* Weak: musl lacks them, and refuses to start a program if a reference is missing. */
+/* musl lacks these functions, and refuses to start with a missing reference. */
 #pragma weak dlvsym
 #pragma weak gnu_get_libc_version
 
@@ -232,8 +228,10 @@ static void *find(const char *name, const struct exception *exception, int minor
 	if (exception->version[0] && dlvsym)
 		return dlvsym(RTLD_NEXT, name, exception->version);
 	found = next_function(scope, name);
-	/* With an older glibc, functions may be in other libraries. These are searched at the first
-	 * call: a lookup here might fail, and then allocate. */
+	/*
+	 * An older glibc may have it in another library, found at the first call: a failing lookup
+	 * allocates.
+	 */
 	if (found || (scope->count && minor < 34))
 		return found;
 	return lookup_real(RTLD_NEXT, name);
@@ -245,18 +243,13 @@ static long absent(void)
 	return -1;
 }
 
-/*
- * Looks up a function in libraries that it moved out of: before glibc 2.34, sem_wait() and the like
- * were in libpthread, aio_read() in librt and dlclose() in libdl. A program may start without these
- * and load a plug-in that needs them. When the plug-in's calls come to us, the library that it
- * needs is loaded.
- */
+/* Before 2.34, sem_wait() was in libpthread, aio_read() in librt and dlclose() in libdl. */
 static void *find_moved(const char *name)
 {
 	static const char *const libraries[] = {"libpthread.so.0", "librt.so.1", "libdl.so.2"};
 	void *found = NULL;
 
-	/* The handle is not closed: dlclose() may be what is looked up. */
+	/* Do not close the handle: dlclose() may be what is looked up. */
 	for (size_t i = 0; !found && i < sizeof(libraries) / sizeof(libraries[0]); i++) {
 		void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
 
@@ -266,10 +259,7 @@ static void *find_moved(const char *name)
 	return found ? found : (void *)(uintptr_t)absent;
 }
 
-/*
- * Looks up all functions. glibc 2.34 has all names but the exceptions, so no lookup fails. In older
- * releases a few fail, in musl many: nobody calls these, and the lookups' dlerror() is cleared.
- */
+/* Some lookups fail in musl and before glibc 2.34: nobody calls these. Clears dlerror(). */
 void real_resolve(void)
 {
 	struct next_scope scope = {.count = 0};

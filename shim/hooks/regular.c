@@ -28,10 +28,7 @@
 	      : span_cancel(&span))
 #define BEGIN_FCLOSE	 hook_close_begin(&span, FILE_FD(file))
 #define END_FCLOSE	 span_end(&span, 0, result != 0)
-/*
- * libc closes these descriptors without calling our close(), and may reuse their numbers. A DIR
- * begins with its descriptor.
- */
+/* libc closes these descriptors without our close(). A DIR begins with its descriptor. */
 #define BEGIN_PCLOSE	 (fd_forget(FILE_FD(file)), false)
 #define END_PCLOSE	 (void)span
 #define BEGIN_CLOSEDIR	 (fd_forget(folder ? *(const int *)folder : -1), false)
@@ -62,7 +59,7 @@
 #define BEGIN_READDIR	 hook_ask_begin(&span)
 #define END_READDIR	 span_end(&span, 0, false)
 
-/* Families of waits, by what the wait is for; JOIN_ families have no limit. */
+/* JOIN_ families have no time limit. */
 #define BEGIN_SLEEP	 hook_wait_begin(&span)
 #define END_SLEEP	 hook_wait_end(&span, WAIT_ASLEEP)
 #define BEGIN_POLL	 hook_wait_begin(&span)
@@ -88,13 +85,12 @@
 #define BEGIN_FILE_LOCK	 hook_wait_begin(&span)
 #define END_FILE_LOCK	 hook_file_lock_end(&span, fd)
 
-/* Returns the open() flags of a mode like "r+". All that matters is whether it reads. */
+/* Only tells whether the mode reads. */
 static int fopen_flags(const char *mode)
 {
 	return mode[0] == 'r' || strchr(mode, '+') ? O_RDONLY : O_WRONLY;
 }
 
-/* The recording part is a separate function, so that the real call alone needs no stack frame. */
 #define HOOK_ENTRY(type, hook_name, params, args, recorded)                                        \
 	HOOK_EXPORT OFTEN type hook_name params                                                    \
 	{                                                                                          \
@@ -116,7 +112,7 @@ static int fopen_flags(const char *mode)
 		return result;                                                                     \
 	}
 
-/* The slow path is a tail call, so the quick path need not save its arguments. */
+/* A tail call, so that the quick path need not save its arguments. */
 #define HOOK_QUICK(family, type, hook_name, params, args)                                          \
 	HOOK_USUAL(family, type, hook_name, params, args)                                          \
 	HOOK_EXPORT OFTEN type hook_name params                                                    \
@@ -131,7 +127,7 @@ static int fopen_flags(const char *mode)
 		return (type)quick_end(&quick, real.hook_name args, #hook_name);                   \
 	}
 
-/* Learns a descriptor's kind from fstat(). `timed`: the thread whose span is open, or NULL. */
+/* `timed`: the thread whose span is open, or NULL. */
 static inline void learn(struct thread *timed, int fd, mode_t mode)
 {
 	const enum fd_kind kind = fd_learn(fd, mode);
@@ -142,7 +138,7 @@ static inline void learn(struct thread *timed, int fd, mode_t mode)
 		tally_take_back(fd);
 }
 
-/* Wraps fstat(), which also tells the descriptor's kind, so outside loads, too. */
+/* fstat() tells the descriptor's kind, also outside loads. */
 #define HOOK_FSTAT(family, type, hook_name, params, args)                                          \
 	static OFTEN __attribute__((noinline)) type learned_##hook_name params                     \
 	{                                                                                          \
@@ -174,7 +170,7 @@ static inline void learn(struct thread *timed, int fd, mode_t mode)
 	WAY(WAY_##family, HOOK_PLAIN)(family, type, hook_name, params, args)
 #define HOOK_BY_HAND(nr, type, hook_name, params, args)
 #define HOOK_VARIADIC(nr, type, hook_name, params, args)
-/* Declares functions that some libc headers lack. */
+/* Some libc headers lack these. */
 #define HOOK_DECLARE(type, name, params) type name params;
 HOOK_DECLARE(int, __open_2, (const char *, int))
 HOOK_DECLARE(int, __open64_2, (const char *, int))

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stdio.c - streams: the bytes that calls of a stream made the kernel deliver, and wrappers that
- * need more than a row.
+ * stdio.c - streams: the bytes that a call made the kernel deliver, and wrappers of more than a
+ * row.
  *
- * The bytes are those of the read(2)s that libc makes without calling our read(), so that a stream
- * adds up to what a descriptor would: refilling the buffer counts when it happens, and taking bytes
- * from the buffer does not count again. From the first seek on, libc tracks the offset of the
- * descriptor, and the difference of offsets is exact. Before that, the bytes are those that the
- * program took, plus the growth of the buffer.
+ * Refilling the buffer counts, taking from it does not. After a seek, libc tracks the descriptor's
+ * offset, whose difference is exact; before, bytes are those taken, plus the buffer's growth.
  *
- * Not counted: refills inside fgetc() and getc(), which are not wrapped (but a program built with
- * inlined getc_unlocked() calls __uflow(), which is), refills in wide streams, and those of a seek
- * past the end. Too few bytes are counted for NULs in a last line without a newline, and for an
- * fscanf() that refills twice.
+ * Not counted: refills in fgetc() and getc(), in wide streams, and of a seek past the end.
  */
 #include "hooks/hook.h"
 
@@ -21,12 +15,12 @@
 
 #include "record/quick.h"
 
-/* Flags from glibc's libio.h, which it does not install. */
+/* From glibc's libio.h, which is not installed. */
 #define STREAM_EOF_SEEN	  0x0010
 #define STREAM_IN_BACKUP  0x0100
 #define STREAM_PUTTING	  0x0800
 
-/* Returns the bytes in the buffer, including those that pushed-back characters hide. */
+/* Includes bytes hidden by pushed-back characters. */
 static size_t buffered(const FILE *file)
 {
 	size_t bytes = (size_t)(file->_IO_read_end - file->_IO_read_ptr);
@@ -41,7 +35,7 @@ static inline void note_stream(struct hook_stream *stream, FILE *file)
 	stream->file = file;
 	stream->at = file->_IO_read_ptr;
 	stream->end = file->_IO_read_end;
-	/* With unwritten output the offset is useless: writing will move it, too. */
+	/* The offset is useless with unwritten output, which will move it. */
 	stream->offset = file->_flags & STREAM_PUTTING ? -1 : file->_offset;
 	stream->buffered_bytes = buffered(file);
 }
@@ -65,10 +59,7 @@ uint64_t hook_stream_bytes(const struct hook_stream *stream, size_t taken_bytes)
 	return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-/*
- * Returns the bytes for fgets(). The line ends at its newline, perhaps after NULs; the rest of the
- * caller's buffer has older bytes.
- */
+/* The line ends at its newline, perhaps after NULs. Bytes behind it are older. */
 uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *line, int size)
 {
 	const char *newline;
@@ -81,7 +72,7 @@ uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *li
 	return hook_stream_bytes(stream, newline ? (size_t)(newline - line) + 1 : (size_t)size - 1);
 }
 
-/* libc reads the block around the new place, unless it is buffered, and then knows the offset. */
+/* libc reads the block around the new place, and then knows the offset. */
 uint64_t hook_stream_seek_bytes(const struct hook_stream *stream)
 {
 	const FILE *file = stream->file;
@@ -91,10 +82,7 @@ uint64_t hook_stream_seek_bytes(const struct hook_stream *stream)
 	return (uint64_t)(file->_IO_read_end - file->_IO_read_base);
 }
 
-/*
- * How many bytes were taken is unknown. If the position moved back or the end changed, the whole
- * buffer is new.
- */
+/* The whole buffer is new if the position moved back or the end changed. */
 uint64_t hook_stream_scan_bytes(const struct hook_stream *stream)
 {
 	const FILE *file = stream->file;
@@ -122,10 +110,7 @@ HOOK_EXPORT void rewind(FILE *file)
 	span_end(&span, hook_stream_seek_bytes(&stream), false);
 }
 
-/*
- * Defines fread(). It reads single bytes in place of elements, as the real function does not report
- * a partial last element; the result is divided again.
- */
+/* Reads single bytes, as the real function does not report a partial last element. */
 #define DEFINE_FREAD(hook_name, params, all, single)                                               \
 	static __attribute__((noinline)) size_t recorded_##hook_name params                        \
 	{                                                                                          \

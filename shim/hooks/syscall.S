@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * syscall.S - the function syscall(2): while the process records, the few numbers that read are
- * passed to C; everything else jumps to the real function. vfork() and clone() only set
- * activate_shares, as from now on another process may share this one's memory.
+ * syscall.S - syscall(2), whose reads go to C while the process records, and vfork() and clone().
  *
- * They jump instead of calling: vfork() and clone() return twice, clone() the second time on
- * another stack, where a frame of ours would not exist. activate_cell and `real` are declared in
- * activate.h and hook.h; `syscall`, `vfork` and `clone` are the first rows of hooks.def, so `real`
- * begins with them.
- *
- * hook_syscall_raw() and hook_vfork_raw() do the same without a C library, for wrappers that are
- * called before the constructor.
+ * vfork() and clone() jump, as they return twice, clone() on a stack without our frame. `real`
+ * begins with the three. The raw ones do the same before the constructor.
  */
 #include <asm/unistd.h>
 
@@ -59,8 +52,7 @@ syscall:
 	.cfi_endproc
 	.size syscall, . - syscall
 
-	/* Defines `name`: notes activate_shares, and jumps to the real function, at offset `at`
-	 * of `real`. */
+	/* Notes activate_shares, and jumps to the function at offset `at` of `real`. */
 	.macro shares name, at
 	.globl \name
 	.type \name, @function
@@ -99,7 +91,7 @@ hook_syscall_raw:
 	.cfi_endproc
 	.size hook_syscall_raw, . - hook_syscall_raw
 
-	/* Keeps the return address in a register: the child may overwrite the shared stack. */
+	/* The child may overwrite the return address on the shared stack. */
 	.globl hook_vfork_raw
 	.type hook_vfork_raw, @function
 	.p2align 4
@@ -129,7 +121,7 @@ hook_vfork_raw:
 	.p2align 4
 syscall:
 	.cfi_startproc
-	hint #34			/* bti c */
+	hint #34
 	cmp x0, #__NR_clone
 	b.eq 3f
 	cmp x0, #__NR_clone3
@@ -159,15 +151,14 @@ syscall:
 	.cfi_endproc
 	.size syscall, . - syscall
 
-	/* Defines `name`: notes activate_shares, and jumps to the real function, at offset `at`
-	 * of `real`. */
+	/* Notes activate_shares, and jumps to the function at offset `at` of `real`. */
 	.macro shares name, at
 	.globl \name
 	.type \name, %function
 	.p2align 4
 \name:
 	.cfi_startproc
-	hint #34			/* bti c */
+	hint #34
 	adrp x16, activate_shares
 	mov w17, #1
 	strb w17, [x16, #:lo12:activate_shares]
@@ -186,7 +177,7 @@ syscall:
 	.p2align 4
 hook_syscall_raw:
 	.cfi_startproc
-	hint #34			/* bti c */
+	hint #34
 	mov x8, x0
 	mov x0, x1
 	mov x1, x2
@@ -206,7 +197,7 @@ hook_syscall_raw:
 	.p2align 4
 hook_vfork_raw:
 	.cfi_startproc
-	hint #34			/* bti c */
+	hint #34
 	mov x0, #0x4111			/* CLONE_VM | CLONE_VFORK | SIGCHLD */
 	mov x1, #0
 	mov x8, #__NR_clone

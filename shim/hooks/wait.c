@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * wait.c - finds out after a wait what it was for. The waits are rows of hooks.def, except one
- * whose substitute cannot be described by a row.
- *
- * Arguments are read only if the kernel has read them.
- */
+/* wait.c - finds out after a wait what it was for, from arguments that the kernel has read. */
 #include "hooks/hook.h"
 
 #include <errno.h>
 
-/* Ends the span. Returns false if it did not count: then the thread may be another process's. */
+/* Returns false if the span did not count: the thread may be another process's. */
 static bool end_span(struct span *span)
 {
-	span_end(span, 0, false); /* a timeout is not a failure */
+	span_end(span, 0, false); /* a timeout is no failure */
 	return span->own_ns;
 }
 
@@ -34,7 +29,7 @@ void hook_file_lock_end(struct span *span, int fd)
 		waits_add_lock(span->thread, fd, span->own_ns);
 }
 
-/* Ends a poll for the first ready descriptor or, after a timeout, for the first of all; or -1. */
+/* Takes the first ready descriptor or, after a timeout, the first one. */
 void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, int result)
 {
 	int fd = -1;
@@ -61,7 +56,7 @@ void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, in
 		waits_add_fd(span->thread, fd, span->own_ns, 0);
 }
 
-/* After a timeout, the sets no longer show which descriptors were waited for. */
+/* After a timeout, the sets do not show the descriptors. */
 void hook_select_end(struct span *span, int count, const fd_set *const sets[3], int result)
 {
 	if (!end_span(span))
@@ -77,10 +72,7 @@ void hook_select_end(struct span *span, int count, const fd_set *const sets[3], 
 		  span->own_ns);
 }
 
-/*
- * Ends epoll_wait(). Most programs store the descriptor's number in the low half of `data`; Python
- * leaves the other half undefined.
- */
+/* Most programs store the descriptor there; Python leaves the upper half undefined. */
 void hook_epoll_end(struct span *span, const struct epoll_event *events, int result)
 {
 	if (!end_span(span))
@@ -91,10 +83,7 @@ void hook_epoll_end(struct span *span, const struct epoll_event *events, int res
 		waits_add(span->thread, WAIT_OTHER, span->own_ns);
 }
 
-/*
- * The layout of sem_t in glibc 2.21 and later, for 64-bit words: the count, then 0 for a private
- * semaphore or 128 for one shared between processes. Any other value means an unknown layout.
- */
+/* glibc's sem_t since 2.21: the count, then 0 (private) or 128 (shared); else unknown. */
 struct semaphore {
 	uint64_t data;
 	int32_t private;
