@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-/* What may be given in place of a batch number: */
-#define DLPROF_NEXT (-1)	/* number of this epoch's last batch plus one; 0 for the first */
-#define DLPROF_END  (-2)	/* there was no batch, because the data has ended */
+/* In place of a batch number: */
+#define DLPROF_NEXT (-1)	/* last number of this epoch plus one; 0 for the first */
+#define DLPROF_END  (-2)	/* no batch: the data has ended */
 
 #ifdef DLPROF_SHIM		/* the library itself includes this file */
 #define DLPROF_MARK(name, params, types, args) \
@@ -22,7 +22,7 @@ static __inline__ void *dlprof_find_(void **cache, const char *name)
 	void *found = __atomic_load_n(cache, __ATOMIC_ACQUIRE);
 
 	if (__builtin_expect(!found, 0)) {
-		found = dlsym(NULL, name); /* NULL is RTLD_DEFAULT, whose name needs _GNU_SOURCE */
+		found = dlsym(NULL, name); /* NULL is RTLD_DEFAULT, which needs _GNU_SOURCE */
 		if (!found)
 			found = cache;
 		__atomic_store_n(cache, found, __ATOMIC_RELEASE);
@@ -48,56 +48,41 @@ static __inline__ void *dlprof_find_(void **cache, const char *name)
 extern "C" {
 #endif
 
-/*
- * Marks that the training thread begins to wait for a batch, as before next() in Python. If the
- * last wait was not ended, it counts as failed, and a new one begins.
- */
+/* The training thread begins to wait for a batch. A wait that was not ended counts as failed. */
 DLPROF_MARK(dlprof_batch_begin, (void), (void), ())
 
 /*
- * Marks that the training thread has got batch number `batch`, or DLPROF_NEXT if the loop has no
- * numbers. The time from here to the next dlprof_batch_begin() is compute. DLPROF_END says that
- * there was no batch: later loads and waits belong to the next epoch, whose numbers may begin at 0
- * again. A loader that loads ahead past the end of an epoch counts on instead, and never marks the
- * end.
+ * The training thread has got batch number `batch`, or DLPROF_NEXT; until the next begin it
+ * computes. DLPROF_END: there was no batch, and a new epoch follows, whose numbers may begin at 0
+ * again. A loader that loads ahead past an epoch's end never marks it, and counts on.
  */
 DLPROF_MARK(dlprof_batch_end, (int64_t batch), (int64_t), (batch))
 
-/*
- * Marks that the calling thread begins to load batch number `batch`, or DLPROF_NEXT if the number
- * is not known yet. A thread has one load at a time: a load that was not ended is dropped.
- */
+/* This thread begins to load batch number `batch`, or DLPROF_NEXT; drops an unended load. */
 DLPROF_MARK(dlprof_load_begin, (int64_t batch), (int64_t), (batch))
 
 /*
- * Marks that the thread has finished its load. `batch` is the load's number; DLPROF_NEXT keeps the
- * number given at the begin; DLPROF_END says that nothing was loaded.
+ * This thread's load is done: `batch`, the begin's number (DLPROF_NEXT), or nothing (DLPROF_END).
  */
 DLPROF_MARK(dlprof_load_end, (int64_t batch), (int64_t), (batch))
 
-/*
- * Marks that a step begins, for loops in which no other mark can be placed. Steps alone show how
- * long each took, but not the waits in it, so there is no verdict. In a loop that marks its batches
- * this call does nothing.
- */
+/* A step begins, in loops without other marks. Waits in it stay unknown, so there is no verdict. */
 DLPROF_MARK(dlprof_step, (void), (void), ())
 
 /* Writes `text`, cut after 87 bytes, with its time to the database's view `mark`; NULL: no line. */
 DLPROF_MARK(dlprof_mark, (const char *text), (const char *), (text))
 
 /*
- * How long this process's training thread has waited for data so far: the report's count, by the
- * host's clock, up to the begin of the last wait. All members are 0 before the second batch. Any
- * thread may call dlprof_account(). After an execve(), the time of the earlier programs is included
- * as soon as the new program has a batch.
+ * The training thread's waits until the begin of the last one, by the host's clock, as in the
+ * report. All is 0 before the second batch. An execve() keeps the earlier programs' time.
  */
 struct dlprof_account {
-	uint64_t batches;	/* number of batches of all threads */
+	uint64_t batches;	/* of all threads */
 	uint64_t wait_ns;
-	uint64_t time_ns;	/* waits and steps together: wait_ns / time_ns is the stall ratio */
+	uint64_t time_ns;	/* waits and steps; wait_ns / time_ns is the stall ratio */
 };
 
-/* Fills in *ret; leaves *ret as it is if the library is not preloaded. */
+/* Any thread may call this. Leaves *ret as it is if the library is not preloaded. */
 DLPROF_MARK(dlprof_account, (struct dlprof_account *ret), (struct dlprof_account *), (ret))
 
 #ifdef __cplusplus

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.h - the name of a run's folder of segments.
+ * folder.h - the name of a run's folder of segments: BASE/dlprof-PID-TICKS[-N].
  *
- * The link RUN.db-segments leads to BASE/dlprof-PID-TICKS[-N]: the pid of the process that began
- * the run, and its start time (field 22 of /proc/PID/stat). Only that user can access folder and
- * files.
+ * PID and TICKS (field 22 of /proc/PID/stat) are of the process that began the run. Only its user
+ * has access.
  */
 #pragma once
 
@@ -17,7 +16,7 @@
 #define DLPROF_FOLDER_MODE   0700
 #define DLPROF_FILE_MODE     0600
 
-/* Reads a number at *at, and moves *at behind it. Returns false if it is missing or too large. */
+/* Moves *at behind the number. Returns false if it is missing or too large. */
 static inline bool dlprof_take_number(const char **at, uint64_t *ret)
 {
 	const char *begin = *at;
@@ -27,13 +26,13 @@ static inline bool dlprof_take_number(const char **at, uint64_t *ret)
 	return *at > begin && *at - begin < 20;
 }
 
-/* Reads a number after a '-'. Returns false if there is none. */
+/* Returns false if there is no '-' with a number. */
 static inline bool dlprof_take_next(const char **at, uint64_t *ret)
 {
 	return *(*at)++ == '-' && dlprof_take_number(at, ret);
 }
 
-/* Returns true if `path` is named like a run's folder, and gets the process that began the run. */
+/* Returns true for the name of a run's folder, and who began the run. */
 static inline bool dlprof_parse_folder(const char *path, uint64_t *ret_pid, uint64_t *ret_ticks)
 {
 	const char *at = strrchr(path, '/');

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * levels.h - the values of DLPROF_DETAIL and DLPROF_CUDA, lowest first: constants, parsers, help
- * and completions are made from these rows.
- *
- * FIRST, NEXT, LAST(constant, name, what is recorded in addition to the levels before)
+ * levels.h - DLPROF_DETAIL and DLPROF_CUDA, lowest first: (constant, name, what is added to the
+ * last)
  */
 #pragma once
 
@@ -29,10 +27,10 @@
 #define DLPROF_LEVEL_HELP(constant, name, help)	 name ": " help "; "
 #define DLPROF_LEVEL_END(constant, name, help)	 name ": " help "."
 
-/* Makes the text of the levels' names: "off, memcpy, graphs, default, api or full". */
+/* "off, memcpy, graphs, default, api or full" */
 #define DLPROF_LEVEL_LIST(levels)                                                                  \
 	levels(DLPROF_LEVEL_NAME, DLPROF_LEVEL_COMMA, DLPROF_LEVEL_OR)
-/* Makes the text of the choices: "off|memcpy|graphs|default|api|full". */
+/* "off|memcpy|graphs|default|api|full" */
 #define DLPROF_LEVEL_CHOICE(levels) levels(DLPROF_LEVEL_NAME, DLPROF_LEVEL_BAR, DLPROF_LEVEL_BAR)
-/* Makes the text of the levels and their meanings: "off: nothing; ... full: the same as api." */
+/* "off: nothing; ... full: the same as api." */
 #define DLPROF_LEVEL_ABOUT(levels) levels(DLPROF_LEVEL_HELP, DLPROF_LEVEL_HELP, DLPROF_LEVEL_END)

@@ -2,8 +2,7 @@
 /*
  * set.h - parses DLPROF_SET, the settings for loaders: "[FILE:LINE:]KEY=VALUE,...[;...]".
  *
- * A FILE:LINE applies to all settings after it, up to the next ';'. The launcher refuses a text
- * that cannot be parsed; the training process ignores it.
+ * A FILE:LINE applies until the next ';'. The launcher refuses a bad text; the training ignores it.
  */
 #pragma once
 
@@ -25,7 +24,7 @@ enum dlprof_set_scope { DLPROF_SET_LOADER, DLPROF_SET_PROGRAM };
 static const struct dlprof_set_row {
 	const char *key, *other_key;
 	int32_t least, most;
-	const char *words; /* "" if the value is a number */
+	const char *words; /* "": a number */
 	const char *takes;
 	enum dlprof_set_scope scope;
 	const char *before, *after;
@@ -39,7 +38,7 @@ static const struct dlprof_set_row {
 struct dlprof_set_entry {
 	enum dlprof_set key;
 	int32_t value;
-	const char *place; /* "train.py:16", of place_length bytes; NULL: for all loaders */
+	const char *place; /* "train.py:16", of place_length bytes; NULL: all loaders */
 	size_t place_length;
 };
 
@@ -52,7 +51,7 @@ enum dlprof_set_problem {
 	DLPROF_SET_FINE,
 	DLPROF_SET_BAD_KEY,
 	DLPROF_SET_BAD_VALUE,
-	DLPROF_SET_BAD_PLACE,	/* the place is not FILE:LINE, or the setting is for all loaders */
+	DLPROF_SET_BAD_PLACE,	/* not FILE:LINE, or a setting of all loaders */
 	DLPROF_SET_TOO_MANY,
 };
 
@@ -61,7 +60,7 @@ static inline bool dlprof_set_is(const char *text, size_t length, const char *wo
 	return length && strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-/* Returns the index of a word in `words`, such as "a|b|c", or -1 if it is not there. */
+/* Returns the index of a word in "a|b|c", or -1. */
 static inline int32_t dlprof_set_word(const char *words, const char *text, size_t length)
 {
 	for (int32_t i = 0; *words; i++) {
@@ -86,7 +85,6 @@ static inline int32_t dlprof_set_number(const char *text, size_t length)
 	return length ? number : -1;
 }
 
-/* Parses one "[FILE:LINE:]KEY=VALUE". */
 static inline enum dlprof_set_problem dlprof_set_take(const char *text, size_t length,
 						      struct dlprof_set_entry *ret)
 {
@@ -127,10 +125,7 @@ static inline enum dlprof_set_problem dlprof_set_take(const char *text, size_t l
 	return DLPROF_SET_FINE;
 }
 
-/*
- * Parses a list of settings; the entries point into `text`. On an error *ret_at is the wrong
- * setting, and ret->entries[ret->count].key is its key, if known.
- */
+/* Entries point into `text`. On an error *ret_at is the wrong setting; its key may be in `ret`. */
 static inline enum dlprof_set_problem dlprof_set_parse(const char *text,
 						       struct dlprof_set_list *ret,
 						       const char **ret_at,
@@ -159,9 +154,8 @@ static inline enum dlprof_set_problem dlprof_set_parse(const char *text,
 }
 
 /*
- * Returns the value for the loader made at `place` ("train.py:16 in main"; NULL: not known), or -1
- * if there is no setting. A setting for this place wins over one for all loaders; the later of two
- * settings for the same place wins.
+ * `place` is like "train.py:16 in main". Returns -1 if nothing is set. A place wins over all, later
+ * wins.
  */
 static inline int32_t dlprof_set_wanted(const struct dlprof_set_list *list, enum dlprof_set key,
 					const char *place)

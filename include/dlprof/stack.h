@@ -2,10 +2,8 @@
 /*
  * stack.h - a copy of the top of a thread's stack, taken at the end of a slow operation.
  *
- * The host only copies bytes: it loads no unwinder, takes no lock, opens no descriptor. The drain
- * unwinds the copy and names the frames, while the process lives and its modules can be found.
- * `state` goes FREE -> TAKEN (by the thread) -> FULL -> FREE (by the drain). An operation that
- * finds no FREE place gets no stack, which limits the number of stacks.
+ * The drain unwinds it while the process lives. `state` goes FREE -> TAKEN (by the thread) -> FULL
+ * -> FREE (by the drain).
  */
 #pragma once
 
@@ -13,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define DLPROF_STACK_COUNT 4	/* number of stacks in a segment */
+#define DLPROF_STACK_COUNT 4
 #define DLPROF_STACK_BYTES (16384 - 128)
 
 enum dlprof_stack_state {
@@ -22,7 +20,7 @@ enum dlprof_stack_state {
 	DLPROF_STACK_FULL,
 };
 
-/* For x86-64: the registers that a called function must preserve, and its own address in it. */
+/* x86-64: registers that a function must preserve, and its own address. */
 enum dlprof_stack_register {
 	DLPROF_STACK_RIP,
 	DLPROF_STACK_RSP,	/* the address of bytes[0] */
@@ -36,10 +34,10 @@ enum dlprof_stack_register {
 };
 
 struct dlprof_stack {
-	_Atomic uint32_t state;		/* enum dlprof_stack_state */
+	_Atomic uint32_t state;
 	uint32_t tid;
-	uint64_t begin_ns; /* begin of the operation: with tid, it identifies the operation's row */
-	uint32_t size;			/* number of bytes filled */
+	uint64_t begin_ns; /* begin of the operation; with tid, it identifies the row */
+	uint32_t size;
 	uint32_t unused[11];
 	uint64_t registers[DLPROF_STACK_REGISTER_MAX];
 	uint8_t bytes[DLPROF_STACK_BYTES];

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trust.h - decides whether dlprof may run or load another of its own files: only if nobody can
- * write that file who could not also write the program that looks for it (the looker).
+ * write it who could not write the program that looks for it (the looker).
  *
- * Every component of the path is checked, without following links, from the folder that both files
- * have in common down to the file. The folders above are as safe as the looker itself. One gap
+ * Checks, without following links, the path below the folder that both have in common. One gap
  * remains: in a user namespace all users without a mapping look like one user, 65534.
  */
 #pragma once
@@ -16,23 +15,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A file that meson writes beside the built binaries. It contains the path of the build folder. */
+/* meson writes this file beside built binaries, with the path of the build folder. */
 #define TRUST_BUILT "dlprof.built"
 
 enum trust {
 	TRUST_FINE,
-	TRUST_LINK, /* a link, a device or a pipe */
+	TRUST_LINK, /* or a device or a pipe */
 	TRUST_OWNER,
 	TRUST_OTHERS,
 	TRUST_GROUP,
 	TRUST_MAX
 };
 
-/* Owner and groups of the file that looks for another one, and of its folder. */
+/* Who may write the looker's file, and its folder. */
 struct trust_looker {
-	uint32_t user;     /* effective user of this process */
-	uint32_t owner;    /* owner of the file */
-	int64_t groups[2]; /* groups that may write the file, and its folder; -1: no group may */
+	uint32_t user;
+	uint32_t owner;
+	int64_t groups[2]; /* groups that may write the file, and its folder; -1: none */
 };
 
 static inline struct trust_looker trust_looker(uint32_t user, const struct stat *file,
@@ -46,7 +45,6 @@ static inline struct trust_looker trust_looker(uint32_t user, const struct stat 
 	};
 }
 
-/* Judges one component of a path by its owner, group and mode from lstat(). */
 static inline enum trust trust_judge(const struct trust_looker *looker, uint32_t uid, uint32_t gid,
 				     uint32_t mode)
 {
@@ -54,7 +52,7 @@ static inline enum trust trust_judge(const struct trust_looker *looker, uint32_t
 		return TRUST_LINK;
 	if (uid != 0 && uid != looker->user && uid != looker->owner)
 		return TRUST_OWNER;
-	/* A sticky bit does not help: anybody can make a file that does not exist yet. */
+	/* A sticky bit does not help: anybody can make a missing file. */
 	if (mode & S_IWOTH)
 		return TRUST_OTHERS;
 	if ((mode & S_IWGRP) && gid != looker->groups[0] && gid != looker->groups[1])
@@ -62,7 +60,7 @@ static inline enum trust trust_judge(const struct trust_looker *looker, uint32_t
 	return TRUST_FINE;
 }
 
-/* Returns why a file is not trusted, to print after its name. */
+/* Returns a text to print after the file's name. */
 static inline const char *trust_text(enum trust trust)
 {
 	switch (trust) {
@@ -82,8 +80,7 @@ static inline const char *trust_text(enum trust trust)
 }
 
 /*
- * Joins `relative` to the folder of `from`, a real path; ".." removes the last component. Returns
- * false if the result does not fit.
+ * ".." removes a component of the folder of `from`, a real path. Returns false if it does not fit.
  */
 static inline bool trust_join(const char *from, const char *relative, char *ret, size_t size)
 {
@@ -111,11 +108,7 @@ static inline bool trust_join(const char *from, const char *relative, char *ret,
 	return true;
 }
 
-/*
- * Returns the offset in `path` where the next component to check ends, or 0 after the last one.
- * `at` is 0 for the first call, then the last result. Components that `path` shares with `looker`
- * are skipped.
- */
+/* Returns where the next component to check ends, 0 after the last. `at`: the last result, or 0. */
 static inline size_t trust_next(const char *looker, const char *path, size_t at)
 {
 	if (!at)
@@ -129,19 +122,18 @@ static inline size_t trust_next(const char *looker, const char *path, size_t at)
 
 #define TRUST_PATH_BYTES 1024
 
-/* Input and result of a search. The functions are the includer's, which may not use libc's. */
+/* The includer's functions may not be libc's. */
 struct trust_search {
 	const char *from;                                /* real path of the looker */
-	int (*look)(const char *path, struct stat *ret); /* lstat(); returns < 0 on failure */
-	int (*read)(const char *path, char *ret, size_t size); /* reads a small file; <= 0:
-								* failed */
+	int (*look)(const char *path, struct stat *ret); /* lstat(); < 0: failed */
+	int (*read)(const char *path, char *ret, size_t size); /* a small file; <= 0: failed */
 	struct trust_looker looker;
 	char path[TRUST_PATH_BYTES]; /* path that was found, or the first one that is not trusted */
-	enum trust trust;            /* why `path` is not trusted */
+	enum trust trust;
 	char tried[TRUST_PATH_BYTES];
 };
 
-/* Returns true if `relative` exists, and all its components below the common folder are trusted. */
+/* Returns true if `relative` exists and all below the common folder is trusted. */
 static inline bool trust_try(struct trust_search *search, const char *relative)
 {
 	char *const path = search->tried;
@@ -169,7 +161,7 @@ static inline bool trust_try(struct trust_search *search, const char *relative)
 	return true;
 }
 
-/* Tries file `name` in `folder`; "" is the folder of the looker. */
+/* `folder` is "" for the looker's. */
 static inline bool trust_take(struct trust_search *search, const char *folder, const char *name)
 {
 	const size_t length = strlen(folder), name_bytes = strlen(name) + 1;
@@ -188,9 +180,8 @@ static inline bool trust_take(struct trust_search *search, const char *folder, c
 }
 
 /*
- * Finds `name`: in the build folder, if the looker was not installed; in the looker's folder; then
- * in `installed`, a path relative to that folder (NULL: skipped). Returns 0; -ENOENT if there is no
- * such file; -EPERM if it is not trusted; or another -errno if the search failed.
+ * Looks in the build folder, if the looker was not installed, in its folder, then in `installed`,
+ * relative to that (NULL: skipped). Returns 0, -ENOENT, -EPERM (not trusted), or another -errno.
  */
 static inline int trust_find(struct trust_search *search, uint32_t user, const char *name,
 			     const char *installed)
