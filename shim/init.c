@@ -53,7 +53,7 @@ static bool init_has_finish(void)
 	return start_was_tried() ? start_has_end() : audit_seen() != NULL;
 }
 
-/* Does so once, whoever calls it. */
+/* Later calls in this process do nothing. */
 static void init_finish(void)
 {
 	static _Atomic uint32_t finished; /* pid that has finished; a forked child has not */

@@ -60,8 +60,9 @@ enum dlprof_event_flag {
 };
 
 /*
- * EPOCH; begin_ns and duration_ns are iter()'s. `loader` counts objects from 1; 0 is dlprof.h's
- * loop. `epoch` counts from 0. A second record with the same numbers corrects `workers`.
+ * EPOCH: begin_ns and duration_ns are those of iter(). `loader` numbers the loader objects from 1;
+ * 0 is dlprof.h's loop. `epoch` numbers from 0. A second record with the same numbers corrects
+ * `workers`.
  */
 #define DLPROF_LOADER_RANGES UINT32_MAX
 #define DLPROF_EPOCH_SAMPLE_US (UINT32_MAX - 1) /* 71 minutes */
@@ -85,7 +86,7 @@ struct dlprof_epoch {
 #define DLPROF_STARVED_LEAST_NS      2000000
 #define DLPROF_STARVED_LEAST_PERCENT 10
 
-/* BATCH; begin_ns is the entry into __next__, duration_ns the wait in it. */
+/* BATCH: begin_ns is the entry into __next__, duration_ns the wait in it. */
 struct dlprof_batch {
 	uint64_t ordinal;	/* number in the order of delivery, from 0, in this epoch */
 	uint64_t ask_ns;	/* when the consumer began to look for the batch's message */
@@ -95,23 +96,19 @@ struct dlprof_batch {
 	/* UINT64_MAX or UINT32_MAX below means: not observed. */
 	uint64_t sample_ns;	/* choosing samples; with workers, for a later batch */
 	/*
-	 * Fetches of tensors by descriptors, in this wait or an earlier one. With a thread that
-	 * pins memory: since the last batch. fetch_cpu_ns is extrapolated from some of them.
+	 * Fetches of the batch's tensors by descriptors, in this wait or an earlier one.
+	 * fetch_cpu_ns is extrapolated from some of them. With a thread that pins memory: its
+	 * fetches since the last batch.
 	 */
 	uint64_t fetch_ns;
 	uint64_t fetch_cpu_ns;
 	uint32_t fetch_count;
 	int32_t arrived;
-	/*
-	 * Freeing an older batch since the last one. Counts as waiting, but is in no event's
-	 * duration.
-	 */
+	/* Time of freeing an older batch. Counts as waiting, but is in no event's duration. */
 	uint64_t free_ns;
 };
 
-/*
- * LOAD; begin_ns and duration_ns are the fetch's. Nested calls are excluded; the rest is `other`.
- */
+/* LOAD: begin_ns and duration_ns are those of the fetch. Times exclude nested calls. */
 struct dlprof_load {
 	uint64_t collate_ns;
 	uint64_t cpu_ns;	/* CPU time of the loading thread */
@@ -120,7 +117,7 @@ struct dlprof_load {
 	uint64_t read_bytes;
 	uint64_t decode_ns;
 	uint64_t decode_bytes;
-	uint64_t blocked_ns;	/* part of `other` that has class DLPROF_CLASS_WAIT */
+	uint64_t blocked_ns;	/* of the remaining time, the part with DLPROF_CLASS_WAIT */
 	uint32_t open_count;
 	uint32_t read_count;
 	uint32_t decode_count;	/* UINT32_MAX: not observed */
@@ -129,7 +126,7 @@ struct dlprof_load {
 	uint32_t unused;
 };
 
-/* Parts of a step; what follows the last one is the rest. */
+/* Parts of a step. What follows the last one is the rest. */
 enum dlprof_part {
 	DLPROF_PART_BEFORE,   /* until a backward pass: copies to the GPU, forward, loss */
 	DLPROF_PART_BACKWARD,
@@ -139,7 +136,7 @@ enum dlprof_part {
 	DLPROF_PART_MAX
 };
 
-/* PARTS; begin_ns is the next wait's. A step with several waits has several, which add up. */
+/* PARTS: begin_ns is that of the next wait. The records of a step with several waits add up. */
 struct dlprof_parts {
 	uint64_t ns[DLPROF_PART_MAX]; /* UINT64_MAX: not observed */
 	uint64_t backward_ns; /* begin of the first; 0: none */
@@ -147,7 +144,7 @@ struct dlprof_parts {
 	uint64_t save_begin_ns, save_end_ns; /* begin and end of the last checkpoint; 0: none */
 };
 
-/* MADE; begin_ns is when the batch was measured. UINT64_MAX: too large to be counted. */
+/* MADE: begin_ns is when the batch was measured. UINT64_MAX: too large to be counted. */
 struct dlprof_made {
 	uint64_t tensor_count;
 	uint64_t bytes; /* bytes of tensors, arrays and strings */
@@ -159,7 +156,7 @@ enum dlprof_stage_flag {
 	DLPROF_STAGE_AUTOTUNED = 1 << 2, /* the framework adapts `parallel` and `capacity` */
 };
 
-/* STAGE; `task` numbers the stages of a process from 1. -1: unknown. */
+/* STAGE: `task` numbers the stages of a process from 1. -1: unknown. */
 struct dlprof_stage {
 	uint32_t parent; /* the stage that takes the elements; 0: unknown */
 	uint32_t flags;		/* bits of enum dlprof_stage_flag */
@@ -170,8 +167,8 @@ struct dlprof_stage {
 };
 
 /*
- * STAGE_SUM; of calls of stage `task` that ended within the record's time. stream 0: several
- * epochs.
+ * STAGE_SUM: sums of the calls of stage `task` that ended within the record's time. stream 0: calls
+ * of several epochs.
  */
 struct dlprof_stage_sum {
 	uint64_t elements;
@@ -183,7 +180,7 @@ struct dlprof_stage_sum {
 	uint64_t ready; /* a queue's ready elements, summed over requests */
 };
 
-/* OP; begin_ns and duration_ns include nested calls. */
+/* OP: begin_ns and duration_ns include nested calls. */
 struct dlprof_op {
 	uint64_t bytes;
 	uint32_t unused;
@@ -284,7 +281,7 @@ enum dlprof_gpu_flag {
 	DLPROF_GPU_WITH_CALLS = 1 << 2,
 };
 
-/* GPU_STATE; counts are since the process began. */
+/* GPU_STATE: counts are since the process began. */
 struct dlprof_gpu_state {
 	uint32_t state;
 	uint32_t flags;

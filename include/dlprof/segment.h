@@ -138,7 +138,7 @@ struct dlprof_header {
 struct dlprof_segment {
 	struct dlprof_header header;
 	alignas(4096) struct dlprof_slot slots[DLPROF_SLOT_COUNT];
-	struct dlprof_stack stacks[DLPROF_STACK_COUNT];	/* of all threads, in the first segment */
+	struct dlprof_stack stacks[DLPROF_STACK_COUNT];	/* of all threads; first segment only */
 };
 
 static_assert(offsetof(struct dlprof_segment, slots) == 8192, "header is two pages");

@@ -37,10 +37,7 @@ enum dlprof_tally_kind {
 #define DLPROF_TALLY_DETAIL_BYTES 48
 
 struct dlprof_tally {
-	/*
-	 * Odd while the next four are written: compare it before and after. Sums may lack an
-	 * operation.
-	 */
+	/* Odd while kind, class, name or detail is written: compare it before and after reading. */
 	_Atomic uint32_t version;
 	uint32_t kind;
 	uint64_t class;

@@ -217,7 +217,7 @@ bool ahead_is_own(const struct thread *thread)
 	return asker && asker->state == OWN;
 }
 
-/* 0 stands for any asker or taker. */
+/* `asker` or `taker` 0 means any. */
 static struct ahead_item *oldest_of(uint32_t asker, uint32_t taker)
 {
 	struct ahead_item *oldest = NULL;

@@ -53,7 +53,7 @@ void ahead_took(const struct thread *thread, const struct ahead_parts *batch);
 /* Returns false if the record is not kept. */
 bool ahead_keep(struct thread *thread, const struct dlprof_event *event);
 
-/* Another thread asks the iterator: moves the EPOCH kept for the asker to *ret_event. */
+/* Moves the EPOCH that is kept for the asker to *ret_event, as another thread asks the iterator. */
 bool ahead_take_epoch(uint32_t asker, uint64_t stream, struct dlprof_event *ret_event);
 
 bool ahead_is_proven(uint32_t asker);
@@ -69,7 +69,7 @@ bool ahead_next_own(struct thread *thread, struct dlprof_event *ret_event);
 
 bool ahead_has(const struct thread *thread);
 
-/* `count`: objects in `key`; UINT64_MAX: unknown. Returns false if `object` is not followed. */
+/* `count`: objects in the queue; UINT64_MAX: unknown. Returns false if `object` is not followed. */
 bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		const struct ahead_parts *parts, uint64_t count);
 void ahead_put_failed(struct thread *thread, const void *key, const void *object);
@@ -88,7 +88,7 @@ void ahead_drop(struct thread *thread, struct ahead_item *item);
 /* `key` is NULL for futures. Looking again at once is the same wait; a pause may be a step. */
 void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns, uint64_t end_ns);
 
-/* Notes training. Warns if the thread gets its batches in a way that is not followed. */
+/* Notes that the thread trains. Warns if it gets batches in a way that is not followed. */
 void ahead_trains(struct thread *thread);
 
 /* Called around waits, to see whether a thread other than the main one only prefetches. */

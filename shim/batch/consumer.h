@@ -9,7 +9,7 @@
 #include "record/thread.h"
 
 #define CONSUMER_ARRIVAL_MAX 256
-#define CONSUMER_WORKERS_UNKNOWN 8 /* an unknown number counts as some, not as none */
+#define CONSUMER_WORKERS_UNKNOWN 8 /* number of workers if unknown: some, rather than none */
 
 struct consumer {
 	uint64_t stream;

@@ -17,6 +17,6 @@ struct freeing {
 	uint64_t begin_ns;
 };
 
-/* Returns false if the memory is no older batch's, or if it is too late. */
+/* Returns false if the memory is not an older batch's, or if it is freed too late. */
 bool freeing_begin(struct freeing *freeing, const void *address);
 void freeing_end(const struct freeing *freeing);

@@ -45,12 +45,12 @@ static struct lane lanes[LANE_MAX];
 static struct lane inline_lane; /* loads in waits of the training thread */
 
 static struct {
-	_Atomic uint32_t busy; /* thread_life while a function of the loop runs */
+	_Atomic uint32_t busy; /* thread_life while a thread is in a function of the loop */
 	_Atomic uint64_t stream;
 	_Atomic uint32_t generation;
 	_Atomic int32_t workers;     /* concurrent loads; -1: no load was seen */
 	_Atomic uint32_t life;       /* thread_life when the members above were set */
-	/* For the thread that is in the loop: */
+	/* Only for the thread that is in the loop: */
 	struct consumer consumer;
 	struct consumer_wait wait;
 	const struct thread *waiting;
@@ -67,7 +67,7 @@ static struct {
 #define NAP_NS  1000000
 #define NAP_MAX 1000
 
-/* Returns false after too many naps. A process waits in vain only once. */
+/* Naps. Returns false after too many naps; a process waits in vain only once. */
 static bool wait_a_moment(uint32_t pid, int *nap_count)
 {
 	/* pid of the process that waited in vain; a forked child may wait again */
@@ -350,7 +350,7 @@ static struct lane *find_lane(const struct thread *thread)
 	return NULL;
 }
 
-/* 0: all loads were in waits of the training thread. */
+/* Counts concurrent loads; 0: all loads were in waits of the training thread. */
 static void count_workers(const struct lane *lane)
 {
 	int32_t count = lane == &inline_lane ? 0 : (int32_t)(lane - lanes) + 1;

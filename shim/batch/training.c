@@ -66,7 +66,7 @@ void training_resume(struct thread *thread, uint64_t now_ns)
 		thread->training.since_ns = now_ns;
 }
 
-/* An optimizer may have raised, and not ended. */
+/* The last optimizer may have raised, so that its end was not called. */
 static void begin_anew(struct thread_training *training)
 {
 	training->rest_ns = 0;
@@ -89,7 +89,7 @@ void training_batch(struct thread *thread, const struct dlprof_event *batch)
 	training_resume(thread, batch->begin_ns + batch->duration_ns);
 }
 
-/* A step of another loader, in which the loop ran, goes on. */
+/* If this loop ran inside a step of another loader, that step goes on. */
 void training_stop(struct thread *thread, const struct dlprof_event *stop)
 {
 	const struct thread_batch over = {stop->stream, stop->generation, 0, true};

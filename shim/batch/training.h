@@ -42,6 +42,9 @@ struct training_call {
 void training_call_begin(struct training_call *call, enum dlprof_part part);
 void training_call_end(const struct training_call *call);
 
-/* No end is called if step() raises. Returns false if the thread is not recorded. */
+/*
+ * Called around an optimizer's step(); if that raises, no end is called. Returns false if not
+ * recorded.
+ */
 bool training_optimizer_begin(void);
 void training_optimizer_end(void);

@@ -22,7 +22,7 @@ static const struct kind {
 	{CUPTI_KIND_SYNCHRONIZATION, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_CONCURRENT_KERNEL, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_OVERHEAD, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
-	/* Afterwards nobody in the process sees inside graphs (cupti_activity.h of CUDA 13.5). */
+	/* Once enabled, nobody in the process sees inside graphs (cupti_activity.h of 13.5). */
 	{CUPTI_KIND_GRAPH_TRACE, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_GRAPHS, CUPTI_VERSION_GRAPH_TRACE},
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* activity.h - asks CUPTI for records; for the writing thread, or the first one before that. */
+/* activity.h - asks CUPTI for records, mostly on the writing thread. */
 #pragma once
 
 #include <stdbool.h>

@@ -63,10 +63,7 @@ static void ignore(void *data, int domain, uint32_t id, const void *info)
 {
 }
 
-/*
- * Subscribes for a moment: if that fails, CUPTI has a subscriber. torch.profiler needs the only
- * place.
- */
+/* If subscribing for a moment fails, CUPTI has another subscriber. */
 static int probe(void)
 {
 	void *handle = NULL;

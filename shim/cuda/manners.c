@@ -278,7 +278,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
 	if (!(flag & CUPTI_FLUSH_FORCED) || state_mode() != STATE_CUPTI)
 		return real.cuptiActivityFlushAll(flag);
 	end_stand_in();
-	/* Without force, finished operations come with their ends. */
+	/* First without force, so that finished operations come with their ends. */
 	if (state_is_armed())
 		cupti.ActivityFlushAll(0);
 	first = atomic_compare_exchange_strong(&activity_forced_ns, &none, clock_now_ns());
@@ -332,7 +332,7 @@ EXPORT int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 	return real.cuptiActivitySetAttribute(attribute, size, value);
 }
 
-/* For settings that we change, too. */
+/* Wraps a setting that we change, too. */
 #define SET(call, remember)                                                                        \
 	do {                                                                                       \
 		const int r = call;                                                                \

@@ -43,7 +43,7 @@ void outbox_push(const struct dlprof_event *event)
 	thread_push(thread, event);
 }
 
-/* Reading CUPTI's count resets it, so not while another user is there. */
+/* Does nothing while another user is there: reading CUPTI's count resets it. */
 static void count_dropped(void)
 {
 	size_t dropped = 0;

@@ -6,7 +6,9 @@
 static struct {
 	struct {
 		uint64_t end_ns;
-		/* when an operation was cut off that may still run; 0: none */
+		/*
+		 * time of a forced flush that cut off an operation, if that may still run; else 0
+		 */
 		uint64_t forced_ns;
 	} streams[STREAMS];
 	/* begin of the operations that were cut off; 0: none since unfinished_begins() */

@@ -10,7 +10,7 @@
 
 #define SAME_STACK_BYTES 16384
 
-/* Makes an invalid request (-1): the kernel reads the eight bytes before it rejects that. */
+/* Makes an invalid request (-1): the kernel reads eight bytes before it rejects that. */
 bool unit_can_read(const void *address)
 {
 	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) != -EFAULT;
@@ -101,7 +101,7 @@ static bool has_tally(const struct unit *unit, const struct unit_result *result)
 		table_libraries[unit->library].sort != DECODE_SORT_IMAGE);
 }
 
-/* The Python call around the unpacking has the time and count. */
+/* Adds only bytes: time and count are those of the Python call around the unpacking. */
 static void add_bytes(const struct unit *unit, const struct unit_result *result)
 {
 	struct dlprof_tally *tally = unit_tally(unit, result);

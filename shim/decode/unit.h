@@ -41,7 +41,7 @@ struct unit_result {
 /* Returns false if the call is not recorded, or inside another decoder's call. */
 bool unit_begin(struct unit *unit, enum decode_library_id library, const char *name);
 
-/* Tests eight bytes by a system call. */
+/* Tests eight bytes at `address` by a system call. */
 bool unit_can_read(const void *address);
 
 /* Ends a call that is a whole image, or whose library has no images. */

@@ -7,7 +7,9 @@
 
 #include "batch/freeing.h"
 
-/* A forked child has the table and the mappings. `end` is written last, cleared first; 0: free. */
+/*
+ * Mappings of data files, which a forked child has, too. `end` is written last and cleared first.
+ */
 #define RANGE_MAX 128
 
 static struct range {

@@ -49,7 +49,7 @@ HOOK_EXPORT int kill(pid_t pid, int number)
 	return real.kill(pid, number);
 }
 
-/* For pthread_atfork(). musl lacks it. */
+/* glibc's function behind pthread_atfork(); musl lacks it. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 			     void *library) __attribute__((weak));
 extern void *const __dso_handle HIDDEN;

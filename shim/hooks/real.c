@@ -259,7 +259,7 @@ static void *find_moved(const char *name)
 	return found ? found : (void *)(uintptr_t)absent;
 }
 
-/* Some lookups fail in musl and before glibc 2.34: nobody calls these. Clears dlerror(). */
+/* Some lookups fail in musl and old glibc, where nobody calls the function. Clears dlerror(). */
 void real_resolve(void)
 {
 	struct next_scope scope = {.count = 0};

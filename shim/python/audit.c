@@ -58,7 +58,7 @@ static struct target {
 #define LOADER(id, kind, module, ...) {module, loader_patch, LOADER_##id, false, false},
 #include "python/loaders/loaders.def"
 #undef LOADER
-	/* DLPROF_BATCH_FN's; module NULL: there is none */
+	/* The loader of DLPROF_BATCH_FN; its module is set later. */
 	{.patch = batch_fn_patch},
 };
 
@@ -143,7 +143,7 @@ static int import_target(struct target *target)
 		return 0;
 	module = py.PyImport_ImportModule(target->module);
 	if (!module) {
-		/* The exception goes on. Another import will patch the module. */
+		/* The import's exception goes on; another import will patch the module. */
 		atomic_store(&target->done, false);
 		return -1;
 	}

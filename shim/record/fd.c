@@ -282,7 +282,7 @@ static enum fd_kind ask_kernel(int fd, enum fd_kind known)
 	return kind;
 }
 
-/* Keeps data files: the kernel does not tell what a file without a name was. */
+/* Data files stay data: the kernel does not tell what a file without a name was. */
 void fd_begin(void)
 {
 	for (int fd = 0; fd < PAGE_MAX * PAGE_FDS; fd++) {

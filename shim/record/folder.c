@@ -116,7 +116,7 @@ int folder_make(const char *base, const char *database, char *folder, size_t siz
 		}
 		if (path.cut)
 			return -ENAMETOOLONG;
-		/* This process may have begun a run of that name before exec(). */
+		/* This process may have begun another run of that name before exec(). */
 		if (look_at(folder, &status) == 0)
 			continue;
 		*ret_linked = make_link(folder, database) == 0;

@@ -466,7 +466,7 @@ int run_rejoin(struct text *why)
 	int r = join(run.folder, 0);
 
 	fd_begin();
-	/* The parent's run is over, so this may be a daemon. */
+	/* The parent's run is over (this may be a daemon), so start a new one. */
 	if (r == -ENOENT)
 		return start(why);
 	return r < 0 ? cannot_join(why, r) : 0;

@@ -43,7 +43,9 @@ __attribute__((noinline)) void stack_keep(struct thread *thread, uint64_t begin_
 	if (!stack)
 		return;
 	registers = stack->registers;
-	/* One asm block: unwind information for one address then fits all registers. */
+	/*
+	 * One asm block stores all registers, so that one address's unwind information fits them.
+	 */
 	__asm__ volatile("movq %%rsp, 8(%0)\n\t"
 			 "movq %%rbp, 16(%0)\n\t"
 			 "movq %%rbx, 24(%0)\n\t"

@@ -267,7 +267,7 @@ static bool is_helper(void)
 
 	if (has_children())
 		return true;
-	/* Do not use memory: a forked child has all of ours at first. */
+	/* Compare CPU time, not memory: a forked child has all of ours at first. */
 	sys_call2(SYS_getrusage, RUSAGE_CHILDREN, &used);
 	if ((used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
 		    (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000 >

@@ -12,10 +12,7 @@ uint32_t thread_life HOT_DATA = 0;
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
-/*
- * Two states for each slot: a thread that forked may end an older call in the last life's state,
- * which no other thread may get.
- */
+/* Each slot has a second state: after a fork, the thread may end an older call in the parent's. */
 static struct thread threads[SEGMENT_MAX][2][DLPROF_SLOT_COUNT];
 static _Atomic uint32_t segments_used;
 
@@ -48,7 +45,7 @@ void thread_reset(struct thread *thread, struct dlprof_slot *slot, uint32_t tid)
 	thread->worker = -1;
 	thread->frame = &thread->frames[0];
 	thread->frame->address = UINTPTR_MAX;
-	/* Shows quick_end() that its call began in another life. */
+	/* quick_end() sees by this that its call began in another life. */
 	thread->frame->inner_ticks = thread->life * 2 * THREAD_NEVER_TICKS;
 	thread->visit.fd = -1;
 	thread->visit.quick = &thread_no_version;

@@ -8,7 +8,7 @@
 #include "slots/pool.h"
 #include "slots/wrap.h"
 
-/* All is as in the host's call, except that a decoder is replaced by its wrapper. */
+/* Does the host's dlsym(), but replaces a decoder by its wrapper. */
 void *dl_lookup(void *handle, const char *name);
 void *dl_lookup(void *handle, const char *name)
 {

@@ -33,7 +33,7 @@ struct elf_module {
 	const char *strings;
 	size_t strings_bytes;
 	const char *soname;
-	const uint16_t *versions; /* of the symbols below version_limit, or NULL */
+	const uint16_t *versions; /* versions of the symbols below version_limit, or NULL */
 	uint32_t version_limit;
 	bool filters; /* DT_FILTER: ld.so searches another module instead */
 

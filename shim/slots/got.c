@@ -65,7 +65,7 @@ static void note_module(const char *before, const struct module *module, const c
 	note_add('w', note.buffer);
 }
 
-/* An atomic "or" with zero by the kernel. Returns 1, 0, or -errno if it cannot tell. */
+/* Lets the kernel try an atomic "or" with zero. Returns 1, 0, or -errno if it cannot tell. */
 static int is_writable(uintptr_t address)
 {
 	long r = sys_call6(SYS_futex, (long)address, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0,

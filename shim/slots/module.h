@@ -28,7 +28,7 @@ struct module {
 	uint8_t state;
 	uint8_t try_count;
 	uint32_t name_hash;
-	void **slot; /* one of the changed slots, or NULL */
+	void **slot; /* a slot that was changed, or NULL */
 };
 
 /* By descending address, nearly as the kernel maps them. */

@@ -97,7 +97,7 @@ void *pool_substitute(int row, void *real)
 	int at = find_target(row, real);
 	void *wrapper;
 
-	/* For an unknown module, the instance may just be passing to another function. */
+	/* If the module is unknown, the instance may just be passing to another function. */
 	if (at >= 0 && module_at(real))
 		return wrap_wrapper(row, at);
 	if (module_in_text(module_self(), real))

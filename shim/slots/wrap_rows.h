@@ -24,7 +24,7 @@
 #define WRAP_STATE
 #endif
 
-/* The fence keeps the order: `real` was set before the caller's slot. */
+/* The fence makes sure that `real`, which was set before the caller's slot, is read after it. */
 #define REAL(target) __atomic_load_n(&(target)->real, __ATOMIC_ACQUIRE)
 /* Read SLOT() before REAL(): while `real` is ld.so's entry, there is a slot that ld.so changes. */
 #define SLOT(target)                                                                               \

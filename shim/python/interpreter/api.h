@@ -51,7 +51,7 @@ struct api {
 
 extern struct api py;
 
-/* Releases the reference at the block's end, but not when Python unwinds (-fno-exceptions). */
+/* Releases the variable's reference at the end of its block. */
 #define OWNED __attribute__((cleanup(api_drop)))
 
 static inline __attribute__((always_inline)) void api_drop(PyObject **object)

@@ -8,7 +8,7 @@
 static struct later *later;
 static size_t later_count;
 
-/* Only workers patch functions, so functions_due may stay set elsewhere. */
+/* functions_due is separate, as only workers patch functions of modules. */
 static atomic_bool later_due HOT_DATA = true, functions_due HOT_DATA = true;
 
 void later_ready(struct later *modules, size_t count)

@@ -37,7 +37,7 @@ void patch_points(PyObject *module, struct patch_point *points, size_t count);
 
 bool patch_has_method(PyObject *module, const struct patch_point *point);
 
-/* For points that some versions lack. Notes and returns true if found. */
+/* For a point that some versions lack: notes it only if found, and returns true then. */
 bool patch_optional(PyObject *module, struct patch_point *point);
 
 /* The attribute is called without `object` as self. */

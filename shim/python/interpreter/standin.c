@@ -151,7 +151,7 @@ static void keep_class(PyObject *type, PyMethodDef *const *methods, PyObject *cl
 		py.PyErr_Clear();
 		return;
 	}
-	/* Hold the old references until `place` is whole: dropping them may run Python code. */
+	/* Keep the old references until `place` is whole: dropping them may run Python code. */
 	old_type = place->type;
 	old_class = place->class;
 	py.Py_IncRef(class);

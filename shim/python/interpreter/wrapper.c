@@ -143,7 +143,7 @@ enum {
 #define TYPE_IS_COLLECTED (1u << 14)
 #define TYPE_HAS_CACHE	  (1u << 18) /* Py_TPFLAGS_DEFAULT */
 
-/* A base for a class with __dict__, which in every version only a subclass gets. */
+/* A class made of this base has a __dict__ in every version of CPython. */
 static PyObject *make_base(void)
 {
 	static PyMethodDef methods[] = {
@@ -215,7 +215,7 @@ static bool take_looks(PyObject *self, PyObject *original)
 	       py.PyObject_SetAttrString(self, "__wrapped__", original) == 0;
 }
 
-/* pybind11's classes bind built-in functions, so try it. */
+/* Finds out by trying, as pybind11's classes bind built-in functions. */
 static bool gets_object(PyObject *owner, PyObject *original)
 {
 	OWNED PyObject *kind = py.PyObject_Type(owner), *type = py.PyObject_Type(original);

@@ -293,7 +293,7 @@ static PyObject *on_next(PyObject *none, PyObject *args, PyObject *kwargs)
 	one = py.PyCapsule_GetPointer(capsule, CAPSULE);
 	if (!one || !empty || !callable)
 		return NULL;
-	/* In a forked child, the caller is not the training. */
+	/* The caller in a forked child is not the training. */
 	return is_of(one, capsule) && !follow_inside() ? next(one, callable, empty, NULL)
 						       : py.PyObject_Call(callable, empty, NULL);
 }

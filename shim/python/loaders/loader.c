@@ -292,7 +292,7 @@ static PyObject *on_users_make(PyObject *original, PyObject *args, PyObject *kwa
 	return made;
 }
 
-/* Looks in the class and its bases. Returns a new reference, unbound, or NULL. */
+/* Returns an attribute of the class or a base, unbound, as a new reference; or NULL. */
 static PyObject *raw_attribute(PyObject *class, const char *name)
 {
 	OWNED PyObject *order = api_get_named(class, "__mro__");
@@ -309,7 +309,7 @@ static PyObject *raw_attribute(PyObject *class, const char *name)
 	return found;
 }
 
-/* Other types, such as a property, would not work when wrapped. */
+/* Only these types are wrapped; others, such as a property, would not work afterwards. */
 static const char *const methods[] = {"function",          "wrapper_descriptor",
 				      "method_descriptor", "cython_function_or_method", NULL};
 static const char *const functions[] = {"function", "builtin_function_or_method",

@@ -176,7 +176,7 @@ static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t be
 		return;
 	if (dataset)
 		one->dataset = dataset;
-	/* The thread's last iterator over the dataset has ended. */
+	/* The thread asks a new iterator, so its last one over this dataset has ended. */
 	for (int i = 0; dataset && i < ITERATOR_MAX; i++)
 		if (is_used(&iterators[i]) && iterators[i].dataset == dataset &&
 		    iterators[i].first == thread)

@@ -124,7 +124,7 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 
 	if (!self)
 		return;
-	/* `size` is Python code, in which a signal handler may raise. */
+	/* `size` is a property, so Python code, in which a signal handler may raise. */
 	size = api_get_again(self, &own_size);
 	if (!size)
 		size = api_get_again(self, &size_name);
@@ -183,7 +183,7 @@ static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
 	return decoded->around;
 }
 
-/* An image counts once: here, or in a decoder inside that is wrapped, too. */
+/* Counts the image, unless a decoder called inside, which is wrapped, too, has counted it. */
 static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *original, PyObject *args,
 			      PyObject *kwargs)
 {
@@ -258,7 +258,7 @@ void boundary_patch(PyObject *module, size_t row)
 	if (!owner || !patch_method(owner, &methods[row]))
 		return;
 	patch_note(boundary->module, boundary->function, true);
-	/* Callers with `from cv2 import imread` may have the original. */
+	/* Callers that did `from cv2 import imread` may have the original function. */
 	if (boundary->class)
 		scope_decoders_reached();
 }

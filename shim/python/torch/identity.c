@@ -9,9 +9,9 @@
 #include "python/torch/origin.h"
 #include "record/thread.h"
 
-#define LOADER_MAX 256 /* the note about more has this number, too */
+#define LOADER_MAX 256 /* most loaders that are told apart; the note about more names this number */
 
-/* In the loader object. A copy of that is another loader. */
+/* Kept in a loader object; a copy of the object is another loader. */
 struct mark {
 	uint32_t number;
 	uint32_t pid;
@@ -104,7 +104,7 @@ static void look_who_lives(const PyObject *sought, const void *dataset)
 
 		known->alive = object;
 		known->sought = object && object == sought;
-		/* A living loader keeps its dataset, so the address is enough. */
+		/* A living loader keeps its dataset alive, so comparing the address is enough. */
 		known->same_dataset = known->dataset_at == dataset &&
 				      (object || (dataset && referred(known->dataset) == dataset));
 		if (known->iterator && !referred(known->iterator))
@@ -138,7 +138,7 @@ static struct identity describe(const struct consumer_facts *facts, const struct
 
 static bool goes_on(const struct known *known, const struct mark *mark, int64_t length)
 {
-	if (known->sought) /* a copy has its original's mark */
+	if (known->sought) /* a copy of a loader has its original's mark */
 		return true;
 	if (known->identity.is_loader)
 		return true;

@@ -18,6 +18,6 @@ void iterator_skip(PyObject *iterator, bool skips);
 struct consumer *iterator_epoch(PyObject *iterator, PyObject *loader,
 				const struct consumer_facts *facts, uint64_t begin_ns);
 
-/* For a state that the caller keeps, all zero at first. Needs no GIL. */
+/* Begins an epoch with a state that the caller keeps, all zero at first. Needs no GIL. */
 void iterator_start(struct consumer *consumer, const struct consumer_facts *facts,
 		    uint64_t begin_ns);

@@ -65,7 +65,7 @@ static bool ask_length(PyObject *sampler, int64_t *length)
 	return true;
 }
 
-/* Asks only torch's own samplers. Returns false with an exception. */
+/* Asks only torch's own samplers for a length. Returns false with an exception. */
 static bool length_of(PyObject *loader, int64_t *length)
 {
 	static const char *const own[] = {
@@ -175,7 +175,7 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static struct api_name maker_name = {"_dlprof_maker", NULL};
 
-/* The reference is weak: workers end when loader and iterator are gone. */
+/* Keeps only a weak reference: workers end when loader and iterator are gone. */
 static void remember_maker(PyObject *iterator, PyObject *loader)
 {
 	PyObject *name = api_name(&maker_name);
@@ -255,7 +255,7 @@ static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 	return true;
 }
 
-/* Without workers, a thread that asks ahead acts as one. */
+/* Without workers, a thread that asks ahead counts as a worker. */
 static void announce_ahead(PyObject *iterator, struct consumer *consumer)
 {
 	struct consumer_facts facts = {0};

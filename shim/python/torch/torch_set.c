@@ -139,7 +139,7 @@ static void set_context(const struct setting *setting, int32_t wanted)
 	}
 }
 
-/* Returns true if it changed. */
+/* Returns true if the strategy changed. */
 static bool set_sharing(int32_t wanted, struct text *note)
 {
 	OWNED PyObject *get = NULL, *set = NULL, *now = NULL, *value = NULL, *args = NULL;

@@ -140,7 +140,7 @@ static PyObject *on_paddle_worker(PyObject *original, PyObject *args, PyObject *
 	return run_worker(PADDLE, original, args, kwargs);
 }
 
-/* Versions differ in the places of arguments. */
+/* Arguments are found by name, as their places differ between versions. */
 static void find_arguments(struct worker_loop *loop, PyObject *function)
 {
 	OWNED PyObject *code = api_get_named(function, "__code__");

@@ -86,7 +86,7 @@ static PyObject *with_closure(PyObject *args, PyObject *kwargs)
 			return NULL;
 		return replaced ? py.PyTuple_Pack(2, replaced, kwargs) : NULL;
 	}
-	/* A call's keywords are nobody else's. */
+	/* Nobody else has a call's keywords, so they are changed in place. */
 	py.PyDict_SetItemString(kwargs, "closure", wrapped);
 	return NULL;
 }
