@@ -84,6 +84,10 @@
 #define END_JOIN	 END_CONDITION
 #define BEGIN_FILE_LOCK	 hook_wait_begin(&span)
 #define END_FILE_LOCK	 hook_file_lock_end(&span, fd)
+#define BEGIN_CHILD	 hook_wait_begin(&span)
+#define END_CHILD	 hook_wait_end(&span, WAIT_PROGRAM)
+#define BEGIN_SYNC	 hook_wait_begin(&span)
+#define END_SYNC	 hook_wait_end(&span, WAIT_SYNC)
 
 /* Only tells whether the mode reads. */
 static int fopen_flags(const char *mode)

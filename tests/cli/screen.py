@@ -231,7 +231,7 @@ def check_advice(folder):
     """Advice that the run itself contradicts."""
     asleep = [dict(batch, blocked_ns=int(0.9 * batch["load_ns"]), read_ns=0, open_ns=0, cpu_ns=0)
               for batch in rundb.simulate(400, 2, 60, 14)]
-    quick = rundb.simulate(500, 2, 24, lambda i: 0 if i < 150 else 14)
+    quick = rundb.simulate(500, 2, 24, lambda i: 2 if i < 150 else 14)
     cold = rundb.simulate(200, 1, 80, 20, epochs=1) + [
         dict(batch, epoch=batch["epoch"] + 1) for batch in rundb.simulate(200, 1, 8, 20, epochs=3)]
     for batches, words, never in (

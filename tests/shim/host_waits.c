@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* host_waits.c - what sleeps: polls, sockets, semaphores, conditions, timers; see host_calls.c. */
 #include <errno.h>
+#include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -9,8 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -154,6 +158,53 @@ static void threads(void)
 	pthread_mutex_unlock(&mutex);
 }
 
+/* Returns the pid of a child that ends at once. */
+static pid_t a_child(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(seven);
+	return pid;
+}
+
+static void children(void)
+{
+	struct rusage usage;
+	siginfo_t info;
+	int status = 0;
+
+	SHOW(wait(&status));
+	SHOW(waitpid(-1, &status, WNOHANG));
+	SHOW(a_child() > 0 && wait(&status) > 0);
+	SHOW(WEXITSTATUS(status));
+	SHOW(a_child() > 0 && waitpid(-1, &status, 0) > 0);
+	SHOW(WEXITSTATUS(status));
+	SHOW(a_child() > 0 && wait3(&status, 0, &usage) > 0);
+	SHOW(WEXITSTATUS(status));
+	SHOW(wait4(-1, &status, 0, &usage));
+	SHOW(wait4(a_child(), &status, 0, NULL) > 0);
+	SHOW(WEXITSTATUS(status));
+	SHOW(waitid(P_PID, (id_t)a_child(), &info, WEXITED));
+	SHOW(info.si_status);
+	SHOW(waitid(P_ALL, 0, &info, WEXITED));
+	SHOW(waitid(P_ALL, 0, &info, 0));
+}
+
+static void syncs(int in)
+{
+	static char page[1] __attribute__((aligned(65536)));
+
+	SHOW(fsync(in));
+	SHOW(fsync(99));
+	SHOW(fdatasync(in));
+	SHOW(fdatasync(99));
+	SHOW(syncfs(99));
+	SHOW(msync(page, 1, MS_ASYNC));
+	SHOW(msync(page, 1, -1));
+	SHOW(sync_file_range(99, 0, 0, SYNC_FILE_RANGE_WRITE));
+}
+
 static void ring(int number)
 {
 	errno = number + 10000;	/* what a careless handler does */
@@ -220,6 +271,8 @@ void host_waits(void)
 	if (pipe(pipes) < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
 		exit(9);
 	polls(pipes[0], pipes[1]);
+	children();
+	syncs(pipes[0]);
 	sockets(ends[0], ends[1]);
 	threads();
 	interrupted(ends[0]);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What loads are said to be blocked for: the kind, the other side and the bytes, each planted.
 
-usage: waits.py FOLDER: the program; without, the test, which runs it. Each batch waits in one way.
+usage: waits.py SLOW_SYNC [FOLDER]: with FOLDER the program; without, the test, which runs it with
+the library of slow_sync.c. Each batch waits in one way.
 """
 import fcntl
 import multiprocessing
@@ -9,6 +10,7 @@ import os
 import queue
 import select
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -109,6 +111,14 @@ def pipe(state):
     assert os.read(ours, 100) == b"12345"
 
 
+def program(state):
+    assert subprocess.call(["sleep", str(WAIT_S)]) == 0
+
+
+def synced(state):
+    os.fsync(state["synced"])
+
+
 def file_lock(state):
     with open(state["locked"]) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -125,8 +135,8 @@ try:
 except OSError:
     SIX = []
 ACTS = SIX + [sleep, select_nothing, shared_lock, shared_lock_with_limit, private_lock, join, condition,
-        server, server_with_limit, server_by_read, server_by_epoll, local_server, pipe, file_lock,
-        record_lock]
+        server, server_with_limit, server_by_read, server_by_epoll, local_server, pipe, program, synced,
+        file_lock, record_lock]
 
 
 def held(act, state):
@@ -160,7 +170,7 @@ def listen(address, family):
     return listener
 
 
-def program(folder):
+def training(folder):
     from torch.utils.data import DataLoader, Dataset
 
     state = {"lock": multiprocessing.Lock(), "timeout": None, "files": [],
@@ -176,6 +186,7 @@ def program(folder):
             return time.monotonic_ns() - begin
 
     open(state["locked"], "w").close()
+    state["synced"] = os.open(state["locked"], os.O_RDONLY)
     kept = listen(("127.0.0.1", 0), socket.AF_INET), listen(state["local"], socket.AF_UNIX)
     state["port"] = kept[0].getsockname()[1]
     print("port", state["port"])
@@ -201,7 +212,8 @@ WANTED = {"sleep": ("asleep", ""), "select_nothing": ("asleep", ""), "shared_loc
           "join": ("thread", ""), "condition": ("thread", ""), "server": ("socket", "PORT"),
           "server_with_limit": ("socket", "PORT"), "server_by_read": ("socket", "PORT"),
           "server_by_epoll": ("socket", "PORT"), "local_server": ("socket", "LOCAL"),
-          "pipe": ("pipe", "pipe"), "file_lock": ("lock", "LOCKED"),
+          "pipe": ("pipe", "pipe"), "program": ("program", ""), "synced": ("sync", ""),
+          "file_lock": ("lock", "LOCKED"),
           "record_lock": ("lock", "LOCKED"), "server_of_six": ("socket", "SIX")}
 
 
@@ -210,8 +222,9 @@ def main():
     need_torch()
     folder = scratch()
     database = os.path.join(folder, "run.db")
-    done = run([PYTHON, os.path.abspath(__file__), folder],
-               env=environment(DLPROF_OUT=database))
+    env = environment(DLPROF_OUT=database)
+    env["LD_PRELOAD"] += ":" + sys.argv[1]
+    done = run([PYTHON, os.path.abspath(__file__), sys.argv[1], folder], env=env)
     equal(done.status, 0, "the program", done.err)
     wait_for_drain(database)
     took = dict(line.split() for line in done.out.splitlines())
@@ -244,7 +257,7 @@ def main():
     finish()
 
 
-if len(sys.argv) > 1:
-    program(sys.argv[1])
+if len(sys.argv) > 2:
+    training(sys.argv[2])
 else:
     main()

@@ -37,9 +37,13 @@ Test(facts, of_a_run)
 		" ('wait', '10.0.0.7:443', 'socket', 0, 5, 150, 4000, 0, 50, 0),"
 		" ('wait', '', 'asleep', 0, 1, 60, 0, 0, 60, 0),"
 		" ('wait', 'pipe', 'pipe', 0, 2, 20, 7, 0, 10, 0),"
+		" ('wait', '', 'program', 0, 2, 4, 0, 0, 3, 0),"
+		" ('wait', '', 'sync', 0, 1, 2, 0, 0, 2, 0),"
 		" ('wait', 'x', 'nobody knows', 0, 1, 3, 0, 0, 3, 0),"
 		" ('decode', 'zlib', 'deflate', 0, 1, 5, 100, 640, 5, 0),"
 		" ('decode', 'libjpeg', 'JPEG', 256, 1, 5, 100, 99999, 5, 0);"
+		"INSERT INTO t_meta VALUES ('helper_wanted_ns', '30'), ('main_cpu_of_ns', '60'),"
+		" ('children_cpu_ns', '8'), ('children_cpu_of_ns', '20');"
 		"INSERT INTO t_use VALUES (7, 1, 9000, 64, 1, 2, 3, 4),"
 		" (8, 2, 3000, 2, 100, 500, 3, 70), (18, 2, 1000, 1, 100, NULL, 4, 50),"
 		" (19, 3, 2000, 2, 300, 900, NULL, 20);"
@@ -50,7 +54,11 @@ Test(facts, of_a_run)
 	cr_expect_eq(facts.wait_ns[LOAD_WAIT_SOCKET], 150);
 	cr_expect_eq(facts.wait_ns[LOAD_WAIT_ASLEEP], 60);
 	cr_expect_eq(facts.wait_ns[LOAD_WAIT_PIPE], 20);
+	cr_expect_eq(facts.wait_ns[LOAD_WAIT_PROGRAM], 4);
+	cr_expect_eq(facts.wait_ns[LOAD_WAIT_SYNC], 2);
 	cr_expect_eq(facts.wait_ns[LOAD_WAIT_OTHER], 3);
+	cr_expect_eq(facts.helper_cores, 0.5);
+	cr_expect_eq(facts.children_cores, 0.4);
 	cr_expect_eq(facts.wait_ns[LOAD_WAIT_LOCK], 0);
 	cr_expect_eq(facts.no_core_ns, 40, "a third of their CPU time, as of the workers");
 	cr_assert_eq(facts.peer_count, 3);
@@ -81,6 +89,7 @@ static void expect_nothing(const struct load_facts *facts)
 	cr_expect(isnan(facts->inflated_per_byte) && isnan(facts->runnable_threads));
 	cr_expect(isnan(facts->cores_allowed) && isnan(facts->private_begin_bytes));
 	cr_expect(isnan(facts->major_faults) && isnan(facts->swapped_bytes));
+	cr_expect(isnan(facts->helper_cores) && isnan(facts->children_cores));
 	cr_expect(isnan(facts->main_cpu_ns) && !facts->thread_count && !facts->peer_count);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -205,6 +206,23 @@ static int64_t spin(int64_t until_ns)
 		ns = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
 	} while (ns < until_ns);
 	return ns;
+}
+
+Test(cpus, children_count_when_they_were_waited_for)
+{
+	struct process_stat stat;
+	pid_t child = fork();
+
+	if (!child) {
+		spin(60000000);
+		_exit(0);
+	}
+	cr_assert(process_stat_read(child, &stat));
+	cr_assert_eq(stat.parent, getpid());
+	cr_assert_eq(waitpid(child, NULL, 0), child);
+	cr_assert(process_stat_read(getpid(), &stat));
+	cr_assert_geq(stat.children_ns, 40000000);
+	cr_assert_leq(stat.children_ns, 200000000);
 }
 
 /* A training that sleeps uses a few milliseconds between two looks. */

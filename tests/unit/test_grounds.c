@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "analysis/cause/advice.h"
 #include "analysis/cause/cause.h"
 #include "analysis/cause/grounds.h"
 #include "analysis/cause/lines.h"
@@ -267,6 +268,106 @@ Test(grounds, loads_that_wait_for_pipes_or_sockets)
 	cr_expect(is_advised(ADVICE_WITHOUT_HELPER));
 }
 
+/* What each sample makes anew is named only if it could be kept. */
+Test(grounds, clients_and_readers_that_each_sample_makes)
+{
+	struct load_facts facts = no_waits();
+	struct lines lines = {.making_share = 0.41};
+	const struct cause_input input = {.loads = &TIMES, .facts = &facts, .lines = &lines};
+
+	make(NULL, NULL);
+	judge(&input);
+	cr_expect_not(is_advised(ADVICE_KEEP_OPEN), "objects of each sample's own");
+	for (int opens = 0; opens < 2; opens++) {
+		facts.wait_ns[LOAD_WAIT_SOCKET] = opens ? 0 : 0.6 * facts.load_ns;
+		facts.reopens_per_sample = opens ? 0.6 : NAN;
+		lines.making_share = 0.41;
+		make(NULL, NULL);
+		judge(&input);
+		cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_KEEP_OPEN, "%s",
+			     advice_names[diagnosis.advice.steps[0].id]);
+		lines.making_share = 0.39;
+		make(NULL, NULL);
+		judge(&input);
+		cr_expect_not(is_advised(ADVICE_KEEP_OPEN));
+	}
+}
+
+/* Receiving takes all of the waiting. */
+Test(grounds, batches_of_arrays_are_pickled)
+{
+	struct load_facts facts = no_waits();
+
+	facts.batch_bytes = 2 << 20;
+	for (int tensors = 0; tensors < 2; tensors++) {
+		facts.tensors = tensors;
+		make(NULL, NULL);
+		for (int i = 0; i < LOADS; i++) {
+			series.handover_ns[i] = series.wait_ns[i];
+			series.load_ns[i] = (float)(10 * MS);
+			series.state[i] |= SERIES_READY_KNOWN | SERIES_READY;
+		}
+		cr_expect_eq(judge(&(struct cause_input){.facts = &facts}), CAUSE_DELIVERY, "%s",
+			     cause_names[diagnosis.cause]);
+		cr_expect_eq(is_advised(ADVICE_RETURN_TENSORS), !tensors);
+	}
+}
+
+/* More workers would wait for the same process, which has no more than one core. */
+Test(grounds, a_helper_process_that_computes_for_all_workers)
+{
+	struct load_facts facts = no_waits();
+
+	facts.wait_ns[LOAD_WAIT_PIPE] = 0.6 * facts.load_ns;
+	facts.helper_cores = 0.79;
+	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY);
+	cr_expect(is_advised(ADVICE_MORE_LOADER_CAPACITY));
+	facts.helper_cores = 0.81;
+	cr_expect_eq(judge_facts(&facts), CAUSE_SHARED_LIMIT);
+	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_WITHOUT_HELPER);
+	cr_expect_not(is_advised(ADVICE_MORE_LOADER_CAPACITY));
+	facts.wait_ns[LOAD_WAIT_PIPE] = 0.4 * facts.load_ns;
+	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY, "it is not what they wait for");
+}
+
+/* More than two loads at once, which compute for half of their time, and their programs as much. */
+Test(grounds, programs_that_use_up_the_cores)
+{
+	struct load_facts facts = no_waits();
+
+	facts.wait_ns[LOAD_WAIT_PROGRAM] = 0.6 * facts.load_ns;
+	judge_facts(&facts);
+	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_WITHOUT_HELPER);
+	cr_expect(is_advised(ADVICE_MORE_LOADER_CAPACITY));
+	for (int others = 0; others < 2; others++) {
+		make(NULL, NULL);
+		series.cores = 2.5;
+		series.other_cores = others ? 1.5 : NAN;
+		facts.children_cores = 0.5;
+		cr_expect_eq(judge(&(struct cause_input){.loads = &TIMES, .facts = &facts}),
+			     CAUSE_CPU_CONTENTION, "%g", diagnosis.cpu_share);
+		cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_WITHOUT_HELPER);
+		cr_expect_not(is_advised(ADVICE_MORE_LOADER_CAPACITY));
+	}
+	make(NULL, NULL);
+	series.cores = 8;
+	cr_expect_eq(judge(&(struct cause_input){.loads = &TIMES, .facts = &facts}),
+		     CAUSE_LOADER_CAPACITY, "%g", diagnosis.cpu_share);
+}
+
+Test(grounds, loads_that_wait_until_data_is_on_the_disk)
+{
+	struct load_facts facts = no_waits();
+
+	facts.wait_ns[LOAD_WAIT_SYNC] = 0.49 * facts.load_ns;
+	judge_facts(&facts);
+	cr_expect_not(is_advised(ADVICE_SYNC_LESS));
+	facts.wait_ns[LOAD_WAIT_SYNC] = 0.51 * facts.load_ns;
+	judge_facts(&facts);
+	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_SYNC_LESS);
+	cr_expect_not(diagnosis.advice.steps[0].is_ideal);
+}
+
 Test(grounds, loads_that_open_more_than_they_read)
 {
 	struct load_times loads = TIMES;
@@ -441,6 +542,27 @@ Test(grounds, halts_of_a_server_are_neither_capacity_nor_a_period)
 	cr_expect_gt(finding.rho, 1, "%g", finding.rho);
 	cr_expect_lt(finding.rho, 1.25, "%g", finding.rho);
 	cr_expect_not(is_advised(ADVICE_MORE_LOADER_CAPACITY));
+}
+
+/* The first 240 of 400 batches are drawn and thrown away, as by a training that goes on. */
+Test(grounds, batches_that_are_thrown_away)
+{
+	for (int trains = 0; trains < 2; trains++) {
+		make(NULL, NULL);
+		for (int i = 0; i < LOADS; i++) {
+			const bool is_skipped = i < 240 && !trains;
+
+			/* Another program has the core in two of them. */
+			series.compute_ns[i] =
+				(float)(is_skipped && i % 90 != 89 ? 0.1 * MS : 30 * MS);
+			series.wait_ns[i] = (float)(i < 240 ? 25 * MS : 5 * MS);
+		}
+		cr_expect_eq(judge(NULL) == CAUSE_SKIPPED_BATCHES, !trains, "%s",
+			     cause_names[diagnosis.cause]);
+		cr_expect_eq(diagnosis.skipped.count, trains ? 0 : 240);
+		cr_expect_eq(diagnosis.advice.steps[0].id == ADVICE_SKIP_IN_SAMPLER, !trains);
+		cr_expect(trains || diagnosis.advice.count == 1, "no setting of the loader");
+	}
 }
 
 Test(grounds, waits_that_end_within_the_run)

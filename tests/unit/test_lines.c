@@ -12,7 +12,7 @@
 
 /* Frames of the stacks below, by their places in FRAMES. */
 enum { MAIN, COLLATE, SAMPLER, FETCH, NEXT, SELECT, METRICS, TENSOR, OPEN, LISTCOMP, SHARER,
-       LOOP_1, LOOP_2, LOOP_3, LOOP_4, WEIGHTED, INDEX, POLL };
+       LOOP_1, LOOP_2, LOOP_3, LOOP_4, WEIGHTED, INDEX, POLL, ZIP };
 
 static struct line_frame FRAMES[] = {
 	[WEIGHTED] = {"/v/site-packages/torch/sampler.py", "Weighted.__iter__", 277, false, true},
@@ -32,6 +32,8 @@ static struct line_frame FRAMES[] = {
 	[OPEN] = {"/v/site-packages/PIL/Image.py", "open", 3000, false, false},
 	[SHARER] = {.file = "/usr/lib/python3.11/multiprocessing/resource_sharer.py",
 		    .function = "DupFd.detach", .line = 57, .is_sharer = true},
+	[ZIP] = {.file = "/usr/lib/python3.11/zipfile.py", .function = "ZipFile.__init__",
+		 .line = 1300, .is_maker = true},
 	[LOOP_1] = {"/w/train.py", "augment", 71, true, false},
 	[LOOP_2] = {"/w/train.py", "augment", 72, true, false},
 	[LOOP_3] = {"/w/train.py", "augment", 73, true, false},
@@ -108,6 +110,8 @@ Test(lines, whose_a_file_is)
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
 		cr_expect(!lines_is_own(foreign[i]), "%s", foreign[i]);
 	cr_expect(lines_is_iterator("__next__") && lines_is_iterator("A.<locals>.B.__iter__"));
+	cr_expect(lines_is_maker("ZipFile.__init__") && lines_is_maker("connect"));
+	cr_expect(!lines_is_maker("__init_subclass__") && !lines_is_maker("connect.<locals>.f"));
 	cr_expect(!lines_is_iterator("next") && !lines_is_iterator("__iter__.<locals>.step"));
 }
 
@@ -445,6 +449,32 @@ Test(lines, a_function_may_lead_with_none_of_its_lines)
 	give(&given, rows, sizeof(rows) / sizeof(*rows));
 	cr_assert_eq(lines_find(&given.samples, 1, &lines), 0);
 	cr_expect_eq(named(&lines, CAUSE_NONE, 0), -1, "a loop over batches is a function, too");
+	lines_done(&lines);
+}
+
+/* What calls the loader from a constructor is not made by a load. */
+Test(lines, what_is_made_in_loads)
+{
+	struct row rows[] = {
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 60, {TENSOR, ZIP, COLLATE, FETCH, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 40, {COLLATE, FETCH, -1}},
+		{LINE_ROLE_MAIN, LINE_STEP, 1, 90, {ZIP, MAIN, -1}},
+		{LINE_ROLE_THREAD, LINE_LOAD, 1, 50, {COLLATE, -1}},
+	};
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	cr_expect_lt(lines.making_share, 0.6);
+	cr_expect_gt(lines.making_share, 0.48);
+	lines_done(&lines);
+	rows[0] = (struct row){LINE_ROLE_MAIN, LINE_LOAD, 1, 60, {COLLATE, NEXT, ZIP, -1}};
+	give(&given, rows, 2);
+	cr_assert_eq(lines_find(&given.samples, 1, &lines), 0);
+	cr_expect_leq(lines.making_share, 0);
+	lines_done(&lines);
+	give(&given, rows + 2, 2);
+	cr_assert_eq(lines_find(&given.samples, 1, &lines), 0);
+	cr_expect(isnan(lines.making_share), "no load was sampled");
 	lines_done(&lines);
 }
 

@@ -15,6 +15,8 @@ enum load_wait_kind {
 	LOAD_WAIT_THREAD, /* conditions and joins: another thread of the process */
 	LOAD_WAIT_SOCKET, /* recv(), or poll() of a socket */
 	LOAD_WAIT_PIPE,   /* read() or poll() of a pipe or a terminal */
+	LOAD_WAIT_PROGRAM, /* waitpid() and the like: a program that the load started */
+	LOAD_WAIT_SYNC, /* fsync() and the like: written data has to reach the disk */
 	LOAD_WAIT_OTHER,
 	LOAD_WAIT_MAX
 };
@@ -48,6 +50,13 @@ struct load_facts {
 	double decoded_per_byte;  /* three bytes a pixel */
 	double images_per_sample; /* NAN if there are several loaders */
 	double opens_per_sample;
+	double reopens_per_sample; /* opens, for each sample, of the file opened most often; NAN if
+				    * several loaders */
+
+	double helper_cores; /* cores that the busiest process used, or could have used, which the
+			      * training's process started, other than workers */
+	double children_cores; /* cores that programs used, during a load, which the loading process
+				* started and waited for */
 
 	/* Worker processes or, without workers, the training's process. */
 	double runnable_threads;
@@ -75,6 +84,9 @@ struct load_facts {
 		.decoded_per_byte = NAN,                                                           \
 		.images_per_sample = NAN,                                                          \
 		.opens_per_sample = NAN,                                                           \
+		.reopens_per_sample = NAN,                                                         \
+		.helper_cores = NAN,                                                               \
+		.children_cores = NAN,                                                             \
 		.runnable_threads = NAN,                                                           \
 		.cores_allowed = NAN,                                                              \
 		.private_begin_bytes = NAN,                                                        \

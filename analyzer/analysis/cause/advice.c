@@ -9,14 +9,17 @@
 
 #define PAGEABLE_LEAST 0.5   /* pinned memory is advised from this share of pageable bytes on */
 #define UNSEEN         1.005 /* a smaller multiple of the run's rate would be shown as "1.00x" */
-#define REMEDIES       9
+#define REMEDIES       11
 #define ALIKE          1.1 /* gains count as equal if they differ by a smaller factor */
 #define READING_LEAST  0.2 /* faster storage is advised from this share of reading on */
 #define MANY_BYTES     (8.0 * (1 << 20))
+#define PICKLED_BYTES  (1.0 * (1 << 20)) /* a batch without tensors of this size is large */
+#define FEW_TENSORS    0.5 /* a mean number of tensors below this is none */
 #define CROWDED        0.7 /* a training thread that gets less of a core is crowded */
 #define NEARLY_HALF    0.4 /* halving CPU time counts as halving the load from this saving on */
 #define LEAST_OF_SAMPLES 30
 #define LEAST_OF_STEP  0.1 /* advice about a line of code needs this share of the time */
+#define MUCH_MORE      1.5   /* a gain is much more if it is this many times another one */
 #define NO_ROW         (-1)
 
 const char *const advice_names[ADVICE_MAX] = {
@@ -34,61 +37,11 @@ const char *const advice_useless_words[USELESS_MAX] = {
 	[USELESS_OTHER_LIMIT] = "the replay of this run shows no gain",
 };
 
-/* The preferred remedy comes first. */
-static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
-	[CAUSE_LOADER_CAPACITY] = {ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
-				   ADVICE_WITHOUT_HELPER, ADVICE_SPLIT_FIRST,
-				   ADVICE_MORE_LOADER_CAPACITY, ADVICE_READ_LESS,
-				   ADVICE_REDUCE_CPU_PER_BATCH, ADVICE_MOVE_OUT_OF_PROCESS,
-				   ADVICE_INSPECT_LOADS},
-	[CAUSE_CPU_CONTENTION] = {ADVICE_SPLIT_FIRST, ADVICE_READ_LESS, ADVICE_REDUCE_CPU_PER_BATCH,
-				  ADVICE_USE_FEWER_WORKERS, ADVICE_MORE_LOADER_CAPACITY,
-				  ADVICE_INSPECT_LOADS},
-	[CAUSE_SLOW_WORKER] = {ADVICE_FIX_SLOW_WORKER, ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
-			       ADVICE_INSPECT_LOADS},
-	[CAUSE_PERIODIC_SLOW_LOAD] = {ADVICE_BALANCE_LOADS, ADVICE_SMOOTH_SHARD_OPENING,
-				      ADVICE_INSPECT_LOADS},
-	[CAUSE_HEAD_OF_LINE] = {ADVICE_PREFETCH_OR_IN_ORDER_FALSE, ADVICE_INSPECT_LOADS},
-	[CAUSE_INTERMITTENT_LOADER] = {ADVICE_STORAGE, ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
-				       ADVICE_INSPECT_LOADS},
-	[CAUSE_COLD_CACHE] = {ADVICE_WARM_CACHE, ADVICE_INSPECT_LOADS},
-	[CAUSE_EPOCH_START] = {ADVICE_PERSISTENT_WORKERS, ADVICE_CHEAPER_STARTS},
-	[CAUSE_DELIVERY] = {ADVICE_REDUCE_DELIVERY_COST, ADVICE_SEND_LESS, ADVICE_OWN_CORES,
-			    ADVICE_INSPECT_WAITS},
-	[CAUSE_ISOLATED_STALL] = {ADVICE_FIND_EVENT},
-	[CAUSE_MAIN_THREAD_PERIODIC] = {ADVICE_REDUCE_MAIN_THREAD_EVENT},
-	[CAUSE_SAVING] = {ADVICE_REDUCE_MAIN_THREAD_EVENT},
-	[CAUSE_LOGGING] = {ADVICE_REDUCE_MAIN_THREAD_EVENT},
-	[CAUSE_SINGLE_PROCESS] = {ADVICE_USE_WORKERS, ADVICE_READ_LESS,
-				  ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
-				  ADVICE_WITHOUT_HELPER, ADVICE_REDUCE_CPU_PER_BATCH,
-				  ADVICE_INSPECT_LOADS},
-	[CAUSE_UNSEEN_LOADER] = {ADVICE_MARK_LOADS},
-	[CAUSE_SLOW_STAGE] = {ADVICE_FILL_CACHE, ADVICE_ADD_PREFETCH, ADVICE_PARALLEL_STAGE,
-			      ADVICE_CHEAPER_STAGE},
-	[CAUSE_NARROW_POOL] = {ADVICE_FILL_CACHE, ADVICE_OWN_THREADS, ADVICE_ADD_PREFETCH,
-			       ADVICE_CHEAPER_STAGE},
-	[CAUSE_SERIAL_STAGE] = {ADVICE_FILL_CACHE, ADVICE_PARALLEL_STAGE, ADVICE_ADD_PREFETCH,
-				ADVICE_CHEAPER_STAGE},
-	[CAUSE_NO_PREFETCH] = {ADVICE_FILL_CACHE, ADVICE_ADD_PREFETCH, ADVICE_PARALLEL_STAGE,
-			       ADVICE_OWN_THREADS, ADVICE_CHEAPER_STAGE},
-	[CAUSE_UNEXPLAINED] = {ADVICE_INSPECT_LOADS},
-	[CAUSE_IDLE_WORKERS] = {ADVICE_MORE_SHARDS},
-	[CAUSE_SAMPLER] = {ADVICE_VECTORISE_SAMPLER},
-	[CAUSE_WORKER_INTERPRETER] = {ADVICE_REDUCE_CPU_PER_BATCH, ADVICE_FILE_SYSTEM_SHARING,
-				      ADVICE_INSPECT_LOADS},
-	[CAUSE_INTERPRETER_HELD] = {ADVICE_MOVE_OUT_OF_PROCESS},
-	[CAUSE_SHARED_LIMIT] = {ADVICE_SHARE_WITHOUT_MANAGER, ADVICE_FEWER_REQUESTS,
-				ADVICE_WITHOUT_HELPER, ADVICE_READ_LESS, ADVICE_INSPECT_LOADS},
-	[CAUSE_LOCK] = {ADVICE_SHORTEN_LOCK},
-	[CAUSE_SLOW_SAMPLES] = {ADVICE_FIX_SAMPLES, ADVICE_PREFETCH_OR_IN_ORDER_FALSE},
-	[CAUSE_TOO_MANY_THREADS] = {ADVICE_LIMIT_THREADS},
-	[CAUSE_NARROWED_CORES] = {ADVICE_WIDEN_CORES},
-	[CAUSE_TOO_MANY_WORKERS] = {ADVICE_USE_FEWER_WORKERS},
-	[CAUSE_MEMORY] = {ADVICE_SHARE_MEMORY},
-	[CAUSE_GROWING_LOADS] = {ADVICE_STOP_GROWTH},
-	[CAUSE_UNEVEN_SHARDS] = {ADVICE_EVEN_SHARDS, ADVICE_INSPECT_LOADS},
-	[CAUSE_GROWING_IN_EPOCH] = {ADVICE_MIX_SAMPLES},
+/* The remedies of each cause, the preferred one first. */
+static const enum advice_id PREFERRED[CAUSE_MAX][REMEDIES] = {
+#define REMEDY(cause, ...) [CAUSE_##cause] = {__VA_ARGS__},
+#include "analysis/cause/preferred.def"
+#undef REMEDY
 };
 
 /* The replay predicts these settings for every run, whatever its cause is. */
@@ -126,6 +79,7 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 		[ADVICE_REDUCE_CPU_PER_BATCH] = WHATIF_LOAD_HALF,
 		[ADVICE_PERSISTENT_WORKERS] = WHATIF_PERSISTENT,
 		[ADVICE_REDUCE_DELIVERY_COST] = WHATIF_DELIVERY,
+		[ADVICE_RETURN_TENSORS] = WHATIF_DELIVERY,
 		[ADVICE_SEND_LESS] = WHATIF_DELIVERY,
 		[ADVICE_VECTORISE_SAMPLER] = WHATIF_SAMPLING,
 		[ADVICE_FILE_SYSTEM_SHARING] = WHATIF_SHARING,
@@ -175,7 +129,9 @@ static bool applies(const struct view *v, enum advice_id id)
 		return false;
 	case ADVICE_MORE_LOADER_CAPACITY:
 		return s->workers > 0 && !is_shared(v->diagnosis->cause) &&
-		       !v->diagnosis->uneven.loading && !r->is_managed && !is_held(v);
+		       !v->diagnosis->uneven.loading && !r->is_managed && !is_held(v) &&
+		       !(r->children_share >= GROUNDS_CPU_LITTLE &&
+			 v->diagnosis->cpu_share >= CPU_FULL);
 	case ADVICE_PERSISTENT_WORKERS:
 		return s->persistent != 1 && s->workers != 0 &&
 		       !(v->input->lacks & OPTION_PERSISTENT);
@@ -197,6 +153,10 @@ static bool applies(const struct view *v, enum advice_id id)
 		return r->cpu_share + r->no_core_share >= GROUNDS_CPU_LITTLE;
 	case ADVICE_REDUCE_DELIVERY_COST:
 		return r->tensors >= GROUNDS_TENSORS;
+	case ADVICE_RETURN_TENSORS:
+		return r->facts && r->facts->tensors < FEW_TENSORS &&
+		       r->facts->batch_bytes >= PICKLED_BYTES && !v->input->is_threads &&
+		       s->workers > 0;
 	case ADVICE_SEND_LESS:
 		return r->facts && r->facts->batch_bytes >= MANY_BYTES;
 	case ADVICE_OWN_CORES:
@@ -209,6 +169,10 @@ static bool applies(const struct view *v, enum advice_id id)
 		       !(r->piped_share >= GROUNDS_OUTSIDE);
 	case ADVICE_WITHOUT_HELPER:
 		return r->piped_share >= GROUNDS_OUTSIDE;
+	case ADVICE_KEEP_OPEN:
+		return r->making_share > 0;
+	case ADVICE_SYNC_LESS:
+		return r->sync_share >= GROUNDS_OUTSIDE;
 	case ADVICE_SHARE_WITHOUT_MANAGER:
 		return r->is_managed;
 	case ADVICE_SPLIT_FIRST:
@@ -326,6 +290,10 @@ static double part_of(const struct view *v, enum advice_id id)
 		return r->asked_share;
 	case ADVICE_FIX_SAMPLES:
 		return r->samples.share * (1 - r->samples.mean_ns / r->samples.each_ns);
+	case ADVICE_KEEP_OPEN:
+		return r->making_share;
+	case ADVICE_SYNC_LESS:
+		return r->sync_share;
 	case ADVICE_SHORTEN_LOCK:
 		return r->lock_share;
 	case ADVICE_REDUCE_CPU_PER_BATCH:
@@ -409,7 +377,9 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 			r = widen(v, needless(v, id), ret);
 		if (r == 0)
 			r = widen_to_function(v, id, ret);
-	} else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
+	} else if (id == ADVICE_SKIP_IN_SAMPLER)
+		ret->gain = gain_of(v->diagnosis->skipped.wait_ns / v->finding->account.time_ns);
+	else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
 		ret->gain = gain_of(share_of_pauses(v->diagnosis));
 	if (isnan(ret->gain) && is_plain(id)) {
 		ret->is_ideal = true;
@@ -455,6 +425,9 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 		return ALIKE * (1 + fmax(advice->gain, advice->high)) >= 1 + preferred->gain;
 	/* Needless work can be removed, and may be more than is known; decoding cannot be removed
 	 * entirely. */
+	/* More workers would only do needless work side by side. */
+	if (preferred->id == ADVICE_KEEP_OPEN || preferred->id == ADVICE_SYNC_LESS)
+		return false;
 	if (preferred->id == ADVICE_SPLIT_FIRST || preferred->id == ADVICE_READ_LESS)
 		return !is_whole(advice->id) &&
 		       1 + advice->gain > ALIKE * (1 + fmax(preferred->gain, preferred->high));
@@ -497,8 +470,8 @@ static int add_remedies(const struct view *v, enum cause cause, struct advice_li
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < REMEDIES && REMEDY[cause][i] != ADVICE_NONE; i++) {
-		enum advice_id id = REMEDY[cause][i];
+	for (size_t i = 0; r == 0 && i < REMEDIES && PREFERRED[cause][i] != ADVICE_NONE; i++) {
+		enum advice_id id = PREFERRED[cause][i];
 
 		if (!list->count || (id != ADVICE_INSPECT_LOADS && id != ADVICE_INSPECT_WAITS))
 			r = add_step(v, id, list);
@@ -648,6 +621,23 @@ static void add_useless(const struct view *v, struct advice_list *list)
 	}
 }
 
+/*
+ * Without workers, puts less CPU before them if one function of the user's leads in the loads and
+ * workers do not gain much more: each of them would compute the same.
+ */
+static void lead_with_code(const struct diagnosis *d, struct advice_list *list)
+{
+	struct advice *steps = list->steps, first = steps[0];
+
+	for (size_t i = 1; i < list->count && first.id == ADVICE_USE_WORKERS; i++)
+		if (d->grounds.is_own_code && steps[i].id == ADVICE_REDUCE_CPU_PER_BATCH &&
+		    1 + first.gain < MUCH_MORE * (1 + steps[i].gain)) {
+			steps[0] = steps[i];
+			steps[i] = first;
+			return;
+		}
+}
+
 int advice_give(const struct batch_series *series, const struct finding *finding,
 		const struct cause_input *input, struct diagnosis *d)
 {
@@ -659,10 +649,14 @@ int advice_give(const struct batch_series *series, const struct finding *finding
 	if (d->cause == CAUSE_UNKNOWN)
 		return 0;
 	r = add_remedies(&view, d->cause, list);
-	if (r == 0)
-		r = add_parts(&view, list);
-	if (r == 0 && finding->starved)
-		r = add_others(&view, list);
+	/* Nothing else is worth doing for batches that are thrown away. */
+	if (d->cause != CAUSE_SKIPPED_BATCHES) {
+		if (r == 0)
+			r = add_parts(&view, list);
+		if (r == 0 && finding->starved)
+			r = add_others(&view, list);
+	}
+	lead_with_code(d, list);
 	add_pageable(input->gpu, list);
 	add_step_line(&view, list);
 	add_lack(&view, list);

@@ -15,7 +15,6 @@
 
 #define EXCESS_SHARE      0.5 /* a value is an event if it exceeds the median by this share of it */
 #define EXCESS_FLOOR_NS   2e6
-#define CPU_FULL          0.85
 #define FEWER_CORES       2    /* from this many workers for each core on, fewer may be faster */
 #define PAUSES_LEAD       5.0  /* a pause comes first if it costs this many times the waiting */
 #define LOGGING_LEAST     0.05 /* logging is a cause from this share of the time on */
@@ -144,13 +143,24 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	return r;
 }
 
-/* Relative to the cores that other programs leave free. */
-static double cpu_share(const struct batch_series *s, const struct finding *f)
+/*
+ * Relative to the cores that other programs leave free. Programs that loads start count, too; they
+ * are measured as other programs.
+ */
+static double cpu_share(const struct batch_series *s, const struct finding *f,
+			const struct load_facts *facts)
 {
+	const double loads_per_ns = (double)f->steady_count / f->steady_ns;
+	double children = 0, free_cores = series_free_cores(s);
+
 	if (!s->load_cpu_count || !(s->cores > 0))
 		return NAN;
-	return s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns /
-	       series_free_cores(s);
+	if (facts && facts->children_cores > 0)
+		children = facts->children_cores * f->load_mean_ns * loads_per_ns;
+	if (children > 0 && s->other_cores > 0)
+		free_cores += fmin(children, s->other_cores);
+	return (s->load_cpu_ns / (double)s->load_cpu_count * loads_per_ns + children) /
+	       fmin(free_cores, s->cores);
 }
 
 static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
@@ -310,6 +320,8 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 			pool_ns = f->own.wait_ns - f->own.part_ns[ACCOUNT_EPOCH_START] -
 				  f->own.part_ns[ACCOUNT_EPOCH_END] -
 				  fmax(0, f->own.part_ns[ACCOUNT_SAMPLING]);
+		add_cause(d, CAUSE_SKIPPED_BATCHES, pool_ns * d->skipped.wait_share, time_ns);
+		pool_ns *= 1 - d->skipped.wait_share;
 		add_cause(d, CAUSE_UNEVEN_SHARDS, pool_ns * d->uneven.wait_share, time_ns);
 		pool_ns *= 1 - d->uneven.wait_share;
 		for (enum split_owner owner = 0; owner < SPLIT_MAX; owner++) {
@@ -402,11 +414,12 @@ static int find(const struct batch_series *s, const struct finding *f,
 	/* Workers that share a limit would gain nothing by even shards. */
 	if (!input->flight || isnan(input->flight->limit_per_s))
 		uneven_find(s, f, &ret->uneven);
+	skipped_find(s, f, &ret->skipped);
 	split_find(s, f, &ret->slow, &periods, &split);
 	ret->cold = split.cold;
 	ret->shift = split.shift;
 	ret->queued_share = split.queued_share;
-	ret->cpu_share = cpu_share(s, f);
+	ret->cpu_share = cpu_share(s, f, input->facts);
 	grounds_find(s, f, input, &ret->grounds);
 	find_stages(s, f, input->stages, &ret->stages);
 	if (predicts) {

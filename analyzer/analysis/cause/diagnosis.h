@@ -7,6 +7,7 @@
 #include "analysis/account/load_facts.h"
 #include "analysis/account/stall.h"
 #include "analysis/account/step_parts.h"
+#include "analysis/cause/skipped.h"
 #include "analysis/cause/slow.h"
 #include "analysis/cause/split.h"
 #include "analysis/cause/stages.h"
@@ -44,6 +45,8 @@ enum useless {
 	USELESS_OTHER_LIMIT,        /* the replay shows no gain for another reason */
 	USELESS_MAX
 };
+
+#define CPU_FULL 0.85 /* the cores are used up if loads use at least this share of them */
 
 #define ADVICE_MOST 3
 #define ADVICE_GAIN 0.05
@@ -96,6 +99,7 @@ struct grounds {
 		double share;  /* share of the waits in which it held the interpreter; or NAN */
 		bool is_line;  /* stack samples show the thread's line of code */
 	} holder;
+	bool is_own_code; /* loads compute, half of their time in one function of the user's */
 	struct {
 		size_t first, last; /* batches without waits at the run's begin, or at its end */
 	} calm;
@@ -105,7 +109,11 @@ struct grounds {
 	double shared_per_s; /* limit on batches a second of all workers; NAN: none found */
 	double lock_share;
 	double asked_share; /* share of the loads' time waiting for another process or machine */
-	double piped_share; /* share of the loads' time waiting for a pipe */
+	double piped_share; /* share of the loads' time waiting for a pipe or a program */
+	double sync_share;
+	double children_share; /* CPU time of programs that the loads start / the loads' time */
+	bool is_helper_busy;   /* loads wait for pipes, and a process that the training started
+				* needs nearly all of a core */
 	double unseen_share;
 	bool is_crowded;      /* twice as many workers as cores, and loads mostly off the CPU */
 	double storage_share; /* share of the loads' time spent opening and reading files */
@@ -114,6 +122,8 @@ struct grounds {
 	double read_again;      /* bytes read or inflated for each byte of a batch */
 	double decoded_again;   /* bytes of decoded images (3 a pixel) for each byte of a batch */
 	bool is_decoded_by_all; /* each worker decodes all samples of the stream */
+	double making_share; /* share of the loads' time in which each makes what could be kept: a
+			      * connection, or a reader of one file; 0: less than matters */
 	bool is_managed;        /* at least half of the loads' time waits for a Manager */
 	double tensors;
 	bool is_memory_short;
@@ -131,6 +141,7 @@ struct diagnosis {
 	bool steps_only;      /* `compute` is of wait + compute, not known separately */
 	struct slow_workers slow;
 	struct uneven uneven;
+	struct skipped skipped;
 	struct cold cold;
 	struct shift shift;
 	double cpu_share;         /* share of the cores' time that the workers use; NAN: unknown */

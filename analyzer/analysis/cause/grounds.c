@@ -34,6 +34,12 @@
 #define NARROW_FULL     0.85
 #define PAGING          0.33 /* paging: share of the loads' time off the CPU in no observed call */
 #define FAULTS_A_LOAD   1.0
+#define HELPER_BUSY     0.8  /* a helper process that wants at least this part of a core is busy */
+#define MAKING_LEAST    0.4  /* making objects matters from this share of the loads' time on */
+#define REOPENED        0.5  /* a file that is opened as often for each sample is opened anew */
+#define OWN_LEAST       0.5  /* a function of the user's leads with this share of the loads' time */
+#define OWN_CPU         0.8  /* loads that compute do so for this share of their time */
+#define OWN_DECODED     0.4  /* loads that decode images for this share are no code of the user's */
 #define CALM_PARTS      32
 #define CALM_FEWEST     8   /* fewest batches in a part of the run to look for calm parts */
 #define CALM_LEAST      0.2 /* least share of the run that must be calm, and that must not be */
@@ -239,15 +245,36 @@ static bool is_manager(const char *peer)
 	return folder && strstr(folder, "/listener-");
 }
 
+/*
+ * Returns true if most of a load's time is making objects or connections that could be kept: the
+ * loads wait for another process or machine meanwhile, or a file is opened anew for each sample.
+ */
+static bool is_making(const struct grounds *r, const struct lines *lines)
+{
+	return lines && lines->making_share >= MAKING_LEAST && !r->is_managed &&
+	       (r->asked_share >= GROUNDS_OUTSIDE || r->facts->reopens_per_sample >= REOPENED);
+}
+
+/* Returns true if loads compute, mostly in one function of the user's, and decode few images. */
+static bool is_own_code(const struct grounds *r, const struct cause_input *input)
+{
+	const struct line_share *line =
+		input->lines ? lines_leading(input->lines, LINE_LOADS) : NULL;
+
+	return line && line->is_own && line->of_function - line->function_error >= OWN_LEAST &&
+	       r->cpu_share + or_zero(r->no_core_share) >= OWN_CPU && input->loads &&
+	       !(load_decode_share(input->loads) >= OWN_DECODED);
+}
+
 static void find_waits(const struct batch_series *s, const struct finding *f,
 		       const struct cause_input *input, struct grounds *ret)
 {
 	const struct load_facts *facts = input->facts;
 	const struct load_times *loads = input->loads;
-	double seen_ns;
+	double seen_ns, piped_ns;
 
-	ret->lock_share = ret->asked_share = ret->piped_share = NAN;
-	ret->storage_share = ret->unseen_share = NAN;
+	ret->lock_share = ret->asked_share = ret->piped_share = ret->sync_share = NAN;
+	ret->storage_share = ret->unseen_share = ret->children_share = NAN;
 	ret->cpu_share = share_of(s->load_cpu_ns / (double)s->load_cpu_count, f->load_mean_ns);
 	if (loads && loads->load_ns > 0) {
 		seen_ns = or_zero(loads->open_ns) + or_zero(loads->read_ns);
@@ -259,10 +286,15 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	if (!facts || !(facts->load_ns > 0))
 		return;
 	ret->lock_share = share_of(facts->wait_ns[LOAD_WAIT_LOCK], facts->load_ns);
-	ret->asked_share = share_of(or_zero(facts->wait_ns[LOAD_WAIT_SOCKET]) +
-					    or_zero(facts->wait_ns[LOAD_WAIT_PIPE]),
+	piped_ns = or_zero(facts->wait_ns[LOAD_WAIT_PIPE]) +
+		   or_zero(facts->wait_ns[LOAD_WAIT_PROGRAM]);
+	ret->asked_share = share_of(or_zero(facts->wait_ns[LOAD_WAIT_SOCKET]) + piped_ns,
 				    facts->load_ns);
-	ret->piped_share = share_of(facts->wait_ns[LOAD_WAIT_PIPE], facts->load_ns);
+	ret->piped_share = share_of(piped_ns, facts->load_ns);
+	ret->sync_share = share_of(facts->wait_ns[LOAD_WAIT_SYNC], facts->load_ns);
+	ret->is_helper_busy = ret->piped_share >= GROUNDS_OUTSIDE &&
+			      facts->helper_cores >= HELPER_BUSY;
+	ret->children_share = facts->children_cores;
 	ret->no_core_share = or_zero(share_of(facts->no_core_ns, facts->load_ns));
 	ret->read_again = fmax(or_zero(facts->read_per_byte), or_zero(facts->inflated_per_byte));
 	ret->decoded_again = or_zero(facts->decoded_per_byte);
@@ -272,6 +304,9 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 		fabs(facts->images_per_sample / series_busy_workers(s) - 1) <= GROUNDS_ALL;
 	ret->is_managed = ret->asked_share >= GROUNDS_OUTSIDE && facts->peer_count &&
 			  is_manager(facts->peers[0].name);
+	ret->is_own_code = is_own_code(ret, input);
+	if (is_making(ret, input->lines))
+		ret->making_share = input->lines->making_share;
 	ret->samples.asleep_share = share_of(facts->wait_ns[LOAD_WAIT_ASLEEP], facts->load_ns);
 }
 
@@ -375,7 +410,7 @@ static enum cause of_workers(const struct grounds *r, const struct batch_series 
 		return CAUSE_LOCK;
 	if (r->samples.share >= SLOW_SHARE && cause != CAUSE_PERIODIC_SLOW_LOAD)
 		return CAUSE_SLOW_SAMPLES;
-	if (!isnan(r->shared_per_s))
+	if (!isnan(r->shared_per_s) || r->is_helper_busy)
 		return CAUSE_SHARED_LIMIT;
 	if (!isnan(r->threads))
 		return CAUSE_TOO_MANY_THREADS;

@@ -98,6 +98,18 @@ bool lines_is_iterator(const char *function)
 	return strcmp(name, "__iter__") == 0 || strcmp(name, "__next__") == 0;
 }
 
+bool lines_is_maker(const char *function)
+{
+	static const char *const makers[] = {"__init__", "connect", "create_connection",
+					     "do_handshake"};
+	const char *name = lines_bare_name(function);
+
+	for (size_t i = 0; i < ARRAY_COUNT(makers); i++)
+		if (strcmp(name, makers[i]) == 0)
+			return true;
+	return false;
+}
+
 double lines_effective_count(int64_t count, double ns)
 {
 	const double least = (double)LINE_LEAST_NS, most = (double)LINE_MOST_NS;
@@ -251,6 +263,7 @@ static int lead(const struct line_samples *samples, struct piece *pieces, size_t
 
 		line->share = ns > 0 ? fmin(line->ns / ns, 1) : 0;
 		line->is_waiter = samples->frames[line->frame].is_waiter;
+		line->is_own = samples->frames[line->frame].is_own;
 		line->error = lines_error(line->share, effective);
 	}
 	sum_functions(samples, effective, ret);
@@ -345,28 +358,40 @@ static bool is_sampler(const struct line_frame *frame)
 	return frame->is_sampler;
 }
 
+static bool is_maker(const struct line_frame *frame)
+{
+	return frame->is_maker;
+}
+
 struct phase_share {
 	double share, ns;
 	int64_t count;
 };
 
-/* Counts stacks with a frame for which `is` is true. NAN: too few samples. */
+/*
+ * Counts stacks with a frame for which `is` is true: of the training's thread, but of all threads
+ * that load in LINE_LOAD. NAN: too few samples.
+ */
 static struct phase_share share_of_phase(const struct line_samples *samples, int64_t loader_id,
 					 enum line_phase phase,
 					 bool (*is)(const struct line_frame *frame))
 {
-	const struct line_filter filter = lines_filter(samples, loader_id, LINE_WAITS);
+	const struct line_filter filter = lines_filter(samples, loader_id, group_of[phase]);
 	struct phase_share ret = {.share = NAN};
 	double found_ns = 0;
 
 	for (size_t i = 0; i < samples->stack_count; i++) {
 		const struct line_stack *stack = &samples->stacks[i];
+		const bool is_asked = phase == LINE_LOAD ? stack->role != LINE_ROLE_THREAD
+							 : stack->role == LINE_ROLE_MAIN;
+		size_t depth = stack->depth;
 		bool found = false;
 
-		if (stack->role != LINE_ROLE_MAIN || stack->phase != phase ||
-		    !lines_passes(&filter, stack))
+		if (!is_asked || stack->phase != phase || !lines_passes(&filter, stack))
 			continue;
-		for (size_t k = 0; k < stack->depth && !found; k++)
+		if (phase == LINE_LOAD && stack->role == LINE_ROLE_MAIN)
+			depth = within_loader(samples, stack);
+		for (size_t k = 0; k < depth && !found; k++)
 			found = is(&samples->frames[stack->frames[k]]);
 		ret.count += stack->count;
 		ret.ns += (double)stack->ns;
@@ -388,6 +413,15 @@ static double most_sampling(const struct line_samples *samples, int64_t loader_i
 										    found.ns)));
 }
 
+/* Computes lines.making_share. */
+static double making_share(const struct line_samples *samples, int64_t loader_id)
+{
+	const struct phase_share found = share_of_phase(samples, loader_id, LINE_LOAD, is_maker);
+
+	return found.share -
+	       lines_error(found.share, lines_effective_count(found.count, found.ns));
+}
+
 int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret)
 {
 	struct piece *pieces = calloc(samples->stack_count + 1, sizeof(*pieces));
@@ -407,6 +441,7 @@ int lines_find(const struct line_samples *samples, int64_t loader_id, struct lin
 	else
 		ret->asking_share =
 			share_of_phase(samples, loader_id, LINE_RECEIVING, is_sharer).share;
+	ret->making_share = r == 0 ? making_share(samples, loader_id) : NAN;
 	ret->most_sampling = r == 0 ? most_sampling(samples, loader_id) : NAN;
 	return r;
 }

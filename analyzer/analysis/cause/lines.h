@@ -60,6 +60,7 @@ struct line_frame {
 	bool is_sharer;  /* the function is in multiprocessing.resource_sharer */
 	bool is_sampler; /* the function is _next_index() of PyTorch's loader */
 	bool is_waiter;  /* the function is of PyTorch's loader, or of what it waits with */
+	bool is_maker;   /* lines_is_maker() */
 };
 
 struct line_stack {
@@ -106,6 +107,7 @@ struct line_share {
 	enum line_role role; /* role of the threads in which the line spent most of its time */
 	bool is_loop;        /* the line mostly waits in a loop that calls the loader */
 	bool is_waiter;
+	bool is_own;
 };
 
 #define LINE_SUMMED 32
@@ -123,6 +125,8 @@ struct lines {
 	double asking_share;
 	/* Largest share of epochs' starts that may have chosen samples. NAN: too few samples. */
 	double most_sampling;
+	/* Smallest share of the loads that made objects or connections. NAN: too few samples. */
+	double making_share;
 	struct line_lead groups[LINE_GROUP_MAX];
 	/* Lines of threads that held the interpreter, relative to the main thread's time. */
 	struct line_lead holders[LINE_GROUP_MAX];
@@ -143,6 +147,9 @@ bool lines_is_own(const char *file);
 const char *lines_bare_name(const char *function);
 
 bool lines_is_iterator(const char *function);
+
+/* Returns true if a function makes an object, __init__(), or a connection, such as connect(). */
+bool lines_is_maker(const char *function);
 
 /*
  * Returns Kish's effective size, (sum w)^2 / sum w^2. Of weights w in [l, m] = [LINE_LEAST_NS,

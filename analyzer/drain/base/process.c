@@ -13,9 +13,12 @@
 
 enum {
 	FIELD_STATE = 3,
+	FIELD_PARENT = 4,
 	FIELD_FAULTS = 12,
 	FIELD_USER = 14,
 	FIELD_SYSTEM = 15,
+	FIELD_CHILDREN_USER = 16,
+	FIELD_CHILDREN_SYSTEM = 17,
 	FIELD_NICE = 19,
 	FIELD_THREADS = 20,
 	FIELD_START = 22,
@@ -47,6 +50,7 @@ size_t process_file_read(int32_t pid, const char *name, char *text, size_t size)
 static bool read_stat(int32_t pid, const char *name, struct process_stat *ret)
 {
 	const long rate = sysconf(_SC_CLK_TCK);
+	const int64_t tick_ns = rate > 0 ? (int64_t)NS_PER_S / rate : 0;
 	long long fields[FIELD_COUNT] = {0};
 	const char *begin;
 	char text[1024], *at;
@@ -56,7 +60,7 @@ static bool read_stat(int32_t pid, const char *name, struct process_stat *ret)
 	/* The line is like "12 (name) S ...", and the name may hold anything, also brackets. */
 	begin = strchr(text, '(');
 	at = strrchr(text, ')');
-	if (!begin || !at || at < begin || rate <= 0 || strlen(at) < 3)
+	if (!begin || !at || at < begin || !tick_ns || strlen(at) < 3)
 		return false;
 	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)(at - begin - 1), begin + 1);
 	ret->is_over = at[2] == 'Z' || at[2] == 'X';
@@ -72,7 +76,10 @@ static bool read_stat(int32_t pid, const char *name, struct process_stat *ret)
 	ret->start_ticks = (uint64_t)fields[FIELD_START];
 	ret->has_memory = fields[FIELD_MEMORY] > 0;
 	ret->exit_status = (int)fields[FIELD_EXIT];
-	ret->used_ns = (fields[FIELD_USER] + fields[FIELD_SYSTEM]) * ((int64_t)NS_PER_S / rate);
+	ret->parent = (int32_t)fields[FIELD_PARENT];
+	ret->used_ns = (fields[FIELD_USER] + fields[FIELD_SYSTEM]) * tick_ns;
+	ret->children_ns =
+		(fields[FIELD_CHILDREN_USER] + fields[FIELD_CHILDREN_SYSTEM]) * tick_ns;
 	return true;
 }
 

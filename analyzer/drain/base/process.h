@@ -8,8 +8,10 @@
 
 struct process_stat {
 	char name[16]; /* the command's name, cut to fit */
+	int32_t parent; /* pid of the process that started it, or that took it over */
 	uint64_t start_ticks;
 	int64_t used_ns;
+	int64_t children_ns; /* of the processes that it started and waited for, and of theirs */
 	int nice;
 	int threads;
 	bool is_over;         /* a zombie: its parent has not called waitpid() yet */

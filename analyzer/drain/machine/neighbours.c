@@ -28,6 +28,9 @@ struct neighbour {
 	int64_t used_ns;
 	int64_t ran_ns, waited_ns; /* times of the first thread; -1: not read */
 	int kind;                  /* index in `kinds`, or a KIND_* */
+	/* The run's first process started it, or another helper did; it does not record. */
+	bool is_helper;
+	double helped_ns; /* time in which it ran, or could have, as a helper between looks */
 };
 
 #define KIND_UNKNOWN (-1)
@@ -143,6 +146,34 @@ static void look_at_own(struct neighbours *n)
 	}
 }
 
+static int by_pid(const void *a, const void *b)
+{
+	const struct neighbour *left = a, *right = b;
+
+	return left->pid < right->pid ? -1 : left->pid > right->pid;
+}
+
+/* Returns true if `parent` is the run's first process or a helper: one of the `used` in `list`. */
+static bool has_parent(const struct neighbour *list, size_t used, int32_t parent)
+{
+	const struct neighbour wanted = {.pid = parent};
+	const struct neighbour *found =
+		used ? bsearch(&wanted, list, used, sizeof(*list), by_pid) : NULL;
+
+	return found && (found->kind == KIND_MAIN || found->is_helper);
+}
+
+/* Adds how long a process ran or could have run as a helper since `old`, the same process then. */
+static void add_helper(struct neighbours *n, const struct neighbour *old, struct neighbour *now)
+{
+	if (!now->is_helper || !old)
+		return;
+	now->helped_ns = old->helped_ns + (double)(now->used_ns - old->used_ns);
+	if (old->ran_ns >= 0 && now->ran_ns >= old->ran_ns && now->waited_ns > old->waited_ns)
+		now->helped_ns += (double)(now->waited_ns - old->waited_ns);
+	n->helper_ns = fmax(n->helper_ns, now->helped_ns);
+}
+
 static int look_at_all(struct neighbours *n, struct segment *const *segments, size_t count,
 		       uint64_t now_ns)
 {
@@ -176,8 +207,11 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 		}
 		now.kind = own_kind(segments, count, now.pid, now.kind);
 		now.used_ns = own_used_ns(&now, &stat);
+		/* The kernel lists a process behind its parent, unless pids have begun anew. */
+		now.is_helper = !IS_OWN(now.kind) && has_parent(list, used, stat.parent);
 		if (span_ns || IS_OWN(now.kind))
 			add(n, old, &now, &stat, span_ns);
+		add_helper(n, old, &now);
 		if (!ARRAY_GROW(list, used)) {
 			closedir(folder);
 			free(list);
@@ -250,6 +284,8 @@ static int write_all(const struct neighbours *n, struct writer *writer)
 		r = writer_meta_number(writer, META_MAIN_CPU_NS, (int64_t)n->main_ns);
 	if (r == 0)
 		r = writer_meta_number(writer, META_MAIN_CPU_OF_NS, (int64_t)n->of_ns);
+	if (r == 0)
+		r = writer_meta_number(writer, META_HELPER_WANTED_NS, (int64_t)n->helper_ns);
 	for (size_t i = 0; r == 0 && i < 2; i++) {
 		r = writer_meta_number(writer, keys[i][0], (int64_t)n->ran_ns[i]);
 		if (r == 0)

@@ -46,6 +46,7 @@ struct neighbours {
 	size_t kind_count;
 	double of_ns;
 	double main_ns;
+	double helper_ns; /* time that the busiest process that the first one started could run */
 	/* Sums over first threads: [0] of the run's first process, [1] of its workers. */
 	double ran_ns[2], waited_ns[2];
 };
@@ -53,7 +54,8 @@ struct neighbours {
 /*
  * Looks if that is due, and writes to meta `neighbours`: "t WEIGHT RAN WANTED" for other threads,
  * "g WEIGHT RAN WANTED" for a group, separated by ";", in cores. Also the main process's CPU time,
- * and running and waiting times. Counts from the first batch to the last.
+ * and running and waiting times, and how long the busiest process that it started and that does not
+ * record ran or could have run. Counts from the first batch to the last.
  */
 int neighbours_update(struct neighbours *neighbours, struct writer *writer,
 		      struct segment *const *segments, size_t count, int64_t others_ns,

@@ -48,6 +48,9 @@ struct use_process {
 	/* Time that threads ran or wanted to since the first look; `of_ns` at that look. */
 	double wanted_ns, base_of_ns;
 	int64_t base_faults;
+	/* CPU time of the children, and how long loads took, at the last look; -1: none yet */
+	int64_t children_ns;
+	double loaded_ns;
 	struct use_row row;
 	struct use_thread *threads; /* only of a process that takes batches */
 	size_t thread_count;
@@ -222,7 +225,27 @@ static void note_threads_at_once(struct use_process *process, int32_t number,
 			(int64_t)(process->wanted_ns * 1000 / (of_ns - process->base_of_ns));
 }
 
-static int look(struct use_process *process, struct writer *writer, int32_t number, double of_ns)
+/* Adds what the programs that a loading process started and waited for used since the last look. */
+static int note_children(struct use *use, struct use_process *process, struct writer *writer,
+			 const struct process_stat *stat, double loaded_ns)
+{
+	int r = 0;
+
+	if (process->children_ns >= 0 && loaded_ns > process->loaded_ns) {
+		use->children_ns += stat->children_ns - process->children_ns;
+		use->children_of_ns += (int64_t)(loaded_ns - process->loaded_ns);
+		r = writer_meta_number(writer, META_CHILDREN_CPU_NS, use->children_ns);
+		if (r == 0)
+			r = writer_meta_number(writer, META_CHILDREN_CPU_OF_NS,
+					       use->children_of_ns);
+	}
+	process->children_ns = stat->children_ns;
+	process->loaded_ns = loaded_ns;
+	return r;
+}
+
+static int look(struct use *use, struct use_process *process, struct writer *writer,
+		int32_t number, double loaded_ns, double now_ns)
 {
 	struct process_stat stat;
 	int64_t cores;
@@ -235,7 +258,8 @@ static int look(struct use_process *process, struct writer *writer, int32_t numb
 	if (stat.major_faults >= process->base_faults)
 		process->row.major_faults = stat.major_faults - process->base_faults;
 	if (process->is_watched)
-		note_threads_at_once(process, number, &stat, of_ns);
+		note_threads_at_once(process, number, &stat,
+				     process->is_worker ? loaded_ns : now_ns);
 	cores = cpus_affinity(number);
 	if (cores > 0)
 		process->row.cores_allowed = cores;
@@ -244,6 +268,8 @@ static int look(struct use_process *process, struct writer *writer, int32_t numb
 		look_at_threads(process, number);
 		r = write_threads(process, writer);
 	}
+	if (r == 0)
+		r = note_children(use, process, writer, &stat, loaded_ns);
 	return r < 0 ? r : writer_use(writer, &process->row);
 }
 
@@ -265,6 +291,7 @@ static struct use_process *add(struct use *use, const struct segment *segment, u
 		.begun_ns = now_ns,
 		.used_ns = -1,
 		.base_faults = -1,
+		.children_ns = -1,
 		.row = {segment->header->pid, life_ns, UNKNOWN, UNKNOWN, UNKNOWN,
 			UNKNOWN, UNKNOWN, UNKNOWN},
 	};
@@ -351,7 +378,7 @@ static int look_at_all(struct use *use, struct writer *writer, struct segment *c
 			return 0;
 		process->is_here = true;
 		process->loads = ns > 0;
-		r = look(process, writer, number, process->is_worker ? ns : (double)now_ns);
+		r = look(use, process, writer, number, ns, (double)now_ns);
 	}
 	for (size_t i = use->count; i-- > 0;)
 		if (!use->list[i].is_here)

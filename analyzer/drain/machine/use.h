@@ -20,9 +20,11 @@ struct use {
 	size_t count;
 	uint64_t begun_ns, next_ns;
 	uint64_t cost_ns, memory_cost_ns;
+	/* CPU time of programs that loading processes started, and how long loads took meanwhile */
+	int64_t children_ns, children_of_ns;
 };
 
-/* Looks if that is due; writes t_use and t_thread. */
+/* Looks if that is due; writes t_use, t_thread, and `children_cpu_ns` and its time of meta. */
 int use_update(struct use *use, struct writer *writer, struct segment *const *segments,
 	       size_t count, uint64_t now_ns);
 

@@ -82,7 +82,10 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 			    UNITS_RATE(NS_PER_S / f->demand_mean_ns / f->rho),
 			    f->rho < 1 ? "hardly more than " : "", evidence_taker(report),
 			    f->rho < 1 ? ":" : "", UNITS_RATE(NS_PER_S / f->demand_mean_ns));
-	if (d->cause == CAUSE_CPU_CONTENTION)
+	if (d->cause == CAUSE_CPU_CONTENTION && d->grounds.children_share >= GROUNDS_CPU_LITTLE)
+		page_append(text, size, " With programs that they start they use %s of %.3g cores.",
+			    UNITS_SHARE(d->cpu_share), report->series.cores);
+	else if (d->cause == CAUSE_CPU_CONTENTION)
 		page_append(text, size, " They use %s of %s%.3g cores.", UNITS_SHARE(d->cpu_share),
 			    series_has_others(&report->series) ? "what others leave of " : "",
 			    report->series.cores);
@@ -144,6 +147,8 @@ static void add_outside(const struct load_facts *facts, bool is_managed, char *t
 		[LOAD_WAIT_THREAD] = "waiting for other threads",
 		[LOAD_WAIT_SOCKET] = "waiting for sockets",
 		[LOAD_WAIT_PIPE] = "waiting for pipes",
+		[LOAD_WAIT_PROGRAM] = "waiting for programs that it starts",
+		[LOAD_WAIT_SYNC] = "waiting for written data to reach the disk",
 	};
 	const struct load_peer *peer = facts && facts->peer_count ? &facts->peers[0] : NULL;
 
@@ -227,6 +232,11 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 		page_append(text, size, " %" PRId32 " of %" PRId32 " workers make all batches.",
 			    r->loading, report->series.workers);
 		break;
+	case CAUSE_SKIPPED_BATCHES:
+		page_append(text, size, " %zu of %zu batches are followed by no step.",
+			    d->skipped.count, report->finding.batch_count);
+		add_cost(report, text, size);
+		break;
 	case CAUSE_UNEVEN_SHARDS:
 		add_uneven(report, text, size);
 		break;
@@ -247,8 +257,13 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 			    UNITS_SHARE(r->lock_share));
 		break;
 	case CAUSE_SHARED_LIMIT:
-		page_append(text, size, " All of them together get %s batches/s.",
-			    UNITS_RATE(r->shared_per_s));
+		if (!isnan(r->shared_per_s))
+			page_append(text, size, " All of them together get %s batches/s.",
+				    UNITS_RATE(r->shared_per_s));
+		if (r->is_helper_busy)
+			page_append(text, size,
+				    " One process that the training started needs %.2g cores.",
+				    r->facts->helper_cores);
 		add_outside(r->facts, r->is_managed, text, size);
 		break;
 	case CAUSE_SLOW_SAMPLES:

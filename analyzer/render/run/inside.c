@@ -129,7 +129,8 @@ static void divide_sleep(const struct load_facts *facts, struct inside_parts *pa
 	static const char *const names[LOAD_WAIT_MAX] = {
 		[LOAD_WAIT_ASLEEP] = "asleep",       [LOAD_WAIT_LOCK] = "a shared lock",
 		[LOAD_WAIT_THREAD] = "other threads", [LOAD_WAIT_SOCKET] = "sockets",
-		[LOAD_WAIT_PIPE] = "pipes",          [LOAD_WAIT_OTHER] = "other waits",
+		[LOAD_WAIT_PIPE] = "pipes",          [LOAD_WAIT_PROGRAM] = "programs",
+		[LOAD_WAIT_SYNC] = "fsync()",        [LOAD_WAIT_OTHER] = "other waits",
 	};
 
 	for (size_t i = 0; i < parts->count; i++)

@@ -52,8 +52,10 @@ static const char ASKER_SQL[] =
 static const char THREADS_SQL[] = "SELECT tid, cpu_ns, name FROM t_thread WHERE pid = ?1"
 				  " AND cpu_ns > 0 ORDER BY cpu_ns DESC, tid LIMIT 64";
 
+/* How long threads ran and waited for a core, and others' CPU time that the run started. */
 struct wanted {
 	int64_t main_ran_ns, main_waited_ns, workers_ran_ns, workers_waited_ns, schema;
+	int64_t helper_ns, helper_of_ns, children_ns, children_of_ns;
 };
 
 static const struct meta_field WANTED[] = {
@@ -62,6 +64,10 @@ static const struct meta_field WANTED[] = {
 	{META_WORKERS_RAN_NS, offsetof(struct wanted, workers_ran_ns)},
 	{META_WORKERS_WAITED_NS, offsetof(struct wanted, workers_waited_ns)},
 	{META_SCHEMA, offsetof(struct wanted, schema)},
+	{META_HELPER_WANTED_NS, offsetof(struct wanted, helper_ns)},
+	{META_MAIN_CPU_OF_NS, offsetof(struct wanted, helper_of_ns)},
+	{META_CHILDREN_CPU_NS, offsetof(struct wanted, children_ns)},
+	{META_CHILDREN_CPU_OF_NS, offsetof(struct wanted, children_of_ns)},
 };
 
 const char *load_wait_name(enum load_wait_kind kind)
@@ -244,6 +250,19 @@ static int sum_bytes(struct db *db, const double *bytes, const int64_t *ids, siz
 	return r;
 }
 
+/* Reads how often the file that was opened most often was opened for each sample. */
+static int read_reopens(struct db *db, double samples, struct load_facts *ret)
+{
+	struct tally_list list;
+	int r = tally_list_read(db, "file", MOST_TALLIES, &list);
+
+	for (size_t i = 0; r == 0 && i < list.count; i++)
+		ret->reopens_per_sample =
+			fmax(ret->reopens_per_sample, (double)list.items[i].count / samples);
+	tally_list_done(&list);
+	return r;
+}
+
 #define MOST_LOADERS  64
 #define BYTES_A_PIXEL 3
 
@@ -279,9 +298,11 @@ static int read_made(struct db *db, int64_t loader_id, struct load_facts *ret)
 		ret->inflated_per_byte = decoded.inflated_bytes / handed_out;
 	if (decoded.pixels > 0 && handed_out > 0)
 		ret->decoded_per_byte = BYTES_A_PIXEL * decoded.pixels / handed_out;
-	if (decoded.images > 0 && count == 1 && totals.samples > 0)
+	if (count != 1 || totals.samples < 1)
+		return r;
+	if (decoded.images > 0)
 		ret->images_per_sample = decoded.images / (double)totals.samples;
-	return r;
+	return r < 0 ? r : read_reopens(db, (double)totals.samples, ret);
 }
 
 static int read_threads(struct db *db, int64_t loader_id, struct load_facts *ret)
@@ -313,6 +334,12 @@ static int read_threads(struct db *db, int64_t loader_id, struct load_facts *ret
 	return r;
 }
 
+/* Returns CPU time as cores; NAN if it was not measured. */
+static double cores_of(int64_t used_ns, int64_t of_ns)
+{
+	return of_ns > 0 ? query_known(used_ns) / (double)of_ns : NAN;
+}
+
 int load_facts_read(struct db *db, const struct batch_filter *filter, struct load_facts *ret)
 {
 	struct wanted wanted;
@@ -320,8 +347,11 @@ int load_facts_read(struct db *db, const struct batch_filter *filter, struct loa
 	int r = meta_read(db, &wanted, WANTED, ARRAY_COUNT(WANTED));
 
 	*ret = LOAD_FACTS_UNKNOWN;
-	if (r == 0)
+	if (r == 0) {
+		ret->helper_cores = cores_of(wanted.helper_ns, wanted.helper_of_ns);
+		ret->children_cores = cores_of(wanted.children_ns, wanted.children_of_ns);
 		r = read_use(db, &by_workers, ret);
+	}
 	if (r == 0)
 		r = read_loads(db, &wanted, by_workers, ret);
 	if (r == 0)

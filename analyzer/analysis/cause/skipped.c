@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/cause/skipped.h"
+
+#include <math.h>
+
+#define STEP_MOST     0.1 /* a skipped batch's step takes at most this share of the mean step */
+#define STEP_MOST_NS  1e6
+#define LONG_MOST     0.02 /* largest share of skipped batches whose steps take longer */
+#define WAITING_LEAST 0.5
+
+/* Returns the mean step of all batches without their waits; 0 if none is known. */
+static double mean_step_ns(const struct batch_series *s)
+{
+	double ns = 0, count = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (!series_has(s->compute_ns, i))
+			continue;
+		ns += (double)s->compute_ns[i];
+		count++;
+	}
+	return count > 0 ? ns / count : 0;
+}
+
+/* Returns the index behind the last batch from `begin` on that is skipped with all before it. */
+static size_t end_of_skipped(const struct batch_series *s, size_t begin, size_t end, double most_ns)
+{
+	size_t until = begin, long_count = 0;
+
+	for (size_t i = begin; i < end && series_has(s->compute_ns, i); i++) {
+		const bool is_long = (double)s->compute_ns[i] > most_ns;
+
+		long_count += is_long;
+		if (!is_long && (double)long_count <= LONG_MOST * (double)(i + 1 - begin))
+			until = i + 1;
+	}
+	return until;
+}
+
+void skipped_find(const struct batch_series *s, const struct finding *f, struct skipped *ret)
+{
+	double most_ns, all_ns = 0, skipped_ns = 0;
+	size_t run = 0, next;
+
+	*ret = (struct skipped){0};
+	if (!s->compute_ns || !s->wait_ns)
+		return;
+	most_ns = fmin(STEP_MOST * mean_step_ns(s), STEP_MOST_NS);
+	for (; run < s->run_count; run = next) {
+		const size_t begin = s->runs[run].begin;
+		size_t end, until;
+
+		next = series_next_epoch(s, run);
+		end = series_run_end(s, next - 1);
+		until = end_of_skipped(s, begin, end, most_ns);
+		if (until - begin < SKIPPED_FEWEST)
+			until = begin;
+		ret->count += until - begin;
+		for (size_t i = begin; i < end; i++) {
+			const double wait_ns = stall_not_ready_ns(s, f, i);
+
+			all_ns += wait_ns;
+			skipped_ns += i < until ? wait_ns : 0;
+			if (i < until && series_has(s->wait_ns, i))
+				ret->wait_ns += (double)s->wait_ns[i];
+		}
+	}
+	if (ret->count && s->count - ret->count >= SKIPPED_FEWEST &&
+	    skipped_ns >= WAITING_LEAST * all_ns && skipped_ns > 0)
+		ret->wait_share = skipped_ns / all_ns;
+	else
+		*ret = (struct skipped){0};
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * skipped.h - finds batches that the training throws away at the begin of epochs.
+ *
+ * A training that goes on from a checkpoint often draws the batches that were done before, and does
+ * no step with them. Batches at the begin of an epoch are skipped if all of these hold:
+ * - their steps take at most a tenth of the mean step of the run, and at most 1 ms, except for two
+ *   in a hundred, for which other programs may have had the core;
+ * - they are SKIPPED_FEWEST or more in a row, and so are the other batches of the run;
+ * - half of the waiting for batches that were not ready, or more, is for them.
+ */
+#pragma once
+
+#include "analysis/account/stall.h"
+
+#define SKIPPED_FEWEST 20
+
+struct skipped {
+	size_t count;      /* skipped batches; 0: none are */
+	double wait_ns;    /* waits for them */
+	double wait_share; /* share of the waiting for batches that were not ready */
+};
+
+/* Finds skipped batches in a judged series. */
+void skipped_find(const struct batch_series *series, const struct finding *finding,
+		  struct skipped *ret);
