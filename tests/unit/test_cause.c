@@ -6,6 +6,7 @@
 
 #include "analysis/cause/advice.h"
 #include "analysis/cause/cause.h"
+#include "analysis/cause/lines.h"
 #include "model.h"
 
 #define MS 1e6
@@ -19,9 +20,13 @@ static void expect(const struct model *m, enum cause cause, enum advice_id advic
 		     advice_names[diagnosis.advice.steps[0].id]);
 	series_done(&series);
 }
-/* Epochs whose iterators take 2 s to make, `sample_ms` of which choose samples (NAN: unknown). */
-static void diagnose_starts(float sample_ms)
+/*
+ * Epochs whose iterators take 2 s to make, `sample_ms` of which choose samples (NAN: unknown). By
+ * stack samples it is at least the share `sampled`.
+ */
+static void diagnose_starts_by(float sample_ms, double sampled)
 {
+	const struct lines lines = {.most_sampling = 1, .least_sampling = sampled};
 	struct model m = HEALTHY;
 
 	m.epochs = 6;
@@ -38,8 +43,28 @@ static void diagnose_starts(float sample_ms)
 		cr_assert_eq(series_add_epoch(&series, &e), 0);
 	}
 	stall_judge(&series, &finding);
-	cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
+	cr_assert_eq(cause_find(&series, &finding, &(struct cause_input){.lines = &lines},
+				&diagnosis),
+		     0);
 	series_done(&series);
+}
+
+static void diagnose_starts(float sample_ms)
+{
+	diagnose_starts_by(sample_ms, NAN);
+}
+
+/* A sampler may list an epoch's samples in __iter__(), of which there is no record. */
+Test(cause, samples_that_are_chosen_in_iter)
+{
+	diagnose_starts_by(0, 0.8);
+	cr_expect_eq(diagnosis.cause, CAUSE_SAMPLER);
+	cr_expect_float_eq(diagnosis.start_sampling_ns,
+			   0.8 * finding.account.part_ns[ACCOUNT_EPOCH_START], MS);
+	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_VECTORISE_SAMPLER);
+	cr_expect_gt(diagnosis.advice.steps[0].gain, 0.2);
+	diagnose_starts_by(0, 0.4);
+	cr_expect_eq(diagnosis.cause, CAUSE_EPOCH_START);
 }
 
 Test(cause, samples_that_are_chosen_when_an_epoch_begins)

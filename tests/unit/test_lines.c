@@ -408,6 +408,7 @@ Test(lines, a_loop_that_waits_for_a_sampler_has_the_samplers_line)
 	cr_expect_eq(named(&lines, CAUSE_EPOCH_START, 0), WEIGHTED);
 	cr_expect_eq(named(&lines, CAUSE_DELIVERY, 0), -1);
 	cr_expect_eq(lines.most_sampling, 1);
+	cr_expect_gt(lines.least_sampling, 0.5);
 	lines_done(&lines);
 
 	rows[0].count = 20;

@@ -367,7 +367,8 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 			return widen_to_function(v, id, ret);
 		}
 		/* Data that is not sent need not be made either; no prediction includes that. */
-		if (id != ADVICE_SEND_LESS)
+		if (id != ADVICE_SEND_LESS &&
+		    !(id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0))
 			return 0;
 	}
 	if (part > 0) {
@@ -377,7 +378,9 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 			r = widen(v, needless(v, id), ret);
 		if (r == 0)
 			r = widen_to_function(v, id, ret);
-	} else if (id == ADVICE_SKIP_IN_SAMPLER)
+	} else if (id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0)
+		ret->gain = gain_of(v->diagnosis->start_sampling_ns / v->finding->account.time_ns);
+	else if (id == ADVICE_SKIP_IN_SAMPLER)
 		ret->gain = gain_of(v->diagnosis->skipped.wait_ns / v->finding->account.time_ns);
 	else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
 		ret->gain = gain_of(share_of_pauses(v->diagnosis));

@@ -289,10 +289,14 @@ static void add_pauses(const struct finding *f, const struct cause_input *input,
 }
 
 /* Choosing samples at an epoch's start has a cause of its own. */
-static void add_starts(const struct batch_series *s, const struct finding *f, struct diagnosis *d)
+static void add_starts(const struct batch_series *s, const struct finding *f,
+		       const struct lines *lines, struct diagnosis *d)
 {
 	const double *part_ns = f->account.part_ns, time_ns = f->account.time_ns;
-	const double sampling_ns = f->account.start_sampling_ns;
+	/* Choosing in the sampler's __iter__() is in no record, only in stack samples. */
+	const double sampling_ns =
+		fmax(f->account.start_sampling_ns,
+		     lines ? lines->least_sampling * part_ns[ACCOUNT_EPOCH_START] : NAN);
 	double known_ns = part_ns[ACCOUNT_EPOCH_START] + part_ns[ACCOUNT_EPOCH_END];
 
 	if (sampling_ns > 0 && sampling_ns >= START_SAMPLED * part_ns[ACCOUNT_EPOCH_START]) {
@@ -311,7 +315,7 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 	double time_ns = f->account.time_ns, pool_ns = f->own.part_ns[ACCOUNT_NOT_READY];
 
 	if (f->starved) {
-		add_starts(s, f, d);
+		add_starts(s, f, input->lines, d);
 		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_DELIVERY),
 			  part_ns[ACCOUNT_RECEIVING], time_ns);
 		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_SAMPLER),

@@ -402,15 +402,15 @@ static struct phase_share share_of_phase(const struct line_samples *samples, int
 	return ret;
 }
 
-static double most_sampling(const struct line_samples *samples, int64_t loader_id)
+static void find_sampling(const struct line_samples *samples, int64_t loader_id, struct lines *ret)
 {
 	const struct phase_share found =
 		share_of_phase(samples, loader_id, LINE_EPOCH_START, is_sampler);
+	const double error =
+		lines_error(found.share, lines_effective_count(found.count, found.ns));
 
-	if (isnan(found.share))
-		return NAN;
-	return fmin(1, found.share + lines_error(found.share, lines_effective_count(found.count,
-										    found.ns)));
+	ret->least_sampling = found.share - error;
+	ret->most_sampling = isnan(found.share) ? NAN : fmin(1, found.share + error);
 }
 
 /* Computes lines.making_share. */
@@ -441,9 +441,11 @@ int lines_find(const struct line_samples *samples, int64_t loader_id, struct lin
 	else
 		ret->asking_share =
 			share_of_phase(samples, loader_id, LINE_RECEIVING, is_sharer).share;
-	ret->making_share = r == 0 ? making_share(samples, loader_id) : NAN;
-	ret->most_sampling = r == 0 ? most_sampling(samples, loader_id) : NAN;
-	return r;
+	if (r < 0)
+		return r;
+	ret->making_share = making_share(samples, loader_id);
+	find_sampling(samples, loader_id, ret);
+	return 0;
 }
 
 void lines_done(struct lines *lines)

@@ -58,7 +58,7 @@ struct line_frame {
 	bool is_iterator;
 	bool is_queue;   /* the function is get() of one of multiprocessing's queues */
 	bool is_sharer;  /* the function is in multiprocessing.resource_sharer */
-	bool is_sampler; /* the function is _next_index() of PyTorch's loader */
+	bool is_sampler; /* the function, of PyTorch's loader, chooses samples */
 	bool is_waiter;  /* the function is of PyTorch's loader, or of what it waits with */
 	bool is_maker;   /* lines_is_maker() */
 };
@@ -125,6 +125,7 @@ struct lines {
 	double asking_share;
 	/* Largest share of epochs' starts that may have chosen samples. NAN: too few samples. */
 	double most_sampling;
+	double least_sampling; /* the same share, minus the error */
 	/* Smallest share of the loads that made objects or connections. NAN: too few samples. */
 	double making_share;
 	struct line_lead groups[LINE_GROUP_MAX];

@@ -57,10 +57,13 @@ static bool is_waiter(const char *file)
 	return false;
 }
 
+/* PyTorch's loader chooses an epoch's samples where it calls iter() of the sampler. */
 static bool is_sampler(const char *file, const char *function)
 {
 	return strstr(file, "torch/utils/data/dataloader.py") &&
-	       strcmp(lines_bare_name(function), "_next_index") == 0;
+	       (strcmp(lines_bare_name(function), "_next_index") == 0 ||
+		strcmp(function, "_BaseDataLoaderIter._reset") == 0 ||
+		strcmp(function, "_BaseDataLoaderIter.__init__") == 0);
 }
 
 static int read_frames(struct db *db, struct reader *reader)
