@@ -174,7 +174,7 @@ static void add(struct whatif *whatif, int id, uint32_t workers, double per_s, d
 
 Test(tune, what_is_tried)
 {
-	const struct tune_room none = {NAN, NAN, NAN, NAN};
+	const struct tune_room none = {NAN, NAN, NAN, NAN, false};
 	struct tune_candidate list[TUNE_LISTED];
 	struct whatif whatif = prediction();
 
@@ -200,7 +200,7 @@ Test(tune, what_is_tried)
 /* Nothing predicts what fewer threads bring: only a trial tells. */
 Test(tune, one_thread_is_tried_first_where_there_are_too_many)
 {
-	const struct tune_room none = {NAN, NAN, NAN, NAN};
+	const struct tune_room none = {NAN, NAN, NAN, NAN, false};
 	struct tune_candidate list[TUNE_LISTED];
 	struct whatif whatif = prediction();
 
@@ -233,4 +233,20 @@ Test(tune, what_does_not_fit_is_not_tried)
 	tune_choose(&whatif, &room, false, list);
 	cr_assert_eq(list[0].choice, TUNE_TRY);
 	cr_assert(list[1].value == 8 && list[1].choice == TUNE_NO_SHM);
+}
+
+Test(tune, in_order_is_not_tried_where_pytorch_does_not_have_it)
+{
+	struct tune_room room = {NAN, NAN, NAN, NAN, false};
+	struct tune_candidate list[TUNE_LISTED];
+	struct whatif whatif = prediction();
+
+	add(&whatif, WHATIF_WORKERS_X2, 4, 15, 13);
+	add(&whatif, WHATIF_IN_ORDER_FALSE, 2, 18, 17);
+	tune_choose(&whatif, &room, false, list);
+	cr_assert(list[0].key == DLPROF_SET_IN_ORDER && list[0].choice == TUNE_TRY);
+	room.lacks_order = true;
+	cr_assert_eq(tune_choose(&whatif, &room, false, list), 2);
+	cr_assert(list[0].key == DLPROF_SET_WORKERS && list[0].choice == TUNE_TRY);
+	cr_assert(list[1].key == DLPROF_SET_IN_ORDER && list[1].choice == TUNE_NO_SETTING);
 }

@@ -19,7 +19,7 @@ const char *const tune_verdict_ids[] = {
 const char *const tune_choice_ids[] = {
 	[TUNE_TRY] = "try",		[TUNE_NO_GAIN] = "no_gain_predicted",
 	[TUNE_NO_MEMORY] = "no_memory", [TUNE_NO_SHM] = "no_shm",
-	[TUNE_NO_TIME] = "others_first",
+	[TUNE_NO_SETTING] = "no_setting", [TUNE_NO_TIME] = "others_first",
 };
 
 /* Returns false if the prediction is about no setting. */
@@ -79,6 +79,8 @@ static enum tune_choice choose(const struct whatif *whatif, int id, const struct
 	    (!(candidate->low > 0) && !candidate->may_be_shared &&
 	     candidate->gain < TUNE_PROMISE))
 		return TUNE_NO_GAIN;
+	if (candidate->key == DLPROF_SET_IN_ORDER && room->lacks_order)
+		return TUNE_NO_SETTING;
 	candidate->need_bytes = workers * room->worker_bytes;
 	if (candidate->need_bytes > ROOM * room->free_bytes)
 		return TUNE_NO_MEMORY;

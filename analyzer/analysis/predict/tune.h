@@ -29,6 +29,7 @@ enum tune_choice {
 	TUNE_NO_GAIN,
 	TUNE_NO_MEMORY,
 	TUNE_NO_SHM, /* the batches under way do not fit into /dev/shm */
+	TUNE_NO_SETTING, /* this PyTorch does not have it */
 	TUNE_NO_TIME,
 };
 
@@ -41,10 +42,11 @@ struct tune_candidate {
 	double need_bytes;
 };
 
-/* Memory that the machine has; NAN: unknown. */
+/* What the machine and its PyTorch have; NAN: unknown. */
 struct tune_room {
 	double worker_bytes, free_bytes; /* private memory of a worker; free memory */
 	double batch_bytes, shm_bytes; /* size of a batch; free space of /dev/shm */
+	bool lacks_order; /* the loaders of this PyTorch do not have in_order */
 };
 
 /*

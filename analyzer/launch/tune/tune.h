@@ -14,6 +14,7 @@
 
 #define TUNE_REASON  200
 #define TUNE_SETTING 160
+#define TUNE_SET     1280
 #define TUNE_PLACE   96
 
 struct tune_run {
@@ -28,7 +29,7 @@ struct tune_run {
 
 struct tune_trial {
 	struct tune_candidate *candidate;
-	char set[TUNE_SETTING]; /* in the form of DLPROF_SET */
+	char set[TUNE_SET]; /* after those that DLPROF_SET has for all runs */
 	double gains[TUNE_MOST];
 	size_t count;
 	enum tune_verdict verdict;
@@ -83,6 +84,9 @@ int tune_read_base(struct tune *tune, const struct tune_run *base);
 
 /* If workers share a limit, so that more bring nothing, writes that to the trial's `shared`. */
 void tune_read_shared(struct tune *tune);
+
+/* Writes "workers=4" (tune_screen.c), and returns `buffer`. */
+const char *tune_setting(const struct tune_candidate *c, char *buffer, size_t size);
 
 /* Returns 0 or -ENOMEM (tune_screen.c). */
 int tune_show(const struct tune *tune);

@@ -43,13 +43,15 @@ static double free_memory(void)
 	return fmin(machine, most - used);
 }
 
-static struct tune_room find_room(const struct load_facts *facts)
+static struct tune_room find_room(const struct report *report)
 {
+	const struct load_facts *facts = &report->facts;
 	struct tune_room room = {
 		.worker_bytes = facts->private_end_bytes,
 		.free_bytes = free_memory(),
 		.batch_bytes = facts->batch_bytes,
 		.shm_bytes = NAN,
+		.lacks_order = report->run.lacks && strstr(report->run.lacks, "in_order"),
 	};
 	struct statvfs shm;
 
@@ -85,15 +87,14 @@ const char *tune_value(const struct tune_candidate *c, char *buffer, size_t size
 static void write_setting(const struct tune *tune, struct tune_trial *trial)
 {
 	const struct tune_candidate *c = trial->candidate;
-	const struct dlprof_set_row *row = &dlprof_set_rows[c->key];
 	const char *before = getenv("DLPROF_SET"), *place = tune->place;
-	char value[32];
+	char setting[TUNE_SETTING];
 
-	if (row->scope == DLPROF_SET_PROGRAM)
+	if (dlprof_set_rows[c->key].scope == DLPROF_SET_PROGRAM)
 		place = "";
-	snprintf(trial->set, sizeof(trial->set), "%s%s%s%s%s=%s", before ? before : "",
-		 before && *before ? ";" : "", place, *place ? ":" : "", row->key,
-		 tune_value(c, value, sizeof(value)));
+	snprintf(trial->set, sizeof(trial->set), "%s%s%s%s%s", before ? before : "",
+		 before && *before ? ";" : "", place, *place ? ":" : "",
+		 tune_setting(c, setting, sizeof(setting)));
 }
 
 /* Predicts for as many workers as loads fit into a step: enough if loads mostly sleep. */
@@ -117,7 +118,7 @@ static int ask_needed(struct report *report)
 
 static void take(struct tune *tune, const struct report *report)
 {
-	const struct tune_room room = find_room(&report->facts);
+	const struct tune_room room = find_room(report);
 	const struct whatif *whatif = &report->diagnosis.whatif;
 
 	snprintf(tune->kind, sizeof(tune->kind), "%s", report->loader->kind);

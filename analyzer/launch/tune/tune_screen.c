@@ -32,7 +32,7 @@ static struct tune_interval gain_of(const struct tune *tune, const struct tune_t
 			     (size_t)tune->options->rounds);
 }
 
-static const char *setting(const struct tune_candidate *c, char *buffer, size_t size)
+const char *tune_setting(const struct tune_candidate *c, char *buffer, size_t size)
 {
 	char value[32];
 
@@ -41,7 +41,7 @@ static const char *setting(const struct tune_candidate *c, char *buffer, size_t 
 	return buffer;
 }
 
-#define SETTING(c) setting(c, (char[TUNE_SETTING]){0}, TUNE_SETTING)
+#define SETTING(c) tune_setting(c, (char[TUNE_SETTING]){0}, TUNE_SETTING)
 
 /* False, True, or a string in quotes */
 static const char *code(const struct tune_candidate *c, char *buffer, size_t size)
@@ -112,11 +112,10 @@ static void add_head(const struct tune *tune, struct outline *o)
 	outline_cell(o, "%s", tune->folder);
 }
 
-static bool has_no_room(const struct tune *tune)
+static bool has_choice(const struct tune *tune, enum tune_choice choice)
 {
 	for (size_t i = 0; i < tune->candidate_count; i++)
-		if (tune->candidates[i].choice == TUNE_NO_MEMORY ||
-		    tune->candidates[i].choice == TUNE_NO_SHM)
+		if (tune->candidates[i].choice == choice)
 			return true;
 	return false;
 }
@@ -143,8 +142,10 @@ static void add_verdict(const struct tune *tune, struct outline *o)
 		outline_cell(o, "NOTHING TO TRY");
 		if (tune->gap)
 			outline_cell(o, "nothing is predicted: %s", tune->gap);
-		else if (has_no_room(tune))
+		else if (has_choice(tune, TUNE_NO_MEMORY) || has_choice(tune, TUNE_NO_SHM))
 			outline_cell(o, "what is predicted to gain would not fit into memory");
+		else if (has_choice(tune, TUNE_NO_SETTING))
+			outline_cell(o, "what is predicted to gain needs PyTorch 2.6 or newer");
 		else
 			outline_cell(o,
 				     "no setting is predicted to gain anything, at %s of waiting",
@@ -212,31 +213,33 @@ static void add_samples(const struct tune *tune, struct outline *o)
 
 static void add_not_tried(const struct tune *tune, struct outline *o)
 {
-	static const char *const whys[] = {
-		[TUNE_NO_GAIN - 1] = "no gain is predicted",
-		[TUNE_NO_MEMORY - 1] = "memory would not hold it",
-		[TUNE_NO_SHM - 1] = "/dev/shm would not hold it",
-		[TUNE_NO_TIME - 1] = "others promise more",
+	static const char *const reasons[] = {
+		[TUNE_NO_GAIN] = "no gain is predicted",
+		[TUNE_NO_MEMORY] = "memory would not hold it",
+		[TUNE_NO_SHM] = "/dev/shm would not hold it",
+		[TUNE_NO_SETTING] = "only PyTorch 2.6 and newer have it",
+		[TUNE_NO_TIME] = "others promise more",
 	};
-	char texts[ARRAY_COUNT(whys)][400] = {""};
 
-	for (size_t i = 0; i < tune->candidate_count; i++) {
-		const struct tune_candidate *c = &tune->candidates[i];
-		char *text;
-
-		if (c->choice == TUNE_TRY)
-			continue;
-		text = texts[c->choice - 1];
-		page_append(text, sizeof(texts[0]), "%s%s", *text ? ", " : "", SETTING(c));
-		if (c->choice == TUNE_NO_GAIN || c->choice == TUNE_NO_TIME)
-			page_append(text, sizeof(texts[0]), " %s", PREDICTED(c));
-		else
-			page_append(text, sizeof(texts[0]), " (%s)", UNITS_BYTES(c->need_bytes));
-	}
 	outline_items(o, "no");
-	for (size_t i = 0; i < ARRAY_COUNT(texts); i++)
-		if (*texts[i])
-			outline_item(o, "No", "not tried, as %s: %s", whys[i], texts[i]);
+	for (size_t choice = TUNE_TRY + 1; choice < ARRAY_COUNT(reasons); choice++) {
+		char text[400] = "";
+
+		for (size_t i = 0; i < tune->candidate_count; i++) {
+			const struct tune_candidate *c = &tune->candidates[i];
+
+			if (c->choice != choice)
+				continue;
+			page_append(text, sizeof(text), "%s%s", *text ? ", " : "", SETTING(c));
+			if (choice == TUNE_NO_MEMORY || choice == TUNE_NO_SHM)
+				page_append(text, sizeof(text), " (%s)",
+					    UNITS_BYTES(c->need_bytes));
+			else
+				page_append(text, sizeof(text), " %s", PREDICTED(c));
+		}
+		if (*text)
+			outline_item(o, "No", "not tried, as %s: %s", reasons[choice], text);
+	}
 }
 
 static void add_write(const struct tune *tune, struct outline *o)

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/note.h"
 #include "base/sys.h"
 #include "batch/ahead.h"
 #include "dlprof/units.h"
@@ -125,6 +126,8 @@ static PyObject *gather_facts(PyObject *iterator, PyObject *loader, int64_t leng
 	/* Before PyTorch 2.6 batches were always in order. */
 	if (api_get_flag(iterator, "_in_order", true))
 		facts->flags |= DLPROF_EPOCH_IN_ORDER;
+	if (loader && !api_has(loader, "in_order"))
+		note_once('m', "lacks in_order");
 	if (facts->workers && api_get_flag(iterator, "_persistent_workers", false))
 		facts->flags |= DLPROF_EPOCH_PERSISTENT;
 	return dataset;
