@@ -32,6 +32,27 @@ int launch_output_folder(const char *pattern, char *ret, size_t size)
 	}
 }
 
+static bool is_python_script(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 3 && strcmp(name + length - 3, ".py") == 0;
+}
+
+int launch_fail_run(const struct launch_options *options, int error)
+{
+	const char *name = options->command[0];
+	const bool is_script = is_python_script(name);
+
+	launch_fail("cannot run '%s': %s%s%s%s%s", name, strerror(error),
+		    is_script ? "; did you mean: dlprof " : "",
+		    !is_script                     ? ""
+		    : options->verb == LAUNCH_TUNE ? "tune"
+						   : "run",
+		    is_script ? " python " : "", is_script ? name : "");
+	return error == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_CANNOT_RUN;
+}
+
 const char *const launch_settings[] = {
 #define SETTING(name, wants, set, value, help) #name,
 #include "dlprof/settings.def"

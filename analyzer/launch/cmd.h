@@ -38,6 +38,9 @@ int launch_find_library(const struct launch_options *options, struct preload *re
  */
 int launch_output_folder(const char *pattern, char *ret, size_t size);
 
+/* Prints why the command cannot be run. Returns LAUNCH_NOT_FOUND or LAUNCH_CANNOT_RUN. */
+int launch_fail_run(const struct launch_options *options, int error);
+
 /* DLPROF_ variables that are settings, ended by NULL. */
 extern const char *const launch_settings[];
 

@@ -203,16 +203,6 @@ static _Noreturn void end_as(int status)
 	exit(128 + number);
 }
 
-static int fail_run(const struct launch_options *options, int error)
-{
-	const char *name = options->command[0];
-	const bool is_script = strlen(name) > 3 && strcmp(name + strlen(name) - 3, ".py") == 0;
-
-	launch_fail("cannot run '%s': %s%s%s", name, strerror(error),
-		    is_script ? "; did you mean: dlprof run python " : "", is_script ? name : "");
-	return error == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_CANNOT_RUN;
-}
-
 /* If each rank has a launcher, only the first one's prints. */
 static bool is_first_rank(void)
 {
@@ -238,16 +228,16 @@ static int run_and_report(const struct launch_options *options)
 
 	if (runs_begin(&runs) < 0) {
 		execvp(options->command[0], options->command);
-		return fail_run(options, errno);
+		return launch_fail_run(options, errno);
 	}
 	pid = attend(options->command);
 	if (pid < 0) {
 		runs_drop(&runs);
-		return fail_run(options, -pid);
+		return launch_fail_run(options, -pid);
 	}
 	runs_report(&runs);
 	if (waitpid(pid, &status, 0) < 0)
-		return fail_run(options, errno);
+		return launch_fail_run(options, errno);
 	end_as(status);
 }
 
@@ -266,7 +256,7 @@ int cmd_run(const struct launch_options *options)
 		return r;
 	r = target_find(options->command[0], &target);
 	if (r == -ENOENT)
-		return fail_run(options, ENOENT);
+		return launch_fail_run(options, ENOENT);
 	problem = r < 0 ? TARGET_FINE : target_problem(&target, &preload.image);
 	if (problem)
 		launch_remark(options, "nothing will be recorded: '%s' %s; %s", target.path,
@@ -282,5 +272,5 @@ int cmd_run(const struct launch_options *options)
 	    is_first_rank())
 		return run_and_report(options);
 	execvp(options->command[0], options->command);
-	return fail_run(options, errno);
+	return launch_fail_run(options, errno);
 }

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/predict/tune.h"
@@ -247,6 +248,7 @@ int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 {
 	struct line *line = &ret->line;
 	char near[NEAR_WORDS], why[260];
+	const char *set = getenv("DLPROF_SET");
 	int r;
 
 	*ret = (struct launch_options){.slow_us = -1, .stop_after = -1, .seconds = -1,
@@ -272,6 +274,11 @@ int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 		return line_problem(line, "--set: these are too many settings");
 	if (*ret->set && !check_set(ret->set, why, sizeof(why)))
 		return line_problem(line, "--set: %s", why);
+	/* Trials add their settings to those that the variable has for all runs. */
+	if (ret->verb == LAUNCH_TUNE && set && *set && !check_set(set, why, sizeof(why)))
+		return line_problem(line, "DLPROF_SET: %s", why);
+	if (ret->verb == LAUNCH_TUNE && set && strlen(set) >= sizeof(ret->set))
+		return line_problem(line, "DLPROF_SET: these are too many settings");
 	if (ret->stop_after == 0)
 		return line_problem(line, "--stop-after: a number of batches from 1");
 	if (ret->batches >= 0 && ret->batches < LEAST_BATCHES)

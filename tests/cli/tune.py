@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`dlprof tune`: of trainings whose truth is planted, it proves what is faster and nothing else."""
+import concurrent.futures
 import json
 import os
 import signal
@@ -155,30 +156,53 @@ def compared(tuned, one):
     return json.loads(t.report("compare", "--json", *runs).out), t.report("compare", *runs).out
 
 
-def check_shared():
+def check_shared(kind="shared"):
     """What waits for one and the same gains nothing by more workers, and that is said."""
-    for kind in ("shared", "lock", "server"):
-        # Predictions see no limit within two workers.
-        tuned = Tuned(kind, 0.024, 0.006, 2, "--rounds", "3").run()
-        t.equal(tuned.json["best"], None, kind, tuned.err)
-        more = [one for one in tuned.tried("workers") if int(one["value"]) >= 4]
-        t.check(more, kind, "more workers were tried", tuned.json["not_tried"])
-        for one in more:
-            words = "2 -> {} workers, and a load takes ".format(one["value"])
-            if not t.check(one["shared"] and one["shared"].startswith(words) and
-                           "share what they wait for" in one["shared"], kind, one["shared"]):
-                continue
-            found, text = compared(tuned, one)
-            t.equal(found["workers_share_limit"], True, kind, "compare")
-            t.check("Shared " + one["shared"] in " ".join(text.split()), kind, "compare", text)
+    # Predictions see no limit within two workers.
+    tuned = Tuned(kind, 0.024, 0.006, 2, "--rounds", "3").run()
+    t.equal(tuned.json["best"], None, kind, tuned.err)
+    more = [one for one in tuned.tried("workers") if int(one["value"]) >= 4]
+    t.check(more, kind, "more workers were tried", tuned.json["not_tried"])
+    for one in more:
+        words = "2 -> {} workers, and a load takes ".format(one["value"])
+        if not t.check(one["shared"] and one["shared"].startswith(words) and
+                       "share what they wait for" in one["shared"], kind, one["shared"]):
+            continue
+        found, text = compared(tuned, one)
+        t.equal(found["workers_share_limit"], True, kind, "compare")
+        t.check("Shared " + one["shared"] in " ".join(text.split()), kind, "compare", text)
+
+
+def check_lock():
+    check_shared("lock")
+
+
+def check_server():
+    check_shared("server")
 
 
 def check_threads():
     """Workers with more threads than cores: one each is tried, and proven."""
-    tuned = Tuned("threads", 0.02, 0.005, 2, "--rounds", "3").run()
+    # Trials are made with what is set for all runs, too, and named without it.
+    tuned = Tuned("threads", 0.02, 0.005, 2, "--rounds", "3", DLPROF_SET="prefetch_factor=3").run()
     t.equal(tuned.json["best"], "threads=1", tuned.json["not_predicted"], tuned.json["not_tried"])
     for one in tuned.tried("threads"):
         t.equal((one["predicted"]["gain"], one["samples"]), (None, "same"), "threads", one)
+    database = os.path.join(tuned.folder, "threads=1-1.db")
+    t.equal(t.rows(database, "SELECT value FROM meta WHERE key = 'set'"),
+            [{"value": "prefetch_factor=3;threads=1"}], sorted(os.listdir(tuned.folder)))
+    t.equal(t.rows(database, "SELECT prefetch_factor FROM loader"), [{"prefetch_factor": 3}], "for all runs")
+
+
+def check_order():
+    """in_order=False is tried only of a PyTorch whose loaders have it."""
+    tuned = Tuned("head", 0.02, 0.012, 4, "--max-time", "1").run()
+    has_order = t.run([t.PYTHON, "-c", "import inspect, torch.utils.data as data; "
+                       "print('in_order' in str(inspect.signature(data.DataLoader)))"],
+                      env=t.environment(preload=False)).out.strip() == "True"
+    not_tried = [one["why"] for one in tuned.json["not_tried"] if one["setting"] == "in_order"]
+    t.equal((len(tuned.tried("in_order")), not_tried), (1, []) if has_order else (0, ["no_setting"]), has_order,
+            tuned.json)
 
 
 def check_unset():
@@ -211,6 +235,19 @@ def check_refusals():
     for words, option in (("--rounds: 3 to 9", ["--rounds", "2"]), ("--batches: at least 20", ["--batches", "5"])):
         done = t.run([t.DLPROF, "tune", *option, "true"], env=t.environment(preload=False))
         t.check(done.status == 2 and words in done.err, option, done.err)
+    script = os.path.join(t.scratch(), "train.py")
+    open(script, "w").close()
+    for status, words, command, changes in (
+            (127, "cannot run 'no-such-program': No such file or directory", ["no-such-program"], {}),
+            (126, "cannot run '{0}': Permission denied; did you mean: dlprof tune python {0}".format(script), [script], {}),
+            (2, "DLPROF_SET: 'wokers' is no setting; did you mean workers?", ["true"], {"DLPROF_SET": "wokers=2"}),
+            (2, "the first run, as it is, ended, and no batch of a loader was seen in it (dlprof doctor says why); ",
+             ["true"], {}),
+            (2, "the first run, as it is, ended with status 1; ", ["false"], {})):
+        done = t.run([t.DLPROF, "tune", "-o", os.path.join(t.scratch(), "out")] + command,
+                     env=t.environment(preload=False, **changes))
+        t.equal((done.status, done.out, done.err.count("\n")), (status, "", 1), command, done.err)
+        t.check(words in done.err, command, "does not say", words, done.err)
     done = t.run([t.DLPROF, "tune", "-o", t.scratch(), "true"], env=t.environment(preload=False))
     t.check(done.status == 2 and "name another with -o" in done.err, "the folder is there", done.err)
 
@@ -248,17 +285,27 @@ def check_time():
     t.check("--max-time" in tuned.json["ended_early"], "said", tuned.json)
 
 
+# Loads and steps of these sleep, so some of them can run at a time.
+ASLEEP = (check_shared, check_lock, check_server, check_need, check_unset, check_died, check_interrupt,
+          check_best, check_order, check_time, check_tfdata, check_refusals)
+AT_ONCE = 3
+
+
+def timed(check):
+    begin = time.monotonic()
+    check()
+    t.say("{}: {:.1f} s".format(check.__name__, time.monotonic() - begin))
+
+
 def main():
     t.need_shim()
     t.need_torch()
     t.use_stub()
-    wanted = sys.argv[1:]
-    for check in (check_refusals, check_tfdata, check_time, check_interrupt, check_best, check_died,
-                  check_unset, check_threads, check_shared, check_need):
-        if not wanted or check.__name__[len("check_"):] in wanted:
-            begin = time.monotonic()
-            check()
-            t.say("{}: {:.1f} s".format(check.__name__, time.monotonic() - begin))
+    wanted = ["check_" + name for name in sys.argv[1:]]
+    if not wanted or check_threads.__name__ in wanted:
+        timed(check_threads)
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(timed, [one for one in ASLEEP if not wanted or one.__name__ in wanted]))
     t.finish()
 
 

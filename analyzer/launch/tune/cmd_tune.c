@@ -93,10 +93,8 @@ static int run_once(struct tune *tune, const struct tune_run *base, struct tune_
 	int r;
 
 	if (trial)
-		snprintf(label, sizeof(label), "%s", trial->set);
-	/* The file's name leaves out FILE:LINE, the same in all runs. */
-	snprintf(name, sizeof(name), "%s-%zu",
-		 strrchr(label, ':') ? strrchr(label, ':') + 1 : label, tune->round_count + 1);
+		tune_setting(trial->candidate, label, sizeof(label));
+	snprintf(name, sizeof(name), "%s-%zu", label, tune->round_count + 1);
 	show_progress(tune, name, most, left_s);
 	r = tune_run(tune, name, trial, tune->stop_after, most_s, ret);
 	tune->run_count += r == 0;
@@ -262,12 +260,11 @@ int cmd_tune(const struct launch_options *given)
 		options.rounds = ROUNDS;
 	tune->options = &options;
 	r = launch_find_library(&options, &tune->preload);
-	if (!r && target_find(options.command[0], &tune->target) < 0) {
-		launch_fail("cannot run '%s'", options.command[0]);
-		r = LAUNCH_NOT_FOUND;
+	if (!r) {
+		int found = target_find(options.command[0], &tune->target);
+
+		r = found < 0 ? launch_fail_run(&options, -found) : make_folder(tune);
 	}
-	if (!r)
-		r = make_folder(tune);
 	tune_catch_signals();
 	if (!r)
 		r = run_base(tune, &base);

@@ -141,8 +141,8 @@ static void say_why(int status, const char *log, char *ret, size_t size)
 		snprintf(ret, size, "killed by signal %d (%s)", WTERMSIG(status),
 			 strsignal(WTERMSIG(status)));
 	else
-		snprintf(ret, size, "exit status %d%s%s", WEXITSTATUS(status), *line ? ": " : "",
-			 line);
+		snprintf(ret, size, "ended with status %d%s%s", WEXITSTATUS(status),
+			 *line ? ": " : "", line);
 }
 
 struct times {
@@ -228,6 +228,9 @@ static void measure(const struct tune *tune, const struct tune_trial *trial, str
 		measured -= measured % times.wave;
 	if (measured)
 		ret->per_s = (double)measured / (times.at_s[skip + measured] - times.at_s[skip]);
+	else if (!*ret->died && !times.count)
+		snprintf(ret->died, sizeof(ret->died),
+			 "ended, and no batch of a loader was seen in it (dlprof doctor says why)");
 	else if (!*ret->died)
 		snprintf(ret->died, sizeof(ret->died),
 			 "ended after %zu batches, too few to measure", times.count);
