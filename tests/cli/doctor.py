@@ -144,6 +144,23 @@ def check_place(folder):
     expect(doctor("--library", alone, *quick), "drain", "ok", drain)
 
 
+def check_gpu_users():
+    """Programs that compute on a whole GPU are named; those of MIG instances, which share no cores, are not."""
+    fakes = os.path.join(t.BUILD, "tests", "fakes")
+
+    def said(users):
+        found = doctor("--", "true", LD_LIBRARY_PATH=fakes, FAKE_NVML=users)
+        return [row for row in found["gpu"] if "other programs compute here" in row[1]]
+
+    for users in (None, "", "0:41:3 1:42:0"):
+        t.equal(said(users), [], users)
+    rows = said("1:4242:-1 0:41:3 0:77:-1")
+    t.check(len(rows) == 1 and rows[0][0] == "warn" and
+            "pid 77 on GPU 0, pid 4242 on GPU 1 (as nvidia-smi counts)" in rows[0][1], rows)
+    many = said(" ".join("0:{}:-1".format(pid) for pid in range(100, 120)))
+    t.check(many and "pid 107 on GPU 0 (" in many[0][1], "no more than eight", many)
+
+
 def check_forks():
     """In a sandbox like gVisor, which wipes no page in a forked child."""
     expect(doctor("--", "true"), "forks", "ok", "the kernel tells")
@@ -243,6 +260,7 @@ def main():
     check_left(t.scratch())
     check_sound(t.scratch())
     check_place(t.scratch())
+    check_gpu_users()
     check_forks()
     check_command(t.scratch())
     check_python(t.scratch())

@@ -18,11 +18,14 @@
 #include "drain/segments/folder.h"
 #include "launch/cmd.h"
 #include "launch/doctor/gpu.h"
+#include "launch/doctor/nvml.h"
+#include "render/form/page.h"
 
 #define OLDEST_GLIBC_MINOR 28
 #define MB                 1000000.0
 #define SEGMENT_LEAST_MB   8.0 /* half a segment, which one process needs */
 #define SEGMENT_FEW_MB     64.0
+#define USERS_MOST         8      /* limit of processes that are named */
 #define SHM_FEW_MB         500.0 /* a few large batches fill less; Docker's default is 64 MB */
 #define MOST_LEFT  4
 #define QUOTED     (4 * PATH_MAX)
@@ -283,6 +286,25 @@ static void check_left(struct doctor *doctor)
 			   "%zu more such folders take %.1f MB", found.count, found.bytes / MB);
 }
 
+/* Names programs on the GPUs: kernels of two programs on one GPU take turns. */
+static void check_gpu_users(struct doctor *doctor)
+{
+	struct nvml_user users[USERS_MOST];
+	const size_t count = nvml_users(users, USERS_MOST);
+	char list[USERS_MOST * 40] = "";
+
+	for (size_t i = 0; i < count; i++)
+		page_append(list, sizeof(list), "%spid %u on GPU %u", i ? ", " : "", users[i].pid,
+			    users[i].gpu);
+	if (count)
+		doctor_say(doctor, DOCTOR_WARN, "gpu",
+			   "if one of them is the training's GPU, choose another GPU with "
+			   "CUDA_VISIBLE_DEVICES, or wait until they have ended",
+			   "other programs compute here: %s (as nvidia-smi counts). Programs take "
+			   "turns on a GPU, and so each one's kernels and waits become longer",
+			   list);
+}
+
 void doctor_place(struct doctor *doctor)
 {
 	check_library(doctor);
@@ -290,5 +312,6 @@ void doctor_place(struct doctor *doctor)
 	check_segments(doctor);
 	check_forks(doctor);
 	check_environment(doctor);
+	check_gpu_users(doctor);
 	check_left(doctor);
 }

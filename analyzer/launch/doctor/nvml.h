@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nvml.h - asks NVIDIA's management library which processes compute on which GPU. */
+#pragma once
+
+#include <stddef.h>
+
+struct nvml_user {
+	unsigned int gpu; /* number of the GPU, as nvidia-smi counts them */
+	unsigned int pid;
+};
+
+/*
+ * Fills ret[most] with processes that compute on a whole GPU, and returns their number. It is 0 if
+ * there is no driver, or if the driver does not tell, as in many containers. Processes on MIG
+ * instances are left out, because instances do not share their cores.
+ */
+size_t nvml_users(struct nvml_user *ret, size_t most);
