@@ -29,6 +29,7 @@ CLIENT = os.path.join(BUILD, "tests", "fakes", "libclient.so")
 LIBRARIES = os.path.join(BUILD, "lib")  # what build.sh carried along
 PYTHON = sys.executable
 BEGIN = time.monotonic()
+FACTS_ONLY = 3  # status of a script that judged nothing: a part that is not here, or costs that have no limit
 # A command is ended after ten minutes, and what it has not written by then is lost.
 LIMIT_S = float(os.environ.get("LIMIT_S") or 560)
 
@@ -62,7 +63,7 @@ class Table:
     def __init__(self, name):
         name = os.environ.get("TABLE") or name  # plan.py runs parts of one script
         os.makedirs(OUT, exist_ok=True)
-        self.path, self.failed = os.path.join(OUT, name + ".md"), 0
+        self.path, self.failed, self.judged = os.path.join(OUT, name + ".md"), 0, 0
         with open(self.path, "w") as file:
             file.write("| {} | found | wanted | |\n| --- | --- | --- | --- |\n".format(name))
 
@@ -70,6 +71,7 @@ class Table:
         """passed: None is a fact, no judgement."""
         verdict = "" if passed is None else "pass" if passed else "FAIL"
         self.failed += passed is False
+        self.judged += passed is not None
         line = "| {} | {} | {} | {} |".format(what, found, wanted, verdict)
         with open(self.path, "a") as file:
             file.write(line + "\n")
@@ -93,7 +95,7 @@ class Table:
 
     def end(self):
         print("{}: {} failed".format(self.path, self.failed))
-        sys.exit(1 if self.failed else 0)
+        sys.exit(1 if self.failed else 0 if self.judged else FACTS_ONLY)
 
 
 def settings(preload=False, double=None, **changes):
