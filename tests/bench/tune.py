@@ -2,7 +2,8 @@
 """What `dlprof tune` predicts, beside what it then proves: settings of different trainings.
 
 usage: tune.py [NAME...] (of PLANS; default all, which takes 10 minutes of a machine that does nothing
-else). A gain is inside if the measured one lies in the predicted range.
+else). A gain is inside if the measured one lies in the predicted range. in_order needs PyTorch 2.6:
+TEST_VENV names a virtual environment with one, and its plan is left out without.
 """
 import json
 import os
@@ -20,6 +21,7 @@ PLANS = {
     "sleep, 3 workers": dict(workers=3, load_s=0.09, step_s=0.012),
     "jitter": dict(workers=3, load_s=0.05, step_s=0.014, cv=0.7),
     "head of line": dict(workers=4, load_s=0.02, step_s=0.012, slow_share=0.05, slow_factor=12),
+    "in order": dict(workers=4, load_s=0.02, step_s=0.012, slow_share=0.05, slow_factor=12, venv=True),
     "no workers": dict(workers=0, load_s=0.02, step_s=0.012),
     "CPU": dict(workers=1, load_s=0.03, step_s=0.012, cpu_share=1),
     "half CPU": dict(workers=1, load_s=0.05, step_s=0.012, cpu_share=0.5),
@@ -40,10 +42,16 @@ def factor(gain, low, high):
 def tune(name, plan):
     """Each tried setting: (error of the prediction, whether it was inside)."""
     folder = t.scratch()
-    plan = dict(dict(batches=400), **plan)
-    env = dict(PYTHONPATH=t.use_stub()) if not plan.get("tensor_bytes") else dict(PYTHONPATH=None)
+    plan, python = dict(dict(batches=400), **plan), t.PYTHON
+    if plan.pop("venv", False):
+        python = os.path.join(os.environ.get("TEST_VENV", "/nonexistent"), "bin", "python")
+        if not os.path.exists(python):
+            t.say(name, "TEST_VENV names no virtual environment")
+            return
+    is_real = python != t.PYTHON or plan.get("tensor_bytes")
+    env = dict(PYTHONPATH=None if is_real else t.use_stub())
     done = t.run([t.DLPROF, "tune", "--json", "--rounds", "3", "--batches", "64", "-o", os.path.join(folder, "out"),
-                  t.PYTHON, "-W", "ignore", os.path.join(HERE, "..", "e2e", "sleeper.py"),
+                  python, "-W", "ignore", os.path.join(HERE, "..", "e2e", "sleeper.py"),
                   os.path.join(folder, "log.json"), json.dumps(plan)],
                  env=t.environment(preload=False, **env), timeout=600)
     if not t.check(done.out, name, done.status, done.err[-500:]):
