@@ -250,7 +250,7 @@ BUDGETS = {
     "analyzer/analysis/predict": 3545, "analyzer/analysis/gate": 1200, "analyzer/analysis/ranks": 1800,
     "analyzer/analysis/gpu": 1100, "analyzer/render": 13800, "analyzer/render/html": 3300,
     "analyzer/render/jobs": 1000, "analyzer/render/gate": 900, "analyzer/report": 7560,
-    "analyzer/launch": 4500, "analyzer/launch/doctor": 1200,
+    "analyzer/launch": 4500, "analyzer/launch/doctor": 1220,
 }
 
 

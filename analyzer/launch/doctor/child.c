@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,24 +46,35 @@ pid_t child_start(const struct doctor *doctor, const struct child *child)
 	return pid < 0 ? -errno : pid;
 }
 
-/* The session is the fourth field after the name, which ends at the last ')'. */
-static pid_t session_of(pid_t pid)
+static bool has_adopted;
+
+void child_adopt(void)
+{
+	siginfo_t info;
+
+	/* Children that were there before, as of a shell that became us, are not to be ended. */
+	has_adopted = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0;
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+/* Parent and session are the second and fourth fields after the last ')', which ends the name. */
+static bool is_of(pid_t pid, pid_t session)
 {
 	char path[64], text[512], *at;
-	int session = -1;
+	int parent = -1, its = -1;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	file = fopen(path, "re");
 	if (!file)
-		return -1;
+		return false;
 	at = fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
 	/* The drain and the guard are in the session, but end by themselves. */
 	if (at && at[1] == ' ' && at[2] != 'Z' && !strstr(text, " (dlprof-drain) ") &&
 	    !strstr(text, " (dlprof-guard) "))
-		sscanf(at + 2, "%*c %*d %*d %d", &session);
+		sscanf(at + 2, "%*c %d %*d %d", &parent, &its);
 	fclose(file);
-	return session;
+	return its == session || (has_adopted && parent == getpid());
 }
 
 void child_each(pid_t session, void (*each)(pid_t pid, void *context), void *context)
@@ -73,7 +85,7 @@ void child_each(pid_t session, void (*each)(pid_t pid, void *context), void *con
 	while (folder && (entry = readdir(folder))) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (pid > 0 && session_of(pid) == session)
+		if (pid > 0 && is_of(pid, session))
 			each(pid, context);
 	}
 	if (folder)

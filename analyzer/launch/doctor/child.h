@@ -20,4 +20,11 @@ pid_t child_start(const struct doctor *doctor, const struct child *child);
 /* Ends a session's processes by SIGTERM, then SIGKILL; waits for the first one. */
 void child_end(pid_t session);
 
+/*
+ * Makes this process the parent of orphans, and child_each() include all of its children: torchrun
+ * starts each rank in a session of its own.
+ */
+void child_adopt(void);
+
+/* Calls `each` for each process of a session. */
 void child_each(pid_t session, void (*each)(pid_t pid, void *context), void *context);

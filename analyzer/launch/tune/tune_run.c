@@ -40,8 +40,7 @@ void tune_catch_signals(void)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
-	/* tune adopts orphans, and so notices when they end. */
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	child_adopt();
 }
 
 double tune_now_s(void)
