@@ -85,7 +85,7 @@ int tune_read_base(struct tune *tune, const struct tune_run *base);
 /* If workers share a limit, so that more bring nothing, writes that to the trial's `shared`. */
 void tune_read_shared(struct tune *tune);
 
-/* Writes "workers=4" (tune_screen.c), and returns `buffer`. */
+/* Writes "workers=4", and returns `buffer`. */
 const char *tune_setting(const struct tune_candidate *c, char *buffer, size_t size);
 
 /* Returns 0 or -ENOMEM (tune_screen.c). */

@@ -84,6 +84,15 @@ const char *tune_value(const struct tune_candidate *c, char *buffer, size_t size
 	return buffer;
 }
 
+const char *tune_setting(const struct tune_candidate *c, char *buffer, size_t size)
+{
+	char value[32];
+
+	snprintf(buffer, size, "%s=%s", dlprof_set_rows[c->key].key,
+		 tune_value(c, value, sizeof(value)));
+	return buffer;
+}
+
 static void write_setting(const struct tune *tune, struct tune_trial *trial)
 {
 	const struct tune_candidate *c = trial->candidate;

@@ -32,15 +32,6 @@ static struct tune_interval gain_of(const struct tune *tune, const struct tune_t
 			     (size_t)tune->options->rounds);
 }
 
-const char *tune_setting(const struct tune_candidate *c, char *buffer, size_t size)
-{
-	char value[32];
-
-	snprintf(buffer, size, "%s=%s", dlprof_set_rows[c->key].key,
-		 tune_value(c, value, sizeof(value)));
-	return buffer;
-}
-
 #define SETTING(c) tune_setting(c, (char[TUNE_SETTING]){0}, TUNE_SETTING)
 
 /* False, True, or a string in quotes */
