@@ -435,7 +435,7 @@ static bool is_word(const char *text)
 
 static int read_wishes(struct options *options)
 {
-	char why[160];
+	char why[512];
 
 	for (size_t i = 0; i < options->wish_count; i++)
 		if (!parse_wish(options->wishes[i].text, &options->wishes[i], why, sizeof(why)))
