@@ -545,6 +545,28 @@ Test(grounds, halts_of_a_server_are_neither_capacity_nor_a_period)
 }
 
 /* The first 240 of 400 batches are drawn and thrown away, as by a training that goes on. */
+/* A GPU takes launches at once until its queue is full: only one that is idle says something. */
+Test(grounds, short_steps_with_a_gpu_are_not_thrown_away)
+{
+	for (int gpu = 0; gpu < 3; gpu++) {
+		float busy_ns[LOADS];
+
+		make(NULL, NULL);
+		for (int i = 0; i < LOADS; i++) {
+			series.compute_ns[i] = (float)(i < 240 ? 0.1 * MS : 30 * MS);
+			series.wait_ns[i] = (float)(i < 240 ? 25 * MS : 5 * MS);
+			busy_ns[i] = (float)(gpu == 2 || i >= 240 ? 10 * MS : 0);
+		}
+		series.gpu_busy_ns = gpu ? busy_ns : NULL;
+		stall_judge(&series, &finding);
+		cr_assert_eq(cause_find(&series, &finding, &(struct cause_input){.has_gpu = true},
+					&diagnosis), 0);
+		series.gpu_busy_ns = NULL;
+		series_done(&series);
+		cr_expect_eq(diagnosis.skipped.count, gpu == 1 ? 240 : 0);
+	}
+}
+
 Test(grounds, batches_that_are_thrown_away)
 {
 	for (int trains = 0; trains < 2; trains++) {

@@ -418,7 +418,7 @@ static int find(const struct batch_series *s, const struct finding *f,
 	/* Workers that share a limit would gain nothing by even shards. */
 	if (!input->flight || isnan(input->flight->limit_per_s))
 		uneven_find(s, f, &ret->uneven);
-	skipped_find(s, f, &ret->skipped);
+	skipped_find(s, f, input->has_gpu, &ret->skipped);
 	split_find(s, f, &ret->slow, &periods, &split);
 	ret->cold = split.cold;
 	ret->shift = split.shift;

@@ -22,12 +22,21 @@ static double mean_step_ns(const struct batch_series *s)
 	return count > 0 ? ns / count : 0;
 }
 
+/* Launches return at once until a GPU's queue is full, so short steps alone say nothing. */
+static bool may_use_gpu(const struct batch_series *s, size_t i)
+{
+	return !series_has(s->gpu_busy_ns, i) || s->gpu_busy_ns[i] > 0;
+}
+
 /* Returns the index behind the last batch from `begin` on that is skipped with all before it. */
-static size_t end_of_skipped(const struct batch_series *s, size_t begin, size_t end, double most_ns)
+static size_t end_of_skipped(const struct batch_series *s, bool has_gpu, size_t begin, size_t end,
+			     double most_ns)
 {
 	size_t until = begin, long_count = 0;
 
 	for (size_t i = begin; i < end && series_has(s->compute_ns, i); i++) {
+		if (has_gpu && may_use_gpu(s, i))
+			break;
 		const bool is_long = (double)s->compute_ns[i] > most_ns;
 
 		long_count += is_long;
@@ -37,7 +46,8 @@ static size_t end_of_skipped(const struct batch_series *s, size_t begin, size_t 
 	return until;
 }
 
-void skipped_find(const struct batch_series *s, const struct finding *f, struct skipped *ret)
+void skipped_find(const struct batch_series *s, const struct finding *f, bool has_gpu,
+		  struct skipped *ret)
 {
 	double most_ns, all_ns = 0, skipped_ns = 0;
 	size_t run = 0, next;
@@ -52,7 +62,7 @@ void skipped_find(const struct batch_series *s, const struct finding *f, struct 
 
 		next = series_next_epoch(s, run);
 		end = series_run_end(s, next - 1);
-		until = end_of_skipped(s, begin, end, most_ns);
+		until = end_of_skipped(s, has_gpu, begin, end, most_ns);
 		if (until - begin < SKIPPED_FEWEST)
 			until = begin;
 		ret->count += until - begin;

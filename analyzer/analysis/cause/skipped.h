@@ -7,7 +7,8 @@
  * - their steps take at most a tenth of the mean step of the run, and at most 1 ms, except for two
  *   in a hundred, for which other programs may have had the core;
  * - they are SKIPPED_FEWEST or more in a row, and so are the other batches of the run;
- * - half of the waiting for batches that were not ready, or more, is for them.
+ * - half of the waiting for batches that were not ready, or more, is for them;
+ * - if the run has a GPU, it was idle meanwhile.
  */
 #pragma once
 
@@ -22,5 +23,5 @@ struct skipped {
 };
 
 /* Finds skipped batches in a judged series. */
-void skipped_find(const struct batch_series *series, const struct finding *finding,
+void skipped_find(const struct batch_series *series, const struct finding *finding, bool has_gpu,
 		  struct skipped *ret);
