@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "base/note.h"
 #include "base/sys.h"
@@ -66,6 +67,8 @@ static struct target {
 
 static uint32_t initials;	/* first letters of the targets' packages, as bits */
 static atomic_bool seen;
+
+static int start_cores; /* size of the CPU mask before the first import of a target's package */
 
 static const char *seen_package;
 static int32_t seen_pid;
@@ -160,6 +163,18 @@ static uint32_t initial(const char *name)
 	return c >= 'a' && c <= 'z' ? 1u << (c - 'a') : 0;
 }
 
+/* Returns the size of this thread's CPU mask, or 0. */
+static int count_cores(void)
+{
+	unsigned long mask[1024 / sizeof(long)];
+	long size = sys_call3(SYS_sched_getaffinity, 0, sizeof(mask), mask);
+	int count = 0;
+
+	for (long i = 0; i < size / (long)sizeof(*mask); i++)
+		count += __builtin_popcountl(mask[i]);
+	return count;
+}
+
 static bool note_package(const char *name)
 {
 	size_t length;
@@ -171,6 +186,8 @@ static bool note_package(const char *name)
 		if (targets[i].module && !atomic_load(&targets[i].seen) &&
 		    strncmp(targets[i].module, name, length) == 0 &&
 		    (targets[i].module[length] == '.' || !targets[i].module[length])) {
+			if (!start_cores)
+				start_cores = count_cores();
 			atomic_store(&targets[i].seen, true);
 			atomic_store(&seen, true);
 		}
@@ -260,8 +277,24 @@ static OFTEN int on_event(const char *event, PyObject *args, void *data)
 	return 0;
 }
 
+/* Libraries may bind the process to one core as they are imported; workers inherit that. */
+static void report_cores(void)
+{
+	char buffer[48];
+	struct text line;
+	const int cores = count_cores();
+
+	if (!cores || cores >= start_cores)
+		return;
+	text_init(&line, buffer, sizeof(buffer));
+	text_add(&line, "cores_at_start ");
+	text_add_number(&line, start_cores);
+	note_add('m', line.buffer);
+}
+
 void audit_report(void)
 {
+	report_cores();
 	if (PySys_AddAuditHook && !is_locked())
 		note_add('w',
 			     "this Python runs without a global lock, where dlprof follows no "

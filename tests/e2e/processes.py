@@ -57,13 +57,16 @@ def grow(torch, state, index):
     time.sleep(0.1)
 
 
-CASES = {case.__name__: case for case in (many_threads, one_thread, narrowed, grow)}
+CASES = {"many_threads": many_threads, "one_thread": one_thread, "narrowed": narrowed,
+         "bound": narrowed, "grow": grow}
 
 
 def program(case):
     import torch
     from torch.utils.data import DataLoader, Dataset
 
+    if case == "bound":
+        os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[0]})
     state = {"memory": torch.zeros(KEPT_BYTES, dtype=torch.uint8)} if case == "grow" else {}
 
     def prepare(worker):
@@ -176,6 +179,12 @@ def check_processes():
     equal(one["workers"]["cores_allowed"], cores, "cores allowed")
     _, _, few = recorded("narrowed")
     equal(few["workers"]["cores_allowed"], 1, "cores allowed, by a worker's own mask")
+    database, _, bound = recorded("bound")
+    found = rows(database, "SELECT value FROM meta WHERE key = 'cores_at_start'")
+    equal([row["value"] for row in found], [str(cores)] if cores > 1 else [],
+          "cores before the training narrowed its mask")
+    if cores > 1:
+        equal(bound["cause"], "narrowed_cores", "a mask of the training itself")
     _, _, grown = recorded("grow")
     for name, told in ("one_thread", one), ("grow", grown):
         begin, end = (told["memory"][key] for key in ("private_begin_bytes", "private_end_bytes"))

@@ -12,13 +12,15 @@
 #define MS    1e6
 #define LOADS 400
 
+static double cores = 16;
+
 static void begin(void)
 {
 	series_init(&series);
 	series.workers = 4;
 	series.prefetch_factor = 2;
 	series.in_order = 1;
-	series.cores = 16;
+	series.cores = cores;
 }
 
 /* Four workers that cannot keep up: loads of 100 ms, steps of 20 ms. */
@@ -431,6 +433,19 @@ Test(grounds, workers_that_may_use_few_cores)
 	cr_expect_eq(judge_facts(&facts), CAUSE_NARROWED_CORES);
 	facts.cores_allowed = used / 0.84;
 	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY);
+}
+
+/* The training itself may use what is left of its mask since it began, as its workers do. */
+Test(grounds, a_training_whose_mask_shrank)
+{
+	struct load_facts facts = no_waits();
+	double used = 50.0 / 45;
+
+	cores = facts.cores_allowed = used / 0.86;
+	facts.cores_at_start = 2.01 * cores;
+	cr_expect_eq(judge_facts(&facts), CAUSE_NARROWED_CORES);
+	facts.cores_at_start = 1.99 * cores;
+	cr_expect_neq(judge_facts(&facts), CAUSE_NARROWED_CORES);
 }
 
 Test(grounds, memory_that_has_run_out)

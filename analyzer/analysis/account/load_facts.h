@@ -61,6 +61,8 @@ struct load_facts {
 	/* Worker processes or, without workers, the training's process. */
 	double runnable_threads;
 	double cores_allowed; /* size of the smallest CPU mask */
+	/* size of the training's mask at its start, if it was larger; NAN: several ranks */
+	double cores_at_start;
 	/* mean private memory at the first and last sample */
 	double private_begin_bytes, private_end_bytes;
 	double major_faults;                           /* sum over these processes; each read from a
@@ -89,6 +91,7 @@ struct load_facts {
 		.children_cores = NAN,                                                             \
 		.runnable_threads = NAN,                                                           \
 		.cores_allowed = NAN,                                                              \
+		.cores_at_start = NAN,                                                             \
 		.private_begin_bytes = NAN,                                                        \
 		.private_end_bytes = NAN,                                                          \
 		.major_faults = NAN,                                                               \

@@ -325,7 +325,7 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 			   const struct cause_input *input, struct grounds *ret)
 {
 	const struct load_facts *facts = input->facts;
-	double loading = ret->loading > 0 ? ret->loading : s->workers, used;
+	double loading = ret->loading > 0 ? ret->loading : s->workers, used, full;
 
 	ret->threads = ret->cores_allowed = NAN;
 	ret->is_crowded = s->workers >= CROWD * s->cores && ret->unseen_share >= CROWD_UNSEEN;
@@ -339,7 +339,10 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 	    facts->runnable_threads * loading >= THREADS_CROWD * s->cores)
 		ret->threads = facts->runnable_threads * loading;
 	used = s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns;
-	if (facts->cores_allowed <= NARROW * s->cores && used >= NARROW_FULL * facts->cores_allowed)
+	/* Other programs' use of cores is known for the training's mask only. */
+	full = facts->cores_allowed < s->cores ? facts->cores_allowed : series_free_cores(s);
+	ret->cores_there = fmax(s->cores, facts->cores_at_start);
+	if (facts->cores_allowed <= NARROW * ret->cores_there && used >= NARROW_FULL * full)
 		ret->cores_allowed = facts->cores_allowed;
 }
 

@@ -86,9 +86,9 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 		page_append(text, size, " With programs that they start they use %s of %.3g cores.",
 			    UNITS_SHARE(d->cpu_share), report->series.cores);
 	else if (d->cause == CAUSE_CPU_CONTENTION)
-		page_append(text, size, " They use %s of %s%.3g cores.", UNITS_SHARE(d->cpu_share),
+		page_append(text, size, " They use %s of %s%.3g core%s.", UNITS_SHARE(d->cpu_share),
 			    series_has_others(&report->series) ? "what others leave of " : "",
-			    report->series.cores);
+			    report->series.cores, report->series.cores == 1 ? "" : "s");
 	else if (f->eta < ETA_SERIOUS &&
 		 !(d->whatif.gain[WHATIF_IN_ORDER_FALSE] < ADVICE_GAIN))
 		page_append(text, size,
@@ -287,7 +287,11 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 		break;
 	case CAUSE_NARROWED_CORES:
 		page_append(text, size, " They may use %.3g of the %.3g cores.", r->cores_allowed,
-			    report->series.cores);
+			    r->cores_there);
+		if (r->facts->cores_at_start > report->series.cores)
+			page_append(text, size,
+				    " The training's own mask shrank after it began to import "
+				    "libraries.");
 		break;
 	case CAUSE_MEMORY:
 		add_memory(r->facts, text, size);

@@ -56,6 +56,7 @@ static const char THREADS_SQL[] = "SELECT tid, cpu_ns, name FROM t_thread WHERE 
 struct wanted {
 	int64_t main_ran_ns, main_waited_ns, workers_ran_ns, workers_waited_ns, schema;
 	int64_t helper_ns, helper_of_ns, children_ns, children_of_ns;
+	int64_t start_cores, world_size;
 };
 
 static const struct meta_field WANTED[] = {
@@ -68,6 +69,8 @@ static const struct meta_field WANTED[] = {
 	{META_MAIN_CPU_OF_NS, offsetof(struct wanted, helper_of_ns)},
 	{META_CHILDREN_CPU_NS, offsetof(struct wanted, children_ns)},
 	{META_CHILDREN_CPU_OF_NS, offsetof(struct wanted, children_of_ns)},
+	{META_CORES_AT_START, offsetof(struct wanted, start_cores)},
+	{META_WORLD_SIZE, offsetof(struct wanted, world_size)},
 };
 
 const char *load_wait_name(enum load_wait_kind kind)
@@ -350,6 +353,9 @@ int load_facts_read(struct db *db, const struct batch_filter *filter, struct loa
 	if (r == 0) {
 		ret->helper_cores = cores_of(wanted.helper_ns, wanted.helper_of_ns);
 		ret->children_cores = cores_of(wanted.children_ns, wanted.children_of_ns);
+		/* Several ranks share a machine's cores on purpose. */
+		if (wanted.start_cores > 0 && wanted.world_size < 2)
+			ret->cores_at_start = (double)wanted.start_cores;
 		r = read_use(db, &by_workers, ret);
 	}
 	if (r == 0)
