@@ -277,8 +277,8 @@ bool consumer_iter_begin(struct consumer_wait *wait, uint64_t begin_ns)
 
 static void add_iter(struct thread *thread, uint64_t begin_ns, uint64_t ns, uint64_t sample_ns)
 {
-	if (!thread->iter_ns)
-		thread->iter_begin_ns = begin_ns;
+	/* Steps may lie between two parts, as after destroying an iterator; they do not count. */
+	thread->iter_begin_ns = begin_ns - thread->iter_ns;
 	thread->iter_ns += ns;
 	thread->iter_sample_ns += sample_ns;
 }

@@ -113,7 +113,7 @@ bool hook_ask_begin(struct span *span);
 bool hook_ask_fd_begin(struct span *span, int fd);
 void hook_ask_end(struct span *span, const char *path, bool failed);
 
-/* Begins a wait for something other than data. All polls and semaphore waits pass here. */
+/* Begins a wait for something other than data. Most waits pass here or hook_join_begin(). */
 static inline bool hook_wait_begin(struct span *span)
 {
 	span->own_ns = 0;
@@ -121,8 +121,8 @@ static inline bool hook_wait_begin(struct span *span)
 }
 
 /*
- * Begins a wait without a time limit; others never count, as the interpreter may wait for its lock.
- * A decoder's wait for its threads is decoding.
+ * Begins a wait without a time limit. Within a decoder it is decoding: a wait for its threads.
+ * Waits with a limit always count, since the interpreter waits for its lock in this way.
  */
 static inline bool hook_join_begin(struct span *span)
 {

@@ -29,8 +29,8 @@
 #define BEGIN_FCLOSE	 hook_close_begin(&span, FILE_FD(file))
 #define END_FCLOSE	 span_end(&span, 0, result != 0)
 /* libc closes these descriptors without our close(). A DIR begins with its descriptor. */
-#define BEGIN_PCLOSE	 (fd_forget(FILE_FD(file)), false)
-#define END_PCLOSE	 (void)span
+#define BEGIN_PCLOSE	 (fd_forget(FILE_FD(file)), hook_wait_begin(&span))
+#define END_PCLOSE	 hook_wait_end(&span, WAIT_PROGRAM)
 #define BEGIN_CLOSEDIR	 (fd_forget(folder ? *(const int *)folder : -1), false)
 #define END_CLOSEDIR	 (void)span
 #define BEGIN_FILE	 hook_stream_begin(&span, &stream, file)

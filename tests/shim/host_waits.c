@@ -185,6 +185,8 @@ static void children(void)
 	SHOW(wait4(-1, &status, 0, &usage));
 	SHOW(wait4(a_child(), &status, 0, NULL) > 0);
 	SHOW(WEXITSTATUS(status));
+	SHOW(system("exit 3"));
+	SHOW(system(NULL));
 	SHOW(waitid(P_PID, (id_t)a_child(), &info, WEXITED));
 	SHOW(info.si_status);
 	SHOW(waitid(P_ALL, 0, &info, WEXITED));

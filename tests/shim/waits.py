@@ -4,6 +4,7 @@
 usage: waits.py SLOW_SYNC [FOLDER]: with FOLDER the program; without, the test, which runs it with
 the library of slow_sync.c. Each batch waits in one way.
 """
+import ctypes
 import fcntl
 import multiprocessing
 import os
@@ -115,6 +116,17 @@ def program(state):
     assert subprocess.call(["sleep", str(WAIT_S)]) == 0
 
 
+def shell(state):
+    assert os.system("sleep {}".format(WAIT_S)) == 0
+
+
+def piped_shell(state):
+    libc = ctypes.CDLL(None)
+    libc.popen.restype = ctypes.c_void_p
+    stream = libc.popen("sleep {}".format(WAIT_S).encode(), b"r")
+    assert libc.pclose(ctypes.c_void_p(stream)) == 0
+
+
 def synced(state):
     os.fsync(state["synced"])
 
@@ -135,8 +147,8 @@ try:
 except OSError:
     SIX = []
 ACTS = SIX + [sleep, select_nothing, shared_lock, shared_lock_with_limit, private_lock, join, condition,
-        server, server_with_limit, server_by_read, server_by_epoll, local_server, pipe, program, synced,
-        file_lock, record_lock]
+        server, server_with_limit, server_by_read, server_by_epoll, local_server, pipe, program, shell,
+        piped_shell, synced, file_lock, record_lock]
 
 
 def held(act, state):
@@ -212,7 +224,8 @@ WANTED = {"sleep": ("asleep", ""), "select_nothing": ("asleep", ""), "shared_loc
           "join": ("thread", ""), "condition": ("thread", ""), "server": ("socket", "PORT"),
           "server_with_limit": ("socket", "PORT"), "server_by_read": ("socket", "PORT"),
           "server_by_epoll": ("socket", "PORT"), "local_server": ("socket", "LOCAL"),
-          "pipe": ("pipe", "pipe"), "program": ("program", ""), "synced": ("sync", ""),
+          "pipe": ("pipe", "pipe"), "program": ("program", ""), "shell": ("program", ""),
+          "piped_shell": ("program", ""), "synced": ("sync", ""),
           "file_lock": ("lock", "LOCKED"),
           "record_lock": ("lock", "LOCKED"), "server_of_six": ("socket", "SIX")}
 

@@ -24,12 +24,14 @@ static void expect(const struct model *m, enum cause cause, enum advice_id advic
  * Epochs whose iterators take 2 s to make, `sample_ms` of which choose samples (NAN: unknown). By
  * stack samples it is at least the share `sampled`.
  */
+static int starts = 6;
+
 static void diagnose_starts_by(float sample_ms, double sampled)
 {
 	const struct lines lines = {.most_sampling = 1, .least_sampling = sampled};
 	struct model m = HEALTHY;
 
-	m.epochs = 6;
+	m.epochs = starts;
 	m.batches = 50;
 	model_run(&m);
 	for (int epoch = 0; epoch < m.epochs; epoch++) {
@@ -65,6 +67,9 @@ Test(cause, samples_that_are_chosen_in_iter)
 	cr_expect_gt(diagnosis.advice.steps[0].gain, 0.2);
 	diagnose_starts_by(0, 0.4);
 	cr_expect_eq(diagnosis.cause, CAUSE_EPOCH_START);
+	starts = 1;
+	diagnose_starts_by(0, 0.8);
+	cr_expect_neq(diagnosis.cause, CAUSE_SAMPLER, "a first epoch's iter() is start-up");
 }
 
 Test(cause, samples_that_are_chosen_when_an_epoch_begins)

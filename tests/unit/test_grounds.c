@@ -283,6 +283,7 @@ Test(grounds, clients_and_readers_that_each_sample_makes)
 	for (int opens = 0; opens < 2; opens++) {
 		facts.wait_ns[LOAD_WAIT_SOCKET] = opens ? 0 : 0.6 * facts.load_ns;
 		facts.reopens_per_sample = opens ? 0.6 : NAN;
+		facts.opens_per_sample = 1.1;
 		lines.making_share = 0.41;
 		make(NULL, NULL);
 		judge(&input);
@@ -292,6 +293,12 @@ Test(grounds, clients_and_readers_that_each_sample_makes)
 		make(NULL, NULL);
 		judge(&input);
 		cr_expect_not(is_advised(ADVICE_KEEP_OPEN));
+		lines.making_share = opens ? 0.41 : 0.91;
+		facts.opens_per_sample = 1.3;
+		make(NULL, NULL);
+		judge(&input);
+		cr_expect_not(is_advised(ADVICE_KEEP_OPEN), "%s",
+			      opens ? "other files are opened as often" : "nothing else is asked");
 	}
 }
 
@@ -301,17 +308,21 @@ Test(grounds, batches_of_arrays_are_pickled)
 	struct load_facts facts = no_waits();
 
 	facts.batch_bytes = 2 << 20;
-	for (int tensors = 0; tensors < 2; tensors++) {
-		facts.tensors = tensors;
+	for (int tensors = 0; tensors < 3; tensors++) {
+		const struct cause_input input = {
+			.facts = &facts,
+			.lacks = tensors == 2 ? OPTION_SHARING : 0,
+		};
+
+		facts.tensors = tensors % 2;
 		make(NULL, NULL);
 		for (int i = 0; i < LOADS; i++) {
 			series.handover_ns[i] = series.wait_ns[i];
 			series.load_ns[i] = (float)(10 * MS);
 			series.state[i] |= SERIES_READY_KNOWN | SERIES_READY;
 		}
-		cr_expect_eq(judge(&(struct cause_input){.facts = &facts}), CAUSE_DELIVERY, "%s",
-			     cause_names[diagnosis.cause]);
-		cr_expect_eq(is_advised(ADVICE_RETURN_TENSORS), !tensors);
+		cr_expect_eq(judge(&input), CAUSE_DELIVERY, "%s", cause_names[diagnosis.cause]);
+		cr_expect_eq(is_advised(ADVICE_RETURN_TENSORS), tensors == 0);
 	}
 }
 
@@ -328,7 +339,11 @@ Test(grounds, a_helper_process_that_computes_for_all_workers)
 	cr_expect_eq(judge_facts(&facts), CAUSE_SHARED_LIMIT);
 	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_WITHOUT_HELPER);
 	cr_expect_not(is_advised(ADVICE_MORE_LOADER_CAPACITY));
+	facts.helper_cores = 1.31;
+	cr_expect_neq(judge_facts(&facts), CAUSE_SHARED_LIMIT, "it has more than one thread");
+	facts.helper_cores = 1;
 	facts.wait_ns[LOAD_WAIT_PIPE] = 0.4 * facts.load_ns;
+	facts.wait_ns[LOAD_WAIT_PROGRAM] = 0.2 * facts.load_ns;
 	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY, "it is not what they wait for");
 }
 
@@ -387,7 +402,8 @@ Test(grounds, loads_that_open_more_than_they_read)
 /* Returns the upper end of a step's range where one function takes a share of the loads. */
 static double highest(enum advice_id id, double share, const struct load_times *loads)
 {
-	struct line_share line = {.ns = 1, .share = share, .of_function = share, .count = 100};
+	struct line_share line = {
+		.ns = 1, .share = share, .of_function = share, .count = 100, .is_own = true};
 	struct lines lines = {.asking_share = NAN, .most_sampling = NAN};
 
 	lines.groups[LINE_LOADS] = (struct line_lead){&line, 1, 100, 1};
@@ -580,6 +596,19 @@ Test(grounds, short_steps_with_a_gpu_are_not_thrown_away)
 		series_done(&series);
 		cr_expect_eq(diagnosis.skipped.count, gpu == 1 ? 240 : 0);
 	}
+}
+
+/* A pass over the data before the training, or a loop over it without a step. */
+Test(grounds, an_epoch_of_short_steps_is_not_thrown_away)
+{
+	epochs = 2;
+	make(NULL, NULL);
+	for (int i = 0; i < LOADS; i++) {
+		series.compute_ns[i] = (float)(i < LOADS / 2 ? 0.1 * MS : 30 * MS);
+		series.wait_ns[i] = (float)(i < LOADS / 2 ? 25 * MS : 5 * MS);
+	}
+	judge(NULL);
+	cr_expect_eq(diagnosis.skipped.count, 0);
 }
 
 Test(grounds, batches_that_are_thrown_away)

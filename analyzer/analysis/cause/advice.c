@@ -156,7 +156,7 @@ static bool applies(const struct view *v, enum advice_id id)
 	case ADVICE_RETURN_TENSORS:
 		return r->facts && r->facts->tensors < FEW_TENSORS &&
 		       r->facts->batch_bytes >= PICKLED_BYTES && !v->input->is_threads &&
-		       s->workers > 0;
+		       s->workers > 0 && !(v->input->lacks & OPTION_SHARING);
 	case ADVICE_SEND_LESS:
 		return r->facts && r->facts->batch_bytes >= MANY_BYTES;
 	case ADVICE_OWN_CORES:
@@ -381,7 +381,9 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 	} else if (id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0)
 		ret->gain = gain_of(v->diagnosis->start_sampling_ns / v->finding->account.time_ns);
 	else if (id == ADVICE_SKIP_IN_SAMPLER)
-		ret->gain = gain_of(v->diagnosis->skipped.wait_ns / v->finding->account.time_ns);
+		ret->gain = fmin(gain_of(v->diagnosis->skipped.wait_ns /
+					 v->finding->account.time_ns),
+				 v->finding->gain_max - 1);
 	else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
 		ret->gain = gain_of(share_of_pauses(v->diagnosis));
 	if (isnan(ret->gain) && is_plain(id)) {

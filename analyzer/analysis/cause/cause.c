@@ -288,6 +288,16 @@ static void add_pauses(const struct finding *f, const struct cause_input *input,
 		add_pause(d, CAUSE_MAIN_THREAD_PERIODIC, pauses_ns, time_ns, wait_ns);
 }
 
+/* Making the first iterator is start-up, which is in no part of the account. */
+static double later_setup_ns(const struct batch_series *s)
+{
+	double ns = 0;
+
+	for (size_t i = 1; i < s->epoch_count; i++)
+		ns += fmax(0, (double)s->epochs[i].setup_ns);
+	return ns;
+}
+
 /* Choosing samples at an epoch's start has a cause of its own. */
 static void add_starts(const struct batch_series *s, const struct finding *f,
 		       const struct lines *lines, struct diagnosis *d)
@@ -296,7 +306,10 @@ static void add_starts(const struct batch_series *s, const struct finding *f,
 	/* Choosing in the sampler's __iter__() is in no record, only in stack samples. */
 	const double sampling_ns =
 		fmax(f->account.start_sampling_ns,
-		     lines ? lines->least_sampling * part_ns[ACCOUNT_EPOCH_START] : NAN);
+		     lines && lines->least_sampling > 0
+			     ? fmin(lines->least_sampling * part_ns[ACCOUNT_EPOCH_START],
+				    later_setup_ns(s))
+			     : NAN);
 	double known_ns = part_ns[ACCOUNT_EPOCH_START] + part_ns[ACCOUNT_EPOCH_END];
 
 	if (sampling_ns > 0 && sampling_ns >= START_SAMPLED * part_ns[ACCOUNT_EPOCH_START]) {
@@ -383,10 +396,9 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 static double most_sampling(const struct batch_series *s, const struct finding *f,
 			    const struct lines *lines)
 {
-	double setup_ns = 0, most_ns;
+	const double setup_ns = later_setup_ns(s);
+	double most_ns;
 
-	for (size_t i = 1; i < s->epoch_count; i++)
-		setup_ns += fmax(0, (double)s->epochs[i].setup_ns);
 	most_ns = lines ? lines->most_sampling * f->own.part_ns[ACCOUNT_EPOCH_START] : NAN;
 	return most_ns < setup_ns ? most_ns / setup_ns : 1;
 }

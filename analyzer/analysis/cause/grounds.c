@@ -35,8 +35,11 @@
 #define PAGING          0.33 /* paging: share of the loads' time off the CPU in no observed call */
 #define FAULTS_A_LOAD   1.0
 #define HELPER_BUSY     0.8  /* a helper process that wants at least this part of a core is busy */
+#define HELPER_ONE      1.3  /* a helper that wants more cores has several threads */
+#define MAKING_MOST     0.9
 #define MAKING_LEAST    0.4  /* making objects matters from this share of the loads' time on */
 #define REOPENED        0.5  /* a file that is opened as often for each sample is opened anew */
+#define REOPENED_PART   0.5  /* least share of that file in all opening of files */
 #define OWN_LEAST       0.5  /* a function of the user's leads with this share of the loads' time */
 #define OWN_CPU         0.8  /* loads that compute do so for this share of their time */
 #define OWN_DECODED     0.4  /* loads that decode images for this share are no code of the user's */
@@ -248,11 +251,18 @@ static bool is_manager(const char *peer)
 /*
  * Returns true if most of a load's time is making objects or connections that could be kept: the
  * loads wait for another process or machine meanwhile, or a file is opened anew for each sample.
+ * Loads that only make objects read their data in the constructor.
  */
 static bool is_making(const struct grounds *r, const struct lines *lines)
 {
+	const struct load_facts *facts = r->facts;
+	const bool is_reopened = facts->reopens_per_sample >= REOPENED &&
+				 facts->reopens_per_sample >=
+					 REOPENED_PART * facts->opens_per_sample;
+
 	return lines && lines->making_share >= MAKING_LEAST && !r->is_managed &&
-	       (r->asked_share >= GROUNDS_OUTSIDE || r->facts->reopens_per_sample >= REOPENED);
+	       (is_reopened ||
+		(r->asked_share >= GROUNDS_OUTSIDE && lines->making_share <= MAKING_MOST));
 }
 
 /* Returns true if loads compute, mostly in one function of the user's, and decode few images. */
@@ -261,7 +271,8 @@ static bool is_own_code(const struct grounds *r, const struct cause_input *input
 	const struct line_share *line =
 		input->lines ? lines_leading(input->lines, LINE_LOADS) : NULL;
 
-	return line && line->is_own && line->of_function - line->function_error >= OWN_LEAST &&
+	return line &&
+	       lines_function_share(input->lines, false) - line->function_error >= OWN_LEAST &&
 	       r->cpu_share + or_zero(r->no_core_share) >= OWN_CPU && input->loads &&
 	       !(load_decode_share(input->loads) >= OWN_DECODED);
 }
@@ -292,8 +303,11 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 				    facts->load_ns);
 	ret->piped_share = share_of(piped_ns, facts->load_ns);
 	ret->sync_share = share_of(facts->wait_ns[LOAD_WAIT_SYNC], facts->load_ns);
-	ret->is_helper_busy = ret->piped_share >= GROUNDS_OUTSIDE &&
-			      facts->helper_cores >= HELPER_BUSY;
+	/* Programs of the workers' own have pipes, too. */
+	ret->is_helper_busy =
+		share_of(facts->wait_ns[LOAD_WAIT_PIPE], facts->load_ns) >= GROUNDS_OUTSIDE &&
+		facts->helper_cores >= HELPER_BUSY && facts->helper_cores <= HELPER_ONE &&
+		!(facts->children_cores >= GROUNDS_CPU_LITTLE);
 	ret->children_share = facts->children_cores;
 	ret->no_core_share = or_zero(share_of(facts->no_core_ns, facts->load_ns));
 	ret->read_again = fmax(or_zero(facts->read_per_byte), or_zero(facts->inflated_per_byte));

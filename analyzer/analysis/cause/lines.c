@@ -504,7 +504,7 @@ double lines_function_share(const struct lines *lines, bool with_calls)
 	const struct line_share *line = lines_leading(lines, LINE_LOADS);
 	bool calls;
 
-	if (!line)
+	if (!line || (!with_calls && !line->is_own))
 		return 0;
 	calls = line->inner != line->frame && line->inner_share >= CALLS_SHARE;
 	return calls && !with_calls ? 0 : line->of_function;

@@ -180,8 +180,8 @@ const struct line_share *lines_leading(const struct lines *lines, enum line_grou
 
 /*
  * Returns the share of the loads' time that the function of the leading line takes, or 0 if no line
- * leads. Without `with_calls` it is also 0 if most of the line's time is in Python code
- * that the line calls.
+ * leads. Without `with_calls` it is also 0 if the line is not the user's, or most of its
+ * time is in Python code that it calls.
  */
 double lines_function_share(const struct lines *lines, bool with_calls);
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #define STEP_MOST     0.1 /* a skipped batch's step takes at most this share of the mean step */
-#define STEP_MOST_NS  1e6
+#define STEP_MOST_NS  2e5 /* Python needs longer to launch a forward and a backward pass */
 #define LONG_MOST     0.02 /* largest share of skipped batches whose steps take longer */
 #define WAITING_LEAST 0.5
 
@@ -63,7 +63,8 @@ void skipped_find(const struct batch_series *s, const struct finding *f, bool ha
 		next = series_next_epoch(s, run);
 		end = series_run_end(s, next - 1);
 		until = end_of_skipped(s, has_gpu, begin, end, most_ns);
-		if (until - begin < SKIPPED_FEWEST)
+		/* An epoch of nothing but short steps may compute statistics of the data. */
+		if (until == end || until - begin < SKIPPED_FEWEST)
 			until = begin;
 		ret->count += until - begin;
 		for (size_t i = begin; i < end; i++) {
@@ -71,7 +72,8 @@ void skipped_find(const struct batch_series *s, const struct finding *f, bool ha
 
 			all_ns += wait_ns;
 			skipped_ns += i < until ? wait_ns : 0;
-			if (i < until && series_has(s->wait_ns, i))
+			/* The run's first wait is start-up. */
+			if (i < until && (i > 0 || s->is_part) && series_has(s->wait_ns, i))
 				ret->wait_ns += (double)s->wait_ns[i];
 		}
 	}

@@ -231,7 +231,9 @@ static int note_children(struct use *use, struct use_process *process, struct wr
 {
 	int r = 0;
 
-	if (process->children_ns >= 0 && loaded_ns > process->loaded_ns) {
+	/* Of the training's own children, the workers themselves cannot be told from programs. */
+	if (process->children_ns >= 0 && loaded_ns > process->loaded_ns &&
+	    (process->is_worker || !use->has_workers)) {
 		use->children_ns += stat->children_ns - process->children_ns;
 		use->children_of_ns += (int64_t)(loaded_ns - process->loaded_ns);
 		r = writer_meta_number(writer, META_CHILDREN_CPU_NS, use->children_ns);
@@ -295,6 +297,7 @@ static struct use_process *add(struct use *use, const struct segment *segment, u
 		.row = {segment->header->pid, life_ns, UNKNOWN, UNKNOWN, UNKNOWN,
 			UNKNOWN, UNKNOWN, UNKNOWN},
 	};
+	use->has_workers |= grown->is_worker;
 	grown->is_watched = !grown->is_worker || watched < WATCHED_MOST;
 	return grown;
 }

@@ -22,6 +22,7 @@ struct use {
 	uint64_t cost_ns, memory_cost_ns;
 	/* CPU time of programs that loading processes started, and how long loads took meanwhile */
 	int64_t children_ns, children_of_ns;
+	bool has_workers; /* the run has or had workers */
 };
 
 /* Looks if that is due; writes t_use, t_thread, and `children_cpu_ns` and its time of meta. */

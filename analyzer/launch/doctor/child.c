@@ -52,8 +52,11 @@ void child_adopt(void)
 {
 	siginfo_t info;
 
-	/* Children that were there before, as of a shell that became us, are not to be ended. */
-	has_adopted = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0;
+	/*
+	 * Children that were there before, as of a shell that became us, are not to be ended, nor
+	 * other orphans of a container whose first process we are.
+	 */
+	has_adopted = getpid() != 1 && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 

@@ -83,7 +83,9 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 			    f->rho < 1 ? "hardly more than " : "", evidence_taker(report),
 			    f->rho < 1 ? ":" : "", UNITS_RATE(NS_PER_S / f->demand_mean_ns));
 	if (d->cause == CAUSE_CPU_CONTENTION && d->grounds.children_share >= GROUNDS_CPU_LITTLE)
-		page_append(text, size, " With programs that they start they use %s of %.3g cores.",
+		page_append(text, size,
+			    " With programs that they start they use %s of what others leave of "
+			    "%.3g cores.",
 			    UNITS_SHARE(d->cpu_share), report->series.cores);
 	else if (d->cause == CAUSE_CPU_CONTENTION)
 		page_append(text, size, " They use %s of %s%.3g core%s.", UNITS_SHARE(d->cpu_share),
@@ -102,6 +104,8 @@ const char *evidence_line(const struct report *report)
 
 	if (d->cause == CAUSE_LOADER_CAPACITY && !d->shift.at && report->finding.rho < 1)
 		return "The workers can hardly keep up with the training.";
+	if (d->cause == CAUSE_SHARED_LIMIT && isnan(d->grounds.shared_per_s))
+		return "The workers wait for one process, which has no time left.";
 	if (d->cause == CAUSE_SAMPLER && 2 * d->start_sampling_ns >= d->causes[0].ns)
 		return "Choosing the samples of an epoch takes the time, in the training's own "
 		       "process, before its first batch.";

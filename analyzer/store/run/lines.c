@@ -82,7 +82,8 @@ static int read_frames(struct db *db, struct reader *reader)
 		frame->is_sharer = file && strstr(file, "/multiprocessing/resource_sharer.py");
 		frame->is_waiter = file && !frame->is_own && is_waiter(file);
 		frame->is_sampler = file && function && is_sampler(file, function);
-		frame->is_maker = function && !frame->is_waiter && lines_is_maker(function);
+		frame->is_maker = function && !frame->is_waiter && lines_is_maker(function) &&
+				  !(file && strstr(file, "/subprocess.py"));
 		frame->is_queue = !frame->is_own && file && function && is_queue(file, function);
 		frame->line = rows_time(stmt, 3) == UNKNOWN ? 0 : rows_time(stmt, 3);
 		r = rows_copy(stmt, 1, REDACT_FILE, &frame->file);

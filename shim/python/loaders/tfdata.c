@@ -8,6 +8,7 @@
 #include "base/note.h"
 #include "python/torch/iterator.h"
 #include "record/activate.h"
+#include "record/summary.h"
 #include "record/thread.h"
 #include "slots/got.h"
 
@@ -118,6 +119,9 @@ static void take_making(struct thread *thread)
 	if (!maker || maker_life != thread_life || maker == thread || !maker->iter_ns)
 		return;
 	consumer_iter_took(thread, maker->iter_begin_ns, maker->iter_ns);
+	/* All threads of a pool have one account, which has the time already. */
+	if (thread->account && thread->account == maker->account)
+		thread->account->waited_ns -= maker->iter_ns;
 	maker->iter_ns = 0;
 }
 
