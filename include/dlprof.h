@@ -73,8 +73,8 @@ DLPROF_MARK(dlprof_step, (void), (void), ())
 DLPROF_MARK(dlprof_mark, (const char *text), (const char *), (text))
 
 /*
- * The training thread's waits until the begin of the last one, by the host's clock, as in the
- * report. All is 0 before the second batch. An execve() keeps the earlier programs' time.
+ * The training thread's time up to the begin of its newest wait, by the host's clock, as in the
+ * report. All members are 0 before the second batch. After an execve() they go on counting.
  */
 struct dlprof_account {
 	uint64_t batches;	/* of all threads */

@@ -117,7 +117,7 @@ struct dlprof_header {
 	_Atomic uint64_t lost_count;
 	_Atomic uint64_t heartbeat_ns;
 	_Atomic int32_t store_error;	/* the drain's errno for the database; 0: none */
-	uint32_t has_drain;		/* for a root: its drain was started */
+	uint32_t has_drain;		/* in the run's first process: the drain was started */
 	char stored_at[1024];		/* set by the drain, for the line at exit; "": nowhere */
 	char database[1024];
 	struct dlprof_so_far so_far;

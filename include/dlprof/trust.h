@@ -27,7 +27,10 @@ enum trust {
 	TRUST_MAX
 };
 
-/* Who may write the looker's file, and its folder. */
+/*
+ * The looker is the program or library that looks for another file. It trusts only files that
+ * nobody may write who may not write the looker itself.
+ */
 struct trust_looker {
 	uint32_t user;
 	uint32_t owner;
@@ -161,7 +164,7 @@ static inline bool trust_try(struct trust_search *search, const char *relative)
 	return true;
 }
 
-/* `folder` is "" for the looker's. */
+/* `folder` is relative to the looker's own folder; "" is that folder itself. */
 static inline bool trust_take(struct trust_search *search, const char *folder, const char *name)
 {
 	const size_t length = strlen(folder), name_bytes = strlen(name) + 1;
