@@ -7,7 +7,10 @@
 
 size_t environment_count(void);
 
-/* Copies `count` variables at most, except those that begin like one of `without`, and a NULL. */
+/*
+ * Copies at most `count` variables, leaving out those that begin with a text of `without`, and
+ * appends a NULL. Returns the number of variables copied.
+ */
 size_t environment_copy(char **copy, size_t count, const char *const *without);
 
 /* `name` includes the '='; NULL removes it. Returns 0 or -ENOMEM. */

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-/* Remembers which file descriptor 2 is; called in the constructor. */
+/* Remembers the file that is open as descriptor 2; called in the constructor. */
 void log_begin(void);
 
 /* Copies the path, as setproctitle() overwrites it. Returns false if there is none. */

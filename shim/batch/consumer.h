@@ -72,7 +72,7 @@ void consumer_ready(void (*epoch_ended)(const struct consumer *consumer));
 /* Returns true if a loader other than dlprof.h's was asked. */
 bool consumer_any(void);
 
-/* Waits if another thread is about to record. Returns false if recording failed. */
+/* Starts recording, once in a process. Returns false if that failed. */
 bool consumer_record(void);
 
 /* At first *consumer is all zero, but for `loader` and `epoch`. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taker.h - batches that this thread takes for another thread, or from one (ahead.h). */
+/* taker.h - notes that this thread takes a batch for another thread, or gets one from it. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ bool taker_takes(const void *key, const void *object, uint64_t begin_ns, uint64_
 /* `key` is an empty queue; NULL: some future was not done. */
 void taker_found_none(const void *key, uint64_t begin_ns);
 
-/* Called after a wait for the end of another thread's items. */
+/* Called when another thread's items ended. This thread waited for that since `begin_ns`. */
 void taker_ends(uint64_t begin_ns);
 
 void taker_trains(void);

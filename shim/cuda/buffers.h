@@ -55,5 +55,5 @@ bool buffers_take_lost(uint64_t forced_ns, uint64_t *ret_begin_ns, uint64_t *ret
 
 uint32_t buffers_out(void);
 
-/* Returns how many records the reused buffers could have held. */
+/* Returns an upper bound of the records lost, as buffers were reused before they were read. */
 uint64_t buffers_dropped(void);

@@ -3,12 +3,12 @@
 
 #include <stddef.h>
 
-/* two looks that differ by more belong to different stretches */
+/* clock_map.h explains looks and stretches. A look that is off by more begins a new stretch. */
 #define SLACK_NS 1000000
 #define NOWHERE  (INT64_MIN / 2)
-#define REACH_NS 10000000000   /* how far before a stretch's first look a time may be */
-#define OLD_NS   3600000000000 /* how far before the oldest look a time may be */
-#define LATE_NS  2000000 /* how long after the last look a record may be written */
+#define REACH_NS 10000000000   /* a time may be up to this much before its stretch's first look */
+#define OLD_NS   3600000000000 /* a time may be up to this much before the oldest look kept */
+#define LATE_NS  2000000       /* a time may be up to this much after the last look */
 
 static const struct clock_pair *pair_at(const struct clock_map *map, uint32_t number)
 {

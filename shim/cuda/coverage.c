@@ -117,7 +117,7 @@ static bool is_silent(void)
 	       launches > buffers_out() * BUFFER_RECORDS_MOST;
 }
 
-/* All is known up to the end of the last operation read. */
+/* The gap begins at the end of the last operation that CUPTI reported: all before it is known. */
 static void begin_silence(void)
 {
 	const uint64_t newest_ns = reader_times.newest_ns;

@@ -34,7 +34,10 @@ void manners_restore(void);
 /* Returns true if another user changed CUPTI's clock since the last call. */
 bool manners_take_clock_change(void);
 
-/* Makes other users flush CUPTI at their end; the writing thread calls this often. */
+/*
+ * torch's profiler reads no records at its end if CUPTI has none of its buffers. So this requests
+ * an empty buffer from it, to be returned when it flushes CUPTI. The writing thread calls it often.
+ */
 void manners_stand_in(void);
 
 void manners_begin(void);

@@ -15,7 +15,7 @@
 
 struct pack {
 	void (*push)(const struct dlprof_event *event);
-	/* Records that are not full: of each device, and of none. */
+	/* Records that still have room, one for each device; the last one is for no device. */
 	struct dlprof_event ops[PACK_DEVICE_MAX + 1];
 	struct dlprof_event copies[PACK_DEVICE_MAX + 1];
 };

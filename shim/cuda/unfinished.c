@@ -6,15 +6,13 @@
 static struct {
 	struct {
 		uint64_t end_ns;
-		/*
-		 * time of a forced flush that cut off an operation, if that may still run; else 0
-		 */
+		/* time of the forced flush that cut off an operation; 0: none, or it has ended */
 		uint64_t forced_ns;
 	} streams[STREAMS];
 	/* begin of the operations that were cut off; 0: none since unfinished_begins() */
 	uint64_t begin_ns;
 	uint64_t forced_ns, end_ns;
-	uint32_t running; /* number of streams in which such an operation may still run */
+	uint32_t running; /* number of streams whose forced_ns is not 0 */
 } own;
 
 static uint32_t place_of(uint32_t device, uint32_t stream)

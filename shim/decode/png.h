@@ -69,7 +69,7 @@ static bool png_close(const struct unit *unit, const void *png, bool is_last)
 #define BEGIN_PNG_CLOSE	 , (at && png_close(&unit, FIELD(const void *, at, 0), true) && false)
 #define END_PNG_CLOSE	 (void)0
 #define END_PNG_PUSH	 png_push_end(&unit, copy, png, info, size)
-/* png_image: opaque, version, width, height. */
+/* A png_image begins with a pointer, a version, the width (at byte 12) and the height (at 16). */
 #define END_PNG_SIMPLE                                                                             \
 	unit_end(&unit, (struct unit_result){.counted = result != 0,                               \
 					     .failed = result == 0,                                \

@@ -59,7 +59,7 @@
 #define BEGIN_READDIR	 hook_ask_begin(&span)
 #define END_READDIR	 span_end(&span, 0, false)
 
-/* JOIN_ families have no time limit. */
+/* Waits. Those named JOIN_ have no time limit. */
 #define BEGIN_SLEEP	 hook_wait_begin(&span)
 #define END_SLEEP	 hook_wait_end(&span, WAIT_ASLEEP)
 #define BEGIN_POLL	 hook_wait_begin(&span)

@@ -221,7 +221,9 @@ static RARELY int on_import(PyObject *args)
 }
 
 /*
- * With `-X dev`, a debug allocator aborts when it frees the hook's entry, which another one made.
+ * With `-X dev`, Python changes to a debug allocator after the hook was added. That allocator would
+ * abort the program when it frees the hook's entry, made by the first allocator. So it frees all
+ * but the entry.
  */
 static struct {
 	struct py_allocator boot;

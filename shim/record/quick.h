@@ -18,7 +18,7 @@ struct quick {
 	struct span span;		/* mostly only thread, fd and begin_ticks are set */
 };
 
-/* `life` is activate_on(). Returns false, without effect, if span.h must be used instead. */
+/* `life` is the result of activate_on(). Returns false if the caller must use span_begin(). */
 static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 {
 	struct thread *thread = thread_self;

@@ -289,7 +289,7 @@ static void note_job(void)
 		note_number("world_size ", size);
 }
 
-/* `dlprof run` reports each run in this list. */
+/* Opens the file in which `dlprof run` finds the runs to report. */
 static int open_list(void)
 {
 	const char *list = getenv("DLPROF_RUNS");

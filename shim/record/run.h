@@ -24,7 +24,7 @@ enum run_state {
 	RUN_RENAMED,	/* stored in another database, `where` */
 	RUN_KEPT,	/* stored in folder `where`, because of `error` */
 	RUN_ALONE,	/* all is in the rings: no drain could be started */
-	RUN_IN_RINGS,	/* a part is in the rings; `error` 0: no drain is running */
+	RUN_IN_RINGS,	/* some records are in the rings only; *ret_error 0: no drain is running */
 };
 
 /* Returns where the records are, as the drain last reported. */

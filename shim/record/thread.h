@@ -181,7 +181,7 @@ struct thread {
 	bool busy; /* a record is being written; a signal handler's is lost */
 
 	alignas(64) struct thread_visit visit;
-	/* newest decoder within a Python call that decodes, or NULL */
+	/* last decoder called since the outermost Python call that decodes began; NULL: none */
 	struct thread_decoder *decoded;
 
 	alignas(64) struct thread_frame frames[1 + THREAD_FRAME_MAX]; /* [0] is never popped */
@@ -252,9 +252,10 @@ struct thread {
 		bool looked, looked_apart;
 		const void *looked_key;
 		uint64_t looked_begin_ns, looked_until_ns;
-		/* CPU time between this thread's `count` waits: */
-		uint32_t count;
-		uint64_t main_ns, own_ns, exit_ns; /* main_ns: the main one's at the first wait */
+		uint32_t count; /* waits of this thread since since_ns */
+		/* CPU times: the main thread's at the first wait; this thread's between waits; this
+		 * thread's at the end of the last wait */
+		uint64_t main_ns, own_ns, exit_ns;
 		/* length of these waits, and the main thread's CPU time in them */
 		uint64_t waited_ns, within_ns;
 		uint64_t since_ns;

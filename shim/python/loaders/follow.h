@@ -26,7 +26,7 @@ struct follow_what {
 	bool only_made;     /* follow only objects passed to follow_made() */
 	bool loads;         /* the asking thread itself loads the batch */
 	const struct follow_crew *crew; /* NULL: loads of its workers are not known */
-	bool ahead;	    /* a thread of the iterator asks ahead (ahead.h) */
+	bool ahead;	    /* a thread of the iterator prefetches its batches (ahead.h) */
 };
 
 /* Returns true in another loader's wait, in a load, and anywhere in a worker. */

@@ -77,8 +77,8 @@ static struct stage_facts facts_of(const char *facts)
 }
 
 /*
- * Returns true if a stage's inputs count as one: an interleave's and a repeat's are alike, a zip's
- * are not.
+ * Returns true if all inputs of a stage do the same, as those of Interleave: they count as one
+ * stage. Those of Zip differ.
  */
 static bool is_alike(const char *name)
 {

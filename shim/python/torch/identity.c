@@ -30,10 +30,10 @@ struct settings {
 
 struct identity {
 	uint64_t origin;
-	const void *dataset; /* set if there is no origin */
+	const void *dataset; /* NULL if `origin` is set */
 	const void *classes[CONSUMER_PART_MAX];
 	struct settings settings;
-	uint64_t is_loader; /* `dataset` is the loader itself */
+	uint64_t is_loader; /* true: `dataset` is the loader itself */
 };
 
 /* Loader N of this process is entry N, from 1. */

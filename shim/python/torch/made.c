@@ -9,7 +9,7 @@
 #define TENSORS_MOST 4096
 #define OBJECTS_MOST 16384 /* take about 0.5 ms */
 
-/* Classes of objects with a size; NULL: not imported. */
+/* Classes whose objects know their size in bytes. `class` is NULL until it is imported. */
 static struct known {
 	const char *module, *name;
 	PyObject *class;
