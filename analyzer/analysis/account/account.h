@@ -77,8 +77,9 @@ static inline int64_t account_start_count(int64_t workers)
 }
 
 /*
- * Of unknown readiness beside known ones, a wait is "not ready" from `theta_ns` on, else
- * "receiving".
+ * `by_gpu`: the GPU's idle time in a wait counts instead of the wait. If it is unknown whether a
+ * wait's batch was ready, but known for others, then the wait is "not ready" if it takes `theta_ns`
+ * or more, else "receiving".
  */
 void account_of_loader(const struct batch_series *series, bool by_gpu, double theta_ns,
 		       struct account *ret);

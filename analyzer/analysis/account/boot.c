@@ -259,7 +259,7 @@ int boot_wait_error(const struct batch_series *s, const struct finding *f, doubl
 }
 
 struct rest {
-	double wait_ns, step_ns; /* step_ns: that of epochs' starts only */
+	double wait_ns, step_ns; /* step_ns: time of the steps at epochs' starts only */
 	double epoch_wait_ns;
 	double step_factor;
 };

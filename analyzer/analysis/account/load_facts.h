@@ -53,10 +53,11 @@ struct load_facts {
 	double reopens_per_sample; /* opens, for each sample, of the file opened most often; NAN if
 				    * several loaders */
 
-	double helper_cores; /* cores that the busiest process used, or could have used, which the
-			      * training's process started, other than workers */
-	double children_cores; /* cores that programs used, during a load, which the loading process
-				* started and waited for */
+	/* Of the processes, other than workers, that the training process started, the busiest one
+	 * used so many cores, or could have used them. */
+	double helper_cores;
+	/* During a load, programs that the loading process started and waited for used so many. */
+	double children_cores;
 
 	/* Worker processes or, without workers, the training's process. */
 	double runnable_threads;

@@ -67,7 +67,8 @@ struct batch_series {
 	union {
 		float *times[SERIES_TIMES];
 		struct {
-			float *wait_ns; /* includes freeing the previous batch, as handover_ns */
+			/* wait_ns and handover_ns include freeing the previous batch */
+			float *wait_ns;
 			float *compute_ns, *load_ns;
 			float *gpu_idle_ns; /* idle time of the GPU during the wait */
 			float *gpu_busy_ns;

@@ -15,14 +15,16 @@
 
 #define EXCESS_SHARE      0.5 /* a value is an event if it exceeds the median by this share of it */
 #define EXCESS_FLOOR_NS   2e6
-#define FEWER_CORES       2    /* from this many workers for each core on, fewer may be faster */
-#define PAUSES_LEAD       5.0  /* a pause comes first if it costs this many times the waiting */
-#define LOGGING_LEAST     0.05 /* logging is a cause from this share of the time on */
+#define FEWER_CORES       2    /* try fewer workers if each core has at least this many */
+#define PAUSES_LEAD       5.0  /* pauses are named first if they cost this many times the waiting */
+#define LOGGING_LEAST     0.05 /* logging is a cause if it takes at least this share of the time */
 #define ACCUMULATED_MOST  16   /* gradient accumulation: batches from one long step to the next */
-/* least share of the step time in the long steps of gradient accumulation */
+/* long steps are gradient accumulation only if they take this share of all steps' time */
 #define ACCUMULATED_SHARE 0.4
-#define START_SAMPLED     0.5 /* least share of choosing samples to be the cause of epoch starts */
-#define GRADUAL_LEAST     0.3 /* loads grow gradually if their neighbours have more of the excess */
+/* epochs start slowly because of the sampler if it takes at least this share of the start */
+#define START_SAMPLED     0.5
+/* slow loads are gradual if the loads beside them have at least this share of their excess time */
+#define GRADUAL_LEAST     0.3
 
 const char *const cause_names[CAUSE_MAX] = {
 #define CAUSE(constant, name, ...) [CAUSE_##constant] = name,
@@ -119,7 +121,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 					    : s->compute_ns,
 			    EXCESS_FLOOR_NS, others ? NAN : f->compute_median_ns);
 	of_compute.slips = ret->steps_only;
-	/* A host that does not wait for its steps waits for earlier ones in a long step. */
+	/* If steps only queue work for the GPU, a long step waits for earlier ones: no period. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;
 	/* During a pause finished batches pile up, so the waits' period begins anew after it. */

@@ -6,46 +6,59 @@
 
 #include "analysis/statistics/stats.h"
 
-#define LOCKED          0.4  /* a lock is the cause if it takes this share of the loads' time */
-#define SLOW_TIMES      5.0  /* a slow sample takes at least this many times the mean */
-#define SLOW_FEW        0.01 /* slow samples are at most this share of all samples */
-#define SLOW_SHARE      0.2  /* slow samples are the cause from this share of the loads' time on */
-#define GROWTH_PARTS    8
-#define GROWTH_FEWEST   16 /* growth is looked for if each part has this many loads */
-/* loads grow if the last quarter's mean is this many times the first's */
+/* A share without another noun is a share of the time of the loads. */
+#define LOCKED          0.4  /* a lock is the cause if waits for it take at least this share */
+#define SLOW_TIMES      5.0  /* a sample is slow if it takes at least this many times the mean */
+#define SLOW_FEW        0.01 /* slow samples are ignored if more than this share of all samples */
+#define SLOW_SHARE      0.2  /* slow samples are the cause if they take at least this share */
+#define GROWTH_PARTS    8    /* parts, with as many loads each, that are compared to see growth */
+#define GROWTH_FEWEST   16   /* growth is not looked for if a part has fewer loads */
+/* loads grow if the mean of the last quarter is at least this many times the first quarter's */
 #define GROWTH_FACTOR   1.5
-/* a part rises if its mean is this many times that of the part before */
+/* a part rises if its mean load time is at least this many times the mean of the part before */
 #define GROWTH_STEP     1.03
-#define GROWTH_STEPS    5   /* loads grow if this number of the seven parts rise */
-#define FETCH_SHARE     0.5 /* fetching descriptors matters from this share of receiving on */
+#define GROWTH_STEPS    5   /* loads grow only if at least this many parts rise */
+/* fetching descriptors is a cause only if it takes at least this share of the receiving time */
+#define FETCH_SHARE     0.5
 #define FETCH_LEAST_NS  1e6
 #define FETCH_CPU_MOST  0.5
-#define FETCH_BUSY      0.5 /* workers are busy if loads take this share of their time */
-#define HELD_SHARE      0.5 /* a holder is in Python in this share of the waits */
+/* and only if loads take at least this share of the workers' time */
+#define FETCH_BUSY      0.5
+/* the main thread waits for a GIL holder if one is seen in at least this share of its waits */
+#define HELD_SHARE      0.5
 #define HELD_SAMPLES    30
-/* without stack samples, a holder uses a CPU for this share of the time */
+/* without stack samples: if another thread uses a CPU for at least this share of the time */
 #define HELD_CPU        0.25
-#define SLOW_AGAIN      0.5 /* slow samples are slow again in this share of the epochs */
-#define THREADS_LEAST   2.0 /* a worker with fewer runnable threads does not have too many */
-#define THREADS_CROWD   2.0 /* runnable threads for each core that are too many */
-#define CROWD           2.0 /* this number of workers for each core may be too many */
-#define CROWD_UNSEEN    0.5 /* crowding: share of the loads' time off the CPU in no observed call */
-#define NARROW          0.5 /* cores are narrowed if workers may use this share of the machine's */
-#define NARROW_FULL     0.85
-#define PAGING          0.33 /* paging: share of the loads' time off the CPU in no observed call */
-#define FAULTS_A_LOAD   1.0
-#define HELPER_BUSY     0.8  /* a helper process that wants at least this part of a core is busy */
-#define HELPER_ONE      1.3  /* a helper that wants more cores has several threads */
-#define MAKING_MOST     0.9
-#define MAKING_LEAST    0.4  /* making objects matters from this share of the loads' time on */
-#define REOPENED        0.5  /* a file that is opened as often for each sample is opened anew */
-#define REOPENED_PART   0.5  /* least share of that file in all opening of files */
-#define OWN_LEAST       0.5  /* a function of the user's leads with this share of the loads' time */
-#define OWN_CPU         0.8  /* loads that compute do so for this share of their time */
-#define OWN_DECODED     0.4  /* loads that decode images for this share are no code of the user's */
+#define SLOW_AGAIN      0.5 /* slow samples are ignored if slow in a smaller share of the epochs */
+/* workers have too many threads if each has at least so many that are runnable */
+#define THREADS_LEAST   2.0
+#define THREADS_CROWD   2.0 /* and if all workers have at least so many for each core */
+/* workers are too many if there are at least so many for each core */
+#define CROWD           2.0
+#define CROWD_UNSEEN    0.5 /* and if loads are off the CPU, in no observed call, for this share */
+/* workers have too few cores if they may use at most this share of the machine's cores */
+#define NARROW          0.5
+#define NARROW_FULL     0.85 /* and if they use at least this share of the cores they may use */
+/* memory is short if loads are off the CPU, in no observed call, for at least this share */
+#define PAGING          0.33
+#define FAULTS_A_LOAD   1.0  /* and if memory is swapped, or each sample has so many major faults */
+#define HELPER_BUSY     0.8  /* a helper process is busy if it wants at least this part of a core */
+/* a helper that wants more cores than this has several threads */
+#define HELPER_ONE      1.3
+/* making objects is the cause if it takes at least this share */
+#define MAKING_MOST     0.9 /* loads that are nearly only making read their data there */
+#define MAKING_LEAST    0.4
+#define REOPENED        0.5 /* and if a sample waits outside, or opens a file at least so often */
+/* a file is opened anew if it has at least this share in all opening of files */
+#define REOPENED_PART   0.5
+/* the user's own code is the cause if one of its functions takes at least this share */
+#define OWN_LEAST       0.5
+#define OWN_CPU         0.8 /* and if loads want a CPU for at least this share */
+#define OWN_DECODED     0.4 /* and if decoding images takes less than this share */
+/* the run is cut into parts; at its begin or end some may be calm, that is, hardly wait */
 #define CALM_PARTS      32
-#define CALM_FEWEST     8   /* fewest batches in a part of the run to look for calm parts */
-#define CALM_LEAST      0.2 /* least share of the run that must be calm, and that must not be */
+#define CALM_FEWEST     8   /* calm parts are not looked for if a part has fewer batches */
+#define CALM_LEAST      0.2 /* at least this share of the parts must be calm, and not be calm */
 #define CALM_WAIT       0.1 /* a calm part waits at most this share of what the others wait */
 
 /* At most 1; NAN: unknown. */

@@ -44,7 +44,8 @@ struct gpu_streams {
 void gpu_streams_note(struct gpu_streams *streams, const struct gpu_op *op);
 
 /*
- * Sets or takes back DLPROF_GPU_LOADER. Returns how many are in doubt; `doubtful_are`: sets these.
+ * Sets or clears DLPROF_GPU_LOADER in each operation. An operation that may or may not be a
+ * loader's is doubtful: it gets `doubtful_are`. Returns the number of doubtful operations.
  */
 size_t gpu_streams_mark(const struct gpu_streams *streams, uint32_t training_thread,
 			bool doubtful_are, struct gpu_op *ops, size_t count);

@@ -15,10 +15,10 @@
 #define WINDOW         ((size_t)1 << 14)
 #define WINDOWS        64 /* a longer series is sampled in this many windows */
 #define FEW_WINDOWS    16
-#define SPREAD         16 /* largest number of positions to fold for each batch */
+#define SPREAD         16 /* windows have at most this many ordinals for each batch of the series */
 #define BEYOND_DOUBT   (-100.0)
 #define BLOCK          8  /* rows in a block: half of them choose the phase, half measure it */
-#define PIECE_LEAST    12 /* least mean number of batches between breaks */
+#define PIECE_LEAST    12 /* cut at breaks only if this many batches or more come for each break */
 #define WORKER_SHARE   0.60
 #define WORKER_PERIODS 4
 #define SHARE_LEAST    0.5

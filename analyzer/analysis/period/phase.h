@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* phase.h - says whether a multiple of a found period is the true one, and how regular it is. */
+/*
+ * phase.h - says whether a multiple of a found period is the true one, and how regular it is.
+ *
+ * Values are cut into rows of one period (fold.h). A phase is a position in such a row.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -17,9 +21,15 @@ struct phase_series {
 
 #define PHASE_PROMOTE_MOST 3
 
-/* True: in rows of kP, one of k phases has nearly all time. `scratch` has room for kP numbers. */
+/*
+ * Returns true if the true period is k times `period`: the phase with most time takes nearly all of
+ * it in every k-th row only. `scratch` has room for k * period numbers.
+ */
 bool phase_is_multiple(const struct phase_series *series, size_t period, size_t k, double *scratch);
 
-/* Cross-validated between even and odd rows. `scratch` has room for 3 P numbers. */
+/*
+ * Returns the share of the time that is at the best phase, which even rows choose for odd rows and
+ * odd rows for even ones. `scratch` has room for 3 * period numbers.
+ */
 double phase_share(const struct phase_series *series, size_t period, double *scratch,
 		   size_t *ret_phase);

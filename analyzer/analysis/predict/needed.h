@@ -8,8 +8,9 @@ struct needed {
 	/* fewest workers for 95 % of the rate of loads that take no time; -1: none */
 	int32_t enough;
 	bool core_limited; /* `enough` is -1 because there are too few cores */
-	/* Workers to try: `enough`, but no more than the cores keep working, and at most 8 times
-	 * the run's (16 if it has none). -1: not more than in the run. */
+	/* Workers to try, or -1 if that is not more than the run has. The number is `enough`, but
+	 * at most as many as the cores can keep working, and at most 8 times the run's workers (16
+	 * if the run has none). */
 	int32_t more;
 	/* Workers that the cores can keep working, if the run has more; else -1. */
 	int32_t fewer;

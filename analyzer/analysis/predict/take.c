@@ -12,12 +12,14 @@
 #define SAMPLE_PART      ((size_t)2048)
 #define RECEIVE_LEAST_NS 5e5
 #define FETCH_LONG_NS    1e6  /* a shorter fetch of a descriptor does not wait; usual is 0.1 ms */
-#define FETCH_IDLE       0.25 /* a fetch that uses less CPU than this share waits for the worker */
-/* share of the time waiting for a busy GPU that shows a host running ahead */
+/* fetches of descriptors wait for the worker if they use a CPU for less than this of their time */
+#define FETCH_IDLE       0.25
+/* the host runs ahead of the GPU if it waits for a busy GPU for more than this share of the time */
 #define RUNS_AHEAD       0.01
-#define LITTLE_WORK      0.15 /* a thread that uses less of a core hardly waits for one */
-#define HARDLY_WORK      0.2  /* loads that work less of their runnable time need no core */
-#define KNOWN_LEAST      0.8  /* least share of known loads and steps to make a trace */
+/* a thread is taken to get a core whenever it needs one if it uses less than this share of one */
+#define LITTLE_WORK      0.15
+#define HARDLY_WORK      0.2 /* loads need no core if they run for less of their runnable time */
+#define KNOWN_LEAST      0.8 /* no trace is made if a smaller share of loads and steps is known */
 #define FEWEST           5
 #define SOON             0.25 /* nothing delayed the hand-over of a late batch that is at this
 			       * quantile */
@@ -335,7 +337,10 @@ static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoc
 	return 0;
 }
 
-/* New numbers of the loading workers, by their first batch in the epoch; some got no data. */
+/*
+ * If some workers get no data, the others are numbered in the order of their first batches of the
+ * epoch.
+ */
 struct turns {
 	int16_t number[TRACE_WORKERS]; /* -1: no number yet */
 	int16_t count;

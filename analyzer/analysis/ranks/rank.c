@@ -360,7 +360,7 @@ static int unite_all(const struct rank_job *job, struct rank_group *ret)
 	return r;
 }
 
-/* Groups are not separate if ranks meet by the clock. */
+/* Groups are not separate if their ranks' steps align by the clock, though not by number. */
 static int are_apart(const struct rank_job *job, bool *ret)
 {
 	struct rank_finding *found = calloc(1, sizeof(*found));

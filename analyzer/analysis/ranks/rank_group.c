@@ -6,11 +6,13 @@
 #include <stdlib.h>
 
 #define FEWEST_CELLS 8
-#define APART_STEPS  128  /* ranks may not have met twice in fewer steps */
-#define APART_SHARE  0.03 /* separate groups differ by this share of their steps' time */
-#define APART_ERRORS 3    /* separate groups differ by at least this many standard errors */
-#define ALIKE_STEPS 2     /* groups are alike if no rank gets more steps ahead */
-#define ALIKE_SHARE 0.005 /* groups are alike if no rank gets ahead by more of its steps */
+#define APART_STEPS  128  /* with fewer steps, groups are not separate: they may meet later */
+/* groups are separate only if their times a step differ by this share and by these errors */
+#define APART_SHARE  0.03
+#define APART_ERRORS 3    /* standard errors */
+/* groups are alike if neither gets ahead of the other by more than both of these */
+#define ALIKE_STEPS 2     /* steps */
+#define ALIKE_SHARE 0.005 /* share of the steps made */
 
 static void pace_add(struct pace *pace, double step_ns)
 {

@@ -43,7 +43,7 @@ struct process {
 	struct gpu_batch *batches; /* unsorted: batches that wait, or may be written again */
 	size_t batch_count;
 	struct dlprof_gpu_state sums;
-	struct dlprof_gpu_state judged; /* `sums` when records were last complete */
+	struct dlprof_gpu_state judged; /* copy of `sums` at the last gaps_judge() */
 };
 
 struct gpu_join {

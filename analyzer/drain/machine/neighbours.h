@@ -17,7 +17,7 @@
 #include "store/write/write.h"
 
 #define NEIGHBOURS_GROUPS  12
-#define NEIGHBOURS_WEIGHTS 4 /* weights of threads in the run's own group */
+#define NEIGHBOURS_WEIGHTS 4 /* how many scheduling weights are told apart in the run's own group */
 #define NEIGHBOURS_KINDS   (NEIGHBOURS_GROUPS + NEIGHBOURS_WEIGHTS)
 
 struct neighbour;
@@ -46,7 +46,7 @@ struct neighbours {
 	size_t kind_count;
 	double of_ns;
 	double main_ns;
-	double helper_ns; /* time that the busiest process that the first one started could run */
+	double helper_ns; /* time the busiest helper (neighbours.c) ran, or could have run */
 	/* Sums over first threads: [0] of the run's first process, [1] of its workers. */
 	double ran_ns[2], waited_ns[2];
 };

@@ -345,7 +345,7 @@ static int look_at_memory(struct use *use, struct writer *writer, struct segment
 	return writer_use(writer, &next->row);
 }
 
-/* Once its first load or batch is over, a process has really begun. */
+/* A process that has not finished a load or batch is still starting up, so it is not measured. */
 static bool is_wanted(const struct segment *segment, double ns)
 {
 	if (segment->dead || segment->left_ns || segment->later_ns || !segment->joined.role)

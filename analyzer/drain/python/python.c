@@ -75,7 +75,7 @@ static int find_interpreter(struct python *python, uint64_t *ret_newest)
 			   8);
 }
 
-/* A new thread is listed a while before it has a gettid(). */
+/* Python lists a new thread before the thread has set its id; until then its tid is unknown. */
 static void find_tids(struct python *python)
 {
 	const struct thread *oldest = &python->threads[python->thread_count - 1];

@@ -26,7 +26,7 @@
 #define SEGMENT_LEAST_MB   8.0 /* half a segment, which one process needs */
 #define SEGMENT_FEW_MB     64.0
 #define USERS_MOST         8      /* limit of processes that are named */
-#define SHM_FEW_MB         500.0 /* a few large batches fill less; Docker's default is 64 MB */
+#define SHM_FEW_MB         500.0 /* warn if less is free; Docker's default is 64 MB */
 #define MOST_LEFT  4
 #define QUOTED     (4 * PATH_MAX)
 #define FIX_SIZE   (2 * QUOTED + 256)

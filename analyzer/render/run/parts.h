@@ -72,7 +72,7 @@ void step_outline(const struct report *report, struct outline *outline);
 
 void stages_add_evidence(const struct report *report, char *text, size_t size);
 
-/* Return false if remedies.def has the words. */
+/* Return false, and add nothing, if the text in remedies.def is right. */
 bool stages_add_line(const struct report *report, enum advice_id id, char *text, size_t size);
 bool stages_add_how(const struct report *report, enum advice_id id, char *text, size_t size);
 
@@ -80,7 +80,7 @@ void stages_outline_line(const struct report *report, struct outline *o);
 
 void stages_outline(const struct report *report, struct outline *o);
 
-/* Returns NULL if it is not known. */
+/* Returns the slowest stage, or NULL if it is not known. */
 const struct stage_work *stages_slow(const struct report *report);
 
 /* Returns a kernel's share of all kernels' time, or a stage's share of the time observed. */
@@ -104,7 +104,7 @@ const struct dialect *dialect_of(const struct loader_info *loader);
 
 bool dialect_is_threads(const struct loader_info *loader);
 
-/* Return false if PyTorch's words fit. */
+/* Return false, and add nothing, if the text for PyTorch is right for this library, too. */
 bool dialect_add_line(const struct report *report, const struct advice *advice, char *text,
 		      size_t size);
 bool dialect_add_how(const struct report *report, const struct advice *advice, char *text,

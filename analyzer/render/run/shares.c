@@ -24,7 +24,7 @@ static size_t find_parts(const struct account *a, struct share_part ret[SHARES_M
 		ret[n].part = (int)part;
 		ret[n++].ns = a->part_ns[part];
 	}
-	/* In an old database, waiting, or some of it, is in no part. */
+	/* Old databases do not divide all waiting into parts, so the remainder is a part, too. */
 	if (a->wait_ns - known_ns > a->time_ns / 1e6)
 		ret[n++] = (struct share_part){.label = "waiting",
 					       .tone = PAGE_RED,
