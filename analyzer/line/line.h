@@ -82,7 +82,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 /* Returns 0, or -EINVAL with `problem` set. */
 int line_check_words(const struct line_program *program, struct line *line);
 
-/* Returns NULL if the word never existed. */
+/* Returns the text of `program->gone` for a word of an earlier version, or NULL if it was none. */
 const char *line_instead(const struct line_program *program, const char *word, size_t length);
 
 /* Writes "; did you mean gate?", or "", to NEAR_WORDS bytes. */

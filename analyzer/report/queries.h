@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Returns NULL if there are fewer queries. */
+/* Returns the name of query `i`, or NULL if there are fewer queries. */
 const char *queries_name(size_t i);
 
 /* Begins with "-- " and its question; NULL if it is unknown. */

@@ -26,7 +26,7 @@ struct rank_files {
  */
 bool ranks_is_wanted(const char *wanted, const char *job, int64_t attempt);
 
-/* Returns UNKNOWN if no run recorded one. */
+/* Returns the job's number of ranks, or UNKNOWN if no run recorded it. */
 int64_t ranks_world_size(const struct rank_files *files);
 
 size_t ranks_job_end(const struct rank_files *files, size_t begin);

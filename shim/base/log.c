@@ -154,7 +154,7 @@ static bool is_stderr(const char *path)
 	       strcmp(path, "/dev/fd/2") == 0 || strcmp(path, "/proc/self/fd/2") == 0;
 }
 
-/* Returns NULL for a file that may get a log. */
+/* Says what a file is to which no log may be written, or returns NULL if it may. */
 static const char *odd_kind(uint32_t type)
 {
 	switch (type) {

@@ -532,7 +532,7 @@ void ahead_trains(struct thread *thread)
 		doubt_hand_over();
 }
 
-/* Returns 0 if the main thread has ended. */
+/* Returns the main thread's CPU time, or 0 if it has ended. */
 static uint64_t main_cpu_ns(void)
 {
 	struct timespec time = {0, 0};

@@ -14,7 +14,7 @@
 #define RETURN_NS   50000 /* longest time from a delivery to the first munmap() */
 /* longest time between two munmap()s of a batch */
 #define GAP_NS	    500000
-#define LATER_NS    1000000 /* later munmap()s are the loop body's */
+#define LATER_NS    1000000 /* munmap()s that come later belong to the loop body */
 
 /* Hash table of addresses; 0: free. A mapping without a place is not followed. */
 static struct bucket {

@@ -18,7 +18,7 @@
 #define VARIABLE    "NVTX_INJECTION64_PATH"
 #define NO_TRACKING (-2) /* result of push and pop without a tool */
 #define KEPT_MOST   20000
-#define SHORT_NS    UINT64_C(100000) /* ranges so soon after the last are no steps */
+#define SHORT_NS    UINT64_C(100000) /* a range that begins sooner after the last one is no step */
 
 /* NVTX's ABI of nvtxEventAttributes_t, version 2, up to the message. */
 struct attributes {
@@ -45,7 +45,7 @@ static uint64_t step_ns;
 /* DLPROF_NVTX when the library started. */
 static char asked[CONFIG_NVTX_MAX];
 
-/* Returns NULL if there is no text that we can read. */
+/* Returns the range's name, or NULL if there is none that we can read. */
 static const char *text_of(const struct attributes *attributes)
 {
 	return attributes && attributes->size >= sizeof(*attributes) &&

@@ -6,10 +6,10 @@
 
 #include "record/thread.h"
 
-/* From now on this thread receives the batches of `stream`; 0: of none. */
+/* From now on this thread receives the batches of `stream`; 0: it receives none. */
 void pinning_of(struct thread *thread, uint64_t stream);
 
-/* Returns NULL if the thread is no pinning thread. */
+/* Returns the thread's entry, or NULL if it is no pinning thread. */
 struct thread_parts *pinning_parts(const struct thread *thread);
 
 /* Moves the counts since the last call into *parts. */

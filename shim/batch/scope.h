@@ -27,7 +27,7 @@ struct scope_load {
 	uint32_t process_blocks;
 };
 
-/* The batch is that of the thread's `stream`, `generation` and `task`. */
+/* The thread's `stream`, `generation` and `task` say which batch is loaded. */
 void scope_load_begin(struct thread *thread, struct scope_load *load);
 
 /* Writes the record; `samples` 0: unknown. */

@@ -107,7 +107,7 @@ void training_stop(struct thread *thread, const struct dlprof_event *stop)
 	training_resume(thread, stop->begin_ns + stop->duration_ns);
 }
 
-/* Returns NULL if this thread is in no step. */
+/* Returns this thread's data of the current step, or NULL if it is in no step. */
 static OFTEN struct thread_training *own(void)
 {
 	struct thread *thread = thread_self;

@@ -18,7 +18,7 @@
 /* `never_null`: CUPTI crashes without a buffer. Returns 0 or -errno. */
 int buffers_init(bool never_null);
 
-/* Returns NULL if all buffers are taken. */
+/* Returns a free buffer, or NULL if all are taken. */
 uint8_t *buffers_request(void);
 
 bool buffers_is_ours(const uint8_t *buffer);

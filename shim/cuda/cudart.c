@@ -47,7 +47,7 @@ static void push(struct thread *thread, enum dlprof_event_kind kind, uint64_t be
 	thread_push(thread, &event);
 }
 
-/* Returns NULL unless the host's calls are recorded. */
+/* Returns this thread if the host's calls are recorded, else NULL. */
 static struct thread *enter(void)
 {
 	struct thread *thread;

@@ -104,7 +104,7 @@ void *cupti_driver(const char *function)
 	return driver ? lookup_real(driver, function) : NULL;
 }
 
-/* Returns 0 if there is no driver. */
+/* Returns the driver's major version, or 0 if there is no driver. */
 static int driver_major(void)
 {
 	int (*get)(int *version) = (int (*)(int *))cupti_driver("cuDriverGetVersion");
@@ -184,7 +184,7 @@ static int mismatch(struct text *why, int major, const char *other, int other_ma
 	return -EPROTONOSUPPORT;
 }
 
-/* Without a driver, do not call functions: those of 13.2 call themselves endlessly. */
+/* Without a driver, call no function of CUPTI: in 13.2, they call themselves endlessly. */
 static int fits(const struct cupti *found, const struct runtime *runtime, int driver,
 		struct text *why)
 {

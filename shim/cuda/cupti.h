@@ -45,5 +45,5 @@ int cupti_find(struct text *why);
 
 void *cupti_driver(const char *function);
 
-/* Returns NULL if no libcupti is mapped. */
+/* Returns the handle of the libcupti in this process, or NULL if none is mapped. */
 void *cupti_mapped(void);

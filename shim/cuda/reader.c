@@ -101,7 +101,7 @@ static bool convert_op(uint32_t device, uint32_t stream, uint64_t *begin, uint64
 	return true;
 }
 
-/* Returns "" if the driver fails. */
+/* Sets `text` to the driver's answer, or to "" if the driver fails. */
 static void ask_driver(const char *function, char *text, size_t size, uint32_t device)
 {
 	int (*get)(char *text, int size, int device) =

@@ -22,7 +22,7 @@ bool sequence_is_counted(const struct unit *unit, const void *handle);
 /* Begins the time of an image's pixels. NULL does nothing. */
 void sequence_start(struct thread_image *image);
 
-/* Returns NULL unless this thread started the image and the process records. */
+/* Returns the image that this thread started with the handle; NULL if none, or not recording. */
 struct thread_image *sequence_started(enum decode_library_id library, const void *handle);
 
 /* `address`: the caller's frame. `is_last`: forgets the handle. */

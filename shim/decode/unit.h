@@ -47,5 +47,5 @@ bool unit_can_read(const void *address);
 /* Ends a call that is a whole image, or whose library has no images. */
 void unit_end(struct unit *unit, struct unit_result result);
 
-/* Returns NULL if there is no room for the tally. */
+/* Returns the tally of images like this one, or NULL if there is no room for it. */
 struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit_result *result);

@@ -8,7 +8,7 @@
 
 #include "dlprof/segment.h"
 
-/* Returns NULL unless this process's last program recorded into the run. */
+/* Returns the header of this process's program before execve(); NULL if it was not in the run. */
 const struct dlprof_header *life_before(const char *folder);
 
 /* Sets DLPROF_LIFE. After -ENOMEM the next program records like a child. */

@@ -30,7 +30,7 @@ static struct account accounts[ACCOUNT_MAX], pool;
 static atomic_bool has_pool, in_doubt;
 static _Atomic uint32_t account_count;
 
-/* Returns NULL if this process prints no line. */
+/* Returns the sums for the line at exit, or NULL if this process prints no line. */
 static struct dlprof_so_far *kept(void)
 {
 	struct dlprof_segment *shared = segment_first();

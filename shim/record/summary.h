@@ -17,7 +17,7 @@ struct account {
 	bool stepping;			    /* the thread has a batch and does not wait */
 };
 
-/* Returns NULL if there are too many accounts. */
+/* Returns a thread's new account, or a pool's common one; NULL if there are too many. */
 struct account *summary_account(void);
 
 /* Gives all threads one account, which continues `first`: threads of a pool take turns. */

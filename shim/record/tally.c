@@ -147,7 +147,7 @@ static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *
 		find_lightest(top, place / BLOCK);
 }
 
-/* The new tally's time may be too high by the old one's. */
+/* The new tally's time may be too high by the time of the old tally. */
 static OFTEN struct dlprof_tally *take_lightest(struct thread_top *top, const char *name,
 						uint64_t class, uint16_t tag)
 {
@@ -218,7 +218,7 @@ static RARELY struct dlprof_tally *tallies_made(struct thread *thread)
 	return tallies;
 }
 
-/* Returns NULL if the disk is full. */
+/* Returns the thread's tallies, made if necessary, or NULL if the disk is full. */
 static struct dlprof_tally *tallies_of(struct thread *thread)
 {
 	return likely(thread->tallies) ? thread->tallies : tallies_made(thread);

@@ -304,7 +304,7 @@ struct thread *thread_claim(void);
 
 void thread_reset(struct thread *thread, struct dlprof_slot *slot, uint32_t tid);
 
-/* Returns NULL if the thread loads no batch. For calls that all threads make all the time. */
+/* Returns this thread if it loads a batch, else NULL. Fast, for calls that all threads make. */
 static inline struct thread *thread_loading(void)
 {
 	struct thread *thread = thread_self;
@@ -314,7 +314,7 @@ static inline struct thread *thread_loading(void)
 	return thread;
 }
 
-/* Returns NULL unless this thread waits for a batch and loads none itself. */
+/* Returns this thread if it waits for a batch and loads none itself, else NULL. */
 static inline struct thread *thread_waiting(void)
 {
 	struct thread *thread = thread_self;

@@ -42,7 +42,7 @@ bool elf_covers(const struct elf_module *module, uintptr_t address, size_t size,
 	return end && size <= end - address;
 }
 
-/* Returns 0 if `address` is not aligned. */
+/* Returns how many items of `size` follow in the segment; 0 if `address` is not aligned. */
 static size_t room_for(const struct elf_module *module, uintptr_t address, size_t size,
 		       size_t alignment)
 {
@@ -87,7 +87,7 @@ static void take_gnu_hash(struct elf_module *module, uintptr_t at)
 		module->chain_limit = table[1] + (uint32_t)room;
 }
 
-/* The number of chains is that of the symbols. */
+/* The hash table has one chain entry for each symbol. */
 static void take_hash(struct elf_module *module, uintptr_t at)
 {
 	const uint32_t *table = (const uint32_t *)at;

@@ -71,7 +71,7 @@ int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) *header
 /* Returns true if one part with all of `flags` (PF_R...) has the whole range. */
 bool elf_covers(const struct elf_module *module, uintptr_t address, size_t size, uint32_t flags);
 
-/* Returns NULL if there is no such symbol. */
+/* Returns the symbol's name, or NULL if there is no such symbol. */
 static inline const char *elf_name(const struct elf_module *module, uint32_t symbol)
 {
 	size_t at;

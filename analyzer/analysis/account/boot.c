@@ -120,7 +120,7 @@ static void resample(const struct cells *cells, size_t block, uint64_t *state, d
 	}
 }
 
-/* The 1 % point of Student's t / that of the normal distribution, at most 3. */
+/* Returns the 1 % point of Student's t / the normal distribution's 1 % point, at most 3. */
 static double few_factor(size_t count)
 {
 	static const double factors[] = {3, 2.99, 1.95, 1.61, 1.45, 1.35, 1.29, 1.24, 1.21};

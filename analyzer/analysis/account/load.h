@@ -25,9 +25,11 @@ struct load_split {
  */
 struct load_split load_split(const struct load_times *times);
 
-#define LOAD_LEAST       0.4     /* least share of the loads' time that is worth shortening first */
-#define LOAD_SMALL_BYTES 16384.0 /* smaller reads cost as much for the call as for the bytes */
-#define LOAD_SMALL_READS 8.0     /* reads are many if a sample needs at least this many */
+/* a part of the loads is shortened first if it takes at least this share of their time */
+#define LOAD_LEAST       0.4
+/* reads are small if they have at most this many bytes on average */
+#define LOAD_SMALL_BYTES 16384.0
+#define LOAD_SMALL_READS 8.0     /* and many if a sample needs at least this many */
 
 /* 0 to 1; 0: unknown. */
 double load_decode_share(const struct load_times *times);

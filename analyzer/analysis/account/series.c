@@ -9,10 +9,12 @@
 #define FIRST_CAPACITY 1024
 #define FIRST_RUNS     16
 #define LONGEST_NS     1e19f
-#define LOADING_LEAST  0.05 /* least share of the busiest one's loads that counts as loading */
-#define LOADING_ROUNDS 2    /* batches per worker; a shorter epoch does not show which load */
-#define LOADING_KNOWN  0.9  /* least share of an epoch's batches with a known worker */
-#define OTHERS_LEAST   0.1  /* a smaller share of the cores is background work */
+/* a worker counts as loading if it makes at least this share of the loads of the busiest worker */
+#define LOADING_LEAST  0.05
+/* an epoch with fewer batches per worker does not show which workers load */
+#define LOADING_ROUNDS 2
+#define LOADING_KNOWN  0.9  /* nor does one with a smaller share of batches whose worker is known */
+#define OTHERS_LEAST   0.1  /* other programs that use a smaller share of the cores are ignored */
 #define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
 
 const struct batch_row BATCH_ROW_UNKNOWN = {

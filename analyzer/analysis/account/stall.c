@@ -7,20 +7,22 @@
 #include "analysis/statistics/stats.h"
 #include "dlprof/event.h"
 
-#define HIGH_FROM         300 /* confidence is high from this number of batches on */
+#define HIGH_FROM         300 /* confidence is high with at least this many batches */
 #define MEDIUM_FROM       100
 #define TRIM_SHARE        0.005
 #define UNKNOWN_WORKERS   8 /* excluded first batches of an epoch where the number of workers is
 			     * unknown */
 #define RECORDS_PER_BATCH 2 /* one from the consumer, one from the worker */
-#define SYNC_FACTOR       5 /* a step longer than this many median steps waits for the GPU */
+/* a step waits for the GPU if it takes more than this many median steps */
+#define SYNC_FACTOR       5
 #define SYNC_FEWEST       0.003
 #define SYNC_MOST         0.20
 #define DRAIN_BUSY        5.0
 #define DRAIN_IDLE        3.5
-/* least share of steady batches with a GPU time to judge by the GPU */
+/* judge by the GPU if at least this share of steady batches has a GPU time */
 #define GPU_SEEN_LEAST    0.5
-#define GPU_SEEN_MOST     0.95 /* confidence is lower below this share of batches with a GPU time */
+/* confidence is lower if a smaller share of batches has a GPU time */
+#define GPU_SEEN_MOST     0.95
 
 struct sums {
 	struct stats_moments load;
@@ -114,7 +116,7 @@ static struct stats_column steady(const struct batch_series *s, const float *val
 	return (struct stats_column){values, s->state, s->count, SERIES_STEADY, SERIES_STEADY};
 }
 
-/* Returns NAN if no step is known. */
+/* Returns the least wait that counts as starved, or NAN if no step is known. */
 static double theta(struct batch_series *s, double *ret_compute_median_ns)
 {
 	struct stats_column compute = steady(s, s->compute_ns),

@@ -43,7 +43,8 @@
 /* Stall ratios from which the verdict is MODERATELY and HIGHLY. */
 #define STALL_MODERATE       0.05
 #define STALL_HIGH           0.20
-#define STALL_TRIMMED        0.025 /* below this trimmed ratio the stalls are a few single events */
+/* if the trimmed ratio is lower, the stalls are a few single events */
+#define STALL_TRIMMED        0.025
 #define STALL_FEWEST         20    /* fewer batches get no verdict */
 #define STALL_TOLERATED_LOSS 0.05
 

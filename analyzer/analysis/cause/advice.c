@@ -7,18 +7,22 @@
 #include "analysis/cause/grounds.h"
 #include "analysis/cause/lines.h"
 
-#define PAGEABLE_LEAST 0.5   /* pinned memory is advised from this share of pageable bytes on */
+/* advise pinned memory if at least this share of copied bytes is pageable */
+#define PAGEABLE_LEAST 0.5
 #define UNSEEN         1.005 /* a smaller multiple of the run's rate would be shown as "1.00x" */
 #define REMEDIES       11
 #define ALIKE          1.1 /* gains count as equal if they differ by a smaller factor */
-#define READING_LEAST  0.2 /* faster storage is advised from this share of reading on */
+/* advise faster storage if reading takes at least this share of the load */
+#define READING_LEAST  0.2
 #define MANY_BYTES     (8.0 * (1 << 20))
-#define PICKLED_BYTES  (1.0 * (1 << 20)) /* a batch without tensors of this size is large */
-#define FEW_TENSORS    0.5 /* a mean number of tensors below this is none */
-#define CROWDED        0.7 /* a training thread that gets less of a core is crowded */
-#define NEARLY_HALF    0.4 /* halving CPU time counts as halving the load from this saving on */
+#define PICKLED_BYTES  (1.0 * (1 << 20)) /* a batch without tensors is large from this size on */
+#define FEW_TENSORS    0.5 /* a batch has no tensors if its mean number is lower */
+#define CROWDED        0.7 /* a training thread is crowded if it gets less of a core */
+/* halving CPU time counts as halving the load if it saves at least this share of the load */
+#define NEARLY_HALF    0.4
 #define LEAST_OF_SAMPLES 30
-#define LEAST_OF_STEP  0.1 /* advice about a line of code needs this share of the time */
+/* a line of code is named only if it takes at least this share of the step */
+#define LEAST_OF_STEP  0.1
 #define MUCH_MORE      1.5   /* a gain is much more if it is this many times another one */
 #define NO_ROW         (-1)
 
@@ -349,7 +353,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 	if (of_stage) {
 		const double most = v->finding->gain_max - 1;
 
-		/* No gain can be larger than that of ideal input, which the account gives. */
+		/* No gain is larger than the gain of ideal input, which the account gives. */
 		if (!isnan(of_stage->gain))
 			take_gain((struct whatif_gain){fmin(of_stage->gain, most), of_stage->low,
 						       fmin(of_stage->high, most)},

@@ -11,7 +11,8 @@
 #include "analysis/cause/diagnosis.h"
 
 #define CAUSE_COST_LEAST 0.01
-#define CAUSE_SECOND     (1.0 / 3) /* a second cause needs this share of the first one's cost */
+/* a second cause is named if it costs at least this share of the first one's cost */
+#define CAUSE_SECOND     (1.0 / 3)
 
 int cause_find(const struct batch_series *series, const struct finding *finding,
 	       const struct cause_input *input, struct diagnosis *ret);

@@ -57,7 +57,7 @@ struct advice {
 	int whatif;       /* prediction that gave the gain, as enum whatif_id; -1: none */
 	double gain;      /* NAN: unknown */
 	double low, high; /* 95 % range of the gain; NAN: unknown */
-	bool is_ideal;    /* the gain is that of ideal input: an upper bound */
+	bool is_ideal;    /* `gain` is the gain of ideal input: an upper bound */
 	bool is_open;     /* `high` is the gain without the function that leads in the loads */
 };
 

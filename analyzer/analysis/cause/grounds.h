@@ -6,11 +6,14 @@
 #include "analysis/cause/diagnosis.h"
 #include "analysis/cause/lines.h"
 
-#define GROUNDS_FREE       0.8 /* if a smaller share of the cores is used, no thread lacks one */
-#define GROUNDS_OUTSIDE    0.5 /* outside waits matter from this share of the loads' time on */
-#define GROUNDS_CPU_LITTLE 0.2 /* loads with a smaller share of CPU time hardly compute */
-#define GROUNDS_READ_AGAIN 8.0 /* more bytes read than this for each byte of a batch are needless */
-#define GROUNDS_ALL        0.05 /* relative error in "as many images a sample as workers" */
+#define GROUNDS_FREE       0.8 /* a core is free if less than this share of all cores is used */
+/* outside waits are a ground if they take at least this share of the loads' time */
+#define GROUNDS_OUTSIDE    0.5
+#define GROUNDS_CPU_LITTLE 0.2 /* loads hardly compute if CPU time is a smaller share of them */
+/* reads are needless if they exceed a batch's bytes this many times */
+#define GROUNDS_READ_AGAIN 8.0
+/* each worker decodes all images if images a sample / workers is this close to 1 */
+#define GROUNDS_ALL        0.05
 #define GROUNDS_TENSORS    16
 
 void grounds_find(const struct batch_series *series, const struct finding *finding,

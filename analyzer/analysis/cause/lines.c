@@ -10,8 +10,9 @@
 #include "dlprof/units.h"
 
 #define NORMAL_95    1.96
-#define NAMED_SHARE  0.25 /* a reported line has this share of the group, less its error */
-#define NAMED_COUNT  30   /* samples of the group from which a line is reported */
+/* a line is named if it has at least this share of the group, less its error */
+#define NAMED_SHARE  0.25
+#define NAMED_COUNT  30   /* and if the group has at least this many samples */
 #define HELD_SHARE   0.5
 #define ASKING_SHARE 0.5
 #define CALLS_SHARE  0.5

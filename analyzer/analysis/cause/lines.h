@@ -135,7 +135,7 @@ struct lines {
 	struct line_lead within;
 };
 
-/* Returns NULL if the file is below neither Python's folder nor one of packages. */
+/* Returns the path below Python's own folder or one of packages, or NULL if it is in neither. */
 const char *lines_below_packages(const char *file);
 
 /* A line with a larger share of the steps is the whole step; naming it explains nothing. */

@@ -12,9 +12,11 @@
 #define Z_LEAST 4.0
 #define SHARE   0.5
 #define SAMPLED ((size_t)1 << 18)
-#define BLOCK   ((size_t)2048) /* sampled stretch of batches: whole rounds of the workers */
-#define IN_TURN 0.95           /* least share of the batches that went to worker i mod W */
-#define ALIKE   1.15           /* slow workers that read so much more are not slow themselves */
+#define BLOCK   ((size_t)2048) /* batches that are sampled together: whole rounds of the workers */
+/* workers take turns if at least this share of the batches b was loaded by worker b mod W */
+#define IN_TURN 0.95
+/* if slow workers read at least this many times as much, their samples are slow, not they */
+#define ALIKE   1.15
 
 struct crew {
 	size_t count;

@@ -6,16 +6,21 @@
 #include <string.h>
 
 #define MOST_DEEP    64
-#define INPUT_LEADS  0.5  /* a stage waits for an input that has this share of its time */
-#define INPUT_LIMITS 0.8  /* likewise, for an input that runs in threads of its own */
-#define KERNELS_LEAST 0.3 /* kernels lead if they take this share of the stage's time */
-#define BLOCKED      0.5  /* a call waits if it is off the CPU for this share of its time */
-#define POOL_FULL    0.7  /* a pool is full if this share of its threads works, on average */
-#define ONE_BY_ONE   1.3  /* if fewer calls run at once, they run one after the other */
-#define HIDDEN_LEAST 0.5  /* loading ahead helps if it would hide this share of the waiting */
-#define USED_MOST    0.8  /* if more of the cores are used, more threads do not help */
-#define MADE_LEAST   0.9  /* a cache never serves if this share of what it gave was made anew */
-#define LONGEST_MOST 0.67 /* an epoch with more of the batches may be served little in any case */
+/* a stage waits for its input if that takes at least this share of its time */
+#define INPUT_LEADS  0.5
+#define INPUT_LIMITS 0.8  /* the same, if the input runs in threads of its own */
+/* kernels are named if they take at least this share of the stage's time */
+#define KERNELS_LEAST 0.3
+#define BLOCKED      0.5 /* a call waits if it is off the CPU for at least this share of its time */
+/* a pool is full if at least this share of its threads works, on average */
+#define POOL_FULL    0.7
+/* calls run one after the other if at most this many run at once, on average */
+#define ONE_BY_ONE   1.3
+#define HIDDEN_LEAST 0.5  /* loading ahead helps if it hides at least this share of the waiting */
+#define USED_MOST    0.8  /* more threads help only if less than this share of the cores is used */
+/* a cache never serves if at least this share of its output was made anew */
+#define MADE_LEAST   0.9
+#define LONGEST_MOST 0.67 /* but not if one epoch has more than this share of the batches */
 #define WANTED       16   /* threads or calls to advise if calls wait rather than compute */
 
 struct view {

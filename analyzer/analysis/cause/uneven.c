@@ -5,9 +5,11 @@
 
 #define MOST_WORKERS  256
 #define ROUNDS        2
-#define KNOWN_LEAST   0.9 /* least share of an epoch's batches whose worker is known */
+/* an epoch counts only if the workers of this share of its batches are known */
+#define KNOWN_LEAST   0.9
 #define WAITING_LEAST 0.5
-#define BEFORE_WAIT   0.5 /* largest mean wait before an epoch's end, relative to that at its end */
+/* ends of epochs count only if earlier waits take at most this share of waits there */
+#define BEFORE_WAIT   0.5
 #define BEFORE_LEAST  0.1
 #define EPOCHS_LEAST  0.5
 

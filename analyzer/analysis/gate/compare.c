@@ -5,8 +5,10 @@
 
 #include "analysis/account/boot.h"
 
-#define SHARED_WORKERS   1.25 /* least ratio of two numbers of workers to compare them */
-#define SHARED_PART      0.75 /* loads are shared if they grow with this power of the workers */
+/* runs are compared only if one has at least this many times the other's workers */
+#define SHARED_WORKERS   1.25
+/* loads share a limit if they grow with this power of the workers, or more */
+#define SHARED_PART      0.75
 #define LEAST_POINTS     0.02
 #define FEW_BLOCKS       6
 

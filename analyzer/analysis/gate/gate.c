@@ -14,7 +14,7 @@
 #define DEPENDENT    3      /* factor on a sum's error if values correlate by .8 */
 #define SEED         UINT64_C(0x452821e638d01377)
 #define DRAWS        10000
-#define CHANGE_LEAST 0.02 /* smaller relative changes of loads and steps do not count */
+#define CHANGE_LEAST 0.02 /* loads and steps changed only if they changed by at least this share */
 
 #define AT(field)     offsetof(struct finding, field)
 #define AT_PART(part) AT(account.share[ACCOUNT_##part])

@@ -12,7 +12,8 @@
 #include "analysis/gpu/gpu_step.h"
 
 #define GPU_DEVICES_MOST 32    /* devices from this number on count in sums only */
-#define GPU_DEVICES_FED  0.25  /* least share of the most fed device's bytes */
+/* a device is fed if it gets at least this share of the most fed device's bytes */
+#define GPU_DEVICES_FED  0.25
 #define GPU_DEVICES_KEEP 0.875 /* factor on the bytes of earlier steps at each new step */
 
 /* All zero at first. */

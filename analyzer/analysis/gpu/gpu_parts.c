@@ -5,7 +5,7 @@
 
 #define MOST_NS (INT64_MAX / 8) /* later times are from a damaged ring */
 
-/* Returns 0 if the part was not observed. */
+/* Returns the part's length in ns, or 0 if it was not observed. */
 static int64_t length_of(const struct dlprof_parts *told, enum dlprof_part part)
 {
 	return told->ns[part] > INT64_MAX ? 0 : (int64_t)(told->ns[part] & MOST_NS);

@@ -13,13 +13,13 @@
 #include "dlprof/event.h"
 
 #define GPU_PARTS          5
-#define GPU_PARTS_SLACK_NS 200000 /* part i may begin so much before or after its edge */
+#define GPU_PARTS_SLACK_NS 200000 /* part i may begin this much before or after its edge */
 
 static inline enum step_part gpu_parts_of_step(int i)
 {
 	return i < GPU_PARTS - 1 ? (enum step_part)i : STEP_AFTER;
 }
 
-/* Part i is [edges[i], edges[i + 1]). Returns false if the parts are not consecutive stretches. */
+/* Part i is [edges[i], edges[i + 1]). Returns false if the parts are not consecutive. */
 bool gpu_parts_find(const struct dlprof_parts *told, int64_t wait_end_ns, int64_t end_ns,
 		    int64_t edges[GPU_PARTS + 1]);

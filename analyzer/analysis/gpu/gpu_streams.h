@@ -24,8 +24,10 @@
 #define GPU_STREAMS_MOST     (1 << DLPROF_GPU_STREAM_BITS)
 #define GPU_STREAMS_THREADS  4
 #define GPU_STREAMS_DEFAULT  7
-#define GPU_STREAMS_LAUNCHES 0.03 /* a thread owns a stream from this share of its launches on */
-#define GPU_STREAMS_KNOWN    0.02 /* a stream with a smaller share of the step does not matter */
+/* a thread owns a stream if it makes at least this share of the stream's launches */
+#define GPU_STREAMS_LAUNCHES 0.03
+/* streams in doubt are ignored if busy for a smaller share of the step */
+#define GPU_STREAMS_KNOWN    0.02
 
 struct gpu_stream {
 	uint32_t threads[GPU_STREAMS_THREADS]; /* threads that launch to the stream; 0: no thread */

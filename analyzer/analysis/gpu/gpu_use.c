@@ -7,9 +7,11 @@
 
 #define MOST 1e19 /* a larger sum is from a damaged file */
 
-#define LACK_LEAST    0.3  /* in any run, the GPU idles for up to this share of a step */
-#define SHORT_NS      10e3 /* launching a kernel takes about as long as one of this length */
-#define MANY_LAUNCHES 100  /* from this number of kernels in a step on, launching takes long */
+/* any run idles for a smaller share of a step, so no cause is named below it */
+#define LACK_LEAST    0.3
+/* launching takes longer than running if kernels take at most this long on average */
+#define SHORT_NS      10e3
+#define MANY_LAUNCHES 100  /* and if a step has at least this many kernels */
 
 static double *sum_at(struct gpu_sums *sums, size_t i)
 {

@@ -73,7 +73,7 @@ double events_share(const struct events *events, size_t period, size_t block_row
 		    size_t *ret_phase);
 
 /* Events are a timer's if at least 8 gaps have a coefficient of variation of at most .10. */
-#define TIMER_LEAST 8 /* least number of gaps */
+#define TIMER_LEAST 8 /* a timer is not looked for in fewer gaps */
 
 struct timer {
 	double period_ns; /* mean gap; NAN: there is no timer */

@@ -7,7 +7,7 @@
 
 #include "analysis/account/share.h"
 
-#define LEAST_WORK 0.15 /* threads that work a smaller share of their time need no core */
+#define LEAST_WORK 0.15 /* threads need no core if they work for a smaller share of their time */
 #define SAME_PACE  0.99
 #define MOST_LOOKS 4e6
 #define GOLDEN     0.6180339887
@@ -171,7 +171,7 @@ static void end_load(struct crowd *c, size_t worker)
 	begin_load(c, worker);
 }
 
-/* Returns NULL if `limit_ns` comes first. */
+/* Goes on to the next event. Returns its thread, or NULL if `limit_ns` comes first. */
 static struct hand *advance(struct crowd *c, double limit_ns)
 {
 	double pace = c->paces[c->working + (c->training_works ? c->workers + 1 : 0)];

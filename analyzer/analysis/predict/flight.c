@@ -14,8 +14,8 @@
 /* loads share a limit if their time off the CPU grows with this power or more */
 #define GROWTH_LEAST 0.6
 #define Z_LEAST      4.0
-#define SPAN_LEAST   1.5  /* least ratio of the most to the fewest loads under way */
-#define OUTSIDE_LEAST 0.5 /* loads must spend at least this share of their time off the CPU */
+#define SPAN_LEAST   1.5  /* most loads under way must be at least this many times the fewest */
+#define OUTSIDE_LEAST 0.5 /* and loads must be off the CPU for at least this share of their time */
 #define NEARLY_MOST  0.8
 
 struct edge {

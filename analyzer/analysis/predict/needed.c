@@ -11,7 +11,8 @@
 #define MOST_FROM_0  16
 #define CANDIDATES   4
 #define NEARLY       0.1  /* error of measurement, in workers */
-#define TOO_MANY     1.25 /* too many: this times what the cores keep working */
+/* workers are too many above this multiple of what the cores keep working */
+#define TOO_MANY     1.25
 
 static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,
 		     double ceiling_per_s)

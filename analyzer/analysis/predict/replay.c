@@ -9,7 +9,7 @@
 #define BOOT_NS   1e7   /* time from a worker's start to its first load */
 #define RESUME_NS 1.5e6 /* time to start an epoch in workers that already run */
 #define PASS_NS   3e5   /* time to send a batch on and to receive it */
-#define STILL_NS  5e7   /* a worker that loads so long after it could was still starting */
+#define STILL_NS  5e7   /* a worker was still starting if its first load came at least this late */
 /* Ending the first worker takes as long as ending this many more. */
 #define FIRST_END 2.5
 

@@ -4,8 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ROOM	   0.8  /* share of free memory that workers and batches may use */
-#define NEAR	   0.25 /* relative difference of nearly equal numbers of workers */
+#define ROOM	   0.8  /* workers and batches may use at most this share of the free memory */
+/* numbers of workers are nearly equal if they differ by at most this share */
+#define NEAR	   0.25
 #define CONFIDENCE 0.95
 #define HALVINGS   100
 #define FARTHEST   1e6

@@ -23,7 +23,7 @@
 #define RANGE_PART       0.06 /* error of the model, as a share of the change's logarithm */
 #define RANGE_BESIDE     0.3  /* error from changing other programs, as a share of their cores */
 #define HANDED_SOONER    0.5
-#define LEAST_LEFT       0.01 /* least share of a load that is left */
+#define LEAST_LEFT       0.01 /* at least this share of a load is left, whatever is made faster */
 
 const char *whatif_name(const struct whatif *whatif, int id)
 {

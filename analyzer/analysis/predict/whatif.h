@@ -28,8 +28,10 @@ enum whatif_id {
 
 #define WHATIF_MOST_ASKED 8
 #define WHATIF_ROOM       (WHATIF_MAX + WHATIF_MOST_ASKED)
-#define WHATIF_OUTSIDE    0.5  /* loads wait for this share if more workers may gain nothing */
-#define WHATIF_OFF        0.02 /* largest error of replaying the run as it was */
+/* more workers may gain nothing if loads wait for at least this share */
+#define WHATIF_OUTSIDE    0.5
+/* nothing is predicted if replaying the run as it was is off by more than this share */
+#define WHATIF_OFF        0.02
 
 enum whatif_gap {
 	WHATIF_GAP_NONE,

@@ -8,15 +8,23 @@
 #include "analysis/statistics/stats.h"
 
 #define TRIM_SHARE    0.005
-#define BLAME         0.5  /* least share of all starving, and of its own that is saved */
-#define BLAME_OF_NEXT 3    /* a culprit starves this many times as long as the next rank */
+/*
+ * suspects are blamed if they starve for more than this share of all ranks' starving, and if
+ * more than this share of theirs would be saved
+ */
+#define BLAME         0.5
+#define BLAME_OF_NEXT 3    /* a culprit starves at least this many times as long as the next rank */
 #define GAIN_ERROR    0.04 /* error of a predicted saving, as a share of the time */
-#define EQUALLY_BAD   0.5  /* ranks starve alike from this share of the worst rank's starving on */
+/* a rank is a culprit, too, if it starves for this share of the worst rank's starving */
+#define EQUALLY_BAD   0.5
 #define SLOPE_ERROR   0.1  /* the loss is exact if the slope differs from 1 by less */
-#define LEAST_SLOPE   0.5  /* waits are hidden if a second of them lengthens a step by less */
+/* waits are hidden if a second of waiting lengthens a step by less than this many seconds */
+#define LEAST_SLOPE   0.5
 #define SURE_ERRORS   2    /* the slope must be smaller by this number of standard errors */
-#define NEARLY_BEHIND 0.8  /* a loader sets the pace if a batch takes this share of a step */
-#define ALWAYS_BEHIND 0.9  /* a loader never catches up if a batch takes this share of a step */
+/* a loader sets the pace if a batch takes it at least this share of a step */
+#define NEARLY_BEHIND 0.8
+/* a loader never catches up if a batch takes it at least this share of a step */
+#define ALWAYS_BEHIND 0.9
 
 static int find_largest(const struct window_width *width, double *ret_largest_ns)
 {

@@ -42,7 +42,8 @@
 
 #define RANK_MOST_LAG 0.2  /* above this `lag`, and RANK_NOISE, ranks do not wait for each other */
 #define RANK_NOISE    0.01 /* smaller shares of the time are noise */
-#define RANK_COMMON   0.9  /* least share of batches aligned with another rank's */
+/* ranks are aligned only if at least this share of batches has another rank's beside it */
+#define RANK_COMMON   0.9
 
 /* The job is all zero before its first rank. `epochs` ascend; none: the clock is unknown. */
 int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,

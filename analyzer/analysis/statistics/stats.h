@@ -41,7 +41,7 @@ double stats_order_quantile(struct stats_order *order, double share);
 
 double stats_order_sum_largest(struct stats_order *order, size_t top);
 
-/* Returns NAN if there is no value. */
+/* Returns the median, or NAN if there is no value. */
 double stats_median(const struct stats_column *column);
 
 /* Welford's update is exact even if values are close to each other. */

@@ -271,7 +271,7 @@ static bool is_complete(const struct join *join, const struct stream *stream,
 	       is_older(join, entry, PATIENCE_ROUNDS, PATIENCE_NS);
 }
 
-/* Later batches make up the queue of earlier ones, so the order is that of delivery. */
+/* A batch's queue consists of later batches, so batches are taken in the order of delivery. */
 static struct entry *next_delivered(const struct join *join, const struct stream *stream,
 				    bool *ret_pending)
 {

@@ -15,7 +15,7 @@
 
 #define GAPS_DOUBT  0.05
 #define GAPS_MOST   64
-#define GAPS_FEWEST 20 /* a second with fewer records is not judged sound */
+#define GAPS_FEWEST 20 /* a second with fewer records is not judged */
 
 enum gaps_kind {
 	GAPS_TOLD,    /* the process reported it; late records may undo it */

@@ -40,7 +40,7 @@ void targets_done(struct targets *targets);
 
 void targets_follow(struct targets *targets, struct segment *const *segments, size_t count);
 
-/* `pid` is that of the records. Returns NULL if there is none. */
+/* `pid` is the process of the records. Returns NULL if it is no target. */
 struct target *targets_find(const struct targets *targets, int32_t pid);
 
 bool target_trains(const struct target *target);

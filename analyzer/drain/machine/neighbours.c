@@ -20,7 +20,7 @@
 #define KNOWN_PART 4   /* the pause is 1/4 of the time observed so far */
 #define COST_PART 2000 /* looks may use 1/2000 of the time */
 #define WORTH_NS  5e7  /* if others used less CPU time, no process is read */
-#define ACTIVE    0.01 /* share of a core below which a process does not count */
+#define ACTIVE    0.01 /* a process that uses less of a core is ignored */
 
 struct neighbour {
 	int32_t pid;

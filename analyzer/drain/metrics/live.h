@@ -58,7 +58,7 @@ struct live_place {
 
 void live_begin(struct live *live, const char *segment_dir);
 
-/* Returns NULL if no metrics are wanted. */
+/* Returns `live`, or NULL if no metrics are wanted. */
 static inline struct live *live_wanted(struct live *live)
 {
 	return live->path[0] && !live->is_remote ? live : NULL;

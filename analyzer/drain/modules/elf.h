@@ -31,10 +31,10 @@ bool elf_is(const struct elf *elf);
 /* Returns true if `header` belongs to a file that this module can read. */
 bool elf_is_readable(const Elf64_Ehdr *header);
 
-/* Returns NULL if the part is not within the file. */
+/* Returns the address of a part of the file, or NULL if it is not within the file. */
 const void *elf_part(const struct elf *elf, uint64_t offset, uint64_t size);
 
-/* Returns NULL if the string does not end within the file. */
+/* Returns the string at `offset`, or NULL if it does not end within the file. */
 const char *elf_string(const struct elf *elf, uint64_t offset);
 
 const Elf64_Dyn *elf_dynamic(const struct elf *elf, size_t *ret_count);

@@ -214,7 +214,7 @@ void code_next_turn(struct code_cache *cache)
 		      cache->turn);
 }
 
-/* Returns true if `type` is that of code objects; the first is recognized by its type's name. */
+/* Returns true if `type` is the type of code objects, which the type's name shows at first. */
 static bool learn_type(struct code_cache *cache, const struct memory *memory, uint64_t type)
 {
 	char name[sizeof("code")];

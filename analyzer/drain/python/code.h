@@ -36,5 +36,5 @@ void code_next_turn(struct code_cache *cache);
 const struct code *code_get(struct code_cache *cache, const struct memory *memory,
 			    const struct layout *layout, uint64_t address, const uint8_t *head);
 
-/* Returns 0 if the instruction at byte `offset` has no line. */
+/* Returns the line of the instruction at byte `offset`, or 0 if it has none. */
 int32_t code_line(const struct code *code, const struct layout *layout, int64_t offset);

@@ -12,5 +12,5 @@ struct lines {
 	size_t size;
 };
 
-/* Returns 0 if the instruction at byte `offset` has no line. */
+/* Returns the line of the instruction at byte `offset`, or 0 if it has none. */
 int32_t lines_at(const struct lines *lines, int64_t offset);

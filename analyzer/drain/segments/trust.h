@@ -22,7 +22,7 @@ bool trust_is_database_name(const char *name);
 /* Returns true for a file of the caller or root. If root is the caller, only root's files count. */
 bool trust_is_own(const struct stat *status);
 
-/* `name` must be that of a run's folder. */
+/* `name` must have the form of a run's folder name. */
 int trust_open_folder(int parent, const char *name);
 
 /* Never blocks, whatever kind of file it is. */

@@ -18,5 +18,5 @@ enum escape_form {
 
 void escape_put(FILE *out, enum escape_form form, const char *text);
 
-/* Returns NULL if the character stays as it is. */
+/* Returns the text that replaces the character, or NULL if it stays as it is. */
 const char *escape_find(enum escape_form form, uint32_t code);

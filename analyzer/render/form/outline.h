@@ -31,7 +31,7 @@ struct outline_row {
 struct outline_block {
 	const char *chapter; /* blocks of the same chapter follow each other */
 	char *title;         /* NULL: no title */
-	/* Ended by NULL; that of a column of numbers begins with "#". Items have none. */
+	/* of columns, ended by NULL; "#" begins the heading of a column of numbers. Items: none */
 	const char *headings[OUTLINE_CELLS + 1];
 	struct outline_row *rows;
 	size_t count;

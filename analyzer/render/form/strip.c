@@ -31,7 +31,7 @@ static const struct level *find_level(double share)
 	return &LEVELS[i];
 }
 
-/* Returns NULL if no batch's times are known. */
+/* Returns the level of the batches' stall ratio, or NULL if no batch's times are known. */
 static const struct level *judge(const struct batch_series *series, const float *waits,
 				 size_t begin, size_t end)
 {

@@ -48,7 +48,7 @@ const char *html_time(char *buffer, double ns);
 void html_section(struct html *html, const char *id, const char *title);
 void html_section_end(struct html *html);
 
-/* NULL ends the headings; '#' begins that of a number; caption "": none. */
+/* NULL ends the headings; '#' begins the heading of a column of numbers; caption "": none. */
 void html_table_begin(struct html *html, const char *caption, const char *const *headings);
 void html_table_end(struct html *html);
 

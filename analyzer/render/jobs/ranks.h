@@ -47,10 +47,10 @@ size_t ranks_without_loader(const struct ranks *ranks);
 typedef bool ranks_filter(const struct rank_blame *blame, int group);
 ranks_filter ranks_is_in_group, ranks_is_culprit;
 
-/* Returns -1 if the finding is about all ranks. */
+/* Returns the group that the finding is about, or -1 if it is about all ranks. */
 int ranks_group(const struct ranks *ranks);
 
-/* Returns NAN if ranks do not meet. */
+/* Returns the share of the job's loss that rank `i` causes; NAN if ranks do not meet. */
 double ranks_blame_share(const struct ranks *ranks, size_t i);
 
 /* NAN: no rank has a ratio */

@@ -17,7 +17,7 @@ struct explanation {
 /* Returns NULL if there is none. Only "none" is both a cause and an advice. */
 const struct explanation *explain_find(const char *id);
 
-/* Returns NULL if there are fewer pages. */
+/* Returns page `i`, or NULL if there are fewer pages. */
 const struct explanation *explain_at(size_t i);
 
 void explain_print(const struct page *page, const struct explanation *explanation);

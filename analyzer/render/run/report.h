@@ -82,7 +82,7 @@ static inline double report_duration_ns(const struct report *report)
 	return ns >= 0 ? ns : NAN;
 }
 
-/* Returns NAN if the total was not observed. */
+/* Returns the mean of `total` over loads, or NAN if the total was not observed. */
 static inline double report_load_mean(const struct report *report, int64_t total)
 {
 	return report->totals.load_count < 1

@@ -14,7 +14,8 @@
 #include "render/run/ended.h"
 #include "render/run/explain.h"
 
-#define STARTUP      0.02 /* least share of the time to be mentioned, as the next three */
+/* start-up is mentioned if it takes at least this share of the time; so are the next */
+#define STARTUP      0.02
 #define LOSS_SERIOUS 0.01 /* of the records */
 #define ALONE        0.20 /* of the steps */
 #define UNLOADED     0.05 /* of the loads */

@@ -42,7 +42,7 @@ int gate_write_wishes(const struct gate *gate, const struct gate_wishes *wishes)
 
 /* Without limits, uses the default (gate_limits.c). Returns 0 or CMD_ERROR. */
 int gate_read_limits(struct gate *gate);
-/* Returns NULL if there is none. */
+/* Returns the limit of the stall ratio's increase, or NULL if the gate has none. */
 const struct gate_item *gate_find_increase(const struct gate *gate);
 
 /* Fills gate->items and gate->report (gate_judge.c). Returns 0 or CMD_ERROR. */

@@ -13,7 +13,7 @@ struct db {
 	struct sqlite3 *handle;
 	uint64_t until_ns; /* limit on the process's CPU time, set by guard.h; 0: none */
 	int64_t most_bytes;
-	double share; /* the file's limits / those of a file of up to FILE_BYTES */
+	double share; /* the file's limits / the limits of a file of up to FILE_BYTES */
 	bool writes;
 	bool begins_late; /* the next row begins a transaction */
 };

@@ -59,7 +59,7 @@ int rows_copy(sqlite3_stmt *stmt, int i, enum redact_kind kind, char **ret_text)
 /* Cuts the text to fit; NULL becomes "". */
 void rows_fill(sqlite3_stmt *stmt, int i, enum redact_kind kind, char *ret, size_t size);
 
-/* Returns UNKNOWN if the column is not a number. */
+/* Returns the column's number, or UNKNOWN if it is not a number. */
 static inline int64_t rows_int(sqlite3_stmt *stmt, int i)
 {
 	int type = sqlite3_column_type(stmt, i);

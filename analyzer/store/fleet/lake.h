@@ -34,7 +34,7 @@ const char *lake_error(int error);
 /* Writes the statements that make the tables, in SQL that all of these engines understand. */
 void lake_put_schema(FILE *out);
 
-/* Returns NULL after the last table. */
+/* Returns the name of table `i`, or NULL after the last table. */
 const char *lake_table(size_t i);
 
 /* Returns false for a run, and for a file that is not dlprof's. */

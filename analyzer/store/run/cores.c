@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEAST_UNSEEN 0.02 /* less use of a core by unknown programs does not count */
+#define LEAST_UNSEEN 0.02 /* unknown programs are ignored if they use less of a core */
 #define MOST_CORES   1e6
 
 static double rate(int64_t ns, int64_t of_ns)

@@ -107,7 +107,7 @@ bool api_get_flag(PyObject *object, const char *name, bool otherwise);
 /* Steals the reference. Returns `otherwise` for NULL, or without a truth. */
 bool api_flag(PyObject *value, bool otherwise);
 
-/* Returns NULL for anything but a bytearray of this size: a class may answer to any name. */
+/* Returns the bytes of a bytearray of this size; NULL for any other object. */
 void *api_bytearray(PyObject *object, ssize_t size);
 
 /* Returns NULL if there is none and `make` is false, or if making it failed. */

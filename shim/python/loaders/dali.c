@@ -85,7 +85,7 @@ static uint16_t number_of(const char *name)
 	return number;
 }
 
-/* Returns NULL if too many ranges are open. */
+/* Returns a free entry, or NULL if too many ranges are open. */
 static struct stage_call *take(const void *range)
 {
 	/* Threads have different stacks, so they start searching at different places. */

@@ -49,7 +49,7 @@ static bool is_gone(const struct followed *one)
 	return object && object == py.none;
 }
 
-/* Returns NULL if all entries are in use. */
+/* Returns the object's entry or a new one, or NULL if all entries are in use. */
 static struct followed *find(const struct follow_what *what, const void *key, PyObject *object)
 {
 	struct followed *oldest = NULL;

@@ -141,7 +141,7 @@ static int is_eager(void)
 	return answer ? api_flag(answer, true) : -1;
 }
 
-/* Returns -1 if an exception was raised. */
+/* Returns 1 if the call counts, 0 if not, or -1 if an exception was raised. */
 static int gate(const struct row *row, PyObject *object)
 {
 	if (!object || is_inside() || (row->how & MAIN && sys_gettid() != sys_getpid()) ||

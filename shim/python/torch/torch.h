@@ -23,5 +23,5 @@ extern HIDDEN bool torch_blind;
 /* Returns the inode of a multiprocessing.Queue's pipe, the same in every process. */
 uint64_t torch_pipe_inode(PyObject *queue, const char *end);
 
-/* Returns -1 if the tuple does not begin with a number. */
+/* Returns the tuple's first item, or -1 if that is no number. */
 int64_t torch_first_number(PyObject *tuple);
