@@ -175,7 +175,7 @@ static void remove_done(struct drain *drain)
 	for (size_t i = drain->count; i-- > 0;) {
 		const struct segment *segment = drain->segments[i];
 
-		/* The root's last segment stays: it shows that the run goes on. */
+		/* The first process's last segment stays: it shows that the run goes on. */
 		if (!segment->dead || !segment->told.ended || !segment_is_empty(segment) ||
 		    ((segment->header->flags & DLPROF_SEGMENT_ROOT) && !segment->later_ns))
 			continue;

@@ -9,7 +9,7 @@
 #include "analysis/statistics/array.h"
 
 #define NOTED_MOST  50
-#define LOST_ROUNDS 5 /* looks after which a missing folder is noted as lost */
+#define LOST_ROUNDS 5 /* a folder that is missing in so many listings is noted as lost */
 
 static bool is_open(const struct drain *drain, const char *name)
 {
@@ -19,7 +19,10 @@ static bool is_open(const struct drain *drain, const char *name)
 	return false;
 }
 
-/* Without a readable root segment, the pid in the folder's name says whether the run goes on. */
+/*
+ * If the segment of the run's first process is not readable, the pid in the folder's name says
+ * whether the run goes on.
+ */
 bool gather_is_live(const struct drain *drain)
 {
 	bool has_root = false;

@@ -162,7 +162,7 @@ struct dlprof_stage {
 	uint32_t flags;		/* bits of enum dlprof_stage_flag */
 	int32_t parallel;	/* calls that may run at once */
 	int32_t capacity; /* elements in the queue, or open inputs */
-	int32_t threads;	/* for a root: threads of the pipeline's pool */
+	int32_t threads;	/* in the last stage (`parent` 0): threads of the pipeline's pool */
 	char name[64];
 };
 

@@ -49,13 +49,13 @@
 #define DLPROF_NOTES_BYTES 4096
 
 enum dlprof_segment_flag {
-	DLPROF_SEGMENT_ROOT = 1 << 0,
+	DLPROF_SEGMENT_ROOT = 1 << 0, /* of the run's first process */
 	/*
 	 * A write lock (F_OFD_SETLK) on the first byte lives as long as the process, until an
 	 * execve().
 	 */
 	DLPROF_SEGMENT_LOCKED = 1 << 1,
-	/* A root begun by a program before execve(), whose header has the facts of the run. */
+	/* with ROOT, after an execve(): an earlier program's header has the facts of the run */
 	DLPROF_SEGMENT_LATER = 1 << 2,
 };
 

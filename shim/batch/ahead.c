@@ -12,7 +12,8 @@
 #define ASKER_MAX   16
 #define ITEM_MAX    128
 #define UNSEEN_MOST 2 /* items that may be taken unseen: the first, and the newest */
-#define AT_ONCE_NS  1000000 /* longest pause, beside a look's length, within one wait */
+/* longest pause between two checks of a queue in one wait, besides a check's length */
+#define AT_ONCE_NS  1000000
 #define TRAINS_MIN  32
 #define WATCHED_MIN 8 /* batches of a thread before is_prefetching() judges it */
 #define WORKS_LEAST 20
@@ -374,7 +375,7 @@ void ahead_put_failed(struct thread *thread, const void *key, const void *object
 	}
 }
 
-/* Returns when the wait for the item began: at its first vain look, else begin_ns. */
+/* Returns when the wait began: at the first check that found the queue empty, else begin_ns. */
 static uint64_t looked_since(struct thread *thread, const struct ahead_item *item,
 			     uint64_t begin_ns)
 {
@@ -384,7 +385,7 @@ static uint64_t looked_since(struct thread *thread, const struct ahead_item *ite
 	if (!thread->ahead.looked || (thread->ahead.looked_key != item->key && !any))
 		return begin_ns;
 	thread->ahead.looked = false;
-	/* A pause between two looks may be a step, but not before the first item. */
+	/* A pause between two checks of the queue may be a step, but not before the first item. */
 	if (asker && asker->told_count &&
 	    (thread->ahead.looked_apart || begin_ns > thread->ahead.looked_until_ns))
 		doubt_hand_over();

@@ -35,7 +35,10 @@ struct stage_facts {
 	int32_t parallel, capacity, threads;
 };
 
-/* In `path` the root is first. `within`: the stage that calls a kernel. STAGE_NONE: no room. */
+/*
+ * `path` begins with the stage that the training calls. `within` is the stage that calls a kernel.
+ * Returns STAGE_NONE if there is no room.
+ */
 uint16_t stage_number(const char *path, const struct stage_facts *facts, uint16_t within);
 
 /* Takes no lock. Returns STAGE_NONE for other objects. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cupti_clock.h - reads CUPTI's clock and ours together, for clock_map.h. */
+/* cupti_clock.h - reads CUPTI's clock and ours together: a look (clock_map.h). */
 #pragma once
 
 #include <stdbool.h>

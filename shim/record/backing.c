@@ -157,7 +157,7 @@ bool backing_lock(const char *path)
 	return false;
 }
 
-/* Renames without replacing: by renameat2(), else a link, else after a look. */
+/* Renames without replacing: by renameat2(), else a link, else after a check of the target. */
 static int rename_once(const char *from, const char *to)
 {
 	int r = (int)sys_call6(SYS_renameat2, AT_FDCWD, (long)from, AT_FDCWD, (long)to,

@@ -248,7 +248,7 @@ struct thread {
 		bool asks_itself;
 		/* the thread takes batches of askers; takes_within: in a library known for it */
 		bool takes, takes_within;
-		/* the thread looked in vain for looked_key; looked_apart: with pauses */
+		/* the thread found queue looked_key empty; looked_apart: paused between checks */
 		bool looked, looked_apart;
 		const void *looked_key;
 		uint64_t looked_begin_ns, looked_until_ns;

@@ -90,7 +90,7 @@ static size_t input_of(const struct stages *stages, size_t at)
 	return input == STAGE_NOWHERE ? input : lower_half(stages, input);
 }
 
-/* An interleave limits its taker if nearly all its threads always work. */
+/* An interleave limits the stage that takes its elements if nearly all its threads always work. */
 static bool is_full(const struct stages *stages, size_t at, const struct stage_work *taker)
 {
 	const struct stage_work *stage = &stages->list[at];

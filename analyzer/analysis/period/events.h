@@ -44,7 +44,7 @@ void events_done(struct events *events);
 void events_spread(const struct events_query *query, size_t from, size_t count, float *ret_ns);
 
 /*
- * Cuts `whole` after each break. Returns the number of pieces. `*at`: the first break to look at.
+ * Cuts `whole` into segments, after each break from *at on. Returns the number of segments.
  */
 size_t events_cut(const struct events *breaks, const struct fold_segment *whole, size_t position,
 		  size_t *at, struct fold_segment *ret);

@@ -18,7 +18,7 @@
 #define SPREAD         16 /* windows have at most this many ordinals for each batch of the series */
 #define BEYOND_DOUBT   (-100.0)
 #define BLOCK          8  /* rows in a block: half of them choose the phase, half measure it */
-#define PIECE_LEAST    12 /* cut at breaks only if this many batches or more come for each break */
+#define PIECE_LEAST    12 /* batches for each break (events.h), at least, to cut segments there */
 #define WORKER_SHARE   0.60
 #define WORKER_PERIODS 4
 #define SHARE_LEAST    0.5
@@ -31,14 +31,14 @@ struct layout {
 	struct fold_segment *segments;
 	size_t segment_count;
 	size_t ordinal; /* ordinal of the batch with which the first row begins */
-	size_t most;    /* longest period that is tested by folding */
+	size_t most;    /* longest period that is tested by rows (fold.h) */
 	double extra;   /* correction of log p: ln of the number of layouts x series tried */
-	bool is_cut;    /* cut at breaks, so each piece may have a phase of its own */
+	bool is_cut;    /* the segments end at breaks, so each may have a phase of its own */
 };
 
 struct best {
 	const struct layout *layout;
-	bool sparse; /* found in the list of events and not by folding */
+	bool sparse; /* found by distances between events, not by rows (fold.h) */
 	size_t period;
 	double log_p;
 	double log_p_plain; /* log p before the correction for serial correlation */
@@ -225,7 +225,7 @@ static int lay_out(struct search *s)
 	return 0;
 }
 
-/* Adds the first layout once more, cut at the breaks, if breaks are few. */
+/* If breaks (events.h) are few, adds the first layout once more, with segments cut there. */
 static int lay_out_pieces(struct search *s)
 {
 	const struct layout *from = &s->layouts[0];

@@ -2,7 +2,7 @@
 /*
  * period.h - finds out whether stalls, long steps or long loads come every P batches.
  *
- * See analysis/README.md. Takes O(n) and a bounded part: at most 2^20 values are folded.
+ * See analysis/README.md. Takes O(n), as at most 2^20 values are tested in rows (fold.h).
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct period {
 	bool gradual; /* set by the caller: loads next to a slow one are slow, too */
 	bool drifting; /* found from regular gaps and not from a phase; log_p is not set */
 	bool tested; /* there were enough batches and events to test */
-	float log_p_of[PERIOD_MOST + 1]; /* ln p of each period; 0: the period was not folded */
+	float log_p_of[PERIOD_MOST + 1]; /* ln p of each period; 0: the period was not tested */
 };
 
 int period_find(const struct events_query *query, struct period *ret);

@@ -36,7 +36,7 @@ struct walk {
 	double *free_ns;  /* when each worker had finished its loads; NAN: unknown */
 	double *given_ns; /* when loads were assigned: `ahead` entries for each worker */
 	size_t *turn;     /* index in given_ns of each worker's oldest entry */
-	size_t workers, ahead;
+	size_t workers, ahead; /* ahead: batches that a worker prefetches */
 	bool is_pooled; /* the first worker's turn counts all loads */
 	double now_ns;
 };

@@ -32,7 +32,7 @@ struct sampler {
 	struct seen_stacks *seen;
 	struct python_sample sample;
 	uint64_t begin_ns, cost_ns;
-	uint64_t due_ns, looked_ns; /* time of the next and the last look at a worker */
+	uint64_t due_ns, looked_ns; /* when workers' stacks are read next, and were read last */
 	uint64_t random;
 	char said[120]; /* last text of the database's note about sampling */
 };
@@ -134,7 +134,7 @@ static const struct python_thread *thread_of(const struct python_sample *sample,
 	return NULL;
 }
 
-/* Returns the stack of the thread that holds the GIL; SEEN_NONE if that is `but`, or none. */
+/* Returns the stack of the thread that holds the GIL; SEEN_NONE if no thread but `but` does. */
 static uint32_t holder_of(struct sampler *sampler, const struct python_thread *but)
 {
 	for (size_t i = 0; i < sampler->sample.count; i++) {

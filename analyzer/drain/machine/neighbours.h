@@ -3,8 +3,9 @@
  * neighbours.h - finds which other programs compete for the run's cores, and with what weight.
  *
  * The scheduler divides busy cores by weight, so the time in which programs ran or were ready is
- * added up: by weight within the run's own group, else by group. A process that lived only between
- * two looks, or in another PID namespace, is not seen.
+ * added up: by weight within the run's own group, else by group. A *look* reads these times from
+ * /proc now and then. A process that lived only between two looks, or in another PID namespace, is
+ * not seen.
  */
 #pragma once
 

@@ -2,7 +2,8 @@
 /*
  * use.h - measures what loading and training processes use: threads, cores, memory, faults.
  *
- * Counting private memory takes the kernel 25 us per megabyte, so it is read for few processes.
+ * A *look* reads the numbers from /proc now and then. Counting private memory takes the kernel
+ * 25 us per megabyte, so it is read for few processes.
  */
 #pragma once
 

@@ -21,10 +21,10 @@ struct folder {
 	int fd;                  /* locked for one reader at a time */
 	uint64_t scanned_ns;     /* time of the last listing; 0: list it now */
 	uint64_t changed_ns;     /* when `changed` was last seen to change */
-	struct timespec changed; /* modification time at the last look */
+	struct timespec changed; /* modification time at the last listing */
 	struct left *left;       /* files left alone, or still to be removed */
 	size_t left_count;
-	int lost_rounds; /* gather.c: looks since the folder vanished from its path */
+	int lost_rounds; /* gather.c: listings since the folder vanished from its path */
 };
 
 /* `path` must outlive `folder`. -EPERM: not ours; -EWOULDBLOCK: another drain has locked it. */

@@ -50,7 +50,7 @@ struct segment {
 	/* gather.c: when the process's next life began to record; 0: there is none */
 	uint64_t later_ns;
 	int exit_status; /* exit status, as of waitpid(); -1: unknown */
-	bool lived;      /* the process lived at the last look */
+	bool lived;      /* the process lived in the last round of the drain */
 	/* when the process was seen to be gone; 0: it was never seen alive, or still is */
 	uint64_t gone_ns;
 	bool looked;               /* each ring was looked at once */

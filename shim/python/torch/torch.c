@@ -258,7 +258,7 @@ static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 	return true;
 }
 
-/* Without workers, a thread that asks ahead counts as a worker. */
+/* Without workers, a thread that prefetches for the training counts as a worker. */
 static void announce_ahead(PyObject *iterator, struct consumer *consumer)
 {
 	struct consumer_facts facts = {0};
