@@ -34,7 +34,7 @@ struct drain {
 	int wait_ms;
 	size_t taken;
 	bool took;
-	int tries; /* how often to try to remove segments, once a second */
+	int tries; /* how many more times to try to remove segments, once a second */
 	size_t uncommitted;
 	struct cores cores;
 	struct neighbours neighbours;

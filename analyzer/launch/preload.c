@@ -106,7 +106,7 @@ static bool add(char *ret, size_t size, const char *entry, size_t length)
 	return true;
 }
 
-/* Adds only a sanitizer's entries (`asan`), or only others; never dlprof's. */
+/* `asan`: adds the entries of sanitizers, else all others. Leaves out dlprof's own. */
 static bool add_entries(const char *existing, bool asan, const char *library, char *ret,
 			size_t size)
 {

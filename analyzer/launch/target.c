@@ -124,7 +124,7 @@ static int find_program(const char *name, char *ret, size_t size)
 	}
 }
 
-/* The interpreter, or what `env` starts. A script without one is a shell script. */
+/* Finds a script's interpreter, or the program that `env` starts; /bin/sh if "#!" is missing. */
 static void read_first_line(const struct elf *elf, char *ret, size_t size)
 {
 	char line[FIRST_LINE + 1], *state, *word;

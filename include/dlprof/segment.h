@@ -59,7 +59,7 @@ enum dlprof_segment_flag {
 	DLPROF_SEGMENT_LATER = 1 << 2,
 };
 
-/* Over all threads that held the slot; exact even when the ring drops records. */
+/* Sums over all threads that had the slot; exact even when the ring drops records. */
 struct dlprof_counter {
 	uint64_t count;
 	uint64_t bytes;

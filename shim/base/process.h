@@ -17,7 +17,7 @@ int32_t process_number(void);
 
 void process_command(char *buffer, size_t size);
 
-/* Return -1 outside of a distributed job. */
+/* Return the process's rank in its job and on its machine; -1: this is no distributed job. */
 int32_t process_rank(void);
 int32_t process_local_rank(void);
 

@@ -72,7 +72,7 @@ static void begin_life(void)
 		askers[i].number = askers[i].used_ns = 0;
 }
 
-/* Returns NULL for 0, or if a newer asker took the place. */
+/* Returns the asker of this number; NULL for 0, or if a newer asker took its place. */
 static struct asker *asker_of(uint32_t number)
 {
 	struct asker *asker = &askers[number % ASKER_MAX];
@@ -133,7 +133,7 @@ bool ahead_asks(struct thread *thread, uint64_t stream)
 		thread->ahead.asker = asker->number;
 	}
 	asker->used_ns = clock_now_ns();
-	/* The asker puts several batches in one item, or leaves some out. */
+	/* If the last batch was put nowhere, the asker puts several in one item, or drops some. */
 	batch = &asker->next.events[AHEAD_BATCH];
 	if (batch->kind && batch->stream == stream)
 		ahead_give_up(thread, false);
@@ -291,7 +291,7 @@ static bool meet(const struct ahead_parts *a, const struct ahead_parts *b)
 	return false;
 }
 
-/* Returns NULL if no item is free, or if calls that we do not see take the asker's items. */
+/* Returns a free item; NULL if there is none, or if calls that we do not see take the items. */
 static struct ahead_item *free_item(const struct asker *asker, const void *key, uint64_t count)
 {
 	struct ahead_item *item = NULL;
@@ -339,7 +339,7 @@ bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		return true;
 	}
 	if (!asker || !is_fresh(asker) || asker->state == OWN) {
-		/* A call that we do not see took the other asker's item at this address. */
+		/* Another asker's item had this address: a call that we do not see took it. */
 		if (before && before->asker != thread->ahead.asker)
 			before->asker = 0;
 		return false;

@@ -53,7 +53,7 @@ bool consumer_record(void)
 	return true;
 }
 
-/* Unique in the run: each process and program has another life. */
+/* Returns a number that no other stream of the run has: it contains that of the life. */
 static uint64_t local_stream(void)
 {
 	return DLPROF_STREAM_LOCAL | (segment_stream() + atomic_fetch_add(&stream_count, 1));

@@ -97,7 +97,7 @@ void training_stop(struct thread *thread, const struct dlprof_event *stop)
 
 	if (training->outer.stream == stop->stream)
 		training->outer = over;
-	/* The iterator was left earlier. */
+	/* The training left this iterator earlier, for another one. */
 	if (training->batch.stream != stop->stream)
 		return;
 	training->batch = training->outer.stream && training->outer.stream != stop->stream

@@ -43,7 +43,7 @@ static inline bool cudart_begin(uintptr_t frame)
 	return true;
 }
 
-/* Called after recorded calls. */
+/* Called after calls of libcudart that are recorded. */
 void cudart_launch(uint32_t graph);
 void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind);
 void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind);

@@ -39,7 +39,7 @@ void state_arm(void);
 /* Another user takes the buffers. Returns true if they were ours. */
 bool state_yield(uint64_t now_ns);
 
-/* Returns 0 if nobody took the buffers, or if all of ours came back since. */
+/* Returns when another user took CUPTI's buffers; 0 if none did, or all of ours came back. */
 uint64_t state_yielded_ns(void);
 bool state_forget_yield(uint64_t yielded_ns); /* false: another user has come since */
 

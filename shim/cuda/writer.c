@@ -69,7 +69,7 @@ static void look_after_others(uint64_t now_ns)
 	}
 }
 
-/* Returns 0 if CUPTI is another user's, or may still give back that user's buffers. */
+/* Returns 0 while another user has CUPTI, or buffers in it; then, when it took CUPTI. */
 static uint64_t find_regained(void)
 {
 	const uint64_t yielded_ns = state_yielded_ns();

@@ -446,7 +446,7 @@ int run_begin(struct text *why)
 	int r;
 
 	config_read();
-	/* This process was forked before its parent set DLPROF_RUN. */
+	/* A child that was forked before DLPROF_RUN was set knows its parent's run by `run`. */
 	if (!folder && run.root_pid && run.root_pid != sys_getpid())
 		folder = run.folder;
 	run.root_pid = 0;

@@ -30,7 +30,7 @@ enum run_state {
 /* Returns where the records are, as the drain last reported. */
 enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error);
 
-/* Returns NULL unless this process, in any of its programs, started the run. */
+/* Returns the database's path if this process, in any of its programs, started the run; or NULL. */
 const char *run_database(void);
 
 bool run_is_reported(void);

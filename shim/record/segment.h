@@ -39,7 +39,7 @@ enum segment_part {
 /* Called by the slot's thread. Negative: the disk is full, do not touch the part. */
 int segment_reserve(const struct dlprof_slot *slot, enum segment_part part);
 
-/* Returns NULL if there is no room, or if another thread is reserving. */
+/* Returns the place of a stack, or NULL if there is no room or another thread is reserving. */
 struct dlprof_stack *segment_stack(uint32_t index);
 
 /* Returns true while segment_claim() may fail, as a thread adds a segment. */

@@ -22,5 +22,5 @@ bool start_has_end(void);
 
 bool start_is_busy(void);
 
-/* Returns NULL if the process records, or need not. */
+/* Says why the process does not record, or returns NULL if it does or need not. */
 const char *start_failure(void);

@@ -325,7 +325,7 @@ static inline struct thread *thread_waiting(void)
 	return thread;
 }
 
-/* Returns NULL if the process does not record, or no slot is free. */
+/* Returns this thread; NULL if the process does not record, or no slot is free. */
 static inline struct thread *thread_get(void)
 {
 	struct thread *thread = thread_self;

@@ -65,7 +65,7 @@ int module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *dat
 /* For callers without the lock. Returns 0 if ld.so is locked for ever. */
 int module_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
-/* Knows all namespaces, and takes no lock. Returns NULL if there is no module. */
+/* Returns the module at `address`, or NULL. Knows all namespaces, and takes no lock. */
 struct module *module_at(const void *address);
 
 bool module_is_foreign(const struct module *module);

@@ -18,15 +18,15 @@ bool pool_is_library(const struct elf_module *elf, const struct wrap_row *row);
 bool pool_is_of_library(const struct module *module, const struct wrap_row *row);
 
 /*
- * Returns NULL to leave the slot alone. With `slot`, which is bound lazily, `real` is ld.so's
- * entry.
+ * Returns the wrapper to put into a slot, or NULL to leave the slot alone. If `slot` is not NULL,
+ * it is bound lazily, and `real` is ld.so's entry.
  */
 void *pool_wrapper(int row, void *real, void **slot);
 
 /* Returns `real` itself if there is no wrapper. */
 void *pool_substitute(int row, void *real);
 
-/* Returns NULL if there is no wrapper for `real`, which ld.so put into `slot`. */
+/* Returns the wrapper of `real`, which ld.so put into `slot`, or NULL if there is none. */
 void *pool_wrapper_of_slot(int row, void *real, void **slot);
 
 /*

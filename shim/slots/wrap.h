@@ -88,7 +88,7 @@ static inline struct wrap_copy *wrap_copy(const struct wrap_set *set,
 /* May be called again. */
 void wrap_index(void);
 
-/* Returns -1 if there is no row. wrap_index() need not have been called. */
+/* Returns the row of the function, or -1. wrap_index() need not have been called. */
 int wrap_row_of(const char *name);
 
 /* Returns a bit's number in wrap_begins. */

@@ -22,7 +22,7 @@ struct cells {
 	double *step_ns;
 };
 
-/* Drawn separately, each resample has as many epochs as the run. */
+/* Batches and starts of epochs are drawn separately: a resample has as many epochs as the run. */
 struct strata {
 	struct cells batches, epochs;
 	size_t block; /* cells in a block of batches */

@@ -260,7 +260,7 @@ bool series_next(const struct batch_series *series, struct series_place *place)
 	return true;
 }
 
-/* Returns 0 if unknown. `made` is scratch space. */
+/* Returns the number of workers that load, or 0 if unknown. `made` is scratch space. */
 static size_t count_loading(const struct batch_series *s, size_t begin, size_t end, uint32_t *made)
 {
 	size_t workers = (size_t)s->workers, known_count = 0, loading = 0, i, w;

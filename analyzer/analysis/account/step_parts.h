@@ -44,5 +44,5 @@ void step_parts_add(struct step_parts *parts, const struct step_sums *sums);
 
 void step_parts_close(struct step_parts *parts, double whole_ns);
 
-/* Returns NAN if the part was not observed, or steps are not split. */
+/* Returns the part's share of the steps; NAN if it was not observed, or steps are not split. */
 double step_parts_share(const struct step_parts *parts, enum step_part part);

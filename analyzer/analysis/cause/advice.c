@@ -338,7 +338,8 @@ static bool is_plain(enum advice_id id)
 }
 
 /*
- * Predicts, or replays without a part of the loads, or bounds by ideal input. NAN: nothing to gain.
+ * Sets the gain of an advice: predicted, or replayed without a part of the loads, or the gain of
+ * ideal input as an upper bound. NAN: nothing to gain.
  */
 static int price(const struct view *v, enum advice_id id, struct advice *ret)
 {

@@ -25,7 +25,7 @@ struct slow_workers {
 	int32_t every; /* k, if every k-th batch is slow rather than a worker; else 0 */
 };
 
-/* Of each worker. 0 loads: unknown. */
+/* Bytes read and loads made by each worker. 0 loads: unknown. */
 struct slow_work {
 	double bytes[SLOW_WORKERS];
 	double loads[SLOW_WORKERS];

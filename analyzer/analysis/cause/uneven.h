@@ -22,9 +22,9 @@
 struct uneven {
 	int32_t loading; /* m, workers that still load at an epoch's end; 0: shards are even */
 	double share;    /* these workers' share of an epoch's batches */
-	double begin;    /* batches of an epoch before only they load */
+	double begin;    /* number of batches of an epoch until only these workers load */
 	double batches;
-	double wait_share; /* share of the waiting while only they load */
+	double wait_share; /* share of all waiting that falls in the time when only they load */
 	int16_t list[UNEVEN_NAMED];
 	size_t named; /* 0: they differ from epoch to epoch, or are too many */
 };

@@ -281,7 +281,7 @@ bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 
 	if (a->outcome != b->outcome)
 		return a->outcome > b->outcome;
-	/* Each increase has an edge of its own. */
+	/* Each increase has an edge of its own, so compare the distances from the edges. */
 	return limit->metric == GATE_STALL_INCREASE ? a->found - a->edge > b->found - b->edge
 						    : less;
 }

@@ -37,7 +37,7 @@
 #define GATE_TOLERATED_LOSS   0.01
 #define GATE_SEPARATE_RUNS    3
 #define GATE_LEAST_INCREASE   0.03
-#define GATE_DEFAULT_LIMIT    0.10 /* the accelerator is then busy for 90 % of the time */
+#define GATE_DEFAULT_LIMIT    0.10 /* the accelerator is busy for at least 90 % of the time */
 
 enum gate_metric {
 	GATE_STALL_RATIO,
@@ -186,8 +186,8 @@ double gate_t99(size_t degrees);
 struct gate_calibration {
 	size_t run_count, draw_count;
 	size_t alarm_count;        /* draws in which the gate failed */
-	size_t alarm_run_count;    /* runs that failed in at least one draw */
-	double detect50, detect95; /* increases that fail the gate in 50 and 95 % of the draws */
+	size_t alarm_run_count;    /* runs for which the gate failed in at least one draw */
+	double detect50, detect95; /* an increase by so much fails the gate in 50, 95 % of draws */
 };
 
 /* Returns -EDOM if there are too few runs for one draw. */

@@ -16,8 +16,8 @@
 
 enum phase {
 	IDLE,
-	WORKING, /* until work_ns of struct crowd reaches `until` */
-	BLOCKED, /* until now_ns of struct crowd reaches `until` */
+	WORKING, /* until struct crowd's work_ns reaches the thread's `until` */
+	BLOCKED, /* until struct crowd's now_ns reaches the thread's `until` */
 };
 
 struct hand {
@@ -37,7 +37,8 @@ struct crowd {
 	struct hand *hands; /* the workers, then the training */
 	size_t *queue;      /* `prefetch` entries for each worker; not used in a pool */
 	size_t begun;       /* in a pool: the next batch to be loaded */
-	double *paces;      /* [i]: pace while i workers work; then: also while the training does */
+	/* [i]: pace while i workers work; [workers + 1 + i]: while the training works, too */
+	double *paces;
 	struct {
 		double end_ns; /* INFINITY: the load has not ended */
 		size_t owner;

@@ -31,7 +31,7 @@ enum same same_after(enum dlprof_set key, int64_t before, int64_t after, bool is
 	}
 }
 
-/* A word's value is negative, by its first letter. */
+/* Returns a number as it is. A word becomes a negative number, by its first letter. */
 static int64_t value_of(const char *text, size_t length)
 {
 	int32_t number = dlprof_set_number(text, length);

@@ -464,7 +464,7 @@ static double mean_of(const struct batch_series *s, const float *loads, size_t *
 	return sum / (double)count;
 }
 
-/* Returns 0 if unknown. Without workers, move_sampling() counts epochs' first batches. */
+/* Returns a batch's mean sampling time, or 0 if unknown; see also move_sampling(). */
 static double mean_sample_ns(const struct batch_series *s)
 {
 	struct series_place at = SERIES_BEGIN;

@@ -60,7 +60,7 @@ static bool set_of(const struct whatif *whatif, int id, struct tune_candidate *r
 		ret->value = 1;
 		return true;
 	default:
-		/* Other predictions are wishes for a number of workers. */
+		/* All other predictions are of another number of workers. */
 		ret->key = DLPROF_SET_WORKERS;
 		ret->before = now->workers;
 		ret->value = then->workers;

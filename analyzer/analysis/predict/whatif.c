@@ -137,7 +137,7 @@ static void add_neighbours(const struct trace *trace, const struct whatif *whati
 		  log(own_per_s(trace, setup, WANT_LESS, whatif) / rate));
 }
 
-/* Returns the rate if slow loads of the data are the workers', or vice versa. */
+/* If slow loads may belong to the data or to workers, returns the rate for the other assumption. */
 static double rate_otherwise(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
@@ -477,7 +477,7 @@ static double find_core_lost(const struct share *share, const struct trace *trac
 				   share_of_thread(&alone, threads, 1));
 }
 
-/* Returns the loads' share of waiting for neither cores nor threads; NAN: unknown. */
+/* Returns the share of the loads' time that waits, but not for cores or threads; NAN: unknown. */
 static double find_outside(const struct batch_series *s, const struct finding *f,
 			   const struct load_facts *facts)
 {

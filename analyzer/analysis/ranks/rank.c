@@ -181,9 +181,10 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 struct sums {
 	int width; /* index of the width; -1: at no width do ranks wait for each other */
 	double wait_ns, time_ns;
-	double starved_ns; /* longest waits, in windows in which that rank starved */
-	double excess_ns; /* by how much these waits exceeded the second longest */
-	double lag_ns; /* by how much the steps of these ranks were longer than the others' mean */
+	/* Over windows in which the rank with the longest wait starved: */
+	double starved_ns; /* that rank's wait */
+	double excess_ns; /* by how much that wait exceeded the second longest */
+	double lag_ns; /* by how much that rank's steps were longer than the others' mean */
 	double alone_wait_ns, alone_time_ns;
 	struct stats_pairs paces; /* pace of the rank that waited longest, and the others' mean */
 	size_t step_count;

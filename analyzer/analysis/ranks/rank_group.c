@@ -41,7 +41,10 @@ static double cell_of(const struct pace *pace, uint32_t shift, uint32_t i)
 	return ns;
 }
 
-/* Returns 0 if there are too few steps, INFINITY if the two surely never meet. */
+/*
+ * Returns how many steps one gets ahead of the other at most; 0 if there are too few steps,
+ * INFINITY if the two surely never meet.
+ */
 static double pace_lead(const struct pace *one, const struct pace *other)
 {
 	const uint32_t shift = one->shift > other->shift ? one->shift : other->shift;

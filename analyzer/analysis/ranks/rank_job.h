@@ -38,7 +38,7 @@ struct rank_epoch {
 	int64_t begin_ns;
 };
 
-/* Returns NAN without a clock. `epochs` ascend. */
+/* Returns an epoch's begin by the common clock, or NAN without such a clock. `epochs` ascend. */
 static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t count, int32_t epoch)
 {
 	size_t low = 0, high = count;

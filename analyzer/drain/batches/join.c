@@ -60,7 +60,7 @@ static int find_known(struct join *join, struct stream *stream)
 	return r;
 }
 
-/* A pool numbers tasks across epochs, and its workers do not know epochs. */
+/* In a pool, task numbers go on from epoch to epoch, and workers' records have no epoch. */
 static bool is_pool(uint64_t key)
 {
 	return (key & (DLPROF_STREAM_LOCAL | DLPROF_STREAM_MARKS | DLPROF_STREAM_POOL)) ==

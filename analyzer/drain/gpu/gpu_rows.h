@@ -34,7 +34,7 @@ struct gpu_seen {
 struct gpu_said {
 	/* the busy time is known */
 	bool busy;
-	/* busy time is unknown: it depends on whose kernels ran */
+	/* the busy time is not known: it is in doubt whose kernels ran */
 	bool is_doubtful;
 };
 

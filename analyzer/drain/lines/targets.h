@@ -30,7 +30,7 @@ struct target {
 };
 
 struct targets {
-	struct target *list; /* those without a segment are free */
+	struct target *list; /* an entry without a segment is free */
 	size_t count;
 	enum reason reason; /* why the first process without lines has none */
 	bool is_observed;

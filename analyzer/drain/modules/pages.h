@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Another file that took the path is not read. */
+/* If another file has taken the path, as its device or inode shows, it is not read. */
 struct pages_file {
 	const char *path;
 	uint64_t device, inode;

@@ -10,7 +10,10 @@
 #include "drain/modules/elf.h"
 #include "drain/modules/maps.h"
 
-/* Names of files to search begin so; the executable may be the dynamic loader. */
+/*
+ * The interpreter is in a mapped file whose name begins like one of these. The executable need not
+ * be it: that may be the dynamic loader.
+ */
 static const char *const names[] = {"libpython", "python"};
 
 /* PY_VERSION_HEX of a final release. */

@@ -214,7 +214,7 @@ static int add_size(void *context, const char *name)
 	return 0;
 }
 
-/* Returns 0 if the folder is not dlprof's, or in use. */
+/* Returns how many bytes a dead run left there; 0 if the folder is not dlprof's, or in use. */
 static double left_bytes(const char *path)
 {
 	uint64_t pid, ticks;

@@ -18,7 +18,7 @@
 
 #define SECONDS        20
 #define IMPORT_SECONDS 60 /* time to import PyTorch over a network */
-#define ENOUGH         60 /* more batches show nothing new */
+#define ENOUGH         60 /* the trial run ends after this many batches */
 #define LOOK_MS        100
 #define DRAIN_MS       2000 /* the drain looks for records six times a second */
 #define MOST_SEEN      256

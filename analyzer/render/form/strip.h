@@ -7,7 +7,10 @@
 
 bool strip_is_known(const struct batch_series *series, const float *waits);
 
-/* If all batches do not fit, draws groups; with a period (0: none) the batches that wait most. */
+/*
+ * Draws a cell for each batch. If they do not fit, draws groups of batches or, with a period (0:
+ * none), only the batches around the longest waits.
+ */
 void strip_line(const struct page *page, const struct batch_series *series, const float *waits,
 		size_t cells, size_t period);
 

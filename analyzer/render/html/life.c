@@ -16,7 +16,7 @@ struct stage {
 	const char *note;
 };
 
-/* Returns NAN with several loaders, whose transforms are listed together. */
+/* Returns the transforms' time in a mean load; NAN: not told apart, as with several loaders. */
 static double transform_ns(const struct report *report)
 {
 	const struct inside *inside = &report->inside;

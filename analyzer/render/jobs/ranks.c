@@ -64,7 +64,7 @@ static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int 
 	}
 }
 
-/* Returns NULL if they ran on several hosts, or if that is not known. */
+/* Returns the host of all culprits; NULL if they ran on several hosts, or it is not known. */
 static const char *host_of_culprits(const struct ranks *ranks)
 {
 	const char *host = NULL;

@@ -12,7 +12,7 @@ struct compared {
 	struct fingerprint prints[2];
 	unsigned mismatch; /* bits of fields that make the runs incomparable */
 	unsigned changed;  /* bits of settings that differ */
-	unsigned noted;    /* bits of other fields that differ */
+	unsigned noted;    /* bits of fields that differ and are only mentioned */
 	struct comparison comparison;
 };
 

@@ -121,7 +121,7 @@ static void add_cold(const struct cold *cold, char *text, size_t size)
 		    UNITS_SHARE(cold->first_ratio), UNITS_SHARE(cold->later_ratio));
 }
 
-/* A cost that is a part of the bar is rounded as there. */
+/* If the account's bar shows this cost as a part, the share is rounded as in the bar. */
 static const char *cost_share(const struct report *report, const struct cause_cost *cost,
 			      char buffer[UNITS_MAX])
 {

@@ -14,7 +14,7 @@ struct explanation {
 	const char *how;  /* of an advice, else NULL */
 };
 
-/* Returns NULL if there is none. Only "none" is both a cause and an advice. */
+/* Returns the page of this id, or NULL. Only "none" is both a cause and an advice. */
 const struct explanation *explain_find(const char *id);
 
 /* Returns page `i`, or NULL if there are fewer pages. */

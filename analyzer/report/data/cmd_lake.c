@@ -159,7 +159,7 @@ static int put_rank(struct lake *lake, const struct part_rank *rank, const struc
 	return free_texts(&texts) < 0 ? -ENOMEM : r;
 }
 
-/* Windows have the width that gave the verdict. */
+/* Writes the windows of the width with which the job was judged. */
 static int put_steps(struct lake *lake, const struct part *part, const struct ranks *ranks,
 		     const struct lake_rank *key)
 {

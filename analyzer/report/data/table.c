@@ -115,7 +115,7 @@ static int read_line(struct table *table, struct table_problem *problem)
 	}
 }
 
-/* *at is set to the rest, or NULL. */
+/* Cuts off the first cell, without its blanks and quotes. Sets *at to the rest, or to NULL. */
 static char *next_cell(char **at)
 {
 	char *begin = *at, *end = strchr(begin, ','), *next = end ? end + 1 : NULL;

@@ -34,7 +34,7 @@ static struct gate_run *add(struct gate_runs *runs, const char *path)
 	return run;
 }
 
-/* A moved run's text must point into it again. */
+/* After realloc() moved a run, the text that points into the run must be set again. */
 static void settle(struct gate_run *run)
 {
 	if (run->fingerprint.text[FINGERPRINT_LOADER])

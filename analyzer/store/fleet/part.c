@@ -39,7 +39,7 @@ struct head {
 	struct grid by_clock;
 };
 
-/* The windows of all groups follow in order, and last those of time bins. */
+/* The windows of all groups follow in the groups' order, then the windows of time bins. */
 struct group {
 	struct rank_sums sums;
 	struct grid by_step;

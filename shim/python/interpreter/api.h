@@ -110,7 +110,7 @@ bool api_flag(PyObject *value, bool otherwise);
 /* Returns the bytes of a bytearray of this size; NULL for any other object. */
 void *api_bytearray(PyObject *object, ssize_t size);
 
-/* Returns NULL if there is none and `make` is false, or if making it failed. */
+/* Returns the object's memory `name`; NULL if there is none, and none is made or can be. */
 void *api_memory(PyObject *object, struct api_name *name, ssize_t size, bool make);
 
 /* Keeps a signal handler's exception (Ctrl-C) for the main thread, and clears others. */

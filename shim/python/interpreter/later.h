@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* later.h - modules that are patched only at the begin of a load: others than loaders. */
+/* later.h - patches modules that only loads use, no earlier than at the begin of a load. */
 #pragma once
 
 #include <stdatomic.h>

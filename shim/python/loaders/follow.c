@@ -148,7 +148,7 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 	}
 	task = one->what.crew ? one->what.crew->task((PyObject *)one->object, consumer)
 			      : (uint32_t)consumer->ordinal;
-	/* A number that no loader counts to stands for an unknown task. */
+	/* Of an unknown task, record a number so high that no loader reaches it. */
 	consumer_wait_end(consumer, wait, task != FOLLOW_NO_TASK
 						  ? task
 						  : 1u << 31 | (uint32_t)consumer->ordinal);

@@ -86,7 +86,7 @@ bool identity_is_known(PyObject *loader)
 	return is_numbered(mark_of(loader, false), loader);
 }
 
-/* Returns NULL if the object is gone, else a borrowed reference. */
+/* Returns the object as a borrowed reference, or NULL if it is gone. */
 static const PyObject *referred(PyObject *reference)
 {
 	OWNED PyObject *object = reference ? py.PyObject_CallObject(reference, NULL) : NULL;

@@ -26,7 +26,7 @@ void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iter
 /* Returns where the loader was made, or NULL if the constructor's call was not seen. */
 const char *identity_made_at(PyObject *loader);
 
-/* Returns NULL if the place is unknown, or after the loader's first epoch. */
+/* In its first epoch, returns the loader's place in the program, if known, else NULL. */
 const char *identity_place(PyObject *loader);
 
 /* The loader's iterator has ended, or is not asked any more. */

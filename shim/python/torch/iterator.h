@@ -8,13 +8,13 @@
 /* The wait of this iter() begins at `begin_ns`, 0: now. */
 PyObject *iterator_make(PyObject *original, PyObject *args, PyObject *kwargs, uint64_t begin_ns);
 
-/* Returns NULL if there is no state. It has no stream before its first epoch. */
+/* Returns the iterator's state, or NULL. It has no stream before its first epoch. */
 struct consumer *iterator_state(PyObject *iterator);
 
 /* From now on batches are skipped, or delivered. */
 void iterator_skip(PyObject *iterator, bool skips);
 
-/* `loader` may be NULL: unknown. Returns NULL if the epoch cannot be recorded. */
+/* Begins an epoch, and returns its state; NULL if it cannot be recorded. `loader` may be NULL. */
 struct consumer *iterator_epoch(PyObject *iterator, PyObject *loader,
 				const struct consumer_facts *facts, uint64_t begin_ns);
 

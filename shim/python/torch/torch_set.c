@@ -117,7 +117,7 @@ static void set_flag(const struct setting *setting, enum dlprof_set key, int32_t
 	put(setting, name, py.PyBool_FromLong(wanted));
 }
 
-/* The attribute's setter makes a context from the name. */
+/* Assigning the context's name is enough: PyTorch's setter makes the context. */
 static void set_context(const struct setting *setting, int32_t wanted)
 {
 	static struct api_name name = {"multiprocessing_context", NULL};
@@ -219,7 +219,7 @@ void torch_set_worker(void)
 {
 	const int32_t sharing = dlprof_set_wanted(&config.set, DLPROF_SET_SHARING, NULL);
 
-	/* A spawned worker has not inherited this. */
+	/* A spawned worker has not inherited this setting, so set it here. */
 	if (sharing >= 0)
 		set_sharing(sharing, NULL);
 	torch_set_loads = dlprof_set_wanted(&config.set, DLPROF_SET_THREADS, NULL) >= 0 ? LOADS : 0;
