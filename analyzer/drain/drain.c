@@ -277,7 +277,7 @@ static int do_round(struct drain *drain, bool now)
 	return r;
 }
 
-/* Costs much less than a round. */
+/* Says whether a round is worth its cost. Asking costs much less than a round. */
 static bool is_look_worth(const struct drain *drain)
 {
 	for (size_t i = 0; i < drain->count; i++)

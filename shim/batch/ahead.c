@@ -218,7 +218,7 @@ bool ahead_is_own(const struct thread *thread)
 	return asker && asker->state == OWN;
 }
 
-/* `asker` or `taker` 0 means any. */
+/* Returns the oldest item of this asker and this taker, or NULL. 0 stands for any. */
 static struct ahead_item *oldest_of(uint32_t asker, uint32_t taker)
 {
 	struct ahead_item *oldest = NULL;
@@ -470,7 +470,7 @@ struct ahead_item *ahead_next(struct thread *thread)
 	struct ahead_item *item = thread->ahead.held_count ? oldest_of(0, thread->tid) : NULL;
 	struct asker *asker = item ? asker_of(item->asker) : NULL;
 
-	/* The asker was forgotten, or keeps no records any more. */
+	/* Skip items whose asker was forgotten, or keeps no records any more. */
 	for (; item && !asker; asker = item ? asker_of(item->asker) : NULL) {
 		item->asker = 0;
 		item = oldest_of(0, thread->tid);
@@ -505,7 +505,7 @@ static bool is_put_into(const void *key)
 	return false;
 }
 
-/* Looks into unknown queues or futures do not end a wait for a known queue. */
+/* Finding an unknown queue empty, or a future not done, does not end a wait for a known queue. */
 void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns, uint64_t end_ns)
 {
 	const bool again = thread->ahead.looked && thread->ahead.looked_key == key;
@@ -519,7 +519,7 @@ void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns,
 		thread->ahead.looked_begin_ns = begin_ns;
 	thread->ahead.looked = true;
 	thread->ahead.looked_key = key;
-	/* Others may have the core or the GIL before this thread can look again. */
+	/* Others may have the core or the GIL before this thread can check again. */
 	thread->ahead.looked_until_ns = end_ns + AT_ONCE_NS + (end_ns - begin_ns);
 	if (thread->ahead.takes_within)
 		thread->ahead.looked_until_ns = UINT64_MAX;

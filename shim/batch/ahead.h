@@ -78,14 +78,17 @@ void ahead_put_failed(struct thread *thread, const void *key, const void *object
 bool ahead_takes(struct thread *thread, const void *key, const void *object, uint64_t begin_ns,
 		 uint64_t end_ns);
 
-/* Called after a wait for the end of the items that a library announces. */
+/* Called when a library announces the end of the items, after the thread waited for it. */
 void ahead_ends(struct thread *thread, uint64_t begin_ns, uint64_t end_ns);
 
 /* Returns the next item that the thread trains with, or NULL; give it back by ahead_drop(). */
 struct ahead_item *ahead_next(struct thread *thread);
 void ahead_drop(struct thread *thread, struct ahead_item *item);
 
-/* `key` is NULL for futures. Looking again at once is the same wait; a pause may be a step. */
+/*
+ * The thread found queue `key` (NULL: a future) empty. If it checks again at once, that is the same
+ * wait; a pause in between may be a step.
+ */
 void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns, uint64_t end_ns);
 
 /* Notes that the thread trains. Warns if it gets batches in a way that is not followed. */

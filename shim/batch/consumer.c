@@ -210,7 +210,7 @@ static struct account *account_of(struct thread *thread)
 	return thread->account;
 }
 
-/* If different threads ask, a pool does, on any free thread. */
+/* If different threads ask, they are threads of a pool: whichever is free asks next. */
 static void look_at_asker(struct consumer *consumer, const struct thread *thread)
 {
 	if (likely(consumer->asker == thread->tid) || !consumer->stream || thread->ahead.asker)
@@ -361,7 +361,7 @@ static struct thread *finish(struct consumer_wait *wait, uint64_t end_ns)
 	return thread;
 }
 
-/* Adds earlier waits that raised an exception. */
+/* Adds earlier waits that ended with an exception, and so have no record of their own. */
 static void take_failed(struct thread *thread, struct dlprof_event *event)
 {
 	event->begin_ns -= thread->failed_ns;
@@ -556,7 +556,7 @@ void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait)
 
 void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, uint64_t end_ns)
 {
-	/* What happened within this wait is known from another thread. */
+	/* Another thread recorded what happened within this wait. */
 	static struct consumer outer = {.workers = -1, .receive_ns = UINT64_MAX};
 	struct consumer_wait wait;
 

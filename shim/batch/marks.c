@@ -24,11 +24,11 @@
 
 #define LANE_MAX 256
 
-/* The database's "worker". There are as many lanes as loads at one time. */
+/* A lane is a "worker" in the database: there are as many lanes as loads under way at once. */
 struct lane {
 	/* thread_life in the upper half, the owner's tid in the lower; 0: free */
 	_Atomic uint64_t owner;
-	/* Set after `owner`; another thread may use that state by now. */
+	/* Set after `owner`. The thread may have ended, and another may use its struct by now. */
 	const struct thread *_Atomic thread;
 	_Atomic uint32_t tid;
 	int64_t batch;

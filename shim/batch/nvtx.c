@@ -54,7 +54,7 @@ static const char *text_of(const struct attributes *attributes)
 		       : NULL;
 }
 
-/* The second half of the ring is for more important records. */
+/* Ranges get only half of the ring: other records are more important. */
 static bool has_room(const struct dlprof_slot *slot)
 {
 	return slot->head - slot->tail < DLPROF_RING_CAPACITY / 2;
@@ -112,7 +112,7 @@ static void begin(struct thread *thread, struct thread_range *range, const char 
 {
 	uint64_t now_ns = clock_now_ns();
 
-	/* The database's key of a range is its thread and begin. */
+	/* The database's key of a range is its thread and begin, so begins must differ. */
 	if (now_ns <= thread->range_last_ns)
 		now_ns = thread->range_last_ns + 1;
 	thread->range_last_ns = now_ns;
@@ -164,7 +164,7 @@ static int domain_push_ex(const void *domain, const struct attributes *attribute
 	return push(text_of(attributes));
 }
 
-/* Counts a range with a wide text, as its pop will come, too. */
+/* A range named in wide characters is not recorded, but counted, as its pop will come, too. */
 static int push_wide(const void *text)
 {
 	return push(NULL);

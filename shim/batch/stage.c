@@ -155,7 +155,7 @@ static const char *name_of(const char *path)
 	return *name == '=' ? name + 1 : name;
 }
 
-/* Parents and children may be found in any order. */
+/* Called again when other stages are found, as a stage may be found before its parent. */
 static void join_stages(uint16_t number)
 {
 	struct stage *stage = &stages[number];
@@ -267,7 +267,7 @@ static void count_queue(struct stage *stage)
 void stage_end(struct stage_call *call, bool has_element)
 {
 	struct stage *stage = &stages[call->number];
-	/* Threads differ in the page of their thread-local variables. */
+	/* Threads have thread-local variables in different pages, so mostly different shards. */
 	struct sums *to = &sums[(uintptr_t)&top / 4096 % SHARD_COUNT][call->number];
 	uint64_t ticks, own_ns, read_ns;
 

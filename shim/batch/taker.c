@@ -6,7 +6,7 @@
 #include "batch/consumer.h"
 #include "record/activate.h"
 
-/* The last event gets the wait, others length 0. */
+/* Writes an item's records as this thread's: the last one gets the wait, others length 0. */
 static void tell_item(struct thread *thread, struct ahead_item *item)
 {
 	const bool has_batch = item->events[AHEAD_BATCH].kind;

@@ -117,7 +117,7 @@ static OFTEN struct thread_training *own(void)
 	return &thread->training;
 }
 
-/* If optimizers are not followed, one may have run since an earlier backward pass. */
+/* If optimizers are not followed, the time since a backward pass may be an optimizer's: drop it. */
 static void lead_to(struct thread_training *training, enum dlprof_part part)
 {
 	if (training->part != DLPROF_PART_MAX)
@@ -170,7 +170,7 @@ OFTEN void training_call_begin(struct training_call *call, enum dlprof_part part
 	enter(training, part, clock_now_ns());
 }
 
-/* After another batch came, time is in that batch's step. */
+/* If another batch came during the call, the call's time is in that batch's step. */
 OFTEN void training_call_end(const struct training_call *call)
 {
 	struct thread_training *training;

@@ -56,7 +56,7 @@ uint32_t activity_flags(void)
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*buffer = buffers_request();
-	/* CUPTI may have chosen our callback before another user came. */
+	/* CUPTI may have chosen our callback before another user came: this buffer is shared. */
 	if (*buffer && state_is_yielded())
 		buffers_share(*buffer);
 	*size = *buffer ? BUFFER_BYTES : 0;
@@ -147,7 +147,7 @@ int activity_arm(void)
 
 void activity_disarm(uint64_t keep)
 {
-	/* Disabling may hang in 13.0.0. */
+	/* Disabling may hang in 13.0.0, so kinds stay enabled there. */
 	for (int kind = 0; kind < 64 && cupti.version != CUPTI_VERSION_13_0; kind++)
 		if (own.enabled & ~keep & UINT64_C(1) << kind)
 			cupti.ActivityDisable(kind);

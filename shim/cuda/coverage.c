@@ -137,7 +137,7 @@ static void look_for_silence(void)
 	if (heard) {
 		own.heard_launches = cudart_launch_count();
 		own.silent_periods = 0;
-		/* Operations launched during the silence were in no buffer. */
+		/* Operations launched during the silence were in no buffer, so they are lost. */
 		if (!own.others)
 			end_gap(newest_ns);
 	} else if (!is_silent()) {

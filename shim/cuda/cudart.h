@@ -18,7 +18,7 @@
 
 uint64_t cudart_launch_count(void);
 
-/* Exact to about 1 us; 0: no launch was seen. */
+/* Returns the time of the last launch, exact to about 1 us, or 0 if none was seen. */
 uint64_t cudart_last_launch_ns(void);
 
 enum {

@@ -375,7 +375,7 @@ EXPORT int cuptiSetThreadIdType(int type)
 	SET(real.cuptiSetThreadIdType(type), activity_others.thread_id_type = type);
 }
 
-/* Returns our function for one of the libcupti that we use, else `found`. */
+/* Returns our function if `found` is that function of the libcupti that we use, else `found`. */
 static void *answer(const char *name, void *found)
 {
 #define FOREIGN(of, params)                                                                        \

@@ -119,7 +119,7 @@ static void *write_records(void *unused)
 			do_period();
 		}
 		look_after_others(now_ns);
-		/* Look before reading, so that all records up to the look are read. */
+		/* Ask this before reading, so that all records up to now are read. */
 		yielded_ns = find_regained();
 		reader_read(false);
 		coverage_tell();

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <math.h>
 
-#define SLACK 1e-3 /* share of the span: clocks and rounding of two processes may differ */
+/* waits may exceed the span by this share of it, as clocks and rounding of two processes differ */
+#define SLACK 1e-3
 
 struct view {
 	const struct batch_series *series;

@@ -65,7 +65,7 @@ struct view {
 	const struct diagnosis *diagnosis;
 };
 
-/* `share` of the time is saved. */
+/* Returns the gain if `share` of the time is saved. */
 static double gain_of(double share)
 {
 	return share < 1 ? 1 / (1 - share) - 1 : NAN;
@@ -323,7 +323,7 @@ static double share_of_cause(const struct diagnosis *d, enum cause cause)
 	return 0;
 }
 
-/* Pauses are long steps, saves and logging. */
+/* Returns the share of the time that pauses take: long steps, saves and logging. */
 static double share_of_pauses(const struct diagnosis *d)
 {
 	return share_of_cause(d, CAUSE_MAIN_THREAD_PERIODIC) + share_of_cause(d, CAUSE_SAVING) +
@@ -475,7 +475,7 @@ static int add_step(const struct view *v, enum advice_id id, struct advice_list 
 	return r;
 }
 
-/* An advice to look closer is only added to an empty list. */
+/* The advice to look closer is added only if there is no other. */
 static int add_remedies(const struct view *v, enum cause cause, struct advice_list *list)
 {
 	int r = 0;
@@ -568,7 +568,7 @@ static void add_step_line(const struct view *v, struct advice_list *list)
 	put_first(&advice, list);
 }
 
-/* The GPU must idle longer for lack of launches or orders than of data. */
+/* Adds advice only if the GPU idles longer for lack of launches or orders than of data. */
 static void add_lack(const struct view *v, struct advice_list *list)
 {
 	static const enum advice_id ids[GPU_LACK_MAX] = {

@@ -51,7 +51,10 @@ static struct events_query excess(const struct batch_series *s, const float *val
 	return query;
 }
 
-/* A host that waits for a busy GPU stops nothing. Without the GPU's clock, *ret stays NULL. */
+/*
+ * Lists the steps' times without the GPU's busy time, as a host that waits for a busy GPU stops
+ * nothing. Without the GPU's clock, *ret is NULL.
+ */
 static int list_others(const struct batch_series *s, const struct finding *f, float **ret)
 {
 	*ret = NULL;
@@ -146,8 +149,8 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 }
 
 /*
- * Relative to the cores that other programs leave free. Programs that loads start count, too; they
- * are measured as other programs.
+ * Returns the share that loads use of the cores that other programs leave free. Programs that loads
+ * start count as loads here, though they are measured as other programs.
  */
 static double cpu_share(const struct batch_series *s, const struct finding *f,
 			const struct load_facts *facts)

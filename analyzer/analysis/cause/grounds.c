@@ -77,7 +77,10 @@ static double excess_ns(const struct batch_series *s, double median_ns, double l
 	return ns;
 }
 
-/* Each slow load must have slow ones of half of the other workers beside it, beyond chance. */
+/*
+ * Returns true if slow loads come together: beside each, half of the other workers have slow loads,
+ * too, not counting what chance explains.
+ */
 static bool come_together(const struct batch_series *s, double least_ns)
 {
 	const size_t others = s->workers > 1 && s->load_ns ? (size_t)s->workers - 1 : 0;
@@ -136,7 +139,7 @@ static void find_samples(const struct batch_series *s, const struct finding *f,
 		fmin(all_ns, excess_ns(s, median_ns, least_ns)) / loads->load_ns;
 }
 
-/* split.h finds a single step up. */
+/* A single step up does not count: split.h finds it. */
 static bool are_rising(const double *means)
 {
 	int steps = 0;

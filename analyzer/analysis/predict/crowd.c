@@ -117,7 +117,7 @@ static void begin_load(struct crowd *c, size_t worker)
 					  hand->at - c->begin));
 }
 
-/* Gives the pool one more load, which a worker begins that does nothing. */
+/* Gives the pool one more load. A worker without a load begins it at once. */
 static void assign_pool(struct crowd *c)
 {
 	if (c->ahead == c->end)
@@ -141,7 +141,7 @@ static void assign(struct crowd *c, size_t worker)
 	begin_load(c, worker);
 }
 
-/* Assigns one load to this worker; as dealt in the run, all loads whose workers have room. */
+/* Assigns one load to this worker or, with setup->as_dealt, all loads whose workers have room. */
 static void dispatch(struct crowd *c, size_t worker)
 {
 	if (c->setup->is_pooled) {
@@ -357,7 +357,7 @@ bool crowd_matters(const struct trace *t, const struct replay_setup *setup)
 	double most = setup->workers + t->step_threads;
 	double work = t->load_cpu * fmax(setup->workers, 1) + t->step_cpu * t->step_threads;
 
-	/* Looking at each worker for the next event is slow for many workers. */
+	/* This replay looks at each worker for each event: too slow for many workers. */
 	if ((double)t->count * (setup->workers + 1) > MOST_LOOKS)
 		return false;
 	if (t->receive_ns > 0 && setup->workers > 0)

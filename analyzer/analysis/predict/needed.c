@@ -5,12 +5,13 @@
 
 #include "analysis/predict/crowd.h"
 
-#define ENOUGH       0.95 /* workers are enough if they reach this share of the ceiling */
+/* workers are enough if they reach at least this share of the best rate */
+#define ENOUGH       0.95
 #define MOST_WORKERS 512
-#define MOST_TIMES   8 /* times the run's workers; larger factors were never tested */
+#define MOST_TIMES   8 /* at most so many times the run's workers: more was never tested */
 #define MOST_FROM_0  16
 #define CANDIDATES   4
-#define NEARLY       0.1  /* error of measurement, in workers */
+#define NEARLY       0.1  /* error of measurement, in workers, before rounding up */
 /* workers are too many above this multiple of what the cores keep working */
 #define TOO_MANY     1.25
 

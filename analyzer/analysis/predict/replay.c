@@ -218,7 +218,7 @@ static void assign(struct replay *r, size_t worker)
 	queue->count++;
 }
 
-/* Assigns one load to this worker; as dealt in the run, all loads whose workers have room. */
+/* Assigns one load to this worker or, with setup->as_dealt, all loads whose workers have room. */
 static void dispatch(struct replay *r, size_t worker)
 {
 	if (!replay_is_dealt(r->trace, r->setup)) {

@@ -60,7 +60,7 @@ static inline bool replay_is_dealt(const struct trace *trace, const struct repla
 	return setup->as_dealt && setup->workers == trace->workers;
 }
 
-/* If that is not known, returns any worker. */
+/* Returns the worker that loaded the batch in the run; any worker if that is not known. */
 static inline size_t replay_owner(const struct trace *trace, size_t at)
 {
 	return (trace->worker[at] < 0 ? at : (size_t)trace->worker[at]) % (size_t)trace->workers;
@@ -76,7 +76,10 @@ struct trace_epoch replay_epoch(const struct trace *trace, const struct replay_s
 double replay_until_loaded_ns(const struct trace *trace, const struct replay_setup *setup,
 			      size_t at, size_t worker, size_t epoch, size_t ordinal);
 
-/* Parts of a hand-over: the training thread's, with choosing samples, and the way before that. */
+/*
+ * Return the two parts of a hand-over: the time in the training thread, with choosing samples, and
+ * the batch's way to that thread.
+ */
 double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 

@@ -185,7 +185,10 @@ bool whatif_may_be_shared(const struct whatif *whatif, int id)
 	       whatif->low_per_s[id] >= whatif->batches_per_s[WHATIF_BASELINE];
 }
 
-/* More workers then get no more than the run's. INFINITY: loads hardly wait, or none are added. */
+/*
+ * Returns the rate if workers share a limit, so that more of them get no more than the run's.
+ * INFINITY: loads hardly wait, or no workers are added.
+ */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];

@@ -286,8 +286,7 @@ static void end_step(struct stream *stream, const struct dlprof_event *event,
 	stream->left_ns = 0;
 	if (!last)
 		return;
-	/* A wait for another loader is not computing. Another thread's sum of waits is of no use.
-	 * */
+	/* Waits for other loaders are no part of the step. Another thread's sum is of no use. */
 	stream_end_step(stream, event->begin_ns,
 			ring == stream->last_ring
 				? event->batch.waited_ns

@@ -19,7 +19,7 @@
 #define COST_PART  333
 /* CPU time in addition to COST_PART, to find interpreters */
 #define COST_AHEAD UINT64_C(20000000)
-/* no load or wait claims a sample that is older */
+/* no load or wait claims a sample that is older than this */
 #define EXPIRE_NS  UINT64_C(120000000000)
 /* a process that records nothing for so long is reported to hang */
 #define DOING_NS   UINT64_C(5000000000)

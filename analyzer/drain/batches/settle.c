@@ -4,7 +4,7 @@
 #include "drain/batches/stream.h"
 #include "drain/gpu/gpu_join.h"
 
-/* Then a batch is written without its load, whose worker's record is too late. */
+/* After this time a batch is written without its load: the worker's record is too late. */
 #define PATIENCE_NS     UINT64_C(2000000000)
 #define PATIENCE_ROUNDS 6
 

@@ -27,6 +27,9 @@ struct cpus_group {
 
 void cpus_group(const char *root, int32_t pid, struct cpus_group *ret);
 
-/* The first thread, or up to 64 threads. Return false if the kernel does not say. */
+/*
+ * Set how long the first thread, or up to 64 threads, ran and waited for a core. Return false if
+ * the kernel does not say.
+ */
 bool cpus_wanted(int32_t pid, int64_t *ret_ran_ns, int64_t *ret_waited_ns);
 bool cpus_wanted_by_all(int32_t pid, int64_t *ret_ran_ns, int64_t *ret_waited_ns);

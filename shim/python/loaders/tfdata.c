@@ -103,7 +103,7 @@ void tfdata_make(struct tfdata_making *making, const void *dataset, bool many)
 	making->begin_ns = clock_now_ns();
 }
 
-/* Making an iterator within another one does not count. */
+/* An iterator that is made while another one is made does not count. */
 static void count_making(const struct tfdata_making *making)
 {
 	if (making->outer || !making->is_eager)

@@ -377,7 +377,7 @@ static bool add_compose(PyObject *class, PyMethodDef *method)
 {
 	struct patch_guest made = {0};
 
-	/* Making it may let go of the GIL. */
+	/* Making the guest may let go of the GIL, so another thread may have filled the list. */
 	if (!patch_guest_make(&made, class, method) || compose_count == COMPOSE_MAX)
 		return false;
 	composes[compose_count++] = made;

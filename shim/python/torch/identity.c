@@ -95,7 +95,7 @@ static const PyObject *referred(PyObject *reference)
 	return object == py.none ? NULL : object;
 }
 
-/* A lost iterator will not be asked again. */
+/* Notes which loaders are alive. An iterator that is gone will not be asked again. */
 static void look_who_lives(const PyObject *sought, const void *dataset)
 {
 	for (uint32_t i = 1; i <= loader_count; i++) {
@@ -164,7 +164,7 @@ static uint32_t find(const struct identity *identity, const struct mark *mark, i
 	return loader_count;
 }
 
-/* A child process forgets its parent's loaders. */
+/* Forgets the loaders in a child process: they are its parent's. */
 static void look_where(void)
 {
 	const uint32_t pid = (uint32_t)sys_getpid();
