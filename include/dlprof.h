@@ -77,7 +77,7 @@ DLPROF_MARK(dlprof_mark, (const char *text), (const char *), (text))
  * report. All members are 0 before the second batch. After an execve() they go on counting.
  */
 struct dlprof_account {
-	uint64_t batches;	/* of all threads */
+	uint64_t batches;	/* batches of all threads */
 	uint64_t wait_ns;
 	uint64_t time_ns;	/* waits and steps; wait_ns / time_ns is the stall ratio */
 };

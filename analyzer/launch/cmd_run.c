@@ -45,7 +45,7 @@ static int set_options(const struct launch_options *options)
 	return 0;
 }
 
-/* Otherwise a wrong folder would show only after the training. */
+/* Checks the folder now, as a wrong one would show only after the training. */
 static int check_output(const char *path)
 {
 	char folder[PATH_MAX];

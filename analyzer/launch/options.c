@@ -203,7 +203,7 @@ static void say_key(const char *key, size_t length, char *problem, size_t size)
 		 *words ? words : ".", keys);
 }
 
-/* If not, `problem` says what would be valid. */
+/* Returns true if the setting is valid; else `problem` says what would be. */
 static bool check_set(const char *text, char *problem, size_t size)
 {
 	struct dlprof_set_list list;

@@ -17,7 +17,7 @@
 #define PAUSE_MS  10
 
 struct run {
-	char *folder; /* of segments; the drain removes it when all is stored */
+	char *folder; /* folder of segments; the drain removes it when all is stored */
 	char *database;
 };
 

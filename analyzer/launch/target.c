@@ -58,7 +58,7 @@ static void read_elf(const struct elf *elf, struct target *ret)
 	elf_each_needed(elf, take_needed, ret);
 }
 
-/* ld.so then ignores LD_PRELOAD. */
+/* Returns true if ld.so ignores LD_PRELOAD for this program. */
 static bool is_secure(const char *path)
 {
 	struct stat status;

@@ -19,7 +19,7 @@ struct parser {
 	struct line *ret;
 	struct option long_options[LINE_MOST_OPTIONS + 3];
 	char letters[2 * LINE_MOST_OPTIONS + 4];
-	bool given[LINE_MOST_OPTIONS]; /* by row of the table */
+	bool given[LINE_MOST_OPTIONS]; /* options that were given, by row of the table */
 };
 
 int line_problem(struct line *line, const char *format, ...)

@@ -33,7 +33,7 @@ enum line_kind {
 struct line_option {
 	const char *name;
 	char letter;          /* 0: none */
-	const char *argument; /* its name; NULL: the option takes none */
+	const char *argument; /* name of the argument; NULL: the option takes none */
 	const char *values;   /* "auto|always|never"; NULL: any */
 	const char *(*names)(size_t i); /* value i for completion; NULL after the last */
 	const char *help;

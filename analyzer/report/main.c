@@ -58,7 +58,7 @@ static struct timespec when_written(const char *path)
 	return newest;
 }
 
-/* An empty run counts, too. */
+/* Returns true for a run's database, also an empty one. */
 static bool is_run(const char *path)
 {
 	struct db *db;

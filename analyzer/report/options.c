@@ -324,9 +324,9 @@ enum key_kind { KEY_WHOLE, KEY_FLAG, KEY_FACTOR };
 
 static const struct key {
 	const char *name, *takes;
-	size_t offset; /* in struct whatif_wish */
+	size_t offset; /* offset in struct whatif_wish */
 	enum key_kind kind;
-	long least, most; /* of KEY_WHOLE */
+	long least, most; /* limits of a KEY_WHOLE */
 } KEYS[] = {
 #define KEY(member) offsetof(struct whatif_wish, member)
 	{"workers", "N", KEY(workers), KEY_WHOLE, 0, MOST_WORKERS},
@@ -520,7 +520,7 @@ struct expansion {
 	struct line *line;
 	char *list[MOST_ARGUMENTS + 1];
 	int count;
-	char text[MOST_FILE_BYTES]; /* of all option files; `list` points into it */
+	char text[MOST_FILE_BYTES]; /* text of all option files; `list` points into it */
 	size_t length;
 };
 

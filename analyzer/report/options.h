@@ -65,7 +65,7 @@ struct options {
 	int on_few_baselines; /* enum gate_action; -1: as `on_inconclusive` */
 	struct option_limit limits[OPTIONS_MOST_LIMITS];
 	size_t limit_count;
-	const char *option_file; /* of the last @FILE; NULL: none */
+	const char *option_file; /* path of the last @FILE; NULL: none */
 	const char *baselines[OPTIONS_MOST_BASELINES];
 	size_t baseline_count;
 	enum gate_rule rule;

@@ -24,7 +24,7 @@ struct listing {
 	struct rank_files *files;
 	bool goes_on;
 	size_t skipped;
-	size_t root; /* of the path of the folder named by the user */
+	size_t root; /* length of the path of the folder named by the user */
 };
 
 static bool is_folder(const char *path)

@@ -22,7 +22,7 @@ enum dlprof_event_kind {
 	DLPROF_EVENT_GPU_COPIES, /* copies and memsets, with their sizes */
 	DLPROF_EVENT_GPU_STATE,  /* up to when GPU_OPS and GPU_COPIES are complete */
 	DLPROF_EVENT_PLACE,      /* where the program makes loader number `task`; text in `mark` */
-	DLPROF_EVENT_KERNEL,     /* a part of a name */
+	DLPROF_EVENT_KERNEL,     /* a part of a kernel's name */
 	DLPROF_EVENT_MADE,       /* size of the LOAD before; sent for some loads */
 	DLPROF_EVENT_STAGE,
 	DLPROF_EVENT_STAGE_SUM,
@@ -33,7 +33,7 @@ enum dlprof_event_kind {
 /* Nested calls are subtracted, so each ns has one class. */
 enum dlprof_class {
 	DLPROF_CLASS_OPEN, /* open and close of data files; stat, readdir and the like */
-	DLPROF_CLASS_READ, /* of data files */
+	DLPROF_CLASS_READ, /* reads of data files */
 	DLPROF_CLASS_DECODE,
 	DLPROF_CLASS_COLLATE,
 	DLPROF_CLASS_STEP, /* a dataset's __getitem__, a transform */
@@ -139,7 +139,7 @@ enum dlprof_part {
 /* PARTS: begin_ns is that of the next wait. The records of a step with several waits add up. */
 struct dlprof_parts {
 	uint64_t ns[DLPROF_PART_MAX]; /* UINT64_MAX: not observed */
-	uint64_t backward_ns; /* begin of the first; 0: none */
+	uint64_t backward_ns; /* begin of the first backward pass; 0: none */
 	uint64_t last_ns;     /* end of the last backward pass or optimizer; 0: none */
 	uint64_t save_begin_ns, save_end_ns; /* begin and end of the last checkpoint; 0: none */
 };

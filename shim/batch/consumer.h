@@ -18,7 +18,7 @@ struct consumer {
 	uint32_t epoch;
 	int32_t workers;
 	bool in_order;
-	uint64_t ordinal;	/* of the next batch */
+	uint64_t ordinal;	/* ordinal of the next batch */
 	uint32_t last_task;
 	/* Arrivals by task, as batches may arrive in any order. */
 	struct {

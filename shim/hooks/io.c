@@ -29,7 +29,7 @@ OFTEN bool hook_open_begin(struct span *span)
 	return true;
 }
 
-/* For a thread's first data file. */
+/* Claims the slot for a thread's first data file. */
 static RARELY bool begin_now(struct span *span)
 {
 	const uint64_t begin_ticks = span->begin_ticks;

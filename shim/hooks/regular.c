@@ -89,7 +89,7 @@
 #define BEGIN_SYNC	 hook_wait_begin(&span)
 #define END_SYNC	 hook_wait_end(&span, WAIT_SYNC)
 
-/* Only tells whether the mode reads. */
+/* Returns open()'s flags, but only so far as they tell whether the mode reads. */
 static int fopen_flags(const char *mode)
 {
 	return mode[0] == 'r' || strchr(mode, '+') ? O_RDONLY : O_WRONLY;

@@ -14,7 +14,7 @@
 
 struct quick {
 	struct thread_frame *outer;
-	uint64_t inner_ticks;		/* of the outer call */
+	uint64_t inner_ticks;		/* inner time of the outer call */
 	struct span span;		/* mostly only thread, fd and begin_ticks are set */
 };
 

@@ -43,7 +43,7 @@ void summary_begin(void)
 {
 	const struct dlprof_so_far *so_far = kept();
 
-	/* A forked child has its parent's accounts. */
+	/* A forked child has copies of its parent's accounts: drop them. */
 	memset(accounts, 0, sizeof(accounts));
 	memset(&pool, 0, sizeof(pool));
 	has_pool = in_doubt = false;

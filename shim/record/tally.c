@@ -110,7 +110,7 @@ static uint16_t tag_of(uint32_t hash)
 	return (uint16_t)(hash >> 16) | 1;
 }
 
-/* Mostly no place has the tag, which is found without branches. */
+/* Mostly no place has the tag, so the loop finds that out without branches. */
 static OFTEN uint32_t find_tag(const struct thread_top *top, uint16_t tag, uint32_t from)
 {
 	for (uint32_t block = from - from % BLOCK; block < top->count; block += BLOCK) {
@@ -181,7 +181,7 @@ static OFTEN struct dlprof_tally *place_of(struct thread_top *top, const char *n
 	return take_lightest(top, name, 0, tag);
 }
 
-/* A kernel's hash is its id. */
+/* Returns the hash that a tally has in its table: a kernel's is its id. */
 static uint32_t hash_in(const struct dlprof_tally *tally)
 {
 	return tally->class ? (uint32_t)tally->class

@@ -39,7 +39,7 @@ void thread_reset(struct thread *thread, struct dlprof_slot *slot, uint32_t tid)
 	thread->tid = tid;
 	thread->ring = slot->near;
 	thread->ring_capacity = DLPROF_NEAR_CAPACITY;
-	/* The slot's last thread already used its far ring. */
+	/* Go on in the far ring if the slot's last thread already used it. */
 	if (slot->far_from)
 		thread_use_far(thread);
 	thread->worker = -1;

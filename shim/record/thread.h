@@ -141,7 +141,7 @@ struct thread_batch {
 struct thread_training {
 	/* begin of the time without a part; 0: waits, or no step */
 	uint64_t since_ns;
-	uint64_t rest_ns;  /* earlier such time */
+	uint64_t rest_ns;  /* earlier time without a part */
 	struct thread_batch batch;
 	struct thread_batch outer; /* batch of the loop around this one */
 	enum dlprof_part part;     /* DLPROF_PART_MAX: the thread is in no part */
@@ -217,8 +217,8 @@ struct thread {
 	uint32_t launch_step;
 	uint64_t launch_begin_ns, launch_end_ns;
 
-	struct thread_range ranges[THREAD_RANGE_MAX];	/* outermost ones */
-	uint32_t range_depth;		/* of all open ranges */
+	struct thread_range ranges[THREAD_RANGE_MAX];	/* the outermost open ranges */
+	uint32_t range_depth;		/* number of all open ranges */
 	uint64_t range_last_ns;		/* begin of the newest open range */
 
 	uint32_t wait_depth;

@@ -39,7 +39,7 @@ static struct {
 	bool stuck;                       /* this process was forked while ld.so's lock was held */
 	bool pending;
 	bool sealed_noted;
-	_Atomic uint32_t closes; /* lookup_closes when the last sweep began */
+	_Atomic uint32_t closes; /* value of lookup_closes when the last sweep began */
 	uint32_t lost_count;
 	uint32_t lost_looks;
 	uintptr_t page_bytes;

@@ -23,7 +23,7 @@ static struct view look(const struct batch_series *s, bool by_gpu, double theta_
 	return view;
 }
 
-/* Returns the share of a wait after the batch was finished; NAN: unknown. */
+/* Returns the share of a wait that came after the batch was finished; NAN: unknown. */
 static double received_share(const struct view *view, size_t i)
 {
 	const struct batch_series *s = view->series;

@@ -15,7 +15,7 @@ struct gpu_call_times {
 };
 
 struct gpu_calls {
-	struct gpu_call_times training; /* of the thread that takes the batches */
+	struct gpu_call_times training; /* calls of the thread that takes the batches */
 	struct gpu_call_times others;
 };
 

@@ -125,7 +125,7 @@ static bool is_after(const struct parts *sync, int64_t ns)
 	return at < sync->count && sync->at[at].begin_ns <= ns;
 }
 
-/* The first gap may begin before begin_ns. */
+/* Finds the gaps between busy times. The first gap may begin before begin_ns. */
 static void find_gaps(const struct parts *busy, int64_t begin_ns, int64_t end_ns,
 		      struct parts *gaps)
 {

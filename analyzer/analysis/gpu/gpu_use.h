@@ -39,7 +39,7 @@ struct gpu_sums {
 /* NAN: not recorded, or the training's thread is unknown. */
 struct gpu_call_sums {
 	double batch_count;
-	double sync_ns, copy_ns, launch_ns, launch_count; /* of the training's thread */
+	double sync_ns, copy_ns, launch_ns, launch_count; /* calls of the training's thread */
 	double other_sync_ns, other_copy_ns, other_launch_ns, other_launch_count;
 };
 

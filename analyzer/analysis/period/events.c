@@ -378,7 +378,7 @@ int events_gaps(const struct events *events, struct event_gaps *ret)
 	return 0;
 }
 
-/* `half` is the parity of the rows, or 2 for all rows. */
+/* Sums the events' times at a phase, in even rows (half 0), odd rows (1) or all rows (2). */
 static double time_at(const struct event *list, size_t count, size_t period, size_t half,
 		      size_t phase)
 {

@@ -20,7 +20,7 @@
 #define SLOPE_ERROR   0.1  /* the loss is exact if the slope differs from 1 by less */
 /* waits are hidden if a second of waiting lengthens a step by less than this many seconds */
 #define LEAST_SLOPE   0.5
-#define SURE_ERRORS   2    /* and if the slope is below LEAST_SLOPE by so many standard errors */
+#define SURE_ERRORS   2    /* and if that slope is below LEAST_SLOPE by so many standard errors */
 /* a loader sets the pace if a batch takes it at least this share of a step */
 #define NEARLY_BEHIND 0.8
 /* a loader never catches up if a batch takes it at least this share of a step */

@@ -11,13 +11,13 @@ struct process_stat {
 	int32_t parent; /* pid of the process that started it, or that took it over */
 	uint64_t start_ticks;
 	int64_t used_ns;
-	int64_t children_ns; /* of the processes that it started and waited for, and of theirs */
+	int64_t children_ns; /* CPU time of children that it waited for, and of their children */
 	int nice;
 	int threads;
 	bool is_over;         /* a zombie: its parent has not called waitpid() yet */
 	bool has_memory;      /* false: the process is just ending */
 	int64_t major_faults; /* page faults that needed I/O, since the process began */
-	int exit_status;      /* of a zombie, as by waitpid(); 0 also where /proc hides it */
+	int exit_status;      /* a zombie's, as by waitpid(); 0 also where /proc hides it */
 };
 
 /* Reads /proc/PID/`name`, cut to `size`. Returns its length; on failure 0, and "". */

@@ -15,7 +15,7 @@
 
 #define MILLI 1000
 
-/* Must be called before the process ends. */
+/* Finds how many cores the process may use. Must be called before it ends. */
 static void find_cpus(const struct segment *segment, int64_t *ret_cpus, int64_t *ret_limit_milli,
 		      int64_t *ret_affinity)
 {

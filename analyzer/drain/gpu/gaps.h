@@ -44,7 +44,7 @@ void gaps_init(struct gaps *gaps, int64_t known_ns);
 
 bool gaps_begin(struct gaps *gaps, enum gaps_kind kind, int64_t begin_ns);
 
-/* Returns false if none is open. A gap that ends at or before its begin is ignored. */
+/* Ends the open gap; false: none is open. A gap that ends at or before its begin is ignored. */
 bool gaps_end(struct gaps *gaps, enum gaps_kind kind, int64_t end_ns, struct gap *ret_gap);
 
 /* Records up to when_ns are complete. Returns true if *ret_gap has begun or ended. */

@@ -97,7 +97,7 @@ static int write_devices(struct writer *writer, const struct gpu_batch *batch,
 	return r;
 }
 
-/* Measures each part as a step. Of several devices, a part is idle when all are. */
+/* Measures each part like a step. With several devices, a part is idle while all are idle. */
 static int write_parts(struct writer *writer, const struct gpu_rows *what,
 		       const struct gpu_ops *all, const struct view *view)
 {

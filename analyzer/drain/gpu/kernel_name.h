@@ -16,6 +16,6 @@ struct kernel_name {
 	char symbol[DLPROF_KERNEL_BYTES + 1];
 };
 
-/* The last part writes the name. */
+/* Takes a part of a name. The last part writes the whole name. */
 int kernel_name_take(struct writer *writer, struct kernel_name *name,
 		     const struct dlprof_event *event);

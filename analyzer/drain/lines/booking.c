@@ -10,7 +10,7 @@
 struct waiting {
 	struct booking_sample sample;
 	bool is_done;
-	bool is_claimed; /* a span has claimed it for now, as `phase` */
+	bool is_claimed; /* a span has claimed the sample for now, as `phase` */
 	enum line_phase phase;
 };
 

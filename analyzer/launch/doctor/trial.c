@@ -35,7 +35,7 @@ static char LOOP[] = "try:\n"
 struct seen {
 	pid_t pid;
 	bool loaded;
-	int without; /* as every process is seen at first */
+	int without; /* how often the library was missing; once is usual, at the start */
 	char name[64];
 };
 
@@ -303,7 +303,7 @@ static int run(struct trial *trial, char *const argv[], const char *file)
 	return 0;
 }
 
-/* Returns false if Python has no PyTorch. */
+/* Runs a loop over PyTorch's loader. Returns false if Python has no PyTorch. */
 static bool run_loop(struct trial *trial, int *ret)
 {
 	char *const argv[] = {(char[]){"python3"}, (char[]){"-c"}, LOOP, NULL};

@@ -16,7 +16,7 @@
 #define MEASURED_S     20
 #define ROUNDS	       5
 #define RUN_LEAST_S    120
-#define RUN_TIMES      5   /* in lengths of the base run */
+#define RUN_TIMES      5   /* a run is ended after so many times the base run's length */
 #define SKIPPED	       8   /* first batches, besides those that workers had ready */
 
 static int make_folder(struct tune *tune)

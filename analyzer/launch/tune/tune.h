@@ -29,12 +29,12 @@ struct tune_run {
 
 struct tune_trial {
 	struct tune_candidate *candidate;
-	char set[TUNE_SET]; /* after those that DLPROF_SET has for all runs */
+	char set[TUNE_SET]; /* the trial's settings, after those that DLPROF_SET has for all runs */
 	double gains[TUNE_MOST];
 	size_t count;
 	enum tune_verdict verdict;
 	char died[TUNE_REASON];
-	char database[PATH_MAX]; /* of the first round; "": none */
+	char database[PATH_MAX]; /* database of the first round; "": none */
 	char shared[COMPARE_SHARED]; /* the limit that more workers share; "": not known */
 };
 
@@ -49,7 +49,7 @@ struct tune {
 	bool is_iterable;
 	double stall_ratio;
 	const char *gap; /* NULL: predictions are possible */
-	char wrote[300]; /* by each run; "": nothing large */
+	char wrote[300]; /* large files that each run writes; "": none */
 	struct tune_candidate candidates[TUNE_LISTED];
 	size_t candidate_count;
 
@@ -57,7 +57,7 @@ struct tune {
 	struct tune_trial trials[TUNE_TRIED];
 	size_t trial_count;
 	double base_per_s[TUNE_MOST]; /* in each round */
-	char database[PATH_MAX]; /* of the base run in the first round */
+	char database[PATH_MAX]; /* database of the base run in the first round */
 	size_t round_count;
 	size_t run_count;
 	double seconds;

@@ -147,7 +147,7 @@ static void say_why(int status, const char *log, char *ret, size_t size)
 struct times {
 	double *at_s;
 	size_t count, room;
-	size_t wave; /* of any loader; all may deliver at about one time */
+	size_t wave; /* most workers of a loader, which may deliver all at one time */
 };
 
 static int add_time(const struct batch_record *batch, void *context)

@@ -24,8 +24,8 @@ struct gate_run {
 	struct loader_info loader;
 	struct fingerprint fingerprint; /* its texts belong to the two members above */
 	struct gate_sample sample;
-	size_t rank_count; /* of the run's job, with a database here */
-	size_t load_count; /* of these, with a loader */
+	size_t rank_count; /* ranks of the run's job that have a database here */
+	size_t load_count; /* ranks among these that have a loader */
 	bool has_loader;
 	bool is_one_of_several;
 	bool used;

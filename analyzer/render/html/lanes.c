@@ -33,7 +33,7 @@ static size_t find_typical(const struct batch_series *s, double ratio, size_t co
 	size_t best = 0, step = count / 2, i;
 	double nearest = INFINITY;
 
-	/* A few hundred candidates are enough. */
+	/* Try only a few hundred windows: that is enough. */
 	if (step < 1 + s->count / 400)
 		step = 1 + s->count / 400;
 	for (i = 0; i + count <= s->count; i += step) {

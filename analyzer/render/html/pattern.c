@@ -15,7 +15,6 @@
 #define PHASE_HEIGHT 190
 #define TOP_QUANTILE 0.995
 
-/* The values whose period is shown. */
 struct rhythm {
 	const struct period *period;
 	const float *values;

@@ -31,7 +31,7 @@ __attribute__((format(printf, 2, 3))) void html_say(struct html *html, const cha
 #define html_cell(html, ...)   html_element(html, "td", __VA_ARGS__)
 #define html_number(html, ...) html_element(html, "td class=\"n\"", __VA_ARGS__)
 
-/* `class` is "" for none. */
+/* `class` "": the element has none. */
 #define html_paragraph(html, class, ...)                                                           \
 	(html_put(html, "<p%s%s%s>", *(class) ? " class=\"" : "", class, *(class) ? "\"" : ""),    \
 	 html_say(html, __VA_ARGS__), html_put(html, "</p>\n"))

@@ -29,7 +29,7 @@ struct ranks {
 	struct rank_finding job;
 	const char *job_id;          /* NULL: not known */
 	int64_t attempt, world_size; /* UNKNOWN: not known */
-	int64_t start_unix_ns;       /* of its first rank; UNKNOWN: not known */
+	int64_t start_unix_ns;       /* start of its first rank; UNKNOWN: not known */
 };
 
 /* Writes "1,016 of 1,024 ranks on 128 hosts; 64 have no loader". */

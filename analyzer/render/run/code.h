@@ -46,7 +46,7 @@ struct code_line {
 	const struct line_share *share;
 	const char *phase;
 };
-#define CODE_MOST_LINES 16 /* of a group, and of its lines in other threads */
+#define CODE_MOST_LINES 16 /* most lines of a group, and of its lines in other threads */
 #define CODE_LINES      (LINE_GROUP_MAX * 2 * CODE_MOST_LINES)
 struct code_line code_line_at(const struct report *report, size_t place);
 

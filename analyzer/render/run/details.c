@@ -12,7 +12,7 @@
 #define MOST_NOTES   32
 #define MOST_COPIES  4
 
-/* Rounded as on the screen. */
+/* Adds a part's time and share, rounded as on the screen. */
 static void add_part(struct outline *o, const char *label, const struct account *a, int part,
 		     double ns, const char *note)
 {

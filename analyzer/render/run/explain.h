@@ -11,7 +11,7 @@ struct explanation {
 	const char *kind;
 	const char *line; /* the meaning in a sentence */
 	const char *page; /* paragraphs, separated by an empty line */
-	const char *how;  /* of an advice, else NULL */
+	const char *how;  /* how to follow an advice; NULL: this is no advice */
 };
 
 /* Returns the page of this id, or NULL. Only "none" is both a cause and an advice. */

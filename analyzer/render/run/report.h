@@ -56,7 +56,7 @@ struct report {
 	struct gpu_use gpu_use;
 	struct gpu_device_list gpu_devices;
 	struct line_samples samples; /* of the whole run */
-	struct lines lines;          /* lines of code in which the judged loader's time went */
+	struct lines lines;          /* code in which the judged loader's time went */
 	struct doing *stuck;
 	size_t stuck_count;
 	char **notes;

@@ -16,9 +16,9 @@
 
 /* start-up is mentioned if it takes at least this share of the time; so are the next */
 #define STARTUP      0.02
-#define LOSS_SERIOUS 0.01 /* of the records */
-#define ALONE        0.20 /* of the steps */
-#define UNLOADED     0.05 /* of the loads */
+#define LOSS_SERIOUS 0.01 /* share of the records */
+#define ALONE        0.20 /* share of the steps */
+#define UNLOADED     0.05 /* share of the loads */
 #define NOTE_MOST    60
 
 void screen_program(const char *command, char *ret, size_t size)
@@ -113,7 +113,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 			page_append(below, sizeof(below),
 				    "With ideal input this %s would run %s as fast",
 				    is_loop ? "loop" : "training", UNITS_FACTOR(f->gain_max));
-		/* It happens only once, and is in no share. */
+		/* Start-up happens only once, and is in no share. */
 		if (f->account.startup_ns > STARTUP * f->account.time_ns)
 			page_append(below, sizeof(below), "%s %s, %s",
 				    *below ? "; start-up" : "Start-up took",

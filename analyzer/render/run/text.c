@@ -84,7 +84,7 @@ static int legend_columns(const struct outline_block *block, const struct page *
 	return columns + (int)block->count;
 }
 
-/* Lines break only between parts. */
+/* Breaks lines only between parts. */
 static void put_legend(const struct outline_block *block, const struct page *page)
 {
 	bool is_short = legend_columns(block, page, false) - 1 > page->width;

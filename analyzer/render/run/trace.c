@@ -11,7 +11,7 @@
 
 struct trace_lane {
 	char *name;
-	int64_t level; /* of nesting in lanes of this name; 0: outermost */
+	int64_t level; /* depth of nesting in lanes of this name; 0: outermost */
 	int64_t begin_ns, end_ns;
 };
 

@@ -260,7 +260,7 @@ static int put(const struct options *options, struct merger_job *job, void *cont
 	return status ? status : r < 0 ? fail(target->path, r) : 0;
 }
 
-/* `is_for_new`: it must not have any job yet. */
+/* `is_for_new`: the file must not have any job yet. */
 static int put_all(const struct options *options, const char *path, bool is_for_new)
 {
 	struct target target = {.path = path};

@@ -66,7 +66,7 @@ struct table {
 	bool has_last;
 	int64_t epoch, batch;
 	int64_t rank;
-	int64_t first; /* in the file, of the epoch's first batch */
+	int64_t first; /* number in the file of the epoch's first batch */
 };
 
 __attribute__((format(printf, 4, 5))) static int complain(const struct table *table,

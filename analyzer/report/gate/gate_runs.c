@@ -17,7 +17,7 @@
 #include "store/database/copy.h"
 #include "store/database/redact.h"
 
-#define MOST_NAMES 1000 /* that began in the same second */
+#define MOST_NAMES 1000 /* most names tried for runs that began in the same second */
 
 static struct gate_run *add(struct gate_runs *runs, const char *path)
 {

@@ -20,7 +20,7 @@ static int add_row(const struct batch_record *batch, void *context)
 	return 0;
 }
 
-/* Its `begin` counts from the first judged batch, as --batches. */
+/* The window's `begin` counts from the first judged batch, as --batches does. */
 static int read_window(struct db *db, const struct batch_filter *judged, struct html_window *window)
 {
 	struct batch_filter filter = *judged;

@@ -10,7 +10,7 @@
 #include "store/run/batch.h"
 
 struct member {
-	size_t loader; /* in the query's list */
+	size_t loader; /* index in the query's list */
 	int64_t life_ns;
 	struct batch_series series;
 	struct finding finding;
@@ -22,13 +22,13 @@ struct thread {
 	struct member *list;
 };
 
-/* Only step times may be known. */
+/* Returns false if the waits are unknown, as when only times of steps are known. */
 static bool is_known(const struct finding *finding)
 {
 	return !isnan(finding->own.ratio);
 }
 
-/* Another thread may have taken the batches. */
+/* Returns true if the thread only made the iterator: another may have taken the batches. */
 static bool is_only_made(const struct batch_series *series)
 {
 	return !series->count && series->epoch_count;

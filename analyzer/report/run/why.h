@@ -19,7 +19,7 @@ struct why_input {
 	const struct lines *lines;
 	const struct tally_list *samples;
 	const struct gpu_use *gpu;        /* for advice; NULL: not known */
-	const struct step_parts *step; /* of the thread; NULL: not known */
+	const struct step_parts *step; /* parts of the thread's steps; NULL: not known */
 	bool has_gpu;
 	unsigned lacks;
 	bool is_threads;

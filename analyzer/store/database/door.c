@@ -146,7 +146,7 @@ static int look_beside(const char *path, const char *end, uid_t owner, int64_t *
 	return 0;
 }
 
-/* sqlite.org/lockingv3.html has the byte. */
+/* Tests the lock on the byte that sqlite.org/lockingv3.html names. */
 static bool is_being_written(int database)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_start = 0x40000001, .l_len = 1};

@@ -14,7 +14,7 @@
 
 /* SQLite's operations between two checks: some milliseconds. */
 #define EVERY_OPS   100000
-/* Larger files have higher limits. */
+/* files up to this size have the limits below; larger ones have higher limits */
 #define FILE_BYTES  (100 << 20)
 #define MOST_NS	    (8 * (uint64_t)NS_PER_S) /* CPU time: twice what a run of FILE_BYTES needs */
 #define MOST_BYTES  (INT64_C(640) << 20)

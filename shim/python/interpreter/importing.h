@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* importing.h - notes while a thread imports a module: what it decodes then is no data. */
+/* importing.h - notes that a thread is importing a module: what it decodes meanwhile is no data. */
 #pragma once
 
 #include <stddef.h>

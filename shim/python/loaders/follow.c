@@ -120,7 +120,7 @@ static PyObject *ask(struct followed *one, PyObject *callable, PyObject *args, P
 
 	one->users++;
 	tfdata_hold();
-	/* A thread with a stream loads the batch itself. */
+	/* A thread with a stream loads the batch itself, so this call is a load. */
 	if (thread && thread->stream)
 		batch = loading_call(thread, 0, callable, args, kwargs);
 	else

@@ -153,7 +153,7 @@ static PyObject *on_set(PyObject *original, PyObject *args, PyObject *kwargs)
 	return put(original, args, kwargs, future, NULL, value, UINT64_MAX);
 }
 
-/* Wraps empty() and done(). */
+/* Wraps empty() of queues and done() of futures. */
 static PyObject *look(PyObject *original, PyObject *args, PyObject *kwargs, bool is_queue)
 {
 	const uint64_t begin_ns = clock_now_ns();
@@ -192,7 +192,7 @@ static struct {
 #undef POINT
 };
 
-/* Modules imported later are patched at another call. */
+/* Patches what is imported by now; modules imported later are patched at another call. */
 static void patch(void)
 {
 	static bool done[ARRAY_COUNT(points)];
