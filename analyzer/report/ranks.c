@@ -45,7 +45,7 @@ static void skip(struct listing *listing, const char *path, const char *why)
 		cmd_remark(listing->options, "skipping '%s': %s", path, why);
 }
 
-/* If `stays_open`, leaves it open unless it still records. */
+/* Reads a run's facts. With `stays_open`, its file stays open unless the run still records. */
 static int look(const char *path, bool stays_open, bool is_by_itself, struct rank_file *ret)
 {
 	char **from;

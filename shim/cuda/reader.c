@@ -73,7 +73,7 @@ static void note_stream(uint32_t stream, uint64_t begin_ns)
 	*byte |= (uint8_t)(1 << stream % 8);
 }
 
-/* A forced flush returned the operation before it ended. */
+/* Notes an operation that a forced flush returned before its end. */
 static void note_unfinished(uint32_t device, uint32_t stream, uint64_t begin)
 {
 	uint64_t since_ns = begin, again = begin;

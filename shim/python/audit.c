@@ -103,7 +103,7 @@ const char *audit_seen(void)
 	return package;
 }
 
-/* PyImport_GetModuleDict() would abort at the interpreter's end. */
+/* Reads `sys.modules`: PyImport_GetModuleDict() would abort at the interpreter's end. */
 static RARELY void sweep(void)
 {
 	PyObject *modules = py.PySys_GetObject("modules");

@@ -85,7 +85,7 @@ static inline struct wrap_copy *wrap_copy(const struct wrap_set *set,
 	return &set->copies[target - set->targets];
 }
 
-/* May be called again. */
+/* Fills the index of all rows. May be called again. */
 void wrap_index(void);
 
 /* Returns the row of the function, or -1. wrap_index() need not have been called. */

@@ -254,7 +254,7 @@ static void price_prefetch(const struct view *v, struct stage_gain *ret)
 	const struct stages_facts *facts = v->facts;
 
 	ret->high = (facts->wait_ns + facts->step_ns) / fmax(facts->wait_ns, facts->step_ns) - 1;
-	/* At worst, loading and training take the cores from each other. */
+	/* At worst, loading and training take cores from each other: half the gain. */
 	ret->low = ret->high / 2;
 	ret->gain = ret->high;
 }

@@ -156,7 +156,7 @@ void compare_side_done(struct compare_side *side)
 		track_done(&side->tracks[row]);
 }
 
-/* Welch, Satterthwaite; the smaller variance is raised, for lack of bursts by chance. */
+/* Welch, Satterthwaite. The smaller variance is raised: bursts may be missing by chance. */
 static double half_width(const struct estimate *a, const struct estimate *b)
 {
 	const struct estimate *most = a->variance > b->variance ? a : b, *less = most == a ? b : a;

@@ -17,7 +17,7 @@
 #include "analysis/statistics/track.h"
 
 #define COMPARE_LEAST_SHARE 0.02
-/* with a longer speed-up interval nobody can say "no difference" */
+/* runs count as alike only if the speed-up's interval stays within this factor */
 #define COMPARE_MOST_DOUBT  1.25
 
 enum compare_row {

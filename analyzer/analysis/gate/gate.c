@@ -211,7 +211,7 @@ static double median_of(const double *values, size_t count)
 	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-/* `pick` is fmax or fmin. */
+/* Returns the largest value if `pick` is fmax, the smallest if it is fmin. */
 static double extreme(const double *values, size_t count, double (*pick)(double a, double b))
 {
 	double found = values[0];

@@ -66,7 +66,7 @@ enum gate_unit { GATE_SHARE, GATE_POINTS, GATE_TIME, GATE_COUNT };
 extern const struct gate_metric_row {
 	const char *name;
 	enum gate_unit unit;
-	size_t offset; /* of a double (or a count's size_t) in struct finding; SIZE_MAX: none */
+	size_t offset; /* offset of a double, or a size_t, in struct finding; SIZE_MAX: none */
 	bool is_least; /* a limit is a minimum */
 	bool is_whole; /* known even if the run is too short to be judged */
 } gate_metrics[GATE_METRIC_MAX];

@@ -15,7 +15,7 @@
 #define BLAME         0.5
 #define BLAME_OF_NEXT 3    /* a culprit starves at least this many times as long as the next rank */
 #define GAIN_ERROR    0.04 /* error of a predicted saving, as a share of the time */
-/* a rank is a culprit, too, if it starves for this share of the worst rank's starving */
+/* a rank is a culprit, too, if it starves at least this share as long as the worst rank */
 #define EQUALLY_BAD   0.5
 #define SLOPE_ERROR   0.1  /* the loss is exact if the slope differs from 1 by less */
 /* waits are hidden if a second of waiting lengthens a step by less than this many seconds */
@@ -76,7 +76,7 @@ static double step_ns(const struct rank_group *group)
 	return group->sums.time_ns / (double)group->sums.batch_count;
 }
 
-/* No job is faster than the slowest loader of the other ranks (`others_ns` a batch). */
+/* Returns the most that can be saved: the slowest other loader (`others_ns`) limits the job. */
 static double most_saved(const struct rank_group *group, double own_ns, double others_ns,
 			 double time_ns)
 {
@@ -225,7 +225,7 @@ static struct suspects suspect_several(const struct rank_job *job, const struct 
 	return suspects;
 }
 
-/* The other ranks' waits may be saved with the culprits', or they may remain. */
+/* Sets the gain's range: other ranks' waits may be saved with the culprits', or remain. */
 static void find_gain(const struct rank_job *job, const struct rank_group *group,
 		      const struct rank_blame *blames, struct rank_finding *ret)
 {

@@ -84,7 +84,7 @@ static bool take_batch(const struct batch_series *s, const struct finding *f, si
 
 	if (f->by_gpu && !(waits[i] >= 0))
 		return false;
-	/* The first wait of a run is start-up. */
+	/* The first wait of a run is start-up, so it does not count. */
 	*ret = (struct window_part){
 		.wait_ns = i || s->is_part ? series_time(waits, i) : 0,
 		.is_starved = s->state[i] & SERIES_STARVED,

@@ -21,7 +21,7 @@
 struct pace {
 	float cells[PACE_CELLS]; /* cell i has the time of 1 << shift steps, in ns */
 	uint32_t shift, count;
-	float rest_ns; /* steps after the last full cell */
+	float rest_ns; /* time of the steps after the last full cell */
 	uint32_t rest;
 };
 
@@ -32,7 +32,7 @@ static inline size_t pace_steps(const struct pace *pace)
 
 enum rank_alignment { RANK_BY_STEP, RANK_BY_CLOCK, RANK_ALONE, RANK_ALIGNMENTS };
 
-/* By a clock that the ranks share. */
+/* Times are by a clock that the ranks share. */
 struct rank_epoch {
 	int32_t epoch;
 	int64_t begin_ns;
@@ -120,7 +120,7 @@ struct rank_finding {
 	int32_t hidden;       /* rank that starves most but lengthens no step; -1: none */
 	double time_ns;
 	int width;       /* ranks meet at least once in `width` steps; 0: not aligned by step */
-	double lag;      /* what waits made steps longer (rank.h); NAN: none starved */
+	double lag;      /* part of the waits that made steps longer (rank.h); NAN: none starved */
 	int32_t culprit; /* only culprit's number in order of rank_add(); -1: none, or several */
 	size_t culprit_count;
 	double saved_ns; /* estimate of the time saved if all culprits' batches were ready */

@@ -42,7 +42,7 @@ struct windows {
 		size_t index;
 	} widths[WINDOW_WIDTHS];
 	size_t placed;
-	double wait_ns, time_ns; /* sums over these batches */
+	double wait_ns, time_ns; /* sums over the batches that `placed` counts */
 };
 
 /* Windows are all zero at first. */

@@ -537,7 +537,7 @@ static void keep_for_steps(const struct join *join)
 						   (int64_t)stream->entries[i].batch.begin_ns);
 }
 
-/* The EPOCH record was lost or never written, or the loads have no consumer. */
+/* Makes a loader for loads whose EPOCH was lost or never written, or without a consumer. */
 static int adopt(struct join *join, struct stream *stream)
 {
 	struct loader_row row = {

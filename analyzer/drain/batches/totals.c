@@ -118,7 +118,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	return r;
 }
 
-/* An unlisted name has at most the smallest tally's time, by Space-Saving. */
+/* Writes the upper bound of an unlisted name's time: the smallest tally's, by Space-Saving. */
 static int note_unlisted(struct writer *writer, const struct dlprof_tally *tallies)
 {
 	int r = 0;

@@ -278,7 +278,7 @@ static int take_losses(struct losses *losses, struct writer *writer, struct segm
 	return r;
 }
 
-/* A next life may have begun before the execve() was seen. */
+/* Returns when the program changed; the next life may begin before the execve() is seen. */
 static uint64_t became_other_ns(const struct segment *segment)
 {
 	if (!segment->left_ns || (segment->later_ns && segment->later_ns < segment->left_ns))

@@ -127,7 +127,7 @@ bool target_open(struct targets *targets, struct target *target, uint64_t now)
 {
 	int32_t number;
 
-	/* The process became another program, which may never record. */
+	/* The process became another program, which may never record: forget the interpreter. */
 	if (target->segment->left_ns) {
 		python_close(target->python);
 		target->python = NULL;

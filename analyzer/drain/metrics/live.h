@@ -17,7 +17,7 @@
 #include "store/write/write.h"
 
 #define LIVE_STEPS   512
-/* of further training threads, only batches are counted */
+/* training threads with an account; of further ones, only batches are counted */
 #define LIVE_THREADS 8
 
 struct live_thread {

@@ -35,7 +35,7 @@ void alive_end(struct alive *alive);
 /* `is_root_gone`: the run's first process has ended. */
 bool alive_now(const struct alive *alive, bool is_root_gone);
 
-/* Returns false also if that is unknown. */
+/* Returns true if the process runs another program now; false also if that is unknown. */
 bool alive_is_other(const struct alive *alive);
 
 /* Returns the status, as of waitpid(), or -1 if it is unknown. */

@@ -30,7 +30,7 @@ struct folder {
 /* `path` must outlive `folder`. -EPERM: not ours; -EWOULDBLOCK: another drain has locked it. */
 int folder_lock(struct folder *folder, const char *path);
 
-/* Does not lock the folder. */
+/* Opens the folder without locking it. */
 int folder_look(struct folder *folder, const char *path);
 
 /* Makes the folder if there is none. */
@@ -52,7 +52,7 @@ bool folder_has_segments(const struct folder *folder);
 /* `is_ours`: the file is a segment, maybe of another dlprof version. */
 int folder_leave(struct folder *folder, const char *name, bool is_ours);
 
-/* If that fails, the file is left alone. */
+/* Removes a file of the folder. If that fails, the file is left alone. */
 void folder_unlink(struct folder *folder, const char *name, int fd);
 
 /* Returns how many files cannot be removed yet; *ret_error: why. */
@@ -69,5 +69,5 @@ int folder_remove(struct folder *folder, const char *database);
 /* Returns true if the process lives whose pid is in the folder's name. */
 bool folder_has_root(const char *path);
 
-/* Does not need the lock. */
+/* Returns true if processes record into the folder. Does not need the lock. */
 bool folder_is_recorded_into(const char *path);

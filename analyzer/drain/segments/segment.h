@@ -119,5 +119,5 @@ bool segment_is_empty(const struct segment *segment);
 
 void segment_tell(struct segment *segment, int error, const char *where);
 
-/* Writes at most once a second. */
+/* Writes the drain's heartbeat, at most once a second. */
 void segment_beat(struct segment *segment, uint64_t now_ns);

@@ -8,7 +8,7 @@
 
 struct code_names {
 	const struct line_samples *samples;
-	const char *root; /* from which the program was started; NULL: not known */
+	const char *root; /* folder from which the program was started; NULL: not known */
 	size_t root_length;
 	const char **files; /* sorted such that equal ends of paths are neighbours */
 	size_t file_count;

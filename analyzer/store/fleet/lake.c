@@ -119,7 +119,7 @@ static void put_schema(FILE *out, size_t which)
 	put_tables(out, " WITHOUT ROWID");
 }
 
-/* A damaged run may have a batch twice. */
+/* A damaged run may have a batch twice, so the later row replaces the earlier one. */
 static void put_insert(FILE *out, size_t which)
 {
 	fprintf(out, "INSERT OR REPLACE INTO %s (", tables[which].name);
