@@ -75,7 +75,7 @@ static void init_finish(void)
 	summary_print(state_mode() == STATE_CUPTI);
 }
 
-/* Runs in every process of the host, so it only looks things up. */
+/* Runs in every process of the host, so it only finds functions and reads variables. */
 __attribute__((constructor)) static void init_begin(void)
 {
 	const char *when = getenv("DLPROF_ACTIVATE");

@@ -20,7 +20,7 @@
 #define STREAM_IN_BACKUP  0x0100
 #define STREAM_PUTTING	  0x0800
 
-/* Includes bytes hidden by pushed-back characters. */
+/* Returns the number of bytes in the buffer, also those hidden by pushed-back characters. */
 static size_t buffered(const FILE *file)
 {
 	size_t bytes = (size_t)(file->_IO_read_end - file->_IO_read_ptr);
@@ -59,7 +59,7 @@ uint64_t hook_stream_bytes(const struct hook_stream *stream, size_t taken_bytes)
 	return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-/* The line ends at its newline, perhaps after NULs. Bytes behind it are older. */
+/* The line ends at its newline, perhaps after NULs. Bytes behind the newline are older. */
 uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *line, int size)
 {
 	const char *newline;

@@ -226,7 +226,7 @@ static bool is_same_function(const struct line_frame *a, const struct line_frame
 	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
-/* Time in which a loop waits for the loader is none of its function's other lines'. */
+/* Sums lines of a function, without the time in which its loop waits for the loader. */
 static void sum_functions(const struct line_samples *samples, double effective,
 			  struct line_lead *lead)
 {

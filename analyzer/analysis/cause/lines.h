@@ -141,7 +141,7 @@ const char *lines_below_packages(const char *file);
 /* A line with a larger share of the steps is the whole step; naming it explains nothing. */
 #define LINE_IS_STEP 0.9
 
-/* Judges by the path. */
+/* Returns true if the file is the user's, judging by its path. */
 bool lines_is_own(const char *file);
 
 /* From 3.11 on, CPython puts the class before a function's name. */

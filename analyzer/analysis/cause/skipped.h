@@ -19,7 +19,7 @@
 
 struct skipped {
 	size_t count;      /* skipped batches; 0: none are */
-	double wait_ns;    /* waits for them */
+	double wait_ns;    /* waits for the skipped batches */
 	double wait_share; /* share of the waiting for batches that were not ready */
 };
 

@@ -145,7 +145,7 @@ struct pool {
 struct pools {
 	struct pool before, after;
 	double queue_known_ns, queued_ns;
-	double wait_ns; /* all waits, a cold epoch's included */
+	double wait_ns; /* all waits, with a cold epoch's */
 };
 
 static void pool_add(const struct batch_series *s, const struct slow_workers *slow, size_t i,
@@ -291,7 +291,7 @@ void split_find(const struct batch_series *s, const struct finding *f,
 	struct pools pools;
 
 	*ret = (struct split){.queued_share = NAN};
-	/* If no readiness is known, all of the waiting is owned by this. */
+	/* If no readiness is known, this owner has all of the waiting. */
 	ret->share[s->workers == 0 ? SPLIT_SINGLE : SPLIT_UNSEEN] = 1;
 	if (!s->wait_ns || !f->steady_count)
 		return;

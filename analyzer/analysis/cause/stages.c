@@ -144,7 +144,7 @@ static size_t find_slow(struct view *v, struct stage_finding *f)
 	return at;
 }
 
-/* A kernel's caller is not always known. */
+/* Returns true if the stage calls the kernel or may do so: a kernel's caller can be unknown. */
 static bool may_call(const struct stages *stages, size_t slow, const struct stage_work *kernel)
 {
 	return kernel->is_kernel &&
@@ -443,7 +443,7 @@ static void judge_reader(struct view *v, size_t reader, double operators_ns,
 	price_maybe(v, f, fmax(v->slow_ns / f->wanted, operators_ns) / v->batches, &f->parallel);
 }
 
-/* Operators run one after the other, each in all threads of the pool. */
+/* Judges operators, which run one after the other, each in all threads of the pool. */
 static void judge_operators(struct view *v, size_t root, double wait_ns, struct stage_finding *f)
 {
 	const struct stages_facts *facts = v->facts;

@@ -28,7 +28,7 @@ struct stage_work {
 	size_t parent;     /* stage that takes the elements, or runs the kernel */
 	int32_t parallel, capacity, threads;
 	double elements;
-	double busy_ns, own_ns; /* in calls, over all threads; own_ns: without inner calls */
+	double busy_ns, own_ns; /* time in calls, over all threads; own_ns: without inner calls */
 	double cpu_ns, read_ns; /* parts of own_ns */
 	double queue;           /* mean number of elements ready when the stage was called */
 };

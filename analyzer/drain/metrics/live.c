@@ -92,7 +92,7 @@ static void add(struct live_sums *sums, enum metric metric, double value)
 		sums->value[metric] += value;
 }
 
-/* A thread's time begins with its first batch; before, returns NULL. */
+/* Returns a thread's sums, or NULL before its first batch, with which its time begins. */
 static struct live_thread *find_thread(struct live_sums *sums, const struct live_place *of)
 {
 	for (size_t i = 0; i < sums->thread_count; i++)
@@ -132,7 +132,7 @@ static void add_wait(struct live_sums *sums, const struct live_place *of,
 
 #define STEPS_OCTAVE 8
 
-/* Exact to 5 %; the report computes the exact median. */
+/* Returns the median step, exact to 5 %; the report computes the exact median. */
 static double median_step_ns(const struct live_sums *sums)
 {
 	uint32_t count = 0;

@@ -43,7 +43,7 @@ struct live {
 	int64_t lost_count;           /* records lost by segments that are removed */
 	uint64_t due_ns;
 	struct live_labels {
-		char *job_id, *run_id, *version; /* job_id: of the job, else of the run */
+		char *job_id, *run_id, *version; /* job_id: the job's id, else the run's */
 		int64_t rank, local_rank;
 	} labels;
 	bool is_labelled, is_remote, warned;

@@ -18,5 +18,5 @@ struct metrics {
 	double value[METRIC_MAX];             /* in Prometheus' units; NAN: not written */
 };
 
-/* Errors show in ferror(out). */
+/* Writes the metrics to `out`; errors show in ferror(out). */
 void metrics_put(FILE *out, const struct metrics *rank);

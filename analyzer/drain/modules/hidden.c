@@ -62,7 +62,7 @@ static struct {
 		uint64_t device, inode;
 	} seen[FILE_MAX_COUNT];
 	size_t seen_count;
-	uint64_t rest_ns; /* no look before this time */
+	uint64_t rest_ns; /* modules are not scanned before this time */
 	char reached[LIST_BYTES];
 	char hidden[LIST_BYTES];
 } hidden;
@@ -174,7 +174,7 @@ static int look_through(struct writer *writer, const struct modules *modules, bo
 	int fd, r = 0;
 
 	for (size_t n = 0; r == 0 && !*ret_paused && modules_get(modules, n, &line); n++) {
-		/* Of a module, only the mapping with its code is looked at. */
+		/* Of a module, only the mapping with its code is scanned. */
 		if (!line.is_code || line.end - line.begin < CODE_BYTES || !note_file(&line))
 			continue;
 		fd = maps_open(line.path, line.device, line.inode);

@@ -180,7 +180,7 @@ static const struct mapping *find(struct modules *modules, uint64_t address)
 	if (modules->last && address - modules->last->begin <
 				     modules->last->end - modules->last->begin)
 		return modules->last;
-	/* Unwinding a stack searches thousands of times. */
+	/* A binary search, as unwinding a stack searches thousands of times. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -334,7 +334,7 @@ static bool find_symbol(const struct mapping *mapping, uint64_t value,
 	return false;
 }
 
-/* Slow calls repeat, and reading symbol tables takes long. */
+/* Names found before: slow calls repeat, and reading symbol tables takes long. */
 static struct known {
 	uint64_t file, value;
 	char symbol[SYMBOL_BYTES];

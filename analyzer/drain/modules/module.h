@@ -28,7 +28,7 @@ bool modules_get(const struct modules *modules, size_t number, struct maps_line 
 /* Returns a number that is different for each list of mappings, of any process. */
 uint64_t modules_generation(const struct modules *modules);
 
-/* `address` is in the process. */
+/* Reads what a mapped file has at `address` of the process. */
 bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t size);
 
 /* The .eh_frame_hdr of a module; all members are addresses in the process. */

@@ -20,7 +20,7 @@ struct code {
 struct code_cache {
 	struct code_entry *buckets[256];
 	size_t count, bytes; /* all entries, and their bytes */
-	uint64_t turn;       /* its entries are not freed */
+	uint64_t turn;       /* current turn, whose entries are not freed */
 	uint64_t type;       /* address of CPython's type of code objects; 0: unknown */
 	size_t hand;
 	uint64_t missed; /* how often a code object had to be read */

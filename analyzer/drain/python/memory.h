@@ -34,7 +34,7 @@ int memory_read_list(const struct memory *memory, const struct memory_list *list
 
 int memory_read(const struct memory *memory, uint64_t address, void *bytes, size_t size);
 
-/* The number may have any alignment. */
+/* Returns the number at `offset`, which may have any alignment. */
 static inline uint64_t memory_word(const void *bytes, size_t offset)
 {
 	uint64_t word;

@@ -175,7 +175,7 @@ static uint32_t tid_of(const struct python *python, size_t i, size_t count)
 	return i + 1 == count ? (uint32_t)python->memory.pid : 0;
 }
 
-/* Before 3.12 new threads first have their maker's numbers. */
+/* Returns false for a new thread that still has its maker's numbers, as before 3.12. */
 static bool is_begun(const struct python_sample *sample, size_t i)
 {
 	for (size_t k = i + 1; k < sample->count; k++)

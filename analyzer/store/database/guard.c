@@ -47,13 +47,13 @@ static const struct {
 	{SQLITE_DBCONFIG_ENABLE_VIEW, 0},
 };
 
-/* Generated columns run functions that the file's author chose. */
+/* Finds odd tables, as generated columns run functions that the file's author chose. */
 static const char ODD_SQL[] =
 	"SELECT (SELECT COUNT(*) FROM sqlite_schema) > ?1 OR EXISTS (SELECT 1 FROM sqlite_schema s"
 	" WHERE type = 'table' AND (sql NOT LIKE 'CREATE TABLE%'"
 	"  OR EXISTS (SELECT 1 FROM pragma_table_xinfo(s.name) WHERE hidden <> 0)))";
 
-/* A write would run a check, default or expression index. */
+/* Finds checks, defaults and expression indexes, which a write would run. */
 static const char LOADED_SQL[] =
 	"SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE sql LIKE '%CHECK%'"
 	" OR sql LIKE '%DEFAULT%' OR (type = 'index' AND sql NOT NULL))";

@@ -21,7 +21,7 @@ void guard_limit(struct db *db, const struct stat *file);
 /* Restarts the CPU time that a file may take, after others were read. */
 void guard_renew(struct db *db);
 
-/* Needed between statements too short to be interrupted. */
+/* Returns true if the limit is used up. Ask between statements too short to be interrupted. */
 bool guard_is_spent(const struct db *db);
 
 /* -EBADMSG: some table in the file is not a plain table. */

@@ -190,7 +190,7 @@ static void put_command(FILE *out, const char *text)
 		fprintf(out, " %s", word_for(REDACT_ARGUMENTS, text, NULL));
 }
 
-/* The result is stored for all equal texts. */
+/* Returns the redacted text, which is stored for all equal texts. */
 static const char *made(enum redact_kind kind, const char *text, void (*put)(FILE *, const char *))
 {
 	const char *word = NO_MEMORY;

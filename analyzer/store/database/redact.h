@@ -28,7 +28,7 @@ enum redact_kind {
 	REDACT_MAX
 };
 
-/* Until then, the functions below return texts unchanged. */
+/* Begins to redact. Until then, the functions below return texts unchanged. */
 void redact_begin(void);
 bool redact_is_on(void);
 

@@ -76,7 +76,7 @@ void cores_read(const struct run_info *run, struct batch_series *series)
 	read_neighbours(run->neighbours, &series->share);
 	add_unseen(series->other_cores, fmin(series->main_share, series->worker_share),
 		   &series->share);
-	/* Cores above the run's CPU limit cannot be used anyway. */
+	/* The run cannot use cores above its CPU limit, so others' use of these does not count. */
 	if (limit < affinity && !isnan(series->other_cores))
 		series->other_cores = fmax(series->other_cores - (affinity - limit), 0);
 }

@@ -125,7 +125,7 @@ static int read_waits(struct db *db, struct load_facts *ret)
 	return r;
 }
 
-/* The loads' CPU time x waiting / running time of the loading threads' whole lives. */
+/* Returns the loads' CPU time x waiting / running time of the loading threads' lives. */
 static double no_core(const struct wanted *wanted, bool by_workers, double cpu_ns, double rest_ns)
 {
 	const double ran_ns =
@@ -216,7 +216,7 @@ static int read_loader(struct db *db, int64_t loader_id, struct load_totals *ret
 	return batch_totals(db, &all, ret);
 }
 
-/* For mapped files, bytes from storage count. */
+/* Notes the bytes read; of mapped files, the bytes from storage count. */
 static void note_reads(const struct load_totals *totals, struct load_facts *ret)
 {
 	const double handed_out = ret->batch_bytes * query_known(totals->load_count);
@@ -230,7 +230,7 @@ static void note_reads(const struct load_totals *totals, struct load_facts *ret)
 			query_known(totals->open_count) / (double)totals->samples;
 }
 
-/* NAN if the bytes of any loader's batches are not known. */
+/* Sums the bytes of all loaders' batches; NAN if those of any are not known. */
 static int sum_bytes(struct db *db, const double *bytes, const int64_t *ids, size_t count,
 		     double *ret_bytes)
 {

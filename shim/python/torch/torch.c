@@ -214,7 +214,7 @@ static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 	return made;
 }
 
-/* torchdata's __init__ skips batches to reach a saved state. */
+/* While torchdata's __init__ runs, batches are skipped to reach a saved state. */
 static PyObject *on_resume(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = api_argument(args, NULL, 0, NULL), *made;
@@ -244,7 +244,7 @@ static uint32_t delivered_task(PyObject *iterator, const struct consumer *consum
 	return next > 0 ? (uint32_t)(next - 1) : (uint32_t)consumer->ordinal;
 }
 
-/* For iterators made without DataLoader.__iter__. Returns false with an exception. */
+/* Begins the epoch of an iterator made without DataLoader.__iter__. False: an exception. */
 static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 {
 	struct consumer_facts facts = {0};

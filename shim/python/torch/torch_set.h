@@ -4,7 +4,7 @@
 
 #include "python/interpreter/api.h"
 
-/* Not for workers, which may have no children. */
+/* Sets a loader's settings. Not called in workers, which may have no children. */
 void torch_set_loader(PyObject *loader);
 
 /* Sets what a spawned worker does not inherit. */

@@ -76,7 +76,7 @@ int32_t torch_threads_set(int32_t wanted)
 	struct pools pools = {.count = 0};
 	int32_t most = 0;
 
-	/* Not within the walk, during which ld.so is locked. */
+	/* Change the pools after the walk, during which ld.so is locked. */
 	module_walk(find, &pools);
 	for (size_t i = 0; i < pools.count; i++) {
 		int32_t count = pools.at[i].get();

@@ -42,7 +42,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	PyObject *fetcher, *batch;
 	uint32_t samples;
 
-	/* The fetcher is used without a loader. */
+	/* Without a stream, the fetcher is used without a loader. */
 	if (!thread || !thread->stream)
 		return py.PyObject_Call(original, args, kwargs);
 	fetcher = py.PyTuple_GetItem(args, 0);

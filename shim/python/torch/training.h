@@ -19,5 +19,5 @@ enum training_row {
 
 void training_patch(PyObject *module, size_t row);
 
-/* PyTorch has these hooks since 2.0. */
+/* Sets optimizers' global hooks, which PyTorch has since 2.0. */
 void training_patch_optimizer(PyObject *module, size_t row);
