@@ -5,7 +5,7 @@
 
 #define DATE "2026-11-21" /* date of the last major change, for mandoc */
 
-/* The caller checks starts of lines, which troff reads. */
+/* Writes a text for troff. The caller checks how lines begin. */
 static void put(FILE *out, const char *text, size_t length)
 {
 	for (; length; length--, text++) {

@@ -43,7 +43,7 @@ struct dlprof_tally {
 	uint64_t class;
 	uint64_t count;		/* images, calls, samples */
 	uint64_t ns;		/* time without nested calls, but a sample's with them */
-	uint64_t bytes;		/* of input */
+	uint64_t bytes;		/* bytes of input */
 	uint64_t pixels;	/* pixels; when unpacking (class 0): bytes */
 	uint64_t slowest_ns;
 	uint64_t error_ns;

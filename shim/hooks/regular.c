@@ -174,7 +174,7 @@ static inline void learn(struct thread *timed, int fd, mode_t mode)
 	WAY(WAY_##family, HOOK_PLAIN)(family, type, hook_name, params, args)
 #define HOOK_BY_HAND(nr, type, hook_name, params, args)
 #define HOOK_VARIADIC(nr, type, hook_name, params, args)
-/* Some libc headers lack these. */
+/* Declares functions that some libc headers lack. */
 #define HOOK_DECLARE(type, name, params) type name params;
 HOOK_DECLARE(int, __open_2, (const char *, int))
 HOOK_DECLARE(int, __open64_2, (const char *, int))

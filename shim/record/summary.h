@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Includes the sums of this process's earlier programs. */
+/* Begins the accounts, with the sums of this process's earlier programs. */
 void summary_begin(void);
 
 /* A training thread's time from its first next() to the end of its last step. */

@@ -61,7 +61,7 @@
 #define CALM_LEAST      0.2 /* at least this share of the parts must be calm, and not be calm */
 #define CALM_WAIT       0.1 /* a calm part waits at most this share of what the others wait */
 
-/* At most 1; NAN: unknown. */
+/* Returns part / whole, but at most 1; NAN: unknown. */
 static double share_of(double part, double whole)
 {
 	return whole > 0 && part >= 0 ? fmin(part / whole, 1) : NAN;

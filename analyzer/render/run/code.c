@@ -75,7 +75,7 @@ static void find_root(struct code_names *names, const char *script, size_t lengt
 	}
 }
 
-/* "/" comes before all other characters. */
+/* Compares paths from their ends; "/" comes before all other characters. */
 static int by_end(const void *a, const void *b)
 {
 	const char *left = *(const char *const *)a, *right = *(const char *const *)b;

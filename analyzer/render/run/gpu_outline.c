@@ -214,7 +214,7 @@ static void add_devices(const struct report *report, struct outline *o)
 	}
 }
 
-/* Leaves out parameters, and template arguments below `depth`. */
+/* Shortens a kernel's name: no parameters, no template arguments below `depth`. */
 static void put_kernel(const char *name, int depth, char *ret, size_t size)
 {
 	static const char unnamed[] = "(anonymous namespace)";

@@ -86,7 +86,7 @@ const struct stage_work *stages_slow(const struct report *report);
 /* Returns a kernel's share of all kernels' time, or a stage's share of the time observed. */
 double stages_share(const struct report *report, const struct stage_work *stage);
 
-/* The first word that is a Python script or module, else the first. */
+/* Sets *ret to the first word that is a Python script or module, else to the first word. */
 void screen_program(const char *command, char *ret, size_t size);
 
 /* The names that a loader's library uses for its settings (dialect.c). */

@@ -27,7 +27,7 @@ static void take_gpu(const struct options *options, struct run_info *run, struct
 	*from = NULL;
 }
 
-/* Judges as a report on this rank alone does. */
+/* Judges a rank as a report on this rank alone does. */
 static int judge(const struct options *options, struct db *db, const struct rank_file *file,
 		 int64_t *ret_loader_id, struct batch_series *series, struct finding *finding)
 {
