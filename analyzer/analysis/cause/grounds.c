@@ -46,11 +46,10 @@
 /* a helper that wants more cores than this has several threads */
 #define HELPER_ONE      1.3
 /* making objects is the cause if it takes at least this share */
-#define MAKING_MOST     0.9 /* loads that are nearly only making read their data there */
 #define MAKING_LEAST    0.4
-#define REOPENED        0.5 /* and if a sample waits outside, or opens a file at least so often */
-/* a file is opened anew if it has at least this share in all opening of files */
-#define REOPENED_PART   0.5
+#define MAKING_MOST     0.9 /* loads that make objects for longer read their data there */
+#define REOPENED        0.5 /* a file is opened anew if it is opened so often for each sample ... */
+#define REOPENED_PART   0.5 /* ... and if it has at least this share of all openings of files */
 /* the user's own code is the cause if one of its functions takes at least this share */
 #define OWN_LEAST       0.5
 #define OWN_CPU         0.8 /* and if loads want a CPU for at least this share */
