@@ -460,6 +460,13 @@ Test(grounds, a_training_whose_mask_shrank)
 	cores = facts.cores_allowed = used / 0.86;
 	facts.cores_at_start = 2.01 * cores;
 	cr_expect_eq(judge_facts(&facts), CAUSE_NARROWED_CORES);
+	make(NULL, NULL);
+	for (int i = 0; i < LOADS; i++) {
+		series.handover_ns[i] = series.wait_ns[i];
+		series.state[i] |= SERIES_READY_KNOWN | SERIES_READY;
+	}
+	cr_expect_eq(judge(&(struct cause_input){.loads = &TIMES, .facts = &facts}),
+		     CAUSE_NARROWED_CORES, "receiving is slow for the same reason");
 	facts.cores_at_start = 1.99 * cores;
 	cr_expect_neq(judge_facts(&facts), CAUSE_NARROWED_CORES);
 }

@@ -481,6 +481,9 @@ enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, 
 	case CAUSE_SINGLE_PROCESS:
 		return r->samples.share >= SLOW_SHARE ? CAUSE_SLOW_SAMPLES : cause;
 	case CAUSE_DELIVERY:
+		/* The training's thread needs a core, too, to receive. */
+		if (r->cores_there > s->cores && !isnan(r->cores_allowed))
+			return CAUSE_NARROWED_CORES;
 		if (r->holder.found)
 			return CAUSE_INTERPRETER_HELD;
 		if (!is_asking(r))

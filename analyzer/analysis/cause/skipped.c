@@ -6,7 +6,7 @@
 /* a batch is skipped only if its step takes at most this share of the mean step */
 #define STEP_MOST     0.1
 #define STEP_MOST_NS  2e5 /* Python needs longer to launch a forward and a backward pass */
-#define LONG_MOST     0.02 /* at most this share of the skipped batches may have longer steps */
+#define LONG_MOST     0.05 /* at most this share of the skipped batches may have longer steps */
 #define WAITING_LEAST 0.5
 
 /* Returns the mean step of all batches without their waits; 0 if none is known. */

@@ -5,7 +5,7 @@
  * A training that goes on from a checkpoint often draws the batches that were done before, and does
  * no step with them. Batches at the begin of an epoch are skipped if all of these hold:
  * - their steps take at most a tenth of the mean step of the run, and at most 0.2 ms, except for
- *   two in a hundred, for which other programs may have had the core;
+ *   five in a hundred, for which other programs may have had the core;
  * - they are SKIPPED_FEWEST or more in a row, and so are the other batches of the run;
  * - the epoch goes on with steps that are not short;
  * - half of the waiting for batches that were not ready, or more, is for them;
