@@ -605,6 +605,29 @@ Test(grounds, short_steps_with_a_gpu_are_not_thrown_away)
 	}
 }
 
+static double slow_first_epoch(int batch)
+{
+	return batch < LOADS / 2 ? 200 : 100;
+}
+
+/* Loads that are on a CPU, or wait for one, wait for no storage. */
+Test(grounds, a_first_epoch_that_computes_is_not_cold)
+{
+	struct load_facts facts = no_waits();
+
+	epochs = 2;
+	for (int crowded = 0; crowded < 2; crowded++) {
+		facts.no_core_ns = crowded ? 0.45 * facts.load_ns : 0;
+		make(slow_first_epoch, NULL);
+		for (int i = LOADS / 2; i < LOADS; i++)
+			series.wait_ns[i] = (float)(0.5 * MS);
+		judge(&(struct cause_input){.loads = &TIMES, .facts = &facts});
+		cr_expect_eq(diagnosis.cause == CAUSE_COLD_CACHE, !crowded, "%s",
+			     cause_names[diagnosis.cause]);
+		cr_expect_eq(is_advised(ADVICE_WARM_CACHE), !crowded);
+	}
+}
+
 /* A pass over the data before the training, or a loop over it without a step. */
 Test(grounds, an_epoch_of_short_steps_is_not_thrown_away)
 {

@@ -21,6 +21,8 @@
 #define ACCUMULATED_MOST  16   /* gradient accumulation: batches from one long step to the next */
 /* long steps are gradient accumulation only if they take this share of all steps' time */
 #define ACCUMULATED_SHARE 0.4
+/* a first epoch is cold only if loads are off the CPU for this share of its excess time */
+#define COLD_OFF_CPU      0.5
 /* epochs start slowly because of the sampler if it takes at least this share of the start */
 #define START_SAMPLED     0.5
 /* slow loads are gradual if the loads beside them have at least this share of their excess time */
@@ -166,6 +168,16 @@ static double cpu_share(const struct batch_series *s, const struct finding *f,
 		free_cores += fmin(children, s->other_cores);
 	return (s->load_cpu_ns / (double)s->load_cpu_count * loads_per_ns + children) /
 	       fmin(free_cores, s->cores);
+}
+
+/* Loads that compute, or have no core, wait for no storage: their first epoch is not cold. */
+static bool may_be_cold(const struct batch_series *s, const struct finding *f,
+			const struct diagnosis *d)
+{
+	const struct grounds *r = &d->grounds;
+	const double share = 1 - r->cpu_share - r->no_core_share;
+
+	return !(f->load_mean_ns * (double)s->count * share < COLD_OFF_CPU * d->cold.excess_ns);
 }
 
 static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
@@ -347,7 +359,9 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 		add_cause(d, CAUSE_UNEVEN_SHARDS, pool_ns * d->uneven.wait_share, time_ns);
 		pool_ns *= 1 - d->uneven.wait_share;
 		for (enum split_owner owner = 0; owner < SPLIT_MAX; owner++) {
-			enum cause cause = grounds_cause(&d->grounds, s, cause_of(owner, d));
+			const bool is_warm = owner == SPLIT_COLD && !may_be_cold(s, f, d);
+			enum cause cause = grounds_cause(
+				&d->grounds, s, cause_of(is_warm ? SPLIT_CAPACITY : owner, d));
 
 			add_cause(d, with_fewer(s, d, cause), pool_ns * split->share[owner],
 				  time_ns);

@@ -28,7 +28,7 @@ static void find_cold(const struct batch_series *s, const struct finding *f, str
 		size_t loads, count;
 	} parts[2] = {0};
 
-	*ret = (struct cold){NAN, NAN, NAN, NAN, 0, false};
+	*ret = (struct cold){NAN, NAN, NAN, NAN, NAN, 0, false};
 	for (size_t run = 0; run < s->run_count; run++) {
 		struct part *part = &parts[s->runs[run].epoch != s->runs[0].epoch];
 
@@ -48,6 +48,7 @@ static void find_cold(const struct batch_series *s, const struct finding *f, str
 		return;
 	ret->first_load_ns = parts[0].load_ns / (double)parts[0].loads;
 	ret->later_load_ns = parts[1].load_ns / (double)parts[1].loads;
+	ret->excess_ns = parts[0].load_ns - ret->later_load_ns * (double)parts[0].loads;
 	ret->first_ratio = parts[0].stall_ns / parts[0].time_ns;
 	ret->later_ratio = parts[1].stall_ns / parts[1].time_ns;
 	ret->owned_ns = parts[0].stall_ns -

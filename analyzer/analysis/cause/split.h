@@ -45,6 +45,7 @@ enum split_owner {
 struct cold {
 	double first_load_ns, later_load_ns;
 	double first_ratio, later_ratio; /* share of the time spent waiting for batches not ready */
+	double excess_ns; /* time that the first epoch's loads take beyond the later ones' */
 	double owned_ns;
 	bool found;
 };
