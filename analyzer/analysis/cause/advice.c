@@ -134,8 +134,7 @@ static bool applies(const struct view *v, enum advice_id id)
 	case ADVICE_MORE_LOADER_CAPACITY:
 		return s->workers > 0 && !is_shared(v->diagnosis->cause) &&
 		       !v->diagnosis->uneven.loading && !r->is_managed && !is_held(v) &&
-		       !(r->children_share >= GROUNDS_CPU_LITTLE &&
-			 v->diagnosis->cpu_share >= CPU_FULL);
+		       !(r->starts_programs && v->diagnosis->cpu_share >= CPU_FULL);
 	case ADVICE_PERSISTENT_WORKERS:
 		return s->persistent != 1 && s->workers != 0 &&
 		       !(v->input->lacks & OPTION_PERSISTENT);

@@ -382,11 +382,8 @@ static double longest_epoch(const struct batch_series *s)
 	double longest = 0;
 
 	for (size_t run = 0, next; run < s->run_count; run = next) {
-		size_t end;
-
 		next = series_next_epoch(s, run);
-		end = next < s->run_count ? s->runs[next].begin : s->count;
-		longest = fmax(longest, (double)(end - s->runs[run].begin));
+		longest = fmax(longest, (double)(series_run_end(s, next - 1) - s->runs[run].begin));
 	}
 	return longest / (double)s->count;
 }

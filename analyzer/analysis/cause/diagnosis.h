@@ -112,7 +112,7 @@ struct grounds {
 	double asked_share; /* share of the loads' time waiting for another process or machine */
 	double piped_share; /* share of the loads' time waiting for a pipe or a program */
 	double sync_share;
-	double children_share; /* CPU time of programs that the loads start / the loads' time */
+	bool starts_programs; /* loads start programs, which use a good part of a core */
 	bool is_helper_busy;   /* loads wait for pipes, and a process that the training started
 				* needs nearly all of a core */
 	double unseen_share;

@@ -300,7 +300,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	double seen_ns, piped_ns;
 
 	ret->lock_share = ret->asked_share = ret->piped_share = ret->sync_share = NAN;
-	ret->storage_share = ret->unseen_share = ret->children_share = NAN;
+	ret->storage_share = ret->unseen_share = NAN;
 	ret->cpu_share = share_of(s->load_cpu_ns / (double)s->load_cpu_count, f->load_mean_ns);
 	if (loads && loads->load_ns > 0) {
 		seen_ns = or_zero(loads->open_ns) + or_zero(loads->read_ns);
@@ -318,12 +318,12 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 				    facts->load_ns);
 	ret->piped_share = share_of(piped_ns, facts->load_ns);
 	ret->sync_share = share_of(facts->wait_ns[LOAD_WAIT_SYNC], facts->load_ns);
+	ret->starts_programs = facts->children_cores >= GROUNDS_CPU_LITTLE;
 	/* Programs of the workers' own have pipes, too. */
 	ret->is_helper_busy =
 		share_of(facts->wait_ns[LOAD_WAIT_PIPE], facts->load_ns) >= GROUNDS_OUTSIDE &&
 		facts->helper_cores >= HELPER_BUSY && facts->helper_cores <= HELPER_ONE &&
-		!(facts->children_cores >= GROUNDS_CPU_LITTLE);
-	ret->children_share = facts->children_cores;
+		!ret->starts_programs;
 	ret->no_core_share = or_zero(share_of(facts->no_core_ns, facts->load_ns));
 	ret->read_again = fmax(or_zero(facts->read_per_byte), or_zero(facts->inflated_per_byte));
 	ret->decoded_again = or_zero(facts->decoded_per_byte);

@@ -82,7 +82,7 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 			    UNITS_RATE(NS_PER_S / f->demand_mean_ns / f->rho),
 			    f->rho < 1 ? "hardly more than " : "", evidence_taker(report),
 			    f->rho < 1 ? ":" : "", UNITS_RATE(NS_PER_S / f->demand_mean_ns));
-	if (d->cause == CAUSE_CPU_CONTENTION && d->grounds.children_share >= GROUNDS_CPU_LITTLE)
+	if (d->cause == CAUSE_CPU_CONTENTION && d->grounds.starts_programs)
 		page_append(text, size,
 			    " With programs that they start they use %s of what others leave of "
 			    "%.3g cores.",
