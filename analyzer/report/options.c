@@ -2,24 +2,17 @@
 #include "report/options.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "line/near.h"
 #include "render/run/explain.h"
+#include "report/option_file.h"
 #include "report/queries.h"
-
-#define MOST_ARGUMENTS  1024
-#define MOST_FILE_BYTES (1 << 16)
-#define MOST_WORKERS    1024
-#define MOST_PREFETCH   1024
-#define MOST_LOAD       100.0
-#define MOST_KEY_BYTES  200
+#include "report/wish.h"
 
 #define ON     LINE_ON
 #define ALL    (ON(VERB_MAX) - 1)
@@ -320,114 +313,6 @@ const struct line_program options_program = {
 	.see_also = "dlprof(1), dlprof(7)",
 };
 
-enum key_kind { KEY_WHOLE, KEY_FLAG, KEY_FACTOR };
-
-static const struct key {
-	const char *name, *takes;
-	size_t offset; /* offset in struct whatif_wish */
-	enum key_kind kind;
-	long least, most; /* limits of a KEY_WHOLE */
-} KEYS[] = {
-#define KEY(member) offsetof(struct whatif_wish, member)
-	{"workers", "N", KEY(workers), KEY_WHOLE, 0, MOST_WORKERS},
-	{"prefetch_factor", "N", KEY(prefetch_factor), KEY_WHOLE, 1, MOST_PREFETCH},
-	{"in_order", "true|false", KEY(in_order), KEY_FLAG},
-	{"persistent", "true|false", KEY(persistent), KEY_FLAG},
-	{"load", "FACTOR", KEY(load_factor), KEY_FACTOR},
-#undef KEY
-};
-
-static void list_keys(char text[MOST_KEY_BYTES])
-{
-	*text = '\0';
-	for (size_t i = 0; i < ARRAY_COUNT(KEYS); i++)
-		snprintf(text + strlen(text), MOST_KEY_BYTES - strlen(text), "%s%s=%s",
-			 i ? ", " : "", KEYS[i].name, KEYS[i].takes);
-}
-
-static bool take_whole(const struct key *key, const char *value, size_t length, int32_t *ret)
-{
-	char *stop;
-	long number;
-
-	if (*value < '0' || *value > '9')
-		return false;
-	number = strtol(value, &stop, 10);
-	*ret = (int32_t)number;
-	return stop == value + length && number >= key->least && number <= key->most;
-}
-
-static bool take_flag(const char *value, size_t length, int32_t *ret)
-{
-	*ret = length == 4 && strncasecmp(value, "true", 4) == 0;
-	return *ret || (length == 5 && strncasecmp(value, "false", 5) == 0);
-}
-
-static bool take_factor(const char *value, size_t length, double *ret)
-{
-	char *stop;
-
-	if ((*value < '0' || *value > '9') && *value != '.')
-		return false;
-	*ret = strtod(value, &stop);
-	return stop == value + length && *ret >= 0 && *ret <= MOST_LOAD;
-}
-
-static bool take_value(const struct key *key, const char *value, size_t length,
-		       struct whatif_wish *ret)
-{
-	void *at = (char *)ret + key->offset;
-
-	return key->kind == KEY_WHOLE  ? take_whole(key, value, length, at)
-	       : key->kind == KEY_FLAG ? take_flag(value, length, at)
-				   : take_factor(value, length, at);
-}
-
-static bool take_setting(const char *text, size_t length, struct whatif_wish *ret, char *problem,
-		 size_t size)
-{
-	const char *equals = memchr(text, '=', length);
-	size_t name_length = equals ? (size_t)(equals - text) : length;
-	struct near near = {text, name_length};
-	char words[NEAR_WORDS], keys[MOST_KEY_BYTES];
-	size_t i;
-
-	for (i = 0; i < ARRAY_COUNT(KEYS); i++) {
-		if (strlen(KEYS[i].name) == name_length &&
-		    strncmp(KEYS[i].name, text, name_length) == 0)
-			break;
-		near_try(&near, KEYS[i].name);
-	}
-	if (i < ARRAY_COUNT(KEYS) && equals &&
-	    take_value(&KEYS[i], equals + 1, length - name_length - 1, ret))
-		return true;
-	if (i < ARRAY_COUNT(KEYS)) {
-		snprintf(problem, size, "'%.*s' is not %s=%s", (int)length, text, KEYS[i].name,
-			 KEYS[i].takes);
-		return false;
-	}
-	list_keys(keys);
-	near_words(&near, "", words);
-	snprintf(problem, size, "'%.*s' is not one of its settings%s%s %s", (int)name_length, text,
-		 words, *words ? " They are" : ", which are", keys);
-	return false;
-}
-
-static bool parse_wish(const char *text, struct whatif_wish *ret, char *problem, size_t size)
-{
-	const char *at = text;
-	size_t length;
-
-	*ret = (struct whatif_wish){text, -1, -1, -1, NAN};
-	for (;; at += length + 1) {
-		length = strcspn(at, ",");
-		if (!take_setting(at, length, ret, problem, size))
-			return false;
-		if (!at[length])
-			return true;
-	}
-}
-
 static bool is_word(const char *text)
 {
 	return !strpbrk(text, "./") && access(text, F_OK) != 0;
@@ -438,7 +323,7 @@ static int read_wishes(struct options *options)
 	char why[512];
 
 	for (size_t i = 0; i < options->wish_count; i++)
-		if (!parse_wish(options->wishes[i].text, &options->wishes[i], why, sizeof(why)))
+		if (!wish_parse(options->wishes[i].text, &options->wishes[i], why, sizeof(why)))
 			return line_problem(&options->line, "--what-if: %s", why);
 	return 0;
 }
@@ -516,131 +401,6 @@ static int check_words(struct options *options)
 	return 0;
 }
 
-struct expansion {
-	struct line *line;
-	char *list[MOST_ARGUMENTS + 1];
-	int count;
-	char text[MOST_FILE_BYTES]; /* text of all option files; `list` points into it */
-	size_t length;
-};
-
-static int add_argument(struct expansion *all, char *argument)
-{
-	if (all->count == MOST_ARGUMENTS)
-		return line_problem(all->line, "there are too many options");
-	all->list[all->count++] = argument;
-	return 0;
-}
-
-static char *trim(char *text)
-{
-	size_t length;
-
-	text += strspn(text, " \t");
-	length = strlen(text);
-	while (length && strchr(" \t\r", text[length - 1]))
-		length--;
-	if (length > 1 && strchr("'\"", *text) && text[length - 1] == *text) {
-		text++;
-		length -= 2;
-	}
-	text[length] = '\0';
-	return text;
-}
-
-/* Reads a line such as "--limit 'stall.ratio <= 10%'   # why". */
-static int add_file_row(struct expansion *all, char *row, const char *path, int number)
-{
-	char *option, *comment = row;
-	int r;
-
-	while ((comment = strchr(comment, '#')) && comment > row && !strchr(" \t", comment[-1]))
-		comment++;
-	if (comment)
-		*comment = '\0';
-	option = trim(row);
-	if (!*option)
-		return 0;
-	if (*option != '-')
-		return line_problem(all->line, "%s:%d: '%s' is no option: --limit 'METRIC<=VALUE'",
-				    path, number, option);
-	r = add_argument(all, option);
-	option += strcspn(option, " \t");
-	if (r == 0 && *option) {
-		*option++ = '\0';
-		r = add_argument(all, trim(option));
-	}
-	return r;
-}
-
-static int add_file(struct expansion *all, const char *path)
-{
-	FILE *file = fopen(path, "re");
-	char *row = all->text + all->length, *next;
-	size_t length, room = sizeof(all->text) - all->length - 1;
-	int r = 0;
-
-	if (!file)
-		return line_problem(all->line, "cannot read '%s': %s", path, strerror(errno));
-	errno = 0;
-	length = fread(row, 1, room, file);
-	if (ferror(file) || length == room || memchr(row, '\0', length))
-		r = line_problem(all->line, "cannot read '%s': %s", path,
-				 ferror(file)     ? strerror(errno)
-				 : length == room ? "it is too large"
-						  : "it is not a text");
-	fclose(file);
-	row[length] = '\0';
-	all->length += length + 1;
-	for (int number = 1; r == 0 && *row; number++, row = next) {
-		next = row + strcspn(row, "\n");
-		if (*next)
-			*next++ = '\0';
-		r = add_file_row(all, row, path, number);
-	}
-	return r;
-}
-
-static bool is_line_word(const struct line *line, const char *argument)
-{
-	for (int i = 0; i < line->word_count; i++)
-		if (line->words[i] == argument)
-			return true;
-	return false;
-}
-
-/* The order becomes: the verb, options of files, other options, "--", the words. */
-static int expand_files(struct line *line, int argc, char **argv, const char *verb, char ***ret,
-		       const char **ret_file)
-{
-	static struct expansion all; /* static, since its texts are used until the program ends */
-	int at = 1, r = 0;
-
-	all = (struct expansion){.line = line};
-	*ret_file = NULL;
-	while (at < argc - 1 && strcmp(argv[at], verb) != 0)
-		at++;
-	for (int i = 0; r == 0 && i <= at; i++)
-		r = add_argument(&all, argv[i]);
-	for (int i = 0; r == 0 && i < line->word_count; i++) {
-		if (*line->words[i] != '@')
-			continue;
-		*ret_file = line->words[i] + 1;
-		r = add_file(&all, *ret_file);
-	}
-	for (int i = at + 1; r == 0 && i < argc; i++)
-		if (!is_line_word(line, argv[i]) && strcmp(argv[i], "--") != 0)
-			r = add_argument(&all, argv[i]);
-	if (r == 0)
-		r = add_argument(&all, "--");
-	for (int i = 0; r == 0 && i < line->word_count; i++)
-		if (*line->words[i] != '@')
-			r = add_argument(&all, line->words[i]);
-	if (r == 0 && *ret_file)
-		*ret = all.list;
-	return r < 0 ? r : *ret_file ? all.count : argc;
-}
-
 static int parse(struct options *ret, int argc, char **argv)
 {
 	*ret = (struct options){.rank = -1, .ranks = -1, .epoch = -1, .loader = -1, .first = -1,
@@ -656,7 +416,7 @@ int options_parse(struct options *ret, int argc, char **argv)
 	int r = parse(ret, argc, argv);
 
 	if (r == 0 && line->verb == VERB_GATE)
-		r = argc = expand_files(line, argc, argv, "gate", &argv, &file);
+		r = argc = option_file_expand(line, argc, argv, "gate", &argv, &file);
 	if (r >= 0 && file)
 		r = parse(ret, argc, argv);
 	if (r < 0)

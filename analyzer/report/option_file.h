@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * option_file.h - reads options from a file: `@FILE` on the command line. Each line has one option
+ * and its argument, which may be quoted. # begins a comment at the start of a line or after a
+ * space.
+ */
+#pragma once
+
+#include "line/line.h"
+
+#define OPTION_FILE_MOST 1024 /* largest number of arguments, those of the files included */
+
+/*
+ * Replaces each word @FILE of the command line `argv`, which was parsed into `line`, by the options
+ * in the file. In *ret, they precede the options of the command line. *ret_file is the last such
+ * file; if it is NULL, there is none, and *ret is unchanged. Returns the number of arguments, or
+ * -EINVAL with `line->problem` set.
+ */
+int option_file_expand(struct line *line, int argc, char **argv, const char *verb, char ***ret,
+		       const char **ret_file);
