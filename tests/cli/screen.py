@@ -232,7 +232,8 @@ def check_advice(folder):
     asleep = [dict(batch, blocked_ns=int(0.9 * batch["load_ns"]), read_ns=0, open_ns=0, cpu_ns=0)
               for batch in rundb.simulate(400, 2, 60, 14)]
     quick = rundb.simulate(500, 2, 24, lambda i: 2 if i < 150 else 14)
-    cold = rundb.simulate(200, 1, 80, 20, epochs=1) + [
+    cold = [dict(batch, cpu_ns=batch["load_ns"] // 4) for batch in
+            rundb.simulate(200, 1, 80, 20, epochs=1)] + [
         dict(batch, epoch=batch["epoch"] + 1) for batch in rundb.simulate(200, 1, 8, 20, epochs=3)]
     for batches, words, never in (
             (rundb.simulate(1, 2, 30, 15, epochs=100), "Call iter(loader) once", "made once"),

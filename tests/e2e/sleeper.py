@@ -222,8 +222,6 @@ def step(plan, iterators, labels, epoch, ordinals, log):
 def train(path, plan):
     log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
     plan["begin"] = time.monotonic()
-    if plan.get("cores"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:plan["cores"]])
     if plan.get("late_s"):
         delay_first(plan["late_s"], plan["workers"])
     if plan.get("images"):
