@@ -61,7 +61,7 @@
 	X(h2d_ns)                                                                                  \
 	X(h2d_bytes)
 
-/* Known seconds after the delivery; t_gpu_step has more. */
+/* Written seconds after the delivery, when the GPU's records are complete; t_gpu_step has more. */
 #define BATCH_GPU(X)                                                                               \
 	BATCH_COPIED(X)                                                                            \
 	X(gpu_busy_ns)                                                                             \
@@ -86,7 +86,7 @@
 	X(gap_host_ns)                                                                             \
 	X(gap_other_ns)
 
-/* NULL if the training thread is unknown. */
+/* Calls of the training thread; NULL if that thread is unknown. */
 #define GPU_CALL_TRAINING(X)                                                                       \
 	X(sync_ns)                                                                                 \
 	X(copy_ns)                                                                                 \
@@ -100,7 +100,7 @@
 	X(other_launch_ns)                                                                         \
 	X(other_launch_count)
 
-/* In the order of gpu_parts.h. */
+/* The parts are in the order of gpu_parts.h. */
 #define GPU_PART_COLUMNS(X)                                                                        \
 	X(refill_ns)                                                                               \
 	X(idle_before_ns) X(idle_backward_ns) X(idle_between_ns)                                   \
@@ -115,7 +115,7 @@
 	"MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"          \
 	" - IFNULL(collate_ns, 0))"
 
-/* LOAD_SUMS(name of the sum, SQL that is summed). A change needs another PACK_MAGIC. */
+/* X(name, SQL whose values are summed over loads). If this list changes, change PACK_MAGIC. */
 #define LOAD_SUMS(X)                                                                               \
 	X(load_ns, "load_ns")                                                                      \
 	X(open_ns, "open_ns")                                                                      \
@@ -125,7 +125,7 @@
 	X(other_ns, BATCH_OTHER_SQL)                                                               \
 	X(cpu_ns, "cpu_ns")                                                                        \
 	X(transfer_ns, "transfer_ns")                                                              \
-	X(queue_ns, "ready_ns") /* time from load's end to request */                              \
+	X(queue_ns, "ready_ns") /* from the end of the load until next() was called */             \
 	X(receive_ns, "receive_ns")                                                                \
 	X(hol_ns, "hol_ns")                                                                        \
 	X(open_count, "open_count")                                                                \
@@ -133,7 +133,7 @@
 	X(read_bytes, "read_bytes")                                                                \
 	X(storage_bytes, "storage_bytes")                                                          \
 	X(samples, "samples")                                                                      \
-	X(blocked_ns, "blocked_ns") /* part of other_ns, in locks, queues, sleep() */              \
+	X(blocked_ns, "blocked_ns") /* part of other_ns: waits in locks, queues, sleep() */        \
 	X(compute_ns, "compute_ns")                                                                \
 	X(before_ns, "before_ns")                                                                  \
 	X(backward_ns, "backward_ns")                                                              \

@@ -16,7 +16,7 @@
 #define MOST_TRIES 10
 #define NAME	   "/run.db"
 
-/* Size of a write-ahead log's header. Two numbers in it change when the log is restarted. */
+/* size of a write-ahead log's header, in which two numbers change when the log is restarted */
 #define WAL_HEAD 32
 
 int copy_bytes(int from, int to)
@@ -82,7 +82,7 @@ static void look(const char *path, const char *wal, struct state *ret)
 	close(fd);
 }
 
-/* The door refuses a log that may be another database's. */
+/* Copies the log, unless the door refuses it because it may belong to another database. */
 static int copy_log(const char *path, const struct door *door, const char *copy)
 {
 	int log = door_open_log(path, door), r;
@@ -94,7 +94,7 @@ static int copy_log(const char *path, const struct door *door, const char *copy)
 	return r;
 }
 
-/* The log is copied first, so a complete copy has all of it. */
+/* Copies the log first, so its copy is complete when the file `copy` appears. */
 static int try_copy(const char *path, const char *copy)
 {
 	char wal_copy[PATH_MAX + 8], part[PATH_MAX + 8];

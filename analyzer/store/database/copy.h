@@ -6,13 +6,13 @@
 
 int copy_bytes(int from, int to);
 
-/* Only its owner may read the new file. -EEXIST: `to` exists. */
+/* Copies a file; only the owner may read the copy. -EEXIST: `to` exists. */
 int copy_file(const char *from, const char *to);
 
-/* Also copies the -wal, even while another process writes. `copy` appears when complete. */
+/* Copies a database and its -wal, even while it is written. `copy` appears once complete. */
 int copy_database(const char *path, const char *copy);
 #define COPY_PART ".part"
 
-/* Copies into a new folder, which copy_remove() removes. */
+/* Copies a database into a new temporary folder. copy_remove(copy) removes copy and folder. */
 int copy_aside(const char *path, char *ret, size_t size);
 void copy_remove(const char *path);

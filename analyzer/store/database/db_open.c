@@ -28,7 +28,7 @@
 #define BUSY_MS          2000
 #define CHECKPOINT_PAGES 1000 /* in pages; SQLite's own default */
 
-/* A database in WAL mode has no tables if its log, which had them, is missing. */
+/* Says if a database in WAL mode has no tables because its log, which had them, is missing. */
 static bool lacks_log(struct db *db)
 {
 	int64_t tables = -1;
@@ -57,7 +57,7 @@ static int check_identity(struct db *db, int64_t *ret_version)
 	return *ret_version > DB_SCHEMA_VERSION ? -EPROTONOSUPPORT : 0;
 }
 
-/* Any text of the run may contain the host's name. */
+/* Tells redact() the host's name, which any text of the run may contain. */
 static void redact_host(struct db *db)
 {
 	ROWS *statement = NULL;
@@ -124,7 +124,7 @@ static bool read_whole(int fd, unsigned char *to, const struct stat *before)
 	       after.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
 }
 
-/* SQLite cannot read a log in place without -shm or locks. */
+/* Opens a copy, because SQLite cannot read a log in place without -shm and locks. */
 static int open_copy(const char *path, const struct stat *file, struct db **ret_db)
 {
 	char copy[4096];
@@ -139,7 +139,7 @@ static int open_copy(const char *path, const struct stat *file, struct db **ret_
 	return r;
 }
 
-/* Foreign folders, read-only media and network file systems may lack locks, or WAL's -shm. */
+/* Says if an error may come from the file's place, such as a network file system without locks. */
 static bool is_of_place(int error)
 {
 	return error == -ENOENT || error == -EROFS || error == -EACCES || error == -EIO ||
@@ -174,7 +174,7 @@ static int take_whole(const char *path, struct door *door, unsigned char **ret)
 	return r;
 }
 
-/* On a network file system each lock and page is slow, so small files are read in one go. */
+/* Reads a small file in one go, since on a network file system each lock and page takes long. */
 static int open_whole(const char *path, struct door *door, struct db **ret_db)
 {
 	unsigned char *bytes;
@@ -196,7 +196,7 @@ static int open_whole(const char *path, struct door *door, struct db **ret_db)
 	return r;
 }
 
-/* Uses no locks, and makes no files beside the database. */
+/* Opens a database without locks, and without making files beside it. */
 static int open_apart(const char *path, const struct door *door, struct db **ret_db)
 {
 	return door->has_log ? open_copy(path, &door->file, ret_db)
@@ -213,7 +213,7 @@ static int open_in_place(const char *path, const struct door *door, struct db **
 	/* SQLite, when run as root, gives the files that it makes to the database's owner. */
 	if (door->is_foreign && (door->is_logged || door->has_journal))
 		return open_apart(path, door, ret_db);
-	/* The transaction's lock lasts as long as the database is read; a drain waits. */
+	/* BEGIN keeps the read lock until the database is closed; a drain that writes waits. */
 	r = open_checked(path, DOOR_READ, at_rest ? "BEGIN" : NULL, &door->file, ret_db);
 	/* A journal means that another process is in the middle of a change. */
 	return is_of_place(r) && !door->has_journal ? open_apart(path, door, ret_db) : r;
@@ -247,7 +247,7 @@ static int prepare_write(struct db *db, bool is_logged)
 		r = guard_check_write(db);
 	if (r == 0 && !tables)
 		r = db_run(db, "PRAGMA synchronous = OFF");
-	/* This switch writes only one page, which is whole even without a journal on disk. */
+	/* The switch to WAL mode writes only one page, so its journal need not be on disk. */
 	if (r == 0 && !is_logged)
 		r = db_run(db, "PRAGMA journal_mode = MEMORY");
 	/* With a log, readers never block the writer. */
@@ -335,7 +335,7 @@ void db_be_lean(void)
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-/* Clearing the header's mark of an empty log is one write, without a journal or wait. */
+/* Leaves WAL mode. Its mark in the header is one write, which needs no journal and no sync. */
 static int remove_log(struct db *db)
 {
 	int r = empty_log(db);

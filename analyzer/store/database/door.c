@@ -84,7 +84,7 @@ static const char *kind_of(mode_t mode)
 	}
 }
 
-/* Returns false on file systems without permissions. */
+/* Returns true if anybody may write the file; false on file systems without permissions. */
 static bool may_others_write(const char *path, const struct stat *file)
 {
 	struct statfs system;
@@ -97,7 +97,7 @@ static bool may_others_write(const char *path, const struct stat *file)
 	return true;
 }
 
-/* open() could start a device, or wait for a pipe's writer. */
+/* Checks a file before it is opened: open() could start a device, or wait for a pipe's writer. */
 static int look_at_database(const char *path, struct stat *ret)
 {
 	char target[PATH_MAX];
@@ -146,7 +146,7 @@ static int look_beside(const char *path, const char *end, uid_t owner, int64_t *
 	return 0;
 }
 
-/* Tests the lock on the byte that sqlite.org/lockingv3.html names. */
+/* Says if another process has SQLite's lock for writing: the byte of sqlite.org/lockingv3.html. */
 static bool is_being_written(int database)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_start = 0x40000001, .l_len = 1};
@@ -171,7 +171,7 @@ static int look_at_neighbours(const char *path, uid_t owner, struct door *door)
 		return refuse("a %s lies beside it, though the database says that it has no log:"
 			      " what is in that log is not of this database; remove the log",
 			      LOG);
-	/* SQLite deletes a journal beside an empty database, as a removed database's leftover. */
+	/* SQLite would delete a journal beside an empty database, as a removed file's leftover. */
 	if (journal > 0 && !door->file.st_size && !is_being_written(door->fd))
 		return refuse("a %s lies beside it, though there is nothing to undo: remove the"
 			      " journal",
@@ -241,7 +241,7 @@ int door_open_log(const char *path, const struct door *door)
 	return fd < 0 ? -errno : fd;
 }
 
-/* SQLite would play a journal back if nobody writes and the journal has a header. */
+/* Says if a journal has a header. SQLite plays such a journal back if no other process writes. */
 static bool is_hot(const char *journal)
 {
 	int fd = open(journal, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -303,7 +303,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
 	return unix_vfs->xOpen(vfs, name, file, flags, ret_flags);
 }
 
-/* The file system calls may_open() before each open. NULL: no memory. */
+/* Returns the name of a file system for SQLite that asks may_open() first. NULL: no memory. */
 static const char *vfs_name(void)
 {
 	static sqlite3_vfs own;
@@ -321,7 +321,7 @@ static const char *vfs_name(void)
 	return own.zName;
 }
 
-/* Returns a URI without locks, or NULL. The caller frees it. */
+/* Returns a URI by which SQLite takes no locks; NULL: no memory. The caller frees it. */
 static char *snapshot_uri(const char *path)
 {
 	static const char start[] = "file:", end[] = "?immutable=1", digits[] = "0123456789ABCDEF";
@@ -361,7 +361,7 @@ static int look(const char *path, enum door_use use)
 
 	door_close(&door);
 	snprintf(journal, sizeof(journal), "%s" JOURNAL, path);
-	/* SQLite ignores journals in a snapshot, so this checks them. */
+	/* In a snapshot, SQLite ignores journals and never opens them, so may_open() sees none. */
 	if (r == 0 && use == DOOR_SNAPSHOT && door.has_journal && is_hot(journal))
 		return refuse_hot();
 	/* As with SQLite's own files, the umask decides who may read a new file. */

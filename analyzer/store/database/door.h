@@ -31,16 +31,16 @@ struct door {
 };
 
 /*
- * Checks a database and the files beside it, and changes nothing. -EUCLEAN: one is not accepted,
- * see door_words(). Else an error about the database, such as -ENOENT.
+ * Checks a database and the files beside it, and changes nothing. Returns -EUCLEAN if a file is not
+ * accepted (door_words() says why), or an error about the database, such as -ENOENT.
  *
- * Call door_close() after any result, before SQLite opens the file: closing it later would drop
- * SQLite's locks.
+ * Call door_close() after any result, and before SQLite opens the database: when a process closes
+ * any descriptor of a file, it loses all its locks of that file.
  */
 int door_look(const char *path, struct door *ret);
 void door_close(struct door *door);
 
-/* -ENOENT: there is no log; -EUCLEAN: the log is not accepted. */
+/* Opens the log; returns its descriptor. -ENOENT: there is none; -EUCLEAN: it is not accepted. */
 int door_open_log(const char *path, const struct door *door);
 
 enum door_use {
@@ -52,15 +52,15 @@ enum door_use {
 };
 
 /*
- * 0: *ret_sqlite is SQLite's result; close the handle in any case. Refuses another user's database
- * in WAL mode: its index would become memory of this process.
+ * Lets SQLite open a file. After 0, *ret_sqlite is SQLite's result. Close the handle in any case.
+ * Refuses another user's database in WAL mode, because SQLite would map the index of its log.
  */
 int door_open(const char *path, enum door_use use, struct sqlite3 **ret_handle, int *ret_sqlite);
 
 /* Makes an empty file; fails if `path` exists. */
 int door_make(const char *path, mode_t mode);
 
-/* Returns true if SQLite was kept from opening a file since the last call. */
+/* Returns true if SQLite was kept from opening a file since door_take_refusal() was last called. */
 bool door_take_refusal(void);
 
 /* Returns the reason of the last -EUCLEAN, as a clause after "cannot read FILE: ". */

@@ -12,7 +12,7 @@
 
 #include "dlprof/units.h"
 
-/* SQLite's operations between two checks: some milliseconds. */
+/* number of SQLite's operations between two checks; they take some milliseconds */
 #define EVERY_OPS   100000
 /* files up to this size have the limits below; larger ones have higher limits */
 #define FILE_BYTES  (100 << 20)
@@ -47,7 +47,7 @@ static const struct {
 	{SQLITE_DBCONFIG_ENABLE_VIEW, 0},
 };
 
-/* Finds odd tables, as generated columns run functions that the file's author chose. */
+/* Finds tables that are not plain: generated columns run functions that the file's author chose. */
 static const char ODD_SQL[] =
 	"SELECT (SELECT COUNT(*) FROM sqlite_schema) > ?1 OR EXISTS (SELECT 1 FROM sqlite_schema s"
 	" WHERE type = 'table' AND (sql NOT LIKE 'CREATE TABLE%'"

@@ -18,7 +18,7 @@ enum meta {
 
 const char *meta_key(enum meta meta);
 
-/* META_GPU_0 stands for any device. Returns META_MAX if the key is unknown. */
+/* Finds a key; "gpu.1", "gpu.2", ... are all META_GPU_0. Returns META_MAX for an unknown key. */
 enum meta meta_find(const char *key);
 
 bool meta_is_noted(enum meta meta);
@@ -26,12 +26,12 @@ bool meta_is_noted(enum meta meta);
 /* Says how --redact treats a key's value; the value of an unknown key is hidden. */
 enum redact_kind meta_redact_kind(const char *key);
 
-/* A `char *` or an `int64_t`, by the key's type, at `offset`. */
+/* Where meta_read() puts a value: at `offset` in a struct, a `char *` or `int64_t` by key. */
 struct meta_field {
 	enum meta meta;
 	size_t offset;
 };
 
-/* `ret` gets NULL or INT64_MIN for missing keys. Call meta_free() also after an error. */
+/* Fills the struct `ret`; a missing key gives NULL or INT64_MIN. Call meta_free() in any case. */
 int meta_read(struct db *db, void *ret, const struct meta_field *fields, size_t count);
 void meta_free(void *of, const struct meta_field *fields, size_t count);

@@ -32,8 +32,8 @@ enum redact_kind {
 void redact_begin(void);
 bool redact_is_on(void);
 
-/* `text` may be NULL. The result is valid as long as `text` or the program. */
+/* Returns what is printed for `text` (may be NULL). It is valid as long as `text`. */
 const char *redact(enum redact_kind kind, const char *text);
 
-/* The kind of a row of `meta` depends on its key: meta.h. */
+/* For the view `meta`, call meta_redact_kind() instead: there, the kind depends on the key. */
 enum redact_kind redact_kind_of_column(const char *view, const char *column);

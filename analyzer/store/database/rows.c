@@ -153,7 +153,7 @@ int rows_add_redaction(struct db *db)
 	return db_errno(r);
 }
 
-/* Returns 1 if a loader delivers in the order of its tasks, 0 if not, or -errno. */
+/* Returns 1 if the loader delivers in the order of its tasks, 0 if not, or -errno. */
 static int is_by_task(struct db *db, int64_t loader_id)
 {
 	ROWS *stmt = NULL;

@@ -12,7 +12,7 @@
 #include "store/database/redact.h"
 #include "store/database/run.h"
 
-/* Declares a statement, finalized at the end of the block. It must be initialised with NULL. */
+/* Declares a statement that is finalized at the end of its block. Initialise it with NULL. */
 #define ROWS __attribute__((cleanup(rows_done))) sqlite3_stmt
 
 static inline void rows_done(sqlite3_stmt **stmt)
@@ -20,7 +20,7 @@ static inline void rows_done(sqlite3_stmt **stmt)
 	sqlite3_finalize(*stmt);
 }
 
-/* `format`: 'n' for an int64_t (UNKNOWN is NULL), 's' for a string, which must live on, or NULL. */
+/* Binds values: 'n' is an int64_t (UNKNOWN: NULL), 's' a string, which must live as long. */
 void rows_bind(sqlite3_stmt *stmt, const char *format, va_list values);
 
 int rows_ask(struct db *db, sqlite3_stmt **ret_stmt, const char *sql, const char *format, ...);
@@ -32,14 +32,15 @@ int rows_next(sqlite3_stmt *stmt);
 
 int rows_first(struct db *db, sqlite3_stmt **ret_stmt, const char *sql, const char *format, ...);
 
-/* Returns false also if the statement cannot be read. */
+/* Returns true if the statement has a row; false also after an error. */
 bool rows_any(struct db *db, const char *sql);
 
 int rows_number(struct db *db, const char *sql, int64_t *ret);
 
 /*
- * ?1 is `value`. `take` fills a zero item, and returns 1, 0 to leave it out, or -errno. The caller
- * frees *ret_items also after an error; NULL: no rows.
+ * Makes an array of a statement's rows; ?1 is `value`. `take` fills an item of `size` bytes, all
+ * zero before. It returns 1, 0 to leave the row out, or -errno. The caller frees *ret_items (NULL:
+ * no rows), also after an error.
  */
 int rows_list(struct db *db, const char *sql, int64_t value, size_t size,
 	      int (*take)(sqlite3_stmt *stmt, void *item), void *ret_items, size_t *ret_count);
@@ -50,13 +51,13 @@ static inline const char *rows_text(sqlite3_stmt *stmt, int i, enum redact_kind 
 	return redact(kind, (const char *)sqlite3_column_text(stmt, i));
 }
 
-/* Adds redact_call(), redact_mark(), redact_text() and as_it_is() to SQL, which return texts. */
+/* Adds SQL functions that say how a text is printed: redact_call(), redact_mark(), ... */
 int rows_add_redaction(struct db *db);
 
-/* Frees the old *ret_text. NULL stays NULL. */
+/* Sets *ret_text to a copy of the text, or to NULL, and frees the old *ret_text. */
 int rows_copy(sqlite3_stmt *stmt, int i, enum redact_kind kind, char **ret_text);
 
-/* Cuts the text to fit; NULL becomes "". */
+/* Copies the text into `ret`, cut to fit; NULL becomes "". */
 void rows_fill(sqlite3_stmt *stmt, int i, enum redact_kind kind, char *ret, size_t size);
 
 /* Returns the column's number, or UNKNOWN if it is not a number. */
@@ -85,18 +86,20 @@ static inline int32_t rows_small(sqlite3_stmt *stmt, int i)
 	return value < 0 ? -1 : value > INT32_MAX ? INT32_MAX : (int32_t)value;
 }
 
-/* Lists the ids of loaders with batches by one index search for each. The last row is NULL. */
+/* Table `part` of loaders with batches; each costs one search in an index. Its last row is NULL. */
 #define ROWS_LOADERS                                                                               \
 	"WITH RECURSIVE part(loader_id) AS (SELECT MIN(loader_id) FROM t_batch UNION ALL"          \
 	"  SELECT (SELECT MIN(b.loader_id) FROM t_batch b WHERE b.loader_id > part.loader_id)"     \
 	"  FROM part WHERE part.loader_id IS NOT NULL)"
 
 /*
- * Forms of a statement over a filter's batches. t_batch is stored in task order, so only loaders
- * that deliver in another order are sorted. `start` ends in "FROM t_batch" or a join with it.
+ * Forms of a statement over the batches of a filter; rows_of_batches() chooses one. `start` ends in
+ * "FROM t_batch" or a join with it. t_batch is stored in the order of tasks, so only the batches of
+ * loaders that deliver in another order are sorted.
  *
- * With a LIMIT, SQLite sorts in a tree, which takes several times as long, so ROWS_ORDERS has two
- * more forms for whole epochs. A join lacks these, since a LIMIT keeps its order.
+ * ROWS_ORDERS has two more forms for whole epochs, without LIMIT: with it, SQLite sorts in a tree,
+ * which takes several times as long. In ROWS_JOIN, the order is one of a subquery (`end` closes
+ * it), which SQLite need not keep without a LIMIT.
  */
 #define ROWS_FORMS 4
 #define ROWS_EACH  " WHERE loader_id = ?1 AND epoch BETWEEN ?2 AND ?3 AND batch IS NOT NULL"
@@ -115,20 +118,20 @@ static inline int32_t rows_small(sqlite3_stmt *stmt, int i)
 			start ROWS_EACH ROWS_TASK end                                              \
 	}
 
-/* Order matters only with a LIMIT, where it decides which rows are left out. */
+/* For sums, order matters only with a LIMIT, where it decides which batches are left out. */
 #define ROWS_SUMS(start, end)                                                                      \
 	{                                                                                          \
 		ROWS_PARTS(start, end), start ROWS_EACH end, start ROWS_EACH end                   \
 	}
 
-/* A filter as values to bind: first and last epoch, first batch in them, and count (-1: all). */
+/* A filter as values to bind: first and last epoch, batches to skip, batches to take (-1: all). */
 struct rows_range {
 	int64_t low, high, first, count;
 };
 
 struct rows_range rows_range(const struct batch_filter *filter);
 
-/* Finalize *ret_stmt also after an error. */
+/* Prepares the form that suits loader and filter. Finalize *ret_stmt also after an error. */
 int rows_of_batches(struct db *db, const char *const sql[ROWS_FORMS],
 		    const struct batch_filter *filter, sqlite3_stmt **ret_stmt);
 

@@ -31,8 +31,8 @@ static inline double query_known(int64_t value)
 	FACT(PATCH_MISSING, char *, patch_missing)     /* comma-separated; "": all were found */   \
 	FACT(DECODERS_PATCHED, char *, decoders_seen)  /* libraries whose calls were observed */   \
 	FACT(DECODERS_HIDDEN, char *, decoders_hidden) /* "LIBRARY in MODULE,...": not observed */ \
-	FACT(SET, char *, set) /* DLPROF_SET: changed settings of loaders */                       \
-	FACT(LACKS, char *, lacks) /* setting that this PyTorch's loaders do not have */           \
+	FACT(SET, char *, set) /* settings of loaders that DLPROF_SET changed */                   \
+	FACT(LACKS, char *, lacks) /* setting that loaders of this PyTorch do not have */          \
 	FACT(STOP_AFTER, int64_t, stop_after) /* batches after which dlprof ended the run */       \
 	FACT(NVTX, char *, nvtx) /* "recorded", or why NVTX ranges are not */                      \
 	FACT(START_UNIX_NS, int64_t, start_unix_ns)                                                \
@@ -44,13 +44,13 @@ static inline double query_known(int64_t value)
 	FACT(MAIN_CPU_OF_NS, int64_t, main_cpu_of_ns)   /* time in which MAIN_CPU_NS was used */   \
 	FACT(OTHER_CPU_NS, int64_t, other_cpu_ns)       /* CPU time of other programs */           \
 	FACT(OTHER_CPU_OF_NS, int64_t, other_cpu_of_ns)                                            \
-	FACT(AFFINITY, int64_t, affinity)       /* cores allowed; below it, a CPU limit */         \
-	FACT(MAIN_RAN_NS, int64_t, main_ran_ns) /* time in which the first thread ran */           \
-	FACT(MAIN_WAITED_NS, int64_t, main_waited_ns) /* time in which it waited for a core */     \
+	FACT(AFFINITY, int64_t, affinity)       /* cores in the mask, if a CPU limit is lower */   \
+	FACT(MAIN_RAN_NS, int64_t, main_ran_ns) /* time in which the main thread ran */            \
+	FACT(MAIN_WAITED_NS, int64_t, main_waited_ns) /* main thread's wait for a core */          \
 	FACT(WORKERS_RAN_NS, int64_t, workers_ran_ns)                                              \
 	FACT(WORKERS_WAITED_NS, int64_t, workers_waited_ns)                                        \
 	FACT(NEIGHBOURS, char *, neighbours) /* text of drain/machine/neighbours.h */              \
-	FACT(SYNC, int64_t, synchronous) /* consumer waits for steps; -1: unknown */               \
+	FACT(SYNC, int64_t, synchronous) /* 1: waits for the end of each step; -1: unknown */      \
 	FACT(JOB_ID, char *, job_id)                                                               \
 	FACT(ATTEMPT, int64_t, attempt)                                                            \
 	FACT(WORLD_SIZE, int64_t, world_size)                                                      \
@@ -72,14 +72,14 @@ struct run_info {
 	bool is_gone;        /* the main process ended without running exit handlers */
 	int64_t exit_status;
 	int64_t killed_count; /* workers ended by a signal that allows no cleanup */
-	/* lowest number of such a worker, and its exit status */
+	/* lowest number of a worker that was ended by such a signal, and its exit status */
 	int64_t killed_worker, killed_status;
 };
 
 struct loader_info {
 	int64_t loader_id;
 	char kind[48];
-	int64_t workers; /* number of workers; UNKNOWN: not observed, as below */
+	int64_t workers; /* UNKNOWN: not observed; so with the numbers below */
 	int64_t prefetch_factor;
 	int64_t in_order;
 	int64_t persistent;
@@ -88,11 +88,9 @@ struct loader_info {
 	int64_t epoch_count;
 	int64_t time_ns;
 	int64_t pid, tid;
-	int64_t life_ns; /* begin of the life of that process */
-	/* the loader's waits are part of waits for another loader, and count there */
-	bool nested;
-	/* "train.py:41 in main"; "": not known */
-	char place[96];
+	int64_t life_ns; /* when the life of the process `pid` began */
+	bool nested;     /* the loader's waits lie within another loader's, and count there */
+	char place[96];  /* "train.py:41 in main"; "": unknown */
 };
 
 /* -1: no limit. */

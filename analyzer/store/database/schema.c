@@ -14,7 +14,7 @@
 
 #define MOST_NAME 64
 
-/* Objects that version 1 lacks. Versions 1 and 2 wrote nothing into t_gap and t_gpu_kernel. */
+/* What an upgrade makes: tables that version 1 lacks, and views that are new or were changed. */
 static const char *const ADDED[] = {
 	"TABLE t_mark",    "VIEW mark",        "TABLE t_gap",   "VIEW gap",
 	"VIEW gpu_kernel", "TABLE t_gpu_step", "VIEW gpu_step", "TABLE t_gpu_device",
@@ -67,7 +67,7 @@ static const char INSERT_VIEW_SQL[] =
 	" NULL AS before_ns, NULL AS backward_ns, NULL AS between_ns, NULL AS optimizer_ns,"       \
 	" NULL AS save_ns"
 
-/* `lent` replaces a table that has the column `sign`, for reading; an empty one any other. */
+/* A table without `column` is read as `lent` if it has the column `sign`, else as an empty one. */
 static const struct {
 	const char *table, *column, *sign, *lent;
 } NEWER[] = {
@@ -136,7 +136,7 @@ static int insert_view(void *context, const char *name, const char *sql)
 	return db_errno(sqlite3_reset(stmt));
 }
 
-/* CREATE VIEW would parse all other views again. This connection must not see them: guard.c. */
+/* Writes views as rows, since each CREATE VIEW would parse all other views again. */
 static int insert_views(struct db *db)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -177,7 +177,7 @@ int schema_create(struct db *db)
 	return db_commit(db);
 }
 
-/* `what` is like "VIEW mark"; `where` is "" for the file, or "TEMP ". */
+/* Makes `what`, such as "VIEW mark", of schema.sql; `where` is "" for the file, or "TEMP ". */
 static int make(struct db *db, const char *where, const char *what)
 {
 	const char *at, *end = NULL, *kind = strchr(what, ' ');

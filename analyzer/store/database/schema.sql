@@ -9,17 +9,18 @@ CREATE TABLE t_meta (
 
 CREATE TABLE t_process (
 	pid INTEGER NOT NULL,
-	-- When this life of the pid began to record, in ns; distinguishes lives of the same pid. Older
-	-- runs have the time in ticks at which the process was started.
+	-- When this life began to record, in ns. No two lives with the same pid have the same value.
+	-- In older runs: when the kernel started the process, in clock ticks.
 	start_ticks INTEGER NOT NULL,
 	ppid INTEGER,
 	role TEXT NOT NULL,		-- main, worker, pin, other
 	worker_id INTEGER,
 	loader_id INTEGER,
-	stream INTEGER,			-- the stream of a worker, until its loader is known
+	stream INTEGER,			-- a worker's stream; its loader, once known, sets loader_id
 	start_ns INTEGER,		-- when the process began to record
 	end_ns INTEGER,			-- when the drain found it gone, or when it began to exit
-	-- 'clean': ran its destructors; 'gone': ended without; 'exec': became another program; NULL: alive
+	-- 'clean': ran its destructors; 'gone': ended without running them; 'exec': became another
+	-- program; NULL: still ran when the row was written
 	exit TEXT,
 	command TEXT,
 	exit_status INTEGER,		-- as from waitpid(); NULL: not known; since version 8
@@ -30,16 +31,16 @@ CREATE TABLE t_process (
 CREATE TABLE t_use (
 	pid INTEGER NOT NULL,
 	start_ticks INTEGER NOT NULL,	-- as in t_process
-	-- Mean number of its threads that ran, or waited for a core, in thousandths: for a worker while
-	-- it loaded, for other processes at all times.
+	-- Mean number of its threads that ran or waited for a core, in thousandths. For a worker, the
+	-- mean is over the time in which it loaded; for any other process, over all the time.
 	runnable_milli INTEGER,
 	cores_allowed INTEGER,		-- number of cores in its affinity mask
-	-- Memory that it shares with no other process, such as pages written since fork(): after its
-	-- first load or batch, and at the last sample.
+	-- Memory that it shares with no other process, such as pages written since fork(). begin: after
+	-- its first load or batch; end: when the drain last read it.
 	private_begin_bytes INTEGER,
 	private_end_bytes INTEGER,
 	major_faults INTEGER,		-- since its first load or batch; includes those of mapped files
-	swapped_bytes INTEGER,		-- largest value of any sample
+	swapped_bytes INTEGER,		-- largest value that the drain read
 	PRIMARY KEY (pid, start_ticks)
 ) WITHOUT ROWID;
 
@@ -55,8 +56,8 @@ CREATE TABLE t_thread (
 CREATE TABLE t_loader (
 	loader_id INTEGER PRIMARY KEY,
 	pid INTEGER NOT NULL,
-	-- Identifies the loader within its process: begin in ns of the life that made it, plus a
-	-- count. In older runs, the count alone, from 1.
+	-- Identifies the loader within its process: when the life that made it began (ns), plus the
+	-- loader's number in that life. In older runs, that number alone, which starts at 1.
 	number INTEGER NOT NULL,
 	kind TEXT,
 	workers INTEGER,
@@ -74,21 +75,22 @@ CREATE TABLE t_epoch (
 	epoch INTEGER NOT NULL,
 	begin_ns INTEGER,		-- when DataLoader.__iter__ was called
 	setup_ns INTEGER,		-- how long that call took; it starts the workers
-	stream INTEGER,			-- stream and generation are as in event.h; a restarted
-	generation INTEGER,		-- drain finds by them the epoch of a record
-	-- Since version 6. tid: the thread that took the batches; nested: its waits are part of another
-	-- wait of that thread; stop_begin_ns, stop_ns: the call that ended the epoch and its workers.
+	stream INTEGER,			-- and generation: event.h; a drain finds a record's epoch by both
+	generation INTEGER,
+	-- Since version 6. tid: the thread that took the batches. nested: 1 if the epoch's waits are part
+	-- of other waits of that thread. stop_begin_ns, stop_ns: start and length of the call that ended
+	-- the epoch and its workers.
 	tid INTEGER,
 	nested INTEGER,
 	stop_begin_ns INTEGER,
 	stop_ns INTEGER,
-	save_ns INTEGER,		-- time of saving checkpoints after stop; since version 12
+	save_ns INTEGER,		-- spent saving checkpoints after that call; since version 12
 	sample_ns INTEGER,		-- part of setup_ns in which samples were chosen; since version 14
 	PRIMARY KEY (loader_id, epoch)
 ) WITHOUT ROWID;
 
--- One row for each task: how a worker loaded it, and how it was delivered. `batch` counts deliveries
--- in the epoch; NULL: the task was loaded, but never delivered.
+-- One row for each task: how it was loaded, and how the training got the batch. `batch` is the batch's
+-- ordinal in the epoch, by order of delivery; NULL: the task was loaded, but never delivered.
 CREATE TABLE t_batch (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -98,9 +100,9 @@ CREATE TABLE t_batch (
 	wait_ns INTEGER,
 	receive_ns INTEGER,
 	-- Since version 10. sample_ns: part of wait_ns in which the training's thread chose samples.
-	-- fetch_*: part of receiving that fetched descriptors of tensors from workers (by a thread that
-	-- pins memory: since the batch before). free_ns: freeing an older batch's memory just after the
-	-- delivery; it counts as waiting, but is in neither wait_ns nor compute_ns.
+	-- fetch_*: part of the hand-over in which descriptors of tensors were fetched from workers; if a
+	-- thread pins memory, its fetches since the previous batch. free_ns: time of freeing an older
+	-- batch just after the delivery; it counts as waiting, but is not in wait_ns or compute_ns.
 	sample_ns INTEGER,
 	fetch_ns INTEGER,
 	fetch_cpu_ns INTEGER,
@@ -108,8 +110,9 @@ CREATE TABLE t_batch (
 	free_ns INTEGER,
 	step_ns INTEGER,
 	compute_ns INTEGER,
-	-- Since version 12. Parts of compute_ns: before the backward pass, the backward pass, between it
-	-- and the optimizer, the optimizer, saving checkpoints. The rest came last. NULL: not observed.
+	-- Since version 12. Parts of compute_ns: before the backward pass, in it, between it and the
+	-- optimizer, in the optimizer, saving checkpoints. What is left of compute_ns came after these
+	-- parts. NULL: not observed.
 	before_ns INTEGER,
 	backward_ns INTEGER,
 	between_ns INTEGER,
@@ -154,8 +157,8 @@ CREATE TABLE t_made (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
--- Stages of loaders that are pipelines (tf.data, DALI), and kernels: operations that a stage runs for
--- an element. number and parent identify a stage within its process, as in t_loader. Since version 11.
+-- Stages of loaders that are pipelines (tf.data, DALI), and kernels, which are operations that a stage
+-- runs for an element. number identifies a stage within its process. Since version 11.
 CREATE TABLE t_stage (
 	stage_id INTEGER PRIMARY KEY,
 	pid INTEGER NOT NULL,
@@ -165,16 +168,16 @@ CREATE TABLE t_stage (
 	root INTEGER,			-- 1: the training calls this stage
 	autotuned INTEGER,		-- 1: the framework chooses parallel and capacity
 	parallel INTEGER,		-- number of calls at once, as set by the program
-	capacity INTEGER,		-- limit of elements in its queue; of an interleave, inputs open at once
-	threads INTEGER,		-- of a root: threads in the pipeline's pool
+	capacity INTEGER,		-- most elements in its queue; for an interleave, most inputs open at once
+	threads INTEGER,		-- for a root: number of threads in the pipeline's pool
 	name TEXT,
 	kind TEXT,			-- see the view stage
 	UNIQUE (pid, number)
 );
 
--- What a stage did in a window of time. loader_id, epoch: whose batches were taken in the window; NULL:
--- those of several. busy_ns: time in its calls, over all threads; own_ns: less the time of stages and
--- kernels that it called. Since version 11.
+-- What a stage did in a window of time. loader_id, epoch: the epoch whose batches the training took in
+-- the window; NULL: it took batches of several epochs. busy_ns: time in the stage's calls, summed over
+-- threads; own_ns: busy_ns without the time of stages and kernels that it called. Since version 11.
 CREATE TABLE t_stage_sum (
 	stage_id INTEGER NOT NULL,
 	begin_ns INTEGER NOT NULL,
@@ -190,14 +193,16 @@ CREATE TABLE t_stage_sum (
 	PRIMARY KEY (stage_id, begin_ns)
 ) WITHOUT ROWID;
 
--- What the GPU did in the step of a batch, [begin_ns, begin_ns + step_ns). It is busy while it runs a
--- kernel or graph. If a process uses several devices, busy time and gaps are means over those that get
--- data from the host (t_gpu_device); all else is summed over all devices. The rest of the step are gaps:
--- gap_data + gap_h2d + gap_sync + gap_host + gap_other = step_ns - gpu_busy_ns. Each nanosecond is in
--- the first that applies: data: the training thread waited for this batch; h2d: something was copied to
--- the device; sync: the host waited for the GPU, whose queue ran empty; host: the host launched nothing
--- for more than 10 us; other. If only the host was observed (meta cuda_mode = cudart), columns that
--- only the GPU knows are NULL, and kernel_count counts launches. Since version 3.
+-- What the GPU did in the step of a batch, [begin_ns, begin_ns + step_ns). The GPU is busy while it runs
+-- a kernel or graph; the rest of the step are gaps:
+-- gap_data + gap_h2d + gap_sync + gap_host + gap_other = step_ns - gpu_busy_ns.
+-- Each nanosecond of a gap counts in the first column that applies. gap_data: the training thread waited
+-- for this batch. gap_h2d: something was copied to the device. gap_sync: the host waited for the GPU,
+-- whose queue ran empty. gap_host: the host launched nothing for more than 10 us. gap_other: the rest.
+-- If a process uses several devices, busy time and gaps are means over the devices that get data from
+-- the host (t_gpu_device), and all other columns are sums over all devices. If only the host was
+-- observed (meta cuda_mode = cudart), columns that only the GPU knows are NULL, and kernel_count is the
+-- number of launches. Since version 3.
 CREATE TABLE t_gpu_step (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -222,9 +227,9 @@ CREATE TABLE t_gpu_step (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
--- What each device did in the step of a batch, if a process uses several. fed: it gets data from the
--- host; idle_wait_ns: idle time while the training thread waited for this batch; peer_bytes: bytes
--- copied between this device and others. Since version 5.
+-- What each device did in the step of a batch, if a process uses several. fed: 1 if the device gets data
+-- from the host. idle_wait_ns: time in which the device idled while the training thread waited for this
+-- batch. peer_bytes: copied between this device and other devices. Since version 5.
 CREATE TABLE t_gpu_device (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -240,9 +245,10 @@ CREATE TABLE t_gpu_device (
 	PRIMARY KEY (loader_id, epoch, task, device)
 ) WITHOUT ROWID;
 
--- How long the host's threads were in CUDA calls in the step of a batch, if recorded at level api: the
--- thread that takes the batches, and (other_*) all other threads together. sync: calls that wait for the
--- GPU; copy: calls that copy, and wait if memory is pageable (loss.item()); launch. Since version 5.
+-- How long threads of the host were in CUDA calls in the step of a batch, if calls were recorded (level
+-- api). other_*: all threads together, except the one that takes the batches. sync: calls that wait for
+-- the GPU. copy: calls that copy; they also wait if memory is pageable, as in loss.item(). launch: calls
+-- that launch kernels and graphs. Since version 5.
 CREATE TABLE t_gpu_call (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -258,10 +264,11 @@ CREATE TABLE t_gpu_call (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
--- Where in the step of a batch the GPU was idle, but for data and copies, and how long the kernels ran,
--- then or later, that were launched there (level api). The parts are those of t_batch; after: the rest,
--- with saving. NULL where they are not one after the other. refill_ns: idle after the training thread had
--- waited for the batch, up to the first kernel, where the GPU idled in the wait. Since version 13.
+-- The GPU in each part of a batch's step. Parts are as in t_batch, but after is the rest, with saving.
+-- idle_*: time in which the GPU idled for another reason than data and copies. launched_*: how long the
+-- kernels ran, at whatever time, that were launched in the part (if recorded at level api). NULL if the
+-- parts did not follow one another. refill_ns: if the GPU idled when the wait for the batch ended, how
+-- long it went on idling until the next kernel. Since version 13.
 CREATE TABLE t_gpu_part (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -277,10 +284,10 @@ CREATE TABLE t_gpu_part (
 -- Names of kernels. id is the `class` of the kernel's tally. Since version 7.
 CREATE TABLE t_kernel (id INTEGER PRIMARY KEY, symbol TEXT NOT NULL, name TEXT NOT NULL);
 
--- Totals by name. A row of t_live is the present state of a tally in a segment, and is overwritten as it
--- changes. When the segment's process is over, its rows are added to t_total, and the segment is noted
--- in t_folded, so that a restarted drain does not add them twice. kind: decode, step, file, folder,
--- sample, kernel, wait.
+-- Totals by name. A row of t_live has the present state of a tally in a segment, and is overwritten when
+-- the tally changes. When the segment's process has ended, the segment's rows are added to t_total, and
+-- its name to t_folded, so that a restarted drain does not add the rows twice. kind: decode, step, file,
+-- folder, sample, kernel, wait.
 CREATE TABLE t_live (
 	segment TEXT NOT NULL,
 	slot INTEGER NOT NULL,
@@ -294,7 +301,7 @@ CREATE TABLE t_live (
 	bytes INTEGER NOT NULL,
 	pixels INTEGER NOT NULL,	-- bytes if `class` is 0: the library only unpacks
 	slowest_ns INTEGER NOT NULL,
-	error_ns INTEGER NOT NULL,	-- part of ns that may belong to other names
+	error_ns INTEGER NOT NULL,	-- at most this part of ns belongs to other names
 	PRIMARY KEY (segment, slot, place)
 ) WITHOUT ROWID;
 
@@ -314,27 +321,28 @@ CREATE TABLE t_total (
 
 CREATE TABLE t_folded (segment TEXT PRIMARY KEY) WITHOUT ROWID;
 
--- No name of `kind` that is not listed took longer than this.
+-- Names of a kind for which no row was kept: none of them took longer than ns.
 CREATE TABLE t_unlisted (kind TEXT PRIMARY KEY, ns INTEGER NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE t_slow (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER, class TEXT, what TEXT,
 	ns INTEGER, stack TEXT, UNIQUE (ts_ns, tid));
--- A time for which nothing is known about the GPU. end_ns is NULL if it lasts to the run's end.
+-- Times in which the GPU was not observed. end_ns: NULL if such a time lasts to the run's end.
 CREATE TABLE t_gap (begin_ns INTEGER NOT NULL, end_ns INTEGER, why TEXT, pid INTEGER NOT NULL,
 	PRIMARY KEY (pid, begin_ns)) WITHOUT ROWID;
 CREATE TABLE t_loss (pid INTEGER NOT NULL, what TEXT NOT NULL, count INTEGER NOT NULL,
 	PRIMARY KEY (pid, what)) WITHOUT ROWID;
--- Lines of code in stack samples, which the drain takes. frames: ids of t_frame, the innermost first,
--- separated by blanks. `count` samples of a stack stand for `ns` of the time that threads of this role
--- spent in this phase. role: main (the thread that takes the batches), worker, thread (another thread
--- of the training's process, sampled while it held the interpreter). phase: load, not_ready, receiving,
--- sampling, epoch_start, epoch_end; before, after, save (parts of a step, as in t_batch), step (its
--- other parts, or a whole step); other. loader_id: 0 if not known. Since version 9.
+-- The drain's stack samples: lines of code (t_frame) and equal stacks (t_stack). frames: ids of t_frame,
+-- the innermost first, separated by blanks. `count` samples of a stack stand for `ns` of the time that
+-- threads of this role spent in this phase. role: main (the thread that takes the batches), worker,
+-- thread (another thread of the training's process, sampled while it held the interpreter). phase: a
+-- load; a part of the waits (not_ready, receiving, sampling, epoch_start, epoch_end) or of a step
+-- (before, after and save as in t_batch; step: another part, or the whole step); other. loader_id: 0 if
+-- unknown. Since version 9.
 CREATE TABLE t_frame (
 	id INTEGER PRIMARY KEY,
 	file TEXT NOT NULL,
 	function TEXT NOT NULL,
-	line INTEGER NOT NULL,		-- 0: not known
+	line INTEGER NOT NULL,		-- 0: unknown
 	UNIQUE (file, function, line)
 );
 
@@ -348,8 +356,8 @@ CREATE TABLE t_stack (
 	PRIMARY KEY (role, loader_id, phase, frames)
 ) WITHOUT ROWID;
 
--- Where each process is now: all samples of its stack from since_ns to seen_ns were the same. Since
--- version 9.
+-- Where each process was when last sampled, at seen_ns; since since_ns, all samples of its stack were
+-- the same. Since version 9.
 CREATE TABLE t_doing (
 	pid INTEGER PRIMARY KEY,
 	role TEXT NOT NULL,
@@ -365,7 +373,7 @@ CREATE TABLE t_mark (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER NOT NULL, 
 	ns INTEGER, PRIMARY KEY (ts_ns, tid)) WITHOUT ROWID;
 CREATE TABLE t_note (level TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (level, text));
 
--- Always one row, also if t_meta has no rank: 0 if the run is no distributed job.
+-- Has always one row. rank: 0 if t_meta has none, because the run is no distributed job.
 CREATE VIEW t_rank AS SELECT
 	IFNULL((SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'rank'), 0) AS rank;
 
@@ -386,9 +394,10 @@ CREATE VIEW epoch AS SELECT r.rank AS rank, loader_id, epoch, begin_ns, setup_ns
 	stop_begin_ns, stop_ns, save_ns, sample_ns
 FROM t_epoch, t_rank r;
 
--- excluded: 'epoch_start' for the first W batches of an iterator, whose loads cannot overlap compute (8
--- if W is unknown; 1 if W is 0, for work done only once). starved: NULL until the run is over; by the
--- GPU's idle time if that is known, else by the wait.
+-- excluded: why statistics leave the batch out. 'epoch_start': it is among the first W of its epoch (W
+-- workers), whose loads began before any step. If W is unknown, it counts as 8; if there are no workers,
+-- as 1, for what is done only once. starved: whether the wait, or the GPU's idle time in it if known, is
+-- theta or longer and the batch was not ready; NULL until the run is over.
 CREATE VIEW batch AS SELECT r.rank AS rank, b.loader_id AS loader_id, epoch, batch, begin_ns,
 	wait_ns, receive_ns, step_ns, compute_ns, worker_id, load_ns, ready_ns, head_ready, qdepth,
 	hol_ns, h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns, sample_ns, fetch_ns, fetch_cpu_ns,
@@ -446,8 +455,8 @@ FROM t_tally, t_rank r WHERE kind = 'decode';
 CREATE VIEW blocked AS SELECT r.rank AS rank, detail AS kind, name, count, ns, bytes, slowest_ns
 FROM t_tally, t_rank r WHERE kind = 'wait';
 
--- Time of the dataset's __getitem__ and of each transform, less what they spend in reads, in decoders,
--- and in one another.
+-- Time of the dataset's __getitem__ and of each transform, without the time that each of them spends in
+-- reads, in decoders, and in calls of the others.
 CREATE VIEW step AS SELECT r.rank AS rank, name, detail AS module, count, ns, slowest_ns
 FROM t_tally, t_rank r WHERE kind = 'step';
 
@@ -458,8 +467,8 @@ FROM t_tally, t_rank r WHERE kind = 'file';
 CREATE VIEW folder AS SELECT r.rank AS rank, name AS path, count, bytes, ns, slowest_ns, error_ns
 FROM t_tally, t_rank r WHERE kind = 'folder';
 
--- The slowest samples. path: the first data file that the sample opened; the last one, if the sample
--- before it opened the same file first.
+-- The slowest samples. path: the first data file that the sample opened; but if the sample before it
+-- opened the same file first, the last data file that it opened.
 CREATE VIEW sample AS SELECT r.rank AS rank, detail AS dataset, class AS sample, ns, name AS path
 FROM t_tally, t_rank r WHERE kind = 'sample';
 
