@@ -294,7 +294,7 @@ CREATE TABLE t_live (
 	place INTEGER NOT NULL,
 	kind TEXT NOT NULL,
 	name TEXT NOT NULL,		-- library, step, path, or peer of a wait
-	detail TEXT NOT NULL,		-- format, module, dataset, or kind of wait
+	detail TEXT NOT NULL,		-- format; 'dataset' or 'transform'; dataset; or kind of wait
 	class INTEGER NOT NULL,		-- width class, index of the sample, or id of the kernel
 	count INTEGER NOT NULL,
 	ns INTEGER NOT NULL,
@@ -356,8 +356,8 @@ CREATE TABLE t_stack (
 	PRIMARY KEY (role, loader_id, phase, frames)
 ) WITHOUT ROWID;
 
--- Where each process was when last sampled, at seen_ns; since since_ns, all samples of its stack were
--- the same. Since version 9.
+-- Where each process is now: its stack was last sampled at seen_ns, and its thread's last record ended
+-- at since_ns. Since version 9.
 CREATE TABLE t_doing (
 	pid INTEGER PRIMARY KEY,
 	role TEXT NOT NULL,

@@ -17,8 +17,7 @@ struct export_cell {
 };
 
 struct export_sink {
-	/* `names` is called once, then `row` for each row. Another result than 0 ends the export.
-	 * */
+	/* `names` is called once, then `row` for each row. A result but 0 ends the export. */
 	int (*names)(const char *const *names, size_t count, void *context);
 	int (*row)(const struct export_cell *cells, size_t count, void *context);
 	void *context;
@@ -26,9 +25,9 @@ struct export_sink {
 
 int export_views(struct db *db, int (*view)(const char *name, void *context), void *context);
 
-/* Redacts rows as `view`'s. Returns 0, -errno or the sink's result. */
+/* Exports a statement's rows, redacted as rows of `view`. Returns 0, -errno or a sink's result. */
 struct sqlite3_stmt;
 int export_rows(struct sqlite3_stmt *stmt, const char *view, const struct export_sink *sink);
 
-/* Returns 0, -ENOENT if there is no such view, another -errno, or the result that ended it. */
+/* Exports a view. Returns 0, -ENOENT (no such view), another -errno or the sink's result. */
 int export_view(struct db *db, const char *view, const struct export_sink *sink);

@@ -13,10 +13,10 @@
 #include "store/database/rows.h"
 #include "store/database/schema.h"
 
-#define WAIT_MS (10 * 60 * 1000) /* longest wait for other writers: there may be hundreds */
+#define WAIT_MS (10 * 60 * 1000) /* longest wait for other writers; there may be hundreds */
 
 enum type { TEXT, INTEGER, REAL };
-/* SQL types known to SQLite and all other engines that read these tables. */
+/* SQL types that all engines understand which read these tables */
 static const char *const type_names[] = {"TEXT", "BIGINT", "DOUBLE PRECISION"};
 
 struct column {
@@ -96,7 +96,7 @@ const char *lake_table(size_t i)
 	return i < TABLES ? tables[i].name : NULL;
 }
 
-/* The caller frees the string; NULL: no memory. */
+/* Returns what `put` writes about table `which`; NULL: no memory. The caller frees the string. */
 static char *sql_of(void (*put)(FILE *out, size_t which), size_t which)
 {
 	char *sql = NULL;

@@ -2,9 +2,9 @@
 /*
  * lake.h - writes jobs into the tables of lake.def, in an SQLite file.
  *
- * A job replaces its old rows in one transaction; several writers wait for each other.
- * -EMEDIUMTYPE: a file lacks these tables; -EPROTONOSUPPORT: a newer dlprof wrote it; -EEXIST: it
- * has jobs.
+ * One transaction replaces all rows of a job; several writers wait for each other. Errors:
+ * -EMEDIUMTYPE: the file lacks these tables; -EPROTONOSUPPORT: a newer dlprof wrote the file;
+ * -EEXIST: the file has jobs already.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 #define LAKE_APPLICATION_ID 0x646C706C /* "dlpl" */
 #define LAKE_VERSION        1
 
-/* NULL texts, UNKNOWN numbers and numbers that are not finite become NULL. */
+/* Structs of rows. A NULL text, an UNKNOWN number and a number that is not finite become NULL. */
 #define LAKE_C_TEXT                      const char *
 #define LAKE_C_INTEGER                   int64_t
 #define LAKE_C_REAL                      double
@@ -28,31 +28,31 @@
 	;
 #include "store/fleet/lake.def"
 
-/* Returns words about an error of a file of jobs, or of db.h. */
+/* Says in words an error of a function of this header, or of db.h. */
 const char *lake_error(int error);
 
-/* Writes the statements that make the tables, in SQL that all of these engines understand. */
+/* Writes CREATE TABLE statements that SQLite, DuckDB, PostgreSQL and ClickHouse understand. */
 void lake_put_schema(FILE *out);
 
 /* Returns the name of table `i`, or NULL after the last table. */
 const char *lake_table(size_t i);
 
-/* Returns false for a run, and for a file that is not dlprof's. */
+/* Returns true if the file has these tables; false for a run, and for a file of another program. */
 bool lake_is(const char *path);
 
 int lake_query(const char *path, const char *sql, const struct export_sink *sink);
 
 struct lake;
 
-/* `is_for_new`: the file must have no jobs. Close it also after an error. */
+/* Opens a file for writing; `is_for_new`: it must have no jobs. Call lake_close() in any case. */
 int lake_open(const char *path, bool is_for_new, struct lake **ret);
 
-/* Rows that follow are this job's. The string must live until commit or cancel. */
+/* Begins the rows of a job. `job_id` must live until lake_commit() or lake_cancel(). */
 int lake_begin(struct lake *lake, const char *job_id, int64_t attempt);
 int lake_commit(struct lake *lake);
 int lake_cancel(struct lake *lake);
 
-/* Rows that were not committed are lost. */
+/* Closes the file; rows that were not committed are lost. */
 void lake_close(struct lake *lake);
 
 #define LAKE_TABLE(table, keys, meaning)                                                           \

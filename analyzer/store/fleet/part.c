@@ -22,7 +22,7 @@ struct grid {
 	uint64_t placed;
 	double wait_ns, time_ns;
 	uint32_t counts[WINDOW_WIDTHS];
-	uint32_t full; /* bit i: windows of width i were dropped, as they were too many */
+	uint32_t full; /* bit i: windows of width i were dropped, because there were too many */
 };
 
 struct head {
@@ -39,7 +39,7 @@ struct head {
 	struct grid by_clock;
 };
 
-/* The windows of all groups follow in the groups' order, then the windows of time bins. */
+/* After all groups come their windows, in the same order, then the windows of time bins. */
 struct group {
 	struct rank_sums sums;
 	struct grid by_step;
@@ -418,7 +418,7 @@ static struct grid grid_of(const struct windows *windows, uint64_t *check)
 	return grid;
 }
 
-/* Returns what is between head and windows, or NULL without memory. */
+/* Returns the part of the file between head and windows; NULL: no memory. */
 static char *make_middle(const struct part *part, const struct head *head, uint64_t *windows_check)
 {
 	char *middle = calloc(1, middle_bytes(head)), *at = middle;

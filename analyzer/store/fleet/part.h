@@ -3,8 +3,8 @@
  * part.h - a file with some ranks of a job, as `dlprof-report fold -o` writes it.
  *
  * Files are not trusted: merge.h works with any part that could be read. Numbers are little-endian.
- * -EMEDIUMTYPE: the file is no part; -EPROTO: it has another version; -ENODATA: it is truncated;
- * -EBADMSG: it is damaged.
+ * Errors: -EMEDIUMTYPE: the file is no part; -EPROTO: the part is of another version; -ENODATA: it
+ * is truncated; -EBADMSG: it is damaged.
  */
 #ifndef PART_H
 #define PART_H
@@ -15,7 +15,7 @@
 
 #include "analysis/ranks/rank_job.h"
 
-#define PART_NONE UINT32_MAX /* the place of a text that is missing */
+#define PART_NONE UINT32_MAX /* place of a text that is missing */
 
 struct part_rank {
 	int64_t rank;
@@ -24,20 +24,20 @@ struct part_rank {
 	/* sums over the rank's loads; NAN: unknown */
 	double load_ns, open_ns, read_ns, decode_ns;
 	double read_bytes, storage_bytes; /* NAN: unknown */
-	/* as in rank_member, whose wait_ns is step_wait_ns here */
+	/* as in rank_member (step_wait_ns: its wait_ns) */
 	float period_ns, step_wait_ns, starved_ns;
 	uint32_t group;
 	uint32_t verdict, cause;
 	uint32_t by_gpu, live;
-	uint32_t path, host, gpu;
-	uint32_t ended;         /* place of the text how the rank ended, unless it ended well */
-	uint32_t is_terminated; /* as in rank_row */
-	float alone_share;      /* NAN: unknown */
-	uint32_t world_size;    /* 0: unknown */
+	uint32_t path, host, gpu; /* places of texts, like `ended` */
+	uint32_t ended;           /* how the rank ended; PART_NONE: it ended well */
+	uint32_t is_terminated;   /* as in rank_row */
+	float alone_share;        /* NAN: unknown */
+	uint32_t world_size;      /* 0: unknown */
 	struct rank_place place;
 };
 
-/* Texts about the whole job, from its first rank. */
+/* Texts about the whole job, taken from its first rank */
 enum part_word {
 	PART_JOB,
 	PART_RUN_ID, /* id of the run if there is no job id */
@@ -56,27 +56,27 @@ struct part {
 	char *text;
 	size_t text_bytes;
 	uint32_t words[PART_WORDS];
-	int64_t attempt, world_size, start_unix_ns; /* < 0: unknown */
+	int64_t attempt, world_size, start_unix_ns; /* negative: unknown */
 	uint64_t check;
 };
 
 int part_read(const char *path, struct part *ret);
 
-/* Free the windows by rank_free_windows(). */
+/* Reads the windows of a part that part_read() read. Free them by rank_free_windows(). */
 int part_read_windows(const char *path, struct part *part);
 void part_done(struct part *part);
 
-/* Returns true also for a damaged part. */
+/* Returns true if the file is a part, even a damaged one. */
 bool part_is(const char *path);
 
-/* Stores the place of `text`, which may be NULL, in *ret_at. */
+/* Adds `text`, which may be NULL; *ret_at is its place for part_text(). */
 int part_add_text(struct part *part, const char *text, uint32_t *ret_at);
 const char *part_text(const struct part *part, uint32_t at);
 const char *part_word(const struct part *part, enum part_word word);
 
 void part_init(struct part *part);
 
-/* Check ferror(out) for errors of writing. */
+/* Writes a part. The caller checks ferror(out). */
 int part_write(const struct part *part, FILE *out);
 
 #endif

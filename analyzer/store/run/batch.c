@@ -12,12 +12,12 @@
 	"SELECT " BATCH_COLUMNS(NAME) BATCH_COPIED(NAME) BATCH_OTHER_SQL " FROM t_batch"
 static const char *const BATCHES_SQL[ROWS_FORMS] = ROWS_ORDERS(SELECT_BATCH, "");
 
-/* Sorted by task, so that the query's time depends on ?2 and not on the run's length. */
+/* Sorted by task, like the table: the query's time depends on ?2 and not on the run's length. */
 static const char NEWEST_SQL[] =
 	SELECT_BATCH " WHERE loader_id = ?1 AND batch IS NOT NULL ORDER BY epoch DESC, task DESC"
 		     " LIMIT ?2";
 
-/* Sums floats: NULL if nothing was observed, and no overflow. */
+/* The sum of floats does not overflow, and is NULL if nothing was observed. */
 #define SUM(name, sql)	  ", SUM(" #name " * 1.0)"
 #define COLUMN(name, sql) ", " sql " AS " #name
 static const char *const TOTALS_SQL[ROWS_FORMS] = ROWS_SUMS(
@@ -181,7 +181,7 @@ void batch_totals_init(struct load_totals *totals)
 #undef X
 }
 
-/* Members with the same name in struct batch_record and struct load_totals. */
+/* members that have the same names in struct batch_record and struct load_totals */
 #define LOAD_TIMES(of)                                                                             \
 	.load_ns = query_known((of)->load_ns), .cpu_ns = query_known((of)->cpu_ns),                \
 	.open_ns = query_known((of)->open_ns), .read_ns = query_known((of)->read_ns),              \

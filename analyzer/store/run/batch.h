@@ -7,7 +7,7 @@
 #include "analysis/predict/flight.h"
 #include "store/run/query.h"
 
-/* Columns of the views `batch` and `load`. NULL is UNKNOWN. */
+/* Columns of the views `batch` and `load`; NULL becomes UNKNOWN. */
 struct batch_record {
 #define X(name) int64_t name;
 	BATCH_COLUMNS(X)
@@ -16,7 +16,7 @@ struct batch_record {
 	int64_t other_ns;
 };
 
-/* Calls `row` for each batch in order. Another result than 0 ends this and is returned. */
+/* Calls `row` for each batch in order, until it returns other than 0; returns that result. */
 int batch_each(struct db *db, const struct batch_filter *filter,
 	       int (*row)(const struct batch_record *record, void *context), void *context);
 
@@ -30,14 +30,14 @@ void batch_totals_init(struct load_totals *totals);
 
 int batch_parts(struct db *db, const struct batch_filter *filter, struct step_sums *ret);
 
-/* Counts the first loads of each worker < `workers`, and the bytes they read. */
+/* Counts for each worker below `workers` how many of the first loads it did, and the bytes read. */
 int batch_reads(struct db *db, const struct batch_filter *filter, size_t workers,
 		double *ret_loads, double *ret_bytes);
 
-/* Reads the first FLIGHT_MOST loads whose begin, length and CPU time are known. */
+/* Reads the first FLIGHT_MOST loads whose start, length and CPU time are known. */
 int batch_flights(struct db *db, const struct batch_filter *filter, struct flight_load *ret_loads,
 		  size_t *ret_count);
 
-/* NAN: not observed. One batch has no `blocked_ns`. */
+/* The parts of a load, or of many; NAN: not observed, as always batch_times().blocked_ns. */
 struct load_times batch_times(const struct batch_record *record);
 struct load_times batch_totals_times(const struct load_totals *totals);

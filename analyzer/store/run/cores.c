@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEAST_UNSEEN 0.02 /* unknown programs are ignored if they use less of a core */
+#define LEAST_UNSEEN 0.02 /* unknown programs are ignored if they use less than this of a core */
 #define MOST_CORES   1e6
 
 static double rate(int64_t ns, int64_t of_ns)
@@ -43,7 +43,7 @@ static void read_neighbours(const char *text, struct share *share)
 	}
 }
 
-/* Short-lived programs and other containers use cores that no neighbour explains. */
+/* Adds a neighbour for what the known ones do not use: short-lived programs, other containers. */
 static void add_unseen(double other_cores, double own_share, struct share *share)
 {
 	double ran = other_cores;
@@ -76,7 +76,7 @@ void cores_read(const struct run_info *run, struct batch_series *series)
 	read_neighbours(run->neighbours, &series->share);
 	add_unseen(series->other_cores, fmin(series->main_share, series->worker_share),
 		   &series->share);
-	/* The run cannot use cores above its CPU limit, so others' use of these does not count. */
+	/* The run cannot use cores above its CPU limit, so other programs may use these. */
 	if (limit < affinity && !isnan(series->other_cores))
 		series->other_cores = fmax(series->other_cores - (affinity - limit), 0);
 }

@@ -30,7 +30,7 @@ static const char MADE_SQL[] = "SELECT loader_id, AVG(tensor_count), AVG(batch_b
 
 static const char LOADED_SQL[] = ROWS_LOADERS "SELECT loader_id FROM part WHERE loader_id NOT NULL";
 
-/* What workers used, or, without workers, the main process. Later epochs' workers count. */
+/* What workers used, those of all epochs; without workers, what the main process used. */
 static const char USE_SQL[] =
 	"WITH role AS (SELECT CASE WHEN EXISTS (SELECT 1 FROM t_process WHERE role = 'worker')"
 	"  THEN 'worker' ELSE 'main' END AS role),"
@@ -52,7 +52,7 @@ static const char ASKER_SQL[] =
 static const char THREADS_SQL[] = "SELECT tid, cpu_ns, name FROM t_thread WHERE pid = ?1"
 				  " AND cpu_ns > 0 ORDER BY cpu_ns DESC, tid LIMIT 64";
 
-/* How long threads ran and waited for a core, and others' CPU time that the run started. */
+/* How long threads ran and waited for a core, and CPU time of other processes of the run. */
 struct wanted {
 	int64_t main_ran_ns, main_waited_ns, workers_ran_ns, workers_waited_ns, schema;
 	int64_t helper_ns, helper_of_ns, children_ns, children_of_ns;
@@ -78,7 +78,7 @@ const char *load_wait_name(enum load_wait_kind kind)
 	return kind_names[kind];
 }
 
-/* NAN: the column is not a number, or negative. */
+/* Returns a column's number, or NAN if it is negative or no number. */
 static double known(sqlite3_stmt *stmt, int column)
 {
 	const int type = sqlite3_column_type(stmt, column);
@@ -125,7 +125,10 @@ static int read_waits(struct db *db, struct load_facts *ret)
 	return r;
 }
 
-/* Returns the loads' CPU time x waiting / running time of the loading threads' lives. */
+/*
+ * Returns how long loads waited for a core: their CPU time x the time for which the loading threads
+ * waited for a core / the time for which these threads ran. It is at most `rest_ns`.
+ */
 static double no_core(const struct wanted *wanted, bool by_workers, double cpu_ns, double rest_ns)
 {
 	const double ran_ns =
@@ -187,7 +190,7 @@ struct decoded {
 	double inflated_bytes, pixels, images;
 };
 
-/* Formats without a width class only unpack, and count bytes. */
+/* Sums pixels and images. Formats without a width class are only unpacked: `pixels` is bytes. */
 static int read_decoded(struct db *db, struct decoded *ret)
 {
 	struct tally_list list;
@@ -216,7 +219,7 @@ static int read_loader(struct db *db, int64_t loader_id, struct load_totals *ret
 	return batch_totals(db, &all, ret);
 }
 
-/* Notes the bytes read; of mapped files, the bytes from storage count. */
+/* Notes bytes read and files opened. Reads of mapped files are only seen as bytes from storage. */
 static void note_reads(const struct load_totals *totals, struct load_facts *ret)
 {
 	const double handed_out = ret->batch_bytes * query_known(totals->load_count);
@@ -230,7 +233,7 @@ static void note_reads(const struct load_totals *totals, struct load_facts *ret)
 			query_known(totals->open_count) / (double)totals->samples;
 }
 
-/* Sums the bytes of all loaders' batches; NAN if those of any are not known. */
+/* Sums the bytes of the batches of all loaders; NAN if a loader's are unknown. */
 static int sum_bytes(struct db *db, const double *bytes, const int64_t *ids, size_t count,
 		     double *ret_bytes)
 {
@@ -337,7 +340,7 @@ static int read_threads(struct db *db, int64_t loader_id, struct load_facts *ret
 	return r;
 }
 
-/* Returns CPU time as cores; NAN if it was not measured. */
+/* Returns the mean number of cores used; NAN: not measured. */
 static double cores_of(int64_t used_ns, int64_t of_ns)
 {
 	return of_ns > 0 ? query_known(used_ns) / (double)of_ns : NAN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* facts.h - reads from a database the facts about a run's loads other than times. */
+/* facts.h - reads facts about a run's loads that are not times from a database. */
 #pragma once
 
 #include "analysis/account/load_facts.h"
@@ -7,8 +7,8 @@
 
 struct db;
 
-/* A batch's size and reads are of the filter's loader. NAN: an older run lacks the fact. */
+/* Reads facts. Only a batch's size and reads depend on the filter. NAN: an older run lacks it. */
 int load_facts_read(struct db *db, const struct batch_filter *filter, struct load_facts *ret);
 
-/* Returns the word of wait_kinds.def. */
+/* Returns the name of a kind in wait_kinds.def. */
 const char *load_wait_name(enum load_wait_kind kind);

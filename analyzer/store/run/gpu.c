@@ -15,7 +15,7 @@
 
 #define ANY_SQL "SELECT 1 FROM t_gpu_step LIMIT 1"
 
-/* In the order of struct gpu_sums. NULL without rows: before version 3, or in an imported run. */
+/* In the order of struct gpu_sums. Without rows (version 1 or 2, imported runs), sums are NULL. */
 #define SUMS                                                                                       \
 	"SELECT COUNT(busy), SUM(step * 1.0), SUM(busy * 1.0), SUM(data * 1.0),"                   \
 	" SUM(MAX(0, h2d) * 1.0), SUM(MAX(0, sync) * 1.0), SUM(MAX(0, host) * 1.0),"               \
@@ -66,7 +66,7 @@ static const char WHY_SQL[] =
 	"SELECT why FROM t_gap WHERE why IS NOT NULL ORDER BY end_ns IS NULL DESC,"
 	" end_ns - begin_ns DESC LIMIT 1";
 
-/* A column that is NULL does not change its sum. */
+/* Reads a row of sums into `sums`; if a column is NULL, its sum keeps its old value. */
 static int read_sums(struct db *db, const char *const sql[ROWS_FORMS],
 		     const struct batch_filter *filter, double *sums, size_t count)
 {
@@ -239,7 +239,7 @@ void gpu_info_done(struct gpu_info *info)
 	memset(info, 0, sizeof(*info));
 }
 
-/* Means of floats; a sum of integers could overflow. */
+/* The means are of floats, since a sum of integers could overflow. */
 static const char MEANS_SQL[] =
 	"SELECT AVG(MAX(h2d_ns, 0) * 1.0), AVG(MAX(h2d_bytes, 0) * 1.0),"
 	" AVG(MAX(gpu_busy_ns, 0) * 1.0), AVG(MAX(gpu_idle_wait_ns, 0) * 1.0)"

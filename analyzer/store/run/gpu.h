@@ -12,13 +12,13 @@
 
 #define GPU_WHY_BYTES 96
 
-/* As RUN_FACTS. */
+/* FACT(META_ id, type, member), like RUN_FACTS in run.h */
 #define GPU_FACTS(FACT)                                                                            \
 	FACT(GPU, char *, device)         /* device names */                                       \
-	FACT(CUDA_MODE, char *, mode)     /* cupti; cudart: by the host; off */                    \
+	FACT(CUDA_MODE, char *, mode)     /* cupti; cudart: only the host was observed; off */     \
 	FACT(CUDA_REASON, char *, reason) /* why the mode is not cupti */                          \
 	FACT(CUDA_LEVEL, char *, level)   /* memcpy, default, api or full */                       \
-	FACT(CUDA_LEVEL_REASON, char *, level_reason) /* why the level is less than asked */       \
+	FACT(CUDA_LEVEL_REASON, char *, level_reason) /* why the level is below what was asked */  \
 	FACT(CUPTI_VERSION, int64_t, cupti_version)                                                \
 	FACT(CUDA_RECORDS, int64_t, record_count)                                                  \
 	FACT(CUDA_BAD_TS, int64_t, bad_count)               /* records with impossible times */    \
@@ -30,13 +30,12 @@ struct gpu_info {
 #define X(id, type, member) type member;
 	GPU_FACTS(X)
 #undef X
-	bool is_upper_bound; /* busy times are upper bounds: a whole graph is one operation */
-	/* Gaps are times for which nothing is known about the GPU. */
-	int64_t gap_count;
-	double gap_ns;               /* sum of the gaps that have an end */
+	bool is_upper_bound; /* busy times are upper bounds, as a whole graph is one operation */
+	int64_t gap_count;   /* gaps are times in which the GPU was not observed */
+	double gap_ns;       /* sum of the gaps that have an end */
 	char gap_why[GPU_WHY_BYTES]; /* reason of the longest gap, or of one that did not end */
 	struct tally_list kernels;
-	char **kernel_names; /* whole name of each kernel; NULL: the tally's name is whole */
+	char **kernel_names; /* the whole name of each kernel; NULL: the tally has the whole name */
 };
 
 /* Call gpu_info_done() also after an error. */
@@ -44,11 +43,11 @@ int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info)
 void gpu_info_done(struct gpu_info *info);
 const char *gpu_kernel_name(const struct gpu_info *info, size_t kernel);
 
-/* `busy_seen`: some batch of the series has a busy time. */
+/* Sums over batches; `busy_seen`: there is a batch in the filter whose busy time is known. */
 int gpu_sums_read(struct db *db, const struct batch_filter *filter, bool busy_seen,
 		  struct gpu_sums *ret_sums);
 
-/* As gpu_sums_read(), but reads the rows even if there is a pack. */
+/* Like gpu_sums_read(), but reads the rows even if there is a pack. */
 int gpu_sums_count(struct db *db, const struct batch_filter *filter, bool busy_seen,
 		   struct gpu_sums *ret_sums);
 
@@ -58,15 +57,15 @@ struct gpu_bar {
 	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX];
 };
 
-/* Groups have `each` batches; there are at most `count`. */
+/* Reads means over groups of `each` batches, for at most `count` groups. */
 int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 		  struct gpu_bar *bars, size_t count);
 
-/* batch_count is 0 without recorded calls. */
+/* Sums the times in CUDA calls; NAN: calls were not recorded. */
 int gpu_calls_read(struct db *db, const struct batch_filter *filter,
 		   struct gpu_call_sums *ret_sums);
 
-/* Means over the first batches that have the value; UNKNOWN: none has. */
+/* Means over those of a loader's first `most` batches that have the value; UNKNOWN: none has. */
 struct gpu_means {
 	int64_t h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns;
 };

@@ -65,7 +65,7 @@ static int read_sums(struct db *db, const struct batch_filter *filter, struct gp
 	return r;
 }
 
-/* Lists all devices if the list is empty. */
+/* Reads the names of the listed devices; if none is listed, lists all devices that have a name. */
 static int read_names(struct db *db, struct gpu_device_list *list)
 {
 	bool none = list->count == 0;

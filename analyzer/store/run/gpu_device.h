@@ -9,10 +9,9 @@
 
 struct gpu_device {
 	int64_t number;
-	char name[GPU_DEVICE_BYTES]; /* name and place of the device; "": not known */
-	/* NAN: unknown, or the process has only this device. */
-	double batch_count;
-	double fed_count; /* steps in which the host copied the loader's data to it */
+	char name[GPU_DEVICE_BYTES]; /* name and place of the device; "": unknown */
+	double batch_count;          /* NAN, also below: unknown, or this is the only device */
+	double fed_count;            /* steps in which the host copied data of the loader to it */
 	double step_ns, busy_ns, idle_wait_ns, h2d_bytes, peer_bytes;
 };
 

@@ -9,7 +9,7 @@
 #include "store/database/meta.h"
 #include "store/database/rows.h"
 
-/* Limits above what any drain writes. A stranger's file may hold more, which is not read. */
+/* No drain writes more than these limits. What a stranger's file has above them is not read. */
 #define MOST_FRAMES 50000
 #define MOST_STACKS 50000
 #define MOST_DEPTH  256
@@ -35,7 +35,7 @@ struct reader {
 	size_t places;
 };
 
-/* A worker takes its tasks from get() of a queue. */
+/* Returns true if the function is get() of a queue, from which workers take their tasks. */
 static bool is_queue(const char *file, const char *function)
 {
 	static const char queues[] = "/multiprocessing/queues.py";
@@ -57,7 +57,7 @@ static bool is_waiter(const char *file)
 	return false;
 }
 
-/* PyTorch's loader chooses an epoch's samples where it calls iter() of the sampler. */
+/* Returns true for functions in which PyTorch's loader calls iter() or next() of a sampler. */
 static bool is_sampler(const char *file, const char *function)
 {
 	return strstr(file, "torch/utils/data/dataloader.py") &&
@@ -110,7 +110,7 @@ static size_t place_of(const int64_t *ids, size_t count, int64_t id)
 	return low < count && ids[low] == id ? low : count;
 }
 
-/* `text` lists ids of frames; unknown ids are left out. */
+/* Adds the frames whose ids `text` lists; unknown ids are left out. */
 static int add_places(struct reader *reader, const char *text, size_t *ret_depth)
 {
 	struct line_samples *samples = reader->samples;
@@ -241,7 +241,7 @@ static bool find_place(const char *at, const struct line_samples *samples, struc
 			break;
 		if (place == samples->frame_count)
 			continue;
-		/* A worker in a queue that the user's code did not call is idle. */
+		/* A worker is idle in a queue's get(), unless the user's code called get(). */
 		if (is_in_queue && !frame->is_own && ret->role == LINE_ROLE_WORKER)
 			return false;
 		is_in_queue = frame->is_queue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lines.h - reads stack samples from a database, and where processes are right now. */
+/* lines.h - reads stack samples from a database, and where each process was last seen. */
 #pragma once
 
 #include <stddef.h>
@@ -8,21 +8,21 @@
 #include "analysis/cause/lines.h"
 #include "store/database/db.h"
 
-/* Reads at most a fixed number of samples. Free them also after an error. */
+/* Reads the stack samples, up to a limit. Call lines_free() also after an error. */
 int lines_read(struct db *db, struct line_samples *ret);
-/* As lines_read(), but reads only the frames, which doing_read() needs. */
+/* Like lines_read(), but reads only the frames, which doing_read() needs. */
 int lines_read_frames(struct db *db, struct line_samples *ret);
 void lines_free(struct line_samples *samples);
 
 /* Where a process was when its stack was last sampled. */
 struct doing {
-	int64_t pid, worker_id;    /* UNKNOWN: no worker */
-	int64_t since_ns, seen_ns; /* last record before, and last sample of, this stack */
+	int64_t pid, worker_id;    /* worker_id: UNKNOWN: no worker */
+	int64_t since_ns, seen_ns; /* as in t_doing */
 	enum line_role role;
-	/* indices in line_samples.frames: the user's line, the innermost line */
+	/* indices in line_samples.frames: innermost line, for `frame` of the user's code if any is */
 	uint32_t frame, inner;
 };
 
-/* Leaves out processes without a known frame, and idle workers. The caller frees the array. */
+/* Lists processes, without idle workers and those of no known frame. The caller frees the array. */
 int doing_read(struct db *db, const struct line_samples *samples, struct doing **ret,
 	       size_t *ret_count);

@@ -17,7 +17,7 @@ static const char UNPACKED_SQL[] =
 		     " AND loader_id NOT IN (SELECT loader_id FROM t_pack WHERE part = 0)";
 static const char HEADS_SQL[] = "SELECT loader_id FROM t_pack WHERE part = 0";
 
-/* Returns -ENOENT if the pack has no such part. The caller finalizes `stmt`. */
+/* Finds a part of a pack. The data live as long as `stmt` is not used again. -ENOENT: no part. */
 static int find_part(sqlite3_stmt *stmt, int64_t loader_id, int64_t number, const void **ret_data,
 		     size_t *ret_size)
 {
@@ -68,7 +68,7 @@ int pack_read_head(struct db *db, int64_t loader_id, struct pack_head *ret)
 	return r < 0 ? r : read_head(stmt, loader_id, ret);
 }
 
-/* Checks a part's sizes, and that its runs continue the earlier ones. */
+/* Adds a part to the series, if its sizes are right and its runs continue the earlier parts. */
 static int add_part(struct batch_series *series, const void *blob, size_t size)
 {
 	struct series_part part = {0};

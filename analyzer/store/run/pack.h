@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.h - reads packs: second copies of a long run's batches, as arrays of 15 bytes a batch.
+ * pack.h - reads packs: second copies of a long run's batches, as arrays of 15 bytes for a batch.
  *
- * SQLite needs half a microsecond to return a row, which is most of a report's time with ten
- * million batches. A trigger deletes a loader's pack when any of its rows changes.
+ * SQLite takes half a microsecond to return a row, which is most of a report's time if there are
+ * ten million batches. A trigger deletes a loader's pack when any row of the loader changes.
  */
 #pragma once
 
 #include "store/database/db.h"
 #include "store/run/pack_format.h"
 
-/* -ENOENT: no pack is valid, so read the rows. */
+/* Reads sums over all batches of a loader. -ENOENT: there is no valid pack, so read the rows. */
 int pack_read_head(struct db *db, int64_t loader_id, struct pack_head *ret);
 
-/* The series is empty before. -ENOENT: no pack is valid, so read the rows. */
+/* Fills an empty series. -ENOENT: there is no valid pack, so read the rows. */
 int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *series);
 
-/* -ENOENT: some loader has no pack. */
+/* Sums the totals of all loaders. -ENOENT: a loader has no valid pack. */
 int pack_sum_totals(struct db *db, struct load_totals *ret_totals);

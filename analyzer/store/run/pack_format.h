@@ -8,7 +8,7 @@
 #include "analysis/gpu/gpu_use.h"
 #include "store/database/run.h"
 
-#define PACK_MAGIC     UINT32_C(0x33637064) /* reads differently on a machine of other byte order */
+#define PACK_MAGIC     UINT32_C(0x33637064) /* another number on a machine of other byte order */
 #define PACK_PART      ((size_t)1 << 16)
 #define PACK_RUNS      PACK_PART
 
@@ -25,11 +25,11 @@ struct pack_head {
 	struct gpu_sums gpu;
 };
 
-/* Head of every other part; arrays follow it. */
+/* The head of every part but the first, which is a pack_head; arrays follow the pack_part. */
 struct pack_part {
 	uint32_t magic;
 	uint32_t count;
-	uint32_t columns; /* bits of those columns of times that follow */
+	uint32_t columns; /* bit i: the array of times[i] (struct series_part) follows */
 	uint32_t run_count;
 };
 

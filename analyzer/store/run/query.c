@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* query.c - reads tables, since views in a file may be anything that its author wrote. */
+/* query.c - reads tables only: views in a file may do whatever the file's author wants. */
 #include "store/run/query.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static const char ENDS_SQL[] =
 	"  (SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'pid') AND exit IS NOT 'exec'"
 	"  ORDER BY start_ns LIMIT 1) m";
 
-/* A loader belongs to the thread of its first epoch. Unknown nesting counts as not nested. */
+/* A loader belongs to the thread that took its first epoch. */
 #define OWNER_SQL                                                                                  \
 	" pid, (SELECT MAX(tid) FROM t_epoch e WHERE e.loader_id = id.loader_id AND epoch ="       \
 	"  (SELECT MIN(epoch) FROM t_epoch f WHERE f.loader_id = id.loader_id)),"                  \
@@ -38,7 +38,7 @@ static const char ENDS_SQL[] =
 	" place, (SELECT MAX(start_ns) FROM t_process p WHERE p.pid = t_loader.pid AND"            \
 	"  start_ns <= number)"
 
-/* If the record of a loader's iterator was lost, the loader is listed because of its batches. */
+/* A loader whose own record was lost is listed because of its batches. */
 static const char LOADERS_SQL[] =
 	"WITH part AS (SELECT loader_id, epoch, COUNT(batch) AS batches,"
 	"  TOTAL(CASE WHEN batch IS NOT NULL THEN"
@@ -52,7 +52,7 @@ static const char LOADERS_SQL[] =
 	" CAST(IFNULL(ns, 0) AS INTEGER)," OWNER_SQL
 	" FROM id LEFT JOIN t_loader USING (loader_id) LEFT JOIN whole USING (loader_id)";
 
-/* Lists the loaders without reading their batches; the sums over these are in packs. */
+/* Lists the loaders without reading their batches, since packs have the sums over batches. */
 static const char PACKED_SQL[] = ROWS_LOADERS
 	", id AS (SELECT loader_id FROM t_loader UNION"
 	"  SELECT loader_id FROM part WHERE loader_id IS NOT NULL)"
@@ -231,7 +231,7 @@ int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t
 	return ready_ns < end_ns ? end_ns - ready_ns : 0;
 }
 
-/* The time of freeing memory follows the hand-over, and belongs to both. */
+/* Adds the time of freeing memory, which follows the hand-over, to wait and hand-over. */
 static void add_free(struct batch_row *row, int64_t free_ns)
 {
 	if (free_ns <= 0 || row->wait_ns < 0)
@@ -241,7 +241,7 @@ static void add_free(struct batch_row *row, int64_t free_ns)
 		row->handover_ns = clamp_add(row->handover_ns, free_ns);
 }
 
-/* Adds waits for other loaders, which no column has. */
+/* Notes when batches and steps began and ended, and time of the thread that is in neither. */
 static void span_row(struct batch_series *series, const struct batch_row *row, int64_t begin_ns,
 		     int64_t free_ns)
 {
@@ -293,7 +293,7 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 	for (int i = 0; i < SERIES_TIMES - 2; i++) /* all but sample_ns and handover_ns */
 		row.times[i] = rows_time(stmt, i);
 	row.sample_ns = rows_time(stmt, 15);
-	/* In an epoch's first round, receive_ns is more than the time of receiving. */
+	/* For each worker's first batch of an epoch, receive_ns is longer than receiving takes. */
 	if (rows_time(stmt, 14) >= 0 && row.batch >= series->workers) {
 		series->receive_ns += (double)rows_time(stmt, 14);
 		series->receive_count++;
@@ -329,7 +329,7 @@ static int read_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t 
 	return r;
 }
 
-/* Epochs' starts and ends are added if the filter has whole epochs. */
+/* Reads the batches of the filter and, if it has whole epochs, the epochs' starts and ends. */
 static int read_filtered(struct db *db, const struct batch_filter *filter,
 			 struct batch_series *series)
 {

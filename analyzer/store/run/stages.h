@@ -7,5 +7,5 @@
 #include "analysis/cause/stages.h"
 #include "store/database/db.h"
 
-/* Sums over the loader's epochs. Call stages_done(). */
+/* Reads a loader's stages, with sums over all its epochs. Call stages_done(ret) afterwards. */
 int stages_read(struct db *db, int64_t loader_id, struct stages *ret);

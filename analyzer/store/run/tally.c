@@ -10,7 +10,7 @@
 #include "store/database/schema.h"
 #include "store/run/pack.h"
 
-/* CAST, since a file may have values of any type. Files are sorted by the time that is certain. */
+/* CAST: a file may have values of any type. Sorted by the part of the time that is certain. */
 static const char LIST_SQL[] =
 	"SELECT name, detail, CAST(class AS INTEGER), CAST(count AS INTEGER), CAST(ns AS INTEGER),"
 	" CAST(bytes AS INTEGER), CAST(pixels AS INTEGER), CAST(slowest_ns AS INTEGER),"
@@ -25,7 +25,7 @@ static const char LOADS_SQL[] =
 	" CAST(TOTAL(blocked_ns) AS INTEGER) FROM t_batch"
 	" WHERE load_ns IS NOT NULL";
 
-/* Only these classes: computing is naturally slow, and listed elsewhere. */
+/* Lists no computing, which is naturally slow and reported elsewhere. */
 static const char SLOW_SQL[] = "SELECT what, CAST(ns AS INTEGER), stack FROM t_slow WHERE class IN "
 			       "('open', 'read', 'wait')"
 			       " ORDER BY ns DESC, ts_ns LIMIT ?1";

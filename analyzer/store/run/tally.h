@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tally.h - reads totals by name over the whole run: of decoders, files, samples, waits, and
- * others.
+ * tally.h - reads totals by name over the whole run, such as those of decoders, files, samples and
+ * waits.
  */
 #pragma once
 
@@ -13,21 +13,21 @@
 /* schema.sql explains the columns. */
 struct tally {
 	char name[160]; /* name of a library, a step or a path, or the peer of a wait */
-	/* format; "dataset" or "transform"; a sample's dataset; a kind of wait */
+	/* a decoder's format; "dataset" or "transform"; a sample's dataset; a wait's kind */
 	char detail[64];
 	int64_t class; /* width class (0: not an image), or index of the sample */
 	int64_t count, ns, bytes;
-	int64_t pixels; /* of a decoder of width class 0: bytes that it made */
+	int64_t pixels; /* for a decoder of width class 0: number of bytes that it made */
 	int64_t slowest_ns, error_ns;
 };
 
 struct tally_list {
 	struct tally *items;
 	size_t count;
-	size_t all_count; /* number of entries, including those not listed */
+	size_t all_count; /* number of all rows, including those not listed */
 };
 
-/* `kind` is like "decode" or "file". Call tally_list_done(). */
+/* Lists the `most` largest rows of a kind, such as "file". Call tally_list_done(). */
 int tally_list_read(struct db *db, const char *kind, size_t most, struct tally_list *ret_list);
 void tally_list_done(struct tally_list *list);
 
@@ -40,10 +40,10 @@ struct tally_loads {
 int tally_loads_read(struct db *db, struct tally_loads *ret_loads);
 
 struct slow_call {
-	char what[96];    /* function and file that it was about */
+	char what[96];    /* the function, and the file that was read or opened */
 	char stack[2048]; /* one line for each frame; "": no stack was stored */
 	int64_t ns;
 };
 
-/* The slowest comes first; free *ret_calls. */
+/* Lists slow calls, the slowest first. Free *ret_calls. */
 int slow_calls_read(struct db *db, size_t most, struct slow_call **ret_calls, size_t *ret_count);

@@ -5,7 +5,7 @@
 
 #include "store/database/rows.h"
 
-/* NULL if the number is impossible. */
+/* A number that is impossible becomes NULL. */
 #define KNOWN(name)                                                                                \
 	", IIF(" #name " BETWEEN 0 AND 9223372036854775807, " #name ", NULL) AS " #name
 #define DELIVERED(place)                                                                           \
@@ -18,7 +18,7 @@ static const char PART_SQL[] =
 	" at INTEGER, epoch INTEGER, first_task INTEGER, last_task INTEGER, from_ns INTEGER,"
 	" to_ns INTEGER)";
 
-/* Has a row if batches must be sorted: rows are in task order, but a loader delivers in another. */
+/* Has a row if a loader delivers in another order than that of tasks, as t_batch is stored. */
 static const char OUT_OF_ORDER_SQL[] =
 	"SELECT 1 FROM t_loader WHERE in_order = 0 AND workers > 0";
 

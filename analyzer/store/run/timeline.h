@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline.h - calls the caller with each row of an SQL statement of its own about a run's events.
- * Functions return 0, a negative errno, or the result that ended them.
+ * timeline.h - runs the caller's SQL statements about a run's events, and hands over their rows.
+ * Functions return 0, a negative errno, or the result of `row` that ended them.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 #include "store/database/run.h"
 
 /*
- * Makes two more tables for the statements:
+ * Makes two tables for the caller's statements:
  *
- * - `delivered`: t_batch without batches that were never delivered; a number that is negative, or
- *   none, is NULL; `place` is the order of delivery in an epoch.
+ * - `delivered`: t_batch without batches that were never delivered; a value that is negative or no
+ *   number is NULL; `place` sorts an epoch's batches by delivery.
  * - `part`: the batches to show, as ranges of tasks; empty at first.
  *
  * Also adds as_it_is(TEXT), redact_call(), redact_mark() and redact_text(): each text that becomes
@@ -22,24 +22,24 @@
  */
 int timeline_begin(struct db *db);
 
-/* The `worst` longest waits (-1: all), each with `before` batches before and `behind` after. */
+/* The batches of the `worst` longest waits (-1: all); `before`, `behind`: neighbours of each. */
 struct timeline_worst {
 	int64_t worst, before, behind;
 };
 
-/* Runs a statement that adds to `part`. Returns 1 if it added some, 0 if none, or -errno. */
+/* Runs a statement that adds rows to `part`. Returns 1 if rows were added, 0 if none, or -errno. */
 int timeline_add_part(struct db *db, const char *sql, const struct batch_filter *filter,
 		      const struct timeline_worst *worst);
 
 struct timeline_event {
 	const char *lane; /* NULL: the event is in no lane */
-	int64_t at;       /* position of its lane among the lanes */
+	int64_t at;       /* position of `lane` among the lanes */
 	const char *kind; /* one of the kinds listed in trace.sql */
-	int64_t begin_ns; /* UNKNOWN: none; also for `ns` */
+	int64_t begin_ns; /* UNKNOWN: the event has none; so with `ns` */
 	int64_t ns;
 	const char *members; /* members of a JSON object: name, arguments */
 };
 
-/* `is_whole` is ?1. Strings live until `row` returns. */
+/* Calls `row` for each row of `sql`; ?1 is `is_whole`. Strings live until `row` returns. */
 int timeline_events(struct db *db, const char *sql, bool is_whole,
 		    int (*row)(const struct timeline_event *event, void *context), void *context);

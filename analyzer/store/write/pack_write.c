@@ -125,7 +125,7 @@ static int write_pack(struct db *db, sqlite3_stmt *stmt, const struct loader_inf
 	return r < 0 ? r : insert(stmt, loader->loader_id, 0, &head, sizeof(head));
 }
 
-/* `stmt` is NULL if no packs are made. */
+/* Writes a loader's theta, and its pack unless `stmt` is NULL. */
 static int write_loader(struct db *db, struct writer *writer, sqlite3_stmt *stmt,
 			const struct loader_info *loader)
 {
@@ -137,7 +137,7 @@ static int write_loader(struct db *db, struct writer *writer, sqlite3_stmt *stmt
 	r = query_series(db, &all, &series);
 	if (r == 0 && stmt)
 		r = write_pack(db, stmt, loader, &series);
-	/* Views find steady batches by theta; readers of a pack compute it themselves. */
+	/* Views find starved batches by theta; readers of a pack compute theta themselves. */
 	if (r == 0 && series.count)
 		r = writer_theta(writer, loader->loader_id, stall_theta_ns(&series));
 	series_done(&series);

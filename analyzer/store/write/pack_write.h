@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pack_write.h - at the end of a run, computes and writes what depends on all of its batches. */
+/* pack_write.h - computes and writes, at the end of a run, what depends on all batches. */
 #pragma once
 
 #include "store/database/db.h"

@@ -64,7 +64,7 @@ void writer_close(struct writer *writer)
 	free(writer);
 }
 
-static int refused; /* SQLite's error code if prepare() returned NULL */
+static int refused; /* SQLite's error code when prepare() returned NULL */
 
 /* Prepares a statement at its first use. Returns NULL after an error; step() accepts that. */
 static sqlite3_stmt *prepare(struct writer *writer, int which)
@@ -106,7 +106,7 @@ static void bind_numbers(sqlite3_stmt *statement, int *at, const int64_t *values
 	}
 }
 
-/* A row that a column refuses is of damaged memory: its error would keep all other rows out. */
+/* Drops a row that a constraint refuses (from damaged memory): an error would stop all others. */
 static int finish(sqlite3_stmt *statement)
 {
 	int r = step(statement);
@@ -117,12 +117,12 @@ static int finish(sqlite3_stmt *statement)
 
 static_assert(sizeof(char *) == sizeof(int64_t), "numbers and texts are as long in a row");
 
-/* Members of a row's struct: numbers in all, numbers before its first text, texts. */
+/* Members of a row's struct: all of them, those before its first text, and from there on */
 #define NUMBERS(row)	   (int)(sizeof(*(row)) / sizeof(int64_t))
 #define BEFORE(row, text) (int)(offsetof(__typeof__(*(row)), text) / sizeof(int64_t))
 #define FROM(row, text)	   (NUMBERS(row) - BEFORE(row, text))
 
-/* The struct has numbers, then texts, in the order of the statement's parameters. */
+/* Binds `row`, which has numbers and then texts in the order of the parameters, and runs it. */
 static int put(struct writer *writer, int which, const void *row, int numbers, int texts)
 {
 	sqlite3_stmt *statement = prepare(writer, which);
@@ -145,7 +145,7 @@ static int put_step(struct writer *writer, int which, const void *values, int fi
 	return finish(statement);
 }
 
-/* NULL is UNKNOWN. Returns 1, 0 (no row) or -errno. */
+/* Reads a row's numbers; NULL becomes UNKNOWN. Returns 1, 0 (no row) or -errno. */
 static int ask(sqlite3_stmt *statement, int64_t *ret, int count)
 {
 	int r = step(statement), found = r == SQLITE_ROW;

@@ -2,8 +2,8 @@
 /*
  * write.h - writes what the drain found.
  *
- * Writing a row twice is harmless: a drain reads records again that a killed one had not released.
- * UNKNOWN becomes NULL; strings may be NULL.
+ * Writing a row twice is harmless, because a drain reads records again that a killed drain had not
+ * released. UNKNOWN becomes NULL; strings may be NULL.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ int writer_meta_number(struct writer *writer, enum meta key, int64_t value);
 
 int writer_meta_noted(struct writer *writer, const char *key, const char *value);
 
-/* Structs of rows have first numbers and then texts, in the order in which write.c binds them. */
+/* A struct of a row has numbers, then texts, in the order of the parameters in write.def. */
 struct process_row {
 	int64_t pid, life_ns, ppid, worker_id, loader_id, stream, start_ns, end_ns;
 	int64_t exit_status;
@@ -57,7 +57,7 @@ struct loader_row {
 	const char *kind;
 };
 
-/* Finds loader `number` of the process; assigns a new id if it has none. */
+/* Finds loader `number` of the process, or adds the loader with a new id. */
 int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id);
 
 struct epoch_row {
@@ -77,7 +77,7 @@ int writer_epoch_seen(struct writer *writer, int64_t loader_id, int64_t epoch,
 /* `place` is where in the program loader `number` of the process is made. */
 int writer_place(struct writer *writer, int64_t pid, int64_t number, const char *place);
 
-/* Finds a stream's epoch by its generation. -ENOENT: there is none. */
+/* Finds the epoch of a stream's generation. -ENOENT: there is none. */
 int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generation,
 		      int64_t *ret_loader_id, int64_t *ret_epoch, int64_t *ret_in_order);
 
@@ -119,7 +119,7 @@ struct stage_sum_row {
 int writer_stage_sum(struct writer *writer, int64_t pid, int64_t number,
 		     const struct stage_sum_row *row);
 
-/* The batch's row must exist. */
+/* writer_gpu_step() completes the batch's row, which must exist. */
 struct gpu_values {
 	int64_t loader_id, epoch, task;
 #define X(name) int64_t name;
@@ -157,14 +157,14 @@ struct gpu_part_values {
 
 int writer_gpu_part(struct writer *writer, const struct gpu_part_values *values);
 
-/* Deletes GPU values of a process's steps that overlap [begin_ns, end_ns); *ret_any: any had. */
+/* Deletes what the GPU did in steps of a process that overlap [begin_ns, end_ns). *ret_any: any. */
 int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 		  bool *ret_any);
 
-/* `symbol` is the mangled name. */
+/* Adds a kernel's name; `symbol` is the mangled name. */
 int writer_kernel(struct writer *writer, int64_t id, const char *symbol, const char *name);
 
-/* end_ns is UNKNOWN while the gap lasts; end_ns <= begin_ns deletes it. */
+/* Adds or changes a gap. end_ns is UNKNOWN while the gap lasts; if <= begin_ns, deletes the gap. */
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 	       const char *why);
 
@@ -183,8 +183,9 @@ struct tally_row {
 int writer_live(struct writer *writer, const struct tally_row *row);
 
 /*
- * writer_total() adds `row` of an ended process, writer_fold() its last written row. After
- * writer_folded(), no more tallies of the segment are added.
+ * Add a tally of an ended process to t_total: writer_total() adds `row` itself, writer_fold() the
+ * row that t_live has for its place. Then writer_folded() deletes the segment's rows of t_live, and
+ * from then on writer_is_folded() finds the segment.
  */
 int writer_total(struct writer *writer, const struct tally_row *row);
 int writer_fold(struct writer *writer, const struct tally_row *row);
@@ -196,11 +197,11 @@ int writer_unlisted(struct writer *writer, const char *kind, int64_t ns);
 int writer_trim(struct writer *writer, const char *kind, int64_t keep_count);
 
 int writer_slow(struct writer *writer, const struct slow_row *row);
-/* *ret_found: the slow operation's row exists. */
+/* Adds the stack of a slow operation. *ret_found: the operation's row exists. */
 int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *text,
 		 bool *ret_found);
 
-/* Finds a frame; assigns a new id if it has none. */
+/* Finds a frame, or adds the frame with a new id. */
 int writer_frame(struct writer *writer, const char *file, const char *function, int64_t line,
 		 int64_t *ret_id);
 
@@ -223,7 +224,7 @@ int writer_doing(struct writer *writer, const struct doing_row *row);
 
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count);
 int writer_note(struct writer *writer, const char *level, const char *text);
-/* `ns` is the length of a range, or UNKNOWN for a moment. */
+/* Adds a mark. `ns` is the length of a range, or UNKNOWN for a moment. */
 int writer_mark(struct writer *writer, int64_t ts_ns, int64_t pid, int64_t tid, int64_t ns,
 		const char *text);
 
