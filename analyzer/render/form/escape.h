@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * escape.h - writes any text in formats that reserve characters; what is not printable becomes "?".
+ * escape.h - writes texts in formats that reserve characters. What is not printable becomes "?".
  */
 #pragma once
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * facts.h - macros that turn a table of facts into code that writes it as JSON. analyzer/manual
- * makes pages of the manual from the same tables. A table is included within a function that
- * has a `struct jsonw *json`.
+ * facts.h - macros that make a table of facts into code that writes the facts as JSON.
+ * analyzer/manual makes pages of the manual from the same tables. Include a table in a function
+ * that has a `struct jsonw *json`.
  *
  *	FACT(key, type, value, meaning)          type: a function jsonw_TYPE()
- *	RANGE(key, low, high, meaning)           [low, high], or null
- *	OBJECT(key, is_known, meaning) ... END   an object, or null
+ *	RANGE(key, low, high, meaning)           [low, high]; null if unknown
+ *	OBJECT(key, is_known, meaning) ... END   an object; null if not is_known
  *	LIST(key, is_known, count, is_listed, meaning) ... END_LIST
- *	                                         of objects, one for each place `i` that is listed
+ *	                                         a list of objects, one for each `i` that is listed
  *	MAP(key, count, names, meaning) ... END_MAP
  *	                                         an object of objects, one for each name
  *	VALUES(key, count, is_listed, type, value, meaning)
- *	                                         of values, one for each place `k` that is listed
+ *	                                         a list of values, one for each `k` that is listed
  *	ONLY_IF(condition) ... END_IF            rows that are left out where it does not hold
  *	NOTHING(key, meaning)                    null
  *	LET(declaration)                         a variable for the rows up to the END

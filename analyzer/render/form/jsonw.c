@@ -55,7 +55,7 @@ static void lead(struct jsonw *json, const char *key)
 	if (json->depth) {
 		if (json->full)
 			fputc(',', json->out);
-		/* Each member of the outermost object begins a line, for readable diffs. */
+		/* Each member of the outermost object begins a line, so that diffs are readable. */
 		if (json->depth == 1)
 			fputc('\n', json->out);
 	}

@@ -2,9 +2,8 @@
 /*
  * jsonw.h - writes JSON one value at a time, with commas, escapes and null.
  *
- * Values that were not observed become null: NULL strings, UNKNOWN, NAN. Infinity does not exist in
- * JSON and becomes null too. Strings become valid UTF-8, whatever their bytes are; characters that
- * are not printable (utf8.h) become \uXXXX.
+ * NULL strings, UNKNOWN and NAN become null, and so does infinity, which JSON lacks. Strings become
+ * valid UTF-8, whatever their bytes are; characters that are not printable (utf8.h) become \uXXXX.
  */
 #pragma once
 
@@ -30,7 +29,7 @@ void jsonw_close(struct jsonw *json, char bracket);
 
 void jsonw_string(struct jsonw *json, const char *key, const char *value);
 
-/* NULL and "" become null. */
+/* Writes a string; NULL and "" become null. */
 void jsonw_words(struct jsonw *json, const char *key, const char *value);
 
 /* Writes the list "a,b" as ["a","b"]; NULL becomes null. */
@@ -49,7 +48,7 @@ void jsonw_number(struct jsonw *json, const char *key, double value);
 /* Writes a count without its fraction; a negative count or NAN becomes null. */
 void jsonw_whole(struct jsonw *json, const char *key, double count);
 
-/* Writes [low, high]; null if they are not known. */
+/* Writes [low, high], or null if the range is unknown. */
 void jsonw_range(struct jsonw *json, const char *key, double low, double high);
 
 void jsonw_ns(struct jsonw *json, const char *key, int64_t ns);

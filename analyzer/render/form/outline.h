@@ -18,24 +18,24 @@
 struct batch_series;
 
 struct outline_row {
-	char *cells[OUTLINE_CELLS]; /* of an item: label, text, and a text below it or NULL */
+	char *cells[OUTLINE_CELLS]; /* in an item: label, text, and optionally a text below it */
 	size_t count;
 	double share; /* share of the block's bar, or length of its own bar; NAN: no bar */
-	int part;     /* which part of the bar: enum account_part; ACCOUNT_PART_MAX: the steps */
+	int part;     /* part of the bar: an enum account_part; ACCOUNT_PART_MAX: the steps */
 	enum page_color tone;
 	const char *sign; /* sign before the cell `signed_cell` in HTML pages; NULL: none */
 	size_t signed_cell;
 };
 
-/* Rows with the same columns. A block without rows is not shown. */
+/* Rows that have the same columns. A block without rows is not shown. */
 struct outline_block {
 	const char *chapter; /* blocks of the same chapter follow each other */
 	char *title;         /* NULL: no title */
-	/* of columns, ended by NULL; "#" begins the heading of a column of numbers. Items: none */
+	/* headings of columns, then NULL; "#" begins one of a column of numbers; items have none */
 	const char *headings[OUTLINE_CELLS + 1];
 	struct outline_row *rows;
 	size_t count;
-	/* Waits of `series` that a terminal shows as a strip above the rows; NULL: no strip. */
+	/* waits of `series`, which a terminal shows as a strip (strip.h) above the rows, or NULL */
 	const struct batch_series *series;
 	const float *waits;
 };
@@ -46,14 +46,14 @@ struct outline {
 	bool failed; /* memory ran out, so the outline is incomplete */
 };
 
-/* Outlines are all zero at first. */
+/* Frees an outline. An empty outline is all zero. */
 void outline_done(struct outline *outline);
 
 const struct outline_block *outline_find(const struct outline *outline, const char *chapter);
 
 /*
- * Functions that make an outline. Rows are added to the block begun last, cells to the row begun
- * last. `chapter` and `headings` must outlive the outline.
+ * Functions that make an outline. A row is added to the last block, a cell to the last row.
+ * `chapter` and `headings` must outlive the outline.
  */
 void outline_items(struct outline *outline, const char *chapter);
 void outline_table(struct outline *outline, const char *chapter, const char *const *headings);
@@ -66,7 +66,7 @@ void outline_share(struct outline *outline, double share, int part);
 __attribute__((format(printf, 2, 3))) void outline_cell(struct outline *outline, const char *format,
 							...);
 
-/* NULL ends the list. */
+/* Adds a row with these cells; NULL ends the list. */
 __attribute__((sentinel)) void outline_cells(struct outline *outline, ...);
 
 #define outline_item(outline, label, ...)                                                          \
@@ -78,7 +78,7 @@ void outline_time(struct outline *outline, const char *label, double ns, double 
 #define outline_part(outline, label, ns, whole_ns, ...)                                            \
 	(outline_time(outline, label, ns, whole_ns), outline_cell(outline, __VA_ARGS__))
 
-/* Also frees the outline. Returns 0 or -ENOMEM. */
+/* Writes an outline and frees it. Returns 0 or -ENOMEM. */
 int outline_show(struct outline *outline, const struct page *page, bool markdown);
 
 void outline_markdown(const struct outline *outline, FILE *out);

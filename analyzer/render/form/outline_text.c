@@ -174,7 +174,7 @@ static void put_block(const struct outline_block *block, const struct page *page
 
 void outline_text_blocks(const struct outline *outline, size_t first, const struct page *page)
 {
-	/* After a screen, a blank line precedes the first block, too. */
+	/* If a screen was printed before, a blank line precedes the first block, too. */
 	bool is_first = !first, after_items = false;
 
 	for (size_t i = first; i < outline->count; i++) {

@@ -9,7 +9,7 @@
 #include "render/form/utf8.h"
 
 #define LONGEST    4096 /* longer texts, in bytes, are cut */
-#define ROOM       20   /* with less room beside it, the text goes below its label */
+#define ROOM       20   /* with fewer columns beside the label, the text goes below it */
 
 void page_color(const struct page *page, enum page_color color)
 {
@@ -65,7 +65,7 @@ static void put_spaces(const struct page *page, int count)
 		fprintf(page->out, "%*s", count, "");
 }
 
-/* A number and its unit are one word: "67 %", "20.1 s". */
+/* Returns the end of a word. A number and its unit are one word: "67 %", "20.1 s". */
 static const char *word_end(const char *text)
 {
 	while (*text) {

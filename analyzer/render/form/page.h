@@ -26,12 +26,12 @@ enum page_color {
 	PAGE_COLOR_MAX
 };
 
-/* PAGE_PLAIN resets it. */
+/* Sets the colour of what follows; PAGE_PLAIN resets it. */
 void page_color(const struct page *page, enum page_color color);
 
 /*
- * Prints a label at column `indent`, and beside it a text that is wrapped at column `hang`. If the
- * label reaches `hang`, one space follows it; on a narrow page the text is below the label.
+ * Prints a label at column `indent`, and a text that begins at column `hang` on all its lines. If
+ * the label reaches `hang`, one space follows it; on a narrow page the text is below the label.
  */
 __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, int indent, int hang,
 						      const char *label, const char *format, ...);
@@ -40,13 +40,13 @@ __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, i
 __attribute__((format(printf, 3, 4))) void page_append(char *text, size_t size, const char *format,
 						       ...);
 
-/* Returns the length without a full stop at the end. */
+/* Returns the length of a sentence without the full stop at its end. */
 int page_clause(const char *sentence);
 
 void page_put_word(FILE *out, const char *word);
 void page_append_word(char *text, size_t size, const char *word);
 
-/* Prints a line of text, cut to the page's width and then ending in "...". */
+/* Prints a line of text. If it is wider than the page, it is cut and ends in "...". */
 __attribute__((format(printf, 2, 3))) void page_line(const struct page *page, const char *format,
 						     ...);
 

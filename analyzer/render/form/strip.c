@@ -31,7 +31,7 @@ static const struct level *find_level(double share)
 	return &LEVELS[i];
 }
 
-/* Returns the level of the batches' stall ratio, or NULL if no batch's times are known. */
+/* Returns the level of the stall ratio of these batches; NULL: no batch has known times. */
 static const struct level *judge(const struct batch_series *series, const float *waits,
 				 size_t begin, size_t end)
 {
@@ -82,7 +82,7 @@ bool strip_is_known(const struct batch_series *series, const float *waits)
 	return series->count && waits && series->wait_ns && series->compute_ns;
 }
 
-/* Returns where the `count` batches with the most waiting begin. */
+/* Returns the first of those `count` consecutive batches that have the most waiting. */
 static size_t busiest(const struct batch_series *series, const float *waits, size_t count)
 {
 	double sum = 0, most = -1;
@@ -109,7 +109,7 @@ void strip_line(const struct page *page, const struct batch_series *series, cons
 		begin = busiest(series, waits, cells) / period * period;
 		end = begin + cells;
 	}
-	/* Leaves out batches at the end whose times are not known; they would be blanks. */
+	/* Batches at the end whose times are unknown would be blanks. */
 	while (end > begin && !judge(series, waits, end - 1, end))
 		end--;
 	put_cells(page, series, waits, begin, end, end - begin < cells ? end - begin : cells);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* strip.h - draws waits over time as a strip of cells, each for one batch or equally many. */
+/* strip.h - draws waits over time as a line of block characters: one for each group of batches. */
 #pragma once
 
 #include "analysis/account/series.h"
@@ -8,8 +8,8 @@
 bool strip_is_known(const struct batch_series *series, const float *waits);
 
 /*
- * Draws a cell for each batch. If they do not fit, draws groups of batches or, with a period (0:
- * none), only the batches around the longest waits.
+ * Draws a cell for each batch. If the batches do not fit, draws one for each group of batches or,
+ * with a period (0: none), only the batches around the longest waits.
  */
 void strip_line(const struct page *page, const struct batch_series *series, const float *waits,
 		size_t cells, size_t period);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* terminal.h - output of dlprof's programs: a page for each stream, and messages on stderr. */
+/* terminal.h - the output of dlprof's programs: a page for each stream, messages on stderr. */
 #pragma once
 
 #include "render/form/page.h"
@@ -16,5 +16,5 @@ struct page terminal_page(FILE *out, enum terminal_color color, bool ascii);
 __attribute__((format(printf, 2, 3))) int terminal_say(const char *program, const char *format,
 						       ...);
 
-/* Returns NULL, or why the output is not complete. */
+/* Closes a stream. Returns NULL, or why the output is incomplete. */
 const char *terminal_close(FILE *out);

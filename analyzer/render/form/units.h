@@ -7,7 +7,8 @@
 #define UNITS_MAX 48
 
 /*
- * Each function fills `buffer` and returns it. NAN and INT64_MIN become "?" or, for programs, "".
+ * Each function writes into `buffer` and returns it. Unknown values (NAN, INT64_MIN) become "?", or
+ * "" in the two functions whose output is for programs.
  */
 
 /* Writes "20.1 s", "1.90 s", "104 ms", "3 h 20 min". */

@@ -65,7 +65,7 @@ const char *verdict_clock_meaning(bool by_gpu)
 	return CLOCKS[by_gpu].meaning;
 }
 
-/* Writes the ratio in percent, rounded down if rounding up would reach the next verdict. */
+/* Writes the ratio in percent, rounded down if it would otherwise look like the next verdict. */
 static const char *share_of(char *buffer, size_t size, double ratio)
 {
 	static const double least[] = {STALL_MODERATE, STALL_HIGH};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict.h - words for verdicts, and the sentence about a stall ratio, for all forms of output. */
+/* verdict.h - words for verdicts and stall ratios, for all forms of output. */
 #pragma once
 
 #include "analysis/account/stall.h"
@@ -7,21 +7,21 @@
 
 struct verdict {
 	const char *words; /* for a headline: "HIGHLY INPUT-BOUND" */
-	const char *word;  /* "highly", in a table below "input-bound" */
-	const char *sign;  /* printed before the words, for readers without colour */
+	const char *word;  /* for a column of a table, headed "input-bound": "highly" */
+	const char *sign;  /* printed before the words, for readers who see no colour */
 	enum page_color tone;
 };
 
 const struct verdict *verdict_of(enum stall_verdict verdict);
 
-/* What a stall ratio is a share of, and by which clock. */
+/* Of what time a stall ratio is a share, and by which clock. */
 enum verdict_clock {
 	VERDICT_HOST,
 	VERDICT_LOADER,
 	VERDICT_GPU,
 	VERDICT_JOB,
-	VERDICT_JOB_MOST, /* as VERDICT_JOB, an upper bound */
-	VERDICT_GROUP,   /* as VERDICT_JOB, for the group of ranks that loses most */
+	VERDICT_JOB_MOST, /* like VERDICT_JOB, but an upper bound */
+	VERDICT_GROUP,    /* like VERDICT_JOB, but for the group of ranks that loses most */
 };
 
 enum verdict_clock verdict_clock(const struct finding *finding);

@@ -15,17 +15,17 @@
 #include "store/run/query.h"
 
 #define GATE_WORDS            900
-#define GATE_MOST_ANNOTATIONS 5   /* GitHub shows ten of a step, from all its programs */
+#define GATE_MOST_ANNOTATIONS 5   /* GitHub shows ten for a step, of all its programs together */
 
 struct gate_run {
 	char *path;
 	const char *name;
 	struct run_info info;
 	struct loader_info loader;
-	struct fingerprint fingerprint; /* its texts belong to the two members above */
+	struct fingerprint fingerprint; /* the two members above own its texts */
 	struct gate_sample sample;
 	size_t rank_count; /* ranks of the run's job that have a database here */
-	size_t load_count; /* ranks among these that have a loader */
+	size_t load_count; /* how many of these ranks have a loader */
 	bool has_loader;
 	bool is_one_of_several;
 	bool used;
@@ -50,18 +50,18 @@ struct gate_report {
 /* The functions of gate_words.c: each fills `text` (GATE_WORDS bytes) and returns it. */
 const char *gate_outcome_words(enum gate_outcome outcome);
 const char *gate_found_words(const struct gate_item *item, char *text);
-/* Writes "" if the assertion is conclusive. */
+/* Writes why an assertion is inconclusive; "" if it is conclusive. */
 const char *gate_reason_words(const struct gate_report *report, const struct gate_item *item,
 			      char *text);
 const char *gate_why_words(const struct gate_report *report, char *text);
-/* Returns a failed assertion, else an inconclusive one, or NULL if there is neither. */
+/* Returns the gravest assertion, the first of several; NULL: there is no assertion. */
 const struct gate_item *gate_first_item(const struct gate_report *report);
-/* Writes "" if the run can be judged. */
+/* Writes why the run cannot be judged; "" if it can. */
 const char *gate_unfit_words(const struct gate_run *run, char *text);
-/* Writes "" if the time is not known. */
+/* Writes when the run began; "" if that is unknown. */
 const char *gate_time_words(const struct gate_run *run, char *text);
 
-/* Makes the outline for people (gate_outline.c). Call outline_done() even if memory ran out. */
+/* Make outlines for people. Call outline_done() even if memory ran out. */
 void gate_outline(const struct gate_report *report, struct outline *o);
 void gate_calibration_outline(const struct gate_limit *limit,
 			      const struct gate_calibration *calibration, struct outline *o);

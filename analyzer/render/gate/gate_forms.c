@@ -27,7 +27,7 @@ static enum grade grade_of(const struct gate_item *item)
 	return warns || item->on_inconclusive == GATE_ACTION_WARN ? GRADE_WARNS : GRADE_OPEN;
 }
 
-/* For the gravest assertion, says why the gate failed. */
+/* Writes the message about an assertion; for the gravest one, it says why the gate failed. */
 static const char *message(const struct gate_report *report, const struct gate_item *item,
 			   char *text)
 {
@@ -110,7 +110,7 @@ static void junit_case(const struct gate_report *report, const struct gate_item 
 	const char *element = elements[grade_of(item)];
 	char text[GATE_WORDS];
 
-	/* A broken warning passes here; it is listed after the cases. */
+	/* A warning whose assertion fails counts as passed; it is listed after the cases. */
 	if (!element && item->result.outcome == GATE_INCONCLUSIVE)
 		element = "skipped";
 	fputs("    <testcase classname=\"dlprof.gate\"", out);

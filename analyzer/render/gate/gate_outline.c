@@ -65,7 +65,7 @@ static void add_runs(const struct gate_report *report, struct outline *o)
 		const char *cause = cause_names[sample->cause];
 		char unfit[GATE_WORDS] = "";
 
-		/* With short_low99 known, the run can be judged although its loader is short. */
+		/* If short_low99 is known, the run can be judged although its loader is short. */
 		if (isnan(sample->short_low99))
 			gate_unfit_words(&report->runs[i], unfit);
 		outline_row(o, PAGE_PLAIN);

@@ -8,7 +8,7 @@
 #include "render/gate/gate.h"
 #include "render/run/explain.h"
 
-/* Without a decimal, a value could be rounded onto its limit. */
+/* Writes a share with a decimal: without it, a value could be rounded to its limit. */
 static const char *percent(char *buffer, double share)
 {
 	snprintf(buffer, UNITS_MAX, "%.1f %%", share * 100);
@@ -55,7 +55,7 @@ static void found_increase(const struct gate_result *result, char *text)
 		 POINTS(result->spread) + 1, POINTS(result->edge));
 }
 
-/* A passed "52.0 %" above its limit would look like a mistake. */
+/* A value that passed above its limit would look like a mistake if nothing were said. */
 static bool is_above_by_chance(const struct gate_item *item)
 {
 	return item->result.outcome == GATE_PASSED && item->result.found > item->limit.value;

@@ -6,7 +6,7 @@
 
 #include "render/html/put.h"
 
-/* Text has microseconds in ASCII; the page writes the Greek letter. */
+/* Finds the unit "us" in a text, for which the page writes the Greek letter. */
 static const char *find_unit(const char *text)
 {
 	const char *at = text;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * data.c - writes the page's numbers for the scripts, as JSON that no browser runs. Names from
- * outside are only in the stacks of flame.c; all strings are escaped so that HTML cannot take them
- * for markup.
+ * data.c - writes the page's numbers for the scripts, as JSON that no browser runs. Only the stacks
+ * of flame.c have names from outside; all strings are escaped such that none can become markup.
  *
  * A column of times is base64 of 16-bit numbers, the lower byte first: round(1500 log2(1 + us));
  * 65535 for an unknown time. This differs by at most 0.023 % from the time, and takes 2.7
  * characters.
  *
- * A run of more than MOST_RAW batches has minimum, mean and maximum of BUCKETS equal parts, and
- * single batches only around the longest waits.
+ * For a run of more than MOST_RAW batches, it writes minimum, mean and maximum of BUCKETS equal
+ * parts of the run, and single batches only around the longest waits.
  */
 #include <errno.h>
 #include <math.h>

@@ -66,7 +66,7 @@ void figure_bar(const struct figure *f, double x, double x2, double from, double
 			 x2 - (x2 - x > 3 ? 0.6 : 0), from);
 }
 
-/* 1, 2 or 5 times a power of ten, so that about `count` steps reach `high` */
+/* Returns 1, 2 or 5 times a power of ten, so that about `count` steps reach `high`. */
 static double step_of(double high, int count)
 {
 	double rough = high / count, power;
@@ -86,7 +86,7 @@ double figure_scale(double *values, size_t count)
 	return top > 0 ? top : values[count - 1] > 0 ? values[count - 1] * 1.05 : 1;
 }
 
-/* The largest unit of which `high_ns` has at least 2. */
+/* Returns the largest unit of which `high_ns` has at least 2. */
 static const char *time_unit(double high_ns, double *ret_ns)
 {
 	static const struct {
@@ -101,7 +101,7 @@ static const char *time_unit(double high_ns, double *ret_ns)
 	return units[i].name;
 }
 
-/* %g would write exponents. */
+/* Writes a number without an exponent, which %g would use for large ones. */
 static const char *plain_number(char *buffer, double value)
 {
 	if (fabs(value) >= 1000)

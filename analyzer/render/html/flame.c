@@ -9,7 +9,7 @@
 
 #define MOST_STACKS 600
 #define MOST_FRAMES 4000
-#define MOST_DEPTH  64 /* frames of a stack, counted from the outermost */
+#define MOST_DEPTH  64 /* this many of a stack's outermost frames are written */
 #define LEAST_COUNT 20
 
 struct flame {

@@ -21,7 +21,7 @@ static const char *part_words(int part)
 	return part == NOT_KNOWN ? "idle, and why is not known" : gpu_gap_words((enum gpu_gap)part);
 }
 
-/* A rest below a thousandth of the steps is rounding, hence 0. */
+/* Returns the time of a part. A rest below a thousandth of the steps is due to rounding: 0. */
 static double part_ns(const double *gap_ns, double step_ns, double busy_ns, int part)
 {
 	double rest_ns = step_ns - busy_ns;

@@ -22,7 +22,7 @@
 struct html_window {
 	size_t begin;
 	size_t count;
-	size_t ahead; /* rows of batches loaded meanwhile and delivered later */
+	size_t ahead; /* rows for batches that were loaded meanwhile and delivered later */
 	struct batch_record *rows;
 	size_t row_count;
 };
@@ -38,7 +38,7 @@ struct html_input {
 	size_t window_count;
 };
 
-/* Returns the number of windows. The caller fills `rows`. */
+/* Chooses windows of batches to draw one by one; returns their number. The caller reads `rows`. */
 size_t html_choose_windows(const struct batch_series *series, const struct finding *finding,
 			   struct html_window *ret);
 

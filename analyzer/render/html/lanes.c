@@ -33,7 +33,7 @@ static size_t find_typical(const struct batch_series *s, double ratio, size_t co
 	size_t best = 0, step = count / 2, i;
 	double nearest = INFINITY;
 
-	/* Try only a few hundred windows: that is enough. */
+	/* A few hundred windows are enough to find one that is typical. */
 	if (step < 1 + s->count / 400)
 		step = 1 + s->count / 400;
 	for (i = 0; i + count <= s->count; i += step) {
@@ -98,7 +98,7 @@ static void put_bar(struct lanes *lanes, const char *class, double top, double h
 		 "<title>batch %" PRId64 ": %s %s</title></rect>",
 		 class, x, top, fmax(width - 0.5, 0.4), height, number, words,
 		 HTML_TIME((double)ns));
-	/* The number is in the compute bar: waits are hatched. */
+	/* Numbers are not written in waits, which are hatched. */
 	if (number >= 0 && height > 10 && *class != 'w' &&
 	    width > LABEL_WIDTH + 7 * (number > 99) + 7 * (number > 999))
 		html_put(f->html,
@@ -125,7 +125,7 @@ static void put_batch(struct lanes *lanes, const struct batch_record *b)
 		b->load_begin_ns, b->load_ns, b->batch, "loaded in");
 }
 
-/* Draws lines from a load's end until its batch is taken. */
+/* Draws lines from the end of each load to the time at which its batch is taken. */
 static void put_ready(struct lanes *lanes)
 {
 	struct figure *f = &lanes->figure;
@@ -191,7 +191,7 @@ static void put_rows(struct html *html, const struct html_window *window)
 	html_numbers_end(html);
 }
 
-/* Returns false if the times were not recorded. */
+/* Finds the times at which a window begins and ends. Returns false if they were not recorded. */
 static bool find_span(const struct html_window *window, struct lanes *ret)
 {
 	const struct batch_record *rows = window->rows;
@@ -238,7 +238,7 @@ static void put_window(struct html *html, const struct html_window *window, cons
 	put_rows(html, window);
 }
 
-/* Imported runs, and runs without patches, have none. */
+/* Says if a load was recorded; imported runs, and runs without patches, have none. */
 static bool has_loads(const struct html_input *input)
 {
 	for (size_t i = 0; i < input->window_count; i++)

@@ -16,7 +16,7 @@ struct stage {
 	const char *note;
 };
 
-/* Returns the transforms' time in a mean load; NAN: not told apart, as with several loaders. */
+/* Returns the mean time of transforms in a load; NAN: unknown, as with several loaders. */
 static double transform_ns(const struct report *report)
 {
 	const struct inside *inside = &report->inside;
@@ -31,7 +31,7 @@ static double transform_ns(const struct report *report)
 	return ns / (double)inside->loads.count;
 }
 
-/* Returns the number of all stages; `n` are there already. */
+/* Adds the stages after a load to the `n` stages before. Returns the number of all stages. */
 static size_t add_after_load(struct html *html, struct stage *ret, size_t n)
 {
 	const struct report *report = html->report;
@@ -95,7 +95,7 @@ static size_t find_stages(struct html *html, struct stage *ret)
 	return add_after_load(html, ret, n);
 }
 
-/* A stage "of it ..." is part of the stage before. */
+/* Says if a stage is part of the stage before it. */
 static bool is_within(const struct stage *stage)
 {
 	return strcmp(stage->class, "busy") == 0;

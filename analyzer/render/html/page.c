@@ -5,7 +5,7 @@
 #include "render/html/put.h"
 #include "render/run/parts.h"
 
-/* Only dlprof's script and style may run, by hash, so markup in a name could not do harm. */
+/* Only dlprof's own script and style, named by hash, may run: markup in a name can do no harm. */
 #define POLICY(scripts)                                                                            \
 	"default-src 'none'; " scripts "style-src '" PAGE_CSS_HASH                                 \
 	"'; base-uri 'none'; form-action 'none'"

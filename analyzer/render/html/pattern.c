@@ -35,7 +35,7 @@ static double evidence(const struct period *period, size_t batches)
 	return fmax(0, -(double)period->log_p_of[batches] / log(10));
 }
 
-/* The last period is beyond the one found, and beyond some rounds of the workers. */
+/* Returns the last period to show: above that found, and above four times the workers. */
 static size_t last_shown(const struct period *period, int32_t workers)
 {
 	size_t last = PERIOD_MOST, wanted = FEWEST_SHOWN;
@@ -163,7 +163,7 @@ static int collect(const struct batch_series *s, const float *values, size_t mod
 	}
 	for (size_t i = 0; i < modulus; i++)
 		ret->mean_ns[i] /= (double)ret->counts[i];
-	/* Sorted by time, every k-th dot is a sample of all, and the longest come last. */
+	/* In this order, every k-th dot is a fair sample of all dots, and the longest come last. */
 	qsort(ret->dots, ret->count, sizeof(*ret->dots), by_length);
 	if (ret->count)
 		ret->most_ns =
@@ -183,7 +183,7 @@ static void put_dots(struct figure *f, const struct phases *phases)
 	for (i = 0; i < shown; i++) {
 		const struct dot *dot =
 			&phases->dots[shown > 1 ? i * (phases->count - 1) / (shown - 1) : 0];
-		/* The golden ratio has no period of its own. */
+		/* Multiples of the golden ratio spread the dots without a period of their own. */
 		double beside = (fmod((double)i * 0.61803398875, 1) - 0.5) * spread;
 
 		html_put(f->html, "M%.1f %.1fh0", figure_x(f, dot->phase) + beside,

@@ -19,7 +19,7 @@ struct html {
 /* Writes markup. Arguments must be numbers, or literals of this program: nothing is escaped. */
 __attribute__((format(printf, 2, 3))) void html_put(struct html *html, const char *format, ...);
 
-/* Also writes an attribute's value in double quotes. */
+/* Writes escaped text; also fit for the value of an attribute in double quotes. */
 void html_text(struct html *html, const char *text);
 
 __attribute__((format(printf, 2, 3))) void html_say(struct html *html, const char *format, ...);
@@ -31,7 +31,7 @@ __attribute__((format(printf, 2, 3))) void html_say(struct html *html, const cha
 #define html_cell(html, ...)   html_element(html, "td", __VA_ARGS__)
 #define html_number(html, ...) html_element(html, "td class=\"n\"", __VA_ARGS__)
 
-/* `class` "": the element has none. */
+/* Writes a paragraph; `class` "": none. */
 #define html_paragraph(html, class, ...)                                                           \
 	(html_put(html, "<p%s%s%s>", *(class) ? " class=\"" : "", class, *(class) ? "\"" : ""),    \
 	 html_say(html, __VA_ARGS__), html_put(html, "</p>\n"))
@@ -41,18 +41,18 @@ const char *html_tone(enum page_color tone);
 #define html_path(html, path)                                                                      \
 	(html_put(html, "<code>"), html_text(html, path), html_put(html, "</code>"))
 
-/* As units_time(), but with the Greek letter in microseconds. */
+/* Like units_time(), but microseconds have the Greek letter. */
 const char *html_time(char *buffer, double ns);
 #define HTML_TIME(ns) html_time(UNITS_BUFFER, ns)
 
 void html_section(struct html *html, const char *id, const char *title);
 void html_section_end(struct html *html);
 
-/* NULL ends the headings; '#' begins the heading of a column of numbers; caption "": none. */
+/* Begins a table; caption "": none. NULL ends the headings; "#" begins that of numbers. */
 void html_table_begin(struct html *html, const char *caption, const char *const *headings);
 void html_table_end(struct html *html);
 
-/* The table is folded until the reader opens it. */
+/* Begins a table that is hidden until the reader opens it. */
 void html_numbers(struct html *html, const char *caption, const char *const *headings);
 void html_numbers_end(struct html *html);
 
@@ -66,7 +66,7 @@ struct figure {
 	double x_low, x_high, y_high;    /* the range of y begins at 0 */
 };
 
-/* `height` is of the plot alone; `name` the class of the <svg>. */
+/* Begins a figure. `height` is that of the plot without axes; `name` is the class of the <svg>. */
 __attribute__((format(printf, 6, 7))) void figure_begin(struct html *html, struct figure *ret,
 							const char *name, double height,
 							const char *title, const char *format, ...);
@@ -74,7 +74,7 @@ void figure_end(struct figure *figure);
 
 double figure_x(const struct figure *figure, double value);
 
-/* Values above y_high end at the plot's edge. */
+/* Returns the height of a value in the figure; values above y_high are at the plot's edge. */
 double figure_y(const struct figure *figure, double value);
 
 void figure_bar(const struct figure *figure, double x, double x2, double from, double to);
@@ -90,20 +90,20 @@ struct figure_key {
 	const char *words;
 };
 
-/* A row without `words` ends the list. Call it after figure_end(). */
+/* Writes the figure's legend after figure_end(). A row without `words` ends the list. */
 void figure_keys(struct html *html, const struct figure_key *keys);
 
 struct figure_part {
 	const char *words, *class;
-	double share;	   /* 0 or NAN: has no part of the bar, only words below it */
+	double share;	   /* 0 or NAN: not in the bar, only in the words below it */
 	const char *value; /* NULL: none */
 };
 
-/* Parts without length and value are left out. */
+/* Draws a bar of parts, and words below it. Parts without share and value are left out. */
 void figure_balance(struct html *html, const struct figure_part *parts, size_t count,
 		    const char *title, const char *description);
 
-/* Sorts `values`. Returns the top of a scale, below which nearly all are. */
+/* Sorts `values`, and returns a top for their scale that nearly all of them are below. */
 double figure_scale(double *values, size_t count);
 #define FIGURE_SCALE_WORDS "What is longer than the scale ends at its top."
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.c - shows several jobs, or attempts of one: a row for each. No figure mixes two. */
+/* jobs.c - shows several jobs, or attempts of a job: a row for each. No figure mixes two jobs. */
 #include <errno.h>
 #include <inttypes.h>
 

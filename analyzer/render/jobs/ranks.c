@@ -33,7 +33,7 @@ const char *ranks_id_words(const struct ranks *job, char text[RANKS_ID])
 
 #define RANKS_MOST_NAMED 8
 
-/* Returns false if enough ranges are listed already. */
+/* Appends a range such as "7-9"; if enough are listed, appends "..." and returns false. */
 static bool append_range(char *text, size_t size, size_t *named, int64_t first, int64_t last)
 {
 	if ((*named)++ == RANKS_MOST_NAMED) {
@@ -64,7 +64,7 @@ static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int 
 	}
 }
 
-/* Returns the host of all culprits; NULL if they ran on several hosts, or it is not known. */
+/* Returns the host of all culprits; NULL: it is unknown, or there are several. */
 static const char *host_of_culprits(const struct ranks *ranks)
 {
 	const char *host = NULL;
@@ -90,7 +90,7 @@ static size_t size_of_group(const struct ranks *ranks, int group)
 	return count;
 }
 
-/* Writes "" if all ranks meet, or none do. */
+/* Writes which groups of ranks wait only for each other; "" if there are no groups. */
 static void groups_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
@@ -115,7 +115,7 @@ static void groups_words(const struct ranks *ranks, char *text, size_t size)
 		    size_of_group(ranks, (int)job->group) > 1 ? "their" : "its");
 }
 
-/* Writes "" if nothing can be said. */
+/* Writes which ranks are to blame, or that none is; "" if nothing can be said. */
 static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
@@ -192,7 +192,7 @@ const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT])
 	return text;
 }
 
-/* Writes "" if no rank is missing. */
+/* Writes the ranges of missing ranks; "" if no rank is missing. */
 static void missing_words(const struct ranks *ranks, char *text, size_t size)
 {
 	int64_t next = 0;
@@ -236,7 +236,7 @@ static const char *alignment_words(const struct rank_finding *job, char text[ALI
 	return "not at all: the ranks do not wait for each other, so each is judged alone";
 }
 
-/* The others wait for the rank that waits least in collectives. */
+/* Names the rank that waits least in collectives: the other ranks wait for it there. */
 static void collectives_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_row *least = NULL, *most = NULL;
@@ -301,7 +301,7 @@ static void add_verdict(const struct ranks *ranks, struct outline *o)
 		outline_cell(o, "%s", text);
 }
 
-/* Devices differ by their place on the bus. */
+/* Returns a device's place on the bus, by which devices of one model differ. */
 static const char *place_of(const char *gpu)
 {
 	const char *at = gpu ? strstr(gpu, " at ") : NULL;

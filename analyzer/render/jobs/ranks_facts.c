@@ -95,7 +95,7 @@ void ranks_order(const struct ranks *ranks, size_t *ret)
 		qsort_r(ret, ranks->count, sizeof(*ret), by_blame, (void *)(uintptr_t)ranks);
 }
 
-/* Returns the least world size that a rank recorded, or -1 if none did. */
+/* Returns the least world size that a rank recorded; -1: no rank recorded one. */
 static int64_t least_world_size(const struct ranks *ranks, int64_t *ret_rank)
 {
 	int64_t least = -1;

@@ -5,7 +5,7 @@
 #include "render/form/facts.h"
 #include "render/jobs/ranks.h"
 
-#define MOST_MISSING 100000 /* most missing ranks to list: the world size may be any number */
+#define MOST_MISSING 100000 /* most missing ranks to list; a file may claim any world size */
 
 static bool has_rank(const struct ranks *ranks, int64_t rank)
 {

@@ -136,8 +136,8 @@ static const char *whatif_words(const struct report *report, int id)
 }
 
 /*
- * Rates above ideal input, of runs that are faster otherwise, are cut. Returns false if nothing is
- * shown.
+ * Appends the range of a predicted gain, cut at that of ideal input, which nothing can exceed.
+ * Returns false if no range is shown.
  */
 static bool add_range(const struct whatif *whatif, double low, double high, const char *assumed,
 		      char *text, size_t size)
@@ -155,7 +155,7 @@ static bool add_range(const struct whatif *whatif, double low, double high, cons
 	return true;
 }
 
-/* Returns true if a range was shown. */
+/* Appends the gain of an advice. Returns true if a range was shown, too. */
 static bool add_gain(const struct whatif *whatif, const struct advice *advice, const char *assumed,
 		     char *text, size_t size)
 {
@@ -185,7 +185,7 @@ static void add_steps(const struct report *report, struct outline *o)
 		text[0] = '\0';
 		page_append(text, sizeof(text), "%.*s", page_clause(line), line);
 		if (add_gain(whatif, advice, assumed, text, sizeof(text)))
-			assumed = ""; /* said once */
+			assumed = ""; /* is said once only */
 		snprintf(label, sizeof(label), "%zu.", ++number);
 		outline_item(o, label, "%s", text);
 		outline_cell(o, "%s", remedy_how(report, advice, words));
@@ -286,7 +286,7 @@ static void add_prediction(const struct report *report, int id, struct outline *
 	outline_cell(o, "%s", UNITS_SHARE(whatif->stall_ratio[id]));
 }
 
-/* Settings with the same reason share a sentence. */
+/* Writes why settings would not help; settings with the same reason share a sentence. */
 static void add_reasons(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;

@@ -10,9 +10,9 @@
 
 struct batch_line {
 	struct batch_record batch;
-	int64_t begin_ns;     /* since the run's begin */
-	int64_t starved;      /* 1 or 0; UNKNOWN: not steady */
-	const char *excluded; /* why it is not steady; NULL: it is */
+	int64_t begin_ns;     /* counted from the start of the run */
+	int64_t starved;      /* 1 or 0; UNKNOWN: the batch is not steady */
+	const char *excluded; /* why the batch is not steady; NULL: it is steady */
 };
 
 enum batches_form {

@@ -16,7 +16,7 @@
 #define MOST_HOLDERS 3
 #define MOST_STUCK   2
 #define MINUTE_NS    (60 * (int64_t)NS_PER_S)
-#define LEAST_LEAD  0.1 /* a line is named beside an advice if it has this share of its group */
+#define LEAST_LEAD  0.1 /* a line is named beside an advice from this share of its group on */
 #define LEAST_SHARE  0.03
 #define JSON_SHARE   0.01
 #define LEAST_COUNT  20
@@ -36,7 +36,7 @@ static const struct {
 	[LINE_SAVES] = {"Saving", "saving", "saving", "save"},
 };
 
-/* *ret_length is 0 if no word ends in ".py". */
+/* Finds the first word that ends in ".py"; *ret_length is 0 if there is none. */
 static const char *find_script(const char *command, size_t *ret_length)
 {
 	for (const char *at = command; *at; at += *ret_length + (at[*ret_length] == ' ')) {
@@ -48,7 +48,7 @@ static const char *find_script(const char *command, size_t *ret_length)
 	return command;
 }
 
-/* Finds the program's folder: a file's path without the script's. */
+/* Finds the program's folder: what is left of a file's path without the script as it was typed. */
 static void find_root(struct code_names *names, const char *script, size_t length)
 {
 	const char *name = length ? memrchr(script, '/', length) : NULL;
@@ -75,7 +75,7 @@ static void find_root(struct code_names *names, const char *script, size_t lengt
 	}
 }
 
-/* Compares paths from their ends; "/" comes before all other characters. */
+/* Compares paths from their ends; "/" is the least character. */
 static int by_end(const void *a, const void *b)
 {
 	const char *left = *(const char *const *)a, *right = *(const char *const *)b;
@@ -165,7 +165,7 @@ const char *code_place(const struct code_names *names, uint32_t frame, char *buf
 	const char *file = shorten(names, of);
 	size_t length = strlen(file), most = CODE_WORDS - 32;
 
-	/* A path's end says most. */
+	/* A path that is too long is cut at its start, since its end says more. */
 	snprintf(buffer, CODE_WORDS, "%s%s", length > most ? "..." : "",
 		 length > most ? file + length - most : file);
 	if (of->line > 0)
@@ -297,7 +297,7 @@ static const char *tail(const char *text)
 	return text;
 }
 
-/* The samples cover the whole run and all loaders. */
+/* Returns false for a part of a run: the samples cover the whole run and all loaders. */
 static bool is_of_samples(const struct report *report)
 {
 	const struct batch_filter *filter = &report->filter;
@@ -317,7 +317,7 @@ static void add_line_words(const struct report *report, const struct line_named 
 		    named->is_holder ? "in another thread, holds the interpreter in" : "takes",
 		    UNITS_SHARE(named->line->share), ceil(100 * named->line->error),
 		    named->is_holder ? GROUPS[named->group].all : GROUPS[named->group].one);
-	/* In steps, a function with a larger share than its line is the loop over batches. */
+	/* In steps, this function may be the loop over batches, which has a large share anyway. */
 	if (named->group != LINE_STEPS &&
 	    named->line->of_function >= SPREAD * named->line->share)
 		page_append(text, size, ", all of its function %s",
@@ -364,7 +364,7 @@ struct code_line code_line_at(const struct report *report, size_t place)
 	return (struct code_line){&lead->lines[i], GROUPS[group].id};
 }
 
-/* Lengths from a minute on are in whole minutes. */
+/* Writes a length; from one minute to an hour, in whole minutes. */
 static const char *put_length(const struct doing *doing, char buffer[UNITS_MAX])
 {
 	const int64_t ns = doing->seen_ns - doing->since_ns;

@@ -8,23 +8,24 @@
 
 struct code_names {
 	const struct line_samples *samples;
-	const char *root; /* folder from which the program was started; NULL: not known */
+	const char *root; /* start of the paths of files in the program's folder; NULL: unknown */
 	size_t root_length;
-	const char **files; /* sorted such that equal ends of paths are neighbours */
+	const char **files; /* sorted by the ends of paths, so that equal ends are neighbours */
 	size_t file_count;
 };
 
-/* `command` may be NULL. Without memory, names are less exact. */
+/* Prepares naming places in code. `command` may be NULL. Without memory, names are less exact. */
 struct code_names code_names(const struct line_samples *samples, const char *command);
 void code_names_done(struct code_names *names);
 
 /*
- * "train.py:12": below the program's folder or a library's, else as few names as tell files apart.
+ * Writes "train.py:12". The path is relative to the folder of the program or of a library; else it
+ * has as few folders as tell files apart.
  */
 const char *code_place(const struct code_names *names, uint32_t frame, char *buffer);
 #define CODE_PLACE(names, frame) code_place(names, frame, (char[CODE_WORDS]){0})
 
-/* "Balanced.__iter__", without Python's "<locals>." */
+/* Writes "Balanced.__iter__", without Python's "<locals>." */
 const char *code_function(const struct code_names *names, uint32_t frame, char *buffer);
 #define CODE_FUNCTION(names, frame) code_function(names, frame, (char[CODE_WORDS]){0})
 
@@ -33,20 +34,23 @@ struct report;
 void code_outline(const struct report *report, struct outline *outline);
 
 /*
- * Appends "collate, train.py:12, takes 80 % (± 4) of a load". Returns false if no line leads, or
- * for a part of a run.
+ * Appends "collate, train.py:12, takes 80 % (± 4) of a load". Returns false if no line can be named
+ * beside the cause, and for a part of a run.
  */
 bool code_add_named(const struct report *report, char *text, size_t size);
 
-/* Returns false if no line has a tenth plus its error, or for a part of a run. */
+/*
+ * Appends the same about a group's first line with a share of a tenth plus its error. Returns false
+ * if there is none, and for a part of a run.
+ */
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
-/* `place` is from 0 to CODE_LINES - 1; `share` is NULL if there is no line at it. */
+/* Returns line `place`, from 0 to CODE_LINES - 1, for JSON. NULL: the place has no line. */
 struct code_line {
 	const struct line_share *share;
 	const char *phase;
 };
-#define CODE_MOST_LINES 16 /* most lines of a group, and of its lines in other threads */
+#define CODE_MOST_LINES 16 /* for a group, and as many for its lines in other threads */
 #define CODE_LINES      (LINE_GROUP_MAX * 2 * CODE_MOST_LINES)
 struct code_line code_line_at(const struct report *report, size_t place);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.c - writes the comparison; JSON's `differs` is false where the text has "~". */
+/* compare.c - writes the comparison. "~" in the text and `differs` false in JSON mean the same. */
 #include "render/run/compare.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "render/form/verdict.h"
 
 #define CPU_LEADS 0.5
-#define PER_BATCH 1e6 /* nanoseconds a batch to seconds for 1,000 batches */
+#define PER_BATCH 1e6 /* (ns for a batch) / PER_BATCH is (s for 1,000 batches) */
 
 static const struct {
 	const char *words;
@@ -25,7 +25,7 @@ static const struct {
 	[COMPARE_SLOWER] = {"SLOWER", PAGE_RED, "the change makes it slower"},
 };
 
-/* The names in JSON are older. */
+/* Labels for people; JSON keeps older names. */
 static const char *const LABELS[COMPARE_ROWS] = {
 	[COMPARE_STEP] = "a batch",
 	[COMPARE_WAIT] = "  waiting",

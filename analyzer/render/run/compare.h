@@ -10,7 +10,7 @@
 struct compared {
 	const struct report *a, *b;
 	struct fingerprint prints[2];
-	unsigned mismatch; /* bits of fields that make the runs incomparable */
+	unsigned mismatch; /* bits of fields that differ and make the runs incomparable */
 	unsigned changed;  /* bits of settings that differ */
 	unsigned noted;    /* bits of fields that differ and are only mentioned */
 	struct comparison comparison;
@@ -18,7 +18,7 @@ struct compared {
 
 #define COMPARE_SHARED 256
 
-/* Writes what runs with other numbers of workers prove. Returns false if no limit is shared. */
+/* Writes what workers share, as two numbers of workers prove. Returns false without such proof. */
 bool compare_shared(const struct compared *compared, char *text, size_t size);
 
 /* Call outline_done() even if memory ran out. */

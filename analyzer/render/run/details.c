@@ -12,7 +12,7 @@
 #define MOST_NOTES   32
 #define MOST_COPIES  4
 
-/* Adds a part's time and share, rounded as on the screen. */
+/* Adds the time of a part and its share, which is rounded as on the screen. */
 static void add_part(struct outline *o, const char *label, const struct account *a, int part,
 		     double ns, const char *note)
 {
@@ -263,7 +263,7 @@ static void add_trust(const struct report *report, struct outline *o)
 			     UNITS_SHARE(report->diagnosis.boot.high95));
 }
 
-/* Returns the length of "libjpeg" in "libjpeg in libgdal.so". */
+/* Returns the length of the library's name, such as "libjpeg" in "libjpeg in libgdal.so". */
 static size_t library_length(const char *item)
 {
 	const char *in = strstr(item, " in ");

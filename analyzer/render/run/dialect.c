@@ -52,7 +52,7 @@ static bool is_gluon(const struct report *report)
 	return strcmp(dialect_of(report->loader)->kind, GLUON) == 0;
 }
 
-/* Gluon's setting counts the batches of all workers together. */
+/* Returns Gluon's `prefetch`, which counts the batches of all workers together. */
 static int64_t prefetch_of(const struct report *report)
 {
 	const struct replay_setup *setup =

@@ -30,7 +30,7 @@ static const char *signal_name(char *buffer, size_t size, int number)
 	return buffer;
 }
 
-/* A damaged file may have any number. */
+/* Returns false for a number that only a damaged file has. */
 static bool is_status(int64_t status)
 {
 	return status >= 0 && status <= UINT16_MAX;

@@ -6,13 +6,13 @@
 
 #define ENDED_WORDS 128
 
-/* `batch_count` is -1 without a loader. */
+/* Write how the program or a worker ended; `batch_count` is -1 if there is no loader. */
 bool ended_program(const struct run_info *run, int64_t batch_count, char *text, size_t size);
 bool ended_workers(const struct run_info *run, char *text, size_t size);
 
-/* Counts the whole run's batches, even if the report covers fewer. */
+/* Returns how many batches the training thread took in the whole run; -1: there is no loader. */
 int64_t ended_batch_count(const struct report *report);
 
-/* Read a status of waitpid(); 0: no signal; UNKNOWN: no exit status. */
+/* Return the signal (0: none) and the exit status (UNKNOWN: none) in a status of waitpid(). */
 int ended_signal(int64_t status);
 int64_t ended_returned(int64_t status);

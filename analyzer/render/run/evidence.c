@@ -121,7 +121,7 @@ static void add_cold(const struct cold *cold, char *text, size_t size)
 		    UNITS_SHARE(cold->first_ratio), UNITS_SHARE(cold->later_ratio));
 }
 
-/* If the account's bar shows this cost as a part, the share is rounded as in the bar. */
+/* Writes a cost's share of the time. If the account's bar shows it, it is rounded as there. */
 static const char *cost_share(const struct report *report, const struct cause_cost *cost,
 			      char buffer[UNITS_MAX])
 {
@@ -431,7 +431,7 @@ bool evidence_add_step(const struct report *report, char *text, size_t size)
 	const struct batch_series *s = &report->series;
 	double longest_ns = 0, whole = a->wait_ns / a->time_ns, ratio;
 
-	/* If the run has several loaders, this loader's steps may contain waits for another one. */
+	/* If the thread has several loaders, steps of one may contain waits for another. */
 	if (a->count > report->finding.own.count || !s->compute_ns)
 		return false;
 	for (size_t i = 0; i < s->count; i++)
@@ -478,7 +478,7 @@ void evidence_add(const struct report *report, char *text, size_t size)
 	add_first(report, text, size);
 	add_lack(report, text, size);
 	add_calm(report, text, size);
-	/* The cause is a pause of the training, but the verdict is about waiting. */
+	/* The first cause is a pause in steps, but the verdict is about waiting. */
 	if (is_pause && report->finding.starved && d->cause_count > 1)
 		page_append(text, size,
 			    " That is time of steps; most of the waiting is %s, %s of the time.",

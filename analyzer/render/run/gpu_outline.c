@@ -214,7 +214,7 @@ static void add_devices(const struct report *report, struct outline *o)
 	}
 }
 
-/* Shortens a kernel's name: no parameters, no template arguments below `depth`. */
+/* Writes a kernel's name without parameters, and without template arguments below `depth`. */
 static void put_kernel(const char *name, int depth, char *ret, size_t size)
 {
 	static const char unnamed[] = "(anonymous namespace)";
@@ -265,7 +265,7 @@ static void add_kernels(const struct report *report, struct outline *o)
 	for (size_t i = 0; i < kernels->count && i < MOST_KERNELS; i++) {
 		const struct tally *kernel = &kernels->items[i];
 
-		/* A time of which more than half may be an error is not shown. */
+		/* A time is not shown if more than half of it may belong to other kernels. */
 		if (kernel->ns <= 0 || kernel->error_ns > kernel->ns / 2)
 			break;
 		outline_cells(o, UNITS_TIME((double)kernel->ns), UNITS_COUNT(kernel->count),

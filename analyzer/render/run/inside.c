@@ -235,7 +235,7 @@ static void add_samples(const struct inside *inside, struct outline *o)
 	}
 }
 
-/* Rows are sorted by their times' lower bounds. Time of no listed path may belong to one. */
+/* Adds files or folders, sorted by the least time that each took. */
 static void add_paths(struct outline *o, const char *title, const struct tally_list *list,
 		      const char *suffix, int64_t unlisted_ns)
 {
@@ -254,7 +254,7 @@ static void add_paths(struct outline *o, const char *title, const struct tally_l
 		const char *most = UNITS_TIME((double)path->ns);
 		bool is_known = strcmp(least, most) == 0;
 
-		/* A path of whose time more than half may be an error is not shown. */
+		/* A path is not shown if more than half of its time may belong to other paths. */
 		if (path->error_ns > path->ns / 2)
 			break;
 		outline_row(o, PAGE_PLAIN);

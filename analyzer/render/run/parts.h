@@ -9,8 +9,8 @@
 #include "render/run/report.h"
 
 /*
- * Chapters of the screen. Rows are items; in "account" parts of a bar, by `share`; "waits" is a
- * strip.
+ * Chapters of the screen. Their rows are items, but for two: each row of "account" is a part of one
+ * bar and `share` its length; "waits" shows a strip (strip.h).
  */
 #define SCREEN_ACCOUNT "account"
 #define SCREEN_WHY     "why"
@@ -30,7 +30,7 @@ void details_outline(const struct report *report, struct outline *outline);
 
 void facts_outline_load(const struct report *report, struct outline *outline);
 void facts_outline_processes(const struct report *report, struct outline *outline);
-/* Returns at most 1, though waits may be of lost loads, too. */
+/* Returns ns as a share of the loads' time; at most 1, though records of loads may be lost. */
 double facts_share(const struct load_facts *facts, double ns);
 
 void advise_next(const struct report *report, struct outline *outline);
@@ -54,7 +54,7 @@ const char *gpu_clock(const struct report *report);
 
 void evidence_add(const struct report *report, char *text, size_t size);
 const char *evidence_line(const struct report *report);
-/* Returns false if no single long step decides. */
+/* Appends what the verdict were without one long step. Returns false if that changes little. */
 bool evidence_add_step(const struct report *report, char *text, size_t size);
 /* Returns "the training", or "this loop" beside other loaders. */
 const char *evidence_taker(const struct report *report);
@@ -63,7 +63,7 @@ const char *evidence_taker(const struct report *report);
 const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer);
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer);
 
-/* Returns false if steps are not divided. */
+/* Appends the shares of a step's parts. Returns false if steps are not divided. */
 bool step_add_words(const struct report *report, char *text, size_t size);
 
 const char *step_place(const struct report *report, enum step_part part);
@@ -72,7 +72,7 @@ void step_outline(const struct report *report, struct outline *outline);
 
 void stages_add_evidence(const struct report *report, char *text, size_t size);
 
-/* Return false, and add nothing, if the text in remedies.def is right. */
+/* Append the words for a pipeline's stages; false: none are needed instead of remedies.def. */
 bool stages_add_line(const struct report *report, enum advice_id id, char *text, size_t size);
 bool stages_add_how(const struct report *report, enum advice_id id, char *text, size_t size);
 
@@ -80,7 +80,7 @@ void stages_outline_line(const struct report *report, struct outline *o);
 
 void stages_outline(const struct report *report, struct outline *o);
 
-/* Returns the slowest stage, or NULL if it is not known. */
+/* Returns the slowest stage; NULL: unknown. */
 const struct stage_work *stages_slow(const struct report *report);
 
 /* Returns a kernel's share of all kernels' time, or a stage's share of the time observed. */
@@ -92,7 +92,7 @@ void screen_program(const char *command, char *ret, size_t size);
 /* The names that a loader's library uses for its settings (dialect.c). */
 struct dialect {
 	const char *kind;
-	unsigned lacks;   /* bits of enum loader_option */
+	unsigned lacks;   /* bits of enum loader_option: settings that the library does not have */
 	bool is_torch;
 	bool has_workers;
 	const char *prefetch, *prefetch_x4, *prefetch_each; /* names of prefetch settings; each: for
@@ -104,7 +104,7 @@ const struct dialect *dialect_of(const struct loader_info *loader);
 
 bool dialect_is_threads(const struct loader_info *loader);
 
-/* Return false, and add nothing, if the text for PyTorch is right for this library, too. */
+/* Append words for this loader's library; false: those for PyTorch are right for it, too. */
 bool dialect_add_line(const struct report *report, const struct advice *advice, char *text,
 		      size_t size);
 bool dialect_add_how(const struct report *report, const struct advice *advice, char *text,
@@ -115,12 +115,12 @@ bool dialect_add_how(const struct report *report, const struct advice *advice, c
 struct share_part {
 	const char *label;
 	enum page_color tone;
-	int part; /* enum account_part; ACCOUNT_PART_MAX: the steps */
+	int part; /* an enum account_part; ACCOUNT_PART_MAX: the steps */
 	double ns;
-	int64_t units; /* in percent, or in tenths of a percent */
+	int64_t units; /* percent, or tenths of a percent */
 };
 
-/* The steps come last. *ret_whole is 100, or 1000 for a ratio below ten percent. */
+/* Divides the time; the steps come last. *ret_whole is 100, or 1000 if the ratio is below 10 %. */
 size_t shares_divide(const struct account *account, struct share_part ret[SHARES_MOST],
 		     int64_t *ret_whole);
 
@@ -128,7 +128,7 @@ const char *shares_words(int64_t units, int64_t whole, char buffer[UNITS_MAX]);
 
 const char *shares_of(const struct account *account, int part, char buffer[UNITS_MAX]);
 
-/* A transform, a decoder (all sizes together), or reading. */
+/* a part of the loads: the dataset's own code, a transform, a decoder or reading */
 struct inside_part {
 	char name[240];
 	const char *what;
@@ -151,7 +151,7 @@ void inside_take_largest(struct inside_largest top[2], const struct inside_large
 
 bool inside_decodes_images(const struct inside *inside);
 
-/* Appends "libjpeg 47 %, RandomResizedCrop 27 %"; `facts` may be NULL. */
+/* Appends the largest parts: "libjpeg 47 %, RandomResizedCrop 27 %". `facts` may be NULL. */
 void inside_add_words(const struct inside *inside, const struct load_facts *facts, char *text,
 		      size_t size);
 

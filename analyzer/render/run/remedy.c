@@ -81,7 +81,7 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	return buffer;
 }
 
-/* Returns false if another place names it. */
+/* Names a group's first line. Returns false if there is none, or the cause names it already. */
 static bool add_line(const struct report *report, enum line_group group, char *buffer)
 {
 	struct line_named named;
@@ -93,7 +93,7 @@ static bool add_line(const struct report *report, enum line_group group, char *b
 	return code_add_lead(report, group, buffer, REMEDY_WORDS);
 }
 
-/* Names the two largest parts; without names, the largest columns. */
+/* Names the two largest parts of loads: transforms and decoders if observed, else kinds of work. */
 static void loads_words(const struct report *report, char *buffer)
 {
 	const struct load_totals *totals = &report->totals;

@@ -22,24 +22,24 @@ struct doing; /* defined in store/run/lines.h */
 
 #define INSIDE_MOST_SLOW 8
 
-/* All loads of the run count, even if a part of it is judged. */
+/* What happened inside the run's loads: in all of them, even if a part of the run is judged. */
 struct inside {
 	struct tally_loads loads;
 	struct tally_list steps, decoders, samples, files, folders;
 	struct slow_call *slow;
 	size_t slow_count;
-	int64_t unlisted_file_ns;	/* no unlisted file took longer than this */
+	int64_t unlisted_file_ns;	/* longest that a file which is not listed can have taken */
 	int64_t unlisted_folder_ns;
 };
 
 struct report {
 	const char *path;
-	const char *name;           /* as printed */
+	const char *name;           /* name of the run as it is printed */
 	bool live;
 	int64_t missing_count;      /* records of which the drain could not make rows */
 	struct batch_filter filter;
 	struct run_info run;
-	struct loader_info *loaders; /* with the most time first */
+	struct loader_info *loaders; /* the one with the most time comes first */
 	size_t loader_count;
 	const struct loader_info *loader; /* the judged one of `loaders`; NULL: the run has none */
 	struct batch_series series;
@@ -49,8 +49,8 @@ struct report {
 	struct load_totals totals;
 	struct inside inside;
 	struct load_facts facts;
-	struct stages stages; /* of the judged loader */
-	struct gpu_info gpu; /* of the whole run */
+	struct stages stages; /* of the judged loader only */
+	struct gpu_info gpu; /* of the whole run, even if a part of it is judged */
 	struct gpu_sums gpu_sums;
 	struct gpu_call_sums gpu_calls;
 	struct gpu_use gpu_use;
@@ -66,7 +66,8 @@ struct report {
 };
 
 /*
- * Returns the time to the end of the main process, or of the process that trains; NAN: not known.
+ * Returns the time from the start of the run to the end of its main process; if that is unknown or
+ * a batch came later, to the end of the run. NAN: unknown.
  */
 static inline double report_duration_ns(const struct report *report)
 {
@@ -75,14 +76,14 @@ static inline double report_duration_ns(const struct report *report)
 	int64_t end_ns = main_ns != UNKNOWN && last_ns <= main_ns ? main_ns : run->end_ns;
 	double ns;
 
-	/* If all was killed, the recorded end is when that was noticed. */
+	/* If all processes were killed, the recorded end is the time at which the drain noticed. */
 	if (run->is_gone && main_ns == UNKNOWN && last_ns != UNKNOWN)
 		end_ns = last_ns;
 	ns = query_known(end_ns) - query_known(run->start_ns);
 	return ns >= 0 ? ns : NAN;
 }
 
-/* Returns the mean of `total` over loads, or NAN if the total was not observed. */
+/* Returns `total` / number of loads; NAN: the total was not observed. */
 static inline double report_load_mean(const struct report *report, int64_t total)
 {
 	return report->totals.load_count < 1
@@ -95,7 +96,7 @@ static inline bool report_has_gpu(const struct report *report)
 	return report->gpu.mode || report->gpu_use.is_known;
 }
 
-/* Return 0 or -ENOMEM. */
+/* Write the report, its screen or a chapter in one form. They return 0 or -ENOMEM. */
 int report_text(const struct report *report, bool all, const struct page *page);
 
 int report_why(const struct report *report, const struct page *page);

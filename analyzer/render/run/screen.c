@@ -14,11 +14,10 @@
 #include "render/run/ended.h"
 #include "render/run/explain.h"
 
-/* start-up is mentioned if it takes at least this share of the time; so are the next */
-#define STARTUP      0.02
-#define LOSS_SERIOUS 0.01 /* share of the records */
-#define ALONE        0.20 /* share of the steps */
-#define UNLOADED     0.05 /* share of the loads */
+#define STARTUP      0.02 /* start-up is mentioned above this share of the time */
+#define LOSS_SERIOUS 0.01 /* lost records are mentioned above this share of all records */
+#define ALONE        0.20 /* collectives alone are mentioned from this share of the steps on */
+#define UNLOADED     0.05 /* loads that were not seen are mentioned above this share of all loads */
 #define NOTE_MOST    60
 
 void screen_program(const char *command, char *ret, size_t size)
@@ -45,7 +44,7 @@ void screen_program(const char *command, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)best_length, slash ? slash + 1 : best);
 }
 
-/* The account is of all loaders of one thread. */
+/* Returns the number of batches of the loaders in the account: one, or all of a thread. */
 static int64_t batch_count(const struct report *report)
 {
 	const struct finding *f = &report->finding;
@@ -54,7 +53,7 @@ static int64_t batch_count(const struct report *report)
 						  : ended_batch_count(report);
 }
 
-/* The user selected one loader of a thread with several. */
+/* Returns true if the user selected one loader of a thread that has several. */
 static bool is_one_of_several(const struct report *report)
 {
 	const struct finding *f = &report->finding;
@@ -113,7 +112,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 			page_append(below, sizeof(below),
 				    "With ideal input this %s would run %s as fast",
 				    is_loop ? "loop" : "training", UNITS_FACTOR(f->gain_max));
-		/* Start-up happens only once, and is in no share. */
+		/* Start-up happens only once, and no share includes it. */
 		if (f->account.startup_ns > STARTUP * f->account.time_ns)
 			page_append(below, sizeof(below), "%s %s, %s",
 				    *below ? "; start-up" : "Start-up took",
@@ -290,7 +289,7 @@ static void add_warning(const struct report *report, struct outline *o)
 				? 1 - (double)report->totals.load_count / (double)f->batch_count
 				: 0;
 	const char *missing = report->run.patch_missing;
-	size_t said = f->is_doubtful; /* the verdict has already said one */
+	size_t said = f->is_doubtful; /* the verdict has already said the first note */
 	char text[400] = "";
 
 	if (f->lost_share > LOSS_SERIOUS)

@@ -21,7 +21,7 @@ static const struct {
 	[STEP_AFTER] = {"after", "all else: metrics, logging, between epochs"},
 };
 
-/* Without an optimizer, this part is all of the time after a backward pass. */
+/* If no optimizer was observed, STEP_AFTER is all of the time after a backward pass. */
 static const char *note_of(const struct step_parts *parts, enum step_part part)
 {
 	if (part == STEP_AFTER && !parts->has_optimizer)

@@ -20,18 +20,18 @@
 #define LINE_MOST    1024
 
 struct fit {
-	/* How many of the blank lines before "Why", "Next", "Waits" and "More" are printed. */
+	/* Number of the blank lines before "Why", "Next", "Waits" and "More" that are printed. */
 	int blanks;
-	/* 4: all remedies, and how; 3: the third without how; 2: not the third; 1: the second
-	 * without how; 0: the first. */
+	/* Remedies: 0: the first; 1: also the second; 2: also how to follow the second; 3: also the
+	 * third; 4: also how to follow the third. */
 	int steps;
-	size_t load_rows; /* above "Why": first a load's parts, then a step's */
+	size_t load_rows; /* rows above "Why": the first has a load's parts, the second a step's */
 	bool has_line;
 };
 #define FIT_BLANKS 4
 #define FIT_STEPS  4
 #define FIT_LOAD   SIZE_MAX
-#define FIT_CALM   2 /* so many are more important than words */
+#define FIT_CALM   2 /* this many blank lines stay as long as remedies can be shortened instead */
 
 static const char *part_glyph(const struct page *page, int part)
 {
@@ -84,7 +84,7 @@ static int legend_columns(const struct outline_block *block, const struct page *
 	return columns + (int)block->count;
 }
 
-/* Breaks lines only between parts. */
+/* Prints the bar's legend; lines break only between parts. */
 static void put_legend(const struct outline_block *block, const struct page *page)
 {
 	bool is_short = legend_columns(block, page, false) - 1 > page->width;
@@ -231,7 +231,7 @@ static void put_screen(const struct report *report, const struct outline *outlin
 	put_joined(outline_find(outline, OUTLINE_MORE), page, "    ");
 }
 
-/* Returns 1, 0 if there are too many lines, or -ENOMEM. */
+/* Prints the screen if it fits or `is_last`. Returns 1, 0 (it has too many lines) or -ENOMEM. */
 static int try_screen(const struct report *report, const struct outline *outline,
 		      const struct page *page, const struct fit *fit, bool is_last)
 {
@@ -350,7 +350,7 @@ int report_markdown(const struct report *report, bool all, FILE *out)
 	return r;
 }
 
-/* The chapter "code" is included only if it says why there are no lines. */
+/* Prints what was observed; the chapter "code" only if it says why there are no lines. */
 int report_coverage(const struct report *report, const struct page *page)
 {
 	const char *const chapters[] = {"loader", "coverage",

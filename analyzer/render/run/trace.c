@@ -42,13 +42,13 @@ static void put_fact(struct tracer *trace, int64_t lane, const char *what, const
 	jsonw_close(json, '}');
 }
 
-/* Makes the lane if it is new. Returns -1 if there is no room. */
+/* Returns the number of a lane, which is made if it is new; -1: no room. */
 static int64_t find_lane(struct tracer *trace, const char *name, int64_t level, int64_t at)
 {
 	struct trace_lane *lanes = trace->lanes;
 	int64_t number;
 
-	/* Lanes that have ended are the oldest. */
+	/* Search from the end, since the oldest lanes get no more events. */
 	for (size_t i = trace->lane_count; i-- > 0;)
 		if (lanes[i].level == level && strcmp(lanes[i].name, name) == 0)
 			return (int64_t)i + 1;
@@ -93,7 +93,7 @@ static void put_event(struct tracer *trace, const char *phase, int64_t lane, int
 	jsonw_close(&trace->json, '}');
 }
 
-/* Returns false if nothing is left after the lane's last slice. */
+/* Writes what of an event is after the lane's last slice. Returns false if that is nothing. */
 static bool put_slice(struct tracer *trace, int64_t number, const struct timeline_event *event)
 {
 	struct trace_lane *lane = number < 0 ? NULL : &trace->lanes[number - 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace.h - writes Chrome's trace events, made by trace.sql, in lanes whose slices never overlap:
- * one that begins before the last ended is cut.
+ * trace.h - writes the events of trace.sql as Chrome trace events, in lanes whose slices never
+ * overlap: if a slice begins before the last one has ended, its start is cut off.
  */
 #pragma once
 
@@ -22,9 +22,9 @@ struct tracer {
 
 void trace_begin(struct tracer *trace, FILE *out, const struct run_info *run);
 
-/* `base_ns` on the run's clock becomes time 0. */
+/* Begins the events of a run. The time `base_ns` of the run becomes 0. */
 void trace_run(struct tracer *trace, const struct run_info *run, int64_t base_ns);
 void trace_event(struct tracer *trace, const struct timeline_event *event);
 
-/* Returns 0, or -ENOMEM if events are missing. */
+/* Ends the trace. Returns 0, or -ENOMEM if events are missing. */
 int trace_end(struct tracer *trace);
