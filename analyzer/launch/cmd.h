@@ -11,17 +11,17 @@ enum launch_exit {
 	LAUNCH_FOUND = 1,
 	LAUNCH_ERROR = TERMINAL_ERROR,
 	LAUNCH_CANNOT_SAY = 3, /* tune: too few rounds to prove a gain */
-	LAUNCH_CANNOT_RUN = 126, /* as in shells and env(1) */
+	LAUNCH_CANNOT_RUN = 126, /* this value and the next are those of shells and env(1) */
 	LAUNCH_NOT_FOUND = 127,
 };
 
-/* Each returns its exit status, unless its process becomes another program. */
+/* Run a verb of dlprof. They return an exit status, unless the process becomes another program. */
 int cmd_run(const struct launch_options *options);
 int cmd_doctor(const struct launch_options *options);
 int cmd_demo(const struct launch_options *options);
 int cmd_tune(const struct launch_options *options);
 
-/* Runs in a process that cmd_demo() starts. */
+/* Runs the simulated training, in a process that cmd_demo() starts. */
 int cmd_demo_simulate(const char *pattern);
 #define DEMO_PROGRAM "dlprof-demo"
 
@@ -29,24 +29,24 @@ int cmd_demo_simulate(const char *pattern);
 
 #define launch_remark(options, ...) ((void)((options)->quiet || launch_fail(__VA_ARGS__)))
 
-/* Returns 0, or LAUNCH_ERROR after printing why not. */
+/* Finds libdlprof.so. Returns 0, or LAUNCH_ERROR after printing why it was not found. */
 int launch_find_library(const struct launch_options *options, struct preload *ret);
 
 /*
- * The nearest folder of `pattern` that exists; the library makes those below. -errno if no file can
- * be made there.
+ * Finds the deepest folder of `pattern` that exists; the library makes the folders below. Returns
+ * -errno if no file can be made in that folder.
  */
 int launch_output_folder(const char *pattern, char *ret, size_t size);
 
 /* Prints why the command cannot be run. Returns LAUNCH_NOT_FOUND or LAUNCH_CANNOT_RUN. */
 int launch_fail_run(const struct launch_options *options, int error);
 
-/* DLPROF_ variables that are settings, ended by NULL. */
+/* names of the DLPROF_ variables that are settings, then NULL */
 extern const char *const launch_settings[];
 
 const char *launch_temporary(void);
 
 struct page launch_page(const struct launch_options *options);
 
-/* Returns `status` if all was written, else LAUNCH_ERROR. */
+/* Closes stdout. Returns `status` if all output was written, else LAUNCH_ERROR. */
 int launch_close(int status);

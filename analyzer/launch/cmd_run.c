@@ -45,7 +45,7 @@ static int set_options(const struct launch_options *options)
 	return 0;
 }
 
-/* Checks the folder now, as a wrong one would show only after the training. */
+/* Checks the folder of the output now: the library would report a wrong one only much later. */
 static int check_output(const char *path)
 {
 	char folder[PATH_MAX];
@@ -80,7 +80,7 @@ static int print_command(char **command)
 	return launch_close(LAUNCH_DONE);
 }
 
-/* Signals to pass on to the command; not SIGTSTP and SIGCONT, which the shell sends to both. */
+/* Signals to pass on to the command. The shell itself sends SIGTSTP and SIGCONT to the command. */
 static const int passed[] = {SIGHUP,  SIGINT,  SIGQUIT,  SIGTERM, SIGUSR1,
 			     SIGUSR2, SIGALRM, SIGWINCH, SIGPIPE, SIGXCPU};
 
@@ -100,7 +100,7 @@ static void block(sigset_t *ret_before)
 	sigprocmask(SIG_BLOCK, &set, ret_before);
 }
 
-/* If the launcher is killed, so is the command. */
+/* Becomes the command, which is killed if the launcher is. Writes an errno to pipe `problem`. */
 static void become(char **command, const struct before *before, pid_t parent, int problem)
 {
 	int error;
@@ -118,9 +118,9 @@ static void become(char **command, const struct before *before, pid_t parent, in
 }
 
 /*
- * True also if it cannot be known. The command stays a zombie until its run is stored: before Linux
- * 6.15 the drain can read its exit status only that long. A launcher that is process 1 of a
- * container also waits for other processes' children.
+ * Returns true if the command has ended, or if that cannot be known. The command stays a zombie
+ * until its run is stored, because before Linux 6.15 the drain can read an exit status only from a
+ * zombie. Orphans, which a launcher gets that is process 1 of a container, do not stay zombies.
  */
 static bool reap(pid_t pid)
 {
@@ -147,18 +147,18 @@ static void wait_for(pid_t pid)
 	while (!reap(pid)) {
 		if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
 			continue;
-		/* A signal from the terminal goes to all the process group, also the command. */
+		/* The kernel sends a signal of the terminal to the command itself, too. */
 		if (info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
 	}
-	/* Pending signals were meant for the command; the launcher must survive them. */
+	/* Drops pending signals, which were meant for the command and would end the launcher. */
 	while (sigtimedwait(&set, NULL, &none) > 0)
 		continue;
 }
 
 /*
- * The command has the terminal, the process group and all signals; signals after its end end the
- * launcher. Returns the pid of the ended command, which waits for waitpid(), or -errno.
+ * Runs the command and waits until it has ended. The command keeps the terminal and the process
+ * group, and gets the launcher's signals. Returns its pid, for waitpid(), or -errno.
  */
 static pid_t attend(char **command)
 {
@@ -170,7 +170,7 @@ static pid_t attend(char **command)
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	block(&before.mask);
-	/* Some launchers leave SIGCHLD ignored: there would be no exit status. */
+	/* If SIGCHLD stayed ignored, as some launchers leave it, there would be no exit status. */
 	before.child = signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (!pid)
@@ -193,7 +193,7 @@ static _Noreturn void end_as(int status)
 
 	if (!number)
 		exit(WEXITSTATUS(status));
-	/* The command's core file is enough. */
+	/* One core file, that of the command, is enough. */
 	prctl(PR_SET_DUMPABLE, 0);
 	signal(number, SIG_DFL);
 	sigemptyset(&set);
@@ -203,7 +203,7 @@ static _Noreturn void end_as(int status)
 	exit(128 + number);
 }
 
-/* If each rank has a launcher, only the first one's prints. */
+/* Returns false for ranks but the first: if each rank has a launcher, only one prints a report. */
 static bool is_first_rank(void)
 {
 	static const char *const names[] = {

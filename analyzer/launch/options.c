@@ -84,7 +84,7 @@ static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 #define TEXT(field)  .kind = LINE_TEXT, AT(field)
 #define WHOLE(field) .kind = LINE_WHOLE, AT(field)
 
-/* With ";", the FILE:LINE of one --set does not apply to the next. */
+/* Joins several --set by ";", so that the FILE:LINE of one does not apply to the next. */
 static bool take_set(void *context, const char *argument)
 {
 	struct launch_options *options = context;

@@ -19,19 +19,19 @@ enum launch_verb {
 struct launch_options {
 	struct line line;
 	enum launch_verb verb;
-	char **command; /* ended by NULL */
+	char **command; /* NULL ends it */
 	const char *library;
 	const char *output;
-	/* NULL: keep the DLPROF_ variable */
+	/* values for DLPROF_ variables; NULL: not given, so the variable stays as it is */
 	const char *detail, *batch_fn, *cuda, *segment_dir, *log;
 	char set[1024];
 	bool set_is_too_long;
-	int64_t slow_us, stop_after; /* -1: keep the environment variable */
+	int64_t slow_us, stop_after; /* -1: not given, so the variable stays as it is */
 	int64_t seconds, batches, rounds, max_time; /* -1: not given */
 	bool always, dry_run, exec, quiet, json, ascii;
 };
 
 extern const struct line_program launch_program;
 
-/* Returns 0, or -EINVAL with `line.problem` set. */
+/* Parses the command line. Returns 0, or -EINVAL with `line.problem` set. */
 int launch_options_parse(struct launch_options *ret, int argc, char **argv);

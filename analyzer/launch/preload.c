@@ -12,7 +12,7 @@
 #define INJECTION "CUDA_INJECTION64_PATH"
 #define LIBRARY   "libdlprof.so"
 
-/* Returns the line's length, or 0. */
+/* Reads a file's first line. Returns its length, or 0 if there is none. */
 static int read_line(const char *path, char *ret, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -40,7 +40,7 @@ static int find_own(const char *name, const char *installed, struct trust_search
 	return find(self, name, installed, ret);
 }
 
-/* The user's own library is trusted without a check. */
+/* Finds the library; one that the user named is trusted without a check. */
 static int locate(const char *given, struct preload *ret)
 {
 	char path[PATH_MAX];
@@ -106,7 +106,7 @@ static bool add(char *ret, size_t size, const char *entry, size_t length)
 	return true;
 }
 
-/* `asan`: adds the entries of sanitizers, else all others. Leaves out dlprof's own. */
+/* Adds entries of `existing` but for `library`: if `asan`, those of sanitizers, else the others. */
 static bool add_entries(const char *existing, bool asan, const char *library, char *ret,
 			size_t size)
 {
@@ -123,8 +123,8 @@ static bool add_entries(const char *existing, bool asan, const char *library, ch
 }
 
 /*
- * AddressSanitizer's runtime must come first, else it ends the program; `asan` is what the program
- * needs, or "". -E2BIG: no room.
+ * Writes a value for LD_PRELOAD. AddressSanitizer's runtime, which would else end the program,
+ * comes first; `asan` is the one that the program needs, or "". -E2BIG: there is no room.
  */
 static int join_preloads(const char *existing, const char *library, const char *asan, char *ret,
 			 size_t size)
@@ -157,7 +157,7 @@ int preload_set(const struct preload *preload, const struct target *program)
 
 	if (r < 0)
 		return r;
-	/* The library begins a new run, even if a recorded program started the launcher. */
+	/* The library begins a new run, even if a program that is recorded started dlprof. */
 	unsetenv("DLPROF_RUN");
 	unsetenv("DLPROF_LIFE");
 	if (setenv("LD_PRELOAD", value, 1) < 0)

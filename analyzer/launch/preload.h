@@ -15,17 +15,17 @@ struct preload {
 };
 
 /*
- * `given` may be NULL. -EINVAL: the path has a blank or a colon. -ENOEXEC: no library. -EPERM: not
- * trusted.
+ * Finds libdlprof.so, or checks `given` unless that is NULL. -EINVAL: the path has a blank or a
+ * colon. -ENOEXEC: the file is no library. -EPERM: the file is not trusted.
  */
 int preload_find(const char *given, struct preload *ret);
 
-/* Keeps a CUDA_INJECTION64_PATH that is set. Returns 0 or -errno. */
+/* Sets LD_PRELOAD and, unless it is set, CUDA_INJECTION64_PATH. Returns 0 or -errno. */
 int preload_set(const struct preload *preload, const struct target *program);
 
 bool preload_injects(const struct preload *preload);
 
-/* The path is in ret->path. -EPERM: not trusted, see ret->trust. -EACCES: not executable. */
+/* Find the program ret->path. -EPERM: not trusted (see ret->trust); -EACCES: not executable. */
 int preload_find_drain(const struct preload *preload, struct trust_search *ret);
 int preload_find_report(struct trust_search *ret);
 

@@ -13,11 +13,11 @@
 #include "launch/cmd.h"
 
 #define RUNS_MAX  64
-#define STORED_MS 10000 /* the drain needs 100 ms, more on slow disks */
+#define STORED_MS 10000 /* the drain needs 100 ms, but more on slow disks */
 #define PAUSE_MS  10
 
 struct run {
-	char *folder; /* folder of segments; the drain removes it when all is stored */
+	char *folder; /* folder of segments, which the drain removes when the run is stored */
 	char *database;
 };
 
@@ -43,7 +43,7 @@ void runs_drop(struct runs *runs)
 	unsetenv("DLPROF_RUNS");
 }
 
-/* shim/record/run.c wrote the lines "FOLDER\tDATABASE\n". */
+/* Reads the lines "FOLDER\tDATABASE\n", which shim/record/run.c wrote. */
 static int read_list(const char *path, struct run *runs)
 {
 	FILE *file = fopen(path, "re");
@@ -112,11 +112,11 @@ static int report(const struct trust_search *program, const struct run *runs, in
 	for (int i = 0; i < count; i++)
 		if (access(runs[i].database, F_OK) == 0)
 			argv[argc++] = short_path(runs[i].database);
-	/* The library's line at exit says where a run without a database is. */
+	/* If a run has no database, the library's line at exit says where the run is. */
 	return argc > 1 ? runs_show(program, argv, output) : 0;
 }
 
-/* Ranks of a job have one report; of runs one after the other, only the last has one. */
+/* Reports on the ranks of a job together; if the runs are no job, reports on the last one. */
 static void report_all(const struct trust_search *program, const struct run *runs, int count)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);

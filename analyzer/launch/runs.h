@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs.h - the runs that a command recorded: each adds itself to the file that DLPROF_RUNS names.
+ * runs.h - the runs that a command recorded. Each adds a line to the file that DLPROF_RUNS names.
  */
 #pragma once
 
@@ -13,19 +13,19 @@ struct runs {
 	char list[PATH_MAX];
 };
 
-/* Returns 0, or -errno: then there is only the line at exit. */
+/* Makes the file. Returns 0 or -errno; then only the library's line at exit names a run. */
 int runs_begin(struct runs *runs);
 
-/* Waits until all runs are stored. Prints nothing if nothing was recorded. */
+/* Waits until all runs are stored, and prints their report, if anything was recorded. */
 void runs_report(struct runs *runs);
 
 /* Runs dlprof-report with all output on descriptor `output`. Returns its exit status, or -errno. */
 int runs_show(const struct trust_search *program, char *const argv[], int output);
 
-/* Returns the time left in ms. */
+/* Waits at most `most_ms` until a run is stored. Returns what is left of that time. */
 int runs_wait_stored(const char *folder, int most_ms);
 
-/* Waits until all are stored. Returns their number, and the first one's database, or "". */
+/* Waits until all runs are stored; returns their number. `ret`: the first database, or "". */
 int runs_take(struct runs *runs, char *ret, size_t size);
 
 void runs_drop(struct runs *runs);

@@ -9,7 +9,7 @@
 
 #define VARIATION 0.1
 
-/* Returns a number from 0 to 1, without any period. */
+/* Returns a random number from 0 to 1, which a task has in every run. */
 static double chance(const struct scene_task *task, uint64_t salt)
 {
 	uint64_t state = (uint64_t)task->epoch * 1000003 + (uint64_t)task->batch + (salt << 40);
@@ -32,7 +32,7 @@ static double every_twentieth(const struct scene *scene, const struct scene_task
 	return task->batch % 20 == 7 ? 220 : scene->load_ms;
 }
 
-/* In some rounds the storage hangs, for all workers. */
+/* Now and then the storage hangs for one load of each worker. */
 static double storage_hangs(const struct scene *scene, const struct scene_task *task)
 {
 	const struct scene_task round = {task->epoch, task->batch / (4 * scene->workers), 0};

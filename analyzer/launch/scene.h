@@ -15,8 +15,8 @@ struct scene {
 	int workers; /* 0: the training thread loads */
 	int epochs, batches;
 	double load_ms, step_ms;
-	double start_ms;         /* before a worker's first task */
-	/* NULL: all are usual */
+	double start_ms;         /* how long a worker takes to start */
+	/* how long the load or step of a task is; NULL: load_ms or step_ms for all tasks */
 	double (*load)(const struct scene *scene, const struct scene_task *task);
 	double (*step)(const struct scene *scene, const struct scene_task *task);
 };
@@ -26,9 +26,9 @@ extern const size_t SCENE_COUNT;
 
 const struct scene *scene_find(const char *name);
 
-/* Return lengths that vary by a tenth, equally in every run. */
+/* Return lengths that vary by a tenth, in the same way in every run. */
 double scene_load_ms(const struct scene *scene, const struct scene_task *task);
 double scene_step_ms(const struct scene *scene, const struct scene_task *task);
 
-/* Returns 0, or -errno: no thread can start (simulate.c). */
+/* Simulates a training (simulate.c). Returns 0, or -errno if a thread cannot start. */
 int simulate(const struct scene *scene);

@@ -13,8 +13,8 @@
 #include "drain/modules/elf.h"
 
 #define MOST_SCRIPTS 5
-#define OLDEST_MINOR 8   /* the first with audit hooks */
-#define FIRST_LINE   256 /* bytes that the kernel reads */
+#define OLDEST_MINOR 8   /* Python 3.8 is the first with audit hooks */
+#define FIRST_LINE   256 /* number of bytes that the kernel reads of a script */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
 static int open_file(const char *path, struct elf *ret)
@@ -38,7 +38,7 @@ static void take_needed(void *context, const char *name)
 		snprintf(target->libpython, sizeof(target->libpython), "%s", name);
 }
 
-/* Of another ELF class only the header is read: it cannot be preloaded anyway. */
+/* Reads a program; of one of the other ELF class, which cannot be preloaded, only the header. */
 static void read_elf(const struct elf *elf, struct target *ret)
 {
 	const Elf64_Ehdr *header = elf_part(elf, 0, sizeof(*header));
@@ -165,7 +165,7 @@ int target_find(const char *name, struct target *ret)
 			return r;
 		}
 		r = open_file(path, &elf);
-		/* A program that can be executed but not read passes: it may be fine. */
+		/* A program that can be executed but not read is accepted, since it may be fine. */
 		if (r < 0 || elf_is(&elf)) {
 			if (r == 0)
 				elf_close(&elf);

@@ -29,12 +29,12 @@ struct target {
 };
 
 /*
- * Follows interpreters of scripts. Returns 0, -ENOENT, -EACCES (not executable), -ELOOP, or a read
- * error.
+ * Finds the program that executes `name`: if that is a script, its interpreter. Returns 0, -ENOENT,
+ * -EACCES (not executable), -ELOOP, or an error of reading.
  */
 int target_find(const char *name, struct target *ret);
 
-/* Does not follow scripts. */
+/* Reads what a program needs; a script counts as a file that is not ELF. */
 int target_read(const char *path, struct target *ret);
 
 enum target_problem target_problem(const struct target *program, const struct target *library);
@@ -43,7 +43,7 @@ extern const struct target_words {
 	const char *text, *fix;
 } target_words[TARGET_PROBLEM_MAX];
 
-/* Returns words to follow the program's name; NULL if its loaders can be followed. */
+/* Returns why loaders in the program are not followed, as words after its name, or NULL. */
 const char *target_unfollowed(const struct target *program);
 
 bool target_exports(const char *path, const char *symbol);

@@ -18,7 +18,7 @@ static void put_verbs(FILE *out, const struct line_program *program)
 		fprintf(out, " %s", program->verbs[i].name);
 }
 
-/* Without known values the shell offers files. */
+/* Writes the values of an option's argument; without values, the shell offers files. */
 static void bash_option(FILE *out, const struct line_option *row)
 {
 	if (!row->argument)
@@ -85,7 +85,7 @@ void complete_zsh(FILE *out, const struct line_program *program)
 	fprintf(out, "_bash_complete -o bashdefault -o default -F _%s_words\n", program->name);
 }
 
-/* The rule holds after the verb; for verb 0, before one is typed. */
+/* Begins a rule that holds after the verb; for verb 0, before a verb is typed. */
 static void fish_begin(FILE *out, const struct line_program *program, int verb)
 {
 	fprintf(out, "complete -c %s -n '%s__fish_seen_subcommand_from", program->name,
@@ -97,7 +97,7 @@ static void fish_begin(FILE *out, const struct line_program *program, int verb)
 	fputc('\'', out);
 }
 
-/* If values are known, no others are possible. */
+/* Writes the known values of an argument, besides which no others are possible. */
 static void fish_list(FILE *out, const char *values, const char *(*names)(size_t i))
 {
 	if (!values && !names)

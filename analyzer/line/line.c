@@ -40,7 +40,7 @@ static void make_getopt(struct parser *parser, bool passes_on)
 
 	if (passes_on)
 		*letters++ = '+';
-	/* With a colon first, getopt tells a missing argument from an unknown option. */
+	/* After a colon, getopt distinguishes a missing argument from an unknown option. */
 	*letters++ = ':';
 	*letters++ = 'h';
 	*next++ = (struct option){"help", no_argument, NULL, ID_HELP};
@@ -164,7 +164,7 @@ static int take_option(struct parser *parser, int id, const char *given)
 	return 0;
 }
 
-/* Parses options, leaving argv[optind...]. If `passes_on`, stops at the first other word. */
+/* Parses options; argv[optind...] is left. If `passes_on`, stops at the first word that is none. */
 static int parse_options(struct parser *parser, int argc, char **argv, bool passes_on)
 {
 	const struct line_option *row;
@@ -259,7 +259,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 	bool ended;
 
 	*ret = (struct line){.verb = 0};
-	/* Parses options up to the first word only: after a verb, they may be another command's. */
+	/* Parses only what precedes the first word: later options may be for another command. */
 	r = parse_options(&parser, argc, argv, true);
 	if (r < 0)
 		return r;
@@ -347,7 +347,7 @@ void line_help(const struct line_program *program, int verb, FILE *out)
 		help_verbs(program, out);
 	else
 		help_verb(program, &program->verbs[verb], out);
-	/* The program's help has the options that all verbs take; a verb's help has its others. */
+	/* The program's help has the options that all verbs take; a verb's help has its own. */
 	for (size_t i = 0; i < program->option_count; i++) {
 		const struct line_option *row = &program->options[i];
 

@@ -23,7 +23,7 @@ static void put_all(FILE *out, const char *text)
 	put(out, text, strlen(text));
 }
 
-/* No line may look like a request of troff's. */
+/* Writes lines such that none looks like a request of troff. */
 static void put_lines(FILE *out, const char *text, size_t length)
 {
 	while (length) {
@@ -115,7 +115,7 @@ static void put_synopsis(FILE *out, const struct line_program *program)
 	for (int i = 0; i < program->verb_count; i++) {
 		const struct line_verb *verb = &program->verbs[i];
 
-		/* "dlprof" without a verb is not worth a line in the synopsis. */
+		/* A program without verb and arguments needs no line in the synopsis. */
 		if (!*verb->name && !*verb->arguments)
 			continue;
 		if (i && (i > 1 || *program->verbs[0].arguments))

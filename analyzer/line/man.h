@@ -9,7 +9,7 @@ void man_section(FILE *out, const char *title);
 
 void man_subsection(FILE *out, const char *title, const char *text);
 
-/* An empty line separates paragraphs. */
+/* Writes paragraphs, which empty lines separate. */
 void man_text(FILE *out, const char *text);
 
 void man_entry(FILE *out, const char *term, const char *text);

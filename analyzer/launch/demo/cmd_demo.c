@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_demo.c - `dlprof demo PATTERN`: records a simulated PATTERN, then becomes its report. */
+/* cmd_demo.c - `dlprof demo PATTERN`: records a simulated training, then becomes dlprof-report. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,14 +11,14 @@
 #define PREFETCH    2
 #define WORKER_MOST 8
 
-/* The lock guards all but `scene`; each change signals `changed`. */
+/* `lock` guards all members but `scene`; each change of a member signals `changed`. */
 struct loader {
 	const struct scene *scene;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	int epoch;
-	int wanted; /* batches of the epoch that may be loaded; 0: it has not begun */
-	int first;  /* workers that have begun their first load */
+	int wanted; /* number of the epoch's batches that may be loaded; 0: it has not begun */
+	int first;  /* number of workers that have begun their first load */
 	int failed; /* -errno if a worker could not be started */
 	int is_loaded[4096];
 };
@@ -38,7 +38,7 @@ static void sleep_ms(double ms)
 		continue;
 }
 
-/* Returns false if the loader failed. */
+/* Waits until *count is at least `least`. Returns false if the loader failed. */
 static bool wait_until(struct loader *loader, const int *count, int least)
 {
 	pthread_mutex_lock(&loader->lock);
@@ -57,8 +57,8 @@ static void set(struct loader *loader, int *count, int value)
 }
 
 /*
- * dlprof numbers threads by the order of their first loads, if these all overlap: worker 0 begins
- * first, and none ends before the last has begun.
+ * Begins a load. dlprof numbers threads in the order in which their first loads begin, if all these
+ * loads overlap: so worker 0 begins first, and no first load ends before the last one has begun.
  */
 static bool begin_load(struct worker *worker, int batch)
 {

@@ -53,14 +53,14 @@ void child_adopt(void)
 	siginfo_t info;
 
 	/*
-	 * Children that were there before, as of a shell that became us, are not to be ended, nor
-	 * other orphans of a container whose first process we are.
+	 * Other children must not be ended: those of a shell that became this process by exec,
+	 * and orphans of a container whose process 1 this is.
 	 */
 	has_adopted = getpid() != 1 && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* Parent and session are the second and fourth fields after the last ')', which ends the name. */
+/* Says if a process is in the session, or our child. In its `stat`, ")" ends the process's name. */
 static bool is_of(pid_t pid, pid_t session)
 {
 	char path[64], text[512], *at;
@@ -72,7 +72,7 @@ static bool is_of(pid_t pid, pid_t session)
 	if (!file)
 		return false;
 	at = fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
-	/* The drain and the guard are in the session, but end by themselves. */
+	/* The drain and its guard are in the session, too, but end by themselves. */
 	if (at && at[1] == ' ' && at[2] != 'Z' && !strstr(text, " (dlprof-drain) ") &&
 	    !strstr(text, " (dlprof-guard) "))
 		sscanf(at + 2, "%*c %d %*d %d", &parent, &its);

@@ -9,20 +9,20 @@
 #include "launch/doctor/doctor.h"
 
 struct child {
-	const char *file; /* NULL: argv[0], searched for in PATH */
+	const char *file; /* NULL: the program argv[0], searched for in PATH */
 	char *const *argv;
-	bool is_silent; /* false: output goes to standard error */
+	bool is_silent; /* false: the output goes to standard error */
 };
 
 /* Starts a recorded program in a new session, with empty input. Returns its pid or -errno. */
 pid_t child_start(const struct doctor *doctor, const struct child *child);
 
-/* Ends a session's processes by SIGTERM, then SIGKILL; waits for the first one. */
+/* Ends the processes of a session by SIGTERM, then SIGKILL; waits for the first process. */
 void child_end(pid_t session);
 
 /*
- * Makes this process the parent of orphans, and child_each() include all of its children: torchrun
- * starts each rank in a session of its own.
+ * Makes this process the parent of orphans, and child_each() include all children of this process,
+ * because torchrun starts each rank in a session of its own.
  */
 void child_adopt(void);
 

@@ -24,7 +24,7 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 	return remove(path);
 }
 
-/* Prints the coverage, or writes JSON to the file `json`. Returns false if there is no run. */
+/* Prints what was observed, or writes JSON to the file `json`. Returns false if there is no run. */
 static bool show_run(struct doctor *doctor, char *json)
 {
 	char *argv[7] = {"dlprof-report", "-q", json ? "--json" : "--coverage", doctor->database};

@@ -17,7 +17,7 @@ struct doctor_check {
 	enum doctor_status status;
 	const char *id;
 	char text[600];
-	const char *fix; /* "": nothing */
+	const char *fix; /* what to do about it; "": nothing */
 };
 
 struct doctor {
@@ -34,8 +34,8 @@ __attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *doctor,
 						      enum doctor_status status, const char *id,
 						      const char *fix, const char *format, ...);
 
-/* Checks the machine, and what killed runs left (place.c). */
+/* Checks the machine, and for files that killed runs left (place.c). */
 void doctor_place(struct doctor *doctor);
 
-/* Runs the command or, without one, a loop over PyTorch's or a simulated loader (trial.c). */
+/* Runs the command; without one, a loop over a loader of PyTorch or a simulated one (trial.c). */
 void doctor_trial(struct doctor *doctor);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvml.c - calls NVML through dlsym(): types and functions are those of NVIDIA's NVML API
- * Reference (nvmlProcessInfo_t, nvmlDeviceGetComputeRunningProcesses), which has had this form
- * since version 2 of that function. A version 3 takes the same arguments.
+ * nvml.c - calls NVML through dlsym(). Types and functions are those of NVIDIA's NVML API Reference
+ * (nvmlProcessInfo_t, nvmlDeviceGetComputeRunningProcesses) since version 2 of that function;
+ * version 3 takes the same arguments.
  */
 #include "launch/doctor/nvml.h"
 
@@ -11,7 +11,7 @@
 
 #define SUCCESS	  0
 #define WHOLE_GPU UINT_MAX /* gpuInstanceId of a process that is on no MIG instance */
-#define MOST_HERE 64       /* limit of processes that are read for one GPU */
+#define MOST_HERE 64       /* most processes that are read for one GPU */
 
 struct process_info {
 	unsigned int pid;

@@ -10,8 +10,8 @@ struct nvml_user {
 };
 
 /*
- * Fills ret[most] with processes that compute on a whole GPU, and returns their number. It is 0 if
- * there is no driver, or if the driver does not tell, as in many containers. Processes on MIG
- * instances are left out, because instances do not share their cores.
+ * Lists at most `most` processes that compute on a whole GPU, and returns their number: 0 also if
+ * there is no driver, or if the driver names no processes, as in many containers. Processes on MIG
+ * instances are left out, because instances share no cores.
  */
 size_t nvml_users(struct nvml_user *ret, size_t most);

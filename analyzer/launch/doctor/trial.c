@@ -35,13 +35,13 @@ static char LOOP[] = "try:\n"
 struct seen {
 	pid_t pid;
 	bool loaded;
-	int without; /* how often the library was missing; once is usual, at the start */
+	int without; /* how often the library was not mapped; once is usual, before it is loaded */
 	char name[64];
 };
 
 struct trial {
 	struct doctor *doctor;
-	const char *what; /* in place of a command; NULL: the user's command */
+	const char *what; /* words for what ran instead of the user's command; NULL: it ran */
 	int seconds;
 	struct seen seen[MOST_SEEN];
 	size_t seen_count;
@@ -86,7 +86,7 @@ static void look_at(pid_t pid, void *context)
 	seen->without += !seen->loaded;
 }
 
-/* Reads the loaders with the most time first. Returns 0 or -errno. */
+/* Lists the run's loaders, the one with the most time first. Returns 0 or -errno. */
 static int read_loaders(const struct doctor *doctor, struct db **ret_db, struct loader_info **ret,
 			size_t *ret_count)
 {
@@ -180,7 +180,7 @@ static void judge_none(const struct trial *trial)
 			   "no batch was seen in %d s%s", trial->seconds, asked);
 }
 
-/* Writes each function with a comma around it, and "a:b.c" as "a.b.c". */
+/* Writes ",a.b.c,d.e," for "a:b.c,d.e", so that a whole name can be found by strstr(). */
 static void spell(char *text, size_t size, const char *points)
 {
 	snprintf(text, size, ",%s,", points);
@@ -283,7 +283,7 @@ static bool check_target(struct doctor *doctor)
 	return !problem;
 }
 
-/* Returns 0 or -errno. */
+/* Runs and records a program. Returns 0 or -errno. */
 static int run(struct trial *trial, char *const argv[], const char *file)
 {
 	struct doctor *doctor = trial->doctor;
@@ -296,7 +296,7 @@ static int run(struct trial *trial, char *const argv[], const char *file)
 	if (pid < 0)
 		return (int)pid;
 	watch(trial, pid);
-	/* The drain looks once more after the last process's end. */
+	/* After the last process has ended, the drain looks for records once more. */
 	if (link_find(doctor->database, segments, sizeof(segments)) == 0)
 		runs_wait_stored(segments, DRAIN_MS);
 	drain_recover(doctor->database, &recovered);

@@ -16,8 +16,8 @@
 #define MEASURED_S     20
 #define ROUNDS	       5
 #define RUN_LEAST_S    120
-#define RUN_TIMES      5   /* a run is ended after so many times the base run's length */
-#define SKIPPED	       8   /* first batches, besides those that workers had ready */
+#define RUN_TIMES      5   /* a run is ended after this many times the length of the base run */
+#define SKIPPED	       8   /* first batches not measured, besides those loaded ahead */
 
 static int make_folder(struct tune *tune)
 {
@@ -33,7 +33,7 @@ static int make_folder(struct tune *tune)
 	return 0;
 }
 
-/* NULL clears the line. */
+/* Shows on stderr what runs; `name` NULL clears that line. */
 static void show_progress(const struct tune *tune, const char *name, size_t most, double left_s)
 {
 	if (!isatty(STDERR_FILENO) || tune->options->quiet)
@@ -54,8 +54,8 @@ static double run_s(const struct tune *tune, const struct tune_run *base)
 }
 
 /*
- * All runs measure the same batches, without the first burst, and without the last of a run that
- * ended by itself.
+ * Chooses the batches to measure, the same in all runs: without the first ones, which may have been
+ * loaded ahead, and without the last one if the base run ended by itself.
  */
 static void plan(struct tune *tune, const struct tune_run *base)
 {
@@ -84,7 +84,7 @@ static void plan(struct tune *tune, const struct tune_run *base)
 	tune->stop_after = skip + measured;
 }
 
-/* Returns 0, -EINTR or another error. */
+/* Runs the command with a trial's settings or none. Returns 0, -EINTR or another error. */
 static int run_once(struct tune *tune, const struct tune_run *base, struct tune_trial *trial,
 		    size_t most, double left_s, struct tune_run *ret)
 {
@@ -120,7 +120,7 @@ static bool has_time(const struct tune *tune, const struct tune_run *base, doubl
 	       tune_now_s() - begin_s + need_s <= (double)tune->options->max_time;
 }
 
-/* Every second round goes in reverse order. Returns 0 or -errno. */
+/* Runs the command once unchanged and once for each open trial, in turn in reverse order. */
 static int run_round(struct tune *tune, const struct tune_run *base)
 {
 	const size_t rounds = (size_t)tune->options->rounds, open = count_open(tune);

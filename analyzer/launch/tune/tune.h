@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tune.h - `dlprof tune`: runs the training for a while, unchanged and with other settings, in
- * turn.
+ * tune.h - `dlprof tune`: runs the training for a while, in turn unchanged and with other
+ * settings.
  */
 #pragma once
 
@@ -21,10 +21,10 @@ struct tune_run {
 	char database[PATH_MAX]; /* "": nothing was recorded */
 	double seconds;
 	size_t batch_count;
-	double per_s; /* measured batches a second; NAN: too few */
+	double per_s; /* batches a second; NAN: too few batches to measure */
 	bool by_itself;
-	bool is_set; /* some loader or worker took the setting */
-	char died[TUNE_REASON];  /* "": it did not */
+	bool is_set; /* a loader or worker took the setting */
+	char died[TUNE_REASON];  /* how the run failed; "": it did not */
 };
 
 struct tune_trial {
@@ -35,7 +35,7 @@ struct tune_trial {
 	enum tune_verdict verdict;
 	char died[TUNE_REASON];
 	char database[PATH_MAX]; /* database of the first round; "": none */
-	char shared[COMPARE_SHARED]; /* the limit that more workers share; "": not known */
+	char shared[COMPARE_SHARED]; /* what more workers share; "": unknown */
 };
 
 struct tune {
@@ -44,50 +44,50 @@ struct tune {
 	struct target target;
 	char folder[PATH_MAX];
 
-	/* From the base run, the first that is recorded: */
+	/* The next members are from the base run, the first run that is recorded. */
 	char kind[48], place[TUNE_PLACE];
 	bool is_iterable;
 	double stall_ratio;
-	const char *gap; /* NULL: predictions are possible */
+	const char *gap; /* why nothing can be predicted; NULL: predictions are possible */
 	char wrote[300]; /* large files that each run writes; "": none */
 	struct tune_candidate candidates[TUNE_LISTED];
 	size_t candidate_count;
 
-	size_t skip, stop_after; /* batches not measured at first; batches in all */
+	size_t skip, stop_after; /* batches of a run: the first ones, not measured; all of them */
 	struct tune_trial trials[TUNE_TRIED];
 	size_t trial_count;
-	double base_per_s[TUNE_MOST]; /* in each round */
+	double base_per_s[TUNE_MOST]; /* batches a second without a setting, in each round */
 	char database[PATH_MAX]; /* database of the base run in the first round */
 	size_t round_count;
 	size_t run_count;
 	double seconds;
-	const char *cut; /* NULL: the rounds did not end early */
+	const char *cut; /* why the rounds ended early; NULL: they did not */
 };
 
 /*
- * `trial` NULL: unchanged. Writes FOLDER/name.db and .log, and leaves no process behind
- * (tune_run.c). Returns 0; -EINTR if a signal is to end tune; -errno if the command cannot be
- * started.
+ * Runs the command with a trial's settings, or unchanged (NULL). Writes FOLDER/name.db and .log,
+ * and leaves no process behind (tune_run.c). Returns 0; -EINTR if a signal is to end tune; -errno
+ * if the command cannot be started.
  */
 int tune_run(const struct tune *tune, const char *name, const struct tune_trial *trial,
 	     size_t stop_after, double most_s, struct tune_run *ret);
 
-/* tune_run() then returns -EINTR. */
+/* Makes tune_run() return -EINTR after a signal that would end tune. */
 void tune_catch_signals(void);
 
 double tune_now_s(void);
 
 const char *tune_value(const struct tune_candidate *c, char *buffer, size_t size);
 
-/* Returns 0, or LAUNCH_ERROR after printing why not (tune_base.c). */
+/* Reads the base run. Returns 0, or LAUNCH_ERROR after printing why not (tune_base.c). */
 int tune_read_base(struct tune *tune, const struct tune_run *base);
 
-/* If workers share a limit, so that more bring nothing, writes that to the trial's `shared`. */
+/* Writes to trials' `shared` what workers share, if that is why more workers bring nothing. */
 void tune_read_shared(struct tune *tune);
 
 /* Writes "workers=4", and returns `buffer`. */
 const char *tune_setting(const struct tune_candidate *c, char *buffer, size_t size);
 
-/* Returns 0 or -ENOMEM (tune_screen.c). */
+/* Prints the result (tune_screen.c). Returns 0 or -ENOMEM. */
 int tune_show(const struct tune *tune);
 void tune_json(const struct tune *tune, FILE *out);

@@ -10,10 +10,10 @@
 #include "launch/tune/tune.h"
 #include "report/run/judge.h"
 
-#define MOST_TIMES 8 /* more than so many times the run's workers never helped */
+#define MOST_TIMES 8 /* tries no more than this many times the run's workers */
 #define WROTE "before it was ended, the program wrote "
 
-/* Returns the number after `name` (NULL: the first), or NAN. */
+/* Returns the number that follows `name` at the start of a line, or NAN. */
 static double read_number(const char *path, const char *name)
 {
 	char line[256];
@@ -29,7 +29,7 @@ static double read_number(const char *path, const char *name)
 	return number;
 }
 
-/* Returns the machine's free memory or, if less, our control group's. */
+/* Returns the free memory of the machine or, if less, what the control group may still take. */
 static double free_memory(void)
 {
 	static const char *const group = "/sys/fs/cgroup/memory.";
@@ -60,7 +60,7 @@ static struct tune_room find_room(const struct report *report)
 	return room;
 }
 
-/* Writes "" if --set cannot contain the place. */
+/* Copies a loader's place without " in FUNCTION"; "" if --set cannot contain the place. */
 static void copy_place(const char *place, char ret[TUNE_PLACE])
 {
 	size_t length = strstr(place, " in ") ? (size_t)(strstr(place, " in ") - place)
@@ -106,7 +106,7 @@ static void write_setting(const struct tune *tune, struct tune_trial *trial)
 		 tune_setting(c, setting, sizeof(setting)));
 }
 
-/* Predicts for as many workers as loads fit into a step: enough if loads mostly sleep. */
+/* Predicts for as many workers as loads take steps, which is enough if loads mostly sleep. */
 static int ask_needed(struct report *report)
 {
 	const struct finding *f = &report->finding;

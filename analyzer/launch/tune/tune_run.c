@@ -51,7 +51,7 @@ double tune_now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* A new session, since Ctrl-C is meant for tune. */
+/* Becomes the command, in a new session: Ctrl-C is meant for tune. */
 static void become(const struct tune *tune, const char *database, const char *log, const char *set,
 		   size_t stop_after)
 {
@@ -96,7 +96,7 @@ static bool reap(pid_t pid, int *status)
 	return is_done;
 }
 
-/* Workers that are left would disturb the next run. */
+/* Ends all processes of a run, since workers that are left would disturb the next run. */
 static void end_rest(pid_t session)
 {
 	for (int ms = 0; ms < GONE_MS; ms += PAUSE_MS) {
@@ -147,7 +147,7 @@ static void say_why(int status, const char *log, char *ret, size_t size)
 struct times {
 	double *at_s;
 	size_t count, room;
-	size_t wave; /* most workers of a loader, which may deliver all at one time */
+	size_t wave; /* largest number of workers of a loader, which may deliver at the same time */
 };
 
 static int add_time(const struct batch_record *batch, void *context)
@@ -222,7 +222,7 @@ static void measure(const struct tune *tune, const struct tune_trial *trial, str
 		read_run(trial, ret, &times);
 	ret->batch_count = times.count;
 	measured = times.count > skip + FEWEST_TIMED ? times.count - 1 - skip : 0;
-	/* Only whole waves are measured: part of one makes the rate too high. */
+	/* Only whole waves of batches are measured, since part of one makes the rate too high. */
 	if (times.wave && measured >= 2 * times.wave)
 		measured -= measured % times.wave;
 	if (measured)
