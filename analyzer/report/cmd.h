@@ -19,7 +19,7 @@ enum cmd_exit {
 
 struct rank_files;
 
-/* Each returns its exit status. cmd_report() and cmd_html() show options->run. */
+/* Run the verbs; each returns an exit status. cmd_report() and cmd_html() show options->run. */
 int cmd_ranks(const struct options *options, const struct rank_files *files);
 
 struct batch_series;
@@ -34,7 +34,7 @@ struct rank_look {
 	int64_t loader_id; /* -1: the rank has no loader */
 };
 
-/* `look`, if not NULL, is called for each rank. Returns 0 or CMD_ERROR. */
+/* cmd_read_ranks() judges the ranks of a job; `look`, if not NULL, gets each. 0 or CMD_ERROR. */
 struct jobs {
 	const char *path;
 	struct ranks *list;
@@ -65,7 +65,7 @@ int cmd_sql(const struct options *options);
 
 #define cmd_remark(options, ...) ((void)((options)->quiet || cmd_fail(__VA_ARGS__)))
 
-/* Adds a run's last records, opens it, and prints what is missing. Returns 0 or CMD_ERROR. */
+/* Adds a run's last records, opens the run, and prints what it lacks. Returns 0 or CMD_ERROR. */
 int cmd_open_run(const struct options *options, struct db **ret_db, struct recovered *ret);
 
 int cmd_on_run(const struct options *options,
@@ -83,29 +83,29 @@ static inline struct batch_filter cmd_filter(const struct options *options, int6
 				     .last = options->last};
 }
 
-/* Checks that the run has the options' rank and loader. 0 or CMD_ERROR. */
+/* Checks that the run has the rank and loader of the options. Returns 0 or CMD_ERROR. */
 int cmd_check_filter(const struct options *options, const struct run_info *run,
 		     const struct loader_info *loaders, size_t count);
 
-/* Returns CMD_ERROR, after printing why, if --epoch and --batches select no batch. */
+/* Says why --epoch and --batches select no batch; CMD_ERROR. Returns 0 if neither was given. */
 int cmd_check_part(const struct options *options, const struct loader_info *loader);
 
 struct output {
 	FILE *file;
 	const char *path; /* NULL: stdout */
-	bool made;        /* removed if it cannot be completed */
-	char part[4096];  /* where it is until it is complete; "": none */
+	bool made;        /* the file is new, so it is removed if it cannot be completed */
+	char part[4096];  /* path of the file while it is written; "": that is `path` */
 };
 
-/* Replaces a file only with --force, and never the run itself. */
+/* Opens the output of -o. Replaces a file only with --force, and never the run itself. */
 int cmd_open_output(const struct options *options, struct output *ret);
 
-/* Returns `status`, or CMD_ERROR if not all was written. */
+/* Closes the output. Returns `status`, or CMD_ERROR if not all was written. */
 int cmd_close_output(struct output *output, int status);
 
 struct page cmd_page(const struct options *options, const struct output *output);
 
-/* Opens the output, calls `put` (0 or -errno), and closes it. */
+/* Opens the output, calls `put`, which returns 0 or -errno, and closes the output. */
 int cmd_show(const struct options *options,
 	     int (*put)(const struct options *options, const void *what, const struct page *page),
 	     const void *what, int status);

@@ -41,7 +41,7 @@ static int by_time(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-/* A live run's newest records are in its -wal file. */
+/* Returns when a run was last written: newest records of a live run are in its -wal. */
 static struct timespec when_written(const char *path)
 {
 	struct timespec newest = {0};
@@ -58,7 +58,7 @@ static struct timespec when_written(const char *path)
 	return newest;
 }
 
-/* Returns true for a run's database, also an empty one. */
+/* Returns true if the file is the database of a run, even an empty one. */
 static bool is_run(const char *path)
 {
 	struct db *db;
@@ -88,7 +88,7 @@ static int choose(const struct names *names, const char **ret)
 	return r;
 }
 
-/* Returns 0, -ENOMEM, or -ENOENT; the caller frees *ret_name. */
+/* Finds the newest run in a folder. Returns 0, -ENOMEM or -ENOENT; the caller frees *ret_name. */
 static int find_newest(const char *folder, char **ret_name)
 {
 	const char *path = NULL;

@@ -13,9 +13,9 @@ struct names {
 	size_t count;
 };
 
-/* `name` may be a path. */
+/* Says if a name (or path) ends in `suffix`, and has more before it. */
 bool names_ends(const char *name, const char *suffix);
 
-/* Returns 0 or -errno; call names_done() in both cases. */
+/* Lists paths, sorted by name. Returns 0 or -errno; call names_done() in both cases. */
 int names_list(const char *folder, const char *suffix, struct names *ret);
 void names_done(struct names *names);

@@ -10,7 +10,7 @@ struct expansion {
 	struct line *line;
 	char *list[OPTION_FILE_MOST + 1];
 	int count;
-	char text[MOST_BYTES]; /* text of all option files; `list` points into it */
+	char text[MOST_BYTES]; /* the text of all files, into which `list` points */
 	size_t length;
 };
 
@@ -100,7 +100,7 @@ static bool is_word(const struct line *line, const char *argument)
 	return false;
 }
 
-/* The order of the result is: the verb, options of files, other options, "--", the words. */
+/* The result has, in this order: the verb, options of files, other options, "--", the words. */
 int option_file_expand(struct line *line, int argc, char **argv, const char *verb, char ***ret,
 		       const char **ret_file)
 {

@@ -428,6 +428,6 @@ int options_parse(struct options *ret, int argc, char **argv)
 	ret->run = line->word_count ? line->words[0] : NULL;
 	if (ret->output && strcmp(ret->output, "-") == 0)
 		ret->output = NULL;
-	/* --explain, --help and --version need no run. */
+	/* --explain, --help and --version take no run. */
 	return ret->explain || line->help || line->version ? 0 : check_words(ret);
 }

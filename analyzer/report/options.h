@@ -47,7 +47,7 @@ struct options {
 	size_t meta_count;
 	struct whatif_wish wishes[WHATIF_MOST_ASKED];
 	size_t wish_count;
-	const char *view;    /* NULL: all */
+	const char *view;    /* NULL: all views */
 	const char *into;    /* NULL: not given */
 	bool with_batches;
 	int64_t worst;       /* -1: not given */
@@ -59,10 +59,10 @@ struct options {
 	enum terminal_color color;
 	int64_t rank, epoch, loader; /* -1: not given */
 	const char *job;             /* NULL: not given */
-	int64_t first, last;         /* --batches: first and last batch; -1: no limit */
+	int64_t first, last;         /* first and last batch of --batches; -1: no limit */
 	const char *max_stall_ratio, *min_effect, *format; /* NULL: not given */
 	enum gate_action on_inconclusive;
-	int on_few_baselines; /* enum gate_action; -1: as `on_inconclusive` */
+	int on_few_baselines; /* an enum gate_action; -1: same as `on_inconclusive` */
 	struct option_limit limits[OPTIONS_MOST_LIMITS];
 	size_t limit_count;
 	const char *option_file; /* path of the last @FILE; NULL: none */
@@ -75,5 +75,5 @@ struct options {
 
 extern const struct line_program options_program;
 
-/* Returns 0, or -EINVAL with `line.problem` set. --help stops all checks. */
+/* Parses a command line. Returns 0, or -EINVAL with `line.problem` set; after --help, 0. */
 int options_parse(struct options *ret, int argc, char **argv);

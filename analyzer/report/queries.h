@@ -7,5 +7,5 @@
 /* Returns the name of query `i`, or NULL if there are fewer queries. */
 const char *queries_name(size_t i);
 
-/* Begins with "-- " and its question; NULL if it is unknown. */
+/* Returns a query's SQL, which begins with "-- " and a question; NULL: there is no such query. */
 const char *queries_text(const char *name);

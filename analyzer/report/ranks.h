@@ -6,11 +6,11 @@
 
 struct rank_file {
 	char *path;
-	struct db *db;               /* NULL: closed, since too many were open */
-	char *job;                   /* NULL: not known */
+	struct db *db;               /* NULL: closed, since it is live or too many are open */
+	char *job;                   /* NULL: unknown */
 	int64_t attempt, world_size; /* UNKNOWN: not recorded */
 	int64_t rank;
-	int64_t start_unix_ns, start_ns; /* one moment on two clocks; UNKNOWN: not known */
+	int64_t start_unix_ns, start_ns; /* the same moment on two clocks; UNKNOWN is possible */
 	bool live;
 	int64_t missing_count; /* records of which the drain could not make rows */
 };
@@ -22,31 +22,32 @@ struct rank_files {
 };
 
 /*
- * `wanted` is "ID", "ID (ATTEMPT)", or NULL for all jobs. `job` may be redacted, `wanted` is not.
+ * Says if --job's `wanted` names the job: "ID", "ID (ATTEMPT)", or NULL for all jobs. `job` may be
+ * redacted, but `wanted` is not.
  */
 bool ranks_is_wanted(const char *wanted, const char *job, int64_t attempt);
 
-/* Returns the job's number of ranks, or UNKNOWN if no run recorded it. */
+/* Returns the largest world size that a run recorded; UNKNOWN: no run recorded one. */
 int64_t ranks_world_size(const struct rank_files *files);
 
 size_t ranks_job_end(const struct rank_files *files, size_t begin);
 
 /*
- * Lists the runs with --job's id, of each rank the latest. In a folder, an unreadable run is
- * skipped with a remark; for tables of many jobs, it sets `failed`. Returns 0 or CMD_ERROR; call
- * ranks_done() in both cases.
+ * Lists the runs that --job names, the latest of each rank. An unreadable file in a folder is
+ * skipped with a remark; if tables of many jobs are written, a *.db that is unreadable also sets
+ * `failed`, since rows would be missing. Returns 0 or CMD_ERROR; call ranks_done() in both cases.
  */
 int ranks_list(const struct options *options, struct rank_files *ret);
 void ranks_done(struct rank_files *files);
 
 int ranks_check_output(const struct options *options, const struct rank_files *files);
 
-/* Returns the run of --rank, or the first; NULL, after printing that, if there is none. */
+/* Returns the run of --rank; without --rank, the first run. NULL: none, which was printed. */
 const struct rank_file *ranks_find(const struct options *options, const struct rank_files *files);
 
 /*
- * Finds the run at `path`; in a folder, that of --rank or its only one. Returns 0 or CMD_ERROR; the
- * caller frees *ret_path.
+ * Finds the run at `path`; if that is a folder, the run of --rank or the only run. Returns 0 or
+ * CMD_ERROR; the caller frees *ret_path.
  */
 int ranks_pick(const struct options *options, const char *path, char **ret_path);
 

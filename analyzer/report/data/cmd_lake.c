@@ -31,7 +31,7 @@ struct texts {
 	bool failed;
 };
 
-/* The tables' readers need valid UTF-8. */
+/* Returns `text` as valid UTF-8, which readers of the tables need; `texts` owns a changed text. */
 static const char *clean(struct texts *texts, const char *text)
 {
 	const char *at = text;
@@ -260,7 +260,7 @@ static int put(const struct options *options, struct merger_job *job, void *cont
 	return status ? status : r < 0 ? fail(target->path, r) : 0;
 }
 
-/* `is_for_new`: the file must not have any job yet. */
+/* Writes all jobs into a file; `is_for_new`: the file must have no job yet. */
 static int put_all(const struct options *options, const char *path, bool is_for_new)
 {
 	struct target target = {.path = path};
@@ -299,7 +299,7 @@ static int put_tables(const struct options *options, const char *path)
 	return status;
 }
 
-/* A temporary database has only the newest rows of each job. */
+/* Writes CSV from a temporary database, as that has only the newest rows of each job. */
 static int put_csv(const struct options *options)
 {
 	char path[PATH_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_sql.c - `dlprof-report sql [NAME [FLEET.db]]`: prints the shipped queries and their tables;
- * or one query; or its result in a database of export --into.
+ * cmd_sql.c - `dlprof-report sql [NAME [FLEET.db]]`: prints the names of the shipped queries and of
+ * their tables; or the text of a query; or its result in a database of export --into.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -54,7 +54,7 @@ static int print_text(const struct options *options, const void *what, const str
 	return 0;
 }
 
-/* All texts of a result, the columns' names first. */
+/* all texts of a result; the names of the columns are the first ones */
 struct table {
 	const struct page *page;
 	struct jsonw json;
@@ -100,7 +100,7 @@ static int add_row(const struct export_cell *cells, size_t count, void *context)
 	return r;
 }
 
-/* If the table is wider than the page, each cell has a line. */
+/* Prints a table; if it is wider than the page, each cell has a line. */
 static void put_table(const struct table *table)
 {
 	const struct page *page = table->page;

@@ -23,7 +23,7 @@ static void put_text(FILE *file, const char *text)
 	fputc('"', file);
 }
 
-/* "wait_ns" is written in seconds as "wait_s", "ns" as "s". */
+/* Returns true for "ns" and for "wait_ns", which is written in seconds and named "wait_s". */
 static bool is_time(const char *name)
 {
 	size_t length = strlen(name);

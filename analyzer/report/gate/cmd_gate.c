@@ -141,7 +141,7 @@ static bool is_same_job(const struct run_info *a, const struct run_info *b)
 	       a->attempt == b->attempt;
 }
 
-/* Of equal ranks, only the first counts as waiting least. */
+/* Returns true for the run of its job that waits least; the first, if several wait equally. */
 static bool waits_least(const struct gate_runs *runs, const struct gate_run *run)
 {
 	for (const struct gate_run *other = runs->list; other < runs->list + runs->count; other++) {
@@ -167,7 +167,7 @@ static void count_ranks(struct gate_runs *runs)
 	}
 }
 
-/* Needs --ranks: a rank's loader may also not have been observed. */
+/* Leaves out ranks without a loader, if as many ranks as --ranks says have one. */
 static void leave_out_idle(struct gate *gate)
 {
 	for (size_t i = gate->runs.count; gate->options->ranks > 0 && i-- > 0;) {
@@ -183,7 +183,8 @@ static void leave_out_idle(struct gate *gate)
 }
 
 /*
- * Without all ranks a job must not pass, but it may fail: the rank that waits least becomes unfit.
+ * Makes the rank that waits least unfit if ranks of its job are missing: then the job cannot pass,
+ * but it may still fail, because other ranks are judged.
  */
 static void look_for_ranks(struct gate *gate)
 {

@@ -11,7 +11,7 @@
 
 struct gate {
 	const struct options *options;
-	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* two limits have options of their own */
+	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* + 2: limits by options of their own */
 	size_t item_count;
 	struct gate_runs runs, baselines;
 	struct gate_report report;
@@ -35,15 +35,15 @@ struct gate_wishes {
 	size_t count;
 };
 
-/* Without --format, the environment chooses (gate_forms.c). Returns 0 or CMD_ERROR. */
+/* Reads --format; without it, the environment chooses (gate_forms.c). Returns 0 or CMD_ERROR. */
 int gate_read_wishes(const struct options *options, struct gate_wishes *ret);
-/* Returns 0 or CMD_ERROR. */
+/* Writes the gate in all forms that are wanted. Returns 0 or CMD_ERROR. */
 int gate_write_wishes(const struct gate *gate, const struct gate_wishes *wishes);
 
-/* Without limits, uses the default (gate_limits.c). Returns 0 or CMD_ERROR. */
+/* Reads the limits; without any, takes the default (gate_limits.c). Returns 0 or CMD_ERROR. */
 int gate_read_limits(struct gate *gate);
-/* Returns the limit of the stall ratio's increase, or NULL if the gate has none. */
+/* Returns the limit on how much the stall ratio may rise above baselines; NULL: there is none. */
 const struct gate_item *gate_find_increase(const struct gate *gate);
 
-/* Fills gate->items and gate->report (gate_judge.c). Returns 0 or CMD_ERROR. */
+/* Judges: fills gate->items and gate->report (gate_judge.c). Returns 0 or CMD_ERROR. */
 int gate_judge_all(struct gate *gate);

@@ -44,7 +44,7 @@ static int add_wish(struct gate_wishes *wishes, const char *text, size_t length)
 	return 0;
 }
 
-/* Standard output takes one form beside GitHub's commands. */
+/* Checks that standard output gets at most one form beside GitHub's commands. */
 static int check_wishes(const struct gate_wishes *wishes)
 {
 	bool has_json = false;
@@ -130,7 +130,7 @@ static int write_form(const struct gate *gate, enum gate_form form, struct outpu
 	return 0;
 }
 
-/* Other steps write to GitHub's files, too. */
+/* Appends to a file of GitHub's, into which other steps write, too. */
 static void append(const struct gate *gate, const char *variable, bool is_summary)
 {
 	const char *path = getenv(variable);

@@ -62,7 +62,7 @@ static bool is_first_of_rank(const struct gate *gate, size_t run)
 	return true;
 }
 
-/* Returns `first` if all can be judged. */
+/* Returns a run of the rank of `first` that cannot be judged, or `first` if there is none. */
 static size_t unfit_run(const struct gate *gate, size_t first)
 {
 	for (size_t i = first; i < gate->runs.count; i++)
@@ -72,7 +72,7 @@ static size_t unfit_run(const struct gate *gate, size_t first)
 	return first;
 }
 
-/* Each rank has its own baselines. The worst result counts. */
+/* Judges the rise above baselines, rank by rank; the worst result counts. */
 static void judge_increase(const struct gate *gate, struct gate_item *item)
 {
 	struct ranked *ranked = malloc(sizeof(*ranked));

@@ -19,13 +19,13 @@ static const struct suffix {
 	{GATE_COUNT, "", 1},
 };
 
-/* A time becomes nanoseconds. */
+/* Reads a number with a suffix of `unit`; a time becomes nanoseconds. */
 static bool read_value(const char *text, enum gate_unit unit, double *ret)
 {
 	const struct suffix *suffix;
 	char *end;
 
-	/* Refuses signs, "inf" and hexadecimal numbers, all of which strtod() takes. */
+	/* Refuses signs, "inf" and hexadecimal numbers, which strtod() would take. */
 	if (!isdigit((unsigned char)*text) || text[strspn(text, "0123456789.")] == 'x')
 		return false;
 	*ret = strtod(text, &end);

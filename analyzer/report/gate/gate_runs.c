@@ -17,7 +17,7 @@
 #include "store/database/copy.h"
 #include "store/database/redact.h"
 
-#define MOST_NAMES 1000 /* most names tried for runs that began in the same second */
+#define MOST_NAMES 1000 /* most names that are tried for runs that began in the same second */
 
 static struct gate_run *add(struct gate_runs *runs, const char *path)
 {
@@ -34,7 +34,7 @@ static struct gate_run *add(struct gate_runs *runs, const char *path)
 	return run;
 }
 
-/* After realloc() moved a run, the text that points into the run must be set again. */
+/* Sets the text that points into the run itself, after realloc() has moved the run. */
 static void settle(struct gate_run *run)
 {
 	if (run->fingerprint.text[FINGERPRINT_LOADER])
@@ -209,7 +209,7 @@ bool gate_runs_are_one(const struct gate_run *a, const struct gate_run *b)
 		return false;
 	if (a->info.id && b->info.id)
 		return strcmp(a->info.id, b->info.id) == 0;
-	/* Imported runs have no id; but no two different runs have exactly equal times. */
+	/* Imported runs have no id, but no two different runs have exactly equal times. */
 	return !a->info.id && !b->info.id && a->sample.wait_ns == b->sample.wait_ns &&
 	       a->sample.compute_ns == b->sample.compute_ns;
 }
@@ -247,7 +247,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 	for (size_t i = 0; i < baselines->count; i++) {
 		struct gate_run *baseline = &baselines->list[i];
 
-		/* A baseline that is there twice would make baselines seem too much alike. */
+		/* If a baseline counted twice, baselines would seem to vary less than they do. */
 		for (size_t k = 0; k < i && !*baseline->refused; k++)
 			if (gate_runs_are_one(&baselines->list[k], baseline))
 				snprintf(baseline->refused, sizeof(baseline->refused),
@@ -256,7 +256,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 	}
 }
 
-/* The run's begin comes first, so names sort by time. */
+/* Makes a name for a run. The name begins with the run's start, so that names sort by time. */
 static void make_name(const struct gate_run *run, char *name, size_t size)
 {
 	const char *base = strrchr(run->path, '/');

@@ -11,26 +11,27 @@ struct gate_runs {
 };
 
 /*
- * A folder stands for all its *.db. With `may_lack` (baselines), a missing run is marked as
- * refused. Returns 0 or CMD_ERROR; call gate_runs_done() in both cases.
+ * Reads and judges runs. `words` are files, or folders, which stand for all their *.db. If
+ * `may_lack` (for baselines), a missing run is listed as refused; else it is an error. Returns 0 or
+ * CMD_ERROR; call gate_runs_done() in both cases.
  */
 int gate_runs_read(const struct options *options, const char *const *words, size_t word_count,
 		   bool may_lack, struct gate_runs *ret);
 void gate_runs_done(struct gate_runs *runs);
 
-/* Runs without a start time come first. */
+/* Sorts runs by their start; runs whose start is unknown come first. */
 void gate_runs_sort(struct gate_runs *runs);
 
 void gate_runs_leave_out(struct gate_runs *runs, size_t i);
 
 void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines);
 
-/* Files' names do not matter. */
+/* Returns true if two files have the same run; names of files do not matter. */
 bool gate_runs_are_one(const struct gate_run *a, const struct gate_run *b);
 
-/* Writes "" if they can be compared. */
+/* Writes why two runs cannot be compared; "" if they can. */
 void gate_runs_difference(const struct gate_run *one, const struct gate_run *other, char *text,
 			  size_t size);
 
-/* Copies a run into a folder, and its path to `path`. -EBUSY: its journal is not written back. */
+/* Copies a run into a folder; `path`: the copy. -EBUSY: the run's journal is not written back. */
 int gate_runs_keep(const struct gate_run *run, const char *folder, char *path, size_t size);

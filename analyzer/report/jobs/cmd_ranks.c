@@ -18,7 +18,7 @@
 #include "store/run/gpu.h"
 #include "store/run/steps.h"
 
-/* A place in the machine is not shown with --redact. */
+/* Takes the name of a rank's GPU, with its place in the machine unless --redact is given. */
 static void take_gpu(const struct options *options, struct run_info *run, struct rank_row *row)
 {
 	char **from = run->gpu_place && !options->redact ? &run->gpu_place : &run->gpu;
@@ -27,7 +27,7 @@ static void take_gpu(const struct options *options, struct run_info *run, struct
 	*from = NULL;
 }
 
-/* Judges a rank as a report on this rank alone does. */
+/* Judges a rank in the same way as a report on this rank alone. */
 static int judge(const struct options *options, struct db *db, const struct rank_file *file,
 		 int64_t *ret_loader_id, struct batch_series *series, struct finding *finding)
 {

@@ -7,20 +7,20 @@
 #include "store/fleet/part.h"
 
 struct merger_job {
-	struct part whole;  /* the job with its windows; whoever keeps it calls part_init() on it */
+	struct part whole;  /* the job with its windows; if `each` keeps it, it calls part_init() */
 	struct rank_files runs;
-	const char *partial;    /* NULL: only runs */
+	const char *partial;    /* path of a partial of the job; NULL: there are only runs */
 	bool is_only;
-	bool failed; /* the next job may still be read */
+	bool failed; /* this job cannot be folded; the next jobs may be */
 };
 
 /*
- * Ends when a call returns other than 0. Prints which jobs cannot be folded. Returns 0, CMD_ERROR,
- * or that result.
+ * Merges job by job, and calls `each` for each job, until a call returns other than 0. Prints which
+ * jobs cannot be folded. Returns 0, CMD_ERROR, or the result of `each` other than 0.
  */
 int merger_jobs(const struct options *options,
 		int (*each)(const struct options *options, struct merger_job *job, void *context),
 		void *context);
 
-/* *ret refers to `whole`. Call cmd_ranks_free() even after an error. */
+/* Judges a job. *ret points into `whole`. 0 or -errno; call cmd_ranks_free() in both cases. */
 int merger_judge(const struct options *options, struct part *whole, struct ranks *ret);

@@ -64,7 +64,7 @@ static int hide(struct part *part, enum redact_kind kind, uint32_t *at)
 	return word == text ? 0 : part_add_text(part, word, at);
 }
 
-/* Redacts names as rows_text() redacts those of runs. */
+/* Redacts a partial's names, as rows_text() redacts the names in a run. */
 static int hide_names(struct part *part)
 {
 	static const enum redact_kind kinds[PART_WORDS] = {
@@ -92,7 +92,7 @@ static int read_part(const char *path, struct part *ret)
 	return r == 0 && redact_is_on() ? hide_names(ret) : r;
 }
 
-/* Only the partial's names stay in memory. */
+/* Adds a partial to the sources; only its path, job and attempt stay in memory. */
 static int add_part(const struct options *options, struct sources *sources, const char *path)
 {
 	struct source *source;
@@ -100,7 +100,7 @@ static int add_part(const struct options *options, struct sources *sources, cons
 	const char *job;
 	int r = read_part(path, &part);
 
-	/* A damaged partial does not stop the export of other jobs' rows. */
+	/* A damaged partial does not stop the export of other jobs. */
 	if (r < 0) {
 		part_done(&part);
 		sources->files.failed = true;
@@ -220,7 +220,7 @@ static int take_loads(const struct rank_look *look, struct part_rank *rank)
 	return r;
 }
 
-/* Ranks come in order; facts about the job are taken from the first. */
+/* Takes a rank. Ranks come in order; facts about the job are taken from the first rank. */
 static int take_rank(const struct rank_look *look, void *context)
 {
 	const struct rank_row *row = look->row;

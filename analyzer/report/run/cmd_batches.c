@@ -48,7 +48,7 @@ static int add_row(const struct batch_record *batch, void *context)
 	return ferror(stream->output->file) ? -EPIPE : 0;
 }
 
-/* Theta is of the whole loader, even if a part of it is shown. */
+/* Computes theta from all batches of the loader, even if only some are shown. */
 static int set_theta(struct db *db, int64_t loader_id, struct stream *stream)
 {
 	const struct batch_filter all = batch_filter_all(loader_id);

@@ -20,7 +20,7 @@ static int add_row(const struct batch_record *batch, void *context)
 	return 0;
 }
 
-/* The window's `begin` counts from the first judged batch, as --batches does. */
+/* Reads the batches of a window; its `begin` counts from the first judged batch, as --batches. */
 static int read_window(struct db *db, const struct batch_filter *judged, struct html_window *window)
 {
 	struct batch_filter filter = *judged;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_top.c - `dlprof-report top RUN`: shows a live run's screen until q. The database is open only
- * while it is read; else the drain could not make it one plain file at the end.
+ * cmd_top.c - `dlprof-report top RUN`: shows a live run's screen until q is typed. The database is
+ * open only while it is read, or the drain could not make one plain file of it at the end.
  */
 #include <errno.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 
 #include "report/run/judge.h"
 
-#define REST  10 /* least pause in CPU times of a screen: a training runs here */
+#define REST  10 /* pause / CPU time of a screen, at least: the training needs the CPU */
 #define ENTER "\033[?1049h\033[?25l"
 #define LEAVE "\033[?25h\033[?1049l"
 #define CLEAR "\033[H\033[J"
@@ -32,7 +32,7 @@ static void enter(struct screen *screen)
 {
 	struct termios keys;
 
-	/* A background program that changes the terminal's modes would be stopped. */
+	/* In the background, changing the terminal's modes would stop this program. */
 	screen->has_keys = tcgetpgrp(STDIN_FILENO) == getpgrp() &&
 			   tcgetattr(STDIN_FILENO, &screen->before) == 0;
 	keys = screen->before;
@@ -52,7 +52,7 @@ static void leave(struct screen *screen)
 		tcsetattr(STDIN_FILENO, TCSANOW, &screen->before);
 }
 
-/* Returns false if `out` cannot be drawn on. */
+/* Takes over the terminal. Returns false if `out` is none that can be drawn on. */
 static bool take(FILE *out, struct screen *ret)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH};
@@ -150,7 +150,7 @@ int cmd_top(const struct options *options)
 		}
 		give_back(&screen, 0);
 	}
-	/* If the run ended, or there was an error, leave the last screen on the terminal. */
+	/* If the run ended, or after an error, the last screen stays on the terminal. */
 	if (!has_quit)
 		status = draw(&quiet, &output, &live);
 	return cmd_close_output(&output, status);

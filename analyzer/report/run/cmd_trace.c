@@ -28,7 +28,7 @@ static int add_event(const struct timeline_event *event, void *context)
 	struct stream *stream = context;
 
 	trace_event(&stream->trace, event);
-	/* The file's size limits the events, but writing takes long. */
+	/* Writing takes much CPU time, but the number of events is limited by the file's size. */
 	if (!(++stream->event_count % RENEW_COUNT))
 		db_limit_renew(stream->db);
 	return ferror(stream->output->file) ? -EPIPE : 0;
@@ -77,7 +77,7 @@ static bool has_wall_clock(const struct rank_file *file)
 	return file->start_unix_ns >= 0 && file->start_ns >= 0;
 }
 
-/* The trace begins when the first rank began or, without wall clocks, when this one did. */
+/* Returns the trace's time 0: the start of the first rank; without wall clocks, of this rank. */
 static int64_t find_base(const struct rank_files *files, const struct rank_file *file)
 {
 	int64_t first_ns = INT64_MAX, later_ns;

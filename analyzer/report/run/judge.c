@@ -163,7 +163,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	report->facts = LOAD_FACTS_UNKNOWN;
 	gpu_sums_init(&report->gpu_sums);
 	r = query_run(db, &report->run);
-	/* Counts missing records as dropped: the remaining records alone must make no verdict. */
+	/* Missing records count as lost ones, so that what remains alone makes no verdict. */
 	report->run.lost_count = clamp_add(report->run.lost_count, report->missing_count);
 	if (r == 0)
 		r = query_loaders(db, &report->loaders, &report->loader_count);
@@ -213,7 +213,7 @@ void judge_fingerprint(const struct report *report, struct fingerprint *ret)
 	ret->text[FINGERPRINT_FRAMEWORKS] = run->frameworks;
 	ret->text[FINGERPRINT_CLOCK] = report->finding.by_gpu ? "gpu" : "host";
 	ret->text[FINGERPRINT_GPU] = run->gpu;
-	/* Old runs do not store this setting; they were recorded without it. */
+	/* Old runs do not store DLPROF_SET, because it did not exist when they were recorded. */
 	ret->text[FINGERPRINT_SET] = run->set ? run->set : "";
 	ret->text[FINGERPRINT_COMMAND] = run->command;
 	ret->text[FINGERPRINT_HOST] = run->host;
@@ -228,7 +228,7 @@ void judge_fingerprint(const struct report *report, struct fingerprint *ret)
 	ret->number[FINGERPRINT_BATCH_SIZE] = loader->batch_size;
 	ret->number[FINGERPRINT_EPOCH_BATCHES] = fingerprint_epoch_batches(&report->series);
 	ret->number[FINGERPRINT_WORKERS] = loader->workers;
-	/* Without workers, nothing is prefetched. */
+	/* These settings have no effect without workers. */
 	if (loader->workers != 0) {
 		ret->number[FINGERPRINT_PREFETCH_FACTOR] = loader->prefetch_factor;
 		ret->number[FINGERPRINT_IN_ORDER] = loader->in_order;

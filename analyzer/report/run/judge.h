@@ -7,20 +7,19 @@
 #include "report/cmd.h"
 
 /*
- * Judges the part of a run that the options select; `path` must outlive *ret. `advises` adds
- * predictions and advice. Returns 0 or CMD_ERROR; ret->live is set if the run still records. Call
- * judge_done() in both cases.
+ * Judges the part of a run that the options select; `path` must outlive *ret. If `advises`, *ret
+ * has predictions and advice. Returns 0 or CMD_ERROR; call judge_done() in both cases.
  */
 int judge_run(const struct options *options, const char *path, bool advises, struct report *ret);
 
 void judge_done(struct report *report);
 
-/* The texts belong to `report`. */
+/* Makes the fingerprint of a run; `report` owns its texts. */
 void judge_fingerprint(const struct report *report, struct fingerprint *ret);
 
-/* *ret refers to both. Prints what went wrong. Returns 0 or CMD_ERROR. */
+/* Compares two runs; *ret points to both. Returns 0, or CMD_ERROR after printing the reason. */
 int judge_compare(const struct options *options, const struct report *a, const struct report *b,
 		  struct compared *ret);
 
-/* CMD_CANNOT_SAY: too few batches, too many lost records, or a verdict in doubt. */
+/* Returns CMD_CANNOT_SAY for too few batches, many lost records or a verdict in doubt, or 0. */
 int judge_status(const struct report *report);

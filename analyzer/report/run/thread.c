@@ -16,19 +16,19 @@ struct member {
 	struct finding finding;
 };
 
-/* The judged loader comes first. */
+/* the loaders of a thread; the judged loader comes first */
 struct thread {
 	size_t count;
 	struct member *list;
 };
 
-/* Returns false if the waits are unknown, as when only times of steps are known. */
+/* Returns false if the waits are unknown, such as in a table that has only steps. */
 static bool is_known(const struct finding *finding)
 {
 	return !isnan(finding->own.ratio);
 }
 
-/* Returns true if the thread only made the iterator: another may have taken the batches. */
+/* Returns true if iterators were made, but no batch was taken: another thread may have done so. */
 static bool is_only_made(const struct batch_series *series)
 {
 	return !series->count && series->epoch_count;
@@ -39,7 +39,7 @@ static bool is_waited_for(const struct batch_series *series)
 	return is_only_made(series) || (series->count && series->wait_ns);
 }
 
-/* Over several lives of the process, only the first thread has the same number. */
+/* Returns true if two loaders have the same thread; in different lives, only main threads match. */
 static bool is_same_thread(const struct loader_info *one, const struct loader_info *other)
 {
 	return one->life_ns == other->life_ns
@@ -117,7 +117,7 @@ static int by_life(const void *a, const void *b)
 	return ((*one)->life_ns > (*other)->life_ns) - ((*one)->life_ns < (*other)->life_ns);
 }
 
-/* In each life, the time before its first batch is start-up. */
+/* Makes the account of a thread. In each life, the time before the first batch is start-up. */
 static int account_of_lives(const struct thread *thread, const struct member **members,
 			    struct account *ret)
 {
@@ -233,7 +233,7 @@ int thread_judge(struct db *db, const struct thread_query *query, size_t *judged
 	return r;
 }
 
-/* With the GPU's clock, steps contain waits, so only the judged loader's batches count. */
+/* By the GPU's clock, steps contain waits, so only batches of the judged loader count. */
 int thread_parts(struct db *db, const struct thread_query *query, size_t judged,
 		 const struct finding *finding, struct step_parts *ret)
 {

@@ -11,18 +11,18 @@ struct thread_query {
 	const struct loader_info *loaders;
 	size_t loader_count;
 	int64_t missing_count; /* records of which the drain could not make rows */
-	bool is_chosen;        /* by the user; judge no other loader */
+	bool is_chosen;        /* the user chose the loader, so no other one is judged */
 };
 
 /*
- * Reads loader `judged` into `series`, which the caller initialised. For a whole run the account is
- * the thread's; a loader with over half of its waits is judged instead, and `judged` changes. For a
- * part, an imported table, or with lost batches, the account is the loader's own. Returns 0 or
- * -errno.
+ * Reads and judges loader *judged. The caller initialised `series`. For a whole run, the account
+ * has all loaders of the thread; if one of them has over half of the thread's waits, it is judged
+ * instead, and *judged changes. For a part of a run, for an imported table, and if batches were
+ * lost, the account has only the judged loader. Returns 0 or -errno.
  */
 int thread_judge(struct db *db, const struct thread_query *query, size_t *judged,
 		 struct batch_series *series, struct finding *finding);
 
-/* Over the loaders that the finding's account is of. Returns 0 or -errno. */
+/* Divides the steps in the finding's account into their parts. Returns 0 or -errno. */
 int thread_parts(struct db *db, const struct thread_query *query, size_t judged,
 		 const struct finding *finding, struct step_parts *ret);

@@ -7,7 +7,7 @@
 
 #include "store/run/stages.h"
 
-/* Only workers' loads can slow each other down. Returns 0 or -errno. */
+/* Finds if loads share a limit; only loads of workers can slow each other down. 0 or -errno. */
 static int find_flight(struct db *db, const struct why_input *input, struct flight *ret)
 {
 	struct flight_load *loads;

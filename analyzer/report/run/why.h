@@ -18,12 +18,12 @@ struct why_input {
 	const struct stages *stages; /* NULL: why_find() reads them, if the loader has any */
 	const struct lines *lines;
 	const struct tally_list *samples;
-	const struct gpu_use *gpu;        /* for advice; NULL: not known */
-	const struct step_parts *step; /* parts of the thread's steps; NULL: not known */
+	const struct gpu_use *gpu;        /* needed for advice; NULL: unknown */
+	const struct step_parts *step; /* parts of the thread's steps; NULL: unknown */
 	bool has_gpu;
 	unsigned lacks;
 	bool is_threads;
 };
 
-/* `advises` adds predictions and advice, which take long. Returns 0 or -errno. */
+/* Finds the cause; if `advises`, also predictions and advice, which take long. 0 or -errno. */
 int why_find(struct db *db, const struct why_input *input, bool advises, struct diagnosis *ret);

@@ -1,10 +1,10 @@
--- The trace of a run: each row is an event of the trace file, in the order of the file.
+-- Selects the events of a run's trace; the rows are in the order of the trace file.
 --   lane, at     the lane's name and its place among the lanes; a counter has no lane
---   kind         slice   of a lane whose slices follow one another
---                nested  may begin within another slice of its lane, and is drawn below that one
---                within  a part of the previous slice of its lane
+--   kind         slice:  in a lane whose slices follow one another
+--                nested: a slice that may begin within another slice of its lane; is drawn below it
+--                within: a part of the previous slice of its lane
 --                moment, counter
---   begin_ns, ns the event's begin and length, by the run's clock
+--   begin_ns, ns when the event begins, and its length, by the run's clock
 --   event        the event's name and arguments; an argument that is NULL is left out
 -- A new type of event is one more SELECT. The result is sorted by its first three columns: the
 -- first two place an event among all events, the third orders the events of one batch.
