@@ -95,7 +95,8 @@ static double rows_evidence(const struct rows *rows, size_t period, float highes
 	excess = top / rows->count - mean;
 	if (!(excess > 0) || !(mean > 0))
 		return 0;
-	/* A bound above both bounds in E is low enough for most blocks, without a logarithm. */
+	/* If even this upper bound of E, which needs no logarithm, is too low, the rest is
+	 * saved. */
 	bound = factor * rows->count * excess * excess *
 		fmax(1 / (mean * (1 - mean)), variance > 0 ? 0.5 / variance : 0);
 	if (bound < least)
@@ -112,7 +113,7 @@ static void add_columns(float *restrict total, const float *restrict x, size_t p
 		total[k] = x[k] + b[k] + c[k] + d[k] + e[k] + f[k] + g[k] + h[k];
 }
 
-/* `count` is BLOCK, or less at the end of a segment. */
+/* Sums up `count` rows: BLOCK, or fewer at the end of a segment. */
 static void take_rows(struct rows *rows, const struct fold_series *s, size_t begin, size_t count,
 		      size_t period)
 {
@@ -145,7 +146,7 @@ static size_t row_count(const struct fold_segment *segment, size_t period)
 	return segment->count > first ? (segment->count - first) / period : 0;
 }
 
-/* The sum of max(0, E - ln P) over a scale's blocks, each with a phase of its own. */
+/* Evidence from blocks of equal length; each may have its own phase. `sum`: of max(0, E - ln P). */
 struct scale {
 	size_t blocks;
 	double sum;

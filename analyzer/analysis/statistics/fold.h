@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fold.h - the row-folded test of one period: do phases differ so much by chance?
+ * fold.h - tests whether a series has one given period: do phases differ more than by chance?
  *
  * A series of values in [0, 1] is cut into rows of P values. Under the null hypothesis each row may
  * be rotated by any shift, which keeps trends and bursts and only destroys what rows have in
@@ -14,7 +14,9 @@
 
 #define FOLD_MOST 512
 
-/* Rows of a period start where (index + lead) is a multiple of the period. */
+/*
+ * Consecutive values. Rows start where (index in the segment + lead) is a multiple of the period.
+ */
 struct fold_segment {
 	size_t begin;
 	size_t count;
@@ -40,9 +42,9 @@ struct fold_series {
 };
 
 /*
- * Returns E = max(G' KL(m || mu), G' V/b^2 h(b (m - mu)/V)), h(u) = (1 + u) ln(1 + u) - u: the mean
- * of one phase reaches m with a probability of at most exp(-E). `rows` is G', `highest_mean` m,
- * `mean` mu, `variance` V, the mean variance within rows; b is `highest`, the largest value, - mu.
+ * Returns the evidence E: by chance, the mean of one phase reaches `highest_mean` with at most the
+ * probability exp(-E). analysis/README.md has E: G is `rows`, m `highest_mean`, mu `mean`, V
+ * `variance` (the mean variance within rows), b `highest` (the largest value) - mu.
  */
 double fold_evidence(double rows, double highest_mean, double mean, double variance,
 		     double highest);
@@ -51,13 +53,14 @@ double fold_evidence(double rows, double highest_mean, double mean, double varia
 double fold_log_gamma_tail(size_t shape, double sum);
 
 /*
- * Corrected for phases and scales (all rows, blocks of 8 and 32), not for the number of periods.
- * `factor` is G'/G. Returns 0 for fewer than 3 rows.
+ * Returns ln of the probability that phases differ so much by chance, corrected for phases and
+ * scales (all rows, blocks of 8 and 32), not for the number of periods. Returns 0 for fewer than 3
+ * rows.
  */
 double fold_log_p(const struct fold_series *series, size_t period, double factor);
 
 /*
- * Returns G'/G = (1 - r)/(1 + r) for short memory: r is the correlation of adjacent rows, shifted
- * by half a period. Returns 1 for r <= .02 or fewer than 6 rows.
+ * Returns the `factor` on the evidence for rows that resemble the next one: (1 - r)/(1 + r). r is
+ * the correlation of both, shifted by half a period. Returns 1 for r <= .02 or fewer than 6 rows.
  */
 double fold_memory(const struct fold_series *series, size_t period);

@@ -20,23 +20,23 @@ static inline bool stats_takes(const struct stats_column *column, size_t i)
 	       column->values[i] >= 0;
 }
 
-/* The leading bits of floats sort like the values: exact, and without a copy of the column. */
+/* Counts values by their leading bits, by which floats >= 0 sort: exact, without a sorted copy. */
 #define STATS_BINS 2048
 
 struct stats_order {
 	struct stats_column column;
 	size_t count;
-	size_t bins[3][STATS_BINS]; /* counts by first bits; within a prefix, by the next bits */
+	size_t bins[3][STATS_BINS]; /* [0] counts by first bits, the others by the next bits */
 	uint32_t prefix[3];         /* the prefixes whose values bins[1] and bins[2] count */
 	bool filled[3];
 };
 
 void stats_order_init(struct stats_order *order, const struct stats_column *column);
 
-/* `rank` 0 is the smallest value; rank < count. */
+/* Returns the value of rank `rank` (0: the smallest); rank < count. */
 double stats_order_rank(struct stats_order *order, size_t rank);
 
-/* Returns the smallest value that at least `share` (0-1) of all do not exceed, or NAN. */
+/* Returns the smallest value that at least `share` (0-1) of the values do not exceed, or NAN. */
 double stats_order_quantile(struct stats_order *order, double share);
 
 double stats_order_sum_largest(struct stats_order *order, size_t top);

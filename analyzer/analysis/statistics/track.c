@@ -80,7 +80,7 @@ static double block_variance(const double *residuals, size_t blocks, size_t per_
 		products += block ? sum * last : 0;
 		last = sum;
 	}
-	/* Few blocks show too little correlation; this corrects it (Kendall). */
+	/* In few blocks the correlation is estimated too low; Kendall's formula corrects this. */
 	correlation = squares > 0 ? products / squares : 0;
 	correlation += (1 + 3 * correlation) / (double)blocks;
 	correlation = fmin(fmax(correlation, 0), MOST_CORRELATION);

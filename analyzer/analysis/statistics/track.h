@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * track.h - a mean over a run (a ratio of sums) and its uncertainty, in bounded memory.
+ * track.h - computes a mean over a run (a ratio of two sums) and its uncertainty, in bounded
+ * memory.
  *
- * Batches are not independent: a bootstrap over blocks of one length calls 24 to 53 % of pairs of
+ * Batches depend on one another: a bootstrap over blocks of one length calls 24 to 53 % of pairs of
  * equal runs different (autocorrelation .99). So the run is cut into blocks of many lengths, up to
- * an eighth of it. Each gives a variance of the mean, raised by the correlation of neighbouring
- * blocks; the widest interval counts.
+ * an eighth of the run. Each length gives a variance of the mean, raised by the correlation of
+ * neighbouring blocks; the length with the widest interval counts.
  */
 #pragma once
 
@@ -15,14 +16,14 @@
 #define TRACK_BLOCKS 8 /* least number of blocks to compute a variance from */
 
 struct track {
-	double *numerator; /* TRACK_CELLS sums each; NULL until something is added */
+	double *numerator; /* the sums of TRACK_CELLS cells; NULL until something is added */
 	double *denominator;
-	size_t count; /* number of cells; the last one need not be full */
+	size_t count; /* number of cells in use; the last one need not be full */
 	size_t size;
 	size_t filled;
 };
 
-/* The track is all zero at first. */
+/* Adds one batch to the track, which must be all zero at first. */
 int track_add(struct track *track, double numerator, double denominator);
 void track_done(struct track *track);
 
@@ -32,7 +33,7 @@ struct estimate {
 	double freedom;
 };
 
-/* A block holds at least `least` batches. */
+/* Blocks have at least `least` batches, or fewer so that there are TRACK_BLOCKS blocks. */
 struct estimate track_estimate(const struct track *track, size_t least);
 
 /* Returns the 97.5 % quantile of Student's t; freedom >= 3. */
