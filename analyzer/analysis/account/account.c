@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
-/* waits may exceed the span by this share of it, as clocks and rounding of two processes differ */
+/* clocks and rounding differ, so waits may exceed the span by this share of the span */
 #define SLACK 1e-3
 
 struct view {
@@ -23,7 +23,7 @@ static struct view look(const struct batch_series *s, bool by_gpu, double theta_
 	return view;
 }
 
-/* Returns the share of a wait that came after the batch was finished; NAN: unknown. */
+/* Returns the share of a wait in which its batch was already finished; NAN: unknown. */
 static double received_share(const struct view *view, size_t i)
 {
 	const struct batch_series *s = view->series;
@@ -43,7 +43,7 @@ struct account_wait account_divide(int64_t workers, double wait_ns, double hando
 	struct account_wait parts = {.sampling_ns = isnan(sample_ns) ? NAN : sampled_ns};
 
 	/* Without workers the whole wait is the load. With workers the sampler runs after the batch
-	 * was received, so its time is part of the hand-over. */
+	 * was received, so the hand-over includes the sampler's time. */
 	if (workers == 0)
 		handover_ns = 0;
 	else
@@ -155,7 +155,7 @@ static void add_epochs(struct account *a, const struct batch_series *s,
 
 static struct account_span own_span(const struct batch_series *s)
 {
-	/* A part has no start of its own, and its times may lie outside of first_ns to last_ns. */
+	/* A part of a run has no start-up, and first_ns to last_ns need not enclose its epochs. */
 	return s->is_part ? (struct account_span){UNKNOWN, UNKNOWN}
 			  : (struct account_span){s->first_ns, s->last_ns};
 }
@@ -179,7 +179,7 @@ struct account_restart account_restart(const struct batch_series *s, size_t *nex
 void account_add(struct account *thread, const struct batch_series *s, bool by_gpu, double theta_ns,
 		 const struct account_span *span)
 {
-	/* The first wait counts if the thread's first batch came from another loader. */
+	/* A loader's first wait is start-up, unless another loader gave the first batch. */
 	bool is_inside =
 		s->is_part || (span->begin_ns != UNKNOWN && s->first_ns > span->begin_ns);
 	const struct view view = look(s, by_gpu, theta_ns);

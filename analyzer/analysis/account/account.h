@@ -13,14 +13,15 @@
  *   1 if unknown, none without workers), which no step can overlap;
  * - epoch end: the call that ends an epoch and shuts down workers.
  *
- * A next() that raises is part of the next batch's wait, or of the next epoch's start.
+ * The time of a next() that raises is part of the next batch's wait, or of the next epoch's start.
  *
  * Time before the first batch is start-up and counts in no ratio. A process that becomes another
  * program by execve() starts up again.
  *
- * By the GPU's clock, only the GPU's idle time during a wait counts as waiting, divided into the
- * parts in the same proportions as the wait; the rest counts as a step. While an iterator is made
- * or ended, the GPU counts as idle. Batches without a known idle time are left out.
+ * By the GPU's clock, a wait counts only as long as the GPU was idle in it. This idle time is
+ * divided into the parts in the same proportions as the wait; the rest of the wait counts as a
+ * step. While an iterator is made or ended, the GPU counts as idle. Batches without a known idle
+ * time are left out.
  */
 #pragma once
 
@@ -29,32 +30,35 @@
 enum account_part {
 	ACCOUNT_NOT_READY,
 	ACCOUNT_RECEIVING,
-	ACCOUNT_SAMPLING, /* NAN: not observed; its time is then in not ready and receiving */
+	ACCOUNT_SAMPLING, /* NAN: not observed; not ready and receiving then include its time */
 	ACCOUNT_EPOCH_START,
 	ACCOUNT_EPOCH_END,
 	ACCOUNT_PART_MAX
 };
 
 struct account {
-	double part_ns[ACCOUNT_PART_MAX]; /* NAN: unknown; its time is still in wait_ns */
+	double part_ns[ACCOUNT_PART_MAX]; /* NAN: unknown; wait_ns includes its time anyway */
 	double share[ACCOUNT_PART_MAX];   /* part_ns / time_ns; the shares add up to `ratio` */
 	double wait_ns;
 	double step_ns;
 	double time_ns;
 	double ratio;      /* wait_ns / time_ns; NAN: no time is known */
 	double startup_ns; /* NAN: unknown */
-	/* Part of epoch start: choosing samples in iter(); NAN: not observed. */
+	/* part of the epoch starts in which iter() chose samples; NAN: not observed */
 	double start_sampling_ns;
-	double unseen_ns; /* batches left out for lack of a GPU idle time */
+	double unseen_ns; /* time of batches left out because the GPU's idle time is unknown */
 	size_t count;
-	size_t life_count; /* number of programs, each begun by execve(); 0: not counted */
+	size_t life_count; /* programs that the process became by execve(); 0: not counted */
 };
 
 #define ACCOUNT_EMPTY                                                                              \
 	((struct account){.part_ns = {[ACCOUNT_SAMPLING] = NAN}, .startup_ns = NAN,         \
 			  .start_sampling_ns = NAN})
 
-/* When a thread trained, by CLOCK_MONOTONIC. If UNKNOWN, all epochs' starts but the first count. */
+/*
+ * When a thread trained, by CLOCK_MONOTONIC. If UNKNOWN, the first epoch's start and the last
+ * epoch's end do not count.
+ */
 struct account_span {
 	int64_t begin_ns;
 	int64_t end_ns;
@@ -66,36 +70,37 @@ struct account_wait {
 	double sampling_ns;                /* NAN: unknown; the other two then include it */
 };
 
-/* The sampler ran for `sample_ns`; `handover_ns` is what follows the batch's end. NAN: unknown. */
+/* Divides a wait; `handover_ns` of it follow the load, `sample_ns` are sampling. NAN: unknown. */
 struct account_wait account_divide(int64_t workers, double wait_ns, double handover_ns,
 				   double sample_ns);
 
-/* Returns how many first waits of an epoch are its start. `workers` < 0: unknown. */
+/* Returns how many of an epoch's first waits belong to its start. `workers` < 0: unknown. */
 static inline int64_t account_start_count(int64_t workers)
 {
 	return workers < 0 ? 1 : workers;
 }
 
 /*
- * `by_gpu`: the GPU's idle time in a wait counts instead of the wait. If it is unknown whether a
- * wait's batch was ready, but known for others, then the wait is "not ready" if it takes `theta_ns`
- * or more, else "receiving".
+ * Divides the waits of one loader into the parts of the account. If `by_gpu`, a wait counts only as
+ * long as the GPU was idle in it. If it is unknown whether a batch was ready, but known of other
+ * batches, its wait is "not ready" if it takes `theta_ns` or more, else "receiving".
  */
 void account_of_loader(const struct batch_series *series, bool by_gpu, double theta_ns,
 		       struct account *ret);
 
-/* Start from ACCOUNT_EMPTY; close after all loaders. -ERANGE: waits exceed the span. */
+/* Adds a loader to the account of a thread, which is ACCOUNT_EMPTY at first. */
 void account_add(struct account *thread, const struct batch_series *series, bool by_gpu,
 		 double theta_ns, const struct account_span *span);
+/* Ends the account after the last loader. Returns -ERANGE if the waits exceed the span. */
 int account_close(struct account *thread, const struct account_span *span);
 
-/* Time between an epoch's last step and the next one's first request; sums in ns. */
+/* Time to make iterators (start_ns) and to end epochs (end_ns). */
 struct account_restart {
 	double start_ns;
 	double end_ns;
 };
 
-/* Sums the epochs from *next up to number `epoch`; moves *next behind them. */
+/* Sums up the epochs from index *next up to the number `epoch`, and moves *next behind them. */
 struct account_restart account_restart(const struct batch_series *series, size_t *next,
 				       int32_t epoch);
 

@@ -5,7 +5,7 @@
 #include "analysis/account/series.h"
 
 struct bar {
-	double wait_ns, compute_ns, busy_ns; /* means over the bar's batches; NAN: not known */
+	double wait_ns, compute_ns, busy_ns; /* means over the bar's batches; NAN: unknown */
 	double most_ns;
 	size_t begin, end; /* indexes in the series */
 };

@@ -9,11 +9,11 @@
 
 #define RESAMPLES        400
 #define MOST_CELLS       16384
-#define FEWEST_BLOCKS    10 /* the least for an estimate of their variance */
+#define FEWEST_BLOCKS    10 /* least number of blocks to estimate a variance from */
 #define DEFAULT_WORKERS  8
 #define SEED             UINT64_C(0x243f6a8885a308d3)
 
-/* Prefix sums over the cells repeated twice: a circular block's sum is one difference. */
+/* Prefix sums over the cells, repeated once: a block that wraps around is one difference, too. */
 struct cells {
 	size_t count;
 	size_t size; /* batches or epochs in each cell */
@@ -22,7 +22,7 @@ struct cells {
 	double *step_ns;
 };
 
-/* Batches and starts of epochs are drawn separately: a resample has as many epochs as the run. */
+/* Batches and epoch starts are drawn separately, so each resample has as many epochs as the run. */
 struct strata {
 	struct cells batches, epochs;
 	size_t block; /* cells in a block of batches */
@@ -31,7 +31,7 @@ struct strata {
 static int begin_cells(struct cells *cells, size_t items)
 {
 	cells->size = items / MOST_CELLS + 1;
-	/* Items that fill no whole cell are left out: it would weigh as much as a full one. */
+	/* Items beyond the last full cell are left out: a part would weigh as much as a cell. */
 	cells->count = items / cells->size;
 	cells->wait_ns = calloc(2 * cells->count + 2, sizeof(*cells->wait_ns));
 	cells->step_ns = calloc(2 * cells->count + 2, sizeof(*cells->step_ns));
@@ -120,7 +120,7 @@ static void resample(const struct cells *cells, size_t block, uint64_t *state, d
 	}
 }
 
-/* Returns the 1 % point of Student's t / the normal distribution's 1 % point, at most 3. */
+/* Returns the 1 % point of Student's t divided by that of the normal distribution, at most 3. */
 static double few_factor(size_t count)
 {
 	static const double factors[] = {3, 2.99, 1.95, 1.61, 1.45, 1.35, 1.29, 1.24, 1.21};
@@ -175,7 +175,7 @@ static double block_variance(const struct cells *cells, size_t block)
 	return stats_deviation(&moments) * stats_deviation(&moments) / (double)block;
 }
 
-/* Blocks have 2 p W cells, or the longer length whose sums vary most. */
+/* Returns the block length in cells: boot_block(), doubled as often as makes the sums vary most. */
 static size_t block_of(const struct batch_series *s, const struct cells *cells)
 {
 	size_t block = (boot_block(s) + cells->size - 1) / cells->size, best, longer;
@@ -224,7 +224,7 @@ static struct draw draw_one(const struct strata *strata, uint64_t *state)
 {
 	const struct cells *epochs = &strata->epochs;
 	double count = (double)epochs->count;
-	/* Few epochs make draws vary too little; this factor corrects it. */
+	/* Draws from few epochs vary too little; Bessel's correction widens them. */
 	double factor = count > 1 ? sqrt(count / (count - 1)) : 0;
 	struct draw draw = {0};
 
@@ -277,7 +277,7 @@ static struct rest rest_of(const struct finding *f, const struct strata *strata)
 	};
 }
 
-/* Returns by how much a draw's starts of epochs are longer. Shorter starts stay above 0. */
+/* Returns how much longer a draw's epoch starts take than the run's. Their sum stays above 0. */
 static double restart_off(const struct draw *draw, const struct rest *rest, double factor)
 {
 	double off_ns = factor * draw->epoch_wait_ns;

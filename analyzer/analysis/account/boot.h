@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* boot.h - the interval of the stall ratio of another run of the same length. */
+/* boot.h - estimates the interval of the stall ratio of another run of the same length. */
 #pragma once
 
 #include "analysis/account/stall.h"
@@ -11,9 +11,9 @@ struct boot {
 };
 
 /*
- * Draws blocks of 2 p W batches (../README.md says why) 400 times, with a fixed seed. Waits for
- * other loaders vary by `others_error_ns`. tests/bench/gate_study.c measures how often the interval
- * is wrong.
+ * Draws blocks of batches (boot_block(); ../README.md says why) 400 times, with a fixed seed. The
+ * waits for other loaders are varied by the finding's `others_error_ns`. tests/bench/gate_study.c
+ * measures how often the interval is wrong.
  */
 int boot_stall_ratio(const struct batch_series *series, const struct finding *finding,
 		     struct boot *ret);
@@ -21,5 +21,5 @@ int boot_stall_ratio(const struct batch_series *series, const struct finding *fi
 int boot_wait_error(const struct batch_series *series, const struct finding *finding,
 		    double *ret_ns);
 
-/* Returns 2 x prefetch factor x workers (unknown: 2 and 8), in batches. */
+/* Returns a block's length: 2 x prefetch factor (unknown: 2) x workers (unknown: 8) batches. */
 size_t boot_block(const struct batch_series *series);

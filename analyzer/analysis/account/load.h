@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load.h - divides the time of loads into parts, to find the part to shorten first. */
+/* load.h - divides the time of loads into parts, so that the part to shorten first is found. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,8 +10,7 @@ struct load_times {
 	double other_ns;   /* load_ns without open, read, decode and collate */
 	double blocked_ns; /* part of other_ns asleep in locks, queues, sleep() */
 	double read_count, read_bytes, samples;
-	double storage_bytes; /* bytes that loads read from storage devices, also through mapped
-			       * files */
+	double storage_bytes; /* bytes read from storage devices, also through mapped files */
 };
 
 struct load_split {
@@ -20,18 +19,18 @@ struct load_split {
 };
 
 /*
- * Of the time off the CPU, load_ns - cpu_ns, open, read and observed waits are subtracted; decode,
- * collate and other share the rest by length. NAN: unknown.
+ * Divides other_ns. Of the time off the CPU (load_ns - cpu_ns), opening, reading and observed waits
+ * are subtracted; the rest is spread over decode, collate and other_ns by length. NAN: unknown.
  */
 struct load_split load_split(const struct load_times *times);
 
-/* a part of the loads is shortened first if it takes at least this share of their time */
+/* a part of the loads is shortened first if it takes at least this share of the loads' time */
 #define LOAD_LEAST       0.4
 /* reads are small if they have at most this many bytes on average */
 #define LOAD_SMALL_BYTES 16384.0
-#define LOAD_SMALL_READS 8.0     /* and many if a sample needs at least this many */
+#define LOAD_SMALL_READS 8.0     /* reads are many if a sample needs at least this many */
 
-/* 0 to 1; 0: unknown. */
+/* Return which part of the loads' time (0 to 1) is decoding, or opening and reading; 0: unknown. */
 double load_decode_share(const struct load_times *times);
 double load_read_share(const struct load_times *times);
 

@@ -50,25 +50,22 @@ struct load_facts {
 	double decoded_per_byte;  /* three bytes a pixel */
 	double images_per_sample; /* NAN if there are several loaders */
 	double opens_per_sample;
-	double reopens_per_sample; /* opens, for each sample, of the file opened most often; NAN if
-				    * several loaders */
+	double reopens_per_sample; /* openings of the most opened file; NAN: several loaders */
 
-	/* Of the processes, other than workers, that the training process started, the busiest one
-	 * used so many cores, or could have used them. */
+	/* Cores used or wanted by the busiest process that the training started, except workers. */
 	double helper_cores;
-	/* During a load, programs that the loading process started and waited for used so many. */
+	/* Cores used during loads by programs that the loading process started and waited for. */
 	double children_cores;
 
-	/* Worker processes or, without workers, the training's process. */
+	/* These are facts about the workers or, without workers, the training's process. */
 	double runnable_threads;
 	double cores_allowed; /* size of the smallest CPU mask */
 	/* size of the training's mask at its start, if it was larger; NAN: several ranks */
 	double cores_at_start;
-	/* mean private memory at the first and last sample */
+	/* mean private memory when it was first and last measured */
 	double private_begin_bytes, private_end_bytes;
-	double major_faults;                           /* sum over these processes; each read from a
-							* device */
-	double swapped_bytes; /* when it was highest */
+	double major_faults; /* page faults that read from a device, summed over the processes */
+	double swapped_bytes; /* highest value */
 
 	struct load_thread threads[LOAD_FACTS_MOST]; /* most CPU time first */
 	size_t thread_count;

@@ -11,9 +11,9 @@
 #define LONGEST_NS     1e19f
 /* a worker counts as loading if it makes at least this share of the loads of the busiest worker */
 #define LOADING_LEAST  0.05
-/* an epoch with fewer batches per worker does not show which workers load */
+/* an epoch with fewer batches per worker is ignored when loading workers are counted */
 #define LOADING_ROUNDS 2
-#define LOADING_KNOWN  0.9  /* nor does one with a smaller share of batches whose worker is known */
+#define LOADING_KNOWN  0.9  /* an epoch is ignored if the worker of fewer batches is known */
 #define OTHERS_LEAST   0.1  /* other programs that use a smaller share of the cores are ignored */
 #define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
 
@@ -161,7 +161,7 @@ int series_add_epoch(struct batch_series *series, const struct series_epoch *epo
 {
 	size_t count = series->epoch_count;
 
-	/* The capacity is a power of two, so the array is full when the count is one. */
+	/* The capacity is a power of two, so the array is full when the count is a power of two. */
 	if (!(count & (count - 1))) {
 		size_t capacity = count ? 2 * count : 1;
 
@@ -174,7 +174,7 @@ int series_add_epoch(struct batch_series *series, const struct series_epoch *epo
 
 static void copy_times(float *to, const float *from, size_t count)
 {
-	/* The values come from a file and may be no times. */
+	/* The values come from a file. What cannot be a time becomes NAN. */
 	for (size_t i = 0; i < count; i++)
 		to[i] = from[i] >= 0 && from[i] < LONGEST_NS ? from[i] : NAN;
 }
@@ -284,7 +284,7 @@ static size_t count_loading(const struct batch_series *s, size_t begin, size_t e
 	return loading;
 }
 
-/* Returns the median over batches; -1 if no epoch shows it. */
+/* Returns the number of loading workers in the epoch of the median batch; -1: unknown. */
 static int32_t median_loading(const size_t *batches_by_loading, size_t workers)
 {
 	size_t all = 0, below = 0, number;
@@ -324,7 +324,7 @@ int32_t series_find_loading(const struct batch_series *s)
 
 double series_free_cores(const struct batch_series *series)
 {
-	/* Never 0: the figures have errors, and the run itself did get some time. */
+	/* Never 0, because the run did get some time, and the figures have errors. */
 	const double least = 0.05;
 
 	if (isnan(series->other_cores))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * series.h - the batches of one loader as plain arrays: the input of every analysis.
+ * series.h - holds the batches of one loader as plain arrays, the input of every analysis.
  *
  * Batches are sorted by (epoch, batch). NULL columns, and times that are NAN, were not observed.
  * Ten million batches have to fit into 200 MB.
@@ -32,7 +32,7 @@ struct series_run {
 	int32_t batch; /* ordinal of the first batch */
 };
 
-/* Waits that belong to none of the epoch's batches. Unknown times are UNKNOWN or NAN. */
+/* Times of an epoch's start and end that belong to no batch. Unknown times are UNKNOWN or NAN. */
 struct series_epoch {
 	int64_t begin_ns;
 	int64_t stop_begin_ns;
@@ -43,7 +43,7 @@ struct series_epoch {
 	int32_t epoch;
 };
 
-/* The consumer's requests for the descriptors of a batch's tensors, without epochs' starts. */
+/* Requests by which the consumer fetched the descriptors of tensors, except at epochs' starts. */
 struct series_fetches {
 	double ns, cpu_ns, count;
 	double batches;
@@ -58,10 +58,10 @@ struct batch_series {
 	int32_t loading; /* workers that loaded batches; -1: unknown */
 	int32_t prefetch_factor; /* -1: unknown, as in the six members below */
 	int32_t in_order;
-	int32_t is_foreign; /* not PyTorch's loader, though it has workers */
+	int32_t is_foreign; /* a loader with workers, but not PyTorch's */
 	int32_t is_pooled;  /* any free worker takes the next load, instead of each in its turn */
 	int32_t persistent;
-	int32_t iterable;    /* workers begin the dataset anew in each epoch */
+	int32_t iterable;    /* workers begin the dataset again in each epoch */
 	int32_t synchronous; /* the consumer waits until each step has ended on the GPU */
 	int64_t lost_count;  /* records that were dropped before the drain read them */
 	union {
@@ -72,7 +72,7 @@ struct batch_series {
 			float *compute_ns, *load_ns;
 			float *gpu_idle_ns; /* idle time of the GPU during the wait */
 			float *gpu_busy_ns;
-			float *step_ns;     /* wait + compute, set only if one of them is unknown */
+			float *step_ns; /* wait + compute; set only if one of the two is unknown */
 			float *handover_ns; /* part of the wait after the batch was finished */
 			float *sample_ns;   /* part of the wait in which the sampler ran */
 		};
@@ -92,11 +92,10 @@ struct batch_series {
 	double cores;
 	double main_cores;
 	double other_cores;
-	/* Share of its runnable time in which the training's thread, or a worker, had a core; NAN:
-	 * unknown. */
+	/* time on a core / runnable time of the training's thread, of workers; NAN: unknown */
 	double main_share, worker_share;
 	struct share share;
-	double receive_ns; /* part of the waits that received messages, also for later batches */
+	double receive_ns; /* part of the waits in which messages arrived, also for later batches */
 	size_t receive_count;
 	double load_cpu_ns; /* sum over `load_cpu_count` batches, those whose CPU time is known */
 	size_t load_cpu_count;
@@ -123,10 +122,10 @@ extern const struct batch_row BATCH_ROW_UNKNOWN;
 
 void series_init(struct batch_series *series);
 
-/* Without memory, the series stays valid. */
+/* Appends a batch. Without memory, the series stays valid. */
 int series_append(struct batch_series *series, const struct batch_row *row);
 
-/* Epochs come in ascending order. */
+/* Adds an epoch; epochs must come in ascending order. */
 int series_add_epoch(struct batch_series *series, const struct series_epoch *epoch);
 
 struct series_part {
@@ -134,14 +133,14 @@ struct series_part {
 	const float *times[SERIES_TIMES]; /* NULL: not observed */
 	const int16_t *worker;
 	const uint8_t *state;
-	const struct series_run *runs; /* each `begin` counts from the part's first batch */
+	const struct series_run *runs; /* each `begin` is an index into the part */
 	size_t run_count;              /* at least 1, since the first run begins at 0 */
 };
 
-/* Values that cannot be times become NAN. */
+/* Appends the batches of a part. Values that cannot be times become NAN. */
 int series_extend(struct batch_series *series, const struct series_part *part);
 
-/* Makes a part. `runs` needs room for series->run_count runs. */
+/* Makes a part of `count` batches from `begin` on. `runs` has room for series->run_count runs. */
 void series_cut(const struct batch_series *series, size_t begin, size_t count,
 		struct series_run *runs, struct series_part *ret);
 
@@ -154,9 +153,7 @@ bool series_has_others(const struct batch_series *series);
 /* Call series_init() before the series is used again. */
 void series_done(struct batch_series *series);
 
-/*
- * Returns the number in a typical epoch; -1: unknown. Workers with hardly any loads do not count.
- */
+/* Returns how many workers load in a typical epoch, more than a few batches; -1: unknown. */
 int32_t series_find_loading(const struct batch_series *series);
 
 static inline int32_t series_busy_workers(const struct batch_series *series)
@@ -176,7 +173,7 @@ static inline int32_t series_prefetch(const struct batch_series *series)
 	return series->prefetch_factor > 0 ? series->prefetch_factor : SERIES_PREFETCH;
 }
 
-/* As series_prefetch(); workers that end without data leave their places to the others. */
+/* Returns how many loads each loading worker has ahead; idle workers leave their places to them. */
 static inline int32_t series_ahead(const struct batch_series *series)
 {
 	int32_t ahead = series_prefetch(series);
@@ -215,7 +212,7 @@ static inline size_t series_run_end(const struct batch_series *series, size_t ru
 	return run + 1 < series->run_count ? series->runs[run + 1].begin : series->count;
 }
 
-/* Returns the first run after `run` of another epoch; run_count if there is none. */
+/* Returns the index of the run with which the epoch after that of `run` begins, or run_count. */
 static inline size_t series_next_epoch(const struct batch_series *series, size_t run)
 {
 	const int32_t epoch = series->runs[run].epoch;

@@ -9,7 +9,7 @@ struct claim {
 	double got; /* below 0 until it is computed */
 };
 
-/* A claim below its share gets all it wants; the others get the rest. */
+/* A claim that wants less than its share by weight gets all; the others divide the rest. */
 static void divide(struct claim *claims, size_t count, double cores)
 {
 	bool is_done = false;

@@ -2,8 +2,8 @@
 /*
  * share.h - computes how many cores the scheduler gives to a run beside other programs.
  *
- * It divides cores by weight between groups (control groups, or sessions), then between a group's
- * threads. None gets more than it wants; the others get what it leaves.
+ * The scheduler divides cores by weight between groups (control groups, or sessions), then between
+ * a group's threads. Nobody gets more than wanted; the others get the rest.
  */
 #pragma once
 
@@ -12,24 +12,24 @@
 
 #define SHARE_NEIGHBOURS 17
 
-/* Other groups, or other threads of the run's group, of like weight. Amounts are in cores. */
+/* Another group, or all other threads of one weight in the run's group. Amounts are in cores. */
 struct share_neighbour {
 	bool is_group; /* false: these are threads in the run's group */
 	double weight; /* the run's group, or one of the run's threads, has weight 1 */
 	double ran;
-	double wanted; /* cores that they would have used if they were free */
+	double wanted; /* cores that would have been used, had all been free */
 };
 
 struct share {
 	double cores; /* cores that the run may use; NAN: unknown */
-	double all;   /* cores that all groups share */
+	double all;   /* cores for which all groups compete */
 	struct share_neighbour neighbours[SHARE_NEIGHBOURS];
 	size_t count;
 };
 
 /*
- * Returns the part of a core (0-1) that each thread gets; 1: unknown. `want` scales what others
- * want.
+ * Returns the part of a core (0-1) that each of the run's `threads` gets if the neighbours want
+ * `want` times as much as was measured. 1: unknown.
  */
 double share_of_thread(const struct share *share, double threads, double want);
 

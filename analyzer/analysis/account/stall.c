@@ -10,8 +10,7 @@
 #define HIGH_FROM         300 /* confidence is high with at least this many batches */
 #define MEDIUM_FROM       100
 #define TRIM_SHARE        0.005
-#define UNKNOWN_WORKERS   8 /* excluded first batches of an epoch where the number of workers is
-			     * unknown */
+#define UNKNOWN_WORKERS   8 /* number of workers to assume if it is unknown */
 #define RECORDS_PER_BATCH 2 /* one from the consumer, one from the worker */
 /* a step waits for the GPU if it takes more than this many median steps */
 #define SYNC_FACTOR       5
@@ -19,9 +18,9 @@
 #define SYNC_MOST         0.20
 #define DRAIN_BUSY        5.0
 #define DRAIN_IDLE        3.5
-/* judge by the GPU if at least this share of steady batches has a GPU time */
+/* the GPU's times are used if at least this share of steady batches has one */
 #define GPU_SEEN_LEAST    0.5
-/* confidence is lower if a smaller share of batches has a GPU time */
+/* confidence is lower if a smaller share of all batches has a GPU time */
 #define GPU_SEEN_MOST     0.95
 
 struct sums {
@@ -139,7 +138,7 @@ int64_t stall_theta_ns(struct batch_series *series)
 	return isnan(theta_ns) ? UNKNOWN : llrint(theta_ns);
 }
 
-/* Batches without a GPU time are not steady, and idle time is limited to the wait. */
+/* Decides whether the GPU's clock counts. By it, only batches with a GPU time are steady. */
 static void choose_clock(struct batch_series *s, struct finding *f)
 {
 	size_t seen = 0, steady_count = 0, steady_seen = 0, i;
@@ -178,7 +177,7 @@ static void count_epochs(const struct batch_series *s, struct finding *f)
 		if (r < s->run_count && s->runs[r].epoch == s->runs[first].epoch)
 			continue;
 		f->epoch_count++;
-		/* A part may begin within an epoch. */
+		/* In a part, batches before its first one are not missing. */
 		if (span > (int64_t)(end - begin))
 			f->missing_count += (size_t)span - (end - begin);
 		first = r;
@@ -301,7 +300,7 @@ static void set_drain(const struct batch_series *s, struct finding *f)
 	share = (double)count / (double)f->steady_count;
 	if (share < SYNC_FEWEST || share > SYNC_MOST)
 		return;
-	/* The `count` longest are sync steps: their median is the middle of the order's top. */
+	/* Sync steps are the `count` longest: their median is the middle of the last ranks. */
 	above = f->steady_count - count;
 	stats_order_init(&order, &compute);
 	f->drain_ratio = (stats_order_rank(&order, above + (count - 1) / 2) +
@@ -339,7 +338,7 @@ static enum stall_confidence find_confidence(const struct batch_series *s, const
 		level--;
 	if (f->by_gpu && f->gpu_share < GPU_SEEN_MOST)
 		level--;
-	/* The drain ratio was never tried on hardware, so it lowers the confidence. */
+	/* A drain ratio lowers the confidence, because it was never tried on hardware. */
 	if (!isnan(f->drain_ratio))
 		level--;
 	return level < STALL_CONFIDENCE_LOW ? STALL_CONFIDENCE_LOW : (enum stall_confidence)level;
@@ -362,7 +361,7 @@ static void decide(const struct batch_series *s, struct finding *f)
 	f->confidence = find_confidence(s, f);
 }
 
-/* Lost records show as missing ordinals, and as a count of drops. The larger share counts. */
+/* Returns the larger of two shares of lost records: by missing ordinals, and by counted drops. */
 static double lost_share(const struct batch_series *s, const struct finding *f)
 {
 	double count = (double)s->count, lost = s->lost_count > 0 ? (double)s->lost_count : 0;

@@ -53,7 +53,8 @@ enum stall_verdict {
 	STALL_VERDICT_NOT,
 	STALL_VERDICT_MODERATELY,
 	STALL_VERDICT_HIGHLY,
-	STALL_VERDICT_IN_DOUBT, /* the waits may not belong to the training; set by stall_doubt() */
+	/* perhaps the waits are not the training's waits; set by stall_doubt() */
+	STALL_VERDICT_IN_DOUBT,
 	STALL_VERDICT_MAX
 };
 
@@ -86,19 +87,18 @@ struct finding {
 	enum stall_gap gap;
 	enum stall_confidence confidence;
 	bool starved;
-	bool is_doubtful; /* the waits may not be the training's */
+	bool is_doubtful; /* perhaps the waits do not belong to the training */
 	bool by_gpu;      /* the GPU's idle time counts as waiting */
 	double gpu_share; /* share of the batches with a known GPU idle time */
 
-	struct account account; /* account of the training thread, or of the part of the run that is
-				 * judged */
-	struct account own;     /* account of this loader's loop alone */
-	double others_error_ns; /* standard error of waits for other loaders */
+	struct account account; /* the account that is judged: the thread's, or `own` */
+	struct account own;     /* account of this loader alone */
+	double others_error_ns; /* standard error of the sum of waits for other loaders */
 
 	double stall_ratio;
 	double trimmed_ratio;
 	double masked_share;
-	double gain_max; /* factor on throughput without any waiting; NAN: it has no bound */
+	double gain_max; /* throughput without any waiting / observed throughput; NAN: unbounded */
 	double theta_ns; /* NAN: no step was observed */
 
 	size_t batch_count;
@@ -112,7 +112,7 @@ struct finding {
 
 	double wait_all_ns; /* waits of all batches by the host's clock */
 	double compute_all_ns;
-	double wait_masked_ns; /* waits while the GPU was busy; 0 without by_gpu */
+	double wait_masked_ns; /* part of the waits in which the GPU was busy; 0 without by_gpu */
 	double steady_ns;      /* wait + compute of steady batches, by the host's clock */
 
 	double wait_p50_ns; /* quantiles over all batches; NAN: not observed */
@@ -122,9 +122,9 @@ struct finding {
 
 	double drain_ratio; /* NAN: the verdict does not depend on it */
 	double compute_median_ns;
-	/* mean step without waiting, or the GPU's busy time if steps are asynchronous */
+	/* mean time that a step takes without waiting, or the GPU if steps are asynchronous */
 	double demand_mean_ns;
-	double load_mean_ns; /* mean load time of steady batches; NAN: not known for any */
+	double load_mean_ns; /* mean load time of steady batches; NAN: unknown for all */
 	double load_cv; /* standard deviation of loads / mean */
 	double rho; /* load_mean_ns / loading workers / demand_mean_ns; 1: loading is too slow */
 	double eta; /* throughput / min(loading workers / load_mean_ns, 1 / demand_mean_ns) */

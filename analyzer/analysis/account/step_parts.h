@@ -2,8 +2,8 @@
 /*
  * step_parts.h - divides the training thread's steps by what they did, by the host's clock.
  *
- * Without backward pass and optimizer, steps are another loop's, such as a validation: STEP_LOOPS.
- * STEP_AFTER is the rest: metrics, logging, learning rate, time between epochs.
+ * Steps of a loop that runs neither backward pass nor optimizer, such as a validation, are
+ * STEP_LOOPS. STEP_AFTER is what is left: metrics, logging, learning rate, time between epochs.
  */
 #pragma once
 
@@ -39,7 +39,7 @@ struct step_parts {
 	double whole_ns;
 };
 
-/* `parts` start as all zero. */
+/* Adds a loader's sums to `parts`, which must be all zero at first. */
 void step_parts_add(struct step_parts *parts, const struct step_sums *sums);
 
 void step_parts_close(struct step_parts *parts, double whole_ns);
