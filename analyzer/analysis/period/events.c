@@ -11,7 +11,7 @@
 #include "analysis/statistics/stats.h"
 #include "dlprof/hash.h"
 
-#define CAP_BITS    15 /* values are binned by these top bits of a positive float: 0.8 % wide */
+#define CAP_BITS    15 /* counted by these top bits of a positive float: bins are 0.8 % wide */
 #define CAP_SHIFT   16
 #define TABLE_BITS  13
 #define TABLE_SIZE  (1u << TABLE_BITS)
@@ -291,7 +291,7 @@ static int by_count(const void *a, const void *b)
 	return by_period(a, b);
 }
 
-/* Only distances that occur twice count: three events of one period have its distance twice. */
+/* Only distances that occur twice count, as three events of one period have its distance twice. */
 static size_t find_distances(const struct events *events, size_t above, size_t most,
 			     struct distance *ret)
 {
@@ -378,7 +378,7 @@ int events_gaps(const struct events *events, struct event_gaps *ret)
 	return 0;
 }
 
-/* Sums the events' times at a phase, in even rows (half 0), odd rows (1) or all rows (2). */
+/* Returns the events' time at a phase, in even rows (half 0), odd rows (1) or all rows (2). */
 static double time_at(const struct event *list, size_t count, size_t period, size_t half,
 		      size_t phase)
 {

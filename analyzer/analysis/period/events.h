@@ -10,12 +10,12 @@
 struct events_query {
 	const struct batch_series *series;
 	const float *values;
-	uint8_t mask, want; /* only batches with (state & mask) == want */
-	double offset_ns;   /* normal part of each value, which is subtracted */
-	double theta_ns;    /* least value - offset_ns of an event; must also be above 0 */
-	bool from_start;    /* also takes the first round of each epoch */
-	bool slips;         /* records may be missing, as in logs: regular gaps are a period, too */
-	/* Events after which the phase may change; NULL: none. */
+	uint8_t mask, want; /* takes only batches with (state & mask) == want */
+	double offset_ns;   /* normal part of each value; it is subtracted */
+	double theta_ns;    /* least (value - offset_ns) of an event; must also be above 0 */
+	bool from_start;    /* also takes the first W batches of each epoch */
+	bool slips; /* records may be missing, as in logs, so equal gaps count as a period, too */
+	/* Events after which events may come in another phase; NULL: no such events. */
 	const struct events_query *breaks;
 };
 
@@ -27,53 +27,51 @@ struct event {
 struct events {
 	size_t count;
 	double ns;     /* sum over the events, without offset_ns */
-	double cap_ns; /* events of at least this length have half of `ns` */
+	double cap_ns; /* events of this length or longer have half of `ns` */
 	size_t position_count;
 	struct event *list; /* NULL if there are more than EVENTS_LISTED */
-	/* Epochs without their first round. A phase may start anew in each. */
+	/* Epochs without their first W batches. In each epoch, the phase may be another one. */
 	struct fold_segment *epochs;
 	size_t epoch_count;
 	size_t first_ordinal; /* ordinal of the first batch of epochs[0] */
 };
 
-/* Call events_done() also after an error. */
+/* Finds the events; call events_done() also after an error. */
 int events_find(const struct events_query *query, struct events *ret);
 void events_done(struct events *events);
 
-/* Fills ret_ns for `count` positions from `from` on: the event's time, or 0 without one. */
+/* Fills ret_ns for `count` positions from `from` on: time of the event at the position, or 0. */
 void events_spread(const struct events_query *query, size_t from, size_t count, float *ret_ns);
 
-/*
- * Cuts `whole` into segments, after each break from *at on. Returns the number of segments.
- */
+/* Cuts `whole` into segments, after each break from *at on. Returns the number of segments. */
 size_t events_cut(const struct events *breaks, const struct fold_segment *whole, size_t position,
 		  size_t *at, struct fold_segment *ret);
 
 /*
- * *ret_period: the best period above `above`; 0: none. *ret_log_p: ln p, corrected up to `most`.
- * `capped`: events count with their times, at most cap_ns; else as one.
+ * Finds the period above `above` that is most significant; *ret_period is 0 without one. *ret_log_p
+ * is ln p, corrected for `most` periods. `capped`: events count by time, up to cap_ns; else as 1.
  */
 int events_long_period(const struct events *events, const struct fold_segment *segments,
 		       size_t segment_count, bool capped, size_t above, size_t most,
 		       size_t *ret_period, double *ret_log_p);
 
-/* Gaps in batches between events of half of cap_ns: a timer shows even where lines are lost. */
+/* Gaps, in batches, between large events (cap_ns / 2): lost lines hardly change their mode. */
 struct event_gaps {
 	size_t large_count;
 	double large_ns; /* sum over the large events */
 	size_t gap_count;
 	double cv;
-	size_t mode; /* most frequent gap; the shortest of equally frequent ones */
+	size_t mode; /* most frequent gap; the shortest if several are as frequent */
 };
 
 int events_gaps(const struct events *events, struct event_gaps *ret);
 
-/* Returns the share at the dominant phase, cross-validated between even and odd rows. */
+/* Returns the dominant phase's share of the time, cross-validated between even and odd rows. */
 double events_share(const struct events *events, size_t period, size_t block_rows,
 		    size_t *ret_phase);
 
-/* Events are a timer's if at least 8 gaps have a coefficient of variation of at most .10. */
-#define TIMER_LEAST 8 /* a timer is not looked for in fewer gaps */
+/* A timer causes the events if at least 8 gaps have a coefficient of variation of at most .10. */
+#define TIMER_LEAST 8 /* no timer is looked for in fewer gaps */
 
 struct timer {
 	double period_ns; /* mean gap; NAN: there is no timer */

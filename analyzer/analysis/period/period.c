@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* period.c - tests periods on two series: 1 for each event; or its time, up to cap_ns. */
+/* period.c - tests periods on two series: 1 for each event; or each event's time, up to cap_ns. */
 #include "analysis/period/period.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #define FEWEST_BATCHES 12
 #define FEWEST_EVENTS  3
 #define WINDOW         ((size_t)1 << 14)
-#define WINDOWS        64 /* a longer series is sampled in this many windows */
+#define WINDOWS        64 /* a longer series is tested in this many windows only */
 #define FEW_WINDOWS    16
 #define SPREAD         16 /* windows have at most this many ordinals for each batch of the series */
 #define BEYOND_DOUBT   (-100.0)
@@ -32,8 +32,8 @@ struct layout {
 	size_t segment_count;
 	size_t ordinal; /* ordinal of the batch with which the first row begins */
 	size_t most;    /* longest period that is tested by rows (fold.h) */
-	double extra;   /* correction of log p: ln of the number of layouts x series tried */
-	bool is_cut;    /* the segments end at breaks, so each may have a phase of its own */
+	double extra;   /* correction of log p: ln of the number of pairs of layout and series */
+	bool is_cut;    /* segments end at breaks, so each segment may have a phase of its own */
 };
 
 struct best {
@@ -41,7 +41,7 @@ struct best {
 	bool sparse; /* found by distances between events, not by rows (fold.h) */
 	size_t period;
 	double log_p;
-	double log_p_plain; /* log p before the correction for serial correlation */
+	double log_p_plain; /* without the correction for similar rows (fold_memory()) */
 };
 
 struct search {
@@ -50,20 +50,20 @@ struct search {
 	struct layout layouts[3];
 	size_t layout_count;
 	size_t value_count;
-	float *ns; /* values of all segments in a row */
+	float *ns; /* values of the segments, one segment after the other */
 	float *x;
 	double *sums, *squares;
 	size_t windows;
 	size_t workers;
 	struct best best;
 	struct best best_cut;
-	double log_p_workers; /* log p of period W, before the correction for serial correlation */
-	float *log_p_of;      /* ln p of each period, by its best layout and series */
+	double log_p_workers; /* log_p_plain of the period that is the number of workers */
+	float *log_p_of;      /* ln p of each period, in the layout and series where it is least */
 };
 
 _Static_assert(PERIOD_MOST == FOLD_MOST, "all periods that are folded");
 
-/* Returns ln of how many periods compete with P; W and its multiples get half of alpha. */
+/* Returns ln of the number of periods tried: half of alpha is for multiples of the workers. */
 static double log_candidates(const struct search *s, size_t period, size_t count)
 {
 	if (s->workers > 1 && period % s->workers == 0 && period / s->workers <= WORKER_PERIODS)
@@ -71,7 +71,7 @@ static double log_candidates(const struct search *s, size_t period, size_t count
 	return log((double)count) + (s->workers > 1 ? log(2) : 0);
 }
 
-/* Returns false if all values are equal: no phase can then differ. */
+/* Returns false if all values are equal, since no phase can then differ. */
 static bool set_series(struct search *s, bool capped, struct fold_series *ret)
 {
 	float cap_ns = (float)s->events.cap_ns, lowest = 1, highest = 0;
@@ -106,7 +106,7 @@ static void offer(struct search *s, const struct best *found)
 		s->best_cut = *found;
 }
 
-/* Correcting for serial correlation is slow, so only the best period is corrected. */
+/* fold_memory() is slow, so only the period with the least p is corrected by it. */
 static void try_layout(struct search *s, const struct layout *layout, struct fold_series *series)
 {
 	double plain[FOLD_MOST + 1], log_p[FOLD_MOST + 1];
@@ -160,7 +160,7 @@ static int try_long(struct search *s, const struct layout *layout, bool capped)
 
 	if (!s->events.list || layout->is_cut || (is_dense && most <= FOLD_MOST))
 		return 0;
-	/* The list has the events of all positions, so one segment replaces the windows. */
+	/* The list has all events, not those in windows, so one segment is enough. */
 	r = events_long_period(&s->events, by_epoch ? layout->segments : &whole,
 			       by_epoch ? layout->segment_count : 1, capped,
 			       is_dense ? FOLD_MOST : 1, most, &found.period, &found.log_p);
@@ -349,7 +349,7 @@ static void measure(const struct search *s, struct best *best, double *scratch, 
 	ret->cost_ns = ret->share * ret->events_ns;
 }
 
-/* Queues fill during a pause, so breaks may seem a period. One between the breaks is preferred. */
+/* Breaks, in which queues fill, may come in a period. One between them is preferred if regular. */
 static int describe(struct search *s, struct period *ret)
 {
 	double *scratch = calloc(PHASE_PROMOTE_MOST * FOLD_MOST, sizeof(*scratch));
@@ -369,7 +369,7 @@ static int describe(struct search *s, struct period *ret)
 	return 0;
 }
 
-/* Random events have gaps with a coefficient of variation of 1, and .4 after a dead time. */
+/* Gaps of random events have a coefficient of variation of 1; after a dead time .4. */
 static int find_gaps(const struct search *s, struct period *ret)
 {
 	struct event_gaps gaps;
@@ -413,7 +413,7 @@ static void start_anew(struct search *s)
 	memset(s->log_p_of, 0, (PERIOD_MOST + 1) * sizeof(*s->log_p_of));
 }
 
-/* In a damaged file, ordinals may be of any size. */
+/* In a damaged file ordinals may be huge, which the number of windows must not follow. */
 static size_t find_most_windows(const struct search *s)
 {
 	size_t most = s->query->series->count / (WINDOW / SPREAD);
@@ -423,7 +423,7 @@ static size_t find_most_windows(const struct search *s)
 	return most < WINDOWS ? most : WINDOWS;
 }
 
-/* Searches in a few windows first, which is quick and often enough. */
+/* Searches a few windows first, which is quick and often enough. */
 static int search_period(struct search *s)
 {
 	size_t most = find_most_windows(s);

@@ -36,7 +36,7 @@ static size_t highest(const double *values, size_t count)
 	return best;
 }
 
-/* In rows of k P, the best phase of P becomes k phases. Copies their times; returns the sum. */
+/* In rows of k periods, the best phase becomes k phases. Copies their times; returns the sum. */
 static double split(const double *phases, size_t period, size_t k, double *ret)
 {
 	double sum = 0;
