@@ -5,9 +5,9 @@
 
 #include "analysis/account/boot.h"
 
-/* runs are compared only if one has at least this many times the other's workers */
+/* runs are compared only if one has at least this many times the workers of the other */
 #define SHARED_WORKERS   1.25
-/* loads share a limit if they grow with this power of the workers, or more */
+/* workers share what they wait for if loads grow by this power of their number, or more */
 #define SHARED_PART      0.75
 #define LEAST_POINTS     0.02
 #define FEW_BLOCKS       6
@@ -58,13 +58,13 @@ static double at(const float *column, size_t i)
 	return column && column[i] >= 0 ? (double)column[i] : NAN;
 }
 
-/* The times of a batch; `restart` is 0 unless the batch begins an epoch. NAN: unknown. */
+/* Times of one batch; `restart` is 0 unless the batch begins an epoch. NAN: unknown. */
 struct times {
 	double wait_ns, compute_ns;
 	struct account_restart restart;
 };
 
-/* The run's first wait is start-up, and is left out. */
+/* The run's first wait is left out, because it is start-up. */
 static int add_waits(struct compare_side *side, const struct batch_series *s, size_t i,
 		     bool is_start, const struct times *times)
 {
@@ -156,7 +156,7 @@ void compare_side_done(struct compare_side *side)
 		track_done(&side->tracks[row]);
 }
 
-/* Welch, Satterthwaite. The smaller variance is raised: bursts may be missing by chance. */
+/* By Welch and Satterthwaite. The smaller variance is raised, as bursts may be absent by chance. */
 static double half_width(const struct estimate *a, const struct estimate *b)
 {
 	const struct estimate *most = a->variance > b->variance ? a : b, *less = most == a ? b : a;
@@ -188,7 +188,7 @@ static void set_difference(const struct estimate *a, const struct estimate *b, d
 	ret->differs = (ret->low > 0 || ret->high < 0) && fabs(ret->change) >= least;
 }
 
-/* The variance of the logarithm gives a ratio's interval. */
+/* The interval of a ratio comes from the variance of the logarithms. */
 static struct estimate relative(const struct estimate *estimate)
 {
 	struct estimate ret = *estimate;

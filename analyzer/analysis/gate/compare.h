@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.h - compares two runs of the same training: what differs, and what is noise.
+ * compare.h - compares two runs of the same training: which differences are more than noise?
  *
- * Values are means over all delivered batches but the first. They differ if the 95 % interval of
- * the change leaves out 0, and the change is 2 % of the step (of the load, for its parts; 2 points
- * for the stall ratio): equal runs differ by up to that much. "No difference" needs an interval in
- * which a speed-up of 1.25 would have shown.
+ * Values are means over all delivered batches but the first. Two values differ if the 95 % interval
+ * of their difference does not contain 0, and the difference is at least 2 % of the step (2 % of
+ * the load for parts of loads, 2 points for the stall ratio), because equal runs differ by up to 2
+ * %. "No difference" is said only if the interval would have shown a speed-up of 1.25.
  */
 #pragma once
 
@@ -17,11 +17,11 @@
 #include "analysis/statistics/track.h"
 
 #define COMPARE_LEAST_SHARE 0.02
-/* runs count as alike only if the speed-up's interval stays within this factor */
+/* runs count as equally fast only if the interval of the speed-up stays within this factor */
 #define COMPARE_MOST_DOUBT  1.25
 
 enum compare_row {
-	COMPARE_STEP, /* wait + compute; the whole step if only that is known */
+	COMPARE_STEP, /* wait + compute; or the whole step where these two are unknown */
 	COMPARE_WAIT,
 	COMPARE_RECEIVING,   /* part of the wait after the batch was finished */
 	COMPARE_SAMPLING,    /* part of the wait in which the sampler ran */
@@ -55,17 +55,17 @@ struct compare_side {
 int compare_add_series(struct compare_side *side, const struct batch_series *series,
 		       const struct finding *finding);
 
-/* Times that are NAN are left out. */
+/* Adds the times of a load; times that are NAN are left out. */
 int compare_add_load(struct compare_side *side, const struct load_times *times, double transfer_ns);
 
-/* Parts that are NAN are left out. */
+/* Adds the parts of a step; parts that are NAN are left out. */
 int compare_add_parts(struct compare_side *side, const double part_ns[STEP_TOLD_MAX]);
 
 void compare_side_done(struct compare_side *side);
 
 struct compare_difference {
 	double a, b;              /* means over batches in ns, or stall ratios; NAN: not observed */
-	double change, low, high; /* change: b - a; its 95 % interval; NAN: unknown */
+	double change, low, high; /* change: b - a; low to high: its 95 % interval; NAN: unknown */
 	bool differs;
 };
 
@@ -79,14 +79,14 @@ enum compare_result {
 
 struct comparison {
 	enum compare_result result;
-	double speedup, low, high; /* rate of b / rate of a, and its 95 % interval */
+	double speedup, low, high; /* speed of b / speed of a, and its 95 % interval */
 	struct compare_difference rows[COMPARE_ROWS];
 };
 
 void compare_runs(const struct compare_side *a, const struct compare_side *b,
 		  struct comparison *ret);
 
-/* Returns true if workers share what they wait for: loads grow nearly as the workers do. */
+/* Returns true if workers share what they wait for: loads grow nearly as fast as their number. */
 bool compare_is_shared(const struct comparison *comparison, double workers_a, double workers_b);
 
 /* Names in JSON. */

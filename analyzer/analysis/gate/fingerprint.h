@@ -2,9 +2,9 @@
 /*
  * fingerprint.h - lists what two runs must have in common to be compared.
  *
- * WORK is what a batch is; PLACE is machine and clock; a SETTING is a change for `dlprof-report
- * compare`, but a gate refuses it; a NOTE is only printed. A field that one run does not know is
- * equal.
+ * A WORK field says what a batch is, a PLACE field is about machine and clock. `dlprof-report
+ * compare` allows different SETTINGs, a gate refuses them. A NOTE is only printed. A field that is
+ * unknown in one run counts as equal.
  */
 #pragma once
 
@@ -54,7 +54,7 @@ extern const struct fingerprint_row {
 	enum fingerprint_kind kind;
 } fingerprint_fields[FINGERPRINT_MAX];
 
-/* The caller owns the texts. NULL and UNKNOWN: unknown. */
+/* The caller owns the texts. NULL, UNKNOWN: unknown. */
 struct fingerprint {
 	const char *text[FINGERPRINT_MAX];
 	int64_t number[FINGERPRINT_MAX];
@@ -64,7 +64,7 @@ struct fingerprint {
 
 void fingerprint_init(struct fingerprint *ret);
 
-/* Returns the batches of the longest epoch but the last; UNKNOWN: there is only one epoch. */
+/* Returns the number of batches of the longest epoch but the last; UNKNOWN: only one epoch. */
 int64_t fingerprint_epoch_batches(const struct batch_series *series);
 
 unsigned fingerprint_diff(const struct fingerprint *a, const struct fingerprint *b);

@@ -11,10 +11,10 @@
 
 #define BLOCKS       10
 #define NORMAL99     2.3263 /* 99 % point of the standard normal distribution */
-#define DEPENDENT    3      /* factor on a sum's error if values correlate by .8 */
+#define DEPENDENT    3      /* factor on the error of a sum whose values correlate by .8 */
 #define SEED         UINT64_C(0x452821e638d01377)
 #define DRAWS        10000
-#define CHANGE_LEAST 0.02 /* loads and steps changed only if they changed by at least this share */
+#define CHANGE_LEAST 0.02 /* loads or steps count as changed from this share of their time on */
 
 #define AT(field)     offsetof(struct finding, field)
 #define AT_PART(part) AT(account.share[ACCOUNT_##part])
@@ -77,7 +77,7 @@ static enum gate_unfit find_unfit(const struct finding *finding, size_t needed_c
 	return finding->batch_count < needed_count ? GATE_FEW : GATE_FIT;
 }
 
-/* Returns by how much the summed waits of a short loader may exceed the true ones. */
+/* Returns the error of a short loader's sum of waits, to be subtracted. *ret_sum_ns is the sum. */
 static double short_margin_ns(const struct batch_series *series, const struct finding *finding,
 			      double *ret_sum_ns)
 {
@@ -281,12 +281,12 @@ bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 
 	if (a->outcome != b->outcome)
 		return a->outcome > b->outcome;
-	/* Each increase has an edge of its own, so compare the distances from the edges. */
+	/* Each increase has its own edge, so the distances from the edges are compared. */
 	return limit->metric == GATE_STALL_INCREASE ? a->found - a->edge > b->found - b->edge
 						    : less;
 }
 
-/* Returns by how much the runs' ratio may rise until the gate fails. Below 0 it fails already. */
+/* Returns how much more the ratio must rise until the gate fails; below 0: it fails already. */
 static double find_margin(const struct gate_limit *limit, const struct gate_groups *groups)
 {
 	struct gate_result result;
@@ -360,7 +360,7 @@ void gate_compare(const struct gate_sample *const *before, size_t before_count,
 	if (ret->suspect != GATE_SUSPECT_LOAD)
 		return;
 	for (int k = 0; k < GATE_PART_MAX; k++) {
-		/* A part that was not observed before is NAN, which is never larger. */
+		/* A part that was not observed before yields NAN, which is never larger. */
 		double ns = ret->now.part_ns[k] - ret->before.part_ns[k];
 
 		if (ns > largest_ns) {

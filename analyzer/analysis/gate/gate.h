@@ -2,8 +2,8 @@
 /*
  * gate.h - decides by statistics whether a run passes a gate.
  *
- * A gate fails a build only if it is sure, passes one only if there is enough data, and else is
- * inconclusive:
+ * A gate fails a build only if the evidence is certain, passes it only if there is enough data, and
+ * else is inconclusive:
  *
  * - A limit on the stall ratio fails iff the 1 % point of the block bootstrap (boot.h) is above it.
  * - A limit on the increase of the stall ratio, rule "bound": with n baseline runs and m new runs,
@@ -18,12 +18,12 @@
  *   = 1 / C(n + m, m) (Mann & Whitney, Ann. Math. Statist. 18, 1947). As soon as one run is not
  *   above all baselines, the gate passes.
  * - Inconclusive: fewer than max(300, 20 p W) batches, lost records, or a run that still records.
- * - If the loader with the most waiting is short, such as a validation's, it has too few batches
- *   for the bootstrap. Instead, 3 x t(.99, n - 1) standard errors are subtracted from the sum of
- *   its waits, to which one batch without a wait is added. That is right even if a wait correlates
- *   by .8 with the one before (of 20,000 draws of 5 to 290 waits from five distributions 2.3 % at
- *   most were wrong, 0.9 % in all but one of them). A limit fails if the ratio with that sum is
- *   above it, and passes only if the run's ratio is not above it.
+ * - The loader with the most waiting may be too short for the bootstrap, such as that of a
+ *   validation. Then 3 x t(.99, n - 1) standard errors are subtracted from the sum of its n waits,
+ *   to which a batch without a wait is added. This is right even if a wait correlates by .8 with
+ *   the one before (of 20,000 draws of 5 to 290 waits from five distributions at most 2.3 % were
+ *   wrong, 0.9 % in all but one of them). A limit fails if the ratio with the reduced sum is above
+ *   it, and passes only if the run's own ratio is not.
  */
 #pragma once
 
@@ -37,7 +37,7 @@
 #define GATE_TOLERATED_LOSS   0.01
 #define GATE_SEPARATE_RUNS    3
 #define GATE_LEAST_INCREASE   0.03
-#define GATE_DEFAULT_LIMIT    0.10 /* the accelerator is busy for at least 90 % of the time */
+#define GATE_DEFAULT_LIMIT    0.10 /* the GPU is busy for at least 90 % of the time */
 
 enum gate_metric {
 	GATE_STALL_RATIO,
@@ -67,7 +67,7 @@ extern const struct gate_metric_row {
 	const char *name;
 	enum gate_unit unit;
 	size_t offset; /* offset of a double, or a size_t, in struct finding; SIZE_MAX: none */
-	bool is_least; /* a limit is a minimum */
+	bool is_least; /* the limit is a minimum */
 	bool is_whole; /* known even if the run is too short to be judged */
 } gate_metrics[GATE_METRIC_MAX];
 
@@ -78,7 +78,7 @@ enum gate_unfit {
 	GATE_LIVE,
 	GATE_NO_VERDICT,
 	GATE_LOSS,
-	GATE_DOUBT, /* the waits may be another thread's than the training's */
+	GATE_DOUBT, /* perhaps not the training but another thread waited */
 	GATE_FEW,
 	GATE_RANKS, /* some ranks of the job left no database */
 	GATE_UNFIT_MAX
@@ -102,20 +102,20 @@ struct gate_sample {
 		double means[GATE_MEANS];
 		struct {
 			double value[GATE_METRIC_MAX]; /* times in ns; NAN for the increase */
-			/* means over batches, like the next three members */
+			/* means over batches, as are the next three members */
 			double part_ns[GATE_PART_MAX];
 			double load_ns, compute_ns, wait_ns;
 		};
 	};
 	double low99, error; /* 1 % quantile and standard error of the stall ratio */
-	double short_low99;  /* low99 if only the judged loader is too short; else NAN */
+	double short_low99;  /* low99 for a judged loader that is too short; else NAN */
 	enum gate_unfit unfit;
 	enum stall_gap gap;
 	size_t needed_count;
 	enum cause cause;
 };
 
-/* `times` are sums over `load_count` loads. */
+/* Makes a sample of a run. `times` are sums over `load_count` loads. */
 void gate_take(const struct batch_series *series, const struct finding *finding,
 	       const struct diagnosis *diagnosis, const struct load_times *times, double load_count,
 	       bool live, struct gate_sample *ret);
@@ -164,7 +164,7 @@ struct gate_item {
 void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
 		struct gate_result *ret);
 
-/* Stall ratios in order of time, and the runs' bootstrap errors. */
+/* Stall ratios of the runs, in order of time, and their bootstrap errors. */
 struct gate_groups {
 	const double *before;
 	size_t before_count;
@@ -175,22 +175,22 @@ struct gate_groups {
 void gate_judge_increase(const struct gate_limit *limit, const struct gate_groups *groups,
 			 struct gate_result *ret);
 
-/* Failed is worse than inconclusive, that than passed; then the distance from the limit counts. */
+/* Returns true if `a` is worse. Equal outcomes are compared by the distance from the limit. */
 bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 		   const struct gate_result *b);
 
 /* Returns the one-sided 99 % point of Student's t. */
 double gate_t99(size_t degrees);
 
-/* How often a gate fails a run though nothing changed, by random draws of baselines and runs. */
+/* How often, by random draws of baselines and runs, the gate fails though nothing changed. */
 struct gate_calibration {
 	size_t run_count, draw_count;
 	size_t alarm_count;        /* draws in which the gate failed */
 	size_t alarm_run_count;    /* runs for which the gate failed in at least one draw */
-	double detect50, detect95; /* an increase by so much fails the gate in 50, 95 % of draws */
+	double detect50, detect95; /* increase that fails the gate in 50 % and 95 % of the draws */
 };
 
-/* Returns -EDOM if there are too few runs for one draw. */
+/* Draws from `count` equal runs. Returns -EDOM if these are too few for one draw. */
 int gate_calibrate(const struct gate_limit *limit, const double *ratios, const double *errors,
 		   size_t count, struct gate_calibration *ret);
 
@@ -203,7 +203,7 @@ enum gate_suspect {
 struct gate_change {
 	enum gate_suspect suspect;
 	enum gate_part part;            /* part of loads that grew most; GATE_PART_MAX: unknown */
-	struct gate_sample before, now; /* means of the runs, and their most frequent cause */
+	struct gate_sample before, now; /* means over the runs, and the most frequent cause */
 };
 
 void gate_compare(const struct gate_sample *const *before, size_t before_count,
