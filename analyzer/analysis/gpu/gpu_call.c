@@ -3,9 +3,9 @@
 
 #include <stdbool.h>
 
-#define THREADS_MOST 256 /* nested calls of further threads are not recognised */
+#define THREADS_MOST 256 /* in further threads, nested calls count twice */
 
-/* Calls before end_ns have been counted. */
+/* Calls of this thread have been counted up to end_ns. */
 struct thread {
 	uint32_t id;
 	int64_t end_ns;

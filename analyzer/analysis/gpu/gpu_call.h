@@ -19,6 +19,6 @@ struct gpu_calls {
 	struct gpu_call_times others;
 };
 
-/* Measures the step [begin_ns, end_ns). `ops` are as in gpu_step_measure(). */
+/* Measures the calls in the step [begin_ns, end_ns). `ops` are as in gpu_step_measure(). */
 void gpu_calls_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, int64_t end_ns,
 		       uint32_t training_thread, struct gpu_calls *ret);

@@ -2,9 +2,9 @@
 /*
  * gpu_devices.h - measures one step of a process that uses several GPUs.
  *
- * Times are means over the devices that the loader feeds: a fed device that waits for its batch
- * loses time, even if others work. A device is fed if it got a quarter of the most fed device's
- * bytes from the host lately. If none is fed, all that work count. Counts, copies and waits are
+ * Times are means over the devices that the loader feeds, because a fed device that waits for its
+ * batch loses time even if other devices work. A device is fed if, lately, it got at least a
+ * quarter of the bytes that the most fed device got from the host. Counts, copies and waits are
  * sums.
  */
 #pragma once
@@ -12,11 +12,11 @@
 #include "analysis/gpu/gpu_step.h"
 
 #define GPU_DEVICES_MOST 32    /* devices from this number on count in sums only */
-/* a device is fed if it gets at least this share of the most fed device's bytes */
+/* a device is fed if it gets at least this share of the bytes of the most fed device */
 #define GPU_DEVICES_FED  0.25
 #define GPU_DEVICES_KEEP 0.875 /* factor on the bytes of earlier steps at each new step */
 
-/* All zero at first. */
+/* Is all zero at first. */
 struct gpu_devices {
 	uint32_t working;               /* bit i: device i has run a kernel or graph */
 	double bytes[GPU_DEVICES_MOST]; /* bytes from the host to each device, weighted by age */
@@ -30,10 +30,10 @@ struct gpu_device_step {
 	int64_t h2d_bytes, peer_bytes;
 };
 
-/* `op` need not belong to a step. */
+/* Notes which device worked. `op` need not belong to a step. */
 void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op);
 
-/* `steps` (GPU_DEVICES_MOST) gets each device that ever worked, if several did. */
+/* Measures a step. If several devices ever worked, `steps` (GPU_DEVICES_MOST) gets each of them. */
 int gpu_devices_measure(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			int64_t begin_ns, int64_t wait_end_ns, int64_t end_ns, struct gpu_step *ret,
 			struct gpu_device_step *steps, size_t *ret_count);

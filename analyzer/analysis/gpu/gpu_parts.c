@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define MOST_NS (INT64_MAX / 8) /* later times are from a damaged ring */
+#define MOST_NS (INT64_MAX / 8) /* a later time comes from a damaged ring */
 
 /* Returns the part's length in ns, or 0 if it was not observed. */
 static int64_t length_of(const struct dlprof_parts *told, enum dlprof_part part)

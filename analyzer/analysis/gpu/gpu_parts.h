@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_parts.h - where the parts of a step lie in time, to divide the GPU's time, too.
+ * gpu_parts.h - finds when the parts of a step begin, so that the GPU's time can be divided, too.
  *
- * Parts without single edges, as of several backward passes, have no place.
+ * Parts that come more than once, as several backward passes do, cannot be placed.
  */
 #pragma once
 
@@ -13,13 +13,13 @@
 #include "dlprof/event.h"
 
 #define GPU_PARTS          5
-#define GPU_PARTS_SLACK_NS 200000 /* part i may begin this much before or after its edge */
+#define GPU_PARTS_SLACK_NS 200000 /* a part may begin this much before or after its edge */
 
 static inline enum step_part gpu_parts_of_step(int i)
 {
 	return i < GPU_PARTS - 1 ? (enum step_part)i : STEP_AFTER;
 }
 
-/* Part i is [edges[i], edges[i + 1]). Returns false if the parts are not consecutive. */
+/* Finds parts [edges[i], edges[i + 1]). Returns false if they do not follow one another. */
 bool gpu_parts_find(const struct dlprof_parts *told, int64_t wait_end_ns, int64_t end_ns,
 		    int64_t edges[GPU_PARTS + 1]);

@@ -51,7 +51,7 @@ static void unite(const struct gpu_op *ops, size_t count, uint32_t kinds, struct
 			add(parts, ops[i].begin_ns, ops[i].end_ns);
 }
 
-/* CUPTI records no synchronisation for a call that waited for its copy from the device. */
+/* Returns true if a call waited for its copy, for which CUPTI records no synchronisation. */
 static bool is_copy_waited_for(const struct gpu_op *ops, size_t count, size_t call)
 {
 	for (size_t i = call + 1; i < count && ops[i].begin_ns < ops[call].end_ns; i++)
@@ -69,7 +69,7 @@ static void unite_waits(const struct gpu_op *ops, size_t count, struct parts *pa
 			add(parts, ops[i].begin_ns, ops[i].end_ns);
 }
 
-/* `ret` must be neither of the others and have room for both. */
+/* Makes the union of `a` and `b`. `ret` is neither of them, and has room for both. */
 static void join(const struct parts *a, const struct parts *b, struct parts *ret)
 {
 	size_t i = 0, k = 0;
@@ -117,7 +117,7 @@ static int64_t time_of(struct parts *parts, const struct gpu_op *ops, size_t cou
 	return cover(parts, begin_ns, end_ns);
 }
 
-/* Returns true if the host waits for the GPU at `ns`, or did until GPU_STEP_SLACK_NS before. */
+/* Returns true if the host waits for the GPU at `ns`, or did at most GPU_STEP_SLACK_NS before. */
 static bool is_after(const struct parts *sync, int64_t ns)
 {
 	size_t at = find(sync, ns - GPU_STEP_SLACK_NS - 1);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_step.h - measures what the GPU did in one step, from single operations.
+ * gpu_step.h - measures from single operations what the GPU did in one step.
  *
- * Busy is the union of kernels and graphs, without a GPU loader's kernels (gpu_streams.h). Gaps are
- * the rest. Each nanosecond of a gap has the first class that is true:
+ * The GPU is busy while kernels or graphs run, except kernels of a GPU loader (gpu_streams.h). Gaps
+ * are the other times. Each nanosecond of a gap has the first class that is true:
  *
  * - data: the training thread waited for this step's batch
  * - h2d: something was copied to a device
  * - sync: the host waited for the GPU, in a synchronisation or a copy; or the gap began during such
  *   a wait or right after it, since the queue ran empty during the wait
- * - host: the gap is longer than GPU_STEP_BREATH_NS: nothing was launched
+ * - host: the gap is longer than GPU_STEP_BREATH_NS, so nothing was launched
  * - other: other copies ran, or a loader's kernels; or the gap is a short one between two kernels
  */
 #pragma once
@@ -20,8 +20,8 @@
 
 #include "dlprof/event.h"
 
-#define GPU_STEP_BREATH_NS 10000 /* longest gap between two kernels that are both queued */
-#define GPU_STEP_SLACK_NS  20000 /* the host's wait ends at most so long after the GPU's work */
+#define GPU_STEP_BREATH_NS 10000 /* longest gap between two kernels if both were launched before */
+#define GPU_STEP_SLACK_NS  20000 /* the host's wait ends at most this long after the GPU's work */
 
 /* Operations that keep a device busy, and calls in which the host waits for it. */
 #define GPU_STEP_BIT(kind) (1u << DLPROF_GPU_##kind)
@@ -40,12 +40,12 @@ struct gpu_op {
 
 struct gpu_step {
 	int64_t busy_ns, nccl_ns;
-	int64_t compute_ns; /* time in which anything but collectives ran */
+	int64_t compute_ns; /* time in which a kernel or graph ran that is no collective */
 	int64_t loading_ns;
 	int64_t kernel_count, graph_count;
 	int64_t h2d_ns, h2d_bytes, h2d_pageable_bytes;
 	int64_t d2h_ns, d2h_bytes, memset_ns;
-	int64_t anywhere_bytes; /* bytes of copies of unknown direction */
+	int64_t anywhere_bytes; /* bytes of copies whose direction is unknown */
 	/* sums over waits, which may overlap */
 	int64_t sync_event_ns, sync_stream_ns, sync_context_ns;
 	int64_t gap_data_ns, gap_h2d_ns, gap_sync_ns, gap_host_ns, gap_other_ns;
@@ -53,6 +53,6 @@ struct gpu_step {
 	int64_t launched_ns; /* length of all kernels that were launched in the step */
 };
 
-/* `ops` overlap [begin_ns, end_ns), and are sorted by begin_ns. The wait ends at wait_end_ns. */
+/* Measures [begin_ns, end_ns). All `ops` overlap it, sorted by begin_ns; the wait ends within. */
 int gpu_step_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, int64_t wait_end_ns,
 		     int64_t end_ns, struct gpu_step *ret);

@@ -64,7 +64,7 @@ static void add_stream(const struct gpu_stream *stream, struct trainers *trainer
 			trainers->threads[trainers->count++] = stream->threads[i];
 }
 
-/* `thread` takes the batches. Adds threads that share a stream with one already found. */
+/* Finds the thread that takes the batches, and those that share a stream with one found before. */
 static void find_trainers(const struct gpu_streams *streams, int device, uint32_t thread,
 			  struct trainers *ret)
 {
@@ -130,7 +130,7 @@ size_t gpu_streams_mark(const struct gpu_streams *streams, uint32_t training_thr
 	size_t doubtful = 0;
 
 	for (int device = 0; device < GPU_DEVICES_MOST; device++) {
-		/* If a device uses only the default stream, all its kernels are the training's. */
+		/* If a device uses only the default stream, all its kernels are training. */
 		if (!(streams->used[device] & ~(UINT64_C(1) << GPU_STREAMS_DEFAULT)))
 			continue;
 		find_trainers(streams, device, training_thread, &trainers);

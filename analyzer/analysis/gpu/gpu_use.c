@@ -5,13 +5,13 @@
 #include <stddef.h>
 #include <string.h>
 
-#define MOST 1e19 /* a larger sum is from a damaged file */
+#define MOST 1e19 /* a larger sum comes from a damaged file */
 
-/* any run idles for a smaller share of a step, so no cause is named below it */
+/* the GPU always idles for some share of a step; no cause is named for less than this share */
 #define LACK_LEAST    0.3
 /* launching takes longer than running if kernels take at most this long on average */
 #define SHORT_NS      10e3
-#define MANY_LAUNCHES 100  /* and if a step has at least this many kernels */
+#define MANY_LAUNCHES 100  /* and a step must have this many kernels for it */
 
 static double *sum_at(struct gpu_sums *sums, size_t i)
 {
@@ -36,7 +36,7 @@ static double ratio(double part, double whole)
 	return whole > 0 ? part / whole : NAN;
 }
 
-/* Many short kernels keep the host busy launching, whatever it waited for. */
+/* Many short kernels keep the host busy with launching, whatever it waited for. */
 static void find_lack(struct gpu_use *use)
 {
 	const double *share = use->gap_share;

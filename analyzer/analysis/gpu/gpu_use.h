@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_use.h - computes for how long the GPU was busy, copied or idled, and what it lacked. */
+/* gpu_use.h - computes how long the GPU was busy, copied or idled, and what it lacked. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,22 +21,22 @@ enum gpu_sync { GPU_SYNC_EVENT, GPU_SYNC_STREAM, GPU_SYNC_CONTEXT, GPU_SYNC_MAX 
 struct gpu_sums {
 	double batch_count; /* batches whose busy time and step are known */
 	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX]; /* sums over these batch_count batches */
-	double seen_count; /* batches of which anything is known, even by the host only */
+	double seen_count; /* batches of which anything is known, also if only the host's part */
 	double kernel_count, graph_count;
 	double h2d_ns, h2d_bytes, h2d_pageable_bytes;
 	double d2h_ns, d2h_bytes;
 	double memset_ns, nccl_ns;
 	double sync_ns[GPU_SYNC_MAX];
-	double compute_ns; /* time in which anything but collectives ran */
+	double compute_ns; /* time in which a kernel or graph ran that is no collective */
 	double loading_ns; /* time of GPU loaders' kernels, which do not count as busy */
 	double refill_ns;  /* idle after waits with idle time, up to the first kernel */
-	/* Idle for neither data nor copies, and kernels launched, by part of the step. */
+	/* By part of the step: idle for neither data nor copies; kernels launched there. */
 	double part_idle_ns[GPU_PARTS], part_launched_ns[GPU_PARTS];
 };
 
 #define GPU_SUMS_COUNT (sizeof(struct gpu_sums) / sizeof(double))
 
-/* NAN: not recorded, or the training's thread is unknown. */
+/* NAN: not observed, or the training's thread is unknown. */
 struct gpu_call_sums {
 	double batch_count;
 	double sync_ns, copy_ns, launch_ns, launch_count; /* calls of the training's thread */
@@ -52,11 +52,11 @@ enum gpu_lack {
 	GPU_LACK_MAX
 };
 
-/* Shares are 0-1, of the steps unless noted otherwise; NAN: unknown. */
+/* Shares are 0-1, and shares of the steps' time unless noted otherwise; NAN: unknown. */
 struct gpu_use {
 	bool is_known;
 	double busy_share;
-	double alone_share; /* only collectives ran: exchanging data, or waiting for ranks */
+	double alone_share; /* only collectives ran, which exchange data or wait for ranks */
 	double gap_share[GPU_GAP_MAX];
 	double idle_share;
 	double unattributed_share;
@@ -65,8 +65,8 @@ struct gpu_use {
 	double exposed_share;  /* only a copy to the GPU ran, and no batch was waited for */
 	double overlap_share;  /* share of the copying time in which kernels ran, at most */
 	enum gpu_lack lack;
-	double lack_share; /* idle for neither data nor copies */
-	/* Part of the step with more than half of lack_share; STEP_PART_MAX: none. */
+	double lack_share; /* idle, needing neither data nor copies */
+	/* Part of the step with more than half of lack_share; STEP_PART_MAX: no part. */
 	enum step_part lack_part;
 	double lack_part_share;
 	double refill_share;
