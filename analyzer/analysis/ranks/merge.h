@@ -2,17 +2,17 @@
 /*
  * merge.h - joins parts of a job, each with some ranks, into the whole job.
  *
- * First the frames of all parts (begins of epochs, width of bins), then the windows part by part,
- * so that memory holds one part's only. Epochs begin at multiples of the widest window.
+ * First the frames of all parts (starts of epochs, width of bins) are joined, then their windows
+ * one part after the other, to save memory. Epochs begin at multiples of the widest window.
  */
 #pragma once
 
 #include "analysis/ranks/rank_job.h"
 
-/* `whole` is all zero before the first part. */
+/* Joins the frame of a part. `whole` is all zero before the first part. */
 int merge_frame(struct rank_job *whole, const struct rank_job *part);
 
 void merge_settle(struct rank_job *whole);
 
-/* Changes the windows of `part`; `numbers` are its ranks' in the whole, which has room for them. */
+/* Adds a part and changes its windows. numbers[i]: number in the whole of the part's rank i. */
 int merge_add(struct rank_job *whole, struct rank_job *part, const int32_t *numbers);

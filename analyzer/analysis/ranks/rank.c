@@ -15,10 +15,10 @@
 #define MEET       0.5   /* ranks meet if their steps correlate by more than this */
 #define VARY       0.005 /* steps that vary by a smaller share show no correlation */
 #define BIN_STEPS  8     /* least mean steps of the first rank in a bin; less than twice as many */
-#define EARLY_BINS (2 << (WINDOW_WIDTHS - 1)) /* other ranks may begin this many bins before the
-					       * first one */
+/* other ranks may begin this many bins before the first rank */
+#define EARLY_BINS (2 << (WINDOW_WIDTHS - 1))
 
-/* The first rank that has an epoch sets its length. */
+/* Finds the index of a step. The first rank that has an epoch sets the epoch's length. */
 static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t batch,
 		     size_t *ret_index)
 {
@@ -51,7 +51,7 @@ static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t 
 	return 0;
 }
 
-/* Counts each batch as a mean batch's time: a late rank then has less. */
+/* Adds a batch with the time of a mean batch, so that a rank with fewer batches has less time. */
 static int add_to_bin(struct rank_job *job, double at_ns, const struct window_part *part)
 {
 	struct window_part mean = *part;
@@ -181,12 +181,12 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 struct sums {
 	int width; /* index of the width; -1: at no width do ranks wait for each other */
 	double wait_ns, time_ns;
-	/* Over windows in which the rank with the longest wait starved: */
-	double starved_ns; /* that rank's wait */
-	double excess_ns; /* by how much that wait exceeded the second longest */
-	double lag_ns; /* by how much that rank's steps were longer than the others' mean */
+	/* sums over those windows in which the rank with the longest wait starved */
+	double starved_ns; /* wait of the rank that waited longest */
+	double excess_ns; /* by how much the longest wait exceeded the second longest */
+	double lag_ns; /* how much longer its steps were than the mean of the others */
 	double alone_wait_ns, alone_time_ns;
-	struct stats_pairs paces; /* pace of the rank that waited longest, and the others' mean */
+	struct stats_pairs paces; /* pace of the rank that waited longest, and of others (mean) */
 	size_t step_count;
 };
 
@@ -217,7 +217,7 @@ static struct sums sum_up(const struct windows *windows, int width)
 	return sums;
 }
 
-/* Returns true if the others are as slow (`sign` -1: do as few batches). */
+/* Returns true if the other ranks are as slow (sign 1), or make as few batches (sign -1). */
 static bool is_together(const struct windows *windows, const struct sums *sums, int sign)
 {
 	size_t least = sums->width ? (size_t)RANK_WINDOWS << sums->width : 1;
@@ -227,7 +227,7 @@ static bool is_together(const struct windows *windows, const struct sums *sums, 
 	       sign * sums->lag_ns <= RANK_MOST_LAG * sums->excess_ns + RANK_NOISE * sums->time_ns;
 }
 
-/* Sums up the smallest width at which ranks wait for each other; width -1: none. */
+/* Sums up the smallest width at which ranks wait for each other; width -1: there is none. */
 static struct sums find_width(const struct windows *windows, size_t batch_count, int sign)
 {
 	struct sums sums, first = {.width = -1};
@@ -310,7 +310,7 @@ static int judge_group(const struct rank_job *job, const struct rank_group *grou
 		       : culprit_find(job, group, &grid->widths[clock.width], blames, ret);
 }
 
-/* If numbers of steps differ, steps may not correspond. */
+/* Returns true if ranks made equally many steps; if not, steps may not correspond. */
 static bool are_as_many(const struct rank_job *job)
 {
 	size_t least = SIZE_MAX, most = 0;
@@ -361,7 +361,7 @@ static int unite_all(const struct rank_job *job, struct rank_group *ret)
 	return r;
 }
 
-/* Groups are not separate if their ranks' steps align by the clock, though not by number. */
+/* Sets *ret to false if the clock aligns the steps of all groups, which numbers do not align. */
 static int are_apart(const struct rank_job *job, bool *ret)
 {
 	struct rank_finding *found = calloc(1, sizeof(*found));

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #define FEWEST_CELLS 8
-#define APART_STEPS  128  /* with fewer steps, groups are not separate: they may meet later */
+#define APART_STEPS  128  /* with fewer steps, groups are not separate, since they may meet later */
 /* groups are separate only if their times a step differ by this share and by these errors */
 #define APART_SHARE  0.03
 #define APART_ERRORS 3    /* standard errors */
-/* groups are alike if neither gets ahead of the other by more than both of these */
+/* groups are alike if neither gets ahead of the other by more than both of these limits */
 #define ALIKE_STEPS 2     /* steps */
 #define ALIKE_SHARE 0.005 /* share of the steps made */
 
@@ -30,7 +30,7 @@ static void pace_add(struct pace *pace, double step_ns)
 		pace->cells[i] = pace->cells[2 * i] + pace->cells[2 * i + 1];
 }
 
-/* Returns cell `i` as if cells had 1 << shift steps. */
+/* Returns the time of cell `i` if cells had 1 << shift steps. */
 static double cell_of(const struct pace *pace, uint32_t shift, uint32_t i)
 {
 	const uint32_t each = UINT32_C(1) << (shift - pace->shift);
@@ -42,8 +42,8 @@ static double cell_of(const struct pace *pace, uint32_t shift, uint32_t i)
 }
 
 /*
- * Returns how many steps one gets ahead of the other at most; 0 if there are too few steps,
- * INFINITY if the two surely never meet.
+ * Returns the most steps that one pace gets ahead of the other; 0: there are too few steps,
+ * INFINITY: the two surely never meet.
  */
 static double pace_lead(const struct pace *one, const struct pace *other)
 {
@@ -114,7 +114,7 @@ int rank_group_find(struct rank_job *job, const struct pace *pace, int32_t *ret_
 			*ret_group = (int32_t)i;
 		}
 	}
-	/* Without room for another group, the rank joins the one of the nearest pace. */
+	/* Without room for another group, the rank joins the group of the nearest pace. */
 	if (job->group_count && (nearest <= alike || job->group_count == RANK_GROUPS ||
 				 (job->group_count + 1) * steps > WINDOW_MOST))
 		return 0;

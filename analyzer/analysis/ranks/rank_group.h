@@ -2,16 +2,16 @@
 /*
  * rank_group.h - finds groups of ranks with the same pace, which may wait for each other.
  *
- * Of ranks that never meet, the faster gets further and further ahead. Only a rank's times between
- * its own steps are compared, never two machines' clocks. Time between epochs counts; if it is
- * unknown, the epoch's first step is left out. Windows can be joined, but not taken apart, so a
- * rank that may not meet the others starts a group.
+ * If two ranks never meet, the faster one gets further and further ahead. Only times between steps
+ * of the same rank are used, so clocks of two machines are never compared. Time between epochs
+ * counts; if it is unknown, the epoch's first step is left out. Windows can be joined, but not
+ * taken apart, so a rank that perhaps does not meet the others starts a group.
  */
 #pragma once
 
 #include "analysis/ranks/rank_job.h"
 
-/* By the host's clock, which has all steps. Time between epochs counts for the step after it. */
+/* By the host's clock, which has all steps. Time between epochs is part of the step after it. */
 struct pace rank_group_pace(const struct batch_series *series, const struct rank_epoch *epochs,
 			    size_t epoch_count);
 

@@ -17,7 +17,7 @@
 /* Cells of a rank's pace cover the whole run. */
 #define PACE_CELLS 64
 
-/* Length of a rank's steps. store/fleet/part.c stores it as it is. */
+/* Time of a rank's steps. store/fleet/part.c stores this struct as it is. */
 struct pace {
 	float cells[PACE_CELLS]; /* cell i has the time of 1 << shift steps, in ns */
 	uint32_t shift, count;
@@ -32,13 +32,13 @@ static inline size_t pace_steps(const struct pace *pace)
 
 enum rank_alignment { RANK_BY_STEP, RANK_BY_CLOCK, RANK_ALONE, RANK_ALIGNMENTS };
 
-/* Times are by a clock that the ranks share. */
+/* begin_ns is by a clock that the ranks share. */
 struct rank_epoch {
 	int32_t epoch;
 	int64_t begin_ns;
 };
 
-/* Returns an epoch's begin by the common clock, or NAN without such a clock. `epochs` ascend. */
+/* Returns when an epoch begins by the common clock; NAN: unknown. `epochs` ascend. */
 static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t count, int32_t epoch)
 {
 	size_t low = 0, high = count;
@@ -54,16 +54,15 @@ static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t co
 	return low < count && epochs[low].epoch == epoch ? (double)epochs[low].begin_ns : NAN;
 }
 
-/* When, and with which batch, a rank begins and ends. Partials store it as it is. */
+/* When, and with which batch, a rank begins and ends. Partials store this struct as it is. */
 struct rank_place {
-	double begin_ns, end_ns; /* begin of the first step and end of the last one, on a clock that
-				  * all ranks share; NAN: not known */
+	double begin_ns, end_ns; /* of its steps, on a clock that all ranks share; NAN: unknown */
 	int32_t epoch, batch;   /* epoch and ordinal of the first batch; batch < 0: none */
 };
 
 struct rank_blame {
 	int32_t group;     /* -1: there are no groups */
-	double wait_ns;    /* the job's waits that the rank is to blame for */
+	double wait_ns;    /* job's waits that the rank is to blame for */
 	double starved_ns; /* part of wait_ns in which the rank starved */
 	double saved_ns;   /* what the job saves at most if the rank's batches are ready */
 	size_t step_count;
@@ -92,8 +91,7 @@ struct rank_job {
 	int64_t origin_ns, bin_ns, step_ns;
 	size_t rank_count;
 	struct rank_member {
-		float period_ns; /* mean time in which the rank's loader makes a batch; 0:
-				  * unknown */
+		float period_ns; /* mean time for a batch in the rank's loader; 0: unknown */
 		float wait_ns;
 		float starved_ns; /* part of wait_ns for batches that were not ready */
 		int32_t group;
@@ -101,7 +99,7 @@ struct rank_job {
 	} * members;
 };
 
-/* Returns where the next epoch begins. No window has two epochs: parts may lack epochs. */
+/* Returns where the next epoch begins. No window has two epochs, because parts may lack epochs. */
 static inline size_t rank_behind(const struct rank_base *epoch)
 {
 	const size_t widest = (size_t)1 << (WINDOW_WIDTHS - 1);
@@ -115,23 +113,23 @@ struct rank_finding {
 	bool starved;
 	double stall_ratio;   /* NAN: no rank's account is known */
 	double trimmed_ratio; /* without the largest 0.5 % of the waits, which are single events */
-	double wait_ns;       /* upper bound of the job's loss; if RANK_ALONE, mean over ranks */
-	bool is_exact;        /* wait_ns is no upper bound but exact */
-	int32_t hidden;       /* rank that starves most but lengthens no step; -1: none */
+	double wait_ns; /* upper bound of the job's lost time; if RANK_ALONE, mean over ranks */
+	bool is_exact;        /* wait_ns is exact instead of an upper bound */
+	int32_t hidden; /* rank that starves most, but whose waits lengthen no step; -1: none */
 	double time_ns;
 	int width;       /* ranks meet at least once in `width` steps; 0: not aligned by step */
 	double lag;      /* part of the waits that made steps longer (rank.h); NAN: none starved */
-	int32_t culprit; /* only culprit's number in order of rank_add(); -1: none, or several */
+	int32_t culprit; /* the only culprit's number by rank_add(); -1: none, or several */
 	size_t culprit_count;
-	double saved_ns; /* estimate of the time saved if all culprits' batches were ready */
+	double saved_ns; /* estimate of the time saved if all batches of culprits were ready */
 	double gain_least, gain_most; /* range of the speed-up in that case */
-	/* culprits' share of the waits; without any, the worst rank's; or NAN */
+	/* share of the waits: of the culprits or, without any, of the worst rank; or NAN */
 	double blame_share;
 	size_t step_count;
-	size_t shifted_count; /* ranks whose first batch has another ordinal than most */
+	size_t shifted_count; /* ranks whose first batch has another ordinal than most ranks' */
 	int32_t shifted;      /* first of these ranks; its steps may be aligned wrongly */
-	double apart_ns;      /* a rank's clock seems to be off by this */
-	/* If not all ranks wait for each other. The members above are then about `group`. */
+	double apart_ns;      /* the clock of a rank seems to be off by this much */
+	/* Groups of ranks that do not wait for each other; the members above are about `group`. */
 	struct rank_part {
 		double stall_ratio, wait_ns;
 		bool meets;

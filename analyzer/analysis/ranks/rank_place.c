@@ -80,6 +80,6 @@ int rank_place_judge(const struct rank_job *job, struct rank_finding *ret)
 	find_shifted(job, ret);
 	if (ret->alignment != RANK_BY_CLOCK)
 		return 0;
-	ret->shifted_count = 0; /* these are why the clock is used, so do not report them */
+	ret->shifted_count = 0; /* not reported, because they are why the clock is used */
 	return find_apart(job, ret);
 }

@@ -40,7 +40,7 @@ static int reserve(struct window_width *width, size_t count)
 	return 1;
 }
 
-/* `other` has other ranks over the same steps. */
+/* Joins two windows that have the same steps of different ranks. */
 static void join(struct window *window, const struct window *other)
 {
 	const struct window before = *window;
@@ -55,7 +55,7 @@ static void join(struct window *window, const struct window *other)
 		longest = other->wait_ns;
 	if (!before.count)
 		return;
-	/* `longest` is now the longest wait of the window that was not taken over. */
+	/* `longest` is the longest wait in the window that was not copied to *window. */
 	window->second_ns = longest > window->second_ns ? longest : window->second_ns;
 	window->sum_ns = before.sum_ns + other->sum_ns;
 	window->count = before.count + other->count;
@@ -87,7 +87,7 @@ static void add_part(struct window_part *sum, const struct window_part *part)
 	sum->is_starved |= part->is_starved;
 }
 
-/* A complete window is also added to the next width. */
+/* Adds a step to width `i`. A window that is complete is then added to the next width. */
 static int add(struct windows *windows, int i, size_t index, size_t rank,
 	       const struct window_part *part)
 {

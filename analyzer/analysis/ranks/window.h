@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window.h - the steps of a job over all ranks, in windows of 1, 2, 4, ... 64 steps.
+ * window.h - holds the steps of a job over all ranks, in windows of 1, 2, 4, ... 64 steps.
  *
  * Ranks that meet only in every k-th step wait for each other only in windows of k steps. The
- * longest sum is not the sum of the longest, so each width is stored; the finest is dropped if it
- * has too many windows. Windows of some ranks can be joined with others', in any order.
+ * longest sum is not the sum of the longest waits, so each width is stored. A width is dropped if
+ * it has too many windows. Windows of some ranks can be joined, in any order, with windows of
+ * others.
  */
 #pragma once
 
@@ -18,10 +19,10 @@
 /* Some steps, over all ranks. Partials store these 24 bytes as they are. */
 struct window {
 	float wait_ns;
-	float second_ns;     /* longest wait of any other rank than `rank` */
+	float second_ns;     /* longest wait of a rank other than `rank` */
 	float pace_ns;       /* length of these steps in `rank` */
 	float sum_ns;        /* length of these steps, summed over all ranks */
-	int32_t rank;        /* rank with the longest wait; the first if several have it */
+	int32_t rank;        /* rank with the longest wait; the first one if several have it */
 	uint32_t count : 31; /* number of ranks; 0: no data */
 	uint32_t is_starved : 1;
 };
@@ -37,7 +38,7 @@ struct windows {
 	struct window_width {
 		struct window *list;
 		size_t count, capacity;
-		bool is_full;            /* more than WINDOW_MOST windows: the list stays empty */
+		bool is_full; /* more than WINDOW_MOST windows, so the list stays empty */
 		struct window_part part; /* the window that is being summed for the current rank */
 		size_t index;
 	} widths[WINDOW_WIDTHS];
@@ -45,13 +46,11 @@ struct windows {
 	double wait_ns, time_ns; /* sums over the batches that `placed` counts */
 };
 
-/* Windows are all zero at first. */
-
-/* Steps ascend; window_end() follows a rank's last step. */
+/* Adds a step to `windows`, all zero at first; window_end() follows a rank's last step. */
 int window_add(struct windows *windows, size_t step, size_t rank, const struct window_part *part);
 int window_end(struct windows *windows, size_t rank);
 
-/* Adds windows of other ranks and one width. More than WINDOW_MOST windows drop the width. */
+/* Adds windows of other ranks to one width. More than WINDOW_MOST windows drop the width. */
 int window_merge(struct windows *windows, int width, size_t at, const struct window *list,
 		 size_t count);
 
