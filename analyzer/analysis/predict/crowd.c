@@ -23,11 +23,11 @@ enum phase {
 struct hand {
 	enum phase phase;
 	double until;
-	double work_ns; /* work left to do after being blocked */
+	double work_ns; /* work to do after being blocked */
 	double blocked_ns;
 	size_t at;
-	size_t head, count; /* index of its first entry in the crowd's queue, and their number */
-	size_t given;       /* loads assigned to it that are not delivered */
+	size_t head, count; /* this worker's first entry in the queue, and number of entries */
+	size_t given;       /* loads assigned to this worker that are not delivered */
 };
 
 struct crowd {
@@ -42,7 +42,7 @@ struct crowd {
 	struct {
 		double end_ns; /* INFINITY: the load has not ended */
 		size_t owner;
-		size_t ended; /* of entry k: the batch whose load was the k-th to end */
+		size_t ended; /* entry k has the batch whose load ended as number k */
 	} * batches;
 	size_t finished_count, taken_count;
 	size_t epoch, ahead, begin, end;
@@ -59,7 +59,7 @@ static void begin_work(struct crowd *c, struct hand *hand, double ns)
 	double got = is_training ? c->trace->step_got : c->trace->load_got;
 
 	double blocked_ns = fmax(0, ns * (1 - part / got));
-	/* Work begins at a different point of each load, so that not all hands work at once. */
+	/* Work begins at different points of loads, so that not all threads work at once. */
 	double before = part > 0 ? (double)hand->at * GOLDEN - floor((double)hand->at * GOLDEN) : 1;
 
 	hand->work_ns = ns * part;
@@ -87,7 +87,7 @@ static void block(struct crowd *c, struct hand *hand, double until_ns)
 	hand->until = until_ns;
 }
 
-/* Takes the next of the worker's loads, or of the pool's. Returns false if there is none. */
+/* Takes the next load of the worker, or of the pool. Returns false if there is none. */
 static bool take_load(struct crowd *c, size_t worker)
 {
 	struct hand *hand = &c->hands[worker];
@@ -117,7 +117,7 @@ static void begin_load(struct crowd *c, size_t worker)
 					  hand->at - c->begin));
 }
 
-/* Gives the pool one more load. A worker without a load begins it at once. */
+/* Gives the pool one more load, which a worker without a load begins at once. */
 static void assign_pool(struct crowd *c)
 {
 	if (c->ahead == c->end)
@@ -205,7 +205,7 @@ static struct hand *advance(struct crowd *c, double limit_ns)
 	return blocked;
 }
 
-/* Returns true if the training has finished its step. */
+/* Goes on with a thread. Returns true if the training has finished its step. */
 static bool go_on(struct crowd *c, struct hand *hand)
 {
 	if (hand->phase == WORKING)
@@ -251,7 +251,7 @@ static bool await_any(struct crowd *c)
 	return true;
 }
 
-/* Receiving a later batch first takes time now, and none when its turn comes. */
+/* Takes a batch. Later batches that arrive before it are received now, and take no time later. */
 static size_t take_next(struct crowd *c, size_t ordinal)
 {
 	size_t wanted = c->begin + ordinal, at;
@@ -263,7 +263,7 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 		if (!await_any(c))
 			return wanted;
 		at = c->batches[c->taken_count++].ended;
-		/* If receiving is timed separately, the rest of the way takes the usual lag. */
+		/* If receiving is timed separately, the way before it takes the usual lag. */
 		end_ns = c->batches[at - c->begin].end_ns +
 			 (c->trace->receive_ns ? c->trace->usual_lag_ns
 					       : replay_latency_ns(c->trace, c->setup, at));
@@ -357,7 +357,7 @@ bool crowd_matters(const struct trace *t, const struct replay_setup *setup)
 	double most = setup->workers + t->step_threads;
 	double work = t->load_cpu * fmax(setup->workers, 1) + t->step_cpu * t->step_threads;
 
-	/* This replay looks at each worker for each event: too slow for many workers. */
+	/* Each event looks at each worker, which is too slow for many workers. */
 	if ((double)t->count * (setup->workers + 1) > MOST_LOOKS)
 		return false;
 	if (t->receive_ns > 0 && setup->workers > 0)

@@ -11,11 +11,11 @@
 #define ROUNDS       3 /* an epoch's end is this many loads for each worker */
 #define FEWEST_ENDS  3
 #define FEWEST_LOADS 20
-/* loads share a limit if their time off the CPU grows with this power or more */
+/* loads share a limit if their time off the CPU grows by this power, or more, of their number */
 #define GROWTH_LEAST 0.6
 #define Z_LEAST      4.0
 #define SPAN_LEAST   1.5  /* most loads under way must be at least this many times the fewest */
-#define OUTSIDE_LEAST 0.5 /* and loads must be off the CPU for at least this share of their time */
+#define OUTSIDE_LEAST 0.5 /* share of the loads' time that must be off the CPU to find a limit */
 #define NEARLY_MOST  0.8
 
 struct edge {
@@ -67,12 +67,12 @@ static int count_under_way(const struct flight_load *loads, size_t count, double
 /* Fits y = log(time off the CPU) to x = log(loads under way) over the ends of epochs. */
 struct fit {
 	size_t load_count, end_count;
-	double xx, xy, yy; /* sums of products, centred on each end's means */
+	double xx, xy, yy; /* sums of products, centred on the means of each end */
 	double few, many;
 	double outside_ns, load_ns; /* sums over all loads in the fit */
 };
 
-/* Returns the time of one sample if samples are known. */
+/* Returns a load's time off the CPU, for one sample if the number of samples is known. */
 static double outside_of(const struct flight_load *load)
 {
 	double ns = (double)load->load_ns - (double)load->cpu_ns;
@@ -80,7 +80,7 @@ static double outside_of(const struct flight_load *load)
 	return ns > 0 ? ns / (load->samples > 0 ? load->samples : 1) : 0;
 }
 
-/* Leaves out a last batch whose samples are unknown: it may be small. */
+/* Adds the end of an epoch, without a last batch of an unknown size, which may be small. */
 static void add_end(const struct flight_load *loads, const double *under_way, size_t begin,
 		    size_t end, struct fit *fit)
 {

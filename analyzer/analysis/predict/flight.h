@@ -2,8 +2,8 @@
 /*
  * flight.h - finds out whether loads share a limit, such as a server that limits requests.
  *
- * Loads then take longer, the more of them are under way. Only ends of epochs are used: there,
- * unlike elsewhere, slow loads do not themselves cause more loads under way.
+ * If they do, loads take the longer, the more loads are under way. Only ends of epochs are used, as
+ * fewer loads are under way there, however slow they are. Before, slow loads cause more of them.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct flight_load {
 
 struct flight {
 	size_t load_count;
-	double growth;      /* time off the CPU grows with this power of the loads under way */
+	double growth;      /* power of the loads under way with which the time off the CPU grows */
 	double z;           /* growth divided by its standard error */
 	double few, many;   /* smallest and largest number of loads under way at once */
 	double limit_per_s; /* batches a second of all workers; NAN: no limit was found */

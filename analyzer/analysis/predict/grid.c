@@ -14,7 +14,7 @@ static const struct {
 	size_t workers, prefetch, load, order;
 } levels[] = {{10, 4, 6, 2}, {8, 3, 4, 2}, {6, 2, 3, 1}, {4, 1, 2, 1}, {3, 1, 1, 1}};
 
-/* A value that is there, or finds no room, is not added. The list ascends. */
+/* Inserts a value in ascending order, if the list lacks it and has room. */
 static void add(double *values, size_t *count, size_t room, double value, double most)
 {
 	size_t at = *count;

@@ -10,14 +10,14 @@ struct grid {
 	int32_t workers[GRID_MOST], prefetch[GRID_MOST];
 	double load[GRID_MOST];
 	bool in_order[2];
-	/* Numbers of values, and indexes of the run's own. Values ascend, but in_order begins with
-	 * the run's. */
+	/* Numbers of values, and indexes of the run's values. The values ascend, but in_order
+	 * begins with that of the run. */
 	size_t worker_count, prefetch_count, load_count, order_count;
 	size_t worker_was, prefetch_was, load_was;
 	/* Sorted by number of workers, then by prefetch factor, load and order. */
 	struct whatif_point *points;
 };
 
-/* A long run gets a smaller grid. Call grid_done() also after an error. */
+/* Fills *ret. A long run gets a smaller grid. Call grid_done() also after an error. */
 int grid_predict(const struct whatif *whatif, const struct trace *trace, struct grid *ret);
 void grid_done(struct grid *grid);

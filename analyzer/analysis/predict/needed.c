@@ -8,18 +8,18 @@
 /* workers are enough if they reach at least this share of the best rate */
 #define ENOUGH       0.95
 #define MOST_WORKERS 512
-#define MOST_TIMES   8 /* at most so many times the run's workers: more was never tested */
+#define MOST_TIMES   8 /* at most so many times the run's workers, since more was never tested */
 #define MOST_FROM_0  16
 #define CANDIDATES   4
 #define NEARLY       0.1  /* error of measurement, in workers, before rounding up */
-/* workers are too many above this multiple of what the cores keep working */
+/* a run has too many workers if it has this many times those that the cores keep working */
 #define TOO_MANY     1.25
 
 static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,
 		     double ceiling_per_s)
 {
 	setup.workers = workers;
-	/* The cores must be enough, too: in a short run, all batches may be first loads. */
+	/* The cores must be enough, too, because a short run has only first loads. */
 	return crowd_most(trace, &setup) >= ENOUGH * ceiling_per_s &&
 	       crowd_replay(trace, &setup, 1).batches_per_s >= ENOUGH * ceiling_per_s;
 }
@@ -45,7 +45,7 @@ static int32_t find_first(const struct trace *trace, struct replay_setup setup,
 	return high;
 }
 
-/* Returns INFINITY if the cores or the loads' work are unknown. */
+/* Returns how many workers the cores keep working; INFINITY: unknown. */
 static double find_busy(const struct trace *trace, double cores)
 {
 	double works = trace->load_cpu / trace->load_got;

@@ -5,14 +5,14 @@
 #include "analysis/predict/replay.h"
 
 struct needed {
-	/* fewest workers for 95 % of the rate of loads that take no time; -1: none */
+	/* fewest workers for 95 % of the rate without load times; -1: none suffice */
 	int32_t enough;
 	bool core_limited; /* `enough` is -1 because there are too few cores */
-	/* Workers to try, or -1 if that is not more than the run has. The number is `enough`, but
-	 * at most as many as the cores can keep working, and at most 8 times the run's workers (16
-	 * if the run has none). */
+	/* Workers to try; -1: no more than in the run. The number is `enough`, but at most as many
+	 * as the cores keep working, and at most 8 times the run's workers (16 if the run has
+	 * none). */
 	int32_t more;
-	/* Workers that the cores can keep working, if the run has more; else -1. */
+	/* Workers that the cores keep working, if the run has more; else -1. */
 	int32_t fewer;
 };
 

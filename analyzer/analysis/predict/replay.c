@@ -10,10 +10,10 @@
 #define RESUME_NS 1.5e6 /* time to start an epoch in workers that already run */
 #define PASS_NS   3e5   /* time to send a batch on and to receive it */
 #define STILL_NS  5e7   /* a worker was still starting if its first load came at least this late */
-/* Ending the first worker takes as long as ending this many more. */
+/* Ending the first worker takes as long as ending this many other workers. */
 #define FIRST_END 2.5
 
-/* Returns true if workers stay that the run replaced in this epoch. */
+/* Returns true if, unlike in the run, the workers of the epoch before stay for this epoch. */
 static bool is_kept(const struct trace *t, const struct replay_setup *setup, size_t epoch)
 {
 	return epoch > 0 && t->restarts && !setup->restarts;
@@ -29,7 +29,7 @@ static bool starts_others(const struct trace *t, const struct replay_setup *setu
 	return setup->workers != t->workers && (!epoch || setup->restarts);
 }
 
-/* Workers start one after the other, and take equally long to start. */
+/* Returns when a worker is ready. Workers start one after the other, each in the same time. */
 static double ready_ns(const struct trace *t, const struct replay_setup *setup, size_t epoch,
 		       size_t worker)
 {
@@ -143,7 +143,7 @@ double replay_handover_ns(const struct trace *t, const struct replay_setup *setu
 double replay_latency_ns(const struct trace *t, const struct replay_setup *setup, size_t at)
 {
 	double ns = (double)t->latency_ns[at];
-	/* A late batch's latency may include fetching its descriptors. */
+	/* The latency of a late batch may include fetching descriptors. */
 	double asked_ns = t->fetch_ns + t->sample_ns - (double)t->handover_ns[at];
 	double fetch_ns = fmin(fmax(0, asked_ns), ns);
 
@@ -162,8 +162,8 @@ double replay_receive_ns(const struct trace *t, const struct replay_setup *setup
 }
 
 /*
- * In a pool the first queue has the loads of all workers, and the others only know when their
- * workers are free.
+ * Loads of one worker. In a pool, the first queue has the loads of all workers, and the other
+ * queues are only used for free_ns.
  */
 struct queue {
 	double free_ns;
@@ -197,7 +197,7 @@ static size_t find_free(const struct replay *r)
 	return best;
 }
 
-/* Assigns a load to this worker; in a pool, to the one that is free first. */
+/* Assigns a load to this worker or, in a pool, to the worker that is free first. */
 static void assign(struct replay *r, size_t worker)
 {
 	struct queue *queue = &r->queues[r->setup->is_pooled ? 0 : worker];
@@ -270,7 +270,7 @@ static void start_epoch(struct replay *r, const struct trace_epoch *e)
 		dispatch(r, i % r->workers);
 }
 
-/* Time before the run's first delivery does not count. */
+/* Replays an epoch. Time before the run's first delivery, at *begin_ns, does not count. */
 static void run_epoch(struct replay *r, double *begin_ns)
 {
 	const struct trace *t = r->trace;

@@ -3,8 +3,8 @@
  * replay.h - computes how long the run would have taken with another loader, from its recorded
  * loads and steps.
  *
- * If it delivers in order, PyTorch's DataLoader is this recursion (S start of a load, F its end, R
- * request, D delivery, L load, C compute, W workers, p prefetch), begun anew in each epoch:
+ * A PyTorch DataLoader that delivers in order is this recursion in each epoch (S start of a load, F
+ * its end, R request, D delivery, L load, C compute, W workers, p prefetch):
  *
  *     S[j] = max(F[j-W], D[j-pW]) + lag    F[j] = S[j] + L[j]
  *     D[j] = max(R[j], F[j] + latency) + hand-over[j]    R[j+1] = D[j] + C[j]
@@ -12,8 +12,8 @@
  * Batch j is loaded by worker j mod W. With in_order=False, the batch that was finished first is
  * delivered, and its worker gets the next load. If some workers run out of data before others, the
  * batches are replayed in the workers that loaded them. In a pool (MXNet Gluon), the worker that is
- * free first takes the next load. The whole run is replayed once, with the
- * starts and ends of its epochs. crowd.h does the same for threads that compete for cores.
+ * free first takes the next load. The whole run is replayed once, with the starts and ends of its
+ * epochs. crowd.h does the same for threads that compete for cores.
  */
 #pragma once
 
@@ -60,7 +60,7 @@ static inline bool replay_is_dealt(const struct trace *trace, const struct repla
 	return setup->as_dealt && setup->workers == trace->workers;
 }
 
-/* Returns the worker that loaded the batch in the run; any worker if that is not known. */
+/* Returns the worker that loaded the batch in the run; if unknown, the one whose turn it was. */
 static inline size_t replay_owner(const struct trace *trace, size_t at)
 {
 	return (trace->worker[at] < 0 ? at : (size_t)trace->worker[at]) % (size_t)trace->workers;
@@ -77,8 +77,8 @@ double replay_until_loaded_ns(const struct trace *trace, const struct replay_set
 			      size_t at, size_t worker, size_t epoch, size_t ordinal);
 
 /*
- * Return the two parts of a hand-over: the time in the training thread, with choosing samples, and
- * the batch's way to that thread.
+ * Return the two parts of a hand-over: the time in the training thread, where samples are chosen,
+ * and the batch's way to that thread.
  */
 double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);

@@ -3,8 +3,8 @@
  * same.h - says how a changed setting of a PyTorch loader changes the samples of a shuffled
  * training.
  *
- * Measured with PyTorch 1.13 and 2.15 (tests/e2e/set_samples.py): another number of workers gives
- * other seeds; none, or persistent ones, change the sampler's random numbers.
+ * Measured with PyTorch 1.13 and 2.15 (tests/e2e/set_samples.py): another number of workers changes
+ * the seeds of the dataset. No workers, or persistent ones, change the sampler's random numbers.
  */
 #pragma once
 

@@ -12,17 +12,16 @@
 #define SAMPLE_PART      ((size_t)2048)
 #define RECEIVE_LEAST_NS 5e5
 #define FETCH_LONG_NS    1e6  /* a shorter fetch of a descriptor does not wait; usual is 0.1 ms */
-/* fetches of descriptors wait for the worker if they use a CPU for less than this of their time */
+/* fetches of descriptors wait for the worker if they are on the CPU for less than this share */
 #define FETCH_IDLE       0.25
 /* the host runs ahead of the GPU if it waits for a busy GPU for more than this share of the time */
 #define RUNS_AHEAD       0.01
 /* a thread is taken to get a core whenever it needs one if it uses less than this share of one */
 #define LITTLE_WORK      0.15
-#define HARDLY_WORK      0.2 /* loads need no core if they run for less of their runnable time */
+#define HARDLY_WORK      0.2 /* loads need no core if their runnable time is a smaller share */
 #define KNOWN_LEAST      0.8 /* no trace is made if a smaller share of loads and steps is known */
 #define FEWEST           5
-#define SOON             0.25 /* nothing delayed the hand-over of a late batch that is at this
-			       * quantile */
+#define SOON             0.25 /* quantile of late batches whose hand-over nothing delayed */
 #define MOST_SET_UP      ((size_t)1 << 25)
 #define USUAL_LAG_NS     2e5
 
@@ -37,7 +36,7 @@ struct walk {
 	double *given_ns; /* when loads were assigned: `ahead` entries for each worker */
 	size_t *turn;     /* index in given_ns of each worker's oldest entry */
 	size_t workers, ahead; /* ahead: batches that a worker prefetches */
-	bool is_pooled; /* the first worker's turn counts all loads */
+	bool is_pooled; /* given_ns is one ring for all workers, with turn[0] */
 	double now_ns;
 };
 
@@ -46,7 +45,7 @@ static int walk_begin(struct walk *w, int32_t workers, int32_t prefetch_factor, 
 	size_t ahead = (size_t)prefetch_factor;
 
 	*w = (struct walk){.workers = workers > 0 ? (size_t)workers : 1, .ahead = ahead};
-	/* Each epoch sets all of given_ns anew, so its size is limited. */
+	/* The size of given_ns is limited, because each epoch sets all entries. */
 	if (ahead > MOST_SET_UP / w->workers / (epochs + 1))
 		w->ahead = 1;
 	w->free_ns = calloc(w->workers, sizeof(*w->free_ns));
@@ -93,14 +92,14 @@ static void pass_batch(struct walk *w, struct trace *t, size_t i, size_t worker,
 		if (t->lag_ns[i] < 0)
 			t->lag_ns[i] = 0;
 	}
-	/* The end of a ready batch's load is not known. */
+	/* When a ready batch's load ended is unknown. */
 	w->free_ns[worker] = end_ns;
 	*given = out_ns;
 	w->turn[ring] = w->turn[ring] + 1 < length ? w->turn[ring] + 1 : 0;
 	w->now_ns = out_ns + (double)t->compute_ns[i];
 }
 
-/* Only values whose entry in `kinds` is `kind` count; if `kinds` is NULL, all. */
+/* Returns a quantile of the values with `kind` in their entry of `kinds` (NULL: of all values). */
 static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, size_t count,
 		       double share, size_t *ret_count)
 {
@@ -112,7 +111,7 @@ static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, 
 	return stats_order_quantile(&order, share);
 }
 
-/* Latency is what a late batch takes longer than a ready one: its worker may be busy. */
+/* Latency is what the hand-over of a late batch takes longer, as its worker may be busy. */
 static void find_latency(struct trace *t, const struct lag_input *input)
 {
 	size_t late_count, ready_count, i;
@@ -152,8 +151,8 @@ static void find_firsts(const struct trace *t, uint8_t *is_first)
 }
 
 /*
- * Workers that stay have imported modules and opened files before. Caches are cold in the first
- * epoch, so it does not count. An iterable dataset opens its files anyway.
+ * Returns the factor on first loads in workers that stay, which have imported modules and opened
+ * files before. The first epoch, with cold caches, does not count. Iterable datasets reopen files.
  */
 static double find_kept_factor(const struct trace *t, const uint8_t *is_first, bool is_iterable)
 {
@@ -171,7 +170,7 @@ static double find_kept_factor(const struct trace *t, const uint8_t *is_first, b
 	return other / first;
 }
 
-/* handover_ns is all time after a load's end at first (NAN: unknown); the latency is taken out. */
+/* handover_ns is all time after a load's end at first (NAN: unknown); find_latency() divides it. */
 static int find_lags(struct trace *t, const struct batch_series *s, const struct lag_input *input)
 {
 	uint8_t *is_first = malloc(t->count + 1);
@@ -397,7 +396,7 @@ static void add_batch(struct trace *t, const struct steps *steps, const struct s
 	t->worker[t->count] = worker;
 	lags->wait_ns[t->count] = (float)wait_ns;
 	lags->is_ready[t->count] = (s->state[i] & SERIES_READY) != 0;
-	/* The first batch's wait is not in the trace's time. */
+	/* The wait for the first batch is not in the trace's time. */
 	t->time_ns += step_ns + (t->count ? wait_ns : 0);
 	t->count++;
 }
@@ -464,7 +463,7 @@ static double mean_of(const struct batch_series *s, const float *loads, size_t *
 	return sum / (double)count;
 }
 
-/* Returns a batch's mean sampling time, or 0 if unknown; see also move_sampling(). */
+/* Returns the mean sampling time of a batch, or 0 if unknown; see also move_sampling(). */
 static double mean_sample_ns(const struct batch_series *s)
 {
 	struct series_place at = SERIES_BEGIN;
@@ -480,7 +479,7 @@ static double mean_sample_ns(const struct batch_series *s)
 	return count ? sum_ns / (double)count : 0;
 }
 
-/* A long fetch of descriptors with little CPU waits for the worker's interpreter. */
+/* A long fetch of descriptors with little CPU time waits for the worker's interpreter. */
 static void find_receiving(struct trace *t, const struct batch_series *s)
 {
 	double receive_ns = s->receive_count ? s->receive_ns / (double)s->receive_count : 0;
@@ -502,7 +501,7 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 	double main_ns = s->main_cores > 0 ? s->main_cores * t->time_ns / (double)t->count : 0;
 	double step_ns = 0, works;
 
-	/* Without known cores, no thread counts as waiting for one. */
+	/* If cores are unknown, no thread counts as waiting for one. */
 	t->load_got = t->step_got = 1;
 	if (t->share.all > 0 && s->main_share > 0)
 		t->step_got = s->main_share;
@@ -519,8 +518,8 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 		t->step_cpu = main_ns * (double)t->count / step_ns;
 	t->step_threads = fmax(1, t->step_cpu / t->step_got);
 	t->step_cpu /= t->step_threads;
-	/* A thread that works little waits for a core mostly at wake-up, whoever else runs. A
-	 * thread's share of a core is at least what it used. */
+	/* A thread that works little waits for a core mostly at wake-up, whoever else runs. Its
+	 * share of a core is at least what it used. */
 	works = t->load_cpu / t->load_got;
 	t->load_got = works < LITTLE_WORK ? 1 : fmax(t->load_got, t->load_cpu);
 	t->step_got = t->step_cpu < LITTLE_WORK ? 1 : fmax(t->step_got, t->step_cpu);

@@ -5,5 +5,5 @@
 #include "analysis/account/stall.h"
 #include "analysis/predict/trace.h"
 
-/* The trace is empty if loads or steps are unknown. Call trace_done() also after an error. */
+/* Makes the trace; empty if loads or steps are unknown. Call trace_done() also after an error. */
 int take_trace(const struct batch_series *series, const struct finding *finding, struct trace *ret);

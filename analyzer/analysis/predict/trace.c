@@ -45,7 +45,7 @@ static size_t pick(const struct trace *trace, int16_t which, float *scratch,
 	return count;
 }
 
-/* Batch i goes to worker i mod W, so a pattern that repeats over workers is the data's. */
+/* Batch i goes to worker i mod W, so a pattern that repeats over workers belongs to the data. */
 static bool is_by_index(const double *factors, size_t workers)
 {
 	size_t period, i;
@@ -126,7 +126,7 @@ int trace_copy(const struct trace *trace, struct trace *ret)
 	return 0;
 }
 
-/* Blocks begin at multiples of their length, which keeps the phase of alternating batches. */
+/* Blocks begin at multiples of their length, so alternating batches keep their places. */
 void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct trace *ret)
 {
 	size_t blocks = trace->count / block, from = 0, i, e, k;
@@ -138,7 +138,7 @@ void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct
 			ret->times[k][i] = trace->times[k][from];
 		ret->worker[i] = trace->worker[from];
 	}
-	/* The first epoch starts unlike the others, so its start is not drawn. */
+	/* The first epoch starts unlike others, so its start is not drawn. */
 	for (e = 1; e < trace->epoch_count; e++) {
 		from = 1 + (size_t)((stats_random(state) >> 32) * (trace->epoch_count - 1) >> 32);
 		ret->epochs[e] = trace->epochs[from];

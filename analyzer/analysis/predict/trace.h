@@ -16,25 +16,25 @@
 struct trace_epoch {
 	size_t begin;
 	double setup_ns; /* making the iterator; workers start one after the other */
-	/* Part of setup_ns that chose samples; NAN: unknown. Without workers, both include the
-	 * first choice of samples, in next(). */
+	/* Part of setup_ns that chose samples; NAN: unknown. Without workers, sample_ns and
+	 * setup_ns include the first choice of samples, in next(). */
 	double sample_ns;
-	double boot_ns;  /* time from the end of setup to the last worker's first load; or NAN */
+	double boot_ns; /* from the end of setup until the last worker began a load; NAN: unknown */
 	double start_ns; /* time from the end of setup to the first load */
 	double stop_ns;
 };
 
-/* Loads are as if workers were alike; `factors` has their differences. */
+/* Loads as if all workers were equally fast; their differences are in `factors`. */
 struct trace {
 	union {
 		float *times[TRACE_TIMES];
 		struct {
 			float *load_ns;
 			float *compute_ns;
-			float *lag_ns; /* time from when the load could begin to its begin */
+			float *lag_ns; /* from when the load could begin until it began */
 			/* from the load's end until the consumer can take the batch */
 			float *latency_ns;
-			float *handover_ns; /* time from then until next() returns the batch */
+			float *handover_ns; /* from then until next() returns the batch */
 		};
 	};
 	int16_t *worker; /* -1: unknown */
@@ -43,11 +43,11 @@ struct trace {
 	size_t epoch_count;
 	double *factors; /* how many times longer each worker's loads take */
 	size_t factor_count;
-	bool by_index;  /* the factors have a period, so slow loads belong to the data */
+	bool by_index;  /* `factors` repeat over workers, so slow loads belong to the data */
 	bool is_either; /* slow loads may belong to the workers or to the data */
 	double usual_lag_ns;
 	double kept_factor; /* factor on an epoch's first loads if the workers ran before */
-	/* Time to receive a batch, which may happen while waiting for another one; 0: too short to
+	/* Time to receive a batch, perhaps while another batch is waited for; 0: too short to
 	 * matter. */
 	double receive_ns;
 	double sample_ns; /* part of a hand-over that chooses samples; 0: none or unknown */
@@ -62,15 +62,15 @@ struct trace {
 	double load_cpu; /* share of a load, and of a step with its hand-over, spent on the CPU */
 	double step_cpu;
 	double step_threads; /* threads that use the CPU at once during a step */
-	double load_got;     /* share of a core that loads, and steps, got while they could run */
+	double load_got; /* share of their runnable time in which loads, and steps, got a core */
 	double step_got;
 	struct share share;
 };
 
-/* Call trace_done() also after an error. */
+/* Allocates the arrays. Call trace_done() also after an error. */
 int trace_make_room(struct trace *trace, size_t count);
 
-/* Factors are 1 unless medians differ by 15 % and beyond chance (|z| >= 3 on log loads). */
+/* Sets factors, 1 unless medians differ by 15 % and beyond chance (|z| >= 3 on log loads). */
 int trace_find_factors(struct trace *trace, size_t workers);
 void trace_done(struct trace *trace);
 

@@ -60,7 +60,7 @@ static bool set_of(const struct whatif *whatif, int id, struct tune_candidate *r
 		ret->value = 1;
 		return true;
 	default:
-		/* All other predictions are of another number of workers. */
+		/* All other predictions have another number of workers. */
 		ret->key = DLPROF_SET_WORKERS;
 		ret->before = now->workers;
 		ret->value = then->workers;
@@ -105,7 +105,7 @@ static bool is_listed(const struct tune_candidate *list, size_t count,
 	return false;
 }
 
-/* First those to try, then those without a prediction, then by predicted gain. */
+/* Those to try come first, then those without a prediction; then the larger predicted gain. */
 static int by_promise(const void *left, const void *right)
 {
 	const struct tune_candidate *a = left, *b = right;

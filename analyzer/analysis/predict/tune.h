@@ -2,14 +2,14 @@
 /*
  * tune.h - chooses settings that are worth a trial, and judges the trials.
  *
- * A round runs the training unchanged and once with each setting; the next round has the opposite
- * order, so that a machine that slows down favours no setting. A setting's gain is the logarithm of
- * its rate / the unchanged rate of the round.
+ * A round runs the training unchanged and once with each setting. The next round has the opposite
+ * order, so that a machine that slows down favours no setting. The gain of a setting is the
+ * logarithm of (its rate / the unchanged rate in the same round).
  *
  * A gain is proven if the interval of its mean, +- t s / sqrt(n) (Student 1908), is above 0 after
- * TUNE_LEAST rounds or the last one. With k settings and n looks, each interval has the confidence
- * 1 - 0.05 / (k n) (Bonferroni; Dunn 1961). So at most 2.5 % of trainings get a falsely "proven"
- * gain.
+ * TUNE_LEAST rounds or the last round. If k settings are judged n times each, an interval has the
+ * confidence 1 - 0.05 / (k n) (Bonferroni; Dunn 1961). So at most 2.5 % of trainings get a falsely
+ * "proven" gain.
  */
 #pragma once
 
@@ -21,7 +21,7 @@
 #define TUNE_TRIED  4
 #define TUNE_LISTED 12
 #define TUNE_WORTH  0.03 /* smaller gains are not worth a change */
-/* A setting is worth a trial from this predicted gain on, whatever its range. */
+/* A setting is worth a trial from this predicted gain on, whatever the gain's range. */
 #define TUNE_PROMISE 0.1
 
 enum tune_choice {
@@ -29,14 +29,14 @@ enum tune_choice {
 	TUNE_NO_GAIN,
 	TUNE_NO_MEMORY,
 	TUNE_NO_SHM, /* the batches under way do not fit into /dev/shm */
-	TUNE_NO_SETTING, /* this PyTorch does not have it */
+	TUNE_NO_SETTING, /* this PyTorch lacks the setting */
 	TUNE_NO_TIME,
 };
 
 struct tune_candidate {
 	enum dlprof_set key;
-	int32_t before, value; /* value in the run (-1: not known), and value to try */
-	double gain, low, high; /* predicted gain and its range; 0.1: 10 % more; NAN: not known */
+	int32_t before, value; /* value in the run (-1: unknown), and value to try */
+	double gain, low, high; /* predicted gain and its range; 0.1: 10 % more; NAN: unknown */
 	bool may_be_shared; /* the range includes no gain only because workers may share a limit */
 	enum tune_choice choice;
 	double need_bytes;
@@ -49,9 +49,7 @@ struct tune_room {
 	bool lacks_order; /* the loaders of this PyTorch do not have in_order */
 };
 
-/*
- * Fills ret[TUNE_LISTED], the largest gain first; returns the number. Wishes are for workers only.
- */
+/* Fills ret[TUNE_LISTED], settings to try first, and returns the number. Wishes: workers only. */
 size_t tune_choose(const struct whatif *whatif, const struct tune_room *room,
 		   bool too_many_threads, struct tune_candidate *ret);
 
@@ -75,7 +73,7 @@ enum tune_verdict {
 	TUNE_UNCHANGED,
 };
 
-/* `is_over`: no further round will run. */
+/* Judges a setting. `is_over`: no further round will run. */
 enum tune_verdict tune_judge(const double *gains, size_t count, size_t settings, size_t rounds,
 			     bool is_over);
 

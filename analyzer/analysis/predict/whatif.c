@@ -14,16 +14,16 @@
 #define PREFETCH_FACTOR  4
 #define WORTH            1.05 /* more workers must reach this multiple of the run's rate */
 #define RESAMPLES        100
-#define MOST_DRAWN       64 /* draws with more workers take too long */
+#define MOST_DRAWN       64 /* with more workers, replays of drawn traces take too long */
 #define WANT_LESS        0.5
 #define WANT_MORE        1.5
 #define SEED             UINT64_C(0x13198a2e03707344)
 #define RANGE_LONGEST    3000 /* in longer runs, chance matters less than other errors */
 #define RANGE_LEAST      0.04
 #define RANGE_PART       0.06 /* error of the model, as a share of the change's logarithm */
-#define RANGE_BESIDE     0.3  /* error from changing other programs, as a share of their cores */
+#define RANGE_BESIDE     0.3 /* error if other programs change, as a share of the cores they take */
 #define HANDED_SOONER    0.5
-#define LEAST_LEFT       0.01 /* at least this share of a load is left, whatever is made faster */
+#define LEAST_LEFT       0.01 /* this share of a load is left at least, whatever is made faster */
 
 const char *whatif_name(const struct whatif *whatif, int id)
 {
@@ -68,7 +68,7 @@ static double own_per_s(const struct trace *trace, const struct replay_setup *se
 	return crowd_replay(trace, setup, want).batches_per_s * correction(trace, setup, whatif);
 }
 
-/* How far the rate may be off, as logarithms >= 0. */
+/* By how much the rate may be wrong, as logarithms >= 0. */
 struct error {
 	double low, high;
 };
@@ -137,7 +137,7 @@ static void add_neighbours(const struct trace *trace, const struct whatif *whati
 		  log(own_per_s(trace, setup, WANT_LESS, whatif) / rate));
 }
 
-/* If slow loads may belong to the data or to workers, returns the rate for the other assumption. */
+/* Returns the rate if slow loads belong to the data instead of workers, or the other way round. */
 static double rate_otherwise(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
@@ -186,8 +186,8 @@ bool whatif_may_be_shared(const struct whatif *whatif, int id)
 }
 
 /*
- * Returns the rate if workers share a limit, so that more of them get no more than the run's.
- * INFINITY: loads hardly wait, or no workers are added.
+ * Returns the rate if workers share a limit, so that more workers get no more than the run's
+ * workers. INFINITY: loads hardly wait, or no workers are added.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
@@ -202,10 +202,10 @@ static double rate_if_shared(const struct trace *trace, const struct whatif *wha
 }
 
 /*
- * Combines the errors of chance (2.5 and 97.5 % quantiles of replays of drawn traces), of other
- * programs (which want half the cores more or less, and RANGE_BESIDE of those they take), and of
- * the model (RANGE_LEAST, and RANGE_PART of the change) as independent. Includes the predictions of
- * all rate_...() functions in the range.
+ * Combines three errors as independent: of chance (2.5 and 97.5 % quantiles of replays of drawn
+ * traces), of other programs (which may want half the cores more or less, and RANGE_BESIDE of the
+ * cores that they take), and of the model (RANGE_LEAST, and RANGE_PART of the change). The range
+ * also includes the predictions of all rate_...() functions.
  *
  * RANGE_LEAST and RANGE_PART were chosen on the 67 "seen" pairs of tests/bench/predict.py, run on 2
  * cores, before any of its "unseen" pairs ran.
@@ -271,7 +271,7 @@ static double whole_per_s(const struct whatif *w, double own_per_s)
 	return 1 / (1 / own_per_s + w->outside_ns / 1e9);
 }
 
-/* Waits for other loaders are within this loader's steps, so each prediction keeps them. */
+/* Waits for other loaders are within this loader's steps, so each prediction keeps these waits. */
 static double stall_at(const struct whatif *w, int id)
 {
 	double faster = w->gain[id] + 1;
@@ -307,7 +307,7 @@ static bool has_slow_worker(const struct trace *trace)
 	return false;
 }
 
-/* Ideal input is the account without waits. Its range is the baseline's. */
+/* Predicts ideal input: the account without waits. The range is that of the baseline. */
 static void add_ceiling(const struct finding *finding, struct whatif *w)
 {
 	w->gain[WHATIF_SYNTHETIC] = finding->gain_max - 1;
@@ -322,7 +322,7 @@ static void add_fewer(const struct trace *trace, struct replay_setup now, int32_
 {
 	now.workers = ret->fewer_workers = workers;
 	predict(trace, now, WHATIF_FEWER_WORKERS, ret);
-	/* Fewer workers are only predicted if they load as fast as the run's. */
+	/* Fewer workers are only predicted if they load as fast as the run's workers. */
 	if (ret->batches_per_s[WHATIF_FEWER_WORKERS] >= ret->own_per_s)
 		return;
 	ret->batches_per_s[WHATIF_FEWER_WORKERS] = NAN;

@@ -15,20 +15,20 @@ enum whatif_id {
 	WHATIF_PREFETCH_X4,
 	WHATIF_IN_ORDER_FALSE,
 	WHATIF_FIX_SLOW_WORKER,
-	WHATIF_EVEN_SHARDS, /* all workers get as many batches */
+	WHATIF_EVEN_SHARDS, /* all workers get equally many batches */
 	WHATIF_USE_WORKERS, /* workers instead of none */
 	WHATIF_PERSISTENT,  /* workers stay for all epochs */
 	WHATIF_DELIVERY,
 	WHATIF_SHARING, /* fetching descriptors of tensors takes no time */
 	WHATIF_SAMPLING,
 	WHATIF_FEWER_WORKERS, /* the fewest workers that load as fast; see fewer_workers */
-	WHATIF_SYNTHETIC,     /* ideal input, an upper bound: no waiting */
+	WHATIF_SYNTHETIC,     /* ideal input without any waiting, an upper bound */
 	WHATIF_MAX
 };
 
 #define WHATIF_MOST_ASKED 8
 #define WHATIF_ROOM       (WHATIF_MAX + WHATIF_MOST_ASKED)
-/* more workers may gain nothing if loads wait for at least this share */
+/* more workers may gain nothing if loads wait for at least this share of their time */
 #define WHATIF_OUTSIDE    0.5
 /* nothing is predicted if replaying the run as it was is off by more than this share */
 #define WHATIF_OFF        0.02
@@ -37,8 +37,8 @@ enum whatif_gap {
 	WHATIF_GAP_NONE,
 	WHATIF_GAP_NO_VERDICT,
 	WHATIF_GAP_DOUBT,
-	WHATIF_GAP_LOADS,   /* loads or steps were not observed, or too few were */
-	WHATIF_GAP_WORKERS, /* the number of workers is not known, or too large */
+	WHATIF_GAP_LOADS,   /* too few loads or steps were observed */
+	WHATIF_GAP_WORKERS, /* the number of workers is unknown or too large */
 	WHATIF_GAP_OFF,     /* the baseline's replay is off by more than WHATIF_OFF */
 	WHATIF_GAP_MAX
 };
@@ -74,7 +74,7 @@ struct whatif {
 	double own_per_s;  /* measured batches a second of the loader's own loop */
 	double outside_ns; /* mean time of a batch outside of the loader's own loop */
 	double ceiling_per_s;
-	double off; /* error of replaying the run as it was; NAN: none */
+	double off; /* error of replaying the run as it was; NAN: not replayed */
 	int32_t use_workers;
 	int32_t more_workers; /* -1: not predicted */
 	int32_t fewer_workers;
@@ -90,7 +90,7 @@ struct whatif {
 	bool shares_cores;   /* others_cores change at least one prediction */
 	/* Choosing samples takes at most this share of making an iterator, where not observed. */
 	double unseen_sampling;
-	double core_lost; /* share that others take of each core that a thread wants */
+	double core_lost; /* share that other programs take of each core that a thread wants */
 };
 
 struct whatif_known {
@@ -100,7 +100,7 @@ struct whatif_known {
 	double most_sampling; /* upper limit of unseen_sampling in struct whatif */
 };
 
-/* `known` may be NULL. */
+/* Predicts all settings. `known` may be NULL. */
 int whatif_predict(const struct batch_series *series, const struct finding *finding,
 		   const struct trace *trace, const struct whatif_known *known,
 		   struct whatif *ret);
@@ -117,14 +117,14 @@ struct whatif_point {
 struct whatif_point whatif_at(const struct whatif *whatif, const struct trace *trace,
 			      const struct replay_setup *setup);
 
-/* Relative to the baseline; 0.1: 10 % more; NAN: unknown. */
+/* Gain and its range, relative to the baseline; 0.1: 10 % more; NAN: unknown. */
 struct whatif_gain {
 	double gain, low, high;
 };
 
 struct whatif_gain whatif_gain_of(const struct whatif *whatif, int id);
 
-/* Predicts the run with loads shorter by `share` (0 to 1). */
+/* Predicts the run with loads that are shorter by `share` (0 to 1). */
 int whatif_part(const struct batch_series *series, const struct finding *finding,
 		const struct whatif *whatif, double share, struct whatif_gain *ret);
 
@@ -132,7 +132,7 @@ int whatif_part(const struct batch_series *series, const struct finding *finding
 int whatif_uncrowd(const struct batch_series *series, const struct finding *finding,
 		   double waiting_share, struct whatif *whatif);
 
-/* Returns true if the range includes no gain only because loads may wait for something shared. */
+/* Returns true if the range includes no gain only because workers may share a limit. */
 bool whatif_may_be_shared(const struct whatif *whatif, int id);
 
 /* Returns the name in JSON, or a wish's text. */
