@@ -47,13 +47,13 @@ static void begin_recording(void)
 	nvtx_begin();
 }
 
-/* A process with nothing to say makes no system call: its sandbox may kill it for one. */
+/* An unused process must make no system call at all, as its sandbox may kill it for one. */
 static bool init_has_finish(void)
 {
 	return start_was_tried() ? start_has_end() : audit_seen() != NULL;
 }
 
-/* Later calls in this process do nothing. */
+/* Ends the modules. Later calls in this process do nothing. */
 static void init_finish(void)
 {
 	static _Atomic uint32_t finished; /* pid of the finished process; a forked child has not */
@@ -75,7 +75,7 @@ static void init_finish(void)
 	summary_print(state_mode() == STATE_CUPTI);
 }
 
-/* Runs in every process of the host, so it only finds functions and reads variables. */
+/* Runs in every process of a run, so it only resolves functions and reads variables. */
 __attribute__((constructor)) static void init_begin(void)
 {
 	const char *when = getenv("DLPROF_ACTIVATE");
@@ -84,7 +84,7 @@ __attribute__((constructor)) static void init_begin(void)
 	real_resolve();
 	if (real_is_glibc())
 		lookup_look_behind();
-	/* A setuid program's environment is its caller's, so it may name no file. */
+	/* A setuid program gets its environment from the caller, so no variable may name a file. */
 	if (getauxval(AT_SECURE) || !real_is_glibc() || config_disabled())
 		return;
 	log_begin();
@@ -102,7 +102,7 @@ __attribute__((constructor)) static void init_begin(void)
 		start_recording();
 }
 
-/* Records do not depend on this call. Wrappers may be called later, so all stays mapped. */
+/* All records are written without this call. Wrappers may run later, so all stays mapped. */
 __attribute__((destructor)) static void init_end(void)
 {
 	init_finish();

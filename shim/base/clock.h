@@ -12,10 +12,10 @@
 
 #include "base/sys.h"
 
-/* A tick is clock_scale / 2^32 nanoseconds; if clock_scale is 0, one nanosecond. */
+/* Nanoseconds of a tick, multiplied by 2^32; 0: a tick is one nanosecond. */
 extern HIDDEN volatile uint64_t clock_scale;
 
-/* A duration of fewer ticks is below clock_limit(); 0: a tick is 1 ns. */
+/* Durations of fewer ticks fit clock_short_ns(); 0: none does, as a tick is one nanosecond. */
 extern HIDDEN volatile uint64_t clock_short_ticks;
 
 static inline uint64_t clock_ns(clockid_t clock)
@@ -48,13 +48,13 @@ static inline uint64_t clock_ticks(void)
 	return likely(clock_scale) ? clock_counter() : clock_now_ns();
 }
 
-/* `ticks` must be less than clock_short_ticks. */
+/* Converts a duration. `ticks` must be less than clock_short_ticks. */
 static inline uint64_t clock_short_ns(uint64_t ticks)
 {
 	return ticks * clock_scale >> 32;
 }
 
-/* A change of CPU may make a difference negative, which becomes 0. */
+/* Converts a duration. After a change of CPU, it may seem negative, and becomes 0. */
 static inline uint64_t clock_length_ns(uint64_t ticks)
 {
 	uint64_t scale = clock_scale;
@@ -64,7 +64,7 @@ static inline uint64_t clock_length_ns(uint64_t ticks)
 	return likely(scale) ? (uint64_t)((unsigned __int128)ticks * scale >> 32) : ticks;
 }
 
-/* Sets the limit for clock_short_ns(), before the process records. */
+/* Makes clock_short_ns() good for durations up to `ns`. Called before the process records. */
 void clock_limit(uint64_t ns);
 
 /* Called in the constructor, so that clock_begin() need not wait. */

@@ -45,10 +45,10 @@ bool config_disabled(void);
 
 const char *config_cuda_name(enum config_cuda level);
 
-/* `config` need not be filled yet. */
+/* Works before config_read(), too. */
 bool config_cuda_is_off(void);
 
-/* Keeps the default for a bad value, which config_note() names. */
+/* Reads all variables. A bad value leaves the default, and config_note() names it. */
 void config_read(void);
 
 void config_note(void);

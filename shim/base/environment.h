@@ -16,13 +16,13 @@ size_t environment_copy(char **copy, size_t count, const char *const *without);
 /* `name` includes the '='; NULL removes it. Returns 0 or -ENOMEM. */
 int environment_set(const char *name, const char *value);
 
-/* Must first be called in the constructor: the path may be relative. Returns NULL if unknown. */
+/* Returns this library's path or NULL. First call this in the constructor: it may be relative. */
 const char *environment_own_path(void);
 
-/* Makes other software load this library, unless another tool has set the variable `name`. */
+/* Makes other software load this library by the variable `name`, unless another tool has set it. */
 void environment_inject(const char *name);
 
-/* Removes a variable of environment_inject(), if it names this library. */
+/* Undoes environment_inject(): removes the variable, if it names this library. */
 void environment_withdraw(const char *name);
 
 bool environment_is_others(const char *name);

@@ -40,7 +40,7 @@ struct guard {
 	int host;
 	int guarded;      /* the drain's pid, or -errno */
 	uint32_t started;
-	uint64_t cookie;  /* known to the guard; gone from the host after an execve() */
+	uint64_t cookie;  /* a value in the host's memory, which an execve() removes */
 	bool can_look;
 };
 
@@ -68,9 +68,7 @@ static void leave_host(void)
 			sys_close(fd);
 }
 
-/*
- * Returns true after an execve(), when `cookie` cannot be read any more. ESRCH: the host is ending.
- */
+/* Returns true after an execve(): then `cookie` cannot be read any more. ESRCH: the host ends. */
 static bool is_other_program(const struct guard *guard)
 {
 	uint64_t seen = 0;
@@ -81,7 +79,7 @@ static bool is_other_program(const struct guard *guard)
 	return guard->can_look && r != -ESRCH && (r != sizeof(seen) || seen != guard->cookie);
 }
 
-/* Returns true if the host became another program, false if host or drain ended. */
+/* Returns true if the host became another program, false if the host or the drain ended. */
 static bool watch(const struct guard *guard)
 {
 	struct pollfd ends[] = {
@@ -114,14 +112,14 @@ static void guard_begin(void *memory)
 	guard->can_look = true;
 	guard->can_look = !is_other_program(guard);
 	guard->guarded = guard->start(guard->argument);
-	/* Once the host wakes up, `argument` may be gone. */
+	/* As soon as the host wakes up, `argument` may be gone. */
 	__atomic_store_n(&guard->started, 1, __ATOMIC_RELEASE);
 	sys_call3(SYS_futex, &guard->started, FUTEX_WAKE_PRIVATE, 1);
 	if (guard->guarded > 0) {
 		leave_host();
 		/*
-		 * End the drain: the new program would adopt it, or the guard keep the old
-		 * program's memory.
+		 * End the drain. Else the host's new program would adopt the drain, or the guard
+		 * would keep the old program's memory mapped.
 		 */
 		if (watch(guard)) {
 			sys_call2(SYS_kill, guard->guarded, SIGKILL);
@@ -137,7 +135,7 @@ static void replace(struct guard *with, int pid)
 	static struct guard *last;
 	static int last_pid, host;
 
-	/* A forked child has neither the guard nor this memory. */
+	/* After a fork, the child has neither the guard nor the guard's memory. */
 	if (last && host == sys_getpid() && reap(last_pid))
 		sys_munmap(last, MEMORY_BYTES);
 	last = with;

@@ -3,8 +3,8 @@
  * guard.h - makes a process that adopts the drain, so that the host's wait() does not see it.
  *
  * The guard shares the host's memory, never calls execve(), and has no exit signal: wait() shows it
- * only with __WALL or __WCLONE. `ps` shows it like the host. If the host kills it, but not the
- * drain, the host adopts the drain after all.
+ * only with __WALL or __WCLONE. `ps` shows it under the host's name. If the host kills the guard,
+ * but not the drain, the host adopts the drain after all.
  */
 #pragma once
 

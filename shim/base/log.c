@@ -14,7 +14,7 @@
 
 #define BIT(signal) (UINT64_C(1) << ((signal)-1))
 
-/* As inode numbers are reused, a file born after `changed` is another one. */
+/* Tells files apart. As inode numbers are reused, a file born after `changed` is another. */
 struct identity {
 	uint64_t inode;
 	uint64_t device;
@@ -53,7 +53,7 @@ void log_begin(void)
 	identify(2, "", &first);
 }
 
-/* Returns false, too, if birth times are not stored. */
+/* Returns true if the file is younger than `first`. Returns false if birth times are not stored. */
 static bool is_born_later(int fd)
 {
 	struct statx status;
@@ -109,8 +109,8 @@ static void write_unsignalled(int fd, const char *bytes, size_t size)
 }
 
 /*
- * Never waits: opens the pipe or terminal again with O_NONBLOCK, which is shared by all users of a
- * descriptor. If that fails, poll() checks for room, which another process may take.
+ * Writes without waiting: opens the pipe or terminal again with O_NONBLOCK, since descriptor 2 has
+ * other users. If that fails, poll() checks for room, which another process may take.
  */
 static void write_stream(const char *bytes, size_t size)
 {
@@ -154,7 +154,7 @@ static bool is_stderr(const char *path)
 	       strcmp(path, "/dev/fd/2") == 0 || strcmp(path, "/proc/self/fd/2") == 0;
 }
 
-/* Says what a file is to which no log may be written, or returns NULL if it may. */
+/* Returns words for a type of file that must not get the log, or NULL. */
 static const char *odd_kind(uint32_t type)
 {
 	switch (type) {
@@ -175,7 +175,7 @@ static const char *odd_kind(uint32_t type)
 }
 
 /*
- * Looks before opening, as that affects a FIFO, and after. *ret_odd: a file type that gets no log.
+ * Checks the file's type before open(), which affects a FIFO, and after. *ret_odd: a type to avoid.
  */
 static int open_log(const char **ret_odd)
 {

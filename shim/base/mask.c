@@ -8,12 +8,12 @@
 #define MASK "***"
 
 /*
- * USER: "joe:password" is secret. WEAK: all but short numbers and booleans. STRONG: all. LATER:
- * values after a STRONG name's first one.
+ * Which values to mask after a name. USER: one with a colon, "joe:password". WEAK: all but short
+ * numbers and booleans. STRONG: all. LATER: the second and further values after a STRONG name.
  */
 enum secrecy { SHOWN, USER, WEAK, LATER, STRONG, SECRECY_MAX };
 
-/* '-': the name's word must end there: "-key" is not in "keyboard". */
+/* Words that make a name secret. '-': the name must end there, so "-key" is not in "keyboard". */
 static const char *const secret_words[SECRECY_MAX][22] = {
 	[USER] = {"user", "login"},
 	[WEAK] = {"token", "-key", "-auth", "authent", "private", "-sig", "signature", "-sas",
@@ -30,7 +30,7 @@ static const char *const token_begins[] = {
 };
 
 /*
- * followers[c - 'a'] has a bit for each letter that often follows c in names of files and the like.
+ * followers[c - 'a'] has a bit for each letter that often follows the letter c in words and names.
  */
 static const uint32_t followers[] = {
 	0x1febd6e, 0x016d915, 0x11edd9d, 0x01edd7b, 0x1fffd7f, 0x11ec931, 0x01ef9dd,
@@ -80,7 +80,9 @@ static enum secrecy secrecy_of(const char *name, const char *end)
 	return found;
 }
 
-/* "joe" is no secret for a user, nor "512", "1e-4" or "True" for a key. */
+/*
+ * Returns true if the value is secret. "joe" is not for USER; "512", "1e-4", "True" not for WEAK.
+ */
 static bool is_secret(enum secrecy secrecy, const char *at, const char *end)
 {
 	size_t size = (size_t)(end - at), digits = 0;
@@ -153,7 +155,7 @@ static void add_value(struct text *out, const char *begin, const char *end)
 	}
 }
 
-/* Masks the argument as `last` demands, which the argument before returned. */
+/* Adds one argument. `last`, the result of the call before, says whether to mask its value. */
 static enum secrecy add_one(struct text *out, const char *at, const char *end, enum secrecy last)
 {
 	const char *stop, *value;

@@ -2,8 +2,8 @@
 /*
  * mask.h - replaces what may be a secret in a text of the host by "***" before it is recorded.
  *
- * A secret's word in a name masks the rest of its argument, or the arguments up to the next
- * "--switch". Other values are shown if spelled like words: a nameless "hunter2" stays visible.
+ * A secret's word in a name masks the rest of its argument, or all arguments up to the next
+ * "--switch". Other values are shown if spelled like words, so a bare "hunter2" stays visible.
  */
 #pragma once
 
@@ -12,5 +12,5 @@
 
 #include "base/text.h"
 
-/* Each argument ends in a 0. `cut`: more bytes follow, so the last argument is left out. */
+/* Adds arguments, each ended by a 0, to `out`. `cut`: the last one is not whole, so left out. */
 void mask_arguments(struct text *out, const char *arguments, size_t size, bool cut);

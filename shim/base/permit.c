@@ -41,7 +41,7 @@ void permit_drain(int drain)
 	if (!is_wanted())
 		return;
 	sys_call2(SYS_prctl, PR_SET_PTRACER, drain);
-	/* In another PID namespace the number means another process. */
+	/* In another PID namespace this pid is the number of a different process. */
 	text_add_number(&told, drain);
 	text_add(&told, "-");
 	text_add_number(&told, (int64_t)process_space());

@@ -3,12 +3,12 @@
  * permit.h - lets the drain read this process's memory, to sample its lines of Python code.
  *
  * With Yama's ptrace_scope 1 (Ubuntu's default) a process must name its only reader by
- * PR_SET_PTRACER. A program that names another one, as crash handlers do, replaces the drain.
+ * PR_SET_PTRACER. A program that then names another reader, as crash handlers do, stops the drain.
  */
 #pragma once
 
 /* Allows the drain that this process started, and tells children its pid. */
 void permit_drain(int drain);
 
-/* Allows the drain of the process that began the run. */
+/* Allows the drain of the process that began the run, which DLPROF_DRAIN names. */
 void permit_as_told(void);

@@ -66,7 +66,7 @@ int32_t process_number(void)
 
 void process_command(char *buffer, size_t size)
 {
-	/* Longer than the result, as masking shortens a text. */
+	/* Larger than `buffer`, because masking shortens a text. */
 	char arguments[2048];
 	struct text line;
 	int length = text_read_file("/proc/self/cmdline", arguments, sizeof(arguments));

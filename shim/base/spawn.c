@@ -45,7 +45,7 @@ static int start_drain(void *argument)
 	return spawn->result;
 }
 
-/* When this child ends, the drain becomes an orphan. */
+/* Starts the drain in a child and ends that child, so that the drain becomes an orphan. */
 static void start_orphan(void *argument)
 {
 	struct spawn *spawn = argument;
@@ -67,8 +67,8 @@ static int start_by_orphaning(struct spawn *spawn, char *stack)
 }
 
 /*
- * After unshare(CLONE_NEWPID), our child would be process 1 of a namespace: when that ends, the
- * host can make no more processes.
+ * Returns true after unshare(CLONE_NEWPID): our next child would be process 1 of a new namespace,
+ * and when it ends, the host can make no more processes.
  */
 static bool is_namespace_other(void)
 {
@@ -93,7 +93,7 @@ static bool is_one_number(long call)
 	       ids[0] == ids[2];
 }
 
-/* The drain would trust the other user's files, and inherit all three ids. */
+/* Returns true if user ids differ: the drain would inherit them, and trust another user's files. */
 static bool acts_for_another(void)
 {
 	return !is_one_number(SYS_getresuid) || !is_one_number(SYS_getresgid);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawn.h - starts the drain: a grandchild in its own process group, which the host does not
- * notice.
+ * spawn.h - starts the drain as a grandchild in its own process group, unnoticed by the host.
  *
- * No fork(), which runs the host's atfork handlers, and no SIGCHLD.
+ * This takes no fork(), which runs the host's atfork handlers, and raises no SIGCHLD.
  */
 #pragma once
 

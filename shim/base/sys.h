@@ -15,10 +15,10 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* -fvisibility=hidden affects definitions; for other declarations this avoids the GOT. */
+/* -fvisibility=hidden affects only definitions. On a declaration, this avoids a use of the GOT. */
 #define HIDDEN __attribute__((visibility("hidden")))
 
-/* For data used at a process's start or end, on a page that ld.so writes to anyway. */
+/* For data used when a process starts or ends, on a page that ld.so writes to in any case. */
 #define NEAR __attribute__((section(".data")))
 
 /* For data that every timed call reads, in one cache line. */
@@ -27,12 +27,12 @@
 /* Keeps a function out of line, so that the usual path saves no registers. */
 #define RARELY __attribute__((noinline, cold))
 
-/* Functions that run in each sample lie together, on few pages. */
+/* Puts functions that run for each sample side by side, on few pages. */
 #define OFTEN __attribute__((hot))
 
 /*
- * `child` must not return; `stack` is the aligned end of its stack. Not libc's clone(): GCC 13's
- * libtsan treats every child as a fork, which kills the host.
+ * Runs `child`, which must not return; `stack_end` is aligned. libc's clone() is no choice: GCC
+ * 13's libtsan treats every child as a fork, which kills the host.
  */
 #if defined(__x86_64__)
 static inline long sys_call6(long nr, long a, long b, long c, long d, long e, long f)
@@ -160,7 +160,7 @@ static inline void sys_nap(long ns)
 	sys_call2(SYS_nanosleep, &time, NULL);
 }
 
-/* Yields `yield_max` times, then naps: the lock's holder may have lost its core. */
+/* Yields `yield_max` times, then naps, because the lock's holder may have lost its core. */
 static inline void sys_pause(int try, int yield_max)
 {
 	if (try < yield_max)

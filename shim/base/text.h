@@ -25,7 +25,7 @@ void text_add_all(struct text *text, const char *const *strings); /* ends with N
 #define text_join(text, ...) text_add_all(text, (const char *const[]){__VA_ARGS__, NULL})
 void text_add_number(struct text *text, int64_t number);
 
-/* ASCII only, in any locale. */
+/* For ASCII only, so the same in any locale. */
 static inline bool text_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -44,5 +44,5 @@ static inline bool text_is_letter(char c)
 /* Returns words for an error that a user can mend. */
 const char *text_error(int error);
 
-/* Ends the text with a 0. Returns its length or -errno. */
+/* Reads a file and appends a 0. Returns the text's length or -errno. */
 int text_read_file(const char *path, char *buffer, size_t size);

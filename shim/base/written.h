@@ -7,5 +7,5 @@
 /* Called only if config.stop_after is set. */
 void written_add(const char *path);
 
-/* Notes only regular files of a megabyte or more. */
+/* Notes the listed files: only regular files of a megabyte or more. */
 void written_note(void);

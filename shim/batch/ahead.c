@@ -11,11 +11,11 @@
 
 #define ASKER_MAX   16
 #define ITEM_MAX    128
-#define UNSEEN_MOST 2 /* items that may be taken unseen: the first, and the newest */
-/* longest pause between two checks of a queue in one wait, besides a check's length */
+#define UNSEEN_MOST 2 /* items that unseen calls may have taken: the first and newest */
+/* longest pause between two checks of a queue in one wait, in addition to a check's length */
 #define AT_ONCE_NS  1000000
 #define TRAINS_MIN  32
-#define WATCHED_MIN 8 /* batches of a thread before is_prefetching() judges it */
+#define WATCHED_MIN 8 /* batches that a thread gets before is_prefetching() judges it */
 #define WORKS_LEAST 20
 
 #define ELSE_NAME "name what the training asks by DLPROF_BATCH_FN=module:Class.method"
@@ -133,7 +133,7 @@ bool ahead_asks(struct thread *thread, uint64_t stream)
 		thread->ahead.asker = asker->number;
 	}
 	asker->used_ns = clock_now_ns();
-	/* If the last batch was put nowhere, the asker puts several in one item, or drops some. */
+	/* The last batch was put nowhere: the asker puts several into one item, or drops some. */
 	batch = &asker->next.events[AHEAD_BATCH];
 	if (batch->kind && batch->stream == stream)
 		ahead_give_up(thread, false);
@@ -158,7 +158,7 @@ static bool is_same_epoch(const struct dlprof_event *again, const struct dlprof_
 	return epoch->kind && is_again(again) && again->stream == epoch->stream;
 }
 
-/* If the asker asks two loaders in turn, only batches of the first one are kept. */
+/* If the asker asks two loaders by turns, only batches of the first loader are kept. */
 bool ahead_keep(struct thread *thread, const struct dlprof_event *event)
 {
 	struct asker *asker = asker_of(thread->ahead.asker);
@@ -255,7 +255,7 @@ bool ahead_next_own(struct thread *thread, struct dlprof_event *ret_event)
 	return false;
 }
 
-/* Returns an item that the thread took and may hand on; NULL if there is none. */
+/* Returns an item that the thread took and may now put elsewhere, or NULL. */
 static struct ahead_item *passes_on(const struct thread *thread)
 {
 	if (likely(!thread->ahead.held_count) || thread->ahead.takes ||
@@ -291,7 +291,7 @@ static bool meet(const struct ahead_parts *a, const struct ahead_parts *b)
 	return false;
 }
 
-/* Returns a free item; NULL if there is none, or if calls that we do not see take the items. */
+/* Returns a free item. Returns NULL if all are in use, or if items are taken by calls unseen. */
 static struct ahead_item *free_item(const struct asker *asker, const void *key, uint64_t count)
 {
 	struct ahead_item *item = NULL;
@@ -339,7 +339,9 @@ bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		return true;
 	}
 	if (!asker || !is_fresh(asker) || asker->state == OWN) {
-		/* Another asker's item had this address: a call that we do not see took it. */
+		/*
+		 * This was the address of another asker's item, taken by a call that we do not see.
+		 */
 		if (before && before->asker != thread->ahead.asker)
 			before->asker = 0;
 		return false;
@@ -385,7 +387,7 @@ static uint64_t looked_since(struct thread *thread, const struct ahead_item *ite
 	if (!thread->ahead.looked || (thread->ahead.looked_key != item->key && !any))
 		return begin_ns;
 	thread->ahead.looked = false;
-	/* A pause between two checks of the queue may be a step, but not before the first item. */
+	/* A pause between two checks of the queue may be a step, unless no item has come yet. */
 	if (asker && asker->told_count &&
 	    (thread->ahead.looked_apart || begin_ns > thread->ahead.looked_until_ns))
 		doubt_hand_over();
@@ -403,8 +405,8 @@ bool ahead_takes(struct thread *thread, const void *key, const void *object, uin
 	if (!asker || thread->ahead.asker == item->asker)
 		return item;
 	/*
-	 * This thread takes another item and has handed on none, so it trains with them (if they
-	 * are batches).
+	 * The thread takes another item, and has put the last one nowhere. So it trains with its
+	 * items, if these are batches.
 	 */
 	while (thread->ahead.held_count && (held = oldest_of(0, thread->tid))) {
 		if (ahead_is_proven(held->asker)) {
@@ -420,7 +422,7 @@ bool ahead_takes(struct thread *thread, const void *key, const void *object, uin
 	item->end_ns = end_ns;
 	item->taker = thread->tid;
 	thread->ahead.held_count++;
-	/* The call that took the first item began before the asker was followed. */
+	/* The first item was taken by a call that began before dlprof followed the asker. */
 	if (!asker->told_count && item->place == 2 && first->place == 1 && !first->taker) {
 		first->taker = thread->tid;
 		thread->ahead.held_count++;
@@ -451,9 +453,7 @@ void ahead_ends(struct thread *thread, uint64_t begin_ns, uint64_t end_ns)
 	}
 }
 
-/*
- * Returns true if the items are batches with which this thread trains. Nobody trains with results.
- */
+/* Returns true if the items are batches, not results, and this thread trains with them. */
 static bool settle(const struct thread *thread, struct asker *asker)
 {
 	const bool trains = thread->ahead.train_count || thread->ahead.takes_within;
@@ -481,7 +481,7 @@ struct ahead_item *ahead_next(struct thread *thread)
 		return NULL;
 	if (item->place != asker->told_count + 1 || (asker->taker && asker->taker != thread->tid))
 		doubt_hand_over();
-	/* A thread that trains with others' batches asks loaders for itself. */
+	/* This thread trains with others' batches, so it asks loaders for its own use, too. */
 	if (asker_of(thread->ahead.asker))
 		asker_of(thread->ahead.asker)->state = OWN;
 	asker->told_count = item->place;
@@ -505,7 +505,7 @@ static bool is_put_into(const void *key)
 	return false;
 }
 
-/* Finding an unknown queue empty, or a future not done, does not end a wait for a known queue. */
+/* A wait for a known queue goes on though other queues are found empty, or futures not done. */
 void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns, uint64_t end_ns)
 {
 	const bool again = thread->ahead.looked && thread->ahead.looked_key == key;
@@ -519,7 +519,7 @@ void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns,
 		thread->ahead.looked_begin_ns = begin_ns;
 	thread->ahead.looked = true;
 	thread->ahead.looked_key = key;
-	/* Others may have the core or the GIL before this thread can check again. */
+	/* Other threads may take the core or the GIL before this thread can check again. */
 	thread->ahead.looked_until_ns = end_ns + AT_ONCE_NS + (end_ns - begin_ns);
 	if (thread->ahead.takes_within)
 		thread->ahead.looked_until_ns = UINT64_MAX;
@@ -559,8 +559,8 @@ void ahead_watch_begin(struct thread *thread)
 }
 
 /*
- * Returns true if the thread waits for batches in more than 19/20 of the time, or if between its
- * waits the main thread works more than it does, and more than 1/20 of the waits' time.
+ * Returns true if the thread is in waits for batches over 19/20 of the time. Also if the main
+ * thread has used more CPU time than this one, and over 1/20 of the waits' time within the waits.
  */
 static bool is_prefetching(const struct thread *thread)
 {

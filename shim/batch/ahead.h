@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ahead.h - follows batches that one thread, the asker, takes from a loader for another, the taker.
+ * ahead.h - follows batches that one thread, the asker, gets for another, the taker, that trains.
  *
- * A batch's records are held back until the taker gets it by a queue or future, and then written as
- * the taker's. Each batch must be one item, put before the next is asked for. Items of an asker
- * that trains may be results: they count as batches only if they contain the batch object, if the
- * taker runs backward passes, or if the library is known. Guarded by the GIL.
+ * The asker's records are held back until the taker gets the batch by a queue or future, and are
+ * then written as the taker's. Each batch must be one item, put before the asker asks again. If the
+ * asker trains, its items may be results: they count as batches only if they contain the batch
+ * object, if the taker runs backward passes, or if the library is known. Guarded by the GIL.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct ahead_parts {
 	uint32_t count;
 };
 
-/* An item's records, in order: the last epoch's end, an epoch, a batch. */
+/* An item's records, in order: the end of the last epoch, a new epoch, a batch. */
 enum { AHEAD_STOP, AHEAD_EPOCH, AHEAD_BATCH, AHEAD_EVENT_MAX };
 
 struct ahead_item {
@@ -35,65 +35,65 @@ struct ahead_item {
 	struct dlprof_event events[AHEAD_EVENT_MAX]; /* kind NONE: no record */
 };
 
-/* Flag of an EPOCH that is announced a second time, for the taker only. */
+/* Flag of a second EPOCH record, which repeats the first one for the taker only. */
 #define AHEAD_EPOCH_AGAIN (1u << 31)
 
-/* Called when the loader of DLPROF_BATCH_FN is asked: any thread may then be its prefetcher. */
+/* Notes that the loader of DLPROF_BATCH_FN was asked: any thread may then be its prefetcher. */
 void ahead_named(void);
 
 /* Returns true if this waiting thread may be a prefetcher for the loader of DLPROF_BATCH_FN. */
 bool ahead_may_be_users(const struct thread *thread);
 
-/* Called before the thread asks `stream`. Returns true if its records are kept from now on. */
+/* Called before the thread asks `stream`. Returns true if it may be an asker, see ahead_keep(). */
 bool ahead_asks(struct thread *thread, uint64_t stream);
 
 /* Called with the batch that the thread got after ahead_asks(). */
 void ahead_took(const struct thread *thread, const struct ahead_parts *batch);
 
-/* Returns false if the record is not kept. */
+/* Holds the record of an asker back. Returns false if the caller must write the record. */
 bool ahead_keep(struct thread *thread, const struct dlprof_event *event);
 
-/* Moves the EPOCH that is kept for the asker to *ret_event, as another thread asks the iterator. */
+/* Moves the EPOCH held back for `asker` to *ret_event, because another thread uses the iterator. */
 bool ahead_take_epoch(uint32_t asker, uint64_t stream, struct dlprof_event *ret_event);
 
 bool ahead_is_proven(uint32_t asker);
 
-/* Called when the thread trains itself or, if `doubtful`, hands batches on in an unknown way. */
+/* Ends holding back: the asker trains itself or, if `doubtful`, its batches go an unknown way. */
 void ahead_give_up(struct thread *thread, bool doubtful);
 
-/* Returns true if the thread trains with its batches, so the kept records are its own. */
+/* Returns true if the asker trains with its batches itself, so the records held are its own. */
 bool ahead_is_own(const struct thread *thread);
 
-/* Takes a kept record of a thread that trains itself. Returns false if none is left. */
+/* Moves the next record that is held to *ret_event. Returns false if none is left. */
 bool ahead_next_own(struct thread *thread, struct dlprof_event *ret_event);
 
 bool ahead_has(const struct thread *thread);
 
-/* `count`: objects in the queue; UINT64_MAX: unknown. Returns false if `object` is not followed. */
+/* Notes a put into queue `key` of `count` objects (UINT64_MAX: unknown). False: no item was put. */
 bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		const struct ahead_parts *parts, uint64_t count);
 void ahead_put_failed(struct thread *thread, const void *key, const void *object);
 
-/* Called after a wait for `object`. Returns false if it is not followed. */
+/* Notes that the thread waited for `object` and got it from `key`. False: `object` is no item. */
 bool ahead_takes(struct thread *thread, const void *key, const void *object, uint64_t begin_ns,
 		 uint64_t end_ns);
 
 /* Called when a library announces the end of the items, after the thread waited for it. */
 void ahead_ends(struct thread *thread, uint64_t begin_ns, uint64_t end_ns);
 
-/* Returns the next item that the thread trains with, or NULL; give it back by ahead_drop(). */
+/* Returns the next item that the thread trains with, or NULL. Call ahead_drop() after use. */
 struct ahead_item *ahead_next(struct thread *thread);
 void ahead_drop(struct thread *thread, struct ahead_item *item);
 
 /*
- * The thread found queue `key` (NULL: a future) empty. If it checks again at once, that is the same
- * wait; a pause in between may be a step.
+ * Notes that queue `key` was empty (NULL: a future was not done). If the thread checks again at
+ * once, the same wait goes on; a pause between the checks may be a step.
  */
 void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns, uint64_t end_ns);
 
-/* Notes that the thread trains. Warns if it gets batches in a way that is not followed. */
+/* Notes that the thread trains. Warns if it gets batches in a way that dlprof does not follow. */
 void ahead_trains(struct thread *thread);
 
-/* Called around waits, to see whether a thread other than the main one only prefetches. */
+/* Called around each wait. If the thread is not the main one, finds whether it only prefetches. */
 void ahead_watch_begin(struct thread *thread);
 void ahead_watch_end(struct thread *thread);

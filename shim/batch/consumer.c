@@ -34,9 +34,7 @@ bool consumer_any(void)
 	return followed_pid == (uint32_t)sys_getpid();
 }
 
-/*
- * Waits while another thread begins, as a loader recorded too late lacks an epoch and its workers.
- */
+/* Waits while another thread starts to record, so that no epoch and no worker is missed. */
 bool consumer_record(void)
 {
 	static _Atomic uint32_t nap_count;
@@ -84,7 +82,7 @@ static uint64_t take_free_ns(struct thread *thread)
 	return ns;
 }
 
-/* Returns false if ahead.h keeps the event for the thread that trains with the batch. */
+/* Returns false if ahead.h holds the record back for the thread that trains with the batch. */
 static bool push(struct thread *thread, const struct dlprof_event *event)
 {
 	if (unlikely(thread->ahead.asker)) {
@@ -210,7 +208,7 @@ static struct account *account_of(struct thread *thread)
 	return thread->account;
 }
 
-/* If different threads ask, they are threads of a pool: whichever is free asks next. */
+/* If different threads ask one iterator, they form a pool, and whichever is free asks next. */
 static void look_at_asker(struct consumer *consumer, const struct thread *thread)
 {
 	if (likely(consumer->asker == thread->tid) || !consumer->stream || thread->ahead.asker)
@@ -246,7 +244,7 @@ static void enter(struct consumer_wait *wait, struct thread *thread, uint64_t be
 	thread->wait_depth++;
 }
 
-/* Returns false if another thread began the wait: do not touch that thread's state. */
+/* Returns false if another thread began the wait. That thread's state must not be touched. */
 static bool leave(struct consumer_wait *wait, uint64_t end_ns)
 {
 	struct thread *thread = wait->thread;
@@ -277,7 +275,7 @@ bool consumer_iter_begin(struct consumer_wait *wait, uint64_t begin_ns)
 
 static void add_iter(struct thread *thread, uint64_t begin_ns, uint64_t ns, uint64_t sample_ns)
 {
-	/* Steps may lie between two parts, as after destroying an iterator; they do not count. */
+	/* Adds a part of an iter(). Steps may lie between two parts, and do not count. */
 	thread->iter_begin_ns = begin_ns - thread->iter_ns;
 	thread->iter_ns += ns;
 	thread->iter_sample_ns += sample_ns;
@@ -294,7 +292,7 @@ void consumer_iter_end(struct consumer_wait *wait)
 	sample_ns = thread == thread_self ? thread->parts.sample_ns : 0;
 	if (!leave(wait, end_ns))
 		return;
-	/* An iter() within a wait: DataLoader.__iter__ calls __init__, which chooses samples. */
+	/* This iter() ran within a wait: DataLoader.__iter__ calls __init__, which samples. */
 	if (thread->parts.is_iter)
 		thread->parts.sample_ns += sample_ns;
 	if (thread->wait_depth)
@@ -361,7 +359,7 @@ static struct thread *finish(struct consumer_wait *wait, uint64_t end_ns)
 	return thread;
 }
 
-/* Adds earlier waits that ended with an exception, and so have no record of their own. */
+/* Adds earlier waits, which ended with an exception and so have no records, to this wait. */
 static void take_failed(struct thread *thread, struct dlprof_event *event)
 {
 	event->begin_ns -= thread->failed_ns;
@@ -531,7 +529,7 @@ bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait)
 {
 	struct thread *thread = thread_get();
 
-	/* An iterator dropped within a wait or a load counts there, so it is not recorded. */
+	/* An iterator that is dropped within a wait or a load counts as part of that one. */
 	if (!thread || !thread->wait_count || is_nested(thread) || thread->ahead.asker ||
 	    !consumer->stream || consumer->over)
 		return false;
@@ -539,7 +537,7 @@ bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait)
 	return true;
 }
 
-/* Leaves the stall account as it is: the training may have ended with the drop. */
+/* Adds nothing to the stall account, because the training may have ended with this drop. */
 void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait)
 {
 	struct dlprof_event event = {
@@ -556,7 +554,7 @@ void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait)
 
 void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, uint64_t end_ns)
 {
-	/* Another thread recorded what happened within this wait. */
+	/* What happened within this wait is recorded by another thread. */
 	static struct consumer outer = {.workers = -1, .receive_ns = UINT64_MAX};
 	struct consumer_wait wait;
 

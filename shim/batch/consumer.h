@@ -9,7 +9,7 @@
 #include "record/thread.h"
 
 #define CONSUMER_ARRIVAL_MAX 256
-#define CONSUMER_WORKERS_UNKNOWN 8 /* number of workers if unknown: some, rather than none */
+#define CONSUMER_WORKERS_UNKNOWN 8 /* assumed number of workers if unknown */
 
 struct consumer {
 	uint64_t stream;
@@ -28,27 +28,27 @@ struct consumer {
 		uint32_t generation;
 		struct thread_parts parts; /* fetches of the batch's tensors */
 	} arrivals[CONSUMER_ARRIVAL_MAX];
-	uint64_t receive_ns;	/* receive time in this __next__; UINT64_MAX: not observed */
+	uint64_t receive_ns;	/* time receiving in this __next__(); UINT64_MAX: not observed */
 	bool over;		/* the epoch has ended, and no other has begun */
 	bool skipping;		/* batches skip samples, and are not delivered */
 	struct account *account; /* account of the thread that asked last */
-	uint32_t asker;		/* tid of the thread that asked last; 0: none */
+	uint32_t asker;		/* tid of the thread that asked last; 0: unknown */
 	bool pool;		/* threads of a pool ask in turn */
-	uint32_t maker;		/* asker that keeps the EPOCH (ahead.h); 0: none */
+	uint32_t maker;		/* number of the asker that holds the EPOCH (ahead.h); 0: none */
 	bool is_ahead;
 	bool is_staged;
 	bool sees_samples;
 	bool sees_fetches;
 };
 
-/* Parts of a loader that identify it: the dataset, and what chooses its samples. */
+/* Largest number of parts that identify a loader: the dataset, and what chooses its samples. */
 #define CONSUMER_PART_MAX 3
 
 struct consumer_facts {
 	const char *kind;	/* "torch.DataLoader" */
 	uint64_t stream;	/* 0: no workers, so consumer.c makes a number */
 	uint32_t generation;	/* first generation of the stream */
-	uint32_t first_task;	/* first task of the epoch, in a pool's stream */
+	uint32_t first_task;	/* number of the epoch's first task, in the stream of a pool */
 	int32_t workers;
 	int32_t prefetch_factor;
 	int64_t batch_size;
@@ -69,13 +69,13 @@ struct consumer_facts {
 /* Sets the function to call at each epoch's end; called by the constructor. */
 void consumer_ready(void (*epoch_ended)(const struct consumer *consumer));
 
-/* Returns true if a loader other than dlprof.h's was asked. */
+/* Returns true if the program asked a loader other than the marks of dlprof.h. */
 bool consumer_any(void);
 
 /* Starts recording, once in a process. Returns false if that failed. */
 bool consumer_record(void);
 
-/* At first *consumer is all zero, but for `loader` and `epoch`. */
+/* Begins an epoch. Before the first one, *consumer is all zero, but for `loader` and `epoch`. */
 void consumer_begin(struct consumer *consumer, const struct consumer_facts *facts,
 		    uint64_t begin_ns);
 
@@ -84,7 +84,7 @@ void consumer_place(const struct consumer *consumer, const char *place);
 /* Called when the iterator will not be asked again. */
 void consumer_abandon(struct consumer *consumer);
 
-/* Records the EPOCH, and again once the number of workers is known. */
+/* Writes the EPOCH record. Call this again once the number of workers is known. */
 void consumer_announce(struct consumer *consumer, const struct consumer_facts *facts,
 		       uint64_t begin_ns);
 
@@ -98,14 +98,14 @@ struct consumer_wait {
 	uint64_t stream;
 	uint32_t generation;
 	uint32_t task;
-	struct thread_parts outer; /* parts of the wait around this one */
+	struct thread_parts outer; /* parts of the enclosing wait */
 };
 
 /* Times an iter() as a wait. After false, do not call consumer_iter_end(). */
 bool consumer_iter_begin(struct consumer_wait *wait, uint64_t begin_ns);
 void consumer_iter_end(struct consumer_wait *wait);
 
-/* Records an iter() inside which nothing was seen. */
+/* Records an iter() that took `ns`, and inside which nothing was observed. */
 void consumer_iter_took(struct thread *thread, uint64_t begin_ns, uint64_t ns);
 
 /* `begin_ns` is the entry into __next__, 0: now. Returns false if the wait does not count. */
@@ -124,7 +124,7 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait);
 void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait);
 
-/* Records a wait that another thread recorded (ahead.h) for this one. */
+/* Records a wait of this thread, with a batch that its asker recorded (ahead.h). */
 void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, uint64_t end_ns);
 
 void consumer_push_own(struct thread *thread);

@@ -14,9 +14,9 @@
 #define RETURN_NS   50000 /* longest time from a delivery to the first munmap() */
 /* longest time between two munmap()s of a batch */
 #define GAP_NS	    500000
-#define LATER_NS    1000000 /* munmap()s that come later belong to the loop body */
+#define LATER_NS    1000000 /* munmap()s after a longer time are part of the loop body */
 
-/* Hash table of addresses; 0: free. A mapping without a place is not followed. */
+/* Hash table of addresses; 0: free. If a bucket is full, the mapping is not followed. */
 static struct bucket {
 	alignas(64) _Atomic uintptr_t maps[BUCKET_MAPS];
 } buckets[1 << BUCKET_BITS];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * freeing.h - times the freeing of the shared memory in which a batch came.
+ * freeing.h - times how long the training takes to free the shared memory of an older batch.
  *
- * `for batch in loader` frees a batch just after the next one came, which counts as waiting.
+ * `for batch in loader` frees a batch just after the next one came. This time counts as waiting.
  */
 #pragma once
 
@@ -17,6 +17,6 @@ struct freeing {
 	uint64_t begin_ns;
 };
 
-/* Returns false if the memory is not an older batch's, or if it is freed too late. */
+/* Returns false if `address` is not of an older batch, or if the loop body may be what frees it. */
 bool freeing_begin(struct freeing *freeing, const void *address);
 void freeing_end(const struct freeing *freeing);

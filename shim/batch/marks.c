@@ -24,17 +24,17 @@
 
 #define LANE_MAX 256
 
-/* A lane is a "worker" in the database: there are as many lanes as loads under way at once. */
+/* A lane counts as a worker in the database. Each load that is under way takes a lane. */
 struct lane {
 	/* thread_life in the upper half, the owner's tid in the lower; 0: free */
 	_Atomic uint64_t owner;
-	/* Set after `owner`. The thread may have ended, and another may use its struct by now. */
+	/* Set after `owner`. The thread may have ended, and its struct may have a new owner. */
 	const struct thread *_Atomic thread;
 	_Atomic uint32_t tid;
 	int64_t batch;
 	uint32_t generation;
 	struct scope_load load;
-	/* The thread's values before the load: it may be a worker of a followed loader. */
+	/* The thread's own values, restored after the load: it may be another loader's worker. */
 	int32_t worker;
 	uint64_t thread_stream;
 	uint32_t thread_generation;
@@ -45,12 +45,12 @@ static struct lane lanes[LANE_MAX];
 static struct lane inline_lane; /* loads in waits of the training thread */
 
 static struct {
-	_Atomic uint32_t busy; /* thread_life while a thread is in a function of the loop */
+	_Atomic uint32_t busy; /* thread_life while a thread is in a function of dlprof.h; else 0 */
 	_Atomic uint64_t stream;
 	_Atomic uint32_t generation;
 	_Atomic int32_t workers;     /* concurrent loads; -1: no load was seen */
 	_Atomic uint32_t life;       /* thread_life when the members above were set */
-	/* Only for the thread that is in the loop: */
+	/* Only the thread that is in the loop uses these members. */
 	struct consumer consumer;
 	struct consumer_wait wait;
 	const struct thread *waiting;
@@ -67,7 +67,7 @@ static struct {
 #define NAP_NS  1000000
 #define NAP_MAX 1000
 
-/* Naps. Returns false after too many naps; a process waits in vain only once. */
+/* Naps a moment. Returns false after too many naps; once in vain, a process naps no more. */
 static bool wait_a_moment(uint32_t pid, int *nap_count)
 {
 	/* pid of the process that waited in vain; a forked child may wait again */
@@ -81,7 +81,7 @@ static bool wait_a_moment(uint32_t pid, int *nap_count)
 	return true;
 }
 
-/* Waits while another thread makes its first mark, so that this one is not lost. */
+/* Waits while another thread makes the first mark, so that this thread's mark is not lost. */
 static RARELY struct thread *enter_first(void)
 {
 	static _Atomic uint32_t holder;
@@ -124,12 +124,12 @@ static struct thread *enter_loop(struct thread *thread)
 {
 	uint32_t before = thread ? atomic_load(&loop.busy) : 0;
 
-	/* After a fork within the loop, `busy` has the parent's life. */
+	/* After a fork within the loop, `busy` still has the life of the parent. */
 	if (!thread || before == thread_life ||
 	    !atomic_compare_exchange_strong(&loop.busy, &before, thread_life))
 		return NULL;
 	if (unlikely(loop.life != thread_life)) {
-		/* A child that trains does not continue its parent's loop. */
+		/* A child that trains starts a loop of its own. */
 		memset(&loop.consumer, 0, sizeof(loop.consumer));
 		loop.waiting = NULL;
 		loop.begun = loop.batches = loop.own_steps = loop.zero_seen = false;
@@ -301,14 +301,14 @@ static uint64_t as_owner(const struct thread *thread)
 	return (uint64_t)thread_life << 32 | thread->tid;
 }
 
-/* Returns true if the thread loads in this lane. Frees the lane of a thread that has ended. */
+/* Returns true if `thread` owns the lane. Frees the lane if its owner has ended. */
 static bool settle_lane(struct lane *lane, const struct thread *thread)
 {
 	uint64_t owner = lane->owner;
 
 	if (owner == as_owner(thread))
 		return true;
-	/* If a thread has just taken the lane, lane->tid is still the old owner's: do not free. */
+	/* If lane->tid is still the tid of an older owner, a new owner has just taken the lane. */
 	if (unlikely(lane->thread == thread && owner && lane->tid == (uint32_t)owner))
 		atomic_compare_exchange_strong(&lane->owner, &owner, 0);
 	return false;
@@ -385,7 +385,7 @@ void dlprof_load_begin(int64_t batch)
 	lane = find_lane(thread);
 	if (!lane)
 		return;
-	/* A forked child loads for its parent, so it keeps its parent's stream. */
+	/* A forked child loads batches for its parent, so it keeps the stream of its parent. */
 	atomic_compare_exchange_strong(&loop.stream, &none, own_stream());
 	lane->batch = batch;
 	lane->worker = thread->worker;

@@ -7,7 +7,7 @@
 
 #include "record/thread.h"
 
-/* The first call in a process begins to record, and may wait some milliseconds. */
+/* Returns this thread, or NULL. The first call starts recording, which may take milliseconds. */
 struct thread *marks_enter(void);
 
 /* Returns false if the program has a better source of steps, such as a followed loader. */

@@ -18,7 +18,7 @@
 #define VARIABLE    "NVTX_INJECTION64_PATH"
 #define NO_TRACKING (-2) /* result of push and pop without a tool */
 #define KEPT_MOST   20000
-#define SHORT_NS    UINT64_C(100000) /* a range that begins sooner after the last one is no step */
+#define SHORT_NS    UINT64_C(100000) /* no step follows the last one sooner */
 
 /* NVTX's ABI of nvtxEventAttributes_t, version 2, up to the message. */
 struct attributes {
@@ -54,7 +54,7 @@ static const char *text_of(const struct attributes *attributes)
 		       : NULL;
 }
 
-/* Ranges get only half of the ring: other records are more important. */
+/* Other records are more important, so ranges may fill only half of the ring. */
 static bool has_room(const struct dlprof_slot *slot)
 {
 	return slot->head - slot->tail < DLPROF_RING_CAPACITY / 2;
@@ -71,7 +71,7 @@ static bool take_room(const struct thread *thread)
 	return false;
 }
 
-/* Does nothing if the name is no step's, or an outer range is a step. */
+/* Does nothing if the name is not that of a step, or if an outer range is a step. */
 static bool begin_step(const struct thread *thread, const char *label, uint64_t now_ns)
 {
 	uint64_t since_ns;
@@ -86,7 +86,7 @@ static bool begin_step(const struct thread *thread, const char *label, uint64_t 
 			return false;
 	since_ns = now_ns - step_ns;
 	step_ns = now_ns;
-	/* The range belongs to a loop within a step. */
+	/* So short a range belongs to a loop within a step. */
 	if (since_ns < SHORT_NS)
 		return false;
 	marks_step("nvtx", false, now_ns);
@@ -112,7 +112,7 @@ static void begin(struct thread *thread, struct thread_range *range, const char 
 {
 	uint64_t now_ns = clock_now_ns();
 
-	/* The database's key of a range is its thread and begin, so begins must differ. */
+	/* The database tells a thread's ranges apart by when they begin, so begins must differ. */
 	if (now_ns <= thread->range_last_ns)
 		now_ns = thread->range_last_ns + 1;
 	thread->range_last_ns = now_ns;
@@ -164,7 +164,7 @@ static int domain_push_ex(const void *domain, const struct attributes *attribute
 	return push(text_of(attributes));
 }
 
-/* A range named in wide characters is not recorded, but counted, as its pop will come, too. */
+/* Counts a range named in wide characters, since its pop will come, too, but does not record it. */
 static int push_wide(const void *text)
 {
 	return push(NULL);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pinning.h - counts tensors that a pinning thread fetches, for the next batch that is taken. */
+/* pinning.h - counts which tensors a pinning thread fetches, for the next batch that is taken. */
 #pragma once
 
 #include <stdint.h>
 
 #include "record/thread.h"
 
-/* From now on this thread receives the batches of `stream`; 0: it receives none. */
+/* Notes which stream's batches this thread receives and pins from now on; 0: none. */
 void pinning_of(struct thread *thread, uint64_t stream);
 
 /* Returns the thread's entry, or NULL if it is no pinning thread. */

@@ -50,10 +50,10 @@ static void enter(struct thread *thread, struct scope_load *load)
 	load->overlaps = overlaps;
 	load->import_depth = thread->import_depth;
 	thread->import_depth = 0;
-	/* A load within another one is part of that one. */
+	/* A load within another load is part of the outer one. */
 	if (thread->load_depth++)
 		return;
-	/* A load begun before a fork is the parent's. */
+	/* Loads that the parent began before a fork do not count here. */
 	do {
 		now = before >> 32 == thread_life ? before : none;
 	} while (!atomic_compare_exchange_weak(&under_way, &before, now + 1));
@@ -62,7 +62,7 @@ static void enter(struct thread *thread, struct scope_load *load)
 	load->alone = now == none && thread->tid == (uint32_t)segment_first()->header.pid;
 }
 
-/* Returns true if no other load was under way since the begin. */
+/* Returns true if, since the load began, no other load was under way. */
 static bool leave(struct thread *thread, const struct scope_load *load)
 {
 	const uint64_t one = ((uint64_t)thread_life << 32) + 1;
@@ -82,7 +82,7 @@ void scope_load_begin(struct thread *thread, struct scope_load *load)
 	load->life = thread_life;
 	load->alone = false;
 	enter(thread, load);
-	/* Opened files do not count here: a worker's thread that sends batches opens some, too. */
+	/* Others' opens do not count: a worker's thread that sends batches opens files, too. */
 	load->others_read =
 		segment_others(thread->slot, load->others) &&
 		(load->others[DLPROF_CLASS_READ].count || load->others[DLPROF_CLASS_DECODE].count);
@@ -146,7 +146,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 
 	if (!thread_is_in_life(load->life))
 		return false;
-	/* Look before this load ends: what begins later belongs to others. */
+	/* Read the other threads' counters before this load ends and another one can begin. */
 	alone = load->alone && unlikely(segment_others(thread->slot, others));
 	if (alone && load->others_read)
 		process_blocks = storage_blocks(RUSAGE_SELF);
@@ -165,7 +165,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 	sums->decode_count = (uint32_t)DELTA(DLPROF_CLASS_DECODE, count);
 	if (alone)
 		add_others(load, others, process_blocks, sums);
-	/* Not observed is UINT32_MAX, not 0. */
+	/* If nothing was observed, the count is UINT32_MAX and not 0. */
 	if (!sums->decode_count && !sums->decode_ns && (!decoders_reached || decoders_missed))
 		sums->decode_count = UINT32_MAX;
 	if (DELTA(DLPROF_CLASS_COLLATE, count))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scope.h - the load of one batch, from begin to end, with what its thread did meanwhile.
+ * scope.h - the load of one batch, from beginning to end, with what its thread did meanwhile.
  *
  * Other threads' work is added only if the process loads one batch at a time, on its first thread.
  */
@@ -19,10 +19,10 @@ struct scope_load {
 	uint64_t cpu_ns;
 	uint32_t storage_blocks;
 	struct dlprof_counter others[DLPROF_CLASS_MAX];
-	bool others_read; /* other threads had read files before this load */
+	bool others_read; /* other threads of this process had read or decoded before */
 	bool alone;
 	uint32_t overlaps;
-	/* imports under way at the begin, as modules may train while imported */
+	/* depth of imports when the load began, as modules may train while imported */
 	uint32_t import_depth;
 	uint32_t process_blocks;
 };
@@ -40,8 +40,8 @@ void scope_load_cancel(struct thread *thread, const struct scope_load *load);
 /* Sets a function to call before each load, to find libraries loaded unnoticed. */
 void scope_on_load(void (*look)(void));
 
-/* From now on a decode_count of 0 means that nothing was decoded. */
+/* Says that decoders are wrapped: a decode_count of 0 then means that nothing was decoded. */
 void scope_decoders_reached(void);
 
-/* With `missed`, a decode_count of 0 means nothing. */
+/* Says whether some decoder is not wrapped: a decode_count of 0 then proves nothing. */
 void scope_decoders_missed(bool missed);

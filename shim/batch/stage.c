@@ -13,7 +13,7 @@
 
 #define WINDOW_NS     UINT64_C(250000000)
 #define WINDOWS	      256	/* number of windows after which their length doubles */
-/* loaders that take turns faster share a window */
+/* loaders that are asked in turns shorter than this share a window */
 #define MIXED_NS      UINT64_C(10000000)
 #define CLOCKED_NS    100000	/* CPU time is read only for stages with longer calls */
 #define SHARD_COUNT   16	/* sets of sums, so that threads seldom share a cache line */
@@ -34,7 +34,7 @@ struct stage {
 	_Atomic int64_t fill;	      /* elements in a queue */
 };
 
-/* As in struct dlprof_stage_sum, but INNER: time of inner calls. */
+/* As in struct dlprof_stage_sum. INNER is the time of calls within the stage's calls. */
 enum { ELEMENTS, OWN, INNER, TIMED, CPU, READ, READY, SUM_MAX };
 
 struct sums {
@@ -44,7 +44,7 @@ struct sums {
 static struct stage stages[1 + STAGE_MAX];
 static _Atomic uint32_t stage_count;
 static struct sums sums[SHARD_COUNT][1 + STAGE_MAX];
-/* Hash table from objects to stages: address << NUMBER_BITS | number. */
+/* Hash table from objects to stages. An entry is address << NUMBER_BITS | number; 0: free. */
 static _Atomic uint64_t objects[BUCKET_COUNT][BUCKET_OBJECTS] __attribute__((aligned(64)));
 
 static struct {
@@ -60,7 +60,7 @@ static struct {
 
 static _Atomic uint32_t busy;
 
-/* This thread's innermost call; top_address stays valid when the call is gone. */
+/* This thread's innermost call. top_address stays valid when an exception ended that call. */
 static __thread struct stage_call *top __attribute__((tls_model("initial-exec")));
 static __thread uintptr_t top_address __attribute__((tls_model("initial-exec")));
 
@@ -155,7 +155,7 @@ static const char *name_of(const char *path)
 	return *name == '=' ? name + 1 : name;
 }
 
-/* Called again when other stages are found, as a stage may be found before its parent. */
+/* Finds the stage's parent. Called again for each new stage, which may be a parent that lacked. */
 static void join_stages(uint16_t number)
 {
 	struct stage *stage = &stages[number];
@@ -267,7 +267,7 @@ static void count_queue(struct stage *stage)
 void stage_end(struct stage_call *call, bool has_element)
 {
 	struct stage *stage = &stages[call->number];
-	/* Threads have thread-local variables in different pages, so mostly different shards. */
+	/* Threads have thread-local variables on different pages, so mostly different sums. */
 	struct sums *to = &sums[(uintptr_t)&top / 4096 % SHARD_COUNT][call->number];
 	uint64_t ticks, own_ns, read_ns;
 
@@ -294,7 +294,7 @@ void stage_end(struct stage_call *call, bool has_element)
 	}
 	if ((stage->is_queue || stage->queue) && has_element)
 		count_queue(stage);
-	/* Write only changes: other threads read is_long all the time. */
+	/* Write only if the value changes, because other threads read is_long all the time. */
 	if (unlikely((own_ns > CLOCKED_NS) !=
 		     atomic_load_explicit(&stage->is_long, memory_order_relaxed)))
 		atomic_store_explicit(&stage->is_long, own_ns > CLOCKED_NS, memory_order_relaxed);
@@ -401,13 +401,13 @@ static void record_sum(struct thread *thread, uint16_t number, uint64_t now_ns)
 
 	if (!take_sums(number, &event.stage_sum))
 		return;
-	/* The name is recorded before the sums, and again once the parent is known. */
+	/* The stage's record comes before its sums, and again when its parent becomes known. */
 	if (stages[number].life != thread_life)
 		record_stage(thread, number);
 	thread_push(thread, &event);
 }
 
-/* Called with `busy` held. Returns false if the drain is far behind; the window then goes on. */
+/* Called with `busy` held. Returns false, and the window goes on, if the drain is far behind. */
 static bool record(uint64_t now_ns)
 {
 	struct thread *thread = thread_get();

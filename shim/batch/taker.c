@@ -6,7 +6,7 @@
 #include "batch/consumer.h"
 #include "record/activate.h"
 
-/* Writes an item's records as this thread's: the last one gets the wait, others length 0. */
+/* Writes an item's records as those of this thread. The last one gets the wait, others length 0. */
 static void tell_item(struct thread *thread, struct ahead_item *item)
 {
 	const bool has_batch = item->events[AHEAD_BATCH].kind;
@@ -20,7 +20,7 @@ static void tell_item(struct thread *thread, struct ahead_item *item)
 			consumer_hand_on(event, item->begin_ns, item->end_ns);
 			continue;
 		}
-		/* Another thread made the iterator, so it took no time here. */
+		/* Another thread made the iterator, so that took no time of this thread. */
 		if (i != AHEAD_EPOCH || event->epoch.unused != thread->tid) {
 			event->begin_ns = item->begin_ns;
 			event->duration_ns = 0;
@@ -30,7 +30,7 @@ static void tell_item(struct thread *thread, struct ahead_item *item)
 				event->epoch.waited_ns = thread->waited_ns;
 			event->epoch.unused = 0;
 			event->epoch.flags &= ~AHEAD_EPOCH_AGAIN;
-			/* Batches of another thread are loaded ahead, as by one worker. */
+			/* The asker loads ahead of this thread, just as one worker would. */
 			if (!event->epoch.workers)
 				event->epoch.workers = 1;
 		} else {

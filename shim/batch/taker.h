@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taker.h - notes that this thread takes a batch for another thread, or gets one from it. */
+/* taker.h - follows batches from an asker to this thread, or from it to a taker (ahead.h). */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns true if this thread may ask `stream`, or (0) make an iterator, for another thread. */
+/* Called before this thread asks `stream`, or (0) makes an iterator. True: perhaps for a taker. */
 bool taker_asks(uint64_t stream);
 
-/* Called if the batch is for this thread itself or, if `doubtful`, cannot be followed. */
+/* Ends this asker's holding back, see ahead_give_up(), and writes the records that were held. */
 void taker_gives_up(bool doubtful);
 
-/* Called after a wait for `object`. Returns false if it is not followed. */
+/* Called after a wait for `object` in queue or future `key`. False: `object` is no item. */
 bool taker_takes(const void *key, const void *object, uint64_t begin_ns, uint64_t end_ns);
 
-/* `key` is an empty queue; NULL: some future was not done. */
+/* Called when queue `key` was found empty or, if `key` is NULL, some future was not done. */
 void taker_found_none(const void *key, uint64_t begin_ns);
 
-/* Called when another thread's items ended. This thread waited for that since `begin_ns`. */
+/* Called when an asker's items ended, for which this thread waited since `begin_ns`. */
 void taker_ends(uint64_t begin_ns);
 
 void taker_trains(void);

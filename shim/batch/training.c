@@ -10,7 +10,7 @@ bool training_sees_optimizers;
 
 static void book(struct thread_training *training, uint64_t now_ns)
 {
-	/* A wait may be noted after it began. */
+	/* The wait may have begun before the last time that was booked. */
 	const uint64_t ns = now_ns > training->since_ns ? now_ns - training->since_ns : 0;
 
 	if (training->part == DLPROF_PART_MAX)
@@ -66,7 +66,7 @@ void training_resume(struct thread *thread, uint64_t now_ns)
 		thread->training.since_ns = now_ns;
 }
 
-/* The last optimizer may have raised, so that its end was not called. */
+/* Forgets the calls of the last step: an optimizer that raised has not called its end. */
 static void begin_anew(struct thread_training *training)
 {
 	training->rest_ns = 0;
@@ -89,7 +89,7 @@ void training_batch(struct thread *thread, const struct dlprof_event *batch)
 	training_resume(thread, batch->begin_ns + batch->duration_ns);
 }
 
-/* If this loop ran inside a step of another loader, that step goes on. */
+/* If this loop ran within a step of another loader, that step goes on. */
 void training_stop(struct thread *thread, const struct dlprof_event *stop)
 {
 	const struct thread_batch over = {stop->stream, stop->generation, 0, true};
@@ -97,7 +97,7 @@ void training_stop(struct thread *thread, const struct dlprof_event *stop)
 
 	if (training->outer.stream == stop->stream)
 		training->outer = over;
-	/* The training left this iterator earlier, for another one. */
+	/* The training had left this iterator for another one before. */
 	if (training->batch.stream != stop->stream)
 		return;
 	training->batch = training->outer.stream && training->outer.stream != stop->stream
@@ -117,7 +117,7 @@ static OFTEN struct thread_training *own(void)
 	return &thread->training;
 }
 
-/* If optimizers are not followed, the time since a backward pass may be an optimizer's: drop it. */
+/* Drops the time since a backward pass if optimizers are unseen: it may be an optimizer's time. */
 static void lead_to(struct thread_training *training, enum dlprof_part part)
 {
 	if (training->part != DLPROF_PART_MAX)
@@ -170,7 +170,7 @@ OFTEN void training_call_begin(struct training_call *call, enum dlprof_part part
 	enter(training, part, clock_now_ns());
 }
 
-/* If another batch came during the call, the call's time is in that batch's step. */
+/* If another batch came during the call, the time of the call counts in the step of that batch. */
 OFTEN void training_call_end(const struct training_call *call)
 {
 	struct thread_training *training;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * training.h - splits a step into parts: what a thread does with the newest batch that it took.
+ * training.h - splits a step into parts, by what a thread does with the batch that it took last.
  *
- * Time outside of parts belongs to the next one: before a backward pass it is the forward pass,
- * before an optimizer work on gradients. At the step's end it is the rest.
+ * Time between two known parts counts for a part of its own: the forward pass before a backward
+ * pass, work on gradients before an optimizer, and at the step's end the rest.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 #include "record/thread.h"
 
 /*
- * If false, time in optimizers is unknown, not 0. Set once one was seen: hooks alone prove nothing,
- * as a step that torch.compile compiled calls none.
+ * Set once an optimizer's step() was seen. While false, the time in optimizers is unknown and not
+ * 0, since a step that torch.compile compiled calls no hooks.
  */
 extern HIDDEN bool training_sees_optimizers;
 
@@ -26,7 +26,7 @@ void training_resume(struct thread *thread, uint64_t now_ns);
 void training_batch(struct thread *thread, const struct dlprof_event *batch);
 void training_stop(struct thread *thread, const struct dlprof_event *stop);
 
-/* Leaves out of the step `ns` in which an older batch was freed. */
+/* Leaves `ns` out of the step, in which an older batch was freed. */
 static inline void training_skip(struct thread *thread, uint64_t ns)
 {
 	if (thread->training.since_ns)
@@ -43,8 +43,8 @@ void training_call_begin(struct training_call *call, enum dlprof_part part);
 void training_call_end(const struct training_call *call);
 
 /*
- * Called around an optimizer's step(); if that raises, no end is called. Returns false if not
- * recorded.
+ * Called around an optimizer's step(). The end is not called if step() raises, or after false,
+ * which says that the call is not recorded.
  */
 bool training_optimizer_begin(void);
 void training_optimizer_end(void);

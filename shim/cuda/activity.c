@@ -9,7 +9,7 @@
 #include "dlprof/event.h"
 #include "record/thread.h"
 
-/* CUPTI's kinds of records: the levels that record each, and CUPTI's first version with it. */
+/* Kinds of CUPTI's records, with the levels that use each, and the first version that has it. */
 static const struct kind {
 	int kind;
 	enum config_cuda first, last;
@@ -22,7 +22,7 @@ static const struct kind {
 	{CUPTI_KIND_SYNCHRONIZATION, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_CONCURRENT_KERNEL, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_OVERHEAD, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
-	/* Once enabled, nobody in the process sees inside graphs (cupti_activity.h of 13.5). */
+	/* Once enabled, it hides the inside of graphs from all users (cupti_activity.h of 13.5). */
 	{CUPTI_KIND_GRAPH_TRACE, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_GRAPHS, CUPTI_VERSION_GRAPH_TRACE},
 };
 
@@ -56,7 +56,7 @@ uint32_t activity_flags(void)
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*buffer = buffers_request();
-	/* CUPTI may have chosen our callback before another user came: this buffer is shared. */
+	/* CUPTI may have chosen our callback before another user came, so the buffer is shared. */
 	if (*buffer && state_is_yielded())
 		buffers_share(*buffer);
 	*size = *buffer ? BUFFER_BYTES : 0;
@@ -105,7 +105,7 @@ static int enable_kinds(void)
 	return r ? r : CUPTI_UNKNOWN;
 }
 
-/* Without `ours`, sets what other users set, else the defaults. Kinds in `keep` stay. */
+/* Makes our settings or, if not `ours`, those of other users or the defaults. `keep` as above. */
 static void set_up(bool ours, uint64_t keep)
 {
 	uint32_t count;
@@ -115,11 +115,13 @@ static void set_up(bool ours, uint64_t keep)
 			cupti.SetThreadIdType(ours ? CUPTI_THREAD_ID_SYSTEM
 						   : activity_others.thread_id_type);
 		count = api_enable(ours, keep);
-		/* When disabling, with_calls still tells of records that we have. */
+		/* Disabling leaves with_calls, as it also describes earlier records. */
 		if (ours)
 			own.with_calls = count > 0;
 	}
-	/* Only 13 records polling by cudaEventQuery(), which nobody needs. */
+	/*
+	 * Switches off records of polling by cudaEventQuery(), which only 13 has, and nobody needs.
+	 */
 	if (cupti.ActivityEnableAllSyncRecords && cupti.version >= CUPTI_VERSION_13_0)
 		cupti.ActivityEnableAllSyncRecords(ours ? 0 : activity_others.sync_records);
 }
@@ -134,7 +136,10 @@ int activity_arm(void)
 {
 	int r;
 
-	/* A promise to zero buffers would bind other users, too, so none is made. */
+	/*
+	 * CUPTI is not told that its buffers are zeroed: other users would then have to zero
+	 * theirs.
+	 */
 	r = cupti.ActivityRegisterCallbacks(activity_request, activity_complete);
 	if (r != 0)
 		return r;
@@ -159,7 +164,7 @@ void activity_yield(uint64_t keep)
 {
 	if (!state_yield(clock_now_ns()))
 		return;
-	/* Operations under way come with the other user's own flush. */
+	/* Operations that still run come with a later flush by the other user. */
 	cupti.ActivityFlushAll(0);
 	activity_disarm(keep);
 	state_wake();

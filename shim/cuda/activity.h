@@ -20,34 +20,36 @@ uint32_t activity_flags(void);
 /* Registers callbacks and enables kinds. Returns 0, or CUPTI's first fatal error. */
 int activity_arm(void);
 
-/* Disables our kinds except `keep` (bits), which another user enabled, and resets all settings. */
+/*
+ * Disables our kinds, except those in `keep` (bits), which another user enabled. Resets settings.
+ */
 void activity_disarm(uint64_t keep);
 
-/* Settings of other users that differ from ours while CUPTI's buffers are ours. */
+/* What other users set differently from us, while CUPTI's buffers are ours. */
 extern HIDDEN struct activity_others {
 	_Atomic int thread_id_type;
 	_Atomic uint8_t sync_records;
 } activity_others;
 
-/* Sets our settings again after another user changed one, unless we give way. */
+/* Changes settings back to ours after another user changed one. Does nothing after a yield. */
 void activity_insist(void);
 
 /* Gives CUPTI to another user, on that user's thread. Kinds in `keep` stay enabled. */
 void activity_yield(uint64_t keep);
 
-/* Callbacks of CUPTI; for another user's buffers they call that user's. */
+/* Callbacks that CUPTI calls. A buffer of another user goes on to that user's callback. */
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records);
 void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 		       size_t valid_size);
 extern HIDDEN cupti_complete_function *_Atomic activity_their_complete;
-/* begin of another user's forced flush that is under way; 0: none */
+/* when another user's forced flush, still under way, began; 0: none is */
 extern HIDDEN _Atomic uint64_t activity_forced_ns;
-/* Called with each buffer marked by buffers_share(). */
+/* Called with each returned buffer that buffers_share() marked. */
 extern HIDDEN void (*_Atomic activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
 					     size_t valid_size);
 
-/* `forced`: also flushes operations that have not ended; for the very end. */
+/* Asks CUPTI for its buffers. `forced`, only at the end: also with operations that still run. */
 void activity_flush(bool forced);
 
-/* While a thread calls CUPTI, its reads are not the host's. */
+/* Mutes our hooks in this thread: what CUPTI reads in a call of ours is no data of the training. */
 void activity_mute(bool muted);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api.h - the host's CUDA calls, as CUPTI records them; nested ones may both be recorded. */
+/* api.h - records the host's CUDA calls by CUPTI. A call within another may be recorded, too. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,10 +10,10 @@
 /* Returns false if this CUPTI cannot record single calls. */
 bool api_is_possible(void);
 
-/* Kinds in `keep` stay as they are. Returns the number of calls. */
+/* Enables or disables our calls, but not those of kinds in `keep`. Returns the number of calls. */
 uint32_t api_enable(bool on, uint64_t keep);
 
-/* Another user wants a call, so api_enable(false) leaves it enabled. */
+/* Notes that another user wants this call or not. api_enable(false) leaves wanted calls enabled. */
 void api_note_theirs(uint32_t record_kind, uint32_t number, bool wanted);
 
 /* Returns DLPROF_GPU_API_x, or DLPROF_GPU_NONE for a record that is not ours. */

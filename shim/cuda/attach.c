@@ -25,7 +25,7 @@
 
 #define VARIABLE "CUDA_INJECTION64_PATH"
 
-/* ncu 2025.3 starts nothing if the variable is set, as it sets that itself. */
+/* ncu 2025.3 sets the variable itself, and starts nothing if it is set already. */
 static bool is_other_profiler(void)
 {
 	static const char *const names[] = {"ncu", "nsys"};
@@ -63,7 +63,7 @@ static void ignore(void *data, int domain, uint32_t id, const void *info)
 {
 }
 
-/* If subscribing for a moment fails, CUPTI has another subscriber. */
+/* Subscribes for a moment. If that fails, CUPTI has another subscriber. */
 static int probe(void)
 {
 	void *handle = NULL;
@@ -119,7 +119,7 @@ static void note_level(void)
 			   "calls of the host are recorded with the CUPTI of CUDA 12.5 or newer");
 }
 
-/* Mutes our hooks, as what CUPTI does is not the host's. */
+/* Starts CUPTI with our settings. Returns false, and notes why, if CUPTI cannot be used. */
 static bool arm(void)
 {
 	TEXT(why, 200);
@@ -163,7 +163,7 @@ static void begin_cupti(void)
 	if (!armed)
 		return;
 	manners_begin();
-	/* Begin here: the thread below may be late, and the first batch does not wait for it. */
+	/* The thread below may begin later than the first batch, so coverage begins here. */
 	coverage_begin(began_ns);
 	if (writer_start() != 0) {
 		activity_disarm(0);
@@ -181,7 +181,7 @@ static void begin_cupti(void)
 __attribute__((visibility("default"))) int InitializeInjection(void);
 int InitializeInjection(void)
 {
-	static _Atomic int entered; /* pid of the process in which CUDA called this last */
+	static _Atomic int entered; /* pid of the process in which CUDA last called this function */
 	int pid = sys_getpid();
 
 	if (config_disabled() || config_cuda_is_off() || atomic_exchange(&entered, pid) == pid ||

@@ -27,7 +27,7 @@ struct buffer {
 	_Atomic uint32_t valid_size;
 	_Atomic uint64_t forced_ns;
 	_Atomic uint32_t thread;
-	_Atomic uint64_t overtaken_ns; /* when a later buffer of `thread` was read; 0: not yet */
+	_Atomic uint64_t overtaken_ns; /* when a later buffer of this thread was read; 0: not yet */
 	_Atomic uint64_t reached_ns;
 	_Atomic bool shared;
 };
@@ -102,7 +102,9 @@ static uint8_t *find_free(void)
 
 		if (atomic_load_explicit(&buffer->state, memory_order_relaxed) != STATE_FREE)
 			continue;
-		/* Set the time before the state, so that no reader sees an older time. */
+		/*
+		 * Set the time before the state, so that nobody reads the time of an earlier use.
+		 */
 		if (move(buffer, STATE_FREE, STATE_READING))
 			return give(index, now_ns);
 	}
@@ -133,7 +135,7 @@ uint8_t *buffers_request(void)
 		buffer = steal();
 	if (buffer)
 		return buffer;
-	/* If it gets no buffer, CUPTI counts what it drops. */
+	/* Without a buffer, CUPTI itself counts the records that it drops. */
 	if (!pool.never_null)
 		return NULL;
 	atomic_fetch_add(&pool.dropped, BUFFER_BYTES / RECORD_BYTES);

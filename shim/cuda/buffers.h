@@ -15,7 +15,7 @@
 #define BUFFER_RECORDS_MOST (BUFFER_BYTES / 40) /* launches; a graph's record is the shortest */
 #define BUFFER_LOST_NS      UINT64_C(15000000000)
 
-/* `never_null`: CUPTI crashes without a buffer. Returns 0 or -errno. */
+/* `never_null`: CUPTI crashes if a request gets no buffer. Returns 0 or -errno. */
 int buffers_init(bool never_null);
 
 /* Returns a free buffer, or NULL if all are taken. */
@@ -23,14 +23,14 @@ uint8_t *buffers_request(void);
 
 bool buffers_is_ours(const uint8_t *buffer);
 
-/* These mark buffers that may hold another user's records, until CUPTI requests them again. */
+/* Mark one buffer, or all that CUPTI has, as perhaps with another user's records, for one use. */
 void buffers_share(const uint8_t *buffer);
 void buffers_share_out(void);
 bool buffers_is_shared(const uint8_t *buffer);
 
 bool buffers_shared_out(void);
 
-/* `forced_ns`: when another user began a forced flush; 0: none did. */
+/* CUPTI gave a buffer back. `forced_ns`: when another user began a forced flush; 0: none did. */
 void buffers_complete(uint8_t *buffer, size_t valid_size, uint64_t forced_ns);
 
 uint8_t *buffers_take(size_t *ret_valid_size);
@@ -38,14 +38,14 @@ uint64_t buffers_requested_ns(const uint8_t *buffer);
 uint64_t buffers_forced_ns(const uint8_t *buffer);
 uint32_t buffers_thread(const uint8_t *buffer);
 
-/* `reached_ns`: when each stream in the buffer had begun. */
+/* Frees a buffer that was read. By `reached_ns`, each stream in it had begun. */
 void buffers_free(uint8_t *buffer, uint64_t reached_ns);
 
-/* Returns the time before which all begun operations were read: `now_ns` if CUPTI has no buffer. */
+/* Returns a time before which all operations are known: `now_ns` if CUPTI has no buffer of ours. */
 uint64_t buffers_complete_ns(uint64_t now_ns);
 
 /*
- * Returns a newly lost buffer's time; false: no more. A buffer is lost if CUPTI gave back a later
+ * Returns true and its time for each newly lost buffer. A buffer is lost if CUPTI gave back a later
  * one of its thread BUFFER_LOST_NS ago, or if it is older than a forced flush (0: none).
  *
  * A stream runs its work in order, so launches in a lost buffer ran before those in the next. One
@@ -55,5 +55,5 @@ bool buffers_take_lost(uint64_t forced_ns, uint64_t *ret_begin_ns, uint64_t *ret
 
 uint32_t buffers_out(void);
 
-/* Returns an upper bound of the records lost, as buffers were reused before they were read. */
+/* Returns the most records that may be lost because buffers were reused before they were read. */
 uint64_t buffers_dropped(void);

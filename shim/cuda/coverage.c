@@ -23,8 +23,8 @@ static struct {
 	uint64_t gap_ns;
 	bool others;
 	uint64_t regained_ns;
-	bool unfinished;         /* operations cut off by a forced flush may still run */
-	uint64_t unfinished_ns;  /* when these operations had ended */
+	bool unfinished;         /* operations that a forced flush cut off may still run */
+	uint64_t unfinished_ns;  /* when these operations had all ended */
 	uint64_t launch_ns;
 	uint64_t newest_ns;
 	uint64_t heard_launches;
@@ -77,7 +77,7 @@ static void look_for_unfinished(void)
 	uint64_t begin_ns;
 
 	if (unfinished_begins(&begin_ns)) {
-		/* The operation that was cut off began before the flush. */
+		/* The flush cut off an operation that began before this gap. */
 		if (own.gap && begin_ns < own.gap_ns)
 			end_gap(own.gap_ns);
 		begin_gap(begin_ns, "another user flushed CUPTI");
@@ -87,7 +87,7 @@ static void look_for_unfinished(void)
 		own.unfinished = false;
 }
 
-/* Ends the gap if CUPTI is ours, operations cut off have ended, and one launched later runs. */
+/* Ends the gap if CUPTI is ours, cut-off operations have ended, and a later operation was read. */
 static void look_for_end_of_others(void)
 {
 	look_for_unfinished();
@@ -105,9 +105,9 @@ static bool is_behind(uint64_t ns)
 }
 
 /*
- * CUPTI is silent if the host launched more than its buffers hold, long after the last operation
- * read. Buffers come back only when full: at 300 kernels a second after 4 s, at one after 20
- * minutes.
+ * Returns true if the host launched more than CUPTI's buffers hold, and long after the last
+ * operation that was read. Buffers return only when full: at 300 kernels a second after 4 s, at one
+ * after 20 minutes.
  */
 static bool is_silent(void)
 {
@@ -117,7 +117,7 @@ static bool is_silent(void)
 	       launches > buffers_out() * BUFFER_RECORDS_MOST;
 }
 
-/* The gap begins at the end of the last operation that CUPTI reported: all before it is known. */
+/* Begins a gap at the end of the last operation that CUPTI reported, as all before is known. */
 static void begin_silence(void)
 {
 	const uint64_t newest_ns = reader_times.newest_ns;
@@ -125,7 +125,7 @@ static void begin_silence(void)
 	begin_gap(newest_ns > own.began_ns ? newest_ns : own.began_ns, "CUPTI reports nothing");
 }
 
-/* In a silence, another user took CUPTI's buffers or disabled kinds unnoticed. */
+/* Begins or ends a silence: another user took CUPTI's buffers or disabled kinds unnoticed. */
 static void look_for_silence(void)
 {
 	const uint64_t launch_ns = cudart_last_launch_ns(), newest_ns = reader_times.newest_ns;
@@ -182,7 +182,7 @@ static void tell(uint64_t complete_ns)
 void coverage_tell(void)
 {
 	look_for_end_of_others();
-	/* CUPTI has no buffer with the last launch, so nothing proves that all is complete. */
+	/* The last launch is in no buffer of CUPTI's, so nothing proves that all is known. */
 	if (!own.gap && !buffers_out() && is_behind(MS))
 		return;
 	tell(buffers_complete_ns(clock_now_ns()) - reader_times.lag_ns);

@@ -2,24 +2,24 @@
 /*
  * coverage.h - finds the time up to which all that the GPU did is known, and the gaps before it.
  *
- * Gaps are times of another user, of operations that it cut off, of CUPTI's silence while the host
- * launches, and of lost buffers. For the writing thread. Why all is known up to a time:
+ * There is a gap while another user has CUPTI, while operations that its flush cut off run, while
+ * CUPTI is silent though the host launches, and where buffers were lost. For the writing thread.
  *
- * 1. Every record is in a buffer that CUPTI requested from us. A period in which none came back
- * proves nothing: CUPTI keeps a buffer with a running operation, however often it is flushed.
+ * 1. Every record is in a buffer that CUPTI requested from us. If no buffer comes back for long,
+ * this proves nothing: CUPTI keeps a buffer with a running operation, however often it is flushed.
  *
- * 2. A record gets its place at the launch, so a buffer holds nothing older than its request, and
- * all is known up to the request of the oldest buffer that is out.
+ * 2. A record gets its place at the launch. So a buffer holds nothing older than its request, and
+ * all is known up to the request of the oldest buffer that CUPTI still has.
  *
- * 3. At the end CUPTI is forced to give back everything. Running operations then have no end: all
- * is known up to their begin. Their records never come again, so we do not force before; if another
- * user does, that is a gap (unfinished.h). A buffer just being handed over is missed: all is known
- * up to its request.
+ * 3. At the end we force CUPTI to return all buffers. Running operations then have no end, and all
+ * is known up to their begin only. Their ends never come, so we do not force before; if another
+ * user does, there is a gap (unfinished.h). A buffer that CUPTI hands to a thread just then is
+ * missed, and all is known up to its request.
  *
- * CUPTI does not promise 2. If a record breaks it, later times lag by as much
+ * CUPTI does not promise fact 2. If a record contradicts it, later times lag by as much
  * (reader_times.lag_ns), and the drain corrects or withdraws steps. A run that has ended needs only
- * 1 and 3, but for threads that launch to the very end. Correlation ids prove nothing: versions
- * before 13.0 have them only for recorded calls, and the driver's launches are not seen.
+ * 1 and 3, unless threads launch to the very end. Correlation ids prove nothing: versions before
+ * 13.0 give them only to recorded calls, and launches by the driver are not seen.
  */
 #pragma once
 
@@ -37,7 +37,7 @@ void coverage_regained(void);
 /* Called after all buffers that came back were read. */
 void coverage_look(void);
 
-/* Tells the drain the time up to which all is known, if it advanced. */
+/* Sends the time up to which all is known to the drain, if that time advanced. */
 void coverage_tell(void);
 
 /* Called after a forced flush, once all its buffers were read. */

@@ -88,7 +88,7 @@ static int find_soname(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-/* cuptiGetVersion() does not tell: 11.8, 12.0 and 12.1 return the same. Returns 0 if unknown. */
+/* Returns 0 if unknown. cuptiGetVersion() does not tell 11.8, 12.0 and 12.1 apart. */
 static int major_of(const struct cupti *found)
 {
 	struct named named = {(uintptr_t)found->GetVersion, 0};

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `anew`: CUPTI may use another clock than before. */
+/* Adds a look if due (clock_map.h). `anew`: CUPTI's clock may be another one than before. */
 void cupti_clock_look(bool anew);
 
-/* Adds a look only if CUPTI's clock was set since the last one. */
+/* Adds a look only if CUPTI's clock was changed since the last look. */
 void cupti_clock_check(void);
 
-/* Returns false if the times are impossible. */
+/* Converts an operation's times to CLOCK_MONOTONIC. Returns false if they are impossible. */
 bool cupti_clock_convert(uint64_t *begin, uint64_t *end);

@@ -17,7 +17,7 @@
 #include "record/activate.h"
 #include "slots/lookup.h"
 
-/* Another user is gone after so long without a call: profilers switch kinds one by one. */
+/* Another user counts as gone after this time without a call: profilers switch kinds one by one. */
 #define QUIET_NS 100000000
 
 #define PER_THREAD_BUFFERS 9 /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER */
@@ -30,7 +30,7 @@ static struct {
 	_Atomic uint64_t changed_ns;
 	_Atomic uint32_t buffers_out;
 	_Atomic bool clock_changed;
-	_Atomic bool ours_set; /* we gave way, but our callbacks are still set */
+	_Atomic bool ours_set; /* we gave way, but CUPTI still has our callbacks */
 	cupti_request_function *_Atomic request;
 } theirs;
 
@@ -83,7 +83,7 @@ bool manners_is_free(uint64_t now_ns)
 {
 	const uint64_t changed_ns = theirs.changed_ns;
 
-	/* Another user may have called since `now_ns` was read. */
+	/* Another user may have made a call after `now_ns` was read. */
 	return !theirs.kinds && now_ns >= changed_ns && now_ns - changed_ns >= QUIET_NS;
 }
 
@@ -210,12 +210,12 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	RESOLVE(cuptiActivityRegisterCallbacks);
 	if (state_mode() != STATE_CUPTI || !request || !complete) {
 		theirs.registered = request && complete;
-		/* Keep the old callbacks, as their buffers may be on their way. */
+		/* Keep the old callbacks known, because CUPTI may still return buffers to them. */
 		if (theirs.registered)
 			remember(request, complete);
 		return real.cuptiActivityRegisterCallbacks(request, complete);
 	}
-	/* Done first, so that a thread that is taking CUPTI back sees that it must not. */
+	/* Note this first, so that a thread that takes CUPTI back sees that it must not. */
 	note_change();
 	activity_yield(theirs.kinds);
 	buffers_share_out();
@@ -229,7 +229,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	return r;
 }
 
-/* The user sets its callbacks only once. */
+/* Gives CUPTI to another user that makes calls again, as it registers its callbacks only once. */
 static void give_back(void)
 {
 	if (state_mode() != STATE_CUPTI || !theirs.registered)
@@ -289,7 +289,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
 	return r;
 }
 
-/* The real function removes everybody's callbacks and kinds. */
+/* Follows the real function, which removes the callbacks and kinds of all users. */
 EXPORT int cuptiFinalize(void)
 {
 	int r;
@@ -326,7 +326,7 @@ EXPORT int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 	if (attribute == PER_THREAD_BUFFERS && state_mode() == STATE_CUPTI && state_is_armed()) {
 		note_change();
 		activity_yield(theirs.kinds);
-		/* Our callbacks stay set until the user enables kinds. */
+		/* CUPTI keeps our callbacks until the other user enables kinds. */
 		theirs.ours_set = true;
 	}
 	return real.cuptiActivitySetAttribute(attribute, size, value);

@@ -35,12 +35,12 @@ void manners_restore(void);
 bool manners_take_clock_change(void);
 
 /*
- * torch's profiler reads no records at its end if CUPTI has none of its buffers. So this requests
- * an empty buffer from it, to be returned when it flushes CUPTI. The writing thread calls it often.
+ * Requests an empty buffer from torch's profiler, to return it when the profiler flushes CUPTI:
+ * without one at its end, it would read no records. The writing thread calls this often.
  */
 void manners_stand_in(void);
 
 void manners_begin(void);
 
-/* Returns how many buffers of other users, maybe with our records, CUPTI has. */
+/* Returns how many buffers of other users CUPTI has; they may contain our records. */
 uint32_t manners_buffers_out(void);

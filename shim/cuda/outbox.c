@@ -43,7 +43,7 @@ void outbox_push(const struct dlprof_event *event)
 	thread_push(thread, event);
 }
 
-/* Does nothing while another user is there: reading CUPTI's count resets it. */
+/* Does nothing while CUPTI has another user, as reading CUPTI's count resets it. */
 static void count_dropped(void)
 {
 	size_t dropped = 0;

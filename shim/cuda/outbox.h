@@ -15,8 +15,8 @@ struct outbox_counts {
 
 extern HIDDEN struct outbox_counts outbox_counts;
 
-/* Waits for room in the ring, up to a second; then drops records until the drain reads. */
+/* Sends a record. Waits up to a second for room in the ring, then drops until the drain reads. */
 void outbox_push(const struct dlprof_event *event);
 
-/* Sends what is known of the GPU as of `when_ns`. `why` may be NULL. */
+/* Sends what is known of the GPU at `when_ns`, for the reason `why` (NULL: none). */
 void outbox_state(enum dlprof_gpu_state_kind state, uint64_t when_ns, const char *why);

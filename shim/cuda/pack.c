@@ -29,13 +29,13 @@ static void begin(struct dlprof_event *event, uint16_t kind, uint32_t place, uin
 	event->begin_ns = begin_ns > MIDDLE ? begin_ns - MIDDLE : 0;
 }
 
-/* Returns true if the record's begin is near enough for an offset. */
+/* Returns true if `begin_ns` is near enough to the record's begin for an offset. */
 static bool fits(const struct dlprof_event *event, uint64_t begin_ns)
 {
 	return event->kind != DLPROF_EVENT_NONE && begin_ns - event->begin_ns <= UINT32_MAX;
 }
 
-/* *ret_at: index of `op` in the record. A long operation gets its own record. */
+/* Returns the record for an operation, which *op describes. A long operation has its own record. */
 static struct dlprof_event *take(struct pack *pack, struct dlprof_event *events, uint16_t kind,
 				 int32_t device, uint64_t begin_ns, uint64_t end_ns, uint32_t what,
 				 struct dlprof_gpu_op *op)

@@ -24,13 +24,13 @@ static struct pack pack;
 struct reader_times reader_times = {.unfinished_ns = UINT64_MAX, .resumed_ns = 1};
 static uint64_t resume_ns;
 
-#define LAUNCHES 16384 /* newest launches, by correlation id, whose kernels may come */
+#define LAUNCHES 16384 /* number of newest launches kept until records of their kernels come */
 
 static struct launch {
 	uint32_t id;
 	int32_t device;
 	uint64_t begin_ns;  /* 0: not read yet */
-	uint64_t length_ns; /* length of its kernels that were read and not sent */
+	uint64_t length_ns; /* total length of its kernels, not sent yet */
 } launches[LAUNCHES];
 
 static struct {
@@ -50,7 +50,7 @@ static bool convert(uint64_t *begin, uint64_t *end)
 	return good;
 }
 
-/* The operation began before its buffer was requested, which coverage.h excludes. */
+/* Notes how long an operation began before its buffer was requested, which coverage.h excludes. */
 static void note_lag(uint64_t begin_ns)
 {
 	if (begin_ns + CLOCKS_NS <= own.requested_ns &&
@@ -87,7 +87,7 @@ static void note_unfinished(uint32_t device, uint32_t stream, uint64_t begin)
 		reader_times.unfinished_ns = since_ns;
 }
 
-/* Unlike a host call, an operation counts for the coverage. */
+/* Converts an operation's times and notes the operation for the coverage, as no host call does. */
 static bool convert_op(uint32_t device, uint32_t stream, uint64_t *begin, uint64_t *end)
 {
 	if (own.forced && !*end)
@@ -138,7 +138,7 @@ static void note_device(uint32_t device)
 		state_note(key.buffer, both.buffer);
 }
 
-/* Sends how long a launch's kernels ran, once records of both were read. */
+/* Sends the length of a launch's kernels when records of the launch and of a kernel were read. */
 static void pair(uint32_t id, uint64_t launch_ns, int32_t device, uint64_t length_ns)
 {
 	struct launch *launch = &launches[id % LAUNCHES];

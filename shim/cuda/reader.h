@@ -7,7 +7,7 @@
 
 #include "base/sys.h"
 
-/* `forced`: a forced flush returned operations that still run. */
+/* Reads all returned buffers. `forced`: operations that still run were returned, too. */
 void reader_read(bool forced);
 
 void reader_resume(uint64_t now_ns);
@@ -15,13 +15,11 @@ void reader_resume(uint64_t now_ns);
 struct reader_times {
 	/* end of the newest operation; 0: none */
 	uint64_t newest_ns;
-	/* longest time by which an operation began before its buffer was requested */
+	/* how long, at most, an operation began before its buffer was requested */
 	uint64_t lag_ns;
-	/* earliest begin of an operation that still ran at our end; UINT64_MAX: none did */
+	/* when the earliest operation began that still ran at our end; UINT64_MAX: none */
 	uint64_t unfinished_ns;
-	/*
-	 * when all streams in the first buffer since reader_resume() had begun; 0: no such buffer
-	 */
+	/* time by which all streams in the first buffer since reader_resume() had begun; 0: none */
 	uint64_t resumed_ns;
 };
 

@@ -23,7 +23,9 @@ void state_begin(enum state_mode mode);
 
 void state_stand_down(const char *why);
 
-/* Called when CUDA is in use: if it has not called InitializeInjection() by now, it will not. */
+/*
+ * Called when the program uses CUDA. A CUDA that has not called InitializeInjection() never will.
+ */
 void state_in_use(void);
 
 bool state_lacks_device_sync(void);
@@ -39,7 +41,7 @@ void state_arm(void);
 /* Another user takes the buffers. Returns true if they were ours. */
 bool state_yield(uint64_t now_ns);
 
-/* Returns when another user took CUPTI's buffers; 0 if none did, or all of ours came back. */
+/* Returns when another user took CUPTI's buffers; 0: none did, or they were regained. */
 uint64_t state_yielded_ns(void);
 bool state_forget_yield(uint64_t yielded_ns); /* false: another user has come since */
 

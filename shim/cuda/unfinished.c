@@ -6,10 +6,12 @@
 static struct {
 	struct {
 		uint64_t end_ns;
-		/* time of the forced flush that cut off an operation; 0: none, or it has ended */
+		/*
+		 * when a forced flush cut off an operation that still runs in this stream; 0: none
+		 */
 		uint64_t forced_ns;
 	} streams[STREAMS];
-	/* begin of the operations that were cut off; 0: none since unfinished_begins() */
+	/* begin of the gap that unfinished_begins() has not returned yet; 0: none */
 	uint64_t begin_ns;
 	uint64_t forced_ns, end_ns;
 	uint32_t running; /* number of streams whose forced_ns is not 0 */
@@ -26,7 +28,7 @@ void unfinished_pass(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64
 
 	if (end_ns > own.streams[i].end_ns)
 		own.streams[i].end_ns = end_ns;
-	/* Buffers come in any order, so this may be an older operation. */
+	/* Buffers come in any order, so this may be an operation from before the flush. */
 	if (!own.streams[i].forced_ns || begin_ns < own.streams[i].forced_ns)
 		return;
 	own.streams[i].forced_ns = 0;

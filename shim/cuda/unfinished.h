@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unfinished.h - operations that another user's forced flush cut off: their records have no end.
+ * unfinished.h - operations that another user's forced flush cut off, so they have no end.
  *
- * Each leaves a gap, from the end of its stream's last operation to the begin of the next or,
- * without one, for UNFINISHED_LONGEST_NS. For the writing thread.
+ * Each leaves a gap: from the end of the last operation in its stream to the begin of the next one.
+ * If none comes, the gap ends after UNFINISHED_LONGEST_NS. For the writing thread.
  */
 #pragma once
 
@@ -14,15 +14,15 @@
 
 void unfinished_pass(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64_t end_ns);
 
-/* Returns the earliest begin of an operation without an end. `begin_ns` is its record's, or 0. */
+/* Returns when an operation without an end began at the earliest. `begin_ns`: known begin, or 0. */
 uint64_t unfinished_since(uint32_t device, uint32_t stream, uint64_t begin_ns,
 			  uint64_t requested_ns);
 
-/* Notes an operation that began at `since_ns` or later, and was cut off at `forced_ns`. */
+/* Notes that a flush at `forced_ns` cut off an operation, which began at `since_ns` or later. */
 void unfinished_cut(uint32_t device, uint32_t stream, uint64_t since_ns, uint64_t forced_ns);
 
-/* Returns a gap's begin, once for each forced flush that cut operations off. */
+/* Returns true once for each forced flush that cut off operations, with the begin of their gap. */
 bool unfinished_begins(uint64_t *ret_begin_ns);
 
-/* Returns true if all of them have ended; *ret_end_ns: when. */
+/* Returns true if all cut-off operations have ended, and when the last one did. */
 bool unfinished_ended(uint64_t now_ns, uint64_t *ret_end_ns);

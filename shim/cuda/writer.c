@@ -45,7 +45,7 @@ static void take_back(void)
 	reader_resume(clock_now_ns());
 	if (activity_arm() == 0) {
 		state_arm();
-		/* If another user came back meanwhile, set its settings after ours, so they win. */
+		/* If another user has come meanwhile, let its settings follow ours, and so win. */
 		if (!manners_is_free(clock_now_ns())) {
 			activity_yield(UINT64_MAX);
 			manners_restore();
@@ -69,7 +69,7 @@ static void look_after_others(uint64_t now_ns)
 	}
 }
 
-/* Returns 0 while another user has CUPTI, or buffers in it; then, when it took CUPTI. */
+/* Returns when another user took CUPTI, if that is over and it has no buffers left; else 0. */
 static uint64_t find_regained(void)
 {
 	const uint64_t yielded_ns = state_yielded_ns();
@@ -119,7 +119,7 @@ static void *write_records(void *unused)
 			do_period();
 		}
 		look_after_others(now_ns);
-		/* Ask this before reading, so that all records up to now are read. */
+		/* Find out before reading, so that all records up to now will be read. */
 		yielded_ns = find_regained();
 		reader_read(false);
 		coverage_tell();
@@ -156,7 +156,7 @@ static void finish_at_exit(void *unused)
 	writer_finish();
 }
 
-/* Registered after CUDA's own teardown, so it runs before that. */
+/* Makes the end of the process call us first, as CUDA registered its own teardown before. */
 static void call_at_exit(void)
 {
 	int (*at_exit)(void (*)(void *), void *, void *) =
@@ -167,7 +167,7 @@ static void call_at_exit(void)
 		at_exit(finish_at_exit, NULL, NULL);
 }
 
-/* Looks these functions up: without CUDA no program needs them. */
+/* Starts the writing thread. Looks functions up, since only programs with CUDA need them. */
 int writer_start(void)
 {
 	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
