@@ -48,33 +48,33 @@ static __inline__ void *dlprof_find_(void **cache, const char *name)
 extern "C" {
 #endif
 
-/* The training thread begins to wait for a batch. A wait that was not ended counts as failed. */
+/* The training thread begins to wait for a batch. If the last wait was not ended, it has failed. */
 DLPROF_MARK(dlprof_batch_begin, (void), (void), ())
 
 /*
- * The training thread has got batch number `batch`, or DLPROF_NEXT; until the next begin it
- * computes. DLPROF_END: there was no batch, and a new epoch follows, whose numbers may begin at 0
- * again. A loader that loads ahead past an epoch's end never marks it, and counts on.
+ * The training thread has got batch number `batch` (or DLPROF_NEXT), and computes until the next
+ * dlprof_batch_begin(). DLPROF_END: there was no batch, and a new epoch follows, whose numbers may
+ * begin at 0 again. A loader that loads past an epoch's end marks no end, and counts on.
  */
 DLPROF_MARK(dlprof_batch_end, (int64_t batch), (int64_t), (batch))
 
-/* This thread begins to load batch number `batch`, or DLPROF_NEXT; drops an unended load. */
+/* This thread begins to load batch number `batch`, or DLPROF_NEXT. An unended load is dropped. */
 DLPROF_MARK(dlprof_load_begin, (int64_t batch), (int64_t), (batch))
 
 /*
- * This thread's load is done: `batch`, the begin's number (DLPROF_NEXT), or nothing (DLPROF_END).
+ * This thread's load has ended: batch `batch`, the begun one (DLPROF_NEXT), or none (DLPROF_END).
  */
 DLPROF_MARK(dlprof_load_end, (int64_t batch), (int64_t), (batch))
 
-/* A step begins, in loops without other marks. Waits in it stay unknown, so there is no verdict. */
+/* A step begins, in a loop without other marks. Its waits are not known, so there is no verdict. */
 DLPROF_MARK(dlprof_step, (void), (void), ())
 
-/* Writes `text`, cut after 87 bytes, with its time to the database's view `mark`; NULL: no line. */
+/* Writes `text`, cut after 87 bytes, and its time to the database's view `mark`. NULL: no line. */
 DLPROF_MARK(dlprof_mark, (const char *text), (const char *), (text))
 
 /*
- * The training thread's time up to the begin of its newest wait, by the host's clock, as in the
- * report. All members are 0 before the second batch. After an execve() they go on counting.
+ * The training thread's time until its newest wait began, by the host's clock, as in the report.
+ * All members are 0 before the second batch. After an execve() they continue.
  */
 struct dlprof_account {
 	uint64_t batches;	/* batches of all threads */
@@ -82,7 +82,7 @@ struct dlprof_account {
 	uint64_t time_ns;	/* waits and steps; wait_ns / time_ns is the stall ratio */
 };
 
-/* Any thread may call this. Leaves *ret as it is if the library is not preloaded. */
+/* Fills *ret, in any thread. If the library is not preloaded, *ret stays as it is. */
 DLPROF_MARK(dlprof_account, (struct dlprof_account *ret), (struct dlprof_account *), (ret))
 
 #ifdef __cplusplus

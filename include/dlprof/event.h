@@ -30,7 +30,7 @@ enum dlprof_event_kind {
 	DLPROF_EVENT_KIND_MAX
 };
 
-/* Nested calls are subtracted, so each ns has one class. */
+/* Time in nested calls does not count for the outer call, so each nanosecond has one class. */
 enum dlprof_class {
 	DLPROF_CLASS_OPEN, /* open and close of data files; stat, readdir and the like */
 	DLPROF_CLASS_READ, /* reads of data files */
@@ -60,9 +60,9 @@ enum dlprof_event_flag {
 };
 
 /*
- * EPOCH: begin_ns and duration_ns are those of iter(). `loader` numbers the loader objects from 1;
- * 0 is dlprof.h's loop. `epoch` numbers from 0. A second record with the same numbers corrects
- * `workers`.
+ * EPOCH: begin_ns and duration_ns are those of iter(). `loader` is the number of the loader, from
+ * 1; 0 stands for marks of dlprof.h. `epoch` is a number from 0. If a second record has the same
+ * numbers, it has the right `workers`.
  */
 #define DLPROF_LOADER_RANGES UINT32_MAX
 #define DLPROF_EPOCH_SAMPLE_US (UINT32_MAX - 1) /* 71 minutes */
@@ -73,7 +73,7 @@ struct dlprof_epoch {
 	int32_t workers;
 	int32_t prefetch_factor;	/* -1: unknown */
 	int32_t batch_size;		/* -1: unknown, or the loader makes its own batches */
-	uint32_t sample_us;		/* part of iter() in which samples were chosen, at most
+	uint32_t sample_us;		/* time within iter() for choosing samples, at most
 					 * DLPROF_EPOCH_SAMPLE_US; UINT32_MAX: not observed */
 	uint32_t flags;
 	uint32_t unused;
@@ -82,7 +82,7 @@ struct dlprof_epoch {
 	char kind[40];			/* type of the loader, as "torch.DataLoader" */
 };
 
-/* Even a ready batch takes 1 ms to receive; saving less than 10 % of a step is not worth it. */
+/* Even a ready batch takes 1 ms to receive, and saving under 10 % of a step is not worth it. */
 #define DLPROF_STARVED_LEAST_NS      2000000
 #define DLPROF_STARVED_LEAST_PERCENT 10
 
@@ -93,18 +93,18 @@ struct dlprof_batch {
 	uint64_t arrive_ns;	/* when the message came; 0: not observed */
 	uint64_t receive_ns;	/* receiving messages without blocking; UINT64_MAX: not observed */
 	uint64_t waited_ns;	/* this thread's earlier waits, for all loaders */
-	/* UINT64_MAX or UINT32_MAX below means: not observed. */
+	/* In these members, UINT64_MAX or UINT32_MAX means: not observed. */
 	uint64_t sample_ns;	/* choosing samples; with workers, for a later batch */
 	/*
-	 * Fetches of the batch's tensors by descriptors, in this wait or an earlier one.
-	 * fetch_cpu_ns is extrapolated from some of them. With a thread that pins memory: its
-	 * fetches since the last batch.
+	 * Fetches of the batch's tensors by descriptors, within this wait or earlier. The CPU time
+	 * of some is measured, and fetch_cpu_ns computed from that. If a thread pins memory, these
+	 * are its fetches since the last batch.
 	 */
 	uint64_t fetch_ns;
 	uint64_t fetch_cpu_ns;
 	uint32_t fetch_count;
 	int32_t arrived;
-	/* Time of freeing an older batch. Counts as waiting, but is in no event's duration. */
+	/* Freeing an older batch. This counts as waiting, but is in the duration of no event. */
 	uint64_t free_ns;
 };
 
@@ -126,7 +126,7 @@ struct dlprof_load {
 	uint32_t unused;
 };
 
-/* Parts of a step. What follows the last one is the rest. */
+/* Parts of a step. The time after the last part is the rest. */
 enum dlprof_part {
 	DLPROF_PART_BEFORE,   /* until a backward pass: copies to the GPU, forward, loss */
 	DLPROF_PART_BACKWARD,
@@ -167,8 +167,8 @@ struct dlprof_stage {
 };
 
 /*
- * STAGE_SUM: sums of the calls of stage `task` that ended within the record's time. stream 0: calls
- * of several epochs.
+ * STAGE_SUM: sums over the calls of stage number `task` that ended within the record's time. If
+ * stream is 0, the calls were for several epochs.
  */
 struct dlprof_stage_sum {
 	uint64_t elements;
@@ -204,8 +204,8 @@ enum dlprof_gpu_kind {
 	DLPROF_GPU_SYNC_EVENT, /* the host waited for an event; below: a stream, a context */
 	DLPROF_GPU_SYNC_STREAM,
 	DLPROF_GPU_SYNC_CONTEXT,
-	DLPROF_GPU_LAUNCH,   /* launches that the host made, seen without CUPTI; `id`: count. With a
-			      * device: time of a launch, and how long its kernels ran later */
+	DLPROF_GPU_LAUNCH,   /* launches by the host, seen without CUPTI; `id`: their number. With a
+			      * device: a launch, and as its length that of its kernels later */
 	DLPROF_GPU_API_SYNC, /* a thread waited in a synchronizing call; `id`: the thread */
 	DLPROF_GPU_API_COPY, /* a thread was in a copying call, which may wait; `id`: the thread */
 	DLPROF_GPU_API_LAUNCH,
@@ -216,7 +216,7 @@ enum dlprof_gpu_kind {
 static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
 
 /*
- * The id is a kernel's or call's thread (0: unknown), a graph's number, or one of a copy's below.
+ * The id is the thread of a kernel or call (0: unknown), the number of a graph, or bits of a copy:
  */
 #define DLPROF_GPU_ID_BITS     22
 #define DLPROF_GPU_STREAM_BITS 6
@@ -233,8 +233,8 @@ static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
 #define DLPROF_GPU_ANYWHERE	     4u /* source and target are unknown */
 
 /*
- * Begins at begin_ns + offset_ns, on device `worker` (-1: none in particular). Records come in any
- * order, up to seconds late. A single operation's length is in duration_ns.
+ * An operation. It began at the record's begin_ns + offset_ns, on device `worker` (-1: none). If it
+ * is the only one, duration_ns is its length. Records come in any order, up to seconds late.
  */
 struct dlprof_gpu_op {
 	uint32_t offset_ns;
@@ -262,8 +262,7 @@ struct dlprof_gpu_copies {
 };
 
 /*
- * KERNEL: part `task` of a long name, sent once, in order; only the last leaves `mark` partly
- * empty.
+ * KERNEL: part number `task` of a long name. Parts come once, in order; only the last leaves room.
  */
 #define DLPROF_KERNEL_BYTES (128 * DLPROF_MARK_BYTES) /* longer names are cut */
 
@@ -305,8 +304,8 @@ struct dlprof_event {
 	 * no workers: DLPROF_STREAM_LOCAL | DLPROF_STREAM_OF(the consumer's life), plus a count;
 	 * dlprof.h: DLPROF_STREAM_MARKS | DLPROF_STREAM_OF(the consumer's life);
 	 * a multiprocessing pool: DLPROF_STREAM_POOL | its pipe's inode, or a number for a thread
-	 * pool. Its task numbers count on over all epochs, so its loads have DLPROF_GENERATION_ANY,
-	 * and the EPOCH names its first task.
+	 * pool. The pool's task numbers count on over all epochs, so loads have
+	 * DLPROF_GENERATION_ANY, and the EPOCH names its first task.
 	 */
 	uint64_t stream;
 	uint32_t generation;	/* epoch of the stream: task numbers restart in each */
@@ -333,9 +332,7 @@ struct dlprof_event {
 #define DLPROF_STREAM_POOL  (UINT64_C(1) << 61) /* never set with one of the two above */
 #define DLPROF_GENERATION_ANY UINT32_MAX
 
-/*
- * 62 bits: a pid of at most 22, and the begin in 16 us, shorter than any life; unique for 208 days.
- */
+/* The pid has at most 22 of 62 bits; the others are the begin in 16 us, less than any life. */
 #define DLPROF_STREAM_TIME_BITS 40
 #define DLPROF_STREAM_OF(pid, created_ns)                                                          \
 	((uint64_t)(pid) << DLPROF_STREAM_TIME_BITS |                                              \

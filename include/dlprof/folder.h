@@ -16,7 +16,7 @@
 #define DLPROF_FOLDER_MODE   0700
 #define DLPROF_FILE_MODE     0600
 
-/* Moves *at behind the number. Returns false if it is missing or too large. */
+/* Moves *at behind a number. Returns false if there is none, or if it is too large. */
 static inline bool dlprof_take_number(const char **at, uint64_t *ret)
 {
 	const char *begin = *at;
@@ -26,13 +26,13 @@ static inline bool dlprof_take_number(const char **at, uint64_t *ret)
 	return *at > begin && *at - begin < 20;
 }
 
-/* Returns false if there is no '-' with a number. */
+/* Moves *at behind a '-' and a number. Returns false if there is none. */
 static inline bool dlprof_take_next(const char **at, uint64_t *ret)
 {
 	return *(*at)++ == '-' && dlprof_take_number(at, ret);
 }
 
-/* Returns true for the name of a run's folder, and who began the run. */
+/* Returns true for the name of a run's folder, with the pid and ticks of who began the run. */
 static inline bool dlprof_parse_folder(const char *path, uint64_t *ret_pid, uint64_t *ret_ticks)
 {
 	const char *at = strrchr(path, '/');

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * levels.h - DLPROF_DETAIL and DLPROF_CUDA, lowest first: (constant, name, what is added to the
- * last)
+ * levels.h - levels of DLPROF_DETAIL and DLPROF_CUDA, lowest first: (constant, name, what it adds).
  */
 #pragma once
 

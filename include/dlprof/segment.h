@@ -8,7 +8,7 @@
  *
  * The file is sparse: on a full disk, touching a page without a block raises SIGBUS, so a part's
  * blocks are allocated before its first use. Parts are: the header; a slot up to `tallies`; its
- * tallies but kernels'; its kernels' tallies; `far`; each stack. The reader uses pread(), which
+ * tallies, but not of kernels; those of kernels; `far`; each stack. The reader uses pread(), which
  * returns zeroes for missing blocks.
  *
  * Only the owning thread writes a slot's records and `head`, which it advances (release) after a
@@ -51,15 +51,14 @@
 enum dlprof_segment_flag {
 	DLPROF_SEGMENT_ROOT = 1 << 0, /* of the run's first process */
 	/*
-	 * A write lock (F_OFD_SETLK) on the first byte lives as long as the process, until an
-	 * execve().
+	 * The first byte has a write lock (F_OFD_SETLK) until the process ends or calls execve().
 	 */
 	DLPROF_SEGMENT_LOCKED = 1 << 1,
-	/* with ROOT, after an execve(): an earlier program's header has the facts of the run */
+	/* with ROOT, in a program after an execve(): an earlier header has the facts of the run */
 	DLPROF_SEGMENT_LATER = 1 << 2,
 };
 
-/* Sums over all threads that had the slot; exact even when the ring drops records. */
+/* Sums of all threads that had the slot. They are exact even if the ring has lost records. */
 struct dlprof_counter {
 	uint64_t count;
 	uint64_t bytes;
@@ -81,7 +80,7 @@ struct dlprof_slot {
 	alignas(4096) struct dlprof_event far[DLPROF_RING_CAPACITY];
 };
 
-/* Over all lives, for the line at exit, which a program that ends by execve() cannot print. */
+/* Sums over all lives, for the line at exit: a program that ends by execve() cannot print it. */
 struct dlprof_so_far {
 	_Atomic uint64_t batches;
 	_Atomic uint64_t time_ns;
@@ -90,7 +89,7 @@ struct dlprof_so_far {
 };
 
 /*
- * After an execve() a new life begins, with the same pid and start_ticks, but another created_ns.
+ * A program after an execve() begins a life with another created_ns, but this pid and start_ticks.
  */
 struct dlprof_header {
 	uint64_t magic;

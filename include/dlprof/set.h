@@ -154,8 +154,8 @@ static inline enum dlprof_set_problem dlprof_set_parse(const char *text,
 }
 
 /*
- * `place` is like "train.py:16 in main". Returns -1 if nothing is set. A place wins over all, later
- * wins.
+ * Returns the value for a loader made at `place`, "train.py:16 in main"; -1: not set. Settings for
+ * this place win over those for all loaders, and later ones over earlier ones.
  */
 static inline int32_t dlprof_set_wanted(const struct dlprof_set_list *list, enum dlprof_set key,
 					const char *place)

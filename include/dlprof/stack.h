@@ -2,8 +2,8 @@
 /*
  * stack.h - a copy of the top of a thread's stack, taken at the end of a slow operation.
  *
- * The drain unwinds it while the process lives. `state` goes FREE -> TAKEN (by the thread) -> FULL
- * -> FREE (by the drain).
+ * The drain unwinds the stack while the process lives. The thread makes `state` TAKEN, then FULL,
+ * and the drain makes it FREE.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ enum dlprof_stack_state {
 	DLPROF_STACK_FULL,
 };
 
-/* x86-64: registers that a function must preserve, and its own address. */
+/* x86-64: the instruction pointer, and the registers that a called function must preserve. */
 enum dlprof_stack_register {
 	DLPROF_STACK_RIP,
 	DLPROF_STACK_RSP,	/* the address of bytes[0] */

@@ -2,8 +2,8 @@
 /*
  * tally.h - sums by name: decoders, steps, waits, and the slowest files, folders and samples.
  *
- * Sums only grow (except an open of a folder), also from thread to thread: exact whenever they are
- * read.
+ * Sums never shrink, except when an open proves to be of a folder. They go on when a slot gets
+ * another thread, so they are exact whenever they are read.
  */
 #pragma once
 
@@ -54,5 +54,5 @@ struct dlprof_tally {
 
 static_assert(sizeof(struct dlprof_tally) == 256, "tallies are the ABI of shim and drain");
 
-/* An image's class is the first bound that is not below its width. */
+/* The class of an image is the first of these bounds that is not below its width. */
 #define DLPROF_WIDTH_CLASSES {128, 256, 512, 1024, 2048, 4096, 8192, 16384, 65536}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trust.h - decides whether dlprof may run or load another of its own files: only if nobody can
- * write it who could not write the program that looks for it (the looker).
+ * write the file who could not write the program that looks for it (the looker).
  *
- * Checks, without following links, the path below the folder that both have in common. One gap
- * remains: in a user namespace all users without a mapping look like one user, 65534.
+ * All of the path below the folder that file and looker share is checked, and no link is followed.
+ * One gap remains: in a user namespace all users without a mapping look like one user, 65534.
  */
 #pragma once
 
@@ -28,8 +28,8 @@ enum trust {
 };
 
 /*
- * The looker is the program or library that looks for another file. It trusts only files that
- * nobody may write who may not write the looker itself.
+ * The program or library that looks for a file. It trusts only files that nobody may write who may
+ * not write the looker itself.
  */
 struct trust_looker {
 	uint32_t user;
@@ -63,7 +63,7 @@ static inline enum trust trust_judge(const struct trust_looker *looker, uint32_t
 	return TRUST_FINE;
 }
 
-/* Returns a text to print after the file's name. */
+/* Returns what to print after the file's name. */
 static inline const char *trust_text(enum trust trust)
 {
 	switch (trust) {
@@ -83,7 +83,7 @@ static inline const char *trust_text(enum trust trust)
 }
 
 /*
- * ".." removes a component of the folder of `from`, a real path. Returns false if it does not fit.
+ * Joins `relative` to the folder of `from`, a real path. ".." removes a component of that folder.
  */
 static inline bool trust_join(const char *from, const char *relative, char *ret, size_t size)
 {
@@ -111,7 +111,7 @@ static inline bool trust_join(const char *from, const char *relative, char *ret,
 	return true;
 }
 
-/* Returns where the next component to check ends, 0 after the last. `at`: the last result, or 0. */
+/* Returns where the next component to check ends, or 0. `at` is the last result, at first 0. */
 static inline size_t trust_next(const char *looker, const char *path, size_t at)
 {
 	if (!at)
@@ -125,7 +125,7 @@ static inline size_t trust_next(const char *looker, const char *path, size_t at)
 
 #define TRUST_PATH_BYTES 1024
 
-/* The includer's functions may not be libc's. */
+/* A search. The includer may not use libc, so it gives functions. */
 struct trust_search {
 	const char *from;                                /* real path of the looker */
 	int (*look)(const char *path, struct stat *ret); /* lstat(); < 0: failed */
@@ -164,7 +164,7 @@ static inline bool trust_try(struct trust_search *search, const char *relative)
 	return true;
 }
 
-/* `folder` is relative to the looker's own folder; "" is that folder itself. */
+/* Tries `name` in `folder`, which is relative to the looker's folder, or "" for that folder. */
 static inline bool trust_take(struct trust_search *search, const char *folder, const char *name)
 {
 	const size_t length = strlen(folder), name_bytes = strlen(name) + 1;
@@ -183,8 +183,8 @@ static inline bool trust_take(struct trust_search *search, const char *folder, c
 }
 
 /*
- * Looks in the build folder, if the looker was not installed, in its folder, then in `installed`,
- * relative to that (NULL: skipped). Returns 0, -ENOENT, -EPERM (not trusted), or another -errno.
+ * Looks in the build folder, if the looker was not installed, in its own, then in `installed`,
+ * which is relative to its own (NULL: skipped). Returns 0, -ENOENT, -EPERM (not trusted) or -errno.
  */
 static inline int trust_find(struct trust_search *search, uint32_t user, const char *name,
 			     const char *installed)

@@ -339,9 +339,7 @@ bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		return true;
 	}
 	if (!asker || !is_fresh(asker) || asker->state == OWN) {
-		/*
-		 * This was the address of another asker's item, taken by a call that we do not see.
-		 */
+		/* This address was of another asker's item, which a call unseen by us took. */
 		if (before && before->asker != thread->ahead.asker)
 			before->asker = 0;
 		return false;

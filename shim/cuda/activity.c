@@ -119,9 +119,7 @@ static void set_up(bool ours, uint64_t keep)
 		if (ours)
 			own.with_calls = count > 0;
 	}
-	/*
-	 * Switches off records of polling by cudaEventQuery(), which only 13 has, and nobody needs.
-	 */
+	/* Switches off records of cudaEventQuery() polling, which only 13 has, and nobody needs. */
 	if (cupti.ActivityEnableAllSyncRecords && cupti.version >= CUPTI_VERSION_13_0)
 		cupti.ActivityEnableAllSyncRecords(ours ? 0 : activity_others.sync_records);
 }
@@ -136,10 +134,7 @@ int activity_arm(void)
 {
 	int r;
 
-	/*
-	 * CUPTI is not told that its buffers are zeroed: other users would then have to zero
-	 * theirs.
-	 */
+	/* CUPTI is not told that its buffers are zeroed: other users would then have to do it. */
 	r = cupti.ActivityRegisterCallbacks(activity_request, activity_complete);
 	if (r != 0)
 		return r;

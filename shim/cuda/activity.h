@@ -20,9 +20,7 @@ uint32_t activity_flags(void);
 /* Registers callbacks and enables kinds. Returns 0, or CUPTI's first fatal error. */
 int activity_arm(void);
 
-/*
- * Disables our kinds, except those in `keep` (bits), which another user enabled. Resets settings.
- */
+/* Disables our kinds, but none in `keep` (bits), which another user enabled. Resets settings. */
 void activity_disarm(uint64_t keep);
 
 /* What other users set differently from us, while CUPTI's buffers are ours. */

@@ -102,9 +102,7 @@ static uint8_t *find_free(void)
 
 		if (atomic_load_explicit(&buffer->state, memory_order_relaxed) != STATE_FREE)
 			continue;
-		/*
-		 * Set the time before the state, so that nobody reads the time of an earlier use.
-		 */
+		/* Set the time before the state, so that nobody reads a time of earlier use. */
 		if (move(buffer, STATE_FREE, STATE_READING))
 			return give(index, now_ns);
 	}

@@ -23,9 +23,7 @@ void state_begin(enum state_mode mode);
 
 void state_stand_down(const char *why);
 
-/*
- * Called when the program uses CUDA. A CUDA that has not called InitializeInjection() never will.
- */
+/* Called when the program uses CUDA. If InitializeInjection() was not called, it never will be. */
 void state_in_use(void);
 
 bool state_lacks_device_sync(void);

@@ -6,9 +6,7 @@
 static struct {
 	struct {
 		uint64_t end_ns;
-		/*
-		 * when a forced flush cut off an operation that still runs in this stream; 0: none
-		 */
+		/* when a flush cut off an operation of this stream that still runs; 0: none */
 		uint64_t forced_ns;
 	} streams[STREAMS];
 	/* begin of the gap that unfinished_begins() has not returned yet; 0: none */

@@ -65,10 +65,10 @@ static void webp_end(struct unit *unit, const void *data, size_t size, const voi
 #define END_BUFFER	  buffer_end(&unit, data, size, result == 0)
 #define END_BUFFER_PTR	  buffer_end(&unit, data, size, result != NULL)
 #define END_PIECE	  piece_end(&unit, handle, data, size, size, result)
-/* For functions that get all data from the beginning at each call. */
+/* For functions to which the caller gives all data, from the beginning, at each call. */
 #define END_PIECE_AGAIN	  piece_end(&unit, handle, data, size, result == 0 ? size : 0, result)
 
-/* `first`: the image's first part was decoded; `whole`: all of it. */
+/* `first`: the call decoded the image's first part; `whole`: all parts. `done`: it did not fail. */
 static void tiff_end(struct unit *unit, const struct wrap_copy *copy, void *tiff, bool first,
 		     bool whole, bool done)
 {
@@ -98,7 +98,7 @@ static void tiff_end(struct unit *unit, const struct wrap_copy *copy, void *tiff
 #define END_TIFF_WHOLE	     tiff_end(&unit, copy, tiff, true, true, result != 0)
 
 #if defined(__x86_64__)
-/* cv::Mat begins with flags, dims, rows, columns, data. An empty one means a failure. */
+/* cv::Mat begins with flags, dims, rows, columns, data. A Mat without pixels means a failure. */
 #define MAT_ROWS(mat)	 FIELD(int32_t, mat, 8)
 #define MAT_COLUMNS(mat) FIELD(int32_t, mat, 12)
 #define MAT_DATA(mat)	 FIELD(const void *, mat, 16)
@@ -140,7 +140,7 @@ static void mat_buffer_end(struct unit *unit, const void *mat, const void *array
 #define END_CV_BUFFER	mat_buffer_end(&unit, mat, array)
 #endif
 
-/* -EAGAIN, the usual answer, is no failure. */
+/* -EAGAIN is no failure: it is the usual answer. */
 static void frame_end(struct unit *unit, const void *context, const void *frame, int status)
 {
 	struct unit_result result = {.failed = status < 0 && status != -EAGAIN};

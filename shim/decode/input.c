@@ -26,7 +26,7 @@ static bool is_read_request(const char *request)
 	       (opcode == read_one || opcode == read_many);
 }
 
-/* Counts what the submission itself reads: cached data, or files without O_DIRECT. */
+/* Times the submission of reads: cached data, and files without O_DIRECT, are read in it. */
 void input_submit_end(struct unit *unit, const void *requests, int count)
 {
 	const void *first;
@@ -78,7 +78,7 @@ void input_cufile_end(struct unit *unit, const void *requests, unsigned int coun
 		span_cancel(&unit->span);
 }
 
-/* Counts no bytes: only the caller's ring knows them. */
+/* Counts no bytes, which only the caller's ring knows. */
 void input_uring_end(struct unit *unit, int status)
 {
 	bool in_vain = status == -EAGAIN || status == -ETIME || status == -EINTR;

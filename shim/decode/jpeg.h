@@ -28,7 +28,7 @@ static inline bool jpeg_begun(struct unit *unit, const void *info)
 	return true;
 }
 
-/* `before` is the buffer's earlier begin. If it was refilled, all its bytes were taken. */
+/* Returns how many bytes were taken since `next` was `before`; all if it was refilled since. */
 static inline uint64_t jpeg_taken(const void *next, const void *before, uint64_t before_bytes)
 {
 	uintptr_t taken = (uintptr_t)next - (uintptr_t)before;
@@ -46,7 +46,7 @@ static inline void jpeg_look(struct thread_image *image, const void *info)
 	const struct jpeg_source *source = JPEG_SOURCE(info);
 	const uint8_t *next;
 
-	/* Most rows take no input: they were decoded with the row before. */
+	/* Most rows take no new input, because they were decoded with an earlier row. */
 	if (unlikely(!source) || (next = source->next) == image->input)
 		return;
 	image->taken_bytes += jpeg_taken(next, image->input, image->input_bytes);
@@ -54,10 +54,10 @@ static inline void jpeg_look(struct thread_image *image, const void *info)
 	image->input_bytes = source->left;
 }
 
-/* The image whose input may move at any row, if any. Others are not looked at for each row. */
+/* The image whose buffer may be refilled at any row, so each row checks its input; NULL: none. */
 static __thread const void *jpeg_refilled __attribute__((tls_model("initial-exec")));
 
-/* Returns true if the buffer ends like a JPEG, for sources that keep their promises. */
+/* Returns true if the buffer ends like a JPEG. Only buffers in known Python calls are trusted. */
 static bool jpeg_is_whole(const struct thread *thread, const struct jpeg_source *source)
 {
 	return thread->boundary_address && source && source->left >= 2 &&
@@ -65,7 +65,7 @@ static bool jpeg_is_whole(const struct thread *thread, const struct jpeg_source 
 	       source->next[source->left - 1] == 0xd9;
 }
 
-/* Need not check whether this process records, as it writes only to its own memory. */
+/* Works whether or not this process records, because only its own memory is written. */
 static void jpeg_row_of_many(const void *info)
 {
 	struct thread *thread = thread_self;
@@ -82,7 +82,7 @@ static inline bool jpeg_row(const void *info)
 	return true;
 }
 
-/* Called if there was too little data: the rest comes in another buffer. Returns 0. */
+/* Called if there was too little data, so that the rest comes in another buffer. Returns 0. */
 static RARELY int jpeg_pause(const void *info)
 {
 	struct thread_image *image = sequence_started(DECODE_JPEG, info);
@@ -115,7 +115,7 @@ static void jpeg_header_end(struct unit *unit, const void *info, int found)
 	jpeg_end(unit, info, result);
 }
 
-/* Without `done`, the library wants more data: the call will be repeated. */
+/* Begins an image's pixels. Without `done`, the library wants more data, and a new call. */
 static void jpeg_start_end(struct unit *unit, const void *info, bool done)
 {
 	struct thread_image *image =

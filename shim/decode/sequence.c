@@ -145,7 +145,7 @@ OFTEN void sequence_end(struct thread_image *image, uintptr_t address, bool is_l
 	place = place_of(thread);
 	ticks = clock_ticks() - image->begin_ticks -
 		(thread->frame->inner_ticks - image->inner_ticks);
-	/* If two images overlap, the time of one may be in the other's: add none then. */
+	/* Add no time if the image ended in another place, or overlaps another image. */
 	if (memcmp(&place, &image->place, sizeof(place)) == 0 && (int64_t)ticks > 0) {
 		ns = clock_length_ns(ticks);
 		thread->frame->inner_ticks += ticks;

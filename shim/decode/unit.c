@@ -10,13 +10,13 @@
 
 #define SAME_STACK_BYTES 16384
 
-/* Makes an invalid request (-1): the kernel reads eight bytes before it rejects that. */
+/* Makes an invalid request (-1), since the kernel reads eight bytes before it rejects that. */
 bool unit_can_read(const void *address)
 {
 	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) != -EFAULT;
 }
 
-/* A longjmp() may leave an old frame above this one, and free a coroutine's stack with one. */
+/* Returns true in a decoder's call. longjmp() may leave old frames, and free a stack with one. */
 static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 {
 	for (const struct thread_frame *frame = thread->frame; frame > thread->frames; frame--) {
@@ -33,8 +33,8 @@ static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 }
 
 /*
- * Returns true if the caller is counted: Pillow for a PNG, HDF5 for a data set, or an image that
- * has not ended.
+ * Returns true if the image is counted elsewhere: by an enclosing Python call (Pillow for a PNG,
+ * HDF5 for a data set), or as an image that has begun and not ended.
  */
 static OFTEN bool is_part_of_image(const struct thread *thread)
 {
@@ -101,7 +101,7 @@ static bool has_tally(const struct unit *unit, const struct unit_result *result)
 		table_libraries[unit->library].sort != DECODE_SORT_IMAGE);
 }
 
-/* Adds only bytes: time and count are those of the Python call around the unpacking. */
+/* Adds only bytes. The enclosing Python call, which unpacks, adds the time and the count. */
 static void add_bytes(const struct unit *unit, const struct unit_result *result)
 {
 	struct dlprof_tally *tally = unit_tally(unit, result);

@@ -2,7 +2,7 @@
 /* aio.c - POSIX asynchronous reads: times submitting and waiting; bytes count when collected. */
 #include "hooks/hook.h"
 
-/* LIO_READ64 has one more bit than LIO_READ, above these seven. */
+/* LIO_READ64 is LIO_READ with an eighth bit, which this mask removes. */
 #define OPCODE_MASK 127
 
 #define IS_DATA_READ(control)                                                                      \

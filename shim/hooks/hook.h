@@ -85,7 +85,7 @@ extern HIDDEN struct real real;
 /* Called by the constructor, or by a wrapper that runs before it. */
 void real_resolve(void);
 
-/* Before the process kills itself by a signal, `ends` is called, provided that has_end(). */
+/* Has `ends` called before the process kills itself by a signal, provided that has_end(). */
 void hook_process(bool (*has_end)(void), void (*ends)(void));
 
 /* Returns false on musl, whose structs differ. */
@@ -108,12 +108,12 @@ bool hook_pipe_begin(struct span *span, int fd);
 void hook_open_end(struct span *span, int fd, const char *path, int flags);
 void hook_handle_end(struct span *span, int fd);
 
-/* For a call like stat(): whether it asks about data is decided at its end. */
+/* Begin and end a call like stat(). Only the end decides whether it asked about a data file. */
 bool hook_ask_begin(struct span *span);
 bool hook_ask_fd_begin(struct span *span, int fd);
 void hook_ask_end(struct span *span, const char *path, bool failed);
 
-/* Begins a wait for something other than data. Most waits pass here or hook_join_begin(). */
+/* Begins a wait in a load, such as poll(). For waits without a time limit: hook_join_begin(). */
 static inline bool hook_wait_begin(struct span *span)
 {
 	span->own_ns = 0;
@@ -121,8 +121,8 @@ static inline bool hook_wait_begin(struct span *span)
 }
 
 /*
- * Begins a wait without a time limit. Within a decoder it is decoding: a wait for its threads.
- * Waits with a limit always count, since the interpreter waits for its lock in this way.
+ * Begins a wait without a time limit. Within a decoder, which waits for its threads, this counts as
+ * decoding. A wait with a limit never does, as the interpreter waits for its lock in this way.
  */
 static inline bool hook_join_begin(struct span *span)
 {
@@ -135,7 +135,7 @@ static inline bool hook_join_begin(struct span *span)
 	return span_begin_in_load(span, DLPROF_CLASS_WAIT);
 }
 
-/* Find out what a wait was for (wait.c). They do not change errno. */
+/* End a wait, and find out what it was for (wait.c). They do not change errno. */
 void hook_wait_end(struct span *span, enum wait_kind kind);
 void hook_wait_fd_end(struct span *span, int fd, uint64_t bytes);
 void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, int result);
@@ -143,7 +143,7 @@ void hook_select_end(struct span *span, int count, const fd_set *const sets[3], 
 void hook_epoll_end(struct span *span, const struct epoll_event *events, int result);
 void hook_file_lock_end(struct span *span, int fd);
 
-/* Call it before the wait: the semaphore may be gone afterwards. */
+/* Returns a wait's kind. Call this before the wait: the semaphore may be gone afterwards. */
 enum wait_kind hook_semaphore_kind(const sem_t *semaphore);
 
 static inline void hook_read_end(struct span *span, int fd, ssize_t result)
@@ -159,7 +159,7 @@ struct hook_stream {
 	FILE *file;
 	const char *at;
 	const char *end;
-	off64_t offset;		/* the descriptor's offset as stdio knows it; -1: unknown */
+	off64_t offset;		/* offset of the descriptor as stdio knows it; -1: unknown */
 	size_t buffered_bytes;	/* bytes in the buffer that the program has not taken */
 };
 

@@ -16,7 +16,7 @@ static inline bool has_slot(void)
 	return likely(thread && thread->life == thread_life);
 }
 
-/* Claims no slot yet, which takes disk space: a worker's sending thread opens no data. */
+/* Claims no slot yet, as slots take disk space, and a worker's sending thread opens no data. */
 OFTEN bool hook_open_begin(struct span *span)
 {
 	span->fd = -1;
@@ -40,7 +40,7 @@ static RARELY bool begin_now(struct span *span)
 	return true;
 }
 
-/* If the kernel does not know the flags, it reads no path, which may then be an invalid pointer. */
+/* Returns false if the kernel has not read the path, which may then be an invalid pointer. */
 static OFTEN bool is_path_read(bool failed)
 {
 	if (!failed)
@@ -78,7 +78,7 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 		span_cancel(span);
 		return;
 	}
-	/* A file that this call creates has nothing to load. */
+	/* A file that this call creates is empty, so there is nothing to load. */
 	span->uncounted = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
 	if (unlikely(!span->thread) && (span->uncounted || !begin_now(span)))
 		return;
@@ -87,7 +87,7 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 	span_end_at(span, 0, fd < 0, end_ticks);
 }
 
-/* An open by a handle has no path: fstat() decides. */
+/* An open by a handle has no path, so fstat() tells the kind of file. */
 void hook_handle_end(struct span *span, int fd)
 {
 	const uint64_t end_ticks = clock_ticks();

@@ -7,9 +7,7 @@
 
 #include "batch/freeing.h"
 
-/*
- * Mappings of data files, which a forked child has, too. `end` is written last and cleared first.
- */
+/* Mappings of data files, also in a forked child. `end` is written last and cleared first. */
 #define RANGE_MAX 128
 
 static struct range {

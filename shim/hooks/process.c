@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.c - follows fork(), and ends of processes without destructors.
+ * process.c - follows fork(), and ends of processes that run no destructors.
  *
- * An end only shows that the process ended by itself.
+ * If an end was noted, the process was not killed.
  */
 #include "hooks/hook.h"
 
@@ -29,7 +29,7 @@ static void (*on_end)(void) NEAR = NULL;
 
 static bool is_deadly(int number)
 {
-	struct { /* the kernel's struct sigaction, without its later fields */
+	struct { /* the first fields of the kernel's struct sigaction */
 		void (*handler)(int);
 		uint64_t rest[4];
 	} action = {SIG_IGN, {0}};
@@ -40,7 +40,7 @@ static bool is_deadly(int number)
 	return action.handler == SIG_DFL && !(blocked & (UINT64_C(1) << (number - 1)));
 }
 
-/* Python ends by this call after Ctrl-C, so no destructor runs. */
+/* After Ctrl-C, Python ends by this call, so no destructor runs. */
 HOOK_EXPORT int kill(pid_t pid, int number)
 {
 	if (unlikely(on_end && (number == SIGINT || number == SIGTERM) && has_end() &&

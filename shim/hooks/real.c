@@ -2,8 +2,8 @@
 /*
  * real.c - the real functions, and their substitutes until our constructor has run.
  *
- * Before that, allocators call open, read and close, and a lookup can deadlock, as it may allocate.
- * So rows with a system call make that.
+ * Before that, allocators call open, read and close, and a lookup, which may allocate, can
+ * deadlock. So functions that have a system call in hooks.def make that call.
  */
 #include "hooks/hook.h"
 
@@ -44,7 +44,7 @@ static void *find_moved(const char *name);
 #undef HOOK_BY_HAND
 #undef HOOK_VARIADIC
 
-/* The kernel ignores a mode that was not passed. */
+/* If the caller passed no mode, the kernel ignores the garbage that is read as a mode here. */
 #define EARLY_OPEN(nr, name, params, folder, ...)                                                  \
 	static int early_##name params                                                             \
 	{                                                                                          \
@@ -229,8 +229,8 @@ static void *find(const char *name, const struct exception *exception, int minor
 		return dlvsym(RTLD_NEXT, name, exception->version);
 	found = next_function(scope, name);
 	/*
-	 * An older glibc may have it in another library, found at the first call: a failing lookup
-	 * allocates.
+	 * In an older glibc, another library may have the function. It is then found at its first
+	 * call, because a lookup that fails would allocate.
 	 */
 	if (found || (scope->count && minor < 34))
 		return found;

@@ -89,7 +89,7 @@
 #define BEGIN_SYNC	 hook_wait_begin(&span)
 #define END_SYNC	 hook_wait_end(&span, WAIT_SYNC)
 
-/* Returns open()'s flags, but only so far as they tell whether the mode reads. */
+/* Returns flags for open() that say no more than whether the mode reads. */
 static int fopen_flags(const char *mode)
 {
 	return mode[0] == 'r' || strchr(mode, '+') ? O_RDONLY : O_WRONLY;
@@ -116,7 +116,7 @@ static int fopen_flags(const char *mode)
 		return result;                                                                     \
 	}
 
-/* A tail call, so that the quick path need not save its arguments. */
+/* The other path is a tail call, so that the quick path need not save its arguments. */
 #define HOOK_QUICK(family, type, hook_name, params, args)                                          \
 	HOOK_USUAL(family, type, hook_name, params, args)                                          \
 	HOOK_EXPORT OFTEN type hook_name params                                                    \
@@ -131,7 +131,7 @@ static int fopen_flags(const char *mode)
 		return (type)quick_end(&quick, real.hook_name args, #hook_name);                   \
 	}
 
-/* `timed`: the thread whose span is open, or NULL. */
+/* Learns the kind of file from fstat(). `timed`: the thread whose span is open, or NULL. */
 static inline void learn(struct thread *timed, int fd, mode_t mode)
 {
 	const enum fd_kind kind = fd_learn(fd, mode);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stdio.c - streams: the bytes that a call made the kernel deliver, and wrappers of more than a
+ * stdio.c - how many bytes the kernel delivered in a call for a stream; wrappers with more than a
  * row.
  *
  * Refilling the buffer counts, taking from it does not. After a seek, libc tracks the descriptor's
- * offset, whose difference is exact; before, bytes are those taken, plus the buffer's growth.
+ * offset, whose change is exact. Before, it is the bytes taken, plus the growth of the buffer.
  *
  * Not counted: refills in fgetc() and getc(), in wide streams, and of a seek past the end.
  */
@@ -20,7 +20,7 @@
 #define STREAM_IN_BACKUP  0x0100
 #define STREAM_PUTTING	  0x0800
 
-/* Returns the number of bytes in the buffer, also those hidden by pushed-back characters. */
+/* Returns the number of bytes in the buffer, with those that pushed-back characters hide. */
 static size_t buffered(const FILE *file)
 {
 	size_t bytes = (size_t)(file->_IO_read_end - file->_IO_read_ptr);
@@ -59,7 +59,7 @@ uint64_t hook_stream_bytes(const struct hook_stream *stream, size_t taken_bytes)
 	return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-/* The line ends at its newline, perhaps after NULs. Bytes behind the newline are older. */
+/* The line, which may contain NULs, ends at its newline. What follows is from earlier. */
 uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *line, int size)
 {
 	const char *newline;
@@ -72,7 +72,7 @@ uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *li
 	return hook_stream_bytes(stream, newline ? (size_t)(newline - line) + 1 : (size_t)size - 1);
 }
 
-/* libc reads the block around the new place, and then knows the offset. */
+/* If the seek made libc read, the buffer is the block around the new place. */
 uint64_t hook_stream_seek_bytes(const struct hook_stream *stream)
 {
 	const FILE *file = stream->file;
@@ -82,7 +82,7 @@ uint64_t hook_stream_seek_bytes(const struct hook_stream *stream)
 	return (uint64_t)(file->_IO_read_end - file->_IO_read_base);
 }
 
-/* The whole buffer is new if the position moved back or the end changed. */
+/* If the position moved back or the buffer's end changed, the whole buffer is new. */
 uint64_t hook_stream_scan_bytes(const struct hook_stream *stream)
 {
 	const FILE *file = stream->file;
@@ -110,7 +110,7 @@ HOOK_EXPORT void rewind(FILE *file)
 	span_end(&span, hook_stream_seek_bytes(&stream), false);
 }
 
-/* Reads single bytes, as the real function does not report a partial last element. */
+/* Has the real function read single bytes, as it does not report a partial last element. */
 #define DEFINE_FREAD(hook_name, params, all, single)                                               \
 	static __attribute__((noinline)) size_t recorded_##hook_name params                        \
 	{                                                                                          \

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* Returns false if the span did not count: the thread may be another process's. */
+/* Ends a span. Returns false if it did not count, as in a child that shares its parent's memory. */
 static bool end_span(struct span *span)
 {
 	span_end(span, 0, false); /* a timeout is no failure */
@@ -72,7 +72,7 @@ void hook_select_end(struct span *span, int count, const fd_set *const sets[3], 
 		  span->own_ns);
 }
 
-/* Most programs store the descriptor there; Python leaves the upper half undefined. */
+/* Most programs store the descriptor as `data`. Python leaves the upper half undefined. */
 void hook_epoll_end(struct span *span, const struct epoll_event *events, int result)
 {
 	if (!end_span(span))

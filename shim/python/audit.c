@@ -2,8 +2,8 @@
 /*
  * audit.c - patches loader modules at the moment they are imported, and leaves no trace.
  *
- * The import event of a target comes before the module's lock is taken, so we import the module
- * first. Targets imported without an event are patched at the next import, or before a fork.
+ * An import's event comes before the module's lock is taken, so we import the target first. Targets
+ * that are imported without an event are patched at the next import, or before a fork.
  */
 #include "python/audit.h"
 
@@ -65,7 +65,7 @@ static struct target {
 
 #define TARGET_COUNT ARRAY_COUNT(targets)
 
-static uint32_t initials;	/* first letters of the targets' packages, as bits */
+static uint32_t initials;	/* bits: first letters of the targets' packages */
 static atomic_bool seen;
 
 static int start_cores; /* size of the CPU mask before the first import of a target's package */
@@ -75,9 +75,7 @@ static int32_t seen_pid;
 
 static void note_seen(const struct target *target)
 {
-	/*
-	 * Modules that the user named (the last target), or that only serve loaders, do not count.
-	 */
+	/* Modules that the user named (the last target) or that only serve loaders do not count. */
 	if (target->patch != descriptor_patch && target != &targets[TARGET_COUNT - 1] &&
 	    !seen_package) {
 		seen_package = target->module;
@@ -146,7 +144,7 @@ static int import_target(struct target *target)
 		return 0;
 	module = py.PyImport_ImportModule(target->module);
 	if (!module) {
-		/* The import's exception goes on; another import will patch the module. */
+		/* The exception of the import goes on; another import will patch the module. */
 		atomic_store(&target->done, false);
 		return -1;
 	}
@@ -221,9 +219,9 @@ static RARELY int on_import(PyObject *args)
 }
 
 /*
- * With `-X dev`, Python changes to a debug allocator after the hook was added. That allocator would
- * abort the program when it frees the hook's entry, made by the first allocator. So it frees all
- * but the entry.
+ * With `-X dev`, Python changes to a debug allocator after the hook was added. The hook's entry
+ * comes from the first allocator, and the debug allocator would abort the program when it frees the
+ * entry. So this allocator frees all but the entry.
  */
 static struct {
 	struct py_allocator boot;

@@ -10,23 +10,23 @@
 /*
  * Holds thread_life while this process records, else 0.
  *
- * The kernel wipes the page in every forked child, so none writes into its parent's rings. gVisor
- * does not: there libc's fork() calls activate_forked(), and a child made without libc is found by
- * its pid before it writes a record.
+ * The kernel wipes the page in every forked child, so no child writes into its parent's rings.
+ * gVisor does not. There, libc's fork() calls activate_forked(), and a child made without libc is
+ * found by its pid before it writes a record.
  */
 extern HIDDEN const volatile uint32_t *activate_cell;
 extern HIDDEN bool activate_unwiped;
 
-/* Set once children may share our memory (vfork(), clone(); see syscall.S): then check the pid. */
+/* Set when children may share our memory (vfork(), clone(); syscall.S). The pid is checked then. */
 extern HIDDEN volatile bool activate_shares;
 
-/* The caller sees what start_recording() set up. syscall.S and dl.S read the cell themselves. */
+/* If not 0, the caller sees what start_recording() set up. syscall.S and dl.S read the cell too. */
 static inline uint32_t activate_on(void)
 {
 	return __atomic_load_n(activate_cell, __ATOMIC_ACQUIRE);
 }
 
-/* Makes a system call; needed only if the kernel does not wipe the page. */
+/* Asks for the pid by a system call, which is needed only if the kernel does not wipe the page. */
 bool activate_is_own(void);
 
 static inline bool activate_is_here(void)

@@ -77,7 +77,7 @@ int backing_make(const char *path, struct dlprof_segment **ret_shared)
 		r = (int)(long)address;
 		goto undo;
 	}
-	/* Without MADV_RANDOM the first page fault reads 0.5 ms of zeroes ahead. */
+	/* Without MADV_RANDOM, the first page fault reads zeroes ahead for 0.5 ms. */
 	sys_call3(SYS_madvise, address, sizeof(struct dlprof_segment), MADV_RANDOM);
 	sys_close(fd);
 	*ret_shared = address;
@@ -110,7 +110,7 @@ int backing_reserve(const char *path, struct dlprof_segment *shared, size_t offs
 	int r = (int)sys_call3(SYS_madvise, begin, (uintptr_t)shared + offset + size - begin,
 			       MADV_POPULATE_WRITE);
 
-	/* EFAULT stands for SIGBUS; other errors: kernel or sandbox lacks the call. */
+	/* EFAULT is what would be a SIGBUS. Other errors: kernel or sandbox lacks the call. */
 	if (r == -EFAULT)
 		return -ENOSPC;
 	return r < 0 ? reserve_by_path(path, offset, size) : 0;
@@ -130,9 +130,7 @@ static bool is_locked(const char *path)
 	return locked;
 }
 
-/*
- * The lock needs no descriptor, which the host could find: a mapping that nobody touches keeps it.
- */
+/* Keeps no descriptor, which the host could find: a mapping that nobody touches keeps the lock. */
 bool backing_lock(const char *path)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -157,7 +155,7 @@ bool backing_lock(const char *path)
 	return false;
 }
 
-/* Renames without replacing: by renameat2(), else a link, else after a check of the target. */
+/* Renames, but replaces no file: by renameat2(), else a link, else after a check of the target. */
 static int rename_once(const char *from, const char *to)
 {
 	int r = (int)sys_call6(SYS_renameat2, AT_FDCWD, (long)from, AT_FDCWD, (long)to,

@@ -14,14 +14,14 @@
 #include "base/text.h"
 #include "dlprof/segment.h"
 
-/* Makes and maps a new file without blocks. Returns 0 or -errno. */
+/* Makes and maps a new file without disk blocks. Returns 0 or -errno. */
 int backing_make(const char *path, struct dlprof_segment **ret_shared);
 
-/* Uses `path` if the mapping cannot reserve blocks. Returns 0 or -errno. */
+/* Reserves blocks by the mapping or, if that fails, by the file `path`. Returns 0 or -errno. */
 int backing_reserve(const char *path, struct dlprof_segment *shared, size_t offset, size_t size);
 
-/* Locks the file while this process has the mapping (DLPROF_SEGMENT_LOCKED). */
+/* Locks the file for as long as this process maps it (DLPROF_SEGMENT_LOCKED). False: it cannot. */
 bool backing_lock(const char *path);
 
-/* Names the file "STEM.seg", "STEM-1.seg", ...; adds the suffix to the stem in `path`. */
+/* Renames `unfinished` to the stem in `path` plus ".seg", "-1.seg", ..., and completes `path`. */
 int backing_give_name(const char *unfinished, struct text *path);

@@ -52,7 +52,7 @@ static const char *const system_folders[] = {
 
 static const char *const code_suffixes[] = {".py", ".pyc", ".so", ".pyi", ".pth", NULL};
 
-/* Returns false for tensors in transit. */
+/* Returns false for files in /dev/shm by which tensors are sent. */
 static bool is_data_in_shm(const char *path)
 {
 	if (strncmp(path, "/dev/shm/", 9) != 0)
@@ -99,10 +99,10 @@ OFTEN enum fd_kind fd_kind_of_path(const char *path)
 	return FD_NAMED;
 }
 
-/* Descriptors with the same index share an entry. Odd version: being written. */
+/* Descriptors that share an index share an entry. Odd version: the entry is being written. */
 struct fd_open_path fd_paths[FD_PATH_COUNT];
 
-static _Atomic uint32_t path_limit; /* no descriptor from here on has a path */
+static _Atomic uint32_t path_limit; /* entries from here on were never used */
 
 static OFTEN void set_path(int fd, const char *path)
 {
@@ -115,7 +115,7 @@ static OFTEN void set_path(int fd, const char *path)
 	while (unlikely(place >= limit) &&
 	       !atomic_compare_exchange_weak(&path_limit, &limit, place + 1))
 		continue;
-	/* Of two threads that write an entry, the second gives up. */
+	/* If two threads write an entry at the same time, the second one gives up. */
 	if (version % 2 || !atomic_compare_exchange_strong(&open->version, &version, version + 1))
 		return;
 	atomic_thread_fence(memory_order_release);
@@ -181,7 +181,7 @@ OFTEN uint32_t fd_path(int fd, char path[FD_PATH_BYTES])
 	return fd_path_version(fd);
 }
 
-/* Not for a vfork child: the note would be its parent's. */
+/* Not to be called in a vfork child, which would overwrite what its parent knows. */
 static OFTEN void note(int fd, enum fd_kind kind, const char *path)
 {
 	_Atomic uint8_t *known = cell(fd, true);
@@ -197,7 +197,7 @@ static OFTEN void note(int fd, enum fd_kind kind, const char *path)
 
 OFTEN bool fd_remember(int fd, enum fd_kind kind, const char *path)
 {
-	/* A vfork child's descriptor may be unused in its parent, or be a pipe there. */
+	/* A descriptor of a vfork child may be unused in its parent, or be a pipe there. */
 	if (!segment_is_own())
 		return false;
 	note(fd, kind, path);
@@ -282,7 +282,7 @@ static enum fd_kind ask_kernel(int fd, enum fd_kind known)
 	return kind;
 }
 
-/* Data files stay data: the kernel does not tell what a file without a name was. */
+/* Data files stay known in a forked child: the kernel does not tell what an unnamed file was. */
 void fd_begin(void)
 {
 	for (int fd = 0; fd < PAGE_MAX * PAGE_FDS; fd++) {
@@ -316,7 +316,7 @@ OFTEN enum fd_kind fd_learn(int fd, mode_t mode)
 	if (!known || atomic_load_explicit(known, memory_order_relaxed) != FD_NAMED)
 		return FD_UNKNOWN;
 	kind = kind_of_mode(mode);
-	/* A vfork child spoils at most one kind here. */
+	/* A vfork child may come here, but spoils the kind of at most one descriptor. */
 	return atomic_compare_exchange_strong(known, &expected, (uint8_t)kind) ? kind : FD_UNKNOWN;
 }
 

@@ -2,7 +2,7 @@
 /*
  * fd.h - the kind of file behind a descriptor, so that only data files count as data.
  *
- * A vfork child shares the table.
+ * A vfork child shares its parent's table.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 
 enum fd_kind {
 	FD_UNKNOWN,
-	FD_NAMED,	/* the path may be data's; the kernel was not asked yet */
+	FD_NAMED,	/* the path may be that of data; the kernel was not asked yet */
 	FD_DATA,
 	FD_PIPE,
 	FD_SOCKET,
@@ -24,13 +24,13 @@ enum fd_kind {
 
 enum fd_kind fd_kind_of_path(const char *path);
 
-/* `path` NULL: the kernel knows it. Does nothing if `fd` < 0. Returns false in a vfork child. */
+/* Notes what `fd` is, if >= 0. `path` NULL: the kernel knows it. Returns false in a vfork child. */
 bool fd_remember(int fd, enum fd_kind kind, const char *path);
 
-/* Does nothing if `copy` is negative, or in a vfork child. */
+/* Notes that `copy`, if >= 0, is a copy of `fd`. Does nothing in a vfork child. */
 void fd_copy(int fd, int copy);
 
-/* Do nothing in a vfork child: fd_forget() then returns false for a descriptor of its parent. */
+/* Forget descriptors. In a vfork child, do nothing; false: the parent's table knows `fd`. */
 bool fd_forget(int fd);
 void fd_forget_range(unsigned int first, unsigned int last);
 
@@ -39,13 +39,13 @@ void fd_begin(void);
 
 enum fd_kind fd_known(int fd);
 
-/* Learns from the host's own fstat(). Returns FD_UNKNOWN if that was not needed. */
+/* Learns a kind from the host's own fstat(). Returns FD_UNKNOWN if that was not needed. */
 enum fd_kind fd_learn(int fd, mode_t mode);
 
 #define FD_PATH_COUNT 512
 #define FD_PATH_BYTES 256
 
-/* Other files read only the version. */
+/* The path of a descriptor. Only fd.c reads more than the version. */
 struct fd_open_path {
 	_Atomic uint32_t version;
 	int fd;
@@ -65,7 +65,7 @@ static inline uint32_t fd_path_version(int fd)
 	return atomic_load_explicit(fd_path_version_at(fd), memory_order_acquire);
 }
 
-/* Copies the end of the path, or "". Returns its version, or 0 if there is no path. */
+/* Copies the end of the descriptor's path, or "". Returns the path's version; 0: `fd` < 0. */
 uint32_t fd_path(int fd, char path[FD_PATH_BYTES]);
 
 #define FD_PAGE 4096

@@ -134,7 +134,7 @@ void folder_remove(const char *folder, const char *database)
 		remove_link(database);
 }
 
-/* The drain in another mount namespace would not see our folder. */
+/* Returns false if the drain's process has another mount namespace, and cannot see our folder. */
 static bool sees_same_files(uint64_t pid)
 {
 	TEXT(path, 64);

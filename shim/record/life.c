@@ -9,7 +9,7 @@
 #include "base/sys.h"
 #include "record/segment.h"
 
-/* A child has inherited its parent's DLPROF_LIFE, which is not its own. */
+/* Returns true if the header is of this process: a child inherits its parent's DLPROF_LIFE. */
 static bool is_own(const struct dlprof_header *header)
 {
 	return header->magic == DLPROF_SEGMENT_MAGIC && header->abi == DLPROF_SEGMENT_ABI &&

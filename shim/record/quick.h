@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quick.h - times the usual read inline: of the thread's last file, fast, no timed call inside.
+ * quick.h - times the usual read inline: short, of the same file as before, without timed calls.
  *
- * Other cases are left to span.h before anything is counted.
+ * All other reads are left to span.h, before anything is counted.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 struct quick {
 	struct thread_frame *outer;
-	uint64_t inner_ticks;		/* inner time of the outer call */
+	uint64_t inner_ticks;		/* inner_ticks of the outer call, before this call */
 	struct span span;		/* mostly only thread, fd and begin_ticks are set */
 };
 
@@ -39,7 +39,7 @@ static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 	return true;
 }
 
-/* Returns `bytes`, so that callers need not save it. */
+/* Takes over from quick_end() in rare cases. Returns `bytes`, so that callers need not save it. */
 int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *name);
 
 /* `bytes` < 0: the call failed. */

@@ -309,7 +309,7 @@ static void enter(void)
 	sys_close(fd);
 }
 
-/* The run's first process prints the line at exit. */
+/* Makes this the run's first process, which prints the line at exit. */
 static void lead(bool has_drain)
 {
 	struct dlprof_header *header = &segment_first()->header;
@@ -431,7 +431,7 @@ static int go_on(const struct dlprof_header *before)
 	if (r < 0)
 		return r;
 	strcpy(run.database, before->database);
-	/* A drain behind a guard ends at execve(). */
+	/* A drain that has a guard ends at execve(), so start another one. */
 	if (guard_is_needed())
 		has_drain = start_drain();
 	lead(has_drain);
@@ -446,7 +446,7 @@ int run_begin(struct text *why)
 	int r;
 
 	config_read();
-	/* A child that was forked before DLPROF_RUN was set knows its parent's run by `run`. */
+	/* A child that was forked before DLPROF_RUN was set has its parent's `run`. */
 	if (!folder && run.root_pid && run.root_pid != sys_getpid())
 		folder = run.folder;
 	run.root_pid = 0;

@@ -16,7 +16,7 @@ int run_begin(struct text *why);
 
 int run_rejoin(struct text *why);
 
-/* Starts a killed drain again. Called for each batch; mostly costs one load. */
+/* Starts the drain again if it was killed. Called for each batch, mostly at the cost of a load. */
 void run_watch(uint64_t now_ns);
 
 enum run_state {
@@ -24,7 +24,7 @@ enum run_state {
 	RUN_RENAMED,	/* stored in another database, `where` */
 	RUN_KEPT,	/* stored in folder `where`, because of `error` */
 	RUN_ALONE,	/* all is in the rings: no drain could be started */
-	RUN_IN_RINGS,	/* some records are in the rings only; *ret_error 0: no drain is running */
+	RUN_IN_RINGS,	/* some are in the rings only; *ret_error 0: no drain is running */
 };
 
 /* Returns where the records are, as the drain last reported. */

@@ -18,7 +18,7 @@
 struct segment {
 	struct dlprof_segment *shared;
 	char path[656];
-	/* for each part, bits of the slots that have blocks */
+	/* for each part, bits of the slots that have disk blocks for it */
 	_Atomic uint32_t reserved[SEGMENT_PART_MAX];
 };
 
@@ -27,11 +27,11 @@ static struct {
 	_Atomic uint32_t count;
 	_Atomic uint32_t growing;
 	_Atomic uint32_t claims;
-	/* No other segment can be made, so the slots are not searched before retry_ns. */
+	/* No segment can be added. Until retry_ns, no free slot is searched for, either. */
 	_Atomic bool full;
 	_Atomic uint64_t retry_ns;
 	_Atomic uint64_t reserve_ns; /* a full disk is not asked again before this time */
-	_Atomic uint32_t stacks;	/* bits: stacks that have blocks */
+	_Atomic uint32_t stacks;	/* bits: stacks that have disk blocks */
 	_Atomic uint32_t stack_grows;
 	uint32_t flags;
 	int32_t rank;
@@ -58,7 +58,7 @@ void segment_mark_end(void)
 		own.segments[0].shared->header.ended_ns = clock_now_ns();
 }
 
-/* Copies what the program before execve() knew of the run. */
+/* Copies what the program before execve() knew of the run into this program's header. */
 static void go_on(struct dlprof_header *header)
 {
 	strcpy(header->database, own.before->database);
@@ -225,7 +225,7 @@ static int prepare(struct segment *segment)
 	return r;
 }
 
-/* The caller holds `growing`, or is the only thread. */
+/* Called while holding `growing`, or by the only thread. */
 static int add_segment(void)
 {
 	uint32_t index = own.count;
@@ -340,7 +340,7 @@ bool segment_claim(struct segment_claim *claim)
 		claimed = claim_in(i, claim);
 	if (claimed)
 		return true;
-	/* A thread that loses this race records from its next operation on. */
+	/* If another thread adds a segment now, this thread records from its next operation on. */
 	if (!own.full && !atomic_exchange(&own.growing, 1)) {
 		own.full = add_segment() < 0;
 		if (!own.full)
@@ -356,7 +356,7 @@ lost:
 	return false;
 }
 
-/* Sums slots of dead threads, too. Readers take no lock, so writers never wait. */
+/* Includes the slots of threads that have ended. Takes no lock, so that writers never wait. */
 bool segment_others(const struct dlprof_slot *mine, struct dlprof_counter sums[DLPROF_CLASS_MAX])
 {
 	uint32_t count = atomic_load_explicit(&own.count, memory_order_acquire);

@@ -29,14 +29,14 @@ struct segment_claim {
 bool segment_claim(struct segment_claim *claim);
 
 enum segment_part {
-	SEGMENT_RECORDS, /* all of a slot before the tallies */
+	SEGMENT_RECORDS, /* what a slot has before its tallies */
 	SEGMENT_TALLIES,
 	SEGMENT_KERNELS,
 	SEGMENT_FAR,
 	SEGMENT_PART_MAX
 };
 
-/* Called by the slot's thread. Negative: the disk is full, do not touch the part. */
+/* Reserves blocks, in the slot's thread. Negative: the disk is full, so do not touch the part. */
 int segment_reserve(const struct dlprof_slot *slot, enum segment_part part);
 
 /* Returns the place of a stack, or NULL if there is no room or another thread is reserving. */
@@ -57,7 +57,7 @@ static inline bool segment_is_own(void)
 /* Sums counters of all slots but `mine`. Returns false if there are no others. */
 bool segment_others(const struct dlprof_slot *mine, struct dlprof_counter sums[DLPROF_CLASS_MAX]);
 
-/* Notes that this process ends by itself. Does nothing for another process's segments. */
+/* Notes that this process was not killed. Does nothing for the segments of another process. */
 void segment_mark_end(void);
 
 struct dlprof_segment *segment_first(void);

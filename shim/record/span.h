@@ -2,8 +2,8 @@
 /*
  * span.h - times a call, so that each nanosecond counts for one class only.
  *
- * Inner timed calls take their time out of the outer one. Decoders longjmp() through wrappers, so a
- * frame is gone once a new one has the same or a higher stack address.
+ * The time of an inner timed call does not count for the outer one. Decoders longjmp() through
+ * wrappers, so a frame counts as gone once a new one has the same or a higher stack address.
  */
 #pragma once
 
@@ -15,24 +15,24 @@
 #include "record/thread.h"
 
 struct span {
-	struct thread *thread;	/* NULL: the span was not begun, though begin_ticks is set */
+	struct thread *thread;	/* NULL: the span has not begun, but begin_ticks is set */
 	uint64_t begin_ticks;
 	enum dlprof_class class;
-	/* data file that also gets time and bytes; -1: none */
+	/* data file that also gets the call's time and bytes; -1: none */
 	int fd;
 	const char *path;	/* NULL: the caller does not know the file */
-	/* another tally that counts the call; NULL: none */
+	/* another tally that also gets the call; NULL: none */
 	struct dlprof_tally *tally;
 	uint64_t own_ns; /* time without inner calls; set by span_end() of a recorded call */
 	const char *name;
-	/* the time counts, but not as an operation of its own */
+	/* the call's time counts, but the call itself does not */
 	bool uncounted;
 };
 
-/* Begins a span in rare cases: frames left by longjmp(), no thread, no room, no counter. */
+/* Begins a span in rare cases: frames left by longjmp(), no thread, no room, no CPU counter. */
 bool span_begin_rarely(struct span *span, enum dlprof_class class);
 
-/* There must be room, and no frame of the thread at or below `span`. */
+/* The thread must have room for a frame, and none at or below the address of `span`. */
 static inline void span_push(struct span *span, struct thread *thread, uint64_t now_ticks)
 {
 	struct thread_frame *frame = ++thread->frame;
@@ -48,10 +48,10 @@ static inline void span_pop(struct thread *thread, uint64_t ticks)
 {
 	struct thread_frame *outer = --thread->frame;
 
-	outer->inner_ticks += ticks;	/* frames[0] collects time, too, to save a test */
+	outer->inner_ticks += ticks;	/* also in frames[0], which saves a test */
 }
 
-/* After false, do not call span_end(). The caller sets fd, path, name and uncounted. */
+/* Begins a span. After false, do not call span_end(). The caller sets fd, path, name, uncounted. */
 static inline bool span_begin(struct span *span, enum dlprof_class class)
 {
 	struct thread *thread = thread_self;
@@ -72,7 +72,7 @@ bool span_begin_in_load(struct span *span, enum dlprof_class class);
 
 void span_end(struct span *span, uint64_t bytes, bool failed);
 
-/* The call ended at `now_ticks`: the time since then was ours. */
+/* Ends a call that took until `now_ticks`. The time since then was spent by dlprof. */
 void span_end_at(struct span *span, uint64_t bytes, bool failed, uint64_t now_ticks);
 
 /* Removes frames at or below `address`, whose functions have returned. */

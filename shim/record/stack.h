@@ -6,5 +6,5 @@
 
 #include "record/thread.h"
 
-/* For the operation begun at `begin_ns`, whose record was just pushed. */
+/* Keeps the stack for the operation that began at `begin_ns`. Its record was just pushed. */
 void stack_keep(struct thread *thread, uint64_t begin_ns);

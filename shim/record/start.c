@@ -44,7 +44,7 @@ bool start_was_tried(void)
 	return atomic_load(&state) >= STATE_ON;
 }
 
-/* A forked child is ON, too, but has nothing to end before it records. */
+/* Returns false in a forked child that does not record yet, though its state is ON. */
 bool start_has_end(void)
 {
 	return atomic_load(&state) != STATE_ON || activate_on();

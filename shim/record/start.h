@@ -9,15 +9,15 @@
 
 #include <stdbool.h>
 
-/* Allows start_recording(), which calls `begins` before other threads record, and `begun` after. */
+/* Allows start_recording(), which calls `begins` before other threads can record, then `begun`. */
 void start_ready(void (*begins)(void), void (*begun)(void));
 
 bool start_recording(void);
 
-/* Returns true also if a process that this one was forked from tried. */
+/* Returns true if this process tried to record, or one that it was forked from. */
 bool start_was_tried(void);
 
-/* Returns true if this process itself tried, as far as is known without a system call. */
+/* Returns true if this process itself tried, as far as that is known without a system call. */
 bool start_has_end(void);
 
 bool start_is_busy(void);

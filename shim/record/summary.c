@@ -30,7 +30,7 @@ static struct account accounts[ACCOUNT_MAX], pool;
 static atomic_bool has_pool, in_doubt;
 static _Atomic uint32_t account_count;
 
-/* Returns the sums for the line at exit, or NULL if this process prints no line. */
+/* Returns where the sums for the line at exit are kept; NULL: this process prints no line. */
 static struct dlprof_so_far *kept(void)
 {
 	struct dlprof_segment *shared = segment_first();
@@ -135,7 +135,7 @@ void summary_keep(const struct account *account)
 			      memory_order_relaxed);
 }
 
-/* Of all threads the training's waits and steps take longest. */
+/* Returns the training's account: of all threads, its waits and steps take longest. */
 static const struct account *training(void)
 {
 	const struct account *longest = &pool;
@@ -267,7 +267,7 @@ static bool is_helper(void)
 
 	if (has_children())
 		return true;
-	/* Compare CPU time, not memory: a forked child has all of ours at first. */
+	/* Compare CPU time and not memory, because a forked child begins with all of our memory. */
 	sys_call2(SYS_getrusage, RUSAGE_CHILDREN, &used);
 	if ((used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
 		    (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000 >
@@ -277,7 +277,7 @@ static bool is_helper(void)
 	return strstr(command, "multiprocessing");
 }
 
-/* Without a rank in the job, each machine's first rank prints the line. */
+/* Returns true in the job's first rank or, if ranks are unknown, in the first of each machine. */
 static bool is_first_rank(void)
 {
 	return process_rank() >= 0 ? process_rank() == 0 : process_local_rank() <= 0;

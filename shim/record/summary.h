@@ -11,7 +11,7 @@ void summary_begin(void);
 /* A training thread's time from its first next() to the end of its last step. */
 struct account {
 	uint64_t waited_ns;
-	/* when the first batch came (0: none), and the waits before it */
+	/* when the first batch came (0: none), and the time waited until then */
 	uint64_t first_ns, first_waited_ns;
 	uint64_t last_ns, last_waited_ns;   /* end of the last step, and the waits before it */
 	bool stepping;			    /* the thread has a batch and does not wait */
@@ -20,18 +20,18 @@ struct account {
 /* Returns a thread's new account, or a pool's common one; NULL if there are too many. */
 struct account *summary_account(void);
 
-/* Gives all threads one account, which continues `first`: threads of a pool take turns. */
+/* Gives all threads one account, which goes on from `first`, as threads of a pool take turns. */
 void summary_pool(const struct account *first);
 
 bool summary_has_pool(void);
 
-/* Notes that the waits may not be the training's; the caller says why. */
+/* Notes that these waits may not be waits of the training; the caller says why. */
 void summary_doubt(void);
 
-/* Keeps the account, if it is the longest, for the program after an execve(). */
+/* Keeps the account, if it is the longest one, for the program that execve() may start. */
 void summary_keep(const struct account *account);
 
-/* Ends the last batch's step; only there the account takes over the waits. */
+/* Ends the last batch's step. Until then, the account does not know the waits of that step. */
 static inline void summary_wait_begin(struct account *account, uint64_t begin_ns)
 {
 	if (!account || !account->stepping)
@@ -44,11 +44,11 @@ static inline void summary_wait_begin(struct account *account, uint64_t begin_ns
 
 void summary_batch(struct account *account, uint64_t end_ns);
 
-/* Counts a batch for which no wait was seen. */
+/* Counts a batch whose wait was not observed. */
 void summary_count(void);
 
 /* `by_gpu`: the report will use the GPU's clock, which is not known here. */
 void summary_print(bool by_gpu);
 
-/* For a process that recorded nothing, but imported `package` (NULL: none) with loaders. */
+/* Prints that `package`, which has loaders, was imported, but none was seen. NULL: prints none. */
 void summary_print_unseen(const char *package);

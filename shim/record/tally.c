@@ -32,7 +32,7 @@ static OFTEN void set_name(char *field, size_t size, const char *name)
 	memset(field + length, 0, size - length);
 }
 
-/* The drain ignores a tally with an odd version, even after our death. */
+/* Begins to change a tally. The drain ignores odd versions, also if we are killed meanwhile. */
 static OFTEN void rename_tally(struct dlprof_tally *tally, enum dlprof_tally_kind kind,
 			       const char *name, const char *detail, uint64_t class)
 {
@@ -137,7 +137,7 @@ static OFTEN void find_lightest(struct thread_top *top, uint32_t block)
 	top->lightest_ns[block] = top->ns[lightest];
 }
 
-/* A time never shrinks, so no other place becomes the lightest. */
+/* A time never shrinks, so if this place was not the lightest, the lightest one stays. */
 static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *tally)
 {
 	uint32_t place = (uint32_t)(tally - top->tallies);
@@ -147,7 +147,7 @@ static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *
 		find_lightest(top, place / BLOCK);
 }
 
-/* The new tally's time may be too high by the time of the old tally. */
+/* Replaces the tally with the least time. This time stays, as an error of the new tally's. */
 static OFTEN struct dlprof_tally *take_lightest(struct thread_top *top, const char *name,
 						uint64_t class, uint16_t tag)
 {
@@ -300,7 +300,7 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 	char path[FD_PATH_BYTES];
 
 	tally_settle(thread);
-	/* Invalidate the visit first: a reading signal handler must not find it half changed. */
+	/* Invalidate the visit first: a signal handler must not find it half changed. */
 	visit->quick = &thread_no_version;
 	atomic_signal_fence(memory_order_seq_cst);
 	visit->fd = fd;

@@ -44,7 +44,7 @@ static inline bool tally_is_visited(const struct thread *thread, int fd)
 	return likely(thread->visit.fd == fd && thread->visit.version == fd_path_version(fd));
 }
 
-/* The next operation on data file `fd` checks only the version. */
+/* Makes the next operation on data file `fd` quick: it only compares the version. */
 static inline void tally_quicken(struct thread *thread, int fd)
 {
 	if (thread->visit.fd == fd && thread->visit.file)
@@ -58,7 +58,7 @@ static inline bool tally_is_quick(const struct thread *thread, int fd)
 			      thread->visit.version);
 }
 
-/* `count` is 1 for an open, else 0. */
+/* Adds an operation to the tally of its file. `count` is 1 for an open, else 0. */
 static inline void tally_file(struct thread *thread, int fd, uint64_t count, uint64_t ns,
 			      uint64_t bytes)
 {
@@ -67,10 +67,10 @@ static inline void tally_file(struct thread *thread, int fd, uint64_t count, uin
 	tally_add(thread->visit.file, count, ns, bytes);
 }
 
-/* Subtracts the last operation if it opened `fd`, which proved to be a folder. */
+/* Subtracts the last operation if it opened `fd`, which turned out to be a folder. */
 void tally_take_back(int fd);
 
-/* Adds the last file's new sums to its folder. */
+/* Adds to the last file's folder what the file got since the last call. */
 void tally_settle(struct thread *thread);
 
 const char *tally_visited(const struct thread *thread);
@@ -82,15 +82,15 @@ static inline void tally_sample_begin(struct thread *thread)
 }
 
 /*
- * Returns the first file of the sample or, if the sample before began with the same one (an index),
- * the last; NULL if there is none. A replacement for an unreadable sample comes last.
+ * Returns the sample's first file, or NULL. If the sample before began with that file (an index),
+ * returns the last one. If a sample is unreadable, its replacement is last.
  */
 const char *tally_sample_file(const struct thread *thread);
 
 void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
 		  const char *path);
 
-/* Returns a number that fits a tally's class; never 0. */
+/* Returns a number for the name that can be a tally's class; never 0. */
 uint64_t tally_id(const char *name);
 
 void tally_kernel(struct thread *thread, const char *name, uint64_t id, uint64_t ns);

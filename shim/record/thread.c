@@ -12,7 +12,7 @@ uint32_t thread_life HOT_DATA = 0;
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
-/* Each slot has a second state: after a fork, the thread may end an older call in the parent's. */
+/* Each slot has a state for odd lives and one for even lives, as old calls may end after a fork. */
 static struct thread threads[SEGMENT_MAX][2][DLPROF_SLOT_COUNT];
 static _Atomic uint32_t segments_used;
 
@@ -39,19 +39,19 @@ void thread_reset(struct thread *thread, struct dlprof_slot *slot, uint32_t tid)
 	thread->tid = tid;
 	thread->ring = slot->near;
 	thread->ring_capacity = DLPROF_NEAR_CAPACITY;
-	/* Go on in the far ring if the slot's last thread already used it. */
+	/* Go on in the far ring if the slot's earlier thread already used that ring. */
 	if (slot->far_from)
 		thread_use_far(thread);
 	thread->worker = -1;
 	thread->frame = &thread->frames[0];
 	thread->frame->address = UINTPTR_MAX;
-	/* quick_end() sees by this that its call began in another life. */
+	/* By this, quick_end() sees if its call began in another life. */
 	thread->frame->inner_ticks = thread->life * 2 * THREAD_NEVER_TICKS;
 	thread->visit.fd = -1;
 	thread->visit.quick = &thread_no_version;
 }
 
-/* When a call of an earlier life ends, its frame must be gone. */
+/* Drops the frames of an earlier life: when its calls end, they must not find them. */
 static void drop_calls(struct thread *before)
 {
 	for (int i = 0; i < DLPROF_SLOT_COUNT; i++) {
@@ -93,7 +93,7 @@ OFTEN bool thread_is_in_life(uint32_t life)
 	return likely(activate_on() && life == thread_life);
 }
 
-/* The record at `head` becomes the far ring's first. Returns false if that ring is full, too. */
+/* Makes the record at `head` the first of the far ring. Returns false if that is full, too. */
 static RARELY bool thread_grow(struct thread *thread, uint64_t head)
 {
 	struct dlprof_slot *slot = thread->slot;

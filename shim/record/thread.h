@@ -22,7 +22,7 @@
 struct thread_frame {
 	uintptr_t address;
 	uint64_t inner_ticks;
-	uint64_t decoder;	/* decoder that does not time inner calls (unit.c); 0: none */
+	uint64_t decoder;	/* mark of a decoder without inner times (unit.c); 0: none */
 };
 
 #define THREAD_STEP_MAX 32
@@ -33,19 +33,19 @@ struct thread_step {
 	struct dlprof_tally *tally;
 };
 
-extern HIDDEN const _Atomic uint32_t thread_no_version; /* a version that no path has */
+extern HIDDEN const _Atomic uint32_t thread_no_version; /* no path has this version */
 
 /* The file of this thread's last operation. */
 struct thread_visit {
 	int fd;			/* -1: none */
 	uint32_t version;
-	/* address of the version, once the file is known to be data */
+	/* address of the version, if the file is known to be data */
 	const _Atomic uint32_t *quick;
 	struct dlprof_tally *file;
 	struct dlprof_tally *folder;
-	/* First file of this sample and of the one before; NULL: none. */
+	/* First file of this sample, and first file of the sample before; NULL: none. */
 	const struct dlprof_tally *sample_first, *sample_before;
-	uint64_t count, ns, bytes;	/* sums of the file that its folder's tally has */
+	uint64_t count, ns, bytes;	/* the file's sums that its folder has already got */
 };
 
 #define THREAD_TOP_MAX	 64
@@ -54,7 +54,7 @@ struct thread_visit {
 /* Tallies of one kind; a new name replaces the one with the least time. */
 struct thread_top {
 	alignas(64) struct dlprof_tally *tallies;
-	uint32_t count;		/* a multiple of THREAD_TOP_BLOCK */
+	uint32_t count;		/* number of tallies, a multiple of THREAD_TOP_BLOCK */
 	enum dlprof_tally_kind kind;
 	/* the smallest tally of each block */
 	uint64_t lightest_ns[THREAD_TOP_MAX / THREAD_TOP_BLOCK];
@@ -85,9 +85,9 @@ struct thread_place {
 struct thread_image {
 	/* Read for each row of pixels, so all in one cache line: */
 	alignas(64) const void *handle;
-	const void *input;	/* place in the input at the last check */
-	uint64_t input_bytes;	/* input left there */
-	uint64_t taken_bytes;	/* input read since the image started */
+	const void *input;	/* next byte of the input at the last check */
+	uint64_t input_bytes;	/* bytes left at the last check */
+	uint64_t taken_bytes;	/* bytes taken since the image started */
 
 	uint32_t library;
 	bool counted;
@@ -122,11 +122,11 @@ struct thread_range {
 /* Parts of a wait for a batch. */
 struct thread_parts {
 	uint64_t sample_ns;
-	/* fetches of tensors since the last message's begin */
+	/* fetches of tensors since the last message began to arrive */
 	uint64_t fetch_ns, fetch_count;
 	/* wall and CPU time of those fetches that were measured */
 	uint64_t timed_ns, timed_cpu_ns;
-	uint32_t load_depth;	/* load_depth when the wait began; a load within it is deeper */
+	uint32_t load_depth;	/* load_depth when the wait began; loads in it are deeper */
 	bool is_iter;
 };
 
@@ -139,9 +139,9 @@ struct thread_batch {
 
 /* Parts of the current step. */
 struct thread_training {
-	/* begin of the time without a part; 0: waits, or no step */
+	/* time up to which the step is divided into parts; 0: in a wait, or no step */
 	uint64_t since_ns;
-	uint64_t rest_ns;  /* earlier time without a part */
+	uint64_t rest_ns;  /* time that the next part may get */
 	struct thread_batch batch;
 	struct thread_batch outer; /* batch of the loop around this one */
 	enum dlprof_part part;     /* DLPROF_PART_MAX: the thread is in no part */
@@ -154,13 +154,13 @@ struct thread_training {
 
 #define THREAD_NAMED_MAX 16
 
-/* A recently used tally, as images of several widths take turns. */
+/* A recently used tally of a decoder. There are several, as images of several widths alternate. */
 struct thread_decoder {
 	struct dlprof_tally *tally;
 	const char *library;
 	const char *format;
 	uint64_t class;
-	/* tally and library of the Python call around the decoder; NULL: not known yet */
+	/* tally and library of the Python call around this decoder; NULL: not looked up yet */
 	struct dlprof_tally *around;
 	const char *around_library;
 };
@@ -171,17 +171,17 @@ struct thread {
 	uint32_t quick_life;		/* `life` if quick.h may be used, else 0 */
 	struct dlprof_slot *slot;
 	struct thread_frame *frame;
-	struct thread_image *started;	/* newest image that has not ended; NULL: none */
+	struct thread_image *started;	/* newest image with pixels under way; NULL: none */
 	struct dlprof_tally *tallies;
-	/* Stack address of the innermost Python call that decodes; 0: none. */
+	/* Stack address of the innermost Python call that decodes (boundary.c); 0: none. */
 	uintptr_t boundary_address;
 	uint32_t load_depth;
-	bool boundary_inflates;		/* the outermost such call unpacks data, not images */
+	bool boundary_inflates;		/* the outermost of these calls unpacks data, not images */
 	uint32_t import_depth;
-	bool busy; /* a record is being written; a signal handler's is lost */
+	bool busy; /* a record is being written, so one of a signal handler is lost */
 
 	alignas(64) struct thread_visit visit;
-	/* last decoder called since the outermost Python call that decodes began; NULL: none */
+	/* decoder that the outermost of these calls used last; NULL: none */
 	struct thread_decoder *decoded;
 
 	alignas(64) struct thread_frame frames[1 + THREAD_FRAME_MAX]; /* [0] is never popped */
@@ -192,7 +192,7 @@ struct thread {
 	uint32_t generation;
 	uint32_t task;
 	uint64_t stream;		/* 0: no batch */
-	uint64_t boundary_count; /* number of decodes when that outermost call began */
+	uint64_t boundary_count; /* number of decodes when the outermost of these calls began */
 	uint64_t sample_floor_ns;	/* faster samples are not listed */
 
 	uint32_t tid;
@@ -205,7 +205,7 @@ struct thread {
 
 	uint32_t fetch_count;		/* number of loads that made.c has seen */
 
-	/* Slow operations that may still become records (span.c). */
+	/* Slow operations that may still be recorded (span.c). */
 	uint64_t slow_credit_ns;
 	uint8_t slow_credits[DLPROF_CLASS_MAX];
 
@@ -227,7 +227,7 @@ struct thread {
 	uint64_t receive_begin_ns;
 	uint64_t waited_ns;
 	struct thread_parts parts;
-	/* the thread has only freed memory since then; 0: it does something else */
+	/* since then the thread has only freed memory; 0: it has done more */
 	uint64_t free_since_ns;
 	uint64_t free_ns; /* time of freeing since the newest batch came */
 	bool pins;			/* the thread receives batches for another one */
@@ -243,18 +243,18 @@ struct thread {
 		const void *asked[2];	  /* innermost first */
 		uint64_t end_ns, took_ns;
 	} tfdata;
-	struct { /* batches taken for another thread (batch/ahead.c) */
+	struct { /* batches that one thread takes for another (batch/ahead.c) */
 		uint32_t asker, train_count, held_count; /* asker: its number, or 0 */
 		bool asks_itself;
-		/* the thread takes batches of askers; takes_within: in a library known for it */
+		/* the thread takes batches of askers; takes_within: in a known library */
 		bool takes, takes_within;
-		/* the thread found queue looked_key empty; looked_apart: paused between checks */
+		/* queue looked_key was found empty; looked_apart: with a pause between checks */
 		bool looked, looked_apart;
 		const void *looked_key;
 		uint64_t looked_begin_ns, looked_until_ns;
 		uint32_t count; /* waits of this thread since since_ns */
-		/* CPU times: the main thread's at the first wait; this thread's between waits; this
-		 * thread's at the end of the last wait */
+		/* CPU times: main_ns is the main thread's at the first wait, own_ns and exit_ns are
+		 * this thread's between waits and at the end of the last wait */
 		uint64_t main_ns, own_ns, exit_ns;
 		/* length of these waits, and the main thread's CPU time in them */
 		uint64_t waited_ns, within_ns;

@@ -13,7 +13,7 @@ enum wait_kind {
 	WAIT_KIND_MAX
 };
 
-/* Shorter waits are not named: finding their peer would take longer. */
+/* Waits below this get no peer's name, since finding it would take longer than the wait. */
 #define WAITS_LEAST_NS 20000
 
 void waits_add(struct thread *thread, enum wait_kind kind, uint64_t ns);

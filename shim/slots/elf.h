@@ -16,7 +16,7 @@
 struct elf_relocs {
 	uintptr_t address;
 	size_t count;
-	size_t relative_count; /* first relocations, which have no symbols */
+	size_t relative_count; /* number of relocations without symbols, which come first */
 	size_t entry_bytes;
 	bool has_addend;
 	bool jump;		/* this is the table of lazily bound slots (DT_JMPREL) */
@@ -29,7 +29,7 @@ struct elf_module {
 
 	const ElfW(Sym) *symbols;
 	uint32_t symbol_limit; /* there are no more symbols than this */
-	uint32_t import_limit; /* imports are below this */
+	uint32_t import_limit; /* no import has this number or a higher one */
 	const char *strings;
 	size_t strings_bytes;
 	const char *soname;
@@ -40,7 +40,7 @@ struct elf_module {
 	const uint32_t *buckets; /* NULL: search all symbols */
 	uint32_t bucket_count;
 	const uint32_t *chains;
-	uint32_t chain_limit;	/* end of the symbols with `chains` */
+	uint32_t chain_limit;	/* end of the symbols that have `chains` */
 	const ElfW(Addr) *bloom;
 	uint32_t bloom_count;
 	uint32_t bloom_shift;
@@ -58,7 +58,7 @@ struct elf_slot {
 
 #define ELF_MASK_WORDS 16
 
-/* Zero at first; elf_want() adds symbols. A few others may be found, too. */
+/* Begin with zeroes, then elf_want() symbols. Slots of a few others may be found, too. */
 struct elf_cursor {
 	uint64_t mask[ELF_MASK_WORDS];
 	size_t table;
@@ -68,7 +68,7 @@ struct elf_cursor {
 /* Returns 0, or -ENOEXEC if the module has no readable symbols. */
 int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) *headers, size_t count);
 
-/* Returns true if one part with all of `flags` (PF_R...) has the whole range. */
+/* Returns true if one segment with all of `flags` (PF_R...) has the whole range. */
 bool elf_covers(const struct elf_module *module, uintptr_t address, size_t size, uint32_t flags);
 
 /* Returns the symbol's name, or NULL if there is no such symbol. */
@@ -94,7 +94,7 @@ uint32_t elf_find(const struct elf_module *module, const char *name, uint32_t ha
 
 void *elf_function(const struct elf_module *module, const char *name, uint32_t hash);
 
-/* Returns 1; 0 if dlsym() would find nothing; -ENOSYS if only dlsym() can tell. */
+/* Finds what dlsym() would. Returns 1; 0: nothing to find; -ENOSYS: only dlsym() can tell. */
 int elf_export(const struct elf_module *module, const char *name, uint32_t hash,
 	       void **ret_function);
 

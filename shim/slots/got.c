@@ -2,13 +2,13 @@
 /*
  * got.c - puts wrappers into slots. What could go wrong, and how that is avoided:
  *
- * - Another thread's ld.so still relocates a module, whose pages we would make read-only. So a
+ * - Another thread's ld.so still relocates a module, and we would make its pages read-only. So a
  * module with writable RELRO pages waits for the next sweep.
- * - A constructor calls dlsym() under ld.so's lock. So nothing here takes that lock: no loading,
- * lookup by name or allocation. dl_iterate_phdr() has a lock of its own.
+ * - A constructor, which runs under ld.so's lock, calls dlsym(). So nothing here takes that
+ * lock: no loading, lookup by name or allocation. dl_iterate_phdr() has a lock of its own.
  * - A fork during dl_iterate_phdr() leaves its lock taken in the child for ever. So fork() waits
  * (process.c), and a child of clone() or _Fork() does not sweep.
- * - Another module lies at a closed one's address. So the list is made again after each dlclose().
+ * - A module lies where a closed one was. So the list is made again after each dlclose().
  * A wrapper stands for an address, so it is right for any module.
  */
 #include "slots/got.h"
@@ -94,7 +94,7 @@ static bool is_lazy_entry(const struct module *module, const uint8_t *code, uint
 #endif
 }
 
-/* Returns true if all modules with this name are one known library: ld.so can bind no other. */
+/* Returns true if only the known library has this name, so that ld.so can bind nothing else. */
 static bool is_unmistakable(const struct module_table *table, int row)
 {
 	const struct wrap_row *wanted = &wrap_rows[row];
@@ -200,7 +200,7 @@ static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 		if (row >= 0)
 			wanted[count++] = (struct wanted){i, (uint8_t)row};
 	}
-	/* A module may call its own exports by slots, so look for these, too. */
+	/* A module may also call its own exports by slots, so find these symbols, too. */
 	for (int i = 0; i < wrap_row_count && count < WRAP_ROW_MAX; i++) {
 		const struct wrap_row *row = &wrap_rows[i];
 		uint32_t symbol;
@@ -302,7 +302,7 @@ static void sweep_once(void)
 	table = module_collect();
 	got.table = table;
 	module_iterate(change_one, table);
-	/* Set last: the old list may have a module that was closed and loaded again. */
+	/* Set last, because the old list may have a module that was closed and loaded again. */
 	got.closes = closes;
 }
 
@@ -315,7 +315,7 @@ static void sweep(void)
 	}
 }
 
-/* While a module is closed, another may lie in its place. */
+/* Returns false if a module was or is being closed, as another may lie in its place. */
 static bool is_listed_for_good(void)
 {
 	return !lookup_closing && got.closes == lookup_closes;
@@ -380,11 +380,11 @@ void got_sweep_foreign(const void *address)
 	uint32_t count;
 	Dl_info info;
 
-	/* While another module is closed, one of our own namespace may be unknown. */
+	/* While a module is being closed, module_at() may not know one of our own namespace. */
 	if (!dladdr1 || module_at(address) ||
 	    !dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
 		return;
-	/* Call this first: dladdr1() takes ld.so's lock, whose holder may wait for ours. */
+	/* Call this before module_lock(): it takes ld.so's lock, whose holder may wait for ours. */
 	count = module_find_foreign(map, found);
 	if (!module_lock())
 		return;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Cheap if no module was loaded since the last sweep. */
+/* Puts wrappers into slots. Cheap if no module was loaded since the last sweep. */
 void got_sweep(void);
 
 /* Called when this process begins to record, before any thread can sweep. */
@@ -13,5 +13,5 @@ void got_begin(void);
 /* Returns true if got_sweep() finished the module of `address`. Takes no lock. */
 bool got_knows(const void *address);
 
-/* For a module of another dlmopen() namespace. */
+/* Does a sweep for a module of another dlmopen() namespace. */
 void got_sweep_foreign(const void *address);

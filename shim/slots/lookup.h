@@ -9,13 +9,13 @@
 /* libc's dlsym(). RTLD_NEXT and RTLD_DEFAULT start from this library. */
 extern void *(*lookup_real)(void *handle, const char *name);
 
-/* The dlsym() that the host would call without us: libc's, or another wrapper. */
+/* The dlsym() that the host would call if we were not loaded: libc's, or another wrapper. */
 extern void *(*lookup_next)(void *handle, const char *name);
 
-/* NULL, or replaces results for names that begin with "cupti". */
+/* Replaces results for names that begin with "cupti"; may be NULL. */
 extern HIDDEN void *(*lookup_answer)(const char *name, void *found);
 
-/* Call it from our constructor, not earlier: sanitizers are not ready before. */
+/* Finds lookup_next. Call this in our constructor: before, sanitizers are not ready. */
 void lookup_look_behind(void);
 
 void lookup_resolve(void);

@@ -14,7 +14,7 @@
 enum { HELD = 1, FORKING = 2 };
 
 static struct {
-	_Atomic uint32_t lock; /* HELD, plus FORKING for each thread in fork() */
+	_Atomic uint32_t lock; /* HELD by one thread, plus FORKING for each in fork() */
 	_Atomic uint32_t iterating;
 	_Atomic int pid; /* process that uses `lock` and `iterating` */
 	bool stuck;
@@ -22,7 +22,7 @@ static struct {
 	struct module_table *_Atomic table;
 	struct module foreign[MODULE_FOREIGN_MAX];
 	uint32_t foreign_count;
-	uint64_t adds; /* dlpi_adds and dlpi_subs when last listed */
+	uint64_t adds; /* dlpi_adds and dlpi_subs at the last listing */
 	uint64_t subs;
 	bool full_noted;
 	struct module self;
@@ -114,7 +114,7 @@ bool module_in_text(const struct module *module, const void *address)
 	       (uintptr_t)address < module->text_end;
 }
 
-/* Without a lock: a sweep fills the other table, and only the next one this. */
+/* Takes no lock, as a sweep fills the other table, and changes this one only at the next sweep. */
 static struct module *find_module(struct module_table *table, uintptr_t address)
 {
 	uint32_t low = 0, high = table ? table->count : 0;
@@ -150,7 +150,7 @@ static void recall(struct module *module)
 	if (!old || old->base != module->base || old->headers != module->headers ||
 	    old->name_hash != module->name_hash || old->end != module->end)
 		return;
-	/* The slot has lost our wrapper: the module was closed and loaded again. */
+	/* The slot no longer has our wrapper, so the module was closed and loaded again. */
 	if (old->slot && !module_in_text(&list.self, __atomic_load_n(old->slot, __ATOMIC_RELAXED)))
 		return;
 	module->state = old->state;

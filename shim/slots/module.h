@@ -37,13 +37,13 @@ struct module_table {
 	uint32_t count;
 };
 
-/* Returns false after a while: a thread of the parent process may hold the lock. */
+/* Returns false after some time, as a thread of the parent process may hold the lock. */
 bool module_lock(void);
 void module_unlock(void);
 
 /*
- * Called around fork(), recording or not. fork() waits until no thread walks the modules, as the
- * child would keep ld.so's lock for ever: microseconds, the first time milliseconds.
+ * Called around every fork(), recording or not. Waits until no thread walks the modules, as the
+ * child would keep ld.so's lock for ever. This takes microseconds, and milliseconds the first time.
  */
 void module_fork_begins(void);
 void module_fork_ended(void);
@@ -51,7 +51,7 @@ void module_fork_ended(void);
 /* Called in a forked child, where no other thread holds the lock. */
 void module_forked(void);
 
-/* Called before recording. Returns false if ld.so's lock was held at a fork: it stays so. */
+/* Called before recording. Returns false if ld.so's lock was held at a fork, and so for ever. */
 bool module_begin(void);
 
 /* Returns true if modules came or went since module_collect(). */
@@ -62,17 +62,17 @@ struct module_table *module_collect(void);
 /* Calls dl_iterate_phdr(); children made without fork() can see that. */
 int module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
-/* For callers without the lock. Returns 0 if ld.so is locked for ever. */
+/* Like module_iterate(), but takes module_lock() itself. Returns 0 if ld.so is locked for ever. */
 int module_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
-/* Returns the module at `address`, or NULL. Knows all namespaces, and takes no lock. */
+/* Returns the module at `address`, in any namespace, or NULL. Takes no lock. */
 struct module *module_at(const void *address);
 
 bool module_is_foreign(const struct module *module);
 
 const struct module *module_self(void);
 
-/* Returns how many modules it found; 0 for our own namespace. Not under module_lock(). */
+/* Returns how many modules of another namespace it found. Not to be called under module_lock(). */
 uint32_t module_find_foreign(const struct link_map *map, struct module *found);
 
 /* Makes module_at() find modules. Returns the new ones and their count. */

@@ -36,7 +36,7 @@ static void find_helpers(struct wrap_copy *copy, const struct wrap_library *libr
 			elf_function(&elf, library->helpers[i], elf_hash(library->helpers[i]));
 }
 
-/* Returns an instance that is free or whose library is gone, or -1. */
+/* Returns an instance that is free, or whose library was closed, or -1. */
 static int free_target(int row)
 {
 	for (int i = 0; i < WRAP_INSTANCE_MAX; i++)
@@ -97,7 +97,7 @@ void *pool_substitute(int row, void *real)
 	int at = find_target(row, real);
 	void *wrapper;
 
-	/* If the module is unknown, the instance may just be passing to another function. */
+	/* If `real` is in no known module, another function may be about to get this instance. */
 	if (at >= 0 && module_at(real))
 		return wrap_wrapper(row, at);
 	if (module_in_text(module_self(), real))
@@ -141,9 +141,7 @@ void *pool_wrapper_of_slot(int row, void *real, void **slot)
 		struct wrap_target *target = wrap_target(row, i);
 		struct wrap_copy *copy = wrap_copy(wrap_rows[row].set, target);
 
-		/*
-		 * Calls may be under way, so set `real`, unless another instance has that function.
-		 */
+		/* Calls may be under way, so `real` must be set, unless another instance has it. */
 		if (target->slot != slot || target->real == real || find_target(row, real) >= 0)
 			continue;
 		find_helpers(copy, wrap_rows[row].library, real);

@@ -2,8 +2,8 @@
 /*
  * pool.h - assigns wrapper instances to real functions.
  *
- * An instance stands for an address: right for each caller that had it, even if the library is
- * gone.
+ * An instance stands for one address. So it is right for each caller that got this address, even if
+ * the library was closed.
  */
 #pragma once
 
@@ -18,20 +18,18 @@ bool pool_is_library(const struct elf_module *elf, const struct wrap_row *row);
 bool pool_is_of_library(const struct module *module, const struct wrap_row *row);
 
 /*
- * Returns the wrapper to put into a slot, or NULL to leave the slot alone. If `slot` is not NULL,
- * it is bound lazily, and `real` is ld.so's entry.
+ * Returns the wrapper to put into a slot, or NULL to leave the slot alone. If the slot is bound
+ * lazily, `slot` is its address and `real` is ld.so's entry; else `slot` is NULL.
  */
 void *pool_wrapper(int row, void *real, void **slot);
 
 /* Returns `real` itself if there is no wrapper. */
 void *pool_substitute(int row, void *real);
 
-/* Returns the wrapper of `real`, which ld.so put into `slot`, or NULL if there is none. */
+/* Returns the wrapper of `real`, which ld.so has put into `slot`, or NULL. */
 void *pool_wrapper_of_slot(int row, void *real, void **slot);
 
-/*
- * Called around a call through a lazily bound slot. After a longjmp() pool_bound() is not called.
- */
+/* Called around a call by a lazily bound slot. A longjmp() may skip pool_bound(). */
 void pool_binds(void);
 void pool_bound(struct wrap_target *target, void **slot);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap.h - wrappers that are not exported by name: one instance for each real function.
+ * wrap.h - wrappers that are not exported by name, with an instance for each real function.
  *
- * Two copies of libjpeg are two real functions of one name, and each caller gets its own (pool.c).
- * Each subject, such as decoders, has its set of wrappers.
+ * Two copies of libjpeg have two real functions of one name, and each caller gets its own (pool.c).
+ * Each subject, such as decoders, has its own set of wrappers.
  */
 #pragma once
 
@@ -17,10 +17,10 @@
 #define WRAP_INSTANCE_MAX 8
 #define WRAP_ROW_MAX	  240
 
-/* Instance 0 of all rows comes first, as mostly a library has one copy. */
+/* What an instance calls. Arrays begin with instance 0 of all rows, often the only one used. */
 struct wrap_target {
-	void *real;	/* NULL: free. Written last, read without a lock */
-	void **slot;	/* slot bound lazily: `real` is ld.so's entry, which changes the slot */
+	void *real;	/* NULL: the instance is free. Written last, read without a lock */
+	void **slot;	/* slot bound lazily: `real` is ld.so's entry, which changes it */
 };
 
 struct wrap_copy {
@@ -28,13 +28,13 @@ struct wrap_copy {
 	bool foreign; /* lies in another namespace, where dlclose() is not seen: never freed */
 };
 
-/* `mark`: an export of this library alone; NULL: its names are unique. Wrappers call `helpers`. */
+/* `mark`: a function that only this library exports; NULL: not needed. Wrappers call `helpers`. */
 struct wrap_library {
 	const char *mark;
 	const char *helpers[2];
 };
 
-/* Without pointers, which ld.so would have to relocate in every process. */
+/* Has no pointers, which ld.so would have to relocate in every process. */
 struct wrap_entry {
 	uint16_t name;
 	uint8_t library;
@@ -53,13 +53,13 @@ struct wrap_set {
 
 extern HIDDEN const struct wrap_set *const wrap_sets[];
 
-/* An entry of any set, filled by wrap_index(). */
+/* A wrapped function of any set. wrap_index() fills these. */
 struct wrap_row {
 	const char *name;
 	const struct wrap_set *set;
 	const struct wrap_library *library;
 	uint32_t hash;
-	uint32_t mark_hash;	/* elf_hash() of the library's mark, if any */
+	uint32_t mark_hash;	/* elf_hash() of library->mark, if there is one */
 	int entry;
 };
 
@@ -67,7 +67,7 @@ extern HIDDEN struct wrap_row wrap_rows[WRAP_ROW_MAX];
 extern HIDDEN int wrap_row_count;
 
 #define WRAP_BEGIN_BYTES 7	/* unlike "_ZN2cv6", most names in torch begin with "_ZN2at" */
-#define WRAP_BEGIN_BITS	 13	/* 1 in 60 of 50,000 other names passes this filter */
+#define WRAP_BEGIN_BITS	 13	/* of 50,000 other names, 1 in 60 passes this filter */
 
 /* A bit for each hash of a row's first bytes. */
 extern HIDDEN uint64_t wrap_begins[(1 << WRAP_BEGIN_BITS) / 64];
@@ -91,14 +91,14 @@ void wrap_index(void);
 /* Returns the row of the function, or -1. wrap_index() need not have been called. */
 int wrap_row_of(const char *name);
 
-/* Returns a bit's number in wrap_begins. */
+/* Returns which bit of wrap_begins stands for names that begin with these bytes. */
 static inline uint32_t wrap_begin(uint64_t bytes)
 {
 	bytes <<= 64 - 8 * WRAP_BEGIN_BYTES;
 	return (uint32_t)(hash_word(0, bytes) >> (64 - WRAP_BEGIN_BITS));
 }
 
-/* Returns false if no row has this name. Eight bytes of it are readable. */
+/* Returns false if no row has this name, of which at least eight bytes must be readable. */
 static inline bool wrap_may_be_row(const char *name)
 {
 	uint64_t bytes;

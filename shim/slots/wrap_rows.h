@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_rows.h - makes a set of wrappers from a table; included once, at the end of a subject's
- * file.
+ * wrap_rows.h - makes a set of wrappers from a table; included at the end of a subject's file.
  *
- * WRAP_ROWS: the table, of WRAP(LIBRARY, FAMILY, result, name, parameters, arguments), or WRAP_VOID
- * without result; pointers are `void *`. WRAP_SET: the set's name. WRAP_LIBRARY(LIBRARY): its index
- * in WRAP_LIBRARIES. WRAP_REACHED: wrap_set.reached. WRAP_STATE: a variable of begin and end, if
- * any.
+ * The subject defines: WRAP_ROWS, the table of WRAP(LIBRARY, FAMILY, result, name, parameters,
+ * arguments), or WRAP_VOID without result, with `void *` for pointers; WRAP_SET, the set's name;
+ * WRAP_LIBRARY(LIBRARY), its index in WRAP_LIBRARIES; WRAP_REACHED, which is wrap_set.reached;
+ * WRAP_STATE, a variable of begin and end.
  *
  * BEGIN is true if END_x of family x must follow the real call; false in a process that does not
- * record. BEGIN_x, after a comma, is a family's own begin. JUMPS_x: calls without an end jump to
- * the real function. All can use the parameters, WRAP_STATE, `target`, `copy`, `row_library` and
- * `row_name`, the end also `result`. A caller's struct is read after the real call.
+ * record. BEGIN_x, a comma and an expression, is used instead of BEGIN. JUMPS_x: calls without an
+ * end jump to the real function. All can use the parameters, WRAP_STATE, `target`, `copy`,
+ * `row_library` and `row_name`, the end also `result`. A caller's struct is read after the call.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -24,16 +23,16 @@
 #define WRAP_STATE
 #endif
 
-/* The fence makes sure that `real`, which was set before the caller's slot, is read after it. */
+/* `real` was set before the caller's slot, so this fence has it read after the slot. */
 #define REAL(target) __atomic_load_n(&(target)->real, __ATOMIC_ACQUIRE)
-/* Read SLOT() before REAL(): while `real` is ld.so's entry, there is a slot that ld.so changes. */
+/* Read SLOT() before REAL(): if `real` is ld.so's entry, a slot is set, which ld.so changes. */
 #define SLOT(target)                                                                               \
 	(__atomic_thread_fence(__ATOMIC_ACQUIRE),                                                  \
 	 __atomic_load_n(&(target)->slot, __ATOMIC_ACQUIRE))
 
 #define STRIP(...) __VA_ARGS__
 
-/* Expands to BEGIN_x, which begins with a comma, else to the usual begin. */
+/* A defined BEGIN_x is ", begin": its comma makes it second, else the usual begin is second. */
 #define SECOND(first, second, ...) second
 #define BEGIN_OR_USUAL(...)	   SECOND(__VA_ARGS__, )
 
@@ -63,8 +62,8 @@ static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 	}
 
 /*
- * Nothing is held across the real call, which may longjmp or throw. Lazily bound calls are a
- * separate function, so that others save no registers.
+ * Nothing is held across the real call, which may longjmp or throw. Lazily bound calls have a
+ * function of their own, so that others save no registers.
  */
 #define CALL(library_id, family, type, name, params, args, declare, keep, give)                    \
 	static inline __attribute__((always_inline))                                               \

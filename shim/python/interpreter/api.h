@@ -68,7 +68,7 @@ static inline PyObject *api_take(PyObject **object)
 	return taken;
 }
 
-/* Returns false if this CPython lacks a function: then Python is not followed. */
+/* Finds the functions. Returns false if this CPython lacks one, and so is not followed. */
 bool api_resolve(void);
 
 bool api_main_interpreter(void);
@@ -86,7 +86,7 @@ PyObject *api_get_named(PyObject *object, const char *name);
 /* Returns true if the object has it. PyObject_HasAttrString() prints since 3.13. */
 bool api_has(PyObject *object, const char *name);
 
-/* `path` is like "part.0.part" (0: an index), and ends at '=' or at its end. */
+/* Returns what `path`, such as "part.0.part" (0: an index), leads to. '=' ends it, too. */
 PyObject *api_get_path(PyObject *object, const char *path);
 
 PyObject *api_slice(PyObject *tuple, ssize_t from);
@@ -104,13 +104,13 @@ PyObject *api_get_again(PyObject *object, struct api_name *name);
 int64_t api_get_number(PyObject *object, const char *name, int64_t otherwise);
 bool api_get_flag(PyObject *object, const char *name, bool otherwise);
 
-/* Steals the reference. Returns `otherwise` for NULL, or without a truth. */
+/* Returns if `value`, whose reference it takes, is true; `otherwise`: it is NULL or cannot tell. */
 bool api_flag(PyObject *value, bool otherwise);
 
 /* Returns the bytes of a bytearray of this size; NULL for any other object. */
 void *api_bytearray(PyObject *object, ssize_t size);
 
-/* Returns the object's memory `name`; NULL if there is none, and none is made or can be. */
+/* Returns the bytes that the object keeps as `name`, or NULL. `make`: if missing, makes them. */
 void *api_memory(PyObject *object, struct api_name *name, ssize_t size, bool make);
 
 /* Keeps a signal handler's exception (Ctrl-C) for the main thread, and clears others. */

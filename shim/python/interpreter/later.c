@@ -8,7 +8,7 @@
 static struct later *later;
 static size_t later_count;
 
-/* functions_due is separate, as only workers patch functions of modules. */
+/* functions_due is separate because only workers patch functions of modules. */
 static atomic_bool later_due HOT_DATA = true, functions_due HOT_DATA = true;
 
 void later_ready(struct later *modules, size_t count)
@@ -24,7 +24,7 @@ bool later_is_importing(PyObject *module)
 	return spec && api_get_flag(spec, "_initializing", false);
 }
 
-/* Returns a borrowed module, or NULL; its `implied` one while that is being imported. */
+/* Returns the module, borrowed, or NULL. While `implied` is being imported, returns that one. */
 static PyObject *find_module(PyObject *modules, const struct later *wanted)
 {
 	PyObject *module = py.PyDict_GetItemString(modules, wanted->module);
@@ -102,7 +102,7 @@ OFTEN void later_opened(void)
 		look(modules, false);
 }
 
-/* Returns true if module `name` has a decoder that is not patched yet. */
+/* Returns true if module `name` is not patched yet. */
 static bool is_awaited(PyObject *name)
 {
 	for (size_t i = 0; i < later_count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* later.h - patches modules that only loads use, no earlier than at the begin of a load. */
+/* later.h - patches modules that only loads use, no earlier than at the beginning of a load. */
 #pragma once
 
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 
 struct later {
 	const char *module;
-	const char *implied;	/* see boundary.def */
+	const char *implied;	/* module that imports this one; NULL: none (boundary.def) */
 	void (*patch)(PyObject *module, size_t row);
 	size_t row;
 	bool is_function;	/* patches a function of the module, not a method */
@@ -21,10 +21,10 @@ void later_ready(struct later *modules, size_t count);
 
 void later_import(PyObject *name);
 
-/* `functions`: also patches functions. Only in workers, as pickle refuses a replaced function. */
+/* Patches what was imported; functions only in workers, as pickle refuses a replaced function. */
 void later_load_begin(bool functions);
 
-/* Does later_load_begin() within a load, after imports that raised an event. */
+/* Patches what was imported since later_load_begin(), after imports in this load raised events. */
 void later_opened(void);
 
 bool later_is_importing(PyObject *module);

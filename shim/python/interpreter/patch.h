@@ -12,10 +12,10 @@ struct patch_guest {
 	struct api_name name;
 };
 
-/* Returns false on failure. */
+/* Prepares a wrapper that can come and go. Returns false on failure. */
 bool patch_guest_make(struct patch_guest *guest, PyObject *owner, PyMethodDef *method);
 
-/* Does nothing if other code replaced the method. */
+/* Put the wrapper in, and take it out again. If other code replaced the method, they do nothing. */
 void patch_guest_comes(struct patch_guest *guest);
 void patch_guest_goes(struct patch_guest *guest);
 
@@ -37,10 +37,10 @@ void patch_points(PyObject *module, struct patch_point *points, size_t count);
 
 bool patch_has_method(PyObject *module, const struct patch_point *point);
 
-/* For a point that some versions lack: notes it only if found, and returns true then. */
+/* Patches a point that some versions lack. Only if found, returns true, and notes the point. */
 bool patch_optional(PyObject *module, struct patch_point *point);
 
-/* The attribute is called without `object` as self. */
+/* Wraps a callable attribute of an object, which is called without `object` as self. */
 bool patch_attribute(PyObject *object, PyMethodDef *method);
 
 /* Notes for the database whether a point was found. A found one stays found. */

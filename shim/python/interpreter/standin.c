@@ -7,7 +7,7 @@
 
 static struct api_name object_name = {"_dlprof_object", NULL};
 
-/* Bypasses the stand-in's own __setattr__, which would forward. */
+/* Uses the generic function, as the stand-in's own __setattr__ would forward to the original. */
 OFTEN bool standin_keep(PyObject *standing, struct api_name *name, PyObject *value)
 {
 	PyObject *string = api_name(name);
@@ -116,7 +116,7 @@ static bool add_class(PyObject *dict)
 	return property && py.PyDict_SetItemString(dict, "__class__", property) == 0;
 }
 
-/* Classes are kept, as without Python's collector each new one would leak. */
+/* Classes are kept and used again, because without Python's collector each would leak. */
 #define KNOWN_MAX 8
 
 static struct known {

@@ -4,7 +4,7 @@
 
 #include "python/interpreter/api.h"
 
-/* NULL ends `methods`. Methods of the class of `like` are forwarded. Returns NULL on failure. */
+/* Makes a class that forwards the methods of `like` but for `methods`, which NULL ends; or NULL. */
 PyObject *standin_class(const char *name, PyMethodDef *const *methods, PyObject *like);
 
 PyObject *standin_make(PyObject *class, PyObject *object);

@@ -6,7 +6,7 @@
 /* Lies behind CPython's header of an object, whose size varies. */
 struct wrapper {
 	const PyMethodDef *method; /* NULL: Python code made this object by calling the class */
-	PyObject *original;	   /* NULL: that, or Python's collector cleared this object */
+	PyObject *original;	   /* NULL: as `method`, or the collector cleared this object */
 	bool binds;
 };
 
@@ -58,7 +58,7 @@ static PyObject *on_repr(PyObject *self)
 	return py.PyObject_Repr(original ? original : class);
 }
 
-/* Returns true if the module has the wrapper under this name. */
+/* Returns true if the wrapper is what its module has under this name. */
 static bool is_found(PyObject *self, PyObject *name)
 {
 	OWNED PyObject *module_name = api_get_named(self, "__module__"), *found = NULL;
@@ -73,7 +73,7 @@ static bool is_found(PyObject *self, PyObject *name)
 	return found == self;
 }
 
-/* Pickles `object` as (operator.getitem, ((object,), 0)). */
+/* Returns what pickle stores for `object`: a call, operator.getitem((object,), 0). */
 static PyObject *reduce_to(PyObject *object)
 {
 	OWNED PyObject *module = py.PyImport_ImportModule("_operator");
@@ -102,7 +102,7 @@ static PyObject *on_copy(PyObject *self, PyObject *memo)
 	return self;
 }
 
-/* Does not visit the class: whether it must depends on the version. */
+/* Does not visit the class, because only some versions want that. */
 static int on_traverse(PyObject *self, int (*visit)(PyObject *, void *), void *context)
 {
 	PyObject *original = wrapper_of(self)->original;
@@ -215,7 +215,7 @@ static bool take_looks(PyObject *self, PyObject *original)
 	       py.PyObject_SetAttrString(self, "__wrapped__", original) == 0;
 }
 
-/* Finds out by trying, as pybind11's classes bind built-in functions. */
+/* Returns true if calls get the object as self. Tries it: pybind11 binds built-in functions. */
 static bool gets_object(PyObject *owner, PyObject *original)
 {
 	OWNED PyObject *kind = py.PyObject_Type(owner), *type = py.PyObject_Type(original);

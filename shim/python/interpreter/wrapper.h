@@ -9,7 +9,7 @@
 
 #include "python/interpreter/api.h"
 
-/* Calls method->ml_meth with `original` as self. Returns NULL without an exception on failure. */
+/* Makes a callable: method->ml_meth with `original` as self. Returns NULL without an exception. */
 PyObject *wrapper_make(PyObject *owner, PyMethodDef *method, PyObject *original);
 
 bool wrapper_is(PyObject *object);

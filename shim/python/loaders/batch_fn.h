@@ -2,8 +2,8 @@
 /*
  * batch_fn.h - follows the loader of DLPROF_BATCH_FN.
  *
- * A generator function or __iter__ makes iterators, whose __next__ calls are waits. Calls of other
- * functions are waits.
+ * If it is a generator function or __iter__, calls of the iterators' __next__ are waits. If it is
+ * another function, its own calls are waits.
  */
 #pragma once
 
@@ -17,9 +17,9 @@ const char *batch_fn_module(void);
 
 void batch_fn_patch(PyObject *module, size_t row);
 
-/* Called before the program runs, to patch its class once that is made. */
+/* Called before the main module runs. Patches its class when the class statement made it. */
 void batch_fn_main(void);
 
-/* Set while the function is missing: each audit event looks for it. */
+/* True while the function is missing. Then batch_fn_look() looks for it at each audit event. */
 extern bool batch_fn_pending;
 void batch_fn_look(void);

@@ -2,7 +2,7 @@
 /*
  * dali.h - times the stages of DALI's pipelines, by time ranges (DomainTimeRange) that DALI marks.
  *
- * GPU operators are left out: their work outlasts the range.
+ * GPU operators are left out, because their work goes on after the range.
  */
 #pragma once
 

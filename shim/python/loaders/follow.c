@@ -19,13 +19,13 @@
 /* Followed iterators, by address. Guarded by the GIL. */
 static struct followed {
 	const void *object;
-	PyObject *reference; /* weak; NULL: none */
+	PyObject *reference; /* weak reference; NULL: none */
 	struct follow_what what;
 	uint32_t life;
 	uint32_t users; /* calls under way, or 1 for an owning stand-in */
 	uint64_t used_ns; /* time of the last call; 0: free */
 	bool gave_way;
-	bool made; /* made by this loader, whatever the object says */
+	bool made; /* made by this loader, even if the object names another one */
 	struct consumer consumer;
 } followed[FOLLOWED_MAX];
 static size_t followed_count;
@@ -120,7 +120,7 @@ static PyObject *ask(struct followed *one, PyObject *callable, PyObject *args, P
 
 	one->users++;
 	tfdata_hold();
-	/* A thread with a stream loads the batch itself, so this call is a load. */
+	/* If this thread has a stream, it loads the batch itself, so this call is a load. */
 	if (thread && thread->stream)
 		batch = loading_call(thread, 0, callable, args, kwargs);
 	else
@@ -148,13 +148,13 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 	}
 	task = one->what.crew ? one->what.crew->task((PyObject *)one->object, consumer)
 			      : (uint32_t)consumer->ordinal;
-	/* Of an unknown task, record a number so high that no loader reaches it. */
+	/* If the task is unknown, record a number so high that no loader reaches it. */
 	consumer_wait_end(consumer, wait, task != FOLLOW_NO_TASK
 						  ? task
 						  : 1u << 31 | (uint32_t)consumer->ordinal);
 }
 
-/* If an inner loader records the wait, this one does not. */
+/* Asks for a batch. If an inner loader recorded the wait, it is not recorded here again. */
 static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *args,
 			    PyObject *kwargs)
 {
@@ -272,7 +272,7 @@ PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObje
 static struct api_name capsule_name = {"_dlprof", NULL};
 static struct api_name next_name = {"__next__", NULL};
 
-/* Takes no lock, as a thread may have held it when this child was forked. */
+/* Takes no lock: in a forked child, another thread of the parent may have held it. */
 static bool is_of(const struct followed *one, const PyObject *capsule)
 {
 	return thread_is_in_life(one->life) && one->object == capsule;
@@ -293,7 +293,7 @@ static PyObject *on_next(PyObject *none, PyObject *args, PyObject *kwargs)
 	one = py.PyCapsule_GetPointer(capsule, CAPSULE);
 	if (!one || !empty || !callable)
 		return NULL;
-	/* The caller in a forked child is not the training. */
+	/* In a forked child, a caller is not the training. */
 	return is_of(one, capsule) && !follow_inside() ? next(one, callable, empty, NULL)
 						       : py.PyObject_Call(callable, empty, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * follow.h - records an iterator's batches by its calls alone: each call is a wait.
+ * follow.h - records an iterator's batches by nothing but its calls: each call is a wait.
  *
- * Calls within another call or a load do not count.
+ * A call within another followed call or a load does not count.
  */
 #pragma once
 
@@ -21,15 +21,15 @@ struct follow_crew {
 
 struct follow_what {
 	const char *kind;
-	const void *loader; /* only compared */
-	bool gives_way;     /* if an inner loader is followed, that one counts instead */
+	const void *loader; /* the loader's address, only compared */
+	bool gives_way;     /* an inner loader that is followed counts instead of this one */
 	bool only_made;     /* follow only objects passed to follow_made() */
-	bool loads;         /* the asking thread itself loads the batch */
+	bool loads;         /* the thread that asks also loads the batch */
 	const struct follow_crew *crew; /* NULL: loads of its workers are not known */
-	bool ahead;	    /* a thread of the iterator prefetches its batches (ahead.h) */
+	bool ahead;	    /* a thread of the iterator prefetches batches (ahead.h) */
 };
 
-/* Returns true in another loader's wait, in a load, and anywhere in a worker. */
+/* Returns true within a wait of another loader, within a load, and anywhere in a worker. */
 bool follow_inside(void);
 
 /* Records calling `original` as a wait; `object` is NULL for a function. */

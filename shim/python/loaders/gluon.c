@@ -15,7 +15,7 @@
 #define LOADERS "mxnet.gluon.data.dataloader"
 #define POOLS   "multiprocessing.pool"
 
-/* number of workers of the loader being made, as a worker does not know its place */
+/* number of workers of the loader being made, from which a worker finds its own number */
 static _Atomic uint32_t worker_count;
 
 static uint64_t stream_of(PyObject *queue, const char *end)
@@ -26,7 +26,7 @@ static uint64_t stream_of(PyObject *queue, const char *end)
 	return DLPROF_STREAM_POOL | (inode ? inode : own & (DLPROF_STREAM_POOL - 1));
 }
 
-/* Returns FOLLOW_NO_TASK if the next batch was not requested. */
+/* Returns the job of the next batch, or FOLLOW_NO_TASK if that was not requested. */
 static uint32_t next_job(PyObject *iterator)
 {
 	static struct api_name at_name = {"_rcvd_idx", NULL}, buffer_name = {"_data_buffer", NULL};
@@ -67,7 +67,7 @@ static bool gather(PyObject *iterator, struct consumer_facts *facts)
 	return true;
 }
 
-/* job of the batch that this thread waits for, plus 1; 0: unknown */
+/* 1 + the job of the batch that this thread waits for; 0: unknown */
 static __thread uint32_t pushed_job __attribute__((tls_model("initial-exec")));
 
 static uint32_t task_of(PyObject *iterator, const struct consumer *consumer)
@@ -171,7 +171,7 @@ static PyObject *on_job(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static PyMethodDef job_method = {"worker_fn", on_job, PY_VARARGS_KEYWORDS, NULL};
 
-/* Copies a task (job, i, func, args, kwds), with a recorded func. Returns NULL on failure. */
+/* Returns a copy of a task (job, i, func, args, kwds) whose func is recorded; NULL on failure. */
 static PyObject *record_job(PyObject *task)
 {
 	const int64_t job = torch_first_number(task);
@@ -215,7 +215,7 @@ static int64_t process_number(void)
 	return number;
 }
 
-/* Returns a stand-in for `tasks`, or NULL if nothing is recorded. */
+/* Makes this a worker. Returns a stand-in for `tasks`, or NULL if nothing is recorded. */
 static PyObject *enter_worker(PyObject *tasks, PyObject *results)
 {
 	static PyMethodDef get_method = {"get", on_get, PY_VARARGS_KEYWORDS, NULL};

@@ -68,7 +68,7 @@ static struct row {
 
 static const struct follow_crew *const crews[LOADER_MAX] = {
 	[LOADER_gluon_workers] = &gluon_crew,
-	[LOADER_paddle] = &paddle_crew, /* makes iterators of paddle_workers, too */
+	[LOADER_paddle] = &paddle_crew, /* the row makes iterators of paddle_workers, too */
 	[LOADER_paddle_workers] = &paddle_crew,
 };
 
@@ -173,7 +173,7 @@ static bool patch_next(PyObject *object, PyMethodDef *method)
 	return wrapper_calls(found, method) || patch_method(class, method);
 }
 
-/* A graph does not call the iterator's methods: tfdata.c follows it. */
+/* Makes an iterator that a graph asks, not by its Python methods, so that tfdata.c follows it. */
 static PyObject *make_graph(const struct row *row, PyObject *original, PyObject *args,
 			    PyObject *kwargs)
 {
@@ -213,7 +213,7 @@ static PyObject *on_make(struct row *row, PyObject *original, PyObject *args, Py
 	if (row->how & OBJECT)
 		return follow_make(&what, original, args, kwargs);
 	made = py.PyObject_Call(original, args, kwargs);
-	/* Other objects than generators get no stand-in, as they may have further uses. */
+	/* Only generators get a stand-in, because other objects may have further uses. */
 	if (row->how & GENERATOR && !api_is_of_type(made, generators))
 		return made;
 	return follow_iterator(&what, made);
@@ -338,7 +338,7 @@ void loader_patch(PyObject *module, size_t at)
 	struct row *row = &rows[at];
 	OWNED PyObject *class = api_get_named(module, row->class);
 	OWNED PyObject *raw = class ? raw_attribute(class, row->method.ml_name) : NULL;
-	/* already wrapped, by another name or as the base's method */
+	/* already wrapped: as another name, or as a method of the base */
 	bool set = wrapper_is(raw);
 
 	if (!set)

@@ -18,5 +18,5 @@ void loader_patch(PyObject *module, size_t row);
 
 bool loader_is_known(const char *module, const char *class, const char *name);
 
-/* Only methods and functions can be wrapped; others are noted as missing, under `where`. */
+/* Wraps the user's method or function. Anything else is noted as missing, under `where`. */
 void loader_patch_users(PyObject *owner, bool is_class, const char *where, const char *name);

@@ -9,7 +9,7 @@
 #define ITERATORS "paddle.io.dataloader.dataloader_iter"
 #define ORDER_MAX 1024
 
-/* Tasks that the thread has put and the training has not taken. Under the GIL. */
+/* Tasks of batches that the receiving thread has put and the training has not taken. */
 struct order {
 	uint32_t put, taken;
 	uint32_t tasks[ORDER_MAX];
@@ -22,7 +22,7 @@ static struct order *order_of(PyObject *iterator, bool make)
 	return api_memory(iterator, &order_name, sizeof(struct order), make);
 }
 
-/* Tasks of a stream may bring no batch, as their worker has ended. */
+/* Returns true for a stream, some of whose tasks bring no batch, as their worker has ended. */
 static bool is_stream(PyObject *iterator)
 {
 	return api_get_number(iterator, "_dataset_kind", 0) == 1;
@@ -74,7 +74,7 @@ static PyObject *on_data(PyObject *original, PyObject *args, PyObject *kwargs)
 	task = api_get_number(iterator, "_rcvd_idx", -1);
 	if (!order || task < 0)
 		return batch;
-	/* A lower task begins an epoch: the rest of the last one never arrives. */
+	/* A lower task means that an epoch has begun, and that the last one never goes on. */
 	if (order->put && (uint32_t)task <= order->tasks[(order->put - 1) % ORDER_MAX])
 		order->put = order->taken = 0;
 	order->tasks[order->put++ % ORDER_MAX] = (uint32_t)task;

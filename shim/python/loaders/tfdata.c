@@ -14,11 +14,11 @@
 
 #define ITERATOR_MAX 128
 
-/* `key` is the object or, if that is unknown, the asking thread, one for each node of a graph. */
+/* `key`: the object or, if unknown, the thread that asks, of which each node of a graph has one. */
 static struct iterator {
 	const void *key;
 	uint32_t life;
-	bool ignored;               /* its elements are only parts of another iterator's */
+	bool ignored;               /* it gives only parts of another iterator's elements */
 	bool fresh;
 	const struct thread *first;
 	const void *dataset;
@@ -28,11 +28,11 @@ static struct iterator {
 
 static _Atomic uint32_t iterators_busy;
 
-/* thread that made the newest iterator; NULL: unknown */
+/* thread that made the newest iterator, and whose time was not taken; NULL: unknown */
 static struct thread *maker;
 static uint32_t maker_life;
 
-/* dataset of the newest iterator of an unknown object */
+/* dataset of the newest iterator whose object is unknown */
 static const void *_Atomic newest;
 
 static _Atomic uint32_t held;
@@ -103,7 +103,7 @@ void tfdata_make(struct tfdata_making *making, const void *dataset, bool many)
 	making->begin_ns = clock_now_ns();
 }
 
-/* An iterator that is made while another one is made does not count. */
+/* Adds the time of making an iterator, but not of one made while another one is made. */
 static void count_making(const struct tfdata_making *making)
 {
 	if (making->outer || !making->is_eager)
@@ -113,13 +113,13 @@ static void count_making(const struct tfdata_making *making)
 	maker_life = making->life;
 }
 
-/* The asking thread of TensorFlow gets the time of making. */
+/* Moves the time of making to the thread of TensorFlow that asks the iterator. */
 static void take_making(struct thread *thread)
 {
 	if (!maker || maker_life != thread_life || maker == thread || !maker->iter_ns)
 		return;
 	consumer_iter_took(thread, maker->iter_begin_ns, maker->iter_ns);
-	/* All threads of a pool have one account, which has the time already. */
+	/* Threads of a pool have one account, which has got this time already. */
 	if (thread->account && thread->account == maker->account)
 		thread->account->waited_ns -= maker->iter_ns;
 	maker->iter_ns = 0;
@@ -166,7 +166,7 @@ void tfdata_release(void)
 	atomic_fetch_sub(&held, 1);
 }
 
-/* An iterator whose making was not seen is taken for the newest one. */
+/* Begins an epoch if due. If the making of the object was not seen, takes it for the newest one. */
 static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t begin_ns)
 {
 	const void *dataset = one->fresh ? one->dataset : atomic_exchange(&newest, NULL);
@@ -180,7 +180,7 @@ static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t be
 		return;
 	if (dataset)
 		one->dataset = dataset;
-	/* The thread asks a new iterator, so its last one over this dataset has ended. */
+	/* As this thread asks a new iterator, its last one over the dataset has ended. */
 	for (int i = 0; dataset && i < ITERATOR_MAX; i++)
 		if (is_used(&iterators[i]) && iterators[i].dataset == dataset &&
 		    iterators[i].first == thread)

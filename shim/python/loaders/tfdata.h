@@ -2,8 +2,8 @@
 /*
  * tfdata.h - records batches that a graph of TensorFlow fetches without Python, as in Keras' fit().
  *
- * The waiting thread calls counters, which we wrap: one before, on an object of the iterator, and
- * two after, with the microseconds and the bytes (0: the end).
+ * The thread that waits calls counters, which we wrap: one before the wait, on an object of the
+ * iterator, and two after it, with the microseconds and with the bytes (0: the end).
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include "slots/wrap.h"
 
-/* An iterator being made. `many`: one for each device, and one from which those take. */
+/* An iterator being made. `many`: one for each device, and another from which these take. */
 struct tfdata_making {
 	struct tfdata_making *outer;
 	struct thread *thread; /* NULL: unknown */
@@ -28,20 +28,20 @@ struct tfdata_making {
 void tfdata_make(struct tfdata_making *making, const void *dataset, bool many);
 void tfdata_make_end(struct tfdata_making *making);
 
-/* Called around a loader that Python asks: iterators inside do not count. */
+/* Called around a call of a loader by Python. Iterators that are asked within do not count. */
 void tfdata_hold(void);
 void tfdata_release(void);
 
-/* `iterator` is an address, which another one may get later. */
+/* `iterator` is an address, which may be used again for another one. */
 void tfdata_made(const void *iterator);
 void tfdata_asked(const void *iterator);
 void tfdata_waited(uint64_t wait_us);
 void tfdata_fetched(int64_t bytes);
 
 /*
- * The program has let an iterator go, and this thread destroyed it since `begin_ns`. TensorFlow
- * then waits for the pipeline's threads, at times for seconds if it tunes the pipeline itself. That
- * time counts as a part of the thread's next iter().
+ * The program has let go of an iterator, which this thread destroyed since `begin_ns`. TensorFlow
+ * then waits for the pipeline's threads, for seconds if it tunes the pipeline. This time is added
+ * to the thread's next iter().
  */
 void tfdata_dropped(uint64_t begin_ns);
 

@@ -20,7 +20,7 @@ struct tf_time {
 #define BEGIN_DROPPED , (begin_ns = activate_on() ? clock_now_ns() : 0) != 0
 #define END_DROPPED   tfdata_dropped(begin_ns)
 
-/* A destroyed object is forgotten: another one may get its address. */
+/* GONE: an object that is destroyed is forgotten, since another may get its address. */
 #define BEGIN_NEXT	  , tfstage_next(&call, target, copy, object)
 #define END_NEXT	  stage_end(&call, !*end)
 #define BEGIN_INSTANTIATE , tfstage_instantiate(&call)

@@ -20,7 +20,7 @@ struct tf_string {
 /* TensorFlow's function that returns a kernel's name. */
 static void *_Atomic kernel_name;
 
-/* Returns false if the string cannot be freed, and leaks. */
+/* Returns false if the string cannot be freed, and so leaks. */
 static bool drop(struct tf_string *string, const void *within)
 {
 	static void *_Atomic known_within, *_Atomic known;
@@ -77,8 +77,8 @@ static struct stage_facts facts_of(const char *facts)
 }
 
 /*
- * Returns true if all inputs of a stage do the same, as those of Interleave: they count as one
- * stage. Those of Zip differ.
+ * Returns true if a stage, such as Interleave, has inputs that all do the same, and so count as one
+ * stage. The inputs of Zip, for example, differ.
  */
 static bool is_alike(const char *name)
 {
@@ -95,7 +95,7 @@ static bool is_alike(const char *name)
 	return false;
 }
 
-/* "Iterator::Root::Interleave[2]::Zip" becomes "Root::Interleave::Zip". */
+/* Adds "Root::Interleave::Zip" for "Iterator::Root::Interleave[2]::Zip#facts#". */
 static void add_path(struct text *path, const char *name)
 {
 	static const char first[] = "Iterator::";

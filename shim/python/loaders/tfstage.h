@@ -2,8 +2,8 @@
 /*
  * tfstage.h - times the stages of tf.data's pipelines, and the kernels that they call.
  *
- * A stage is an iterator, a kernel an operation in its function. Kernels of the training are not
- * recorded: only those made while a stage prepares its function.
+ * A stage is an iterator. A kernel is an operation in a stage's function: only kernels made while a
+ * stage prepares its function are recorded, so none of the training's.
  */
 #pragma once
 

@@ -88,7 +88,7 @@ static uint8_t byte_of(PyObject *buffer, ssize_t at)
 	return (uint8_t)byte;
 }
 
-/* The input is an array or bytes object with the file's content. */
+/* The argument is an array or bytes object with the content of a file. */
 static void measure_buffer(PyObject *args, PyObject *result, struct decoded *image)
 {
 	PyObject *buffer = first_argument(args);
@@ -124,7 +124,7 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 
 	if (!self)
 		return;
-	/* `size` is a property, so Python code, in which a signal handler may raise. */
+	/* `size` is a property, and so Python code, in which a signal handler may raise. */
 	size = api_get_again(self, &own_size);
 	if (!size)
 		size = api_get_again(self, &size_name);
@@ -143,13 +143,13 @@ static void measure_archive(PyObject *args, PyObject *result, struct decoded *im
 {
 }
 
-/* For a load() that calls ImageFile.load(), which counts the image. */
+/* For a load() that calls ImageFile.load(). The inner call counts the image. */
 static void measure_around(PyObject *args, PyObject *result, struct decoded *image)
 {
 	measure_pillow(args, result, image);
 }
 
-/* Each operation calls load(), mostly with nothing left to decode. */
+/* Each operation on an image calls load(), mostly with nothing left to decode. */
 static OFTEN bool has_work(void (*measure)(PyObject *, PyObject *, struct decoded *),
 			   PyObject *args)
 {
@@ -183,7 +183,7 @@ static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
 	return decoded->around;
 }
 
-/* Counts the image, unless a decoder called inside, which is wrapped, too, has counted it. */
+/* Times the call. Counts the image, unless a wrapped decoder inside has counted it. */
 static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *original, PyObject *args,
 			      PyObject *kwargs)
 {
@@ -217,7 +217,7 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 	span.uncounted = !result || counter->count != thread->boundary_count ||
 			 boundary->measure == measure_around;
 	if (result && boundary->measure && boundary->measure != measure_archive) {
-		/* Mostly an inner decoder has measured the image. */
+		/* Most images were measured by a decoder inside. */
 		decoded = counter->count != thread->boundary_count ? thread->decoded : NULL;
 		if (!decoded)
 			boundary->measure(args, result, &image);
@@ -258,7 +258,7 @@ void boundary_patch(PyObject *module, size_t row)
 	if (!owner || !patch_method(owner, &methods[row]))
 		return;
 	patch_note(boundary->module, boundary->function, true);
-	/* Callers that did `from cv2 import imread` may have the original function. */
+	/* Not for functions, as callers that did `from cv2 import imread` may have the original. */
 	if (boundary->class)
 		scope_decoders_reached();
 }

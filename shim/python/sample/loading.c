@@ -25,7 +25,7 @@ uint32_t loading_count(PyObject *indices)
 {
 	ssize_t size;
 
-	/* A number (batch_size=None) is one sample, and slow to ask for a size. */
+	/* A number (batch_size=None) is one sample; asking it for a size would be slow. */
 	if (!indices || api_is_int(indices))
 		return 1;
 	size = py.PyObject_Size(indices);
@@ -50,7 +50,7 @@ PyObject *loading_call(struct thread *thread, uint32_t samples, PyObject *origin
 		scope_load_end(thread, &load, samples, !batch);
 	else
 		scope_load_cancel(thread, &load);
-	/* A worker only loads, so Compose's wrappers may stay in. */
+	/* A worker does nothing but load, so there Compose's wrappers may stay. */
 	if (!is_worker)
 		steps_load_end();
 	return batch;

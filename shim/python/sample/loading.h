@@ -8,7 +8,7 @@
 /* Returns the length of `indices`, or 1 if it has none. */
 uint32_t loading_count(PyObject *indices);
 
-/* `samples` is 0 if unknown. StopIteration is no load. */
+/* Calls `original` as a load of `samples` samples (0: unknown). StopIteration is no load. */
 PyObject *loading_call(struct thread *thread, uint32_t samples, PyObject *original, PyObject *args,
 		       PyObject *kwargs);
 

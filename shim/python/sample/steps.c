@@ -12,7 +12,7 @@
 #include "record/span.h"
 #include "record/tally.h"
 
-/* A stream's stand-in has its dataset, and how many samples it gave (uint64_t). */
+/* A stand-in for a stream holds the dataset, and how many samples it gave (uint64_t). */
 static struct api_name dataset_name = {"_dlprof_dataset",
 				       NULL};
 static struct api_name taken_name = {"_dlprof_taken",
@@ -31,7 +31,7 @@ static void add_name(struct text *text, PyObject *object)
 	py.PyErr_Clear();
 }
 
-/* A function is its own key; the result is only compared. */
+/* Returns a step's key, only to be compared: its class or, for a function, the function. */
 static OFTEN const void *key_of(PyObject *object)
 {
 	OWNED PyObject *type = py.PyObject_Type(object);	/* the object keeps it alive */
@@ -262,7 +262,7 @@ void steps_watch(PyObject *fetcher)
 
 static struct api_name transforms_name = {"transforms", NULL};
 
-/* A debugger may keep this alive after the call of Compose. */
+/* Times of one call of Compose. A debugger may keep it alive after that call. */
 struct walk {
 	struct span *span; /* on the call's stack; NULL: the call is over */
 	bool timed;
@@ -377,7 +377,7 @@ static bool add_compose(PyObject *class, PyMethodDef *method)
 {
 	struct patch_guest made = {0};
 
-	/* Making the guest may let go of the GIL, so another thread may have filled the list. */
+	/* Making the guest may release the GIL, so another thread may have filled the list. */
 	if (!patch_guest_make(&made, class, method) || compose_count == COMPOSE_MAX)
 		return false;
 	composes[compose_count++] = made;

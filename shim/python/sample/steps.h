@@ -2,7 +2,7 @@
 /*
  * steps.h - times the steps of a load: getting each sample from the dataset, and its transforms.
  *
- * Stand-ins replace a fetcher's dataset and Compose's `self`, so user classes stay unchanged.
+ * Stand-ins replace a fetcher's dataset, and `self` of Compose, so user classes stay unchanged.
  */
 #pragma once
 
@@ -10,13 +10,13 @@
 
 #include "python/interpreter/api.h"
 
-/* Called once per fetcher. */
+/* Replaces a fetcher's dataset. Called once for each fetcher. */
 void steps_watch(PyObject *fetcher);
 
-/* Returns a new reference, or NULL. */
+/* Returns a stand-in for the dataset, as a new reference, or NULL. */
 PyObject *steps_dataset(PyObject *dataset);
 
-/* Outside of loads, torch.compile and torch.export must find the original Compose. */
+/* Patch Compose in loads only: torch.compile and torch.export must find the original. */
 void steps_load_begin(void);
 void steps_load_end(void);
 

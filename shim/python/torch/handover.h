@@ -7,10 +7,10 @@
 
 #include "python/interpreter/api.h"
 
-/* Does taker_asks(), and follows queues and futures if that returns true. */
+/* Does taker_asks(). If that is true, also wraps queues and futures, as far as imported. */
 bool handover_asks(uint64_t stream);
 
 void handover_took(PyObject *batch);
 
-/* Called around asking an iterator that is known to hand on batches. */
+/* Called before and after an iterator is asked that is known to hand on batches. */
 void handover_within(bool within);

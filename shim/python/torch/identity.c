@@ -16,8 +16,8 @@ struct mark {
 	uint32_t number;
 	uint32_t pid;
 	const void *object;
-	uint64_t made;   /* `moments` when it was made or, if later, first asked */
-	uint64_t origin; /* hash of the place where it was made; 0: not seen */
+	uint64_t made;   /* `moments` when the loader was made or, if made unseen, first asked */
+	uint64_t origin; /* hash of the place where the loader was made; 0: not observed */
 	char place[DLPROF_MARK_BYTES];
 };
 
@@ -30,19 +30,19 @@ struct settings {
 
 struct identity {
 	uint64_t origin;
-	const void *dataset; /* NULL if `origin` is set */
+	const void *dataset; /* NULL if `origin` is known */
 	const void *classes[CONSUMER_PART_MAX];
 	struct settings settings;
 	uint64_t is_loader; /* true: `dataset` is the loader itself */
 };
 
-/* Loader N of this process is entry N, from 1. */
+/* The loaders of this process. Entry N is loader N, from 1. */
 static struct known {
 	struct identity identity;
 	int64_t length;
 	PyObject *object, *iterator, *dataset; /* weak references to the newest; NULL: unknown */
 	const void *dataset_at;
-	/* Set by look_who_lives(); sought: it is the loader looked for. */
+	/* Set by look_who_lives(). sought: this is the loader that is asked now. */
 	bool alive, sought, same_dataset;
 	uint64_t asked;              /* in `moments` */
 	uint32_t epochs;
@@ -95,7 +95,7 @@ static const PyObject *referred(PyObject *reference)
 	return object == py.none ? NULL : object;
 }
 
-/* Notes which loaders are alive. An iterator that is gone will not be asked again. */
+/* Notes which loaders exist. An iterator that does not exist will not be asked again. */
 static void look_who_lives(const PyObject *sought, const void *dataset)
 {
 	for (uint32_t i = 1; i <= loader_count; i++) {
@@ -148,7 +148,7 @@ static bool goes_on(const struct known *known, const struct mark *mark, int64_t 
 		return known->identity.dataset;
 	if (known->alive && !(mark->made > known->asked && known->same_dataset))
 		return false;
-	/* One dataset may grow, so its length may differ. */
+	/* A dataset may grow, so the length may differ if the dataset is the same. */
 	return known->length == length || known->same_dataset;
 }
 
@@ -164,7 +164,7 @@ static uint32_t find(const struct identity *identity, const struct mark *mark, i
 	return loader_count;
 }
 
-/* Forgets the loaders in a child process: they are its parent's. */
+/* In a child process, forgets the loaders, which belong to its parent. */
 static void look_where(void)
 {
 	const uint32_t pid = (uint32_t)sys_getpid();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * identity.h - decides which objects are one loader of the program, made anew for each epoch.
+ * identity.h - decides which objects are one loader of the program, made again for each epoch.
  *
- * They were made at one place (code and lines of the calls), or over one dataset if that was not
- * seen, with the same classes, settings and length. If two exist at once, the first was asked
- * before the second was made, and both have the same dataset.
+ * They were made at one place (code and lines of the calls) or, if that was not observed, over one
+ * dataset; with the same classes, settings and length. If two of them exist at once, the first was
+ * asked before the second was made, and both have the same dataset.
  */
 #pragma once
 
@@ -14,12 +14,12 @@
 #include "batch/consumer.h"
 #include "python/interpreter/api.h"
 
-/* Called below the program's frames. */
+/* Notes a new loader's place in the program. Called below the program's frames. */
 void identity_made(PyObject *loader);
 
 bool identity_is_known(PyObject *loader);
 
-/* Counts both from 1. Needs the GIL unless both objects are NULL. */
+/* Sets consumer->loader and ->epoch, from 1. Needs the GIL unless both objects are NULL. */
 void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iterator,
 		     const struct consumer_facts *facts);
 
@@ -29,5 +29,5 @@ const char *identity_made_at(PyObject *loader);
 /* In its first epoch, returns the loader's place in the program, if known, else NULL. */
 const char *identity_place(PyObject *loader);
 
-/* The loader's iterator has ended, or is not asked any more. */
+/* Called when the loader's iterator has ended or will not be asked again. */
 void identity_epoch_ended(const struct consumer *consumer);

@@ -5,13 +5,13 @@
 #include "batch/consumer.h"
 #include "python/interpreter/api.h"
 
-/* The wait of this iter() begins at `begin_ns`, 0: now. */
+/* Calls `original`, an iter(), as a wait that begins at `begin_ns`; 0: now. */
 PyObject *iterator_make(PyObject *original, PyObject *args, PyObject *kwargs, uint64_t begin_ns);
 
 /* Returns the iterator's state, or NULL. It has no stream before its first epoch. */
 struct consumer *iterator_state(PyObject *iterator);
 
-/* From now on batches are skipped, or delivered. */
+/* From now on, the iterator's batches are skipped (true) or delivered (false). */
 void iterator_skip(PyObject *iterator, bool skips);
 
 /* Begins an epoch, and returns its state; NULL if it cannot be recorded. `loader` may be NULL. */

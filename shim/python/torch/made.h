@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * made.h - measures a batch's tensors and bytes, for a thread's first two loads and every 16th.
+ * made.h - measures a batch's tensors and bytes, for a thread's first two loads and every 16th one.
  *
- * No user code runs: other objects than those of known classes make the size unknown.
+ * This runs no user code, so an object of an unknown class makes the size unknown.
  */
 #pragma once
 

@@ -7,7 +7,7 @@
 #include "dlprof/hash.h"
 #include "python/interpreter/api.h"
 
-#define NEAREST_MAX 3  /* number of frames next to torch's code that count */
+#define NEAREST_MAX 3  /* number of frames, nearest to torch's code, that are hashed */
 #define DEEPEST_MAX 64 /* largest number of frames to search for the program's own code */
 
 /* Parts of paths of installed code, which is not the program's own. */

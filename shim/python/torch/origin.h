@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 /*
- * Returns a hash of the calls nearest outside torch, and of the program's own; 0 if unknown. `text`
- * names that: "train.py:41 in main". Needs the GIL.
+ * Returns a hash of the calls nearest to torch's code, and of the program's own one; 0: unknown.
+ * `text` gets the program's own one, "train.py:41 in main". Needs the GIL.
  */
 uint64_t origin_find(struct text *text);

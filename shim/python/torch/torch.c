@@ -39,15 +39,15 @@ static const char *kind_of(PyObject *iterator)
 		{"torch.DataLoader", "torch.DataLoader (iterable)"},
 		{"torchdata.StatefulDataLoader", "torchdata.StatefulDataLoader (iterable)"},
 	};
-	/* Only stateful iterators have this attribute, a part of their saved state. */
+	/* Only stateful iterators have this attribute, which is part of the state they save. */
 	const int stateful = api_has(iterator, "_sampler_iter_yielded");
 
 	return kinds[stateful][api_get_number(iterator, "_dataset_kind", 0) == 1];
 }
 
 /*
- * If a second call of len() works, a signal handler raised (Ctrl-C): returns false with that
- * exception. If not, *length is -1.
+ * Asks for a length; -1: there is none. If a second len() works, a signal handler raised in the
+ * first one (Ctrl-C), so this returns false with that exception.
  */
 static bool ask_length(PyObject *sampler, int64_t *length)
 {
@@ -214,7 +214,7 @@ static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 	return made;
 }
 
-/* While torchdata's __init__ runs, batches are skipped to reach a saved state. */
+/* While torchdata's __init__ runs, it skips batches to reach a saved state. */
 static PyObject *on_resume(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = api_argument(args, NULL, 0, NULL), *made;
@@ -244,7 +244,7 @@ static uint32_t delivered_task(PyObject *iterator, const struct consumer *consum
 	return next > 0 ? (uint32_t)(next - 1) : (uint32_t)consumer->ordinal;
 }
 
-/* Begins the epoch of an iterator made without DataLoader.__iter__. False: an exception. */
+/* Begins the epoch of an iterator made without DataLoader.__iter__. False: Python raised. */
 static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 {
 	struct consumer_facts facts = {0};

@@ -9,7 +9,7 @@
 #include "python/torch/torch_threads.h"
 
 #define PREFETCH 2	/* PyTorch's default prefetch_factor with workers */
-#define LOADS    2	/* number of a worker's first loads before which threads are set */
+#define LOADS    2	/* threads are set before a worker's first and second load */
 
 int torch_set_loads;
 

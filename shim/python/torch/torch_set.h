@@ -10,8 +10,8 @@ void torch_set_loader(PyObject *loader);
 /* Sets what a spawned worker does not inherit. */
 void torch_set_worker(void);
 
-/* next loads of this worker before which to call torch_set_load() */
+/* number of loads of this worker before which torch_set_load() is still to be called */
 extern int torch_set_loads;
 
-/* Called again after what the first load imports. */
+/* Sets the number of threads. Called twice, as the first load may import more libraries. */
 void torch_set_load(void);

@@ -4,5 +4,5 @@
 
 #include <stdint.h>
 
-/* Returns the largest number that a library had before. */
+/* Sets the threads. Returns the largest number that a library had before. */
 int32_t torch_threads_set(int32_t wanted);
