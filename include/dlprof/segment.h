@@ -2,9 +2,9 @@
 /*
  * segment.h - the file that a recording process shares with the drain.
  *
- * It has a header, SLOT_COUNT slots, one per thread, and stacks. A process with more threads makes
- * more segments. The writer may die at any instruction, so the reader must treat everything as
- * hostile input.
+ * The file has a header, SLOT_COUNT slots, each for one thread, and stacks. A process with more
+ * threads makes more segments. The writer may die at any instruction, so the reader must treat
+ * everything as hostile input.
  *
  * The file is sparse: on a full disk, touching a page without a block raises SIGBUS, so a part's
  * blocks are allocated before its first use. Parts are: the header; a slot up to `tallies`; its

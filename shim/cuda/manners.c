@@ -120,19 +120,19 @@ static void complete_theirs(void *context, uint32_t stream, uint8_t *buffer, siz
 /*
  * Copies another user's records out of a buffer of ours.
  *
- * A thread's records go into its buffer until that is full, so a user's may land in ours for long.
- * The user gets a copy, in a buffer of its own.
+ * A thread's records go into its buffer until that is full, so another user's records may land in
+ * our buffers for long. That user gets a copy, in a buffer of its own.
  *
- * Marked buffers are copied. Before CUPTI hears of a user, we mark the buffers that CUPTI has, and
- * those it requests later. Neither side misses the other (sequentially consistent): a request first
- * lists its buffer and then checks for a user; we first note the user and then check the buffers.
- * So an unmarked buffer came back before the user's first record.
+ * Marked buffers are copied. Before CUPTI hears of a user, we mark the buffers that CUPTI has, then
+ * also those that CUPTI requests. Neither side misses the other (sequentially consistent): a
+ * request first lists its buffer and then checks for a user; we first note the user and then check
+ * the buffers. So an unmarked buffer came back before the user's first record.
  *
- * A mark stays with its buffer, which may come back when all is ours again: torch's profiler
+ * A mark stays with its buffer, which may come back when CUPTI is ours again: torch's profiler
  * flushes CUPTI seconds after it disabled its kinds.
  *
- * No record comes twice. But the copy also has records of before and after the user, who finds such
- * ones in its own buffers, too, and selects by time.
+ * No record comes twice. The copy also has records from before and after the user's time, but the
+ * user finds such records in its own buffers, too, and selects by time.
  */
 static void share_with_them(void *context, uint32_t stream, const uint8_t *buffer,
 			    size_t valid_size)
@@ -154,9 +154,9 @@ static void share_with_them(void *context, uint32_t stream, const uint8_t *buffe
 /*
  * The stand-in: an empty buffer of the other user, which we give back when it flushes CUPTI.
  *
- * torch's profiler takes nothing to be recorded if CUPTI has none of its buffers, but its records
- * may all be in ours. Only the writing thread requests a stand-in: a thread of the user may hold
- * the lock that the request needs.
+ * torch's profiler assumes that nothing was recorded if CUPTI has none of its buffers, though its
+ * records may all be in ours. Only the writing thread requests a stand-in, because a thread of the
+ * user may hold the lock that the request needs.
  */
 static struct {
 	uint8_t *_Atomic buffer;

@@ -4,7 +4,7 @@
  *
  * CUPTI has one place for the callbacks of buffers, and one list of enabled kinds. We export the
  * functions that set these, and make dlsym() return ours, to notice other users; what they ask for
- * is done. What they can see of ours, and how it is undone when they come:
+ * is done. What other users can see of our calls, and how we undo it when they come:
  *
  *     cuptiSubscribe: cuptiUnsubscribe at once, so that the only place is free.
  *     cuptiActivityRegisterCallbacks: theirs are set, by themselves or by manners_restore().
@@ -16,7 +16,7 @@
  *     cuptiActivityFlushAll: they get buffers sooner. Forced only at the end (unfinished.h).
  *
  * Never called: cuptiFinalize, cuptiActivityRegisterTimestampCallback, cuptiActivitySetAttribute,
- * cuptiActivityFlushPeriod. A user who makes threads share buffers is given way to. Not noticed:
+ * cuptiActivityFlushPeriod. We give way to a user who makes threads share buffers. We do not notice
  * users who found CUPTI's functions before we began, or who call *_v2.
  */
 #pragma once
