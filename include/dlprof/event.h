@@ -139,9 +139,9 @@ enum dlprof_part {
 /* PARTS: begin_ns is that of the next wait. The records of a step with several waits add up. */
 struct dlprof_parts {
 	uint64_t ns[DLPROF_PART_MAX]; /* UINT64_MAX: not observed */
-	uint64_t backward_ns; /* begin of the first backward pass; 0: none */
-	uint64_t last_ns;     /* end of the last backward pass or optimizer; 0: none */
-	uint64_t save_begin_ns, save_end_ns; /* begin and end of the last checkpoint; 0: none */
+	uint64_t backward_ns; /* when the first backward pass began; 0: none */
+	uint64_t last_ns;     /* when the last backward pass or optimizer ended; 0: none */
+	uint64_t save_begin_ns, save_end_ns; /* start and end of the last checkpoint; 0: none */
 };
 
 /* MADE: begin_ns is when the batch was measured. UINT64_MAX: too large to be counted. */
@@ -196,7 +196,7 @@ enum dlprof_gpu_kind {
 	DLPROF_GPU_NONE,
 	DLPROF_GPU_KERNEL,
 	DLPROF_GPU_NCCL,  /* kernel of a collective: counts as busy, not as compute */
-	DLPROF_GPU_GRAPH, /* a whole graph, whose kernels ran at most so long */
+	DLPROF_GPU_GRAPH, /* a whole graph; its kernels ran no longer than this */
 	DLPROF_GPU_MEMSET,
 	DLPROF_GPU_H2D,
 	DLPROF_GPU_D2H,
@@ -332,7 +332,7 @@ struct dlprof_event {
 #define DLPROF_STREAM_POOL  (UINT64_C(1) << 61) /* never set with one of the two above */
 #define DLPROF_GENERATION_ANY UINT32_MAX
 
-/* The pid has at most 22 of 62 bits; the others are the begin in 16 us, less than any life. */
+/* The pid has at most 22 of 62 bits; the others are its start in 16 us, less than any life. */
 #define DLPROF_STREAM_TIME_BITS 40
 #define DLPROF_STREAM_OF(pid, created_ns)                                                          \
 	((uint64_t)(pid) << DLPROF_STREAM_TIME_BITS |                                              \

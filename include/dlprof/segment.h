@@ -108,11 +108,11 @@ struct dlprof_header {
 	uint64_t pid_space;	/* PID namespace: inode of /proc/self/ns/pid; 0: unknown */
 	int32_t proc_pid; /* pid in its own /proc; 0: no /proc */
 	_Atomic uint32_t tids[DLPROF_SLOT_COUNT];	/* threads that hold the slots; 0: free */
-	uint64_t created_ns;	/* begin of this life, the same in all its segments */
+	uint64_t created_ns;	/* when this life began; the same in all its segments */
 	uint64_t created_unix_ns;
 	int32_t rank;			/* -1: this is no distributed job */
 	int32_t local_rank;
-	_Atomic uint64_t ended_ns;	/* begin of the process's exit; 0: not begun */
+	_Atomic uint64_t ended_ns;	/* when the process began to exit; 0: it has not */
 	_Atomic uint64_t lost_count;
 	_Atomic uint64_t heartbeat_ns;
 	_Atomic int32_t store_error;	/* the drain's errno for the database; 0: none */

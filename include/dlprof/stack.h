@@ -36,7 +36,7 @@ enum dlprof_stack_register {
 struct dlprof_stack {
 	_Atomic uint32_t state;
 	uint32_t tid;
-	uint64_t begin_ns; /* begin of the operation; with tid, it identifies the row */
+	uint64_t begin_ns; /* when the operation began; with tid, identifies the row */
 	uint32_t size;
 	uint32_t unused[11];
 	uint64_t registers[DLPROF_STACK_REGISTER_MAX];

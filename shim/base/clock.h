@@ -15,7 +15,7 @@
 /* Nanoseconds of a tick, multiplied by 2^32; 0: a tick is one nanosecond. */
 extern HIDDEN volatile uint64_t clock_scale;
 
-/* Durations of fewer ticks fit clock_short_ns(); 0: none does, as a tick is one nanosecond. */
+/* A duration of fewer ticks is below the limit of clock_limit(). 0: no duration is. */
 extern HIDDEN volatile uint64_t clock_short_ticks;
 
 static inline uint64_t clock_ns(clockid_t clock)
@@ -64,7 +64,7 @@ static inline uint64_t clock_length_ns(uint64_t ticks)
 	return likely(scale) ? (uint64_t)((unsigned __int128)ticks * scale >> 32) : ticks;
 }
 
-/* Makes clock_short_ns() good for durations up to `ns`. Called before the process records. */
+/* Sets the limit of short durations, at most 2^31 ns. Called before the process records. */
 void clock_limit(uint64_t ns);
 
 /* Called in the constructor, so that clock_begin() need not wait. */

@@ -3,7 +3,7 @@
  * permit.h - lets the drain read this process's memory, to sample its lines of Python code.
  *
  * With Yama's ptrace_scope 1 (Ubuntu's default) a process must name its only reader by
- * PR_SET_PTRACER. A program that then names another reader, as crash handlers do, stops the drain.
+ * PR_SET_PTRACER. A program that names another reader, as crash handlers do, locks the drain out.
  */
 #pragma once
 

@@ -536,7 +536,7 @@ static uint64_t main_cpu_ns(void)
 {
 	struct timespec time = {0, 0};
 
-	/* clock id: 2 is CPUCLOCK_SCHED, 4 makes it one thread's */
+	/* clock id: 2 is CPUCLOCK_SCHED, 4 means one thread */
 	sys_call2(SYS_clock_gettime, (int)(~(uint32_t)sys_getpid() << 3 | 4 | 2), &time);
 	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
 }

@@ -112,7 +112,7 @@ static void begin(struct thread *thread, struct thread_range *range, const char 
 {
 	uint64_t now_ns = clock_now_ns();
 
-	/* The database tells a thread's ranges apart by when they begin, so begins must differ. */
+	/* The database tells a thread's ranges apart by when they begin, so that must differ. */
 	if (now_ns <= thread->range_last_ns)
 		now_ns = thread->range_last_ns + 1;
 	thread->range_last_ns = now_ns;

@@ -105,7 +105,7 @@ static int enable_kinds(void)
 	return r ? r : CUPTI_UNKNOWN;
 }
 
-/* Makes our settings or, if not `ours`, those of other users or the defaults. `keep` as above. */
+/* Makes our settings or, if not `ours`, those of other users or the defaults. Leaves `keep`. */
 static void set_up(bool ours, uint64_t keep)
 {
 	uint32_t count;

@@ -12,7 +12,7 @@
  * all is known up to the request of the oldest buffer that CUPTI still has.
  *
  * 3. At the end we force CUPTI to return all buffers. Running operations then have no end, and all
- * is known up to their begin only. Their ends never come, so we do not force before; if another
+ * is known only until they began. Their ends never come, so we do not force before; if another
  * user does, there is a gap (unfinished.h). A buffer that CUPTI hands to a thread just then is
  * missed, and all is known up to its request.
  *

@@ -29,7 +29,7 @@ static void begin(struct dlprof_event *event, uint16_t kind, uint32_t place, uin
 	event->begin_ns = begin_ns > MIDDLE ? begin_ns - MIDDLE : 0;
 }
 
-/* Returns true if `begin_ns` is near enough to the record's begin for an offset. */
+/* Returns true if `begin_ns` is near enough to event->begin_ns for an offset. */
 static bool fits(const struct dlprof_event *event, uint64_t begin_ns)
 {
 	return event->kind != DLPROF_EVENT_NONE && begin_ns - event->begin_ns <= UINT32_MAX;

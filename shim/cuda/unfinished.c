@@ -9,7 +9,7 @@ static struct {
 		/* when a flush cut off an operation of this stream that still runs; 0: none */
 		uint64_t forced_ns;
 	} streams[STREAMS];
-	/* begin of the gap that unfinished_begins() has not returned yet; 0: none */
+	/* start of the gap that unfinished_begins() has not returned yet; 0: none */
 	uint64_t begin_ns;
 	uint64_t forced_ns, end_ns;
 	uint32_t running; /* number of streams whose forced_ns is not 0 */

@@ -2,8 +2,8 @@
 /*
  * unfinished.h - operations that another user's forced flush cut off, so they have no end.
  *
- * Each leaves a gap: from the end of the last operation in its stream to the begin of the next one.
- * If none comes, the gap ends after UNFINISHED_LONGEST_NS. For the writing thread.
+ * Each leaves a gap: from the end of the last operation in its stream until the next one begins. If
+ * none comes, the gap ends after UNFINISHED_LONGEST_NS. For the writing thread.
  */
 #pragma once
 
@@ -14,14 +14,14 @@
 
 void unfinished_pass(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64_t end_ns);
 
-/* Returns when an operation without an end began at the earliest. `begin_ns`: known begin, or 0. */
+/* Returns when an operation without an end began at the earliest. `begin_ns`: 0 if unknown. */
 uint64_t unfinished_since(uint32_t device, uint32_t stream, uint64_t begin_ns,
 			  uint64_t requested_ns);
 
 /* Notes that a flush at `forced_ns` cut off an operation, which began at `since_ns` or later. */
 void unfinished_cut(uint32_t device, uint32_t stream, uint64_t since_ns, uint64_t forced_ns);
 
-/* Returns true once for each forced flush that cut off operations, with the begin of their gap. */
+/* Returns true once for each forced flush that cut off operations, and when their gap began. */
 bool unfinished_begins(uint64_t *ret_begin_ns);
 
 /* Returns true if all cut-off operations have ended, and when the last one did. */

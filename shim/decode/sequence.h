@@ -14,7 +14,7 @@
 struct thread_image *sequence_part_end(struct unit *unit, const void *handle,
 				       struct unit_result result);
 
-/* Makes the next part begin a new image, if parts of this one were counted. */
+/* Makes the next part begin a new image, if this one was counted or its size is known. */
 void sequence_forget(struct unit *unit, const void *handle);
 
 bool sequence_is_counted(const struct unit *unit, const void *handle);

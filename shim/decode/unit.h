@@ -19,7 +19,7 @@ struct unit {
 	struct span span;	/* first: span, unit and stack frame have one address */
 	uint64_t mark;		/* shows that the stack here still holds this unit */
 	enum decode_library_id library;
-	const void *input;	/* the input's begin before the call, for the wrapper */
+	const void *input;	/* start of the input before the call, for the wrapper */
 	uint64_t input_bytes;
 	uint64_t room_bytes;	/* room for output before the call, for the wrapper */
 	bool only_bytes;	/* the enclosing Python call gets the time */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook.h - what a wrapper of libc needs: a begin, the real call, and an end.
+ * hook.h - what wrappers of libc need: a function to begin before the real call, and one to end.
  *
  * A wrapper never changes errno or a result. The real call may never return.
  */
@@ -97,7 +97,7 @@ pid_t hook_vfork_raw(void);
 long hook_syscall_failed(long result);
 long hook_syscall_read(long number, long a, long b, long c, long d, long e, long f);
 
-/* If a begin returns true, its end must be called. */
+/* If a ..._begin() returns true, its ..._end() must be called. */
 bool hook_open_begin(struct span *span);
 bool hook_close_begin(struct span *span, int fd);
 bool hook_read_begin(struct span *span, int fd);

@@ -73,7 +73,7 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 		kind = fd_kind_of_path(path);
 	if ((flags & O_ACCMODE) == O_WRONLY || (flags & (O_DIRECTORY | O_PATH)))
 		kind = FD_OTHER;
-	/* A vfork child's file would count as its parent's. */
+	/* A file that a vfork child opens would count for its parent. */
 	if (!fd_remember(fd, kind, path) || kind == FD_OTHER) {
 		span_cancel(span);
 		return;

@@ -104,7 +104,7 @@ static int reserve_by_path(const char *path, size_t offset, size_t size)
 
 int backing_reserve(const char *path, struct dlprof_segment *shared, size_t offset, size_t size)
 {
-	/* Pages of the machine may be larger than the layout's. */
+	/* The machine's pages may be larger than those of the layout. */
 	const uintptr_t page = getauxval(AT_PAGESZ);
 	const uintptr_t begin = ((uintptr_t)shared + offset) & ~(page - 1);
 	int r = (int)sys_call3(SYS_madvise, begin, (uintptr_t)shared + offset + size - begin,

@@ -8,7 +8,7 @@
 #include "base/sys.h"
 #include "record/thread.h"
 
-/* Steps begun by all threads. A record has launches of one step only. */
+/* Number of steps that threads began. A record has launches of one step only. */
 extern HIDDEN _Atomic uint32_t launches_steps;
 
 void launches_add(struct thread *thread);

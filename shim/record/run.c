@@ -391,7 +391,7 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 	return *ret_error ? RUN_IN_RINGS : RUN_STORED;
 }
 
-/* Returns -ENOENT if the run is over, -EPERM if it is another user's. */
+/* Returns -ENOENT if the run is over, -EPERM if the folder belongs to another user. */
 static int join(const char *folder, uint32_t flags)
 {
 	int r;

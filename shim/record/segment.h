@@ -57,7 +57,7 @@ static inline bool segment_is_own(void)
 /* Sums counters of all slots but `mine`. Returns false if there are no others. */
 bool segment_others(const struct dlprof_slot *mine, struct dlprof_counter sums[DLPROF_CLASS_MAX]);
 
-/* Notes that this process was not killed. Does nothing for the segments of another process. */
+/* Notes that this process ends by itself. Does nothing for the segments of another process. */
 void segment_mark_end(void);
 
 struct dlprof_segment *segment_first(void);

@@ -50,5 +50,5 @@ void summary_count(void);
 /* `by_gpu`: the report will use the GPU's clock, which is not known here. */
 void summary_print(bool by_gpu);
 
-/* Prints that `package`, which has loaders, was imported, but none was seen. NULL: prints none. */
+/* Prints that `package`, which has loaders, was imported, but none was seen. NULL: no line. */
 void summary_print_unseen(const char *package);

@@ -13,7 +13,7 @@ enum {
 	KERNELS = DLPROF_TALLY_KERNELS_AT,
 };
 
-/* The end of a long path says more than its begin. */
+/* The end of a long path says more than its beginning. */
 static const char *fitting(const char *name, size_t size)
 {
 	size_t length = strlen(name);
@@ -147,7 +147,7 @@ static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *
 		find_lightest(top, place / BLOCK);
 }
 
-/* Replaces the tally with the least time. This time stays, as an error of the new tally's. */
+/* Replaces the tally with the least time. This time stays, as the new tally's error_ns. */
 static OFTEN struct dlprof_tally *take_lightest(struct thread_top *top, const char *name,
 						uint64_t class, uint16_t tag)
 {
@@ -325,7 +325,7 @@ void tally_take_back(int fd)
 	struct thread_visit *visit;
 	struct dlprof_tally *file;
 
-	/* In a vfork child, the thread's state is its parent's. */
+	/* In a vfork child, the thread's state is that of its parent. */
 	if (!thread || thread->life != thread_life || !segment_is_own() ||
 	    !tally_is_visited(thread, fd) || !thread->visit.file)
 		return;

@@ -110,7 +110,7 @@ void thread_push(struct thread *thread, const struct dlprof_event *event)
 	struct dlprof_slot *slot = thread->slot;
 	uint64_t head, tail;
 
-	/* Forked since the caller checked: the ring is the parent's. */
+	/* After a fork since the caller checked, the ring belongs to the parent. */
 	if (unlikely(!activate_is_here()))
 		return;
 	if (thread->busy) {

@@ -22,7 +22,7 @@
 struct thread_frame {
 	uintptr_t address;
 	uint64_t inner_ticks;
-	uint64_t decoder;	/* mark of a decoder without inner times (unit.c); 0: none */
+	uint64_t decoder;	/* unit.mark in a decoder's call (decode/unit.h); 0: none */
 };
 
 #define THREAD_STEP_MAX 32
@@ -219,7 +219,7 @@ struct thread {
 
 	struct thread_range ranges[THREAD_RANGE_MAX];	/* the outermost open ranges */
 	uint32_t range_depth;		/* number of all open ranges */
-	uint64_t range_last_ns;		/* begin of the newest open range */
+	uint64_t range_last_ns;		/* when the newest open range began */
 
 	uint32_t wait_depth;
 	uint32_t wait_count;

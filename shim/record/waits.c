@@ -42,7 +42,7 @@ static struct dlprof_tally *tally_of(struct thread *thread, enum wait_kind kind,
 	return tally_named(thread, DLPROF_TALLY_WAIT, name, detail, 0);
 }
 
-/* A path's end says more than its begin. */
+/* The end of a path says more than its beginning. */
 static void add_path(struct text *name, const char *path)
 {
 	const size_t length = strlen(path);

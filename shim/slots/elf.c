@@ -301,7 +301,7 @@ void *elf_function(const struct elf_module *module, const char *name, uint32_t h
 	uint32_t symbol = elf_find(module, name, hash);
 	uintptr_t address;
 
-	/* The address of an indirect function would be its resolver's. */
+	/* An indirect function's address would be that of its resolver. */
 	if (!symbol || elf_is_import(module, symbol) ||
 	    (module->symbols[symbol].st_info & 15) != STT_FUNC)
 		return NULL;

@@ -68,7 +68,7 @@ struct elf_cursor {
 /* Returns 0, or -ENOEXEC if the module has no readable symbols. */
 int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) *headers, size_t count);
 
-/* Returns true if one segment with all of `flags` (PF_R...) has the whole range. */
+/* Returns true if one loaded part with all of `flags` (PF_R...) has the whole range. */
 bool elf_covers(const struct elf_module *module, uintptr_t address, size_t size, uint32_t flags);
 
 /* Returns the symbol's name, or NULL if there is no such symbol. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lookup.h - the dlsym() behind ours, and counts of dlclose() calls. */
+/* lookup.h - finds the dlsym() behind our own, and counts dlclose() calls. */
 #pragma once
 
 #include <stdint.h>

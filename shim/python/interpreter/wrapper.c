@@ -39,7 +39,7 @@ static OFTEN PyObject *on_bind(PyObject *self, PyObject *object, PyObject *owner
 	return self;
 }
 
-/* Attributes that the wrapper lacks are the original's. */
+/* Attributes that the wrapper lacks are looked up in the original. */
 static PyObject *on_attribute(PyObject *self, PyObject *name)
 {
 	PyObject *value = py.PyObject_GenericGetAttr(self, name);

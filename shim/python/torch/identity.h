@@ -2,9 +2,9 @@
 /*
  * identity.h - decides which objects are one loader of the program, made again for each epoch.
  *
- * They were made at one place (code and lines of the calls) or, if that was not observed, over one
- * dataset; with the same classes, settings and length. If two of them exist at once, the first was
- * asked before the second was made, and both have the same dataset.
+ * Objects are one loader if made at one place (code and lines of the calls) or, if that was not
+ * observed, over one dataset, with the same classes, settings and length. If two exist at once, the
+ * first must have been asked before the second was made, and both must have the same dataset.
  */
 #pragma once
 

@@ -9,7 +9,7 @@
 #include "base/sys.h"
 #include "python/interpreter/api.h"
 
-/* PADDLE: only its workers are like PyTorch's. */
+/* PADDLE: only the workers are like those of PyTorch. */
 enum torch_package { TORCH, TORCHDATA, PADDLE, TORCH_PACKAGE_MAX };
 
 void torch_patch_dataloader(PyObject *module, size_t package);
