@@ -47,7 +47,7 @@ static void begin_recording(void)
 	nvtx_begin();
 }
 
-/* An unused process must make no system call at all, as its sandbox may kill it for one. */
+/* A process with nothing to report makes no system call, as its sandbox may kill it for one. */
 static bool init_has_finish(void)
 {
 	return start_was_tried() ? start_has_end() : audit_seen() != NULL;
@@ -75,7 +75,7 @@ static void init_finish(void)
 	summary_print(state_mode() == STATE_CUPTI);
 }
 
-/* Runs in every process of a run, so it only resolves functions and reads variables. */
+/* Runs in every process with the preload, so it only finds functions and reads variables. */
 __attribute__((constructor)) static void init_begin(void)
 {
 	const char *when = getenv("DLPROF_ACTIVATE");

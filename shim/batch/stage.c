@@ -155,7 +155,7 @@ static const char *name_of(const char *path)
 	return *name == '=' ? name + 1 : name;
 }
 
-/* Finds the stage's parent. Called again for each new stage, which may be a parent that lacked. */
+/* Finds the stage's parent. Called again when stages are added, as the parent may come later. */
 static void join_stages(uint16_t number)
 {
 	struct stage *stage = &stages[number];

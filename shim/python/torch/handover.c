@@ -64,7 +64,7 @@ static uint64_t count_in(PyObject *queue)
 	return count < 0 ? UINT64_MAX : (uint64_t)count;
 }
 
-/* Puts `object` into queue `key`; `key` NULL: it is a future's result. The taker gets `value`. */
+/* Puts `object` into queue `key`; NULL: sets the result of future `key`. A taker gets `value`. */
 static PyObject *put(PyObject *original, PyObject *args, PyObject *kwargs, PyObject *key,
 		     PyObject *object, PyObject *value, uint64_t count)
 {
