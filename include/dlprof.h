@@ -16,7 +16,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* Returns the function of this name, or NULL. `*cache` starts as 0; it holds `cache` for NULL. */
+/* Returns the function of this name, or NULL. `*cache` begins as 0, and is `cache` for NULL. */
 static __inline__ void *dlprof_find_(void **cache, const char *name)
 {
 	void *found = __atomic_load_n(cache, __ATOMIC_ACQUIRE);

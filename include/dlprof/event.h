@@ -108,7 +108,7 @@ struct dlprof_batch {
 	uint64_t free_ns;
 };
 
-/* LOAD: begin_ns and duration_ns are those of the fetch. Times exclude nested calls. */
+/* LOAD: begin_ns and duration_ns are those of fetching. The other times exclude nested calls. */
 struct dlprof_load {
 	uint64_t collate_ns;
 	uint64_t cpu_ns;	/* CPU time of the loading thread */
@@ -136,7 +136,7 @@ enum dlprof_part {
 	DLPROF_PART_MAX
 };
 
-/* PARTS: begin_ns is that of the next wait. The records of a step with several waits add up. */
+/* PARTS: begin_ns is when the next wait began. Records of a step with several waits add up. */
 struct dlprof_parts {
 	uint64_t ns[DLPROF_PART_MAX]; /* UINT64_MAX: not observed */
 	uint64_t backward_ns; /* when the first backward pass began; 0: none */
@@ -156,7 +156,7 @@ enum dlprof_stage_flag {
 	DLPROF_STAGE_AUTOTUNED = 1 << 2, /* the framework adapts `parallel` and `capacity` */
 };
 
-/* STAGE: `task` numbers the stages of a process from 1. -1: unknown. */
+/* STAGE: `task` is the stage's number in this process, from 1. -1: unknown. */
 struct dlprof_stage {
 	uint32_t parent; /* the stage that takes the elements; 0: unknown */
 	uint32_t flags;		/* bits of enum dlprof_stage_flag */
@@ -280,7 +280,7 @@ enum dlprof_gpu_flag {
 	DLPROF_GPU_WITH_CALLS = 1 << 2,
 };
 
-/* GPU_STATE: counts are since the process began. */
+/* GPU_STATE: counts are sums since the process began to record. */
 struct dlprof_gpu_state {
 	uint32_t state;
 	uint32_t flags;

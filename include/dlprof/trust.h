@@ -55,7 +55,7 @@ static inline enum trust trust_judge(const struct trust_looker *looker, uint32_t
 		return TRUST_LINK;
 	if (uid != 0 && uid != looker->user && uid != looker->owner)
 		return TRUST_OWNER;
-	/* A sticky bit does not help: anybody can make a missing file. */
+	/* A sticky bit does not help, because anybody can make a file that does not exist yet. */
 	if (mode & S_IWOTH)
 		return TRUST_OTHERS;
 	if ((mode & S_IWGRP) && gid != looker->groups[0] && gid != looker->groups[1])

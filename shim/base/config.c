@@ -151,7 +151,7 @@ static bool set_loaders(const char *value)
 	return dlprof_set_parse(value, &config.set, &at, &length) == DLPROF_SET_FINE;
 }
 
-/* MODULE:NAME has one colon, and single dots between parts. Python checks non-ASCII letters. */
+/* Allows one colon, and single dots between parts. Python itself checks letters beyond ASCII. */
 static bool is_batch_fn(const char *value)
 {
 	const char *colon = strchr(value, ':');

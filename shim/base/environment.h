@@ -13,7 +13,7 @@ size_t environment_count(void);
  */
 size_t environment_copy(char **copy, size_t count, const char *const *without);
 
-/* `name` includes the '='; NULL removes it. Returns 0 or -ENOMEM. */
+/* Sets `name`, which includes the '=', or removes it (value NULL). Returns 0 or -ENOMEM. */
 int environment_set(const char *name, const char *value);
 
 /* Returns this library's path or NULL. First call this in the constructor: it may be relative. */

@@ -12,5 +12,5 @@
 
 bool guard_is_needed(void);
 
-/* Returns the result of start(argument), a pid or -errno. The caller has blocked all signals. */
+/* Calls start(argument) in the guard. Returns its pid or -errno. The caller blocks all signals. */
 int guard_start(int (*start)(void *argument), void *argument);

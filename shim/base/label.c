@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "dlprof/units.h"
 
-/* Does not cut a UTF-8 character: bytes 10xxxxxx continue it. */
+/* Cuts no UTF-8 character in two: bytes 10xxxxxx continue a character. */
 void label_copy(char *label, const char *text)
 {
 	size_t length = text ? strnlen(text, LABEL_BYTES) : 0;

@@ -27,10 +27,10 @@ static char target[256]; /* DLPROF_LOG; "": none */
 /* stderr at the program's start */
 static struct identity first NEAR = {.type = 0};
 
-/* The kernel's own attributes are enough: no file server is asked. */
+/* With this, statx() asks no file server, as what the kernel knows is enough. */
 #define LOOK_FLAGS (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC)
 
-/* ld.so uses fstatat(), so most sandboxes allow that. */
+/* Uses fstatat(), which most sandboxes allow, because ld.so needs it. */
 static int identify(int fd, const char *path, struct identity *ret)
 {
 	struct stat status;

@@ -10,7 +10,7 @@ struct dlprof_header;
 /* Sets where later notes go; NULL: only to DLPROF_LOG. */
 void note_into(struct dlprof_header *header);
 
-/* `level`: see dlprof_header.notes. Any thread may call this at any time. */
+/* Adds a line, at any time and in any thread. `level`: see dlprof_header.notes. */
 void note_add(char level, const char *text);
 
 #define note_once(level, text)                                                                     \

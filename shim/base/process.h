@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns ticks since boot (field 22 of /proc/self/stat), or 0 if unknown. */
+/* Returns when this process started, in ticks since boot (field 22 of its stat); 0: unknown. */
 uint64_t process_start_ticks(void);
 
 /* Returns a field, from 3 on, of /proc/PID/stat (pid 0: this process), or 0 if unknown. */
@@ -21,7 +21,7 @@ void process_command(char *buffer, size_t size);
 int32_t process_rank(void);
 int32_t process_local_rank(void);
 
-/* Return NULL, -1 or 0 if unknown. */
+/* Return what the environment says of the job; NULL, -1 or 0: unknown. */
 const char *process_job(void);
 int32_t process_world_size(void);
 int32_t process_attempt(void);

@@ -8,5 +8,5 @@
 
 #include "base/text.h"
 
-/* Returns the pid, or -errno and a text for the user in `why`. */
+/* Starts the drain. Returns its pid, or -errno and a text for the user in `why`. */
 int spawn_drain(const char *folder, const char *database, struct text *why);

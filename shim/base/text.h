@@ -41,7 +41,7 @@ static inline bool text_is_letter(char c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* Returns words for an error that a user can mend. */
+/* Returns words for an error that the user can mend. */
 const char *text_error(int error);
 
 /* Reads a file and appends a 0. Returns the text's length or -errno. */

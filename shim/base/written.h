@@ -4,7 +4,7 @@
 
 #include "base/config.h"
 
-/* Called only if config.stop_after is set. */
+/* Lists a file. Called only if config.stop_after is set. */
 void written_add(const char *path);
 
 /* Notes the listed files: only regular files of a megabyte or more. */

@@ -218,7 +218,7 @@ bool ahead_is_own(const struct thread *thread)
 	return asker && asker->state == OWN;
 }
 
-/* Returns the oldest item of this asker and this taker, or NULL. 0 stands for any. */
+/* Returns the oldest item of `asker` (0: any) and `taker` (0: any or none), or NULL. */
 static struct ahead_item *oldest_of(uint32_t asker, uint32_t taker)
 {
 	struct ahead_item *oldest = NULL;
@@ -468,7 +468,7 @@ struct ahead_item *ahead_next(struct thread *thread)
 	struct ahead_item *item = thread->ahead.held_count ? oldest_of(0, thread->tid) : NULL;
 	struct asker *asker = item ? asker_of(item->asker) : NULL;
 
-	/* Skip items whose asker was forgotten, or keeps no records any more. */
+	/* Skip the items of an asker that was forgotten. */
 	for (; item && !asker; asker = item ? asker_of(item->asker) : NULL) {
 		item->asker = 0;
 		item = oldest_of(0, thread->tid);

@@ -47,7 +47,7 @@ bool ahead_may_be_users(const struct thread *thread);
 /* Called before the thread asks `stream`. Returns true if it may be an asker, see ahead_keep(). */
 bool ahead_asks(struct thread *thread, uint64_t stream);
 
-/* Called with the batch that the thread got after ahead_asks(). */
+/* Notes the batch that the thread got after ahead_asks(). */
 void ahead_took(const struct thread *thread, const struct ahead_parts *batch);
 
 /* Holds the record of an asker back. Returns false if the caller must write the record. */
@@ -78,7 +78,7 @@ void ahead_put_failed(struct thread *thread, const void *key, const void *object
 bool ahead_takes(struct thread *thread, const void *key, const void *object, uint64_t begin_ns,
 		 uint64_t end_ns);
 
-/* Called when a library announces the end of the items, after the thread waited for it. */
+/* Called when a library says that the items have ended, for which the thread waited. */
 void ahead_ends(struct thread *thread, uint64_t begin_ns, uint64_t end_ns);
 
 /* Returns the next item that the thread trains with, or NULL. Call ahead_drop() after use. */

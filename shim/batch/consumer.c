@@ -51,7 +51,7 @@ bool consumer_record(void)
 	return true;
 }
 
-/* Returns a number that no other stream of the run has: it contains that of the life. */
+/* Returns a number for a stream that is unique in the run, since it contains the life's number. */
 static uint64_t local_stream(void)
 {
 	return DLPROF_STREAM_LOCAL | (segment_stream() + atomic_fetch_add(&stream_count, 1));
@@ -375,7 +375,7 @@ static void keep_failed(struct thread *thread, const struct dlprof_event *event)
 	thread->failed_ns += event->duration_ns;
 }
 
-/* Batches of process `pid`; a forked child begins at 0. */
+/* Batches that process `pid` got. A forked child begins at 0. */
 static struct {
 	_Atomic uint64_t count;
 	_Atomic uint32_t pid;
@@ -458,7 +458,7 @@ static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, ui
 	.sample_ns = UINT64_MAX, .fetch_ns = UINT64_MAX, .fetch_cpu_ns = UINT64_MAX,               \
 	.fetch_count = UINT32_MAX
 
-/* `fetched`: parts noted at the message's arrival; NULL: not seen. */
+/* `fetched`: parts noted when the message arrived; NULL: not observed. */
 static void fill_parts(const struct consumer *consumer, const struct thread_parts *wait,
 		       const struct thread_parts *fetched, struct dlprof_batch *batch)
 {

@@ -108,7 +108,7 @@ void consumer_iter_end(struct consumer_wait *wait);
 /* Records an iter() that took `ns`, and inside which nothing was observed. */
 void consumer_iter_took(struct thread *thread, uint64_t begin_ns, uint64_t ns);
 
-/* `begin_ns` is the entry into __next__, 0: now. Returns false if the wait does not count. */
+/* Begins a wait in __next__(), at `begin_ns` (0: now). Returns false if the wait does not count. */
 bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, uint64_t begin_ns);
 
 void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task);
@@ -117,7 +117,7 @@ bool consumer_is_inside(void);
 
 uint64_t consumer_delivered(void);
 
-/* The epoch is over or, if `failed`, __next__ raised an exception. */
+/* Ends a wait without a batch: the epoch is over or, if `failed`, __next__() raised. */
 void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed);
 
 /* Called around the end of an iterator that the program drops early. */
@@ -131,7 +131,7 @@ void consumer_push_own(struct thread *thread);
 
 void consumer_wait_cancel(struct consumer_wait *wait);
 
-/* A message from a worker; task < 0: without a batch. */
+/* Receiving a message from a worker. task < 0: the message has no batch. */
 struct consumer_receive {
 	struct thread *thread;
 	uint32_t life;

@@ -43,7 +43,7 @@ void freeing_mapped(const void *address)
 	}
 }
 
-/* Returns false if the address was not in the table. */
+/* Removes the address from the table. Returns false if it was not there. */
 static bool forget(const void *address)
 {
 	struct bucket *bucket = bucket_of(address);

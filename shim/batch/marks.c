@@ -324,7 +324,7 @@ static struct lane *lane_of(const struct thread *thread)
 	return NULL;
 }
 
-/* Returns false if the lane has an owner in this life. */
+/* Makes `thread` the lane's owner. Returns false if the lane has an owner in this life. */
 static bool take_lane(struct lane *lane, const struct thread *thread)
 {
 	uint64_t owner = lane->owner;
@@ -350,7 +350,7 @@ static struct lane *find_lane(const struct thread *thread)
 	return NULL;
 }
 
-/* Counts concurrent loads; 0: all loads were in waits of the training thread. */
+/* Notes how many loads run at once. 0: all loads were in waits of the training thread. */
 static void count_workers(const struct lane *lane)
 {
 	int32_t count = lane == &inline_lane ? 0 : (int32_t)(lane - lanes) + 1;

@@ -10,5 +10,5 @@
 /* Returns this thread, or NULL. The first call starts recording, which may take milliseconds. */
 struct thread *marks_enter(void);
 
-/* Returns false if the program has a better source of steps, such as a followed loader. */
+/* Records a step. Returns false if the program has a better source of steps, such as a loader. */
 bool marks_step(const char *who, bool first, uint64_t now_ns);

@@ -42,7 +42,7 @@ static _Atomic uint32_t kept_count;
 static _Atomic bool attached;
 static uint64_t step_ns;
 
-/* DLPROF_NVTX when the library started. */
+/* What DLPROF_NVTX was when the library started. */
 static char asked[CONFIG_NVTX_MAX];
 
 /* Returns the range's name, or NULL if there is none that we can read. */

@@ -29,7 +29,7 @@ void scope_on_load(void (*look)(void))
 	look_before_load = look;
 }
 
-/* Returns blocks read from storage, but not by page faults. */
+/* Returns how many blocks were read from storage, except by page faults. */
 static uint32_t storage_blocks(int whose)
 {
 	struct rusage usage;

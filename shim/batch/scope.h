@@ -27,17 +27,17 @@ struct scope_load {
 	uint32_t process_blocks;
 };
 
-/* The thread's `stream`, `generation` and `task` say which batch is loaded. */
+/* Begins a load. The thread's `stream`, `generation` and `task` say of which batch. */
 void scope_load_begin(struct thread *thread, struct scope_load *load);
 
-/* Writes the record; `samples` 0: unknown. */
+/* Ends a load and writes its record. `samples` 0: unknown. */
 void scope_load_end(struct thread *thread, const struct scope_load *load, uint32_t samples,
 		    bool failed);
 
-/* Writes no record, as nothing was loaded. */
+/* Ends a load without a record, because nothing was loaded. */
 void scope_load_cancel(struct thread *thread, const struct scope_load *load);
 
-/* Sets a function to call before each load, to find libraries loaded unnoticed. */
+/* Sets a function to call before each load. It finds libraries that were loaded unnoticed. */
 void scope_on_load(void (*look)(void));
 
 /* Says that decoders are wrapped: a decode_count of 0 then means that nothing was decoded. */

@@ -69,7 +69,7 @@ static _Atomic uint64_t *bucket_of(const void *object)
 	return objects[((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 53];
 }
 
-/* Longer addresses name no object (is_key()). */
+/* An address that is too long for this has no stage (is_key()). */
 static uint64_t key_of(const void *object)
 {
 	return (uint64_t)(uintptr_t)object << NUMBER_BITS;
@@ -132,7 +132,7 @@ static uint16_t find(const char *path, size_t length)
 	return STAGE_NONE;
 }
 
-/* "A::B[1]::C" has parent "A::B". Returns 0 if there is none. */
+/* Returns the length of the parent in a path ("A::B" in "A::B[1]::C"); 0: there is none. */
 static size_t parent_length(const char *path)
 {
 	const char *end = path + strlen(path);
@@ -361,7 +361,7 @@ static uint64_t sum_of(uint16_t number, int which)
 	return sum;
 }
 
-/* Returns false if all sums since the last call are 0. */
+/* Moves the sums since the last call to *ret. Returns false if they are 0. */
 static bool take_sums(uint16_t number, struct dlprof_stage_sum *ret)
 {
 	struct dlprof_stage_sum *sent = &stages[number].sent, now = {

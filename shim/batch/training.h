@@ -18,7 +18,7 @@
  */
 extern HIDDEN bool training_sees_optimizers;
 
-/* Called around the thread's outermost wait. */
+/* Called before and after the thread's outermost wait. */
 void training_pause(struct thread *thread, uint64_t now_ns);
 void training_resume(struct thread *thread, uint64_t now_ns);
 

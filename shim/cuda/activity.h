@@ -11,10 +11,10 @@
 
 #define ACTIVITY_PERIOD_MS 1000
 
-/* Called before CUPTI requests buffers. Returns 0 or -errno. */
+/* Makes the buffers. Called before CUPTI requests any. Returns 0 or -errno. */
 int activity_init(enum config_cuda level);
 
-/* Returns DLPROF_GPU_WITH_KERNELS and so on, as recorded. */
+/* Returns what is recorded, as bits of enum dlprof_gpu_flag. */
 uint32_t activity_flags(void);
 
 /* Registers callbacks and enables kinds. Returns 0, or CUPTI's first fatal error. */

@@ -16,5 +16,5 @@ uint32_t api_enable(bool on, uint64_t keep);
 /* Notes that another user wants this call or not. api_enable(false) leaves wanted calls enabled. */
 void api_note_theirs(uint32_t record_kind, uint32_t number, bool wanted);
 
-/* Returns DLPROF_GPU_API_x, or DLPROF_GPU_NONE for a record that is not ours. */
+/* Returns DLPROF_GPU_API_x, or DLPROF_GPU_NONE for a call that api.def lacks. */
 enum dlprof_gpu_kind api_kind(uint32_t record_kind, uint32_t number);

@@ -50,7 +50,7 @@ static bool grow(void)
 	    sys_call3(SYS_mprotect, pool.bytes + count * BUFFER_BYTES, GROW * BUFFER_BYTES,
 		      PROT_READ | PROT_WRITE) < 0)
 		return false;
-	/* Two threads that grow the pool at once open the same pages. */
+	/* If two threads grow the pool at once, they open the same pages. */
 	atomic_compare_exchange_strong(&pool.count, &count, count + GROW);
 	return true;
 }

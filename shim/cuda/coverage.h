@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Called before there is a writing thread. */
+/* Begins the coverage at `when_ns`. Called before there is a writing thread. */
 void coverage_begin(uint64_t when_ns);
 
 void coverage_yielded(uint64_t when_ns);
@@ -34,11 +34,11 @@ void coverage_yielded(uint64_t when_ns);
 /* Called when CUPTI is ours again, and has no buffer of another user. */
 void coverage_regained(void);
 
-/* Called after all buffers that came back were read. */
+/* Finds silences and lost buffers. Called after all returned buffers were read. */
 void coverage_look(void);
 
 /* Sends the time up to which all is known to the drain, if that time advanced. */
 void coverage_tell(void);
 
-/* Called after a forced flush, once all its buffers were read. */
+/* Sends the last time. Called after our forced flush, when all its buffers were read. */
 void coverage_end(uint64_t forced_ns);

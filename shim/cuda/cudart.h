@@ -18,7 +18,7 @@
 
 uint64_t cudart_launch_count(void);
 
-/* Returns the time of the last launch, exact to about 1 us, or 0 if none was seen. */
+/* Returns when the host launched last, exact to about 1 us; 0: no launch was observed. */
 uint64_t cudart_last_launch_ns(void);
 
 enum {
@@ -43,7 +43,7 @@ static inline bool cudart_begin(uintptr_t frame)
 	return true;
 }
 
-/* Called after calls of libcudart that are recorded. */
+/* Called after a call of libcudart, to record it. */
 void cudart_launch(uint32_t graph);
 void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind);
 void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind);

@@ -23,7 +23,7 @@ static const char *const sonames[] = {
 	"libcupti.so",      NULL,
 };
 
-/* From libcudart's folder, in wheels of CUDA 13, older wheels, and toolkits. */
+/* Where libcupti lies, seen from libcudart's folder: wheels of CUDA 13, older ones, toolkits. */
 static const char *const beside[] = {
 	"/",  "/../../cuda_cupti/lib/", "/../extras/CUPTI/lib64/", "/../../../extras/CUPTI/lib64/",
 	NULL,

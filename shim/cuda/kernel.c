@@ -14,7 +14,7 @@
 static struct kernel known[KNOWN_MAX];
 static uint32_t known_count;
 
-/* DALI, nvJPEG, nvImageCodec, CV-CUDA: kernels that prepare batches. */
+/* Kernels that prepare batches: of DALI, nvJPEG, nvImageCodec and CV-CUDA. */
 static const char *const loaders[] = {"N4dali",        "N6nvjpeg", "N6culj92",
 				      "N10nvimgcodec", "N4nvcv",   "N6cvcuda"};
 

@@ -41,7 +41,7 @@ static struct {
 #undef FOREIGN
 } real;
 
-/* Looks in the libcupti that we use, by RTLD_NEXT, and in any mapped one. */
+/* Finds a real function: in the libcupti that we use, by RTLD_NEXT, or in any mapped one. */
 static void *find(const char *name)
 {
 	void *found = NULL, *library;
@@ -278,7 +278,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
 	if (!(flag & CUPTI_FLUSH_FORCED) || state_mode() != STATE_CUPTI)
 		return real.cuptiActivityFlushAll(flag);
 	end_stand_in();
-	/* First without force, so that finished operations come with their ends. */
+	/* Flush without force first, so that finished operations come with their ends. */
 	if (state_is_armed())
 		cupti.ActivityFlushAll(0);
 	first = atomic_compare_exchange_strong(&activity_forced_ns, &none, clock_now_ns());

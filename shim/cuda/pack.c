@@ -7,7 +7,7 @@
 #define MIDDLE                                                                                     \
 	UINT32_C(0x80000000) /* offset of a record's first operation, if there is room */
 
-/* Devices beyond the table share the last place. */
+/* A device beyond the table shares the place of no device. */
 static uint32_t place_of(int32_t device)
 {
 	return device >= 0 && device < PACK_DEVICE_MAX ? (uint32_t)device : PACK_DEVICE_MAX;

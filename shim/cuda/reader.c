@@ -112,7 +112,7 @@ static void ask_driver(const char *function, char *text, size_t size, uint32_t d
 		text[0] = '\0';
 }
 
-/* The PCI place distinguishes devices of several processes. */
+/* Notes a device's name and its PCI place, by which several processes know it. */
 static void note_device(uint32_t device)
 {
 	static uint32_t noted;

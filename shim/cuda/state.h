@@ -15,10 +15,10 @@ enum state_mode {
 	STATE_CUPTI, /* the GPU's operations are recorded */
 };
 
-/* Returns STATE_NONE in a forked child. */
+/* Returns what this process records; STATE_NONE in a forked child. */
 enum state_mode state_mode(void);
 
-/* Also writes "cuda_mode" to the meta table. */
+/* Sets the mode, and writes it to the meta table as "cuda_mode". */
 void state_begin(enum state_mode mode);
 
 void state_stand_down(const char *why);
@@ -36,14 +36,14 @@ bool state_is_armed(void);
 bool state_is_yielded(void);
 void state_arm(void);
 
-/* Another user takes the buffers. Returns true if they were ours. */
+/* Notes that another user takes the buffers. Returns true if they were ours. */
 bool state_yield(uint64_t now_ns);
 
 /* Returns when another user took CUPTI's buffers; 0: none did, or they were regained. */
 uint64_t state_yielded_ns(void);
 bool state_forget_yield(uint64_t yielded_ns); /* false: another user has come since */
 
-/* May be called from any thread, and in callbacks. */
+/* Wakes the writing thread. May be called from any thread, and in callbacks. */
 void state_wake(void);
 
 /* The writing thread's futex, which state_wake() counts up. */

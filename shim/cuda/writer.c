@@ -105,7 +105,7 @@ static void write_last(void)
 
 static void *write_records(void *unused)
 {
-	/* Do not call CUPTI yet: cuInit() still runs, on the thread that made this one. */
+	/* Do not call CUPTI yet, as cuInit() is still running on the thread that made this one. */
 	uint64_t next_ns = clock_now_ns() + ACTIVITY_PERIOD_MS * MS;
 
 	cupti_clock_look(true);

@@ -218,7 +218,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 #define END_LZMA_BUFFER                                                                            \
 	END_PACKER(result == 0, LZMA_FAILED(result), LZMA_AT(at) - unit.input_bytes,               \
 		   LZMA_AT(to_at) - unit.room_bytes)
-/* Sizes have 64 bits, but bzip2's 32, so read the low half. */
+/* Sizes have 64 bits (in bzip2: 32), so read only the low half. */
 #define LOW_SIZE(size)	    (FIELD(uint32_t, size, 0))
 #define END_UNCOMPRESS                                                                             \
 	END_PACKER(result == 0, result != 0, size, result == 0 ? LOW_SIZE(to_size) : 0)

@@ -22,7 +22,7 @@ bool sequence_is_counted(const struct unit *unit, const void *handle);
 /* Begins the time of an image's pixels. `image` may be NULL. */
 void sequence_start(struct thread_image *image);
 
-/* Returns the image that this thread started with the handle; NULL if none, or not recording. */
+/* Returns the image that this thread has begun with `handle`, or NULL. */
 struct thread_image *sequence_started(enum decode_library_id library, const void *handle);
 
 /* Ends the time. `address`: the caller's stack frame. `is_last`: no more parts follow. */

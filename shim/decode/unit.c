@@ -93,7 +93,7 @@ OFTEN struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit
 	return last->tally;
 }
 
-/* Calls without an image or known width only have time. */
+/* Returns false for a call without an image or known width, which adds only time. */
 static bool has_tally(const struct unit *unit, const struct unit_result *result)
 {
 	return table_libraries[unit->library].sort != DECODE_SORT_INPUT &&

@@ -38,10 +38,10 @@ struct unit_result {
 /* Reads a field of a struct whose layout is part of an ABI. */
 #define FIELD(type, struct_at, offset) (*(const type *)((const char *)(struct_at) + (offset)))
 
-/* Returns false if the call is not recorded, or inside another decoder's call. */
+/* Begins a call. Returns false if it is not recorded, or inside another decoder's call. */
 bool unit_begin(struct unit *unit, enum decode_library_id library, const char *name);
 
-/* Tests eight bytes at `address` by a system call. */
+/* Returns true if eight bytes at `address` can be read. Asks by a system call. */
 bool unit_can_read(const void *address);
 
 /* Ends a call that is a whole image, or whose library has no images. */

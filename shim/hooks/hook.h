@@ -91,7 +91,7 @@ void hook_process(bool (*has_end)(void), void (*ends)(void));
 /* Returns false on musl, whose structs differ. */
 bool real_is_glibc(void);
 
-/* The raw ones bypass libc, for wrappers called before the constructor. */
+/* The raw functions bypass libc. Wrappers that run before the constructor use them. */
 long hook_syscall_raw(long number, ...);
 pid_t hook_vfork_raw(void);
 long hook_syscall_failed(long result);
@@ -102,7 +102,7 @@ bool hook_open_begin(struct span *span);
 bool hook_close_begin(struct span *span, int fd);
 bool hook_read_begin(struct span *span, int fd);
 
-/* A read from a pipe or socket counts as a wait, within loads only. */
+/* Begins a read from a pipe or socket, which counts as a wait, and only within loads. */
 bool hook_pipe_begin(struct span *span, int fd);
 
 void hook_open_end(struct span *span, int fd, const char *path, int flags);

@@ -46,7 +46,7 @@ static bool is_data(const void *address, size_t size)
 	return false;
 }
 
-/* A mapping stays if only a part inside is unmapped. */
+/* Forgets an unmapped range. A mapping stays if only a part inside it is unmapped. */
 static void forget(const void *address, size_t size)
 {
 	uintptr_t begin = (uintptr_t)address, end = begin + size;
@@ -76,7 +76,7 @@ static bool begin(struct span *span, const char *name)
 	return true;
 }
 
-/* Does not ask the kernel about memory between processes (shared and writable). */
+/* Returns true for a data file. Does not ask the kernel about memory that processes share. */
 static bool maps_data(int fd, int protection, int flags)
 {
 	if (flags & MAP_ANONYMOUS)

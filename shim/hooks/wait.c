@@ -29,7 +29,7 @@ void hook_file_lock_end(struct span *span, int fd)
 		waits_add_lock(span->thread, fd, span->own_ns);
 }
 
-/* Takes the first ready descriptor or, after a timeout, the first one. */
+/* Counts the wait for the first ready descriptor or, after a timeout, for the first of all. */
 void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, int result)
 {
 	int fd = -1;
@@ -56,7 +56,7 @@ void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, in
 		waits_add_fd(span->thread, fd, span->own_ns, 0);
 }
 
-/* After a timeout, the sets do not show the descriptors. */
+/* Counts the wait for the first ready descriptor. After a timeout, the sets show none. */
 void hook_select_end(struct span *span, int count, const fd_set *const sets[3], int result)
 {
 	if (!end_span(span))

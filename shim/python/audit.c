@@ -101,7 +101,7 @@ const char *audit_seen(void)
 	return package;
 }
 
-/* Reads `sys.modules`: PyImport_GetModuleDict() would abort at the interpreter's end. */
+/* Patches imported targets. Reads sys.modules: PyImport_GetModuleDict() aborts at the end. */
 static RARELY void sweep(void)
 {
 	PyObject *modules = py.PySys_GetObject("modules");

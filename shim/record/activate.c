@@ -26,7 +26,7 @@ int activate_prepare(void)
 	return 0;
 }
 
-/* libc calls this in a child of fork(), but not in a vfork child. */
+/* Called by libc in a child of fork(), but not in a vfork child. */
 void activate_forked(void)
 {
 	activate_shares = false;

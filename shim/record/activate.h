@@ -26,7 +26,7 @@ static inline uint32_t activate_on(void)
 	return __atomic_load_n(activate_cell, __ATOMIC_ACQUIRE);
 }
 
-/* Asks for the pid by a system call, which is needed only if the kernel does not wipe the page. */
+/* Compares the pid, by a system call. Needed only if the kernel does not wipe the page. */
 bool activate_is_own(void);
 
 static inline bool activate_is_here(void)

@@ -54,7 +54,7 @@ struct fd_open_path {
 
 extern HIDDEN struct fd_open_path fd_paths[FD_PATH_COUNT];
 
-/* The version changes when the descriptor means another file. */
+/* Returns where the version is, which changes when the descriptor means another file. */
 static inline const _Atomic uint32_t *fd_path_version_at(int fd)
 {
 	return &fd_paths[(unsigned int)fd % FD_PATH_COUNT].version;
@@ -73,7 +73,7 @@ extern HIDDEN _Atomic uint8_t fd_first_page[FD_PAGE];
 
 enum fd_kind fd_find_kind(int fd);
 
-/* Never returns FD_NAMED or FD_UNKNOWN. In a vfork child, unknown descriptors are FD_OTHER. */
+/* Returns the kind, never FD_NAMED or FD_UNKNOWN. Unknown ones are FD_OTHER in a vfork child. */
 static inline enum fd_kind fd_kind(int fd)
 {
 	if (likely((unsigned int)fd < FD_PAGE)) {

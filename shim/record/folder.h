@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 
-/* Returns 0, -ENOENT, or -EPERM for another user's folder or another kind of file. */
+/* Returns 0, -ENOENT, or -EPERM if the folder is another user's or is no folder. */
 int folder_check(const char *folder);
 
 /* Returns true if DATABASE-segments is absent, or our own link to a folder that was removed. */

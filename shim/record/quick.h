@@ -18,7 +18,7 @@ struct quick {
 	struct span span;		/* mostly only thread, fd and begin_ticks are set */
 };
 
-/* `life` is the result of activate_on(). Returns false if the caller must use span_begin(). */
+/* Begins a read. `life`: result of activate_on(). False: the caller must use span_begin(). */
 static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 {
 	struct thread *thread = thread_self;
@@ -42,7 +42,7 @@ static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 /* Takes over from quick_end() in rare cases. Returns `bytes`, so that callers need not save it. */
 int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *name);
 
-/* `bytes` < 0: the call failed. */
+/* Ends a read. `bytes` < 0: the call failed. */
 static inline __attribute__((always_inline)) int64_t
 quick_end(struct quick *quick, int64_t bytes, const char *name)
 {

@@ -289,7 +289,7 @@ static void note_job(void)
 		note_number("world_size ", size);
 }
 
-/* Opens the file in which `dlprof run` finds the runs to report. */
+/* Opens the file by which `dlprof run` learns the runs to report. */
 static int open_list(void)
 {
 	const char *list = getenv("DLPROF_RUNS");
@@ -383,7 +383,7 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 		*ret_where = "";
 	if (!run.has_drain)
 		return RUN_ALONE;
-	/* The drain is dead if silent for long. A short run may end before its first heartbeat. */
+	/* A drain that is silent for long is dead. A short run may end without a heartbeat. */
 	if (now_ns > (beat_ns ? beat_ns : shared->header.created_ns) + DRAIN_SILENT_NS)
 		return RUN_IN_RINGS;
 	if (**ret_where)

@@ -9,10 +9,10 @@
 
 #define SEGMENT_MAX 32
 
-/* Returns -ENOSPC if the disk is full; later a full disk loses records. Never raises SIGBUS. */
+/* Opens the first segment. -ENOSPC: the disk is full; later that loses records. No SIGBUS ever. */
 int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local_rank);
 
-/* Sets the header that segment_open() copies, of the program before execve(); NULL: none. */
+/* Sets the header of the program before execve(), which segment_open() copies; NULL: none. */
 void segment_go_on(const struct dlprof_header *before);
 
 const char *segment_path(void);
@@ -39,13 +39,13 @@ enum segment_part {
 /* Reserves blocks, in the slot's thread. Negative: the disk is full, so do not touch the part. */
 int segment_reserve(const struct dlprof_slot *slot, enum segment_part part);
 
-/* Returns the place of a stack, or NULL if there is no room or another thread is reserving. */
+/* Returns stack number `index`, or NULL if there is no room, or another thread is reserving. */
 struct dlprof_stack *segment_stack(uint32_t index);
 
 /* Returns true while segment_claim() may fail, as a thread adds a segment. */
 bool segment_is_growing(void);
 
-/* Returns false in a vfork child, and in a forked child until it joins the run. */
+/* Returns true if the segments are this process's own, not those of its parent. */
 bool segment_is_own_by_pid(void);
 
 static inline bool segment_is_own(void)

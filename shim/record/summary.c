@@ -148,7 +148,7 @@ static const struct account *training(void)
 	return longest;
 }
 
-/* Paths in the current folder become relative. */
+/* Returns the path, relative if it lies in the current folder. */
 static const char *short_path(const char *path)
 {
 	char folder[512];

@@ -47,7 +47,7 @@ void summary_batch(struct account *account, uint64_t end_ns);
 /* Counts a batch whose wait was not observed. */
 void summary_count(void);
 
-/* `by_gpu`: the report will use the GPU's clock, which is not known here. */
+/* Prints the line. `by_gpu`: the report will use the GPU's clock, which is not known here. */
 void summary_print(bool by_gpu);
 
 /* Prints that `package`, which has loaders, was imported, but none was seen. NULL: no line. */

@@ -27,7 +27,7 @@ static inline void tally_count(struct dlprof_tally *tally, uint64_t count, uint6
 		tally->slowest_ns = ns;
 }
 
-/* `tally` may be NULL. */
+/* Adds to a tally, which may be NULL. */
 static inline void tally_add(struct dlprof_tally *tally, uint64_t count, uint64_t ns,
 			     uint64_t bytes)
 {

@@ -18,7 +18,7 @@ static _Atomic uint32_t segments_used;
 
 const _Atomic uint32_t thread_no_version = UINT32_MAX;
 
-/* quick.h cannot be used if every operation is a record, or if the clock is a system call. */
+/* Allows quick.h, unless every operation is a record, or the clock is a system call. */
 static void thread_quicken(struct thread *thread)
 {
 	thread->quick_life = clock_scale && config.detail != CONFIG_DETAIL_ALL ? thread->life : 0;

@@ -335,7 +335,7 @@ static inline struct thread *thread_get(void)
 	return thread_claim();
 }
 
-/* Returns true also on a full disk, where records are counted as lost. */
+/* Returns true if the ring has room; also on a full disk, where records are counted as lost. */
 static inline bool thread_has_room_for(const struct thread *thread, uint32_t count)
 {
 	const struct dlprof_slot *slot = thread->slot;
@@ -350,5 +350,5 @@ static inline bool thread_has_room(const struct thread *thread)
 	return thread_has_room_for(thread, 1);
 }
 
-/* Without room in the ring, counts the record as lost. */
+/* Writes a record into the ring. If there is no room, the record is counted as lost. */
 void thread_push(struct thread *thread, const struct dlprof_event *event);

@@ -18,7 +18,7 @@ enum wait_kind {
 
 void waits_add(struct thread *thread, enum wait_kind kind, uint64_t ns);
 
-/* Counts `bytes` even if the wait was short. */
+/* Counts a wait for `fd`, and `bytes` even if the wait was short. */
 void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes);
 
 void waits_add_lock(struct thread *thread, int fd, uint64_t ns);

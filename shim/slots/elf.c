@@ -51,7 +51,7 @@ static size_t room_for(const struct elf_module *module, uintptr_t address, size_
 	return end && address % alignment == 0 ? (end - address) / size : 0;
 }
 
-/* ld.so has added the base, unless the section is read-only. */
+/* Returns a pointer of the dynamic section, to which ld.so adds the base if it can be written. */
 static uintptr_t pointer_in(const struct elf_module *module, ElfW(Addr) value)
 {
 	if (end_of_part(module, value, PF_R))

@@ -130,7 +130,7 @@ static void seal(void)
 	got.open_page = 0;
 }
 
-/* Returns false to leave the slot alone. Pages that are already writable stay so. */
+/* Makes the slot's page writable, if it is not. Returns false to leave the slot alone. */
 static bool open_slot(const struct module *module, uintptr_t slot)
 {
 	const uintptr_t page = page_of(slot);
@@ -254,7 +254,7 @@ static void change_slots(struct module *module)
 	seal();
 }
 
-/* Sets the state last, since got_knows() takes no lock. */
+/* Changes a module's slots. Sets the state last, since got_knows() takes no lock. */
 static void change_module(struct module *module)
 {
 	module->state = MODULE_NEW;
@@ -369,7 +369,7 @@ void got_begin(void)
 	}
 }
 
-/* musl lacks this function, and other namespaces. */
+/* musl lacks this function, and has no other namespaces. */
 #pragma weak dladdr1
 
 void got_sweep_foreign(const void *address)

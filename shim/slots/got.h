@@ -7,7 +7,7 @@
 /* Puts wrappers into slots. Cheap if no module was loaded since the last sweep. */
 void got_sweep(void);
 
-/* Called when this process begins to record, before any thread can sweep. */
+/* Prepares for sweeps. Called when this process begins to record, before any thread can sweep. */
 void got_begin(void);
 
 /* Returns true if got_sweep() finished the module of `address`. Takes no lock. */

@@ -75,7 +75,7 @@ const struct module *module_self(void);
 /* Returns how many modules of another namespace it found. Not to be called under module_lock(). */
 uint32_t module_find_foreign(const struct link_map *map, struct module *found);
 
-/* Makes module_at() find modules. Returns the new ones and their count. */
+/* Makes module_at() find these modules. Returns the new ones, and their number in *count. */
 struct module *module_add_foreign(const struct module *found, uint32_t *count);
 
 void module_forget_foreign(void);

@@ -13,7 +13,7 @@
 #include "slots/module.h"
 #include "slots/wrap.h"
 
-/* Returns false for another library that has a function of this name. */
+/* Return true if the module is the row's library, and not another one with this function name. */
 bool pool_is_library(const struct elf_module *elf, const struct wrap_row *row);
 bool pool_is_of_library(const struct module *module, const struct wrap_row *row);
 
@@ -23,7 +23,7 @@ bool pool_is_of_library(const struct module *module, const struct wrap_row *row)
  */
 void *pool_wrapper(int row, void *real, void **slot);
 
-/* Returns `real` itself if there is no wrapper. */
+/* Returns the wrapper of `real`, or `real` itself if there is none. */
 void *pool_substitute(int row, void *real);
 
 /* Returns the wrapper of `real`, which ld.so has put into `slot`, or NULL. */

@@ -140,7 +140,7 @@ static const struct wrap_entry entries[ROW_MAX] = {
 #undef WRAP
 };
 
-/* A table of pointers would need relocations. */
+/* Returns an instance. Not a table of pointers, which would need relocations. */
 static void *wrapper(int entry, int instance)
 {
 	switch (entry * WRAP_INSTANCE_MAX + instance) {

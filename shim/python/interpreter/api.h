@@ -83,7 +83,7 @@ bool api_in_daemon(void);
 PyObject *api_get(PyObject *object, PyObject *name);
 PyObject *api_get_named(PyObject *object, const char *name);
 
-/* Returns true if the object has it. PyObject_HasAttrString() prints since 3.13. */
+/* Returns true if the object has this attribute. PyObject_HasAttrString() prints since 3.13. */
 bool api_has(PyObject *object, const char *name);
 
 /* Returns what `path`, such as "part.0.part" (0: an index), leads to. '=' ends it, too. */

@@ -3,7 +3,7 @@
 
 #include "base/sys.h"
 
-/* Lies behind CPython's header of an object, whose size varies. */
+/* What lies behind CPython's header of an object, which has no fixed size. */
 struct wrapper {
 	const PyMethodDef *method; /* NULL: Python code made this object by calling the class */
 	PyObject *original;	   /* NULL: as `method`, or the collector cleared this object */

@@ -15,7 +15,7 @@
 #define NUMBER_BITS 14
 #define IGNORED	   ((1 << NUMBER_BITS) - 1)
 
-/* Cache of tally_id() of a name << NUMBER_BITS | its stage's number. */
+/* Cache: tally_id() of a name << NUMBER_BITS | the number of its stage. */
 static _Atomic uint64_t known[KNOWN_COUNT];
 
 static struct stage_call calls[CALL_COUNT];

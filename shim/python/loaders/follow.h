@@ -14,7 +14,7 @@
 #define FOLLOW_NO_TASK UINT32_MAX /* the batch has no known load */
 
 struct follow_crew {
-	/* Returns false if the iterator has no workers. */
+	/* Fills in facts of a loader. Returns false if the iterator has no workers. */
 	bool (*gather)(PyObject *iterator, struct consumer_facts *facts);
 	uint32_t (*task)(PyObject *iterator, const struct consumer *consumer);
 };

@@ -37,7 +37,7 @@ static const void *_Atomic newest;
 
 static _Atomic uint32_t held;
 
-/* TensorFlow tells which iterator is asked */
+/* TensorFlow tells which iterator is asked, by the object */
 static atomic_bool telling;
 
 static bool is_used(const struct iterator *one)

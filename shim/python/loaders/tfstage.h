@@ -17,7 +17,7 @@
 #define TFSTAGE_KERNEL_NAME                                                                        \
 	"_ZNK10tensorflow8OpKernel11TraceStringB5cxx11ERKNS_15OpKernelContextEb"
 
-/* Returns false if the call is not counted. */
+/* Begins a call of a stage. Returns false if the call is not counted. */
 bool tfstage_next(struct stage_call *call, const struct wrap_target *target,
 		  const struct wrap_copy *copy, const void *iterator);
 

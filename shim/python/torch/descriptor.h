@@ -10,5 +10,5 @@
 
 void descriptor_patch(PyObject *module, size_t row);
 
-/* fetching is not seen, as this Python has the function under another name */
+/* fetching is not observed, as this Python names the function otherwise */
 extern HIDDEN bool descriptor_blind;

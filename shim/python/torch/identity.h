@@ -23,7 +23,7 @@ bool identity_is_known(PyObject *loader);
 void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iterator,
 		     const struct consumer_facts *facts);
 
-/* Returns where the loader was made, or NULL if the constructor's call was not seen. */
+/* Returns where the loader was made, or NULL if that was not observed. */
 const char *identity_made_at(PyObject *loader);
 
 /* In its first epoch, returns the loader's place in the program, if known, else NULL. */

@@ -80,7 +80,7 @@ static int64_t prefetch_of(PyObject *loader)
 	return api_get_number(loader, "prefetch_factor", -1);
 }
 
-/* Returns the number. If it is 0, removes settings that need workers. */
+/* Sets and returns the number of workers. If it is 0, removes settings that need workers. */
 static int64_t set_workers(const struct setting *setting, int64_t wanted)
 {
 	const int64_t before = api_get_number(setting->loader, "num_workers", 0);
@@ -139,7 +139,7 @@ static void set_context(const struct setting *setting, int32_t wanted)
 	}
 }
 
-/* Returns true if the strategy changed. */
+/* Sets the sharing strategy. Returns true if it changed. */
 static bool set_sharing(int32_t wanted, struct text *note)
 {
 	OWNED PyObject *get = NULL, *set = NULL, *now = NULL, *value = NULL, *args = NULL;

@@ -42,7 +42,7 @@ static struct {
 #undef POINT
 };
 
-/* Versions of PyTorch save by different functions. */
+/* Patches a point, if the module has it: versions of PyTorch save by different functions. */
 void training_patch(PyObject *module, size_t row)
 {
 	if (patch_method(module, &points[row].method))
