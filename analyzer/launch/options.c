@@ -190,7 +190,7 @@ int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 		return line_problem(line, "--set: these are too many settings");
 	if (*ret->set && !set_check(ret->set, why, sizeof(why)))
 		return line_problem(line, "--set: %s", why);
-	/* Trials add their settings to those that the variable has for all runs. */
+	/* A trial adds its settings to those of the variable, which hold for all runs. */
 	if (ret->verb == LAUNCH_TUNE && set && *set && !set_check(set, why, sizeof(why)))
 		return line_problem(line, "DLPROF_SET: %s", why);
 	if (ret->verb == LAUNCH_TUNE && set && strlen(set) >= sizeof(ret->set))

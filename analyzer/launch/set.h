@@ -5,5 +5,5 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns true if the settings are valid; else `problem` says what would be. */
+/* Returns true if the settings are valid; else `problem` says what would be valid. */
 bool set_check(const char *text, char *problem, size_t size);

@@ -11,7 +11,7 @@
 struct fact {
 	const char *key; /* NULL: the end of an object or list */
 	const char *type, *meaning;
-	const char *const *names; /* of a map */
+	const char *const *names; /* keys of a map */
 	int name_count;
 	bool opens, is_list;
 };

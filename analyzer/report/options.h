@@ -75,5 +75,5 @@ struct options {
 
 extern const struct line_program options_program;
 
-/* Parses a command line. Returns 0, or -EINVAL with `line.problem` set; after --help, 0. */
+/* Parses a command line; --help ends all checks. Returns 0, or -EINVAL with `line.problem` set. */
 int options_parse(struct options *ret, int argc, char **argv);

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write text files, one after the other, as a C string: embed.py [--rows] NAME OUTPUT INPUT...
 
---rows: each as it is, as a row of a table {name, text}: name is the file's, without folder and end.
-What follows -- in a line of SQL is left out, as are lines that are empty then. NAME_HASH is what a
-Content-Security-Policy calls a text of these very bytes.
+--rows: each file becomes a row {name, text} of a table, unchanged; name is that of the file
+without folder and suffix. Else, SQL loses its comments and empty lines, and NAME_HASH is the hash
+by which a Content-Security-Policy names the text.
 """
 import base64
 import hashlib

@@ -283,7 +283,6 @@ static bool check_target(struct doctor *doctor)
 	return !problem;
 }
 
-/* Runs and records a program. Returns 0 or -errno. */
 static int run(struct trial *trial, char *const argv[], const char *file)
 {
 	struct doctor *doctor = trial->doctor;

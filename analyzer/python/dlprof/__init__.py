@@ -13,10 +13,10 @@ LIBRARY = os.path.join(_HOME, "lib", "libdlprof.so")
 
 
 def latest():
-    """What this process's training waited for data so far, for a logger: {"batches": 1200, "ratio":
-    0.31, "wait_s": 41.2, "time_s": 133.0}, the keys and meanings of `dlprof-report --json`'s stall,
-    by the host's clock. {} where nothing is recorded, and before the second batch. Takes some
-    microseconds; may be called by any thread."""
+    """Returns what this process's training waited for data so far, for a logger: {"batches": 1200,
+    "ratio": 0.31, "wait_s": 41.2, "time_s": 133.0}. The keys mean the same as in the stall of
+    `dlprof-report --json`, by the host's clock. Returns {} if nothing is recorded, and before the
+    second batch. Takes some microseconds; any thread may call it."""
     try:
         account = ctypes.CDLL(None).dlprof_account
     except AttributeError:
@@ -31,9 +31,9 @@ def latest():
 
 
 def read(path):
-    """The views of a recorded run by name, "batch", "load", "process", ...: data frames where pandas
-    is installed, else lists of dictionaries. Times are nanoseconds, sizes bytes, NULL is None (NaN).
-    FileNotFoundError, or ValueError where the file is no run of dlprof's."""
+    """Returns the views of a recorded run by name, "batch", "load", "process", ...: data frames if
+    pandas is installed, else lists of dictionaries. Times are in nanoseconds, sizes in bytes; NULL
+    is None (NaN). Raises FileNotFoundError, or ValueError if the file is no run of dlprof."""
     os.stat(path)
     database = sqlite3.connect("file:{}?mode=ro".format(quote(os.path.abspath(path))), uri=True)
     database.row_factory = sqlite3.Row

@@ -5,7 +5,7 @@ import sys
 
 from dlprof import PROGRAMS
 
-# Of `dlprof run` and `dlprof tune`: these take the next word.
+# The options of `dlprof run` and `dlprof tune` that take the next word.
 _WITH_VALUE = {"-o", "--output", "--detail", "--slow-us", "--batch-fn", "--cuda", "--segment-dir",
                "--log", "--set", "--stop-after", "--library", "--batches",
                "--rounds", "--max-time"}
@@ -21,7 +21,7 @@ def _become(name, arguments):
 
 
 def with_interpreter(arguments):
-    """`python -m dlprof run -m package.train`, or `run train.py`, means this Python."""
+    """Inserts this Python before `-m package.train` or `train.py` in the arguments of `run`."""
     if arguments[:1] not in (["run"], ["tune"]):
         return arguments
     at = 1

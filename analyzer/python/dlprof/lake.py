@@ -17,13 +17,13 @@ import tempfile
 
 from dlprof import PROGRAMS
 
-_TABLES = ("step", "rank", "job")  # a job is seen when its ranks are
+_TABLES = ("step", "rank", "job")  # in this order, a job is seen only when its ranks are there
 _DATE = "strftime(make_timestamp(CAST(coalesce(started_unix_s, 0) * 1e6 AS BIGINT)), '%Y-%m-%d')"
 
 
 def write(root, fleet):
-    """Writes the jobs of a database that `dlprof-report export --into` made; returns their days. A reader sees
-    of each file the old rows or the new ones, whole. ValueError where it cannot be read."""
+    """Writes the jobs of a database that `dlprof-report export --into` made; returns their days. Each file is
+    replaced as a whole. Raises ValueError if the database cannot be read."""
     os.makedirs(root, exist_ok=True)
     name = os.path.splitext(os.path.basename(fleet))[0] + ".parquet"
     with _duckdb().connect() as database, tempfile.TemporaryDirectory(prefix=".", dir=root) as folder:
@@ -50,8 +50,8 @@ def write(root, fleet):
 
 
 def query(root, name):
-    """The rows of a shipped query ("worst_jobs"; `dlprof-report sql` lists them), or of an SQL text, as
-    dictionaries."""
+    """Returns the rows of a shipped query ("worst_jobs"; `dlprof-report sql` lists them), or of an SQL text,
+    as dictionaries."""
     if not os.path.isdir(os.path.join(root, "job")):
         raise ValueError("'{}' has no jobs".format(root))
     text = name if " " in name else _report("sql", name)
@@ -89,7 +89,7 @@ def _report(*arguments):
 
 
 def _print(rows):
-    """Aligned, numbers to the right."""
+    """Prints rows as columns, aligned to the right."""
     lines = [list(rows[0])] + [["" if cell is None else str(cell) for cell in row.values()]
                                for row in rows] if rows else []
     widths = [max(map(len, column)) for column in zip(*lines)]

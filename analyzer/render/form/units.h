@@ -6,10 +6,7 @@
 
 #define UNITS_MAX 48
 
-/*
- * Each function writes into `buffer` and returns it. Unknown values (NAN, INT64_MIN) become "?", or
- * "" in the two functions whose output is for programs.
- */
+/* Each function fills and returns `buffer`. NAN and INT64_MIN become "?", in the last two "". */
 
 /* Writes "20.1 s", "1.90 s", "104 ms", "3 h 20 min". */
 const char *units_time(char *buffer, double ns);

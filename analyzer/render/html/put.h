@@ -129,6 +129,6 @@ void html_blocks(struct html *html, const char *chapter);
 void html_head(struct html *html, bool has_script, const char *name);
 void html_foot(struct html *html);
 
-/* Returns 0 or -ENOMEM. */
+/* Writes the stack samples for flame.js. Returns 0 or -ENOMEM. */
 struct jsonw;
 int html_flames(const struct report *report, struct jsonw *json);

@@ -66,7 +66,7 @@ function readSeries(packed) {
 	return {count: packed.count, raw: raw, buckets: buckets};
 }
 
-/* Returns stretches [begin, end) that cover [from, to), with one wait and one compute each. */
+/* Divides batches [from, to) into stretches; each has one time of waiting and one of computing. */
 function stretches(series, from, to) {
 	const found = [];
 	const whole = series.raw.find(part => part.begin <= from && part.begin + part.count >= to);
@@ -98,7 +98,7 @@ function stretches(series, from, to) {
 	return found;
 }
 
-/* Joins stretches to at most MOST_BARS bars, each the mean of its stretches. */
+/* Joins stretches into at most MOST_BARS bars; a bar has the means of its stretches. */
 function bars(series, from, to) {
 	const parts = stretches(series, from, to);
 	const each = Math.ceil(parts.length / MOST_BARS);

@@ -39,10 +39,7 @@ void code_outline(const struct report *report, struct outline *outline);
  */
 bool code_add_named(const struct report *report, char *text, size_t size);
 
-/*
- * Appends the same about a group's first line with a share of a tenth plus its error. Returns false
- * if there is none, and for a part of a run.
- */
+/* Appends the same about a group's first line of a tenth plus its error; false: there is none. */
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
 /* Returns line `place`, from 0 to CODE_LINES - 1, for JSON. NULL: the place has no line. */

@@ -21,7 +21,7 @@ struct compared {
 /* Writes what workers share, as two numbers of workers prove. Returns false without such proof. */
 bool compare_shared(const struct compared *compared, char *text, size_t size);
 
-/* Call outline_done() even if memory ran out. */
+/* Makes the outline of a comparison. Call outline_done() even if memory ran out. */
 void compare_outline(const struct compared *compared, struct outline *o);
 
 void compare_json(const struct compared *compared, FILE *out);

@@ -121,7 +121,7 @@ static void add_cold(const struct cold *cold, char *text, size_t size)
 		    UNITS_SHARE(cold->first_ratio), UNITS_SHARE(cold->later_ratio));
 }
 
-/* Writes a cost's share of the time. If the account's bar shows it, it is rounded as there. */
+/* Writes a cost's share of the time, rounded as in the account's bar if the bar shows the cost. */
 static const char *cost_share(const struct report *report, const struct cause_cost *cost,
 			      char buffer[UNITS_MAX])
 {

@@ -22,10 +22,10 @@
 #define SCREEN_WAITS   "waits"
 #define SCREEN_SURE    "sure"
 
-/* Returns 0 or -ENOMEM; call outline_done() in both cases. */
+/* Makes the screen; if `all`, all other chapters, too. 0 or -ENOMEM; call outline_done() always. */
 int screen_outline(const struct report *report, bool all, struct outline *ret);
 
-/* Adds all other chapters. Parts that were not observed are left out. */
+/* Adds all chapters that are not of the screen. What was not observed is left out. */
 void details_outline(const struct report *report, struct outline *outline);
 
 void facts_outline_load(const struct report *report, struct outline *outline);

@@ -45,7 +45,7 @@ static const struct field {
 static const struct unit {
 	const char *name;
 	int64_t ns;
-	const char *step; /* name of the column that a column with only this unit as its name is */
+	const char *step; /* the column that is meant if a column's name is only this unit */
 } UNITS[] = {{"s", 1000000000, "step_s"}, {"ms", 1000000, "step_ms"}, {"us", 1000, "step_us"},
 	     {"ns", 1, "step_ns"}};
 

@@ -182,10 +182,7 @@ static void leave_out_idle(struct gate *gate)
 	}
 }
 
-/*
- * Makes the rank that waits least unfit if ranks of its job are missing: then the job cannot pass,
- * but it may still fail, because other ranks are judged.
- */
+/* If ranks of a job are missing, the rank that waits least becomes unfit: the job may only fail. */
 static void look_for_ranks(struct gate *gate)
 {
 	struct gate_runs *runs = &gate->runs;

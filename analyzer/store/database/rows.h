@@ -70,7 +70,6 @@ static inline int64_t rows_int(sqlite3_stmt *stmt, int i)
 	return sqlite3_column_int64(stmt, i);
 }
 
-/* Returns the column's number, or UNKNOWN if it is no number or negative. */
 static inline int64_t rows_time(sqlite3_stmt *stmt, int i)
 {
 	int64_t value = rows_int(stmt, i);
@@ -78,7 +77,6 @@ static inline int64_t rows_time(sqlite3_stmt *stmt, int i)
 	return value < 0 ? UNKNOWN : value;
 }
 
-/* Returns the column's number, or -1 if it is no number or negative. */
 static inline int32_t rows_small(sqlite3_stmt *stmt, int i)
 {
 	int64_t value = rows_int(stmt, i);

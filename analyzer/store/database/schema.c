@@ -14,7 +14,7 @@
 
 #define MOST_NAME 64
 
-/* What an upgrade makes: tables that version 1 lacks, and views that are new or were changed. */
+/* Tables that are new, and views that are new or changed. Before version 3, t_gap is empty. */
 static const char *const ADDED[] = {
 	"TABLE t_mark",    "VIEW mark",        "TABLE t_gap",   "VIEW gap",
 	"VIEW gpu_kernel", "TABLE t_gpu_step", "VIEW gpu_step", "TABLE t_gpu_device",

@@ -19,8 +19,7 @@ CREATE TABLE t_process (
 	stream INTEGER,			-- a worker's stream; its loader, once known, sets loader_id
 	start_ns INTEGER,		-- when the process began to record
 	end_ns INTEGER,			-- when the drain found it gone, or when it began to exit
-	-- 'clean': ran its destructors; 'gone': ended without running them; 'exec': became another
-	-- program; NULL: still ran when the row was written
+	-- 'clean': ran its destructors; 'gone': ended without them; 'exec': became another program; NULL: alive
 	exit TEXT,
 	command TEXT,
 	exit_status INTEGER,		-- as from waitpid(); NULL: not known; since version 8
@@ -75,8 +74,8 @@ CREATE TABLE t_epoch (
 	epoch INTEGER NOT NULL,
 	begin_ns INTEGER,		-- when DataLoader.__iter__ was called
 	setup_ns INTEGER,		-- how long that call took; it starts the workers
-	stream INTEGER,			-- and generation: event.h; a drain finds a record's epoch by both
-	generation INTEGER,
+	stream INTEGER,			-- as in event.h
+	generation INTEGER,		-- as in event.h; by stream and generation, a drain finds a record's epoch
 	-- Since version 6. tid: the thread that took the batches. nested: 1 if the epoch's waits are part
 	-- of other waits of that thread. stop_begin_ns, stop_ns: start and length of the call that ended
 	-- the epoch and its workers.
@@ -111,8 +110,7 @@ CREATE TABLE t_batch (
 	step_ns INTEGER,
 	compute_ns INTEGER,
 	-- Since version 12. Parts of compute_ns: before the backward pass, in it, between it and the
-	-- optimizer, in the optimizer, saving checkpoints. What is left of compute_ns came after these
-	-- parts. NULL: not observed.
+	-- optimizer, in the optimizer, saving checkpoints. The rest came last. NULL: not observed.
 	before_ns INTEGER,
 	backward_ns INTEGER,
 	between_ns INTEGER,
@@ -334,10 +332,10 @@ CREATE TABLE t_loss (pid INTEGER NOT NULL, what TEXT NOT NULL, count INTEGER NOT
 -- The drain's stack samples: lines of code (t_frame) and equal stacks (t_stack). frames: ids of t_frame,
 -- the innermost first, separated by blanks. `count` samples of a stack stand for `ns` of the time that
 -- threads of this role spent in this phase. role: main (the thread that takes the batches), worker,
--- thread (another thread of the training's process, sampled while it held the interpreter). phase: a
--- load; a part of the waits (not_ready, receiving, sampling, epoch_start, epoch_end) or of a step
--- (before, after and save as in t_batch; step: another part, or the whole step); other. loader_id: 0 if
--- unknown. Since version 9.
+-- thread (another thread of the training's process, sampled while it held the interpreter). phase:
+-- load; not_ready, receiving, sampling, epoch_start, epoch_end (parts of the waits); before, after, save
+-- (parts of a step), step (its other parts, or a whole step); other. loader_id: 0 if unknown.
+-- Since version 9.
 CREATE TABLE t_frame (
 	id INTEGER PRIMARY KEY,
 	file TEXT NOT NULL,

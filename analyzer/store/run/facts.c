@@ -125,10 +125,7 @@ static int read_waits(struct db *db, struct load_facts *ret)
 	return r;
 }
 
-/*
- * Returns how long loads waited for a core: their CPU time x the time for which the loading threads
- * waited for a core / the time for which these threads ran. It is at most `rest_ns`.
- */
+/* Returns how long loads waited for a core: CPU time x waiting / running time of their threads. */
 static double no_core(const struct wanted *wanted, bool by_workers, double cpu_ns, double rest_ns)
 {
 	const double ran_ns =

@@ -3,7 +3,7 @@
  * write.h - writes what the drain found.
  *
  * Writing a row twice is harmless, because a drain reads records again that a killed drain had not
- * released. UNKNOWN becomes NULL; strings may be NULL.
+ * released. UNKNOWN becomes NULL; strings may be NULL. schema.sql explains the members of rows.
  */
 #pragma once
 
@@ -36,7 +36,6 @@ struct process_row {
 
 int writer_process(struct writer *writer, const struct process_row *row);
 
-/* See t_use in schema.sql. */
 struct use_row {
 	int64_t pid, life_ns, runnable_milli, cores_allowed, private_begin_bytes, private_end_bytes,
 		major_faults, swapped_bytes;
@@ -102,7 +101,7 @@ struct made_row {
 
 int writer_made(struct writer *writer, const struct made_row *row);
 
-/* See t_stage in schema.sql. `parent` is another stage's number. */
+/* `parent` is the number of another stage. */
 struct stage_row {
 	int64_t pid, number, parent, kernel, root, autotuned, parallel, capacity, threads;
 	const char *name, *kind;
@@ -110,7 +109,6 @@ struct stage_row {
 
 int writer_stage(struct writer *writer, const struct stage_row *row);
 
-/* See t_stage_sum in schema.sql. */
 struct stage_sum_row {
 	int64_t begin_ns, window_ns, loader_id, epoch, elements, busy_ns, own_ns, cpu_ns, read_ns,
 		ready;
@@ -131,7 +129,6 @@ struct gpu_values {
 void gpu_values_init(struct gpu_values *values);
 int writer_gpu_step(struct writer *writer, const struct gpu_values *values);
 
-/* See t_gpu_device in schema.sql. */
 struct gpu_device_row {
 	int64_t loader_id, epoch, task, device, fed, busy_ns, idle_wait_ns, kernel_count,
 		graph_count, h2d_bytes, peer_bytes;
@@ -174,7 +171,6 @@ struct slow_row {
 	const char *what;
 };
 
-/* See t_live in schema.sql. */
 struct tally_row {
 	int64_t slot, place, class, count, ns, bytes, pixels, slowest_ns, error_ns;
 	const char *segment, *kind, *name, *detail;
@@ -205,7 +201,6 @@ int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *
 int writer_frame(struct writer *writer, const char *file, const char *function, int64_t line,
 		 int64_t *ret_id);
 
-/* See t_stack in schema.sql. */
 struct samples_row {
 	const char *role;
 	int64_t loader_id;
