@@ -12,18 +12,18 @@
 #define UNSEEN         1.005 /* a smaller multiple of the run's rate would be shown as "1.00x" */
 #define REMEDIES       11
 #define ALIKE          1.1 /* gains count as equal if they differ by a smaller factor */
-/* advise faster storage if reading takes at least this share of the load */
+/* advise faster storage if reading takes at least this share of the loads' time */
 #define READING_LEAST  0.2
 #define MANY_BYTES     (8.0 * (1 << 20))
 #define PICKLED_BYTES  (1.0 * (1 << 20)) /* a batch without tensors is large from this size on */
-#define FEW_TENSORS    0.5 /* a batch has no tensors if its mean number is lower */
-#define CROWDED        0.7 /* a training thread is crowded if it gets less of a core */
+#define FEW_TENSORS    0.5 /* a batch has no tensors if the mean number of tensors is lower */
+#define CROWDED        0.7 /* a training thread is crowded if it gets a smaller part of a core */
 /* halving CPU time counts as halving the load if it saves at least this share of the load */
 #define NEARLY_HALF    0.4
 #define LEAST_OF_SAMPLES 30
 /* a line of code is named only if it takes at least this share of the step */
 #define LEAST_OF_STEP  0.1
-#define MUCH_MORE      1.5   /* a gain is much more if it is this many times another one */
+#define MUCH_MORE      1.5   /* a gain is much more if it is this many times another gain */
 #define NO_ROW         (-1)
 
 const char *const advice_names[ADVICE_MAX] = {
@@ -71,10 +71,10 @@ static double gain_of(double share)
 	return share < 1 ? 1 / (1 - share) - 1 : NAN;
 }
 
-/* Returns the better prediction of two, or NO_ROW if there is none. */
+/* Returns the row of an advice in `whatif`, the better one of two; NO_ROW: there is none. */
 static int row_of(const struct whatif *whatif, enum advice_id id)
 {
-	/* An advice without an entry has 0, the baseline, which predicts no advice's gain. */
+	/* An advice without an entry has 0, the baseline, which predicts the gain of no advice. */
 	static const int rows[ADVICE_MAX] = {
 		[ADVICE_MORE_LOADER_CAPACITY] = WHATIF_MORE_WORKERS,
 		[ADVICE_PREFETCH_OR_IN_ORDER_FALSE] = WHATIF_IN_ORDER_FALSE,
@@ -99,7 +99,7 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 	return rows[id] ? rows[id] : NO_ROW;
 }
 
-/* A gain is not sure if it would be shown as "1.00x", or if its range includes no gain at all. */
+/* Returns false if a gain would be shown as "1.00x", or if its range includes no gain at all. */
 static bool is_sure(const struct whatif *whatif, int row)
 {
 	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
@@ -108,7 +108,7 @@ static bool is_sure(const struct whatif *whatif, int row)
 					 !(whatif->low_per_s[row] < UNSEEN * as_it_was));
 }
 
-/* Returns true if workers are threads and compute: whether more threads help, only a try shows. */
+/* Returns true if workers are threads that compute: a prediction cannot tell if more would help. */
 static bool is_held(const struct view *v)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -239,9 +239,9 @@ static double needless(const struct view *v, enum advice_id id)
 }
 
 /*
- * Returns the largest share of the loads' time that an advice may remove: all of the function that
- * leads in them. Loops in Python often shrink to a hundredth of their time, and a function that
- * lists folders also computes with what it finds. Returns 0 if no such share is known.
+ * Returns the largest share of the loads' time that an advice may remove: the function that takes
+ * the most time in loads. Loops in Python often shrink to a hundredth of their time, and a function
+ * that lists folders also computes with what it finds. 0: unknown.
  */
 static double most_of(const struct view *v, enum advice_id id)
 {
@@ -252,7 +252,7 @@ static double most_of(const struct view *v, enum advice_id id)
 
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && share >= NEARLY_HALF)
 		return fmin(share, r->cpu_share + r->no_core_share);
-	/* At least half of the opening must be in that function. */
+	/* At least half of the opening must happen in that function. */
 	if (id == ADVICE_FEWER_OPENS && share + read - 1 >= read / 2)
 		return share;
 	return 0;
@@ -329,7 +329,7 @@ static double share_of_pauses(const struct diagnosis *d)
 	       share_of_cause(d, CAUSE_LOGGING);
 }
 
-/* Returns true if an advice needs no prediction: ideal input then bounds its gain. */
+/* Returns true if an advice without a prediction may have the gain of ideal input as its bound. */
 static bool is_plain(enum advice_id id)
 {
 	return id != ADVICE_MORE_LOADER_CAPACITY && id != ADVICE_PREFETCH_OR_IN_ORDER_FALSE &&
@@ -378,7 +378,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 	if (part > 0) {
 		r = price_part(v, part, ret);
 		if (r == 0)
-			/* Without needless bytes, as large a share of all other work may go. */
+			/* Without needless bytes, all other work may shrink by the same share. */
 			r = widen(v, needless(v, id), ret);
 		if (r == 0)
 			r = widen_to_function(v, id, ret);
@@ -392,7 +392,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 		ret->gain = gain_of(share_of_pauses(v->diagnosis));
 	if (isnan(ret->gain) && is_plain(id)) {
 		ret->is_ideal = true;
-		/* Moving work to another process also shortens steps: no bound is known. */
+		/* Moving work to another process also shortens steps, so no bound is known. */
 		if (id != ADVICE_MOVE_OUT_OF_PROCESS)
 			ret->gain = v->finding->gain_max - 1;
 	}
@@ -422,7 +422,7 @@ static bool is_whole(enum advice_id id)
 	       id == ADVICE_SMALL_READS || id == ADVICE_FEWER_OPENS;
 }
 
-/* A gain that is assumed or unknown does not go before a predicted one. */
+/* Returns true if `advice` goes first. An assumed or unknown gain goes behind a predicted one. */
 static bool is_better(const struct advice *advice, const struct advice *preferred)
 {
 	if (advice->is_ideal || preferred->is_ideal)
@@ -443,7 +443,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
 }
 
-/* A gain that is only bounded by ideal input does not displace the first remedy. */
+/* Inserts an advice by its gain. A bound by ideal input does not displace the first remedy. */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
 	size_t at;
@@ -474,7 +474,7 @@ static int add_step(const struct view *v, enum advice_id id, struct advice_list 
 	return r;
 }
 
-/* The advice to look closer is added only if there is no other. */
+/* The advice to look closer is added only if there is no other advice. */
 static int add_remedies(const struct view *v, enum cause cause, struct advice_list *list)
 {
 	int r = 0;
@@ -604,7 +604,7 @@ static enum useless why(const struct view *v, enum whatif_id id)
 	return USELESS_OTHER_LIMIT;
 }
 
-/* Returns true if shorter loads would not help: batches are ready, or iterators take the time. */
+/* Returns true if shorter loads would not help, as batches are ready or iterators take the time. */
 static bool is_not_about_loads(const struct view *v)
 {
 	enum cause cause = v->diagnosis->cause;
@@ -631,8 +631,8 @@ static void add_useless(const struct view *v, struct advice_list *list)
 }
 
 /*
- * Without workers, puts less CPU before them if one function of the user's leads in the loads and
- * workers do not gain much more: each of them would compute the same.
+ * Without workers, advises less CPU before workers if one of the user's functions takes most of the
+ * loads' time and workers gain little more, because each of them would compute the same.
  */
 static void lead_with_code(const struct diagnosis *d, struct advice_list *list)
 {
@@ -658,7 +658,7 @@ int advice_give(const struct batch_series *series, const struct finding *finding
 	if (d->cause == CAUSE_UNKNOWN)
 		return 0;
 	r = add_remedies(&view, d->cause, list);
-	/* Nothing else is worth doing for batches that are thrown away. */
+	/* For batches that are thrown away, no other remedy is worth it. */
 	if (d->cause != CAUSE_SKIPPED_BATCHES) {
 		if (r == 0)
 			r = add_parts(&view, list);

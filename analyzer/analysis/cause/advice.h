@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * advice.h - chooses remedies for the causes found, and predicts what each would gain.
+ * advice.h - chooses remedies for the causes found, and predicts the gain of each.
  *
- * The first cause's remedies come first, then the second's and other settings by gain. A predicted
- * gain must be ADVICE_GAIN; any other is only bounded by the account.
+ * Remedies of the first cause come first, then those of the second cause and other settings by
+ * gain. A predicted gain must be at least ADVICE_GAIN; other gains are only bounded by the account.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 int advice_give(const struct batch_series *series, const struct finding *finding,
 		const struct cause_input *input, struct diagnosis *diagnosis);
 
-/* Returns true if the gain of a remedy in the list is from the prediction `id`. */
+/* Returns true if a remedy in the list has its gain from the prediction `id`. */
 bool advice_has(const struct advice_list *list, enum whatif_id id);
 
 /* Names in JSON, and sentences why a setting would not help. */

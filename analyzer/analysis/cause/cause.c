@@ -23,9 +23,9 @@
 #define ACCUMULATED_SHARE 0.4
 /* a first epoch is cold only if loads are off the CPU for this share of its excess time */
 #define COLD_OFF_CPU      0.5
-/* epochs start slowly because of the sampler if it takes at least this share of the start */
+/* the sampler makes epochs start slowly if it takes at least this share of the start */
 #define START_SAMPLED     0.5
-/* slow loads are gradual if the loads beside them have at least this share of their excess time */
+/* slow loads are gradual if loads beside them have at least this share of their excess time */
 #define GRADUAL_LEAST     0.3
 
 const char *const cause_names[CAUSE_MAX] = {
@@ -34,7 +34,7 @@ const char *const cause_names[CAUSE_MAX] = {
 #undef CAUSE
 };
 
-/* Values must exceed the median by EXCESS_SHARE of it plus `floor_ns`. */
+/* Events are values that exceed the median by EXCESS_SHARE of the median, plus `floor_ns`. */
 static struct events_query excess(const struct batch_series *s, const float *values,
 				  double floor_ns, double median_ns)
 {
@@ -54,8 +54,8 @@ static struct events_query excess(const struct batch_series *s, const float *val
 }
 
 /*
- * Lists the steps' times without the GPU's busy time, as a host that waits for a busy GPU stops
- * nothing. Without the GPU's clock, *ret is NULL.
+ * Lists the steps' times without the GPU's busy time, because a host that waits for a busy GPU
+ * stops nothing. Without the GPU's clock, *ret is NULL.
  */
 static int list_others(const struct batch_series *s, const struct finding *f, float **ret)
 {
@@ -73,7 +73,7 @@ static int list_others(const struct batch_series *s, const struct finding *f, fl
 	return 0;
 }
 
-/* Returns true if neighbours of slow loads are nearly as slow, as with samples sorted by size. */
+/* Returns true if loads beside slow ones are nearly as slow, as with samples sorted by size. */
 static bool is_gradual(const struct events_query *q)
 {
 	const struct batch_series *s = q->series;
@@ -126,10 +126,10 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 					    : s->compute_ns,
 			    EXCESS_FLOOR_NS, others ? NAN : f->compute_median_ns);
 	of_compute.slips = ret->steps_only;
-	/* If steps only queue work for the GPU, a long step waits for earlier ones: no period. */
+	/* If steps only queue work for the GPU, a long step waits for earlier ones. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;
-	/* During a pause finished batches pile up, so the waits' period begins anew after it. */
+	/* Finished batches pile up in a pause, after which the waits' period starts again. */
 	of_wait.breaks = &of_compute;
 	r = period_find(&of_wait, &ret->wait);
 	if (r == 0)
@@ -170,7 +170,7 @@ static double cpu_share(const struct batch_series *s, const struct finding *f,
 	       fmin(free_cores, s->cores);
 }
 
-/* Loads that compute, or have no core, wait for no storage: their first epoch is not cold. */
+/* Returns false if loads compute or want a core: then they do not wait for cold storage. */
 static bool may_be_cold(const struct batch_series *s, const struct finding *f,
 			const struct diagnosis *d)
 {
@@ -207,7 +207,7 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 	return causes[owner];
 }
 
-/* Returns true if fewer workers should be replayed as if each had a core: no other program runs. */
+/* Returns true if fewer workers shall be replayed as if each had a core. No other program runs. */
 static bool may_be_uncrowded(const struct batch_series *s, const struct diagnosis *d)
 {
 	return d->grounds.is_crowded && isnan(d->whatif.gain[WHATIF_FEWER_WORKERS]) &&
@@ -231,7 +231,7 @@ static enum cause with_fewer(const struct batch_series *s, const struct diagnosi
 	return cause;
 }
 
-/* The list is sorted by cost. Costs of the same cause are summed. */
+/* Adds a cause to the list, which is sorted by cost. Costs of the same cause are summed. */
 static void add_cause(struct diagnosis *d, enum cause cause, double ns, double time_ns)
 {
 	struct cause_cost cost = {cause, ns, ns / time_ns};
@@ -259,7 +259,7 @@ static bool is_accumulation(const struct finding *f, const struct period *comput
 	       compute->cost_ns > ACCUMULATED_SHARE * f->compute_all_ns;
 }
 
-/* A pause is the cause if it costs PAUSES_LEAD times `wait_ns`, and second if it costs more. */
+/* A pause goes first if it costs PAUSES_LEAD times `wait_ns`, and second if it costs more. */
 static void add_pause(struct diagnosis *d, enum cause cause, double ns, double time_ns,
 		      double wait_ns)
 {
@@ -315,7 +315,7 @@ static double later_setup_ns(const struct batch_series *s)
 	return ns;
 }
 
-/* Choosing samples at an epoch's start has a cause of its own. */
+/* Choosing samples at an epoch's start counts as a cause of its own. */
 static void add_starts(const struct batch_series *s, const struct finding *f,
 		       const struct lines *lines, struct diagnosis *d)
 {
@@ -376,7 +376,7 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 			    : CAUSE_UNKNOWN;
 }
 
-/* Returns the share of all batches that are of the longest epoch. */
+/* Returns the longest epoch's share of all batches. */
 static double longest_epoch(const struct batch_series *s)
 {
 	double longest = 0;
@@ -394,7 +394,7 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 	static const struct stages none;
 	size_t next = 0;
 	const struct account_restart restart = account_restart(s, &next, INT32_MAX);
-	/* No faster stage shortens the making and destroying of iterators: it counts as steps. */
+	/* Making and destroying iterators counts as steps, because no faster stage shortens it. */
 	const double restart_ns = restart.start_ns + restart.end_ns;
 	const struct stages_facts facts = {
 		.wait_ns = fmax(f->own.wait_ns - restart_ns, 0) / (double)f->own.count,
@@ -408,7 +408,7 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 	stages_judge(stages && f->starved ? stages : &none, &facts, ret);
 }
 
-/* Stack samples of epochs' starts include the first waits. Returns 1 if there are too few. */
+/* Returns the largest share of making iterators that chose samples; 1: too few stack samples. */
 static double most_sampling(const struct batch_series *s, const struct finding *f,
 			    const struct lines *lines)
 {
@@ -468,7 +468,7 @@ static int find(const struct batch_series *s, const struct finding *f,
 		if (r == 0 && may_be_uncrowded(s, ret))
 			r = whatif_uncrowd(s, f, ret->grounds.unseen_share, &ret->whatif);
 	}
-	/* There is no cause without a verdict, or if the waits may not be the training's. */
+	/* There is no cause without a verdict, or if perhaps the training did not wait. */
 	if (r == 0 && f->gap == STALL_GAP_NONE && !f->is_doubtful)
 		list_causes(s, f, input, &split, ret);
 	return r < 0 || !advises ? r : advice_give(s, f, input, ret);

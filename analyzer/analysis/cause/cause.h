@@ -2,18 +2,19 @@
 /*
  * cause.h - finds why the loop waits, or what else is wrong if it does not wait.
  *
- * The mechanism that costs most of the account's time (account.h, split.h) is the cause. Pauses of
- * the training, which are steps, are the cause if the run does not starve, or if they cost five
- * times as much as any waiting.
+ * The cause is the mechanism that costs most of the account's time (account.h, split.h). Pauses of
+ * the training belong to its steps. They are the cause only if the run does not starve, or if they
+ * cost five times as much as any waiting.
  */
 #pragma once
 
 #include "analysis/cause/diagnosis.h"
 
 #define CAUSE_COST_LEAST 0.01
-/* a second cause is named if it costs at least this share of the first one's cost */
+/* a second cause is named if it costs at least this share of the first cause's cost */
 #define CAUSE_SECOND     (1.0 / 3)
 
+/* Finds the causes, and gives advice. `input` may be NULL. */
 int cause_find(const struct batch_series *series, const struct finding *finding,
 	       const struct cause_input *input, struct diagnosis *ret);
 

@@ -57,8 +57,8 @@ struct advice {
 	int whatif;       /* prediction that gave the gain, as enum whatif_id; -1: none */
 	double gain;      /* NAN: unknown */
 	double low, high; /* 95 % range of the gain; NAN: unknown */
-	bool is_ideal;    /* `gain` is the gain of ideal input: an upper bound */
-	bool is_open;     /* `high` is the gain without the function that leads in the loads */
+	bool is_ideal;    /* `gain` is the gain of ideal input, an upper bound */
+	bool is_open;     /* `high` is the gain without the loads' leading function */
 };
 
 struct advice_list {
@@ -76,13 +76,13 @@ struct grounds {
 	int32_t loading; /* workers that loaded batches; -1: unknown */
 	struct {
 		size_t count;
-		double share;            /* slow samples' share of the time of all loads */
+		double share;            /* share of the loads' time that slow samples take */
 		double each_ns, mean_ns; /* mean time of a slow sample, and of all samples */
 		double asleep_share;     /* share of the loads' time spent in sleep() */
 	} samples;
 	struct grounds_growth {
 		bool found;
-		bool in_epoch; /* loads grow in the course of each epoch, and begin anew */
+		bool in_epoch; /* loads grow in the course of each epoch, and start short again */
 		/* mean load in the first and last quarter; 0: too few loads */
 		double first_ns, last_ns;
 	} growth;
@@ -99,9 +99,9 @@ struct grounds {
 		double share;  /* share of the waits in which it held the interpreter; or NAN */
 		bool is_line;  /* stack samples show the thread's line of code */
 	} holder;
-	bool is_own_code; /* loads compute, half of their time in one function of the user's */
+	bool is_own_code; /* loads compute, half of their time in one of the user's functions */
 	struct {
-		size_t first, last; /* batches without waits at the run's begin, or at its end */
+		size_t first, last; /* batches without waits at the run's start, or at its end */
 	} calm;
 	double threads;       /* runnable threads of all workers, if too many; else NAN */
 	double cores_allowed; /* cores that the workers may use, if too few; else NAN */
@@ -113,8 +113,8 @@ struct grounds {
 	double piped_share; /* share of the loads' time waiting for a pipe or a program */
 	double sync_share;
 	bool starts_programs; /* loads start programs, which use a good part of a core */
-	bool is_helper_busy;   /* loads wait for pipes, and a process that the training started
-				* needs nearly all of a core */
+	/* loads wait for pipes, and a process of the training needs nearly all of a core */
+	bool is_helper_busy;
 	double unseen_share;
 	bool is_crowded;      /* twice as many workers as cores, and loads mostly off the CPU */
 	double storage_share; /* share of the loads' time spent opening and reading files */
@@ -123,8 +123,8 @@ struct grounds {
 	double read_again;      /* bytes read or inflated for each byte of a batch */
 	double decoded_again;   /* bytes of decoded images (3 a pixel) for each byte of a batch */
 	bool is_decoded_by_all; /* each worker decodes all samples of the stream */
-	double making_share; /* share of the loads' time in which each makes what could be kept: a
-			      * connection, or a reader of one file; 0: less than matters */
+	/* share of the loads' time that makes connections or readers to keep; 0: too little */
+	double making_share;
 	bool is_managed;        /* at least half of the loads' time waits for a Manager */
 	double tensors;
 	bool is_memory_short;
@@ -133,20 +133,20 @@ struct grounds {
 
 struct diagnosis {
 	enum cause cause;
-	enum cause second; /* cause reported beside the first; CAUSE_UNKNOWN: none */
+	enum cause second; /* cause reported beside the first cause; CAUSE_UNKNOWN: none */
 	struct cause_cost causes[CAUSE_MAX];
 	size_t cause_count; /* 0: no cause costs enough to be reported */
 	struct period wait, compute, load;
 	struct timer wait_timer, compute_timer;
 	double compute_share; /* share of all time that the periodic long steps cost */
-	bool steps_only;      /* `compute` is of wait + compute, not known separately */
+	bool steps_only;      /* `compute` was found in wait + compute, which are not known apart */
 	struct slow_workers slow;
 	struct uneven uneven;
 	struct skipped skipped;
 	struct cold cold;
 	struct shift shift;
 	double cpu_share;         /* share of the cores' time that the workers use; NAN: unknown */
-	double start_sampling_ns; /* part of the sampler's cost at the start of epochs; 0: none */
+	double start_sampling_ns; /* time in which epoch starts chose samples; 0: not a cause */
 	double queued_share;      /* share of the waiting during which other batches were ready */
 	struct whatif whatif;
 	struct boot boot;

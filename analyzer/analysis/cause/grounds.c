@@ -6,61 +6,60 @@
 
 #include "analysis/statistics/stats.h"
 
-/* A share without another noun is a share of the time of the loads. */
+/* "Share" without another noun means a share of the loads' time. */
 #define LOCKED          0.4  /* a lock is the cause if waits for it take at least this share */
 #define SLOW_TIMES      5.0  /* a sample is slow if it takes at least this many times the mean */
 #define SLOW_FEW        0.01 /* slow samples are ignored if more than this share of all samples */
 #define SLOW_SHARE      0.2  /* slow samples are the cause if they take at least this share */
-#define GROWTH_PARTS    8    /* parts, with as many loads each, that are compared to see growth */
+#define GROWTH_PARTS    8    /* growth is looked for in this many parts with equally many loads */
 #define GROWTH_FEWEST   16   /* growth is not looked for if a part has fewer loads */
 /* loads grow if the mean of the last quarter is at least this many times the first quarter's */
 #define GROWTH_FACTOR   1.5
 /* a part rises if its mean load time is at least this many times the mean of the part before */
 #define GROWTH_STEP     1.03
-#define GROWTH_STEPS    5   /* loads grow only if at least this many parts rise */
+#define GROWTH_STEPS    5   /* loads grow only if this many parts or more rise (GROWTH_STEP) */
 /* fetching descriptors is a cause only if it takes at least this share of the receiving time */
 #define FETCH_SHARE     0.5
 #define FETCH_LEAST_NS  1e6
 #define FETCH_CPU_MOST  0.5
-/* and only if loads take at least this share of the workers' time */
+/* fetching is a cause only if loads take at least this share of the workers' time */
 #define FETCH_BUSY      0.5
 /* the main thread waits for a GIL holder if one is seen in at least this share of its waits */
 #define HELD_SHARE      0.5
 #define HELD_SAMPLES    30
-/* without stack samples: if another thread uses a CPU for at least this share of the time */
+/* without stack samples, a thread is a GIL holder if it uses a CPU for this share of the time */
 #define HELD_CPU        0.25
 #define SLOW_AGAIN      0.5 /* slow samples are ignored if slow in a smaller share of the epochs */
-/* workers have too many threads if each has at least so many that are runnable */
+/* workers have too many threads if each worker has at least this many runnable threads */
 #define THREADS_LEAST   2.0
-#define THREADS_CROWD   2.0 /* and if all workers have at least so many for each core */
-/* workers are too many if there are at least so many for each core */
+#define THREADS_CROWD   2.0 /* threads are too many only from this many runnable ones a core */
+/* workers are too many if each core has at least this many */
 #define CROWD           2.0
-#define CROWD_UNSEEN    0.5 /* and if loads are off the CPU, in no observed call, for this share */
+#define CROWD_UNSEEN    0.5 /* loads of too many workers are off the CPU, unseen, for this share */
 /* workers have too few cores if they may use at most this share of the machine's cores */
 #define NARROW          0.5
-#define NARROW_FULL     0.85 /* and if they use at least this share of the cores they may use */
+#define NARROW_FULL     0.85 /* workers have too few cores only if these are used for this share */
 /* memory is short if loads are off the CPU, in no observed call, for at least this share */
 #define PAGING          0.33
-#define FAULTS_A_LOAD   1.0  /* and if memory is swapped, or each sample has so many major faults */
+#define FAULTS_A_LOAD   1.0 /* memory is short only if swapped, or with this many faults a sample */
 #define HELPER_BUSY     0.8  /* a helper process is busy if it wants at least this part of a core */
 /* a helper that wants more cores than this has several threads */
 #define HELPER_ONE      1.3
 /* making objects is the cause if it takes at least this share */
 #define MAKING_LEAST    0.4
-#define MAKING_MOST     0.9 /* loads that make objects for longer read their data there */
-#define REOPENED        0.5 /* a file is opened anew if it is opened so often for each sample ... */
-#define REOPENED_PART   0.5 /* ... and if it has at least this share of all openings of files */
+#define MAKING_MOST     0.9 /* in loads that make objects for longer, constructors read data */
+#define REOPENED        0.5 /* a file is reopened if each sample opens it at least this often */
+#define REOPENED_PART   0.5 /* a file is reopened only if this share of all openings are its own */
 /* the user's own code is the cause if one of its functions takes at least this share */
 #define OWN_LEAST       0.5
-#define OWN_CPU         0.8 /* and if loads want a CPU for at least this share */
-#define OWN_DECODED     0.4 /* and if decoding images takes less than this share */
-/* the run is cut into parts; at its begin or end some may be calm, that is, hardly wait */
+#define OWN_CPU         0.8 /* own code is the cause only if loads want a CPU for this share */
+#define OWN_DECODED     0.4 /* own code is the cause only if decoding takes a smaller share */
+/* The run is cut into parts. Some parts at its start or end may be calm: they hardly wait. */
 #define CALM_PARTS      32
 #define CALM_FEWEST     8   /* calm parts are not looked for if a part has fewer batches */
-#define CALM_LEAST      0.2 /* at least this share of the parts must be calm, and not be calm */
-#define CALM_WAIT       0.1 /* a calm part waits at most this share of what the others wait */
+#define CALM_LEAST      0.2 /* calm parts, and the others, must be at least this share of all */
+#define CALM_WAIT       0.1 /* a calm part waits at most this share of what the other parts wait */
 
-/* Returns part / whole, but at most 1; NAN: unknown. */
 static double share_of(double part, double whole)
 {
 	return whole > 0 && part >= 0 ? fmin(part / whole, 1) : NAN;
@@ -77,14 +76,14 @@ static double excess_ns(const struct batch_series *s, double median_ns, double l
 }
 
 /*
- * Returns true if slow loads come together: beside each, half of the other workers have slow loads,
- * too, not counting what chance explains.
+ * Returns true if slow loads come together: beside each slow load, half of the other workers have
+ * slow loads, too, not counting what chance explains.
  */
 static bool come_together(const struct batch_series *s, double least_ns)
 {
 	const size_t others = s->workers > 1 && s->load_ns ? (size_t)s->workers - 1 : 0;
 	double slow = 0, beside = 0;
-	/* Slow loads among those from `others` before the current one to `others` after it. */
+	/* Number of slow loads, from `others` loads before the current one to `others` after it. */
 	size_t around = 0, begin = 0, end = 0;
 
 	for (size_t i = 0; others && i < s->count; i++) {
@@ -101,7 +100,7 @@ static bool come_together(const struct batch_series *s, double least_ns)
 	return slow > 0 && beside >= slow * (double)others / 2;
 }
 
-/* In a single epoch, slow loads must not come together: a server that pauses slows any sample. */
+/* In one epoch, slow loads must not come together: a server that pauses slows any sample. */
 static void find_samples(const struct batch_series *s, const struct finding *f,
 			 const struct cause_input *input, struct grounds *ret)
 {
@@ -109,7 +108,7 @@ static void find_samples(const struct batch_series *s, const struct finding *f,
 					    .count = s->load_ns ? s->count : 0};
 	const struct load_times *loads = input->loads;
 	double ns = 0, all_ns = 0, times = 0, epochs = (double)f->epoch_count, mean_ns;
-	double median_ns, least_ns; /* the median load, and the least with a slow sample in it */
+	double median_ns, least_ns; /* the median load, and the shortest load with a slow sample */
 	size_t count = 0;
 
 	if (!loads || !(loads->samples > 0) || !(loads->load_ns > 0) || !epochs)
@@ -138,7 +137,7 @@ static void find_samples(const struct batch_series *s, const struct finding *f,
 		fmin(all_ns, excess_ns(s, median_ns, least_ns)) / loads->load_ns;
 }
 
-/* A single step up does not count: split.h finds it. */
+/* Returns true if most parts rise. A single step up does not count, as split.h finds it. */
 static bool are_rising(const double *means)
 {
 	int steps = 0;
@@ -255,7 +254,7 @@ static double or_zero(double value)
 	return value > 0 ? value : 0;
 }
 
-/* A multiprocessing Manager is like "/tmp/pymp-8hq3/listener-x1". */
+/* Returns true if the peer is a multiprocessing Manager, like "/tmp/pymp-8hq3/listener-x1". */
 static bool is_manager(const char *peer)
 {
 	const char *folder = strstr(peer, "/pymp-");
@@ -265,8 +264,8 @@ static bool is_manager(const char *peer)
 
 /*
  * Returns true if most of a load's time is making objects or connections that could be kept: the
- * loads wait for another process or machine meanwhile, or a file is opened anew for each sample.
- * Loads that only make objects read their data in the constructor.
+ * loads wait for another process or machine meanwhile, or each sample opens the same file again.
+ * Loads that do nothing but make objects read their data in the constructor.
  */
 static bool is_making(const struct grounds *r, const struct lines *lines)
 {
@@ -280,7 +279,7 @@ static bool is_making(const struct grounds *r, const struct lines *lines)
 		(r->asked_share >= GROUNDS_OUTSIDE && lines->making_share <= MAKING_MOST));
 }
 
-/* Returns true if loads compute, mostly in one function of the user's, and decode few images. */
+/* Returns true if loads compute, mostly in one of the user's functions, and decode few images. */
 static bool is_own_code(const struct grounds *r, const struct cause_input *input)
 {
 	const struct line_share *line =
@@ -319,7 +318,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->piped_share = share_of(piped_ns, facts->load_ns);
 	ret->sync_share = share_of(facts->wait_ns[LOAD_WAIT_SYNC], facts->load_ns);
 	ret->starts_programs = facts->children_cores >= GROUNDS_CPU_LITTLE;
-	/* Programs of the workers' own have pipes, too. */
+	/* Programs that workers started also have pipes. */
 	ret->is_helper_busy =
 		share_of(facts->wait_ns[LOAD_WAIT_PIPE], facts->load_ns) >= GROUNDS_OUTSIDE &&
 		facts->helper_cores >= HELPER_BUSY && facts->helper_cores <= HELPER_ONE &&
@@ -327,7 +326,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->no_core_share = or_zero(share_of(facts->no_core_ns, facts->load_ns));
 	ret->read_again = fmax(or_zero(facts->read_per_byte), or_zero(facts->inflated_per_byte));
 	ret->decoded_again = or_zero(facts->decoded_per_byte);
-	/* If a sample seems to have as many images as there are workers, each decodes all. */
+	/* If a sample seems to have as many images as workers, each worker decodes all. */
 	ret->is_decoded_by_all =
 		s->iterable == 1 && series_busy_workers(s) >= 2 &&
 		fabs(facts->images_per_sample / series_busy_workers(s) - 1) <= GROUNDS_ALL;
@@ -368,14 +367,14 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 	    facts->runnable_threads * loading >= THREADS_CROWD * s->cores)
 		ret->threads = facts->runnable_threads * loading;
 	used = s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns;
-	/* Other programs' use of cores is known for the training's mask only. */
+	/* How many cores other programs use is known for the training's mask only. */
 	full = facts->cores_allowed < s->cores ? facts->cores_allowed : series_free_cores(s);
 	ret->cores_there = fmax(s->cores, facts->cores_at_start);
 	if (facts->cores_allowed <= NARROW * ret->cores_there && used >= NARROW_FULL * full)
 		ret->cores_allowed = facts->cores_allowed;
 }
 
-/* Returns how many parts at one end of the run wait less than a tenth of what the others wait. */
+/* Returns how many parts at one end of the run are calm, compared with the other parts. */
 static size_t count_calm(const double *wait_ns, bool from_end)
 {
 	double all = 0, calm = 0;

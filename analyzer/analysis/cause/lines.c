@@ -10,9 +10,9 @@
 #include "dlprof/units.h"
 
 #define NORMAL_95    1.96
-/* a line is named if it has at least this share of the group, less its error */
+/* a line is named if its share of the group's time, less its error, is at least this */
 #define NAMED_SHARE  0.25
-#define NAMED_COUNT  30   /* and if the group has at least this many samples */
+#define NAMED_COUNT  30   /* no line is named if the group has fewer samples */
 #define HELD_SHARE   0.5
 #define ASKING_SHARE 0.5
 #define CALLS_SHARE  0.5
@@ -62,7 +62,7 @@ const char *lines_below_packages(const char *file)
 	return at ? at : below_python(file, "/lib64/python3");
 }
 
-/* pip makes files without ".py" in "bin" for commands. */
+/* Returns true for files that pip makes for commands, without ".py" in "bin". */
 static bool is_entry_point(const char *file)
 {
 	const char *name = strrchr(file, '/');
@@ -73,7 +73,7 @@ static bool is_entry_point(const char *file)
 
 bool lines_is_own(const char *file)
 {
-	/* Code typed by the user; other names in <> are of code that libraries made. */
+	/* Code typed by the user. Other names in <> are those of code that libraries made. */
 	static const char *const typed[] = {"<stdin>", "<ipython-input"};
 
 	if (*file == '<') {
@@ -144,7 +144,7 @@ struct piece {
 	double ns;
 };
 
-/* Returns how many of the inner frames are inside the loader's iterator; all if there is none. */
+/* Returns how many frames, from the innermost, end with the loader's iterator; without one, all. */
 static size_t within_loader(const struct line_samples *samples, const struct line_stack *stack)
 {
 	for (size_t i = stack->depth; i > 0; i--)
@@ -370,8 +370,8 @@ struct phase_share {
 };
 
 /*
- * Counts stacks with a frame for which `is` is true: of the training's thread, but of all threads
- * that load in LINE_LOAD. NAN: too few samples.
+ * Returns the share of the phase's stacks with a frame for which `is` is true. LINE_LOAD: of all
+ * threads that load; other phases: of the training's thread. NAN: too few samples.
  */
 static struct phase_share share_of_phase(const struct line_samples *samples, int64_t loader_id,
 					 enum line_phase phase,
@@ -414,7 +414,6 @@ static void find_sampling(const struct line_samples *samples, int64_t loader_id,
 	ret->most_sampling = isnan(found.share) ? NAN : fmin(1, found.share + error);
 }
 
-/* Computes lines.making_share. */
 static double making_share(const struct line_samples *samples, int64_t loader_id)
 {
 	const struct phase_share found = share_of_phase(samples, loader_id, LINE_LOAD, is_maker);
@@ -468,7 +467,7 @@ static const enum line_group group_of_cause[CAUSE_MAX] = {
 #undef CAUSE
 };
 
-/* If pauses are the cause, the line's share of the steps must fit their cost. */
+/* Returns false if pauses are the cause, but do not fit to the line's share of the steps. */
 static bool may_be_pauses(const struct line_share *line, const struct finding *finding,
 			  const struct diagnosis *diagnosis)
 {
@@ -550,7 +549,7 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 	if (!ret->line &&
 	    (diagnosis->cause == CAUSE_SAMPLER || diagnosis->cause == CAUSE_EPOCH_START))
 		ret->line = name_within(lines);
-	/* A worker that does not answer is busy loading, so report a line of the loads. */
+	/* A worker that does not answer is busy loading, so a line of the loads is reported. */
 	lead = &lines->groups[LINE_LOADS];
 	is_asking = diagnosis->cause == CAUSE_WORKER_INTERPRETER ||
 		    (diagnosis->cause == CAUSE_DELIVERY && lines->asking_share >= ASKING_SHARE);

@@ -2,7 +2,7 @@
 /*
  * lines.h - finds the lines of code that take the most time in loads, waits and steps.
  *
- * A stack sample counts for the innermost line in the user's own files or, without any, of all.
+ * A stack sample counts for its innermost line in the user's own files or, without any, in all.
  */
 #pragma once
 
@@ -56,10 +56,10 @@ struct line_frame {
 	int64_t line;          /* 0: unknown */
 	bool is_own;           /* the file is the user's, not Python's or an installed package's */
 	bool is_iterator;
-	bool is_queue;   /* the function is get() of one of multiprocessing's queues */
+	bool is_queue;   /* the function is get() of a multiprocessing queue */
 	bool is_sharer;  /* the function is in multiprocessing.resource_sharer */
-	bool is_sampler; /* the function, of PyTorch's loader, chooses samples */
-	bool is_waiter;  /* the function is of PyTorch's loader, or of what it waits with */
+	bool is_sampler; /* the function belongs to PyTorch's loader and chooses samples */
+	bool is_waiter;  /* the function belongs to PyTorch's loader, or waits for it */
 	bool is_maker;   /* lines_is_maker() */
 };
 
@@ -93,17 +93,17 @@ enum line_group {
 	LINE_GROUP_MAX
 };
 
-/* A line's time includes calls to code that is not the user's. */
+/* A line's time includes calls to code that is not the user's code. */
 struct line_share {
 	uint32_t frame; /* index in line_samples.frames */
 	double ns;      /* time that the samples on this line stand for */
 	double share;
 	double error;       /* half-width of the share's 95 % range */
-	double of_function; /* share of its function's lines; 0 after LINE_SUMMED lines */
+	double of_function; /* share of all lines of its function; 0 after LINE_SUMMED lines */
 	double function_error;
 	int64_t count;
 	uint32_t inner;      /* innermost frame with most of the line's time; may be `frame` */
-	double inner_share;  /* `inner`'s share of the line's time */
+	double inner_share;  /* share of the line's time that `inner` has */
 	enum line_role role; /* role of the threads in which the line spent most of its time */
 	bool is_loop;        /* the line mostly waits in a loop that calls the loader */
 	bool is_waiter;
@@ -135,16 +135,16 @@ struct lines {
 	struct line_lead within;
 };
 
-/* Returns the path below Python's own folder or one of packages, or NULL if it is in neither. */
+/* Returns the path below Python's own folder or a folder of packages; NULL: it is in neither. */
 const char *lines_below_packages(const char *file);
 
-/* A line with a larger share of the steps is the whole step; naming it explains nothing. */
+/* Naming a line with a larger share of the steps explains nothing, as it is the whole step. */
 #define LINE_IS_STEP 0.9
 
-/* Returns true if the file is the user's, judging by its path. */
+/* Returns true if the path is that of a file of the user. */
 bool lines_is_own(const char *file);
 
-/* From 3.11 on, CPython puts the class before a function's name. */
+/* Returns the name without the class, which CPython puts before it from 3.11 on. */
 const char *lines_bare_name(const char *function);
 
 bool lines_is_iterator(const char *function);
@@ -153,12 +153,12 @@ bool lines_is_iterator(const char *function);
 bool lines_is_maker(const char *function);
 
 /*
- * Returns Kish's effective size, (sum w)^2 / sum w^2. Of weights w in [l, m] = [LINE_LEAST_NS,
- * LINE_MOST_NS], only the sum is known, so sum w^2 is taken as (l + m) sum w - n l m.
+ * Returns Kish's effective size, (sum w)^2 / sum w^2. The weights w lie in [l, m] = [LINE_LEAST_NS,
+ * LINE_MOST_NS], and only their sum is known, so sum w^2 is taken as (l + m) sum w - n l m.
  */
 double lines_effective_count(int64_t count, double ns);
 
-/* Returns half of Wilson's 95 % range, which has a width even if all samples agree; NAN: none. */
+/* Returns half of Wilson's 95 % range, which has a width even if all samples agree; or NAN. */
 double lines_error(double share, double effective_count);
 
 /* Selects the stacks of one group, of one loader or (loader_id 0) of all loaders. */
@@ -175,27 +175,27 @@ bool lines_passes(const struct line_filter *filter, const struct line_stack *sta
 int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret);
 void lines_done(struct lines *lines);
 
-/* NULL: a loop that waits leads, or no line has a quarter (less its error), or samples are few. */
+/* Returns the line with most of a group's time; NULL: less than a quarter, or few samples. */
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group);
 
 /*
  * Returns the share of the loads' time that the function of the leading line takes, or 0 if no line
- * leads. Without `with_calls` it is also 0 if the line is not the user's, or most of its
- * time is in Python code that it calls.
+ * leads. Without `with_calls` it is also 0 if the line is not the user's, or most of its time is in
+ * Python code that it calls.
  */
 double lines_function_share(const struct lines *lines, bool with_calls);
 
 struct line_named {
 	const struct line_share *line;
 	enum line_group group;
-	bool is_holder; /* the line is of another thread, which holds the interpreter */
+	bool is_holder; /* the line belongs to another thread, which holds the interpreter */
 };
 
 /*
- * Chooses the line to report beside a cause. It needs a quarter of the time, less its error (in
- * loads and waits, its function does). Another thread's line goes first if it held the interpreter
- * for half of that time. A loop that waits is never reported, but the loader's line within. False:
- * none.
+ * Chooses the line to report beside a cause; false: none. A line needs a quarter of the time, less
+ * its error (in loads and waits, its function may have that). A line of another thread comes first
+ * if that thread held the interpreter for half of the time. Instead of a loop that waits for the
+ * loader, the line in the loader is reported.
  */
 struct diagnosis;
 struct finding;

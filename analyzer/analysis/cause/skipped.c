@@ -9,7 +9,7 @@
 #define LONG_MOST     0.05 /* at most this share of the skipped batches may have longer steps */
 #define WAITING_LEAST 0.5
 
-/* Returns the mean step of all batches without their waits; 0 if none is known. */
+/* Returns the mean step of all batches without their waits; 0: unknown. */
 static double mean_step_ns(const struct batch_series *s)
 {
 	double ns = 0, count = 0;
@@ -23,13 +23,13 @@ static double mean_step_ns(const struct batch_series *s)
 	return count > 0 ? ns / count : 0;
 }
 
-/* Launches return at once until a GPU's queue is full, so short steps alone say nothing. */
+/* Returns false if no GPU worked. Launches return at once, so a short step may still use one. */
 static bool may_use_gpu(const struct batch_series *s, size_t i)
 {
 	return !series_has(s->gpu_busy_ns, i) || s->gpu_busy_ns[i] > 0;
 }
 
-/* Returns the index behind the last batch from `begin` on that is skipped with all before it. */
+/* Returns the index behind the last batch such that all batches from `begin` to it are skipped. */
 static size_t end_of_skipped(const struct batch_series *s, bool has_gpu, size_t begin, size_t end,
 			     double most_ns)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * skipped.h - finds batches that the training throws away at the begin of epochs.
+ * skipped.h - finds batches that the training throws away at the start of epochs.
  *
  * A training that goes on from a checkpoint often draws the batches that were done before, and does
- * no step with them. Batches at the begin of an epoch are skipped if all of these hold:
+ * no step with them. Batches at the start of an epoch are skipped if all of these hold:
  * - their steps take at most a tenth of the mean step of the run, and at most 0.2 ms, except for
  *   five in a hundred, for which other programs may have had the core;
- * - they are SKIPPED_FEWEST or more in a row, and so are the other batches of the run;
+ * - there are SKIPPED_FEWEST or more of them in a row, and as many other batches in the run;
  * - the epoch goes on with steps that are not short;
- * - half of the waiting for batches that were not ready, or more, is for them;
+ * - half of the waiting for batches that were not ready, or more, is for these batches;
  * - if the run has a GPU, it was idle meanwhile.
  */
 #pragma once

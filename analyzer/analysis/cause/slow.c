@@ -66,7 +66,7 @@ static int crew_init(const struct batch_series *s, struct crew *ret)
 	ret->is_slow = calloc(workers, sizeof(*ret->is_slow));
 	if (!ret->loads || !ret->begin || !ret->median_ns || !ret->order || !ret->is_slow)
 		return -ENOMEM;
-	/* next[w + 1] counts the loads of worker w; after the sums, next[w] is where they begin. */
+	/* next[w + 1] counts the loads of worker w; after the sums, next[w] is their start. */
 	next = ret->begin + 1;
 	for (i = 0; i < s->count; i++)
 		if (is_looked_at(s, i))
@@ -82,7 +82,7 @@ static int crew_init(const struct batch_series *s, struct crew *ret)
 	return 0;
 }
 
-/* Returns false if a worker has no loads. */
+/* Sorts the workers by their median load. Returns false if a worker has no loads. */
 static bool sort_crew(struct crew *crew)
 {
 	size_t i, k;
@@ -99,7 +99,7 @@ static bool sort_crew(struct crew *crew)
 	return true;
 }
 
-/* Slow workers are above the widest gap between two medians, at most half of all. */
+/* Marks the workers above the widest gap between two medians as slow, at most half of all. */
 static void part_crew(struct crew *crew)
 {
 	size_t n = crew->count, best = 1, k;
@@ -146,7 +146,7 @@ static int measure(const struct crew *crew, struct slow_workers *ret)
 		for (i = crew->begin[w]; i < crew->begin[w + 1]; i++)
 			stats_add(&own, log((double)crew->loads[i]));
 		ret->z = fmin(ret->z, stats_welch(&own, &others));
-		/* All marked workers must be slow, so the least slow one determines the factor. */
+		/* All marked workers must be slow, so the fastest of them determines the factor. */
 		if (crew->median_ns[w] < FACTOR * median_ns)
 			ret->factor = fmin(ret->factor, crew->median_ns[w] / median_ns);
 	}
@@ -204,7 +204,7 @@ static int32_t period_of(const struct crew *crew)
 	return (int32_t)crew->count;
 }
 
-/* Returns a slow worker's bytes / another's, for each load; NAN: unknown. */
+/* Returns (bytes in a load of slow workers) / (bytes in a load of other workers); NAN: unknown. */
 static double more_work(const struct crew *crew, const struct slow_work *work)
 {
 	double bytes[2] = {0}, loads[2] = {0};

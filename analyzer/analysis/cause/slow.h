@@ -2,10 +2,10 @@
 /*
  * slow.h - finds workers whose loads are slow whatever samples they get.
  *
- * Each has 1.3 times the others' median load, beyond chance (z >= 4); together they are at most
- * half of the workers, and have half of the stall time. If slow samples at every k-th index look
- * like slow workers, the bytes that the workers read tell them apart or, without, whether the slow
- * workers' numbers repeat every k.
+ * The median load of each slow worker is 1.3 times that of the other workers, beyond chance (z >=
+ * 4). Slow workers are at most half of all, and have half of the stall time. If slow samples at
+ * every k-th index look like slow workers, two things tell them apart: the bytes that the workers
+ * read or, if unknown, whether the numbers of the slow workers repeat every k.
  */
 #pragma once
 
@@ -19,10 +19,10 @@ struct slow_workers {
 	size_t count;
 	int16_t list[SLOW_MOST]; /* the first SLOW_MOST slow workers, ascending */
 	double factor; /* median load of the slow workers / median load of the others */
-	double z; /* smallest Welch z of a slow worker's log loads against the others' */
+	double z; /* smallest Welch z of a slow worker's log loads against other workers' */
 	double share; /* share of the stall time spent waiting for batches of the slow workers */
-	double owned_ns; /* stall time saved if their loads were as short as the others' */
-	int32_t every; /* k, if every k-th batch is slow rather than a worker; else 0 */
+	double owned_ns; /* stall time saved if these loads were as short as other workers' */
+	int32_t every; /* k, if every k-th batch is slow, and no worker; else 0 */
 };
 
 /* Bytes read and loads made by each worker. 0 loads: unknown. */
@@ -31,6 +31,6 @@ struct slow_work {
 	double loads[SLOW_WORKERS];
 };
 
-/* `work` is NULL if bytes are unknown. */
+/* Finds slow workers. `work` is NULL if bytes are unknown. */
 int slow_find(const struct batch_series *series, const struct finding *finding,
 	      const struct slow_work *work, struct slow_workers *ret);

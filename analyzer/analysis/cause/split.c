@@ -137,16 +137,16 @@ static void find_shift(const struct batch_series *s, struct shift *ret)
 
 struct pool {
 	double wait_ns;
-	/* waits with a known queue; of these, with a ready batch queued */
+	/* waits with a known queue; and those of them in which a ready batch was queued */
 	double queue_known_ns, queued_ns;
-	double load_ns; /* sum of the loads, slow workers' ones shortened */
+	double load_ns; /* sum of the loads, shortened for slow workers */
 	size_t load_count;
 };
 
 struct pools {
 	struct pool before, after;
 	double queue_known_ns, queued_ns;
-	double wait_ns; /* all waits, with a cold epoch's */
+	double wait_ns; /* all waits, also those of a cold epoch */
 };
 
 static void pool_add(const struct batch_series *s, const struct slow_workers *slow, size_t i,
@@ -168,7 +168,7 @@ static void pool_add(const struct batch_series *s, const struct slow_workers *sl
 	pool->load_count++;
 }
 
-/* In a cold epoch, waits for other reasons cannot be told apart. */
+/* Waits of a cold epoch go into no pool, since their other reasons cannot be told apart. */
 static void fill_pools(const struct batch_series *s, const struct finding *f,
 		       const struct slow_workers *slow, const struct split *split,
 		       struct pools *ret)
@@ -220,7 +220,7 @@ static double periodic_share(const struct batch_series *s, const struct slow_wor
 	const int32_t workers = series_busy_workers(s);
 	bool is_load = load->batches && load->batches != workers;
 
-	/* If the neighbours of slow loads are slow, too, the samples are sorted by size. */
+	/* If loads beside slow ones are slow, too, the samples are sorted by size. */
 	if (load->batches && load->gradual)
 		return 0;
 	if (wait->regular && workers > 1 && wait->batches > workers && wait->batches % workers == 0)
@@ -266,7 +266,7 @@ static void share_out(const struct batch_series *s, const struct finding *f,
 		     f->demand_mean_ns;
 	double queued = 0;
 	enum split_owner rest = isnan(f->load_mean_ns) ? SPLIT_UNSEEN : SPLIT_INTERMITTENT;
-	/* Halts of what all workers load from count in the mean load, though others are short. */
+	/* If what all workers load from halts, the mean load is long, though others are short. */
 	const bool halts = rho >= CAPACITY_MARGINAL && rho < CAPACITY_HALTS &&
 			   split_are_slow_together(s);
 

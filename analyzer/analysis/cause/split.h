@@ -3,24 +3,24 @@
  * split.h - divides the waiting for batches that were not ready between the mechanisms that cause
  * it.
  *
- * Each nanosecond of it, in steady batches, has one owner:
+ * Each nanosecond of this waiting, in steady batches, has one owner:
  * - single process: all of it, if there are no workers;
  * - cold cache: what the first epoch waits more than later epochs, if its loads take at least 1.3
  *   times as long;
  * - slow worker: the waits that would disappear if slow workers' loads (slow.h) were as short as
- *   the others';
+ *   those of other workers;
  * - isolated stall: the largest 0.5 % of the starved waits (at least two), if they are at least 70
  *   % of the waiting and no period explains them.
  *
- * The rest is one pool, or two if loads get longer for good. In each, with rho = mean load (slow
- * workers made equal) / workers / mean step,
+ * The rest is one pool, or two pools if loads get longer for good. In each pool, with rho = mean
+ * load (slow workers made equal) / workers / mean step,
  * - loader capacity, or CPU contention if the workers use 85 % of the cores, owns all if rho is 1
- *   or more (1.25 if the workers are slow together: halts of a server lengthen the mean load);
+ *   or more (1.25 if the workers are slow together, as halts of a server lengthen the mean load);
  * - else periodic slow load owns the share of the waiting at the period's phase;
  * - of what remains, head of line owns the waits during which later batches were ready, if the
  *   loader delivers in order;
- * - the remainder is loader capacity's if rho is at least 0.9 and the workers are not slow
- *   together, SPLIT_UNSEEN's if loads are not known, else an intermittent loader's.
+ * - the remainder belongs to loader capacity if rho is at least 0.9 and the workers are not slow
+ *   together, else to SPLIT_UNSEEN if loads are unknown, else to an intermittent loader.
  */
 #pragma once
 
@@ -45,7 +45,7 @@ enum split_owner {
 struct cold {
 	double first_load_ns, later_load_ns;
 	double first_ratio, later_ratio; /* share of the time spent waiting for batches not ready */
-	double excess_ns; /* time that the first epoch's loads take beyond the later ones' */
+	double excess_ns; /* time that the first epoch's loads take beyond later epochs' loads */
 	double owned_ns;
 	bool found;
 };

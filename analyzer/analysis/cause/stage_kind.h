@@ -14,7 +14,7 @@ enum stage_kind {
 	STAGE_CACHE,
 	STAGE_INTERLEAVE,
 	STAGE_PREFETCH,
-	STAGE_READER, /* a thread that reads ahead, through stages of its own */
+	STAGE_READER, /* a thread that reads ahead, in stages of its own */
 	STAGE_OTHER,
 	STAGE_KIND_MAX
 };
@@ -24,5 +24,5 @@ extern const char *const stage_kind_names[STAGE_KIND_MAX];
 
 enum stage_kind stage_kind_of(const char *name, bool is_kernel);
 
-/* Returns STAGE_OTHER if no kind has the name. */
+/* Returns the kind with this name; STAGE_OTHER: no kind has it. */
 enum stage_kind stage_kind_find(const char *name);

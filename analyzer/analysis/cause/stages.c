@@ -6,21 +6,21 @@
 #include <string.h>
 
 #define MOST_DEEP    64
-/* a stage waits for its input if that takes at least this share of its time */
+/* a stage waits for its input if the input takes at least this share of the stage's time */
 #define INPUT_LEADS  0.5
-#define INPUT_LIMITS 0.8  /* the same, if the input runs in threads of its own */
+#define INPUT_LIMITS 0.8  /* INPUT_LEADS for an input that runs in threads of its own */
 /* kernels are named if they take at least this share of the stage's time */
 #define KERNELS_LEAST 0.3
 #define BLOCKED      0.5 /* a call waits if it is off the CPU for at least this share of its time */
 /* a pool is full if at least this share of its threads works, on average */
 #define POOL_FULL    0.7
-/* calls run one after the other if at most this many run at once, on average */
+/* calls run one after the other if, on average, at most this many run at once */
 #define ONE_BY_ONE   1.3
 #define HIDDEN_LEAST 0.5  /* loading ahead helps if it hides at least this share of the waiting */
 #define USED_MOST    0.8  /* more threads help only if less than this share of the cores is used */
-/* a cache never serves if at least this share of its output was made anew */
+/* a cache never serves if at least this share of its output was made again */
 #define MADE_LEAST   0.9
-#define LONGEST_MOST 0.67 /* but not if one epoch has more than this share of the batches */
+#define LONGEST_MOST 0.67 /* if one epoch has more of the batches, caches are not judged */
 #define WANTED       16   /* threads or calls to advise if calls wait rather than compute */
 
 struct view {
@@ -90,7 +90,7 @@ static size_t input_of(const struct stages *stages, size_t at)
 	return input == STAGE_NOWHERE ? input : lower_half(stages, input);
 }
 
-/* An interleave limits the stage that takes its elements if nearly all its threads always work. */
+/* Returns true if `at` is an interleave that limits `taker`, as nearly all its threads work. */
 static bool is_full(const struct stages *stages, size_t at, const struct stage_work *taker)
 {
 	const struct stage_work *stage = &stages->list[at];
@@ -105,7 +105,7 @@ static bool is_of_input(const struct stage_work *stage, const struct stage_work 
 {
 	if (stage->is_root || stage->kind == STAGE_PREFETCH || stage->kind == STAGE_OTHER)
 		return true;
-	/* An interleave only waits: its inputs run in threads of its own. */
+	/* An interleave only waits, because its inputs run in threads of its own. */
 	if (begins(stage, "ParallelInterleave"))
 		return true;
 	return input->busy_ns >= (is_parallel(stage) ? INPUT_LIMITS : INPUT_LEADS) * stage->busy_ns;
@@ -127,7 +127,7 @@ static size_t find_slow(struct view *v, struct stage_finding *f)
 		is_first &= stage->is_root || stage->kind == STAGE_OTHER;
 		if (begins(stage, "Interleave"))
 			f->opener = at;
-		/* Inside an interleave's threads, what others wait for is the interleave. */
+		/* Stages above wait for the interleave, not for a stage in its threads. */
 		if (!f->is_interleaved)
 			v->slow_ns = stage->busy_ns;
 		input = input_of(stages, at);
@@ -144,7 +144,7 @@ static size_t find_slow(struct view *v, struct stage_finding *f)
 	return at;
 }
 
-/* Returns true if the stage calls the kernel or may do so: a kernel's caller can be unknown. */
+/* Returns true if the stage calls the kernel or may do so, since a caller can be unknown. */
 static bool may_call(const struct stages *stages, size_t slow, const struct stage_work *kernel)
 {
 	return kernel->is_kernel &&
@@ -152,7 +152,7 @@ static bool may_call(const struct stages *stages, size_t slow, const struct stag
 		calls_function(&stages->list[kernel->parent]));
 }
 
-/* The CPU time of short calls is not measured, but they hardly wait. */
+/* The CPU time of short calls is not measured, but such calls hardly wait. */
 static double cpu_of(const struct stage_work *stage)
 {
 	return isnan(stage->cpu_ns) ? stage->own_ns : fmin(stage->cpu_ns, stage->own_ns);
@@ -207,7 +207,7 @@ static double floor_of(const struct view *v)
 	return v->facts->cores > 0 ? ns / v->batches / v->facts->cores : 0;
 }
 
-/* Only the ratio of times counts: the stages' sums include start-up, the waits do not. */
+/* Uses only the ratio of times, because stages' sums include start-up, and waits do not. */
 static double gain_of(const struct view *v, const struct stage_finding *f, double load_ns)
 {
 	const struct stages_facts *facts = v->facts;
@@ -219,7 +219,7 @@ static double gain_of(const struct view *v, const struct stage_finding *f, doubl
 	return fmax(now_ns / then_ns - 1, 0);
 }
 
-/* At best, all time gets shorter; at worst, a shared storage or server limits the calls. */
+/* At best, all time gets shorter. At worst, a shared storage or server limits the calls. */
 static void price_calls(const struct view *v, const struct stage_finding *f, int32_t count,
 			double next_ns, struct stage_gain *ret)
 {
@@ -259,7 +259,7 @@ static void price_prefetch(const struct view *v, struct stage_gain *ret)
 	ret->gain = ret->high;
 }
 
-/* Returns a batch's kernel time if all threads share it, the next limit. */
+/* Returns a batch's kernel time if all threads share it, which limits more calls next. */
 static double next_of(const struct view *v, const struct stage_finding *f)
 {
 	double ns = 0, threads = f->threads > 0 ? f->threads : fmax(v->facts->cores, 1);
@@ -280,7 +280,7 @@ static bool is_serial(const struct stages *stages, const struct stage_finding *f
 	       slow->kind == STAGE_READ || slow->kind == STAGE_INTERLEAVE || calls_function(slow);
 }
 
-/* Nearly all threads of the pool must wait, and the program allow more calls. */
+/* Nearly all threads of the pool must wait, and the program must allow more calls. */
 static bool is_pool_narrow(const struct stages *stages, const struct stage_finding *f)
 {
 	const struct stage_work *slow = &stages->list[f->slow];
@@ -355,7 +355,7 @@ static size_t longest_of(const struct stages *stages, size_t at, double *ret_ns)
 	return longest;
 }
 
-/* At best a batch shortens to `load_ns`; at worst nothing changes. */
+/* Predicts a batch that, at best, takes `load_ns`; at worst nothing changes. */
 static void price_maybe(const struct view *v, const struct stage_finding *f, double load_ns,
 			struct stage_gain *ret)
 {
@@ -385,7 +385,7 @@ static size_t endless_below(const struct stages *stages, size_t cache)
 
 		if (begins(stage, "ForeverRepeat"))
 			return at;
-		/* Others, such as take(), may end what is repeated. */
+		/* Other stages, such as take(), may end what is repeated. */
 		if (stage->kind != STAGE_TRANSFORM && stage->kind != STAGE_PREFETCH &&
 		    stage->kind != STAGE_SHUFFLE && stage->kind != STAGE_BATCH)
 			return STAGE_NOWHERE;
@@ -404,8 +404,8 @@ static bool is_made_anew(const struct view *v, size_t cache)
 }
 
 /*
- * Finds a cache that never serves: what limits the pipeline then runs in each epoch. Predicts the
- * gain if only the longest epoch had to fill the cache; at best, the run began with a full one.
+ * Finds a cache that never serves, so that the slow stage runs in each epoch. Predicts the gain if
+ * only the longest epoch had to fill the cache; at best, the run began with a full one.
  */
 static void find_cache(const struct view *v, struct stage_finding *f)
 {
@@ -461,7 +461,7 @@ static void judge_operators(struct view *v, size_t root, double wait_ns, struct 
 			    &f->parallel);
 }
 
-/* DALI's operators run in turn, ahead; the rest of run() is an external source in Python. */
+/* DALI's operators run in turn, ahead. The rest of run()'s time is an external source in Python. */
 static void judge_dali(struct view *v, size_t root, struct stage_finding *f)
 {
 	const struct stages *stages = v->stages;

@@ -3,9 +3,9 @@
  * stages.h - finds the stage of a loader's pipeline that the training waits for, and why it is
  * slow.
  *
- * Stages run in parallel and ahead, so a busy stage need not be the one waited for. The search goes
- * from the root, which the training calls, down to the input that takes the most time, as long as a
- * stage spends its time waiting for it.
+ * Stages run in parallel and ahead, so a busy stage need not be the one that is waited for. The
+ * search starts at the root, which the training calls. As long as a stage spends its time waiting
+ * for its input, the search goes down to the input that takes the most time.
  */
 #pragma once
 
@@ -52,7 +52,7 @@ struct stages_facts {
 	double wait_ns, step_ns;
 	double cores, free_cores; /* all cores; those that other programs leave; NAN: unknown */
 	double used_cores;
-	double longest_epoch; /* share of all batches that are of the longest epoch */
+	double longest_epoch; /* share of all batches that the longest epoch has */
 };
 
 enum stages_maker {
@@ -80,7 +80,8 @@ struct stage_finding {
 	bool is_interleaved; /* `slow` runs in the threads of an interleave with several inputs */
 	bool is_prefetched;
 	size_t cache;   /* index of a cache above `slow` that never serves; STAGE_NOWHERE: none */
-	size_t endless; /* index of a stage below it that repeats without end, likewise */
+	/* index of a stage below `cache` that repeats forever; STAGE_NOWHERE: none */
+	size_t endless;
 	int32_t asked;   /* parallel calls that the program asks for; -1: unknown */
 	int32_t threads; /* threads of the pool; -1: unknown */
 	int32_t wanted;  /* threads, or parallel calls, to advise */

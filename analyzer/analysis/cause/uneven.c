@@ -15,7 +15,7 @@
 
 struct epoch {
 	size_t begin, end;
-	size_t last[MOST_WORKERS]; /* index after each worker's last batch; `end`: not early */
+	size_t last[MOST_WORKERS]; /* index after each worker's last batch; `end`: no early end */
 };
 
 static bool is_worker(const struct batch_series *s, size_t i)
@@ -23,7 +23,7 @@ static bool is_worker(const struct batch_series *s, size_t i)
 	return s->worker[i] >= 0 && s->worker[i] < s->workers;
 }
 
-/* *run is the epoch's first run. Returns false if there is none. */
+/* Finds the epoch that begins with run *run. Returns false if there is none. */
 static bool next_epoch(const struct batch_series *s, size_t *run, struct epoch *ret)
 {
 	const size_t first = *run, workers = (size_t)s->workers;
@@ -67,7 +67,7 @@ struct part {
 	double wait_ns, count;
 };
 
-/* parts[m] is the time in which m workers load. */
+/* Adds an epoch's waits to parts[m], where m is the number of workers that still load. */
 static void add_epoch(const struct batch_series *s, const struct finding *f, const struct epoch *e,
 		      struct part *parts)
 {
@@ -104,7 +104,7 @@ static void name_workers(const struct batch_series *s, const struct epoch *e, si
 			ret->list[ret->named++] = (int16_t)i;
 }
 
-/* If few epochs have such an end, shards are not uneven. */
+/* Describes such ends of epochs. If few epochs have such an end, shards are not uneven. */
 static void describe(const struct batch_series *s, struct uneven *ret)
 {
 	struct uneven first = {.loading = ret->loading}, own = first;

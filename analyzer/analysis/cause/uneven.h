@@ -6,11 +6,11 @@
  * = workers). A worker that makes none of an epoch's last two rounds has ended early. Shards are
  * uneven if there is an m < W so that
  * - half of the waiting for batches that were not ready, or more, comes while only m workers load;
- * - a batch is then waited for at least twice as long as before: else workers are always too slow,
- *   or share a limit;
+ * - a batch is then waited for at least twice as long as before (else workers are always too slow,
+ *   or share a limit);
  * - a tenth of the steady batches or more comes before that, to compare with;
  * - half of all batches or more are in epochs that have such an end. An epoch that was left early
- *   has none.
+ *   has no such end.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct uneven {
 	double batches;
 	double wait_share; /* share of all waiting that falls in the time when only they load */
 	int16_t list[UNEVEN_NAMED];
-	size_t named; /* 0: they differ from epoch to epoch, or are too many */
+	size_t named; /* 0: these workers differ from epoch to epoch, or are too many */
 };
 
 void uneven_find(const struct batch_series *series, const struct finding *finding,
