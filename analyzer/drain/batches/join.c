@@ -60,7 +60,7 @@ static int find_known(struct join *join, struct stream *stream)
 	return r;
 }
 
-/* In a pool, task numbers go on from epoch to epoch, and workers' records have no epoch. */
+/* Returns true for a pool: task numbers go on over epochs, and workers' records have no epoch. */
 static bool is_pool(uint64_t key)
 {
 	return (key & (DLPROF_STREAM_LOCAL | DLPROF_STREAM_MARKS | DLPROF_STREAM_POOL)) ==
@@ -75,7 +75,7 @@ static bool may_be(const struct stream *stream, const struct dlprof_event *event
 	return event->kind == DLPROF_EVENT_EPOCH && stream->generation == DLPROF_GENERATION_ANY;
 }
 
-/* claim() moves a pool's load to the right epoch when its batch is delivered. */
+/* Finds the event's stream, or makes one. claim() moves a pool's load to the right epoch later. */
 static int find_stream(struct join *join, const struct dlprof_event *event,
 		       struct stream **ret_stream)
 {
@@ -165,7 +165,7 @@ static int note_consumer(struct join *join, const struct stream *stream, struct 
 		       : note_process(join, stream, segment, "main", UNKNOWN);
 }
 
-/* A left iterator may still go on, but its last batch no longer waits for its step's end. */
+/* Notes that older iterators were left. They may go on, but await no end of their last step. */
 static void supersede(const struct join *join, const struct stream *stream, const struct ring *ring,
 		      const struct dlprof_event *event)
 {
@@ -218,7 +218,7 @@ static int64_t epoch_sample_ns(const struct dlprof_event *event)
 	return (int64_t)(sample_ns < event->duration_ns ? sample_ns : event->duration_ns);
 }
 
-/* If a pool asks for a batch, the main thread waits, not the pool's. */
+/* Returns the thread that waits. If a pool asks for a batch, the main thread waits for it. */
 static int64_t thread_of(const struct segment *segment, const struct ring *ring,
 			 const struct dlprof_event *event)
 {
@@ -286,7 +286,7 @@ static void end_step(struct stream *stream, const struct dlprof_event *event,
 	stream->left_ns = 0;
 	if (!last)
 		return;
-	/* Waits for other loaders are no part of the step. Another thread's sum is of no use. */
+	/* Waits for other loaders are no part of the step; another thread's sum is of no use. */
 	stream_end_step(stream, event->begin_ns,
 			ring == stream->last_ring
 				? event->batch.waited_ns
@@ -638,8 +638,8 @@ void join_release(const struct join *join, struct segment *segment)
 	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
 		struct ring *ring = &segment->rings[i];
 
-		/* A nearly full ring risks its records: they are lost if the drain is killed now.
-		 * */
+		/* A nearly full ring is released early; its records are lost if the drain is killed
+		 * now. */
 		if (!segment->dead && ring->head - ring->release > DLPROF_RING_CAPACITY / 4 * 3)
 			ring->release = ring->read;
 		/* Space once published as free may have been overwritten, so it must stay free. */

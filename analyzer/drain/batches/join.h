@@ -3,8 +3,8 @@
  * join.h - makes batches from records: joins the worker's and the consumer's records of a task.
  *
  * A record stays in its ring until its row is written, so the join can be made again from the
- * rings. A batch is written when its step is over and all rings have been read once more: then
- * every load that ended before the consumer asked is known.
+ * rings. A batch is written when its step is over and all rings have been read once more, since
+ * every load that ended before the consumer asked is known then.
  */
 #pragma once
 
@@ -18,12 +18,12 @@ struct join;
 struct live;
 struct sampler;
 
-/* `live` and `sampler` may be NULL. */
+/* Opens a join. `live` and `sampler` may be NULL. */
 int join_open(struct writer *writer, struct live *live, struct sampler *sampler,
 	      struct join **ret_join);
 void join_close(struct join *join);
 
-/* A callback of segment_read(); `context` is the join. */
+/* Takes a record: a callback of segment_read(), where `context` is the join. */
 int join_take(void *context, struct segment *segment, struct ring *ring, uint64_t position,
 	      struct dlprof_event *event);
 
@@ -34,7 +34,7 @@ void join_life_ended(struct join *join, const struct life *life);
 
 int join_finish(struct join *join);
 
-/* Call it for all segments before one is published. */
+/* Sets what the rings may release. Call this for all segments before one is published. */
 void join_release(const struct join *join, struct segment *segment);
 
 void join_forget(struct join *join, const struct segment *segment);

@@ -19,9 +19,9 @@
 #define COST_PART  333
 /* CPU time in addition to COST_PART, to find interpreters */
 #define COST_AHEAD UINT64_C(20000000)
-/* no load or wait claims a sample that is older than this */
+/* no load or wait claims a stack sample that is older than this */
 #define EXPIRE_NS  UINT64_C(120000000000)
-/* a process that records nothing for so long is reported to hang */
+/* a process that records nothing for this long is reported to hang */
 #define DOING_NS   UINT64_C(5000000000)
 
 _Static_assert(FAST_NS == LINE_LEAST_NS && SLOW_NS == LINE_MOST_NS, "the weights of samples");
@@ -122,7 +122,7 @@ static bool idles(const struct stack *stack)
 	       strcmp(file + length - (sizeof(queues) - 1), queues) == 0;
 }
 
-/* Before 3.11 tids may be unknown: the main thread is the oldest. */
+/* Finds a thread by its tid. Before 3.11 tids may be unknown; the main thread is the oldest. */
 static const struct python_thread *thread_of(const struct python_sample *sample, uint32_t tid,
 					     int32_t pid)
 {
@@ -165,7 +165,7 @@ static void take_thread(struct sampler *sampler, struct target *target, uint32_t
 		booking_add(sampler->booking, sample);
 }
 
-/* Without a core, the drain samples late: the sample then stands for all time since the last. */
+/* A drain without a core samples late. A sample then stands for all time since the one before. */
 static uint32_t weight_of(uint64_t looked_ns, uint64_t now, uint64_t every_ns)
 {
 	if (!looked_ns || now - looked_ns < 2 * every_ns)
@@ -252,7 +252,7 @@ void sampler_look(struct sampler *sampler)
 		if (target_trains(&sampler->targets.list[i]) &&
 		    sampler->targets.list[i].due_ns <= now)
 			look_at_training(sampler, &sampler->targets.list[i], now);
-	/* A wake-up costs as much as a sample, so sample workers now if their turn is near. */
+	/* A wake-up costs as much as a sample, so workers are sampled now if their turn is near. */
 	if (sampler->due_ns <= now + FAST_NS / 2)
 		look_at_workers(sampler, now);
 	sampler->cost_ns += cpu_ns() - begin;
@@ -425,7 +425,7 @@ static int tell_doing(struct sampler *sampler, struct target *target, struct wri
 	return r;
 }
 
-/* Yama's setting may allow only tracers, or nobody, to read a process. */
+/* Says why reading is denied: Yama's setting may let only tracers, or nobody, read a process. */
 static const char *scope_words(void)
 {
 	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);

@@ -2,10 +2,10 @@
 /*
  * sampler.h - decides which process's Python stack is sampled, and when.
  *
- * The thread that takes batches, and one random worker, are sampled 20 times a second, then once a
- * second after 1,000 samples, which give shares to 3 points. Sampling may use 0.3 % of a core.
- * Intervals are random, so that no training runs in step with them. With DLPROF_LINES=off nothing
- * is sampled.
+ * The thread that takes batches, and one random worker, are sampled 20 times a second. After 1,000
+ * samples, which give shares to 3 points, they are sampled once a second. Sampling may use 0.3 % of
+ * a core. Intervals are random, so that no training runs in step with them. With DLPROF_LINES=off
+ * nothing is sampled.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct sampler;
 struct stream;
 struct entry;
 
-/* Without memory, or if off, *ret is NULL, which all functions accept. */
+/* Without memory, or if sampling is off, *ret is NULL, which all functions accept. */
 void sampler_open(struct sampler **ret);
 void sampler_close(struct sampler *sampler);
 
@@ -28,7 +28,7 @@ int sampler_wait_ms(const struct sampler *sampler, int most_ms);
 
 void sampler_look(struct sampler *sampler);
 
-/* Records must come in the order in which they are read. */
+/* Takes a record. Records must come in the order in which they are read. */
 void sampler_take(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
 		  const struct dlprof_event *event);
 
@@ -42,7 +42,7 @@ void sampler_save(struct sampler *sampler, const struct segment *segment, const 
 void sampler_settle(struct sampler *sampler, const struct stream *stream,
 		    const struct entry *entry);
 
-/* `is_last`: no more samples will come. */
+/* Writes what was sampled. `is_last`: no more samples will come. */
 int sampler_write(struct sampler *sampler, struct writer *writer, bool is_last);
 
 /* Call sampler_written() after a commit, sampler_rewind() after a rollback. */

@@ -4,7 +4,7 @@
 #include "drain/batches/stream.h"
 #include "drain/gpu/gpu_join.h"
 
-/* After this time a batch is written without its load: the worker's record is too late. */
+/* After this time a batch is written without its load, since the worker's record is too late. */
 #define PATIENCE_NS     UINT64_C(2000000000)
 #define PATIENCE_ROUNDS 6
 
@@ -83,7 +83,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		values->fetch_ns = (int64_t)batch->fetch_ns;
 		values->fetch_cpu_ns = (int64_t)batch->fetch_cpu_ns;
 	}
-	/* Time spent freeing is known once the record that ends the step was read. */
+	/* How long freeing took is known when the record that ends the step was read. */
 	if (entry->free_ns || (entry->stepped && batch->fetch_count != UINT32_MAX))
 		values->free_ns = (int64_t)entry->free_ns;
 	if (!entry->stepped)
@@ -115,7 +115,7 @@ static void fill_transfer(const struct entry *entry, struct batch_values *values
 		values->transfer_ns = (int64_t)(batch->arrive_ns - begin_ns);
 }
 
-/* qdepth counts this batch, too. hol_ns: the wait while only later batches were finished. */
+/* qdepth counts this batch, too. hol_ns is the wait while only later batches were finished. */
 static void fill_queue(const struct stream *stream, const struct entry *entry,
 		       struct batch_values *values)
 {
@@ -237,7 +237,7 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	return r;
 }
 
-/* Needs both limits, as a round takes 0.5 s, but 2 ms under load. */
+/* Both limits must be exceeded, because a round takes 0.5 s, but 2 ms under load. */
 static bool is_older(const struct join *join, const struct entry *entry, uint32_t rounds,
 		     uint64_t ns)
 {
@@ -252,7 +252,7 @@ static bool is_left_over(const struct join *join, const struct stream *stream,
 		return true;
 	if (entry->abandoned && is_older(join, entry, ABANDON_ROUNDS, ABANDON_NS))
 		return true;
-	/* In an ordered stream, a batch below the last one was replaced by an exception. */
+	/* In an ordered stream, an exception replaced a batch that was passed over. */
 	return stream->in_order && stream->has_last && entry->task < stream->last_task;
 }
 
@@ -271,7 +271,7 @@ static bool is_complete(const struct join *join, const struct stream *stream,
 	       is_older(join, entry, PATIENCE_ROUNDS, PATIENCE_NS);
 }
 
-/* A batch's queue consists of later batches, so batches are taken in the order of delivery. */
+/* Returns the next complete batch in the order of delivery, as a queue has later batches only. */
 static struct entry *next_delivered(const struct join *join, const struct stream *stream,
 				    bool *ret_pending)
 {

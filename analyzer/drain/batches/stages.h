@@ -5,5 +5,5 @@
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
-/* A STAGE or STAGE_SUM that is taken twice makes one row. */
+/* Writes a STAGE or STAGE_SUM. A record that is taken twice makes one row. */
 int stages_take(struct writer *writer, const struct segment *segment, struct dlprof_event *event);

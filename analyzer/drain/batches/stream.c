@@ -29,7 +29,7 @@ struct entry *entry_find(struct stream *stream, uint32_t task)
 	return NULL;
 }
 
-/* Moves all to the front if enough room is there, or reallocates. */
+/* Moves all entries to the front if there is enough room, or reallocates them. */
 static int make_room(struct stream *stream)
 {
 	bool enough = stream->room && stream->room >= stream->count;

@@ -10,7 +10,7 @@
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
-/* A record's place in a ring, which must not be released yet. ring == NULL: no record. */
+/* A record that must stay in its ring, by its position there. ring == NULL: no record. */
 struct held {
 	struct ring *ring;
 	uint64_t position;
@@ -31,7 +31,7 @@ struct entry {
 	struct dlprof_made made;
 	uint64_t step_end_ns;
 	uint64_t waited_end_ns;
-	/* freeing of an older batch's memory after this one arrived */
+	/* time to free the memory of an older batch after this batch arrived */
 	uint64_t free_ns;
 	bool parts_seen;
 	struct dlprof_parts parts;
@@ -57,7 +57,7 @@ struct stream {
 	/* entries in use; size of the allocation */
 	size_t count, capacity;
 	size_t room; /* free entries before `entries` */
-	/* The newest step is not over: its batch is last_task, taken by last_ring's thread. */
+	/* Whether the newest step is not over; then its batch, and the ring of its thread. */
 	bool has_last;
 	uint32_t last_task;
 	struct ring *last_ring;
@@ -91,7 +91,7 @@ void entry_remove(struct stream *stream, struct entry *entry);
 struct stream *stream_new(uint64_t key, uint32_t generation);
 void stream_free(struct stream *stream);
 
-/* `waited_ns` is the thread's sum of waits at the step's end. */
+/* Ends the newest step. `waited_ns` is the thread's sum of waits at the step's end. */
 void stream_end_step(struct stream *stream, uint64_t end_ns, uint64_t waited_ns);
 
 void stream_leave(struct stream *stream);

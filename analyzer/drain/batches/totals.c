@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of each kind whose names are unbounded, this number of the largest tallies is stored. */
+/* if a kind's names are unbounded, this number of the largest tallies is stored */
 #define KEEP_COUNT 256
 
 static const struct kind {
@@ -25,7 +25,7 @@ static const struct kind {
 				 DLPROF_TALLY_KERNEL_COUNT},
 };
 
-/* A forged segment must not make SUM() overflow, which is an error. */
+/* Limits a value from a forged segment, since SUM() must not overflow, which is an error. */
 static int64_t sane(uint64_t value)
 {
 	return value > INT64_MAX >> 12 ? INT64_MAX >> 12 : (int64_t)value;
@@ -62,7 +62,7 @@ static uint64_t state_of(const struct dlprof_tally *tally)
 	return ((uint64_t)tally->version << 48) + (tally->count << 40) + tally->ns + tally->bytes;
 }
 
-/* A name is just changing if its version is odd. */
+/* Returns true unless the tally is being changed, when its version is odd. */
 static bool is_whole(const struct dlprof_tally *tally)
 {
 	return tally->kind != DLPROF_TALLY_NONE && tally->kind < DLPROF_TALLY_KIND_MAX &&
@@ -100,7 +100,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	bool looked_again = false;
 	int r;
 
-	/* Slots whose thread has ended are read, too: a pool's threads may have no record. */
+	/* Slots of ended threads are read, too, because threads of a pool may have no record. */
 	if (!ring->used)
 		return 0;
 	r = segment_read_tallies(segment, slot, tallies);
@@ -140,7 +140,7 @@ static int note_unlisted(struct writer *writer, const struct dlprof_tally *talli
 	return r;
 }
 
-/* A slot that is not `used` may have been freed by an earlier drain. */
+/* Adds a slot to the totals. Its tallies count even if an earlier drain freed the slot. */
 static int fold_slot(struct writer *writer, struct segment *segment, size_t slot)
 {
 	static struct dlprof_tally tallies[DLPROF_TALLY_COUNT];

@@ -15,7 +15,7 @@
 #define MOST_NAMES 1000
 #define NEW_FILE   (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
-/* Offset of the format versions in a database's head; 1 means: no write-ahead log. */
+/* offset of the format versions in a database's first bytes; 1 means: no write-ahead log */
 #define MODES_AT 18
 
 enum owner { NOBODY, RESERVED, OURS, OTHERS };
@@ -34,7 +34,7 @@ static bool is_of_run(const char *name, const char *run_id)
 	return same;
 }
 
-/* The head is written last, so if it is zero, the delivery was killed. */
+/* Returns true if a delivery was killed: the first bytes, which are written last, are zero. */
 static bool has_no_head(const char *name)
 {
 	static const char none[16];
@@ -49,7 +49,7 @@ static bool has_no_head(const char *name)
 	return empty;
 }
 
-/* `first`: the file has the reserved name, and is the run's if empty. */
+/* Says whose file it is. `first`: it has the reserved name, and belongs to the run if empty. */
 static enum owner whose(const char *name, bool first, const struct parcel *parcel)
 {
 	struct stat status;
@@ -77,7 +77,7 @@ static int make_name(const char *target, int number, char *ret)
 	return length < DELIVER_PATH ? 0 : -ENAMETOOLONG;
 }
 
-/* Copies the head last, so that nobody takes an unfinished copy for a whole one. */
+/* Copies the first bytes last, so that nobody takes an unfinished copy for a whole one. */
 static int write_copy(const char *from, int out)
 {
 	char head[DELIVER_HEAD];
@@ -101,7 +101,7 @@ static int write_copy(const char *from, int out)
 	return r;
 }
 
-/* Some file systems report only at close() that the disk is full. */
+/* Closes a copy, since some file systems report only at close() that the disk is full. */
 static int close_copy(int out, int r)
 {
 	return close(out) < 0 && r == 0 ? -errno : r;

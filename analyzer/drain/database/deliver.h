@@ -2,8 +2,8 @@
 /*
  * deliver.h - copies a run's database to where the user wants it.
  *
- * It replaces only the run's reserved empty file or earlier delivery, and else takes the next free
- * name ("run-2.db").
+ * The copy replaces only the run's reserved empty file or an earlier delivery of the run. Else it
+ * takes the next free name ("run-2.db").
  */
 #pragma once
 
@@ -23,5 +23,5 @@ struct parcel {
 /* `ret` has DELIVER_PATH bytes. After an error the earlier delivery remains, unless `last`. */
 int deliver(const struct parcel *parcel, char *ret);
 
-/* Bytes of a database that are written last: an unfinished delivery lacks them. */
+/* Bytes of a database that are written last. An unfinished delivery lacks these bytes. */
 #define DELIVER_HEAD 4096

@@ -15,7 +15,7 @@
 
 #define MILLI 1000
 
-/* Finds how many cores the process may use. Must be called before it ends. */
+/* Finds how many cores the process may use. Must be called before the process ends. */
 static void find_cpus(const struct segment *segment, int64_t *ret_cpus, int64_t *ret_limit_milli,
 		      int64_t *ret_affinity)
 {
@@ -173,7 +173,7 @@ static int take_fact(struct writer *writer, char *line)
 	return writer_meta_noted(writer, line, value);
 }
 
-/* "torchdata.nodes" is not in "torch". */
+/* Returns true if a point is in the package. "torchdata.nodes" is not in "torch". */
 static bool has_package(const char *points, const char *package)
 {
 	const size_t length = strlen(package);
@@ -233,7 +233,7 @@ static int take_notes(struct facts *facts, struct writer *writer, struct segment
 		char line[DLPROF_NOTES_BYTES + 1];
 
 		line_end = memchr(at, '\n', (size_t)(end - at));
-		/* An incomplete note of a live process is read again: it may still be written. */
+		/* An incomplete note of a live process may be written on, so it is read again. */
 		whole = line_end && !memchr(at, '\0', (size_t)(line_end - at));
 		if (!whole)
 			break;
@@ -278,7 +278,7 @@ static int take_losses(struct losses *losses, struct writer *writer, struct segm
 	return r;
 }
 
-/* Returns when the program changed; the next life may begin before the execve() is seen. */
+/* Returns when the program changed. The next life may begin before the execve() is seen. */
 static uint64_t became_other_ns(const struct segment *segment)
 {
 	if (!segment->left_ns || (segment->later_ns && segment->later_ns < segment->left_ns))

@@ -17,10 +17,10 @@ struct facts {
 
 struct process_row facts_process(const struct segment *segment);
 
-/* Returns a number that is unique in the process: begin of the life in ns + the life's number. */
+/* Returns a number that is unique in the process: start of its life in ns + the life's number. */
 int64_t facts_loader(const struct segment *segment, uint32_t number);
 
-/* For the run's first process, also writes the run. */
+/* Writes a process and, if it is the run's first process, the run. */
 int facts_begin(struct writer *writer, const struct segment *segment, const char *folder);
 
 int facts_update(struct facts *facts, struct losses *losses, struct writer *writer,

@@ -22,12 +22,12 @@
 #include "store/database/db_open.h"
 #include "store/run/query.h"
 
-/* A container's end kills the drain without notice, so even a short run needs a delivery. */
+/* The end of a container kills the drain without notice, so even a short run needs a delivery. */
 #define LEAST_NS  UINT64_C(2000000000)
 #define MOST_NS	  UINT64_C(60000000000)
-#define PART_TIME 10 /* the pause is 1/10 of the time since the first */
+#define PART_TIME 10 /* the pause is 1/10 of the time since the first delivery */
 
-/* SQLite's locks may fail here. Numbers are from linux/magic.h, statfs(2), or the sources. */
+/* On these, SQLite's locks may fail. Numbers: linux/magic.h, statfs(2), or the sources. */
 static const struct {
 	uint32_t type;
 	const char *name;
@@ -110,11 +110,11 @@ int home_open(struct home *home, struct db **ret_db)
 		home->is_local = has_bytes(home->local) ||
 				  (home_is_remote(home->target) && !has_bytes(home->target));
 	restore(home);
-	/* If the user removed the target, do not make it again. */
+	/* If the user removed the target, it is not made again. */
 	if (!home->is_local && lstat(home->target, &status) < 0)
 		return -errno;
 	r = db_open_write(home->is_local ? home->local : home->target, ret_db);
-	/* If the local folder has no room for the database, write it at its target. */
+	/* If the local folder has no room for the database, it is written at its target. */
 	if (r < 0 && home->is_local && !has_bytes(home->local) &&
 	    db_open_write(home->target, ret_db) == 0) {
 		home->is_local = false;
@@ -144,7 +144,7 @@ static void empty_target(const struct home *home)
 	}
 }
 
-/* Removes the copy if it is no database of ours. */
+/* Returns true if the copy is a database of ours; else removes it. */
 static bool is_ours(const struct home *home)
 {
 	struct db *db;
@@ -197,7 +197,7 @@ static void take_answer(struct home *home, const struct told *told)
 		snprintf(home->delivered, sizeof(home->delivered), "%s", told->name);
 }
 
-/* The log was just merged, and stays empty until the child ends. */
+/* Starts a delivery. The log was just merged, and stays empty until the child ends. */
 static void send(struct home *home, struct db *db)
 {
 	struct parcel parcel;
@@ -273,7 +273,7 @@ void home_stop(struct home *home)
 	home->due_ns = 0;
 }
 
-/* The folder's path may now mean other files, so it is checked first. */
+/* Removes the local database. The folder is checked, as its path may now mean other files. */
 static void clear(const struct home *home)
 {
 	static const char *const names[] = {

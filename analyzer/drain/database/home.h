@@ -2,9 +2,9 @@
 /*
  * home.h - decides where the database of a run is written.
  *
- * That is the user's target, if it is local and can be written. Else it is in the folder of
- * segments, and copies are delivered every minute, more often at first, and at the end. What cannot
- * be delivered stays in the folder, which "DATABASE-segments" leads to.
+ * The database is written at the user's target, if that is local and can be written. Else it is in
+ * the folder of segments, and copies are delivered every minute, more often at first, and at the
+ * end. What cannot be delivered stays in the folder, which "DATABASE-segments" leads to.
  */
 #pragma once
 
@@ -38,7 +38,7 @@ void home_init(struct home *home, const char *target, const char *folder);
 
 int home_open(struct home *home, struct db **ret_db);
 
-/* The database had an error and was closed; it may move to the folder. */
+/* Called when the database had an error and was closed; may move it to the folder. */
 void home_failed(struct home *home, int error);
 
 void home_committed(struct home *home, struct db *db);

@@ -42,7 +42,7 @@ bool gaps_end(struct gaps *gaps, enum gaps_kind kind, int64_t end_ns, struct gap
 	return true;
 }
 
-/* In a damaged segment a counter may have shrunk. */
+/* Returns by how much a counter grew. In a damaged segment it may have shrunk. */
 static uint64_t grown(uint64_t before, uint64_t now)
 {
 	return now > before ? now - before : 0;
@@ -72,7 +72,7 @@ bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_stat
 		return false;
 	gaps->window_ns = when_ns;
 	gaps->record_count = gaps->useless_count = 0;
-	/* The gap includes this sound window, which may have records of the time before. */
+	/* The gap includes this sound window, which may have records from the time before. */
 	return gaps_end(gaps, GAPS_DOUBTED, when_ns, ret_gap);
 }
 

@@ -2,9 +2,9 @@
 /*
  * gaps.h - times in which a process's GPU work is unknown.
  *
- * Lost or impossible records cannot be placed in time. If they are more than GAPS_DOUBT of a
- * second's records, a gap lasts from that second to the first sound one: else the GPU would seem
- * idle.
+ * Lost or impossible records cannot be placed in time. If more than GAPS_DOUBT of a second's
+ * records are such, a gap lasts from that second to the first sound second, because the GPU would
+ * else seem idle.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 #define GAPS_FEWEST 20 /* a second with fewer records is not judged */
 
 enum gaps_kind {
-	GAPS_TOLD,    /* the process reported it; late records may undo it */
+	GAPS_TOLD,    /* the process reported the gap; late records may undo it */
 	GAPS_DOUBTED, /* the drain found that records are not credible */
 	GAPS_KIND_MAX,
 };
@@ -28,10 +28,10 @@ struct gap {
 };
 
 struct gaps {
-	int64_t known_ns; /* from here on all records were taken */
+	int64_t known_ns; /* from this time on all records were taken */
 	struct gap items[GAPS_MOST];
 	uint32_t count;
-	int64_t open_ns[GAPS_KIND_MAX]; /* begin of each kind's open gap; INT64_MAX: none */
+	int64_t open_ns[GAPS_KIND_MAX]; /* start of each kind's open gap; GAPS_OPEN: none */
 	/* counts since the last call of gaps_judge() */
 	int64_t window_ns;
 	uint64_t record_count, useless_count;
@@ -44,10 +44,10 @@ void gaps_init(struct gaps *gaps, int64_t known_ns);
 
 bool gaps_begin(struct gaps *gaps, enum gaps_kind kind, int64_t begin_ns);
 
-/* Ends the open gap; false: none is open. A gap that ends at or before its begin is ignored. */
+/* Ends the open gap; false: none is open. A gap that ends at or before its start is ignored. */
 bool gaps_end(struct gaps *gaps, enum gaps_kind kind, int64_t end_ns, struct gap *ret_gap);
 
-/* Records up to when_ns are complete. Returns true if *ret_gap has begun or ended. */
+/* Judges records up to when_ns, which are complete. Returns true if *ret_gap begins or ends. */
 bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_state *before,
 		const struct dlprof_gpu_state *now, struct gap *ret_gap, const char **ret_why);
 

@@ -16,10 +16,10 @@
 #include "drain/gpu/gpu_rows.h"
 #include "drain/gpu/kernel_name.h"
 
-/* how long operations stay in memory: a wait is recorded only when it ends */
+/* how long operations stay in memory, since a wait is recorded only when it ends */
 #define KEEP_NS 10000000000
 #define META_NS 2000000000
-/* if this number of copies and waits precedes any kernel, CUPTI reports none */
+/* after this many copies and waits without a kernel, CUPTI is taken to report no kernels */
 #define MANY_OTHERS 100
 
 #define NOT_LATE ((struct gap){INT64_MAX, 0})
@@ -36,7 +36,7 @@ struct process {
 	int64_t complete_ns; /* all records up to this time were sent */
 	int64_t newest_ns;
 	int64_t keep_ns; /* no later batch begins before this; INT64_MAX: unknown */
-	struct gap late; /* time in which operations came after it was complete */
+	struct gap late; /* time before complete_ns in which operations came late */
 	struct gpu_seen seen;
 	struct kernel_name name;
 	struct gpu_ops ops;
@@ -98,7 +98,7 @@ static struct process *make_process(struct gpu_join *gpu, const struct life *lif
 	if (!process)
 		return NULL;
 	process->life = *life;
-	/* All time until now is a gap: an earlier drain may have taken operations. */
+	/* All time until now is a gap, because an earlier drain may have taken operations. */
 	gaps_init(&process->gaps, (int64_t)now_ns());
 	process->keep_ns = INT64_MAX;
 	process->late = NOT_LATE;
@@ -107,7 +107,7 @@ static struct process *make_process(struct gpu_join *gpu, const struct life *lif
 	return process;
 }
 
-/* An operation before complete_ns is late: see shim/cuda/coverage.h. */
+/* Notes an operation before complete_ns, which is late: see shim/cuda/coverage.h. */
 static void note_late(struct process *process, const struct gpu_op *op)
 {
 	struct gap *late = &process->late;
@@ -274,7 +274,7 @@ void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t b
 		process->keep_ns = begin_ns;
 }
 
-/* Another user of CUPTI may have taken all records, or the loop does not use the GPU. */
+/* Returns false if operations are missing, as another user of CUPTI may have taken all records. */
 static bool is_known(const struct process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)
@@ -317,7 +317,7 @@ static bool is_awaited(const struct process *process, const struct gpu_batch *ba
 		gaps_may_spare(&process->gaps, batch->end_ns));
 }
 
-/* Operations before `kept_ns` are forgotten, so that time becomes a gap. */
+/* Steps with late operations are written again. Time before `kept_ns`, forgotten, becomes a gap. */
 static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept_ns)
 {
 	struct gap late = process->late;
@@ -390,7 +390,7 @@ static const struct count {
 	{META_CUDA_OVERHEAD_NS, offsetof(struct dlprof_gpu_state, overhead_ns)},
 };
 
-/* A damaged segment must not make the sum overflow. */
+/* Limits a number of a damaged segment, so that no sum overflows. */
 static int64_t sum_of(const struct process *process, size_t offset)
 {
 	uint64_t value;

@@ -3,7 +3,8 @@
  * gpu_join.h - joins GPU operations with the batches in whose steps they ran.
  *
  * Operations come out of order and seconds late, so a step is measured when the process has said
- * that all before its end were sent. If a step stays incomplete, its GPU columns are NULL.
+ * that all operations before its end were sent. If a step stays incomplete, its GPU columns are
+ * NULL.
  */
 #pragma once
 
@@ -22,11 +23,11 @@ void gpu_join_close(struct gpu_join *gpu);
 int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
 		  const struct dlprof_event *event);
 
-/* The batch was delivered in this life of a process, and has a row. */
+/* Takes a batch that was delivered in this life of a process, and has a row. */
 int gpu_join_batch(struct gpu_join *gpu, const struct life *life, const struct gpu_batch *batch);
 
 /* All batches of this life that are still to come begin at `begin_ns` or later. */
 void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t begin_ns);
 
-/* Call this after all rings were read. `finishing` also writes incomplete steps. */
+/* Writes complete steps, after all rings were read. `finishing` also writes incomplete steps. */
 int gpu_join_round(struct gpu_join *gpu, bool finishing);

@@ -35,7 +35,7 @@ int gpu_ops_sort(struct gpu_ops *ops)
 		return -ENOMEM;
 	memcpy(copy, ops->items + i, fresh * sizeof(*copy));
 	qsort(copy, fresh, sizeof(*copy), compare_ops);
-	/* Merge from the end, so that no item is overwritten before it was read. */
+	/* Merges from the end, so that no item is overwritten before it was read. */
 	while (k)
 		ops->items[--to] = i && ops->items[i - 1].begin_ns > copy[k - 1].begin_ns
 					   ? ops->items[--i]

@@ -8,7 +8,7 @@
 
 #include "analysis/gpu/gpu_step.h"
 
-/* All zero at first. */
+/* Must be all zero at first. */
 struct gpu_ops {
 	struct gpu_op *items;
 	size_t count, sorted_count;
@@ -25,7 +25,7 @@ int gpu_ops_sort(struct gpu_ops *ops);
 
 void gpu_ops_forget(struct gpu_ops *ops, int64_t ns);
 
-/* Finds the operations that may overlap [begin_ns, end_ns), sorted by begin. */
+/* Finds the operations that may overlap [begin_ns, end_ns), sorted by their start. */
 struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns,
 			    size_t *ret_count);
 

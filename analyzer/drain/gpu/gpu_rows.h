@@ -16,10 +16,10 @@ struct gpu_batch {
 	int64_t wait_ns;
 	uint32_t tid; /* thread that took the batch; 0: unknown */
 	bool written;
-	int64_t edges[GPU_PARTS + 1]; /* edges of the step's parts; the last is 0: unknown */
+	int64_t edges[GPU_PARTS + 1]; /* edges of the step's parts; the last one is 0: unknown */
 };
 
-/* Recorded kinds of GPU work; columns for others are NULL. */
+/* Recorded kinds of GPU work; columns for other kinds are NULL. */
 struct gpu_rows {
 	bool host; /* only the host's calls of libcudart are recorded */
 	bool with_kernels;
@@ -34,10 +34,10 @@ struct gpu_seen {
 struct gpu_said {
 	/* the busy time is known */
 	bool busy;
-	/* the busy time is not known: it is in doubt whose kernels ran */
+	/* the busy time is unknown, because it is in doubt whose kernels ran */
 	bool is_doubtful;
 };
 
-/* `ops` must be sorted. */
+/* Writes the rows of a step. `ops` must be sorted. */
 int gpu_rows_write(struct writer *writer, const struct gpu_rows *what, const struct gpu_ops *ops,
 		   struct gpu_seen *seen, const struct gpu_batch *batch, struct gpu_said *ret_said);

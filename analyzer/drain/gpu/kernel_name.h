@@ -2,14 +2,14 @@
 /*
  * kernel_name.h - receives kernels' names in parts, and demangles them.
  *
- * The report reads databases of strangers, where a mangled name could expand without end.
+ * The report does not: in strangers' databases, a mangled name could expand without end.
  */
 #pragma once
 
 #include "dlprof/event.h"
 #include "store/write/write.h"
 
-/* All zero at first. */
+/* Must be all zero at first. */
 struct kernel_name {
 	uint64_t id;
 	uint32_t parts;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MOST_SAMPLES 8192 /* samples that may wait for their span: 40 a second for three minutes */
+#define MOST_SAMPLES 8192 /* samples that may wait for a span: 40 a second for three minutes */
 #define MOST_SUMS    4096
 
 struct waiting {
@@ -23,7 +23,7 @@ struct total {
 };
 
 struct booking {
-	struct waiting samples[MOST_SAMPLES]; /* ring of waiting samples, oldest at `first` */
+	struct waiting samples[MOST_SAMPLES]; /* ring of waiting samples, the oldest at `first` */
 	size_t first, count;
 	struct total sums[MOST_SUMS];
 	size_t sum_count;

@@ -2,8 +2,8 @@
 /*
  * booking.h - finds out to which load, wait or step of its thread a stack sample belongs.
  *
- * A load or wait is recorded only when it ends, so samples wait here until a span of their thread
- * claims them: a load before the wait around it, and a wait before the step around that.
+ * A load or wait is recorded only when it ends. So samples wait here until a span of their thread
+ * claims them. A load claims before the wait around it, and a wait before the step around the wait.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ struct booking_sample {
 
 void booking_add(struct booking *booking, const struct booking_sample *sample);
 
-/* Samples that a claim takes: free ones, or those that loads or waits have claimed for now. */
+/* Samples that a span claims: free samples, or those that loads or waits have claimed for now. */
 enum booking_from { BOOKING_FREE, BOOKING_LOADS, BOOKING_WAITS };
 
 struct booking_span {
@@ -39,7 +39,7 @@ struct booking_span {
 	uint64_t begin_ns, end_ns;
 	enum booking_from from;
 	enum line_phase phase;
-	int64_t loader_id; /* 0: not known yet, so the claim is for now: LOAD or NOT_READY */
+	int64_t loader_id; /* 0: not known yet, so the claim (LOAD or NOT_READY) is for now */
 };
 
 void booking_claim(struct booking *booking, const struct booking_span *span);
@@ -51,7 +51,7 @@ void booking_drop(struct booking *booking, int32_t pid, uint32_t tid, uint64_t b
 /* Counts the samples that were finally claimed by loads, or by all else. */
 uint64_t booking_count(const struct booking *booking, bool of_loads);
 
-/* Older samples count as they were claimed for now, else as other. */
+/* Ends the waiting of older samples. They count as what claimed them for now, or as LINE_OTHER. */
 void booking_expire(struct booking *booking, uint64_t before_ns);
 
 /* Call booking_written() after the commit; else the samples are written again. */

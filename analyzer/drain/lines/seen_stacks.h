@@ -14,11 +14,11 @@ struct seen_stacks;
 int seen_open(struct seen_stacks **ret);
 void seen_close(struct seen_stacks *seen);
 
-/* Drops frames outside of a worker's or thread's entry function. Returns SEEN_NONE without any. */
+/* Returns a stack's number, without frames outside of a thread's entry function; or SEEN_NONE. */
 uint32_t seen_stack(struct seen_stacks *seen, const struct stack *stack);
 
-/* *ret gets the database ids of the frames, innermost first, until the next call. */
+/* Writes the frames. *ret has their database ids, innermost first, until the next call. */
 int seen_text(struct seen_stacks *seen, uint32_t stack, struct writer *writer, const char **ret);
 
-/* The database ids may not be committed, or be of another database. */
+/* Forgets database ids, which do not exist after a rollback or in another database. */
 void seen_forget_ids(struct seen_stacks *seen);

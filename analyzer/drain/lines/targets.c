@@ -65,7 +65,7 @@ static bool is_process(const struct target *target, const struct segment *segmen
 	       target->start_ticks == segment->header->start_ticks;
 }
 
-/* A process that became another program keeps only `is_told`. */
+/* Begins a target again for a process that became another program. Only `is_told` is kept. */
 static void begin_anew(struct target *target, const struct dlprof_header *header)
 {
 	const bool is_told = target->is_told;
@@ -127,7 +127,7 @@ bool target_open(struct targets *targets, struct target *target, uint64_t now)
 {
 	int32_t number;
 
-	/* The process became another program, which may never record: forget the interpreter. */
+	/* The process became another program, whose interpreter, if any, is another one. */
 	if (target->segment->left_ns) {
 		python_close(target->python);
 		target->python = NULL;

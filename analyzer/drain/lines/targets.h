@@ -9,22 +9,22 @@
 #include "drain/python/python.h"
 #include "drain/segments/segment.h"
 
-#define TARGET_ASKERS 2 /* threads of a process that are noted as taking batches */
+#define TARGET_ASKERS 2 /* noted threads of a process that take batches */
 
 struct target {
 	int32_t pid; /* process id in its records */
 	uint64_t start_ticks;
-	uint64_t begun_ns;       /* begin of the process's life: see struct life */
+	uint64_t begun_ns;       /* start of the process's life: see struct life */
 	struct segment *segment; /* NULL: the process is gone */
 	struct python *python;
-	enum reason reason; /* why its lines are not observed */
-	uint64_t open_ns;   /* when to try next to find the interpreter */
+	enum reason reason; /* why the process's lines are not observed */
+	uint64_t open_ns;   /* when to look for the interpreter again */
 	int tries;
 	uint32_t askers[TARGET_ASKERS];
 	uint64_t due_ns, looked_ns; /* next and last sample of the training thread */
 	uint64_t loaded_ns;
 	uint64_t moved_ns;
-	uint64_t seen_ns, told_ns; /* when its stack was last sampled, and last noted */
+	uint64_t seen_ns, told_ns; /* when its stack was last sampled, and last noted as stuck */
 	uint32_t stack; /* last stack of its first thread; SEEN_NONE: waiting for a task */
 	bool is_told;
 };
@@ -40,7 +40,7 @@ void targets_done(struct targets *targets);
 
 void targets_follow(struct targets *targets, struct segment *const *segments, size_t count);
 
-/* `pid` is the process of the records. Returns NULL if it is no target. */
+/* Finds the target of process `pid`, as records name it. Returns NULL if it is no target. */
 struct target *targets_find(const struct targets *targets, int32_t pid);
 
 bool target_trains(const struct target *target);
@@ -48,5 +48,5 @@ bool target_loads(const struct target *target);
 
 void target_note_asker(struct target *target, uint32_t tid);
 
-/* Tries to find the interpreter, if a try is due. */
+/* Looks for the interpreter, if that is due. Returns true if it is known. */
 bool target_open(struct targets *targets, struct target *target, uint64_t now_ns);
