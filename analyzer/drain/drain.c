@@ -30,8 +30,8 @@
 #define STACKS_MOST  2
 #define STACKS_PART  4000
 #define RETRY_MS     1000
-#define GIVE_UP_MS   10000 /* if errors last so long and no process records, the drain ends */
-#define LOCK_MS	     2000  /* how long to wait for a lock: a report may be reading */
+#define GIVE_UP_MS   10000 /* the drain ends after errors for this long, if no process records */
+#define LOCK_MS	     2000  /* how long to wait for a lock, since a report may be reading */
 #define REMOVE_TRIES 3
 
 static int open_store(struct drain *drain)
@@ -48,7 +48,7 @@ static int open_store(struct drain *drain)
 	return r;
 }
 
-/* After an error memory is not trusted, but rings and database are. */
+/* After an error the drain reads rings and database again, and does not trust its memory. */
 static void close_store(struct drain *drain)
 {
 	if (drain->in_transaction)
@@ -122,7 +122,7 @@ static int take_stacks(struct drain *drain)
 	return r;
 }
 
-/* `is_last`: no process records any more. */
+/* Writes everything and commits. `is_last`: no process records any more. */
 static int commit(struct drain *drain, bool is_last)
 {
 	bool tally = begin_tally(drain);
@@ -175,7 +175,7 @@ static void remove_done(struct drain *drain)
 	for (size_t i = drain->count; i-- > 0;) {
 		const struct segment *segment = drain->segments[i];
 
-		/* The first process's last segment stays: it shows that the run goes on. */
+		/* The first process's last segment stays, because it shows that the run goes on. */
 		if (!segment->dead || !segment->told.ended || !segment_is_empty(segment) ||
 		    ((segment->header->flags & DLPROF_SEGMENT_ROOT) && !segment->later_ns))
 			continue;
@@ -196,7 +196,7 @@ static bool is_root_gone(const struct drain *drain)
 
 static int read_segment(struct drain *drain, struct segment *segment)
 {
-	/* First look whether the process has ended, then read: nothing is missed that way. */
+	/* Whether the process has ended is asked before reading, so that no record is missed. */
 	bool ended = segment_poll(segment, is_root_gone(drain));
 	const struct life life = segment_life(segment);
 	int r;
@@ -277,7 +277,7 @@ static int do_round(struct drain *drain, bool now)
 	return r;
 }
 
-/* Says whether a round is worth its cost. Asking costs much less than a round. */
+/* Returns true if a round is worth its cost. Asking costs much less than a round. */
 static bool is_look_worth(const struct drain *drain)
 {
 	for (size_t i = 0; i < drain->count; i++)
@@ -327,7 +327,7 @@ static int remove_segments(struct drain *drain)
 	return r < 0 ? r : db_commit(drain->db);
 }
 
-/* The run ended before, but left its folder: some segments could not be removed. */
+/* Returns true if the run ended before, but left its folder with segments not to be removed. */
 static bool is_finished(const struct drain *drain)
 {
 	struct run_info run;
@@ -360,7 +360,7 @@ static int finish(struct drain *drain)
 	if (r < 0)
 		return r;
 	r = remove_segments(drain);
-	/* Close the database first: without the folder, readers expect a plain file. */
+	/* The database is closed first, because without the folder readers expect a plain file. */
 	close_store(drain);
 	/* A database that cannot be delivered stays in the folder, to which the link leads. */
 	drain->over = home_finish(&drain->home) < 0 ||
@@ -368,7 +368,7 @@ static int finish(struct drain *drain)
 	return r;
 }
 
-/* A report may have the folder locked for a moment; a drain keeps it. */
+/* Waits a little for the lock. A report may hold it for a moment, a drain keeps it. */
 static int lock_folder(struct drain *drain, const char *path)
 {
 	int r;
@@ -426,7 +426,7 @@ int drain_run(const char *segment_dir, const char *database)
 	return r;
 }
 
-/* A batch is complete in the round after its record's, and a killed process's threads end late. */
+/* Batches are complete a round after their record, and a killed process's threads end late. */
 static int settle(struct drain *drain, struct recovered *ret)
 {
 	int r = do_round(drain, false);

@@ -11,7 +11,7 @@ int drain_run(const char *segment_dir, const char *database);
 
 struct recovered {
 	bool is_home; /* `database` has the whole run: see home_find() */
-	bool live;    /* processes still record: the database will grow */
+	bool live;    /* processes still record, so the database will grow */
 	/* Why the database is in the folder, not at its target, as -errno; 0: it is there. */
 	int kept;
 	int64_t missing_count; /* records that neither database has: see home_open_read() */
@@ -23,5 +23,5 @@ int drain_recover(const char *database, struct recovered *ret);
 /* Stores what a killed drain left, and closes the folder. */
 int drain_take_over(struct folder *folder, const char *database, struct recovered *ret);
 
-/* Changes nothing. */
+/* Returns true if the run still records. Changes nothing. */
 bool drain_is_live(const char *database);

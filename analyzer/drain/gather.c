@@ -9,7 +9,7 @@
 #include "analysis/statistics/array.h"
 
 #define NOTED_MOST  50
-#define LOST_ROUNDS 5 /* a folder that is missing in so many listings is noted as lost */
+#define LOST_ROUNDS 5 /* a folder that is missing in this many listings is noted as lost */
 
 static bool is_open(const struct drain *drain, const char *name)
 {
@@ -20,8 +20,8 @@ static bool is_open(const struct drain *drain, const char *name)
 }
 
 /*
- * If the segment of the run's first process is not readable, the pid in the folder's name says
- * whether the run goes on.
+ * Returns true while the run goes on. If the segment of its first process is not readable, the pid
+ * in the folder's name is asked.
  */
 bool gather_is_live(const struct drain *drain)
 {
@@ -49,7 +49,7 @@ int gather_leave(struct drain *drain, const char *name, int error)
 	return drain->writer ? writer_note(drain->writer, "warning", text) : 0;
 }
 
-/* Of two lives of one process, the earlier one ended at the latest when the other began. */
+/* If both segments are lives of one process, notes that the earlier life ended before the other. */
 static void order_lives(struct segment *one, struct segment *other)
 {
 	const struct dlprof_header *a = one->header, *b = other->header;
@@ -97,7 +97,7 @@ static int note_lost(struct drain *drain, const char *then)
 	return writer_note(drain->writer, "warning", text);
 }
 
-/* A removed folder's open segments are read on, and new processes get a new folder. */
+/* Open segments of a removed folder are read on, and new processes get a new folder. */
 static int follow_folder(struct drain *drain)
 {
 	struct folder folder;

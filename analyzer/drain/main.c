@@ -14,9 +14,9 @@
 
 /*
  * Gives up what was inherited from the process that started the drain; until here all signals are
- * blocked. An inherited pipe would make `train.py | tee` wait for the drain. The session stays the
- * host's: Linux schedules by session (autogroup), and in its own session a drain got no core for
- * seconds while the training used all of them.
+ * blocked. An inherited pipe would make `train.py | tee` wait for the drain. The drain stays in the
+ * host's session: Linux schedules by session (autogroup), and in its own session a drain got no
+ * core for seconds while the training used all of them.
  */
 static void leave_host(void)
 {
@@ -25,7 +25,7 @@ static void leave_host(void)
 	int null;
 
 	setpgid(0, 0);
-	/* glibc before 2.34 has no function for it. */
+	/* glibc before 2.34 has no function for this system call. */
 	if (syscall(SYS_close_range, 0, ~0U, 0) < 0)
 		for (int fd = 0; fd < 65536; fd++)
 			close(fd);

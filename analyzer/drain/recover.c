@@ -33,7 +33,7 @@ static bool is_empty(const char *database)
 	return stat(database, &status) == 0 && !status.st_size;
 }
 
-/* The drain was killed before it merged the log. */
+/* Merges the write-ahead log if the drain was killed before it did. */
 static void close_database(const char *database)
 {
 	struct db *db;
@@ -61,7 +61,7 @@ static bool is_finished_here(const char *database)
 	return finished;
 }
 
-/* Returns false while the run may just be starting; one without its folder may still record. */
+/* Removes what a run left, unless it may record without its folder. False: it may be starting. */
 static bool tidy(struct folder *folder, const char *path, const char *database, int waited_ms,
 		 bool *ret_live)
 {

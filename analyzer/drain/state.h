@@ -34,7 +34,7 @@ struct drain {
 	int wait_ms;
 	size_t taken;
 	bool took;
-	int tries; /* how many more times to try to remove segments, once a second */
+	int tries; /* number of further attempts to remove segments, once a second */
 	size_t uncommitted;
 	struct cores cores;
 	struct neighbours neighbours;
@@ -45,7 +45,7 @@ struct drain {
 	struct sampler *sampler;
 };
 
-/* `now` lists the folder even if that is not due. If the folder is gone, makes a new one. */
+/* Opens new segments. `now`: even if no listing is due. Makes a new folder if it is gone. */
 int gather(struct drain *drain, bool now);
 
 int gather_leave(struct drain *drain, const char *name, int error);

@@ -27,7 +27,7 @@ enum {
 	FIELD_COUNT
 };
 
-/* stdio would be too slow for all processes of a machine. */
+/* Reads without stdio, which would be too slow for all processes of a machine. */
 size_t process_file_read(int32_t pid, const char *name, char *text, size_t size)
 {
 	char path[320];
@@ -98,7 +98,7 @@ bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret)
 
 int64_t process_used_ns(int32_t pid, const struct process_stat *stat)
 {
-	/* used_ns may be too low by two ticks: user and system time are rounded down separately. */
+	/* used_ns may be too low by two ticks: user and system time are rounded separately. */
 	const int64_t most_ns =
 		stat->used_ns + 2 * ((int64_t)NS_PER_S / sysconf(_SC_CLK_TCK));
 	struct timespec used;
@@ -108,7 +108,7 @@ int64_t process_used_ns(int32_t pid, const struct process_stat *stat)
 	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) < 0)
 		return stat->used_ns;
 	ns = (int64_t)used.tv_sec * (int64_t)NS_PER_S + used.tv_nsec;
-	/* A lower time is another process's: /proc and clock may be of two PID namespaces. */
+	/* A lower time is not this process's: /proc and clock may be of two PID namespaces. */
 	if (ns < stat->used_ns)
 		return stat->used_ns;
 	return ns < most_ns ? ns : most_ns;

@@ -8,7 +8,7 @@
 
 struct process_stat {
 	char name[16]; /* the command's name, cut to fit */
-	int32_t parent; /* pid of the process that started it, or that took it over */
+	int32_t parent; /* pid of the process that started this one, or that took it over */
 	uint64_t start_ticks;
 	int64_t used_ns;
 	int64_t children_ns; /* CPU time of children that it waited for, and of their children */
@@ -17,7 +17,7 @@ struct process_stat {
 	bool is_over;         /* a zombie: its parent has not called waitpid() yet */
 	bool has_memory;      /* false: the process is just ending */
 	int64_t major_faults; /* page faults that needed I/O, since the process began */
-	int exit_status;      /* a zombie's, as by waitpid(); 0 also where /proc hides it */
+	int exit_status;      /* status as by waitpid() if is_over; 0 also where /proc hides it */
 };
 
 /* Reads /proc/PID/`name`, cut to `size`. Returns its length; on failure 0, and "". */

@@ -5,12 +5,12 @@
 #include "drain/base/now.h"
 #include "drain/machine/cpus.h"
 
-/* /proc counts in 1/100 s, and /proc/stat takes milliseconds with many cores: the pause grows. */
+/* The pause grows: /proc counts in 1/100 s, and /proc/stat takes milliseconds with many cores. */
 #define LEAST_NS UINT64_C(400000000)
 #define MOST_NS  UINT64_C(2000000000)
 #define PART     4 /* the pause is 1/4 of the time measured so far */
 
-/* Returns true if an earlier live segment is of the same process. */
+/* Returns true if an earlier live segment belongs to the same process. */
 static bool is_further(struct segment *const *segments, size_t index)
 {
 	for (size_t i = 0; i < index; i++)

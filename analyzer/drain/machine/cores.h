@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cores.h - measures how much of a run's cores others use: programs, other ranks, a hypervisor.
+ * cores.h - measures the use of a run's cores by others: programs, other ranks, a hypervisor.
  *
- * It is the cores' busy time minus the CPU time of the run's recording processes; unknown if a
- * process came or went.
+ * This use is the cores' busy time minus the CPU time of the run's recording processes. It is
+ * unknown for times in which a process came or went.
  */
 #pragma once
 
@@ -16,13 +16,13 @@
 
 struct cores {
 	uint64_t looked_ns;
-	bool is_known; /* the run's CPU time was known then */
-	uint64_t who;  /* checksum of the processes then */
+	bool is_known; /* the run's CPU time was known at looked_ns */
+	uint64_t who;  /* checksum of the processes at looked_ns */
 	int64_t busy_ns;
 	int64_t used_ns;
 	int64_t others_ns; /* core time of others, while it could be measured */
 	int64_t of_ns;
-	int64_t most_ns; /* upper bound of others' core time since the begin */
+	int64_t most_ns; /* upper bound of others' core time since the start */
 };
 
 /* Measures if that is due, and writes `other_cpu_ns` and `other_cpu_of_ns` of meta. */

@@ -61,7 +61,7 @@ static bool find_mount(const char *root, bool is_v2, struct hierarchy *ret)
 	return found;
 }
 
-/* Mounts do not change, and hundreds of processes are read, so they are searched once. */
+/* Searches mounts only once, as they do not change, and hundreds of processes are read. */
 static bool find_hierarchy(const char *root, bool is_v2, struct hierarchy *ret)
 {
 	static struct {
@@ -148,7 +148,7 @@ static int64_t lowest(const char *root, struct hierarchy *at)
 	size_t length = strlen(at->top);
 	int64_t least = -1, limit;
 
-	/* A container's mount may show a group below the host's root: cut its path. */
+	/* A container's mount may show a group below the host's root, whose path is cut off. */
 	if (strcmp(at->top, "/") != 0 && strncmp(group, at->top, length) == 0 &&
 	    (!group[length] || group[length] == '/'))
 		group += length;
@@ -212,7 +212,7 @@ int64_t cpus_busy_ns(const char *root, int32_t pid)
 		found++;
 	}
 	fclose(file);
-	/* In some containers /proc/stat has other cores than the mask: time unknown. */
+	/* In some containers /proc/stat has other cores than the mask, so the time is unknown. */
 	return found == CPU_COUNT(&set) ? (int64_t)ticks * ((int64_t)NS_PER_S / rate) : -1;
 }
 
@@ -234,7 +234,7 @@ static bool is_top(const struct hierarchy *at)
 	return !at->group[0] || strcmp(at->group, "/") == 0;
 }
 
-/* Reads "/autogroup-29926 nice 0": without a group, a session competes (sched(7)). */
+/* Reads "/autogroup-29926 nice 0", since without a group, a session competes (sched(7)). */
 static void read_session(const char *root, int32_t pid, struct cpus_group *ret)
 {
 	char path[PATH_LEN], line[64];
@@ -260,7 +260,7 @@ void cpus_group(const char *root, int32_t pid, struct cpus_group *ret)
 			climb(root, &at);
 		if (is_top(&at))
 			continue;
-		/* The end of a long path says more than its begin. */
+		/* The end of a long path says more than its start. */
 		snprintf(ret->name, sizeof(ret->name), "%s",
 			 at.group + (strlen(at.group) < sizeof(ret->name)
 					     ? 0

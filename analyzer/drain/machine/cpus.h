@@ -8,9 +8,7 @@
 /* Returns the size of the affinity mask; -1: unknown. */
 int64_t cpus_affinity(int32_t pid);
 
-/*
- * Returns the lowest limit of all levels, in 1/1000 core; -1: none is known. `root` precedes paths.
- */
+/* Returns the lowest limit of all levels, in 1/1000 core; -1: none. `root` precedes paths. */
 int64_t cpus_limit_milli(const char *root, int32_t pid);
 
 /* Returns the CPU time of all threads of the process begun at `start_ticks`; -1: it is gone. */
@@ -19,7 +17,7 @@ int64_t cpus_used_ns(int32_t pid, uint64_t start_ticks);
 /* Returns the time since boot that the affinity mask's cores were busy; -1: unknown. */
 int64_t cpus_busy_ns(const char *root, int32_t pid);
 
-/* The scheduler divides the cores between control groups or, without, between sessions. */
+/* The scheduler divides the cores between control groups or, without these, between sessions. */
 struct cpus_group {
 	char name[56]; /* "": the process is in neither */
 	int nice;      /* nice value of a session */

@@ -18,7 +18,7 @@
 #define LEAST_NS  UINT64_C(500000000)
 #define MOST_NS   UINT64_C(4000000000)
 #define KNOWN_PART 4   /* the pause is 1/4 of the time observed so far */
-#define COST_PART 2000 /* looks may use 1/2000 of the time */
+#define COST_PART 2000 /* CPU time for looks: at most 1/2000 of the time */
 #define WORTH_NS  5e7  /* if others used less CPU time, no process is read */
 #define ACTIVE    0.01 /* a process that uses less of a core is ignored */
 
@@ -28,9 +28,9 @@ struct neighbour {
 	int64_t used_ns;
 	int64_t ran_ns, waited_ns; /* times of the first thread; -1: not read */
 	int kind;                  /* index in `kinds`, or a KIND_* */
-	/* The run's first process started it, or another helper did; it does not record. */
+	/* The run's first process or another helper started this process; it does not record. */
 	bool is_helper;
-	double helped_ns; /* time in which it ran, or could have, as a helper between looks */
+	double helped_ns; /* time that a helper ran, or could have run, from look to look */
 };
 
 #define KIND_UNKNOWN (-1)
@@ -38,13 +38,13 @@ struct neighbour {
 #define KIND_WORKER  (-3)
 #define IS_OWN(kind) ((kind) < KIND_UNKNOWN)
 
-/* A step of nice changes the scheduler's weight by a factor of 1.25. */
+/* Returns the scheduler's weight, which each step of nice changes by a factor of 1.25. */
 static double weight_of(int nice)
 {
 	return pow(1.25, -nice);
 }
 
-/* If there is no room, the last kind is used. */
+/* Finds or makes a kind. If there is no room, the last kind of this sort is used. */
 static int find_kind(struct neighbours *n, bool is_group, uint64_t who, double weight)
 {
 	size_t most = is_group ? NEIGHBOURS_GROUPS : NEIGHBOURS_WEIGHTS, of_sort = 0, i;
@@ -163,7 +163,7 @@ static bool has_parent(const struct neighbour *list, size_t used, int32_t parent
 	return found && (found->kind == KIND_MAIN || found->is_helper);
 }
 
-/* Adds how long a process ran or could have run as a helper since `old`, the same process then. */
+/* Adds how long a helper ran or could have run since the look that made `old` (NULL: none did). */
 static void add_helper(struct neighbours *n, const struct neighbour *old, struct neighbour *now)
 {
 	if (!now->is_helper || !old)
@@ -207,7 +207,7 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 		}
 		now.kind = own_kind(segments, count, now.pid, now.kind);
 		now.used_ns = own_used_ns(&now, &stat);
-		/* The kernel lists a process behind its parent, unless pids have begun anew. */
+		/* The kernel lists a process behind its parent, unless pids have started over. */
 		now.is_helper = !IS_OWN(now.kind) && has_parent(list, used, stat.parent);
 		if (span_ns || IS_OWN(now.kind))
 			add(n, old, &now, &stat, span_ns);
@@ -227,7 +227,7 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 	return 0;
 }
 
-/* If others used little CPU time, reading hundreds of processes is not worth it. */
+/* If others used little CPU time, reading hundreds of processes is not worth its cost. */
 static int look(struct neighbours *n, struct segment *const *segments, size_t count,
 		int64_t others_ns, uint64_t now_ns)
 {
@@ -323,7 +323,7 @@ int neighbours_update(struct neighbours *n, struct writer *writer, struct segmen
 	if (r < 0)
 		return r == -ENOMEM ? 0 : r;
 	n->pause_ns += (cpu_ns() - begin_ns) * COST_PART;
-	/* After the first look there is nothing to compare with: look again at once. */
+	/* After the first look there is nothing to compare with, so the next look comes at once. */
 	if (!(n->of_ns > 0))
 		return 0;
 	least_ns = within(LEAST_NS, MOST_NS, (uint64_t)n->of_ns / KNOWN_PART);

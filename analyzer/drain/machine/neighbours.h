@@ -2,10 +2,10 @@
 /*
  * neighbours.h - finds which other programs compete for the run's cores, and with what weight.
  *
- * The scheduler divides busy cores by weight, so the time in which programs ran or were ready is
- * added up: by weight within the run's own group, else by group. A *look* reads these times from
- * /proc now and then. A process that lived only between two looks, or in another PID namespace, is
- * not seen.
+ * The scheduler divides busy cores by weight. So the time in which programs ran or were ready is
+ * added up, by weight within the run's own group, and by group for other groups. A *look* reads
+ * these times from /proc now and then. A process that lived only between two looks, or in another
+ * PID namespace, is not seen.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 #include "store/write/write.h"
 
 #define NEIGHBOURS_GROUPS  12
-#define NEIGHBOURS_WEIGHTS 4 /* how many scheduling weights are told apart in the run's own group */
+#define NEIGHBOURS_WEIGHTS 4 /* number of scheduling weights told apart in the run's own group */
 #define NEIGHBOURS_KINDS   (NEIGHBOURS_GROUPS + NEIGHBOURS_WEIGHTS)
 
 struct neighbour;
@@ -27,7 +27,7 @@ struct neighbour_kind {
 	/* false: threads of one weight in the run's own group */
 	bool is_group;
 	uint64_t who;
-	double weight; /* relative to the run's */
+	double weight; /* relative to the run's weight */
 	double used_ns;
 	double ran_ns, waited_ns; /* sums over the processes that two looks saw */
 };
@@ -47,16 +47,16 @@ struct neighbours {
 	size_t kind_count;
 	double of_ns;
 	double main_ns;
-	double helper_ns; /* time the busiest helper (neighbours.c) ran, or could have run */
-	/* Sums over first threads: [0] of the run's first process, [1] of its workers. */
+	double helper_ns; /* time that the busiest helper (neighbours.c) ran, or could have run */
+	/* Times of main threads: [0] of the run's first process, [1] sums over its workers. */
 	double ran_ns[2], waited_ns[2];
 };
 
 /*
- * Looks if that is due, and writes to meta `neighbours`: "t WEIGHT RAN WANTED" for other threads,
- * "g WEIGHT RAN WANTED" for a group, separated by ";", in cores. Also the main process's CPU time,
- * and running and waiting times, and how long the busiest process that it started and that does not
- * record ran or could have run. Counts from the first batch to the last.
+ * Looks if that is due, and counts from the first batch to the last. Writes these facts:
+ * `neighbours` with "t WEIGHT RAN WANTED" for other threads, or "g WEIGHT RAN WANTED" for a group,
+ * separated by ";", in cores; the CPU time of the main process, and how long it and workers ran and
+ * waited; how long the busiest helper ran or could have run.
  */
 int neighbours_update(struct neighbours *neighbours, struct writer *writer,
 		      struct segment *const *segments, size_t count, int64_t others_ns,

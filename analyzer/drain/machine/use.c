@@ -20,7 +20,7 @@
 #define MEMORY_PART  4000             /* reading memory may use 1/4000 of a core */
 #define MEMORY_AHEAD UINT64_C(30000000)
 #define MEMORY_NS    UINT64_C(1000000000)
-/* memory is first read within this time after the first look, to show the memory at the begin */
+/* memory is first read within this time after the first look, to show the memory at the start */
 #define BEGIN_NS   UINT64_C(10000000000)
 #define WORTH_NS   2e8 /* a worker's threads are counted if its loads took at least this long */
 #define WATCHED_MOST 2
@@ -45,14 +45,14 @@ struct use_process {
 	/* first look, and last look at memory */
 	uint64_t begun_ns, memory_ns;
 	int64_t used_ns, waited_ns; /* sums over the threads at the last look; -1: none yet */
-	/* Time that threads ran or wanted to since the first look; `of_ns` at that look. */
+	/* Time that threads ran or wanted to run since the first look; `of_ns` at that look. */
 	double wanted_ns, base_of_ns;
 	int64_t base_faults;
 	/* CPU time of the children, and how long loads took, at the last look; -1: none yet */
 	int64_t children_ns;
 	double loaded_ns;
 	struct use_row row;
-	struct use_thread *threads; /* only of a process that takes batches */
+	struct use_thread *threads; /* only for a process that takes batches */
 	size_t thread_count;
 };
 
@@ -162,7 +162,7 @@ static void look_at_threads(struct use_process *process, int32_t number)
 		thread = thread_of(process, atoi(entry->d_name));
 		if (!thread)
 			break;
-		/* If the CPU time shrank, a new thread has got the old one's tid. */
+		/* If the CPU time shrank, a new thread has got the tid of an old one. */
 		if (is_base)
 			thread->base_ns = stat.used_ns;
 		else if (stat.used_ns < thread->cpu_ns)
@@ -202,7 +202,7 @@ static int write_threads(struct use_process *process, struct writer *writer)
 	return r;
 }
 
-/* The waiting of threads that ended between two looks is unknown. */
+/* How long threads waited that ended between two looks is unknown. */
 static void note_threads_at_once(struct use_process *process, int32_t number,
 				 const struct process_stat *stat, double of_ns)
 {
@@ -231,7 +231,7 @@ static int note_children(struct use *use, struct use_process *process, struct wr
 {
 	int r = 0;
 
-	/* Of the training's own children, the workers themselves cannot be told from programs. */
+	/* The kernel counts workers as children, too; so then the training does not count. */
 	if (process->children_ns >= 0 && loaded_ns > process->loaded_ns &&
 	    (process->is_worker || !use->has_workers)) {
 		use->children_ns += stat->children_ns - process->children_ns;

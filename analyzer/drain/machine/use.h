@@ -2,8 +2,8 @@
 /*
  * use.h - measures what loading and training processes use: threads, cores, memory, faults.
  *
- * A *look* reads the numbers from /proc now and then. Counting private memory takes the kernel
- * 25 us per megabyte, so it is read for few processes.
+ * A *look* reads the numbers from /proc now and then. Counting private memory takes the kernel 25
+ * us per megabyte, so this is done for few processes.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 
 struct use_process;
 
-/* All zero at first. */
+/* Must be all zero at first. */
 struct use {
 	struct use_process *list;
 	size_t count;

@@ -22,7 +22,7 @@
 #define STALE_S    300
 #define SUFFIX     ".prom"
 #define UNFINISHED ".new" /* suffix of an unfinished file; the collector reads only *.prom */
-#define LONGEST_NS 1e18   /* longer times are from a damaged ring */
+#define LONGEST_NS 1e18   /* longer times come from a damaged ring */
 
 static const struct meta_field LABELS[] = {
 	{META_JOB_ID, offsetof(struct live_labels, job_id)},
@@ -45,7 +45,7 @@ static bool is_ours(const char *name)
 	return dlprof_parse_folder(stem, &pid, &ticks);
 }
 
-/* Removes files that killed drains left, but no others: the folder may be one like /tmp. */
+/* Removes files that killed drains left, but no others, as the folder may be one like /tmp. */
 static void remove_stale(const char *folder)
 {
 	const time_t now = time(NULL);
@@ -73,7 +73,7 @@ void live_begin(struct live *live, const char *segment_dir)
 		live->path[0] = '\0';
 		return;
 	}
-	/* Do not use a remote folder: if its server did not answer, the drain would hang. */
+	/* A remote folder is not used: if its server did not answer, the drain would hang. */
 	live->is_remote = home_is_remote(folder);
 	if (!live->is_remote)
 		remove_stale(folder);
@@ -169,7 +169,7 @@ static void add_batch(struct live_sums *sums, const struct live_place *of,
 	const double out_ns = (double)row->begin_ns + (double)row->wait_ns;
 	struct live_thread *thread = find_thread(sums, of);
 
-	if (of->nested) /* the batch's wait is inside another batch's */
+	if (of->nested) /* the batch's wait is inside another batch's wait */
 		return;
 	add(sums, METRIC_BATCHES, 1);
 	if (row->wait_ns < 0 || row->begin_ns < 0)
@@ -310,7 +310,7 @@ static int write_file(const struct live *live, const struct metrics *metrics)
 	return r;
 }
 
-/* Warns once: later failures would fill the database with equal notes. */
+/* Warns once, because later failures would fill the database with equal notes. */
 static int warn(struct live *live, struct writer *writer, const char *why)
 {
 	char text[PATH_MAX + 200];

@@ -2,10 +2,10 @@
 /*
  * live.h - writes a running run's metrics to a file for Prometheus, in DLPROF_METRICS_DIR.
  *
- * Every 15 seconds FOLDER/dlprof-PID-TICKS.prom is written under another name and renamed; it is
- * removed when the run is over. A killed drain's file is removed by the next drain after five
- * minutes. Metrics are sums over the rows that this drain has written; Prometheus can handle
- * counters that begin again.
+ * Every 15 seconds FOLDER/dlprof-PID-TICKS.prom is written under another name and renamed. The file
+ * is removed when the run is over. The next drain removes a killed drain's file after five minutes.
+ * Metrics are sums over the rows that this drain has written; Prometheus can handle counters that
+ * start again from 0.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 #include "store/write/write.h"
 
 #define LIVE_STEPS   512
-/* training threads with an account; of further ones, only batches are counted */
+/* training threads with an account; of further threads, only batches are counted */
 #define LIVE_THREADS 8
 
 struct live_thread {
@@ -39,7 +39,7 @@ struct live {
 	/* the file, and its name while unfinished; "": no file is wanted */
 	char path[PATH_MAX], part[PATH_MAX];
 	struct live_sums now, stored; /* sums with, and without, uncommitted rows */
-	double compute_ns;            /* last written value: a counter must not fall */
+	double compute_ns;            /* last written value, since a counter must not fall */
 	int64_t lost_count;           /* records lost by segments that are removed */
 	uint64_t due_ns;
 	struct live_labels {
@@ -66,7 +66,7 @@ static inline struct live *live_wanted(struct live *live)
 
 void live_end(struct live *live);
 
-/* `loaded`, `delivered`: the row has a load, a wait. */
+/* Adds a row. `loaded`, `delivered`: the row has a load, a wait. */
 void live_row(struct live *live, const struct live_place *of, const struct batch_values *row,
 	      bool loaded, bool delivered);
 

@@ -12,7 +12,7 @@ static const struct {
 #undef METRIC
 };
 
-/* A single invalid byte of UTF-8 would make Prometheus refuse the file. */
+/* Prometheus would refuse a file with a single invalid byte of UTF-8. */
 static void put_label(FILE *out, const char *name, const char *value)
 {
 	fprintf(out, "%s=\"", name);

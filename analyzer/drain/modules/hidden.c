@@ -39,7 +39,7 @@ static const char *const without_decoders[] = {
 };
 
 /*
- * Each copy has `text`; one that exports `symbol` can be observed; `names` are the library's files.
+ * Each copy has `text`; a copy that exports `symbol` can be observed; `names`: the library's files.
  */
 static const struct {
 	const char *library;
@@ -152,7 +152,7 @@ static int note(struct writer *writer, const char *path, const char *library)
 	return writer_note(writer, "info", text);
 }
 
-/* Returns true if no process had the file before. */
+/* Returns true if the file was in no process before and may contain a decoder. */
 static bool note_file(const struct maps_line *line)
 {
 	for (size_t i = hidden.seen_count; i-- > 0;)
@@ -165,7 +165,7 @@ static bool note_file(const struct maps_line *line)
 	return !is_named(without_decoders, line->path);
 }
 
-/* *ret_paused: the time was used up before the last module. */
+/* Scans new modules. *ret_paused: the time was used up before the last module. */
 static int look_through(struct writer *writer, const struct modules *modules, bool *ret_paused)
 {
 	const uint64_t begin_ns = cpu_ns();
@@ -174,7 +174,7 @@ static int look_through(struct writer *writer, const struct modules *modules, bo
 	int fd, r = 0;
 
 	for (size_t n = 0; r == 0 && !*ret_paused && modules_get(modules, n, &line); n++) {
-		/* Of a module, only the mapping with its code is scanned. */
+		/* Only the mapping with a module's code is scanned. */
 		if (!line.is_code || line.end - line.begin < CODE_BYTES || !note_file(&line))
 			continue;
 		fd = maps_open(line.path, line.device, line.inode);

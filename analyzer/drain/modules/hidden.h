@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hidden.h - finds decode libraries whose calls cannot be observed: they are linked into a module.
+ * hidden.h - finds decode libraries whose calls cannot be observed, being linked into a module.
  *
  * Scanning 100 MB of libraries would slow the training down, so the drain does it, in small parts.
  */
@@ -11,7 +11,7 @@
 
 void hidden_begin(void);
 
-/* A segment's note says that a library's wrappers have callers. */
+/* Notes that a library's wrappers have callers, as a note in a segment says. */
 int hidden_reached(struct writer *writer, const char *library);
 
 int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns);

@@ -66,7 +66,7 @@ static bool parse(const char *text, struct maps_line *ret)
 	return ret->path[0] == '/';
 }
 
-/* *ret_used: bytes in whole lines, for which `take` was called. */
+/* Calls `take` for each whole line. *ret_used: bytes in these lines. */
 static int take_lines(char *bytes, size_t size, size_t *ret_used,
 		      int (*take)(void *context, const struct maps_line *line), void *context)
 {

@@ -16,7 +16,7 @@ struct maps_line {
 /* A result other than 0 ends the listing. -errno: the process is gone, or must not be read. */
 int maps_each(int32_t pid, int (*take)(void *context, const struct maps_line *line), void *context);
 
-/* Opens a regular file only: opening a pipe or a device could wait or have effects. */
+/* Opens a regular file only, as opening a pipe or a device could wait or have effects. */
 int maps_open(const char *path, uint64_t device, uint64_t inode);
 
 uint64_t maps_device(dev_t device);
@@ -24,5 +24,5 @@ uint64_t maps_device(dev_t device);
 /* Returns a number that changes when the process maps other code; 0: unknown. */
 uint64_t maps_state(int32_t pid);
 
-/* As maps_state(), but equal only in processes that were forked from each other. */
+/* Returns maps_state(), but only processes that were forked from each other have the same. */
 uint64_t maps_image(int32_t pid);

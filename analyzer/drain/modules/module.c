@@ -33,7 +33,7 @@ struct mapping {
 	uint64_t device, inode;
 	uint64_t file;
 	bool is_code;
-	char *path; /* shared with the mapping before, if that is of the same file */
+	char *path; /* shared with the mapping before if both have the same file */
 };
 
 struct modules {
@@ -210,7 +210,7 @@ bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t 
 	       read_file(mapping, address - mapping->begin + mapping->offset, bytes, size);
 }
 
-/* *ret_bias: address in memory minus linked address. */
+/* Returns the number of headers. *ret_bias: address in memory minus linked address. */
 static size_t read_headers(const struct mapping *mapping, Elf64_Phdr headers[HEADER_MAX],
 			   uint64_t *ret_bias)
 {
@@ -334,7 +334,7 @@ static bool find_symbol(const struct mapping *mapping, uint64_t value,
 	return false;
 }
 
-/* Names found before: slow calls repeat, and reading symbol tables takes long. */
+/* Names found before are kept, because slow calls repeat, and reading symbol tables takes long. */
 static struct known {
 	uint64_t file, value;
 	char symbol[SYMBOL_BYTES];

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* If another file has taken the path, as its device or inode shows, it is not read. */
+/* A file at the same path with another device or inode is not read. */
 struct pages_file {
 	const char *path;
 	uint64_t device, inode;

@@ -4,7 +4,7 @@
 #include "drain/modules/module.h"
 #include "drain/modules/unwind.h"
 
-/* tries to find a stack's record before that counts as lost */
+/* a stack is dropped if its record was not found in this many attempts */
 #define PATIENCE 3
 
 static int take(struct writer *writer, struct segment *segment, size_t place,

@@ -101,7 +101,7 @@ static int get_proc_name(unw_addr_space_t space, unw_word_t ip, char *name, size
 	return -UNW_ENOINFO;
 }
 
-/* A frame of the interpreter shows only that Python ran, so one is enough. */
+/* A frame of the interpreter shows only that Python ran, so one such frame is enough. */
 static bool is_interpreter(const char *line)
 {
 	const char *leaf = strchr(line, ' ');
@@ -123,7 +123,7 @@ static int walk_frames(const struct walk *walk, unw_cursor_t *cursor, char *text
 
 		if (unw_get_reg(cursor, UNW_REG_IP, &ip) < 0 || !ip)
 			break;
-		/* A return address lies behind its call, so look up the byte before it. */
+		/* A return address lies behind its call, so the byte before it is looked up. */
 		if (!module_name(walk->modules, i ? ip - 1 : ip, line, sizeof(line)))
 			break;
 		if (!strstr(line, " libdlprof.so") && !(interpreted && is_interpreter(line))) {

@@ -19,7 +19,7 @@
 #define STATE_COMPACT     (1u << 5)
 #define STATE_ASCII       (1u << 6)
 
-/* Members of a code object that show whether it still is the same one. */
+/* Members of a code object that show whether the object still is the same one. */
 struct head {
 	uint64_t size, file, name, lines;
 	int32_t first_line;
@@ -36,7 +36,7 @@ struct code_entry {
 };
 
 struct text {
-	uint64_t address; /* address of its characters */
+	uint64_t address; /* address of the characters */
 	size_t kind, count;
 	uint8_t bytes[4 * CHARS_MAX];
 };
@@ -145,7 +145,7 @@ static struct code_entry *make(const struct head *head, const struct text *name,
 	return entry;
 }
 
-/* Takes two calls: the headers of its parts; then these parts and itself again. */
+/* Makes two system calls: for the headers of the parts; then for the parts, and itself again. */
 static struct code_entry *fill(const struct memory *memory, const struct layout *layout,
 			       uint64_t address, const struct head *head)
 {
@@ -214,7 +214,7 @@ void code_next_turn(struct code_cache *cache)
 		      cache->turn);
 }
 
-/* Returns true if `type` is the type of code objects, which the type's name shows at first. */
+/* Returns true if `type` is the type of code objects. The type's name shows that the first time. */
 static bool learn_type(struct code_cache *cache, const struct memory *memory, uint64_t type)
 {
 	char name[sizeof("code")];
@@ -247,7 +247,7 @@ const struct code *code_get(struct code_cache *cache, const struct memory *memor
 			entry->turn = cache->turn;
 			return &entry->code;
 		}
-		/* Stacks of this turn may point to the old entry: the next sweep frees it. */
+		/* Stacks of this turn may point to the old entry; the next sweep frees it. */
 		cache->reused++;
 		entry->address = 0;
 	}

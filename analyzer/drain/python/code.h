@@ -2,8 +2,8 @@
 /*
  * code.h - caches the code objects on a process's stacks: names, files and line tables.
  *
- * CPython reuses addresses: a cached one is the same while its size and pointers are unchanged. A
- * known code object costs no system call, a new one two.
+ * CPython reuses addresses, so an entry is used only while its code object's size and pointers are
+ * unchanged. A known code object costs no system call, a new one two calls.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct code {
 struct code_cache {
 	struct code_entry *buckets[256];
 	size_t count, bytes; /* all entries, and their bytes */
-	uint64_t turn;       /* current turn, whose entries are not freed */
+	uint64_t turn;       /* number of the current sample; its entries are not freed */
 	uint64_t type;       /* address of CPython's type of code objects; 0: unknown */
 	size_t hand;
 	uint64_t missed; /* how often a code object had to be read */
@@ -29,7 +29,7 @@ struct code_cache {
 
 void code_done(struct code_cache *cache);
 
-/* Results of code_get() from earlier turns may be freed from now on. */
+/* Begins the next turn. Results of code_get() from earlier turns may be freed from now on. */
 void code_next_turn(struct code_cache *cache);
 
 /* `head` was just read at `address`. NULL: it is no code object. Valid until the next turn. */

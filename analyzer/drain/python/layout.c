@@ -13,7 +13,7 @@
 #define DEBUG_FREE_THREADED 2
 #define DEBUG_WORDS         93
 
-/* largest offset believed: an interpreter's state has some 100,000 bytes */
+/* larger offsets are not believed, as an interpreter's state has some 100,000 bytes */
 #define OFFSET_MAX (1 << 20)
 
 #define MINOR_FIRST 8

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/python/lines.h"
 
-/* 3.10: line step of instructions without a line */
+/* 3.10: instructions with this line step have no line */
 #define NO_LINE_10 -128
 
-/* Kinds of entries that change the line, since 3.11; all others do not. */
+/* Kinds of entries that change the line, since 3.11; all other kinds do not. */
 enum { ONE_LINE_0 = 10, ONE_LINE_2 = 12, NO_COLUMNS = 13, LONG = 14, NO_LINE = 15 };
 
 static int32_t checked(int64_t line)
@@ -12,7 +12,7 @@ static int32_t checked(int64_t line)
 	return line > 0 && line <= INT32_MAX ? (int32_t)line : 0;
 }
 
-/* 3.8 and 3.9: pairs of steps, in instruction bytes and in lines. */
+/* 3.8 and 3.9: pairs of two steps, one in instruction bytes and one in lines. */
 static int32_t find_8(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, at = 0;
@@ -42,7 +42,7 @@ static int32_t find_10(const struct lines *lines, int64_t offset)
 	return 0;
 }
 
-/* Reads a signed number: six bits per byte, the lowest first. Its lowest bit is the sign. */
+/* Reads a number: six bits per byte, the lowest first. Its lowest bit is the sign. */
 static int32_t take_signed(const struct lines *lines, size_t *at)
 {
 	uint32_t value = 0;
@@ -57,7 +57,7 @@ static int32_t take_signed(const struct lines *lines, size_t *at)
 	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* Since 3.11: of an entry, only the first byte has its highest bit set. */
+/* Since 3.11: only the first byte of an entry has its highest bit set. */
 static int32_t find_11(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, end = 0;

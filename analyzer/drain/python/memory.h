@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - reads another, running process's memory, which is not trusted.
+ * memory.h - reads the memory of another, running process, which is not trusted.
  *
- * Its addresses are only passed to the system call, which refuses unmapped ones.
+ * Its addresses are only passed to the system call, which refuses unmapped addresses.
  */
 #pragma once
 

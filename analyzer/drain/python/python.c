@@ -10,14 +10,14 @@
 
 /*
  * Before 3.11 CPython does not store gettid(). glibc has it at this offset from pthread_self() on
- * x86-64, since 2.4; it is trusted if it is right for the main thread.
+ * x86-64, since 2.4. The offset is trusted if it is right for the main thread.
  */
 #define PTHREAD_TID 720
 
-/* tries to list the threads: the list changes when one begins or ends */
+/* number of attempts to list the threads, as a thread may begin or end meanwhile */
 #define TRIES_MAX 4
 
-/* samples without a readable stack after which this is no known CPython */
+/* after this many samples without a readable stack, the process is no known CPython */
 #define FAILED_MAX 100
 
 struct thread {
@@ -41,7 +41,7 @@ struct python {
 	uint64_t failed_in_a_row;
 };
 
-/* First words of a sample; one call reads them all, so they are of one moment. */
+/* First words of a sample; one call reads them all, so they belong to one moment. */
 struct heads {
 	uint64_t interpreter, newest, gil, holder;
 	int32_t locked;
@@ -75,7 +75,7 @@ static int find_interpreter(struct python *python, uint64_t *ret_newest)
 			   8);
 }
 
-/* Python lists a new thread before the thread has set its id; until then its tid is unknown. */
+/* Before 3.11. A new thread is listed before it has set its id; until then its tid is unknown. */
 static void find_tids(struct python *python)
 {
 	const struct thread *oldest = &python->threads[python->thread_count - 1];
@@ -159,7 +159,7 @@ static enum reason take_heads(struct python *python, struct heads *ret)
 			return reason;
 		reason = find_threads(python);
 	}
-	/* Threads begin and end faster than they can be listed: use the last list. */
+	/* If threads begin and end faster than they can be listed, the last list is used. */
 	ret->count = python->thread_count;
 	return reason;
 }

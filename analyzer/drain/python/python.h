@@ -8,7 +8,7 @@
 #include "drain/python/runtime.h"
 #include "drain/python/stack.h"
 
-#define PYTHON_THREADS 256 /* of a process with more threads, the newest are read */
+#define PYTHON_THREADS 256 /* if a process has more threads, the newest are read */
 #define PYTHON_STACKS  16
 
 struct python;
@@ -39,8 +39,8 @@ enum reason python_open(int32_t pid, uint64_t start_ticks, struct python **ret);
 void python_close(struct python *python);
 
 /*
- * If `tids` is NULL, reads all threads, the one with the GIL first. Results are valid until the
- * next call. If not REASON_OBSERVED, as after an execve(), open the process again.
+ * Reads the stacks of `tids`; NULL: of all threads, the one with the GIL first. Results are valid
+ * until the next call. If not REASON_OBSERVED, as after an execve(), open the process again.
  */
 enum reason python_sample(struct python *python, const uint32_t *tids, size_t count,
 			  struct python_sample *ret);

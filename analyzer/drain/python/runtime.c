@@ -11,8 +11,8 @@
 #include "drain/modules/maps.h"
 
 /*
- * The interpreter is in a mapped file whose name begins like one of these. The executable need not
- * be it: that may be the dynamic loader.
+ * The interpreter is in a mapped file whose name begins like one of these. That need not be the
+ * executable, which may be the dynamic loader.
  */
 static const char *const names[] = {"libpython", "python"};
 
@@ -145,7 +145,7 @@ static int look(void *context, const struct maps_line *line)
 	}
 	if (fd >= 0)
 		close(fd);
-	/* An executable's interpreter may be in a library: search on. */
+	/* If an executable has no interpreter, it may be in a library, so the search goes on. */
 	if (reason != REASON_NO_PYTHON)
 		search->reason = reason;
 	return reason == REASON_OBSERVED;

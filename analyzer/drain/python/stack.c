@@ -3,20 +3,20 @@
 
 #define PAGE_BYTES 4096
 
-/* limit of frames to walk: frames of C functions that called Python lie between Python's */
+/* limit of frames to walk: frames of C functions that called Python lie between Python's frames */
 #define STEPS_MAX (2 * STACK_FRAMES)
 
-/* tries to read a stack if no frame can be read */
+/* number of attempts to read a stack if no frame can be read */
 #define TRIES_MAX 3
 
-/* Owners of frames since 3.12: these two are C functions; a larger number is no frame's. */
+/* Owners of frames since 3.12: these two are C functions; no frame has a larger number. */
 #define OWNER_ENTRY 3
 #define OWNER_LAST  4
 
 /* Since 3.14 the lowest bits of a reference tell how it is counted. */
 #define REFERENCE_TAGS UINT64_C(3)
 
-/* Memory from the begin of a frame's page to the frame's end. Outer frames have lower addresses. */
+/* Memory from the start of a frame's page to the frame's end. Outer frames have lower addresses. */
 struct window {
 	uint64_t begin, end;
 	uint8_t bytes[PAGE_BYTES + LAYOUT_FRAME_BYTES];
@@ -58,7 +58,7 @@ static bool read_window(struct walk *walk, uint64_t frame)
 	return memory_read_list(walk->memory, &walk->list) == 1;
 }
 
-/* Reads the pointer at `where` and its frame's page by one call. `frame` is its value before. */
+/* Reads the pointer at `where`, and the page of `frame`, its value before, by one call. */
 static uint64_t read_top(struct walk *walk, uint64_t where, uint64_t frame, struct stack *stack)
 {
 	struct memory_list *list = &walk->list;
@@ -88,7 +88,7 @@ static int64_t take_offset(const struct layout *layout, const uint8_t *frame, ui
 	return (int64_t)memory_int(frame, at) * (layout->minor < 10 ? 1 : 2);
 }
 
-/* Walks from `frame` outwards. Returns false if a frame proved to be none. */
+/* Walks from `frame` outwards. Returns false if one of the frames proved to be none. */
 static bool walk_frames(struct walk *walk, uint64_t frame, struct stack *stack)
 {
 	const uint32_t *at = walk->layout->at;
@@ -156,7 +156,7 @@ static bool read_once(struct walk *walk, struct code_cache *codes, struct stack 
 	if (ret->is_torn || !frame)
 		return true;
 	frame = read_top(walk, where, frame, ret);
-	/* If the current frame has moved to another page meanwhile, read that page. */
+	/* If the current frame has moved to another page meanwhile, that page is read. */
 	if (frame && !has_frame(walk, frame))
 		frame = read_top(walk, where, frame, ret);
 	walk->count = 0;
@@ -177,7 +177,7 @@ void stack_read(const struct memory *memory, const struct layout *layout, struct
 	walk.word = memory_word(state, layout->at[THREAD_FRAME]);
 	ret->depth = 0;
 	ret->is_cut = false;
-	/* If a frame was just left and freed, the next try finds its caller. */
+	/* If a frame was just left and freed, the next attempt finds its caller. */
 	for (int tries = 0; walk.word && tries < TRIES_MAX; tries++) {
 		is_same = read_once(&walk, codes, ret);
 		is_torn |= ret->is_torn || !is_same;

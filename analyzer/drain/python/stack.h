@@ -2,7 +2,8 @@
 /*
  * stack.h - reads the Python frames of one running thread.
  *
- * A stack that changed during the read is only marked as torn: dropping it would favour slow code.
+ * A stack that changed during the read is only marked as torn, as dropping it would favour slow
+ * code.
  */
 #pragma once
 
@@ -18,11 +19,11 @@ struct stack_frame {
 struct stack {
 	struct stack_frame frames[STACK_FRAMES]; /* innermost first */
 	size_t depth;
-	bool is_cut; /* outer frames are missing: there were too many */
+	bool is_cut; /* outer frames are missing, because there were too many */
 	/* the stack changed during the read, or frames may be missing */
 	bool is_torn;
 };
 
-/* `state` is the begin of the thread state at `address`, just read. */
+/* Reads a stack. `state` has the first bytes, just read, of the thread state at `address`. */
 void stack_read(const struct memory *memory, const struct layout *layout, struct code_cache *codes,
 		uint64_t address, const uint8_t *state, struct stack *ret);

@@ -63,7 +63,7 @@ void alive_begin(struct alive *alive, const struct dlprof_header *header, int fd
 	if (!alive->is_found)
 		return;
 	alive->pidfd = (int)syscall(SYS_pidfd_open, alive->pid, 0);
-	/* If the process ended before pidfd_open(), another one may have been opened. */
+	/* If the process ended before pidfd_open(), that may have opened another process. */
 	if (!is_shown(alive))
 		alive_end(alive);
 }
@@ -76,7 +76,7 @@ void alive_end(struct alive *alive)
 	alive->is_found = false;
 }
 
-/* Returns 1, 0, or -1 if nobody can know here. */
+/* Returns 1 if the lock is held, 0 if not, or -1 if that cannot be known here. */
 static int has_lock(const struct alive *alive)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -92,7 +92,7 @@ static bool is_nobody(const struct alive *alive)
 	return alive->is_near && kill(alive->pid, 0) < 0 && errno == ESRCH;
 }
 
-/* The pid is nobody's or another's, or the process is a zombie. */
+/* Returns true if the pid belongs to nobody or another process, or the process is a zombie. */
 static bool is_surely_gone(const struct alive *alive)
 {
 	uint64_t ticks;
@@ -119,7 +119,7 @@ bool alive_now(const struct alive *alive, bool is_root_gone)
 		return poll(&waiting, 1, 0) == 0;
 	if (alive->is_found) /* found, but without a pidfd: an old kernel */
 		return is_shown(alive);
-	/* The lock cannot tell: it outlives the process while a reader has its memory. */
+	/* The lock cannot tell this, as it outlives the process while a reader has its memory. */
 	if (is_nobody(alive))
 		return false;
 	locked = has_lock(alive);
@@ -134,7 +134,7 @@ bool alive_is_other(const struct alive *alive)
 {
 	struct process_stat stat;
 
-	/* Check the memory, too: an ending process loses the lock before it is gone. */
+	/* The memory is checked, too: an ending process loses the lock before it is gone. */
 	return alive->is_found && has_lock(alive) == 0 &&
 	       process_stat_read(alive->proc_pid, &stat) &&
 	       stat.start_ticks == alive->start_ticks && stat.has_memory;
@@ -173,7 +173,7 @@ int alive_exit_status(const struct alive *alive)
 	struct pidfd_info info = {.mask = PIDFD_INFO_EXIT};
 	struct process_stat stat;
 
-	/* A zombie's status. If it is another user's, it is always 0, and not believed. */
+	/* A zombie's status. In another user's zombie it is always 0, and not believed. */
 	if (alive->is_found && process_stat_read(alive->proc_pid, &stat) && stat.is_over &&
 	    stat.start_ticks == alive->start_ticks &&
 	    (stat.exit_status || is_of_user(alive->proc_pid)))

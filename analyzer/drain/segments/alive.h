@@ -3,11 +3,11 @@
  * alive.h - finds out whether a recording process lives, and its pids.
  *
  * The process may be in another PID namespace than we are, and /proc may show another namespace,
- * hide the process, or be absent: its pid then means another process, or none. So a pid is used
- * only if the process with it has the right start time. A process counts as dead only if that
- * process ended, its lock is gone (DLPROF_SEGMENT_LOCKED), or its namespace has no such process. If
- * none of this can be known, it counts as alive until it says that it ends or, for a child, until
- * the run's first process has ended.
+ * hide the process, or be absent. The pid then means another process, or none. So a pid is used
+ * only if the process with that pid has the right start time. The recording process counts as dead
+ * only if the process found so has ended, if its lock is gone (DLPROF_SEGMENT_LOCKED), or if its
+ * namespace has no such process. If none of this can be known, it counts as alive until it says
+ * that it ends or, for a child, until the run's first process has ended.
  */
 #pragma once
 
@@ -19,7 +19,7 @@
 struct alive {
 	const struct dlprof_header *header;
 	int fd;
-	/* -1: pidfd_open() failed, or `pid` is another process's */
+	/* -1: pidfd_open() failed, or `pid` means another process */
 	int pidfd;
 	/* the process's pid for system calls, and in /proc, from the header as first read */
 	int32_t pid, proc_pid;
@@ -32,7 +32,7 @@ struct alive {
 void alive_begin(struct alive *alive, const struct dlprof_header *header, int fd);
 void alive_end(struct alive *alive);
 
-/* `is_root_gone`: the run's first process has ended. */
+/* Returns true if the process lives. `is_root_gone`: the run's first process has ended. */
 bool alive_now(const struct alive *alive, bool is_root_gone);
 
 /* Returns true if the process runs another program now; false also if that is unknown. */

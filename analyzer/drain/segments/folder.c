@@ -215,7 +215,7 @@ int folder_leave(struct folder *folder, const char *name, bool is_ours)
 	return leave(folder, name, is_ours, 0);
 }
 
-/* The name may belong to another file now, which stays. */
+/* Removes a file, unless its name belongs to another file by now. */
 static int unlink_inode(const struct folder *folder, const char *name, ino_t inode)
 {
 	struct stat status;

@@ -19,8 +19,8 @@ struct folder {
 	const char *name;
 	int parent;
 	int fd;                  /* locked for one reader at a time */
-	uint64_t scanned_ns;     /* time of the last listing; 0: list it now */
-	uint64_t changed_ns;     /* when `changed` was last seen to change */
+	uint64_t scanned_ns;     /* time of the last listing; 0: list the folder now */
+	uint64_t changed_ns;     /* when a change of `changed` was last seen */
 	struct timespec changed; /* modification time at the last listing */
 	struct left *left;       /* files left alone, or still to be removed */
 	size_t left_count;
@@ -33,7 +33,7 @@ int folder_lock(struct folder *folder, const char *path);
 /* Opens the folder without locking it. */
 int folder_look(struct folder *folder, const char *path);
 
-/* Makes the folder if there is none. */
+/* Opens and locks the folder, after making it if there is none. */
 int folder_restore(struct folder *folder, const char *path);
 void folder_close(struct folder *folder);
 
@@ -49,16 +49,16 @@ int folder_scan(const struct folder *folder, int (*take)(void *context, const ch
 		void *context);
 bool folder_has_segments(const struct folder *folder);
 
-/* `is_ours`: the file is a segment, maybe of another dlprof version. */
+/* Leaves a file alone. `is_ours`: it is a segment, perhaps of another dlprof version. */
 int folder_leave(struct folder *folder, const char *name, bool is_ours);
 
-/* Removes a file of the folder. If that fails, the file is left alone. */
+/* Removes a file of the folder. If that fails, it is tried again later. */
 void folder_unlink(struct folder *folder, const char *name, int fd);
 
-/* Returns how many files cannot be removed yet; *ret_error: why. */
+/* Tries again to remove files. Returns how many cannot be removed yet; *ret_error: why. */
 size_t folder_unlink_again(struct folder *folder, int *ret_error);
 
-/* Returns false if folder_remove() may succeed. */
+/* Says why the folder cannot be removed. Returns false if folder_remove() may succeed. */
 bool folder_find_obstacle(struct folder *folder, char *why, size_t size);
 
 /*

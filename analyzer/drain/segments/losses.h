@@ -7,13 +7,13 @@
 
 #include "store/write/write.h"
 
-/* All zero at first. */
+/* Must be all zero at first. */
 struct losses {
 	struct loss *list;
 	size_t count;
 };
 
-/* `what` is a constant. */
+/* Adds a loss of a process. `what` is a constant. */
 int losses_add(struct losses *losses, struct writer *writer, int32_t pid, const char *what,
 	       int64_t more);
 

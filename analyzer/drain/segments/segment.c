@@ -170,7 +170,7 @@ bool segment_poll(struct segment *segment, bool is_root_gone)
 	return true;
 }
 
-/* The ring at offset `base` may wrap. */
+/* Reads records of a ring at offset `base`, which may wrap around. */
 static int read_around(struct segment *segment, off_t base, size_t capacity, uint64_t from,
 		       size_t count, struct dlprof_event *events)
 {
@@ -215,7 +215,7 @@ static int read_events(struct segment *segment, size_t index, size_t count,
 	return r;
 }
 
-/* A ring that claims to have more than it can hold is damaged. */
+/* A ring that claims to have more records than it can hold is damaged. */
 static void resynchronise(struct ring *ring)
 {
 	ring->lost_count++;
@@ -257,7 +257,7 @@ static int look_at_ring(struct segment *segment, size_t index, size_t *ret_count
 	return 0;
 }
 
-/* A slot that never had an owner need not be read itself. */
+/* Reads the owners of all slots, as slots that never had an owner need not be read. */
 static int read_owners(struct segment *segment)
 {
 	uint32_t tids[DLPROF_SLOT_COUNT];
@@ -384,8 +384,8 @@ int segment_publish(struct segment *segment, bool free_slots)
 				return r;
 			ring->published = ring->release;
 		}
-		/* A thread that has ended writes no more: its records are all below the head just
-		 * read. */
+		/* A thread that has ended writes no more, so all its records are below the head
+		 * just read. */
 		if (free_slots && !segment->dead && ring->tid && ring->release == ring->head &&
 		    !alive_has_thread(&segment->alive, ring->tid)) {
 			uint64_t head;
@@ -422,7 +422,7 @@ void segment_tell(struct segment *segment, int error, const char *where)
 	header->store_error = positive;
 	memset(header->stored_at, 0, sizeof(header->stored_at));
 	strcpy(header->stored_at, where);
-	/* Write the path first, so that whoever sees the error also finds the whole path. */
+	/* The path is written first, so that whoever sees the error also finds the whole path. */
 	write_at(segment->fd, header->stored_at, sizeof(header->stored_at),
 		 (off_t)offsetof(struct dlprof_header, stored_at));
 	write_at(segment->fd, &positive, sizeof(positive),

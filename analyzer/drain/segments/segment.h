@@ -18,7 +18,7 @@ struct ring {
 	uint32_t tid; /* the ring's thread; 0: it has ended, or there was none */
 	bool used;    /* the ring has, or had, a thread */
 	uint64_t read;
-	uint64_t release;   /* earlier records may be overwritten, once this is published */
+	uint64_t release; /* records before this position may be overwritten once it is published */
 	uint64_t published; /* last `release` that was written to the file's `tail` */
 	uint64_t lost_count;
 	uint64_t head;
@@ -29,7 +29,7 @@ struct ring {
 
 /* A life of a process: it runs one program, until execve() or its end. */
 struct life {
-	int32_t pid; /* 0: none */
+	int32_t pid; /* 0: no process */
 	uint64_t begun_ns;
 };
 
@@ -67,12 +67,12 @@ struct segment {
 	} told;
 	struct { /* batches/totals.c: which of these the totals have */
 		bool folded;
-		uint64_t unlisted[2]; /* segment_read_unlisted()'s counts */
+		uint64_t unlisted[2]; /* counts of segment_read_unlisted() */
 	} totals;
 	struct { /* modules/hidden.c: when to scan the process's modules again */
 		uint64_t at_ns, wait_ns;
 	} look;
-	uint8_t stack_tries[DLPROF_STACK_COUNT]; /* modules/stacks.c: tries to find the records */
+	uint8_t stack_tries[DLPROF_STACK_COUNT]; /* modules/stacks.c: vain searches for a record */
 	uint64_t beat_ns;
 	struct dlprof_header *header;
 	struct ring rings[DLPROF_SLOT_COUNT];
@@ -83,7 +83,7 @@ static inline struct life segment_life(const struct segment *segment)
 	return (struct life){segment->header->pid, segment->header->created_ns};
 }
 
-/* -EPERM: not ours; -EBADMSG: truncated, or no segment of this version. */
+/* Opens a segment. -EPERM: not ours; -EBADMSG: truncated, or no segment of this version. */
 int segment_open(int folder, const char *name, struct segment **ret_segment);
 void segment_close(struct segment *segment);
 
@@ -92,7 +92,7 @@ bool segment_poll(struct segment *segment, bool is_root_gone);
 
 int segment_refresh(struct segment *segment);
 
-/* Each ring's oldest record comes first. A negative result of `take` ends the reading. */
+/* Reads each ring, oldest record first. A negative result of `take` ends the reading. */
 int segment_read(struct segment *segment,
 		 int (*take)(void *context, struct segment *segment, struct ring *ring,
 			     uint64_t position, struct dlprof_event *event),
@@ -112,7 +112,7 @@ int segment_free_stack(const struct segment *segment, size_t place);
 /* Reads the counts of operations without a tally, and of slow ones without a record. */
 int segment_read_unlisted(const struct segment *segment, size_t slot, uint64_t ret_counts[2]);
 
-/* `free_slots` also frees slots of ended threads. */
+/* Tells the process what it may overwrite. `free_slots` also frees slots of ended threads. */
 int segment_publish(struct segment *segment, bool free_slots);
 
 bool segment_is_empty(const struct segment *segment);

@@ -58,7 +58,7 @@ static bool is_folder(const struct stat *status)
 	       (status->st_mode & MODE_BITS & ~S_ISGID) == DLPROF_FOLDER_MODE;
 }
 
-/* A segment has two names while its process renames it. */
+/* Returns true if the file's second name is the one from which its process renames it. */
 static bool is_being_named(int folder, const char *name, const struct stat *status)
 {
 	const char *stem_end = behind_numbers(name);
@@ -74,7 +74,7 @@ static bool is_being_named(int folder, const char *name, const struct stat *stat
 	       other.st_dev == status->st_dev && other.st_ino == status->st_ino;
 }
 
-/* A file's second name may be somebody else's. */
+/* Refuses a file with two names, as the second may be somebody else's, unless being renamed. */
 static bool is_file(int folder, const char *name, const struct stat *status)
 {
 	return S_ISREG(status->st_mode) && trust_is_own(status) &&
@@ -120,7 +120,7 @@ int trust_open_file(int folder, const char *name, int flags)
 	bool is_ours = false;
 	int fd;
 
-	/* A file may lose its second name during the check, so check twice. */
+	/* A file may lose its second name during the check, so the check is made twice. */
 	for (int look = 0; !is_ours && look < 2; look++) {
 		if (fstatat(folder, name, &before, AT_SYMLINK_NOFOLLOW) < 0)
 			return -errno;
@@ -138,7 +138,7 @@ int trust_open_file(int folder, const char *name, int flags)
 	return -EPERM;
 }
 
-/* An unfinished segment begins with zero, or with the magic number, which is written last. */
+/* Returns true if the segment begins with zero, or with the magic number, which is written last. */
 bool trust_is_unfinished(int folder, const char *name)
 {
 	int fd = is_unfinished_name(name) ? trust_open_file(folder, name, O_RDONLY) : -EPERM;

@@ -22,10 +22,10 @@ bool trust_is_database_name(const char *name);
 /* Returns true for a file of the caller or root. If root is the caller, only root's files count. */
 bool trust_is_own(const struct stat *status);
 
-/* `name` must have the form of a run's folder name. */
+/* Opens a run's folder. `name` must have the form of its name. */
 int trust_open_folder(int parent, const char *name);
 
-/* Never blocks, whatever kind of file it is. */
+/* Opens a file, and never blocks, whatever kind of file it is. */
 int trust_open_file(int folder, const char *name, int flags);
 
 bool trust_is_unfinished(int folder, const char *name);
