@@ -468,7 +468,7 @@ static int find(const struct batch_series *s, const struct finding *f,
 		if (r == 0 && may_be_uncrowded(s, ret))
 			r = whatif_uncrowd(s, f, ret->grounds.unseen_share, &ret->whatif);
 	}
-	/* There is no cause without a verdict, or if perhaps the training did not wait. */
+	/* There is no cause without a verdict, or if perhaps another thread waited. */
 	if (r == 0 && f->gap == STALL_GAP_NONE && !f->is_doubtful)
 		list_causes(s, f, input, &split, ret);
 	return r < 0 || !advises ? r : advice_give(s, f, input, ret);

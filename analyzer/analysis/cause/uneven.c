@@ -104,7 +104,7 @@ static void name_workers(const struct batch_series *s, const struct epoch *e, si
 			ret->list[ret->named++] = (int16_t)i;
 }
 
-/* Describes such ends of epochs. If few epochs have such an end, shards are not uneven. */
+/* Describes ends of epochs with ret->loading workers. If they are few, shards are not uneven. */
 static void describe(const struct batch_series *s, struct uneven *ret)
 {
 	struct uneven first = {.loading = ret->loading}, own = first;

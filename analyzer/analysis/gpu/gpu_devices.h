@@ -16,7 +16,7 @@
 #define GPU_DEVICES_FED  0.25
 #define GPU_DEVICES_KEEP 0.875 /* factor on the bytes of earlier steps at each new step */
 
-/* Is all zero at first. */
+/* Must be all zero at first. */
 struct gpu_devices {
 	uint32_t working;               /* bit i: device i has run a kernel or graph */
 	double bytes[GPU_DEVICES_MOST]; /* bytes from the host to each device, weighted by age */

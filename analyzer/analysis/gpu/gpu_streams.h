@@ -36,7 +36,7 @@ struct gpu_stream {
 	double named_ns, other_ns; /* time of kernels with a loader's name, and of other kernels */
 };
 
-/* Is all zero at first. */
+/* Must be all zero at first. */
 struct gpu_streams {
 	uint64_t used[GPU_DEVICES_MOST]; /* bit i of a device: its stream i ran a kernel */
 	struct gpu_stream at[GPU_DEVICES_MOST][GPU_STREAMS_MOST];

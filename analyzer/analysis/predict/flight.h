@@ -2,8 +2,9 @@
 /*
  * flight.h - finds out whether loads share a limit, such as a server that limits requests.
  *
- * If they do, loads take the longer, the more loads are under way. Only ends of epochs are used, as
- * fewer loads are under way there, however slow they are. Before, slow loads cause more of them.
+ * If they do, loads take the longer, the more loads are under way. Only ends of epochs are used:
+ * loads run out there, so fewer and fewer are under way, however slow they are. Before the end,
+ * slow loads themselves cause more loads under way.
  */
 #pragma once
 

@@ -18,7 +18,7 @@
 #define RUNS_AHEAD       0.01
 /* a thread is taken to get a core whenever it needs one if it uses less than this share of one */
 #define LITTLE_WORK      0.15
-#define HARDLY_WORK      0.2 /* loads need no core if their runnable time is a smaller share */
+#define HARDLY_WORK      0.2 /* loads need no core if they are runnable for less of their time */
 #define KNOWN_LEAST      0.8 /* no trace is made if a smaller share of loads and steps is known */
 #define FEWEST           5
 #define SOON             0.25 /* quantile of late batches whose hand-over nothing delayed */

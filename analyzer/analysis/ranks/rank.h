@@ -41,7 +41,7 @@
 #include "analysis/account/series.h"
 #include "analysis/ranks/rank_job.h"
 
-#define RANK_MOST_LAG 0.2  /* from this `lag` and RANK_NOISE on, ranks do not wait for each other */
+#define RANK_MOST_LAG 0.2  /* above this `lag`, and RANK_NOISE, ranks do not wait for each other */
 #define RANK_NOISE    0.01 /* smaller shares of the time are noise */
 /* ranks are aligned only if at least this share of batches was taken beside another rank */
 #define RANK_COMMON   0.9

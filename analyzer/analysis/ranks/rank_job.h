@@ -119,7 +119,7 @@ struct rank_finding {
 	double time_ns;
 	int width;       /* ranks meet at least once in `width` steps; 0: not aligned by step */
 	double lag;      /* part of the waits that made steps longer (rank.h); NAN: none starved */
-	int32_t culprit; /* the only culprit's number by rank_add(); -1: none, or several */
+	int32_t culprit; /* only culprit, numbered as by rank_add(); -1: none, or several */
 	size_t culprit_count;
 	double saved_ns; /* estimate of the time saved if all batches of culprits were ready */
 	double gain_least, gain_most; /* range of the speed-up in that case */
