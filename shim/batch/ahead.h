@@ -58,7 +58,10 @@ bool ahead_take_epoch(uint32_t asker, uint64_t stream, struct dlprof_event *ret_
 
 bool ahead_is_proven(uint32_t asker);
 
-/* Ends holding back: the asker trains itself or, if `doubtful`, its batches go an unknown way. */
+/*
+ * Ends the holding back of records, as the asker trains itself or, if `doubtful`, as its batches
+ * are handed on in a way that dlprof does not follow.
+ */
 void ahead_give_up(struct thread *thread, bool doubtful);
 
 /* Returns true if the asker trains with its batches itself, so the records held are its own. */
@@ -69,12 +72,19 @@ bool ahead_next_own(struct thread *thread, struct dlprof_event *ret_event);
 
 bool ahead_has(const struct thread *thread);
 
-/* Notes a put into queue `key` of `count` objects (UINT64_MAX: unknown). False: no item was put. */
+/*
+ * Notes that the thread puts `object` into queue `key`, which holds `count` objects (UINT64_MAX:
+ * unknown); if `object` is NULL, that it sets future `key`. Returns false if this does not count as
+ * an item.
+ */
 bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		const struct ahead_parts *parts, uint64_t count);
 void ahead_put_failed(struct thread *thread, const void *key, const void *object);
 
-/* Notes that the thread waited for `object` and got it from `key`. False: `object` is no item. */
+/*
+ * Notes that the thread waited for `object` and took it from `key`. Returns false if it is not
+ * known as an item.
+ */
 bool ahead_takes(struct thread *thread, const void *key, const void *object, uint64_t begin_ns,
 		 uint64_t end_ns);
 

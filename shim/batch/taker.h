@@ -5,13 +5,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Called before this thread asks `stream`, or (0) makes an iterator. True: perhaps for a taker. */
+/*
+ * Called before this thread asks `stream` for a batch, or (0) before it makes an iterator. Returns
+ * true if the batch may be for another thread.
+ */
 bool taker_asks(uint64_t stream);
 
 /* Ends this asker's holding back, see ahead_give_up(), and writes the records that were held. */
 void taker_gives_up(bool doubtful);
 
-/* Called after a wait for `object` in queue or future `key`. False: `object` is no item. */
+/*
+ * Called after this thread waited for `object` from queue `key` or, if it is NULL, for future
+ * `key`. Returns false if `object` is not followed as an item of an asker.
+ */
 bool taker_takes(const void *key, const void *object, uint64_t begin_ns, uint64_t end_ns);
 
 /* Called when queue `key` was found empty or, if `key` is NULL, some future was not done. */

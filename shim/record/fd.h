@@ -30,7 +30,10 @@ bool fd_remember(int fd, enum fd_kind kind, const char *path);
 /* Notes that `copy`, if >= 0, is a copy of `fd`. Does nothing in a vfork child. */
 void fd_copy(int fd, int copy);
 
-/* Forget descriptors. In a vfork child, do nothing; false: the parent's table knows `fd`. */
+/*
+ * Forget descriptors that were closed. In a vfork child they do nothing, and fd_forget() returns
+ * false for a descriptor that the parent knows.
+ */
 bool fd_forget(int fd);
 void fd_forget_range(unsigned int first, unsigned int last);
 

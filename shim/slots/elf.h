@@ -58,7 +58,7 @@ struct elf_slot {
 
 #define ELF_MASK_WORDS 16
 
-/* Begin with zeroes, then elf_want() symbols. Slots of a few others may be found, too. */
+/* A search for slots, zero at first, then with elf_want(). It may find a few other slots, too. */
 struct elf_cursor {
 	uint64_t mask[ELF_MASK_WORDS];
 	size_t table;

@@ -32,7 +32,10 @@
 
 #define STRIP(...) __VA_ARGS__
 
-/* A defined BEGIN_x is ", begin": its comma makes it second, else the usual begin is second. */
+/*
+ * If BEGIN_x is defined, as ", its begin", the comma makes that the second argument. Else the
+ * second one is the usual begin.
+ */
 #define SECOND(first, second, ...) second
 #define BEGIN_OR_USUAL(...)	   SECOND(__VA_ARGS__, )
 

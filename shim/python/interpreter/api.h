@@ -104,7 +104,7 @@ PyObject *api_get_again(PyObject *object, struct api_name *name);
 int64_t api_get_number(PyObject *object, const char *name, int64_t otherwise);
 bool api_get_flag(PyObject *object, const char *name, bool otherwise);
 
-/* Returns if `value`, whose reference it takes, is true; `otherwise`: it is NULL or cannot tell. */
+/* Returns whether `value` is true, and drops it; `otherwise` if it is NULL or cannot tell. */
 bool api_flag(PyObject *value, bool otherwise);
 
 /* Returns the bytes of a bytearray of this size; NULL for any other object. */

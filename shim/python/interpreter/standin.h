@@ -4,7 +4,10 @@
 
 #include "python/interpreter/api.h"
 
-/* Makes a class that forwards the methods of `like` but for `methods`, which NULL ends; or NULL. */
+/*
+ * Makes a class of stand-ins. They have `methods` (ended by NULL), and forward other methods that
+ * the class of `like` has. Returns NULL on failure.
+ */
 PyObject *standin_class(const char *name, PyMethodDef *const *methods, PyObject *like);
 
 PyObject *standin_make(PyObject *class, PyObject *object);
