@@ -19,13 +19,13 @@ enum target_problem {
 
 struct target {
 	char path[PATH_MAX];
-	char script[PATH_MAX]; /* "": none */
-	char loader[256];      /* "": none */
-	char asan[64];         /* "": none */
+	char script[PATH_MAX]; /* the script that the program runs; "": none */
+	char loader[256];      /* the dynamic loader; "": statically linked */
+	char asan[64];         /* AddressSanitizer's runtime, if the program needs it, or "" */
 	uint8_t elf_class;     /* 0: the file is not ELF */
 	uint16_t machine;
 	bool is_secure;
-	char libpython[64]; /* "": none */
+	char libpython[64]; /* Python's library, if the program needs it, or "" */
 };
 
 /*

@@ -74,7 +74,7 @@ void figure_end(struct figure *figure);
 
 double figure_x(const struct figure *figure, double value);
 
-/* Returns the height of a value in the figure; values above y_high are at the plot's edge. */
+/* Returns the y coordinate of a value; values above y_high are at the plot's edge. */
 double figure_y(const struct figure *figure, double value);
 
 void figure_bar(const struct figure *figure, double x, double x2, double from, double to);

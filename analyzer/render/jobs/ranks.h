@@ -28,7 +28,7 @@ struct ranks {
 	size_t count;
 	struct rank_finding job;
 	const char *job_id;          /* NULL: unknown */
-	int64_t attempt, world_size; /* UNKNOWN is possible, as below */
+	int64_t attempt, world_size; /* may be UNKNOWN, like start_unix_ns */
 	int64_t start_unix_ns;       /* start of the first rank */
 };
 

@@ -442,7 +442,7 @@ FROM (SELECT kind, name, detail, class, count, ns, bytes, pixels, slowest_ns, er
 	UNION ALL SELECT * FROM t_total)
 GROUP BY kind, name, detail, class;
 
--- width_class: images are at most this wide; 0: not known. made_bytes: output of libraries that unpack.
+-- width_class: images are at most this wide; 0: unknown. made_bytes: output of libraries that only unpack.
 CREATE VIEW decode AS SELECT r.rank AS rank, name AS library, detail AS format,
 	class AS width_class, count, ns, IIF(class > 0, pixels, 0) AS pixels, bytes, slowest_ns,
 	IIF(class = 0 AND pixels > 0, pixels, NULL) AS made_bytes

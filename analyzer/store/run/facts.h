@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* facts.h - reads facts about a run's loads that are not times from a database. */
+/* facts.h - reads from a database what is known about a run's loads besides their times. */
 #pragma once
 
 #include "analysis/account/load_facts.h"

@@ -38,7 +38,7 @@ struct gpu_info {
 	char **kernel_names; /* the whole name of each kernel; NULL: the tally has the whole name */
 };
 
-/* Call gpu_info_done() also after an error. */
+/* Reads what was recorded of the GPU, and how. Call gpu_info_done() also after an error. */
 int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info);
 void gpu_info_done(struct gpu_info *info);
 const char *gpu_kernel_name(const struct gpu_info *info, size_t kernel);
