@@ -48,7 +48,7 @@ class Dataset:
         return 4 * 4000
     def __getitem__(self, i):
         s = load_s / 4
-        if kind == "head" and i % 20 == 0:
+        if kind.startswith("head") and i % 20 == 0:
             s *= 40
         if kind == "shared":
             take_turns(s)
@@ -80,6 +80,11 @@ if kind == "server":
     threading.Thread(target=serve, daemon=True).start()
 loader = DataLoader(Dataset(), batch_size=4,
                     num_workers=workers)
+if kind == "head-alone":
+    loader.in_order = True
+if kind.startswith("head"):
+    for batch in DataLoader(range(8), num_workers=1):
+        pass
 if kind == "moved" and os.environ.get("DLPROF_SET"):
     loader = DataLoader(Dataset(), batch_size=4, num_workers=workers)
 for batch in loader:
@@ -195,14 +200,15 @@ def check_threads():
 
 
 def check_order():
-    """in_order=False is tried only of a PyTorch whose loaders have it."""
-    tuned = Tuned("head", 0.02, 0.012, 4, "--max-time", "1").run()
+    """in_order=False is tried only of a loader that has it, whatever another loader lacks."""
     has_order = t.run([t.PYTHON, "-c", "import inspect, torch.utils.data as data; "
                        "print('in_order' in str(inspect.signature(data.DataLoader)))"],
                       env=t.environment(preload=False)).out.strip() == "True"
-    not_tried = [one["why"] for one in tuned.json["not_tried"] if one["setting"] == "in_order"]
-    t.equal((len(tuned.tried("in_order")), not_tried), (1, []) if has_order else (0, ["no_setting"]), has_order,
-            tuned.json)
+    for kind, loader_has in (("head", has_order), ("head-alone", True)):
+        tuned = Tuned(kind, 0.02, 0.012, 4, "--max-time", "1").run()
+        not_tried = [one["why"] for one in tuned.json["not_tried"] if one["setting"] == "in_order"]
+        t.equal((len(tuned.tried("in_order")), not_tried), (1, []) if loader_has else (0, ["no_setting"]), kind,
+                has_order, tuned.json)
 
 
 def check_unset():

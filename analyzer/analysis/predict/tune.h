@@ -29,7 +29,7 @@ enum tune_choice {
 	TUNE_NO_GAIN,
 	TUNE_NO_MEMORY,
 	TUNE_NO_SHM, /* the batches under way do not fit into /dev/shm */
-	TUNE_NO_SETTING, /* this PyTorch lacks the setting */
+	TUNE_NO_SETTING, /* the loader lacks the setting */
 	TUNE_NO_TIME,
 };
 
@@ -46,7 +46,7 @@ struct tune_candidate {
 struct tune_room {
 	double worker_bytes, free_bytes; /* private memory of a worker; free memory */
 	double batch_bytes, shm_bytes; /* size of a batch; free space of /dev/shm */
-	bool lacks_order; /* the loaders of this PyTorch do not have in_order */
+	bool lacks_order; /* the loader does not have in_order */
 };
 
 /* Fills ret[TUNE_LISTED], settings to try first, and returns the number. Wishes: workers only. */

@@ -136,7 +136,8 @@ static void add_verdict(const struct tune *tune, struct outline *o)
 		else if (has_choice(tune, TUNE_NO_MEMORY) || has_choice(tune, TUNE_NO_SHM))
 			outline_cell(o, "what is predicted to gain would not fit into memory");
 		else if (has_choice(tune, TUNE_NO_SETTING))
-			outline_cell(o, "what is predicted to gain needs PyTorch 2.6 or newer");
+			outline_cell(o, "the loader lacks the setting that is predicted to gain "
+					"(PyTorch's has it since 2.6)");
 		else
 			outline_cell(o,
 				     "no setting is predicted to gain anything, at %s of waiting",
@@ -208,7 +209,7 @@ static void add_not_tried(const struct tune *tune, struct outline *o)
 		[TUNE_NO_GAIN] = "no gain is predicted",
 		[TUNE_NO_MEMORY] = "memory would not hold it",
 		[TUNE_NO_SHM] = "/dev/shm would not hold it",
-		[TUNE_NO_SETTING] = "only PyTorch 2.6 and newer have it",
+		[TUNE_NO_SETTING] = "the loader lacks it (PyTorch's has it since 2.6)",
 		[TUNE_NO_TIME] = "others promise more",
 	};
 

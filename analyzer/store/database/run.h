@@ -32,7 +32,7 @@ static inline double query_known(int64_t value)
 	FACT(DECODERS_PATCHED, char *, decoders_seen)  /* libraries whose calls were observed */   \
 	FACT(DECODERS_HIDDEN, char *, decoders_hidden) /* "LIBRARY in MODULE,...": not observed */ \
 	FACT(SET, char *, set) /* settings of loaders that DLPROF_SET changed */                   \
-	FACT(LACKS, char *, lacks) /* setting that loaders of this PyTorch do not have */          \
+	FACT(LACKS, char *, lacks) /* "in_order at PLACE,...": where loaders lack it */           \
 	FACT(STOP_AFTER, int64_t, stop_after) /* batches after which dlprof ended the run */       \
 	FACT(NVTX, char *, nvtx) /* "recorded", or why NVTX ranges are not */                      \
 	FACT(START_UNIX_NS, int64_t, start_unix_ns)                                                \

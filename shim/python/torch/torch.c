@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/note.h"
 #include "base/sys.h"
+#include "base/text.h"
 #include "batch/ahead.h"
 #include "dlprof/units.h"
 #include "python/interpreter/later.h"
@@ -126,11 +127,28 @@ static PyObject *gather_facts(PyObject *iterator, PyObject *loader, int64_t leng
 	/* Before PyTorch 2.6 batches were always in order. */
 	if (api_get_flag(iterator, "_in_order", true))
 		facts->flags |= DLPROF_EPOCH_IN_ORDER;
-	if (loader && !api_has(loader, "in_order"))
-		note_once('m', "lacks in_order");
 	if (facts->workers && api_get_flag(iterator, "_persistent_workers", false))
 		facts->flags |= DLPROF_EPOCH_PERSISTENT;
 	return dataset;
+}
+
+static struct consumer *begin(PyObject *iterator, PyObject *loader,
+			      const struct consumer_facts *facts, uint64_t begin_ns)
+{
+	struct consumer *consumer = iterator_epoch(iterator, loader, facts, begin_ns);
+	const char *place;
+	TEXT(line, 128);
+
+	if (!consumer || !loader || api_has(loader, "in_order"))
+		return consumer;
+	place = identity_place(loader);
+	if (place) {
+		text_join(&line, "in_order at ", place);
+		note_add('l', line.buffer);
+	} else if (!identity_made_at(loader)) {
+		note_once('l', "in_order");
+	}
+	return consumer;
 }
 
 /* Workers inherit recording only if they are forked later. */
@@ -172,7 +190,7 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 		return NULL;
 	}
 	dataset = gather_facts(iterator, loader, length, &facts);
-	iterator_epoch(iterator, loader, &facts, begin_ns);
+	begin(iterator, loader, &facts, begin_ns);
 	return iterator;
 }
 
@@ -254,7 +272,7 @@ static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 	if (!length_of(loader, &length))
 		return false;
 	dataset = gather_facts(iterator, loader, length, &facts);
-	*consumer = iterator_epoch(iterator, loader, &facts, clock_now_ns());
+	*consumer = begin(iterator, loader, &facts, clock_now_ns());
 	return true;
 }
 
