@@ -141,15 +141,15 @@ static int take(struct runs *runs, struct run *ret)
 	return count;
 }
 
-int runs_take(struct runs *runs, char *ret, size_t size)
+void runs_take(struct runs *runs, void (*each)(const char *database, void *context), void *context)
 {
 	struct run found[RUNS_MAX];
 	int count = take(runs, found);
 
-	snprintf(ret, size, "%s", count ? found[0].database : "");
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
+		each(found[i].database, context);
 		free(found[i].folder);
-	return count;
+	}
 }
 
 void runs_report(struct runs *runs)

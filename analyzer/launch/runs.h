@@ -25,7 +25,7 @@ int runs_show(const struct trust_search *program, char *const argv[], int output
 /* Waits at most `most_ms` until a run is stored. Returns what is left of that time. */
 int runs_wait_stored(const char *folder, int most_ms);
 
-/* Waits until all runs are stored; returns their number. `ret`: the first database, or "". */
-int runs_take(struct runs *runs, char *ret, size_t size);
+/* Waits until all runs are stored, and calls `each` for each database. */
+void runs_take(struct runs *runs, void (*each)(const char *database, void *context), void *context);
 
 void runs_drop(struct runs *runs);

@@ -18,7 +18,8 @@
 #define TUNE_PLACE   96
 
 struct tune_run {
-	char database[PATH_MAX]; /* "": nothing was recorded */
+	char database[PATH_MAX]; /* of the rank that waited most; "": nothing was recorded */
+	int64_t rank;
 	double seconds;
 	size_t batch_count;
 	double per_s; /* batches a second; NAN: too few batches to measure */
@@ -45,6 +46,8 @@ struct tune {
 	char folder[PATH_MAX];
 
 	/* The next members are from the base run, the first run that is recorded. */
+	char first[PATH_MAX]; /* the database of the rank that waited most */
+	int64_t rank, world_size;
 	char kind[48], place[TUNE_PLACE];
 	bool is_iterable;
 	double stall_ratio;

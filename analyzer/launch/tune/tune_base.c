@@ -142,6 +142,8 @@ static void take(struct tune *tune, const struct report *report)
 
 	snprintf(tune->kind, sizeof(tune->kind), "%s", report->loader->kind);
 	copy_place(report->loader->place, tune->place);
+	tune->rank = report->run.rank;
+	tune->world_size = report->run.world_size;
 	tune->is_iterable = strstr(tune->kind, "(iterable)");
 	tune->stall_ratio = report->finding.stall_ratio;
 	tune->gap = whatif_gap_words[whatif->gap];
@@ -189,6 +191,7 @@ int tune_read_base(struct tune *tune, const struct tune_run *base)
 		status = launch_fail("%s", strerror(ENOMEM));
 	else if (!status)
 		take(tune, &report);
+	snprintf(tune->first, sizeof(tune->first), "%s", base->database);
 	judge_done(&report);
 	return status;
 }

@@ -13,16 +13,16 @@
 #include <unistd.h>
 
 #include "analysis/statistics/stats.h"
-#include "drain/drain.h"
 #include "drain/database/home.h"
+#include "drain/drain.h"
 #include "launch/doctor/child.h"
 #include "launch/runs.h"
 #include "launch/tune/tune.h"
-#include "store/run/batch.h"
 #include "store/database/db_open.h"
+#include "store/run/batch.h"
 
 #define PAUSE_MS      20
-#define GONE_MS	      10000
+#define GONE_MS       10000
 #define FEWEST_TIMED  10
 #define LOG_END_BYTES 4096
 
@@ -126,9 +126,8 @@ static void last_line(const char *log, char *ret, size_t size)
 	while (length && (text[length - 1] == '\n' || text[length - 1] == ' '))
 		length--;
 	text[length] = '\0';
-	snprintf(ret, size, "%.150s", memrchr(text, '\n', length)
-					  ? (char *)memrchr(text, '\n', length) + 1
-					  : text);
+	snprintf(ret, size, "%.150s",
+		 memrchr(text, '\n', length) ? (char *)memrchr(text, '\n', length) + 1 : text);
 }
 
 static void say_why(int status, const char *log, char *ret, size_t size)
@@ -148,6 +147,7 @@ struct times {
 	double *at_s;
 	size_t count, room;
 	size_t wave; /* largest number of workers of a loader, which may deliver at the same time */
+	double waited_s;
 };
 
 static int add_time(const struct batch_record *batch, void *context)
@@ -166,6 +166,7 @@ static int add_time(const struct batch_record *batch, void *context)
 		times->room = room;
 	}
 	times->at_s[times->count++] = (double)(batch->begin_ns + batch->wait_ns) / 1e9;
+	times->waited_s += (double)batch->wait_ns / 1e9;
 	return 0;
 }
 
@@ -185,17 +186,11 @@ static bool is_set(struct db *db, enum dlprof_set key)
 	return found;
 }
 
-static void read_run(const struct tune_trial *trial, struct tune_run *run, struct times *times)
+static void read_loaders(struct db *db, struct times *times)
 {
 	struct loader_info *loaders = NULL;
 	size_t count = 0;
-	struct recovered recovered;
-	struct db *db;
 
-	drain_recover(run->database, &recovered);
-	if (home_open_read(run->database, &db) < 0)
-		return;
-	run->is_set = !trial || is_set(db, trial->candidate->key);
 	if (query_loaders(db, &loaders, &count) < 0)
 		count = 0;
 	for (size_t i = 0; i < count; i++) {
@@ -208,32 +203,68 @@ static void read_run(const struct tune_trial *trial, struct tune_run *run, struc
 			times->wave = (size_t)loaders[i].workers;
 	}
 	free(loaders);
-	db_close(db);
 	stats_sort(times->at_s, times->count);
 }
 
-static void measure(const struct tune *tune, const struct tune_trial *trial, struct tune_run *ret)
+/* What a run's databases say, each of a rank, or of one program after another. */
+struct reading {
+	const struct tune_trial *trial;
+	struct tune_run *run;
+	struct times times; /* of the rank in run->database, which waited most */
+};
+
+/* The ranks wait for the slowest in each step, so only that one shows what all of them gain. */
+static void read_database(const char *database, void *context)
 {
+	struct reading *reading = context;
+	struct tune_run *run = reading->run;
 	struct times times = {0};
+	struct run_info info = {0};
+	struct recovered recovered;
+	struct db *db;
+
+	drain_recover(database, &recovered);
+	if (home_open_read(database, &db) < 0)
+		return;
+	run->is_set |= !reading->trial || is_set(db, reading->trial->candidate->key);
+	read_loaders(db, &times);
+	if (query_run(db, &info) == 0 &&
+	    (!*run->database ||
+	     (info.rank != run->rank && times.waited_s > reading->times.waited_s))) {
+		struct times other = reading->times;
+
+		reading->times = times;
+		times = other;
+		run->rank = info.rank;
+		snprintf(run->database, sizeof(run->database), "%s", database);
+	}
+	run_info_done(&info);
+	free(times.at_s);
+	db_close(db);
+}
+
+static void measure(const struct tune *tune, struct runs *runs, const struct tune_trial *trial,
+		    struct tune_run *ret)
+{
+	struct reading reading = {.trial = trial, .run = ret};
+	const struct times *times = &reading.times;
 	size_t skip = tune->skip, measured;
 
-	ret->per_s = NAN;
-	if (*ret->database)
-		read_run(trial, ret, &times);
-	ret->batch_count = times.count;
-	measured = times.count > skip + FEWEST_TIMED ? times.count - 1 - skip : 0;
+	runs_take(runs, read_database, &reading);
+	ret->batch_count = times->count;
+	measured = times->count > skip + FEWEST_TIMED ? times->count - 1 - skip : 0;
 	/* Only whole waves of batches are measured, since part of one makes the rate too high. */
-	if (times.wave && measured >= 2 * times.wave)
-		measured -= measured % times.wave;
+	if (times->wave && measured >= 2 * times->wave)
+		measured -= measured % times->wave;
 	if (measured)
-		ret->per_s = (double)measured / (times.at_s[skip + measured] - times.at_s[skip]);
-	else if (!*ret->died && !times.count)
+		ret->per_s = (double)measured / (times->at_s[skip + measured] - times->at_s[skip]);
+	else if (!*ret->died && !times->count)
 		snprintf(ret->died, sizeof(ret->died),
 			 "ended, and no batch of a loader was seen in it (dlprof doctor says why)");
 	else if (!*ret->died)
 		snprintf(ret->died, sizeof(ret->died),
-			 "ended after %zu batches, too few to measure", times.count);
-	free(times.at_s);
+			 "ended after %zu batches, too few to measure", times->count);
+	free(times->at_s);
 }
 
 static int wait_for(pid_t pid, double end_s, bool *is_late)
@@ -280,14 +311,13 @@ int tune_run(const struct tune *tune, const char *name, const struct tune_trial 
 	status = wait_for(pid, begin_s + most_s, &is_late);
 	end_rest(pid);
 	ret->seconds = tune_now_s() - begin_s;
-	runs_take(&runs, ret->database, sizeof(ret->database));
-	if (is_interrupted)
-		return -EINTR;
 	if (is_late)
 		snprintf(ret->died, sizeof(ret->died), "did not end within %.0f s", most_s);
 	else if (status)
 		say_why(status, log, ret->died, sizeof(ret->died));
-	measure(tune, trial, ret);
+	measure(tune, &runs, trial, ret);
+	if (is_interrupted)
+		return -EINTR;
 	ret->by_itself = ret->batch_count < stop_after;
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tune_screen.c - shows which settings were tried, what is proven, and what to change. */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,8 +16,8 @@ static const struct tune_trial *find_best(const struct tune *tune)
 
 	for (size_t i = 0; i < tune->trial_count; i++) {
 		const struct tune_trial *trial = &tune->trials[i];
-		struct tune_interval gain = tune_interval(trial->gains, trial->count,
-							  tune->trial_count, 0);
+		struct tune_interval gain =
+			tune_interval(trial->gains, trial->count, tune->trial_count, 0);
 
 		if (trial->verdict != TUNE_PROVEN || gain.mean <= most)
 			continue;
@@ -60,8 +61,8 @@ static const char *predicted(const struct tune_candidate *c, char *buffer, size_
 {
 	if (isnan(c->gain))
 		return "";
-	snprintf(buffer, size, "%s (%s to %s)", UNITS_FACTOR(1 + c->gain),
-		 UNITS_FACTOR(1 + c->low), UNITS_FACTOR(1 + c->high));
+	snprintf(buffer, size, "%s (%s to %s)", UNITS_FACTOR(1 + c->gain), UNITS_FACTOR(1 + c->low),
+		 UNITS_FACTOR(1 + c->high));
 	return buffer;
 }
 
@@ -95,11 +96,17 @@ static double base_rate(const struct tune *tune)
 
 static void add_head(const struct tune *tune, struct outline *o)
 {
+	char rank[80] = "";
+
+	if (tune->world_size > 1)
+		snprintf(rank, sizeof(rank),
+			 "; predicted for rank %" PRId64 " of %" PRId64 ", which waits most",
+			 tune->rank, tune->world_size);
 	outline_items(o, OUTLINE_HEAD);
-	outline_item(o, "tune", "%zu run%s of %zu batches in %s, %zu round%s", tune->run_count,
+	outline_item(o, "tune", "%zu run%s of %zu batches in %s, %zu round%s%s", tune->run_count,
 		     tune->run_count == 1 ? "" : "s", tune->stop_after,
 		     UNITS_TIME(tune->seconds * 1e9), tune->round_count,
-		     tune->round_count == 1 ? "" : "s");
+		     tune->round_count == 1 ? "" : "s", rank);
 	outline_cell(o, "%s", tune->folder);
 }
 
@@ -248,16 +255,23 @@ static void add_write(const struct tune *tune, struct outline *o)
 		outline_item(o, "Wrote", "each run wrote %s", tune->wrote);
 }
 
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static void add_more(const struct tune *tune, struct outline *o)
 {
 	const struct tune_trial *best = find_best(tune);
 
 	outline_items(o, OUTLINE_MORE);
 	if (best)
-		outline_item(o, "More", "dlprof-report compare %s/base-1.db %s/%s-1.db",
-			     tune->folder, tune->folder, SETTING(best->candidate));
+		outline_item(o, "More", "dlprof-report compare %s/%s %s/%s", tune->folder,
+			     name_of(tune->database), tune->folder, name_of(best->database));
 	else
-		outline_item(o, "More", "dlprof-report %s/base-0.db", tune->folder);
+		outline_item(o, "More", "dlprof-report %s/%s", tune->folder, name_of(tune->first));
 }
 
 int tune_show(const struct tune *tune)
