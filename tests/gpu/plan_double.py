@@ -95,6 +95,26 @@ def check_nothing_judged():
         t.check(said.startswith(became + ", "), words, said)
 
 
+def check_left_out():
+    """A step whose parts need the torch that this Python lacks has passed nothing, and runs with another Python."""
+    folder = tree()
+    out = os.path.join(folder, "gpu-results")
+    os.makedirs(out)
+    with open(os.path.join(out, "done.json"), "w") as file:
+        json.dump({"launches": "passed, 9 s", "rates": "left out: this Python has no torch"}, file)
+    hidden = os.path.join(folder, "hidden")
+    os.makedirs(hidden)
+    with open(os.path.join(hidden, "sitecustomize.py"), "w") as file:
+        file.write("import importlib.util as u; find = u.find_spec\n"
+                   "u.find_spec = lambda name, *more: None if name == 'torch' else find(name, *more)\n")
+    status, said = plan("3", "--double", TEST_BUILD=folder, PYTHONPATH=hidden)
+    t.equal((status, said.count("left out: this Python has no torch")), (3, 4), "nothing is judged", said)
+    plan("1", "--double", TEST_BUILD=folder, PYTHONPATH=hidden, LIMIT_S="9")
+    with open(os.path.join(out, "done.json")) as file:
+        found = json.load(file)
+    t.check(not found["rates"].startswith("left out"), "it did not run again", found)
+
+
 def check_starts():
     """Each part of the later steps starts here and fills its table; one that needs torch is left out without it."""
     import plan as module
@@ -117,6 +137,7 @@ def main():
     check_no_driver()
     check_steps()
     check_nothing_judged()
+    check_left_out()
     if os.environ.get("TEST_GPU_PLAN") == "full":  # a minute and a half
         check_starts()
     t.finish()
