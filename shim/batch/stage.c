@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "batch/stage.h"
 
+#include <errno.h>
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -11,40 +13,47 @@
 #include "record/segment.h"
 #include "record/thread.h"
 
-#define WINDOW_NS     UINT64_C(250000000)
-#define WINDOWS	      256	/* number of windows after which their length doubles */
+#define WINDOW_NS UINT64_C(250000000)
+#define WINDOWS   256 /* number of windows after which their length doubles */
 /* loaders that are asked in turns shorter than this share a window */
-#define MIXED_NS      UINT64_C(10000000)
-#define CLOCKED_NS    100000	/* CPU time is read only for stages with longer calls */
-#define SHARD_COUNT   16	/* sets of sums, so that threads seldom share a cache line */
-#define BUCKET_COUNT  2048
+#define MIXED_NS UINT64_C(10000000)
+/* CPU time, whose clock is slow, is read for a call in so much time of a stage's calls */
+#define CLOCKED_NS     1000000
+#define UNCLOCKED_NS   16384
+#define EXACT_NS       50000 /* all calls are timed of stages with longer calls */
+#define ROUND_MAX      32    /* one call of so many is timed, at least */
+#define LEDGER_COUNT   512   /* calls of more threads are not recorded */
+#define BUCKET_COUNT   2048
 #define BUCKET_OBJECTS 8
-#define NUMBER_BITS   16
+#define NUMBER_BITS    16
+#define FORGOTTEN      1 /* belongs to no object: the address is 0 */
 
 struct stage {
 	char path[STAGE_PATH];
 	struct stage_facts facts;
 	uint16_t parent;
-	bool is_queue;
-	uint16_t queue; /* number of the queue that gets the elements, or STAGE_NONE */
 	uint32_t life;
-	struct dlprof_stage_sum sent;
-	/* the last call took more than CLOCKED_NS itself */
-	atomic_bool is_long;
-	_Atomic int64_t fill;	      /* elements in a queue */
+	uint64_t sent[STAGE_SUM_MAX];
+	/* Elements that a queue got and gave, each counted by another thread. */
+	alignas(64) _Atomic uint64_t got;
+	alignas(64) _Atomic uint64_t gave;
 };
 
-/* As in struct dlprof_stage_sum. INNER is the time of calls within the stage's calls. */
-enum { ELEMENTS, OWN, INNER, TIMED, CPU, READ, READY, SUM_MAX };
+static_assert(sizeof(struct stage_sums) == 64, "one cache line");
 
-struct sums {
-	alignas(64) _Atomic uint64_t values[SUM_MAX];
+struct ledger {
+	_Atomic uint32_t tid; /* 0: free. A dead thread's ledger goes on with another one */
+	uint64_t random;
+	struct stage_sums sums[1 + STAGE_MAX];
 };
 
 static struct stage stages[1 + STAGE_MAX];
-static _Atomic uint32_t stage_count;
-static struct sums sums[SHARD_COUNT][1 + STAGE_MAX];
-/* Hash table from objects to stages. An entry is address << NUMBER_BITS | number; 0: free. */
+struct stage_queues stage_queues[1 + STAGE_MAX];
+static _Atomic uint32_t stage_total;
+static struct ledger ledgers[LEDGER_COUNT + 1]; /* the last one is never read */
+static _Atomic uint32_t ledger_total;
+static uint64_t clock_cost_ticks;
+/* Hash table from objects to stages: address << NUMBER_BITS | number. 0 ends a bucket. */
 static _Atomic uint64_t objects[BUCKET_COUNT][BUCKET_OBJECTS] __attribute__((aligned(64)));
 
 static struct {
@@ -60,9 +69,13 @@ static struct {
 
 static _Atomic uint32_t busy;
 
-/* This thread's innermost call. top_address stays valid when an exception ended that call. */
-static __thread struct stage_call *top __attribute__((tls_model("initial-exec")));
-static __thread uintptr_t top_address __attribute__((tls_model("initial-exec")));
+static __thread struct {
+	/* The innermost timed call. Its address stays valid when an exception ended that call. */
+	struct stage_call *top;
+	uintptr_t top_address;
+	struct ledger *ledger;
+	uint32_t life; /* of the ledger */
+} self __attribute__((tls_model("initial-exec")));
 
 static _Atomic uint64_t *bucket_of(const void *object)
 {
@@ -80,18 +93,25 @@ static bool is_key(const void *object)
 	return object && key_of(object) >> NUMBER_BITS == (uint64_t)(uintptr_t)object;
 }
 
-uint16_t stage_of(const void *object)
+static inline uint16_t find_object(const void *object)
 {
 	_Atomic uint64_t *bucket = bucket_of(object);
 	const uint64_t key = key_of(object);
+	uint64_t entry;
 
 	for (int i = 0; i < BUCKET_OBJECTS; i++) {
-		uint64_t entry = atomic_load_explicit(&bucket[i], memory_order_relaxed);
-
-		if ((entry ^ key) <= UINT16_MAX && entry)
+		entry = atomic_load_explicit(&bucket[i], memory_order_relaxed);
+		if (!entry)
+			break;
+		if ((entry ^ key) <= UINT16_MAX)
 			return (uint16_t)entry;
 	}
 	return STAGE_NONE;
+}
+
+uint16_t stage_of(const void *object)
+{
+	return find_object(object);
 }
 
 void stage_forget(const void *object)
@@ -102,9 +122,19 @@ void stage_forget(const void *object)
 	for (int i = 0; i < BUCKET_OBJECTS; i++) {
 		uint64_t entry = atomic_load_explicit(&bucket[i], memory_order_relaxed);
 
-		if (entry && (entry ^ key) <= UINT16_MAX)
-			atomic_compare_exchange_strong(&bucket[i], &entry, 0);
+		if (!entry)
+			return;
+		if ((entry ^ key) <= UINT16_MAX)
+			atomic_compare_exchange_strong(&bucket[i], &entry, FORGOTTEN);
 	}
+}
+
+static bool put_at(_Atomic uint64_t *place, uint64_t entry)
+{
+	uint64_t before = atomic_load_explicit(place, memory_order_relaxed);
+
+	return (!before || before == FORGOTTEN) &&
+	       atomic_compare_exchange_strong(place, &before, entry);
 }
 
 void stage_put(const void *object, uint16_t number)
@@ -114,19 +144,16 @@ void stage_put(const void *object, uint16_t number)
 	stage_forget(object);
 	if (!is_key(object) || !number)
 		return;
-	for (int i = 0; i < BUCKET_OBJECTS; i++) {
-		uint64_t none = 0;
-
-		if (atomic_compare_exchange_strong(&bucket[i], &none, key_of(object) | number))
+	for (int i = 0; i < BUCKET_OBJECTS; i++)
+		if (put_at(&bucket[i], key_of(object) | number))
 			return;
-	}
 	note_once('w', "more objects of a loader's pipeline than dlprof tracks: what some of its "
 		       "stages do is not observed");
 }
 
 static uint16_t find(const char *path, size_t length)
 {
-	for (uint32_t i = 1; i <= stage_count; i++)
+	for (uint32_t i = 1; i <= stage_total; i++)
 		if (strncmp(stages[i].path, path, length) == 0 && !stages[i].path[length])
 			return (uint16_t)i;
 	return STAGE_NONE;
@@ -163,13 +190,12 @@ static void join_stages(uint16_t number)
 
 	if (length && !stage->parent)
 		stage->parent = find(stage->path, length);
-	if (stages[stage->parent].is_queue)
-		stage->queue = stage->parent;
+	stage_queues[number].in = stage_queues[stage->parent].out;
 }
 
 static uint16_t add(const char *path, const struct stage_facts *facts, uint16_t within)
 {
-	const uint16_t number = (uint16_t)(stage_count + 1);
+	const uint16_t number = (uint16_t)(stage_total + 1);
 	struct stage *stage = &stages[number];
 
 	if (number > STAGE_MAX || strlen(path) >= sizeof(stage->path))
@@ -177,13 +203,27 @@ static uint16_t add(const char *path, const struct stage_facts *facts, uint16_t 
 	strcpy(stage->path, path);
 	stage->facts = *facts;
 	stage->parent = within;
-	stage->is_queue = !(facts->flags & DLPROF_STAGE_KERNEL) &&
-			  strncmp(name_of(path), "Prefetch", 8) == 0;
+	if (!(facts->flags & DLPROF_STAGE_KERNEL) && strncmp(name_of(path), "Prefetch", 8) == 0)
+		stage_queues[number].out = (uint8_t)number;
 	stage->life = 0;
-	atomic_store(&stage_count, number);
+	atomic_store(&stage_total, number);
 	for (uint16_t i = 1; i <= number; i++)
 		join_stages(i);
 	return number;
+}
+
+/* The clock alone may take longer than a short call. */
+static RARELY void measure_clock(void)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < 16; i++) {
+		uint64_t before = clock_ticks(), ticks = clock_ticks() - before;
+
+		if (ticks < least)
+			least = ticks;
+	}
+	clock_cost_ticks = least + !least;
 }
 
 uint16_t stage_number(const char *path, const struct stage_facts *facts, uint16_t within)
@@ -191,6 +231,8 @@ uint16_t stage_number(const char *path, const struct stage_facts *facts, uint16_
 	uint16_t number;
 
 	thread_lock(&busy);
+	if (!clock_cost_ticks)
+		measure_clock();
 	number = find(path, strlen(path));
 	if (!number)
 		number = add(path, facts, within);
@@ -199,6 +241,60 @@ uint16_t stage_number(const char *path, const struct stage_facts *facts, uint16_
 		note_once('w', "more stages in a loader's pipeline than dlprof tracks: what some "
 			       "of them do is not observed");
 	return number;
+}
+
+static bool is_dead(uint32_t tid)
+{
+	return sys_call3(SYS_tgkill, sys_getpid(), tid, 0) == -ESRCH;
+}
+
+static bool claim(struct ledger *ledger, uint32_t tid)
+{
+	uint32_t owner = atomic_load_explicit(&ledger->tid, memory_order_relaxed);
+
+	return (!owner || owner == tid || is_dead(owner)) &&
+	       atomic_compare_exchange_strong(&ledger->tid, &owner, tid);
+}
+
+static struct ledger *claim_any(uint32_t tid)
+{
+	for (uint32_t i = 0; i < LEDGER_COUNT; i++) {
+		uint32_t total = ledger_total;
+
+		if (!claim(&ledgers[i], tid))
+			continue;
+		while (total <= i && !atomic_compare_exchange_weak(&ledger_total, &total, i + 1))
+			continue;
+		return &ledgers[i];
+	}
+	note_once('w', "more threads in a loader's pipeline than dlprof tracks: what some of "
+		       "them do is not observed");
+	return &ledgers[LEDGER_COUNT];
+}
+
+static RARELY void claim_ledger(void)
+{
+	self.ledger = claim_any((uint32_t)sys_gettid());
+	self.life = thread_life;
+}
+
+/*
+ * Returns the number of calls that this timed one counts for, and chooses the next. Its chance
+ * depends on earlier calls only, so times stay unbiased.
+ */
+static uint32_t weigh(struct stage_sums *sums)
+{
+	const uint32_t weight = sums->round + !sums->round;
+	uint64_t *random = &self.ledger->random;
+	uint32_t round = sums->mean_ns ? EXACT_NS / sums->mean_ns : 1, after;
+
+	round = round < 1 ? 1 : round > ROUND_MAX ? ROUND_MAX : round;
+	*random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	after = (uint32_t)((*random >> 32) * round >> 32);
+	sums->left = (uint8_t)(sums->after + (round - 1 - after));
+	sums->after = (uint8_t)after;
+	sums->round = (uint8_t)round;
+	return weight;
 }
 
 static uint64_t read_so_far(void)
@@ -211,102 +307,158 @@ static uint64_t read_so_far(void)
 	       thread->slot->counters[DLPROF_CLASS_OPEN].ns;
 }
 
-void stage_begin(struct stage_call *call, uint16_t number)
+static OFTEN void begin_timed(struct stage_call *call, uintptr_t address)
 {
-	stage_begin_at(call, number, (uintptr_t)call);
-}
-
-void stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address)
-{
-	const struct stage *stage = &stages[number];
+	const struct stage *stage = &stages[call->number];
 
 	/* An exception skipped the end of an inner call, so `top` is invalid. */
-	if (unlikely(top_address && top_address <= address))
-		top = NULL;
-	top_address = address;
+	if (unlikely(self.top_address && self.top_address <= address))
+		self.top = NULL;
+	self.top_address = address;
 	call->address = address;
-	call->outer = top;
+	call->outer = self.top;
 	call->inner_ticks = call->inner_read_ns = call->cpu_ns = 0;
-	call->number = number;
 	call->life = thread_life;
-	call->is_kernel = stage->facts.flags & DLPROF_STAGE_KERNEL;
 	call->is_leaf = true;
-	if (top)
-		top->is_leaf = false;
-	top = call;
-	if (!number)
+	if (self.top)
+		self.top->is_leaf = false;
+	self.top = call;
+	if (!call->number)
 		return;
-	if (unlikely(stage->is_queue)) {
-		int64_t fill = atomic_load_explicit(&stage->fill, memory_order_relaxed);
+	if (unlikely(stage_queues[call->number].out)) {
+		int64_t fill = (int64_t)(stage->got - stage->gave);
 
 		if (fill > 0)
-			atomic_fetch_add_explicit(
-				&sums[0][number].values[READY], (uint64_t)fill,
-				memory_order_relaxed);
+			stage_add(&call->sums->values[STAGE_READY], (uint64_t)fill * call->weight);
 	}
-	if (atomic_load_explicit(&stage->is_long, memory_order_relaxed))
+	if (call->weight == 1 && call->sums->unclocked >= CLOCKED_NS / UNCLOCKED_NS)
 		call->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	call->read_ns = read_so_far();
 	call->begin_ticks = clock_ticks();
 }
 
-static void add_to(struct sums *to, int which, uint64_t value)
+static void begin(struct stage_call *call, uint16_t number)
 {
-	if (value)
-		atomic_fetch_add_explicit(&to->values[which], value, memory_order_relaxed);
+	if (unlikely(self.life != thread_life))
+		claim_ledger();
+	call->sums = &self.ledger->sums[number];
+	call->number = number;
 }
 
-static void count_queue(struct stage *stage)
+void stage_begin_first(struct stage_call *call, uint16_t number)
 {
-	if (stage->is_queue)
-		atomic_fetch_sub_explicit(&stage->fill, 1, memory_order_relaxed);
-	if (stage->queue)
-		atomic_fetch_add_explicit(&stages[stage->queue].fill, 1, memory_order_relaxed);
+	begin(call, number);
+	call->weight = 1;
+	begin_timed(call, (uintptr_t)call);
 }
 
-void stage_end(struct stage_call *call, bool has_element)
+static __attribute__((noinline)) uint16_t begin_due(struct stage_call *call, uint16_t number,
+						    uintptr_t address)
 {
-	struct stage *stage = &stages[call->number];
-	/* Threads have thread-local variables on different pages, so mostly different sums. */
-	struct sums *to = &sums[(uintptr_t)&top / 4096 % SHARD_COUNT][call->number];
-	uint64_t ticks, own_ns, read_ns;
+	begin(call, number);
+	call->weight = call->sums->left ? 0 : weigh(call->sums);
+	if (call->weight)
+		begin_timed(call, address);
+	else
+		call->sums->left--;
+	return number;
+}
 
-	top = call->outer;
-	top_address = top ? top->address : 0;
+static inline uint16_t begin_any(struct stage_call *call, uint16_t number, uintptr_t address)
+{
+	struct stage_sums *sums = &self.ledger->sums[number];
+	uint8_t left;
+
+	if (unlikely(self.life != thread_life) || unlikely(!(left = sums->left)))
+		return begin_due(call, number, address);
+	sums->left = (uint8_t)(left - 1);
+	call->sums = sums;
+	call->number = number;
+	call->weight = 0;
+	return number;
+}
+
+bool stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address)
+{
+	begin_any(call, number, address);
+	return call->weight;
+}
+
+OFTEN uint16_t stage_begin(struct stage_call *call, const void *object)
+{
+	const uint16_t number = find_object(object);
+
+	if (unlikely(!number) || unlikely(number == STAGE_UNNAMED))
+		return number;
+	return begin_any(call, number, (uintptr_t)call);
+}
+
+RARELY void stage_count_queues(uint32_t number)
+{
+	const struct stage_queues at = stage_queues[number];
+
+	if (at.out)
+		stage_add(&stages[at.out].gave, 1);
+	if (at.in)
+		stage_add(&stages[at.in].got, 1);
+}
+
+static int64_t length_ns(int64_t ticks)
+{
+	return ticks < 0 ? -(int64_t)clock_length_ns((uint64_t)-ticks)
+			 : (int64_t)clock_length_ns((uint64_t)ticks);
+}
+
+static void learn(struct stage_sums *sums, uint64_t ns)
+{
+	const int64_t mean_ns = sums->mean_ns ? sums->mean_ns : EXACT_NS;
+	const uint64_t unclocked = sums->unclocked + ns / UNCLOCKED_NS;
+
+	sums->mean_ns =
+		(uint32_t)(mean_ns + ((int64_t)(ns < INT32_MAX ? ns : INT32_MAX) - mean_ns) / 8);
+	sums->unclocked = unclocked < UINT8_MAX ? (uint8_t)unclocked : UINT8_MAX;
+}
+
+OFTEN void stage_end_timed(struct stage_call *call)
+{
+	_Atomic uint64_t *to = call->sums->values;
+	uint64_t ticks = clock_ticks() - call->begin_ticks - clock_cost_ticks, ns, read_ns;
+	int64_t own_ticks, own_read_ns;
+
+	self.top = call->outer;
+	self.top_address = self.top ? self.top->address : 0;
 	if (!call->number || call->life != thread_life)
 		return;
-	ticks = clock_ticks() - call->begin_ticks;
-	own_ns = clock_length_ns(ticks - call->inner_ticks);
+	ns = clock_length_ns(ticks);
 	read_ns = read_so_far() - call->read_ns;
-	if (read_ns > clock_length_ns(ticks))
+	if (read_ns > ns)
 		read_ns = 0; /* the thread got its slot during the call */
-	if (top) {
-		top->inner_ticks += ticks;
-		top->inner_read_ns += read_ns;
+	own_ticks = ns ? (int64_t)(ticks - call->inner_ticks) : 0;
+	own_read_ns = (int64_t)(read_ns - call->inner_read_ns);
+	if (self.top) {
+		self.top->inner_ticks += call->inner_ticks + (uint64_t)own_ticks * call->weight;
+		self.top->inner_read_ns +=
+			call->inner_read_ns + (uint64_t)own_read_ns * call->weight;
 	}
-	add_to(to, ELEMENTS, has_element);
-	add_to(to, OWN, own_ns);
-	add_to(to, INNER, clock_length_ns(call->inner_ticks));
-	add_to(to, READ, read_ns > call->inner_read_ns ? read_ns - call->inner_read_ns : 0);
+	stage_add(&to[STAGE_BUSY], ns * call->weight);
+	stage_add(&to[STAGE_OWN], (uint64_t)length_ns(own_ticks) * call->weight);
+	stage_add(&to[STAGE_READ], (uint64_t)own_read_ns * call->weight);
 	if (call->cpu_ns && call->is_leaf) {
-		add_to(to, CPU, clock_ns(CLOCK_THREAD_CPUTIME_ID) - call->cpu_ns);
-		add_to(to, TIMED, own_ns);
+		stage_add(&to[STAGE_CPU], clock_ns(CLOCK_THREAD_CPUTIME_ID) - call->cpu_ns);
+		stage_add(&to[STAGE_TIMED], ns);
 	}
-	if ((stage->is_queue || stage->queue) && has_element)
-		count_queue(stage);
-	/* Write only if the value changes, because other threads read is_long all the time. */
-	if (unlikely((own_ns > CLOCKED_NS) !=
-		     atomic_load_explicit(&stage->is_long, memory_order_relaxed)))
-		atomic_store_explicit(&stage->is_long, own_ns > CLOCKED_NS, memory_order_relaxed);
+	if (call->cpu_ns)
+		call->sums->unclocked = 0;
+	learn(call->sums, ns);
 }
 
 bool stage_is_inside(void)
 {
 	char here;
 
-	for (const struct stage_call *call = top;
-	     call && top_address > (uintptr_t)&here; call = call->outer)
-		if (call->is_kernel || !call->number)
+	for (const struct stage_call *call = self.top; call && self.top_address > (uintptr_t)&here;
+	     call = call->outer)
+		if (!call->number || stages[call->number].facts.flags & DLPROF_STAGE_KERNEL)
 			return true;
 	return false;
 }
@@ -315,12 +467,13 @@ uint16_t stage_current(void)
 {
 	char here;
 
-	return top && top_address > (uintptr_t)&here ? (uint16_t)top->number : STAGE_NONE;
+	return self.top && self.top_address > (uintptr_t)&here ? (uint16_t)self.top->number
+							       : STAGE_NONE;
 }
 
 void stage_empty(uint16_t number)
 {
-	atomic_store_explicit(&stages[number].fill, 0, memory_order_relaxed);
+	atomic_store_explicit(&stages[number].gave, stages[number].got, memory_order_relaxed);
 }
 
 bool stage_is_kind(const char *kind)
@@ -336,13 +489,14 @@ static void record_stage(struct thread *thread, uint16_t number)
 		.worker = -1,
 		.begin_ns = window.begin_ns,
 		.task = number,
-		.stage = {
-			.parent = stage->parent,
-			.flags = stage->facts.flags,
-			.parallel = stage->facts.parallel,
-			.capacity = stage->facts.capacity,
-			.threads = stage->facts.threads,
-		},
+		.stage =
+			{
+				.parent = stage->parent,
+				.flags = stage->facts.flags,
+				.parallel = stage->facts.parallel,
+				.capacity = stage->facts.capacity,
+				.threads = stage->facts.threads,
+			},
 	};
 	struct text name;
 
@@ -352,38 +506,34 @@ static void record_stage(struct thread *thread, uint16_t number)
 	stage->life = thread_life;
 }
 
-static uint64_t sum_of(uint16_t number, int which)
+/* Takes what was added since the last call; of a sum that has fallen, nothing until it has risen.
+ */
+static uint64_t take_sum(struct stage *stage, const uint64_t sums[STAGE_SUM_MAX], int which)
 {
-	uint64_t sum = 0;
+	const int64_t more = (int64_t)(sums[which] - stage->sent[which]);
 
-	for (int i = 0; i < SHARD_COUNT; i++)
-		sum += atomic_load_explicit(&sums[i][number].values[which], memory_order_relaxed);
-	return sum;
+	stage->sent[which] += more > 0 ? (uint64_t)more : 0;
+	return more > 0 ? (uint64_t)more : 0;
 }
 
 /* Moves the sums since the last call to *ret. Returns false if they are 0. */
 static bool take_sums(uint16_t number, struct dlprof_stage_sum *ret)
 {
-	struct dlprof_stage_sum *sent = &stages[number].sent, now = {
-		.elements = sum_of(number, ELEMENTS),
-		.busy_ns = sum_of(number, OWN) + sum_of(number, INNER),
-		.own_ns = sum_of(number, OWN),
-		.timed_ns = sum_of(number, TIMED),
-		.cpu_ns = sum_of(number, CPU),
-		.read_ns = sum_of(number, READ),
-		.ready = sum_of(number, READY),
-	};
+	struct stage *stage = &stages[number];
+	uint64_t sums[STAGE_SUM_MAX] = {0};
 
+	for (uint32_t i = 0; i < ledger_total; i++)
+		for (int which = 0; which < STAGE_SUM_MAX; which++)
+			sums[which] += ledgers[i].sums[number].values[which];
 	*ret = (struct dlprof_stage_sum){
-		.elements = now.elements - sent->elements,
-		.busy_ns = now.busy_ns - sent->busy_ns,
-		.own_ns = now.own_ns - sent->own_ns,
-		.timed_ns = now.timed_ns - sent->timed_ns,
-		.cpu_ns = now.cpu_ns - sent->cpu_ns,
-		.read_ns = now.read_ns - sent->read_ns,
-		.ready = now.ready - sent->ready,
+		.elements = take_sum(stage, sums, STAGE_ELEMENTS),
+		.busy_ns = take_sum(stage, sums, STAGE_BUSY),
+		.own_ns = take_sum(stage, sums, STAGE_OWN),
+		.timed_ns = take_sum(stage, sums, STAGE_TIMED),
+		.cpu_ns = take_sum(stage, sums, STAGE_CPU),
+		.read_ns = take_sum(stage, sums, STAGE_READ),
+		.ready = take_sum(stage, sums, STAGE_READY),
 	};
-	*sent = now;
 	return ret->elements || ret->busy_ns;
 }
 
@@ -412,9 +562,9 @@ static bool record(uint64_t now_ns)
 {
 	struct thread *thread = thread_get();
 
-	if (!thread || !thread_has_room_for(thread, 2 * stage_count))
+	if (!thread || !thread_has_room_for(thread, 2 * stage_total))
 		return false;
-	for (uint16_t i = 1; i <= stage_count; i++)
+	for (uint16_t i = 1; i <= stage_total; i++)
 		record_sum(thread, i, now_ns);
 	if (++window.count % WINDOWS == 0)
 		window.length_ns *= 2;
@@ -428,7 +578,7 @@ static void begin_life(uint64_t now_ns)
 {
 	struct dlprof_stage_sum dropped;
 
-	for (uint16_t i = 1; i <= stage_count && window.life; i++)
+	for (uint16_t i = 1; i <= stage_total && window.life; i++)
 		take_sums(i, &dropped);
 	window.begin_ns = now_ns;
 	window.length_ns = WINDOW_NS;

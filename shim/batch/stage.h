@@ -1,31 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stage.h - times the stages of a loader's pipeline, in frameworks that run them on threads.
+ * stage.h - counts and times the stages of a loader's pipeline, in frameworks that run them on
+ * threads.
+ *
+ * Every call is counted. Of calls that are short on average, one in a few is timed, chosen at
+ * random, and counts for the others: their times are unbiased estimates.
  *
  * Time is cut into windows. Each stage called in a window gets a record. Windows grow longer, so a
  * day has a few thousand windows.
  */
 #pragma once
 
+#include <stdalign.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#define STAGE_MAX      128
-#define STAGE_PATH     192 /* stages with longer paths are not recorded */
-#define STAGE_NONE     0
-#define STAGE_UNNAMED  UINT16_MAX /* the stage becomes known at the object's first call */
+#include "base/sys.h"
+
+#define STAGE_MAX     128
+#define STAGE_PATH    192 /* stages with longer paths are not recorded */
+#define STAGE_NONE    0
+#define STAGE_UNNAMED UINT16_MAX /* the stage becomes known at the object's first call */
+
+/* As in struct dlprof_stage_sum. OWN and READ are differences of estimates, so may fall. */
+enum {
+	STAGE_ELEMENTS,
+	STAGE_BUSY,
+	STAGE_OWN,
+	STAGE_TIMED,
+	STAGE_CPU,
+	STAGE_READ,
+	STAGE_READY,
+	STAGE_SUM_MAX
+};
+
+/*
+ * A thread's sums of a stage, which only that thread writes. Of each round of calls one is timed;
+ * what it adds is multiplied by the length of the round.
+ */
+struct stage_sums {
+	alignas(64) _Atomic uint64_t values[STAGE_SUM_MAX];
+	uint8_t round;     /* calls in the round of the next timed call; 0: none was timed */
+	uint8_t after;     /* calls of that round after the timed one */
+	uint8_t left;      /* calls before the timed one */
+	uint8_t unclocked; /* time since a call's CPU time was read, in UNCLOCKED_NS */
+	uint32_t mean_ns;  /* of recent timed calls */
+};
 
 struct stage_call {
-	struct stage_call *outer; /* this thread's next outer call; NULL: unknown */
+	struct stage_sums *sums;
+	uint32_t number;
+	uint32_t weight; /* calls that this one counts for; 0: not timed, other members are unset */
+	struct stage_call *outer; /* this thread's next outer timed call; NULL: unknown */
 	uintptr_t address;
 	uint64_t begin_ticks;
-	uint64_t inner_ticks;
+	uint64_t inner_ticks; /* time of calls inside, partly estimated */
 	uint64_t read_ns;
 	uint64_t inner_read_ns;
-	uint64_t cpu_ns;	/* CPU time before this call; 0: not measured */
+	uint64_t cpu_ns; /* CPU time before this call; 0: not measured */
 	uint32_t life;
-	uint32_t number;
-	bool is_kernel;
 	bool is_leaf;
 };
 
@@ -47,16 +81,49 @@ uint16_t stage_of(const void *object);
 void stage_put(const void *object, uint16_t number);
 void stage_forget(const void *object);
 
-/* Begins to time a call. A call of STAGE_NONE is not counted, but calls within it are. */
-void stage_begin(struct stage_call *call, uint16_t number);
-/* The same if *call is not on the stack: `address` lies in the stack frame of the caller. */
-void stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address);
-void stage_end(struct stage_call *call, bool has_element);
+/*
+ * Begins a call of an object, unless that returns STAGE_NONE or STAGE_UNNAMED. stage_end() must
+ * follow; if the call is not timed (weight 0), stage_count() will do.
+ */
+uint16_t stage_begin(struct stage_call *call, const void *object);
+/* Begins an object's first call, which is timed. STAGE_NONE is not counted, but calls in it are. */
+void stage_begin_first(struct stage_call *call, uint16_t number);
+/* For a struct off the stack; `address` is the call's stack frame. Returns false if not timed. */
+bool stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address);
+void stage_end_timed(struct stage_call *call);
+void stage_count_queues(uint32_t number);
 
-/* Returns true if this thread is inside a call of a kernel or of STAGE_NONE. */
+/* The queues that an element leaves and enters, as numbers of their stages; or STAGE_NONE. */
+struct stage_queues {
+	uint8_t out, in;
+};
+extern HIDDEN struct stage_queues stage_queues[1 + STAGE_MAX];
+
+static inline void stage_add(_Atomic uint64_t *sum, uint64_t what)
+{
+	atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + what,
+			      memory_order_relaxed);
+}
+
+static inline void stage_count(const struct stage_call *call)
+{
+	stage_add(&call->sums->values[STAGE_ELEMENTS], 1);
+	if (unlikely(stage_queues[call->number].out | stage_queues[call->number].in))
+		stage_count_queues(call->number);
+}
+
+static inline void stage_end(struct stage_call *call, bool has_element)
+{
+	if (has_element)
+		stage_count(call);
+	if (unlikely(call->weight))
+		stage_end_timed(call);
+}
+
+/* Returns true if this thread is inside a timed call of a kernel, or a call of STAGE_NONE. */
 bool stage_is_inside(void);
 
-/* Returns the stage whose call this thread is in, or STAGE_NONE. */
+/* Returns the stage whose timed call this thread is in, or STAGE_NONE. */
 uint16_t stage_current(void);
 
 /* Notes that the queue is empty, because its iterator starts again. */

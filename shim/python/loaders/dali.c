@@ -11,9 +11,9 @@
 #include "record/tally.h"
 
 #define KNOWN_COUNT 256
-#define CALL_COUNT 128
+#define CALL_COUNT  128
 #define NUMBER_BITS 14
-#define IGNORED	   ((1 << NUMBER_BITS) - 1)
+#define IGNORED     ((1 << NUMBER_BITS) - 1)
 
 /* Cache: tally_id() of a name << NUMBER_BITS | the number of its stage. */
 static _Atomic uint64_t known[KNOWN_COUNT];
@@ -108,8 +108,12 @@ static void begin_range(const void *range, const char *name)
 
 	if (!call)
 		return;
-	stage_put(range, (uint16_t)(call - calls + 1));
-	stage_begin_at(call, number, (uintptr_t)range);
+	if (stage_begin_at(call, number, (uintptr_t)range)) {
+		stage_put(range, (uint16_t)(call - calls + 1));
+	} else {
+		stage_count(call);
+		atomic_store(&taken[call - calls], false);
+	}
 }
 
 static void end_range(const void *range)
@@ -123,17 +127,17 @@ static void end_range(const void *range)
 	atomic_store(&taken[at - 1], false);
 }
 
-#define BEGIN	      activate_on()
-#define END_RANGE     begin_range(object, name)
+#define BEGIN           activate_on()
+#define END_RANGE       begin_range(object, name)
 #define BEGIN_RANGE_END , (end_range(object), false)
 #define JUMPS_RANGE_END , true
 #define END_RANGE_END
 
 static const struct wrap_library libraries[] = {{.mark = NULL}};
 
-#define WRAP_ROWS	 "python/loaders/dali.def"
-#define WRAP_SET	 dali_slots
-#define WRAP_LIBRARIES	 libraries
+#define WRAP_ROWS        "python/loaders/dali.def"
+#define WRAP_SET         dali_slots
+#define WRAP_LIBRARIES   libraries
 #define WRAP_LIBRARY(id) 0
-#define WRAP_REACHED	 NULL
+#define WRAP_REACHED     NULL
 #include "slots/wrap_rows.h"

@@ -12,7 +12,7 @@ struct tf_time {
 	uint32_t low;
 };
 
-#define BEGIN	    activate_on()
+#define BEGIN         activate_on()
 #define END_MADE      tfdata_made(handle)
 #define END_ASKED     tfdata_asked(handle)
 #define END_WAITED    tfdata_waited(wait_us)
@@ -21,16 +21,17 @@ struct tf_time {
 #define END_DROPPED   tfdata_dropped(begin_ns)
 
 /* GONE: an object that is destroyed is forgotten, since another may get its address. */
-#define BEGIN_NEXT	  , tfstage_next(&call, target, copy, object)
-#define END_NEXT	  stage_end(&call, !*end)
+#define BEGIN_NEXT        , tfstage_next(&call, target, copy, object)
+#define JUMPS_NEXT        , true
+#define END_NEXT          stage_end(&call, !*end)
 #define BEGIN_INSTANTIATE , tfstage_instantiate(&call)
-#define END_INSTANTIATE	  stage_end(&call, false)
-#define BEGIN_COMPUTE	  , tfstage_compute(&call, target, object, context)
-#define JUMPS_COMPUTE	  , true
-#define END_COMPUTE	  stage_end(&call, true)
-#define END_BORN	  tfstage_born(copy, object)
-#define BEGIN_GONE	  , (stage_forget(object), false)
-#define JUMPS_GONE	  , true
+#define END_INSTANTIATE   stage_end(&call, false)
+#define BEGIN_COMPUTE     , tfstage_compute(&call, target, object, context)
+#define JUMPS_COMPUTE     , true
+#define END_COMPUTE       stage_end(&call, true)
+#define END_BORN          tfstage_born(copy, object)
+#define BEGIN_GONE        , (stage_forget(object), false)
+#define JUMPS_GONE        , true
 #define END_GONE
 
 enum { TFDATA, TFSTAGE };
@@ -40,12 +41,12 @@ static const struct wrap_library libraries[] = {
 	[TFSTAGE] = {.helpers = {TFSTAGE_ITERATOR_NAME, TFSTAGE_KERNEL_NAME}},
 };
 
-#define WRAP_ROWS	 "python/loaders/tfdata.def"
-#define WRAP_SET	 tfdata_slots
-#define WRAP_LIBRARIES	 libraries
+#define WRAP_ROWS        "python/loaders/tfdata.def"
+#define WRAP_SET         tfdata_slots
+#define WRAP_LIBRARIES   libraries
 #define WRAP_LIBRARY(id) id
 #define WRAP_STATE                                                                                 \
 	struct stage_call call __attribute__((unused));                                            \
 	uint64_t begin_ns __attribute__((unused))
-#define WRAP_REACHED	 NULL
+#define WRAP_REACHED NULL
 #include "slots/wrap_rows.h"

@@ -34,7 +34,7 @@ static bool drop(struct tf_string *string, const void *within)
 	}
 	delete = (void (*)(void *))known;
 	if (delete)
-		delete(string->bytes);
+		delete (string->bytes);
 	return delete;
 }
 
@@ -128,8 +128,8 @@ static bool can_drop(const void *within)
 	return import_of(within, "_ZdlPv");
 }
 
-static RARELY uint16_t name_iterator(const struct wrap_target *target, const struct wrap_copy *copy,
-				     const void *iterator)
+static uint16_t name_iterator(const struct wrap_target *target, const struct wrap_copy *copy,
+			      const void *iterator)
 {
 	struct tf_string (*build)(const void *) =
 		(struct tf_string(*)(const void *))copy->helpers[0];
@@ -156,25 +156,19 @@ static RARELY uint16_t name_iterator(const struct wrap_target *target, const str
 	return number;
 }
 
-bool tfstage_next(struct stage_call *call, const struct wrap_target *target,
-		  const struct wrap_copy *copy, const void *iterator)
+RARELY bool tfstage_first(struct stage_call *call, const struct wrap_target *target,
+			  const struct wrap_copy *copy, const void *iterator)
 {
-	uint16_t number;
+	const uint16_t number = name_iterator(target, copy, iterator);
 
-	if (!activate_on())
-		return false;
-	number = stage_of(iterator);
-	if (unlikely(!number))
-		number = name_iterator(target, copy, iterator);
-	if (!number)
-		return false;
-	stage_begin(call, number);
-	return true;
+	if (number)
+		stage_begin_first(call, number);
+	return number;
 }
 
 /* `name` is "node:Op" or "node:Op#facts#". */
-static RARELY uint16_t name_kernel(const struct wrap_target *target, const void *kernel,
-				   const void *context)
+static uint16_t name_kernel(const struct wrap_target *target, const void *kernel,
+			    const void *context)
 {
 	static const struct stage_facts facts = {DLPROF_STAGE_KERNEL, -1, -1, -1};
 	struct tf_string (*trace)(const void *, const void *, bool) =
@@ -195,26 +189,21 @@ static RARELY uint16_t name_kernel(const struct wrap_target *target, const void 
 	return number;
 }
 
-bool tfstage_compute(struct stage_call *call, const struct wrap_target *target, const void *kernel,
-		     const void *context)
+RARELY bool tfstage_first_compute(struct stage_call *call, const struct wrap_target *target,
+				  const void *kernel, const void *context)
 {
-	uint16_t number = stage_of(kernel);
+	const uint16_t number = name_kernel(target, kernel, context);
 
-	if (likely(!number) || !activate_on())
-		return false;
-	if (number == STAGE_UNNAMED)
-		number = name_kernel(target, kernel, context);
-	if (!number)
-		return false;
-	stage_begin(call, number);
-	return true;
+	if (number)
+		stage_begin_first(call, number);
+	return number;
 }
 
 bool tfstage_instantiate(struct stage_call *call)
 {
 	if (!activate_on())
 		return false;
-	stage_begin(call, STAGE_NONE);
+	stage_begin_first(call, STAGE_NONE);
 	return true;
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "batch/stage.h"
+#include "record/activate.h"
 #include "slots/wrap.h"
 
 #define TFSTAGE_ITERATOR_NAME                                                                      \
@@ -17,12 +18,33 @@
 #define TFSTAGE_KERNEL_NAME                                                                        \
 	"_ZNK10tensorflow8OpKernel11TraceStringB5cxx11ERKNS_15OpKernelContextEb"
 
-/* Begins a call of a stage. Returns false if the call is not counted. */
-bool tfstage_next(struct stage_call *call, const struct wrap_target *target,
-		  const struct wrap_copy *copy, const void *iterator);
+/* They begin a first call. They return false if it is not counted. */
+bool tfstage_first(struct stage_call *call, const struct wrap_target *target,
+		   const struct wrap_copy *copy, const void *iterator);
+bool tfstage_first_compute(struct stage_call *call, const struct wrap_target *target,
+			   const void *kernel, const void *context);
 
-bool tfstage_compute(struct stage_call *call, const struct wrap_target *target, const void *kernel,
-		     const void *context);
+static inline bool tfstage_next(struct stage_call *call, const struct wrap_target *target,
+				const struct wrap_copy *copy, const void *iterator)
+{
+	return activate_on() &&
+	       (likely(stage_begin(call, iterator)) || tfstage_first(call, target, copy, iterator));
+}
+
+/* Returns false if stage_end() need not follow. */
+static inline bool tfstage_compute(struct stage_call *call, const struct wrap_target *target,
+				   const void *kernel, const void *context)
+{
+	const uint16_t number = activate_on() ? stage_begin(call, kernel) : STAGE_NONE;
+
+	if (unlikely(number == STAGE_UNNAMED))
+		return tfstage_first_compute(call, target, kernel, context);
+	if (!number || unlikely(call->weight))
+		return number;
+	/* Kernels are no queues. */
+	stage_add(&call->sums->values[STAGE_ELEMENTS], 1);
+	return false;
+}
 
 bool tfstage_instantiate(struct stage_call *call);
 

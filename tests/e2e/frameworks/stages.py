@@ -28,8 +28,8 @@ data, asked = Pipeline(0), 0
 for _ in range(epochs):
     for element in data:
         asked += element
-        if epochs < 100:
+        if epochs * count < 1000:
             time.sleep(0.001)
-if epochs >= 100:
+if epochs * count >= 1000:
     time.sleep(2)                           # until the rings have room again
 print(asked, pipeline.pipeline_wrong(), pipeline.pipeline_texts(), now() > 0)
