@@ -14,7 +14,6 @@
 #define UNSEEN_MOST 2 /* items that unseen calls may have taken: the first and newest */
 /* longest pause between two checks of a queue in one wait, in addition to a check's length */
 #define AT_ONCE_NS  1000000
-#define TRAINS_MIN  32
 #define WATCHED_MIN 8 /* batches that a thread gets before is_prefetching() judges it */
 #define WORKS_LEAST 20
 
@@ -525,9 +524,9 @@ void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns,
 
 void ahead_trains(struct thread *thread)
 {
-	if (thread->ahead.train_count < TRAINS_MIN)
+	if (thread->ahead.train_count < AHEAD_TRAINS_MIN || thread->wait_count)
 		thread->ahead.train_count++;
-	else if (unlikely(!thread->wait_count) && has_other && life == thread_life && !named)
+	else if (has_other && life == thread_life && !named)
 		doubt_hand_over();
 }
 

@@ -101,6 +101,15 @@ void ahead_drop(struct thread *thread, struct ahead_item *item);
  */
 void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns, uint64_t end_ns);
 
+#define AHEAD_TRAINS_MIN 32
+
+/* Returns true if ahead_trains() has nothing more to note of this thread. */
+static inline bool ahead_is_settled(const struct thread *thread)
+{
+	return thread->ahead.train_count > AHEAD_TRAINS_MIN && !thread->ahead.asker &&
+	       !thread->ahead.held_count;
+}
+
 /* Notes that the thread trains. Warns if it gets batches in a way that dlprof does not follow. */
 void ahead_trains(struct thread *thread);
 

@@ -2,7 +2,6 @@
 #include "batch/taker.h"
 
 #include "base/clock.h"
-#include "batch/ahead.h"
 #include "batch/consumer.h"
 #include "record/activate.h"
 
@@ -87,7 +86,7 @@ void taker_gives_up(bool doubtful)
 	consumer_push_own(thread);
 }
 
-OFTEN void taker_trains(void)
+RARELY void taker_trains_first(void)
 {
 	struct thread *thread = activate_on() ? thread_get() : NULL;
 
@@ -95,7 +94,7 @@ OFTEN void taker_trains(void)
 		return;
 	ahead_trains(thread);
 	taker_gives_up(false);
-	if (unlikely(thread->ahead.held_count))
+	if (thread->ahead.held_count)
 		tell_items(thread);
 }
 

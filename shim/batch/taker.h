@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "batch/ahead.h"
+
 /*
  * Called before this thread asks `stream` for a batch, or (0) before it makes an iterator. Returns
  * true if the batch may be for another thread.
@@ -26,4 +28,13 @@ void taker_found_none(const void *key, uint64_t begin_ns);
 /* Called when an asker's items ended, for which this thread waited since `begin_ns`. */
 void taker_ends(uint64_t begin_ns);
 
-void taker_trains(void);
+/* Called before each backward pass and each optimizer of this thread. */
+void taker_trains_first(void);
+
+static inline void taker_trains(void)
+{
+	const struct thread *thread = thread_self;
+
+	if (unlikely(!thread || thread->life != thread_life || !ahead_is_settled(thread)))
+		taker_trains_first();
+}

@@ -6,9 +6,13 @@
 #include "base/clock.h"
 #include "record/activate.h"
 
-bool training_sees_optimizers;
+/*
+ * Set once an optimizer's step() was seen. While false, the time in optimizers is unknown and not
+ * 0, since a step that torch.compile compiled calls no hooks.
+ */
+static bool sees_optimizers HOT_DATA = false;
 
-static void book(struct thread_training *training, uint64_t now_ns)
+static OFTEN void book(struct thread_training *training, uint64_t now_ns)
 {
 	/* The wait may have begun before the last time that was booked. */
 	const uint64_t ns = now_ns > training->since_ns ? now_ns - training->since_ns : 0;
@@ -20,7 +24,7 @@ static void book(struct thread_training *training, uint64_t now_ns)
 	training->since_ns = now_ns;
 }
 
-static void book_rest(struct thread_training *training, enum dlprof_part part)
+static OFTEN void book_rest(struct thread_training *training, enum dlprof_part part)
 {
 	training->told.ns[part] += training->rest_ns;
 	training->rest_ns = 0;
@@ -40,7 +44,7 @@ static void tell(struct thread *thread, uint64_t now_ns)
 		.parts = training->told,
 	};
 
-	if (!training_sees_optimizers)
+	if (!sees_optimizers)
 		event.parts.ns[DLPROF_PART_BETWEEN] = event.parts.ns[DLPROF_PART_OPTIMIZER] =
 			UINT64_MAX;
 	training->is_seen = false;
@@ -110,7 +114,7 @@ void training_stop(struct thread *thread, const struct dlprof_event *stop)
 /* Returns this thread's data of the current step, or NULL if it is in no step. */
 static OFTEN struct thread_training *own(void)
 {
-	struct thread *thread = thread_self;
+	struct thread *thread = activate_on() ? thread_self : NULL;
 
 	if (!thread || thread->life != thread_life || !thread->training.since_ns)
 		return NULL;
@@ -118,11 +122,11 @@ static OFTEN struct thread_training *own(void)
 }
 
 /* Drops the time since a backward pass if optimizers are unseen: it may be an optimizer's time. */
-static void lead_to(struct thread_training *training, enum dlprof_part part)
+static OFTEN void lead_to(struct thread_training *training, enum dlprof_part part)
 {
 	if (training->part != DLPROF_PART_MAX)
 		return;
-	if (training->has_run && !training_sees_optimizers)
+	if (training->has_run && !sees_optimizers)
 		training->rest_ns = 0;
 	else if (part == DLPROF_PART_BACKWARD || !training->has_run)
 		book_rest(training, DLPROF_PART_BEFORE);
@@ -131,7 +135,7 @@ static void lead_to(struct thread_training *training, enum dlprof_part part)
 	training->has_run = true;
 }
 
-static void enter(struct thread_training *training, enum dlprof_part part, uint64_t now_ns)
+static OFTEN void enter(struct thread_training *training, enum dlprof_part part, uint64_t now_ns)
 {
 	book(training, now_ns);
 	training->is_seen = true;
@@ -144,7 +148,7 @@ static void enter(struct thread_training *training, enum dlprof_part part, uint6
 	training->part = part;
 }
 
-static void leave(struct thread_training *training, enum dlprof_part outer, uint64_t now_ns)
+static OFTEN void leave(struct thread_training *training, enum dlprof_part outer, uint64_t now_ns)
 {
 	book(training, now_ns);
 	if (training->part == DLPROF_PART_SAVE)
@@ -158,7 +162,7 @@ static void leave(struct thread_training *training, enum dlprof_part outer, uint
 
 OFTEN void training_call_begin(struct training_call *call, enum dlprof_part part)
 {
-	struct thread_training *training = activate_on() ? own() : NULL;
+	struct thread_training *training = own();
 
 	call->thread = NULL;
 	if (!training)
@@ -175,7 +179,8 @@ OFTEN void training_call_end(const struct training_call *call)
 {
 	struct thread_training *training;
 
-	if (!call->thread || !thread_is_in_life(call->life) || thread_self != call->thread)
+	if (!call->thread || !activate_on() || call->life != thread_life ||
+	    thread_self != call->thread)
 		return;
 	training = &call->thread->training;
 	training->call_depth--;
@@ -185,19 +190,20 @@ OFTEN void training_call_end(const struct training_call *call)
 		training->part = call->outer;
 }
 
-bool training_optimizer_begin(void)
+OFTEN bool training_optimizer_begin(void)
 {
-	struct thread_training *training = activate_on() ? own() : NULL;
+	struct thread_training *training = own();
 
+	sees_optimizers = true;
 	if (!training || training->optimizer_depth++)
 		return false;
 	enter(training, DLPROF_PART_OPTIMIZER, clock_now_ns());
 	return true;
 }
 
-void training_optimizer_end(void)
+OFTEN void training_optimizer_end(void)
 {
-	struct thread_training *training = activate_on() ? own() : NULL;
+	struct thread_training *training = own();
 
 	if (!training || !training->optimizer_depth || --training->optimizer_depth)
 		return;

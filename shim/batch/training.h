@@ -12,12 +12,6 @@
 
 #include "record/thread.h"
 
-/*
- * Set once an optimizer's step() was seen. While false, the time in optimizers is unknown and not
- * 0, since a step that torch.compile compiled calls no hooks.
- */
-extern HIDDEN bool training_sees_optimizers;
-
 /* Called before and after the thread's outermost wait. */
 void training_pause(struct thread *thread, uint64_t now_ns);
 void training_resume(struct thread *thread, uint64_t now_ns);

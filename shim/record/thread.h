@@ -139,12 +139,13 @@ struct thread_batch {
 
 /* Parts of the current step. */
 struct thread_training {
-	/* time up to which the step is divided into parts; 0: in a wait, or no step */
-	uint64_t since_ns;
-	uint64_t rest_ns;  /* time that the next part may get */
 	struct thread_batch batch;
 	struct thread_batch outer; /* batch of the loop around this one */
-	enum dlprof_part part;     /* DLPROF_PART_MAX: the thread is in no part */
+	/* From here on all is in two cache lines, which a step has evicted before each part. */
+	/* time up to which the step is divided into parts; 0: in a wait, or no step */
+	uint64_t since_ns;
+	uint64_t rest_ns;      /* time that the next part may get */
+	enum dlprof_part part; /* DLPROF_PART_MAX: the thread is in no part */
 	uint32_t call_depth;
 	uint32_t optimizer_depth;
 	bool has_run; /* a backward pass or optimizer ran since the batch came */
@@ -221,18 +222,14 @@ struct thread {
 	uint32_t range_depth;		/* number of all open ranges */
 	uint64_t range_last_ns;		/* when the newest open range began */
 
-	uint32_t wait_depth;
-	uint32_t wait_count;
 	bool receiving;			/* the next read from a pipe begins a message */
 	uint64_t receive_begin_ns;
-	uint64_t waited_ns;
 	struct thread_parts parts;
 	/* since then the thread has only freed memory; 0: it has done more */
 	uint64_t free_since_ns;
 	uint64_t free_ns; /* time of freeing since the newest batch came */
 	bool pins;			/* the thread receives batches for another one */
 	struct account *account; /* NULL: none yet */
-	struct thread_training training;
 	/* iter() whose epoch is not recorded yet, and its sampling */
 	uint64_t iter_begin_ns, iter_ns, iter_sample_ns;
 	/* Waits that raised, added to the next batch or epoch. */
@@ -243,6 +240,11 @@ struct thread {
 		const void *asked[2];	  /* innermost first */
 		uint64_t end_ns, took_ns;
 	} tfdata;
+
+	alignas(64) uint64_t waited_ns;
+	uint32_t wait_depth;
+	uint32_t wait_count;
+	struct thread_training training;
 	struct { /* batches that one thread takes for another (batch/ahead.c) */
 		uint32_t asker, train_count, held_count; /* asker: its number, or 0 */
 		bool asks_itself;
@@ -261,6 +263,11 @@ struct thread {
 		uint64_t since_ns;
 	} ahead;
 };
+
+static_assert(offsetof(struct thread, training.since_ns) % 64 == 0 &&
+		      offsetof(struct thread, ahead.held_count) / 64 ==
+			      offsetof(struct thread, training.since_ns) / 64 + 1,
+	      "");
 
 /* 1 when the process begins to record, 1 more in each forked child */
 extern HIDDEN uint32_t thread_life;

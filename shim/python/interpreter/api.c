@@ -25,6 +25,11 @@ bool api_resolve(void)
 	if (!py.interpreter)	/* private before 3.9 */
 		py.interpreter =
 			(void *(*)(void))lookup_real(RTLD_DEFAULT, "_PyInterpreterState_Get");
+	py.PyFunction_SetVectorcall = (void (*)(PyObject *, py_fast))lookup_real(
+		RTLD_DEFAULT, "PyFunction_SetVectorcall");
+	if (py.PyFunction_SetVectorcall)
+		py.PyVectorcall_Function = (py_fast(*)(PyObject *))lookup_real(
+			RTLD_DEFAULT, "PyVectorcall_Function");
 	return py.interpreter;
 }
 

@@ -10,6 +10,14 @@
 typedef struct py_object PyObject;
 typedef PyObject *(*py_wrapper)(PyObject *self, PyObject *args, PyObject *kwargs);
 
+/*
+ * A call without a tuple and a dict: of a built-in function with PY_FAST_KEYWORDS, or of any object
+ * that has such a function. `count` has PY_COUNT_FLAG in the latter.
+ */
+typedef PyObject *(*py_fast)(PyObject *self, PyObject *const *args, size_t count, PyObject *names);
+
+#define PY_COUNT_FLAG ((size_t)1 << (8 * sizeof(size_t) - 1)) /* PY_VECTORCALL_ARGUMENTS_OFFSET */
+
 typedef struct {
 	const char *ml_name;
 	py_wrapper ml_meth;
@@ -39,6 +47,7 @@ struct py_allocator {
 
 #define PY_ALLOCATOR_RAW     0			/* PYMEM_DOMAIN_RAW */
 #define PY_VARARGS_KEYWORDS (1 | 2)		/* METH_VARARGS | METH_KEYWORDS */
+#define PY_FAST_KEYWORDS    (128 | 2)		/* METH_FASTCALL | METH_KEYWORDS */
 #define PY_NO_ARGUMENT	     4			/* METH_NOARGS */
 #define PY_ONE_ARGUMENT	     8			/* METH_O */
 
@@ -47,6 +56,9 @@ struct api {
 #define DATA(type, field, name) type *field;
 #include "python/interpreter/api.def"
 	void *(*interpreter)(void);	/* PyInterpreterState_Get, private before 3.9 */
+	/* Both NULL before 3.12: what a call of an object calls, and setting a function's. */
+	py_fast (*PyVectorcall_Function)(PyObject *object);
+	void (*PyFunction_SetVectorcall)(PyObject *function, py_fast call);
 } __attribute__((aligned(64)));
 
 extern struct api py;

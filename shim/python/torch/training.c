@@ -42,11 +42,45 @@ static struct {
 #undef POINT
 };
 
+static py_fast backward_call;
+
+/* As call_part(), without a tuple and a dict: those are in many cache lines. */
+static OFTEN PyObject *on_fast_backward(PyObject *function, PyObject *const *args, size_t count,
+					PyObject *names)
+{
+	struct training_call call;
+	PyObject *result;
+
+	if (unlikely(!activate_on()))
+		return backward_call(function, args, count, names);
+	taker_trains();
+	training_call_begin(&call, DLPROF_PART_BACKWARD);
+	result = backward_call(function, args, count, names);
+	training_call_end(&call);
+	return result;
+}
+
+/* Lets calls of the function itself begin here. Returns false if this CPython cannot. */
+static bool enter_backward(PyObject *module, const char *name)
+{
+	OWNED PyObject *function = py.PyVectorcall_Function ? api_get_named(module, name) : NULL;
+	OWNED PyObject *type = function ? py.PyObject_Type(function) : NULL;
+
+	if (!function || type != py.function_type || backward_call)
+		return false;
+	backward_call = py.PyVectorcall_Function(function);
+	py.PyFunction_SetVectorcall(function, on_fast_backward);
+	return true;
+}
+
 /* Patches a point, if the module has it: versions of PyTorch save by different functions. */
 void training_patch(PyObject *module, size_t row)
 {
-	if (patch_method(module, &points[row].method))
-		patch_note(points[row].module, points[row].method.ml_name, true);
+	const char *name = points[row].method.ml_name;
+
+	if ((row == TRAINING_backward && enter_backward(module, name)) ||
+	    patch_method(module, &points[row].method))
+		patch_note(points[row].module, name, true);
 }
 
 /* A closure runs the forward and the backward pass. */
@@ -91,17 +125,15 @@ static PyObject *with_closure(PyObject *args, PyObject *kwargs)
 	return NULL;
 }
 
-static OFTEN PyObject *on_step(PyObject *none, PyObject *args, PyObject *kwargs)
+/* Both hooks are called with the optimizer and the arguments of its step(), a tuple and a dict. */
+static OFTEN PyObject *on_step(PyObject *hook, PyObject *const *args, size_t count, PyObject *names)
 {
-	PyObject *changed = NULL, *step_args, *step_kwargs;
+	PyObject *changed = NULL;
 
 	taker_trains();
-	training_sees_optimizers = true;
-	if (training_optimizer_begin()) {
-		step_args = py.PyTuple_GetItem(args, 1);
-		step_kwargs = py.PyTuple_GetItem(args, 2);
-		if (step_args && step_kwargs)
-			changed = with_closure(step_args, step_kwargs);
+	if (training_optimizer_begin() && (count & ~PY_COUNT_FLAG) == 3 &&
+	    unlikely(py.PyDict_Size(args[2]) || py.PyTuple_Size(args[1]) != 1)) {
+		changed = with_closure(args[1], args[2]);
 		py.PyErr_Clear();
 	}
 	if (!changed)
@@ -109,60 +141,78 @@ static OFTEN PyObject *on_step(PyObject *none, PyObject *args, PyObject *kwargs)
 	return changed;
 }
 
-static OFTEN PyObject *on_stepped(PyObject *none, PyObject *args, PyObject *kwargs)
+static OFTEN PyObject *on_stepped(PyObject *hook, PyObject *const *args, size_t count,
+				  PyObject *names)
 {
 	training_optimizer_end();
 	py.Py_IncRef(py.none);
 	return py.none;
 }
 
-/* torch.compile refuses C functions in a hook. In 2.0 and 2.1 only torch._utils tells of it. */
-static PyObject *make_hook(PyMethodDef *method)
-{
-	static const char text[] =
-		"import torch\n"
-		"def hook(optimizer, args, kwargs):\n"
-		" compiles = getattr(getattr(torch, 'compiler', None), 'is_compiling', None)\n"
-		" if compiles is None:\n"
-		"  compiles = getattr(torch._utils, 'is_compiling', None)\n"
-		" if compiles is None or not compiles():\n"
-		"  return call(optimizer, args, kwargs)\n";
-	OWNED PyObject *builtins = py.PyImport_ImportModule("builtins"), *names = py.PyDict_New();
-	OWNED PyObject *run = builtins ? api_get_named(builtins, "exec") : NULL;
-	OWNED PyObject *call = py.PyCFunction_NewEx(method, NULL, NULL), *args = NULL, *done = NULL;
-	OWNED PyObject *source = py.PyUnicode_FromString(text);
-	PyObject *hook = NULL;
+/* torch.compile refuses C functions in a hook, so it gets one of Python's to trace. */
+static const char hooks_text[] = "def begins(optimizer, args, kwargs):\n"
+				 " if not compiles():\n"
+				 "  return begin(optimizer, args, kwargs)\n"
+				 "def ends(optimizer, args, kwargs):\n"
+				 " if not compiles():\n"
+				 "  return end(optimizer, args, kwargs)\n";
 
-	if (run && call && names && source && py.PyDict_SetItemString(names, "call", call) == 0)
+static PyObject *hook_names; /* globals of the hooks; NULL: there are none yet */
+static PyObject *compiles;   /* torch.compiler's function, once imported */
+
+/* Also replaces the function of an older name, which warns. */
+void training_patch_compiler(PyObject *module, size_t row)
+{
+	compiles = api_get_named(module, "is_dynamo_compiling");
+	if (compiles && hook_names)
+		py.PyDict_SetItemString(hook_names, "compiles", compiles);
+	py.PyErr_Clear();
+}
+
+/* Before torch.compiler is imported, and in 2.0 and 2.1, torch._utils tells what is compiled. */
+static PyObject *make_names(void)
+{
+	static PyMethodDef begin = {"begin", (py_wrapper)(void (*)(void))on_step,
+				    PY_FAST_KEYWORDS, NULL};
+	static PyMethodDef end = {"end", (py_wrapper)(void (*)(void))on_stepped, PY_FAST_KEYWORDS,
+				  NULL};
+	OWNED PyObject *builtins = py.PyImport_ImportModule("builtins"), *names = py.PyDict_New();
+	OWNED PyObject *run = builtins ? api_get_named(builtins, "exec") : NULL, *older = NULL;
+	OWNED PyObject *on_begin = py.PyCFunction_NewEx(&begin, NULL, NULL), *args = NULL;
+	OWNED PyObject *on_end = py.PyCFunction_NewEx(&end, NULL, NULL), *done = NULL;
+	OWNED PyObject *source = py.PyUnicode_FromString(hooks_text);
+	PyObject *utils = api_module("torch._utils"), *tells;
+
+	if (utils)
+		older = api_get_named(utils, "is_compiling");
+	tells = older ? older : py.bool_type; /* bool() is False */
+	if (run && names && on_begin && on_end && source &&
+	    py.PyDict_SetItemString(names, "begin", on_begin) == 0 &&
+	    py.PyDict_SetItemString(names, "end", on_end) == 0 &&
+	    py.PyDict_SetItemString(names, "compiles", compiles ? compiles : tells) == 0)
 		args = py.PyTuple_Pack(2, source, names);
 	if (args)
 		done = py.PyObject_CallObject(run, args);
-	if (done)
-		hook = py.PyDict_GetItemString(names, "hook");
-	if (hook)
-		py.Py_IncRef(hook);
-	return hook;
+	return done ? api_take(&names) : NULL;
 }
 
-static bool add_hook(PyObject *module, const char *name, PyMethodDef *method)
+static bool add_hook(PyObject *module, const char *adder, const char *name, py_fast call)
 {
-	OWNED PyObject *add = api_get_named(module, name);
-	OWNED PyObject *hook = add ? make_hook(method) : NULL;
-	OWNED PyObject *args = hook ? py.PyTuple_Pack(1, hook) : NULL;
+	PyObject *hook = hook_names ? py.PyDict_GetItemString(hook_names, name) : NULL;
+	OWNED PyObject *add = api_get_named(module, adder);
+	OWNED PyObject *args = hook && add ? py.PyTuple_Pack(1, hook) : NULL;
 	OWNED PyObject *handle = args ? py.PyObject_CallObject(add, args) : NULL;
 
-	api_clear_run();
+	if (handle && py.PyFunction_SetVectorcall)
+		py.PyFunction_SetVectorcall(hook, call);
 	return handle;
 }
 
 void training_patch_optimizer(PyObject *module, size_t row)
 {
-	static PyMethodDef begins = {"dlprof_step_begins", on_step, PY_VARARGS_KEYWORDS,
-				     "dlprof_step_begins(optimizer, args, kwargs)\n--\n\n"};
-	static PyMethodDef ends = {"dlprof_step_ends", on_stepped, PY_VARARGS_KEYWORDS,
-				   "dlprof_step_ends(optimizer, args, kwargs)\n--\n\n"};
-
-	if (add_hook(module, "register_optimizer_step_post_hook", &ends) &&
-	    add_hook(module, "register_optimizer_step_pre_hook", &begins))
+	hook_names = make_names();
+	if (add_hook(module, "register_optimizer_step_post_hook", "ends", on_stepped) &&
+	    add_hook(module, "register_optimizer_step_pre_hook", "begins", on_step))
 		patch_note("torch.optim.optimizer", "register_optimizer_step_pre_hook", true);
+	api_clear_run();
 }

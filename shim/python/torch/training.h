@@ -21,3 +21,6 @@ void training_patch(PyObject *module, size_t row);
 
 /* Sets optimizers' global hooks, which PyTorch has since 2.0. */
 void training_patch_optimizer(PyObject *module, size_t row);
+
+/* Asks torch.compiler, and no longer a slower function, whether a hook is being compiled. */
+void training_patch_compiler(PyObject *module, size_t row);
