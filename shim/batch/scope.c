@@ -9,6 +9,7 @@
 #include "record/segment.h"
 #include "record/span.h"
 #include "record/tally.h"
+#include "record/waits.h"
 
 static volatile bool decoders_reached, decoders_missed;
 
@@ -152,6 +153,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 		process_blocks = storage_blocks(RUSAGE_SELF);
 	alone &= leave(thread, load);
 	tally_settle(thread);
+	waits_settle(thread);
 	now = thread->slot->counters;
 	sums->open_count = (uint32_t)DELTA(DLPROF_CLASS_OPEN, count);
 	sums->open_ns = DELTA(DLPROF_CLASS_OPEN, ns);

@@ -141,7 +141,7 @@ void hook_wait_fd_end(struct span *span, int fd, uint64_t bytes);
 void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, int result);
 void hook_select_end(struct span *span, int count, const fd_set *const sets[3], int result);
 void hook_epoll_end(struct span *span, const struct epoll_event *events, int result);
-void hook_file_lock_end(struct span *span, int fd);
+void hook_file_lock_end(struct span *span, int fd, bool failed);
 
 /* Returns a wait's kind. Call this before the wait: the semaphore may be gone afterwards. */
 enum wait_kind hook_semaphore_kind(const sem_t *semaphore);

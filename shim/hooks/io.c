@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/written.h"
+#include "record/segment.h"
 #include "record/tally.h"
 
 static inline bool has_slot(void)
@@ -63,10 +64,15 @@ static OFTEN bool is_path_read(bool failed)
 OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 {
 	const uint64_t end_ticks = clock_ticks();
+	const bool is_new = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
 	enum fd_kind kind = FD_OTHER;
 
 	if (unlikely(!activate_on()))
 		return;
+	/* Whoever makes the file holds the lock that it stands for. */
+	if (unlikely(is_new) && (fd >= 0 || errno == EEXIST) && thread_loading() &&
+	    segment_is_own())
+		waits_try(thread_loading(), path, fd < 0);
 	if (unlikely(config.stop_after) && fd >= 0 && (flags & O_ACCMODE) != O_RDONLY)
 		written_add(path);
 	if (is_path_read(fd < 0))
@@ -79,7 +85,7 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 		return;
 	}
 	/* A file that this call creates is empty, so there is nothing to load. */
-	span->uncounted = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+	span->uncounted = is_new;
 	if (unlikely(!span->thread) && (span->uncounted || !begin_now(span)))
 		return;
 	span->path = path;
@@ -270,12 +276,13 @@ DEFINE_DUP(dup3, (int fd, int target, int flags), fd, target, flags)
 		va_start(values, command);                                                         \
 		value = va_arg(values, void *);                                                    \
 		va_end(values);                                                                    \
-		is_wait = (command == F_SETLKW || command == F_OFD_SETLKW) &&                      \
+		is_wait = (command == F_SETLK || command == F_SETLKW ||                            \
+			   command == F_OFD_SETLK || command == F_OFD_SETLKW) &&                   \
 			  activate_on() && hook_wait_begin(&span);                                 \
 		span.name = #hook_name;                                                            \
 		result = real.hook_name(fd, command, value);                                       \
 		if (is_wait)                                                                       \
-			hook_file_lock_end(&span, fd);                                             \
+			hook_file_lock_end(&span, fd, result < 0);                                 \
 		if (unlikely(activate_on()) &&                                                     \
 		    (command == F_DUPFD || command == F_DUPFD_CLOEXEC))                            \
 			fd_copy(fd, result);                                                       \

@@ -83,7 +83,7 @@
 #define BEGIN_JOIN	 hook_join_begin(&span)
 #define END_JOIN	 END_CONDITION
 #define BEGIN_FILE_LOCK	 hook_wait_begin(&span)
-#define END_FILE_LOCK	 hook_file_lock_end(&span, fd)
+#define END_FILE_LOCK	 hook_file_lock_end(&span, fd, result < 0)
 #define BEGIN_CHILD	 hook_wait_begin(&span)
 #define END_CHILD	 hook_wait_end(&span, WAIT_PROGRAM)
 #define BEGIN_SYNC	 hook_wait_begin(&span)

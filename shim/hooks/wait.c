@@ -23,10 +23,12 @@ void hook_wait_fd_end(struct span *span, int fd, uint64_t bytes)
 		waits_add_fd(span->thread, fd, span->own_ns, bytes);
 }
 
-void hook_file_lock_end(struct span *span, int fd)
+void hook_file_lock_end(struct span *span, int fd, bool failed)
 {
+	const bool is_held = failed && (errno == EWOULDBLOCK || errno == EACCES);
+
 	if (end_span(span))
-		waits_add_lock(span->thread, fd, span->own_ns);
+		waits_add_lock(span->thread, fd, span->own_ns, is_held);
 }
 
 /* Counts the wait for the first ready descriptor or, after a timeout, for the first of all. */

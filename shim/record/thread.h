@@ -110,6 +110,14 @@ struct thread_peer {
 	struct dlprof_tally *tally; /* NULL: free */
 };
 
+#define THREAD_LOCK_BYTES 96
+
+/* A lock that the thread failed to take, and its sleeps since the last try. */
+struct thread_tried {
+	char lock[THREAD_LOCK_BYTES]; /* the end of its path; "": none */
+	uint64_t count, ns;
+};
+
 #define THREAD_RANGE_MAX 4
 
 struct thread_range {
@@ -213,6 +221,7 @@ struct thread {
 	struct thread_image images[THREAD_IMAGE_MAX];
 	struct thread_decoder decoders[THREAD_DECODER_MAX];
 	struct thread_peer peers[THREAD_PEER_MAX];
+	struct thread_tried tried;
 
 	uint32_t launch_count;
 	uint32_t launch_step;

@@ -13,8 +13,8 @@
 
 /* named peers of a slot: there may be a new server for each sample */
 #define PEERS_MAX  16
-#define OTHERS	   "other peers"
-#define NAME_BYTES 96
+#define OTHERS     "other peers"
+#define NAME_BYTES THREAD_LOCK_BYTES
 
 static const char *const kind_names[WAIT_KIND_MAX] = {
 #define WAIT_KIND(id, name, meaning) name,
@@ -172,8 +172,14 @@ static struct dlprof_tally *tally_of_fd(struct thread *thread, int fd)
 
 void waits_add(struct thread *thread, enum wait_kind kind, uint64_t ns)
 {
-	if (ns >= WAITS_LEAST_NS)
+	if (ns < WAITS_LEAST_NS)
+		return;
+	if (kind == WAIT_ASLEEP && thread->tried.lock[0]) {
+		thread->tried.count++;
+		thread->tried.ns += ns;
+	} else {
 		tally_add(tally_of(thread, kind, ""), 1, ns, 0);
+	}
 }
 
 void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes)
@@ -182,14 +188,47 @@ void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes)
 		tally_add(tally_of_fd(thread, fd), ns >= WAITS_LEAST_NS, ns, bytes);
 }
 
-void waits_add_lock(struct thread *thread, int fd, uint64_t ns)
+static void add_tried(struct thread *thread, enum wait_kind kind, const char *name)
+{
+	struct thread_tried *tried = &thread->tried;
+
+	if (tried->count)
+		tally_add(tally_of(thread, kind, name), tried->count, tried->ns, 0);
+	*tried = (struct thread_tried){0};
+}
+
+void waits_try(struct thread *thread, const char *path, bool is_held)
+{
+	TEXT(name, NAME_BYTES);
+
+	if (!is_held && !thread->tried.lock[0])
+		return;
+	add_path(&name, path);
+	if (strcmp(thread->tried.lock, name.buffer) == 0)
+		add_tried(thread, WAIT_LOCK, name.buffer);
+	else if (is_held)
+		waits_settle(thread);
+	if (is_held)
+		memcpy(thread->tried.lock, name.buffer, name.length + 1);
+}
+
+void waits_settle(struct thread *thread)
+{
+	if (unlikely(thread->tried.lock[0]))
+		add_tried(thread, WAIT_ASLEEP, "");
+}
+
+void waits_add_lock(struct thread *thread, int fd, uint64_t ns, bool is_held)
 {
 	char path[FD_PATH_BYTES];
 	TEXT(name, NAME_BYTES);
 
-	if (ns < WAITS_LEAST_NS)
+	if (ns < WAITS_LEAST_NS && !is_held && !thread->tried.lock[0])
 		return;
 	fd_path(fd, path);
+	waits_try(thread, path, is_held);
+	if (ns < WAITS_LEAST_NS)
+		return;
 	add_path(&name, path);
 	tally_add(tally_of(thread, WAIT_LOCK, name.buffer), 1, ns, 0);
 }

@@ -2,6 +2,7 @@
 /* waits.h - what loads wait for, by kind and peer: parts of DLPROF_CLASS_WAIT. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "record/thread.h"
@@ -21,4 +22,14 @@ void waits_add(struct thread *thread, enum wait_kind kind, uint64_t ns);
 /* Counts a wait for `fd`, and `bytes` even if the wait was short. */
 void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes);
 
-void waits_add_lock(struct thread *thread, int fd, uint64_t ns);
+/* `is_held`: another process has the lock, and the call gave up at once. */
+void waits_add_lock(struct thread *thread, int fd, uint64_t ns, bool is_held);
+
+/*
+ * A try for the lock at `path`, in a load. The thread's sleeps between a try that failed and the
+ * next one for the same lock count as waits for that lock.
+ */
+void waits_try(struct thread *thread, const char *path, bool is_held);
+
+/* At a load's end: sleeps since the last try were no waits for a lock. */
+void waits_settle(struct thread *thread);

@@ -141,6 +141,37 @@ def record_lock(state):
         fcntl.lockf(file, fcntl.LOCK_EX)
 
 
+def until_locked(lock):
+    while True:
+        try:
+            return lock()
+        except OSError:
+            time.sleep(0.02)
+
+
+def polled_lock(state):
+    with open(state["locked"]) as file:
+        until_locked(lambda: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB))
+
+
+def polled_record_lock(state):
+    with open(state["locked"], "r+") as file:
+        until_locked(lambda: fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB))
+
+
+def polled_lock_file(state):
+    os.close(until_locked(lambda: os.open(state["made"], os.O_CREAT | os.O_EXCL | os.O_WRONLY)))
+    os.unlink(state["made"])
+
+
+def lock_given_up(state):
+    """The thread sleeps after one try, and tries no more: it does not wait for that lock."""
+    try:
+        os.open(state["made"], os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+    except FileExistsError:
+        time.sleep(WAIT_S)
+
+
 try:
     socket.socket(socket.AF_INET6).bind(("::1", 0))
     SIX = [server_of_six]
@@ -148,7 +179,8 @@ except OSError:
     SIX = []
 ACTS = SIX + [sleep, select_nothing, shared_lock, shared_lock_with_limit, private_lock, join, condition,
         server, server_with_limit, server_by_read, server_by_epoll, local_server, pipe, program, shell,
-        piped_shell, synced, file_lock, record_lock]
+        piped_shell, synced, file_lock, record_lock, polled_lock, polled_record_lock, polled_lock_file,
+        lock_given_up]
 
 
 def held(act, state):
@@ -156,9 +188,12 @@ def held(act, state):
     if act in (shared_lock, shared_lock_with_limit):
         state["lock"].acquire()
         return state["lock"].release
-    if act in (file_lock, record_lock):
+    if act in (polled_lock_file, lock_given_up):
+        open(state["made"], "w").close()
+        return lambda: os.unlink(state["made"])
+    if act in (file_lock, record_lock, polled_lock, polled_record_lock):
         file = open(state["locked"], "r+")
-        lock = fcntl.flock if act is file_lock else fcntl.lockf
+        lock = fcntl.flock if act in (file_lock, polled_lock) else fcntl.lockf
         state["files"].append(file)  # to close one takes away the record locks of all
         lock(file, fcntl.LOCK_EX)
         return lambda: lock(file, fcntl.LOCK_UN)  # closing does not: the worker has it, too
@@ -186,7 +221,8 @@ def training(folder):
     from torch.utils.data import DataLoader, Dataset
 
     state = {"lock": multiprocessing.Lock(), "timeout": None, "files": [],
-             "locked": os.path.join(folder, "lock"), "local": os.path.join(folder, "socket")}
+             "locked": os.path.join(folder, "lock"), "made": os.path.join(folder, "made"),
+             "local": os.path.join(folder, "socket")}
 
     class Acts(Dataset):
         def __len__(self):
@@ -226,8 +262,10 @@ WANTED = {"sleep": ("asleep", ""), "select_nothing": ("asleep", ""), "shared_loc
           "server_by_epoll": ("socket", "PORT"), "local_server": ("socket", "LOCAL"),
           "pipe": ("pipe", "pipe"), "program": ("program", ""), "shell": ("program", ""),
           "piped_shell": ("program", ""), "synced": ("sync", ""),
-          "file_lock": ("lock", "LOCKED"),
-          "record_lock": ("lock", "LOCKED"), "server_of_six": ("socket", "SIX")}
+          "file_lock": ("lock", "LOCKED"), "record_lock": ("lock", "LOCKED"),
+          "polled_lock": ("lock", "LOCKED"), "polled_record_lock": ("lock", "LOCKED"),
+          "polled_lock_file": ("lock", "MADE"), "lock_given_up": ("asleep", ""),
+          "server_of_six": ("socket", "SIX")}
 
 
 def main():
@@ -242,7 +280,7 @@ def main():
     wait_for_drain(database)
     took = dict(line.split() for line in done.out.splitlines())
     names = {"PORT": "127.0.0.1:" + took["port"], "LOCAL": os.path.join(folder, "socket"),
-             "LOCKED": os.path.join(folder, "lock"), "": "", "pipe": "pipe",
+             "LOCKED": os.path.join(folder, "lock"), "MADE": os.path.join(folder, "made"), "": "", "pipe": "pipe",
              "SIX": "[::1]:" + took.get("port6", "")}
     least, most = {}, {}
     for act, (kind, name) in WANTED.items():

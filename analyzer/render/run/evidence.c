@@ -172,6 +172,17 @@ static void add_outside(const struct load_facts *facts, bool is_managed, char *t
 				    UNITS_SHARE(facts->wait_ns[kind] / facts->load_ns));
 }
 
+static void add_lock(const struct grounds *r, char *text, size_t size)
+{
+	page_append(text, size, " It takes %s of the loads' time", UNITS_SHARE(r->lock_share));
+	for (size_t i = 0; i < r->facts->peer_count; i++)
+		if (r->facts->peers[i].kind == LOAD_WAIT_LOCK) {
+			page_append(text, size, ": %s", r->facts->peers[i].name);
+			break;
+		}
+	page_append(text, size, ".");
+}
+
 static void add_samples(const struct report *report, char *text, size_t size)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
@@ -257,8 +268,7 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 		stages_add_evidence(report, text, size);
 		break;
 	case CAUSE_LOCK:
-		page_append(text, size, " It takes %s of the loads' time.",
-			    UNITS_SHARE(r->lock_share));
+		add_lock(r, text, size);
 		break;
 	case CAUSE_SHARED_LIMIT:
 		if (!isnan(r->shared_per_s))
