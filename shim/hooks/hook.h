@@ -102,7 +102,7 @@ bool hook_open_begin(struct span *span);
 bool hook_close_begin(struct span *span, int fd);
 bool hook_read_begin(struct span *span, int fd);
 
-/* Begins a read from a pipe or socket, which counts as a wait, and only within loads. */
+/* Begins a read or write of what is no file, which counts as a wait, and only within loads. */
 bool hook_pipe_begin(struct span *span, int fd);
 
 void hook_open_end(struct span *span, int fd, const char *path, int flags);
@@ -138,6 +138,7 @@ static inline bool hook_join_begin(struct span *span)
 /* End a wait, and find out what it was for (wait.c). They do not change errno. */
 void hook_wait_end(struct span *span, enum wait_kind kind);
 void hook_wait_fd_end(struct span *span, int fd, uint64_t bytes);
+void hook_write_end(struct span *span, int fd, uint64_t bytes);
 void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, int result);
 void hook_select_end(struct span *span, int count, const fd_set *const sets[3], int result);
 void hook_epoll_end(struct span *span, const struct epoll_event *events, int result);

@@ -23,6 +23,22 @@ void hook_wait_fd_end(struct span *span, int fd, uint64_t bytes)
 		waits_add_fd(span->thread, fd, span->own_ns, bytes);
 }
 
+/* A shorter write() only copied its bytes. */
+#define WRITE_LEAST_NS 100000
+
+void hook_write_end(struct span *span, int fd, uint64_t bytes)
+{
+	const uint64_t end_ticks = clock_ticks();
+
+	if (clock_length_ns(end_ticks - span->begin_ticks) < WRITE_LEAST_NS) {
+		span_cancel(span);
+		return;
+	}
+	span_end_at(span, 0, false, end_ticks);
+	if (span->own_ns)
+		waits_add_write(span->thread, fd, span->own_ns, bytes);
+}
+
 void hook_file_lock_end(struct span *span, int fd, bool failed)
 {
 	const bool is_held = failed && (errno == EWOULDBLOCK || errno == EACCES);

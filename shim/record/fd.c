@@ -139,7 +139,7 @@ static OFTEN void drop_path(int fd)
 	atomic_fetch_add_explicit(&open->version, 2, memory_order_relaxed);
 }
 
-static bool link_of(int fd, char path[FD_PATH_BYTES])
+bool fd_link(int fd, char path[FD_PATH_BYTES])
 {
 	char full[512];
 	TEXT(link, 64);
@@ -174,7 +174,7 @@ OFTEN uint32_t fd_path(int fd, char path[FD_PATH_BYTES])
 		if (fd_path_version(fd) == version)
 			return version;
 	}
-	if (link_of(fd, path))
+	if (fd_link(fd, path))
 		set_path(fd, path);
 	else
 		path[0] = '\0';
@@ -253,7 +253,7 @@ static enum fd_kind kind_of_link(int fd)
 {
 	char path[FD_PATH_BYTES];
 
-	if (!link_of(fd, path))
+	if (!fd_link(fd, path))
 		return path[0] ? FD_OTHER : FD_NAMED;
 	if (fd_kind_of_path(path) == FD_OTHER)
 		return FD_OTHER;
@@ -266,6 +266,7 @@ static enum fd_kind kind_of_mode(mode_t mode)
 	return S_ISFIFO(mode)	? FD_PIPE
 	       : S_ISREG(mode)	? FD_DATA
 	       : S_ISSOCK(mode) ? FD_SOCKET
+	       : S_ISCHR(mode)	? FD_DEVICE
 				: FD_OTHER;
 }
 

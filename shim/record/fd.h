@@ -19,6 +19,7 @@ enum fd_kind {
 	FD_DATA,
 	FD_PIPE,
 	FD_SOCKET,
+	FD_DEVICE, /* a terminal, or another character device */
 	FD_OTHER,
 };
 
@@ -67,6 +68,9 @@ static inline uint32_t fd_path_version(int fd)
 {
 	return atomic_load_explicit(fd_path_version_at(fd), memory_order_acquire);
 }
+
+/* Copies what the kernel calls the file, as "pipe:[7]". Returns true if that is a path. */
+bool fd_link(int fd, char path[FD_PATH_BYTES]);
 
 /* Copies the end of the descriptor's path, or "". Returns the path's version; 0: `fd` < 0. */
 uint32_t fd_path(int fd, char path[FD_PATH_BYTES]);

@@ -188,6 +188,20 @@ void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes)
 		tally_add(tally_of_fd(thread, fd), ns >= WAITS_LEAST_NS, ns, bytes);
 }
 
+void waits_add_write(struct thread *thread, int fd, uint64_t ns, uint64_t bytes)
+{
+	char link[FD_PATH_BYTES];
+	TEXT(name, NAME_BYTES);
+
+	if (fd_kind(fd) == FD_SOCKET) {
+		waits_add_fd(thread, fd, ns, 0);
+		return;
+	}
+	fd_link(fd, link);
+	add_path(&name, link);
+	tally_add(tally_of(thread, WAIT_WRITE, name.buffer), 1, ns, bytes);
+}
+
 static void add_tried(struct thread *thread, enum wait_kind kind, const char *name)
 {
 	struct thread_tried *tried = &thread->tried;

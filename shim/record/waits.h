@@ -22,6 +22,9 @@ void waits_add(struct thread *thread, enum wait_kind kind, uint64_t ns);
 /* Counts a wait for `fd`, and `bytes` even if the wait was short. */
 void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes);
 
+/* A write() that the other side of a pipe, socket or terminal was slow to read. */
+void waits_add_write(struct thread *thread, int fd, uint64_t ns, uint64_t bytes);
+
 /* `is_held`: another process has the lock, and the call gave up at once. */
 void waits_add_lock(struct thread *thread, int fd, uint64_t ns, bool is_held);
 

@@ -46,7 +46,7 @@ UNHOOKED = set("""
     free ftell ftello ftello64 fwrite getpid gnu_get_libc_version lseek lseek64
     name_to_handle_at pipe popen printf pthread_cond_signal pthread_create pthread_mutex_lock
     pthread_mutex_trylock pthread_mutex_unlock pthread_self putchar puts rewinddir sem_init
-    sem_post send setitimer sigaction socketpair strcmp strtol umask ungetc write
+    sem_post setitimer sigaction socketpair strcmp strtol umask ungetc
 """.split())
 
 VIEWS = {

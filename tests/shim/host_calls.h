@@ -42,6 +42,7 @@ int host_openat64_2(int folder, const char *path, int flags) __asm__("__openat64
 int host_close(int fd) __asm__("__close");
 int host_dup2(int fd, int target) __asm__("__dup2");
 ssize_t host_read(int fd, void *buffer, size_t size) __asm__("__read");
+ssize_t host_write(int fd, const void *buffer, size_t size) __asm__("__write");
 ssize_t host_pread64(int fd, void *buffer, size_t size, off64_t offset) __asm__("__pread64");
 ssize_t host_read_chk(int fd, void *buffer, size_t size, size_t room) __asm__("__read_chk");
 ssize_t host_pread_chk(int fd, void *buffer, size_t size, long offset, size_t room)

@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,6 +83,12 @@ static void sockets(int in, int out)
 	SHOW(recv(in, buffer, sizeof(buffer), MSG_DONTWAIT));
 	SHOW(recv(in, buffer, sizeof(buffer), MSG_DONTWAIT));
 	SHOW(send(out, "one", 3, 0));
+	SHOW(send(99, "one", 3, 0));
+	SHOW(sendto(99, "one", 3, 0, NULL, 0));
+	SHOW(sendmsg(99, &message, 0));
+	SHOW(writev(99, &part, 1));
+	SHOW(write(99, "one", 3));
+	SHOW(host_write(99, "one", 3));
 	SHOW(recvmmsg(in, &several, 1, 0, NULL));
 	SHOW(several.msg_len);
 	SHOW(recvmmsg(99, &several, 1, 0, NULL));

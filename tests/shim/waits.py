@@ -22,6 +22,7 @@ from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, n
 
 WAIT_S = 0.08
 REPLY = b"x" * 50000
+LONG = 1 << 20  # more bytes than a pipe, a socket or a terminal has room for
 SOON_S = WAIT_S + 0.25  # the other side is late by so much: our call has begun by then
 
 
@@ -172,6 +173,40 @@ def lock_given_up(state):
         time.sleep(WAIT_S)
 
 
+def write_late(read_end, write):
+    """Writes more than there is room for, which another thread takes later."""
+    def take(left):
+        while left:
+            left -= len(os.read(read_end, min(left, 1 << 16)))
+
+    thread = later(take, LONG)
+    left = LONG
+    while left:
+        left -= write(bytes(left))
+    thread.join()
+
+
+def full_pipe(state):
+    write_late(state["full"][0], lambda data: os.write(state["full"][1], data))
+
+
+def full_socket(state):
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        write_late(theirs.fileno(), ours.send)
+
+
+def full_terminal(state):
+    write_late(state["terminal"][0], lambda data: os.write(state["terminal"][1], data))
+
+
+def pipe_with_room(state):
+    """Writing takes no time: only the sleep is a wait."""
+    for _ in range(100):
+        os.write(state["roomy"][1], b"line\n")
+    time.sleep(WAIT_S)
+
+
 try:
     socket.socket(socket.AF_INET6).bind(("::1", 0))
     SIX = [server_of_six]
@@ -180,7 +215,7 @@ except OSError:
 ACTS = SIX + [sleep, select_nothing, shared_lock, shared_lock_with_limit, private_lock, join, condition,
         server, server_with_limit, server_by_read, server_by_epoll, local_server, pipe, program, shell,
         piped_shell, synced, file_lock, record_lock, polled_lock, polled_record_lock, polled_lock_file,
-        lock_given_up]
+        lock_given_up, full_pipe, full_socket, full_terminal, pipe_with_room]
 
 
 def held(act, state):
@@ -235,6 +270,10 @@ def training(folder):
 
     open(state["locked"], "w").close()
     state["synced"] = os.open(state["locked"], os.O_RDONLY)
+    state["full"], state["roomy"], state["terminal"] = os.pipe(), os.pipe(), os.openpty()
+    for name in "full", "roomy":
+        print(name, "pipe:[{}]".format(os.fstat(state[name][0]).st_ino))
+    print("terminal", os.ttyname(state["terminal"][1]))
     kept = listen(("127.0.0.1", 0), socket.AF_INET), listen(state["local"], socket.AF_UNIX)
     state["port"] = kept[0].getsockname()[1]
     print("port", state["port"])
@@ -265,6 +304,8 @@ WANTED = {"sleep": ("asleep", ""), "select_nothing": ("asleep", ""), "shared_loc
           "file_lock": ("lock", "LOCKED"), "record_lock": ("lock", "LOCKED"),
           "polled_lock": ("lock", "LOCKED"), "polled_record_lock": ("lock", "LOCKED"),
           "polled_lock_file": ("lock", "MADE"), "lock_given_up": ("asleep", ""),
+          "full_pipe": ("write", "FULL"), "full_socket": ("socket", "unix socket"),
+          "full_terminal": ("write", "TERMINAL"), "pipe_with_room": ("asleep", ""),
           "server_of_six": ("socket", "SIX")}
 
 
@@ -281,6 +322,7 @@ def main():
     took = dict(line.split() for line in done.out.splitlines())
     names = {"PORT": "127.0.0.1:" + took["port"], "LOCAL": os.path.join(folder, "socket"),
              "LOCKED": os.path.join(folder, "lock"), "MADE": os.path.join(folder, "made"), "": "", "pipe": "pipe",
+             "FULL": took["full"], "TERMINAL": took["terminal"], "unix socket": "unix socket",
              "SIX": "[::1]:" + took.get("port6", "")}
     least, most = {}, {}
     for act, (kind, name) in WANTED.items():
@@ -297,6 +339,7 @@ def main():
         got = found.get(key, (0, 0, 0))
         check(ns <= got[0] <= most[key] * 1.02, "blocked for", key, got[0] / 1e6, "ms of",
               ns / 1e6, "to", most[key] / 1e6, "planted; in all", found)
+    check(("write", took["roomy"]) not in found, "a write that found room was no wait", found)
     server_key = "socket", names["PORT"]
     # Two of the four took all of it, one 100 bytes of it, and one none.
     equal(found[server_key][2], 2 * len(REPLY) + 100, "bytes of the server")

@@ -385,6 +385,27 @@ Test(grounds, loads_that_wait_until_data_is_on_the_disk)
 	cr_expect_not(diagnosis.advice.steps[0].is_ideal);
 }
 
+/* Four workers: what all of them write to is one pipe, a quarter may be each one's own helper. */
+Test(grounds, loads_that_write_to_one_pipe)
+{
+	struct load_facts facts = no_waits();
+
+	facts.peer_count = 1;
+	facts.peers[0] = (struct load_peer){.kind = LOAD_WAIT_WRITE, .name = "pipe:[7]"};
+	for (int percent = 49; percent <= 51; percent += 2) {
+		facts.wait_ns[LOAD_WAIT_WRITE] = percent / 100. * facts.load_ns;
+		facts.peers[0].ns = facts.wait_ns[LOAD_WAIT_WRITE];
+		cr_expect_eq(judge_facts(&facts),
+			     percent > 50 ? CAUSE_SHARED_LIMIT : CAUSE_LOADER_CAPACITY);
+		cr_expect_eq(is_advised(ADVICE_WRITE_LESS), percent > 50);
+		cr_expect_eq(is_advised(ADVICE_MORE_LOADER_CAPACITY), percent < 50);
+	}
+	facts.peers[0].ns /= 4;
+	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY);
+	cr_expect_not(is_advised(ADVICE_WRITE_LESS));
+	cr_expect(is_advised(ADVICE_WITHOUT_HELPER));
+}
+
 Test(grounds, loads_that_open_more_than_they_read)
 {
 	struct load_times loads = TIMES;

@@ -10,18 +10,14 @@
 #define LOAD_FACTS_MOST 8
 
 enum load_wait_kind {
-	LOAD_WAIT_ASLEEP, /* sleep(), nanosleep() and the like */
-	LOAD_WAIT_LOCK,   /* semaphores and file locks, which other processes may hold */
-	LOAD_WAIT_THREAD, /* conditions and joins: another thread of the process */
-	LOAD_WAIT_SOCKET, /* recv(), or poll() of a socket */
-	LOAD_WAIT_PIPE,   /* read() or poll() of a pipe or a terminal */
-	LOAD_WAIT_PROGRAM, /* waitpid() and the like: a program that the load started */
-	LOAD_WAIT_SYNC, /* fsync() and the like: written data has to reach the disk */
-	LOAD_WAIT_OTHER,
+#define WAIT_KIND(id, name, meaning) LOAD_WAIT_##id,
+#include "dlprof/wait_kinds.def"
+#undef WAIT_KIND
 	LOAD_WAIT_MAX
 };
 
-/* A socket's or a pipe's other side: "10.0.0.7:443", "/run/data.sock", "pipe", a lock's path. */
+/* A socket's or a pipe's other side: "10.0.0.7:443", "/run/data.sock", "pipe", "pipe:[inode]" of
+ * one that is written to; or a lock's path. */
 struct load_peer {
 	enum load_wait_kind kind;
 	char name[LOAD_FACTS_PEER];

@@ -10,7 +10,7 @@
 /* advise pinned memory if at least this share of copied bytes is pageable */
 #define PAGEABLE_LEAST 0.5
 #define UNSEEN         1.005 /* a smaller multiple of the run's rate would be shown as "1.00x" */
-#define REMEDIES       11
+#define REMEDIES       12
 #define ALIKE          1.1 /* gains count as equal if they differ by a smaller factor */
 /* advise faster storage if reading takes at least this share of the loads' time */
 #define READING_LEAST  0.2
@@ -134,6 +134,7 @@ static bool applies(const struct view *v, enum advice_id id)
 	case ADVICE_MORE_LOADER_CAPACITY:
 		return s->workers > 0 && !is_shared(v->diagnosis->cause) &&
 		       !v->diagnosis->uneven.loading && !r->is_managed && !is_held(v) &&
+		       !(r->write_share > 0) &&
 		       !(r->starts_programs && v->diagnosis->cpu_share >= CPU_FULL);
 	case ADVICE_PERSISTENT_WORKERS:
 		return s->persistent != 1 && s->workers != 0 &&
@@ -176,6 +177,8 @@ static bool applies(const struct view *v, enum advice_id id)
 		return r->making_share > 0;
 	case ADVICE_SYNC_LESS:
 		return r->sync_share >= GROUNDS_OUTSIDE;
+	case ADVICE_WRITE_LESS:
+		return r->write_share > 0;
 	case ADVICE_SHARE_WITHOUT_MANAGER:
 		return r->is_managed;
 	case ADVICE_SPLIT_FIRST:
@@ -297,6 +300,8 @@ static double part_of(const struct view *v, enum advice_id id)
 		return r->making_share;
 	case ADVICE_SYNC_LESS:
 		return r->sync_share;
+	case ADVICE_WRITE_LESS:
+		return r->write_share;
 	case ADVICE_SHORTEN_LOCK:
 		return r->lock_share;
 	case ADVICE_REDUCE_CPU_PER_BATCH:
@@ -435,7 +440,8 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	/* Needless work can be removed, and may be more than is known; decoding cannot be removed
 	 * entirely. */
 	/* More workers would only do needless work side by side. */
-	if (preferred->id == ADVICE_KEEP_OPEN || preferred->id == ADVICE_SYNC_LESS)
+	if (preferred->id == ADVICE_KEEP_OPEN || preferred->id == ADVICE_SYNC_LESS ||
+	    preferred->id == ADVICE_WRITE_LESS)
 		return false;
 	if (preferred->id == ADVICE_SPLIT_FIRST || preferred->id == ADVICE_READ_LESS)
 		return !is_whole(advice->id) &&

@@ -42,6 +42,8 @@
 /* memory is short if loads are off the CPU, in no observed call, for at least this share */
 #define PAGING          0.33
 #define FAULTS_A_LOAD   1.0 /* memory is short only if swapped, or with this many faults a sample */
+/* workers write to one pipe if waits for it take as long as all loads of this many workers */
+#define WRITERS         1.2
 #define HELPER_BUSY     0.8  /* a helper process is busy if it wants at least this part of a core */
 /* a helper that wants more cores than this has several threads */
 #define HELPER_ONE      1.3
@@ -291,6 +293,19 @@ static bool is_own_code(const struct grounds *r, const struct cause_input *input
 	       !(load_decode_share(input->loads) >= OWN_DECODED);
 }
 
+/* Returns the share of the loads' time waiting to write to one pipe or terminal, or 0. */
+static double find_writing(const struct load_facts *facts, double loading)
+{
+	for (size_t i = 0; i < facts->peer_count; i++) {
+		const double share = share_of(facts->peers[i].ns, facts->load_ns);
+		const bool is_common = loading <= 1 || share * loading >= WRITERS;
+
+		if (facts->peers[i].kind == LOAD_WAIT_WRITE)
+			return is_common && share >= GROUNDS_OUTSIDE ? share : 0;
+	}
+	return 0;
+}
+
 static void find_waits(const struct batch_series *s, const struct finding *f,
 		       const struct cause_input *input, struct grounds *ret)
 {
@@ -311,7 +326,9 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	if (!facts || !(facts->load_ns > 0))
 		return;
 	ret->lock_share = share_of(facts->wait_ns[LOAD_WAIT_LOCK], facts->load_ns);
+	ret->write_share = find_writing(facts, ret->loading > 0 ? ret->loading : s->workers);
 	piped_ns = or_zero(facts->wait_ns[LOAD_WAIT_PIPE]) +
+		   (ret->write_share > 0 ? 0 : or_zero(facts->wait_ns[LOAD_WAIT_WRITE])) +
 		   or_zero(facts->wait_ns[LOAD_WAIT_PROGRAM]);
 	ret->asked_share = share_of(or_zero(facts->wait_ns[LOAD_WAIT_SOCKET]) + piped_ns,
 				    facts->load_ns);
@@ -441,7 +458,8 @@ static enum cause of_workers(const struct grounds *r, const struct batch_series 
 		return CAUSE_LOCK;
 	if (r->samples.share >= SLOW_SHARE && cause != CAUSE_PERIODIC_SLOW_LOAD)
 		return CAUSE_SLOW_SAMPLES;
-	if (!isnan(r->shared_per_s) || r->is_helper_busy)
+	if (!isnan(r->shared_per_s) || r->is_helper_busy ||
+	    (r->write_share > 0 && s->workers > 1))
 		return CAUSE_SHARED_LIMIT;
 	if (!isnan(r->threads))
 		return CAUSE_TOO_MANY_THREADS;

@@ -105,7 +105,9 @@ const char *evidence_line(const struct report *report)
 	if (d->cause == CAUSE_LOADER_CAPACITY && !d->shift.at && report->finding.rho < 1)
 		return "The workers can hardly keep up with the training.";
 	if (d->cause == CAUSE_SHARED_LIMIT && isnan(d->grounds.shared_per_s))
-		return "The workers wait for one process, which has no time left.";
+		return d->grounds.is_helper_busy
+			       ? "The workers wait for one process, which has no time left."
+			       : "The workers write to one pipe or terminal, which is read slowly.";
 	if (d->cause == CAUSE_SAMPLER && 2 * d->start_sampling_ns >= d->causes[0].ns)
 		return "Choosing the samples of an epoch takes the time, in the training's own "
 		       "process, before its first batch.";
@@ -151,6 +153,7 @@ static void add_outside(const struct load_facts *facts, bool is_managed, char *t
 		[LOAD_WAIT_THREAD] = "waiting for other threads",
 		[LOAD_WAIT_SOCKET] = "waiting for sockets",
 		[LOAD_WAIT_PIPE] = "waiting for pipes",
+		[LOAD_WAIT_WRITE] = "waiting to write to pipes that are read slowly",
 		[LOAD_WAIT_PROGRAM] = "waiting for programs that it starts",
 		[LOAD_WAIT_SYNC] = "waiting for written data to reach the disk",
 	};
@@ -159,10 +162,13 @@ static void add_outside(const struct load_facts *facts, bool is_managed, char *t
 	if (!facts || !(facts->load_ns > 0))
 		return;
 	if (peer && *peer->name && peer->ns >= GROUNDS_OUTSIDE * facts->load_ns) {
-		page_append(text, size, " A load waits for %s%s in %s of its time.",
-			    is_managed ? "a multiprocessing.Manager, " : "",
+		page_append(text, size, " A load waits %s%s in %s of its time.",
+			    peer->kind == LOAD_WAIT_WRITE ? "to write to "
+			    : is_managed		  ? "for a multiprocessing.Manager, "
+							  : "for ",
 			    peer->kind == LOAD_WAIT_PIPE ? "a process at the other end of a pipe"
-							 : peer->name,
+			    : strncmp(peer->name, "pipe:", 5) == 0 ? "a pipe"
+								   : peer->name,
 			    UNITS_SHARE(peer->ns / facts->load_ns));
 		return;
 	}

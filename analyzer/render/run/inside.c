@@ -99,12 +99,36 @@ void inside_take_largest(struct inside_largest top[2], const struct inside_large
 	}
 }
 
-bool inside_find_largest(const struct inside *inside, struct inside_largest ret[2])
+static void divide_sleep(const struct load_facts *facts, struct inside_parts *parts)
+{
+	static const char *const names[LOAD_WAIT_MAX] = {
+		[LOAD_WAIT_ASLEEP] = "asleep",       [LOAD_WAIT_LOCK] = "a shared lock",
+		[LOAD_WAIT_THREAD] = "other threads", [LOAD_WAIT_SOCKET] = "sockets",
+		[LOAD_WAIT_PIPE] = "pipes",          [LOAD_WAIT_PROGRAM] = "programs",
+		[LOAD_WAIT_SYNC] = "fsync()",        [LOAD_WAIT_WRITE] = "writing to pipes",
+		[LOAD_WAIT_OTHER] = "other waits",
+	};
+
+	if (!facts || !(facts->load_ns > 0) || !parts->count)
+		return;
+	for (size_t i = 0; i < parts->count; i++)
+		if (strcmp(parts->items[i].name, "sleeping") == 0)
+			parts->items[i].ns = 0;
+	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
+		if (facts->wait_ns[kind] > 0)
+			add_part(parts, names[kind], "", 0,
+				 (int64_t)fmin(facts->wait_ns[kind], 9e18));
+	qsort(parts->items, parts->count, sizeof(*parts->items), by_time);
+}
+
+bool inside_find_largest(const struct inside *inside, const struct load_facts *facts,
+			 struct inside_largest ret[2])
 {
 	struct inside_parts parts = {0};
 
 	if (has_parts(inside))
 		parts = inside_parts(inside);
+	divide_sleep(facts, &parts);
 	for (size_t i = 0; i < parts.count && i < 2; i++) {
 		snprintf(ret[i].name, sizeof(ret[i].name), "%s", parts.items[i].name);
 		ret[i].ns = parts.items[i].ns;
@@ -124,25 +148,6 @@ bool inside_decodes_images(const struct inside *inside)
 	return ns >= LEAST_IMAGES * (double)inside->loads.load_ns && ns > 0;
 }
 
-static void divide_sleep(const struct load_facts *facts, struct inside_parts *parts)
-{
-	static const char *const names[LOAD_WAIT_MAX] = {
-		[LOAD_WAIT_ASLEEP] = "asleep",       [LOAD_WAIT_LOCK] = "a shared lock",
-		[LOAD_WAIT_THREAD] = "other threads", [LOAD_WAIT_SOCKET] = "sockets",
-		[LOAD_WAIT_PIPE] = "pipes",          [LOAD_WAIT_PROGRAM] = "programs",
-		[LOAD_WAIT_SYNC] = "fsync()",        [LOAD_WAIT_OTHER] = "other waits",
-	};
-
-	for (size_t i = 0; i < parts->count; i++)
-		if (strcmp(parts->items[i].name, "sleeping") == 0)
-			parts->items[i].ns = 0;
-	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
-		if (facts->wait_ns[kind] > 0)
-			add_part(parts, names[kind], "", 0,
-				 (int64_t)fmin(facts->wait_ns[kind], 9e18));
-	qsort(parts->items, parts->count, sizeof(*parts->items), by_time);
-}
-
 void inside_add_words(const struct inside *inside, const struct load_facts *facts, char *text,
 		      size_t size)
 {
@@ -153,8 +158,7 @@ void inside_add_words(const struct inside *inside, const struct load_facts *fact
 		free(parts.items);
 		return;
 	}
-	if (facts && facts->load_ns > 0 && parts.count)
-		divide_sleep(facts, &parts);
+	divide_sleep(facts, &parts);
 	for (size_t i = 0; i < parts.count && i < MOST_WORDS; i++) {
 		const struct inside_part *part = &parts.items[i];
 		const char *library = strstr(part->name, ", ");

@@ -146,7 +146,8 @@ struct inside_largest {
 	char name[240];
 	int64_t ns;
 };
-bool inside_find_largest(const struct inside *inside, struct inside_largest ret[2]);
+bool inside_find_largest(const struct inside *inside, const struct load_facts *facts,
+			 struct inside_largest ret[2]);
 void inside_take_largest(struct inside_largest top[2], const struct inside_largest *part);
 
 bool inside_decodes_images(const struct inside *inside);

@@ -107,7 +107,7 @@ static void loads_words(const struct report *report, char *buffer)
 	struct inside_largest top[2] = {{"", 0}, {"", 0}};
 	double all_ns = (double)report->inside.loads.load_ns;
 
-	if (!inside_find_largest(&report->inside, top)) {
+	if (!inside_find_largest(&report->inside, &report->facts, top)) {
 		all_ns = (double)totals->load_ns;
 		for (size_t i = 0; i < ARRAY_COUNT(columns); i++)
 			inside_take_largest(top, &columns[i]);
