@@ -304,16 +304,14 @@ int32_t series_find_loading(const struct batch_series *s)
 	size_t workers = s->workers > 0 && s->workers < INT16_MAX ? (size_t)s->workers : 0;
 	uint32_t *made = calloc(workers + 1, sizeof(*made));
 	size_t *batches = calloc(workers + 1, sizeof(*batches));
-	size_t begin = 0, run;
 	int32_t loading = -1;
 
-	for (run = 0; made && batches && workers && run < s->run_count; run++) {
-		size_t end = series_run_end(s, run);
+	for (size_t run = 0, next; made && batches && workers && run < s->run_count; run = next) {
+		size_t begin = s->runs[run].begin, end;
 
-		if (run + 1 < s->run_count && s->runs[run + 1].epoch == s->runs[run].epoch)
-			continue;
+		next = series_next_epoch(s, run);
+		end = series_run_end(s, next - 1);
 		batches[count_loading(s, begin, end, made)] += end - begin;
-		begin = end;
 	}
 	if (made && batches)
 		loading = median_loading(batches, workers);

@@ -167,20 +167,19 @@ static void choose_clock(struct batch_series *s, struct finding *f)
 
 static void count_epochs(const struct batch_series *s, struct finding *f)
 {
-	size_t first = 0, r;
+	for (size_t first = 0, next; first < s->run_count; first = next) {
+		const struct series_run *last;
+		size_t end;
+		int64_t span;
 
-	for (r = 1; r <= s->run_count; r++) {
-		size_t begin = s->runs[first].begin, end = series_run_end(s, r - 1);
-		int64_t last = s->runs[r - 1].batch + (int64_t)(end - s->runs[r - 1].begin) - 1;
-		int64_t span = last - s->runs[first].batch + 1;
-
-		if (r < s->run_count && s->runs[r].epoch == s->runs[first].epoch)
-			continue;
+		next = series_next_epoch(s, first);
+		last = &s->runs[next - 1];
+		end = series_run_end(s, next - 1);
+		span = last->batch + (int64_t)(end - last->begin) - s->runs[first].batch;
 		f->epoch_count++;
 		/* In a part, batches before its first one are not missing. */
-		if (span > (int64_t)(end - begin))
-			f->missing_count += (size_t)span - (end - begin);
-		first = r;
+		if (span > (int64_t)(end - s->runs[first].begin))
+			f->missing_count += (size_t)span - (end - s->runs[first].begin);
 	}
 }
 

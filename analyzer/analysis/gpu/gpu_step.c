@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/array.h"
 #include "dlprof/units.h"
 
 #define BIT    GPU_STEP_BIT
@@ -86,17 +87,7 @@ static void join(const struct parts *a, const struct parts *b, struct parts *ret
 
 static size_t find(const struct parts *parts, int64_t ns)
 {
-	size_t low = 0, high = parts->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (parts->at[middle].end_ns <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ARRAY_PLACE(parts->count, i, parts->at[i].end_ns <= ns);
 }
 
 static int64_t cover(const struct parts *parts, int64_t begin_ns, int64_t end_ns)

@@ -306,16 +306,9 @@ static double handover_of(const struct steps *steps, size_t i)
 
 static const struct series_epoch *find_epoch(const struct batch_series *s, int32_t epoch)
 {
-	size_t low = 0, high = s->epoch_count, middle;
+	size_t at = ARRAY_PLACE(s->epoch_count, i, s->epochs[i].epoch < epoch);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (s->epochs[middle].epoch < epoch)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->epoch_count && s->epochs[low].epoch == epoch ? &s->epochs[low] : NULL;
+	return at < s->epoch_count && s->epochs[at].epoch == epoch ? &s->epochs[at] : NULL;
 }
 
 static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoch)

@@ -363,53 +363,37 @@ static void add_workers(const struct trace *trace, struct replay_setup now, stru
 	predict(trace, now, WHATIF_WORKERS_X2, ret);
 }
 
+/* Evaluates to the setup `now` with another value of one field. */
+#define BUT(field, value)                                                                          \
+	({                                                                                         \
+		struct replay_setup other = now;                                                   \
+		other.field = (value);                                                             \
+		other;                                                                             \
+	})
+
 static void predict_all(const struct trace *trace, struct replay_setup now, struct whatif *ret)
 {
-	struct replay_setup other = now;
-
-	other.load_factor = 0.5;
-	predict(trace, other, WHATIF_LOAD_HALF, ret);
-	if (trace_has_sampling(trace)) {
-		other = now;
-		other.sampling_factor = 0;
-		predict(trace, other, WHATIF_SAMPLING, ret);
-	}
-	if (now.as_dealt) {
-		other = now;
-		other.as_dealt = false;
-		predict(trace, other, WHATIF_EVEN_SHARDS, ret);
-	}
+	predict(trace, BUT(load_factor, 0.5), WHATIF_LOAD_HALF, ret);
+	if (trace_has_sampling(trace))
+		predict(trace, BUT(sampling_factor, 0), WHATIF_SAMPLING, ret);
+	if (now.as_dealt)
+		predict(trace, BUT(as_dealt, false), WHATIF_EVEN_SHARDS, ret);
 	/* If some workers got less data, the effect of more workers is unknown. */
 	if (!ret->has_fixed_workers)
 		add_workers(trace, now, ret);
 	if (now.workers == 0)
 		return;
-	other = now;
-	other.prefetch_factor = PREFETCH_FACTOR * now.prefetch_factor;
-	predict(trace, other, WHATIF_PREFETCH_X4, ret);
-	other = now;
-	other.handover_factor = 0;
-	predict(trace, other, WHATIF_DELIVERY, ret);
-	if (trace->fetch_ns > 0) {
-		other = now;
-		other.fetch_factor = 0;
-		predict(trace, other, WHATIF_SHARING, ret);
-	}
-	if (now.in_order && !now.is_foreign && !now.as_dealt) {
-		other = now;
-		other.in_order = false;
-		predict(trace, other, WHATIF_IN_ORDER_FALSE, ret);
-	}
-	if (now.restarts && trace->epoch_count > 1 && !now.is_foreign) {
-		other = now;
-		other.restarts = false;
-		predict(trace, other, WHATIF_PERSISTENT, ret);
-	}
-	if (now.slow == REPLAY_SLOW_WORKER && has_slow_worker(trace)) {
-		other = now;
-		other.slow = REPLAY_SLOW_NONE;
-		predict(trace, other, WHATIF_FIX_SLOW_WORKER, ret);
-	}
+	predict(trace, BUT(prefetch_factor, PREFETCH_FACTOR * now.prefetch_factor),
+		WHATIF_PREFETCH_X4, ret);
+	predict(trace, BUT(handover_factor, 0), WHATIF_DELIVERY, ret);
+	if (trace->fetch_ns > 0)
+		predict(trace, BUT(fetch_factor, 0), WHATIF_SHARING, ret);
+	if (now.in_order && !now.is_foreign && !now.as_dealt)
+		predict(trace, BUT(in_order, false), WHATIF_IN_ORDER_FALSE, ret);
+	if (now.restarts && trace->epoch_count > 1 && !now.is_foreign)
+		predict(trace, BUT(restarts, false), WHATIF_PERSISTENT, ret);
+	if (now.slow == REPLAY_SLOW_WORKER && has_slow_worker(trace))
+		predict(trace, BUT(slow, REPLAY_SLOW_NONE), WHATIF_FIX_SLOW_WORKER, ret);
 }
 
 static struct replay_setup setup_of(const struct batch_series *series, const struct trace *trace,

@@ -9,6 +9,7 @@
 
 #include "analysis/account/stall.h"
 #include "analysis/ranks/window.h"
+#include "analysis/statistics/array.h"
 
 #define RANK_WINDOWS 8 /* with fewer wide windows, those at the ends count too much */
 
@@ -41,17 +42,9 @@ struct rank_epoch {
 /* Returns when an epoch begins by the common clock; NAN: unknown. `epochs` ascend. */
 static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t count, int32_t epoch)
 {
-	size_t low = 0, high = count;
+	size_t at = ARRAY_PLACE(count, i, epochs[i].epoch < epoch);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (epochs[middle].epoch < epoch)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && epochs[low].epoch == epoch ? (double)epochs[low].begin_ns : NAN;
+	return at < count && epochs[at].epoch == epoch ? (double)epochs[at].begin_ns : NAN;
 }
 
 /* When, and with which batch, a rank begins and ends. Partials store this struct as it is. */

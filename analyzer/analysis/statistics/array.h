@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* array.h - arrays that grow by one element; their capacity is a power of two. */
+/* array.h - arrays that grow by one element, to a power of two, and sorted arrays. */
 #pragma once
 
 #include <stdlib.h>
@@ -17,4 +17,21 @@ static inline void *array_grown(void *list, size_t count, size_t size)
 		if (array_list)                                                                    \
 			(list) = array_list;                                                       \
 		array_list != NULL;                                                                \
+	})
+
+/*
+ * Evaluates to the index of the first of `count` items for which `is_before`, an expression of the
+ * index `i`, is false; to `count` if there is none. It is true for all items before that one.
+ */
+#define ARRAY_PLACE(count, i, is_before)                                                           \
+	({                                                                                         \
+		size_t array_low = 0, array_high = (count);                                        \
+		while (array_low < array_high) {                                                   \
+			const size_t i = array_low + (array_high - array_low) / 2;                 \
+			if (is_before)                                                             \
+				array_low = i + 1;                                                 \
+			else                                                                       \
+				array_high = i;                                                    \
+		}                                                                                  \
+		array_low;                                                                         \
 	})

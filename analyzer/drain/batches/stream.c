@@ -5,19 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/array.h"
+
 static size_t entry_place(const struct stream *stream, uint32_t task)
 {
-	size_t low = 0, high = stream->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (stream->entries[middle].task < task)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ARRAY_PLACE(stream->count, i, stream->entries[i].task < task);
 }
 
 struct entry *entry_find(struct stream *stream, uint32_t task)

@@ -84,17 +84,7 @@ int gpu_ops_add(struct gpu_ops *ops, const struct gpu_op *op)
 
 static size_t find_begin(const struct gpu_ops *ops, int64_t ns)
 {
-	size_t low = 0, high = ops->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (ops->items[middle].begin_ns < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ARRAY_PLACE(ops->count, i, ops->items[i].begin_ns < ns);
 }
 
 struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns,

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/statistics/array.h"
+
 #define MOST_SAMPLES 8192 /* samples that may wait for a span: 40 a second for three minutes */
 #define MOST_SUMS    4096
 
@@ -104,17 +106,7 @@ void booking_add(struct booking *booking, const struct booking_sample *sample)
 
 static size_t find(struct booking *booking, uint64_t when_ns)
 {
-	size_t low = 0, high = booking->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (at(booking, middle)->sample.when_ns < when_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ARRAY_PLACE(booking->count, i, at(booking, i)->sample.when_ns < when_ns);
 }
 
 static bool is_wanted(const struct waiting *waiting, const struct booking_span *span)

@@ -175,23 +175,16 @@ struct modules *modules_of(int32_t pid)
 
 static const struct mapping *find(struct modules *modules, uint64_t address)
 {
-	size_t low = 0, high = modules->count;
+	size_t at;
 
 	if (modules->last && address - modules->last->begin <
 				     modules->last->end - modules->last->begin)
 		return modules->last;
 	/* A binary search, as unwinding a stack searches thousands of times. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (modules->mappings[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == modules->count || modules->mappings[low].begin > address)
+	at = ARRAY_PLACE(modules->count, i, modules->mappings[i].end <= address);
+	if (at == modules->count || modules->mappings[at].begin > address)
 		return NULL;
-	modules->last = &modules->mappings[low];
+	modules->last = &modules->mappings[at];
 	return modules->last;
 }
 

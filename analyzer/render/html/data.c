@@ -206,14 +206,12 @@ static double of_bar(const void *context, size_t i)
 
 static void put_epochs(struct jsonw *json, const struct batch_series *s)
 {
-	size_t count = 0;
+	size_t first = series_next_epoch(s, 0), count = 0, i;
 
-	for (size_t i = 1; i < s->run_count; i++)
-		count += s->runs[i].epoch != s->runs[i - 1].epoch;
+	for (i = first; i < s->run_count; i = series_next_epoch(s, i))
+		count++;
 	jsonw_open(json, "epochs", '[');
-	for (size_t i = 1; i < s->run_count && count <= MOST_EPOCHS; i++) {
-		if (s->runs[i].epoch == s->runs[i - 1].epoch)
-			continue;
+	for (i = first; i < s->run_count && count <= MOST_EPOCHS; i = series_next_epoch(s, i)) {
 		jsonw_open(json, NULL, '[');
 		jsonw_int(json, NULL, (int64_t)s->runs[i].begin);
 		jsonw_int(json, NULL, s->runs[i].epoch);

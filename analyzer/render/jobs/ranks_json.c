@@ -2,6 +2,7 @@
 /* ranks_json.c - writes one job with its ranks, or several, as JSON. */
 #include <math.h>
 
+#include "analysis/statistics/array.h"
 #include "render/form/facts.h"
 #include "render/jobs/ranks.h"
 
@@ -9,17 +10,9 @@
 
 static bool has_rank(const struct ranks *ranks, int64_t rank)
 {
-	size_t low = 0, high = ranks->count;
+	size_t at = ARRAY_PLACE(ranks->count, i, ranks->rows[i].rank < rank);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (ranks->rows[middle].rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < ranks->count && ranks->rows[low].rank == rank;
+	return at < ranks->count && ranks->rows[at].rank == rank;
 }
 
 static int64_t known_ranks(const struct ranks *ranks)

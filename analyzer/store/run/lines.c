@@ -97,17 +97,9 @@ static int read_frames(struct db *db, struct reader *reader)
 
 static size_t place_of(const int64_t *ids, size_t count, int64_t id)
 {
-	size_t low = 0, high = count;
+	size_t at = ARRAY_PLACE(count, i, ids[i] < id);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ids[middle] < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && ids[low] == id ? low : count;
+	return at < count && ids[at] == id ? at : count;
 }
 
 /* Adds the frames whose ids `text` lists; unknown ids are left out. */
