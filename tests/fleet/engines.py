@@ -22,7 +22,7 @@ import servers
 
 ENGINES = os.environ.get("TEST_ENGINES") or os.path.join(t.BUILD, "pypi", "engines")
 PYTHON = os.path.join(ENGINES, "bin", "python")
-SQL = os.path.join(t.ROOT, "analyzer", "report", "sql")
+SQL = t.scratch()
 LOAD = os.path.join(t.ROOT, "examples", "fleet", "postgres.sql")
 QUERIES = ("bad_nodes", "culprits", "lost_by_dataset", "lost_by_owner", "lost_by_storage",
            "regression", "worst_jobs")
@@ -50,6 +50,12 @@ def rows_of(path):
     database = sqlite3.connect(path)
     return {table: sorted(database.execute("SELECT * FROM " + table), key=repr)
             for table in fleetdb.tables()}
+
+
+def write_queries():
+    for name in QUERIES:
+        with open(os.path.join(SQL, name + ".sql"), "w", encoding="utf-8") as file:
+            file.write(t.report("sql", name).out)
 
 
 def texts():
@@ -269,6 +275,7 @@ def main():
                        (glob.glob("/usr/lib/postgresql/*/bin/initdb"), "postgresql")):
         if not path or isinstance(path, str) and not os.path.exists(path):
             t.skip(what + " is not there: tests/fleet/install.sh")
+    write_queries()
     folder, root = t.scratch(), os.path.join(t.scratch(), "a lake")
     runs, fleet = make_runs(folder), os.path.join(folder, "fleet.db")
     for _ in range(2):

@@ -11,7 +11,6 @@
 #include "render/html/html.h"
 #include "render/jobs/ranks.h"
 #include "report/ranks.h"
-#include "report/run/judge.h"
 #include "report/run/thread.h"
 #include "store/database/db_open.h"
 #include "store/database/redact.h"

@@ -10,7 +10,6 @@
 #include "render/jobs/ranks.h"
 #include "report/names.h"
 #include "report/run/why.h"
-#include "store/database/db_open.h"
 #include "store/database/redact.h"
 #include "store/run/batch.h"
 #include "store/run/facts.h"

@@ -2,7 +2,6 @@
 /* cmd_html.c - `dlprof-report html RUN -o REPORT.html`: judges the run, and writes its page. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/predict/take.h"
 #include "drain/database/home.h"
