@@ -14,7 +14,6 @@
 #include "cuda/cupti.h"
 #include "cuda/record.h"
 #include "cuda/state.h"
-#include "record/activate.h"
 #include "slots/lookup.h"
 
 /* Another user counts as gone after this time without a call: profilers switch kinds one by one. */

@@ -2,7 +2,6 @@
 #include "decode/input.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 

@@ -2,7 +2,6 @@
 #include "decode/unit.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/sys.h"
 #include "record/activate.h"

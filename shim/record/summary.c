@@ -16,7 +16,6 @@
 #include "base/process.h"
 #include "base/sys.h"
 #include "base/text.h"
-#include "record/activate.h"
 #include "record/run.h"
 #include "record/segment.h"
 #include "record/start.h"

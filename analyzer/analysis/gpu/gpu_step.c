@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/statistics/array.h"
 #include "dlprof/units.h"

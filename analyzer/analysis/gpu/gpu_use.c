@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 #define MOST 1e19 /* a larger sum comes from a damaged file */
 

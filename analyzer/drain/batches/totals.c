@@ -2,7 +2,6 @@
 #include "drain/batches/totals.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* if a kind's names are unbounded, this number of the largest tallies is stored */
 #define KEEP_COUNT 256

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>

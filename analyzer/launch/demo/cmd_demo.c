@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dlprof/units.h"
 #include "launch/cmd.h"
 #include "launch/scene.h"
 #include "line/near.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "render/form/escape.h"
 
-#include <string.h>
 
 #include "dlprof/units.h"
 #include "render/form/utf8.h"

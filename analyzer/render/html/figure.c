@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "analysis/statistics/stats.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu.c - writes what the GPU did in the steps: busy, idle and why, copies and kernels. */
 #include <math.h>
-#include <string.h>
 
 #include "render/html/put.h"
 #include "render/run/parts.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analysis/cause/diagnosis.h"
-#include "dlprof/units.h"
 
 #define GLUON "mxnet.gluon"
 

@@ -3,7 +3,6 @@
 #include "render/run/parts.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "analysis/cause/grounds.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "render/run/parts.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "render/form/units.h"

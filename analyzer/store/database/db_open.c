@@ -2,7 +2,6 @@
 #include "store/database/db_open.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dlprof/units.h"
 #include "store/database/copy.h"
 #include "store/database/door.h"
 #include "store/database/guard.h"

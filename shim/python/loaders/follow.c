@@ -12,7 +12,6 @@
 #include "python/loaders/tfdata.h"
 #include "python/sample/loading.h"
 #include "python/torch/iterator.h"
-#include "record/activate.h"
 
 #define FOLLOWED_MAX 128
 

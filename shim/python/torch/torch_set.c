@@ -4,7 +4,6 @@
 #include "base/config.h"
 #include "base/note.h"
 #include "base/text.h"
-#include "dlprof/units.h"
 #include "python/torch/identity.h"
 #include "python/torch/torch_threads.h"
 
