@@ -245,12 +245,12 @@ def check_parts():
 # Lines of the product by folder, and what each may have. A capability that needs more raises its
 # folder's in its own commit, and says why.
 BUDGETS = {
-    "include": 1600, "shim": 28130, "shim/python": 7370, "shim/cuda": 3910, "shim/record": 4450,
-    "analyzer/drain": 12790, "analyzer/store": 8390, "analyzer/analysis": 16980,
-    "analyzer/analysis/predict": 3545, "analyzer/analysis/gate": 1200, "analyzer/analysis/ranks": 1800,
-    "analyzer/analysis/gpu": 1100, "analyzer/render": 13800, "analyzer/render/html": 3300,
-    "analyzer/render/jobs": 1000, "analyzer/render/gate": 900, "analyzer/report": 7560,
-    "analyzer/launch": 4500, "analyzer/launch/doctor": 1220,
+    "include": 1460, "shim": 27450, "shim/python": 7250, "shim/cuda": 3740, "shim/record": 4350,
+    "analyzer/drain": 12500, "analyzer/store": 8250, "analyzer/analysis": 16850,
+    "analyzer/analysis/predict": 3410, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1700,
+    "analyzer/analysis/gpu": 1060, "analyzer/render": 13350, "analyzer/render/html": 3180,
+    "analyzer/render/jobs": 910, "analyzer/render/gate": 870, "analyzer/report": 7330,
+    "analyzer/launch": 4450, "analyzer/launch/doctor": 1180,
 }
 
 
