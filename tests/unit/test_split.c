@@ -79,8 +79,8 @@ Test(causes, the_largest_is_the_cause)
 	series_done(&series);
 }
 
-/* Checkpoints beside starts of epochs that cost less than a third; then beside ones that do not. */
-Test(causes, pauses_of_the_training_lead_where_waiting_is_far_less)
+/* Checkpoints cost more than starting epochs, beside much waiting; then beside moderate waiting. */
+Test(causes, pauses_of_the_training_lead_where_it_does_not_mostly_wait)
 {
 	for (int far = 0; far < 2; far++) {
 		start_series();
@@ -139,6 +139,42 @@ Test(causes, a_line_after_the_optimizer_is_named_where_it_does_not_wait_for_a_gp
 		input.has_gpu = has_gpu;
 		diagnose(&input);
 		cr_expect_eq(diagnosis.cause, has_gpu ? CAUSE_NONE : CAUSE_LOGGING, "%s",
+			     cause_names[diagnosis.cause]);
+		series_done(&series);
+	}
+}
+
+/* A line of the step takes 60 % (+- 5) of the steps, beside waiting of a tenth, a third, and both. */
+Test(causes, a_line_of_the_step_is_named_where_it_takes_more_than_moderate_waiting)
+{
+	struct line_share line = {.share = 0.6, .error = 0.05};
+	struct lines lines = {.groups = {[LINE_STEPS] = {&line, 1, 300, 1e9}}};
+	struct step_parts step = {.is_split = true};
+	const struct {
+		double wait_ms, share;
+		bool is_split, has_gpu;
+		enum cause cause;
+	} cases[] = {
+		{10, 0.6, false, false, CAUSE_STEP_LINE},
+		{10, 0.6, true, false, CAUSE_DELIVERY},
+		{10, 0.6, false, true, CAUSE_DELIVERY},
+		{10, 0.14, false, false, CAUSE_DELIVERY},
+		{10, 0.95, false, false, CAUSE_DELIVERY},
+		{40, 0.6, false, false, CAUSE_DELIVERY},
+		{1, 0.6, false, false, CAUSE_NONE},
+	};
+
+	for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
+		const struct cause_input input = {.step = cases[k].is_split ? &step : NULL,
+						  .lines = &lines,
+						  .has_gpu = cases[k].has_gpu};
+
+		line.share = cases[k].share;
+		start_series();
+		for (int i = 0; i < 400; i++)
+			add(0, i, &(struct row){cases[k].wait_ms, cases[k].wait_ms, 90, 50, false});
+		diagnose(&input);
+		cr_expect_eq(diagnosis.cause, cases[k].cause, "%zu: %s", k,
 			     cause_names[diagnosis.cause]);
 		series_done(&series);
 	}

@@ -20,9 +20,8 @@
 #define CROWDED        0.7 /* a training thread is crowded if it gets a smaller part of a core */
 /* halving CPU time counts as halving the load if it saves at least this share of the load */
 #define NEARLY_HALF    0.4
-#define LEAST_OF_SAMPLES 30
-/* a line of code is named only if it takes at least this share of the step */
-#define LEAST_OF_STEP  0.1
+/* other programs slow the loads down if they cost at least this share of the loads' time */
+#define KEPT_LEAST     0.25
 #define MUCH_MORE      1.5   /* a gain is much more if it is this many times another gain */
 #define NO_ROW         (-1)
 
@@ -122,6 +121,19 @@ static bool is_shared(enum cause cause)
 	       cause == CAUSE_INTERMITTENT_LOADER;
 }
 
+/*
+ * Returns the share of the loads' time that other programs cost. With all cores, loads take at least
+ * the share of their time that the other programs leave of the cores now.
+ */
+static double kept_from_cores(const struct view *v)
+{
+	const struct batch_series *s = v->series;
+
+	return series_has_others(s)
+		       ? fmin(v->diagnosis->grounds.no_core_share, s->other_cores / s->cores)
+		       : 0;
+}
+
 static bool applies(const struct view *v, enum advice_id id)
 {
 	const struct batch_series *s = v->series;
@@ -164,7 +176,9 @@ static bool applies(const struct view *v, enum advice_id id)
 	case ADVICE_SEND_LESS:
 		return r->facts && r->facts->batch_bytes >= MANY_BYTES;
 	case ADVICE_OWN_CORES:
-		return series_has_others(s) && !(s->main_share >= CROWDED);
+		return v->diagnosis->cause == CAUSE_CPU_CONTENTION
+			       ? kept_from_cores(v) >= KEPT_LEAST
+			       : series_has_others(s) && !(s->main_share >= CROWDED);
 	case ADVICE_READ_LESS:
 		return r->read_again >= GROUNDS_READ_AGAIN &&
 		       load_read_share(loads) + load_decode_share(loads) >= READING_LEAST;
@@ -306,6 +320,8 @@ static double part_of(const struct view *v, enum advice_id id)
 		return r->lock_share;
 	case ADVICE_REDUCE_CPU_PER_BATCH:
 		return (r->cpu_share + r->no_core_share) / 2;
+	case ADVICE_OWN_CORES:
+		return v->diagnosis->cause == CAUSE_CPU_CONTENTION ? kept_from_cores(v) : 0;
 	case ADVICE_STOP_GROWTH:
 		return 1 - r->growth.first_ns / v->finding->load_mean_ns;
 	case ADVICE_DECODE_BOUND:
@@ -334,11 +350,13 @@ static double share_of_pauses(const struct diagnosis *d)
 	       share_of_cause(d, CAUSE_LOGGING);
 }
 
-/* Returns true if an advice without a prediction may have the gain of ideal input as its bound. */
-static bool is_plain(enum advice_id id)
+/* Returns true if an advice needs no prediction: ideal input then bounds its gain. */
+static bool is_plain(const struct diagnosis *d, enum advice_id id)
 {
+	if (id == ADVICE_USE_FEWER_WORKERS)
+		return d->cause == CAUSE_TOO_MANY_WORKERS && d->whatif.gap != WHATIF_GAP_NONE;
 	return id != ADVICE_MORE_LOADER_CAPACITY && id != ADVICE_PREFETCH_OR_IN_ORDER_FALSE &&
-	       id != ADVICE_USE_FEWER_WORKERS && id != ADVICE_FILE_SYSTEM_SHARING;
+	       id != ADVICE_FILE_SYSTEM_SHARING;
 }
 
 /*
@@ -395,7 +413,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 				 v->finding->gain_max - 1);
 	else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
 		ret->gain = gain_of(share_of_pauses(v->diagnosis));
-	if (isnan(ret->gain) && is_plain(id)) {
+	if (isnan(ret->gain) && is_plain(v->diagnosis, id)) {
 		ret->is_ideal = true;
 		/* Moving work to another process also shortens steps, so no bound is known. */
 		if (id != ADVICE_MOVE_OUT_OF_PROCESS)
@@ -557,20 +575,11 @@ static void put_first(const struct advice *advice, struct advice_list *list)
 
 static void add_step_line(const struct view *v, struct advice_list *list)
 {
-	const struct lines *lines = v->input->lines;
-	const struct line_lead *steps = lines ? &lines->groups[LINE_STEPS] : NULL;
-	const struct finding *f = v->finding;
-	struct advice advice = {ADVICE_CHEAPER_STEP, NO_ROW, NAN, NAN, NAN, false};
-	double share;
+	const struct advice advice = {ADVICE_CHEAPER_STEP, NO_ROW, NAN, NAN, NAN, false};
 
-	if (!steps || !steps->count || !(f->stall_ratio < STALL_HIGH) ||
-	    list->count == ADVICE_MOST)
-		return;
-	share = (steps->lines[0].share - steps->lines[0].error) * (1 - f->stall_ratio);
-	if (steps->samples < LEAST_OF_SAMPLES || share < fmax(LEAST_OF_STEP, f->stall_ratio) ||
-	    steps->lines[0].share > LINE_IS_STEP)
-		return;
-	put_first(&advice, list);
+	if (v->input->lines && lines_of_step(v->input->lines, v->finding->stall_ratio) &&
+	    list->count < ADVICE_MOST)
+		put_first(&advice, list);
 }
 
 /* Adds advice only if the GPU idles longer for lack of launches or orders than of data. */

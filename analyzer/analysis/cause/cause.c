@@ -16,7 +16,6 @@
 #define EXCESS_SHARE      0.5 /* a value is an event if it exceeds the median by this share of it */
 #define EXCESS_FLOOR_NS   2e6
 #define FEWER_CORES       2    /* try fewer workers if each core has at least this many */
-#define PAUSES_LEAD       5.0  /* pauses are named first if they cost this many times the waiting */
 #define LOGGING_LEAST     0.05 /* logging is a cause if it takes at least this share of the time */
 #define ACCUMULATED_MOST  16   /* gradient accumulation: batches from one long step to the next */
 /* long steps are gradient accumulation only if they take this share of all steps' time */
@@ -219,20 +218,35 @@ static bool has_many_workers(const struct batch_series *s)
 	return s->workers >= FEWER_CORES * s->cores;
 }
 
-static enum cause with_fewer(const struct batch_series *s, const struct diagnosis *d,
-			     enum cause cause)
+/*
+ * Fewer workers must surely be faster. If nothing can be predicted, the loads must crowd the cores,
+ * and half of the workers must be enough.
+ */
+static bool should_be_fewer(const struct batch_series *s, const struct finding *f,
+			    const struct diagnosis *d)
 {
 	const struct whatif *whatif = &d->whatif;
 
-	if ((cause == CAUSE_CPU_CONTENTION || cause == CAUSE_EPOCH_START) &&
-	    has_many_workers(s) && whatif->gain[WHATIF_FEWER_WORKERS] >= ADVICE_GAIN &&
-	    whatif->low_per_s[WHATIF_FEWER_WORKERS] > whatif->batches_per_s[WHATIF_BASELINE])
-		return CAUSE_TOO_MANY_WORKERS;
-	return cause;
+	if (!has_many_workers(s))
+		return false;
+	if (whatif->gap != WHATIF_GAP_NONE)
+		return d->grounds.is_crowded && !series_has_others(s) && f->rho <= 0.5;
+	return whatif->gain[WHATIF_FEWER_WORKERS] >= ADVICE_GAIN &&
+	       whatif->low_per_s[WHATIF_FEWER_WORKERS] > whatif->batches_per_s[WHATIF_BASELINE];
 }
 
-/* Adds a cause to the list, which is sorted by cost. Costs of the same cause are summed. */
-static void add_cause(struct diagnosis *d, enum cause cause, double ns, double time_ns)
+static enum cause with_fewer(const struct batch_series *s, const struct finding *f,
+			     const struct diagnosis *d, enum cause cause)
+{
+	return (cause == CAUSE_CPU_CONTENTION || cause == CAUSE_EPOCH_START) &&
+			       should_be_fewer(s, f, d)
+		       ? CAUSE_TOO_MANY_WORKERS
+		       : cause;
+}
+
+/* From entry `first` on, the list is sorted by cost. Costs of the same cause are summed. */
+static void insert_cause(struct diagnosis *d, size_t first, enum cause cause, double ns,
+			 double time_ns)
 {
 	struct cause_cost cost = {cause, ns, ns / time_ns};
 	size_t at;
@@ -247,9 +261,14 @@ static void add_cause(struct diagnosis *d, enum cause cause, double ns, double t
 		memmove(&d->causes[at], &d->causes[at + 1],
 			(--d->cause_count - at) * sizeof(d->causes[0]));
 	}
-	for (at = d->cause_count++; at > 0 && d->causes[at - 1].ns < cost.ns; at--)
+	for (at = d->cause_count++; at > first && d->causes[at - 1].ns < cost.ns; at--)
 		d->causes[at] = d->causes[at - 1];
 	d->causes[at] = cost;
+}
+
+static void add_cause(struct diagnosis *d, enum cause cause, double ns, double time_ns)
+{
+	insert_cause(d, 0, cause, ns, time_ns);
 }
 
 /* Gradient accumulation, or several batches taken at once, recur soon and take much time. */
@@ -257,21 +276,6 @@ static bool is_accumulation(const struct finding *f, const struct period *comput
 {
 	return compute->regular && compute->batches <= ACCUMULATED_MOST &&
 	       compute->cost_ns > ACCUMULATED_SHARE * f->compute_all_ns;
-}
-
-/* A pause goes first if it costs PAUSES_LEAD times `wait_ns`, and second if it costs more. */
-static void add_pause(struct diagnosis *d, enum cause cause, double ns, double time_ns,
-		      double wait_ns)
-{
-	struct cause_cost cost = {cause, ns, ns / time_ns};
-
-	if (!(ns > wait_ns) || ns > PAUSES_LEAD * wait_ns) {
-		add_cause(d, cost.cause, cost.ns, time_ns);
-		return;
-	}
-	for (size_t at = d->cause_count++; at > 1; at--)
-		d->causes[at] = d->causes[at - 1];
-	d->causes[1] = cost;
 }
 
 static double logging_ns(const struct cause_input *input)
@@ -284,11 +288,30 @@ static double logging_ns(const struct cause_input *input)
 	return line->share * step_parts_share(input->step, STEP_AFTER) * input->step->whole_ns;
 }
 
-/* Long steps that a save or logging explains count only once. */
+/*
+ * Returns the time of the line that leads in the steps, less its error. A step whose parts are
+ * known is left out: its longest line is often the backward pass, which is no flaw. So is the
+ * host's time beside a GPU, as it may be spent waiting for the GPU.
+ */
+static double step_line_ns(const struct finding *f, const struct cause_input *input)
+{
+	const struct line_share *line =
+		input->lines ? lines_of_step(input->lines, f->stall_ratio) : NULL;
+
+	if (!line || !f->starved || input->has_gpu || (input->step && input->step->is_split))
+		return 0;
+	return (line->share - line->error) * f->account.step_ns;
+}
+
+/*
+ * Long steps that a save, logging or the leading line explains count only once. Where the training
+ * mostly waits for data, all causes of waiting come first.
+ */
 static void add_pauses(const struct finding *f, const struct cause_input *input,
 		       struct diagnosis *d)
 {
-	const double time_ns = f->account.time_ns, wait_ns = d->cause_count ? d->causes[0].ns : 0;
+	const double time_ns = f->account.time_ns, line_ns = step_line_ns(f, input);
+	const size_t first = f->verdict == STALL_VERDICT_HIGHLY ? d->cause_count : 0;
 	const bool is_split = input->step && input->step->is_split;
 	double pauses_ns = d->compute_share * (f->wait_all_ns + f->compute_all_ns);
 	double save_ns = is_split ? input->step->ns[STEP_SAVE] : 0, log_ns = logging_ns(input);
@@ -298,11 +321,13 @@ static void add_pauses(const struct finding *f, const struct cause_input *input,
 	if (pauses_ns - save_ns - log_ns < fmax(CAUSE_COST_LEAST * time_ns, pauses_ns / 2))
 		pauses_ns = 0;
 	if (save_ns >= CAUSE_COST_LEAST * time_ns)
-		add_pause(d, CAUSE_SAVING, save_ns, time_ns, wait_ns);
+		insert_cause(d, first, CAUSE_SAVING, save_ns, time_ns);
 	if (log_ns >= LOGGING_LEAST * time_ns)
-		add_pause(d, CAUSE_LOGGING, log_ns, time_ns, wait_ns);
+		insert_cause(d, first, CAUSE_LOGGING, log_ns, time_ns);
 	if (pauses_ns > 0)
-		add_pause(d, CAUSE_MAIN_THREAD_PERIODIC, pauses_ns, time_ns, wait_ns);
+		insert_cause(d, first, CAUSE_MAIN_THREAD_PERIODIC, pauses_ns, time_ns);
+	if (line_ns - pauses_ns > f->account.wait_ns)
+		insert_cause(d, first, CAUSE_STEP_LINE, line_ns - pauses_ns, time_ns);
 }
 
 /* Making the first iterator is start-up, which is in no part of the account. */
@@ -334,7 +359,7 @@ static void add_starts(const struct batch_series *s, const struct finding *f,
 		known_ns -= sampling_ns;
 		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_SAMPLER), sampling_ns, time_ns);
 	}
-	add_cause(d, with_fewer(s, d, CAUSE_EPOCH_START), known_ns, time_ns);
+	add_cause(d, with_fewer(s, f, d, CAUSE_EPOCH_START), known_ns, time_ns);
 }
 
 static void list_causes(const struct batch_series *s, const struct finding *f,
@@ -363,7 +388,7 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 			enum cause cause = grounds_cause(
 				&d->grounds, s, cause_of(is_warm ? SPLIT_CAPACITY : owner, d));
 
-			add_cause(d, with_fewer(s, d, cause), pool_ns * split->share[owner],
+			add_cause(d, with_fewer(s, f, d, cause), pool_ns * split->share[owner],
 				  time_ns);
 		}
 		while (d->cause_count > 1 && d->causes[d->cause_count - 1].share < CAUSE_COST_LEAST)
@@ -471,6 +496,9 @@ static int find(const struct batch_series *s, const struct finding *f,
 	/* There is no cause without a verdict, or if perhaps another thread waited. */
 	if (r == 0 && f->gap == STALL_GAP_NONE && !f->is_doubtful)
 		list_causes(s, f, input, &split, ret);
+	/* Each worker that remains gets a core of its own. */
+	if (ret->cause == CAUSE_TOO_MANY_WORKERS && ret->whatif.gap != WHATIF_GAP_NONE)
+		ret->whatif.fewer_workers = (int32_t)ceil(s->cores);
 	return r < 0 || !advises ? r : advice_give(s, f, input, ret);
 }
 

@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cause/diagnosis.h"
 #include "dlprof/units.h"
 
 #define NORMAL_95    1.96
 /* a line is named if its share of the group's time, less its error, is at least this */
 #define NAMED_SHARE  0.25
-#define NAMED_COUNT  30   /* no line is named if the group has fewer samples */
+/* a line of the steps leads only if it takes at least this share of all time */
+#define LEAST_OF_STEP 0.1
+#define NAMED_COUNT  30   /* and if the group has at least this many samples */
 #define HELD_SHARE   0.5
 #define ASKING_SHARE 0.5
 #define CALLS_SHARE  0.5
@@ -467,7 +468,14 @@ static const enum line_group group_of_cause[CAUSE_MAX] = {
 #undef CAUSE
 };
 
-/* Returns false if pauses are the cause, but do not fit to the line's share of the steps. */
+bool lines_is_pause(enum cause cause)
+{
+	const enum line_group group = group_of_cause[cause];
+
+	return group == LINE_STEPS || group == LINE_SAVES || group == LINE_AFTERS;
+}
+
+/* If pauses are the cause, the line's share of the steps must fit their cost. */
 static bool may_be_pauses(const struct line_share *line, const struct finding *finding,
 			  const struct diagnosis *diagnosis)
 {
@@ -497,6 +505,18 @@ const struct line_share *lines_leading(const struct lines *lines, enum line_grou
 		if (takes(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop)
 			return &lead->lines[i];
 	return NULL;
+}
+
+const struct line_share *lines_of_step(const struct lines *lines, double stall_ratio)
+{
+	const struct line_lead *steps = &lines->groups[LINE_STEPS];
+	const struct line_share *first = steps->lines;
+
+	if (!steps->count || steps->samples < NAMED_COUNT || !(stall_ratio < STALL_HIGH) ||
+	    first->share > LINE_IS_STEP ||
+	    (first->share - first->error) * (1 - stall_ratio) < fmax(LEAST_OF_STEP, stall_ratio))
+		return NULL;
+	return first;
 }
 
 double lines_function_share(const struct lines *lines, bool with_calls)

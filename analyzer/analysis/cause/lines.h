@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/cause/diagnosis.h"
+
 /* X(identifier, name in the database, group) */
 #define LINE_PHASES(X)                                                                             \
 	X(LOAD, "load", LOADS)                                                                     \
@@ -179,6 +181,13 @@ void lines_done(struct lines *lines);
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group);
 
 /*
+ * Returns the line that leads in the steps if it surely takes a tenth of all time and more than the
+ * waiting, and is not the whole step. Returns NULL if there is none, or the run is highly
+ * input-bound.
+ */
+const struct line_share *lines_of_step(const struct lines *lines, double stall_ratio);
+
+/*
  * Returns the share of the loads' time that the function of the leading line takes, or 0 if no line
  * leads. Without `with_calls` it is also 0 if the line is not the user's, or most of its time is in
  * Python code that it calls.
@@ -197,7 +206,8 @@ struct line_named {
  * if that thread held the interpreter for half of the time. Instead of a loop that waits for the
  * loader, the line in the loader is reported.
  */
-struct diagnosis;
-struct finding;
 bool lines_name(const struct lines *lines, const struct finding *finding,
 		const struct diagnosis *diagnosis, struct line_named *ret);
+
+/* Returns true if the cause is time of steps, not waiting. */
+bool lines_is_pause(enum cause cause);

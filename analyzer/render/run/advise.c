@@ -178,14 +178,15 @@ static void add_steps(const struct report *report, struct outline *o)
 
 	for (i = 0; i < list->count; i++) {
 		const struct advice *advice = &list->steps[i];
+		const bool frees = advice->id == ADVICE_OWN_CORES;
 
 		if (advice->id == ADVICE_NONE)
 			continue;
 		line = remedy_line(report, advice, words);
 		text[0] = '\0';
 		page_append(text, sizeof(text), "%.*s", page_clause(line), line);
-		if (add_gain(whatif, advice, assumed, text, sizeof(text)))
-			assumed = ""; /* is said once only */
+		if (add_gain(whatif, advice, frees ? "" : assumed, text, sizeof(text)) && !frees)
+			assumed = ""; /* The assumption is said only once. */
 		snprintf(label, sizeof(label), "%zu.", ++number);
 		outline_item(o, label, "%s", text);
 		outline_cell(o, "%s", remedy_how(report, advice, words));

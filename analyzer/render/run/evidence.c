@@ -406,6 +406,10 @@ static void add_first(const struct report *report, char *text, size_t size)
 	case CAUSE_ISOLATED_STALL:
 		add_cost(report, text, size);
 		break;
+	case CAUSE_STEP_LINE:
+		page_append(text, size, " At least %s of the time is spent there.",
+			    UNITS_SHARE(d->causes[0].share));
+		break;
 	case CAUSE_SAVING:
 	case CAUSE_LOGGING:
 	case CAUSE_MAIN_THREAD_PERIODIC:
@@ -487,18 +491,20 @@ static void add_lack(const struct report *report, char *text, size_t size)
 void evidence_add(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
-	const bool is_pause = d->cause == CAUSE_MAIN_THREAD_PERIODIC ||
-			      d->cause == CAUSE_SAVING || d->cause == CAUSE_LOGGING;
 	char share[UNITS_MAX];
+	size_t wait = 0;
 
 	add_first(report, text, size);
 	add_lack(report, text, size);
 	add_calm(report, text, size);
+	while (wait < d->cause_count && lines_is_pause(d->causes[wait].cause))
+		wait++;
 	/* The first cause is a pause in steps, but the verdict is about waiting. */
-	if (is_pause && report->finding.starved && d->cause_count > 1)
+	if (wait > 0 && wait < d->cause_count)
 		page_append(text, size,
 			    " That is time of steps; most of the waiting is %s, %s of the time.",
-			    NOUNS[d->causes[1].cause], cost_share(report, &d->causes[1], share));
+			    NOUNS[d->causes[wait].cause],
+			    cost_share(report, &d->causes[wait], share));
 	else if (d->second != CAUSE_UNKNOWN)
 		page_append(text, size, " Also: %s, %s of the time.", NOUNS[d->second],
 			    cost_share(report, &d->causes[1], share));

@@ -223,7 +223,7 @@ static void add_load(const struct report *report, struct outline *o)
 			     UNITS_TIME(f->compute_all_ns / (double)f->batch_count), text);
 	text[0] = '\0';
 	if (f->stall_ratio < STALL_HIGH && f->demand_mean_ns > 0 && steps->count &&
-	    steps->lines[0].share <= LINE_IS_STEP &&
+	    steps->lines[0].share <= LINE_IS_STEP && report->diagnosis.cause != CAUSE_STEP_LINE &&
 	    code_add_lead(report, LINE_STEPS, text, sizeof(text)))
 		outline_item(o, report->step.is_split ? "In it" : "Step", "%s: %s",
 			     UNITS_TIME(f->demand_mean_ns), text);
