@@ -14,10 +14,10 @@ struct recovered {
 	bool live;    /* processes still record, so the database will grow */
 	/* Why the database is in the folder, not at its target, as -errno; 0: it is there. */
 	int kept;
-	int64_t missing_count; /* records that neither database has: see home_open_read() */
+	int64_t missing_count; /* records that are in no database: see home_open_read() */
 };
 
-/* Waits for an ending drain, or stores what a killed one left. -errno: records may be missing. */
+/* Waits for an ending drain, or stores what a killed drain left. -errno: records may be missing. */
 int drain_recover(const char *database, struct recovered *ret);
 
 /* Stores what a killed drain left, and closes the folder. */

@@ -198,7 +198,7 @@ static bool applies(const struct view *v, enum advice_id id)
 	case ADVICE_SPLIT_FIRST:
 		return r->is_decoded_by_all && load_decode_share(loads) >= READING_LEAST;
 	case ADVICE_CHEAPER_STARTS:
-		/* If every batch makes an iterator, persistent workers are the better advice. */
+		/* If each batch makes a new iterator, persistent workers are the better advice. */
 		return v->finding->epoch_count < v->finding->batch_count ||
 		       !applies(v, ADVICE_PERSISTENT_WORKERS);
 	default:

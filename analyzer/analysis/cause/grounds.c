@@ -478,7 +478,7 @@ static bool is_asking(const struct grounds *r)
 
 enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, enum cause cause)
 {
-	/* A server that halts at times makes no particular batch slow, even if it looks so. */
+	/* A server that halts slows whatever is loaded then, although that may look periodic. */
 	if (cause == CAUSE_PERIODIC_SLOW_LOAD && r->asked_share >= GROUNDS_OUTSIDE &&
 	    split_are_slow_together(s))
 		cause = CAUSE_INTERMITTENT_LOADER;
@@ -498,7 +498,7 @@ enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, 
 	case CAUSE_SINGLE_PROCESS:
 		return r->samples.share >= SLOW_SHARE ? CAUSE_SLOW_SAMPLES : cause;
 	case CAUSE_DELIVERY:
-		/* The training's thread needs a core, too, to receive. */
+		/* Receiving also needs a core, so few cores may be its cause. */
 		if (r->cores_there > s->cores && !isnan(r->cores_allowed))
 			return CAUSE_NARROWED_CORES;
 		if (r->holder.found)

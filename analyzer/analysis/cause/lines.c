@@ -272,7 +272,7 @@ static int lead(const struct line_samples *samples, struct piece *pieces, size_t
 	return 0;
 }
 
-/* STEPS includes AFTERS and SAVES. */
+/* Returns true if the phase belongs to the group. STEPS includes AFTERS and SAVES. */
 static bool is_in(enum line_group group, enum line_phase phase)
 {
 	const enum line_group own = group_of[phase];

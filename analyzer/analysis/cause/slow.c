@@ -21,7 +21,7 @@
 struct crew {
 	size_t count;
 	float *loads;
-	size_t *begin; /* each worker's first load; count + 1 entries */
+	size_t *begin; /* index of each worker's first load, and of the end */
 	double *median_ns;
 	int16_t *order; /* the fastest worker first */
 	bool *is_slow;

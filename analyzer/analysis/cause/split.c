@@ -114,7 +114,7 @@ static bool is_lasting(const struct shift_part *parts, size_t at, double before_
 	return true;
 }
 
-/* Each quarter after a shift must be SHIFT_FACTOR times as long; the highest z counts (Welch). */
+/* Finds the shift with the highest Welch z. Loads of each quarter after it must be much longer. */
 static void find_shift(const struct batch_series *s, struct shift *ret)
 {
 	struct shift_part parts[SHIFT_PARTS];
@@ -237,7 +237,7 @@ bool split_are_slow_together(const struct batch_series *s)
 	const struct stats_column column = {s->load_ns, s->state, s->count, SERIES_STEADY,
 					    SERIES_STEADY};
 	double edge_ns;
-	/* Loads, and slow loads, from the current batch on: as many as there are workers. */
+	/* Loads, and slow loads, among the next batches, as many as there are workers. */
 	size_t ahead = 0, slow_ahead = 0, end = 0;
 	double slow = 0, all = 0;
 

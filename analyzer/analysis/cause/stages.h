@@ -74,7 +74,7 @@ struct stage_finding {
 	size_t opener; /* index of a sequential interleave above it; STAGE_NOWHERE: none */
 	double lead_share; /* share of `lead` in the time of all kernels, or of the stage */
 	double each_ns;
-	double blocked_share; /* share of the time of `lead` spent off the CPU */
+	double blocked_share; /* share of the time in `lead` that was spent off the CPU */
 	double at_once; /* mean number of calls under way while the training waits for the stage */
 	bool is_reading; /* `lead` spends its time reading files */
 	bool is_interleaved; /* `slow` runs in the threads of an interleave with several inputs */

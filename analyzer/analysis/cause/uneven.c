@@ -8,7 +8,7 @@
 /* an epoch counts only if the workers of this share of its batches are known */
 #define KNOWN_LEAST   0.9
 #define WAITING_LEAST 0.5
-/* ends of epochs count only if earlier waits take at most this share of waits there */
+/* ends of epochs count only if a wait there is long: earlier waits take at most this share of it */
 #define BEFORE_WAIT   0.5
 #define BEFORE_LEAST  0.1
 #define EPOCHS_LEAST  0.5

@@ -18,7 +18,7 @@
 
 #define UNEVEN_NAMED 4
 
-/* For the smallest such m. Means are over the epochs with such an end. */
+/* Facts for the smallest m. Means are over the epochs in which only m workers load at the end. */
 struct uneven {
 	int32_t loading; /* m, workers that still load at an epoch's end; 0: shards are even */
 	double share;    /* these workers' share of an epoch's batches */

@@ -91,7 +91,7 @@ static double short_margin_ns(const struct batch_series *series, const struct fi
 		*ret_sum_ns += series_time(waits, at.i);
 		stats_add(&moments, series_time(waits, at.i));
 	}
-	/* A few waits may be equal by chance, so one batch without a wait is added. */
+	/* A few waits may be equal by chance, so a wait of 0 is added, for an error above 0. */
 	stats_add(&moments, 0);
 	return count < 2 ? INFINITY
 			 : DEPENDENT * gate_t99(count - 1) * stats_deviation(&moments) *

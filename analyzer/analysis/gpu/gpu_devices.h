@@ -14,7 +14,7 @@
 #define GPU_DEVICES_MOST 32    /* devices from this number on count in sums only */
 /* a device is fed if it gets at least this share of the bytes of the most fed device */
 #define GPU_DEVICES_FED  0.25
-#define GPU_DEVICES_KEEP 0.875 /* factor on the bytes of earlier steps at each new step */
+#define GPU_DEVICES_KEEP 0.875 /* at each step, earlier bytes lose weight by this factor */
 
 /* Must be all zero at first. */
 struct gpu_devices {

@@ -63,7 +63,7 @@ struct gpu_use {
 	double h2d_bytes_per_s;
 	double pageable_share; /* share of the bytes copied to the GPU from pageable memory */
 	double exposed_share;  /* only a copy to the GPU ran, and no batch was waited for */
-	double overlap_share;  /* share of the copying time in which kernels ran, at most */
+	double overlap_share;  /* at most this share of the copying time had kernels running */
 	enum gpu_lack lack;
 	double lack_share; /* idle, needing neither data nor copies */
 	/* Part of the step with more than half of lack_share; STEP_PART_MAX: no part. */

@@ -43,7 +43,7 @@ void events_done(struct events *events);
 /* Fills ret_ns for `count` positions from `from` on: time of the event at the position, or 0. */
 void events_spread(const struct events_query *query, size_t from, size_t count, float *ret_ns);
 
-/* Cuts `whole` into segments, after each break from *at on. Returns the number of segments. */
+/* Cuts `whole` after each break in it, and returns the number of segments. *at: next break. */
 size_t events_cut(const struct events *breaks, const struct fold_segment *whole, size_t position,
 		  size_t *at, struct fold_segment *ret);
 

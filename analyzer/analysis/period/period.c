@@ -18,7 +18,7 @@
 #define SPREAD         16 /* windows have at most this many ordinals for each batch of the series */
 #define BEYOND_DOUBT   (-100.0)
 #define BLOCK          8  /* rows in a block: half of them choose the phase, half measure it */
-#define PIECE_LEAST    12 /* batches for each break (events.h), at least, to cut segments there */
+#define PIECE_LEAST    12 /* segments are cut at breaks (events.h) from this many batches a break */
 #define WORKER_SHARE   0.60
 #define WORKER_PERIODS 4
 #define SHARE_LEAST    0.5

@@ -15,8 +15,8 @@
 
 enum phase {
 	IDLE,
-	WORKING, /* until struct crowd's work_ns reaches the thread's `until` */
-	BLOCKED, /* until struct crowd's now_ns reaches the thread's `until` */
+	WORKING, /* ends when work_ns of the crowd reaches `until` of the thread */
+	BLOCKED, /* ends when now_ns of the crowd reaches `until` of the thread */
 };
 
 struct hand {
@@ -36,7 +36,7 @@ struct crowd {
 	struct hand *hands; /* the workers, then the training */
 	size_t *queue;      /* `prefetch` entries for each worker; not used in a pool */
 	size_t begun;       /* in a pool: the next batch to be loaded */
-	/* [i]: pace while i workers work; [workers + 1 + i]: while the training works, too */
+	/* pace [i] while i workers work; [workers + 1 + i] while the training also works */
 	double *paces;
 	struct {
 		double end_ns; /* INFINITY: the load has not ended */

@@ -45,7 +45,7 @@ struct replay_setup {
 	double handover_factor; /* factor on hand-overs, but not on choosing samples */
 	double fetch_factor;
 	double sampling_factor; /* factor on choosing samples, also in an epoch's start */
-	double unseen_sampling; /* sampling's share of making an iterator, where not observed */
+	double unseen_sampling; /* part of making an iterator that is sampling, if not observed */
 };
 
 struct replay_result {

@@ -52,7 +52,7 @@ struct trace {
 	double receive_ns;
 	double sample_ns; /* part of a hand-over that chooses samples; 0: none or unknown */
 	double fetch_ns;  /* part of a hand-over that fetches descriptors; 0: none or unknown */
-	bool fetch_waits; /* a fetch waits until the worker's next load releases its interpreter */
+	bool fetch_waits; /* a fetch waits for the interpreter, which the next load holds */
 
 	int32_t workers;
 	bool restarts;

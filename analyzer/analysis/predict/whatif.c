@@ -20,7 +20,7 @@
 #define SEED             UINT64_C(0x13198a2e03707344)
 #define RANGE_LONGEST    3000 /* in longer runs, chance matters less than other errors */
 #define RANGE_LEAST      0.04
-#define RANGE_PART       0.06 /* error of the model, as a share of the change's logarithm */
+#define RANGE_PART       0.06 /* error of the model, as a share of the logarithm of the change */
 #define RANGE_BESIDE     0.3 /* error if other programs change, as a share of the cores they take */
 #define HANDED_SOONER    0.5
 #define LEAST_LEFT       0.01 /* this share of a load is left at least, whatever is made faster */

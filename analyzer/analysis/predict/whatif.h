@@ -87,8 +87,8 @@ struct whatif {
 	double shared_per_s; /* batches a second by a limit that workers share; NAN: unknown */
 	double cores;
 	double others_cores; /* cores that other programs always want; 0: none */
-	bool shares_cores;   /* others_cores change at least one prediction */
-	/* Choosing samples takes at most this share of making an iterator, where not observed. */
+	bool shares_cores;   /* at least one prediction depends on others_cores */
+	/* Largest share of making an iterator that may be choosing samples, where not observed. */
 	double unseen_sampling;
 	double core_lost; /* share that other programs take of each core that a thread wants */
 };

@@ -42,7 +42,7 @@ int merge_frame(struct rank_job *whole, const struct rank_job *part)
 			whole->origin_ns = part->origin_ns;
 		if (part->bin_ns > whole->bin_ns)
 			whole->bin_ns = part->bin_ns;
-		/* Bins are made for the mean batch of the job's first rank. */
+		/* The width of bins is chosen by the mean batch of the job's first rank. */
 		if (!whole->step_ns)
 			whole->step_ns = part->step_ns;
 	}

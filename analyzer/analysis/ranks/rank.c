@@ -248,7 +248,7 @@ static struct sums find_width(const struct windows *windows, size_t batch_count,
 	return first;
 }
 
-/* Returns true if ranks wait for each other. If none waits for data, steps must correlate. */
+/* Returns true if ranks wait for each other, or if none waits and their steps correlate. */
 static bool do_meet(const struct sums *sums)
 {
 	const struct stats_pairs *c = &sums->paces;

@@ -50,7 +50,7 @@
 int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,
 	     const struct rank_epoch *epochs, size_t epoch_count);
 
-/* Fills `blames`, one for each rank. The job keeps its groups if the finding is about groups. */
+/* Fills `blames`, one for each rank. Joins the job's groups unless the finding is about groups. */
 int rank_judge(struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret);
 
 /* Takes back verdict and blame, since a rank's waits may not belong to the training. */

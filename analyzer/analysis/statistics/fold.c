@@ -44,7 +44,7 @@ double fold_log_gamma_tail(size_t shape, double sum)
 {
 	double n = (double)shape, term = 1, total = 1, i;
 
-	/* A probability above a half is no evidence, and would make the series below long. */
+	/* If sum <= n, p is above about a half: no evidence, and the series below would be long. */
 	if (!shape || sum <= n)
 		return 0;
 	/* The sum of e^-sum sum^i / i! for i < n, from the last term down to the first. */

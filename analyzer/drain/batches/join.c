@@ -518,7 +518,7 @@ static void drop_done(struct join *join)
 	while (*link) {
 		struct stream *stream = *link;
 
-		/* A worker's last records may come a round late. */
+		/* A worker's last records may be read one round after the epoch was closed. */
 		if (stream->closed && !stream->count && join->round - stream->closed_round > 2) {
 			*link = stream->next;
 			stream_free(stream);

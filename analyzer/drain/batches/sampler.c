@@ -134,7 +134,7 @@ static const struct python_thread *thread_of(const struct python_sample *sample,
 	return NULL;
 }
 
-/* Returns the stack of the thread that holds the GIL; SEEN_NONE if no thread but `but` does. */
+/* Returns the stack of the thread that holds the GIL; SEEN_NONE: no thread or only `but`. */
 static uint32_t holder_of(struct sampler *sampler, const struct python_thread *but)
 {
 	for (size_t i = 0; i < sampler->sample.count; i++) {
@@ -210,7 +210,7 @@ static uint64_t rest_ns(const struct sampler *sampler, uint64_t now)
 	return sampler->cost_ns > allowed ? (sampler->cost_ns - allowed) * COST_PART : 0;
 }
 
-/* Sampling is fast until ENOUGH samples of loads, or of all else, were claimed. */
+/* Returns FAST_NS until ENOUGH samples of loads (or of waits and steps) were claimed. */
 static uint64_t interval(const struct sampler *sampler, bool of_loads)
 {
 	return booking_count(sampler->booking, of_loads) < ENOUGH ? FAST_NS : SLOW_NS;

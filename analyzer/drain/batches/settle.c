@@ -103,7 +103,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		fill_parts(&entry->parts, values);
 }
 
-/* The transfer begins at the load's end, or when the consumer looks for the message. */
+/* The transfer begins at the load's end or, if that is later, when the consumer asks. */
 static void fill_transfer(const struct entry *entry, struct batch_values *values)
 {
 	const struct dlprof_batch *batch = &entry->batch.batch;

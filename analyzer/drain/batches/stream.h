@@ -83,7 +83,7 @@ struct join {
 	bool finishing;
 };
 
-/* Valid until the next entry_make(). NULL: no such task, or no memory. */
+/* Entries are valid until the next entry_make(). NULL: there is no such task, or no memory. */
 struct entry *entry_find(struct stream *stream, uint32_t task);
 struct entry *entry_make(struct stream *stream, uint32_t task);
 void entry_remove(struct stream *stream, struct entry *entry);

@@ -8,7 +8,7 @@
 
 static const struct kind {
 	const char *name;
-	int first, count; /* first tally, and number; 0: the names are fixed */
+	int first, count; /* first tally, and number of tallies; 0: the kind's names are fixed */
 } kinds[DLPROF_TALLY_KIND_MAX] = {
 	[DLPROF_TALLY_DECODE] = {"decode", 0, 0},
 	[DLPROF_TALLY_STEP] = {"step", 0, 0},
@@ -117,7 +117,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	return r;
 }
 
-/* Writes the upper bound of an unlisted name's time: the smallest tally's, by Space-Saving. */
+/* Writes the most time of an unlisted name: that of the smallest tally (Space-Saving). */
 static int note_unlisted(struct writer *writer, const struct dlprof_tally *tallies)
 {
 	int r = 0;

@@ -143,7 +143,7 @@ struct process_row facts_process(const struct segment *segment)
 
 int64_t facts_loader(const struct segment *segment, uint32_t number)
 {
-	/* DLPROF_LOADER_RANGES is -1 as a signed number, so its loader gets the lowest number. */
+	/* DLPROF_LOADER_RANGES is UINT32_MAX, so + 1 wraps: its loader gets the lowest number. */
 	return (int64_t)(segment->header->created_ns + (uint32_t)(number + 1));
 }
 
@@ -211,7 +211,7 @@ static void take_point(struct facts *facts, bool is_found, const char *point)
 	}
 }
 
-/* A doubt is about the verdict, a warning is not. */
+/* Returns a note's level. A doubt concerns the verdict, a warning does not. */
 static const char *note_level(char level)
 {
 	return level == '?'   ? "doubt"

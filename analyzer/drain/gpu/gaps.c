@@ -60,7 +60,7 @@ bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_stat
 	gaps->useless_count += bad + lost;
 	*ret_why = bad > lost ? "too many records have times that cannot be"
 			      : "too many records are lost";
-	/* A single useless record may come from the program's end. */
+	/* A single useless record is tolerated, as it may come from the program's end. */
 	if (gaps->useless_count >= 2 &&
 	    (double)gaps->useless_count > GAPS_DOUBT * (double)gaps->record_count) {
 		gaps->window_ns = when_ns;

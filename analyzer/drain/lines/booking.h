@@ -48,7 +48,7 @@ void booking_claim(struct booking *booking, const struct booking_span *span);
 void booking_drop(struct booking *booking, int32_t pid, uint32_t tid, uint64_t begin_ns,
 		  uint64_t end_ns);
 
-/* Counts the samples that were finally claimed by loads, or by all else. */
+/* Returns how many samples loads have finally claimed, or how many all else has. */
 uint64_t booking_count(const struct booking *booking, bool of_loads);
 
 /* Ends the waiting of older samples. They count as what claimed them for now, or as LINE_OTHER. */

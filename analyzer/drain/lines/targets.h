@@ -25,14 +25,14 @@ struct target {
 	uint64_t loaded_ns;
 	uint64_t moved_ns;
 	uint64_t seen_ns, told_ns; /* when its stack was last sampled, and last noted as stuck */
-	uint32_t stack; /* last stack of its first thread; SEEN_NONE: waiting for a task */
+	uint32_t stack; /* last sampled stack; SEEN_NONE: none, or the worker waited for a task */
 	bool is_told;
 };
 
 struct targets {
 	struct target *list; /* an entry without a segment is free */
 	size_t count;
-	enum reason reason; /* why the first process without lines has none */
+	enum reason reason; /* why lines of the first unobserved process are not observed */
 	bool is_observed;
 };
 

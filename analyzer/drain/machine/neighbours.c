@@ -272,7 +272,7 @@ static int write_all(const struct neighbours *n, struct writer *writer)
 	for (size_t i = 0; i < n->kind_count; i++) {
 		const struct neighbour_kind *kind = &n->kinds[i];
 		const double cores = kind->used_ns / n->of_ns;
-		/* Waiting is known after two looks only; other processes get the same ratio. */
+		/* Waits are known of processes seen twice; the others get the same ratio. */
 		const double ratio = kind->ran_ns > 0 ? kind->waited_ns / kind->ran_ns : 0;
 
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c %.4f %.3f %.3f",

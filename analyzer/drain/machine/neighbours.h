@@ -36,7 +36,7 @@ struct neighbours {
 	struct neighbour *list; /* processes at the last look, sorted by pid */
 	size_t count;
 	uint64_t seen_ns, next_ns;
-	uint64_t pause_ns; /* pause that the CPU time of the last looks demands */
+	uint64_t pause_ns; /* pause that keeps the CPU time of looks below its limit */
 	uint64_t all_ns;   /* time of the last look at all processes; 0: none */
 	int64_t others_ns; /* others' CPU time at the last look at all processes */
 	bool is_new;       /* no batch has come since the last look */

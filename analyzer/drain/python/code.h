@@ -32,7 +32,7 @@ void code_done(struct code_cache *cache);
 /* Begins the next turn. Results of code_get() from earlier turns may be freed from now on. */
 void code_next_turn(struct code_cache *cache);
 
-/* `head` was just read at `address`. NULL: it is no code object. Valid until the next turn. */
+/* Returns the code object at `address`, whose `head` was just read; NULL: there is none. */
 const struct code *code_get(struct code_cache *cache, const struct memory *memory,
 			    const struct layout *layout, uint64_t address, const uint8_t *head);
 

@@ -273,7 +273,7 @@ static off_t owner_offset(size_t index)
 	return (off_t)(offsetof(struct dlprof_header, tids) + index * sizeof(uint32_t));
 }
 
-/* The slot was claimed after read_owners(), and already written to. */
+/* Reads the owner of a slot that was claimed, and written to, after read_owners(). */
 static int read_late_owner(struct segment *segment, size_t index)
 {
 	return read_at(segment->fd, &segment->rings[index].tid, sizeof(uint32_t),

@@ -38,7 +38,7 @@ static inline bool life_is(const struct life *one, const struct life *other)
 	return one->pid == other->pid && one->begun_ns == other->begun_ns;
 }
 
-/* Each inner struct belongs to the module named there. */
+/* Only the module that is named in its comment uses an inner struct. */
 struct segment {
 	char name[64];
 	int fd;
