@@ -300,6 +300,30 @@ Test(advice, recommends_nothing_that_brings_nothing)
 	series_done(&series);
 }
 
+/* Loads wait for cores for a third of their time; others take a fifth or half of the cores. */
+Test(advice, offers_cores_of_its_own_where_other_programs_take_many)
+{
+	const struct load_facts facts = {.load_ns = 1e9};
+	struct model m = HEALTHY;
+
+	m.load *= 6;
+	m.cpu_share = 0.95;
+	for (int is_half = 0; is_half < 2; is_half++) {
+		struct cause_input input = {.facts = &facts};
+
+		m.cores = is_half ? 8 : 5;
+		m.other_cores = is_half ? 4 : 1;
+		model_diagnose(&m);
+		diagnosis.grounds.no_core_share = 0.3;
+		diagnosis.cause = CAUSE_CPU_CONTENTION;
+		cr_assert_eq(advice_give(&series, &finding, &input, &diagnosis), 0);
+		cr_expect_eq(diagnosis.advice.steps[0].id == ADVICE_OWN_CORES, is_half, "%d: %s",
+			     is_half, advice_names[diagnosis.advice.steps[0].id]);
+		cr_expect_not(is_half && diagnosis.advice.steps[0].is_ideal);
+		series_done(&series);
+	}
+}
+
 /* The step that is about a part of the loads. */
 static enum advice_id part(const struct model *m, struct load_times loads)
 {

@@ -372,25 +372,6 @@ Test(grounds, programs_that_use_up_the_cores)
 		     CAUSE_LOADER_CAPACITY, "%g", diagnosis.cpu_share);
 }
 
-/* Loads wait for a core for a third of their time, while others take little or half of the cores. */
-Test(grounds, other_programs_that_take_the_cores)
-{
-	struct load_facts facts = no_waits();
-
-	facts.no_core_ns = 0.3 * facts.load_ns;
-	facts.children_cores = 0.5;
-	for (int others = 0; others < 2; others++) {
-		make(NULL, NULL);
-		series.cores = others ? 3 : 2.5;
-		series.other_cores = others ? 1.5 : 0.4;
-		cr_expect_eq(judge(&(struct cause_input){.loads = &TIMES, .facts = &facts}),
-			     CAUSE_CPU_CONTENTION, "%g", diagnosis.cpu_share);
-		cr_expect_eq(diagnosis.advice.steps[0].id == ADVICE_OWN_CORES, others, "%d: %s",
-			     others, advice_names[diagnosis.advice.steps[0].id]);
-		cr_expect_not(others && diagnosis.advice.steps[0].is_ideal);
-	}
-}
-
 Test(grounds, loads_that_wait_until_data_is_on_the_disk)
 {
 	struct load_facts facts = no_waits();

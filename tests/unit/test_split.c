@@ -144,7 +144,7 @@ Test(causes, a_line_after_the_optimizer_is_named_where_it_does_not_wait_for_a_gp
 	}
 }
 
-/* A line of the step takes 60 % (+- 5) of the steps, beside waiting of a tenth, a third, and both. */
+/* The line takes 60 % (+- 5) of the steps. Its cause needs moderate waiting, which costs less. */
 Test(causes, a_line_of_the_step_is_named_where_it_takes_more_than_moderate_waiting)
 {
 	struct line_share line = {.share = 0.6, .error = 0.05};

@@ -122,8 +122,8 @@ static bool is_shared(enum cause cause)
 }
 
 /*
- * Returns the share of the loads' time that other programs cost. With all cores, loads take at least
- * the share of their time that the other programs leave of the cores now.
+ * Returns the share of the loads' time that other programs cost. With all cores, loads need at
+ * least that share of their time which the other programs now leave of the cores.
  */
 static double kept_from_cores(const struct view *v)
 {
