@@ -245,7 +245,7 @@ def check_refusals():
     refused("rank 1 is in", parts[0], os.path.join(folder, "r1.db"))
     refused("'{}': it is cut short".format(bad), parts[1], write(good[:-1]))
     refused("it is cut short", write(good[:100]))
-    refused("it is a partial of another version", write(good[:8] + b"\x09" + good[9:]))
+    refused("it is a partial of another version", write(good[:8] + bytes([good[8] + 1]) + good[9:]))
     refused("it is damaged", write(good + b"x"))
     refused("not a dlprof database", write(b"x" * 300))
     refused("no such file", os.path.join(out, "missing.part"))
