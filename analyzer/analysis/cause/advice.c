@@ -578,7 +578,7 @@ static void add_step_line(const struct view *v, struct advice_list *list)
 	const struct advice advice = {ADVICE_CHEAPER_STEP, NO_ROW, NAN, NAN, NAN, false};
 
 	if (v->input->lines && lines_of_step(v->input->lines, v->finding->stall_ratio) &&
-	    list->count < ADVICE_MOST)
+	    (list->count < ADVICE_MOST || v->diagnosis->cause == CAUSE_STEP_LINE))
 		put_first(&advice, list);
 }
 

@@ -215,7 +215,7 @@ static bool may_be_uncrowded(const struct batch_series *s, const struct diagnosi
 
 static bool has_many_workers(const struct batch_series *s)
 {
-	return s->workers >= FEWER_CORES * s->cores;
+	return s->workers > 1 && s->workers >= FEWER_CORES * s->cores;
 }
 
 /*
