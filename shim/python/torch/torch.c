@@ -135,6 +135,7 @@ static PyObject *gather_facts(PyObject *iterator, PyObject *loader, int64_t leng
 static struct consumer *begin(PyObject *iterator, PyObject *loader,
 			      const struct consumer_facts *facts, uint64_t begin_ns)
 {
+	static char before[128]; /* The interpreter's lock is held. */
 	struct consumer *consumer = iterator_epoch(iterator, loader, facts, begin_ns);
 	const char *place;
 	TEXT(line, 128);
@@ -144,7 +145,9 @@ static struct consumer *begin(PyObject *iterator, PyObject *loader,
 	place = identity_place(loader);
 	if (place) {
 		text_join(&line, "in_order at ", place);
-		note_add('l', line.buffer);
+		/* Loaders made at one place are noted once, as there is little room for notes. */
+		if (strcmp(before, line.buffer) != 0)
+			note_add('l', strcpy(before, line.buffer));
 	} else if (!identity_made_at(loader)) {
 		note_once('l', "in_order");
 	}
