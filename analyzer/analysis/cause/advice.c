@@ -122,14 +122,15 @@ static bool is_shared(enum cause cause)
 }
 
 /*
- * Returns the share of the loads' time that other programs cost. With all cores, loads need at
- * least that share of their time which the other programs now leave of the cores.
+ * Returns the share of the loads' time that other programs cost, or 0 if a lack of cores is not the
+ * cause. With all cores, loads need at least that share of their time which the other programs now
+ * leave of the cores.
  */
 static double kept_from_cores(const struct view *v)
 {
 	const struct batch_series *s = v->series;
 
-	return series_has_others(s)
+	return v->diagnosis->cause == CAUSE_CPU_CONTENTION && series_has_others(s)
 		       ? fmin(v->diagnosis->grounds.no_core_share, s->other_cores / s->cores)
 		       : 0;
 }
@@ -321,7 +322,7 @@ static double part_of(const struct view *v, enum advice_id id)
 	case ADVICE_REDUCE_CPU_PER_BATCH:
 		return (r->cpu_share + r->no_core_share) / 2;
 	case ADVICE_OWN_CORES:
-		return v->diagnosis->cause == CAUSE_CPU_CONTENTION ? kept_from_cores(v) : 0;
+		return kept_from_cores(v);
 	case ADVICE_STOP_GROWTH:
 		return 1 - r->growth.first_ns / v->finding->load_mean_ns;
 	case ADVICE_DECODE_BOUND:
@@ -577,7 +578,7 @@ static void add_step_line(const struct view *v, struct advice_list *list)
 {
 	const struct advice advice = {ADVICE_CHEAPER_STEP, NO_ROW, NAN, NAN, NAN, false};
 
-	if (v->input->lines && lines_of_step(v->input->lines, v->finding->stall_ratio) &&
+	if (lines_of_step(v->input->lines, v->finding->stall_ratio) &&
 	    (list->count < ADVICE_MOST || v->diagnosis->cause == CAUSE_STEP_LINE))
 		put_first(&advice, list);
 }

@@ -295,8 +295,7 @@ static double logging_ns(const struct cause_input *input)
  */
 static double step_line_ns(const struct finding *f, const struct cause_input *input)
 {
-	const struct line_share *line =
-		input->lines ? lines_of_step(input->lines, f->stall_ratio) : NULL;
+	const struct line_share *line = lines_of_step(input->lines, f->stall_ratio);
 
 	if (!line || !f->starved || input->has_gpu || (input->step && input->step->is_split))
 		return 0;

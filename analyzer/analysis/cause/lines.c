@@ -509,11 +509,11 @@ const struct line_share *lines_leading(const struct lines *lines, enum line_grou
 
 const struct line_share *lines_of_step(const struct lines *lines, double stall_ratio)
 {
-	const struct line_lead *steps = &lines->groups[LINE_STEPS];
-	const struct line_share *first = steps->lines;
+	const struct line_lead *steps = lines ? &lines->groups[LINE_STEPS] : NULL;
+	const struct line_share *first = steps ? steps->lines : NULL;
 
-	if (!steps->count || steps->samples < NAMED_COUNT || !(stall_ratio < STALL_HIGH) ||
-	    first->share > LINE_IS_STEP ||
+	if (!steps || !steps->count || steps->samples < NAMED_COUNT ||
+	    !(stall_ratio < STALL_HIGH) || first->share > LINE_IS_STEP ||
 	    (first->share - first->error) * (1 - stall_ratio) < fmax(LEAST_OF_STEP, stall_ratio))
 		return NULL;
 	return first;

@@ -182,8 +182,8 @@ const struct line_share *lines_leading(const struct lines *lines, enum line_grou
 
 /*
  * Returns the line that leads in the steps if it surely takes a tenth of all time and more than the
- * waiting, and is not the whole step. Returns NULL if there is none, or the run is highly
- * input-bound.
+ * waiting, and is not the whole step. Returns NULL if there is none, the run is highly
+ * input-bound, or `lines` is NULL.
  */
 const struct line_share *lines_of_step(const struct lines *lines, double stall_ratio);
 
