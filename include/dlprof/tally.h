@@ -23,6 +23,8 @@ enum dlprof_tally_kind {
 	DLPROF_TALLY_KIND_MAX
 };
 
+/* The name of waits for all peers for which there was no room. */
+#define DLPROF_TALLY_OTHERS	  "other peers"
 #define DLPROF_TALLY_NAMED_COUNT  64
 #define DLPROF_TALLY_FILE_COUNT	  64
 #define DLPROF_TALLY_FOLDER_COUNT 16

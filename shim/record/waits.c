@@ -13,7 +13,6 @@
 
 /* named peers of a slot: there may be a new server for each sample */
 #define PEERS_MAX  16
-#define OTHERS     "other peers"
 #define NAME_BYTES THREAD_LOCK_BYTES
 
 static const char *const kind_names[WAIT_KIND_MAX] = {
@@ -22,7 +21,7 @@ static const char *const kind_names[WAIT_KIND_MAX] = {
 #undef WAIT_KIND
 };
 
-/* Returns the tally of OTHERS or NULL if there is no room. */
+/* Returns the tally of DLPROF_TALLY_OTHERS or NULL if there is no room. */
 static struct dlprof_tally *tally_of(struct thread *thread, enum wait_kind kind, const char *name)
 {
 	const char *detail = kind_names[kind];
@@ -38,7 +37,7 @@ static struct dlprof_tally *tally_of(struct thread *thread, enum wait_kind kind,
 		peers += tally->name[0] != '\0';
 	}
 	if (name[0] && peers >= PEERS_MAX)
-		name = OTHERS;
+		name = DLPROF_TALLY_OTHERS;
 	return tally_named(thread, DLPROF_TALLY_WAIT, name, detail, 0);
 }
 
@@ -211,6 +210,16 @@ static void add_tried(struct thread *thread, enum wait_kind kind, const char *na
 	*tried = (struct thread_tried){0};
 }
 
+static void try_named(struct thread *thread, const char *name, bool is_held)
+{
+	if (strcmp(thread->tried.lock, name) == 0)
+		add_tried(thread, WAIT_LOCK, name);
+	else if (is_held)
+		waits_settle(thread);
+	if (is_held)
+		strcpy(thread->tried.lock, name);
+}
+
 void waits_try(struct thread *thread, const char *path, bool is_held)
 {
 	TEXT(name, NAME_BYTES);
@@ -218,12 +227,7 @@ void waits_try(struct thread *thread, const char *path, bool is_held)
 	if (!is_held && !thread->tried.lock[0])
 		return;
 	add_path(&name, path);
-	if (strcmp(thread->tried.lock, name.buffer) == 0)
-		add_tried(thread, WAIT_LOCK, name.buffer);
-	else if (is_held)
-		waits_settle(thread);
-	if (is_held)
-		memcpy(thread->tried.lock, name.buffer, name.length + 1);
+	try_named(thread, name.buffer, is_held);
 }
 
 void waits_settle(struct thread *thread)
@@ -240,9 +244,8 @@ void waits_add_lock(struct thread *thread, int fd, uint64_t ns, bool is_held)
 	if (ns < WAITS_LEAST_NS && !is_held && !thread->tried.lock[0])
 		return;
 	fd_path(fd, path);
-	waits_try(thread, path, is_held);
-	if (ns < WAITS_LEAST_NS)
-		return;
 	add_path(&name, path);
-	tally_add(tally_of(thread, WAIT_LOCK, name.buffer), 1, ns, 0);
+	try_named(thread, name.buffer, is_held);
+	if (ns >= WAITS_LEAST_NS)
+		tally_add(tally_of(thread, WAIT_LOCK, name.buffer), 1, ns, 0);
 }

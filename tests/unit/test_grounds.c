@@ -393,8 +393,7 @@ Test(grounds, loads_that_write_to_one_pipe)
 	facts.peer_count = 1;
 	facts.peers[0] = (struct load_peer){.kind = LOAD_WAIT_WRITE, .name = "pipe:[7]"};
 	for (int percent = 49; percent <= 51; percent += 2) {
-		facts.wait_ns[LOAD_WAIT_WRITE] = percent / 100. * facts.load_ns;
-		facts.peers[0].ns = facts.wait_ns[LOAD_WAIT_WRITE];
+		facts.wait_ns[LOAD_WAIT_WRITE] = facts.peers[0].ns = percent / 100. * facts.load_ns;
 		cr_expect_eq(judge_facts(&facts),
 			     percent > 50 ? CAUSE_SHARED_LIMIT : CAUSE_LOADER_CAPACITY);
 		cr_expect_eq(is_advised(ADVICE_WRITE_LESS), percent > 50);
@@ -404,6 +403,8 @@ Test(grounds, loads_that_write_to_one_pipe)
 	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY);
 	cr_expect_not(is_advised(ADVICE_WRITE_LESS));
 	cr_expect(is_advised(ADVICE_WITHOUT_HELPER));
+	facts.peers[0] = (struct load_peer){LOAD_WAIT_WRITE, DLPROF_TALLY_OTHERS, facts.load_ns};
+	cr_expect_neq(judge_facts(&facts), CAUSE_SHARED_LIMIT, "of many pipes");
 }
 
 Test(grounds, loads_that_open_more_than_they_read)

@@ -4,6 +4,9 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
+
+#include "dlprof/tally.h"
 
 #define LOAD_FACTS_PEER 96
 #define LOAD_FACTS_COMM 16
@@ -92,3 +95,14 @@ struct load_facts {
 		.swapped_bytes = NAN,                                                              \
 		.main_cpu_ns = NAN,                                                                \
 	})
+
+/* Returns the peer of a kind with the longest waits; NULL: there is none, or these are several. */
+static inline const struct load_peer *load_facts_peer(const struct load_facts *facts,
+						      enum load_wait_kind kind)
+{
+	for (size_t i = 0; i < facts->peer_count; i++)
+		if (facts->peers[i].kind == kind)
+			return strcmp(facts->peers[i].name, DLPROF_TALLY_OTHERS) ? &facts->peers[i]
+										 : NULL;
+	return NULL;
+}

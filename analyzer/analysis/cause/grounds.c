@@ -296,14 +296,11 @@ static bool is_own_code(const struct grounds *r, const struct cause_input *input
 /* Returns the share of the loads' time waiting to write to one pipe or terminal, or 0. */
 static double find_writing(const struct load_facts *facts, double loading)
 {
-	for (size_t i = 0; i < facts->peer_count; i++) {
-		const double share = share_of(facts->peers[i].ns, facts->load_ns);
-		const bool is_common = loading <= 1 || share * loading >= WRITERS;
+	const struct load_peer *peer = load_facts_peer(facts, LOAD_WAIT_WRITE);
+	const double share = peer ? share_of(peer->ns, facts->load_ns) : 0;
+	const bool is_common = loading <= 1 || share * loading >= WRITERS;
 
-		if (facts->peers[i].kind == LOAD_WAIT_WRITE)
-			return is_common && share >= GROUNDS_OUTSIDE ? share : 0;
-	}
-	return 0;
+	return is_common && share >= GROUNDS_OUTSIDE ? share : 0;
 }
 
 static void find_waits(const struct batch_series *s, const struct finding *f,

@@ -178,15 +178,14 @@ static void add_outside(const struct load_facts *facts, bool is_managed, char *t
 				    UNITS_SHARE(facts->wait_ns[kind] / facts->load_ns));
 }
 
+/* Semaphores have no name, so a file's lock is named only if most waits are for that lock. */
 static void add_lock(const struct grounds *r, char *text, size_t size)
 {
-	page_append(text, size, " It takes %s of the loads' time", UNITS_SHARE(r->lock_share));
-	for (size_t i = 0; i < r->facts->peer_count; i++)
-		if (r->facts->peers[i].kind == LOAD_WAIT_LOCK) {
-			page_append(text, size, ": %s", r->facts->peers[i].name);
-			break;
-		}
-	page_append(text, size, ".");
+	const struct load_peer *lock = load_facts_peer(r->facts, LOAD_WAIT_LOCK);
+	const bool is_named = lock && 2 * lock->ns >= r->facts->wait_ns[LOAD_WAIT_LOCK];
+
+	page_append(text, size, " It takes %s of the loads' time%s%s.", UNITS_SHARE(r->lock_share),
+		    is_named ? ": " : "", is_named ? lock->name : "");
 }
 
 static void add_samples(const struct report *report, char *text, size_t size)
