@@ -34,7 +34,7 @@ struct stage {
 	uint16_t parent;
 	uint32_t life;
 	uint64_t sent[STAGE_SUM_MAX];
-	/* Elements that a queue got and gave, each counted by another thread. */
+	/* Elements that a queue got and gave: counted by threads of all pipelines that have it. */
 	alignas(64) _Atomic uint64_t got;
 	alignas(64) _Atomic uint64_t gave;
 };
@@ -398,9 +398,9 @@ RARELY void stage_count_queues(uint32_t number)
 	const struct stage_queues at = stage_queues[number];
 
 	if (at.out)
-		stage_add(&stages[at.out].gave, 1);
+		atomic_fetch_add_explicit(&stages[at.out].gave, 1, memory_order_relaxed);
 	if (at.in)
-		stage_add(&stages[at.in].got, 1);
+		atomic_fetch_add_explicit(&stages[at.in].got, 1, memory_order_relaxed);
 }
 
 static int64_t length_ns(int64_t ticks)

@@ -102,8 +102,9 @@ bool hook_open_begin(struct span *span);
 bool hook_close_begin(struct span *span, int fd);
 bool hook_read_begin(struct span *span, int fd);
 
-/* Begins a read or write of what is no file, which counts as a wait, and only within loads. */
+/* Begin a read, or a write, of what is no file. It counts as a wait, and only within loads. */
 bool hook_pipe_begin(struct span *span, int fd);
+bool hook_write_begin(struct span *span, int fd);
 
 void hook_open_end(struct span *span, int fd, const char *path, int flags);
 void hook_handle_end(struct span *span, int fd);

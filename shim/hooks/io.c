@@ -181,8 +181,14 @@ bool hook_pipe_begin(struct span *span, int fd)
 	if (likely(!thread_loading()))
 		return false;
 	kind = fd_kind(fd);
-	return (kind == FD_PIPE || kind == FD_SOCKET || kind == FD_DEVICE) &&
-	       hook_wait_begin(span);
+	return (kind == FD_PIPE || kind == FD_SOCKET) && hook_wait_begin(span);
+}
+
+bool hook_write_begin(struct span *span, int fd)
+{
+	if (likely(!thread_loading()))
+		return false;
+	return fd_kind(fd) == FD_DEVICE ? hook_wait_begin(span) : hook_pipe_begin(span, fd);
 }
 
 /* O_TMPFILE contains O_DIRECTORY's bit, so all its bits are compared. */

@@ -73,7 +73,7 @@
 #define END_RECEIVE	 hook_wait_fd_end(&span, fd, result > 0 ? (uint64_t)result : 0)
 #define BEGIN_RECEIVE_MANY hook_wait_begin(&span)
 #define END_RECEIVE_MANY hook_wait_fd_end(&span, fd, 0)
-#define BEGIN_WRITE	 hook_pipe_begin(&span, fd)
+#define BEGIN_WRITE	 hook_write_begin(&span, fd)
 #define END_WRITE	 hook_write_end(&span, fd, result > 0 ? (uint64_t)result : 0)
 #define BEGIN_SEMAPHORE	 (hook_wait_begin(&span) && (kind = hook_semaphore_kind(semaphore), true))
 #define END_SEMAPHORE	 hook_wait_end(&span, kind)

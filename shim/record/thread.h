@@ -276,7 +276,7 @@ struct thread {
 static_assert(offsetof(struct thread, training.since_ns) % 64 == 0 &&
 		      offsetof(struct thread, ahead.held_count) / 64 ==
 			      offsetof(struct thread, training.since_ns) / 64 + 1,
-	      "");
+	      "what a step touches lies in two neighbouring cache lines");
 
 /* 1 when the process begins to record, 1 more in each forked child */
 extern HIDDEN uint32_t thread_life;

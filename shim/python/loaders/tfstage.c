@@ -34,7 +34,7 @@ static bool drop(struct tf_string *string, const void *within)
 	}
 	delete = (void (*)(void *))known;
 	if (delete)
-		delete (string->bytes);
+		delete(string->bytes);
 	return delete;
 }
 
