@@ -552,6 +552,11 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 	lead = &lines->groups[group];
 	holders = &lines->holders[group];
 	*ret = (struct line_named){.group = group};
+	/* The line is the cause itself, also if it takes less than a quarter of the steps. */
+	if (diagnosis->cause == CAUSE_STEP_LINE) {
+		ret->line = lines_of_step(lines, finding->stall_ratio);
+		return ret->line;
+	}
 	/* A thread of the training's process cannot hold a worker's interpreter. */
 	if (holders->count && (group != LINE_LOADS || diagnosis->cause == CAUSE_SINGLE_PROCESS) &&
 	    takes(&holders->lines[0], HELD_SHARE)) {
