@@ -556,8 +556,9 @@ void ahead_watch_begin(struct thread *thread)
 }
 
 /*
- * Returns true if the thread is in waits for batches over 19/20 of the time. Also if the main
- * thread has used more CPU time than this one, and over 1/20 of the waits' time within the waits.
+ * Returns true if the thread spends more than 19/20 of its time in waits for batches. Also returns
+ * true if the main thread has used more CPU time than this thread, and was on the CPU for more
+ * than 1/20 of this thread's waits.
  */
 static bool is_prefetching(const struct thread *thread)
 {

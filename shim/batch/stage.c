@@ -279,8 +279,8 @@ static RARELY void claim_ledger(void)
 }
 
 /*
- * Returns the number of calls that this timed one counts for, and chooses the next. Its chance
- * depends on earlier calls only, so times stay unbiased.
+ * Returns the number of calls that this timed call stands for, and chooses which call is timed
+ * next. The choice depends on earlier calls only, so mean times stay unbiased.
  */
 static uint32_t weigh(struct stage_sums *sums)
 {

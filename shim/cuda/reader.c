@@ -87,7 +87,10 @@ static void note_unfinished(uint32_t device, uint32_t stream, uint64_t begin)
 		reader_times.unfinished_ns = since_ns;
 }
 
-/* Converts an operation's times and notes the operation for the coverage, as no host call does. */
+/*
+ * Converts the times of a GPU operation, and notes it for coverage.h. Times of the host's calls,
+ * which say nothing about the coverage, are converted by convert().
+ */
 static bool convert_op(uint32_t device, uint32_t stream, uint64_t *begin, uint64_t *end)
 {
 	if (own.forced && !*end)

@@ -255,7 +255,8 @@ struct thread {
 	uint32_t wait_count;
 	struct thread_training training;
 	struct { /* batches that one thread takes for another (batch/ahead.c) */
-		uint32_t asker, train_count, held_count; /* asker: its number, or 0 */
+		/* asker: number of this thread as an asker; 0: it is none */
+		uint32_t asker, train_count, held_count;
 		bool asks_itself;
 		/* the thread takes batches of askers; takes_within: in a known library */
 		bool takes, takes_within;

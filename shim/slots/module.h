@@ -31,7 +31,9 @@ struct module {
 	void **slot; /* a slot that was changed, or NULL */
 };
 
-/* By descending address, nearly as the kernel maps them. */
+/*
+ * Sorted by descending address. The kernel maps most modules in this order, so sorting moves few.
+ */
 struct module_table {
 	struct module modules[MODULE_MAX];
 	uint32_t count;

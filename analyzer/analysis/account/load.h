@@ -24,7 +24,10 @@ struct load_split {
  */
 struct load_split load_split(const struct load_times *times);
 
-/* a part of the loads is shortened first if it takes at least this share of the loads' time */
+/*
+ * decoding, or reading, gets an advice of its own if it takes at least this share of the loads'
+ * time
+ */
 #define LOAD_LEAST       0.4
 /* reads are small if they have at most this many bytes on average */
 #define LOAD_SMALL_BYTES 16384.0

@@ -209,5 +209,8 @@ struct line_named {
 bool lines_name(const struct lines *lines, const struct finding *finding,
 		const struct diagnosis *diagnosis, struct line_named *ret);
 
-/* Returns true if the cause is time of steps, not waiting. */
+/*
+ * Returns true if the cause's time is in steps, savings included, not in waits; also for
+ * CAUSE_NONE.
+ */
 bool lines_is_pause(enum cause cause);

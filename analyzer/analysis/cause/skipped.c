@@ -29,7 +29,10 @@ static bool may_use_gpu(const struct batch_series *s, size_t i)
 	return !series_has(s->gpu_busy_ns, i) || s->gpu_busy_ns[i] > 0;
 }
 
-/* Returns the index behind the last batch such that all batches from `begin` to it are skipped. */
+/*
+ * Returns the index behind the skipped batches that begin at `begin`, or `begin` if there are
+ * none. A share of LONG_MOST of them may have longer steps.
+ */
 static size_t end_of_skipped(const struct batch_series *s, bool has_gpu, size_t begin, size_t end,
 			     double most_ns)
 {

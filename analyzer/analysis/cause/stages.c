@@ -404,8 +404,9 @@ static bool is_made_anew(const struct view *v, size_t cache)
 }
 
 /*
- * Finds a cache that never serves, so that the slow stage runs in each epoch. Predicts the gain if
- * only the longest epoch had to fill the cache; at best, the run began with a full one.
+ * Finds a cache that never serves, so that the slow stage runs in each epoch. The predicted gain
+ * supposes that only the longest epoch fills the cache; its upper end is that of a cache that is
+ * full from the run's beginning.
  */
 static void find_cache(const struct view *v, struct stage_finding *f)
 {

@@ -104,7 +104,10 @@ static void name_workers(const struct batch_series *s, const struct epoch *e, si
 			ret->list[ret->named++] = (int16_t)i;
 }
 
-/* Describes ends of epochs with ret->loading workers. If they are few, shards are not uneven. */
+/*
+ * Describes the epochs at whose end at most ret->loading workers still load. If too few batches
+ * are in such epochs, sets ret->loading to 0: the shards are even.
+ */
 static void describe(const struct batch_series *s, struct uneven *ret)
 {
 	struct uneven first = {.loading = ret->loading}, own = first;

@@ -11,8 +11,8 @@
 #define MOST_TIMES   8 /* at most so many times the run's workers, since more was never tested */
 #define MOST_FROM_0  16
 #define CANDIDATES   4
-#define NEARLY       0.1  /* error of measurement, in workers, before rounding up */
-/* a run has too many workers if it has this many times those that the cores keep working */
+#define NEARLY       0.1  /* error of a measured number of workers: subtracted before rounding up */
+/* a run has too many workers if it has more than this many times what the cores can keep busy */
 #define TOO_MANY     1.25
 
 static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,

@@ -38,7 +38,8 @@ struct replay_setup {
 	bool in_order;
 	bool as_dealt;   /* each batch is loaded by the worker that loaded it in the run */
 	bool is_pooled;  /* any free worker takes the next load, instead of each in its turn */
-	bool is_foreign; /* not PyTorch's loader: other orders and persistence are not predicted */
+	/* not PyTorch's loader: in_order and persistent workers are not predicted */
+	bool is_foreign;
 	bool restarts;
 	enum replay_slow slow;
 	double load_factor; /* factor on load times; 0: loads take no time */

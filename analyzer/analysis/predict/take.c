@@ -16,12 +16,15 @@
 #define FETCH_IDLE       0.25
 /* the host runs ahead of the GPU if it waits for a busy GPU for more than this share of the time */
 #define RUNS_AHEAD       0.01
-/* a thread is taken to get a core whenever it needs one if it uses less than this share of one */
+/*
+ * a thread that uses less than this share of a core is assumed to get a core whenever it needs one
+ */
 #define LITTLE_WORK      0.15
 #define HARDLY_WORK      0.2 /* loads need no core if they are runnable for less of their time */
 #define KNOWN_LEAST      0.8 /* no trace is made if a smaller share of loads and steps is known */
 #define FEWEST           5
-#define SOON             0.25 /* quantile of late batches whose hand-over nothing delayed */
+/* this quantile of late batches' hand-overs is taken as a hand-over that nothing delayed */
+#define SOON             0.25
 #define MOST_SET_UP      ((size_t)1 << 25)
 #define USUAL_LAG_NS     2e5
 

@@ -45,7 +45,10 @@ static size_t pick(const struct trace *trace, int16_t which, float *scratch,
 	return count;
 }
 
-/* Batch i goes to worker i mod W, so a pattern that repeats over workers belongs to the data. */
+/*
+ * Returns true if the workers' factors repeat with a period shorter than W. Batch i goes to worker
+ * i mod W, so such a pattern comes from the data and not from the workers.
+ */
 static bool is_by_index(const double *factors, size_t workers)
 {
 	size_t period, i;

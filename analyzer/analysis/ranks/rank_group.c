@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 #define FEWEST_CELLS 8
-#define APART_STEPS  128  /* with fewer steps, groups are not separate, since they may meet later */
+/* groups with fewer steps are not called separate: they may wait for each other in a later step */
+#define APART_STEPS  128
 /* groups are separate only if their times a step differ by this share and by these errors */
 #define APART_SHARE  0.03
 #define APART_ERRORS 3    /* standard errors */

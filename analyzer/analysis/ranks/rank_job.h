@@ -92,7 +92,10 @@ struct rank_job {
 	} * members;
 };
 
-/* Returns where the next epoch begins. No window has two epochs, because parts may lack epochs. */
+/*
+ * Returns where the next epoch begins: at a multiple of the widest window, so that no window holds
+ * steps of two epochs. Parts of the job may lack an epoch, and are joined by moving whole windows.
+ */
 static inline size_t rank_behind(const struct rank_base *epoch)
 {
 	const size_t widest = (size_t)1 << (WINDOW_WIDTHS - 1);

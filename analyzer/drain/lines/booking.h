@@ -30,7 +30,10 @@ struct booking_sample {
 
 void booking_add(struct booking *booking, const struct booking_sample *sample);
 
-/* Samples that a span claims: free samples, or those that loads or waits have claimed for now. */
+/*
+ * Stack samples that a span claims: those that nothing has claimed, or those that a load or a wait
+ * of a loader that was not known yet has claimed for the time being.
+ */
 enum booking_from { BOOKING_FREE, BOOKING_LOADS, BOOKING_WAITS };
 
 struct booking_span {

@@ -233,7 +233,10 @@ static bool is_top(const struct hierarchy *at)
 	return !at->group[0] || strcmp(at->group, "/") == 0;
 }
 
-/* Reads "/autogroup-29926 nice 0", since without a group, a session competes (sched(7)). */
+/*
+ * Reads a line like "/autogroup-29926 nice 0". A process in no cgroup gets its share of the CPU by
+ * its session (autogroup, see sched(7)).
+ */
 static void read_session(const char *root, int32_t pid, struct cpus_group *ret)
 {
 	char path[PATH_LEN], line[64];

@@ -58,7 +58,10 @@ static bool is_folder(const struct stat *status)
 	       (status->st_mode & MODE_BITS & ~S_ISGID) == DLPROF_FOLDER_MODE;
 }
 
-/* Returns true if the file's second name is the one from which its process renames it. */
+/*
+ * Returns true if the file's other name is its unfinished one: its process renames it by a link,
+ * and has not removed the old name yet.
+ */
 static bool is_being_named(int folder, const char *name, const struct stat *status)
 {
 	const char *stem_end = behind_numbers(name);

@@ -36,7 +36,8 @@ struct tune_trial {
 	enum tune_verdict verdict;
 	char died[TUNE_REASON];
 	char database[PATH_MAX]; /* database of the first round; "": none */
-	char shared[COMPARE_SHARED]; /* what more workers share; "": unknown */
+	/* what workers share, so that more of them bring nothing; "": no proof */
+	char shared[COMPARE_SHARED];
 };
 
 struct tune {

@@ -22,7 +22,8 @@
 struct html_window {
 	size_t begin;
 	size_t count;
-	size_t ahead; /* rows for batches that were loaded meanwhile and delivered later */
+	/* rows behind the window: batches that are delivered later, and may be loaded within it */
+	size_t ahead;
 	struct batch_record *rows;
 	size_t row_count;
 };

@@ -15,9 +15,9 @@
 #define WORTH_SAYING 0.001
 
 /*
- * From this version of CUPTI on, with a driver from 13.3 on, the first subscriber decides: after
- * one of the old interface, as dlprof is, subscribers of the new interface are refused (cupti.h of
- * CUDA 13.3).
+ * From this version of CUPTI on, with a driver of CUDA 13.3 or newer, the first subscriber
+ * decides. If it uses the old interface, as dlprof does, CUPTI refuses subscribers that use the
+ * new interface (cupti.h of CUDA 13.3).
  */
 #define CUPTI_SECOND_INTERFACE 130300
 

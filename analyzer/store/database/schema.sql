@@ -99,8 +99,8 @@ CREATE TABLE t_batch (
 	wait_ns INTEGER,
 	receive_ns INTEGER,
 	-- Since version 10. sample_ns: part of wait_ns in which the training's thread chose samples.
-	-- fetch_*: part of the hand-over in which descriptors of tensors were fetched from workers; if a
-	-- thread pins memory, its fetches since the previous batch. free_ns: time of freeing an older
+	-- fetch_*: part of the hand-over in which descriptors of tensors were fetched from workers. If a
+	-- thread pins memory, its fetches since the previous batch count. free_ns: time of freeing an older
 	-- batch just after the delivery; it counts as waiting, but is not in wait_ns or compute_ns.
 	sample_ns INTEGER,
 	fetch_ns INTEGER,
@@ -458,7 +458,7 @@ FROM t_tally, t_rank r WHERE kind = 'wait';
 CREATE VIEW step AS SELECT r.rank AS rank, name, detail AS module, count, ns, slowest_ns
 FROM t_tally, t_rank r WHERE kind = 'step';
 
--- A file's true time is between ns - error_ns and ns + unlisted.ns.
+-- A file's true time is between ns - error_ns and ns + the ns of the row 'file' in the view unlisted.
 CREATE VIEW file AS SELECT r.rank AS rank, name AS path, count, bytes, ns, slowest_ns, error_ns
 FROM t_tally, t_rank r WHERE kind = 'file';
 

@@ -56,7 +56,10 @@ struct api {
 #define DATA(type, field, name) type *field;
 #include "python/interpreter/api.def"
 	void *(*interpreter)(void);	/* PyInterpreterState_Get, private before 3.9 */
-	/* Both NULL before 3.12: what a call of an object calls, and setting a function's. */
+	/*
+	 * Both are NULL before 3.12. They get the C function that a call of an object runs, and
+	 * set it.
+	 */
 	py_fast (*PyVectorcall_Function)(PyObject *object);
 	void (*PyFunction_SetVectorcall)(PyObject *function, py_fast call);
 } __attribute__((aligned(64)));

@@ -48,7 +48,8 @@ static struct row {
 	const char *class;
 	const char *where;
 	int how;
-	const char *known_by; /* path to the loader; NULL: the object itself */
+	/* attributes that lead from the object to the loader, as "_a.b"; NULL: none */
+	const char *known_by;
 	const char *unless;   /* path, or path and "=number"; NULL: always record */
 	PyMethodDef method, next;
 } rows[LOADER_MAX] = {

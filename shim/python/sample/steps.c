@@ -12,7 +12,9 @@
 #include "record/span.h"
 #include "record/tally.h"
 
-/* A stand-in for a stream holds the dataset, and how many samples it gave (uint64_t). */
+/*
+ * Of a stand-in for an iterable dataset's iterator: the dataset, and the samples given (uint64_t).
+ */
 static struct api_name dataset_name = {"_dlprof_dataset",
 				       NULL};
 static struct api_name taken_name = {"_dlprof_taken",
