@@ -70,7 +70,7 @@ struct account_wait {
 	double sampling_ns;                /* NAN: unknown; the other two then include it */
 };
 
-/* Divides a wait; `handover_ns` of it follow the load, `sample_ns` are sampling. NAN: unknown. */
+/* Divides a wait: its last `handover_ns` follow the load, `sample_ns` are sampling; or NAN. */
 struct account_wait account_divide(int64_t workers, double wait_ns, double handover_ns,
 				   double sample_ns);
 
@@ -88,7 +88,7 @@ static inline int64_t account_start_count(int64_t workers)
 void account_of_loader(const struct batch_series *series, bool by_gpu, double theta_ns,
 		       struct account *ret);
 
-/* Adds a loader to the account of a thread, which is ACCOUNT_EMPTY at first. */
+/* Adds a loader to the account of a thread. The account must be ACCOUNT_EMPTY at first. */
 void account_add(struct account *thread, const struct batch_series *series, bool by_gpu,
 		 double theta_ns, const struct account_span *span);
 /* Ends the account after the last loader. Returns -ERANGE if the waits exceed the span. */
@@ -100,7 +100,7 @@ struct account_restart {
 	double end_ns;
 };
 
-/* Sums up the epochs from index *next up to the number `epoch`, and moves *next behind them. */
+/* Sums up the epochs from index *next to epoch number `epoch`. *next moves behind these epochs. */
 struct account_restart account_restart(const struct batch_series *series, size_t *next,
 				       int32_t epoch);
 

@@ -13,7 +13,7 @@
 #define DEFAULT_WORKERS  8
 #define SEED             UINT64_C(0x243f6a8885a308d3)
 
-/* Prefix sums over the cells, repeated once: a block that wraps around is one difference, too. */
+/* Prefix sums over the cells, twice, so that a block that wraps around is one difference, too. */
 struct cells {
 	size_t count;
 	size_t size; /* batches or epochs in each cell */
@@ -31,7 +31,7 @@ struct strata {
 static int begin_cells(struct cells *cells, size_t items)
 {
 	cells->size = items / MOST_CELLS + 1;
-	/* Items beyond the last full cell are left out: a part would weigh as much as a cell. */
+	/* Items behind the last full cell are left out: a part would weigh like a full cell. */
 	cells->count = items / cells->size;
 	cells->wait_ns = calloc(2 * cells->count + 2, sizeof(*cells->wait_ns));
 	cells->step_ns = calloc(2 * cells->count + 2, sizeof(*cells->step_ns));
@@ -175,7 +175,7 @@ static double block_variance(const struct cells *cells, size_t block)
 	return stats_deviation(&moments) * stats_deviation(&moments) / (double)block;
 }
 
-/* Returns the block length in cells: boot_block(), doubled as often as makes the sums vary most. */
+/* Returns the cells in a block: boot_block(), or its multiple (2, 4, ...) whose sums vary most. */
 static size_t block_of(const struct batch_series *s, const struct cells *cells)
 {
 	size_t block = (boot_block(s) + cells->size - 1) / cells->size, best, longer;
@@ -277,7 +277,7 @@ static struct rest rest_of(const struct finding *f, const struct strata *strata)
 	};
 }
 
-/* Returns how much longer a draw's epoch starts take than the run's. Their sum stays above 0. */
+/* Returns the change of the epoch starts' waits in a draw. Changed waits always stay above 0. */
 static double restart_off(const struct draw *draw, const struct rest *rest, double factor)
 {
 	double off_ns = factor * draw->epoch_wait_ns;

@@ -19,8 +19,8 @@ struct load_split {
 };
 
 /*
- * Divides other_ns. Of the time off the CPU (load_ns - cpu_ns), opening, reading and observed waits
- * are subtracted; the rest is spread over decode, collate and other_ns by length. NAN: unknown.
+ * Divides other_ns. From the time off the CPU (load_ns - cpu_ns), opening, reading and observed
+ * waits are subtracted. Decode, collate and other_ns share the rest by length. NAN: unknown.
  */
 struct load_split load_split(const struct load_times *times);
 

@@ -19,8 +19,8 @@ enum load_wait_kind {
 	LOAD_WAIT_MAX
 };
 
-/* A socket's or a pipe's other side: "10.0.0.7:443", "/run/data.sock", "pipe", "pipe:[inode]" of
- * one that is written to; or a lock's path. */
+/* The other side of a socket, "10.0.0.7:443" or "/run/data.sock", or of a pipe, "pipe" (read) or
+ * "pipe:[inode]" (written); or the path of a lock. */
 struct load_peer {
 	enum load_wait_kind kind;
 	char name[LOAD_FACTS_PEER];
@@ -59,7 +59,7 @@ struct load_facts {
 	/* These are facts about the workers or, without workers, the training's process. */
 	double runnable_threads;
 	double cores_allowed; /* size of the smallest CPU mask */
-	/* size of the training's mask at its start, if it was larger; NAN: several ranks */
+	/* size of the training's CPU mask at its start, if it was larger; NAN: several ranks */
 	double cores_at_start;
 	/* mean private memory when it was first and last measured */
 	double private_begin_bytes, private_end_bytes;
@@ -68,7 +68,7 @@ struct load_facts {
 
 	struct load_thread threads[LOAD_FACTS_MOST]; /* most CPU time first */
 	size_t thread_count;
-	double main_cpu_ns; /* CPU time of the thread that takes the batches, over the same time */
+	double main_cpu_ns; /* CPU time of the thread that takes the batches, as in `threads` */
 };
 
 #define LOAD_FACTS_UNKNOWN                                                                         \
@@ -96,7 +96,7 @@ struct load_facts {
 		.main_cpu_ns = NAN,                                                                \
 	})
 
-/* Returns the peer of a kind with the longest waits; NULL: there is none, or these are several. */
+/* Returns the peer of a kind with the longest waits; NULL: no peer, or a sum over several peers. */
 static inline const struct load_peer *load_facts_peer(const struct load_facts *facts,
 						      enum load_wait_kind kind)
 {

@@ -13,7 +13,7 @@
 #define LOADING_LEAST  0.05
 /* an epoch with fewer batches per worker is ignored when loading workers are counted */
 #define LOADING_ROUNDS 2
-#define LOADING_KNOWN  0.9  /* an epoch is ignored if the worker of fewer batches is known */
+#define LOADING_KNOWN  0.9  /* an epoch is ignored if fewer of its batches have a known worker */
 #define OTHERS_LEAST   0.1  /* other programs that use a smaller share of the cores are ignored */
 #define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
 

@@ -92,7 +92,7 @@ struct batch_series {
 	double cores;
 	double main_cores;
 	double other_cores;
-	/* time on a core / runnable time of the training's thread, of workers; NAN: unknown */
+	/* time on a core / runnable time of the training's thread, and of workers; or NAN */
 	double main_share, worker_share;
 	struct share share;
 	double receive_ns; /* part of the waits in which messages arrived, also for later batches */
@@ -153,7 +153,7 @@ bool series_has_others(const struct batch_series *series);
 /* Call series_init() before the series is used again. */
 void series_done(struct batch_series *series);
 
-/* Returns how many workers load in a typical epoch, more than a few batches; -1: unknown. */
+/* Returns how many workers load more than a few batches in a typical epoch; -1: unknown. */
 int32_t series_find_loading(const struct batch_series *series);
 
 static inline int32_t series_busy_workers(const struct batch_series *series)
@@ -173,7 +173,7 @@ static inline int32_t series_prefetch(const struct batch_series *series)
 	return series->prefetch_factor > 0 ? series->prefetch_factor : SERIES_PREFETCH;
 }
 
-/* Returns how many loads each loading worker has ahead; idle workers leave their places to them. */
+/* Returns how many loads each loading worker has ahead, with a share of those of idle workers. */
 static inline int32_t series_ahead(const struct batch_series *series)
 {
 	int32_t ahead = series_prefetch(series);

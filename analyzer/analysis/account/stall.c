@@ -299,7 +299,7 @@ static void set_drain(const struct batch_series *s, struct finding *f)
 	share = (double)count / (double)f->steady_count;
 	if (share < SYNC_FEWEST || share > SYNC_MOST)
 		return;
-	/* Sync steps are the `count` longest: their median is the middle of the last ranks. */
+	/* Sync steps are the `count` longest steps; their median is the middle of these. */
 	above = f->steady_count - count;
 	stats_order_init(&order, &compute);
 	f->drain_ratio = (stats_order_rank(&order, above + (count - 1) / 2) +

@@ -70,7 +70,7 @@ static double gain_of(double share)
 	return share < 1 ? 1 / (1 - share) - 1 : NAN;
 }
 
-/* Returns the row of an advice in `whatif`, the better one of two; NO_ROW: there is none. */
+/* Returns the advice's row in `whatif`: of two rows, that of the larger gain. NO_ROW: no row. */
 static int row_of(const struct whatif *whatif, enum advice_id id)
 {
 	/* An advice without an entry has 0, the baseline, which predicts the gain of no advice. */
@@ -123,8 +123,8 @@ static bool is_shared(enum cause cause)
 
 /*
  * Returns the share of the loads' time that other programs cost, or 0 if a lack of cores is not the
- * cause. With all cores, loads need at least that share of their time which the other programs now
- * leave of the cores.
+ * cause. These programs cost at most the share of the cores that they use, since loads need the
+ * rest even if they have all cores.
  */
 static double kept_from_cores(const struct view *v)
 {

@@ -13,11 +13,11 @@
 #include "analysis/predict/take.h"
 #include "analysis/statistics/stats.h"
 
-#define EXCESS_SHARE      0.5 /* a value is an event if it exceeds the median by this share of it */
+#define EXCESS_SHARE      0.5 /* an event exceeds the median by at least this share of the median */
 #define EXCESS_FLOOR_NS   2e6
 #define FEWER_CORES       2    /* try fewer workers if each core has at least this many */
 #define LOGGING_LEAST     0.05 /* logging is a cause if it takes at least this share of the time */
-#define ACCUMULATED_MOST  16   /* gradient accumulation: batches from one long step to the next */
+#define ACCUMULATED_MOST  16   /* gradient accumulation has at most this many batches a long step */
 /* long steps are gradient accumulation only if they take this share of all steps' time */
 #define ACCUMULATED_SHARE 0.4
 /* a first epoch is cold only if loads are off the CPU for this share of its excess time */
@@ -400,7 +400,6 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 			    : CAUSE_UNKNOWN;
 }
 
-/* Returns the longest epoch's share of all batches. */
 static double longest_epoch(const struct batch_series *s)
 {
 	double longest = 0;
@@ -432,7 +431,7 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 	stages_judge(stages && f->starved ? stages : &none, &facts, ret);
 }
 
-/* Returns the largest share of making iterators that chose samples; 1: too few stack samples. */
+/* Returns the share of the iterators' making that may have chosen samples, at most; 1: unknown. */
 static double most_sampling(const struct batch_series *s, const struct finding *f,
 			    const struct lines *lines)
 {

@@ -95,8 +95,8 @@ struct grounds {
 	struct {
 		bool found;
 		char name[16];
-		double cpu_ns; /* CPU time of that thread; NAN: unknown */
-		double share;  /* share of the waits in which it held the interpreter; or NAN */
+		double cpu_ns; /* CPU time of the thread that holds the interpreter; NAN: unknown */
+		double share;  /* share of the waits in which it held the interpreter, or NAN */
 		bool is_line;  /* stack samples show the thread's line of code */
 	} holder;
 	bool is_own_code; /* loads compute, half of their time in one of the user's functions */

@@ -9,7 +9,7 @@
 /* "Share" without another noun means a share of the loads' time. */
 #define LOCKED          0.4  /* a lock is the cause if waits for it take at least this share */
 #define SLOW_TIMES      5.0  /* a sample is slow if it takes at least this many times the mean */
-#define SLOW_FEW        0.01 /* slow samples are ignored if more than this share of all samples */
+#define SLOW_FEW        0.01 /* slow samples are ignored if they are more than this share of all */
 #define SLOW_SHARE      0.2  /* slow samples are the cause if they take at least this share */
 #define GROWTH_PARTS    8    /* growth is looked for in this many parts with equally many loads */
 #define GROWTH_FEWEST   16   /* growth is not looked for if a part has fewer loads */
@@ -32,7 +32,7 @@
 #define SLOW_AGAIN      0.5 /* slow samples are ignored if slow in a smaller share of the epochs */
 /* workers have too many threads if each worker has at least this many runnable threads */
 #define THREADS_LEAST   2.0
-#define THREADS_CROWD   2.0 /* threads are too many only from this many runnable ones a core */
+#define THREADS_CROWD   2.0 /* threads are too many only if each core has this many runnable ones */
 /* workers are too many if each core has at least this many */
 #define CROWD           2.0
 #define CROWD_UNSEEN    0.5 /* loads of too many workers are off the CPU, unseen, for this share */
@@ -41,7 +41,7 @@
 #define NARROW_FULL     0.85 /* workers have too few cores only if these are used for this share */
 /* memory is short if loads are off the CPU, in no observed call, for at least this share */
 #define PAGING          0.33
-#define FAULTS_A_LOAD   1.0 /* memory is short only if swapped, or with this many faults a sample */
+#define FAULTS_A_LOAD   1.0 /* memory is short only if swapped, or if each load has these faults */
 /* workers write to one pipe if waits for it take as long as all loads of this many workers */
 #define WRITERS         1.2
 #define HELPER_BUSY     0.8  /* a helper process is busy if it wants at least this part of a core */
@@ -219,7 +219,7 @@ static bool has_free_core(const struct batch_series *s)
 	return isnan(s->cores) || isnan(s->main_cores) || used < GROUNDS_FREE * s->cores;
 }
 
-/* Without stack samples, another thread's CPU time shows a holder, if fetching used little. */
+/* Without stack samples, a thread with much CPU time is the holder, if fetching used little CPU. */
 static void find_holder(const struct batch_series *s, const struct finding *f,
 			const struct cause_input *input, struct grounds *ret)
 {

@@ -13,7 +13,7 @@
 #define NAMED_SHARE  0.25
 /* a line of the steps leads only if it takes at least this share of all time */
 #define LEAST_OF_STEP 0.1
-#define NAMED_COUNT  30   /* and if the group has at least this many samples */
+#define NAMED_COUNT  30   /* a line is named only if its group has at least this many samples */
 #define HELD_SHARE   0.5
 #define ASKING_SHARE 0.5
 #define CALLS_SHARE  0.5
@@ -145,7 +145,7 @@ struct piece {
 	double ns;
 };
 
-/* Returns how many frames, from the innermost, end with the loader's iterator; without one, all. */
+/* Returns the number of frames up to the loader's iterator, from the innermost; or all frames. */
 static size_t within_loader(const struct line_samples *samples, const struct line_stack *stack)
 {
 	for (size_t i = stack->depth; i > 0; i--)

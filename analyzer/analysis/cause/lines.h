@@ -101,7 +101,7 @@ struct line_share {
 	double ns;      /* time that the samples on this line stand for */
 	double share;
 	double error;       /* half-width of the share's 95 % range */
-	double of_function; /* share of all lines of its function; 0 after LINE_SUMMED lines */
+	double of_function; /* share of all lines of its function; 0 for lines behind LINE_SUMMED */
 	double function_error;
 	int64_t count;
 	uint32_t inner;      /* innermost frame with most of the line's time; may be `frame` */
@@ -151,7 +151,7 @@ const char *lines_bare_name(const char *function);
 
 bool lines_is_iterator(const char *function);
 
-/* Returns true if a function makes an object, __init__(), or a connection, such as connect(). */
+/* Returns true if a function makes an object (as __init__()) or a connection (as connect()). */
 bool lines_is_maker(const char *function);
 
 /*
@@ -173,7 +173,7 @@ struct line_filter lines_filter(const struct line_samples *samples, int64_t load
 				enum line_group group);
 bool lines_passes(const struct line_filter *filter, const struct line_stack *stack);
 
-/* `loader_id` 0: all. Samples of an unknown loader count if the group has no other loader. */
+/* Finds the lines of a loader (0: of all); of unknown loaders, too, if a group has no others. */
 int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret);
 void lines_done(struct lines *lines);
 

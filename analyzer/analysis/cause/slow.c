@@ -15,7 +15,7 @@
 #define BLOCK   ((size_t)2048) /* batches that are sampled together: whole rounds of the workers */
 /* workers take turns if at least this share of the batches b was loaded by worker b mod W */
 #define IN_TURN 0.95
-/* if slow workers read at least this many times as much, their samples are slow, not they */
+/* slow workers that read at least this many times as much as others have slow samples */
 #define ALIKE   1.15
 
 struct crew {

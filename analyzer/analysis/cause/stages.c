@@ -259,7 +259,7 @@ static void price_prefetch(const struct view *v, struct stage_gain *ret)
 	ret->gain = ret->high;
 }
 
-/* Returns a batch's kernel time if all threads share it, which limits more calls next. */
+/* Returns the kernels' time for a batch, divided by all threads: more calls cannot go below it. */
 static double next_of(const struct view *v, const struct stage_finding *f)
 {
 	double ns = 0, threads = f->threads > 0 ? f->threads : fmax(v->facts->cores, 1);

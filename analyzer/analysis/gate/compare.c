@@ -156,7 +156,7 @@ void compare_side_done(struct compare_side *side)
 		track_done(&side->tracks[row]);
 }
 
-/* By Welch and Satterthwaite. The smaller variance is raised, as bursts may be absent by chance. */
+/* By Welch's formula. The smaller variance is raised, since bursts may be absent by chance. */
 static double half_width(const struct estimate *a, const struct estimate *b)
 {
 	const struct estimate *most = a->variance > b->variance ? a : b, *less = most == a ? b : a;

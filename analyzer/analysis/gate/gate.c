@@ -14,7 +14,7 @@
 #define DEPENDENT    3      /* factor on the error of a sum whose values correlate by .8 */
 #define SEED         UINT64_C(0x452821e638d01377)
 #define DRAWS        10000
-#define CHANGE_LEAST 0.02 /* loads or steps count as changed from this share of their time on */
+#define CHANGE_LEAST 0.02 /* loads or steps count as changed if they change by this share */
 
 #define AT(field)     offsetof(struct finding, field)
 #define AT_PART(part) AT(account.share[ACCOUNT_##part])
@@ -211,7 +211,6 @@ static double median_of(const double *values, size_t count)
 	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-/* Returns the largest value if `pick` is fmax, the smallest if it is fmin. */
 static double extreme(const double *values, size_t count, double (*pick)(double a, double b))
 {
 	double found = values[0];

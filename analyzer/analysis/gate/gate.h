@@ -175,7 +175,7 @@ struct gate_groups {
 void gate_judge_increase(const struct gate_limit *limit, const struct gate_groups *groups,
 			 struct gate_result *ret);
 
-/* Returns true if `a` is worse. Equal outcomes are compared by the distance from the limit. */
+/* Returns true if `a` is worse than `b`: equal outcomes by the distance from the limit. */
 bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 		   const struct gate_result *b);
 

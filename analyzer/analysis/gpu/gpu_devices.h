@@ -33,7 +33,7 @@ struct gpu_device_step {
 /* Notes which device worked. `op` need not belong to a step. */
 void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op);
 
-/* Measures a step. If several devices ever worked, `steps` (GPU_DEVICES_MOST) gets each of them. */
+/* Measures a step; for several devices, fills `steps` (GPU_DEVICES_MOST) with one for each. */
 int gpu_devices_measure(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			int64_t begin_ns, int64_t wait_end_ns, int64_t end_ns, struct gpu_step *ret,
 			struct gpu_device_step *steps, size_t *ret_count);

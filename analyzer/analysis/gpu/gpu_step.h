@@ -49,10 +49,10 @@ struct gpu_step {
 	/* sums over waits, which may overlap */
 	int64_t sync_event_ns, sync_stream_ns, sync_context_ns;
 	int64_t gap_data_ns, gap_h2d_ns, gap_sync_ns, gap_host_ns, gap_other_ns;
-	int64_t refill_ns;   /* idle after a wait with idle time, up to the first kernel */
+	int64_t refill_ns;   /* from a wait in which the GPU idled to the next kernel */
 	int64_t launched_ns; /* length of all kernels that were launched in the step */
 };
 
-/* Measures [begin_ns, end_ns). All `ops` overlap it, sorted by begin_ns; the wait ends within. */
+/* Measures the step [begin_ns, end_ns). All `ops` overlap the step, sorted by begin_ns. */
 int gpu_step_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, int64_t wait_end_ns,
 		     int64_t end_ns, struct gpu_step *ret);

@@ -47,7 +47,8 @@ void gpu_streams_note(struct gpu_streams *streams, const struct gpu_op *op);
 
 /*
  * Sets or clears DLPROF_GPU_LOADER in each operation. An operation is doubtful if its stream may or
- * may not belong to a loader: it gets `doubtful_are`. Returns the number of doubtful operations.
+ * may not belong to a loader; it gets the mark if `doubtful_are` is true. Returns the number of
+ * doubtful operations.
  */
 size_t gpu_streams_mark(const struct gpu_streams *streams, uint32_t training_thread,
 			bool doubtful_are, struct gpu_op *ops, size_t count);

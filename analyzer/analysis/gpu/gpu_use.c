@@ -10,7 +10,7 @@
 #define LACK_LEAST    0.3
 /* launching takes longer than running if kernels take at most this long on average */
 #define SHORT_NS      10e3
-#define MANY_LAUNCHES 100  /* and a step must have this many kernels for it */
+#define MANY_LAUNCHES 100  /* launches are too slow only if a step has at least this many */
 
 static double *sum_at(struct gpu_sums *sums, size_t i)
 {
@@ -35,7 +35,7 @@ static double ratio(double part, double whole)
 	return whole > 0 ? part / whole : NAN;
 }
 
-/* Many short kernels keep the host busy with launching, whatever it waited for. */
+/* Finds what the GPU lacked. Many short kernels keep the host busy, whatever it waited for. */
 static void find_lack(struct gpu_use *use)
 {
 	const double *share = use->gap_share;

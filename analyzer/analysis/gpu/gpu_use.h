@@ -30,7 +30,7 @@ struct gpu_sums {
 	double compute_ns; /* time in which a kernel or graph ran that is no collective */
 	double loading_ns; /* time of GPU loaders' kernels, which do not count as busy */
 	double refill_ns;  /* idle after waits with idle time, up to the first kernel */
-	/* By part of the step: idle for neither data nor copies; kernels launched there. */
+	/* for each part of a step: idle for neither data nor copies; kernels launched there */
 	double part_idle_ns[GPU_PARTS], part_launched_ns[GPU_PARTS];
 };
 

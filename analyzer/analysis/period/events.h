@@ -43,7 +43,7 @@ void events_done(struct events *events);
 /* Fills ret_ns for `count` positions from `from` on: time of the event at the position, or 0. */
 void events_spread(const struct events_query *query, size_t from, size_t count, float *ret_ns);
 
-/* Cuts `whole` after each break in it, and returns the number of segments. *at: next break. */
+/* Cuts `whole` after each break, and returns the number of segments. *at: index of next break. */
 size_t events_cut(const struct events *breaks, const struct fold_segment *whole, size_t position,
 		  size_t *at, struct fold_segment *ret);
 
@@ -55,7 +55,7 @@ int events_long_period(const struct events *events, const struct fold_segment *s
 		       size_t segment_count, bool capped, size_t above, size_t most,
 		       size_t *ret_period, double *ret_log_p);
 
-/* Gaps, in batches, between large events (cap_ns / 2): lost lines hardly change their mode. */
+/* Gaps, in batches, between events of cap_ns / 2 or more. Lost lines hardly change their mode. */
 struct event_gaps {
 	size_t large_count;
 	double large_ns; /* sum over the large events */

@@ -160,7 +160,7 @@ static int try_long(struct search *s, const struct layout *layout, bool capped)
 
 	if (!s->events.list || layout->is_cut || (is_dense && most <= FOLD_MOST))
 		return 0;
-	/* The list has all events, not those in windows, so one segment is enough. */
+	/* The list has events from outside of the windows, too, so one segment is enough. */
 	r = events_long_period(&s->events, by_epoch ? layout->segments : &whole,
 			       by_epoch ? layout->segment_count : 1, capped,
 			       is_dense ? FOLD_MOST : 1, most, &found.period, &found.log_p);
@@ -349,7 +349,7 @@ static void measure(const struct search *s, struct best *best, double *scratch, 
 	ret->cost_ns = ret->share * ret->events_ns;
 }
 
-/* Breaks, in which queues fill, may come in a period. One between them is preferred if regular. */
+/* Prefers a regular period between breaks to an irregular one, which may be that of breaks. */
 static int describe(struct search *s, struct period *ret)
 {
 	double *scratch = calloc(PHASE_PROMOTE_MOST * FOLD_MOST, sizeof(*scratch));

@@ -262,7 +262,7 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 		if (!await_any(c))
 			return wanted;
 		at = c->batches[c->taken_count++].ended;
-		/* If receiving is timed separately, the way before it takes the usual lag. */
+		/* If receiving is timed separately, a batch arrives after the usual lag. */
 		end_ns = c->batches[at - c->begin].end_ns +
 			 (c->trace->receive_ns ? c->trace->usual_lag_ns
 					       : replay_latency_ns(c->trace, c->setup, at));

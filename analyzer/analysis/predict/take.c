@@ -20,7 +20,7 @@
  * a thread that uses less than this share of a core is assumed to get a core whenever it needs one
  */
 #define LITTLE_WORK      0.15
-#define HARDLY_WORK      0.2 /* loads need no core if they are runnable for less of their time */
+#define HARDLY_WORK      0.2 /* loads that are runnable for a smaller share need no core */
 #define KNOWN_LEAST      0.8 /* no trace is made if a smaller share of loads and steps is known */
 #define FEWEST           5
 /* this quantile of late batches' hand-overs is taken as a hand-over that nothing delayed */
@@ -95,7 +95,7 @@ static void pass_batch(struct walk *w, struct trace *t, size_t i, size_t worker,
 		if (t->lag_ns[i] < 0)
 			t->lag_ns[i] = 0;
 	}
-	/* When a ready batch's load ended is unknown. */
+	/* It is unknown when the load of a batch that was ready ended. */
 	w->free_ns[worker] = end_ns;
 	*given = out_ns;
 	w->turn[ring] = w->turn[ring] + 1 < length ? w->turn[ring] + 1 : 0;
@@ -114,7 +114,7 @@ static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, 
 	return stats_order_quantile(&order, share);
 }
 
-/* Latency is what the hand-over of a late batch takes longer, as its worker may be busy. */
+/* The latency of a late batch is the time that its hand-over takes longer than a usual one. */
 static void find_latency(struct trace *t, const struct lag_input *input)
 {
 	size_t late_count, ready_count, i;

@@ -105,7 +105,7 @@ static bool is_listed(const struct tune_candidate *list, size_t count,
 	return false;
 }
 
-/* Those to try come first, then those without a prediction; then the larger predicted gain. */
+/* Sorts settings to try before others, then those without a prediction, then by predicted gain. */
 static int by_promise(const void *left, const void *right)
 {
 	const struct tune_candidate *a = left, *b = right;

@@ -49,7 +49,7 @@ struct tune_room {
 	bool lacks_order; /* the loader does not have in_order */
 };
 
-/* Fills ret[TUNE_LISTED], settings to try first, and returns the number. Wishes: workers only. */
+/* Fills ret[TUNE_LISTED], settings to try first; returns their number. Wishes: only for workers. */
 size_t tune_choose(const struct whatif *whatif, const struct tune_room *room,
 		   bool too_many_threads, struct tune_candidate *ret);
 

@@ -361,7 +361,7 @@ static int unite_all(const struct rank_job *job, struct rank_group *ret)
 	return r;
 }
 
-/* Sets *ret to false if the clock aligns the steps of all groups, which numbers do not align. */
+/* Sets *ret to false if steps have no common numbers, but ranks meet when aligned by the clock. */
 static int are_apart(const struct rank_job *job, bool *ret)
 {
 	struct rank_finding *found = calloc(1, sizeof(*found));

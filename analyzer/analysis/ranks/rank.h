@@ -46,7 +46,7 @@
 /* ranks are aligned only if at least this share of batches was taken beside another rank */
 #define RANK_COMMON   0.9
 
-/* Adds a rank to the job, all zero at first. `epochs` ascend; without any the clock is unknown. */
+/* Adds a rank to the job, which is all zero at first. `epochs` ascend; none: no known clock. */
 int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,
 	     const struct rank_epoch *epochs, size_t epoch_count);
 

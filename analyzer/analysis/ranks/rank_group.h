@@ -11,7 +11,7 @@
 
 #include "analysis/ranks/rank_job.h"
 
-/* By the host's clock, which has all steps. Time between epochs is part of the step after it. */
+/* Returns the pace by the host's clock. Time between epochs belongs to the step after it. */
 struct pace rank_group_pace(const struct batch_series *series, const struct rank_epoch *epochs,
 			    size_t epoch_count);
 

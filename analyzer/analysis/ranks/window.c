@@ -10,7 +10,7 @@
 
 static_assert(sizeof(struct window) == 24, "a partial holds it as it is");
 
-/* Returns 1, 0 if there would be too many windows, or -ENOMEM. */
+/* Makes room for `count` windows. Returns 1, 0 if these are too many, or -ENOMEM. */
 static int reserve(struct window_width *width, size_t count)
 {
 	size_t capacity = width->capacity ? width->capacity : FIRST_WINDOWS;

@@ -95,8 +95,7 @@ static double rows_evidence(const struct rows *rows, size_t period, float highes
 	excess = top / rows->count - mean;
 	if (!(excess > 0) || !(mean > 0))
 		return 0;
-	/* If even this upper bound of E, which needs no logarithm, is too low, the rest is
-	 * saved. */
+	/* If even this upper bound of E, found without a logarithm, is too low, E is not needed. */
 	bound = factor * rows->count * excess * excess *
 		fmax(1 / (mean * (1 - mean)), variance > 0 ? 0.5 / variance : 0);
 	if (bound < least)
@@ -146,7 +145,7 @@ static size_t row_count(const struct fold_segment *segment, size_t period)
 	return segment->count > first ? (segment->count - first) / period : 0;
 }
 
-/* Evidence from blocks of equal length; each may have its own phase. `sum`: of max(0, E - ln P). */
+/* Evidence of all blocks of one length. `sum` is the sum of max(0, E - ln P) over the blocks. */
 struct scale {
 	size_t blocks;
 	double sum;

@@ -60,7 +60,7 @@ double fold_log_gamma_tail(size_t shape, double sum);
 double fold_log_p(const struct fold_series *series, size_t period, double factor);
 
 /*
- * Returns the `factor` on the evidence for rows that resemble the next one: (1 - r)/(1 + r). r is
- * the correlation of both, shifted by half a period. Returns 1 for r <= .02 or fewer than 6 rows.
+ * Returns (1 - r)/(1 + r), a factor on the evidence of rows that resemble the next row. r: their
+ * correlation if one is shifted by half a period. Returns 1 for r <= .02 or fewer than 6 rows.
  */
 double fold_memory(const struct fold_series *series, size_t period);

@@ -20,7 +20,7 @@ static inline bool stats_takes(const struct stats_column *column, size_t i)
 	       column->values[i] >= 0;
 }
 
-/* Counts values by their leading bits, by which floats >= 0 sort: exact, without a sorted copy. */
+/* Finds ranks exactly, without a sorted copy: values >= 0 are counted by their leading bits. */
 #define STATS_BINS 2048
 
 struct stats_order {
