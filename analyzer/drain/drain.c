@@ -326,7 +326,7 @@ static int remove_segments(struct drain *drain)
 	return r < 0 ? r : db_commit(drain->db);
 }
 
-/* Returns true if the run ended before, but left its folder with segments not to be removed. */
+/* Returns true if the run ended before, but its folder stays, with segments that must not go. */
 static bool is_finished(const struct drain *drain)
 {
 	struct run_info run;

@@ -12,7 +12,7 @@ int drain_run(const char *segment_dir, const char *database);
 struct recovered {
 	bool is_home; /* `database` has the whole run: see home_find() */
 	bool live;    /* processes still record, so the database will grow */
-	/* Why the database is in the folder, not at its target, as -errno; 0: it is there. */
+	/* Why the database is in the folder, as -errno; 0: the database is at its target. */
 	int kept;
 	int64_t missing_count; /* records that are in no database: see home_open_read() */
 };

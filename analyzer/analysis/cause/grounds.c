@@ -41,7 +41,7 @@
 #define NARROW_FULL     0.85 /* workers have too few cores only if these are used for this share */
 /* memory is short if loads are off the CPU, in no observed call, for at least this share */
 #define PAGING          0.33
-#define FAULTS_A_LOAD   1.0 /* memory is short only if swapped, or if each load has these faults */
+#define FAULTS_A_LOAD   1.0 /* memory is short only if swapped, or at this many faults a sample */
 /* workers write to one pipe if waits for it take as long as all loads of this many workers */
 #define WRITERS         1.2
 #define HELPER_BUSY     0.8  /* a helper process is busy if it wants at least this part of a core */

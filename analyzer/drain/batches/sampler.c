@@ -134,7 +134,7 @@ static const struct python_thread *thread_of(const struct python_sample *sample,
 	return NULL;
 }
 
-/* Returns the stack of the thread that holds the GIL; SEEN_NONE: no thread or only `but`. */
+/* Returns the stack of the thread that holds the GIL; SEEN_NONE: no thread holds it, or `but`. */
 static uint32_t holder_of(struct sampler *sampler, const struct python_thread *but)
 {
 	for (size_t i = 0; i < sampler->sample.count; i++) {

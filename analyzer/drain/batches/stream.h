@@ -57,7 +57,7 @@ struct stream {
 	/* entries in use; size of the allocation */
 	size_t count, capacity;
 	size_t room; /* free entries before `entries` */
-	/* Whether the newest step is not over; then its batch, and the ring of its thread. */
+	/* has_last: the newest step is not over; last_*: its batch, and the ring of its thread. */
 	bool has_last;
 	uint32_t last_task;
 	struct ring *last_ring;

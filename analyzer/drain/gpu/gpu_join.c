@@ -317,7 +317,7 @@ static bool is_awaited(const struct process *process, const struct gpu_batch *ba
 		gaps_may_spare(&process->gaps, batch->end_ns));
 }
 
-/* Steps with late operations are written again. Time before `kept_ns`, forgotten, becomes a gap. */
+/* Has steps with late operations written again. Notes a gap before `kept_ns`: forgotten time. */
 static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept_ns)
 {
 	struct gap late = process->late;

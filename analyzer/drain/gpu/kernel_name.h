@@ -2,7 +2,7 @@
 /*
  * kernel_name.h - receives kernels' names in parts, and demangles them.
  *
- * The report does not: in strangers' databases, a mangled name could expand without end.
+ * The report demangles nothing: in a stranger's database, a name could expand without end.
  */
 #pragma once
 

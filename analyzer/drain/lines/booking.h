@@ -24,7 +24,7 @@ struct booking_sample {
 	uint32_t tid;
 	enum line_role role;
 	uint32_t stack;  /* number in seen_stacks.h */
-	uint32_t holder; /* stack of the thread that held the GIL; SEEN_NONE: no other did */
+	uint32_t holder; /* stack of the thread that held the GIL; SEEN_NONE: no other thread */
 	uint32_t weight_ns;
 };
 
@@ -51,7 +51,7 @@ void booking_claim(struct booking *booking, const struct booking_span *span);
 void booking_drop(struct booking *booking, int32_t pid, uint32_t tid, uint64_t begin_ns,
 		  uint64_t end_ns);
 
-/* Returns how many samples loads have finally claimed, or how many all else has. */
+/* Returns how many samples loads have finally claimed, or how many other spans have. */
 uint64_t booking_count(const struct booking *booking, bool of_loads);
 
 /* Ends the waiting of older samples. They count as what claimed them for now, or as LINE_OTHER. */

@@ -202,7 +202,7 @@ static int write_threads(struct use_process *process, struct writer *writer)
 	return r;
 }
 
-/* How long threads waited that ended between two looks is unknown. */
+/* It is unknown how long threads that ended between two looks had waited. */
 static void note_threads_at_once(struct use_process *process, int32_t number,
 				 const struct process_stat *stat, double of_ns)
 {
@@ -231,7 +231,7 @@ static int note_children(struct use *use, struct use_process *process, struct wr
 {
 	int r = 0;
 
-	/* The kernel counts workers as children, too; so then the training does not count. */
+	/* If there are workers, the kernel counts them as children, so the training is left out. */
 	if (process->children_ns >= 0 && loaded_ns > process->loaded_ns &&
 	    (process->is_worker || !use->has_workers)) {
 		use->children_ns += stat->children_ns - process->children_ns;

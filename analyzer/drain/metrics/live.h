@@ -66,7 +66,7 @@ static inline struct live *live_wanted(struct live *live)
 
 void live_end(struct live *live);
 
-/* Adds a row. `loaded`, `delivered`: the row has a load, a wait. */
+/* Adds a row, which has a load if `loaded`, and a wait if `delivered`. */
 void live_row(struct live *live, const struct live_place *of, const struct batch_values *row,
 	      bool loaded, bool delivered);
 

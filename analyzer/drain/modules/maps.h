@@ -24,5 +24,5 @@ uint64_t maps_device(dev_t device);
 /* Returns a number that changes when the process maps other code; 0: unknown. */
 uint64_t maps_state(int32_t pid);
 
-/* Returns maps_state(), but only processes that were forked from each other have the same. */
+/* Like maps_state(), but only processes that were forked from each other have the same number. */
 uint64_t maps_image(int32_t pid);

@@ -20,7 +20,7 @@ void modules_close(struct modules *modules);
 /* Returns a cached list, which forked processes share until they load more code; or NULL. */
 struct modules *modules_of(int32_t pid);
 
-/* Lists again, at most every 15 s, and ever more rarely. Returns false if that is not allowed. */
+/* Lists the mappings again, at first every 15 s, then more rarely. Returns false if not allowed. */
 bool modules_update(struct modules *modules, uint64_t now_ns);
 
 bool modules_get(const struct modules *modules, size_t number, struct maps_line *ret);

@@ -145,7 +145,7 @@ static struct code_entry *make(const struct head *head, const struct text *name,
 	return entry;
 }
 
-/* Makes two system calls: for the headers of the parts; then for the parts, and itself again. */
+/* Makes two system calls: for the parts' headers; then for the parts and the code object again. */
 static struct code_entry *fill(const struct memory *memory, const struct layout *layout,
 			       uint64_t address, const struct head *head)
 {

@@ -58,7 +58,7 @@ static bool read_window(struct walk *walk, uint64_t frame)
 	return memory_read_list(walk->memory, &walk->list) == 1;
 }
 
-/* Reads the pointer at `where`, and the page of `frame`, its value before, by one call. */
+/* Reads by one call the pointer at `where` and the page of `frame`, to which it pointed before. */
 static uint64_t read_top(struct walk *walk, uint64_t where, uint64_t frame, struct stack *stack)
 {
 	struct memory_list *list = &walk->list;

@@ -63,7 +63,7 @@ void alive_begin(struct alive *alive, const struct dlprof_header *header, int fd
 	if (!alive->is_found)
 		return;
 	alive->pidfd = (int)syscall(SYS_pidfd_open, alive->pid, 0);
-	/* If the process ended before pidfd_open(), that may have opened another process. */
+	/* If the process ended before pidfd_open(), the pidfd may be that of another process. */
 	if (!is_shown(alive))
 		alive_end(alive);
 }
@@ -119,7 +119,7 @@ bool alive_now(const struct alive *alive, bool is_root_gone)
 		return poll(&waiting, 1, 0) == 0;
 	if (alive->is_found) /* found, but without a pidfd: an old kernel */
 		return is_shown(alive);
-	/* The lock cannot tell this, as it outlives the process while a reader has its memory. */
+	/* The lock does not show the end: it outlives the process while a reader has its memory. */
 	if (is_nobody(alive))
 		return false;
 	locked = has_lock(alive);
@@ -173,7 +173,7 @@ int alive_exit_status(const struct alive *alive)
 	struct pidfd_info info = {.mask = PIDFD_INFO_EXIT};
 	struct process_stat stat;
 
-	/* A zombie's status. In another user's zombie it is always 0, and not believed. */
+	/* A zombie has a status. In another user's zombie it is always 0, and not believed. */
 	if (alive->is_found && process_stat_read(alive->proc_pid, &stat) && stat.is_over &&
 	    stat.start_ticks == alive->start_ticks &&
 	    (stat.exit_status || is_of_user(alive->proc_pid)))

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Finds the link's target. Returns -ENOENT without a link, -EPERM if it is foreign. */
+/* Finds the link's target. -ENOENT: there is no link; -EPERM: another user made it. */
 int link_find(const char *database, char *path, size_t size);
 
 void link_remove(const char *database, const char *path);

@@ -30,7 +30,7 @@ static const char MADE_SQL[] = "SELECT loader_id, AVG(tensor_count), AVG(batch_b
 
 static const char LOADED_SQL[] = ROWS_LOADERS "SELECT loader_id FROM part WHERE loader_id NOT NULL";
 
-/* What workers used, those of all epochs; without workers, what the main process used. */
+/* What the workers of all epochs used or, without workers, what the main process used. */
 static const char USE_SQL[] =
 	"WITH role AS (SELECT CASE WHEN EXISTS (SELECT 1 FROM t_process WHERE role = 'worker')"
 	"  THEN 'worker' ELSE 'main' END AS role),"

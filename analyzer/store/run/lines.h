@@ -19,10 +19,12 @@ struct doing {
 	int64_t pid, worker_id;    /* worker_id: UNKNOWN: no worker */
 	int64_t since_ns, seen_ns; /* as in t_doing */
 	enum line_role role;
-	/* indices in line_samples.frames: innermost line, of the user's code if possible; of all */
+	/*
+	 * indices in line_samples.frames: innermost frame of the user's code, if any; of all code
+	 */
 	uint32_t frame, inner;
 };
 
-/* Lists processes, without idle workers and those of no known frame. The caller frees the array. */
+/* Lists processes whose frame is known, except idle workers. The caller frees the array. */
 int doing_read(struct db *db, const struct line_samples *samples, struct doing **ret,
 	       size_t *ret_count);

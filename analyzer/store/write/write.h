@@ -154,7 +154,7 @@ struct gpu_part_values {
 
 int writer_gpu_part(struct writer *writer, const struct gpu_part_values *values);
 
-/* Deletes what the GPU did in steps of a process that overlap [begin_ns, end_ns). *ret_any: any. */
+/* Deletes what the GPU did in steps that overlap [begin_ns, end_ns). *ret_any: there were any. */
 int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 		  bool *ret_any);
 
