@@ -82,8 +82,8 @@ bool ahead_puts(struct thread *thread, const void *key, const void *object,
 void ahead_put_failed(struct thread *thread, const void *key, const void *object);
 
 /*
- * Notes that the thread waited for `object` and took it from `key`. Returns false if it is not
- * known as an item.
+ * Notes that the thread waited for `object`, and took it from `key`. Returns false if no item is
+ * known there.
  */
 bool ahead_takes(struct thread *thread, const void *key, const void *object, uint64_t begin_ns,
 		 uint64_t end_ns);

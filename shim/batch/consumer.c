@@ -529,7 +529,7 @@ bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait)
 {
 	struct thread *thread = thread_get();
 
-	/* An iterator that is dropped within a wait or a load counts as part of that one. */
+	/* If an iterator is dropped within a wait or a load, this counts for that wait or load. */
 	if (!thread || !thread->wait_count || is_nested(thread) || thread->ahead.asker ||
 	    !consumer->stream || consumer->over)
 		return false;

@@ -17,11 +17,11 @@
 #define WINDOWS   256 /* number of windows after which their length doubles */
 /* loaders that are asked in turns shorter than this share a window */
 #define MIXED_NS UINT64_C(10000000)
-/* CPU time, whose clock is slow, is read for a call in so much time of a stage's calls */
+/* CPU time has a slow clock: it is read for one call in this many ns of a stage's calls */
 #define CLOCKED_NS     1000000
 #define UNCLOCKED_NS   16384
-#define EXACT_NS       50000 /* all calls are timed of stages with longer calls */
-#define ROUND_MAX      32    /* one call of so many is timed, at least */
+#define EXACT_NS       50000 /* if a stage's calls are longer, all of them are timed */
+#define ROUND_MAX      32    /* of this many calls, at least one is timed */
 #define LEDGER_COUNT   512   /* calls of more threads are not recorded */
 #define BUCKET_COUNT   2048
 #define BUCKET_OBJECTS 8
@@ -42,7 +42,7 @@ struct stage {
 static_assert(sizeof(struct stage_sums) == 64, "one cache line");
 
 struct ledger {
-	_Atomic uint32_t tid; /* 0: free. A dead thread's ledger goes on with another one */
+	_Atomic uint32_t tid; /* 0: free. A dead thread's ledger goes on with another thread */
 	uint64_t random;
 	struct stage_sums sums[1 + STAGE_MAX];
 };
@@ -506,8 +506,7 @@ static void record_stage(struct thread *thread, uint16_t number)
 	stage->life = thread_life;
 }
 
-/* Takes what was added since the last call; of a sum that has fallen, nothing until it has risen.
- */
+/* Returns by how much a sum grew since the last call; 0 while it is below its former value. */
 static uint64_t take_sum(struct stage *stage, const uint64_t sums[STAGE_SUM_MAX], int which)
 {
 	const int64_t more = (int64_t)(sums[which] - stage->sent[which]);

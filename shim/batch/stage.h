@@ -45,7 +45,7 @@ struct stage_sums {
 	uint8_t after;     /* calls of that round after the timed one */
 	uint8_t left;      /* calls before the timed one */
 	uint8_t unclocked; /* time since a call's CPU time was read, in UNCLOCKED_NS */
-	uint32_t mean_ns;  /* of recent timed calls */
+	uint32_t mean_ns;  /* mean length of recent timed calls */
 };
 
 struct stage_call {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taker.h - follows batches from an asker to this thread, or from it to a taker (ahead.h). */
+/* taker.h - follows batches between this thread and askers or takers (ahead.h). */
 #pragma once
 
 #include <stdbool.h>

@@ -13,7 +13,7 @@ bool api_is_possible(void);
 /* Enables or disables our calls, but not those of kinds in `keep`. Returns the number of calls. */
 uint32_t api_enable(bool on, uint64_t keep);
 
-/* Notes that another user wants this call or not. api_enable(false) leaves wanted calls enabled. */
+/* Notes whether another user wants this call. api_enable(false) leaves wanted calls enabled. */
 void api_note_theirs(uint32_t record_kind, uint32_t number, bool wanted);
 
 /* Returns DLPROF_GPU_API_x, or DLPROF_GPU_NONE for a call that api.def lacks. */

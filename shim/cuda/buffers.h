@@ -23,7 +23,7 @@ uint8_t *buffers_request(void);
 
 bool buffers_is_ours(const uint8_t *buffer);
 
-/* Mark one buffer, or all that CUPTI has, as perhaps with another user's records in this use. */
+/* Mark one buffer, or all that CUPTI has, since they may now have records of another user. */
 void buffers_share(const uint8_t *buffer);
 void buffers_share_out(void);
 bool buffers_is_shared(const uint8_t *buffer);

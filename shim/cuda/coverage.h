@@ -37,7 +37,7 @@ void coverage_regained(void);
 /* Finds silences and lost buffers. Called after all returned buffers were read. */
 void coverage_look(void);
 
-/* Sends the time up to which all is known to the drain, if that time advanced. */
+/* Sends to the drain the time up to which all is known, if that time advanced. */
 void coverage_tell(void);
 
 /* Sends the last time. Called after our forced flush, when all its buffers were read. */

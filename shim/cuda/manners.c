@@ -228,7 +228,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	return r;
 }
 
-/* Gives CUPTI to another user that makes calls again, as it registers its callbacks only once. */
+/* Gives CUPTI to another user that makes calls again, as users register callbacks only once. */
 static void give_back(void)
 {
 	if (state_mode() != STATE_CUPTI || !theirs.registered)

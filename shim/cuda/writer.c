@@ -69,7 +69,7 @@ static void look_after_others(uint64_t now_ns)
 	}
 }
 
-/* Returns when another user took CUPTI, if that is over and it has no buffers left; else 0. */
+/* Returns when another user took CUPTI, if the user is gone and has no buffers left; else 0. */
 static uint64_t find_regained(void)
 {
 	const uint64_t yielded_ns = state_yielded_ns();

@@ -28,7 +28,7 @@ static inline bool jpeg_begun(struct unit *unit, const void *info)
 	return true;
 }
 
-/* Returns how many bytes were taken since `next` was `before`; all if it was refilled since. */
+/* Returns how many bytes were taken since `before` was next; all if the buffer was refilled. */
 static inline uint64_t jpeg_taken(const void *next, const void *before, uint64_t before_bytes)
 {
 	uintptr_t taken = (uintptr_t)next - (uintptr_t)before;

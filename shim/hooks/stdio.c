@@ -59,7 +59,7 @@ uint64_t hook_stream_bytes(const struct hook_stream *stream, size_t taken_bytes)
 	return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-/* The line, which may contain NULs, ends at its newline. What follows is from earlier. */
+/* A line, which may contain NULs, ends at its newline. What follows is from earlier calls. */
 uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *line, int size)
 {
 	const char *newline;

@@ -23,5 +23,5 @@ int backing_reserve(const char *path, struct dlprof_segment *shared, size_t offs
 /* Locks the file for as long as this process maps it (DLPROF_SEGMENT_LOCKED). False: it cannot. */
 bool backing_lock(const char *path);
 
-/* Renames `unfinished` to the stem in `path` and ".seg", "-1.seg", ..., which it adds to `path`. */
+/* Renames `unfinished` to the stem in `path` plus ".seg", "-1.seg", ...; `path` gets that end. */
 int backing_give_name(const char *unfinished, struct text *path);

@@ -20,9 +20,9 @@ int run_rejoin(struct text *why);
 void run_watch(uint64_t now_ns);
 
 enum run_state {
-	RUN_STORED,	/* as far as known */
-	RUN_RENAMED,	/* stored in another database, `where` */
-	RUN_KEPT,	/* stored in folder `where`, because of `error` */
+	RUN_STORED,	/* all records, as far as known */
+	RUN_RENAMED,	/* all, in another database: `where` */
+	RUN_KEPT,	/* all, in folder `where`, because of `error` */
 	RUN_ALONE,	/* all is in the rings: no drain could be started */
 	RUN_IN_RINGS,	/* some are in the rings only; *ret_error 0: no drain is running */
 };

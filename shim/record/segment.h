@@ -36,7 +36,7 @@ enum segment_part {
 	SEGMENT_PART_MAX
 };
 
-/* Reserves blocks, in the slot's thread. Negative: the disk is full, so do not touch the part. */
+/* Reserves a part's blocks, in the slot's thread. If negative, the disk is full: touch nothing. */
 int segment_reserve(const struct dlprof_slot *slot, enum segment_part part);
 
 /* Returns stack number `index`, or NULL if there is no room, or another thread is reserving. */

@@ -25,7 +25,7 @@ static struct dlprof_stack *take_place(void)
 
 /*
  * The kernel copies, up to the first unmapped page: another thread may unmap what lies behind the
- * stack, and a sanitizer may report a memcpy(). Returns the bytes.
+ * stack, and a sanitizer may report a memcpy(). Returns how many bytes were copied.
  */
 static uint32_t copy(void *target, uintptr_t source, size_t size)
 {

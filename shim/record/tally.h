@@ -82,8 +82,8 @@ static inline void tally_sample_begin(struct thread *thread)
 }
 
 /*
- * Returns the sample's first file, or NULL. If the sample before began with that file (an index),
- * returns the last one. If a sample is unreadable, its replacement is last.
+ * Returns the file by which a sample is known, or NULL: its first file or, if the sample before
+ * began with that file (an index), its last file. That of an unreadable sample is its replacement.
  */
 const char *tally_sample_file(const struct thread *thread);
 

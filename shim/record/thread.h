@@ -112,7 +112,7 @@ struct thread_peer {
 
 #define THREAD_LOCK_BYTES 96
 
-/* A lock that the thread failed to take, and its sleeps since the last try. */
+/* A lock that the thread failed to take, and how long it has slept since the last try. */
 struct thread_tried {
 	char lock[THREAD_LOCK_BYTES]; /* the end of its path; "": none */
 	uint64_t count, ns;
@@ -174,7 +174,7 @@ struct thread_decoder {
 	const char *around_library;
 };
 
-/* Members for each operation come first, as each sample drives this out of the caches. */
+/* Members for each operation come first, as each sample drives this struct out of the caches. */
 struct thread {
 	alignas(64) uint32_t life;	/* thread_life when the slot was claimed */
 	uint32_t quick_life;		/* `life` if quick.h may be used, else 0 */
@@ -237,7 +237,7 @@ struct thread {
 	/* since then the thread has only freed memory; 0: it has done more */
 	uint64_t free_since_ns;
 	uint64_t free_ns; /* time of freeing since the newest batch came */
-	bool pins;			/* the thread receives batches for another one */
+	bool pins;			/* the thread receives batches for another thread */
 	struct account *account; /* NULL: none yet */
 	/* iter() whose epoch is not recorded yet, and its sampling */
 	uint64_t iter_begin_ns, iter_ns, iter_sample_ns;

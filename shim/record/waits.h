@@ -22,15 +22,15 @@ void waits_add(struct thread *thread, enum wait_kind kind, uint64_t ns);
 /* Counts a wait for `fd`, and `bytes` even if the wait was short. */
 void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes);
 
-/* A write() that the other side of a pipe, socket or terminal was slow to read. */
+/* Counts a write() that waited until the other side of a pipe, socket or terminal had read. */
 void waits_add_write(struct thread *thread, int fd, uint64_t ns, uint64_t bytes);
 
-/* `is_held`: another process has the lock, and the call gave up at once. */
+/* Counts a wait for a file's lock. `is_held`: the call gave up at once, as the lock was taken. */
 void waits_add_lock(struct thread *thread, int fd, uint64_t ns, bool is_held);
 
 /*
- * A try for the lock at `path`, in a load. The thread's sleeps between a try that failed and the
- * next one for the same lock count as waits for that lock.
+ * Notes a try for the lock at `path`, in a load. The thread's sleeps between a try that failed and
+ * the next one for the same lock count as waits for that lock.
  */
 void waits_try(struct thread *thread, const char *path, bool is_held);
 

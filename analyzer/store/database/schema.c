@@ -67,9 +67,7 @@ static const char INSERT_VIEW_SQL[] =
 	" NULL AS before_ns, NULL AS backward_ns, NULL AS between_ns, NULL AS optimizer_ns,"       \
 	" NULL AS save_ns"
 
-/*
- * A table that lacks `column` is replaced by `lent` if it has the column `sign`, else it is empty.
- */
+/* A table without `column` is empty; if it has the column `sign`, `lent` takes its place. */
 static const struct {
 	const char *table, *column, *sign, *lent;
 } NEWER[] = {

@@ -24,7 +24,7 @@ bool later_is_importing(PyObject *module)
 	return spec && api_get_flag(spec, "_initializing", false);
 }
 
-/* Returns the module, borrowed, or NULL. While `implied` is being imported, returns that one. */
+/* Returns the module, borrowed, or NULL. While `implied` is being imported, returns `implied`. */
 static PyObject *find_module(PyObject *modules, const struct later *wanted)
 {
 	PyObject *module = py.PyDict_GetItemString(modules, wanted->module);

@@ -14,7 +14,7 @@
 
 #define ITERATOR_MAX 128
 
-/* `key`: the object or, if unknown, the thread that asks, of which each node of a graph has one. */
+/* `key`: the object or, if unknown, the asking thread: each node of a graph has its own thread. */
 static struct iterator {
 	const void *key;
 	uint32_t life;
@@ -103,7 +103,7 @@ void tfdata_make(struct tfdata_making *making, const void *dataset, bool many)
 	making->begin_ns = clock_now_ns();
 }
 
-/* Adds the time of making an iterator, but not of one made while another one is made. */
+/* Adds the time of making an iterator, unless this was part of making another iterator. */
 static void count_making(const struct tfdata_making *making)
 {
 	if (making->outer || !making->is_eager)
@@ -166,7 +166,7 @@ void tfdata_release(void)
 	atomic_fetch_sub(&held, 1);
 }
 
-/* Begins an epoch if due. If the making of the object was not seen, takes it for the newest one. */
+/* Begins an epoch if due. An object whose making was unseen counts as the newest iterator. */
 static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t begin_ns)
 {
 	const void *dataset = one->fresh ? one->dataset : atomic_exchange(&newest, NULL);

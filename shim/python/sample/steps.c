@@ -12,9 +12,7 @@
 #include "record/span.h"
 #include "record/tally.h"
 
-/*
- * Of a stand-in for an iterable dataset's iterator: the dataset, and the samples given (uint64_t).
- */
+/* Attributes of an iterable dataset's stand-in: the dataset, and the samples given (uint64_t). */
 static struct api_name dataset_name = {"_dlprof_dataset",
 				       NULL};
 static struct api_name taken_name = {"_dlprof_taken",

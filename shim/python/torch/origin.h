@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 /*
- * Returns a hash of the calls nearest to torch's code, and of the program's own one; 0: unknown.
- * `text` gets the program's own one, "train.py:41 in main". Needs the GIL.
+ * Returns a hash of the calls nearest to torch's code, and of the program's own call; 0: unknown.
+ * `text` gets the program's own call, "train.py:41 in main". Needs the GIL.
  */
 uint64_t origin_find(struct text *text);
