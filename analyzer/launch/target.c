@@ -38,7 +38,7 @@ static void take_needed(void *context, const char *name)
 		snprintf(target->libpython, sizeof(target->libpython), "%s", name);
 }
 
-/* Reads a program; of one of the other ELF class, which cannot be preloaded, only the header. */
+/* Reads a program, or only its header if its ELF class is not ours: it cannot be preloaded. */
 static void read_elf(const struct elf *elf, struct target *ret)
 {
 	const Elf64_Ehdr *header = elf_part(elf, 0, sizeof(*header));

@@ -34,7 +34,7 @@ struct rank_look {
 	int64_t loader_id; /* -1: the rank has no loader */
 };
 
-/* cmd_read_ranks() judges the ranks of a job; `look`, if not NULL, gets each. 0 or CMD_ERROR. */
+/* cmd_read_ranks() judges a job's ranks, and calls `look` (or NULL) for each. 0 or CMD_ERROR. */
 struct jobs {
 	const char *path;
 	struct ranks *list;
@@ -87,7 +87,7 @@ static inline struct batch_filter cmd_filter(const struct options *options, int6
 int cmd_check_filter(const struct options *options, const struct run_info *run,
 		     const struct loader_info *loaders, size_t count);
 
-/* Says why --epoch and --batches select no batch; CMD_ERROR. Returns 0 if neither was given. */
+/* Prints why --epoch or --batches selects no batch: CMD_ERROR. Returns 0 if neither was given. */
 int cmd_check_part(const struct options *options, const struct loader_info *loader);
 
 struct output {

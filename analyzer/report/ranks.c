@@ -87,7 +87,7 @@ static void file_done(struct rank_file *file)
 	free(file->job);
 }
 
-/* Adds a run, and owns `path`. `folder`: the job of a run without job id; `must`: or else fails. */
+/* Adds a run, and owns `path`. `folder`: job of a run without id. `must`: failure is an error. */
 static int add(struct listing *listing, char *path, const char *folder, bool must)
 {
 	struct rank_files *files = listing->files;

@@ -204,8 +204,8 @@ enum dlprof_gpu_kind {
 	DLPROF_GPU_SYNC_EVENT, /* the host waited for an event; below: a stream, a context */
 	DLPROF_GPU_SYNC_STREAM,
 	DLPROF_GPU_SYNC_CONTEXT,
-	DLPROF_GPU_LAUNCH,   /* launches by the host, seen without CUPTI; `id`: their number. With a
-			      * device: a launch, and as its length that of its kernels later */
+	DLPROF_GPU_LAUNCH,   /* `id` launches by the host, seen without CUPTI. With a device: one
+			      * launch; its length is that of its kernels, which is sent later */
 	DLPROF_GPU_API_SYNC, /* a thread waited in a synchronizing call; `id`: the thread */
 	DLPROF_GPU_API_COPY, /* a thread was in a copying call, which may wait; `id`: the thread */
 	DLPROF_GPU_API_LAUNCH,

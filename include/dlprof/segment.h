@@ -75,7 +75,7 @@ struct dlprof_slot {
 	uint64_t unlisted_count;
 	alignas(64) _Atomic uint64_t tail;
 	alignas(64) struct dlprof_event near[DLPROF_NEAR_CAPACITY];
-	/* Named ones first, then files, folders and samples (tally.h). */
+	/* Named tallies first, then those of files, folders and samples (tally.h). */
 	alignas(4096) struct dlprof_tally tallies[DLPROF_TALLY_COUNT];
 	alignas(4096) struct dlprof_event far[DLPROF_RING_CAPACITY];
 };
@@ -85,7 +85,7 @@ struct dlprof_so_far {
 	_Atomic uint64_t batches;
 	_Atomic uint64_t time_ns;
 	_Atomic uint64_t wait_ns;
-	_Atomic uint32_t in_doubt; /* not 0: perhaps not the training's waits; a note says why */
+	_Atomic uint32_t in_doubt; /* not 0: perhaps no waits of the training; a note says why */
 };
 
 /*

@@ -44,7 +44,7 @@ struct dlprof_tally {
 	uint32_t kind;
 	uint64_t class;
 	uint64_t count;		/* images, calls, samples */
-	uint64_t ns;		/* time without nested calls, but a sample's with them */
+	uint64_t ns;		/* time without nested calls; for a sample, with them */
 	uint64_t bytes;		/* bytes of input */
 	uint64_t pixels;	/* pixels; when unpacking (class 0): bytes */
 	uint64_t slowest_ns;

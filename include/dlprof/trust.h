@@ -183,8 +183,8 @@ static inline bool trust_take(struct trust_search *search, const char *folder, c
 }
 
 /*
- * Looks in the build folder, if the looker was not installed, in its own, then in `installed`,
- * which is relative to its own (NULL: skipped). Returns 0, -ENOENT, -EPERM (not trusted) or -errno.
+ * Looks in the build folder (if the looker was not installed), the looker's own folder, and then
+ * `installed`, relative to the latter (NULL: skipped). Returns 0, -ENOENT, -EPERM or -errno.
  */
 static inline int trust_find(struct trust_search *search, uint32_t user, const char *name,
 			     const char *installed)

@@ -31,7 +31,7 @@ struct outline_row {
 struct outline_block {
 	const char *chapter; /* blocks of the same chapter follow each other */
 	char *title;         /* NULL: no title */
-	/* headings of columns, then NULL; "#" begins one of a column of numbers; items have none */
+	/* headings, then NULL; "#" begins the heading of a column of numbers; items have none */
 	const char *headings[OUTLINE_CELLS + 1];
 	struct outline_row *rows;
 	size_t count;

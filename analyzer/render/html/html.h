@@ -45,7 +45,7 @@ size_t html_choose_windows(const struct batch_series *series, const struct findi
 
 #define HTML_RANK_BARS 156
 
-/* Write a page: of a job's ranks, of jobs, of a run. 0 or -ENOMEM; check the stream for errors. */
+/* Write a page: of a job's ranks, of jobs, of a run. Return 0 or -ENOMEM; errors show in `out`. */
 struct ranks;
 int html_write_ranks(const struct ranks *ranks, FILE *out);
 

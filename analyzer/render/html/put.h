@@ -48,7 +48,7 @@ const char *html_time(char *buffer, double ns);
 void html_section(struct html *html, const char *id, const char *title);
 void html_section_end(struct html *html);
 
-/* Begins a table; caption "": none. NULL ends the headings; "#" begins that of numbers. */
+/* Begins a table; caption "": none. NULL ends the headings. "#" begins a heading of numbers. */
 void html_table_begin(struct html *html, const char *caption, const char *const *headings);
 void html_table_end(struct html *html);
 

@@ -43,7 +43,7 @@ const char *ranks_share_words(enum stall_verdict verdict, double ratio, char *te
 
 size_t ranks_without_loader(const struct ranks *ranks);
 
-/* Says if a rank is in the group, or a culprit in it; group -1: a culprit in any group. */
+/* Return true if a rank is in the group, or is a culprit of the group (-1: of any group). */
 typedef bool ranks_filter(const struct rank_blame *blame, int group);
 ranks_filter ranks_is_in_group, ranks_is_culprit;
 
@@ -61,7 +61,7 @@ struct ranks_spread ranks_spread(const struct ranks *ranks);
 
 size_t ranks_worst(const struct ranks *ranks);
 
-/* Lists the ranks' indices: up to RANKS_MOST_ROWS by rank; if more, those to blame come first. */
+/* Lists the ranks' indices by rank. Of over RANKS_MOST_ROWS ranks, those to blame come first. */
 #define RANKS_MOST_ROWS 16
 void ranks_order(const struct ranks *ranks, size_t *ret);
 

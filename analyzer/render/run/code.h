@@ -39,7 +39,7 @@ void code_outline(const struct report *report, struct outline *outline);
  */
 bool code_add_named(const struct report *report, char *text, size_t size);
 
-/* Appends the same about a group's first line of a tenth plus its error; false: there is none. */
+/* Like code_add_named(), about a group's first line, which needs 10 % plus its error; or false. */
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
 /* Returns line `place`, from 0 to CODE_LINES - 1, for JSON. NULL: the place has no line. */

@@ -72,7 +72,7 @@ void step_outline(const struct report *report, struct outline *outline);
 
 void stages_add_evidence(const struct report *report, char *text, size_t size);
 
-/* Append the words for a pipeline's stages; false: none are needed instead of remedies.def. */
+/* Append the words for a pipeline's stages. False: the words of remedies.def are right, too. */
 bool stages_add_line(const struct report *report, enum advice_id id, char *text, size_t size);
 bool stages_add_how(const struct report *report, enum advice_id id, char *text, size_t size);
 
@@ -104,7 +104,7 @@ const struct dialect *dialect_of(const struct loader_info *loader);
 
 bool dialect_is_threads(const struct loader_info *loader);
 
-/* Append words for this loader's library; false: those for PyTorch are right for it, too. */
+/* Append words for this loader's library. False: the words for PyTorch are right for it, too. */
 bool dialect_add_line(const struct report *report, const struct advice *advice, char *text,
 		      size_t size);
 bool dialect_add_how(const struct report *report, const struct advice *advice, char *text,

@@ -182,7 +182,7 @@ static void leave_out_idle(struct gate *gate)
 	}
 }
 
-/* If ranks of a job are missing, the rank that waits least becomes unfit: the job may only fail. */
+/* If ranks of a job are missing, the rank that waits least becomes unfit: the job cannot pass. */
 static void look_for_ranks(struct gate *gate)
 {
 	struct gate_runs *runs = &gate->runs;
