@@ -19,7 +19,7 @@
 
 #define MS UINT64_C(1000000)
 
-#define ROUND_MS     450 /* pause between commits; a row is stored by the second one */
+#define ROUND_MS     450 /* pause between commits; a record's row is in the second commit */
 #define GLANCE_MS    225 /* while it sleeps, the drain looks at rings and processes this often */
 #define AGAIN_MS     100
 #define HURRY_MS     2     /* shortest pause between rounds, if rings fill fast */

@@ -338,7 +338,7 @@ bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		return true;
 	}
 	if (!asker || !is_fresh(asker) || asker->state == OWN) {
-		/* This address was of another asker's item, which a call unseen by us took. */
+		/* An item of another asker had this address, and was taken by an unseen call. */
 		if (before && before->asker != thread->ahead.asker)
 			before->asker = 0;
 		return false;

@@ -96,7 +96,7 @@ static RARELY struct thread *enter_first(void)
 		ours = before != pid && atomic_compare_exchange_strong(&holder, &before, pid);
 	} while (!ours && wait_a_moment(pid, &nap_count));
 	if (consumer_record()) {
-		/* Another thread makes a segment, in which this one gets a slot. */
+		/* Another thread makes a segment, in which this thread gets a slot. */
 		while (segment_is_growing() && wait_a_moment(pid, &nap_count))
 			continue;
 		thread = thread_get();

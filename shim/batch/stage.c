@@ -82,7 +82,7 @@ static _Atomic uint64_t *bucket_of(const void *object)
 	return objects[((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 53];
 }
 
-/* An address that is too long for this has no stage (is_key()). */
+/* An address that is too long for a key has no stage (is_key()). */
 static uint64_t key_of(const void *object)
 {
 	return (uint64_t)(uintptr_t)object << NUMBER_BITS;

@@ -9,7 +9,7 @@
 #define FIRST_CAPACITY 1024
 #define FIRST_RUNS     16
 #define LONGEST_NS     1e19f
-/* a worker counts as loading if it makes at least this share of the loads of the busiest worker */
+/* a worker counts as loading if it makes at least this share of the busiest worker's loads */
 #define LOADING_LEAST  0.05
 /* an epoch with fewer batches per worker is ignored when loading workers are counted */
 #define LOADING_ROUNDS 2

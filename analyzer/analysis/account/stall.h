@@ -122,7 +122,7 @@ struct finding {
 
 	double drain_ratio; /* NAN: the verdict does not depend on it */
 	double compute_median_ns;
-	/* mean time that a step takes without waiting, or the GPU if steps are asynchronous */
+	/* mean step without waits; if steps are asynchronous, the GPU's mean time for a step */
 	double demand_mean_ns;
 	double load_mean_ns; /* mean load time of steady batches; NAN: unknown for all */
 	double load_cv; /* standard deviation of loads / mean */

@@ -128,7 +128,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	/* If steps only queue work for the GPU, a long step waits for earlier ones. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;
-	/* Finished batches pile up in a pause, after which the waits' period starts again. */
+	/* Batches pile up in a pause, after which the waits' period may have another phase. */
 	of_wait.breaks = &of_compute;
 	r = period_find(&of_wait, &ret->wait);
 	if (r == 0)
@@ -271,7 +271,7 @@ static void add_cause(struct diagnosis *d, enum cause cause, double ns, double t
 	insert_cause(d, 0, cause, ns, time_ns);
 }
 
-/* Gradient accumulation, or several batches taken at once, recur soon and take much time. */
+/* Returns true if long steps are gradient accumulation: they recur soon and take much time. */
 static bool is_accumulation(const struct finding *f, const struct period *compute)
 {
 	return compute->regular && compute->batches <= ACCUMULATED_MOST &&

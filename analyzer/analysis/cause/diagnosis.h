@@ -105,7 +105,7 @@ struct grounds {
 	} calm;
 	double threads;       /* runnable threads of all workers, if too many; else NAN */
 	double cores_allowed; /* cores that the workers may use, if too few; else NAN */
-	double cores_there;   /* cores that the training may use, or might at its start */
+	double cores_there;   /* cores that the training may use, or could at its start */
 	double loading_share;
 	double shared_per_s; /* limit on batches a second of all workers; NAN: none found */
 	double lock_share;

@@ -35,7 +35,7 @@
 #define THREADS_CROWD   2.0 /* threads are too many only if each core has this many runnable ones */
 /* workers are too many if each core has at least this many */
 #define CROWD           2.0
-#define CROWD_UNSEEN    0.5 /* loads of too many workers are off the CPU, unseen, for this share */
+#define CROWD_UNSEEN    0.5 /* loads of too many workers wait, in no seen call, for this share */
 /* workers have too few cores if they may use at most this share of the machine's cores */
 #define NARROW          0.5
 #define NARROW_FULL     0.85 /* workers have too few cores only if these are used for this share */
@@ -49,7 +49,7 @@
 #define HELPER_ONE      1.3
 /* making objects is the cause if it takes at least this share */
 #define MAKING_LEAST    0.4
-#define MAKING_MOST     0.9 /* in loads that make objects for longer, constructors read data */
+#define MAKING_MOST     0.9 /* if loads make objects for longer, constructors read their data */
 #define REOPENED        0.5 /* a file is reopened if each sample opens it at least this often */
 #define REOPENED_PART   0.5 /* a file is reopened only if this share of all openings are its own */
 /* the user's own code is the cause if one of its functions takes at least this share */

@@ -266,7 +266,7 @@ static void share_out(const struct batch_series *s, const struct finding *f,
 		     f->demand_mean_ns;
 	double queued = 0;
 	enum split_owner rest = isnan(f->load_mean_ns) ? SPLIT_UNSEEN : SPLIT_INTERMITTENT;
-	/* If what all workers load from halts, the mean load is long, though others are short. */
+	/* If the source of all workers halts, the mean load is long, though most are short. */
 	const bool halts = rho >= CAPACITY_MARGINAL && rho < CAPACITY_HALTS &&
 			   split_are_slow_together(s);
 

@@ -280,7 +280,7 @@ static bool is_serial(const struct stages *stages, const struct stage_finding *f
 	       slow->kind == STAGE_READ || slow->kind == STAGE_INTERLEAVE || calls_function(slow);
 }
 
-/* Nearly all threads of the pool must wait, and the program must allow more calls. */
+/* Returns true if nearly all threads of the pool wait, and the program allows more calls. */
 static bool is_pool_narrow(const struct stages *stages, const struct stage_finding *f)
 {
 	const struct stage_work *slow = &stages->list[f->slow];

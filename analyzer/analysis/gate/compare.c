@@ -7,7 +7,7 @@
 
 /* runs are compared only if one has at least this many times the workers of the other */
 #define SHARED_WORKERS   1.25
-/* workers share what they wait for if loads grow by this power of their number, or more */
+/* workers share what they wait for if loads grow with at least this power of their number */
 #define SHARED_PART      0.75
 #define LEAST_POINTS     0.02
 #define FEW_BLOCKS       6

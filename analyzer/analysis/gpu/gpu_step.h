@@ -40,7 +40,7 @@ struct gpu_op {
 
 struct gpu_step {
 	int64_t busy_ns, nccl_ns;
-	int64_t compute_ns; /* time in which a kernel or graph ran that is no collective */
+	int64_t compute_ns; /* time of kernels and graphs that are no collectives */
 	int64_t loading_ns;
 	int64_t kernel_count, graph_count;
 	int64_t h2d_ns, h2d_bytes, h2d_pageable_bytes;

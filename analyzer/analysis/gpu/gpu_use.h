@@ -21,13 +21,13 @@ enum gpu_sync { GPU_SYNC_EVENT, GPU_SYNC_STREAM, GPU_SYNC_CONTEXT, GPU_SYNC_MAX 
 struct gpu_sums {
 	double batch_count; /* batches whose busy time and step are known */
 	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX]; /* sums over these batch_count batches */
-	double seen_count; /* batches of which anything is known, also if only the host's part */
+	double seen_count; /* batches with any GPU data, even if only of the host's calls */
 	double kernel_count, graph_count;
 	double h2d_ns, h2d_bytes, h2d_pageable_bytes;
 	double d2h_ns, d2h_bytes;
 	double memset_ns, nccl_ns;
 	double sync_ns[GPU_SYNC_MAX];
-	double compute_ns; /* time in which a kernel or graph ran that is no collective */
+	double compute_ns; /* time of kernels and graphs that are no collectives */
 	double loading_ns; /* time of GPU loaders' kernels, which do not count as busy */
 	double refill_ns;  /* idle after waits with idle time, up to the first kernel */
 	/* for each part of a step: idle for neither data nor copies; kernels launched there */
@@ -65,7 +65,7 @@ struct gpu_use {
 	double exposed_share;  /* only a copy to the GPU ran, and no batch was waited for */
 	double overlap_share;  /* at most this share of the copying time had kernels running */
 	enum gpu_lack lack;
-	double lack_share; /* idle, needing neither data nor copies */
+	double lack_share; /* idle for another reason than data or copies */
 	/* Part of the step with more than half of lack_share; STEP_PART_MAX: no part. */
 	enum step_part lack_part;
 	double lack_part_share;

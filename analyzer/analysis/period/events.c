@@ -11,7 +11,7 @@
 #include "analysis/statistics/stats.h"
 #include "dlprof/hash.h"
 
-#define CAP_BITS    15 /* counted by these top bits of a positive float: bins are 0.8 % wide */
+#define CAP_BITS    15 /* values are counted by these top bits of a float: bins are 0.8 % wide */
 #define CAP_SHIFT   16
 #define TABLE_BITS  13
 #define TABLE_SIZE  (1u << TABLE_BITS)

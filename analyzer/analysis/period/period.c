@@ -18,7 +18,7 @@
 #define SPREAD         16 /* windows have at most this many ordinals for each batch of the series */
 #define BEYOND_DOUBT   (-100.0)
 #define BLOCK          8  /* rows in a block: half of them choose the phase, half measure it */
-#define PIECE_LEAST    12 /* segments are cut at breaks (events.h) from this many batches a break */
+#define PIECE_LEAST    12 /* segments are cut at breaks (events.h) if each has this many batches */
 #define WORKER_SHARE   0.60
 #define WORKER_PERIODS 4
 #define SHARE_LEAST    0.5
@@ -369,7 +369,7 @@ static int describe(struct search *s, struct period *ret)
 	return 0;
 }
 
-/* Gaps of random events have a coefficient of variation of 1; after a dead time .4. */
+/* Random gaps have a coefficient of variation of 1, or of .4 if each follows a dead time. */
 static int find_gaps(const struct search *s, struct period *ret)
 {
 	struct event_gaps gaps;

@@ -11,10 +11,10 @@
 #define ROUNDS       3 /* an epoch's end is this many loads for each worker */
 #define FEWEST_ENDS  3
 #define FEWEST_LOADS 20
-/* loads share a limit if their time off the CPU grows by this power, or more, of their number */
+/* loads share a limit if their time off the CPU grows with this power of their number, or more */
 #define GROWTH_LEAST 0.6
 #define Z_LEAST      4.0
-#define SPAN_LEAST   1.5  /* most loads under way must be at least this many times the fewest */
+#define SPAN_LEAST   1.5  /* (most / fewest loads under way at once) must be at least this */
 #define OUTSIDE_LEAST 0.5 /* share of the loads' time that must be off the CPU to find a limit */
 #define NEARLY_MOST  0.8
 

@@ -23,7 +23,7 @@ struct flight_load {
 
 struct flight {
 	size_t load_count;
-	double growth;      /* power of the loads under way with which the time off the CPU grows */
+	double growth;      /* time off the CPU grows with this power of the loads under way */
 	double z;           /* growth divided by its standard error */
 	double few, many;   /* smallest and largest number of loads under way at once */
 	double limit_per_s; /* batches a second of all workers; NAN: no limit was found */

@@ -34,7 +34,7 @@ struct trace {
 			float *lag_ns; /* from when the load could begin until it began */
 			/* from the load's end until the consumer can take the batch */
 			float *latency_ns;
-			float *handover_ns; /* from then until next() returns the batch */
+			float *handover_ns; /* from the end of latency until next() returns it */
 		};
 	};
 	int16_t *worker; /* -1: unknown */

@@ -11,10 +11,10 @@
 #include "analysis/ranks/rank_place.h"
 #include "analysis/statistics/stats.h"
 
-#define AS_MANY    0.01  /* ranks have as many steps if the numbers differ by at most this share */
+#define AS_MANY    0.01  /* ranks have equally many steps if they differ by at most this share */
 #define MEET       0.5   /* ranks meet if their steps correlate by more than this */
 #define VARY       0.005 /* steps that vary by a smaller share show no correlation */
-#define BIN_STEPS  8     /* least mean steps of the first rank in a bin; less than twice as many */
+#define BIN_STEPS  8     /* a bin is this many to twice this many mean steps of the first rank */
 /* other ranks may begin this many bins before the first rank */
 #define EARLY_BINS (2 << (WINDOW_WIDTHS - 1))
 

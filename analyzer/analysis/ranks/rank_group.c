@@ -8,7 +8,7 @@
 #define FEWEST_CELLS 8
 /* groups with fewer steps are not called separate: they may wait for each other in a later step */
 #define APART_STEPS  128
-/* groups are separate only if their times a step differ by this share and by these errors */
+/* groups are separate only if their mean steps differ by this share, and by APART_ERRORS */
 #define APART_SHARE  0.03
 #define APART_ERRORS 3    /* standard errors */
 /* groups are alike if neither gets ahead of the other by more than both of these limits */

@@ -49,7 +49,7 @@ static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t co
 
 /* When, and with which batch, a rank begins and ends. Partials store this struct as it is. */
 struct rank_place {
-	double begin_ns, end_ns; /* of its steps, on a clock that all ranks share; NAN: unknown */
+	double begin_ns, end_ns; /* of the rank's steps, on a common clock; NAN: unknown */
 	int32_t epoch, batch;   /* epoch and ordinal of the first batch; batch < 0: none */
 };
 

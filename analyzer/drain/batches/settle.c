@@ -237,7 +237,7 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	return r;
 }
 
-/* Both limits must be exceeded, because a round takes 0.5 s, but 2 ms under load. */
+/* Returns true if both limits are exceeded, since a round takes 0.5 s, but 2 ms under load. */
 static bool is_older(const struct join *join, const struct entry *entry, uint32_t rounds,
 		     uint64_t ns)
 {

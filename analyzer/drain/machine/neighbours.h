@@ -53,7 +53,7 @@ struct neighbours {
 };
 
 /*
- * Looks if that is due, and counts from the first batch to the last. Writes these facts:
+ * Makes a look if one is due, and counts from the first batch to the last. Writes these facts:
  * `neighbours` with "t WEIGHT RAN WANTED" for other threads, or "g WEIGHT RAN WANTED" for a group,
  * separated by ";", in cores; the CPU time of the main process, and how long it and workers ran and
  * waited; how long the busiest helper ran or could have run.

@@ -26,7 +26,7 @@ struct use {
 	bool has_workers; /* the run has or had workers */
 };
 
-/* Looks if that is due; writes t_use, t_thread, and `children_cpu_ns` and its time of meta. */
+/* Makes a look if one is due; writes t_use, t_thread, and meta `children_cpu_ns` and its time. */
 int use_update(struct use *use, struct writer *writer, struct segment *const *segments,
 	       size_t count, uint64_t now_ns);
 

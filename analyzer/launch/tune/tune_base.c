@@ -116,7 +116,7 @@ static void write_setting(const struct tune *tune, struct tune_trial *trial)
 		 tune_setting(c, setting, sizeof(setting)));
 }
 
-/* Predicts for as many workers as loads take steps, which is enough if loads mostly sleep. */
+/* Predicts for mean load / mean step workers, which is enough if loads mostly sleep. */
 static int ask_needed(struct report *report)
 {
 	const struct finding *f = &report->finding;

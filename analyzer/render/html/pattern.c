@@ -34,7 +34,7 @@ static double evidence(const struct period *period, size_t batches)
 	return fmax(0, -(double)period->log_p_of[batches] / log(10));
 }
 
-/* Returns the last period to show: above that found, and above four times the workers. */
+/* Returns the longest period to show: beyond the found one, and beyond four times the workers. */
 static size_t last_shown(const struct period *period, int32_t workers)
 {
 	size_t last = PERIOD_MOST, wanted = FEWEST_SHOWN;

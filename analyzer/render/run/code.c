@@ -16,7 +16,7 @@
 #define MOST_HOLDERS 3
 #define MOST_STUCK   2
 #define MINUTE_NS    (60 * (int64_t)NS_PER_S)
-#define LEAST_LEAD  0.1 /* a line is named beside an advice from this share of its group on */
+#define LEAST_LEAD  0.1 /* a line is named beside an advice if it has this share of its group */
 #define LEAST_SHARE  0.03
 #define JSON_SHARE   0.01
 #define LEAST_COUNT  20

@@ -25,7 +25,7 @@
 /* Makes the screen; if `all`, all other chapters, too. 0 or -ENOMEM; call outline_done() always. */
 int screen_outline(const struct report *report, bool all, struct outline *ret);
 
-/* Adds all chapters that are not of the screen. What was not observed is left out. */
+/* Adds all chapters that are not on the screen. What was not observed is left out. */
 void details_outline(const struct report *report, struct outline *outline);
 
 void facts_outline_load(const struct report *report, struct outline *outline);
@@ -54,7 +54,7 @@ const char *gpu_clock(const struct report *report);
 
 void evidence_add(const struct report *report, char *text, size_t size);
 const char *evidence_line(const struct report *report);
-/* Appends what the verdict were without one long step. Returns false if that changes little. */
+/* Appends what the verdict would be without one long step. Returns false if that changes little. */
 bool evidence_add_step(const struct report *report, char *text, size_t size);
 /* Returns "the training", or "this loop" beside other loaders. */
 const char *evidence_taker(const struct report *report);

@@ -180,7 +180,7 @@ static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t be
 		return;
 	if (dataset)
 		one->dataset = dataset;
-	/* As this thread asks a new iterator, its last one over the dataset has ended. */
+	/* As this thread asks a new iterator, its last iterator over the same dataset has ended. */
 	for (int i = 0; dataset && i < ITERATOR_MAX; i++)
 		if (is_used(&iterators[i]) && iterators[i].dataset == dataset &&
 		    iterators[i].first == thread)
