@@ -92,6 +92,7 @@ __attribute__((constructor)) static void init_begin(void)
 	environment_own_path();
 	hook_process(init_has_finish, init_finish);
 	scope_on_load(got_sweep);
+	waits_on_faults(hook_mapped_file);
 	attach_prepare();
 	nvtx_prepare();
 	start_ready(got_begin, begin_recording);

@@ -30,14 +30,14 @@ void scope_on_load(void (*look)(void))
 	look_before_load = look;
 }
 
-/* Returns how many blocks were read from storage, except by page faults. */
-static uint32_t storage_blocks(int whose)
+/* Counts page faults that read from storage, and blocks that were read otherwise. */
+static struct scope_storage storage_of(int whose)
 {
 	struct rusage usage;
 
 	if (sys_call2(SYS_getrusage, whose, &usage) < 0)
-		return 0;
-	return (uint32_t)usage.ru_inblock;
+		return (struct scope_storage){0};
+	return (struct scope_storage){(uint32_t)usage.ru_inblock, (uint32_t)usage.ru_majflt};
 }
 
 static _Atomic uint64_t under_way; /* thread_life in the upper half, loads under way in the lower */
@@ -88,9 +88,9 @@ void scope_load_begin(struct thread *thread, struct scope_load *load)
 		segment_others(thread->slot, load->others) &&
 		(load->others[DLPROF_CLASS_READ].count || load->others[DLPROF_CLASS_DECODE].count);
 	if (unlikely(load->others_read))
-		load->process_blocks = storage_blocks(RUSAGE_SELF);
+		load->process_blocks = storage_of(RUSAGE_SELF).blocks;
 	memcpy(load->before, thread->slot->counters, sizeof(load->before));
-	load->storage_blocks = storage_blocks(RUSAGE_THREAD);
+	load->storage = storage_of(RUSAGE_THREAD);
 	load->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	load->begin_ns = clock_now_ns();
 }
@@ -117,11 +117,23 @@ static void add_others(const struct scope_load *load, const struct dlprof_counte
 		sums->storage_blocks = process_blocks - load->process_blocks;
 }
 
+/* Page faults may have taken all the time that the load neither ran nor was in a known call. */
+static void add_faults(struct thread *thread, uint32_t count, uint64_t duration_ns,
+		       const struct dlprof_load *sums)
+{
+	const uint64_t seen_ns =
+		sums->cpu_ns + sums->blocked_ns + sums->open_ns + sums->read_ns;
+
+	if (unlikely(count) && duration_ns > seen_ns)
+		waits_add_faults(thread, count, duration_ns - seen_ns);
+}
+
 /* Fills the record. Returns false if there is no load. */
 static bool load_event(struct thread *thread, const struct scope_load *load, uint32_t samples,
 		       bool failed, struct dlprof_event *ret_event)
 {
 	uint64_t end_ns = clock_now_ns();
+	const struct scope_storage storage = storage_of(RUSAGE_THREAD);
 	const struct dlprof_counter *now, *before = load->before;
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_LOAD,
@@ -135,8 +147,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 		.load =
 			{
 				.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - load->cpu_ns,
-				.storage_blocks =
-					storage_blocks(RUSAGE_THREAD) - load->storage_blocks,
+				.storage_blocks = storage.blocks - load->storage.blocks,
 				.samples = samples,
 			},
 	};
@@ -150,7 +161,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 	/* Read the other threads' counters before this load ends and another one can begin. */
 	alone = load->alone && unlikely(segment_others(thread->slot, others));
 	if (alone && load->others_read)
-		process_blocks = storage_blocks(RUSAGE_SELF);
+		process_blocks = storage_of(RUSAGE_SELF).blocks;
 	alone &= leave(thread, load);
 	tally_settle(thread);
 	waits_settle(thread);
@@ -165,6 +176,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 	sums->decode_ns = DELTA(DLPROF_CLASS_DECODE, ns);
 	sums->decode_bytes = DELTA(DLPROF_CLASS_DECODE, bytes);
 	sums->decode_count = (uint32_t)DELTA(DLPROF_CLASS_DECODE, count);
+	add_faults(thread, storage.faults - load->storage.faults, event.duration_ns, sums);
 	if (alone)
 		add_others(load, others, process_blocks, sums);
 	/* If nothing was observed, the count is UINT32_MAX and not 0. */

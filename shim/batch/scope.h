@@ -12,12 +12,16 @@
 #include "dlprof/segment.h"
 #include "record/thread.h"
 
+struct scope_storage {
+	uint32_t blocks, faults;
+};
+
 struct scope_load {
 	struct dlprof_counter before[DLPROF_CLASS_MAX];
 	uint32_t life;
 	uint64_t begin_ns;
 	uint64_t cpu_ns;
-	uint32_t storage_blocks;
+	struct scope_storage storage;
 	struct dlprof_counter others[DLPROF_CLASS_MAX];
 	bool others_read; /* other threads of this process had read or decoded before */
 	bool alone;

@@ -136,6 +136,9 @@ static inline bool hook_join_begin(struct span *span)
 	return span_begin_in_load(span, DLPROF_CLASS_WAIT);
 }
 
+/* Returns the path of the mapped data file, "" if there are several, NULL if none is mapped. */
+const char *hook_mapped_file(void);
+
 /* End a wait, and find out what it was for (wait.c). They do not change errno. */
 void hook_wait_end(struct span *span, enum wait_kind kind);
 void hook_wait_fd_end(struct span *span, int fd, uint64_t bytes);

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "batch/freeing.h"
 
@@ -13,10 +14,12 @@
 static struct range {
 	_Atomic uintptr_t begin;
 	_Atomic uintptr_t end;
+	char path[FD_PATH_BYTES];
 } ranges[RANGE_MAX];
 static _Atomic uint32_t range_count;
 
-static void remember(void *address, size_t size)
+/* `fd` < 0: the file's path is unknown. */
+static void remember(void *address, size_t size, int fd)
 {
 	uint32_t i;
 
@@ -29,6 +32,7 @@ static void remember(void *address, size_t size)
 	}
 	if (i == RANGE_MAX)
 		return;
+	fd_path(fd, ranges[i].path);
 	ranges[i].end = (uintptr_t)address + size;
 	for (uint32_t count = range_count; count <= i;)
 		if (atomic_compare_exchange_weak(&range_count, &count, i + 1))
@@ -44,6 +48,22 @@ static bool is_data(const void *address, size_t size)
 		if (begin < ranges[i].end && end > ranges[i].begin)
 			return true;
 	return false;
+}
+
+/* Another thread that maps a file meanwhile may change the path, which stays a text. */
+const char *hook_mapped_file(void)
+{
+	const struct range *first = NULL;
+	uint32_t count = range_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!ranges[i].end)
+			continue;
+		if (first && strcmp(first->path, ranges[i].path) != 0)
+			return "";
+		first = &ranges[i];
+	}
+	return first ? first->path : NULL;
 }
 
 /* Forgets an unmapped range. A mapping stays if only a part inside it is unmapped. */
@@ -112,7 +132,7 @@ static void *note_shared(void *result, int protection, int flags)
 		if (recorded)                                                                      \
 			span_end(&span, 0, result == MAP_FAILED);                                  \
 		if (result != MAP_FAILED)                                                          \
-			remember(result, size);                                                    \
+			remember(result, size, fd);                                                \
 		return result;                                                                     \
 	}
 DEFINE_MMAP(mmap, off_t)
@@ -161,9 +181,9 @@ HOOK_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags,
 	if (recorded)
 		span_end(&span, 0, result == MAP_FAILED);
 	if (result == MAP_FAILED)
-		remember(address, size);
+		remember(address, size, -1);
 	else
-		remember(result, new_size);
+		remember(result, new_size, -1);
 	return result;
 }
 

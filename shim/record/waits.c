@@ -181,6 +181,24 @@ void waits_add(struct thread *thread, enum wait_kind kind, uint64_t ns)
 	}
 }
 
+static const char *(*find_mapped)(void) NEAR = NULL;
+
+void waits_on_faults(const char *(*find)(void))
+{
+	find_mapped = find;
+}
+
+void waits_add_faults(struct thread *thread, uint64_t count, uint64_t ns)
+{
+	const char *path = find_mapped ? find_mapped() : NULL;
+	TEXT(name, NAME_BYTES);
+
+	if (!path)
+		return;
+	add_path(&name, path);
+	tally_add(tally_of(thread, WAIT_FAULT, name.buffer), count, ns, 0);
+}
+
 void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes)
 {
 	if (bytes || ns >= WAITS_LEAST_NS)

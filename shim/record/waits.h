@@ -19,6 +19,12 @@ enum wait_kind {
 
 void waits_add(struct thread *thread, enum wait_kind kind, uint64_t ns);
 
+/* Counts a load's page faults, and the time that they may have taken, if a data file is mapped. */
+void waits_add_faults(struct thread *thread, uint64_t count, uint64_t ns);
+
+/* `find` returns the path of the mapped data file, "" if there are several, NULL if none is. */
+void waits_on_faults(const char *(*find)(void));
+
 /* Counts a wait for `fd`, and `bytes` even if the wait was short. */
 void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes);
 

@@ -6,9 +6,11 @@ the library of slow_sync.c. Each batch waits in one way.
 """
 import ctypes
 import fcntl
+import mmap
 import multiprocessing
 import os
 import queue
+import resource
 import select
 import socket
 import subprocess
@@ -200,6 +202,17 @@ def full_terminal(state):
     write_late(state["terminal"][0], lambda data: os.write(state["terminal"][1], data))
 
 
+def page_faults(state):
+    """Each page of the file comes from the disk by itself, while the load's file is mapped."""
+    with open(state["mapped"], "rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            mapped.madvise(mmap.MADV_RANDOM)
+            before = resource.getrusage(resource.RUSAGE_THREAD).ru_majflt
+            sum(mapped[i] for i in range(0, len(mapped), mmap.PAGESIZE))
+            print("faults", resource.getrusage(resource.RUSAGE_THREAD).ru_majflt - before)
+
+
 def pipe_with_room(state):
     """Writing takes no time: only the sleep is a wait."""
     for _ in range(100):
@@ -215,7 +228,7 @@ except OSError:
 ACTS = SIX + [sleep, select_nothing, shared_lock, shared_lock_with_limit, private_lock, join, condition,
         server, server_with_limit, server_by_read, server_by_epoll, local_server, pipe, program, shell,
         piped_shell, synced, file_lock, record_lock, polled_lock, polled_record_lock, polled_lock_file,
-        lock_given_up, full_pipe, full_socket, full_terminal, pipe_with_room]
+        lock_given_up, full_pipe, full_socket, full_terminal, pipe_with_room, page_faults]
 
 
 def held(act, state):
@@ -257,7 +270,7 @@ def training(folder):
 
     state = {"lock": multiprocessing.Lock(), "timeout": None, "files": [],
              "locked": os.path.join(folder, "lock"), "made": os.path.join(folder, "made"),
-             "local": os.path.join(folder, "socket")}
+             "local": os.path.join(folder, "socket"), "mapped": os.path.join(folder, "mapped")}
 
     class Acts(Dataset):
         def __len__(self):
@@ -269,6 +282,9 @@ def training(folder):
             return time.monotonic_ns() - begin
 
     open(state["locked"], "w").close()
+    with open(state["mapped"], "wb") as file:
+        file.write(bytes(64 * mmap.PAGESIZE))
+        os.fsync(file.fileno())
     state["synced"] = os.open(state["locked"], os.O_RDONLY)
     state["full"], state["roomy"], state["terminal"] = os.pipe(), os.pipe(), os.openpty()
     for name in "full", "roomy":
@@ -344,8 +360,14 @@ def main():
     # Two of the four took all of it, one 100 bytes of it, and one none.
     equal(found[server_key][2], 2 * len(REPLY) + 100, "bytes of the server")
     equal(found["pipe", "pipe"][2], 5, "bytes of the pipe")
+    faults = {name: count for (kind, name), (_, count, _) in found.items() if kind == "fault"}
+    if int(took["faults"]):  # none where the folder is in memory
+        path = os.path.join(folder, "mapped")
+        check(set(faults) == {path} and faults[path] >= int(took["faults"]), "page faults", faults, took["faults"])
+    else:
+        equal(faults, {}, "page faults")
     sums, = rows(database, "SELECT SUM(blocked_ns) AS blocked, SUM(load_ns) AS load FROM load")
-    told = sum(ns for ns, _, _ in found.values())
+    told = sum(ns for (kind, _), (ns, _, _) in found.items() if kind != "fault")
     check(0.97 * sums["blocked"] <= told <= sums["blocked"] <= sums["load"],
           "the kinds add up to what was blocked", told, sums)
     finish()

@@ -82,6 +82,25 @@ Test(facts, of_a_run)
 	cr_expect_eq(facts.main_cpu_ns, 500);
 }
 
+/* Of 400 ns, workers waited 40 for a core. */
+Test(facts, of_mapped_files)
+{
+	struct load_facts facts;
+
+	run_sql(RUN_SQL);
+	run_sql("INSERT INTO t_total VALUES ('wait', '/data/a', 'fault', 0, 9, 150, 0, 0, 50, 0)");
+	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_expect_eq(facts.wait_ns[LOAD_WAIT_FAULT], 110);
+	cr_expect_eq(facts.faults, 9);
+	cr_expect_str_eq(facts.mapped, "/data/a");
+	cr_expect_eq(facts.peer_count, 0);
+	run_sql("INSERT INTO t_total VALUES"
+		" ('wait', '/data/b', 'fault', 0, 1, 2000000000, 0, 0, 9, 0)");
+	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_expect_eq(facts.wait_ns[LOAD_WAIT_FAULT], 1e9, "no page takes longer than 100 ms");
+	cr_expect_str_eq(facts.mapped, "", "of several files none is named");
+}
+
 static void expect_nothing(const struct load_facts *facts)
 {
 	cr_expect(isnan(facts->wait_ns[LOAD_WAIT_ASLEEP]) && isnan(facts->tensors));

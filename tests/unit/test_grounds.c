@@ -7,88 +7,8 @@
 #include "analysis/cause/cause.h"
 #include "analysis/cause/grounds.h"
 #include "analysis/cause/lines.h"
+#include "grounds_model.h"
 #include "model.h"
-
-#define MS    1e6
-#define LOADS 400
-
-static double cores = 16;
-
-static void begin(void)
-{
-	series_init(&series);
-	series.workers = 4;
-	series.prefetch_factor = 2;
-	series.in_order = 1;
-	series.cores = cores;
-}
-
-/* Four workers that cannot keep up: loads of 100 ms, steps of 20 ms. */
-static int epochs = 1;
-
-static void make(double (*load_ms)(int batch), int (*worker)(int batch))
-{
-	begin();
-	for (int i = 0; i < LOADS; i++) {
-		struct batch_row row = BATCH_ROW_UNKNOWN;
-
-		row.epoch = i * epochs / LOADS;
-		row.batch = i % (LOADS / epochs);
-		row.load_ns = (int64_t)((load_ms ? load_ms(i) : 100) * MS);
-		row.wait_ns = row.load_ns / 4;
-		row.handover_ns = (int64_t)(0.1 * MS);
-		row.compute_ns = (int64_t)(20 * MS);
-		row.worker = worker ? worker(i) : i % 4;
-		row.head_ready = 0;
-		row.load_cpu_ns = row.load_ns / 2;
-		cr_assert_eq(series_append(&series, &row), 0);
-	}
-}
-
-static enum cause judge(const struct cause_input *input)
-{
-	stall_judge(&series, &finding);
-	cr_assert_eq(cause_find(&series, &finding, input, &diagnosis), 0);
-	series_done(&series);
-	return diagnosis.cause;
-}
-
-static bool is_advised(enum advice_id id)
-{
-	for (size_t i = 0; i < diagnosis.advice.count; i++)
-		if (diagnosis.advice.steps[i].id == id)
-			return true;
-	return false;
-}
-
-/* The loads waited for nothing, and no more is known of them. */
-static struct load_facts no_waits(void)
-{
-	struct load_facts facts = LOAD_FACTS_UNKNOWN;
-
-	facts.load_ns = LOADS * 100 * MS;
-	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
-		facts.wait_ns[kind] = 0;
-	return facts;
-}
-
-static const struct load_times TIMES = {
-	.load_ns = LOADS * 100 * MS,
-	.cpu_ns = LOADS * 50 * MS,
-	.open_ns = 0,
-	.read_ns = 0,
-	.decode_ns = 0,
-	.collate_ns = 0,
-	.other_ns = LOADS * 100 * MS,
-	.blocked_ns = 0,
-	.samples = LOADS * 10,
-};
-
-static enum cause judge_facts(const struct load_facts *facts)
-{
-	make(NULL, NULL);
-	return judge(&(struct cause_input){.loads = &TIMES, .facts = facts});
-}
 
 Test(grounds, without_any_the_mechanism_is_the_cause)
 {
@@ -515,7 +435,7 @@ Test(grounds, memory_that_has_run_out)
 static enum cause judge_delivery(double fetch_ms, double fetch_count, double cpu_share,
 				 double load_ms, const struct cause_input *input)
 {
-	begin();
+	make_none();
 	series.main_cores = 0.3;
 	for (int i = 0; i < LOADS; i++) {
 		struct batch_row row = BATCH_ROW_UNKNOWN;

@@ -41,6 +41,8 @@ struct load_facts {
 	double no_core_ns;
 	struct load_peer peers[LOAD_FACTS_MOST]; /* longest waits first */
 	size_t peer_count;
+	double faults; /* page faults of mapped files in loads */
+	char mapped[LOAD_FACTS_PEER]; /* the file's path, or its end; "": several files */
 
 	double tensors;
 	double batch_bytes;

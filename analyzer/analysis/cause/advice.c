@@ -6,11 +6,12 @@
 
 #include "analysis/cause/grounds.h"
 #include "analysis/cause/lines.h"
+#include "analysis/cause/removed.h"
 
 /* advise pinned memory if at least this share of copied bytes is pageable */
 #define PAGEABLE_LEAST 0.5
 #define UNSEEN         1.005 /* a smaller multiple of the run's rate would be shown as "1.00x" */
-#define REMEDIES       12
+#define REMEDIES       13
 #define ALIKE          1.1 /* gains count as equal if they differ by a smaller factor */
 /* advise faster storage if reading takes at least this share of the loads' time */
 #define READING_LEAST  0.2
@@ -18,8 +19,6 @@
 #define PICKLED_BYTES  (1.0 * (1 << 20)) /* a batch without tensors is large from this size on */
 #define FEW_TENSORS    0.5 /* a batch has no tensors if the mean number of tensors is lower */
 #define CROWDED        0.7 /* a training thread is crowded if it gets a smaller part of a core */
-/* halving CPU time counts as halving the load if it saves at least this share of the load */
-#define NEARLY_HALF    0.4
 /* other programs slow the loads down if they cost at least this share of the loads' time */
 #define KEPT_LEAST     0.25
 #define MUCH_MORE      1.5   /* a gain is much more if it is this many times another gain */
@@ -55,13 +54,6 @@ static const enum advice_id OTHERS[] = {
 	ADVICE_USE_FEWER_WORKERS,
 	ADVICE_FILE_SYSTEM_SHARING,
 	ADVICE_REDUCE_DELIVERY_COST,
-};
-
-struct view {
-	const struct batch_series *series;
-	const struct finding *finding;
-	const struct cause_input *input;
-	const struct diagnosis *diagnosis;
 };
 
 /* Returns the gain if `share` of the time is saved. */
@@ -108,7 +100,7 @@ static bool is_sure(const struct whatif *whatif, int row)
 }
 
 /* Returns true if workers are threads that compute: a prediction cannot tell if more would help. */
-static bool is_held(const struct view *v)
+static bool is_held(const struct remedied *v)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
 
@@ -121,21 +113,7 @@ static bool is_shared(enum cause cause)
 	       cause == CAUSE_INTERMITTENT_LOADER;
 }
 
-/*
- * Returns the share of the loads' time that other programs cost, or 0 if a lack of cores is not the
- * cause. These programs cost at most the share of the cores that they use, since loads need the
- * rest even if they have all cores.
- */
-static double kept_from_cores(const struct view *v)
-{
-	const struct batch_series *s = v->series;
-
-	return v->diagnosis->cause == CAUSE_CPU_CONTENTION && series_has_others(s)
-		       ? fmin(v->diagnosis->grounds.no_core_share, s->other_cores / s->cores)
-		       : 0;
-}
-
-static bool applies(const struct view *v, enum advice_id id)
+static bool applies(const struct remedied *v, enum advice_id id)
 {
 	const struct batch_series *s = v->series;
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -178,7 +156,7 @@ static bool applies(const struct view *v, enum advice_id id)
 		return r->facts && r->facts->batch_bytes >= MANY_BYTES;
 	case ADVICE_OWN_CORES:
 		return v->diagnosis->cause == CAUSE_CPU_CONTENTION
-			       ? kept_from_cores(v) >= KEPT_LEAST
+			       ? removed_from_cores(v) >= KEPT_LEAST
 			       : series_has_others(s) && !(s->main_share >= CROWDED);
 	case ADVICE_READ_LESS:
 		return r->read_again >= GROUNDS_READ_AGAIN &&
@@ -194,6 +172,8 @@ static bool applies(const struct view *v, enum advice_id id)
 		return r->sync_share >= GROUNDS_OUTSIDE;
 	case ADVICE_WRITE_LESS:
 		return r->write_share > 0;
+	case ADVICE_FAULT_LESS:
+		return r->fault_share >= GROUNDS_OUTSIDE;
 	case ADVICE_SHARE_WITHOUT_MANAGER:
 		return r->is_managed;
 	case ADVICE_SPLIT_FIRST:
@@ -232,7 +212,7 @@ static const struct stage_gain *stage_gain(const struct stage_finding *stages, e
 	}
 }
 
-static int price_part(const struct view *v, double share, struct advice *ret)
+static int price_part(const struct remedied *v, double share, struct advice *ret)
 {
 	struct whatif_gain gain;
 	int r = whatif_part(v->series, v->finding, &v->diagnosis->whatif, share, &gain);
@@ -242,42 +222,8 @@ static int price_part(const struct view *v, double share, struct advice *ret)
 	return r;
 }
 
-/* Returns the share of the read or decoded bytes that no batch needs; 0: unknown. */
-static double needless(const struct view *v, enum advice_id id)
-{
-	const struct grounds *r = &v->diagnosis->grounds;
-
-	if (id == ADVICE_READ_LESS)
-		return 1 - 1 / r->read_again;
-	if (id == ADVICE_SPLIT_FIRST)
-		return 1 - 1.0 / series_busy_workers(v->series);
-	if (id == ADVICE_DECODE_BOUND && r->decoded_again >= GROUNDS_READ_AGAIN)
-		return 1 - 1 / r->decoded_again;
-	return 0;
-}
-
-/*
- * Returns the largest share of the loads' time that an advice may remove: the function that takes
- * the most time in loads. Loops in Python often shrink to a hundredth of their time, and a function
- * that lists folders also computes with what it finds. 0: unknown.
- */
-static double most_of(const struct view *v, enum advice_id id)
-{
-	const struct grounds *r = &v->diagnosis->grounds;
-	const struct lines *lines = v->input->lines;
-	const double read = v->input->loads ? load_read_share(v->input->loads) : 0;
-	double share = lines ? lines_function_share(lines, id == ADVICE_FEWER_OPENS) : 0;
-
-	if (id == ADVICE_REDUCE_CPU_PER_BATCH && share >= NEARLY_HALF)
-		return fmin(share, r->cpu_share + r->no_core_share);
-	/* At least half of the opening must happen in that function. */
-	if (id == ADVICE_FEWER_OPENS && share + read - 1 >= read / 2)
-		return share;
-	return 0;
-}
-
 /* Raises the upper end of the gain's range to the gain without `part` of the loads' time. */
-static int widen(const struct view *v, double part, struct advice *ret)
+static int widen(const struct remedied *v, double part, struct advice *ret)
 {
 	struct advice all = {.gain = NAN};
 	int r = part > 0 ? price_part(v, part, &all) : 0;
@@ -287,53 +233,13 @@ static int widen(const struct view *v, double part, struct advice *ret)
 	return r;
 }
 
-static int widen_to_function(const struct view *v, enum advice_id id, struct advice *ret)
+static int widen_to_function(const struct remedied *v, enum advice_id id, struct advice *ret)
 {
 	const double high = ret->high;
-	int r = widen(v, most_of(v, id), ret);
+	int r = widen(v, removed_at_most(v, id), ret);
 
 	ret->is_open = ret->high > high;
 	return r;
-}
-
-/* Returns the share of the loads' time that an advice removes; 0: unknown. */
-static double part_of(const struct view *v, enum advice_id id)
-{
-	const struct grounds *r = &v->diagnosis->grounds;
-	const struct load_times *loads = v->input->loads;
-
-	switch (id) {
-	case ADVICE_READ_LESS:
-		return (load_read_share(loads) + load_decode_share(loads)) * needless(v, id);
-	case ADVICE_SPLIT_FIRST:
-		return load_decode_share(loads) * needless(v, id);
-	case ADVICE_SHARE_WITHOUT_MANAGER:
-		return r->asked_share;
-	case ADVICE_FIX_SAMPLES:
-		return r->samples.share * (1 - r->samples.mean_ns / r->samples.each_ns);
-	case ADVICE_KEEP_OPEN:
-		return r->making_share;
-	case ADVICE_SYNC_LESS:
-		return r->sync_share;
-	case ADVICE_WRITE_LESS:
-		return r->write_share;
-	case ADVICE_SHORTEN_LOCK:
-		return r->lock_share;
-	case ADVICE_REDUCE_CPU_PER_BATCH:
-		return (r->cpu_share + r->no_core_share) / 2;
-	case ADVICE_OWN_CORES:
-		return kept_from_cores(v);
-	case ADVICE_STOP_GROWTH:
-		return 1 - r->growth.first_ns / v->finding->load_mean_ns;
-	case ADVICE_DECODE_BOUND:
-		return load_decode_share(loads);
-	case ADVICE_STORAGE_BOUND:
-	case ADVICE_SMALL_READS:
-	case ADVICE_FEWER_OPENS:
-		return load_read_share(loads);
-	default:
-		return 0;
-	}
 }
 
 static double share_of_cause(const struct diagnosis *d, enum cause cause)
@@ -364,7 +270,7 @@ static bool is_plain(const struct diagnosis *d, enum advice_id id)
  * Sets the gain of an advice: predicted, or replayed without a part of the loads, or the gain of
  * ideal input as an upper bound. NAN: nothing to gain.
  */
-static int price(const struct view *v, enum advice_id id, struct advice *ret)
+static int price(const struct remedied *v, enum advice_id id, struct advice *ret)
 {
 	const struct whatif *whatif = &v->diagnosis->whatif;
 	const struct stage_gain *of_stage = stage_gain(&v->diagnosis->stages, id);
@@ -384,7 +290,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 				  ret);
 		return 0;
 	}
-	part = part_of(v, id);
+	part = removed_by(v, id);
 	/* The prediction halves whole loads; half of their CPU time may be much less than that. */
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && part < NEARLY_HALF)
 		row = NO_ROW;
@@ -403,7 +309,10 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 		r = price_part(v, part, ret);
 		if (r == 0)
 			/* Without needless bytes, all other work may shrink by the same share. */
-			r = widen(v, needless(v, id), ret);
+			r = widen(v, removed_needless(v, id), ret);
+		/* All of a mapped file may be needed, at the storage's own speed. */
+		if (id == ADVICE_FAULT_LESS)
+			ret->low = 0;
 		if (r == 0)
 			r = widen_to_function(v, id, ret);
 	} else if (id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0)
@@ -460,7 +369,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	 * entirely. */
 	/* More workers would only do needless work side by side. */
 	if (preferred->id == ADVICE_KEEP_OPEN || preferred->id == ADVICE_SYNC_LESS ||
-	    preferred->id == ADVICE_WRITE_LESS)
+	    preferred->id == ADVICE_WRITE_LESS || preferred->id == ADVICE_FAULT_LESS)
 		return false;
 	if (preferred->id == ADVICE_SPLIT_FIRST || preferred->id == ADVICE_READ_LESS)
 		return !is_whole(advice->id) &&
@@ -489,7 +398,7 @@ static void insert(struct advice_list *list, const struct advice *advice)
 	list->steps[at] = *advice;
 }
 
-static int add_step(const struct view *v, enum advice_id id, struct advice_list *list)
+static int add_step(const struct remedied *v, enum advice_id id, struct advice_list *list)
 {
 	struct advice advice;
 	int r = price(v, id, &advice);
@@ -500,7 +409,7 @@ static int add_step(const struct view *v, enum advice_id id, struct advice_list 
 }
 
 /* The advice to look closer is added only if there is no other advice. */
-static int add_remedies(const struct view *v, enum cause cause, struct advice_list *list)
+static int add_remedies(const struct remedied *v, enum cause cause, struct advice_list *list)
 {
 	int r = 0;
 
@@ -519,7 +428,7 @@ static bool is_about_loads(enum cause cause)
 	       cause == CAUSE_SINGLE_PROCESS || cause == CAUSE_WORKER_INTERPRETER;
 }
 
-static int add_parts(const struct view *v, struct advice_list *list)
+static int add_parts(const struct remedied *v, struct advice_list *list)
 {
 	const struct load_times *loads = v->input->loads;
 	const struct diagnosis *d = v->diagnosis;
@@ -528,7 +437,7 @@ static int add_parts(const struct view *v, struct advice_list *list)
 	if (!loads || (!is_about_loads(d->cause) && !is_about_loads(d->second)))
 		return 0;
 	if (load_decode_share(loads) >=
-	    (needless(v, ADVICE_DECODE_BOUND) > 0 ? READING_LEAST : LOAD_LEAST))
+	    (removed_needless(v, ADVICE_DECODE_BOUND) > 0 ? READING_LEAST : LOAD_LEAST))
 		r = add_step(v, ADVICE_DECODE_BOUND, list);
 	if (r == 0 && load_read_share(loads) >= LOAD_LEAST)
 		r = add_step(v,
@@ -539,7 +448,7 @@ static int add_parts(const struct view *v, struct advice_list *list)
 	return r;
 }
 
-static int add_others(const struct view *v, struct advice_list *list)
+static int add_others(const struct remedied *v, struct advice_list *list)
 {
 	const struct whatif *whatif = &v->diagnosis->whatif;
 	int r = 0;
@@ -574,7 +483,7 @@ static void put_first(const struct advice *advice, struct advice_list *list)
 	list->steps[0] = *advice;
 }
 
-static void add_step_line(const struct view *v, struct advice_list *list)
+static void add_step_line(const struct remedied *v, struct advice_list *list)
 {
 	const struct advice advice = {ADVICE_CHEAPER_STEP, NO_ROW, NAN, NAN, NAN, false};
 
@@ -584,7 +493,7 @@ static void add_step_line(const struct view *v, struct advice_list *list)
 }
 
 /* Adds advice only if the GPU idles longer for lack of launches or orders than of data. */
-static void add_lack(const struct view *v, struct advice_list *list)
+static void add_lack(const struct remedied *v, struct advice_list *list)
 {
 	static const enum advice_id ids[GPU_LACK_MAX] = {
 		[GPU_LACK_LAUNCHES] = ADVICE_LAUNCH_LESS,
@@ -607,7 +516,7 @@ static bool is_anything_behind(const struct batch_series *series)
 	return false;
 }
 
-static enum useless why(const struct view *v, enum whatif_id id)
+static enum useless why(const struct remedied *v, enum whatif_id id)
 {
 	if (!v->finding->starved)
 		return USELESS_LOADING_IS_NO_LIMIT;
@@ -621,7 +530,7 @@ static enum useless why(const struct view *v, enum whatif_id id)
 }
 
 /* Returns true if shorter loads would not help, as batches are ready or iterators take the time. */
-static bool is_not_about_loads(const struct view *v)
+static bool is_not_about_loads(const struct remedied *v)
 {
 	enum cause cause = v->diagnosis->cause;
 
@@ -629,7 +538,7 @@ static bool is_not_about_loads(const struct view *v)
 	       cause == CAUSE_SAMPLER || cause == CAUSE_INTERPRETER_HELD;
 }
 
-static void add_useless(const struct view *v, struct advice_list *list)
+static void add_useless(const struct remedied *v, struct advice_list *list)
 {
 	static const enum whatif_id tried[] = {WHATIF_WORKERS_X2, WHATIF_PREFETCH_X4,
 					       WHATIF_IN_ORDER_FALSE, WHATIF_PERSISTENT,
@@ -666,7 +575,7 @@ static void lead_with_code(const struct diagnosis *d, struct advice_list *list)
 int advice_give(const struct batch_series *series, const struct finding *finding,
 		const struct cause_input *input, struct diagnosis *d)
 {
-	const struct view view = {series, finding, input, d};
+	const struct remedied view = {series, finding, input, d};
 	struct advice_list *list = &d->advice;
 	int r = 0;
 

@@ -112,6 +112,7 @@ struct grounds {
 	double asked_share; /* share of the loads' time waiting for another process or machine */
 	double piped_share; /* share of the loads' time waiting for a pipe or a program */
 	double sync_share;
+	double fault_share; /* share of the loads' time waiting for pages of mapped files */
 	double write_share; /* share of the loads' time waiting to write to one pipe or terminal,
 			     * which all workers seem to share; 0: less than matters */
 	bool starts_programs; /* loads start programs, which use a good part of a core */

@@ -311,7 +311,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	double seen_ns, piped_ns;
 
 	ret->lock_share = ret->asked_share = ret->piped_share = ret->sync_share = NAN;
-	ret->storage_share = ret->unseen_share = NAN;
+	ret->storage_share = ret->unseen_share = ret->fault_share = NAN;
 	ret->cpu_share = share_of(s->load_cpu_ns / (double)s->load_cpu_count, f->load_mean_ns);
 	if (loads && loads->load_ns > 0) {
 		seen_ns = or_zero(loads->open_ns) + or_zero(loads->read_ns);
@@ -331,6 +331,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 				    facts->load_ns);
 	ret->piped_share = share_of(piped_ns, facts->load_ns);
 	ret->sync_share = share_of(facts->wait_ns[LOAD_WAIT_SYNC], facts->load_ns);
+	ret->fault_share = share_of(facts->wait_ns[LOAD_WAIT_FAULT], facts->load_ns);
 	ret->starts_programs = facts->children_cores >= GROUNDS_CPU_LITTLE;
 	/* Programs that workers started also have pipes. */
 	ret->is_helper_busy =
@@ -352,14 +353,16 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->samples.asleep_share = share_of(facts->wait_ns[LOAD_WAIT_ASLEEP], facts->load_ns);
 }
 
+/* Pages of mapped files also come from a disk, but only swapped memory proves a lack of it. */
 static bool is_paging(const struct load_facts *facts, const struct cause_input *input,
-		      double unseen_share)
+		      const struct grounds *r)
 {
 	const struct load_times *loads = input->loads;
+	const double mapped = facts->swapped_bytes > 0 ? 0 : or_zero(r->fault_share);
 
 	if (!loads)
 		return false;
-	return unseen_share - or_zero(facts->no_core_ns / facts->load_ns) >= PAGING &&
+	return r->unseen_share - mapped - or_zero(facts->no_core_ns / facts->load_ns) >= PAGING &&
 	       (facts->swapped_bytes > 0 || facts->major_faults >= FAULTS_A_LOAD * loads->samples);
 }
 
@@ -373,7 +376,7 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 	ret->is_crowded = s->workers >= CROWD * s->cores && ret->unseen_share >= CROWD_UNSEEN;
 	if (!facts)
 		return;
-	ret->is_memory_short = is_paging(facts, input, ret->unseen_share);
+	ret->is_memory_short = is_paging(facts, input, ret);
 	ret->tensors = fmax(or_zero(facts->tensors), ret->fetch.count);
 	if (!(loading > 0))
 		return;

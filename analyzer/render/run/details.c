@@ -122,7 +122,9 @@ static void add_calls(const struct report *report, char *text, size_t size, int6
 	if (count == UNKNOWN)
 		return;
 	if (count == 0)
-		snprintf(text, size, "no data file was touched");
+		snprintf(text, size,
+			 report->facts.faults > 0 ? "a mapped file was read by page faults"
+						  : "no data file was touched");
 	else if (bytes == UNKNOWN)
 		snprintf(text, size, "%.1f calls", report_load_mean(report, count));
 	else

@@ -146,8 +146,16 @@ static void add_cost(const struct report *report, char *text, size_t size)
 		    UNITS_TIME(cost->ns), cost_share(report, cost, share));
 }
 
-static void add_outside(const struct load_facts *facts, bool is_managed, char *text, size_t size)
+static void add_faults(const struct load_facts *facts, char *text, size_t size)
 {
+	page_append(text, size, " A load waits in page faults of %s in %s of its time.",
+		    *facts->mapped ? facts->mapped : "mapped files",
+		    UNITS_SHARE(facts->wait_ns[LOAD_WAIT_FAULT] / facts->load_ns));
+}
+
+static void add_outside(const struct grounds *r, char *text, size_t size)
+{
+	const struct load_facts *facts = r->facts;
 	static const char *const words[LOAD_WAIT_MAX] = {
 		[LOAD_WAIT_ASLEEP] = "asleep",
 		[LOAD_WAIT_THREAD] = "waiting for other threads",
@@ -161,10 +169,14 @@ static void add_outside(const struct load_facts *facts, bool is_managed, char *t
 
 	if (!facts || !(facts->load_ns > 0))
 		return;
+	if (r->fault_share >= GROUNDS_OUTSIDE) {
+		add_faults(facts, text, size);
+		return;
+	}
 	if (peer && *peer->name && peer->ns >= GROUNDS_OUTSIDE * facts->load_ns) {
 		page_append(text, size, " A load waits %s%s in %s of its time.",
 			    peer->kind == LOAD_WAIT_WRITE ? "to write to "
-			    : is_managed		  ? "for a multiprocessing.Manager, "
+			    : r->is_managed		  ? "for a multiprocessing.Manager, "
 							  : "for ",
 			    peer->kind == LOAD_WAIT_PIPE ? "a process at the other end of a pipe"
 			    : strncmp(peer->name, "pipe:", 5) == 0 ? "a pipe"
@@ -283,7 +295,7 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 			page_append(text, size,
 				    " One process that the training started needs %.2g cores.",
 				    r->facts->helper_cores);
-		add_outside(r->facts, r->is_managed, text, size);
+		add_outside(r, text, size);
 		break;
 	case CAUSE_SLOW_SAMPLES:
 		add_samples(report, text, size);
@@ -369,11 +381,11 @@ static void add_first(const struct report *report, char *text, size_t size)
 	case CAUSE_LOADER_CAPACITY:
 	case CAUSE_CPU_CONTENTION:
 		add_capacity(report, text, size);
-		add_outside(d->grounds.facts, d->grounds.is_managed, text, size);
+		add_outside(&d->grounds, text, size);
 		break;
 	case CAUSE_SINGLE_PROCESS:
 	case CAUSE_INTERMITTENT_LOADER:
-		add_outside(d->grounds.facts, d->grounds.is_managed, text, size);
+		add_outside(&d->grounds, text, size);
 		break;
 	case CAUSE_SLOW_WORKER:
 		add_slow_workers(report, text, size);

@@ -106,11 +106,15 @@ static void divide_sleep(const struct load_facts *facts, struct inside_parts *pa
 		[LOAD_WAIT_THREAD] = "other threads", [LOAD_WAIT_SOCKET] = "sockets",
 		[LOAD_WAIT_PIPE] = "pipes",          [LOAD_WAIT_PROGRAM] = "programs",
 		[LOAD_WAIT_SYNC] = "fsync()",        [LOAD_WAIT_WRITE] = "writing to pipes",
-		[LOAD_WAIT_OTHER] = "other waits",
+		[LOAD_WAIT_FAULT] = "page faults",    [LOAD_WAIT_OTHER] = "other waits",
 	};
+	int64_t faults_ns;
 
 	if (!facts || !(facts->load_ns > 0) || !parts->count)
 		return;
+	/* Unlike other waits, page faults are in the time of the code that touches the pages. */
+	faults_ns = (int64_t)fmin(fmax(facts->wait_ns[LOAD_WAIT_FAULT], 0), 9e18);
+	parts->items[0].ns -= faults_ns < parts->items[0].ns ? faults_ns : parts->items[0].ns;
 	for (size_t i = 0; i < parts->count; i++)
 		if (strcmp(parts->items[i].name, "sleeping") == 0)
 			parts->items[i].ns = 0;

@@ -14,6 +14,7 @@
 
 #define SINCE_VERSION 10
 #define MOST_TALLIES  256
+#define FAULT_MOST_NS 1e8 /* a page from storage comes sooner; longer waits are for other things */
 
 static const char *const kind_names[LOAD_WAIT_MAX] = {
 #define WAIT_KIND(id, name, meaning) [LOAD_WAIT_##id] = name,
@@ -97,6 +98,21 @@ static enum load_wait_kind kind_of(const char *name)
 	return LOAD_WAIT_OTHER;
 }
 
+/* Page faults took at most what was measured, without the waiting for cores in it. */
+static void bound_faults(struct load_facts *ret)
+{
+	double *ns = &ret->wait_ns[LOAD_WAIT_FAULT];
+
+	*ns = fmin(fmax(*ns - fmax(ret->no_core_ns, 0), 0), ret->faults * FAULT_MOST_NS);
+}
+
+static void add_faults(const struct tally *tally, struct load_facts *ret)
+{
+	snprintf(ret->mapped, sizeof(ret->mapped), "%.*s", LOAD_FACTS_PEER - 1,
+		 ret->faults > 0 && strcmp(ret->mapped, tally->name) != 0 ? "" : tally->name);
+	ret->faults += (double)tally->count;
+}
+
 static int read_waits(struct db *db, struct load_facts *ret)
 {
 	struct tally_list list;
@@ -110,6 +126,10 @@ static int read_waits(struct db *db, struct load_facts *ret)
 		struct load_peer *peer = &ret->peers[ret->peer_count];
 
 		ret->wait_ns[kind] += (double)tally->ns;
+		if (kind == LOAD_WAIT_FAULT) {
+			add_faults(tally, ret);
+			continue;
+		}
 		if (!tally->name[0] || ret->peer_count == LOAD_FACTS_MOST)
 			continue;
 		*peer = (struct load_peer){
@@ -121,6 +141,7 @@ static int read_waits(struct db *db, struct load_facts *ret)
 		snprintf(peer->name, sizeof(peer->name), "%.*s", LOAD_FACTS_PEER - 1, tally->name);
 		ret->peer_count++;
 	}
+	bound_faults(ret);
 	tally_list_done(&list);
 	return r;
 }

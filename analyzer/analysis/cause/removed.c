@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/cause/removed.h"
+
+#include <math.h>
+
+#include "analysis/cause/grounds.h"
+#include "analysis/cause/lines.h"
+
+double removed_from_cores(const struct remedied *v)
+{
+	const struct batch_series *s = v->series;
+
+	return v->diagnosis->cause == CAUSE_CPU_CONTENTION && series_has_others(s)
+		       ? fmin(v->diagnosis->grounds.no_core_share, s->other_cores / s->cores)
+		       : 0;
+}
+
+double removed_needless(const struct remedied *v, enum advice_id id)
+{
+	const struct grounds *r = &v->diagnosis->grounds;
+
+	if (id == ADVICE_READ_LESS)
+		return 1 - 1 / r->read_again;
+	if (id == ADVICE_SPLIT_FIRST)
+		return 1 - 1.0 / series_busy_workers(v->series);
+	if (id == ADVICE_DECODE_BOUND && r->decoded_again >= GROUNDS_READ_AGAIN)
+		return 1 - 1 / r->decoded_again;
+	if (id == ADVICE_FAULT_LESS)
+		return r->fault_share;
+	return 0;
+}
+
+double removed_at_most(const struct remedied *v, enum advice_id id)
+{
+	const struct grounds *r = &v->diagnosis->grounds;
+	const struct lines *lines = v->input->lines;
+	const double read = v->input->loads ? load_read_share(v->input->loads) : 0;
+	double share = lines ? lines_function_share(lines, id == ADVICE_FEWER_OPENS) : 0;
+
+	if (id == ADVICE_REDUCE_CPU_PER_BATCH && share >= NEARLY_HALF)
+		return fmin(share, r->cpu_share + r->no_core_share);
+	/* At least half of the opening must happen in that function. */
+	if (id == ADVICE_FEWER_OPENS && share + read - 1 >= read / 2)
+		return share;
+	return 0;
+}
+
+double removed_by(const struct remedied *v, enum advice_id id)
+{
+	const struct grounds *r = &v->diagnosis->grounds;
+	const struct load_times *loads = v->input->loads;
+
+	switch (id) {
+	case ADVICE_READ_LESS:
+		return (load_read_share(loads) + load_decode_share(loads)) *
+		       removed_needless(v, id);
+	case ADVICE_SPLIT_FIRST:
+		return load_decode_share(loads) * removed_needless(v, id);
+	case ADVICE_SHARE_WITHOUT_MANAGER:
+		return r->asked_share;
+	case ADVICE_FAULT_LESS:
+		return r->fault_share / 2;
+	case ADVICE_FIX_SAMPLES:
+		return r->samples.share * (1 - r->samples.mean_ns / r->samples.each_ns);
+	case ADVICE_KEEP_OPEN:
+		return r->making_share;
+	case ADVICE_SYNC_LESS:
+		return r->sync_share;
+	case ADVICE_WRITE_LESS:
+		return r->write_share;
+	case ADVICE_SHORTEN_LOCK:
+		return r->lock_share;
+	case ADVICE_REDUCE_CPU_PER_BATCH:
+		return (r->cpu_share + r->no_core_share) / 2;
+	case ADVICE_OWN_CORES:
+		return removed_from_cores(v);
+	case ADVICE_STOP_GROWTH:
+		return 1 - r->growth.first_ns / v->finding->load_mean_ns;
+	case ADVICE_DECODE_BOUND:
+		return load_decode_share(loads);
+	case ADVICE_STORAGE_BOUND:
+	case ADVICE_SMALL_READS:
+	case ADVICE_FEWER_OPENS:
+		return load_read_share(loads);
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* removed.h - the share of the loads' time that a remedy removes; 0: unknown. */
+#pragma once
+
+#include "analysis/cause/diagnosis.h"
+
+/* halving CPU time counts as halving the load if it saves at least this share of the load */
+#define NEARLY_HALF 0.4
+
+struct remedied {
+	const struct batch_series *series;
+	const struct finding *finding;
+	const struct cause_input *input;
+	const struct diagnosis *diagnosis;
+};
+
+double removed_by(const struct remedied *v, enum advice_id id);
+
+/*
+ * Returns the largest share that may be removed: the function that takes the most time in loads.
+ * Loops in Python often shrink to a hundredth of their time, and a function that lists folders also
+ * computes with what it finds.
+ */
+double removed_at_most(const struct remedied *v, enum advice_id id);
+
+/* Returns the largest share of what an advice shortens that may be needless. */
+double removed_needless(const struct remedied *v, enum advice_id id);
+
+/*
+ * Returns the share that other programs cost, or 0 if a lack of cores is not the cause. These
+ * programs cost at most the share of the cores that they use, since loads need the rest even if
+ * they have all cores.
+ */
+double removed_from_cores(const struct remedied *v);
