@@ -61,7 +61,7 @@ static bool is_finished_here(const char *database)
 	return finished;
 }
 
-/* Removes what a run left, unless its first process lives. Returns false if it may be starting. */
+/* Removes what a run left, unless its first process lives. False: the run may be starting. */
 static bool tidy(struct folder *folder, const char *path, const char *database, int waited_ms,
 		 bool *ret_live)
 {

@@ -25,7 +25,7 @@ void text_add_all(struct text *text, const char *const *strings); /* ends with N
 #define text_join(text, ...) text_add_all(text, (const char *const[]){__VA_ARGS__, NULL})
 void text_add_number(struct text *text, int64_t number);
 
-/* For ASCII only, so the same in any locale. */
+/* Returns true for digits of ASCII only, in any locale. */
 static inline bool text_is_digit(char c)
 {
 	return c >= '0' && c <= '9';

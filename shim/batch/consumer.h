@@ -81,7 +81,7 @@ void consumer_begin(struct consumer *consumer, const struct consumer_facts *fact
 
 void consumer_place(const struct consumer *consumer, const char *place);
 
-/* Called when the iterator will not be asked again. */
+/* Ends the epoch of an iterator that will not be asked again. */
 void consumer_abandon(struct consumer *consumer);
 
 /* Writes the EPOCH record. Call this again once the number of workers is known. */

@@ -83,7 +83,7 @@ static inline void tally_sample_begin(struct thread *thread)
 
 /*
  * Returns the file by which a sample is known, or NULL: its first file or, if the sample before
- * began with that file (an index), its last file, which an unreadable sample's replacement opened.
+ * began with that file (an index), its last file. For an unreadable sample: its replacement's.
  */
 const char *tally_sample_file(const struct thread *thread);
 

@@ -40,5 +40,5 @@ void waits_add_lock(struct thread *thread, int fd, uint64_t ns, bool is_held);
  */
 void waits_try(struct thread *thread, const char *path, bool is_held);
 
-/* At a load's end: sleeps since the last try were no waits for a lock. */
+/* At a load's end: counts sleeps since the last try as plain sleeps, not as waits for a lock. */
 void waits_settle(struct thread *thread);

@@ -76,7 +76,7 @@ static int is_writable(uintptr_t address)
 	return r < 0 ? (int)r : 1;
 }
 
-/* Returns true for the PLT entry "push number; jmp". A wrapper may call no other code here. */
+/* Returns true for the PLT entry "push number; jmp", all that a lazily bound wrapper may call. */
 static bool is_lazy_entry(const struct module *module, const uint8_t *code, uint32_t number)
 {
 #if defined(__x86_64__)

@@ -206,7 +206,7 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 	return causes[owner];
 }
 
-/* Returns true if fewer workers shall be replayed as if each had a core. No other program runs. */
+/* Returns true if fewer workers are to be replayed with a core each; not beside other programs. */
 static bool may_be_uncrowded(const struct batch_series *s, const struct diagnosis *d)
 {
 	return d->grounds.is_crowded && isnan(d->whatif.gain[WHATIF_FEWER_WORKERS]) &&
@@ -219,8 +219,8 @@ static bool has_many_workers(const struct batch_series *s)
 }
 
 /*
- * Fewer workers must surely be faster. If nothing can be predicted, the loads must crowd the cores,
- * and half of the workers must be enough.
+ * Returns true if fewer workers are surely faster. If nothing can be predicted, the loads must
+ * crowd the cores, and half of the workers must be enough.
  */
 static bool should_be_fewer(const struct batch_series *s, const struct finding *f,
 			    const struct diagnosis *d)

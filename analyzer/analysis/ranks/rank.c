@@ -217,7 +217,7 @@ static struct sums sum_up(const struct windows *windows, int width)
 	return sums;
 }
 
-/* Returns true if the other ranks are as slow (sign 1), or make as few batches (sign -1). */
+/* Returns true if other ranks are as slow, or (sign -1) make as few batches, as the worst rank. */
 static bool is_together(const struct windows *windows, const struct sums *sums, int sign)
 {
 	size_t least = sums->width ? (size_t)RANK_WINDOWS << sums->width : 1;

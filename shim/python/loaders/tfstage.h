@@ -3,7 +3,7 @@
  * tfstage.h - times the stages of tf.data's pipelines, and the kernels that they call.
  *
  * A stage is an iterator. A kernel is an operation in a stage's function: only kernels made while a
- * stage prepares its function are recorded, so none of the training's.
+ * stage prepares its function are recorded, and so no kernels of the training.
  */
 #pragma once
 
