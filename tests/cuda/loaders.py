@@ -33,6 +33,10 @@ def judged(name, plan, **changes):
     return done, said
 
 
+def masked(done):
+    return [n["text"] for n in done.query("SELECT text FROM note WHERE text LIKE '%while only other streams%'")]
+
+
 def told_apart(name, plan, ratio=0.5, **changes):
     done, said = judged(name, plan, **changes)
     equal((said["verdict"], said["clock"]), ("highly_input_bound", "gpu"), name, "verdict")
@@ -45,6 +49,7 @@ def told_apart(name, plan, ratio=0.5, **changes):
         near(row["gpu_loading_ns"], union(theirs, begin, end), name, "loading", row["batch"], slack=60_000)
     text = " ".join(report("-v", done.database).out.split())
     check("loading" in text and "not counted as busy: kernels of a GPU loader" in text, name, text)
+    return done
 
 
 def named(name):
@@ -58,7 +63,7 @@ def named_12(name):
 
 def unnamed(name):
     """Kernels of nobody's name, by a thread that does not train."""
-    told_apart(name, dict(PLAN, named=0))
+    equal(masked(told_apart(name, dict(PLAN, named=0))), [], name, "masked")
 
 
 def mixed(name):
@@ -67,6 +72,23 @@ def mixed(name):
     equal((said["verdict"], said["clock"]), ("highly_input_bound", "host"), name, "verdict")
     equal([n["text"].split(", so")[0] for n in done.query("SELECT text FROM note WHERE text LIKE '%GPU loader%'")],
           ["a GPU loader shares a stream with the training"], name, "note")
+
+
+def unnamed_12(name):
+    """Another thread's kernels keep the GPU busy in the waits: they count as the training's, and a note says so."""
+    done, said = judged(name, dict(PLAN, named=0), cuda=12)
+    equal((said["clock"], len(masked(done))), ("gpu", 1), name, "clock, notes")
+    check(said["stall"]["ratio"] < 0.2, name, "the waits are not masked", said["stall"]["ratio"])
+    waits = done.query("SELECT SUM(wait_ns) AS w, SUM(step_ns) AS s FROM batch WHERE step_ns NOT NULL")[0]
+    near(int(masked(done)[0].split()[1]) / 100 + said["stall"]["ratio"], waits["w"] / waits["s"], name,
+         "masked and idle are not the wait", slack=0.08)
+
+
+def own_streams_12(name):
+    """A training that works on four streams, with the host ahead or starved, masks nothing."""
+    for plan in dict(wait=1000, backward=1000), dict(wait=8000), dict(wait=2000, kernel=900):
+        done = loop(dict(PLAN, gpu_loader=0, streams=4, kernels=40, **plan), timeout=120, cuda=12)
+        equal((done.status, masked(done)), (0, []), name, "status, notes", plan)
 
 
 def backward(name):
@@ -78,7 +100,8 @@ def backward(name):
              name, "busy", row["batch"], slack=60_000)
 
 
-CASES = {"named": named, "named-12": named_12, "unnamed": unnamed, "mixed-12": mixed, "backward": backward}
+CASES = {"named": named, "named-12": named_12, "unnamed": unnamed, "unnamed-12": unnamed_12, "mixed-12": mixed,
+         "own-streams-12": own_streams_12, "backward": backward}
 
 
 def main():

@@ -2,6 +2,8 @@
 #include "analysis/gpu/gpu_streams.h"
 
 #define TRAINERS_MOST 16
+/* a starved stream runs at most this much as densely in waits as outside of them */
+#define STARVED_MOST  0.25
 
 enum owner { OWNER_NOT_ASKED, OWNER_TRAINING, OWNER_LOADER, OWNER_DOUBTFUL };
 
@@ -137,4 +139,82 @@ size_t gpu_streams_mark(const struct gpu_streams *streams, uint32_t training_thr
 		doubtful += mark_device(streams, device, &trainers, doubtful_are, ops, count);
 	}
 	return doubtful;
+}
+
+static int64_t overlap(const struct gpu_op *op, int64_t begin_ns, int64_t end_ns)
+{
+	const int64_t from_ns = op->begin_ns > begin_ns ? op->begin_ns : begin_ns;
+	const int64_t to_ns = op->end_ns < end_ns ? op->end_ns : end_ns;
+
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+/* Returns the stream that runs most of the time outside of waits, and little in them; or none. */
+static uint32_t find_starved(const struct gpu_streams *streams, int device)
+{
+	uint32_t best = GPU_STREAMS_MOST;
+	double most = 0;
+
+	for (uint64_t left = streams->used[device]; left; left &= left - 1) {
+		const uint32_t i = (uint32_t)__builtin_ctzll(left);
+		const struct gpu_stream *stream = &streams->at[device][i];
+		const double wait = stream->wait_ns / streams->wait_ns;
+		const double rest = stream->rest_ns / streams->rest_ns;
+
+		if (stream->threads[0] || !(rest > most) || wait > STARVED_MOST * rest)
+			continue;
+		most = rest;
+		best = i;
+	}
+	return best;
+}
+
+/* Returns for how long only kernels of other streams than `starved` ran. */
+static int64_t mask_device(const struct gpu_op *ops, size_t count, int device, uint32_t starved,
+			   int64_t begin_ns, int64_t end_ns)
+{
+	int64_t ns[2] = {0, 0}, reached_ns[2] = {begin_ns, begin_ns}; /* all; without others */
+
+	for (size_t i = 0; i < count; i++) {
+		const bool is_other = ops[i].kind == DLPROF_GPU_KERNEL &&
+				      DLPROF_GPU_WHAT_STREAM(ops[i].what) != starved;
+
+		for (int k = 0; k < (is_other ? 1 : 2); k++) {
+			if (ops[i].device != device || !(GPU_STEP_BUSY >> ops[i].kind & 1))
+				continue;
+			ns[k] += overlap(&ops[i], reached_ns[k], end_ns);
+			if (ops[i].end_ns > reached_ns[k])
+				reached_ns[k] = ops[i].end_ns;
+		}
+	}
+	return ns[0] - ns[1];
+}
+
+void gpu_streams_mask(struct gpu_streams *streams, const struct gpu_op *ops, size_t count,
+		      int64_t begin_ns, int64_t wait_end_ns, int64_t end_ns)
+{
+	int64_t most_ns = 0, ns;
+
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t number = DLPROF_GPU_WHAT_STREAM(ops[i].what);
+		struct gpu_stream *stream;
+
+		if (ops[i].kind != DLPROF_GPU_KERNEL || ops[i].device < 0 ||
+		    ops[i].device >= GPU_DEVICES_MOST)
+			continue;
+		stream = &streams->at[ops[i].device][number];
+		stream->wait_ns += (double)overlap(&ops[i], begin_ns, wait_end_ns);
+		stream->rest_ns += (double)overlap(&ops[i], wait_end_ns, end_ns);
+	}
+	streams->wait_ns += (double)(wait_end_ns - begin_ns);
+	streams->rest_ns += (double)(end_ns - wait_end_ns);
+	for (int i = 0; i < GPU_DEVICES_MOST; i++) {
+		const uint32_t starved = find_starved(streams, i);
+
+		if (starved == GPU_STREAMS_MOST)
+			continue;
+		ns = mask_device(ops, count, i, starved, begin_ns, wait_end_ns);
+		most_ns = ns > most_ns ? ns : most_ns;
+	}
+	streams->masked_ns += (double)most_ns;
 }

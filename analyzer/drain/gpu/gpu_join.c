@@ -21,6 +21,8 @@
 #define META_NS 2000000000
 /* after this many copies and waits without a kernel, CUPTI is taken to report no kernels */
 #define MANY_OTHERS 100
+/* a smaller share of the steps' time does not change a verdict */
+#define MASKED_LEAST 0.05
 
 #define NOT_LATE ((struct gap){INT64_MAX, 0})
 
@@ -445,6 +447,29 @@ static int note_no_kernels(struct gpu_join *gpu)
 	return 0;
 }
 
+static int note_masked(struct gpu_join *gpu)
+{
+	int r = 0;
+
+	for (struct process *process = gpu->processes; r == 0 && process; process = process->next) {
+		const struct gpu_streams *streams = &process->seen.streams;
+		const double share = streams->masked_ns / (streams->wait_ns + streams->rest_ns);
+		char text[400];
+
+		if (!(share >= MASKED_LEAST))
+			continue;
+		snprintf(text, sizeof(text),
+			 "in %.0f %% of the steps' time the training waited for a batch while only "
+			 "other streams of its process ran kernels, which count as busy: if these "
+			 "are not the training's, but a loader's or an evaluation's in another "
+			 "thread, the training idles that much more than the GPU's clock says. "
+			 "Only the CUPTI of CUDA 13 tells who launched a kernel",
+			 share * 100);
+		r = writer_note(gpu->writer, "warning", text);
+	}
+	return r;
+}
+
 static int write_meta(struct gpu_join *gpu)
 {
 	bool bound = false, seen = false;
@@ -483,5 +508,7 @@ int gpu_join_round(struct gpu_join *gpu, bool finishing)
 	}
 	if (r == 0 && finishing)
 		r = note_no_kernels(gpu);
+	if (r == 0 && finishing)
+		r = note_masked(gpu);
 	return r;
 }

@@ -176,6 +176,9 @@ int gpu_rows_write(struct writer *writer, const struct gpu_rows *what, const str
 	values.task = batch->task;
 	fill(what, &view, ret_said->is_doubtful, &values);
 	ret_said->busy = values.gpu_busy_ns != UNKNOWN;
+	if (values.gpu_idle_wait_ns != UNKNOWN)
+		gpu_streams_mask(&seen->streams, view.ops, view.count, batch->begin_ns,
+				 batch->begin_ns + batch->wait_ns, batch->end_ns);
 	r = writer_gpu_step(writer, &values);
 	if (r == 0 && ret_said->busy)
 		r = write_parts(writer, what, all, &view);
