@@ -4,6 +4,7 @@
 Everything is carried prebuilt (build.sh); the machine needs Python 3, a driver, a libcupti, and for trainings
 (accuracy.py, others.py, half of cost.py) torch. With --double the probes run on tests/fakes, to see that the scripts themselves work.
 """
+import ctypes
 import glob
 import importlib.util
 import os
@@ -29,6 +30,7 @@ CLIENT = os.path.join(BUILD, "tests", "fakes", "libclient.so")
 LIBRARIES = os.path.join(BUILD, "lib")  # what build.sh carried along
 PYTHON = sys.executable
 BEGIN = time.monotonic()
+NO_DRIVER = 77
 FACTS_ONLY = 3  # status of a script that judged nothing: a part that is not here, or costs that have no limit
 # A command is ended after ten minutes, and what it has not written by then is lost.
 LIMIT_S = float(os.environ.get("LIMIT_S") or 560)
@@ -54,6 +56,13 @@ def find_libcupti():
     return None
 
 
+def has_driver():
+    try:
+        return ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
+    except OSError:
+        return False
+
+
 LIBCUPTI = None if DOUBLE else find_libcupti()
 
 
@@ -61,6 +70,9 @@ class Table:
     """Results as they come, so that a run that is cut short has told what it knew."""
 
     def __init__(self, name):
+        if not DOUBLE and "--cpu" not in sys.argv and not has_driver():
+            print("{}: no driver of CUDA works here: nothing was run".format(os.path.basename(sys.argv[0])))
+            sys.exit(NO_DRIVER)
         name = os.environ.get("TABLE") or name  # plan.py runs parts of one script
         os.makedirs(OUT, exist_ok=True)
         self.path, self.failed, self.judged = os.path.join(OUT, name + ".md"), 0, 0

@@ -10,6 +10,7 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -66,9 +67,12 @@ def run_part(name, seconds, command):
     env = dict(os.environ, LIMIT_S=str(seconds), OUT=RESULTS, TABLE=name)
     begin = time.monotonic()
     try:
-        status = subprocess.run(argv + ["--double", "--cpu"] * DOUBLE, env=env, timeout=seconds + 20).returncode
+        part = subprocess.Popen(argv + ["--double", "--cpu"] * DOUBLE, env=env, start_new_session=True)
+        status = part.wait(seconds + 20)
         became = {0: "passed", FACTS_ONLY: "facts only, nothing judged"}.get(status, "failed")
     except subprocess.TimeoutExpired:
+        os.killpg(part.pid, signal.SIGKILL)  # with its trainings, which would slow down the next part
+        part.wait()
         became = "hung"
     return "{}, {:.0f} s".format(became, time.monotonic() - begin)
 

@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "lib"))
@@ -46,6 +47,35 @@ def check_scripts():
 def check_no_driver():
     status, out = plan(LD_LIBRARY_PATH="", TEST_BUILD=t.scratch())
     t.equal((status, out.count("\n")), (77, 1), "without a driver", out)
+    for script in "environment", "rates", "cost", "semantics", "accuracy", "others", "pipeline", "soak":
+        done = subprocess.run([sys.executable, os.path.join(HERE, script + ".py")], stdout=subprocess.PIPE, cwd=t.scratch(),
+                              stderr=subprocess.STDOUT, env=dict(os.environ, LD_LIBRARY_PATH="", OUT=t.scratch()), timeout=60)
+        t.equal((done.returncode, done.stdout.decode()),
+                (77, script + ".py: no driver of CUDA works here: nothing was run\n"), script)
+
+
+def is_running(pid):
+    try:
+        with open("/proc/{}/stat".format(pid)) as file:
+            return file.read().split()[2] != "Z"
+    except OSError:
+        return False
+
+
+def check_hung():
+    """A part that hangs ends with what it started."""
+    import plan as module
+    path = os.path.join(t.scratch(), "hangs.py")
+    with open(path, "w") as file:
+        file.write("import os, subprocess\nopen({!r}, 'w').write(str(subprocess.Popen(['sleep', '99']).pid))\n"
+                   "os.read(os.pipe()[0], 1)\n".format(path + ".pid"))
+    t.check(module.run_part("hangs", -17, path).startswith("hung, "), "it did not hang")
+    with open(path + ".pid") as file:
+        pid = file.read()
+    end = time.monotonic() + 9
+    while is_running(pid) and time.monotonic() < end:
+        time.sleep(0.05)
+    t.check(pid and not is_running(pid), "what it started runs on")
 
 
 def tree():
@@ -90,7 +120,7 @@ def check_nothing_judged():
                    "table.fact('nsys', 'missing')\n"
                    "if 'judge' in sys.argv: table.row('status', 0, 0, True)\ntable.end()\n".format(HERE))
     os.environ["TEST_BUILD"], module.RESULTS = folder, out
-    for words, became in ((" judge", "passed"), ("", "facts only, nothing judged")):
+    for words, became in ((" judge --double", "passed"), (" --double", "facts only, nothing judged")):
         said = module.run_part("facts", 30, os.path.join(folder, "facts.py") + words)
         t.check(said.startswith(became + ", "), words, said)
 
@@ -135,6 +165,7 @@ def check_starts():
 def main():
     check_scripts()
     check_no_driver()
+    check_hung()
     check_steps()
     check_nothing_judged()
     check_left_out()
