@@ -112,6 +112,20 @@ static void expect_nothing(const struct load_facts *facts)
 	cr_expect(isnan(facts->main_cpu_ns) && !facts->thread_count && !facts->peer_count);
 }
 
+/* Loads that raised an exception also waited, but made no batch whose time would be a load's. */
+Test(facts, leave_out_waits_of_loads_that_raised)
+{
+	struct load_facts facts;
+
+	run_sql(RUN_SQL);
+	run_sql("INSERT INTO t_total VALUES ('wait', '', 'asleep', 0, 6, 300, 0, 0, 50, 0),"
+		" ('wait', '10.0.0.7:443', 'socket', 0, 5, 180, 4000, 0, 50, 0)");
+	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_expect_float_eq(facts.wait_ns[LOAD_WAIT_ASLEEP], 150, 1e-6);
+	cr_expect_float_eq(facts.wait_ns[LOAD_WAIT_SOCKET], 90, 1e-6);
+	cr_expect_float_eq(facts.peers[0].ns, 90, 1e-6);
+}
+
 Test(facts, of_an_older_run_are_not_known)
 {
 	static const char older[] =

@@ -113,7 +113,25 @@ static void add_faults(const struct tally *tally, struct load_facts *ret)
 	ret->faults += (double)tally->count;
 }
 
-static int read_waits(struct db *db, struct load_facts *ret)
+/*
+ * Tallies also have the waits of loads that raised; `blocked_ns` is of loads that made a batch, and
+ * has no waits in page faults.
+ */
+static void leave_out_failed(double blocked_ns, struct load_facts *facts)
+{
+	double all_ns = 0;
+
+	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
+		all_ns += kind == LOAD_WAIT_FAULT ? 0 : facts->wait_ns[kind];
+	if (!(all_ns > blocked_ns))
+		return;
+	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
+		facts->wait_ns[kind] *= kind == LOAD_WAIT_FAULT ? 1 : blocked_ns / all_ns;
+	for (size_t i = 0; i < facts->peer_count; i++)
+		facts->peers[i].ns *= blocked_ns / all_ns;
+}
+
+static int read_waits(struct db *db, double blocked_ns, struct load_facts *ret)
 {
 	struct tally_list list;
 	int r = tally_list_read(db, "wait", MOST_TALLIES, &list);
@@ -143,6 +161,7 @@ static int read_waits(struct db *db, struct load_facts *ret)
 	}
 	bound_faults(ret);
 	tally_list_done(&list);
+	leave_out_failed(blocked_ns, ret);
 	return r;
 }
 
@@ -201,7 +220,7 @@ static int read_loads(struct db *db, const struct wanted *wanted, bool by_worker
 	if (!is_recorded || !(ret->load_ns > 0))
 		return 0;
 	ret->no_core_ns = no_core(wanted, by_workers, cpu_ns, ret->load_ns - cpu_ns - blocked_ns);
-	return isnan(blocked_ns) || wanted->schema < SINCE_VERSION ? 0 : read_waits(db, ret);
+	return isnan(blocked_ns) || wanted->schema < SINCE_VERSION ? 0 : read_waits(db, blocked_ns, ret);
 }
 
 struct decoded {
