@@ -40,6 +40,7 @@ WORDS = {name: re.compile(words.format(n=NUMBER, x=FACTOR, p=SHARE, t=TIME)) for
     "of_counted": r"({n}) of ({n}) (?:steady batches|steps|workers|batches|ranks)\b",
     # The lines after "Next" and "No".
     "range": r"({x})(?: as fast)? \(({x}) to ({x})",
+    "shared": r"\(({x}) to {x}[^()]*\) num_workers={n}; no gain if",
     "bound": r"(?:at most|up to) ({x})",
     "enough": r"({n}) (?:\w+ )?would be enough|num_workers=({n})|workers, ({n}) in all",
     "not_enough": r"no number is enough",
@@ -218,6 +219,9 @@ def check_gains(t):
             t.say("more than ideal input brings,", ideal[1], "is promised:", sentence)
         if value(gain) < 1 and sentence in flat(t.screen):
             t.say("advised, and slower:", sentence)
+    for sentence, low in t.all("shared"):
+        if value(low) > 1 + grain(low):
+            t.say("perhaps no gain, and a range of gains alone:", sentence)
     if most and not any(step["id"] in OF_STEPS for step in t.found["advice"]):
         for sentence, bound in t.all("bound"):
             if value(bound) > most:
@@ -286,7 +290,7 @@ def check_evidence(t):
     kinds = [row["kind"] for row in t.found.get("loaders") or ()
              if row["judged"] and not (row["kind"] == "marks" and row["workers"])]
     if "persistent_workers" in words and (t.workers == 0 or any(
-            kind and not kind.startswith(("torch", "imported")) for kind in kinds)):
+            kind and not kind.startswith(("torch.", "imported")) for kind in kinds)):
         t.say("persistent_workers of", t.workers, "workers of", kinds)
     if t.workers == 0:
         ids = [row["id"] for row in t.found["causes"] + t.found["advice"]]

@@ -160,6 +160,11 @@ Test(cause, each_of_them)
 	expect(&m, CAUSE_SINGLE_PROCESS, ADVICE_USE_WORKERS);
 	cr_assert_eq(diagnosis.whatif.use_workers, diagnosis.whatif.needed_workers);
 	cr_assert_eq(diagnosis.whatif.needed_workers, 2);
+
+	/* A new iterator for each batch would start all workers anew each time. */
+	m.epochs = 200;
+	m.batches = 1;
+	expect(&m, CAUSE_SINGLE_PROCESS, ADVICE_INSPECT_LOADS);
 }
 
 /* What is slow together is not what waits behind one slow sample. */

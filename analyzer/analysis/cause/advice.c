@@ -143,7 +143,8 @@ static bool applies(const struct remedied *v, enum advice_id id)
 	case ADVICE_BALANCE_LOADS:
 		return v->diagnosis->slow.every > 0;
 	case ADVICE_USE_WORKERS:
-		return s->workers == 0;
+		/* Workers gain nothing if each batch makes a new iterator, which starts them. */
+		return s->workers == 0 && v->finding->epoch_count < v->finding->batch_count;
 	case ADVICE_REDUCE_CPU_PER_BATCH:
 		return r->cpu_share + r->no_core_share >= GROUNDS_CPU_LITTLE;
 	case ADVICE_REDUCE_DELIVERY_COST:

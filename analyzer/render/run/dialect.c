@@ -12,7 +12,7 @@
 #define GLUONS "prefetch", "prefetch x 4", "prefetch / num_workers"
 
 static const struct dialect dialects[] = {
-	{"torch", 0, true, true, FACTOR},
+	{"torch.", 0, true, true, FACTOR},
 	{GLUON, OPTION_PERSISTENT | OPTION_SHARING, false, true, GLUONS},
 	/* Persistent workers are not advised: with them, paddle.io begins an epoch in 0.5 s. */
 	{"paddle.io", OPTION_PERSISTENT | OPTION_SHARING, false, true, FACTOR},
@@ -26,7 +26,7 @@ static const struct dialect of_demo = {"marks", 0, false, false, FACTOR};
 
 static const char *kind_of(const struct loader_info *loader)
 {
-	return loader && loader->kind[0] ? loader->kind : "torch";
+	return loader && loader->kind[0] ? loader->kind : dialects[0].kind;
 }
 
 const struct dialect *dialect_of(const struct loader_info *loader)
