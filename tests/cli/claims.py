@@ -176,6 +176,9 @@ FAULTS = (
         r"( as fast)? \(([\d.]+)x to [\d.]+x", r"\1 (\2x to 99.0x")),
     ("a bound beyond ideal input", "more than ideal", words(
         "\n  Next", "\n  Next  at most 99.0x ")),
+    ("no gain, where the range has only gains", "of gains alone", words(
+        "\n  Why", "\n  Next   1. Use 2 workers: 2.3x (1.68x to 2.4x) num_workers=2; no gain if "
+        "what loads wait for is shared.\n  Why")),
     ("advice that slows", "advised, and slower", words(
         r"[\d.]+x( as fast)? \([\d.]+x to [\d.]+x", r"0.95x\1 (0.90x to 1.10x")),
     ("waiting that is less than nothing", "waiting of", figures(

@@ -123,8 +123,11 @@ static void loads_words(const struct report *report, char *buffer)
 static void workers_words(const struct report *report, const struct advice *advice, char *buffer)
 {
 	const int32_t workers = workers_of(report, advice);
+	const struct whatif *whatif = &report->diagnosis.whatif;
+	/* Where the run had none, even a single worker loads beside the steps, and gains. */
 	const bool may_be_shared = advice->id != ADVICE_USE_FEWER_WORKERS && advice->whatif >= 0 &&
-				   report->diagnosis.whatif.outside_share >= WHATIF_OUTSIDE;
+				   whatif->setups[WHATIF_BASELINE].workers > 0 &&
+				   whatif->outside_share >= WHATIF_OUTSIDE;
 
 	if (dialect_of(report->loader)->is_torch && !may_be_shared)
 		snprintf(buffer, REMEDY_WORDS,
@@ -132,7 +135,7 @@ static void workers_words(const struct report *report, const struct advice *advi
 			 workers);
 	else if (dialect_of(report->loader)->has_workers)
 		snprintf(buffer, REMEDY_WORDS, "num_workers=%" PRId32 "%s.", workers,
-			 may_be_shared ? "; nothing, if what loads wait for is shared" : "");
+			 may_be_shared ? "; no gain if what loads wait for is shared" : "");
 	else
 		snprintf(buffer, REMEDY_WORDS, "In all, %" PRId32 " worker%s.", workers,
 			 workers == 1 ? "" : "s");
