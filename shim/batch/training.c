@@ -11,6 +11,7 @@
  * 0, since a step that torch.compile compiled calls no hooks.
  */
 static bool sees_optimizers HOT_DATA = false;
+static bool misses_optimizers HOT_DATA = false;	/* one was compiled, if not all of them */
 
 static OFTEN void book(struct thread_training *training, uint64_t now_ns)
 {
@@ -194,7 +195,7 @@ OFTEN bool training_optimizer_begin(void)
 {
 	struct thread_training *training = own();
 
-	sees_optimizers = true;
+	sees_optimizers = !misses_optimizers;
 	if (!training || training->optimizer_depth++)
 		return false;
 	enter(training, DLPROF_PART_OPTIMIZER, clock_now_ns());
@@ -209,4 +210,10 @@ OFTEN void training_optimizer_end(void)
 		return;
 	if (training->part == DLPROF_PART_OPTIMIZER)
 		leave(training, DLPROF_PART_MAX, clock_now_ns());
+}
+
+void training_optimizer_compiled(void)
+{
+	misses_optimizers = true;
+	sees_optimizers = false;
 }

@@ -42,3 +42,6 @@ void training_call_end(const struct training_call *call);
  */
 bool training_optimizer_begin(void);
 void training_optimizer_end(void);
+
+/* Called when some optimizer is compiled, whose step() then is not seen, though others may be. */
+void training_optimizer_compiled(void);

@@ -71,6 +71,17 @@ def check_kind(kind):
     t.check(abs(whole - 1) < 1e-6, kind, "the parts sum to the step", step)
 
 
+def check_one_compiled():
+    """A compiled step() calls no hook, so that its time is in no part that is told."""
+    database = os.path.join(t.scratch(), "run.db")
+    slept, digest = host("one_compiled", os.path.dirname(database), database)
+    t.equal(digest, host("one_compiled", t.scratch())[1], "one compiled", "weights and losses")
+    t.wait_for_drain(database)
+    seen = t.rows(database, SUMS)[0]
+    t.equal((seen["between"], seen["optimizer"]), (None, None), "one compiled", seen)
+    t.check(seen["before"] < 0.1 * seen["whole"], "what leads to the first backward pass alone", seen)
+
+
 def main():
     t.need_shim()
     if not os.path.exists(PYTHON) or not has("torch.amp, torch.optim; torch.amp.GradScaler"):
@@ -80,6 +91,7 @@ def main():
             check_kind(kind)
         else:
             t.say("TEST_VENV has no", module)
+    check_one_compiled()
     t.finish()
 
 

@@ -111,6 +111,22 @@ def compiled(model, optimizer, batches):
     loop(model, optimizer, batches)
 
 
+def one_compiled(model, optimizer, batches):
+    """Two optimizers, one of them compiled."""
+    other = torch.nn.Linear(16, 2)
+    second = torch.optim.SGD(other.parameters(), lr=0.01)
+    compiled = torch.compile(lambda: second.step(), backend="eager")
+    for number, batch in enumerate(batches):
+        begin(number)
+        torch.nn.functional.cross_entropy(other(batch["x"]), batch["labels"]).backward()
+        compiled()
+        nap("optimizer")
+        loss = model(**batch)["loss"]
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+
+
 def accelerate(model, optimizer, batches):
     """Two batches to a step of the optimizer."""
     from accelerate import Accelerator
@@ -181,7 +197,7 @@ def main():
     torch.manual_seed(0)
     torch.set_num_threads(1)
     model = Net()
-    kinds = {"torch": loop, "scaler": scaler, "lbfgs": lbfgs, "compiled": compiled,
+    kinds = {"torch": loop, "scaler": scaler, "lbfgs": lbfgs, "compiled": compiled, "one_compiled": one_compiled,
              "accelerate": accelerate, "lightning": lightning, "transformers": transformers}
     kinds[KIND](model, slow(torch.optim.SGD)(model.parameters(), lr=0.01),
                 torch.utils.data.DataLoader(Data(), batch_size=8, shuffle=True))

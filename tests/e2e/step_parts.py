@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from dlprof_test import (PYTHON, check, databases, environment, equal, finish,  # noqa: E402
                          need_shim, need_torch, report, rows, run, say, scratch, use_stub,
                          wait_for_drain)
+from interpreter import find  # noqa: E402
 
 ATTEMPTS = 4
 PARTS = ["before", "backward", "between", "optimizer", "save"]
@@ -129,18 +130,25 @@ class Compiled:
 optimizer = other = Compiled()
 """
 
+# One of two is compiled: what the other one's hooks tell is not all.
+ONE_COMPILED = COMPILED.replace("optimizer = other", "other") + """
+from torch._dynamo.variables.optimizer import OptimizerVariable
+optimizer.step()
+OptimizerVariable(other)
+"""
+
 SUMS = ("SELECT {} COUNT(before_ns) AS split, COUNT(*) AS count, MAX(before_ns + backward_ns +"
         " between_ns + optimizer_ns + save_ns - compute_ns) AS excess, SUM(compute_ns) AS compute"
         " FROM batch WHERE loader_id = 1").format(
             "".join("SUM({}_ns) AS '{}', ".format(part, part) for part in PARTS))
 
 
-def record(name, text, **variables):
+def record(name, text, python=PYTHON, **variables):
     folder = scratch()
     database = os.path.join(folder, "run.db")
     with open(os.path.join(folder, "program.py"), "w") as file:
         file.write(HEAD % BATCHES + text + TAIL)
-    done = run([PYTHON, "-W", "ignore", "program.py"], cwd=folder,
+    done = run([python, "-W", "ignore", "program.py"], cwd=folder,
                env=environment(DLPROF_OUT=database, DLPROF_QUIET=1, **variables))
     equal(done.status, 0, name, done.err[-2000:])
     for each in databases(folder):
@@ -191,6 +199,33 @@ def check_report(database):
     said = re.search(r"step.save <= 1%  CANNOT SAY  ([0-9.]+) %;", done.out)
     check(said and abs(float(said.group(1)) - 100 * step["save"]) <= (0.06 if "." in said.group(1) else 0.51),
           "a share of the step", step, done.out)
+
+
+# Python code that runs for a call of ours has a frame, which a profiler sees.
+DIRECT = """
+def profiler(frame, event, argument):
+    if event == "call" and frame.f_code.co_name in ("begins", "ends"):
+        frames.add(frame.f_code.co_name)
+import types
+frames = set()
+sys.setprofile(profiler)
+train(lambda i: (forward().backward(), optimizer.step()))
+sys.setprofile(None)
+slept["frames"] = sorted(frames)
+slept["is wrapped"] = not isinstance(torch.autograd.backward, types.FunctionType)
+"""
+
+
+def check_direct():
+    """From CPython 3.12 on a backward pass and an optimizer's hooks make no object and no frame."""
+    for version in ("3.8", "3.11", "3.12", "3.13", "3.14"):
+        for python in find(version):
+            slept, database = record(version, DIRECT, python)
+            is_old = int(version[2:]) < 12
+            equal((slept["frames"], slept["is wrapped"]),
+                  (["begins", "ends"] if is_old else [], is_old), python, "how hooks are called")
+            seen = rows(database, SUMS)[0]
+            check(seen["backward"] > 0 and seen["optimizer"] > 0, python, seen)
 
 
 HARMLESS = """
@@ -252,6 +287,7 @@ def main():
     need_shim()
     check_harmless()
     use_stub()
+    check_direct()
     for name, text in LOOPS.items():
         database = check_loop(name, text)
         if name == "plain":
@@ -265,7 +301,8 @@ def main():
             check(saved[0] is None and saved[1] >= 20e6, "saved after an epoch", saved)
     # Before PyTorch 2.0 nobody tells of optimizers, so that what follows is known as one.
     for name, text, variables in (("older", "", {"TEST_OPTIMIZER_HOOKS": 0}),
-                                  ("compiled", COMPILED, {})):
+                                  ("compiled", COMPILED, {}),
+                                  ("one compiled", ONE_COMPILED, {})):
         slept, database = record(name, text + LOOPS["two backward passes, then two optimizers"],
                                  **variables)
         seen, step = rows(database, SUMS)[0], json.loads(report("--json", database).out)["step"]

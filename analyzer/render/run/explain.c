@@ -154,8 +154,8 @@ static const struct explanation PAGES[] = {
 	 "the rest: metrics, logging, schedules, a loss that is asked for. A closure is no part "
 	 "of the optimizer, and a batch without one ends with its backward pass: gradients are "
 	 "accumulated.\n\nA host that waits for a GPU may do so for earlier work. Before PyTorch "
-	 "2.0 the optimizer is not observed, nor what lies before it; nor is a step of it that "
-	 "torch.compile compiled. JAX and TensorFlow are not split."},
+	 "2.0 the optimizer is not observed, nor what lies before it; nor if torch.compile "
+	 "compiled it, or one of several. JAX and TensorFlow are not split."},
 	{"compute_period", "metric", "Long steps that come every so many batches.",
 	 "As period, of the steps instead of the waits. See main_thread_periodic."},
 	{"noise", "metric", "A difference between two runs that need not be one.",

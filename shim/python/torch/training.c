@@ -216,3 +216,18 @@ void training_patch_optimizer(PyObject *module, size_t row)
 		patch_note("torch.optim.optimizer", "register_optimizer_step_pre_hook", true);
 	api_clear_run();
 }
+
+/* torch.compile makes such an object of each optimizer in what it compiles. */
+static PyObject *on_compiled(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	training_optimizer_compiled();
+	return py.PyObject_Call(original, args, kwargs);
+}
+
+void training_patch_dynamo(PyObject *module, size_t row)
+{
+	static struct patch_point made = PATCH_POINT("torch._dynamo.variables.optimizer",
+						     "OptimizerVariable", "__init__", on_compiled);
+
+	patch_optional(module, &made);
+}

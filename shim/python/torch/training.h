@@ -24,3 +24,6 @@ void training_patch_optimizer(PyObject *module, size_t row);
 
 /* Asks torch.compiler, and no longer a slower function, whether a hook is being compiled. */
 void training_patch_compiler(PyObject *module, size_t row);
+
+/* Notices optimizers that torch.compile is about to compile. */
+void training_patch_dynamo(PyObject *module, size_t row);

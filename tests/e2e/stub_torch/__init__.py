@@ -167,6 +167,10 @@ if os.environ.get("TEST_OPTIMIZER_HOOKS") != "0":
             register_optimizer_step_post_hook=_Optimizer.after.append)
 else:
     _module("torch.optim.optimizer", Optimizer=_Optimizer)
+_module("torch._dynamo")
+_module("torch._dynamo.variables")
+_module("torch._dynamo.variables.optimizer", OptimizerVariable=type("OptimizerVariable", (), {
+    "__init__": lambda self, value: None}))
 _module("torch.autograd.profiler", record_function=_Range)
 _module("torch.distributed", is_available=lambda: False, is_initialized=lambda: False)
 # A device that pins by doing nothing: what matters is the thread between the two queues.
