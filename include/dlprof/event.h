@@ -174,8 +174,7 @@ struct dlprof_stage_sum {
 	uint64_t elements;
 	uint64_t busy_ns;	/* time in its calls, over all threads; estimated if short */
 	uint64_t own_ns;	/* part of busy_ns without stages and kernels inside */
-	uint64_t timed_ns;	/* part of own_ns whose CPU time was measured */
-	uint64_t cpu_ns;	/* CPU time in timed_ns */
+	uint64_t cpu_ns;	/* CPU time in own_ns, estimated; UINT64_MAX: unknown */
 	uint64_t read_ns;	/* part of own_ns for opening and reading files */
 	uint64_t ready; /* a queue's ready elements, summed over requests */
 };

@@ -17,11 +17,11 @@
 #define WINDOWS   256 /* number of windows after which their length doubles */
 /* loaders that are asked in turns shorter than this share a window */
 #define MIXED_NS UINT64_C(10000000)
-/* CPU time has a slow clock: it is read for one call in this many ns of a stage's calls */
+/* CPU time has a slow clock: it is read once in this many ns of a stage's calls, on average */
 #define CLOCKED_NS     1000000
-#define UNCLOCKED_NS   16384
 #define EXACT_NS       50000 /* if a stage's calls are longer, all of them are timed */
 #define ROUND_MAX      32    /* of this many calls, at least one is timed */
+#define CLOCKED_MAX    1024  /* of this many timed calls, the CPU time of one or more is read */
 #define LEDGER_COUNT   512   /* calls of more threads are not recorded */
 #define BUCKET_COUNT   2048
 #define BUCKET_OBJECTS 8
@@ -33,6 +33,8 @@ struct stage {
 	struct stage_facts facts;
 	uint16_t parent;
 	uint32_t life;
+	/* Other stages or kernels run in its calls, so that their CPU time is not its own. */
+	atomic_bool has_inner;
 	uint64_t sent[STAGE_SUM_MAX];
 	/* Elements that a queue got and gave: counted by threads of all pipelines that have it. */
 	alignas(64) _Atomic uint64_t got;
@@ -52,7 +54,7 @@ struct stage_queues stage_queues[1 + STAGE_MAX];
 static _Atomic uint32_t stage_total;
 static struct ledger ledgers[LEDGER_COUNT + 1]; /* the last one is never read */
 static _Atomic uint32_t ledger_total;
-static uint64_t clock_cost_ticks;
+static uint64_t clock_cost_ticks, cpu_clock_cost_ns;
 /* Hash table from objects to stages: address << NUMBER_BITS | number. 0 ends a bucket. */
 static _Atomic uint64_t objects[BUCKET_COUNT][BUCKET_OBJECTS] __attribute__((aligned(64)));
 
@@ -69,13 +71,7 @@ static struct {
 
 static _Atomic uint32_t busy;
 
-static __thread struct {
-	/* The innermost timed call. Its address stays valid when an exception ended that call. */
-	struct stage_call *top;
-	uintptr_t top_address;
-	struct ledger *ledger;
-	uint32_t life; /* of the ledger */
-} self __attribute__((tls_model("initial-exec")));
+__thread struct stage_self stage_self __attribute__((tls_model("initial-exec")));
 
 static _Atomic uint64_t *bucket_of(const void *object)
 {
@@ -212,18 +208,25 @@ static uint16_t add(const char *path, const struct stage_facts *facts, uint16_t 
 	return number;
 }
 
-/* The clock alone may take longer than a short call. */
-static RARELY void measure_clock(void)
+static uint64_t cpu_ns(void)
 {
-	uint64_t least = UINT64_MAX;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* The clocks alone may take longer than a short call. */
+static RARELY void measure_clocks(void)
+{
+	uint64_t least = UINT64_MAX, least_ns = UINT64_MAX;
 
 	for (int i = 0; i < 16; i++) {
 		uint64_t before = clock_ticks(), ticks = clock_ticks() - before;
+		uint64_t before_ns = cpu_ns(), ns = cpu_ns() - before_ns;
 
-		if (ticks < least)
-			least = ticks;
+		least = ticks < least ? ticks : least;
+		least_ns = ns < least_ns ? ns : least_ns;
 	}
 	clock_cost_ticks = least + !least;
+	cpu_clock_cost_ns = least_ns;
 }
 
 uint16_t stage_number(const char *path, const struct stage_facts *facts, uint16_t within)
@@ -232,7 +235,7 @@ uint16_t stage_number(const char *path, const struct stage_facts *facts, uint16_
 
 	thread_lock(&busy);
 	if (!clock_cost_ticks)
-		measure_clock();
+		measure_clocks();
 	number = find(path, strlen(path));
 	if (!number)
 		number = add(path, facts, within);
@@ -274,8 +277,25 @@ static struct ledger *claim_any(uint32_t tid)
 
 static RARELY void claim_ledger(void)
 {
-	self.ledger = claim_any((uint32_t)sys_gettid());
-	self.life = thread_life;
+	stage_self.ledger = claim_any((uint32_t)sys_gettid());
+	stage_self.life = thread_life;
+}
+
+/* Returns a random number below `count`, which is at least 1. */
+static uint32_t random_below(uint32_t count)
+{
+	uint64_t *random = &stage_self.ledger->random;
+
+	*random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)((*random >> 32) * count >> 32);
+}
+
+/* Returns how often calls of this mean time fit into `ns`: at least 1, at most `most`. */
+static uint32_t fits(uint64_t ns, uint64_t mean_ns, uint32_t most)
+{
+	const uint64_t count = mean_ns ? ns / mean_ns : 1;
+
+	return count < 1 ? 1 : count > most ? most : (uint32_t)count;
 }
 
 /*
@@ -285,16 +305,26 @@ static RARELY void claim_ledger(void)
 static uint32_t weigh(struct stage_sums *sums)
 {
 	const uint32_t weight = sums->round + !sums->round;
-	uint64_t *random = &self.ledger->random;
-	uint32_t round = sums->mean_ns ? EXACT_NS / sums->mean_ns : 1, after;
+	const uint32_t round = fits(EXACT_NS, sums->mean_ns, ROUND_MAX);
+	const uint32_t after = random_below(round);
 
-	round = round < 1 ? 1 : round > ROUND_MAX ? ROUND_MAX : round;
-	*random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	after = (uint32_t)((*random >> 32) * round >> 32);
 	sums->left = (uint8_t)(sums->after + (round - 1 - after));
 	sums->after = (uint8_t)after;
 	sums->round = (uint8_t)round;
 	return weight;
+}
+
+/*
+ * Returns the number of calls for which this one's CPU time stands, or 0 if it is not to be read.
+ * As with weigh(), the choice must not depend on this call or on which calls were chosen before:
+ * then long calls would be chosen more often than short ones, or less.
+ */
+static uint32_t weigh_cpu(const struct stage_call *call)
+{
+	const uint64_t mean_ns = (uint64_t)call->sums->mean_ns * call->weight;
+	const uint32_t count = fits(CLOCKED_NS, mean_ns, CLOCKED_MAX);
+
+	return random_below(count) ? 0 : count * call->weight;
 }
 
 static uint64_t read_so_far(void)
@@ -309,39 +339,43 @@ static uint64_t read_so_far(void)
 
 static OFTEN void begin_timed(struct stage_call *call, uintptr_t address)
 {
-	const struct stage *stage = &stages[call->number];
+	struct stage *stage = &stages[call->number];
 
 	/* An exception skipped the end of an inner call, so `top` is invalid. */
-	if (unlikely(self.top_address && self.top_address <= address))
-		self.top = NULL;
-	self.top_address = address;
+	if (unlikely(stage_self.top_address && stage_self.top_address <= address))
+		stage_self.top = NULL;
+	stage_self.top_address = address;
 	call->address = address;
-	call->outer = self.top;
-	call->inner_ticks = call->inner_read_ns = call->cpu_ns = 0;
+	call->outer = stage_self.top;
+	call->inner_ticks = call->inner_read_ns = 0;
+	call->outer_untimed = stage_self.untimed;
+	stage_self.untimed = 0;
 	call->life = thread_life;
-	call->is_leaf = true;
-	if (self.top)
-		self.top->is_leaf = false;
-	self.top = call;
+	call->cpu_weight = 0;
+	stage_self.top = call;
 	if (!call->number)
 		return;
+	if (call->outer && !stages[call->outer->number].has_inner)
+		stages[call->outer->number].has_inner = true;
 	if (unlikely(stage_queues[call->number].out)) {
 		int64_t fill = (int64_t)(stage->got - stage->gave);
 
 		if (fill > 0)
 			stage_add(&call->sums->values[STAGE_READY], (uint64_t)fill * call->weight);
 	}
-	if (call->weight == 1 && call->sums->unclocked >= CLOCKED_NS / UNCLOCKED_NS)
-		call->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	if (!stage->has_inner)
+		call->cpu_weight = weigh_cpu(call);
+	if (call->cpu_weight)
+		call->cpu_ns = cpu_ns();
 	call->read_ns = read_so_far();
 	call->begin_ticks = clock_ticks();
 }
 
 static void begin(struct stage_call *call, uint16_t number)
 {
-	if (unlikely(self.life != thread_life))
+	if (unlikely(stage_self.life != thread_life))
 		claim_ledger();
-	call->sums = &self.ledger->sums[number];
+	call->sums = &stage_self.ledger->sums[number];
 	call->number = number;
 }
 
@@ -366,10 +400,10 @@ static __attribute__((noinline)) uint16_t begin_due(struct stage_call *call, uin
 
 static inline uint16_t begin_any(struct stage_call *call, uint16_t number, uintptr_t address)
 {
-	struct stage_sums *sums = &self.ledger->sums[number];
+	struct stage_sums *sums = &stage_self.ledger->sums[number];
 	uint8_t left;
 
-	if (unlikely(self.life != thread_life) || unlikely(!(left = sums->left)))
+	if (unlikely(stage_self.life != thread_life) || unlikely(!(left = sums->left)))
 		return begin_due(call, number, address);
 	sums->left = (uint8_t)(left - 1);
 	call->sums = sums;
@@ -412,11 +446,19 @@ static int64_t length_ns(int64_t ticks)
 static void learn(struct stage_sums *sums, uint64_t ns)
 {
 	const int64_t mean_ns = sums->mean_ns ? sums->mean_ns : EXACT_NS;
-	const uint64_t unclocked = sums->unclocked + ns / UNCLOCKED_NS;
 
 	sums->mean_ns =
 		(uint32_t)(mean_ns + ((int64_t)(ns < INT32_MAX ? ns : INT32_MAX) - mean_ns) / 8);
-	sums->unclocked = unclocked < UINT8_MAX ? (uint8_t)unclocked : UINT8_MAX;
+}
+
+static void add_cpu(const struct stage_call *call, uint64_t ns)
+{
+	const uint64_t cpu = cpu_ns() - call->cpu_ns;
+	_Atomic uint64_t *to = call->sums->values;
+
+	if (cpu > cpu_clock_cost_ns)
+		stage_add(&to[STAGE_CPU], (cpu - cpu_clock_cost_ns) * call->cpu_weight);
+	stage_add(&to[STAGE_TIMED], ns * call->cpu_weight);
 }
 
 OFTEN void stage_end_timed(struct stage_call *call)
@@ -425,8 +467,9 @@ OFTEN void stage_end_timed(struct stage_call *call)
 	uint64_t ticks = clock_ticks() - call->begin_ticks - clock_cost_ticks, ns, read_ns;
 	int64_t own_ticks, own_read_ns;
 
-	self.top = call->outer;
-	self.top_address = self.top ? self.top->address : 0;
+	stage_self.top = call->outer;
+	stage_self.top_address = call->outer ? call->outer->address : 0;
+	stage_self.untimed = call->outer_untimed;
 	if (!call->number || call->life != thread_life)
 		return;
 	ns = clock_length_ns(ticks);
@@ -435,29 +478,26 @@ OFTEN void stage_end_timed(struct stage_call *call)
 		read_ns = 0; /* the thread got its slot during the call */
 	own_ticks = ns ? (int64_t)(ticks - call->inner_ticks) : 0;
 	own_read_ns = (int64_t)(read_ns - call->inner_read_ns);
-	if (self.top) {
-		self.top->inner_ticks += call->inner_ticks + (uint64_t)own_ticks * call->weight;
-		self.top->inner_read_ns +=
+	if (call->outer) {
+		call->outer->inner_ticks +=
+			call->inner_ticks + (uint64_t)own_ticks * call->weight;
+		call->outer->inner_read_ns +=
 			call->inner_read_ns + (uint64_t)own_read_ns * call->weight;
 	}
 	stage_add(&to[STAGE_BUSY], ns * call->weight);
 	stage_add(&to[STAGE_OWN], (uint64_t)length_ns(own_ticks) * call->weight);
 	stage_add(&to[STAGE_READ], (uint64_t)own_read_ns * call->weight);
-	if (call->cpu_ns && call->is_leaf) {
-		stage_add(&to[STAGE_CPU], clock_ns(CLOCK_THREAD_CPUTIME_ID) - call->cpu_ns);
-		stage_add(&to[STAGE_TIMED], ns);
-	}
-	if (call->cpu_ns)
-		call->sums->unclocked = 0;
+	if (call->cpu_weight && !stages[call->number].has_inner)
+		add_cpu(call, ns);
 	learn(call->sums, ns);
 }
 
 bool stage_is_inside(void)
 {
+	const struct stage_call *call = stage_self.top;
 	char here;
 
-	for (const struct stage_call *call = self.top; call && self.top_address > (uintptr_t)&here;
-	     call = call->outer)
+	for (; call && stage_self.top_address > (uintptr_t)&here; call = call->outer)
 		if (!call->number || stages[call->number].facts.flags & DLPROF_STAGE_KERNEL)
 			return true;
 	return false;
@@ -467,8 +507,9 @@ uint16_t stage_current(void)
 {
 	char here;
 
-	return self.top && self.top_address > (uintptr_t)&here ? (uint16_t)self.top->number
-							       : STAGE_NONE;
+	return stage_self.top && !stage_self.untimed && stage_self.top_address > (uintptr_t)&here
+		       ? (uint16_t)stage_self.top->number
+		       : STAGE_NONE;
 }
 
 void stage_empty(uint16_t number)
@@ -515,6 +556,18 @@ static uint64_t take_sum(struct stage *stage, const uint64_t sums[STAGE_SUM_MAX]
 	return more > 0 ? (uint64_t)more : 0;
 }
 
+/*
+ * Replaces the CPU time of those calls where it was read by that of all calls. The ratio is that of
+ * all windows so far, since a window's few calls may be long ones or short ones.
+ */
+static void extend_cpu(uint64_t sums[STAGE_SUM_MAX])
+{
+	const double timed_ns = (double)sums[STAGE_TIMED];
+	const double ns = (double)sums[STAGE_OWN] * (double)sums[STAGE_CPU] / timed_ns;
+
+	sums[STAGE_CPU] = timed_ns > 0 && ns < (double)INT64_MAX ? (uint64_t)ns : 0;
+}
+
 /* Moves the sums since the last call to *ret. Returns false if they are 0. */
 static bool take_sums(uint16_t number, struct dlprof_stage_sum *ret)
 {
@@ -524,12 +577,13 @@ static bool take_sums(uint16_t number, struct dlprof_stage_sum *ret)
 	for (uint32_t i = 0; i < ledger_total; i++)
 		for (int which = 0; which < STAGE_SUM_MAX; which++)
 			sums[which] += ledgers[i].sums[number].values[which];
+	extend_cpu(sums);
 	*ret = (struct dlprof_stage_sum){
 		.elements = take_sum(stage, sums, STAGE_ELEMENTS),
 		.busy_ns = take_sum(stage, sums, STAGE_BUSY),
 		.own_ns = take_sum(stage, sums, STAGE_OWN),
-		.timed_ns = take_sum(stage, sums, STAGE_TIMED),
-		.cpu_ns = take_sum(stage, sums, STAGE_CPU),
+		.cpu_ns = stage->has_inner || !sums[STAGE_TIMED] ? UINT64_MAX
+								 : take_sum(stage, sums, STAGE_CPU),
 		.read_ns = take_sum(stage, sums, STAGE_READ),
 		.ready = take_sum(stage, sums, STAGE_READY),
 	};

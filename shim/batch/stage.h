@@ -23,7 +23,11 @@
 #define STAGE_NONE    0
 #define STAGE_UNNAMED UINT16_MAX /* the stage becomes known at the object's first call */
 
-/* As in struct dlprof_stage_sum. OWN and READ are differences of estimates, so may fall. */
+/*
+ * As in struct dlprof_stage_sum. OWN and READ are differences of estimates, so may fall. CPU is a
+ * part of TIMED, which is the time in calls whose CPU time was read, times the calls for which they
+ * stand.
+ */
 enum {
 	STAGE_ELEMENTS,
 	STAGE_BUSY,
@@ -44,7 +48,6 @@ struct stage_sums {
 	uint8_t round;     /* calls in the round of the next timed call; 0: none was timed */
 	uint8_t after;     /* calls of that round after the timed one */
 	uint8_t left;      /* calls before the timed one */
-	uint8_t unclocked; /* time since a call's CPU time was read, in UNCLOCKED_NS */
 	uint32_t mean_ns;  /* mean length of recent timed calls */
 };
 
@@ -58,9 +61,10 @@ struct stage_call {
 	uint64_t inner_ticks; /* time of calls inside, partly estimated */
 	uint64_t read_ns;
 	uint64_t inner_read_ns;
-	uint64_t cpu_ns; /* CPU time before this call; 0: not measured */
+	uint64_t cpu_ns;     /* the thread's CPU time before this call */
+	uint32_t cpu_weight; /* calls for which this one's CPU time stands; 0: it is not read */
+	uint32_t outer_untimed;
 	uint32_t life;
-	bool is_leaf;
 };
 
 /* Facts that the framework knows; -1: unknown. */
@@ -83,7 +87,8 @@ void stage_forget(const void *object);
 
 /*
  * Begins a call of an object, unless that returns STAGE_NONE or STAGE_UNNAMED. stage_end() must
- * follow; if the call is not timed (weight 0), stage_count() will do.
+ * follow. If the call is not timed (weight 0), stage_count() may follow instead, else
+ * stage_self.untimed must be raised.
  */
 uint16_t stage_begin(struct stage_call *call, const void *object);
 /* Begins an object's first call, which is timed. STAGE_NONE is not counted, but calls in it are. */
@@ -112,18 +117,29 @@ static inline void stage_count(const struct stage_call *call)
 		stage_count_queues(call->number);
 }
 
+extern HIDDEN __thread struct stage_self {
+	/* The innermost timed call. Its address stays valid when an exception ended that call. */
+	struct stage_call *top;
+	uintptr_t top_address;
+	struct ledger *ledger;
+	uint32_t life;    /* of the ledger */
+	uint32_t untimed; /* calls inside the innermost timed one that stage_end() will end */
+} stage_self __attribute__((tls_model("initial-exec")));
+
 static inline void stage_end(struct stage_call *call, bool has_element)
 {
 	if (has_element)
 		stage_count(call);
 	if (unlikely(call->weight))
 		stage_end_timed(call);
+	else
+		stage_self.untimed--;
 }
 
 /* Returns true if this thread is inside a timed call of a kernel, or a call of STAGE_NONE. */
 bool stage_is_inside(void);
 
-/* Returns the stage whose timed call this thread is in, or STAGE_NONE. */
+/* Returns the stage whose call this thread is in, or STAGE_NONE if that call is not timed. */
 uint16_t stage_current(void);
 
 /* Notes that the queue is empty, because its iterator starts again. */

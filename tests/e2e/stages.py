@@ -17,6 +17,7 @@ SUMS = ("SELECT name, kind, kernel, root, autotuned, parallel, capacity, threads
         "SUM(cpu_ns) AS cpu_ns, MAX(queue) AS queue, COUNT(DISTINCT loader_id) AS loaders, "
         "COUNT(*) AS windows FROM stage s GROUP BY stage")
 AHEAD = 2
+SLEEP_COST_US = 40  # CPU time of a sleep, at most
 
 
 def record(*arguments, program="stages"):
@@ -94,6 +95,24 @@ def check_short():
     check(0.95 < sorted(ratios)[1] < 1.3, "time of short calls, by the planted time", ratios)
 
 
+def check_mixed(busy_us, asleep_us):
+    """CPU time of calls of which every other one is busy and the others are asleep."""
+    count = 1000
+    found, _, _ = record(1, count, 0, busy_us, asleep_us, 0)
+    busy_ns, sleeping_ns = (count // 2 * us * 1000 for us in (busy_us, SLEEP_COST_US))
+    check(0.8 * busy_ns < found["DecodeJpeg"]["cpu_ns"] < 1.2 * busy_ns + sleeping_ns, "CPU time of mixed calls",
+          busy_us, asleep_us, found["DecodeJpeg"])
+
+
+def check_seldom():
+    """A kernel first called inside a call that is not timed is of that call's stage or of none."""
+    every = 40
+    found, _, _ = record(1, 200 + 101 * every, 0, 0, 0, every)
+    feeds = {name: row["feeds"] for name, row in found.items() if name.startswith("Seldom")}
+    equal(len(feeds), 100, "kernels that are called once")
+    equal(set(feeds.values()) - {"ParallelMapV2", None}, set(), "stages that call them", feeds)
+
+
 def check_dali(operators_us, reader_us, callback_us, cause, advice, lead):
     """Operators of the executor, the reader with a thread of its own, and what run() takes beside."""
     batches = 60
@@ -128,6 +147,9 @@ def main():
     check_dali(2000, 1000, 20000, "slow_stage", ("parallel_stage",), "PopOutputs")
     check_planted()
     check_short()
+    check_mixed(400, 100)
+    check_mixed(100, 400)
+    check_seldom()
     check_many()
     finish()
 

@@ -7,6 +7,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -132,10 +133,14 @@ void CLOSED(struct object *stage)
 #else
 #define AHEAD 2
 
+#define SELDOM_FROM 200 /* when short calls are no longer timed one by one */
+
 static struct object places[6]; /* at the same addresses each time, and never of the same */
+static struct object seldom[100]; /* each is called once, in another element */
+static char seldom_names[100][32];
 static struct object *root, *prefetch, *map, *reading, *decoding, *training;
 static long made_count, left_count, ahead_count, answers_wrong;
-static long read_us, decode_us;
+static long read_us, decode_us, asleep_us, seldom_every, decoded;
 
 static uint64_t ns_of(clockid_t clock)
 {
@@ -145,13 +150,18 @@ static uint64_t ns_of(clockid_t clock)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
+static void sleep_us(long us)
+{
+	struct timespec nap = {.tv_nsec = us * 1000};
+
+	if (us)
+		nanosleep(&nap, NULL);
+}
+
 static void do_read(struct object *kernel, bool *end)
 {
-	struct timespec nap = {.tv_nsec = read_us * 1000};
-
 	(void)kernel, (void)end;
-	if (read_us)
-		nanosleep(&nap, NULL);
+	sleep_us(read_us);
 }
 
 static void do_decode(struct object *kernel, bool *end)
@@ -161,8 +171,11 @@ static void do_decode(struct object *kernel, bool *end)
 	const uint64_t until = ns_of(clock) + (uint64_t)decode_us * 1000;
 
 	(void)kernel, (void)end;
-	while (decode_us && ns_of(clock) < until)
-		;
+	if (asleep_us && decoded++ % 2)
+		sleep_us(asleep_us);
+	else
+		while (decode_us && ns_of(clock) < until)
+			;
 }
 
 static void do_train(struct object *kernel, bool *end)
@@ -181,12 +194,17 @@ static bool next_of(struct object *stage)
 
 static void do_map(struct object *stage, bool *end)
 {
+	static long elements;
 	int device;
 
 	(void)stage;
 	*end = left_count-- <= 0;
 	if (*end)
 		return;
+	elements++;
+	if (seldom_every && elements > SELDOM_FROM && elements % seldom_every == 0 &&
+	    (elements - SELDOM_FROM) / seldom_every <= 100)
+		COMPUTE(&device, &seldom[(elements - SELDOM_FROM) / seldom_every - 1], &device);
 	COMPUTE(&device, reading, &device);
 	COMPUTE(&device, decoding, &device);
 }
@@ -210,12 +228,28 @@ static void make_kernels(void)
 {
 	BORN(reading, "some/node:ReadFile");
 	BORN(decoding, "map/DecodeJpeg:DecodeJpeg#id=7#");
+	for (int i = 0; seldom_every && i < 100; i++) {
+		snprintf(seldom_names[i], sizeof(seldom_names[i]), "node:Seldom%d", i);
+		seldom[i].work = do_train;
+		BORN(&seldom[i], seldom_names[i]);
+	}
 }
 
 static void place(struct object **ret, int number, void (*work)(struct object *, bool *))
 {
 	*ret = &places[(number + made_count) % 6];
 	(*ret)->work = work;
+}
+
+/*
+ * Every other call of DecodeJpeg sleeps for `us` instead. If `every` is not 0, Map calls 100 more
+ * kernels, a new one every so many elements.
+ */
+void pipeline_vary(long us, long every);
+void pipeline_vary(long us, long every)
+{
+	asleep_us = us;
+	seldom_every = every;
 }
 
 void pipeline_make(long elements, long us_to_read, long us_to_decode);

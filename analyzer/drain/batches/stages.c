@@ -34,17 +34,6 @@ static int take_stage(struct writer *writer, int64_t pid, int64_t number,
 	return writer_stage(writer, &row);
 }
 
-static int64_t cpu_of(const struct dlprof_stage_sum *sum)
-{
-	double ns;
-
-	if (!sum->timed_ns || sum->cpu_ns / 2 > sum->timed_ns)
-		return UNKNOWN;
-	ns = (double)sum->own_ns * (double)sum->cpu_ns / (double)sum->timed_ns;
-	/* A torn or forged record may have any number. */
-	return ns < (double)INT64_MAX ? (int64_t)ns : UNKNOWN;
-}
-
 static int take_sum(struct writer *writer, int64_t pid, int64_t number,
 		    const struct dlprof_event *event)
 {
@@ -57,7 +46,8 @@ static int take_sum(struct writer *writer, int64_t pid, int64_t number,
 		.elements = (int64_t)sum->elements,
 		.busy_ns = (int64_t)sum->busy_ns,
 		.own_ns = (int64_t)sum->own_ns,
-		.cpu_ns = cpu_of(sum),
+		/* A torn or forged record may have any number. */
+		.cpu_ns = sum->cpu_ns > INT64_MAX ? UNKNOWN : (int64_t)sum->cpu_ns,
 		.read_ns = (int64_t)sum->read_ns,
 		.ready = (int64_t)sum->ready,
 	};

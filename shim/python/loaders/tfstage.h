@@ -27,8 +27,12 @@ bool tfstage_first_compute(struct stage_call *call, const struct wrap_target *ta
 static inline bool tfstage_next(struct stage_call *call, const struct wrap_target *target,
 				const struct wrap_copy *copy, const void *iterator)
 {
-	return activate_on() &&
-	       (likely(stage_begin(call, iterator)) || tfstage_first(call, target, copy, iterator));
+	if (!activate_on())
+		return false;
+	if (unlikely(!stage_begin(call, iterator)))
+		return tfstage_first(call, target, copy, iterator);
+	stage_self.untimed += !call->weight;
+	return true;
 }
 
 /* Returns false if stage_end() need not follow. */

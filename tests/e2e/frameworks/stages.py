@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A dataset whose elements come out of a pipeline of stages, as tf_stages.c plays it.
 
-usage: stages.py EPOCHS ELEMENTS READ_US DECODE_US
+usage: stages.py EPOCHS ELEMENTS READ_US DECODE_US [ASLEEP_US EVERY]
 """
 import ctypes
 import os
@@ -13,7 +13,8 @@ from tensorflow.python.data.ops.dataset_ops import Dataset
 
 ctypes.CDLL(os.environ["TF_STAGES_BASE"])
 pipeline = ctypes.CDLL(os.environ["TF_STAGES"])
-epochs, count, read_us, decode_us = map(int, sys.argv[1:])
+epochs, count, read_us, decode_us = map(int, sys.argv[1:5])
+pipeline.pipeline_vary(*map(int, sys.argv[5:] or (0, 0)))
 
 
 class Pipeline(Dataset):
