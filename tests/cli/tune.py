@@ -294,6 +294,7 @@ def check_time():
     tuned = Tuned("sleep", 0.04, 0.01, 1, "--max-time", "1").run()
     t.equal(tuned.status, 3, "no time for a round")
     t.check("--max-time" in tuned.json["ended_early"], "said", tuned.json)
+    t.equal(tuned.err.count("\n"), 1, "only what is to be tried", tuned.err)
 
 
 # Loads and steps of these sleep, so some of them can run at a time.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`dlprof tune` of two ranks, by the torchrun of the PyTorch in TEST_VENV: it proves the gain that is
 planted, and none where none is, by the rank that waits, and in each run both ranks take as many batches.
-Without torchrun a shell starts the ranks, and only the planted gain is looked for."""
+Without torchrun a shell starts the ranks, and only planted gains are looked for."""
 import json
 import os
 import subprocess
@@ -16,23 +16,29 @@ TORCHRUN = [PYTHON, "-W", "ignore", "-m", "torch.distributed.run", "--standalone
 SHELL = ["sh", "-c", "export WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$((20000 + $$ % 20000)); "
          'RANK=1 LOCAL_RANK=1 "$@" & RANK=0 LOCAL_RANK=0 "$@" && wait $!', "sh", PYTHON, "-W", "ignore"]
 # Loads take twice as long as steps. "turns": those of all workers, one after the other; "first" and "last":
-# only those of that rank, the others' are short.
+# only those of that rank, the others' are short. "apart": the ranks do not wait for each other; rank 0 gains by
+# workers; rank 1 waits longer in its first batch, and in all batches of a run with a setting.
 PROGRAM = """
 import fcntl, os, sys, time, torch, torch.distributed
 from torch.utils.data import DataLoader, Dataset
 kind, rank = sys.argv[1], os.environ["RANK"]
-is_slow = kind in ("both", "turns") or rank == {"first": "0", "last": "1"}[kind]
+is_slow = kind in ("both", "turns") or rank == {"first": "0", "apart": "0", "last": "1"}[kind]
+load_s = (0.02 if kind == "turns" else 0.04) if is_slow else 0.004
+if kind == "apart" and rank == "1" and os.environ.get("DLPROF_SET"):
+    load_s = 0.15
 class Samples(Dataset):
     def __len__(self):
         return 100000
     def __getitem__(self, index):
         with open(__file__ + (".turn" if kind == "turns" else str(os.getpid())), "w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            time.sleep((0.02 if kind == "turns" else 0.04) if is_slow else 0.004)
+            time.sleep(3 if kind == "apart" and rank == "1" and index == 0 else load_s)
         return torch.zeros(100)
 torch.distributed.init_process_group("gloo")
 torch.set_num_threads(1)
-model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(100, 10))
+model = torch.nn.Linear(100, 10)
+if kind != "apart":
+    model = torch.nn.parallel.DistributedDataParallel(model)
 for batch in DataLoader(Samples(), batch_size=2, num_workers=1):
     model(batch).sum().backward()
     time.sleep(0.04)
@@ -77,8 +83,11 @@ def main():
         t.skip("{} has no torch".format(PYTHON))
     has_torchrun = works(TORCHRUN)
     start = TORCHRUN if has_torchrun else SHELL
-    found = tune(start, "both")
-    t.check(found["best"] in ("workers=2", "workers=3"), "both", found["best"], found["tried"], found["not_tried"])
+    for kind in ("both", "apart"):
+        found = tune(start, kind)
+        t.check(found["best"] in ("workers=2", "workers=3"), kind, found["best"], found["tried"],
+                found["not_tried"])
+        t.equal(found["rank"] if kind == "apart" else 0, 0, kind, "who is measured")
     if not has_torchrun:
         t.say("no torchrun that works")
         t.finish()

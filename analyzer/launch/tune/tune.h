@@ -18,7 +18,7 @@
 #define TUNE_PLACE   96
 
 struct tune_run {
-	char database[PATH_MAX]; /* of the rank that waited most; "": nothing was recorded */
+	char database[PATH_MAX]; /* of the measured rank; "": it took no batch */
 	int64_t rank;
 	double seconds;
 	size_t batch_count;
@@ -47,7 +47,7 @@ struct tune {
 	char folder[PATH_MAX];
 
 	/* The next members are from the base run, the first run that is recorded. */
-	char first[PATH_MAX]; /* the database of the rank that waited most */
+	char first[PATH_MAX]; /* the database of the rank that waited most; "": not run yet */
 	int64_t rank, world_size;
 	char kind[48], place[TUNE_PLACE];
 	bool is_iterable;

@@ -201,8 +201,11 @@ void tune_read_shared(struct tune *tune)
 	struct options options;
 	struct report base, report;
 	struct compared compared;
-	int status = judge(tune->database, &options, &base);
+	int status;
 
+	if (!*tune->database)
+		return;
+	status = judge(tune->database, &options, &base);
 	for (size_t i = 0; !status && i < tune->trial_count; i++) {
 		struct tune_trial *trial = &tune->trials[i];
 

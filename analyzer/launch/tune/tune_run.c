@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/statistics/stats.h"
 #include "drain/database/home.h"
 #include "drain/drain.h"
 #include "launch/doctor/child.h"
@@ -143,11 +142,16 @@ static void say_why(int status, const char *log, char *ret, size_t size)
 			 *line ? ": " : "", line);
 }
 
+struct arrival {
+	double at_s, wait_s;
+};
+
 struct times {
-	double *at_s;
+	struct arrival *arrivals;
 	size_t count, room;
 	size_t wave; /* largest number of workers of a loader, which may deliver at the same time */
-	double waited_s;
+	size_t measured; /* number of measured batches, after the first ones */
+	double waited_s; /* for the measured batches */
 };
 
 static int add_time(const struct batch_record *batch, void *context)
@@ -158,16 +162,25 @@ static int add_time(const struct batch_record *batch, void *context)
 		return 0;
 	if (times->count == times->room) {
 		size_t room = times->room ? 2 * times->room : 1024;
-		double *more = realloc(times->at_s, room * sizeof(*more));
+		struct arrival *more = realloc(times->arrivals, room * sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
-		times->at_s = more;
+		times->arrivals = more;
 		times->room = room;
 	}
-	times->at_s[times->count++] = (double)(batch->begin_ns + batch->wait_ns) / 1e9;
-	times->waited_s += (double)batch->wait_ns / 1e9;
+	times->arrivals[times->count++] = (struct arrival){
+		.at_s = (double)(batch->begin_ns + batch->wait_ns) / 1e9,
+		.wait_s = (double)batch->wait_ns / 1e9,
+	};
 	return 0;
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct arrival *a = left, *b = right;
+
+	return (a->at_s > b->at_s) - (a->at_s < b->at_s);
 }
 
 static bool is_set(struct db *db, enum dlprof_set key)
@@ -186,7 +199,7 @@ static bool is_set(struct db *db, enum dlprof_set key)
 	return found;
 }
 
-static void read_loaders(struct db *db, struct times *times)
+static void read_loaders(struct db *db, size_t skip, struct times *times)
 {
 	struct loader_info *loaders = NULL;
 	size_t count = 0;
@@ -203,17 +216,27 @@ static void read_loaders(struct db *db, struct times *times)
 			times->wave = (size_t)loaders[i].workers;
 	}
 	free(loaders);
-	stats_sort(times->at_s, times->count);
+	qsort(times->arrivals, times->count, sizeof(*times->arrivals), by_time);
+	times->measured = times->count > skip + FEWEST_TIMED ? times->count - 1 - skip : 0;
+	/* Only whole waves of batches are measured, since part of one makes the rate too high. */
+	if (times->wave && times->measured >= 2 * times->wave)
+		times->measured -= times->measured % times->wave;
+	for (size_t i = skip + 1; i <= skip + times->measured; i++)
+		times->waited_s += times->arrivals[i].wait_s;
 }
 
 /* What a run's databases say, each of a rank, or of one program after another. */
 struct reading {
+	const struct tune *tune;
 	const struct tune_trial *trial;
 	struct tune_run *run;
-	struct times times; /* of the rank in run->database, which waited most */
+	struct times times; /* of the rank in run->database */
 };
 
-/* The ranks wait for the slowest in each step, so only that one shows what all of them gain. */
+/*
+ * The ranks wait for the slowest in each step, so the base run chooses the rank that waited most,
+ * and that rank is measured in all runs.
+ */
 static void read_database(const char *database, void *context)
 {
 	struct reading *reading = context;
@@ -227,8 +250,9 @@ static void read_database(const char *database, void *context)
 	if (home_open_read(database, &db) < 0)
 		return;
 	run->is_set |= !reading->trial || is_set(db, reading->trial->candidate->key);
-	read_loaders(db, &times);
-	if (query_run(db, &info) == 0 &&
+	read_loaders(db, reading->tune->skip, &times);
+	if (query_run(db, &info) == 0 && times.count &&
+	    (!*reading->tune->first || info.rank == reading->tune->rank) &&
 	    (!*run->database ||
 	     (info.rank != run->rank && times.waited_s > reading->times.waited_s))) {
 		struct times other = reading->times;
@@ -239,32 +263,29 @@ static void read_database(const char *database, void *context)
 		snprintf(run->database, sizeof(run->database), "%s", database);
 	}
 	run_info_done(&info);
-	free(times.at_s);
+	free(times.arrivals);
 	db_close(db);
 }
 
 static void measure(const struct tune *tune, struct runs *runs, const struct tune_trial *trial,
 		    struct tune_run *ret)
 {
-	struct reading reading = {.trial = trial, .run = ret};
+	struct reading reading = {.tune = tune, .trial = trial, .run = ret};
 	const struct times *times = &reading.times;
-	size_t skip = tune->skip, measured;
 
 	runs_take(runs, read_database, &reading);
 	ret->batch_count = times->count;
-	measured = times->count > skip + FEWEST_TIMED ? times->count - 1 - skip : 0;
-	/* Only whole waves of batches are measured, since part of one makes the rate too high. */
-	if (times->wave && measured >= 2 * times->wave)
-		measured -= measured % times->wave;
-	if (measured)
-		ret->per_s = (double)measured / (times->at_s[skip + measured] - times->at_s[skip]);
+	if (times->measured)
+		ret->per_s = (double)times->measured /
+			     (times->arrivals[tune->skip + times->measured].at_s -
+			      times->arrivals[tune->skip].at_s);
 	else if (!*ret->died && !times->count)
 		snprintf(ret->died, sizeof(ret->died),
 			 "ended, and no batch of a loader was seen in it (dlprof doctor says why)");
 	else if (!*ret->died)
 		snprintf(ret->died, sizeof(ret->died),
 			 "ended after %zu batches, too few to measure", times->count);
-	free(times->at_s);
+	free(times->arrivals);
 }
 
 static int wait_for(pid_t pid, double end_s, bool *is_late)
