@@ -44,6 +44,7 @@ enum dlprof_class {
 enum dlprof_epoch_flag {
 	DLPROF_EPOCH_IN_ORDER = 1 << 0,
 	DLPROF_EPOCH_PERSISTENT = 1 << 1,
+	DLPROF_EPOCH_LACKS_ORDER = 1 << 2, /* the loader has no setting in_order */
 	DLPROF_EPOCH_OPAQUE = 1 << 4, /* the loader's order, persistence and set-up are unknown */
 };
 

@@ -128,8 +128,8 @@ struct dlprof_header {
 	uint32_t unused;
 	/*
 	 * Lines "Ltext\n": 'w' warning, 'i' information, '+' patch point found, '-' missing, 's'
-	 * settings of a loader, 'l' setting that a loader lacks, 'd' wrapped library, 'm'
-	 * "KEY VALUE" for the meta table. An unfinished line ends at a 0.
+	 * settings of a loader, 'd' wrapped library, 'm' "KEY VALUE" for the meta table. An
+	 * unfinished line ends at a 0.
 	 */
 	char notes[DLPROF_NOTES_BYTES];
 };

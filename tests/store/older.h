@@ -2,7 +2,10 @@
 /* older.h - SQL that takes from a database what later versions of the schema added. */
 #pragma once
 
+#define WITHOUT_15 "ALTER TABLE t_loader DROP COLUMN lacks_order;"
+
 #define WITHOUT_14                                                                                 \
+	WITHOUT_15                                                                                 \
 	"DROP VIEW epoch; ALTER TABLE t_epoch DROP COLUMN sample_ns;"                              \
 	"CREATE VIEW epoch AS SELECT epoch FROM t_epoch;"
 

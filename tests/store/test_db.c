@@ -448,6 +448,31 @@ Test(db, of_a_database_of_version_11_no_parts_of_steps_are_known)
 			 " batch.save_ns, epoch.save_ns) IS NULL AND stop_ns = 5"), 1);
 }
 
+/* in_order is tried of a loader that is not known to lack it. */
+Test(db, of_a_database_of_version_14_no_lack_of_a_setting_is_known)
+{
+	static const int64_t truth[] = {UNKNOWN, 1};
+
+	make();
+	run_sql(WITHOUT_15 "INSERT INTO t_loader (loader_id, pid, number) VALUES (1, 7, 1);"
+			   "PRAGMA user_version = 14");
+	for (size_t i = 0; i < 2; i++) {
+		struct loader_info *loaders = NULL;
+		size_t count = 0;
+		struct db *db;
+
+		cr_assert_eq(db_open_read(path, &db), 0);
+		cr_assert_eq(query_loaders(db, &loaders, &count), 0);
+		cr_assert_eq(count, 1);
+		cr_expect_eq(loaders[0].lacks_order, truth[i]);
+		free(loaders);
+		db_close(db);
+		cr_assert_eq(db_open_write(path, &db), 0);
+		db_close(db);
+		run_sql("UPDATE t_loader SET lacks_order = 1");
+	}
+}
+
 Test(db, of_a_database_of_version_13_no_epochs_sampling_is_known)
 {
 	struct batch_filter all = batch_filter_all(1);

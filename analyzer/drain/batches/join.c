@@ -237,6 +237,7 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 		.prefetch_factor =
 			epoch->prefetch_factor < 0 ? UNKNOWN : epoch->prefetch_factor,
 		.in_order = opaque ? UNKNOWN : flag(epoch->flags, DLPROF_EPOCH_IN_ORDER),
+		.lacks_order = flag(epoch->flags, DLPROF_EPOCH_LACKS_ORDER),
 		.persistent = opaque ? UNKNOWN : flag(epoch->flags, DLPROF_EPOCH_PERSISTENT),
 		.batch_size = epoch->batch_size < 0 ? UNKNOWN : epoch->batch_size,
 		.kind = epoch->kind,

@@ -246,8 +246,6 @@ static int take_notes(struct facts *facts, struct writer *writer, struct segment
 			r = take_fact(writer, line);
 		} else if (at[0] == '+' || at[0] == '-') {
 			take_point(facts, at[0] == '+', line);
-		} else if (at[0] == 'l') {
-			list_add(facts->lacks, sizeof(facts->lacks), line);
 		} else {
 			r = writer_note(writer, note_level(at[0]), line);
 		}
@@ -256,8 +254,6 @@ static int take_notes(struct facts *facts, struct writer *writer, struct segment
 		r = writer_meta(writer, META_PATCH_FOUND, facts->found);
 	if (r == 0 && (facts->found[0] || facts->missing[0]))
 		r = writer_meta(writer, META_PATCH_MISSING, facts->missing);
-	if (r == 0 && facts->lacks[0])
-		r = writer_meta(writer, META_LACKS, facts->lacks);
 	if (r == 0)
 		r = write_frameworks(writer, facts->found);
 	if (whole || segment->dead || segment->header->notes_bytes == DLPROF_NOTES_BYTES)

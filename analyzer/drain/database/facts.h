@@ -13,7 +13,6 @@
 struct facts {
 	char found[2 * DLPROF_NOTES_BYTES];
 	char missing[2 * DLPROF_NOTES_BYTES];
-	char lacks[DLPROF_NOTES_BYTES];
 };
 
 struct process_row facts_process(const struct segment *segment);

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "drain/base/list.h"
 #include "launch/tune/tune.h"
 #include "report/run/judge.h"
 
@@ -44,15 +43,6 @@ static double free_memory(void)
 	return fmin(machine, most - used);
 }
 
-static bool lacks_order(const struct report *report)
-{
-	const char *lacks = report->run.lacks;
-	char here[sizeof(report->loader->place) + 16];
-
-	snprintf(here, sizeof(here), "in_order at %s", report->loader->place);
-	return lacks && (list_has(lacks, "in_order") || list_has(lacks, here));
-}
-
 static struct tune_room find_room(const struct report *report)
 {
 	const struct load_facts *facts = &report->facts;
@@ -61,7 +51,7 @@ static struct tune_room find_room(const struct report *report)
 		.free_bytes = free_memory(),
 		.batch_bytes = facts->batch_bytes,
 		.shm_bytes = NAN,
-		.lacks_order = lacks_order(report),
+		.lacks_order = report->loader->lacks_order == 1,
 	};
 	struct statvfs shm;
 

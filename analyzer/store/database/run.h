@@ -32,7 +32,6 @@ static inline double query_known(int64_t value)
 	FACT(DECODERS_PATCHED, char *, decoders_seen)  /* libraries whose calls were observed */   \
 	FACT(DECODERS_HIDDEN, char *, decoders_hidden) /* "LIBRARY in MODULE,...": not observed */ \
 	FACT(SET, char *, set) /* settings of loaders that DLPROF_SET changed */                   \
-	FACT(LACKS, char *, lacks) /* "in_order at PLACE,...": where loaders lack it */           \
 	FACT(STOP_AFTER, int64_t, stop_after) /* batches after which dlprof ended the run */       \
 	FACT(NVTX, char *, nvtx) /* "recorded", or why NVTX ranges are not */                      \
 	FACT(START_UNIX_NS, int64_t, start_unix_ns)                                                \
@@ -82,6 +81,7 @@ struct loader_info {
 	int64_t workers; /* UNKNOWN: not observed; so with the numbers below */
 	int64_t prefetch_factor;
 	int64_t in_order;
+	int64_t lacks_order; /* 1: the loader has no setting in_order */
 	int64_t persistent;
 	int64_t batch_size;
 	int64_t batch_count;

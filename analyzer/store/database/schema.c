@@ -83,7 +83,10 @@ static const struct {
 	{"t_gpu_part", "task"},
 	{"t_kernel", "symbol"},
 	{"t_loader", "place", "loader_id",
-	 "CREATE TEMP VIEW t_loader AS SELECT *, NULL AS place FROM main.t_loader"},
+	 "CREATE TEMP VIEW t_loader AS SELECT *, NULL AS place, NULL AS lacks_order"
+	 " FROM main.t_loader"},
+	{"t_loader", "lacks_order", "place",
+	 "CREATE TEMP VIEW t_loader AS SELECT *, NULL AS lacks_order FROM main.t_loader"},
 	{"t_epoch", "stop_ns", "loader_id",
 	 "CREATE TEMP VIEW t_epoch AS SELECT *, NULL AS tid, NULL AS nested,"
 	 " NULL AS stop_begin_ns, NULL AS stop_ns, NULL AS save_ns, NULL AS sample_ns"
@@ -225,6 +228,8 @@ int schema_upgrade(struct db *db, int64_t version)
 		r = db_run(db, VERSION_12_SQL);
 	if (r == 0 && version < 14)
 		r = db_run(db, VERSION_14_SQL);
+	if (r == 0 && version < 15)
+		r = db_run(db, "ALTER TABLE t_loader ADD COLUMN lacks_order INTEGER;");
 	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(ADDED); i++)
 		r = make(db, "", ADDED[i]);
 	snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", DB_SCHEMA_VERSION);

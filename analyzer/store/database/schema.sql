@@ -66,6 +66,7 @@ CREATE TABLE t_loader (
 	batch_size INTEGER,
 	theta_ns INTEGER,		-- a longer wait starves the consumer (analysis/account/stall.h)
 	place TEXT,			-- where the program makes it: "train.py:41 in main"; since version 6
+	lacks_order INTEGER,		-- 1: it has no setting in_order, as before PyTorch 2.6; since version 15
 	UNIQUE (pid, number)
 );
 

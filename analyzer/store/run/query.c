@@ -36,7 +36,7 @@ static const char ENDS_SQL[] =
 	"  (SELECT MIN(epoch) FROM t_epoch f WHERE f.loader_id = id.loader_id)),"                  \
 	" IFNULL((SELECT MAX(nested) FROM t_epoch e WHERE e.loader_id = id.loader_id), 0) > 0,"    \
 	" place, (SELECT MAX(start_ns) FROM t_process p WHERE p.pid = t_loader.pid AND"            \
-	"  start_ns <= number)"
+	"  start_ns <= number), lacks_order"
 
 /* A loader whose own record was lost is listed because of its batches. */
 static const char LOADERS_SQL[] =
@@ -151,6 +151,7 @@ static int take_loader(sqlite3_stmt *stmt, void *item)
 		.tid = rows_time(stmt, 11),
 		.nested = sqlite3_column_int(stmt, 12) != 0,
 		.life_ns = rows_time(stmt, 14),
+		.lacks_order = rows_time(stmt, 15),
 	};
 	rows_fill(stmt, 1, REDACT_TEXT, loader->kind, sizeof(loader->kind));
 	rows_fill(stmt, 13, REDACT_PLACE, loader->place, sizeof(loader->place));

@@ -235,9 +235,10 @@ int writer_stage_sum(struct writer *writer, int64_t pid, int64_t number,
 
 int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id)
 {
-	sqlite3_stmt *statement = bind(writer, STATEMENT_LOADER, "nnnnnnns", row->pid, row->number,
+	sqlite3_stmt *statement = bind(writer, STATEMENT_LOADER, "nnnnnnnns", row->pid, row->number,
 				       row->workers, row->prefetch_factor, row->in_order,
-				       row->persistent, row->batch_size, row->kind);
+				       row->lacks_order, row->persistent, row->batch_size,
+				       row->kind);
 	int r = ask(statement, ret_loader_id, 1);
 
 	return r < 0 ? r : 0;

@@ -52,7 +52,8 @@ int writer_thread(struct writer *writer, const struct thread_row *row);
 int writer_no_threads(struct writer *writer, int64_t pid);
 
 struct loader_row {
-	int64_t pid, number, workers, prefetch_factor, in_order, persistent, batch_size;
+	int64_t pid, number, workers, prefetch_factor, in_order, lacks_order, persistent,
+		batch_size;
 	const char *kind;
 };
 

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/note.h"
 #include "base/sys.h"
-#include "base/text.h"
 #include "batch/ahead.h"
 #include "dlprof/units.h"
 #include "python/interpreter/later.h"
@@ -127,31 +126,11 @@ static PyObject *gather_facts(PyObject *iterator, PyObject *loader, int64_t leng
 	/* Before PyTorch 2.6 batches were always in order. */
 	if (api_get_flag(iterator, "_in_order", true))
 		facts->flags |= DLPROF_EPOCH_IN_ORDER;
+	if (loader && !api_has(loader, "in_order"))
+		facts->flags |= DLPROF_EPOCH_LACKS_ORDER;
 	if (facts->workers && api_get_flag(iterator, "_persistent_workers", false))
 		facts->flags |= DLPROF_EPOCH_PERSISTENT;
 	return dataset;
-}
-
-static struct consumer *begin(PyObject *iterator, PyObject *loader,
-			      const struct consumer_facts *facts, uint64_t begin_ns)
-{
-	static char before[128]; /* The interpreter's lock is held. */
-	struct consumer *consumer = iterator_epoch(iterator, loader, facts, begin_ns);
-	const char *place;
-	TEXT(line, 128);
-
-	if (!consumer || !loader || api_has(loader, "in_order"))
-		return consumer;
-	place = identity_place(loader);
-	if (place) {
-		text_join(&line, "in_order at ", place);
-		/* Loaders made at one place are noted once, as there is little room for notes. */
-		if (strcmp(before, line.buffer) != 0)
-			note_add('l', strcpy(before, line.buffer));
-	} else if (!identity_made_at(loader)) {
-		note_once('l', "in_order");
-	}
-	return consumer;
 }
 
 /* Workers inherit recording only if they are forked later. */
@@ -193,7 +172,7 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 		return NULL;
 	}
 	dataset = gather_facts(iterator, loader, length, &facts);
-	begin(iterator, loader, &facts, begin_ns);
+	iterator_epoch(iterator, loader, &facts, begin_ns);
 	return iterator;
 }
 
@@ -275,7 +254,7 @@ static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 	if (!length_of(loader, &length))
 		return false;
 	dataset = gather_facts(iterator, loader, length, &facts);
-	*consumer = begin(iterator, loader, &facts, clock_now_ns());
+	*consumer = iterator_epoch(iterator, loader, &facts, clock_now_ns());
 	return true;
 }
 
