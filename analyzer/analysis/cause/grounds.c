@@ -418,7 +418,8 @@ static void find_calm(const struct batch_series *s, const struct finding *f, str
 	if (!s->wait_ns || s->count < CALM_PARTS * CALM_FEWEST)
 		return;
 	for (size_t i = 0; i < s->count; i++)
-		wait_ns[i * CALM_PARTS / s->count] += stall_not_ready_ns(s, f, i);
+		if (s->state[i] & SERIES_STEADY)
+			wait_ns[i * CALM_PARTS / s->count] += fmax(0, (double)stall_waits(s, f)[i]);
 	first = count_calm(wait_ns, false);
 	last = count_calm(wait_ns, true);
 	if (first >= CALM_LEAST * CALM_PARTS && first <= (1 - CALM_LEAST) * CALM_PARTS)
