@@ -220,7 +220,9 @@ static int read_loads(struct db *db, const struct wanted *wanted, bool by_worker
 	if (!is_recorded || !(ret->load_ns > 0))
 		return 0;
 	ret->no_core_ns = no_core(wanted, by_workers, cpu_ns, ret->load_ns - cpu_ns - blocked_ns);
-	return isnan(blocked_ns) || wanted->schema < SINCE_VERSION ? 0 : read_waits(db, blocked_ns, ret);
+	if (isnan(blocked_ns) || wanted->schema < SINCE_VERSION)
+		return 0;
+	return read_waits(db, blocked_ns, ret);
 }
 
 struct decoded {
