@@ -13,22 +13,36 @@ import rundb
 SAMPLES = 32
 
 
-def build(path, batch_bytes, decode=0.0, pixels=0, images=0, asked=0.0, peer="", tensors=2, **changes):
+def build(path, batch_bytes, decode=0.0, pixels=0, images=0, asked=0.0, peer="", tensors=2,
+          decoder=("libjpeg", "JPEG", 2048), again=0, file="", others=0, **changes):
     """Two workers that cannot keep up.
 
     decode: share of the loads; pixels, images: a sample; asked: share of the loads, waiting for `peer`.
+    again: bytes of `file` that are read for each byte of a batch, in small pieces, for half of the loads;
+    others: cores that other programs take.
     """
     batches = rundb.simulate(300, 2, changes.pop("load_ms", 120), 20, delivery_ms=changes.pop("delivery_ms", 0.3))
     for batch in batches:
         batch.update(decode_ns=int(batch["load_ns"] * decode), blocked_ns=int(batch["load_ns"] * asked),
                      cpu_ns=int(batch["load_ns"] * (0.95 - asked)), read_ns=0, read_bytes=0, storage_bytes=0)
-    rundb.build(path, [rundb.loader(batches, workers=2, batch_size=SAMPLES, **changes)],
-                meta={"schema": "10", "cpus": "2" if not asked else "8"})
+        if again:
+            batch.update(read_ns=batch["load_ns"] // 2, read_bytes=batch_bytes * again,
+                         read_count=batch_bytes * again // 4096)
+        if others:
+            batch.update(cpu_ns=batch["load_ns"] // 2)
+    meta = {"schema": "10", "cpus": "2" if not asked else "8"}
+    if others:
+        meta.update(other_cpu_ns=str(int(others * 1e9)), other_cpu_of_ns=str(10**9), workers_ran_ns=str(10**9),
+                    workers_waited_ns=str(10**9), main_ran_ns=str(10**9), main_waited_ns=str(10**9))
+    rundb.build(path, [rundb.loader(batches, workers=2, batch_size=SAMPLES, **changes)], meta=meta)
     load_ns, count = sum(batch["load_ns"] for batch in batches), len(batches)
     with sqlite3.connect(path) as database:
         if images:
-            database.execute("INSERT INTO t_total VALUES ('decode', 'libjpeg', 'JPEG', 2048, ?, ?, 0, ?, 0, 0)",
-                             (images * SAMPLES * count, int(load_ns * decode), pixels * SAMPLES * count))
+            database.execute("INSERT INTO t_total VALUES ('decode', ?, ?, ?, ?, ?, 0, ?, 0, 0)",
+                             (*decoder, images * SAMPLES * count, int(load_ns * decode), pixels * SAMPLES * count))
+        if file:
+            database.execute("INSERT INTO t_total VALUES ('file', ?, '', 0, 2, ?, ?, 0, 1000, 0)",
+                             (file, load_ns // 2, batch_bytes * again * count))
         if peer:
             database.execute("INSERT INTO t_total VALUES ('wait', ?, 'socket', 0, ?, ?, 1, 0, 1000, 0)",
                              (peer, count, int(load_ns * asked)))
@@ -59,6 +73,38 @@ def check_pixels(folder):
     t.check(step["gain"] < 0.7 < 1.5 < step["ci95"][1], "the range ends where all of a load is smaller", step)
     check("fitting", build(os.path.join(folder, "fitting.db"), 8 * size, **large), "reduce_cpu_per_batch",
           unwanted=["decode_bound"])
+
+
+def check_media(folder):
+    """What is said of audio and video is not what is said of images."""
+    audio, video = ("libsndfile", "audio", 0), ("libavcodec", "video", 512)
+    size, frames = SAMPLES * 224 * 224 * 3, dict(images=40, pixels=224 * 224 * 40)
+    for name, decoder, again, wanted, words, never in (
+            ("heard", audio, 0, "decode_bound", "1. Decode less audio", "LZ4"),
+            ("part", audio, 16, "read_less", "16 bytes are read for each byte of a batch. Read only the part that is used: "
+             "soundfile.read(", "HDF5"),
+            ("seen", video, 0, "decode_bound", "1. Decode fewer frames", "draft()"),
+            ("pictures", ("libjpeg", "JPEG", 2048), 0, "decode_bound", "Pillow's draft()", "frames")):
+        path = build(os.path.join(folder, name + ".db"), size, decode=0.45, again=again, decoder=decoder,
+                     **dict(frames, pixels=0 if decoder is audio else frames["pixels"]))
+        check(name, path, wanted, words)
+        t.check(never not in forms.flat(forms.run(path)), name, "says", never)
+    t.check("40 frames are decoded for each sample" in forms.flat(forms.run(os.path.join(folder, "seen.db"))), "frames")
+    few = build(os.path.join(folder, "few.db"), 8 * size, decode=0.6, decoder=video, **frames)
+    check("few", few, None, "Store videos at the size", ["read_less"])
+    t.check("Decode fewer frames" not in forms.flat(forms.run(few)), "frames that are used")
+
+
+def check_database(folder):
+    """Scanned tables need an index, and less work goes before what other programs take."""
+    for name, file, words in (("table", "/data/train.sqlite", "EXPLAIN QUERY PLAN"), ("chunks", "/data/train.h5", "Chunk HDF5")):
+        for others in (0, 1):
+            path = build(os.path.join(folder, name + str(others)), 48000, again=2700, file=file, others=others)
+            check(name, path, "read_less", "2,700 bytes are read for each byte of a batch. ", ["small_reads"])
+            t.check(words in forms.flat(forms.run(path)), name, others, "lacks", words)
+            t.check("2.7e" not in forms.run(path, "-v"), "2,700 in all places")
+    check("neighbours", build(os.path.join(folder, "needed"), 48000, again=4, file="/data/train.sqlite", others=1),
+          "own_cores", unwanted=["read_less"])
 
 
 def check_split(folder):
@@ -104,7 +150,7 @@ def check_anew(folder):
 
 
 def main():
-    for each in (check_pixels, check_split, check_manager, check_bytes, check_anew):
+    for each in (check_pixels, check_media, check_database, check_split, check_manager, check_bytes, check_anew):
         each(t.scratch())
     t.finish()
 

@@ -22,6 +22,7 @@
 /* other programs slow the loads down if they cost at least this share of the loads' time */
 #define KEPT_LEAST     0.25
 #define MUCH_MORE      1.5   /* a gain is much more if it is this many times another gain */
+#define WASTE_GAIN     0.5 /* needless work goes before neighbours if its gain is not smaller */
 #define NO_ROW         (-1)
 
 const char *const advice_names[ADVICE_MAX] = {
@@ -356,12 +357,23 @@ static bool is_whole(enum advice_id id)
 	       id == ADVICE_SMALL_READS || id == ADVICE_FEWER_OPENS;
 }
 
+/* Returns true if needless work of the loads is proven: removing it helps whoever has the cores. */
+static bool is_waste(const struct advice *advice)
+{
+	return (advice->id == ADVICE_KEEP_OPEN || advice->id == ADVICE_SPLIT_FIRST ||
+		advice->id == ADVICE_READ_LESS) &&
+	       advice->gain >= WASTE_GAIN;
+}
+
 /* Returns true if `advice` goes first. An assumed or unknown gain goes behind a predicted one. */
 static bool is_better(const struct advice *advice, const struct advice *preferred)
 {
 	if (advice->is_ideal || preferred->is_ideal)
 		return preferred->is_ideal && !advice->is_ideal;
-	if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH || advice->id == ADVICE_CHEAPER_STAGE)
+	if (preferred->id == ADVICE_OWN_CORES && is_waste(advice))
+		return true;
+	if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH || advice->id == ADVICE_CHEAPER_STAGE ||
+	    (advice->id == ADVICE_OWN_CORES && is_waste(preferred)))
 		return false;
 	/* Removing a known part of the loads goes before halving them, if it may gain as much. */
 	if (preferred->id == ADVICE_REDUCE_CPU_PER_BATCH && advice->whatif == NO_ROW)
@@ -440,7 +452,9 @@ static int add_parts(const struct remedied *v, struct advice_list *list)
 	if (load_decode_share(loads) >=
 	    (removed_needless(v, ADVICE_DECODE_BOUND) > 0 ? READING_LEAST : LOAD_LEAST))
 		r = add_step(v, ADVICE_DECODE_BOUND, list);
-	if (r == 0 && load_read_share(loads) >= LOAD_LEAST)
+	/* To read a file whole would be wrong advice where too much of it is read already. */
+	if (r == 0 && load_read_share(loads) >= LOAD_LEAST &&
+	    (load_opens_most(loads) || !load_reads_small(loads) || !applies(v, ADVICE_READ_LESS)))
 		r = add_step(v,
 			     load_opens_most(loads)    ? ADVICE_FEWER_OPENS
 			     : load_reads_small(loads) ? ADVICE_SMALL_READS

@@ -58,11 +58,11 @@ static void add_batch(const struct load_facts *facts, struct outline *o)
 		     facts->tensors == 1 ? "" : "s", isnan(facts->batch_bytes) ? "" : ", ",
 		     isnan(facts->batch_bytes) ? "" : UNITS_BYTES(facts->batch_bytes));
 	if (facts->read_per_byte > 0)
-		outline_item(o, "Read", "%.3g bytes for each byte of a batch",
-			     facts->read_per_byte);
+		outline_item(o, "Read", "%s bytes for each byte of a batch",
+			     UNITS_RATE(facts->read_per_byte));
 	if (facts->inflated_per_byte > 0)
-		outline_item(o, "Unpacked", "%.3g bytes for each byte of a batch",
-			     facts->inflated_per_byte);
+		outline_item(o, "Unpacked", "%s bytes for each byte of a batch",
+			     UNITS_RATE(facts->inflated_per_byte));
 }
 
 void facts_outline_load(const struct report *report, struct outline *o)

@@ -202,8 +202,8 @@ static void add_parts(const struct inside *inside, struct outline *o)
 
 static void add_decoders(const struct inside *inside, struct outline *o)
 {
-	static const char *const headings[] = {"",	 "#Width", "#Images", "#Each",
-					       "#Speed", "#Bytes", "#Time",   NULL};
+	static const char *const headings[] = {"",	 "#Width", "#Count", "#Each",
+					       "#Speed", "#Bytes", "#Time",  NULL};
 	char name[240], width[UNITS_MAX], speed[UNITS_MAX];
 
 	outline_table(o, "life", headings);

@@ -10,6 +10,76 @@
 #include "render/run/code.h"
 #include "render/run/explain.h"
 
+/*
+ * What to say if a decoder of this format takes most of the loads' decoding. `less`: how to read
+ * less; `line`, `how`: how to decode less; `again`, `fewer`: the same where most is in vain.
+ */
+struct medium {
+	const char *format, *less, *line, *how, *again, *fewer;
+};
+
+#define PART_OF_AUDIO                                                                              \
+	"soundfile.read(..., start=, frames=), torchaudio.load(..., frame_offset=, num_frames=)"
+
+static const struct medium media[] = {
+	{"audio", "Read only the part that is used: " PART_OF_AUDIO ".",
+	 "Decode less audio, or store it in a format that needs no decoding.",
+	 "Where a part is used, read only that: " PART_OF_AUDIO "; or store WAV, or arrays (.npy).",
+	 NULL, NULL},
+	{"video", NULL, NULL,
+	 "Store videos at the size and frame rate that are used, or decode on the GPU (NVDEC, "
+	 "DALI).",
+	 "Decode fewer frames: only those that are used.",
+	 "Seek once for each clip and read on; give short clips files of their own, or more key "
+	 "frames."},
+};
+
+/* Databases by the ends of their names: a query without an index reads whole tables. */
+static const char *const databases[] = {".sqlite", ".sqlite3", ".db3"};
+
+/* Returns NULL if nothing special is to be said of what takes most of the decoding. */
+static const struct medium *medium_of(const struct inside *inside)
+{
+	const struct tally *most = NULL;
+
+	for (size_t i = 0; i < inside->decoders.count; i++)
+		if (!most || inside->decoders.items[i].ns > most->ns)
+			most = &inside->decoders.items[i];
+	for (size_t i = 0; most && i < ARRAY_COUNT(media); i++)
+		if (strcmp(media[i].format, most->detail) == 0)
+			return &media[i];
+	return NULL;
+}
+
+/* Returns true if the file that the loads read for longest is a database, by its name. */
+static bool reads_database(const struct inside *inside)
+{
+	const struct tally *file = inside->files.count ? &inside->files.items[0] : NULL;
+	const char *end = file ? strrchr(file->name, '.') : NULL;
+
+	for (size_t i = 0; end && i < ARRAY_COUNT(databases); i++)
+		if (strcmp(databases[i], end) == 0)
+			return true;
+	return false;
+}
+
+static bool decodes_again(const struct report *report)
+{
+	return report->diagnosis.grounds.decoded_again >= GROUNDS_READ_AGAIN;
+}
+
+/* Returns NULL if the line in remedies.def fits. */
+static const char *decode_line(const struct report *report)
+{
+	const struct medium *medium = medium_of(&report->inside);
+
+	if (!medium)
+		return inside_decodes_images(&report->inside)
+			       ? NULL
+			       : "Decompress less, or with a faster codec.";
+	return medium->again && decodes_again(report) ? medium->again : medium->line;
+}
+
 static int32_t prefetch_factor(const struct report *report)
 {
 	return report->diagnosis.whatif.setups[WHATIF_PREFETCH_X4].prefetch_factor;
@@ -60,8 +130,8 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	if ((advice->id == ADVICE_PERSISTENT_WORKERS || advice->id == ADVICE_CHEAPER_STARTS) &&
 	    is_made_anew(report))
 		return "Make the iterator once, before the loop.";
-	if (advice->id == ADVICE_DECODE_BOUND && !inside_decodes_images(&report->inside))
-		return "Decompress less, or with a faster codec.";
+	if (advice->id == ADVICE_DECODE_BOUND && decode_line(report))
+		return decode_line(report);
 	if (advice->whatif == WHATIF_PREFETCH_X4)
 		snprintf(buffer, REMEDY_WORDS, "Load further ahead: prefetch_factor=%" PRId32 ".",
 			 prefetch_factor(report));
@@ -155,12 +225,45 @@ static void receiving_words(const struct report *report, char *buffer)
 static void read_words(const struct report *report, char *buffer)
 {
 	const struct load_facts *facts = report->diagnosis.grounds.facts;
+	const struct medium *medium = medium_of(&report->inside);
+	const char *how = explain_find(advice_names[ADVICE_READ_LESS])->how;
 	bool is_inflated = facts->inflated_per_byte > facts->read_per_byte;
 
+	if (medium && medium->less)
+		how = medium->less;
+	else if (!is_inflated && reads_database(&report->inside))
+		how = "Ask by primary key or index, not by OFFSET or an unindexed column: EXPLAIN "
+		      "QUERY PLAN must not say SCAN.";
 	snprintf(buffer, REMEDY_WORDS, "%s bytes are %s for each byte of a batch. %s",
 		 UNITS_RATE(report->diagnosis.grounds.read_again),
-		 is_inflated ? "inflated" : "read",
-		 explain_find(advice_names[ADVICE_READ_LESS])->how);
+		 is_inflated ? "inflated" : "read", how);
+}
+
+static void decode_words(const struct report *report, char *buffer)
+{
+	const struct medium *medium = medium_of(&report->inside);
+	const struct grounds *r = &report->diagnosis.grounds;
+	const char *how = NULL;
+
+	if (medium && medium->fewer && decodes_again(report)) {
+		how = medium->fewer;
+		if (r->facts->images_per_sample >= 2)
+			snprintf(buffer, REMEDY_WORDS, "%s frames are decoded for each sample. ",
+				 UNITS_RATE(r->facts->images_per_sample));
+	} else if (medium) {
+		how = medium->how;
+	} else if (decodes_again(report)) {
+		how = "Decode them smaller (Pillow's draft(), OpenCV's IMREAD_REDUCED_COLOR_4), or "
+		      "store images near the size that is used.";
+	} else if (!inside_decodes_images(&report->inside)) {
+		how = "Use a faster codec (LZ4, zstd), larger pieces, or keep the data as it is.";
+	}
+	if (decodes_again(report))
+		page_append(buffer, REMEDY_WORDS,
+			    "%s bytes of pixels are decoded for each byte of a batch. ",
+			    UNITS_RATE(r->decoded_again));
+	if (how)
+		page_append(buffer, REMEDY_WORDS, "%s", how);
 }
 
 static void samples_words(const struct report *report, char *buffer)
@@ -178,8 +281,6 @@ static void samples_words(const struct report *report, char *buffer)
 
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer)
 {
-	const double decoded_again = report->diagnosis.grounds.decoded_again;
-
 	*buffer = '\0';
 	if (dialect_add_how(report, advice, buffer, REMEDY_WORDS))
 		return buffer;
@@ -253,16 +354,7 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		samples_words(report, buffer);
 		break;
 	case ADVICE_DECODE_BOUND:
-		if (decoded_again >= GROUNDS_READ_AGAIN)
-			snprintf(buffer, REMEDY_WORDS,
-				 "%s bytes of pixels are decoded for each byte of a batch. Decode "
-				 "them smaller (Pillow's draft(), OpenCV's "
-				 "IMREAD_REDUCED_COLOR_4), or store images near the size that is "
-				 "used.",
-				 UNITS_RATE(decoded_again));
-		else if (!inside_decodes_images(&report->inside))
-			return "Use a faster codec (LZ4, zstd), larger pieces, or keep the data "
-			       "as it is.";
+		decode_words(report, buffer);
 		break;
 	default:
 		stages_add_how(report, advice->id, buffer, REMEDY_WORDS);
