@@ -143,6 +143,9 @@ def check_anew(folder):
     check("anew, persistent", path, "cheaper_starts", "1. Make the iterator once, before the loop")
     rundb.build(path, [rundb.loader(rundb.simulate(1, 2, 60, 20, epochs=160), workers=2, kind="torchdata.nodes")])
     check("anew, without DataLoader", path, None, unwanted=["persistent_workers"])
+    rundb.build(path, [rundb.loader(rundb.simulate(1, 2, 60, 20, epochs=160), workers=2,
+                                    kind="torchdata.StatefulDataLoader")])
+    check("anew, a DataLoader of torchdata", path, "persistent_workers")
     rundb.build(path, [rundb.loader(rundb.simulate(1, 0, 60, 20, epochs=160), workers=0)])
     check("anew, no workers", path, None, unwanted=["use_workers"])
     rundb.build(path, [rundb.loader(rundb.simulate(8, 0, 60, 20, epochs=20), workers=0)])

@@ -290,7 +290,7 @@ def check_evidence(t):
     kinds = [row["kind"] for row in t.found.get("loaders") or ()
              if row["judged"] and not (row["kind"] == "marks" and row["workers"])]
     if "persistent_workers" in words and (t.workers == 0 or any(
-            kind and not kind.startswith(("torch.", "imported")) for kind in kinds)):
+            kind and not kind.startswith(("torch.", "torchdata.Stateful", "imported")) for kind in kinds)):
         t.say("persistent_workers of", t.workers, "workers of", kinds)
     if t.workers == 0:
         ids = [row["id"] for row in t.found["causes"] + t.found["advice"]]

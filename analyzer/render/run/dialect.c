@@ -13,6 +13,7 @@
 
 static const struct dialect dialects[] = {
 	{"torch.", 0, true, true, FACTOR},
+	{"torchdata.Stateful", 0, true, true, FACTOR},
 	{GLUON, OPTION_PERSISTENT | OPTION_SHARING, false, true, GLUONS},
 	/* Persistent workers are not advised: with them, paddle.io begins an epoch in 0.5 s. */
 	{"paddle.io", OPTION_PERSISTENT | OPTION_SHARING, false, true, FACTOR},
