@@ -155,7 +155,7 @@ static void add_epochs(struct account *a, const struct batch_series *s,
 
 static struct account_span own_span(const struct batch_series *s)
 {
-	/* A part of a run has no start-up, and first_ns to last_ns need not enclose its epochs. */
+	/* A part of a run has no start-up, and the training may go on before and after it. */
 	return s->is_part ? (struct account_span){UNKNOWN, UNKNOWN}
 			  : (struct account_span){s->first_ns, s->last_ns};
 }

@@ -64,13 +64,12 @@ struct account_span {
 	int64_t end_ns;
 };
 
-/* Parts of one batch's wait by the host's clock. */
 struct account_wait {
 	double not_ready_ns, receiving_ns; /* NAN: how the wait divides is unknown */
 	double sampling_ns;                /* NAN: unknown; the other two then include it */
 };
 
-/* Divides a wait: its last `handover_ns` follow the load, `sample_ns` are sampling; or NAN. */
+/* Divides a wait: `handover_ns` passed after the load, `sample_ns` chose samples. NAN: unknown. */
 struct account_wait account_divide(int64_t workers, double wait_ns, double handover_ns,
 				   double sample_ns);
 
@@ -82,8 +81,8 @@ static inline int64_t account_start_count(int64_t workers)
 
 /*
  * Divides the waits of one loader into the parts of the account. If `by_gpu`, a wait counts only as
- * long as the GPU was idle in it. If it is unknown whether a batch was ready, but known of other
- * batches, its wait is "not ready" if it takes `theta_ns` or more, else "receiving".
+ * long as the GPU was idle in it. If readiness is known of some batches only, the wait for another
+ * batch is "not ready" if it takes `theta_ns` or more, else "receiving".
  */
 void account_of_loader(const struct batch_series *series, bool by_gpu, double theta_ns,
 		       struct account *ret);
@@ -94,7 +93,6 @@ void account_add(struct account *thread, const struct batch_series *series, bool
 /* Ends the account after the last loader. Returns -ERANGE if the waits exceed the span. */
 int account_close(struct account *thread, const struct account_span *span);
 
-/* Time to make iterators (start_ns) and to end epochs (end_ns). */
 struct account_restart {
 	double start_ns;
 	double end_ns;

@@ -13,7 +13,7 @@
 #define DEFAULT_WORKERS  8
 #define SEED             UINT64_C(0x243f6a8885a308d3)
 
-/* Prefix sums over the cells, twice, so that a block that wraps around is one difference, too. */
+/* Prefix sums over the cells, all of them twice. A block that wraps around is one difference. */
 struct cells {
 	size_t count;
 	size_t size; /* batches or epochs in each cell */
@@ -66,7 +66,7 @@ static void fill(const struct batch_series *s, const struct finding *f, struct s
 	const int64_t first = account_start_count(s->workers);
 	const float *waits = stall_waits(s, f);
 	struct series_place at = SERIES_BEGIN;
-	double start_wait_ns = 0, start_step_ns = 0; /* time of the current epoch's beginning */
+	double start_wait_ns = 0, start_step_ns = 0;
 	bool is_counted = false;
 	size_t next = 0;
 
@@ -95,7 +95,7 @@ static void fill(const struct batch_series *s, const struct finding *f, struct s
 	end_cells(&strata->epochs);
 }
 
-/* Returns a nearly normal number of mean 0 and deviation 1. */
+/* Returns a random number of mean 0 and deviation 1, by a nearly normal distribution. */
 static double draw_normal(uint64_t *state)
 {
 	double sum = -6;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load.h - divides the time of loads into parts, so that the part to shorten first is found. */
+/* load.h - divides the time of loads into parts. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,8 +19,8 @@ struct load_split {
 };
 
 /*
- * Divides other_ns. From the time off the CPU (load_ns - cpu_ns), opening, reading and observed
- * waits are subtracted. Decode, collate and other_ns share the rest by length. NAN: unknown.
+ * Divides other_ns into time on and off the CPU. Time off the CPU, other than opening, reading and
+ * blocked_ns, is shared by length between decode, collate and the rest. NAN: unknown.
  */
 struct load_split load_split(const struct load_times *times);
 

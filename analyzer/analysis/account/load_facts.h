@@ -58,7 +58,7 @@ struct load_facts {
 	/* Cores used during loads by programs that the loading process started and waited for. */
 	double children_cores;
 
-	/* These are facts about the workers or, without workers, the training's process. */
+	/* Facts about the workers; without workers, about the training's process. */
 	double runnable_threads;
 	double cores_allowed; /* size of the smallest CPU mask */
 	/* size of the training's CPU mask at its start, if it was larger; NAN: several ranks */

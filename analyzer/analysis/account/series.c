@@ -79,7 +79,6 @@ static int make_column(struct batch_series *series, float **column)
 	return *column ? 0 : -ENOMEM;
 }
 
-/* A negative time, such as UNKNOWN, becomes NAN. */
 static int put_time(struct batch_series *series, float **column, int64_t value)
 {
 	if (!*column && value < 0)
@@ -322,7 +321,7 @@ int32_t series_find_loading(const struct batch_series *s)
 
 double series_free_cores(const struct batch_series *series)
 {
-	/* Never 0, because the run did get some time, and the figures have errors. */
+	/* The run did get some time, and the figures have errors. */
 	const double least = 0.05;
 
 	if (isnan(series->other_cores))

@@ -70,10 +70,10 @@ struct batch_series {
 			/* wait_ns and handover_ns include freeing the previous batch */
 			float *wait_ns;
 			float *compute_ns, *load_ns;
-			float *gpu_idle_ns; /* idle time of the GPU during the wait */
+			float *gpu_idle_ns;
 			float *gpu_busy_ns;
 			float *step_ns; /* wait + compute; set only if one of the two is unknown */
-			float *handover_ns; /* part of the wait after the batch was finished */
+			float *handover_ns;
 			float *sample_ns;   /* part of the wait in which the sampler ran */
 		};
 	};
@@ -187,7 +187,7 @@ struct series_place {
 	size_t i;
 	size_t run;
 	size_t next;
-	int64_t batch; /* ordinal in the epoch */
+	int64_t batch;
 	int32_t epoch;
 	bool is_new;
 };
@@ -212,7 +212,7 @@ static inline size_t series_run_end(const struct batch_series *series, size_t ru
 	return run + 1 < series->run_count ? series->runs[run + 1].begin : series->count;
 }
 
-/* Returns the index of the run with which the epoch after that of `run` begins, or run_count. */
+/* Returns the index of the first run of the next epoch, or run_count. */
 static inline size_t series_next_epoch(const struct batch_series *series, size_t run)
 {
 	const int32_t epoch = series->runs[run].epoch;

@@ -28,8 +28,8 @@ struct share {
 };
 
 /*
- * Returns the part of a core (0-1) that each of the run's `threads` gets if the neighbours want
- * `want` times as much as was measured. 1: unknown.
+ * Returns the part of a core (0-1) that each of the run's `threads` gets; 1: unknown. `want` is a
+ * factor on what the neighbours want.
  */
 double share_of_thread(const struct share *share, double threads, double want);
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stall.c - judges a series in a few passes: first the median of compute, then the sums. */
 #include "analysis/account/stall.h"
 
 #include <math.h>
@@ -177,7 +176,7 @@ static void count_epochs(const struct batch_series *s, struct finding *f)
 		end = series_run_end(s, next - 1);
 		span = last->batch + (int64_t)(end - last->begin) - s->runs[first].batch;
 		f->epoch_count++;
-		/* In a part, batches before its first one are not missing. */
+		/* A part lacks batches before its first one, but these are not lost. */
 		if (span > (int64_t)(end - s->runs[first].begin))
 			f->missing_count += (size_t)span - (end - s->runs[first].begin);
 	}
@@ -337,7 +336,7 @@ static enum stall_confidence find_confidence(const struct batch_series *s, const
 		level--;
 	if (f->by_gpu && f->gpu_share < GPU_SEEN_MOST)
 		level--;
-	/* A drain ratio lowers the confidence, because it was never tried on hardware. */
+	/* Drain ratios were never tried on hardware, so they lower the confidence. */
 	if (!isnan(f->drain_ratio))
 		level--;
 	return level < STALL_CONFIDENCE_LOW ? STALL_CONFIDENCE_LOW : (enum stall_confidence)level;

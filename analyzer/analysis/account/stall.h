@@ -4,32 +4,28 @@
  *
  * The definitions, each in one place:
  *
- * - Steady state. The first W deliveries of an iterator (W workers; 8 if unknown; 1 if there are
- *   none) are excluded: the first round of loads cannot overlap compute, so its waits are a cost of
- *   starting, not of running. Excluding more would cost data without reducing the bias. A batch
- *   whose wait or compute is unknown is not steady either. An ordinal that is missing (a lost
- *   record) still counts as a delivery.
- * - Theta = max(2 ms, 0.10 x median compute of the steady batches, or of all batches if none is
- *   steady). Waits shorter than theta prove nothing: even a batch that is ready takes 0.5 to 1.2 ms
- *   in the median to be handed over, a large one several ms.
- * - Starved batch: steady, not known to have been ready when the consumer asked for it, wait >=
- *   theta. (Whether the queue was empty is no criterion: batches are delivered in order, and all
- *   batches in the queue may be later ones.)
- * - Stall ratio: account.h. All waits count in it, starved or not.
- * - Trimmed ratio: the stall ratio, its numerator without the largest 0.5 % of the starved waits
- *   (rounded up, so at least one wait). The denominator is unchanged.
- * - Exposed load of a starved batch = min(wait, load), of any other batch 0. Masked share = 1 - sum
- *   of exposed load / sum of load, over steady batches. It describes the run; no verdict depends on
- *   it.
- * - The clock. If the GPU's idle time during the wait is known for half of the otherwise steady
- *   batches or more (for half of all batches where none is steady), idle time replaces the wait in
- *   all of the above: the GPU may be busy while the host waits. Batches without a GPU time are then
- *   not steady, since a ratio must have one clock. Else the GPU's times are not used.
- * - Without GPU times, if the consumer does not wait until its steps have ended on the GPU: drain
- *   ratio D = median compute of sync steps (compute > 5 x its median, 0.3 to 20 % of the batches) /
- *   mean step. D >= 5: the GPU always had work; D <= 3.5: it ran out of work, and the stall ratio
- *   is an upper bound; else, or without sync steps, there is no verdict.
- * - Gain: throughput without any waiting would be 1 / (1 - stall ratio) times what it was.
+ * - Steady batches: all but the first W of an epoch (W workers; 8 if unknown; 1 if there are none),
+ *   with wait and compute known. The first W loads cannot overlap compute, so their waits are a
+ *   cost of starting. A batch whose record was lost counts among the first W, too.
+ * - Theta = max(2 ms, 0.10 x median compute of the steady batches, or of all if none is steady).
+ *   Shorter waits prove nothing: a ready batch takes 0.5 to 1.2 ms to be handed over, a large one
+ *   several ms.
+ * - Starved batch: a steady batch with wait >= theta, not known to have been ready when the
+ *   consumer asked for it. Whether the queue was empty does not matter, as it may hold later
+ *   batches only.
+ * - Stall ratio: see account.h. All waits count in it, starved or not.
+ * - Trimmed ratio: the stall ratio without the largest 0.5 % of the starved waits (at least one) in
+ *   the numerator. The denominator stays.
+ * - Exposed load: min(wait, load) of a starved batch, 0 of others. Masked share = 1 - sum of
+ *   exposed load / sum of load, over steady batches. No verdict depends on it.
+ * - The clock: if the GPU's idle time in the wait is known for at least half of the otherwise
+ *   steady batches (of all batches if none is steady), it replaces the wait in all of the above, as
+ *   the GPU may be busy while the host waits. Batches without a GPU time are then not steady.
+ * - Drain ratio D, without GPU times, if the consumer does not wait until its steps have ended on
+ *   the GPU: median compute of sync steps (compute > 5 x its median, 0.3 to 20 % of the batches) /
+ *   mean step. D >= 5: the GPU always had work. D <= 3.5: it ran out of work, and the stall ratio
+ *   is an upper bound. Else, or without sync steps, there is no verdict.
+ * - Gain: throughput without any waiting would be 1 / (1 - stall ratio) times the observed one.
  */
 #pragma once
 
@@ -134,9 +130,9 @@ struct finding {
  * Judges a series by its own account, and sets SERIES_STEADY and SERIES_STARVED.
  *
  * Confidence is high from 300 batches (another run's ratio then differs by some 3 points), medium
- * from 100 (5 points), else low. It is one step lower if readiness is known for less than 95 % of
- * the steady batches of workers, if more than 1 % of the records are lost, and if the GPU's clock
- * leaves out more than 5 % of the batches.
+ * from 100 (5 points), else low. It is one step lower if the readiness of more than 5 % of the
+ * steady batches is unknown, if more than 1 % of the records are lost, or if more than 5 % of the
+ * batches lack a GPU time.
  */
 void stall_judge(struct batch_series *series, struct finding *ret);
 

@@ -20,7 +20,7 @@ void step_parts_add(struct step_parts *parts, const struct step_sums *sums)
 		parts->ns[STEP_LOOPS] += fmax(sums->compute_ns, 0);
 	for (int part = 0; trains && part < STEP_SAVE; part++)
 		parts->ns[part] += fmax(sums->ns[part], 0);
-	/* A loop that does not train counts as a whole in STEP_LOOPS, its saves included. */
+	/* A loop that does not train is all STEP_LOOPS, even its saves. */
 	if (trains)
 		parts->ns[STEP_SAVE] += fmax(sums->ns[STEP_SAVE], 0);
 	parts->ns[STEP_SAVE] += fmax(sums->save_ns, 0);

@@ -17,7 +17,7 @@
 #define READING_LEAST  0.2
 #define MANY_BYTES     (8.0 * (1 << 20))
 #define PICKLED_BYTES  (1.0 * (1 << 20)) /* a batch without tensors is large from this size on */
-#define FEW_TENSORS    0.5 /* a batch has no tensors if the mean number of tensors is lower */
+#define FEW_TENSORS    0.5 /* a batch has no tensors if there are fewer than this on average */
 #define CROWDED        0.7 /* a training thread is crowded if it gets a smaller part of a core */
 /* other programs slow the loads down if they cost at least this share of the loads' time */
 #define KEPT_LEAST     0.25
@@ -66,7 +66,7 @@ static double gain_of(double share)
 /* Returns the advice's row in `whatif`: of two rows, that of the larger gain. NO_ROW: no row. */
 static int row_of(const struct whatif *whatif, enum advice_id id)
 {
-	/* An advice without an entry has 0, the baseline, which predicts the gain of no advice. */
+	/* 0 is the baseline, which predicts nothing for an advice. */
 	static const int rows[ADVICE_MAX] = {
 		[ADVICE_MORE_LOADER_CAPACITY] = WHATIF_MORE_WORKERS,
 		[ADVICE_PREFETCH_OR_IN_ORDER_FALSE] = WHATIF_IN_ORDER_FALSE,
@@ -91,7 +91,7 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 	return rows[id] ? rows[id] : NO_ROW;
 }
 
-/* Returns false if a gain would be shown as "1.00x", or if its range includes no gain at all. */
+/* Returns false if a gain would be shown as "1.00x", or if its range includes 1. */
 static bool is_sure(const struct whatif *whatif, int row)
 {
 	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
@@ -100,7 +100,7 @@ static bool is_sure(const struct whatif *whatif, int row)
 					 !(whatif->low_per_s[row] < UNSEEN * as_it_was));
 }
 
-/* Returns true if workers are threads that compute: a prediction cannot tell if more would help. */
+/* Returns true if workers are threads that compute: more threads may not help. */
 static bool is_held(const struct remedied *v)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -285,7 +285,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 	if (of_stage) {
 		const double most = v->finding->gain_max - 1;
 
-		/* No gain is larger than the gain of ideal input, which the account gives. */
+		/* No gain is larger than that of ideal input. */
 		if (!isnan(of_stage->gain))
 			take_gain((struct whatif_gain){fmin(of_stage->gain, most), of_stage->low,
 						       fmin(of_stage->high, most)},
@@ -302,7 +302,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 			take_gain(whatif_gain_of(whatif, row), ret);
 			return widen_to_function(v, id, ret);
 		}
-		/* Data that is not sent need not be made either; no prediction includes that. */
+		/* Data that is not sent need not be made either, which no prediction includes. */
 		if (id != ADVICE_SEND_LESS &&
 		    !(id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0))
 			return 0;
@@ -310,7 +310,6 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 	if (part > 0) {
 		r = price_part(v, part, ret);
 		if (r == 0)
-			/* Without needless bytes, all other work may shrink by the same share. */
 			r = widen(v, removed_needless(v, id), ret);
 		/* All of a mapped file may be needed, at the storage's own speed. */
 		if (id == ADVICE_FAULT_LESS)
@@ -365,7 +364,7 @@ static bool is_waste(const struct advice *advice)
 	       advice->gain >= WASTE_GAIN;
 }
 
-/* Returns true if `advice` goes first. An assumed or unknown gain goes behind a predicted one. */
+/* Returns true if `advice` goes first. Predicted gains go before assumed or unknown gains. */
 static bool is_better(const struct advice *advice, const struct advice *preferred)
 {
 	if (advice->is_ideal || preferred->is_ideal)
@@ -378,8 +377,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	/* Removing a known part of the loads goes before halving them, if it may gain as much. */
 	if (preferred->id == ADVICE_REDUCE_CPU_PER_BATCH && advice->whatif == NO_ROW)
 		return ALIKE * (1 + fmax(advice->gain, advice->high)) >= 1 + preferred->gain;
-	/* Needless work can be removed, and may be more than is known; decoding cannot be removed
-	 * entirely. */
+	/* Needless work can be removed; decoding cannot be removed entirely. */
 	/* More workers would only do needless work side by side. */
 	if (preferred->id == ADVICE_KEEP_OPEN || preferred->id == ADVICE_SYNC_LESS ||
 	    preferred->id == ADVICE_WRITE_LESS || preferred->id == ADVICE_FAULT_LESS)
@@ -452,7 +450,7 @@ static int add_parts(const struct remedied *v, struct advice_list *list)
 	if (load_decode_share(loads) >=
 	    (removed_needless(v, ADVICE_DECODE_BOUND) > 0 ? READING_LEAST : LOAD_LEAST))
 		r = add_step(v, ADVICE_DECODE_BOUND, list);
-	/* To read a file whole would be wrong advice where too much of it is read already. */
+	/* If too much of a file is read already, reading it whole would be wrong advice. */
 	if (r == 0 && load_read_share(loads) >= LOAD_LEAST &&
 	    (load_opens_most(loads) || !load_reads_small(loads) || !applies(v, ADVICE_READ_LESS)))
 		r = add_step(v,
@@ -479,7 +477,7 @@ static int add_others(const struct remedied *v, struct advice_list *list)
 	return r;
 }
 
-/* Copies from pinned memory can run beside kernels; no other remedy saves this time. */
+/* Copies from pinned memory can run beside kernels. No other remedy saves this time. */
 static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
 {
 	struct advice advice = {ADVICE_PAGEABLE_H2D, NO_ROW, NAN, NAN, NAN, false};
@@ -507,7 +505,7 @@ static void add_step_line(const struct remedied *v, struct advice_list *list)
 		put_first(&advice, list);
 }
 
-/* Adds advice only if the GPU idles longer for lack of launches or orders than of data. */
+/* Adds advice only if the GPU idles longer for lack of work from the host than for lack of data. */
 static void add_lack(const struct remedied *v, struct advice_list *list)
 {
 	static const enum advice_id ids[GPU_LACK_MAX] = {
@@ -571,8 +569,8 @@ static void add_useless(const struct remedied *v, struct advice_list *list)
 }
 
 /*
- * Without workers, advises less CPU before workers if one of the user's functions takes most of the
- * loads' time and workers gain little more, because each of them would compute the same.
+ * Without workers, advises less CPU first if one of the user's functions takes most of the loads'
+ * time and workers would gain little more.
  */
 static void lead_with_code(const struct diagnosis *d, struct advice_list *list)
 {
@@ -598,7 +596,6 @@ int advice_give(const struct batch_series *series, const struct finding *finding
 	if (d->cause == CAUSE_UNKNOWN)
 		return 0;
 	r = add_remedies(&view, d->cause, list);
-	/* For batches that are thrown away, no other remedy is worth it. */
 	if (d->cause != CAUSE_SKIPPED_BATCHES) {
 		if (r == 0)
 			r = add_parts(&view, list);

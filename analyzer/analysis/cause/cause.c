@@ -128,7 +128,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	/* If steps only queue work for the GPU, a long step waits for earlier ones. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;
-	/* Batches pile up in a pause, after which the waits' period may have another phase. */
+	/* Batches pile up in a pause, and then the waits may come at another phase. */
 	of_wait.breaks = &of_compute;
 	r = period_find(&of_wait, &ret->wait);
 	if (r == 0)
@@ -206,7 +206,7 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 	return causes[owner];
 }
 
-/* Returns true if fewer workers are to be replayed with a core each; not beside other programs. */
+/* Returns true if fewer workers, each with a core of its own, are to be replayed. */
 static bool may_be_uncrowded(const struct batch_series *s, const struct diagnosis *d)
 {
 	return d->grounds.is_crowded && isnan(d->whatif.gain[WHATIF_FEWER_WORKERS]) &&
@@ -271,7 +271,7 @@ static void add_cause(struct diagnosis *d, enum cause cause, double ns, double t
 	insert_cause(d, 0, cause, ns, time_ns);
 }
 
-/* Returns true if long steps are gradient accumulation: they recur soon and take much time. */
+/* Returns true if long steps are gradient accumulation: they come often and take much time. */
 static bool is_accumulation(const struct finding *f, const struct period *compute)
 {
 	return compute->regular && compute->batches <= ACCUMULATED_MOST &&
@@ -289,9 +289,9 @@ static double logging_ns(const struct cause_input *input)
 }
 
 /*
- * Returns the time of the line that leads in the steps, less its error. A step whose parts are
- * known is left out: its longest line is often the backward pass, which is no flaw. So is the
- * host's time beside a GPU, as it may be spent waiting for the GPU.
+ * Returns the time of the line that leads in the steps, less its error. Steps whose parts are known
+ * are left out, as their longest line is often the backward pass. So is the host's time beside a
+ * GPU, as it may be waiting for the GPU.
  */
 static double step_line_ns(const struct finding *f, const struct cause_input *input)
 {
@@ -329,7 +329,6 @@ static void add_pauses(const struct finding *f, const struct cause_input *input,
 		insert_cause(d, first, CAUSE_STEP_LINE, line_ns - pauses_ns, time_ns);
 }
 
-/* Making the first iterator is start-up, which is in no part of the account. */
 static double later_setup_ns(const struct batch_series *s)
 {
 	double ns = 0;
@@ -431,7 +430,7 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 	stages_judge(stages && f->starved ? stages : &none, &facts, ret);
 }
 
-/* Returns the share of the iterators' making that may have chosen samples, at most; 1: unknown. */
+/* Returns the largest share of making iterators that may have chosen samples; 1: unknown. */
 static double most_sampling(const struct batch_series *s, const struct finding *f,
 			    const struct lines *lines)
 {
@@ -466,7 +465,7 @@ static int find(const struct batch_series *s, const struct finding *f,
 		r = boot_stall_ratio(s, f, &ret->boot);
 	if (r < 0)
 		return r;
-	/* Workers that share a limit would gain nothing by even shards. */
+	/* If workers share a limit, even shards gain nothing. */
 	if (!input->flight || isnan(input->flight->limit_per_s))
 		uneven_find(s, f, &ret->uneven);
 	skipped_find(s, f, input->has_gpu, &ret->skipped);
@@ -494,7 +493,6 @@ static int find(const struct batch_series *s, const struct finding *f,
 	/* There is no cause without a verdict, or if perhaps another thread waited. */
 	if (r == 0 && f->gap == STALL_GAP_NONE && !f->is_doubtful)
 		list_causes(s, f, input, &split, ret);
-	/* Each worker that remains gets a core of its own. */
 	if (ret->cause == CAUSE_TOO_MANY_WORKERS && ret->whatif.gap != WHATIF_GAP_NONE)
 		ret->whatif.fewer_workers = (int32_t)ceil(s->cores);
 	return r < 0 || !advises ? r : advice_give(s, f, input, ret);

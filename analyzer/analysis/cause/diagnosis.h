@@ -57,7 +57,7 @@ struct advice {
 	int whatif;       /* prediction that gave the gain, as enum whatif_id; -1: none */
 	double gain;      /* NAN: unknown */
 	double low, high; /* 95 % range of the gain; NAN: unknown */
-	bool is_ideal;    /* `gain` is the gain of ideal input, an upper bound */
+	bool is_ideal;    /* the gain is an upper bound: that of ideal input */
 	bool is_open;     /* `high` is the gain without the loads' leading function */
 };
 
@@ -136,7 +136,7 @@ struct grounds {
 
 struct diagnosis {
 	enum cause cause;
-	enum cause second; /* cause reported beside the first cause; CAUSE_UNKNOWN: none */
+	enum cause second; /* reported beside the first cause; CAUSE_UNKNOWN: none */
 	struct cause_cost causes[CAUSE_MAX];
 	size_t cause_count; /* 0: no cause costs enough to be reported */
 	struct period wait, compute, load;

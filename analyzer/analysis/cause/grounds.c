@@ -78,14 +78,14 @@ static double excess_ns(const struct batch_series *s, double median_ns, double l
 }
 
 /*
- * Returns true if slow loads come together: beside each slow load, half of the other workers have
- * slow loads, too, not counting what chance explains.
+ * Returns true if slow loads come together: at the same time, half of the other workers have slow
+ * loads, too, not counting what chance explains.
  */
 static bool come_together(const struct batch_series *s, double least_ns)
 {
 	const size_t others = s->workers > 1 && s->load_ns ? (size_t)s->workers - 1 : 0;
 	double slow = 0, beside = 0;
-	/* Number of slow loads, from `others` loads before the current one to `others` after it. */
+	/* Slow loads among the `others` loads before the current one, and after it. */
 	size_t around = 0, begin = 0, end = 0;
 
 	for (size_t i = 0; others && i < s->count; i++) {
@@ -139,7 +139,7 @@ static void find_samples(const struct batch_series *s, const struct finding *f,
 		fmin(all_ns, excess_ns(s, median_ns, least_ns)) / loads->load_ns;
 }
 
-/* Returns true if most parts rise. A single step up does not count, as split.h finds it. */
+/* Returns true if most parts rise. A single step up does not count: split.h finds it. */
 static bool are_rising(const double *means)
 {
 	int steps = 0;
@@ -165,7 +165,7 @@ static struct grounds_growth growth_of(const struct stats_moments *parts)
 	return growth;
 }
 
-/* Loads grow in the course of the run or, as with samples sorted by length, of each epoch. */
+/* Loads grow in the course of the run or, with samples sorted by length, of each epoch. */
 static void find_growth(const struct batch_series *s, const struct finding *f, struct grounds *ret)
 {
 	struct stats_moments of_run[GROWTH_PARTS] = {0}, of_epoch[GROWTH_PARTS] = {0};
@@ -265,9 +265,8 @@ static bool is_manager(const char *peer)
 }
 
 /*
- * Returns true if most of a load's time is making objects or connections that could be kept: the
- * loads wait for another process or machine meanwhile, or each sample opens the same file again.
- * Loads that do nothing but make objects read their data in the constructor.
+ * Returns true if most of a load's time is making objects or connections that could be kept.
+ * Meanwhile loads wait for another process, or each sample opens the same file again.
  */
 static bool is_making(const struct grounds *r, const struct lines *lines)
 {
@@ -333,7 +332,6 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->sync_share = share_of(facts->wait_ns[LOAD_WAIT_SYNC], facts->load_ns);
 	ret->fault_share = share_of(facts->wait_ns[LOAD_WAIT_FAULT], facts->load_ns);
 	ret->starts_programs = facts->children_cores >= GROUNDS_CPU_LITTLE;
-	/* Programs that workers started also have pipes. */
 	ret->is_helper_busy =
 		share_of(facts->wait_ns[LOAD_WAIT_PIPE], facts->load_ns) >= GROUNDS_OUTSIDE &&
 		facts->helper_cores >= HELPER_BUSY && facts->helper_cores <= HELPER_ONE &&
@@ -479,7 +477,7 @@ static bool is_asking(const struct grounds *r)
 
 enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, enum cause cause)
 {
-	/* A server that halts slows whatever is loaded then, although that may look periodic. */
+	/* A server that halts slows all loads at once, which may look periodic. */
 	if (cause == CAUSE_PERIODIC_SLOW_LOAD && r->asked_share >= GROUNDS_OUTSIDE &&
 	    split_are_slow_together(s))
 		cause = CAUSE_INTERMITTENT_LOADER;
@@ -499,7 +497,7 @@ enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, 
 	case CAUSE_SINGLE_PROCESS:
 		return r->samples.share >= SLOW_SHARE ? CAUSE_SLOW_SAMPLES : cause;
 	case CAUSE_DELIVERY:
-		/* Receiving also needs a core, so few cores may be its cause. */
+		/* Receiving also needs a core. */
 		if (r->cores_there > s->cores && !isnan(r->cores_allowed))
 			return CAUSE_NARROWED_CORES;
 		if (r->holder.found)

@@ -12,7 +12,7 @@
 #define GROUNDS_CPU_LITTLE 0.2 /* loads hardly compute if CPU time is a smaller share of them */
 /* reads are needless if they exceed a batch's bytes this many times */
 #define GROUNDS_READ_AGAIN 8.0
-/* each worker decodes all images if images a sample / workers is this close to 1 */
+/* each worker decodes all images if (images a sample / workers) is this close to 1 */
 #define GROUNDS_ALL        0.05
 #define GROUNDS_TENSORS    16
 

@@ -63,7 +63,6 @@ const char *lines_below_packages(const char *file)
 	return at ? at : below_python(file, "/lib64/python3");
 }
 
-/* Returns true for files that pip makes for commands, without ".py" in "bin". */
 static bool is_entry_point(const char *file)
 {
 	const char *name = strrchr(file, '/');
@@ -145,7 +144,7 @@ struct piece {
 	double ns;
 };
 
-/* Returns the number of frames up to the loader's iterator, from the innermost; or all frames. */
+/* Returns the number of frames from the innermost to the loader's iterator, or of all frames. */
 static size_t within_loader(const struct line_samples *samples, const struct line_stack *stack)
 {
 	for (size_t i = stack->depth; i > 0; i--)
@@ -227,7 +226,7 @@ static bool is_same_function(const struct line_frame *a, const struct line_frame
 	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
-/* Sums lines of a function, without the time in which its loop waits for the loader. */
+/* Sums lines of a function. A loop's wait for the loader does not count. */
 static void sum_functions(const struct line_samples *samples, double effective,
 			  struct line_lead *lead)
 {
@@ -475,7 +474,7 @@ bool lines_is_pause(enum cause cause)
 	return group == LINE_STEPS || group == LINE_SAVES || group == LINE_AFTERS;
 }
 
-/* If pauses are the cause, the line's share of the steps must fit their cost. */
+/* If pauses are the cause, the line's share of the steps must match their cost. */
 static bool may_be_pauses(const struct line_share *line, const struct finding *finding,
 			  const struct diagnosis *diagnosis)
 {
@@ -574,7 +573,6 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 	if (!ret->line &&
 	    (diagnosis->cause == CAUSE_SAMPLER || diagnosis->cause == CAUSE_EPOCH_START))
 		ret->line = name_within(lines);
-	/* A worker that does not answer is busy loading, so a line of the loads is reported. */
 	lead = &lines->groups[LINE_LOADS];
 	is_asking = diagnosis->cause == CAUSE_WORKER_INTERPRETER ||
 		    (diagnosis->cause == CAUSE_DELIVERY && lines->asking_share >= ASKING_SHARE);

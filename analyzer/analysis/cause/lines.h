@@ -122,13 +122,17 @@ struct line_lead {
 };
 
 struct lines {
-	/* Share of receiving in which the main thread waited for a worker to send a descriptor.
-	 * NAN: too few samples. */
+	/*
+	 * Share of receiving in which the main thread asked a worker for a descriptor. NAN: too few
+	 * stack samples.
+	 */
 	double asking_share;
-	/* Largest share of epochs' starts that may have chosen samples. NAN: too few samples. */
+	/*
+	 * Largest share of epochs' starts that may have chosen samples. NAN: too few stack samples.
+	 */
 	double most_sampling;
 	double least_sampling; /* the same share, minus the error */
-	/* Smallest share of the loads that made objects or connections. NAN: too few samples. */
+	/* Least share of the loads that made objects or connections. NAN: too few stack samples. */
 	double making_share;
 	struct line_lead groups[LINE_GROUP_MAX];
 	/* Lines of threads that held the interpreter, relative to the main thread's time. */
@@ -140,7 +144,7 @@ struct lines {
 /* Returns the path below Python's own folder or a folder of packages; NULL: it is in neither. */
 const char *lines_below_packages(const char *file);
 
-/* Naming a line with a larger share of the steps explains nothing, as it is the whole step. */
+/* A line with a larger share of the steps is the whole step, and explains nothing. */
 #define LINE_IS_STEP 0.9
 
 /* Returns true if the path is that of a file of the user. */
@@ -155,25 +159,26 @@ bool lines_is_iterator(const char *function);
 bool lines_is_maker(const char *function);
 
 /*
- * Returns Kish's effective size, (sum w)^2 / sum w^2. The weights w lie in [l, m] = [LINE_LEAST_NS,
- * LINE_MOST_NS], and only their sum is known, so sum w^2 is taken as (l + m) sum w - n l m.
+ * Returns Kish's effective size, (sum w)^2 / sum w^2. Only the number n and the sum of the weights
+ * w are known. Each w is in [l, m] = [LINE_LEAST_NS, LINE_MOST_NS], so sum w^2 is taken as (l + m)
+ * sum w - n l m.
  */
 double lines_effective_count(int64_t count, double ns);
 
 /* Returns half of Wilson's 95 % range, which has a width even if all samples agree; or NAN. */
 double lines_error(double share, double effective_count);
 
-/* Selects the stacks of one group, of one loader or (loader_id 0) of all loaders. */
+/* Stacks of one group, of one loader or (loader_id 0) of all loaders. */
 struct line_filter {
 	enum line_group group;
 	int64_t loader_id;
-	bool takes_unknown; /* stacks with an unknown loader pass, too */
+	bool takes_unknown; /* also takes stacks of an unknown loader */
 };
 struct line_filter lines_filter(const struct line_samples *samples, int64_t loader_id,
 				enum line_group group);
 bool lines_passes(const struct line_filter *filter, const struct line_stack *stack);
 
-/* Finds the lines of a loader (0: of all); of unknown loaders, too, if a group has no others. */
+/* Finds the lines of a loader (0: of all). If a group has none, lines of unknown loaders count. */
 int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret);
 void lines_done(struct lines *lines);
 
@@ -188,9 +193,9 @@ const struct line_share *lines_leading(const struct lines *lines, enum line_grou
 const struct line_share *lines_of_step(const struct lines *lines, double stall_ratio);
 
 /*
- * Returns the share of the loads' time that the function of the leading line takes, or 0 if no line
- * leads. Without `with_calls` it is also 0 if the line is not the user's, or most of its time is in
- * Python code that it calls.
+ * Returns the share of the loads' time in the function of the leading line; 0: no line leads.
+ * Without `with_calls` the line must be the user's, and must not call Python code that takes most
+ * of its time.
  */
 double lines_function_share(const struct lines *lines, bool with_calls);
 
@@ -201,16 +206,13 @@ struct line_named {
 };
 
 /*
- * Chooses the line to report beside a cause; false: none. A line needs a quarter of the time, less
- * its error (in loads and waits, its function may have that). A line of another thread comes first
- * if that thread held the interpreter for half of the time. Instead of a loop that waits for the
- * loader, the line in the loader is reported.
+ * Chooses the line to report beside a cause; false: none. The line, or in loads and waits its
+ * function, needs a quarter of the time, less its error. Another thread's line comes first if that
+ * thread held the interpreter for half of the time. A loop that waits for the loader is replaced by
+ * the line in the loader.
  */
 bool lines_name(const struct lines *lines, const struct finding *finding,
 		const struct diagnosis *diagnosis, struct line_named *ret);
 
-/*
- * Returns true if the cause's time is in steps, savings included, not in waits; also for
- * CAUSE_NONE.
- */
+/* Returns true if the cause's time is in steps or saves, not in waits; also for CAUSE_NONE. */
 bool lines_is_pause(enum cause cause);

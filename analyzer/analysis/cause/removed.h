@@ -17,9 +17,8 @@ struct remedied {
 double removed_by(const struct remedied *v, enum advice_id id);
 
 /*
- * Returns the largest share that may be removed: the function that takes the most time in loads.
- * Loops in Python often shrink to a hundredth of their time, and a function that lists folders also
- * computes with what it finds.
+ * Returns the share of the function that takes the most time in loads. A remedy removes at most
+ * that: loops in Python often shrink to a hundredth of their time.
  */
 double removed_at_most(const struct remedied *v, enum advice_id id);
 
@@ -27,8 +26,7 @@ double removed_at_most(const struct remedied *v, enum advice_id id);
 double removed_needless(const struct remedied *v, enum advice_id id);
 
 /*
- * Returns the share that other programs cost, or 0 if a lack of cores is not the cause. These
- * programs cost at most the share of the cores that they use, since loads need the rest even if
- * they have all cores.
+ * Returns the share that other programs cost, or 0 if cores are not short. They cost at most their
+ * share of the cores, since loads need the rest even if they have all cores.
  */
 double removed_from_cores(const struct remedied *v);

@@ -9,7 +9,6 @@
 #define LONG_MOST     0.05 /* at most this share of the skipped batches may have longer steps */
 #define WAITING_LEAST 0.5
 
-/* Returns the mean step of all batches without their waits; 0: unknown. */
 static double mean_step_ns(const struct batch_series *s)
 {
 	double ns = 0, count = 0;
@@ -30,8 +29,8 @@ static bool may_use_gpu(const struct batch_series *s, size_t i)
 }
 
 /*
- * Returns the index behind the skipped batches that begin at `begin`, or `begin` if there are
- * none. A share of LONG_MOST of them may have longer steps.
+ * Returns the index behind the skipped batches that begin at `begin`, or `begin`: there are none. A
+ * share of LONG_MOST of them may have longer steps.
  */
 static size_t end_of_skipped(const struct batch_series *s, bool has_gpu, size_t begin, size_t end,
 			     double most_ns)
@@ -67,7 +66,7 @@ void skipped_find(const struct batch_series *s, const struct finding *f, bool ha
 		next = series_next_epoch(s, run);
 		end = series_run_end(s, next - 1);
 		until = end_of_skipped(s, has_gpu, begin, end, most_ns);
-		/* An epoch of nothing but short steps may compute statistics of the data. */
+		/* An epoch with only short steps may compute statistics of the data. */
 		if (until == end || until - begin < SKIPPED_FEWEST)
 			until = begin;
 		ret->count += until - begin;

@@ -2,14 +2,14 @@
 /*
  * skipped.h - finds batches that the training throws away at the start of epochs.
  *
- * A training that goes on from a checkpoint often draws the batches that were done before, and does
- * no step with them. Batches at the start of an epoch are skipped if all of these hold:
- * - their steps take at most a tenth of the mean step of the run, and at most 0.2 ms, except for
- *   five in a hundred, for which other programs may have had the core;
+ * A training that goes on from a checkpoint often draws the batches of before, and does no step
+ * with them. Batches at the start of an epoch are skipped if all of these hold:
+ * - their steps take at most a tenth of the mean step, and at most 0.2 ms; five in a hundred may
+ *   take longer, because other programs had the core;
  * - there are SKIPPED_FEWEST or more of them in a row, and as many other batches in the run;
- * - the epoch goes on with steps that are not short;
- * - half of the waiting for batches that were not ready, or more, is for these batches;
- * - if the run has a GPU, it was idle meanwhile.
+ * - the epoch goes on with longer steps;
+ * - they cause at least half of the waiting for batches that were not ready;
+ * - the run's GPU, if any, was idle meanwhile.
  */
 #pragma once
 
@@ -23,6 +23,5 @@ struct skipped {
 	double wait_share; /* share of the waiting for batches that were not ready */
 };
 
-/* Finds skipped batches in a judged series. */
 void skipped_find(const struct batch_series *series, const struct finding *finding, bool has_gpu,
 		  struct skipped *ret);

@@ -15,7 +15,7 @@
 #define BLOCK   ((size_t)2048) /* batches that are sampled together: whole rounds of the workers */
 /* workers take turns if at least this share of the batches b was loaded by worker b mod W */
 #define IN_TURN 0.95
-/* slow workers that read at least this many times as much as others have slow samples */
+/* workers are not slow but have large samples if they read this many times as much as others */
 #define ALIKE   1.15
 
 struct crew {
@@ -66,7 +66,6 @@ static int crew_init(const struct batch_series *s, struct crew *ret)
 	ret->is_slow = calloc(workers, sizeof(*ret->is_slow));
 	if (!ret->loads || !ret->begin || !ret->median_ns || !ret->order || !ret->is_slow)
 		return -ENOMEM;
-	/* next[w + 1] counts the loads of worker w; after the sums, next[w] is their start. */
 	next = ret->begin + 1;
 	for (i = 0; i < s->count; i++)
 		if (is_looked_at(s, i))
@@ -204,7 +203,7 @@ static int32_t period_of(const struct crew *crew)
 	return (int32_t)crew->count;
 }
 
-/* Returns (bytes in a load of slow workers) / (bytes in a load of other workers); NAN: unknown. */
+/* Returns (mean bytes of slow workers' loads) / (those of other workers' loads); NAN: unknown. */
 static double more_work(const struct crew *crew, const struct slow_work *work)
 {
 	double bytes[2] = {0}, loads[2] = {0};

@@ -3,9 +3,9 @@
  * slow.h - finds workers whose loads are slow whatever samples they get.
  *
  * The median load of each slow worker is 1.3 times that of the other workers, beyond chance (z >=
- * 4). Slow workers are at most half of all, and have half of the stall time. If slow samples at
- * every k-th index look like slow workers, two things tell them apart: the bytes that the workers
- * read or, if unknown, whether the numbers of the slow workers repeat every k.
+ * 4). At most half of all workers are slow, and cause at least half of the stall time. Slow samples
+ * at every k-th index can look like slow workers. What the workers read tells them apart or, if
+ * that is unknown, whether the numbers of the slow workers repeat every k.
  */
 #pragma once
 
@@ -31,6 +31,5 @@ struct slow_work {
 	double loads[SLOW_WORKERS];
 };
 
-/* Finds slow workers. `work` is NULL if bytes are unknown. */
 int slow_find(const struct batch_series *series, const struct finding *finding,
 	      const struct slow_work *work, struct slow_workers *ret);

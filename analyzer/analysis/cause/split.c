@@ -114,7 +114,7 @@ static bool is_lasting(const struct shift_part *parts, size_t at, double before_
 	return true;
 }
 
-/* Finds the shift with the highest Welch z. Loads of each quarter after it must be much longer. */
+/* Finds the shift with the highest Welch z. After it, loads of each quarter must be much longer. */
 static void find_shift(const struct batch_series *s, struct shift *ret)
 {
 	struct shift_part parts[SHIFT_PARTS];
@@ -137,7 +137,7 @@ static void find_shift(const struct batch_series *s, struct shift *ret)
 
 struct pool {
 	double wait_ns;
-	/* waits with a known queue; and those of them in which a ready batch was queued */
+	/* waits with a known queue; the part of them with a finished batch in it */
 	double queue_known_ns, queued_ns;
 	double load_ns; /* sum of the loads, shortened for slow workers */
 	size_t load_count;
@@ -168,7 +168,7 @@ static void pool_add(const struct batch_series *s, const struct slow_workers *sl
 	pool->load_count++;
 }
 
-/* Waits of a cold epoch go into no pool, since their other reasons cannot be told apart. */
+/* Waits of a cold epoch go into no pool, since other reasons for them cannot be told apart. */
 static void fill_pools(const struct batch_series *s, const struct finding *f,
 		       const struct slow_workers *slow, const struct split *split,
 		       struct pools *ret)
@@ -237,7 +237,7 @@ bool split_are_slow_together(const struct batch_series *s)
 	const struct stats_column column = {s->load_ns, s->state, s->count, SERIES_STEADY,
 					    SERIES_STEADY};
 	double edge_ns;
-	/* Loads, and slow loads, among the next batches, as many as there are workers. */
+	/* Loads, and slow loads, among as many next batches as there are workers. */
 	size_t ahead = 0, slow_ahead = 0, end = 0;
 	double slow = 0, all = 0;
 
@@ -266,7 +266,7 @@ static void share_out(const struct batch_series *s, const struct finding *f,
 		     f->demand_mean_ns;
 	double queued = 0;
 	enum split_owner rest = isnan(f->load_mean_ns) ? SPLIT_UNSEEN : SPLIT_INTERMITTENT;
-	/* If the source of all workers halts, the mean load is long, though most are short. */
+	/* If what feeds all workers halts, the mean load is long, though most loads are short. */
 	const bool halts = rho >= CAPACITY_MARGINAL && rho < CAPACITY_HALTS &&
 			   split_are_slow_together(s);
 
@@ -292,7 +292,6 @@ void split_find(const struct batch_series *s, const struct finding *f,
 	struct pools pools;
 
 	*ret = (struct split){.queued_share = NAN};
-	/* If no readiness is known, this owner has all of the waiting. */
 	ret->share[s->workers == 0 ? SPLIT_SINGLE : SPLIT_UNSEEN] = 1;
 	if (!s->wait_ns || !f->steady_count)
 		return;

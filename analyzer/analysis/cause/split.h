@@ -41,7 +41,7 @@ enum split_owner {
 	SPLIT_MAX
 };
 
-/* The first epoch compared with the later ones. NAN: there is only one epoch. */
+/* The first epoch beside the later ones. NAN: there is only one epoch. */
 struct cold {
 	double first_load_ns, later_load_ns;
 	double first_ratio, later_ratio; /* share of the time spent waiting for batches not ready */
@@ -50,7 +50,9 @@ struct cold {
 	bool found;
 };
 
-/* From some batch on, loads take longer: storage has used up its burst credit, for example. */
+/*
+ * From some batch on, loads take longer, for example because a storage's burst credit is used up.
+ */
 struct shift {
 	size_t at; /* first batch after the shift; 0: there is none */
 	double before_ns, after_ns;

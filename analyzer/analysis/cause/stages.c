@@ -60,8 +60,8 @@ static size_t find_root(const struct stages *stages)
 }
 
 /*
- * Returns the lower half of a stage that TensorFlow names as two: the cache "MemoryCache" takes its
- * elements from "MemoryCacheImpl", whose path does not say so. Returns `at` for any other stage.
+ * Returns the lower half of a stage that TensorFlow shows as two, or `at` for any other stage. For
+ * example, "MemoryCache" takes its elements from "MemoryCacheImpl", whose path does not say so.
  */
 static size_t lower_half(const struct stages *stages, size_t at)
 {
@@ -127,7 +127,7 @@ static size_t find_slow(struct view *v, struct stage_finding *f)
 		is_first &= stage->is_root || stage->kind == STAGE_OTHER;
 		if (begins(stage, "Interleave"))
 			f->opener = at;
-		/* Stages above wait for the interleave, not for a stage in its threads. */
+		/* Stages above wait for the interleave itself. */
 		if (!f->is_interleaved)
 			v->slow_ns = stage->busy_ns;
 		input = input_of(stages, at);
@@ -200,14 +200,13 @@ static double floor_of(const struct view *v)
 	for (size_t i = 0; i < v->stages->count; i++) {
 		const struct stage_work *stage = &v->stages->list[i];
 
-		/* A stage whose CPU time is unknown is off the CPU for most of its time. */
 		if (stage->is_kernel || !isnan(stage->cpu_ns))
 			ns += cpu_of(stage);
 	}
 	return v->facts->cores > 0 ? ns / v->batches / v->facts->cores : 0;
 }
 
-/* Uses only the ratio of times, because stages' sums include start-up, and waits do not. */
+/* Uses only ratios of times, because stages' sums include start-up, and waits do not. */
 static double gain_of(const struct view *v, const struct stage_finding *f, double load_ns)
 {
 	const struct stages_facts *facts = v->facts;
@@ -355,7 +354,7 @@ static size_t longest_of(const struct stages *stages, size_t at, double *ret_ns)
 	return longest;
 }
 
-/* Predicts a batch that, at best, takes `load_ns`; at worst nothing changes. */
+/* Predicts that a batch takes `load_ns` at best. At worst nothing changes. */
 static void price_maybe(const struct view *v, const struct stage_finding *f, double load_ns,
 			struct stage_gain *ret)
 {
@@ -385,7 +384,6 @@ static size_t endless_below(const struct stages *stages, size_t cache)
 
 		if (begins(stage, "ForeverRepeat"))
 			return at;
-		/* Other stages, such as take(), may end what is repeated. */
 		if (stage->kind != STAGE_TRANSFORM && stage->kind != STAGE_PREFETCH &&
 		    stage->kind != STAGE_SHUFFLE && stage->kind != STAGE_BATCH)
 			return STAGE_NOWHERE;
@@ -405,8 +403,8 @@ static bool is_made_anew(const struct view *v, size_t cache)
 
 /*
  * Finds a cache that never serves, so that the slow stage runs in each epoch. The predicted gain
- * supposes that only the longest epoch fills the cache; its upper end is that of a cache that is
- * full from the run's beginning.
+ * supposes that the longest epoch fills the cache. Its upper end is that of a cache that is full
+ * from the start.
  */
 static void find_cache(const struct view *v, struct stage_finding *f)
 {
@@ -444,7 +442,7 @@ static void judge_reader(struct view *v, size_t reader, double operators_ns,
 	price_maybe(v, f, fmax(v->slow_ns / f->wanted, operators_ns) / v->batches, &f->parallel);
 }
 
-/* Judges operators, which run one after the other, each in all threads of the pool. */
+/* Judges operators that run one after the other, each in all threads of the pool. */
 static void judge_operators(struct view *v, size_t root, double wait_ns, struct stage_finding *f)
 {
 	const struct stages_facts *facts = v->facts;

@@ -8,7 +8,7 @@
 /* an epoch counts only if the workers of this share of its batches are known */
 #define KNOWN_LEAST   0.9
 #define WAITING_LEAST 0.5
-/* ends of epochs count only if a wait there is long: earlier waits take at most this share of it */
+/* ends of epochs count only if earlier waits take at most this share of the waits there */
 #define BEFORE_WAIT   0.5
 #define BEFORE_LEAST  0.1
 #define EPOCHS_LEAST  0.5
@@ -23,7 +23,6 @@ static bool is_worker(const struct batch_series *s, size_t i)
 	return s->worker[i] >= 0 && s->worker[i] < s->workers;
 }
 
-/* Finds the epoch that begins with run *run. Returns false if there is none. */
 static bool next_epoch(const struct batch_series *s, size_t *run, struct epoch *ret)
 {
 	const size_t first = *run, workers = (size_t)s->workers;
@@ -82,7 +81,7 @@ static void add_epoch(const struct batch_series *s, const struct finding *f, con
 	}
 }
 
-/* Returns the index from which on at most `most` workers load; the epoch's end: nowhere. */
+/* Returns the index from which on at most `most` workers load, or the epoch's end. */
 static size_t find_end(const struct batch_series *s, const struct epoch *e, size_t most)
 {
 	size_t loading = count_lasting(s, e), i;

@@ -18,13 +18,13 @@
 
 #define UNEVEN_NAMED 4
 
-/* Facts for the smallest m. Means are over the epochs in which only m workers load at the end. */
+/* Facts for the smallest m: means over the epochs at whose end only m workers load. */
 struct uneven {
 	int32_t loading; /* m, workers that still load at an epoch's end; 0: shards are even */
 	double share;    /* these workers' share of an epoch's batches */
-	double begin;    /* number of batches of an epoch until only these workers load */
+	double begin;    /* batches of an epoch until only these workers load */
 	double batches;
-	double wait_share; /* share of all waiting that falls in the time when only they load */
+	double wait_share; /* share of all waiting that comes while only these workers load */
 	int16_t list[UNEVEN_NAMED];
 	size_t named; /* 0: these workers differ from epoch to epoch, or are too many */
 };

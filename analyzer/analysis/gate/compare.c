@@ -64,7 +64,6 @@ struct times {
 	struct account_restart restart;
 };
 
-/* The run's first wait is left out, because it is start-up. */
 static int add_waits(struct compare_side *side, const struct batch_series *s, size_t i,
 		     bool is_start, const struct times *times)
 {

@@ -79,14 +79,14 @@ enum compare_result {
 
 struct comparison {
 	enum compare_result result;
-	double speedup, low, high; /* speed of b / speed of a, and its 95 % interval */
+	double speedup, low, high; /* times that b is faster than a, and the 95 % interval */
 	struct compare_difference rows[COMPARE_ROWS];
 };
 
 void compare_runs(const struct compare_side *a, const struct compare_side *b,
 		  struct comparison *ret);
 
-/* Returns true if workers share what they wait for: loads grow nearly as fast as their number. */
+/* Returns true if workers share what they wait for: more workers make loads as much longer. */
 bool compare_is_shared(const struct comparison *comparison, double workers_a, double workers_b);
 
 /* Names in JSON. */

@@ -77,7 +77,7 @@ static enum gate_unfit find_unfit(const struct finding *finding, size_t needed_c
 	return finding->batch_count < needed_count ? GATE_FEW : GATE_FIT;
 }
 
-/* Returns the error of a short loader's sum of waits, to be subtracted. *ret_sum_ns is the sum. */
+/* Returns an error to subtract from a short loader's sum of waits, which is *ret_sum_ns. */
 static double short_margin_ns(const struct batch_series *series, const struct finding *finding,
 			      double *ret_sum_ns)
 {
@@ -91,7 +91,7 @@ static double short_margin_ns(const struct batch_series *series, const struct fi
 		*ret_sum_ns += series_time(waits, at.i);
 		stats_add(&moments, series_time(waits, at.i));
 	}
-	/* A few waits may be equal by chance, so a wait of 0 is added, for an error above 0. */
+	/* A few waits may be equal by chance. An added wait of 0 keeps the error above 0. */
 	stats_add(&moments, 0);
 	return count < 2 ? INFINITY
 			 : DEPENDENT * gate_t99(count - 1) * stats_deviation(&moments) *
@@ -280,7 +280,7 @@ bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 
 	if (a->outcome != b->outcome)
 		return a->outcome > b->outcome;
-	/* Each increase has its own edge, so the distances from the edges are compared. */
+	/* Increases are compared by their distance from the edge, as each has its own edge. */
 	return limit->metric == GATE_STALL_INCREASE ? a->found - a->edge > b->found - b->edge
 						    : less;
 }
@@ -359,7 +359,6 @@ void gate_compare(const struct gate_sample *const *before, size_t before_count,
 	if (ret->suspect != GATE_SUSPECT_LOAD)
 		return;
 	for (int k = 0; k < GATE_PART_MAX; k++) {
-		/* A part that was not observed before yields NAN, which is never larger. */
 		double ns = ret->now.part_ns[k] - ret->before.part_ns[k];
 
 		if (ns > largest_ns) {

@@ -2,28 +2,27 @@
 /*
  * gate.h - decides by statistics whether a run passes a gate.
  *
- * A gate fails a build only if the evidence is certain, passes it only if there is enough data, and
- * else is inconclusive:
+ * A gate fails a build only if the evidence is certain, and passes it only if there is enough data.
+ * Else it is inconclusive: with fewer than max(300, 20 p W) batches, lost records, or a run that
+ * still records.
  *
  * - A limit on the stall ratio fails iff the 1 % point of the block bootstrap (boot.h) is above it.
- * - A limit on the increase of the stall ratio, rule "bound": with n baseline runs and m new runs,
- *   it fails iff the difference of the means exceeds max(least, k x max(SD of the baselines,
- *   bootstrap error of a run)), where k = t(.99, n - 1) x sqrt(1/m + 1/n): the one-sided prediction
+ * - A limit on the increase of the stall ratio, by rule "bound", fails iff the difference between
+ *   the means of n baselines and m new runs exceeds max(least, k x max(SD of the baselines,
+ *   bootstrap error of a run)). k = t(.99, n - 1) x sqrt(1/m + 1/n) gives the one-sided prediction
  *   bound for the mean of m further observations (Hahn & Meeker, Statistical Intervals, 1991,
- *   chapter 4). The sampling unit is the run: the waits of one run depend on one another, so tests
- *   on batches give false alarms in up to 70 % of pairs of equal runs. The SD of five runs can be
- *   small by chance; then the bootstrap error counts.
- * - Rule "separation": it fails iff each of the m runs is above each of the n baselines, and their
- *   median is at least `least` above the baselines' median: the extreme of the Mann-Whitney test, p
- *   = 1 / C(n + m, m) (Mann & Whitney, Ann. Math. Statist. 18, 1947). As soon as one run is not
- *   above all baselines, the gate passes.
- * - Inconclusive: fewer than max(300, 20 p W) batches, lost records, or a run that still records.
+ *   chapter 4). The samples are runs, because the batches of a run depend on one another: tests on
+ *   batches give false alarms in up to 70 % of pairs of equal runs. The bootstrap error counts
+ *   because the SD of a few runs can be small by chance.
+ * - By rule "separation", it fails iff each new run is above each baseline, and their median is at
+ *   least `least` above the baselines' median. This is the extreme of the Mann-Whitney test, p = 1
+ *   / C(n + m, m) (Mann & Whitney, Ann. Math. Statist. 18, 1947).
  * - The loader with the most waiting may be too short for the bootstrap, such as that of a
- *   validation. Then 3 x t(.99, n - 1) standard errors are subtracted from the sum of its n waits,
- *   to which a batch without a wait is added. This is right even if a wait correlates by .8 with
- *   the one before (of 20,000 draws of 5 to 290 waits from five distributions at most 2.3 % were
- *   wrong, 0.9 % in all but one of them). A limit fails if the ratio with the reduced sum is above
- *   it, and passes only if the run's own ratio is not.
+ *   validation. Then 3 x t(.99, n - 1) standard errors are subtracted from the sum of its n waits
+ *   and of one added wait of 0. A limit fails if the ratio with this sum is above it, and passes
+ *   only if the observed ratio is not. This is right even if each wait correlates by .8 with the
+ *   one before: of 20,000 draws of 5 to 290 waits from five distributions, at most 2.3 % were
+ *   wrong, and 0.9 % in all but one.
  */
 #pragma once
 
@@ -107,8 +106,8 @@ struct gate_sample {
 			double load_ns, compute_ns, wait_ns;
 		};
 	};
-	double low99, error; /* 1 % quantile and standard error of the stall ratio */
-	double short_low99;  /* low99 for a judged loader that is too short; else NAN */
+	double low99, error; /* quantile and standard error of the stall ratio */
+	double short_low99;  /* low99 of the judged loader if it is too short; else NAN */
 	enum gate_unfit unfit;
 	enum stall_gap gap;
 	size_t needed_count;
@@ -128,7 +127,7 @@ enum gate_why {
 	GATE_WHY_NOT_OBSERVED,
 	GATE_WHY_BASELINES, /* too few baselines are comparable with the runs */
 	GATE_WHY_UNLIKE,
-	GATE_WHY_ANOTHER_RUN, /* all runs so far are above all baselines: one more run is needed */
+	GATE_WHY_ANOTHER_RUN, /* the runs are above all baselines, but one more run is needed */
 	GATE_WHY_MAX
 };
 
@@ -164,7 +163,6 @@ struct gate_item {
 void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
 		struct gate_result *ret);
 
-/* Stall ratios of the runs, in order of time, and their bootstrap errors. */
 struct gate_groups {
 	const double *before;
 	size_t before_count;
@@ -175,14 +173,14 @@ struct gate_groups {
 void gate_judge_increase(const struct gate_limit *limit, const struct gate_groups *groups,
 			 struct gate_result *ret);
 
-/* Returns true if `a` is worse than `b`: equal outcomes by the distance from the limit. */
+/* Returns true if `a` is worse than `b`. Equal outcomes differ by the distance from the limit. */
 bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 		   const struct gate_result *b);
 
 /* Returns the one-sided 99 % point of Student's t. */
 double gate_t99(size_t degrees);
 
-/* How often, by random draws of baselines and runs, the gate fails though nothing changed. */
+/* How often the gate fails though nothing changed, by random draws of baselines and runs. */
 struct gate_calibration {
 	size_t run_count, draw_count;
 	size_t alarm_count;        /* draws in which the gate failed */

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#define THREADS_MOST 256 /* in further threads, nested calls count twice */
+#define THREADS_MOST 256 /* in more threads, nested calls count twice */
 
 /* Calls of this thread have been counted up to end_ns. */
 struct thread {

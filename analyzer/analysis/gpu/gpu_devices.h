@@ -2,17 +2,16 @@
 /*
  * gpu_devices.h - measures one step of a process that uses several GPUs.
  *
- * Times are means over the devices that the loader feeds, because a fed device that waits for its
- * batch loses time even if other devices work. A device is fed if, lately, it got at least a
- * quarter of the bytes that the most fed device got from the host. Counts, copies and waits are
- * sums.
+ * A device is fed if, lately, it got at least a quarter of the bytes that the most fed device got
+ * from the host. Times are means over fed devices: if one of them waits for its batch, time is lost
+ * even if other devices work. Counts, copies and waits are sums.
  */
 #pragma once
 
 #include "analysis/gpu/gpu_step.h"
 
-#define GPU_DEVICES_MOST 32    /* devices from this number on count in sums only */
-/* a device is fed if it gets at least this share of the bytes of the most fed device */
+#define GPU_DEVICES_MOST 32    /* higher device numbers count in sums only */
+/* of the bytes of the most fed device, a fed device gets at least this share */
 #define GPU_DEVICES_FED  0.25
 #define GPU_DEVICES_KEEP 0.875 /* at each step, earlier bytes lose weight by this factor */
 
@@ -33,7 +32,7 @@ struct gpu_device_step {
 /* Notes which device worked. `op` need not belong to a step. */
 void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op);
 
-/* Measures a step; for several devices, fills `steps` (GPU_DEVICES_MOST) with one for each. */
+/* Measures a step. For several devices, fills steps[GPU_DEVICES_MOST], one for each. */
 int gpu_devices_measure(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			int64_t begin_ns, int64_t wait_end_ns, int64_t end_ns, struct gpu_step *ret,
 			struct gpu_device_step *steps, size_t *ret_count);

@@ -18,7 +18,7 @@ bool gpu_parts_find(const struct dlprof_parts *told, int64_t wait_end_ns, int64_
 	    wait_end_ns > MOST_NS || end_ns > MOST_NS)
 		return false;
 	edges[DLPROF_PART_BEFORE] = wait_end_ns;
-	/* A wait for another loader within the step may seem to end later than the step began. */
+	/* A wait for another loader within the step may end after the backward pass began. */
 	edges[DLPROF_PART_BACKWARD] =
 		wait_end_ns > (int64_t)told->backward_ns ? wait_end_ns : (int64_t)told->backward_ns;
 	for (int i = DLPROF_PART_BACKWARD; i < GPU_PARTS - 1; i++)

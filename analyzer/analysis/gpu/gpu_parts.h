@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_parts.h - finds when the parts of a step begin, so that the GPU's time can be divided, too.
+ * gpu_parts.h - finds when the parts of a step begin, to divide the GPU's time.
  *
- * Parts that come more than once, as several backward passes do, cannot be placed.
+ * Parts that come more than once, such as several backward passes, cannot be placed.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "dlprof/event.h"
 
 #define GPU_PARTS          5
-#define GPU_PARTS_SLACK_NS 200000 /* a part may begin this much before or after its edge */
+#define GPU_PARTS_SLACK_NS 200000 /* a part may begin this much too early or too late */
 
 static inline enum step_part gpu_parts_of_step(int i)
 {

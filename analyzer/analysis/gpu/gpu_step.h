@@ -49,7 +49,7 @@ struct gpu_step {
 	/* sums over waits, which may overlap */
 	int64_t sync_event_ns, sync_stream_ns, sync_context_ns;
 	int64_t gap_data_ns, gap_h2d_ns, gap_sync_ns, gap_host_ns, gap_other_ns;
-	int64_t refill_ns;   /* from a wait in which the GPU idled to the next kernel */
+	int64_t refill_ns;   /* idle time from a wait in which the GPU idled to the next kernel */
 	int64_t launched_ns; /* length of all kernels that were launched in the step */
 };
 

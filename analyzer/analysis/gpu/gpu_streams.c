@@ -2,7 +2,7 @@
 #include "analysis/gpu/gpu_streams.h"
 
 #define TRAINERS_MOST 16
-/* a starved stream runs at most this much as densely in waits as outside of them */
+/* in waits, a starved stream is busy for at most this part of its busy share elsewhere */
 #define STARVED_MOST  0.25
 
 enum owner { OWNER_NOT_ASKED, OWNER_TRAINING, OWNER_LOADER, OWNER_DOUBTFUL };
@@ -66,7 +66,7 @@ static void add_stream(const struct gpu_stream *stream, struct trainers *trainer
 			trainers->threads[trainers->count++] = stream->threads[i];
 }
 
-/* Finds the thread that takes the batches, and those that share a stream with one found before. */
+/* Finds the thread that takes the batches, and threads that share a stream with a found one. */
 static void find_trainers(const struct gpu_streams *streams, int device, uint32_t thread,
 			  struct trainers *ret)
 {
@@ -132,7 +132,6 @@ size_t gpu_streams_mark(const struct gpu_streams *streams, uint32_t training_thr
 	size_t doubtful = 0;
 
 	for (int device = 0; device < GPU_DEVICES_MOST; device++) {
-		/* If a device uses only the default stream, all its kernels are training. */
 		if (!(streams->used[device] & ~(UINT64_C(1) << GPU_STREAMS_DEFAULT)))
 			continue;
 		find_trainers(streams, device, training_thread, &trainers);
@@ -149,7 +148,7 @@ static int64_t overlap(const struct gpu_op *op, int64_t begin_ns, int64_t end_ns
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-/* Returns the stream that runs most of the time outside of waits, and little in them; or none. */
+/* Returns the stream that runs most outside of waits, and little in waits; or none. */
 static uint32_t find_starved(const struct gpu_streams *streams, int device)
 {
 	uint32_t best = GPU_STREAMS_MOST;
@@ -169,7 +168,7 @@ static uint32_t find_starved(const struct gpu_streams *streams, int device)
 	return best;
 }
 
-/* Returns for how long only kernels of other streams than `starved` ran. */
+/* Returns for how long kernels ran, but none of the stream `starved`. */
 static int64_t mask_device(const struct gpu_op *ops, size_t count, int device, uint32_t starved,
 			   int64_t begin_ns, int64_t end_ns)
 {

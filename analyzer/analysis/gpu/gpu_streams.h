@@ -41,8 +41,8 @@ struct gpu_stream {
 struct gpu_streams {
 	uint64_t used[GPU_DEVICES_MOST]; /* bit i of a device: its stream i ran a kernel */
 	struct gpu_stream at[GPU_DEVICES_MOST][GPU_STREAMS_MOST];
-	double wait_ns, rest_ns; /* time of the steps, in waits and outside of them */
-	double masked_ns;        /* sum of what gpu_streams_mask() found */
+	double wait_ns, rest_ns;
+	double masked_ns;
 };
 
 /* Notes a kernel's stream and thread. `op` need not belong to a step. */
@@ -57,9 +57,9 @@ size_t gpu_streams_mark(const struct gpu_streams *streams, uint32_t training_thr
 			bool doubtful_are, struct gpu_op *ops, size_t count);
 
 /*
- * Measures how long kernels of other streams kept a GPU busy in the step's wait, while the stream
- * that the wait starves had none. A stream is starved if its kernels run mostly outside of waits.
- * Kernels of known threads are not asked for, as gpu_streams_mark() knows their owner.
+ * Measures how long other kernels kept a GPU busy in the step's wait while the starved stream had
+ * none. A stream is starved if its kernels run mostly outside of waits. Kernels of known threads
+ * are left out, as gpu_streams_mark() knows their owner.
  */
 void gpu_streams_mask(struct gpu_streams *streams, const struct gpu_op *ops, size_t count,
 		      int64_t begin_ns, int64_t wait_end_ns, int64_t end_ns);

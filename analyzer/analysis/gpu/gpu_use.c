@@ -6,7 +6,7 @@
 
 #define MOST 1e19 /* a larger sum comes from a damaged file */
 
-/* the GPU always idles for some share of a step; no cause is named for less than this share */
+/* a GPU idles in any step, so a cause is named only from this share on */
 #define LACK_LEAST    0.3
 /* launching takes longer than running if kernels take at most this long on average */
 #define SHORT_NS      10e3
@@ -35,7 +35,7 @@ static double ratio(double part, double whole)
 	return whole > 0 ? part / whole : NAN;
 }
 
-/* Finds what the GPU lacked. Many short kernels keep the host busy, whatever it waited for. */
+/* Finds what the GPU lacked. Many short kernels keep the host busy. */
 static void find_lack(struct gpu_use *use)
 {
 	const double *share = use->gap_share;
@@ -78,7 +78,7 @@ struct gpu_use gpu_use_of(const struct gpu_sums *s)
 		.refill_share = ratio(s->refill_ns, s->step_ns),
 	};
 
-	/* fmin() and fmax() ignore a NAN argument, so NAN is set here. */
+	/* fmin() and fmax() ignore NAN, so NAN is set here. */
 	if (isnan(s->busy_ns) || !(s->step_ns > 0))
 		use.busy_share = NAN;
 	if (isnan(s->gap_ns[GPU_GAP_H2D]) || !(s->h2d_ns > 0))

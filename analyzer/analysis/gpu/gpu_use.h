@@ -19,7 +19,7 @@ enum gpu_sync { GPU_SYNC_EVENT, GPU_SYNC_STREAM, GPU_SYNC_CONTEXT, GPU_SYNC_MAX 
 
 /* Sums over batches, all of type double, in the order of gpu.c's columns. NAN: not observed. */
 struct gpu_sums {
-	double batch_count; /* batches whose busy time and step are known */
+	double batch_count; /* sums over these batches */
 	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX]; /* sums over these batch_count batches */
 	double seen_count; /* batches with any GPU data, even if only of the host's calls */
 	double kernel_count, graph_count;
@@ -28,9 +28,9 @@ struct gpu_sums {
 	double memset_ns, nccl_ns;
 	double sync_ns[GPU_SYNC_MAX];
 	double compute_ns; /* time of kernels and graphs that are no collectives */
-	double loading_ns; /* time of GPU loaders' kernels, which do not count as busy */
+	double loading_ns; /* time of GPU loaders' kernels, which is not in busy_ns */
 	double refill_ns;  /* idle after waits with idle time, up to the first kernel */
-	/* for each part of a step: idle for neither data nor copies; kernels launched there */
+	/* by part of a step: idle for neither data nor copies; kernels launched in it */
 	double part_idle_ns[GPU_PARTS], part_launched_ns[GPU_PARTS];
 };
 
@@ -63,7 +63,7 @@ struct gpu_use {
 	double h2d_bytes_per_s;
 	double pageable_share; /* share of the bytes copied to the GPU from pageable memory */
 	double exposed_share;  /* only a copy to the GPU ran, and no batch was waited for */
-	double overlap_share;  /* at most this share of the copying time had kernels running */
+	double overlap_share;  /* idle, but neither for data nor for copies */
 	enum gpu_lack lack;
 	double lack_share; /* idle for another reason than data or copies */
 	/* Part of the step with more than half of lack_share; STEP_PART_MAX: no part. */

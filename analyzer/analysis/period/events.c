@@ -11,7 +11,7 @@
 #include "analysis/statistics/stats.h"
 #include "dlprof/hash.h"
 
-#define CAP_BITS    15 /* values are counted by these top bits of a float: bins are 0.8 % wide */
+#define CAP_BITS    15 /* bins of a float's first bits: 0.8 % wide */
 #define CAP_SHIFT   16
 #define TABLE_BITS  13
 #define TABLE_SIZE  (1u << TABLE_BITS)
@@ -56,7 +56,7 @@ static bool walk_run(struct walk *walk)
 			walk->epoch_batch = run->batch;
 		}
 		offset = (int64_t)run->batch - walk->epoch_batch;
-		/* A run that is out of order, or a duplicate, gets no position. */
+		/* A batch out of order, or a duplicate, gets no position. */
 		if (offset < 0 || walk->epoch_begin + (size_t)offset < walk->next)
 			continue;
 		walk->begin = run->begin;
@@ -291,7 +291,7 @@ static int by_count(const void *a, const void *b)
 	return by_period(a, b);
 }
 
-/* Only distances that occur twice count, as three events of one period have its distance twice. */
+/* Three events of one period have its distance twice, so other distances do not count. */
 static size_t find_distances(const struct events *events, size_t above, size_t most,
 			     struct distance *ret)
 {
@@ -467,7 +467,7 @@ void events_find_timer(const struct events_query *q, struct timer *ret)
 	}
 	ret->gap_count = gaps.count;
 	ret->cv = stats_cv(&gaps);
-	/* Events in consecutive batches repeat with the batches, not by a timer. */
+	/* Events in consecutive batches repeat with the batches. No timer makes them. */
 	if (gaps.count >= TIMER_LEAST && ret->cv <= TIMER_CV && next_count < gaps.count / 2)
 		ret->period_ns = gaps.mean;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* period.c - tests periods on two series: 1 for each event; or each event's time, up to cap_ns. */
+/* period.c - tests periods on two series: each event is 1, or has its time, up to cap_ns. */
 #include "analysis/period/period.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #define WINDOW         ((size_t)1 << 14)
 #define WINDOWS        64 /* a longer series is tested in this many windows only */
 #define FEW_WINDOWS    16
-#define SPREAD         16 /* windows have at most this many ordinals for each batch of the series */
+#define SPREAD         16 /* windows have at most this many ordinals a batch */
 #define BEYOND_DOUBT   (-100.0)
 #define BLOCK          8  /* rows in a block: half of them choose the phase, half measure it */
 #define PIECE_LEAST    12 /* segments are cut at breaks (events.h) if each has this many batches */
@@ -32,8 +32,8 @@ struct layout {
 	size_t segment_count;
 	size_t ordinal; /* ordinal of the batch with which the first row begins */
 	size_t most;    /* longest period that is tested by rows (fold.h) */
-	double extra;   /* correction of log p: ln of the number of pairs of layout and series */
-	bool is_cut;    /* segments end at breaks, so each segment may have a phase of its own */
+	double extra;   /* ln of the number of pairs of layout and series, a correction of log p */
+	bool is_cut;    /* segments end at breaks: each may have a phase of its own */
 };
 
 struct best {
@@ -63,7 +63,7 @@ struct search {
 
 _Static_assert(PERIOD_MOST == FOLD_MOST, "all periods that are folded");
 
-/* Returns ln of the number of periods tried: half of alpha is for multiples of the workers. */
+/* Returns ln of the number of periods tried. Multiples of the workers share half of alpha. */
 static double log_candidates(const struct search *s, size_t period, size_t count)
 {
 	if (s->workers > 1 && period % s->workers == 0 && period / s->workers <= WORKER_PERIODS)
@@ -71,7 +71,7 @@ static double log_candidates(const struct search *s, size_t period, size_t count
 	return log((double)count) + (s->workers > 1 ? log(2) : 0);
 }
 
-/* Returns false if all values are equal, since no phase can then differ. */
+/* ln p of each period, in the layout and series with the least p */
 static bool set_series(struct search *s, bool capped, struct fold_series *ret)
 {
 	float cap_ns = (float)s->events.cap_ns, lowest = 1, highest = 0;
@@ -160,7 +160,7 @@ static int try_long(struct search *s, const struct layout *layout, bool capped)
 
 	if (!s->events.list || layout->is_cut || (is_dense && most <= FOLD_MOST))
 		return 0;
-	/* The list has events from outside of the windows, too, so one segment is enough. */
+	/* The list also has events outside of the windows, so one segment is enough. */
 	r = events_long_period(&s->events, by_epoch ? layout->segments : &whole,
 			       by_epoch ? layout->segment_count : 1, capped,
 			       is_dense ? FOLD_MOST : 1, most, &found.period, &found.log_p);
@@ -225,7 +225,7 @@ static int lay_out(struct search *s)
 	return 0;
 }
 
-/* If breaks (events.h) are few, adds the first layout once more, with segments cut there. */
+/* If breaks (events.h) are few, adds the first layout again, cut at the breaks. */
 static int lay_out_pieces(struct search *s)
 {
 	const struct layout *from = &s->layouts[0];
@@ -349,7 +349,7 @@ static void measure(const struct search *s, struct best *best, double *scratch, 
 	ret->cost_ns = ret->share * ret->events_ns;
 }
 
-/* Prefers a regular period between breaks to an irregular one, which may be that of breaks. */
+/* Prefers a regular period between breaks, as an irregular one may be that of the breaks. */
 static int describe(struct search *s, struct period *ret)
 {
 	double *scratch = calloc(PHASE_PROMOTE_MOST * FOLD_MOST, sizeof(*scratch));
@@ -413,7 +413,7 @@ static void start_anew(struct search *s)
 	memset(s->log_p_of, 0, (PERIOD_MOST + 1) * sizeof(*s->log_p_of));
 }
 
-/* In a damaged file ordinals may be huge, which the number of windows must not follow. */
+/* In a damaged file ordinals may be huge. The number of windows must not follow them. */
 static size_t find_most_windows(const struct search *s)
 {
 	size_t most = s->query->series->count / (WINDOW / SPREAD);
@@ -423,7 +423,6 @@ static size_t find_most_windows(const struct search *s)
 	return most < WINDOWS ? most : WINDOWS;
 }
 
-/* Searches a few windows first, which is quick and often enough. */
 static int search_period(struct search *s)
 {
 	size_t most = find_most_windows(s);

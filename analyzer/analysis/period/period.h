@@ -13,7 +13,7 @@
 
 struct period {
 	int64_t batches; /* 0: no significant period */
-	bool regular;    /* `share` is large enough for the events to count as regular */
+	bool regular;    /* `share` is large enough */
 	double log_p;    /* ln p, corrected; 0: nothing could be tested */
 	double share;    /* share of the events' time that is in one phase, cross-validated */
 	int64_t phase;   /* (ordinal modulo `batches`) of the batches with events */
@@ -23,8 +23,8 @@ struct period {
 	size_t large_count; /* events of at least half of cap_ns (events.h) */
 	double large_ns;
 	bool gradual; /* set by the caller: loads before or after a slow load are slow, too */
-	bool drifting; /* found by equal gaps instead of a phase; log_p is not set */
-	bool tested; /* there were enough batches and events to test */
+	bool drifting; /* found by equal gaps, not by a phase; log_p is not set */
+	bool tested;
 	float log_p_of[PERIOD_MOST + 1]; /* ln p of each period; 0: the period was not tested */
 };
 

@@ -36,7 +36,10 @@ static size_t highest(const double *values, size_t count)
 	return best;
 }
 
-/* In rows of k periods, the best phase becomes k phases. Copies their times; returns the sum. */
+/*
+ * Finds the best phase of `period`, and copies its k phases in rows of k periods. Returns their
+ * sum.
+ */
 static double split(const double *phases, size_t period, size_t k, double *ret)
 {
 	double sum = 0;

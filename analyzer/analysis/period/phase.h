@@ -22,13 +22,13 @@ struct phase_series {
 #define PHASE_PROMOTE_MOST 3
 
 /*
- * Returns true if the true period is k times `period`: of every k rows, one has nearly all of the
- * time at the phase with the most time. `scratch` has room for k * period numbers.
+ * Returns true if the true period is k times `period`: the best phase has nearly all its time in
+ * one of every k rows. `scratch` has room for k * period numbers.
  */
 bool phase_is_multiple(const struct phase_series *series, size_t period, size_t k, double *scratch);
 
 /*
- * Returns the share of the time in the best phase, which even rows choose for odd rows, and odd
+ * Returns the share of the time in the best phase. Even rows choose the phase for odd rows, and odd
  * rows for even ones. `scratch` has room for 3 * period numbers.
  */
 double phase_share(const struct phase_series *series, size_t period, double *scratch,

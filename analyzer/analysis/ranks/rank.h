@@ -7,30 +7,25 @@
  * late waits for data. The other ranks wait for that rank, inside their step, and look busy. So a
  * step loses the longest wait of any rank, and the rank with that wait is to blame for the step.
  *
- * - Waiting is what account.h counts as waiting, for every batch but the first of a run. The start
- *   of an epoch counts with its first batch. Of time that cannot be aligned (other loaders of the
- *   thread, batches that only one rank has), the mean over the ranks counts. So if all ranks are
- *   alike, the job's ratio is the same as theirs.
- * - Steps are aligned by (epoch, batch). This alignment is checked: while one rank waits longer
- *   than all other ranks, its steps must not be longer than theirs. Lag = sum of (its steps - the
- *   mean of the others' steps) / sum of (its wait - the second longest wait). Lag is 0 if all ranks
- *   wait for each other, and 1 or more if no rank does. Of the windows in window.h, the narrowest
- *   ones with a small lag are used: they have one step, or as many as there are between two
- *   meetings.
- * - The sum of the longest waits is an upper bound of what the job lost, as a rank that waits need
- *   not be the last to arrive if another rank computes longer. If steps are longer by just the
- *   length of their waits, the sum is exact.
- * - If ordinals do not align the steps (a rank was restarted, or records are missing), the clock is
- *   used: time is cut into bins of several steps, and windows are made of bins. There, the rank
- *   that waits longest must make as many batches as the others.
- * - Groups of ranks that never meet get ever further apart (rank_group.h). If there are such
- *   groups, and the ranks of at least one group wait for each other, each group is judged by
- *   itself, and the finding is about the group that loses the largest share of its time. Groups of
- *   the same pace look like ranks that meet, and are judged as one group.
+ * - Waiting is defined in account.h. A run's first batch does not count, and an epoch's start
+ *   counts with its first batch. Time that cannot be aligned (other loaders, batches that only one
+ *   rank has) counts as its mean over the ranks.
+ * - Steps are aligned by (epoch, batch). To check this, lag = sum of (steps of the rank that waits
+ *   longest - mean of the others' steps) / sum of (longest wait - second longest wait). Lag is 0 if
+ *   all ranks wait for each other, and 1 or more if no rank does. Windows of steps (window.h) are
+ *   as narrow as a small lag allows, since ranks may meet only in every k-th step.
+ * - The sum of the longest waits is an upper bound of what the job lost, because another rank may
+ *   compute for longer than the wait. The sum is exact if steps are longer by just their waits.
+ * - If ordinals do not align the steps (a rank was restarted, or records are missing), bins of time
+ *   do. Then windows consist of bins, and the rank that waits longest must make as many batches as
+ *   the others.
+ * - Groups of ranks that never meet get ever further apart (rank_group.h). If ranks of at least one
+ *   group wait for each other, each group is judged by itself, and the finding is about the group
+ *   that loses the largest share of its time. Groups of the same pace are judged as one group.
  * - If neither steps nor bins show that ranks wait for each other, there is no culprit, and the
  *   job's ratio is all waiting / all time.
  *
- * Memory is bounded: see WINDOW_MOST.
+ * Memory is bounded by WINDOW_MOST.
  */
 #pragma once
 
