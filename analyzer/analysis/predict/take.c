@@ -27,6 +27,8 @@
 #define SOON             0.25
 #define MOST_SET_UP      ((size_t)1 << 25)
 #define USUAL_LAG_NS     2e5
+/* lags are not measured if waiting for other loaders takes this share of the time or more */
+#define ELSEWHERE_MOST   0.01
 
 struct lag_input {
 	float *wait_ns;
@@ -177,6 +179,8 @@ static double find_kept_factor(const struct trace *t, const uint8_t *is_first, b
 static int find_lags(struct trace *t, const struct batch_series *s, const struct lag_input *input)
 {
 	uint8_t *is_first = malloc(t->count + 1);
+	/* When each step waited for other loaders is unknown, so nor is when its next load began. */
+	const bool is_blurred = s->elsewhere_ns > ELSEWHERE_MOST * t->time_ns;
 	size_t e = 0, ordinal = 0, count, i;
 	struct walk w;
 	int r = walk_begin(&w, t->workers, series_ahead(s), t->epoch_count);
@@ -202,10 +206,10 @@ static int find_lags(struct trace *t, const struct batch_series *s, const struct
 	find_firsts(t, is_first);
 	t->kept_factor = find_kept_factor(t, is_first, s->iterable == 1);
 	t->usual_lag_ns = quantile(t->lag_ns, is_first, 0, t->count, 0.5, &count);
-	if (count < FEWEST || t->workers == 0)
+	if (count < FEWEST || t->workers == 0 || is_blurred)
 		t->usual_lag_ns = USUAL_LAG_NS;
 	for (i = 0; i < t->count; i++)
-		if (isnan(t->lag_ns[i]))
+		if (isnan(t->lag_ns[i]) || is_blurred)
 			t->lag_ns[i] = (float)t->usual_lag_ns;
 	find_latency(t, input);
 out:
