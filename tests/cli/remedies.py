@@ -14,16 +14,18 @@ SAMPLES = 32
 
 
 def build(path, batch_bytes, decode=0.0, pixels=0, images=0, asked=0.0, peer="", tensors=2,
-          decoder=("libjpeg", "JPEG", 2048), again=0, file="", others=0, **changes):
+          decoder=("libjpeg", "JPEG", 2048), again=0, file="", others=0, spread=0.0, **changes):
     """Two workers that cannot keep up.
 
-    decode: share of the loads; pixels, images: a sample; asked: share of the loads, waiting for `peer`.
+    decode: share of the loads; pixels, images: a sample, of each second batch a share of `spread` more;
+    asked: share of the loads, waiting for `peer`.
     again: bytes of `file` that are read for each byte of a batch, in small pieces, for half of the loads;
     others: cores that other programs take.
     """
     batches = rundb.simulate(300, 2, changes.pop("load_ms", 120), 20, delivery_ms=changes.pop("delivery_ms", 0.3))
-    for batch in batches:
-        batch.update(decode_ns=int(batch["load_ns"] * decode), blocked_ns=int(batch["load_ns"] * asked),
+    for number, batch in enumerate(batches):
+        batch.update(decode_count=int(images * SAMPLES * (1 + spread * (number % 2))),
+                     decode_ns=int(batch["load_ns"] * decode), blocked_ns=int(batch["load_ns"] * asked),
                      cpu_ns=int(batch["load_ns"] * (0.95 - asked)), read_ns=0, read_bytes=0, storage_bytes=0)
         if again:
             batch.update(read_ns=batch["load_ns"] // 2, read_bytes=batch_bytes * again,
@@ -116,6 +118,38 @@ def check_split(folder):
     check("pairs", build(path + "2", size, images=2, **dict(stream, kind="torch.DataLoader")), None, unwanted=["split_first"])
 
 
+def check_drawn(folder):
+    """Of seven images the batch has one; a sample that needs seven has as many in each batch."""
+    drawn = dict(decode=0.6, pixels=7 * 256 * 256, images=7)
+    size = SAMPLES * 256 * 256 * 3
+    path = os.path.join(folder, "drawn.db")
+    check("drawn", build(path, size, spread=0.4, **drawn), "decode_fewer", "7 images are decoded for each sample",
+          ["decode_bound"])
+    check("frames", build(path + "2", size, **drawn), None, unwanted=["decode_fewer"])
+    check("mosaic", build(path + "5", size, spread=0.2, **drawn), None, unwanted=["decode_fewer"])
+    check("clips", build(path + "6", size, spread=0.4, decoder=("libavcodec", "video", 512), **drawn), None,
+          unwanted=["decode_fewer"])
+    check("padded", build(path + "3", 7 * size, spread=0.4, **drawn), None, unwanted=["decode_fewer"])
+    path = build(path + "4", size, spread=0.4, **drawn)
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE t_made SET batch_bytes = batch_bytes / 2 WHERE task % 4 = 0")
+    check("of any length", path, None, unwanted=["decode_fewer"])
+
+
+def check_firsts(folder):
+    """What the first loads of each epoch do, that open no file, is no import."""
+    path = os.path.join(folder, "firsts.db")
+    words = "if it fills a shuffle buffer, make that smaller"
+    for opens in range(2):
+        batches = rundb.simulate(160, 2, lambda i: 2500 if i < 2 else 6, 20, epochs=3)
+        for batch in batches:
+            batch["open_count"] = opens
+        rundb.build(path + str(opens), [rundb.loader(batches, workers=2, persistent=1,
+                                                     kind="torch.DataLoader (iterable)")])
+        check("first loads", path + str(opens), "cheaper_starts", "" if opens else words)
+        t.equal(words in forms.flat(forms.run(path + str(opens))), not opens, "that open", opens)
+
+
 def check_manager(folder):
     manager = "/tmp/pymp-rfr0sqls/listener-l69knm_t"
     for name, peer, wanted, unwanted in (("manager", manager, "share_without_manager", "fewer_requests"),
@@ -153,7 +187,8 @@ def check_anew(folder):
 
 
 def main():
-    for each in (check_pixels, check_media, check_database, check_split, check_manager, check_bytes, check_anew):
+    for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_manager,
+                 check_bytes, check_anew):
         each(t.scratch())
     t.finish()
 

@@ -36,7 +36,7 @@ def simulate(count, workers, load_ms, compute_ms, prefetch=2, epochs=1, delivery
         delivered = []
         for i in range(count):
             request = now
-            load = load_ms * MS * (1 + chance.uniform(-jitter, jitter))
+            load = (load_ms(i) if callable(load_ms) else load_ms) * MS * (1 + chance.uniform(-jitter, jitter))
             if workers:
                 load *= dict(slow).get(i % workers, 1)
                 window = i - workers * prefetch

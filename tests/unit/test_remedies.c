@@ -28,6 +28,52 @@ Test(remedies, loads_that_wait_in_page_faults_of_a_mapped_file)
 	cr_expect_eq(judge_facts(&facts), CAUSE_MEMORY, "not of a mapped file");
 }
 
+/* Samples that are drawn until one fits need several images, though one is handed out. */
+Test(remedies, images_that_are_drawn_again)
+{
+	struct load_facts facts = no_waits();
+	struct load_times loads = TIMES;
+	const struct cause_input input = {.loads = &loads, .facts = &facts};
+
+	loads.decode_ns = 0.5 * loads.load_ns;
+	for (int lacks = 0; lacks < 4; lacks++) {
+		facts.images_per_sample = lacks == 1 ? 2.9 : 6.9;
+		facts.images_spread = lacks == 2 ? 0.6 : 0.9;
+		facts.decoded_per_byte = lacks == 3 ? 1.9 : 6.9;
+		make(NULL, NULL);
+		judge(&input);
+		cr_expect_eq(is_advised(ADVICE_DECODE_FEWER), !lacks, "%d", lacks);
+		cr_expect_eq(is_advised(ADVICE_DECODE_BOUND), lacks != 0, "%d", lacks);
+	}
+	loads.decode_ns = 0.19 * loads.load_ns;
+	facts.decoded_per_byte = 6.9;
+	make(NULL, NULL);
+	judge(&input);
+	cr_expect_not(is_advised(ADVICE_DECODE_FEWER));
+}
+
+/* What others use may be the process that is asked: a Manager, a server. */
+Test(remedies, loads_that_wait_for_a_process_that_uses_the_cores)
+{
+	struct load_times loads = TIMES;
+
+	loads.cpu_ns = 0.2 * loads.load_ns;
+	for (int lacks = 0; lacks < 4; lacks++) {
+		struct load_facts facts = no_waits();
+
+		facts.wait_ns[LOAD_WAIT_SOCKET] = (lacks == 1 ? 0.45 : 0.52) * facts.load_ns;
+		facts.no_core_ns = (lacks == 2 ? 0.27 : 0.23) * facts.load_ns;
+		facts.children_cores = lacks == 3 ? 0.2 : 0;
+		make(NULL, NULL);
+		series.load_cpu_ns = loads.cpu_ns;
+		series.cores = 2.5;
+		series.other_cores = 2;
+		cr_expect_eq(judge(&(struct cause_input){.loads = &loads, .facts = &facts}),
+			     lacks ? CAUSE_CPU_CONTENTION : CAUSE_LOADER_CAPACITY, "%d: %s", lacks,
+			     cause_names[diagnosis.cause]);
+	}
+}
+
 /* Now and then the loop waits long for its other loader: when is not known. */
 Test(remedies, rare_waits_for_another_loader_are_no_pauses_of_the_workers)
 {

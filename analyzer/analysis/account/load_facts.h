@@ -50,6 +50,8 @@ struct load_facts {
 		inflated_per_byte;
 	double decoded_per_byte;  /* three bytes a pixel */
 	double images_per_sample; /* NAN if there are several loaders */
+	/* standard deviation / mean of the images of a sample, if batches have equal bytes */
+	double images_spread;
 	double opens_per_sample;
 	double reopens_per_sample; /* openings of the most opened file; NAN: several loaders */
 
@@ -84,6 +86,7 @@ struct load_facts {
 		.inflated_per_byte = NAN,                                                          \
 		.decoded_per_byte = NAN,                                                           \
 		.images_per_sample = NAN,                                                          \
+		.images_spread = NAN,                                                              \
 		.opens_per_sample = NAN,                                                           \
 		.reopens_per_sample = NAN,                                                         \
 		.helper_cores = NAN,                                                               \

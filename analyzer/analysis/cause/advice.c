@@ -11,7 +11,7 @@
 /* advise pinned memory if at least this share of copied bytes is pageable */
 #define PAGEABLE_LEAST 0.5
 #define UNSEEN         1.005 /* a smaller multiple of the run's rate would be shown as "1.00x" */
-#define REMEDIES       13
+#define REMEDIES       14
 #define ALIKE          1.1 /* gains count as equal if they differ by a smaller factor */
 /* advise faster storage if reading takes at least this share of the loads' time */
 #define READING_LEAST  0.2
@@ -19,8 +19,6 @@
 #define PICKLED_BYTES  (1.0 * (1 << 20)) /* a batch without tensors is large from this size on */
 #define FEW_TENSORS    0.5 /* a batch has no tensors if there are fewer than this on average */
 #define CROWDED        0.7 /* a training thread is crowded if it gets a smaller part of a core */
-/* other programs slow the loads down if they cost at least this share of the loads' time */
-#define KEPT_LEAST     0.25
 #define MUCH_MORE      1.5   /* a gain is much more if it is this many times another gain */
 #define WASTE_GAIN     0.5 /* needless work goes before neighbours if its gain is not smaller */
 #define NO_ROW         (-1)
@@ -158,7 +156,7 @@ static bool applies(const struct remedied *v, enum advice_id id)
 		return r->facts && r->facts->batch_bytes >= MANY_BYTES;
 	case ADVICE_OWN_CORES:
 		return v->diagnosis->cause == CAUSE_CPU_CONTENTION
-			       ? removed_from_cores(v) >= KEPT_LEAST
+			       ? removed_from_cores(v) >= GROUNDS_KEPT
 			       : series_has_others(s) && !(s->main_share >= CROWDED);
 	case ADVICE_READ_LESS:
 		return r->read_again >= GROUNDS_READ_AGAIN &&
@@ -178,6 +176,8 @@ static bool applies(const struct remedied *v, enum advice_id id)
 		return r->fault_share >= GROUNDS_OUTSIDE;
 	case ADVICE_SHARE_WITHOUT_MANAGER:
 		return r->is_managed;
+	case ADVICE_DECODE_FEWER:
+		return r->drawn > 0 && load_decode_share(loads) >= READING_LEAST;
 	case ADVICE_SPLIT_FIRST:
 		return r->is_decoded_by_all && load_decode_share(loads) >= READING_LEAST;
 	case ADVICE_CHEAPER_STARTS:
@@ -382,7 +382,8 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	if (preferred->id == ADVICE_KEEP_OPEN || preferred->id == ADVICE_SYNC_LESS ||
 	    preferred->id == ADVICE_WRITE_LESS || preferred->id == ADVICE_FAULT_LESS)
 		return false;
-	if (preferred->id == ADVICE_SPLIT_FIRST || preferred->id == ADVICE_READ_LESS)
+	if (preferred->id == ADVICE_SPLIT_FIRST || preferred->id == ADVICE_READ_LESS ||
+	    preferred->id == ADVICE_DECODE_FEWER)
 		return !is_whole(advice->id) &&
 		       1 + advice->gain > ALIKE * (1 + fmax(preferred->gain, preferred->high));
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
@@ -447,7 +448,8 @@ static int add_parts(const struct remedied *v, struct advice_list *list)
 
 	if (!loads || (!is_about_loads(d->cause) && !is_about_loads(d->second)))
 		return 0;
-	if (load_decode_share(loads) >=
+	if (!(d->grounds.drawn > 0) &&
+	    load_decode_share(loads) >=
 	    (removed_needless(v, ADVICE_DECODE_BOUND) > 0 ? READING_LEAST : LOAD_LEAST))
 		r = add_step(v, ADVICE_DECODE_BOUND, list);
 	/* If too much of a file is read already, reading it whole would be wrong advice. */

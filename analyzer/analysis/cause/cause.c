@@ -179,6 +179,16 @@ static bool may_be_cold(const struct batch_series *s, const struct finding *f,
 	return !(f->load_mean_ns * (double)s->count * share < COLD_OFF_CPU * d->cold.excess_ns);
 }
 
+/*
+ * Returns true if loads wait for another process or machine, and hardly for a core. The CPU time
+ * of other programs may be that of the process that they wait for.
+ */
+static bool is_waiting_outside(const struct grounds *r)
+{
+	return r->asked_share >= GROUNDS_OUTSIDE && r->no_core_share < GROUNDS_KEPT &&
+	       !r->starts_programs;
+}
+
 static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 {
 	static const enum cause causes[SPLIT_MAX] = {
@@ -201,7 +211,7 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 
 	if (owner == SPLIT_UNSEEN && d->stages.limit != STAGE_LIMIT_UNKNOWN)
 		return of_stages[d->stages.limit];
-	if (owner == SPLIT_CAPACITY && d->cpu_share >= CPU_FULL)
+	if (owner == SPLIT_CAPACITY && d->cpu_share >= CPU_FULL && !is_waiting_outside(&d->grounds))
 		return CAUSE_CPU_CONTENTION;
 	return causes[owner];
 }

@@ -125,6 +125,7 @@ struct grounds {
 	double no_core_share;
 	double read_again;      /* bytes read or inflated for each byte of a batch */
 	double decoded_again;   /* bytes of decoded images (3 a pixel) for each byte of a batch */
+	double drawn;           /* images decoded for each sample, if some seem needless; else 0 */
 	bool is_decoded_by_all; /* each worker decodes all samples of the stream */
 	/* share of the loads' time that makes connections or readers to keep; 0: too little */
 	double making_share;

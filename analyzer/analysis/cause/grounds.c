@@ -56,6 +56,11 @@
 #define OWN_LEAST       0.5
 #define OWN_CPU         0.8 /* own code is the cause only if loads want a CPU for this share */
 #define OWN_DECODED     0.4 /* own code is the cause only if decoding takes a smaller share */
+/* images seem needless if this many are decoded for a sample, and bytes for a byte of a batch */
+#define DRAWN_LEAST     3.0
+#define DRAWN_BYTES     2.0
+/* samples are drawn until one fits if their images vary by this share of what chance gives */
+#define DRAWN_SPREAD    0.75
 /* The run is cut into parts. Some parts at its start or end may be calm: they hardly wait. */
 #define CALM_PARTS      32
 #define CALM_FEWEST     8   /* calm parts are not looked for if a part has fewer batches */
@@ -302,6 +307,18 @@ static double find_writing(const struct load_facts *facts, double loading)
 	return is_common && share >= GROUNDS_OUTSIDE ? share : 0;
 }
 
+/*
+ * Returns true if samples seem to be drawn until one fits: of N draws for each, the standard
+ * deviation is sqrt(N(N - 1)). Images that make up one sample (frames, a mosaic) vary by less.
+ */
+static bool is_drawn(const struct load_facts *facts)
+{
+	const double images = facts->images_per_sample;
+
+	return images >= DRAWN_LEAST && facts->decoded_per_byte >= DRAWN_BYTES &&
+	       facts->images_spread >= DRAWN_SPREAD * sqrt((images - 1) / images);
+}
+
 static void find_waits(const struct batch_series *s, const struct finding *f,
 		       const struct cause_input *input, struct grounds *ret)
 {
@@ -339,6 +356,8 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->no_core_share = or_zero(share_of(facts->no_core_ns, facts->load_ns));
 	ret->read_again = fmax(or_zero(facts->read_per_byte), or_zero(facts->inflated_per_byte));
 	ret->decoded_again = or_zero(facts->decoded_per_byte);
+	if (is_drawn(facts))
+		ret->drawn = facts->images_per_sample;
 	/* If a sample seems to have as many images as workers, each worker decodes all. */
 	ret->is_decoded_by_all =
 		s->iterable == 1 && series_busy_workers(s) >= 2 &&

@@ -10,6 +10,8 @@
 /* outside waits are a ground if they take at least this share of the loads' time */
 #define GROUNDS_OUTSIDE    0.5
 #define GROUNDS_CPU_LITTLE 0.2 /* loads hardly compute if CPU time is a smaller share of them */
+/* cores are short for loads if waiting for a core takes at least this share of their time */
+#define GROUNDS_KEPT       0.25
 /* reads are needless if they exceed a batch's bytes this many times */
 #define GROUNDS_READ_AGAIN 8.0
 /* each worker decodes all images if (images a sample / workers) is this close to 1 */

@@ -25,6 +25,8 @@ double removed_needless(const struct remedied *v, enum advice_id id)
 		return 1 - 1.0 / series_busy_workers(v->series);
 	if (id == ADVICE_DECODE_BOUND && r->decoded_again >= GROUNDS_READ_AGAIN)
 		return 1 - 1 / r->decoded_again;
+	if (id == ADVICE_DECODE_FEWER)
+		return 1 - 1 / r->drawn;
 	if (id == ADVICE_FAULT_LESS)
 		return r->fault_share;
 	return 0;
@@ -51,6 +53,7 @@ double removed_by(const struct remedied *v, enum advice_id id)
 
 	switch (id) {
 	case ADVICE_READ_LESS:
+	case ADVICE_DECODE_FEWER:
 		return (load_read_share(loads) + load_decode_share(loads)) *
 		       removed_needless(v, id);
 	case ADVICE_SPLIT_FIRST:

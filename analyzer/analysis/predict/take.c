@@ -179,7 +179,7 @@ static double find_kept_factor(const struct trace *t, const uint8_t *is_first, b
 static int find_lags(struct trace *t, const struct batch_series *s, const struct lag_input *input)
 {
 	uint8_t *is_first = malloc(t->count + 1);
-	/* When each step waited for other loaders is unknown, so nor is when its next load began. */
+	/* Which steps waited for other loaders is unknown, and so is when later loads began. */
 	const bool is_blurred = s->elsewhere_ns > ELSEWHERE_MOST * t->time_ns;
 	size_t e = 0, ordinal = 0, count, i;
 	struct walk w;

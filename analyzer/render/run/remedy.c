@@ -10,6 +10,8 @@
 #include "render/run/code.h"
 #include "render/run/explain.h"
 
+#define FIRST_LONG 10.0
+
 /*
  * What to say if a decoder of this format takes most of the loads' decoding. `less`: how to read
  * less; `line`, `how`: how to decode less; `again`, `fewer`: the same where most is in vain.
@@ -266,6 +268,32 @@ static void decode_words(const struct report *report, char *buffer)
 		page_append(buffer, REMEDY_WORDS, "%s", how);
 }
 
+/*
+ * Says how long the first loads of later epochs take, if they take FIRST_LONG times as long as all
+ * loads and no load opened a file: a stream's shuffle buffer is filled in this way.
+ */
+static void add_firsts(const struct report *report, char *buffer)
+{
+	const struct batch_series *s = &report->series;
+	struct series_place at = SERIES_BEGIN;
+	double ns = 0, count = 0;
+
+	while (s->load_ns && s->epoch_count && series_next(s, &at)) {
+		if (at.epoch == s->epochs[0].epoch || at.batch >= s->workers ||
+		    !series_has(s->load_ns, at.i))
+			continue;
+		ns += (double)s->load_ns[at.i];
+		count++;
+	}
+	if (s->iterable != 1 || report->totals.open_count != 0 || !(count > 0) ||
+	    ns / count < FIRST_LONG * report->finding.load_mean_ns)
+		return;
+	snprintf(buffer, REMEDY_WORDS,
+		 "A worker's first load of an epoch takes %s and opens no file: if it fills a "
+		 "shuffle buffer, make that smaller, or fill it bit by bit.",
+		 UNITS_TIME(ns / count));
+}
+
 static void samples_words(const struct report *report, char *buffer)
 {
 	const struct tally_list *samples = &report->inside.samples;
@@ -311,6 +339,8 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		if (is_made_anew(report))
 			return "Call iter(loader) once, before the loop, and next() in it: here "
 			       "each batch has an iterator of its own.";
+		if (advice->id == ADVICE_CHEAPER_STARTS)
+			add_firsts(report, buffer);
 		break;
 	case ADVICE_REDUCE_CPU_PER_BATCH:
 	case ADVICE_STOP_GROWTH:
@@ -337,6 +367,11 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		break;
 	case ADVICE_READ_LESS:
 		read_words(report, buffer);
+		break;
+	case ADVICE_DECODE_FEWER:
+		snprintf(buffer, REMEDY_WORDS, "%s images are decoded for each sample. %s",
+			 UNITS_RATE(report->diagnosis.grounds.drawn),
+			 explain_find(advice_names[ADVICE_DECODE_FEWER])->how);
 		break;
 	case ADVICE_SEND_LESS:
 		snprintf(buffer, REMEDY_WORDS,

@@ -14,6 +14,8 @@
 
 #define SINCE_VERSION 10
 #define MOST_TALLIES  256
+#define SPREAD_FEWEST 16
+#define SPREAD_ALIKE  0.9 /* batches have equal bytes if this share of them does */
 #define FAULT_MOST_NS 1e8 /* a page from storage comes sooner; longer waits are for other things */
 
 static const char *const kind_names[LOAD_WAIT_MAX] = {
@@ -28,6 +30,15 @@ static const char LOADS_SQL[] = "SELECT SUM(load_ns * 1.0), SUM(cpu_ns * 1.0),"
 
 static const char MADE_SQL[] = "SELECT loader_id, AVG(tensor_count), AVG(batch_bytes) FROM t_made"
 			       " GROUP BY loader_id";
+
+/* Looks at the images of the first loads only. The last batch of an epoch may be smaller. */
+static const char SPREAD_SQL[] =
+	"WITH most AS (SELECT MAX(batch_bytes) AS bytes FROM t_made WHERE loader_id = ?1),"
+	" one AS (SELECT samples, decode_count * 1.0 / samples AS images FROM t_batch"
+	"  WHERE loader_id = ?1 AND decode_count > 0 AND samples > 0 LIMIT 4096)"
+	"SELECT COUNT(*), AVG(images), AVG(images * images), AVG(samples),"
+	" (SELECT AVG(batch_bytes >= 0.99 * bytes) FROM t_made, most WHERE loader_id = ?1)"
+	" FROM one";
 
 static const char LOADED_SQL[] = ROWS_LOADERS "SELECT loader_id FROM part WHERE loader_id NOT NULL";
 
@@ -227,6 +238,7 @@ static int read_loads(struct db *db, const struct wanted *wanted, bool by_worker
 
 struct decoded {
 	double inflated_bytes, pixels, images;
+	bool is_video;
 };
 
 /* Sums pixels and images. Formats without a width class are only unpacked: `pixels` is bytes. */
@@ -245,6 +257,7 @@ static int read_decoded(struct db *db, struct decoded *ret)
 		}
 		ret->pixels += (double)tally->pixels;
 		ret->images += tally->pixels > 0 ? (double)tally->count : 0;
+		ret->is_video |= strcmp(tally->detail, "video") == 0;
 	}
 	tally_list_done(&list);
 	return r;
@@ -308,6 +321,23 @@ static int read_reopens(struct db *db, double samples, struct load_facts *ret)
 	return r;
 }
 
+static int read_spread(struct db *db, int64_t loader_id, struct load_facts *ret)
+{
+	ROWS *stmt = NULL;
+	int r = rows_first(db, &stmt, SPREAD_SQL, "n", loader_id);
+
+	if (r < 1)
+		return r;
+	if (known(stmt, 0) >= SPREAD_FEWEST && known(stmt, 4) >= SPREAD_ALIKE) {
+		const double mean = known(stmt, 1), squares = known(stmt, 2);
+
+		/* A load's mean varies less than its samples, by the root of their number. */
+		ret->images_spread =
+			sqrt(fmax(squares / (mean * mean) - 1, 0) * known(stmt, 3));
+	}
+	return 0;
+}
+
 #define MOST_LOADERS  64
 #define BYTES_A_PIXEL 3
 
@@ -345,8 +375,12 @@ static int read_made(struct db *db, int64_t loader_id, struct load_facts *ret)
 		ret->decoded_per_byte = BYTES_A_PIXEL * decoded.pixels / handed_out;
 	if (count != 1 || totals.samples < 1)
 		return r;
-	if (decoded.images > 0)
+	if (decoded.images > 0) {
 		ret->images_per_sample = decoded.images / (double)totals.samples;
+		/* How many frames are decoded for a clip depends on its place in the file. */
+		if (!decoded.is_video)
+			r = read_spread(db, loader_id, ret);
+	}
 	return r < 0 ? r : read_reopens(db, (double)totals.samples, ret);
 }
 
