@@ -450,16 +450,20 @@ void events_find_timer(const struct events_query *q, struct timer *ret)
 	const struct batch_series *s = q->series;
 	struct stats_moments gaps = {0};
 	double now_ns = 0, last_ns = NAN;
-	size_t next_count = 0, last = 0;
+	/* Whatever halts all workers delays the next batches of each: that is one event. */
+	const size_t beside = s->workers > 0 ? (size_t)s->workers : 1;
+	size_t first = 0, last = 0, far_count = 0;
 
 	*ret = (struct timer){.period_ns = NAN, .cv = NAN};
 	for (size_t i = 0; s->wait_ns && s->compute_ns && i < s->count; i++) {
 		if (event_ns(q, i) > 0) {
-			if (!isnan(last_ns)) {
-				stats_add(&gaps, now_ns - last_ns);
-				next_count += i == last + 1;
+			if (isnan(last_ns) || i > last + beside) {
+				if (!isnan(last_ns))
+					stats_add(&gaps, now_ns - last_ns);
+				last_ns = now_ns;
+				first = i;
 			}
-			last_ns = now_ns;
+			far_count += i > first + 2 * beside;
 			last = i;
 		}
 		now_ns += s->wait_ns[i] >= 0 ? (double)s->wait_ns[i] : 0;
@@ -467,7 +471,7 @@ void events_find_timer(const struct events_query *q, struct timer *ret)
 	}
 	ret->gap_count = gaps.count;
 	ret->cv = stats_cv(&gaps);
-	/* Events in consecutive batches repeat with the batches. No timer makes them. */
-	if (gaps.count >= TIMER_LEAST && ret->cv <= TIMER_CV && next_count < gaps.count / 2)
+	/* Where stretches of batches wait, their rate is no timer's. */
+	if (gaps.count >= TIMER_LEAST && ret->cv <= TIMER_CV && far_count < gaps.count / 2)
 		ret->period_ns = gaps.mean;
 }

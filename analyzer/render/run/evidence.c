@@ -383,8 +383,13 @@ static void add_first(const struct report *report, char *text, size_t size)
 		add_capacity(report, text, size);
 		add_outside(&d->grounds, text, size);
 		break;
-	case CAUSE_SINGLE_PROCESS:
 	case CAUSE_INTERMITTENT_LOADER:
+		if (!isnan(d->wait_timer.period_ns))
+			page_append(text, size, " It happens every %s, by the clock.",
+				    UNITS_TIME(d->wait_timer.period_ns));
+		add_outside(&d->grounds, text, size);
+		break;
+	case CAUSE_SINGLE_PROCESS:
 		add_outside(&d->grounds, text, size);
 		break;
 	case CAUSE_SLOW_WORKER:
