@@ -107,3 +107,77 @@ Test(remedies, rare_waits_for_another_loader_are_no_pauses_of_the_workers)
 	cr_expect_eq(diagnosis.whatif.gap, WHATIF_GAP_NONE, "off by %g", diagnosis.whatif.off);
 	cr_expect_gt(diagnosis.whatif.more_workers, 2);
 }
+
+/* Four workers, one epoch: files that each of them opens once are opened four times. */
+Test(remedies, files_that_each_worker_opens)
+{
+	struct load_facts facts = no_waits();
+	struct load_times loads = TIMES;
+	const struct cause_input input = {.loads = &loads, .facts = &facts};
+
+	for (int lacks = 0; lacks < 6; lacks++) {
+		facts.files.count = lacks == 1 ? 1 : 8;
+		facts.files.fewest_opens = lacks == 2 ? 3 : 4;
+		facts.files.most_opens = lacks == 3 ? 5 : 4;
+		loads.read_ns = (lacks == 4 ? 0.03 : 0.3) * loads.load_ns;
+		loads.decode_ns = 0.06 * loads.load_ns;
+		make(NULL, NULL);
+		series.iterable = lacks != 5;
+		judge(&input);
+		cr_expect_eq(is_advised(ADVICE_SPLIT_FIRST), !lacks, "%d", lacks);
+		if (lacks)
+			continue;
+		cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_SPLIT_FIRST);
+		cr_expect_eq(diagnosis.advice.steps[0].low, 0, "each may read its own part");
+		cr_expect_gt(diagnosis.advice.steps[0].high, 0.7);
+	}
+}
+
+static double slow_from_half(int batch)
+{
+	return batch < LOADS / 2 ? 60 : 240;
+}
+
+static double slow_in_turn(int batch)
+{
+	return batch % 2 ? 60 : 240;
+}
+
+/* What becomes slower at one moment, outside of the loader, is not to be mended in the loader. */
+Test(remedies, a_server_that_is_slow_from_one_moment_on)
+{
+	for (int lacks = 0; lacks < 3; lacks++) {
+		struct load_facts facts = no_waits();
+
+		facts.load_ns = LOADS * 150 * MS;
+		facts.wait_ns[LOAD_WAIT_SOCKET] = (lacks == 1 ? 0.4 : 0.6) * facts.load_ns;
+		make(lacks == 2 ? slow_in_turn : slow_from_half, NULL);
+		judge(&(struct cause_input){.loads = &TIMES, .facts = &facts});
+		cr_expect_eq(diagnosis.cause, CAUSE_LOADER_CAPACITY, "%s",
+			     cause_names[diagnosis.cause]);
+		cr_expect_eq(is_advised(ADVICE_FIND_EVENT), !lacks, "%d", lacks);
+		if (!lacks) {
+			cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_FIND_EVENT);
+			cr_expect_not(diagnosis.advice.steps[0].is_ideal);
+		}
+	}
+}
+
+/* A single worker that writes to a pipe: to a helper, if it also waits for answers. */
+Test(remedies, a_helper_of_a_single_worker)
+{
+	for (int answers = 0; answers < 2; answers++) {
+		struct load_facts facts = no_waits();
+
+		facts.peer_count = 1;
+		facts.wait_ns[LOAD_WAIT_WRITE] = 0.52 * facts.load_ns;
+		facts.peers[0] = (struct load_peer){LOAD_WAIT_WRITE, "pipe:[7]",
+						    facts.wait_ns[LOAD_WAIT_WRITE]};
+		facts.wait_ns[LOAD_WAIT_PIPE] = (answers ? 0.06 : 0.04) * facts.load_ns;
+		make(NULL, NULL);
+		series.workers = series.loading = 1;
+		judge(&(struct cause_input){.loads = &TIMES, .facts = &facts});
+		cr_expect_eq(is_advised(ADVICE_WRITE_LESS), !answers);
+		cr_expect_eq(is_advised(ADVICE_WITHOUT_HELPER), answers);
+	}
+}

@@ -54,6 +54,11 @@ struct load_facts {
 	double images_spread;
 	double opens_per_sample;
 	double reopens_per_sample; /* openings of the most opened file; NAN: several loaders */
+	/* The files that make up most of the bytes read. 0: unknown, or several loaders. */
+	struct {
+		double count, fewest_opens, most_opens;
+		double bytes; /* read of one, each time that it is opened */
+	} files;
 
 	/* Cores used or wanted by the busiest process that the training started, except workers. */
 	double helper_cores;

@@ -11,10 +11,12 @@
 /* advise pinned memory if at least this share of copied bytes is pageable */
 #define PAGEABLE_LEAST 0.5
 #define UNSEEN         1.005 /* a smaller multiple of the run's rate would be shown as "1.00x" */
-#define REMEDIES       14
+#define REMEDIES       15
 #define ALIKE          1.1 /* gains count as equal if they differ by a smaller factor */
 /* advise faster storage if reading takes at least this share of the loads' time */
 #define READING_LEAST  0.2
+/* advise to split files if reading and decoding take this share: parsing is the dataset's code */
+#define PARSING_LEAST  0.1
 #define MANY_BYTES     (8.0 * (1 << 20))
 #define PICKLED_BYTES  (1.0 * (1 << 20)) /* a batch without tensors is large from this size on */
 #define FEW_TENSORS    0.5 /* a batch has no tensors if there are fewer than this on average */
@@ -25,6 +27,12 @@
 
 const char *const advice_names[ADVICE_MAX] = {
 #define ADVICE(constant, name, ...) name,
+#include "analysis/cause/remedies.def"
+#undef ADVICE
+};
+
+static const bool is_waste[ADVICE_MAX] = {
+#define ADVICE(constant, name, waste, ...) waste,
 #include "analysis/cause/remedies.def"
 #undef ADVICE
 };
@@ -179,7 +187,14 @@ static bool applies(const struct remedied *v, enum advice_id id)
 	case ADVICE_DECODE_FEWER:
 		return r->drawn > 0 && load_decode_share(loads) >= READING_LEAST;
 	case ADVICE_SPLIT_FIRST:
-		return r->is_decoded_by_all && load_decode_share(loads) >= READING_LEAST;
+		return (r->is_decoded_by_all && load_decode_share(loads) >= READING_LEAST) ||
+		       (r->is_opened_by_all &&
+			load_read_share(loads) + load_decode_share(loads) >= PARSING_LEAST);
+	case ADVICE_FIND_EVENT:
+		return (v->diagnosis->shift.at && r->asked_share >= GROUNDS_OUTSIDE) ||
+		       v->diagnosis->cause == CAUSE_ISOLATED_STALL ||
+		       (v->diagnosis->cause != CAUSE_LOADER_CAPACITY &&
+			v->diagnosis->second == CAUSE_ISOLATED_STALL);
 	case ADVICE_CHEAPER_STARTS:
 		/* If each batch makes a new iterator, persistent workers are the better advice. */
 		return v->finding->epoch_count < v->finding->batch_count ||
@@ -311,8 +326,9 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 		r = price_part(v, part, ret);
 		if (r == 0)
 			r = widen(v, removed_needless(v, id), ret);
-		/* All of a mapped file may be needed, at the storage's own speed. */
-		if (id == ADVICE_FAULT_LESS)
+		/* All of a mapped file may be needed; workers may read parts of the same files. */
+		if (id == ADVICE_FAULT_LESS ||
+		    (id == ADVICE_SPLIT_FIRST && !v->diagnosis->grounds.is_decoded_by_all))
 			ret->low = 0;
 		if (r == 0)
 			r = widen_to_function(v, id, ret);
@@ -356,12 +372,9 @@ static bool is_whole(enum advice_id id)
 	       id == ADVICE_SMALL_READS || id == ADVICE_FEWER_OPENS;
 }
 
-/* Returns true if needless work of the loads is proven: removing it helps whoever has the cores. */
-static bool is_waste(const struct advice *advice)
+static bool is_much_waste(const struct advice *advice)
 {
-	return (advice->id == ADVICE_KEEP_OPEN || advice->id == ADVICE_SPLIT_FIRST ||
-		advice->id == ADVICE_READ_LESS) &&
-	       advice->gain >= WASTE_GAIN;
+	return is_waste[advice->id] && advice->gain >= WASTE_GAIN;
 }
 
 /* Returns true if `advice` goes first. Predicted gains go before assumed or unknown gains. */
@@ -369,10 +382,10 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 {
 	if (advice->is_ideal || preferred->is_ideal)
 		return preferred->is_ideal && !advice->is_ideal;
-	if (preferred->id == ADVICE_OWN_CORES && is_waste(advice))
+	if (preferred->id == ADVICE_OWN_CORES && is_much_waste(advice))
 		return true;
 	if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH || advice->id == ADVICE_CHEAPER_STAGE ||
-	    (advice->id == ADVICE_OWN_CORES && is_waste(preferred)))
+	    (advice->id == ADVICE_OWN_CORES && is_much_waste(preferred)))
 		return false;
 	/* Removing a known part of the loads goes before halving them, if it may gain as much. */
 	if (preferred->id == ADVICE_REDUCE_CPU_PER_BATCH && advice->whatif == NO_ROW)
@@ -380,10 +393,10 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	/* Needless work can be removed; decoding cannot be removed entirely. */
 	/* More workers would only do needless work side by side. */
 	if (preferred->id == ADVICE_KEEP_OPEN || preferred->id == ADVICE_SYNC_LESS ||
-	    preferred->id == ADVICE_WRITE_LESS || preferred->id == ADVICE_FAULT_LESS)
+	    preferred->id == ADVICE_WRITE_LESS || preferred->id == ADVICE_FAULT_LESS ||
+	    preferred->id == ADVICE_FIND_EVENT || preferred->id == ADVICE_SPLIT_FIRST)
 		return false;
-	if (preferred->id == ADVICE_SPLIT_FIRST || preferred->id == ADVICE_READ_LESS ||
-	    preferred->id == ADVICE_DECODE_FEWER)
+	if (is_waste[preferred->id])
 		return !is_whole(advice->id) &&
 		       1 + advice->gain > ALIKE * (1 + fmax(preferred->gain, preferred->high));
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);

@@ -127,6 +127,7 @@ struct grounds {
 	double decoded_again;   /* bytes of decoded images (3 a pixel) for each byte of a batch */
 	double drawn;           /* images decoded for each sample, if some seem needless; else 0 */
 	bool is_decoded_by_all; /* each worker decodes all samples of the stream */
+	bool is_opened_by_all;  /* each worker opens the same files of a stream in each epoch */
 	/* share of the loads' time that makes connections or readers to keep; 0: too little */
 	double making_share;
 	bool is_managed;        /* at least half of the loads' time waits for a Manager */

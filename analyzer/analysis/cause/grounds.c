@@ -44,13 +44,14 @@
 #define FAULTS_A_LOAD   1.0 /* memory is short only if swapped, or at this many faults a sample */
 /* workers write to one pipe if waits for it take as long as all loads of this many workers */
 #define WRITERS         1.2
+/* a helper answers if loads wait to read from pipes this part of what they wait to write */
+#define ANSWERED        0.1
 #define HELPER_BUSY     0.8  /* a helper process is busy if it wants at least this part of a core */
 /* a helper that wants more cores than this has several threads */
 #define HELPER_ONE      1.3
 /* making objects is the cause if it takes at least this share */
 #define MAKING_LEAST    0.4
 #define MAKING_MOST     0.9 /* if loads make objects for longer, constructors read their data */
-#define REOPENED        0.5 /* a file is reopened if each sample opens it at least this often */
 #define REOPENED_PART   0.5 /* a file is reopened only if this share of all openings are its own */
 /* the user's own code is the cause if one of its functions takes at least this share */
 #define OWN_LEAST       0.5
@@ -276,7 +277,7 @@ static bool is_manager(const char *peer)
 static bool is_making(const struct grounds *r, const struct lines *lines)
 {
 	const struct load_facts *facts = r->facts;
-	const bool is_reopened = facts->reopens_per_sample >= REOPENED &&
+	const bool is_reopened = facts->reopens_per_sample >= GROUNDS_REOPENED &&
 				 facts->reopens_per_sample >=
 					 REOPENED_PART * facts->opens_per_sample;
 
@@ -302,7 +303,10 @@ static double find_writing(const struct load_facts *facts, double loading)
 {
 	const struct load_peer *peer = load_facts_peer(facts, LOAD_WAIT_WRITE);
 	const double share = peer ? share_of(peer->ns, facts->load_ns) : 0;
-	const bool is_common = loading <= 1 || share * loading >= WRITERS;
+	/* A single worker may as well write to a helper, whose answers it reads from a pipe. */
+	const bool is_answered =
+		facts->wait_ns[LOAD_WAIT_PIPE] >= ANSWERED * facts->wait_ns[LOAD_WAIT_WRITE];
+	const bool is_common = loading <= 1 ? !is_answered : share * loading >= WRITERS;
 
 	return is_common && share >= GROUNDS_OUTSIDE ? share : 0;
 }
@@ -317,6 +321,14 @@ static bool is_drawn(const struct load_facts *facts)
 
 	return images >= DRAWN_LEAST && facts->decoded_per_byte >= DRAWN_BYTES &&
 	       facts->images_spread >= DRAWN_SPREAD * sqrt((images - 1) / images);
+}
+
+/* Returns true if two files or more are opened `times` times: by each worker in each epoch. */
+static bool are_opened_by_all(const struct load_facts *facts, double times)
+{
+	return facts->files.count >= 2 &&
+	       fabs(facts->files.fewest_opens / times - 1) <= GROUNDS_ALL &&
+	       fabs(facts->files.most_opens / times - 1) <= GROUNDS_ALL;
 }
 
 static void find_waits(const struct batch_series *s, const struct finding *f,
@@ -362,6 +374,9 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->is_decoded_by_all =
 		s->iterable == 1 && series_busy_workers(s) >= 2 &&
 		fabs(facts->images_per_sample / series_busy_workers(s) - 1) <= GROUNDS_ALL;
+	ret->is_opened_by_all = s->iterable == 1 && series_busy_workers(s) >= 2 &&
+				are_opened_by_all(facts, series_busy_workers(s) *
+								 (double)f->epoch_count);
 	ret->is_managed = ret->asked_share >= GROUNDS_OUTSIDE && facts->peer_count &&
 			  is_manager(facts->peers[0].name);
 	ret->is_own_code = is_own_code(ret, input);

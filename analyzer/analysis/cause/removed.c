@@ -57,7 +57,13 @@ double removed_by(const struct remedied *v, enum advice_id id)
 		return (load_read_share(loads) + load_decode_share(loads)) *
 		       removed_needless(v, id);
 	case ADVICE_SPLIT_FIRST:
-		return load_decode_share(loads) * removed_needless(v, id);
+		return (load_decode_share(loads) +
+			(r->is_opened_by_all ? load_read_share(loads) : 0)) *
+		       removed_needless(v, id);
+	case ADVICE_FIND_EVENT:
+		return v->diagnosis->shift.at
+			       ? 1 - v->diagnosis->shift.before_ns / v->finding->load_mean_ns
+			       : 0;
 	case ADVICE_SHARE_WITHOUT_MANAGER:
 		return r->asked_share;
 	case ADVICE_FAULT_LESS:

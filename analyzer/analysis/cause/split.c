@@ -17,7 +17,7 @@
 #define SHIFT_PARTS       64
 #define SHIFT_FEWEST      4 /* least number of parts before a shift, and after it */
 #define SHIFT_QUARTERS    4
-#define SHIFT_LOADS       (4 * (size_t)SHIFT_PARTS)
+#define SHIFT_LOADS       (2 * (size_t)SHIFT_PARTS)
 #define SHIFT_FACTOR      1.3
 #define SHIFT_Z           6.0
 

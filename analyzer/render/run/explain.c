@@ -9,7 +9,7 @@ static const struct explanation PAGES[] = {
 #define CAUSE(constant, name, group, noun, line, page) {name, "cause", line, page},
 #include "analysis/cause/causes.def"
 #undef CAUSE
-#define ADVICE(constant, name, line, how, page) {name, "advice", line, page, how},
+#define ADVICE(constant, name, waste, line, how, page) {name, "advice", line, page, how},
 #include "analysis/cause/remedies.def"
 #undef ADVICE
 

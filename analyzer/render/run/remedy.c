@@ -70,6 +70,28 @@ static bool decodes_again(const struct report *report)
 	return report->diagnosis.grounds.decoded_again >= GROUNDS_READ_AGAIN;
 }
 
+/* Returns the name, without folders, of the file that each sample opens anew; NULL: none. */
+static const char *reopened_file(const struct report *report)
+{
+	const struct load_facts *facts = report->diagnosis.grounds.facts;
+	const struct tally_list *files = &report->inside.files;
+	const struct tally *most = NULL;
+	const char *slash;
+
+	for (size_t i = 0; i < files->count; i++)
+		if (!most || files->items[i].count > most->count)
+			most = &files->items[i];
+	if (!most || !(facts->reopens_per_sample >= GROUNDS_REOPENED))
+		return NULL;
+	slash = strrchr(most->name, '/');
+	return slash ? slash + 1 : most->name;
+}
+
+static bool splits_files(const struct grounds *r)
+{
+	return r->is_opened_by_all && !r->is_decoded_by_all;
+}
+
 /* Returns NULL if the line in remedies.def fits. */
 static const char *decode_line(const struct report *report)
 {
@@ -134,7 +156,15 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		return "Make the iterator once, before the loop.";
 	if (advice->id == ADVICE_DECODE_BOUND && decode_line(report))
 		return decode_line(report);
-	if (advice->whatif == WHATIF_PREFETCH_X4)
+	if (advice->id == ADVICE_SPLIT_FIRST && splits_files(&report->diagnosis.grounds))
+		return "Split the files between the workers, if each of them reads all.";
+	if (advice->id == ADVICE_FIND_EVENT && report->diagnosis.shift.at)
+		return "Find out what has become slower there, or who else uses it since then.";
+	if (advice->id == ADVICE_KEEP_OPEN && reopened_file(report))
+		snprintf(buffer, REMEDY_WORDS,
+			 "Open %.60s once in each worker and keep it: each sample opens it anew.",
+			 reopened_file(report));
+	else if (advice->whatif == WHATIF_PREFETCH_X4)
 		snprintf(buffer, REMEDY_WORDS, "Load further ahead: prefetch_factor=%" PRId32 ".",
 			 prefetch_factor(report));
 	else if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH)
@@ -294,6 +324,32 @@ static void add_firsts(const struct report *report, char *buffer)
 		 UNITS_TIME(ns / count));
 }
 
+static void split_words(const struct report *report, char *buffer)
+{
+	const struct load_facts *facts = report->diagnosis.grounds.facts;
+
+	snprintf(buffer, REMEDY_WORDS,
+		 "Each of %" PRId32 " workers opens the same %.0f files in each epoch and reads %s "
+		 "of each. If that is all of it: files[info.id::info.num_workers], by "
+		 "get_worker_info().",
+		 series_busy_workers(&report->series), facts->files.count,
+		 UNITS_BYTES(facts->files.bytes));
+}
+
+static void shift_words(const struct report *report, char *buffer)
+{
+	const struct shift *shift = &report->diagnosis.shift;
+	const struct batch_series *s = &report->series;
+	double ns = 0;
+
+	for (size_t i = 0; i < shift->at && s->wait_ns && s->compute_ns; i++)
+		ns += fmax(0, (double)s->wait_ns[i]) + fmax(0, (double)s->compute_ns[i]);
+	snprintf(buffer, REMEDY_WORDS,
+		 "Since batch %zu (%s after the first) loads take %.2g times as long. If they ask "
+		 "for as much as before, the loader is not why.",
+		 shift->at, UNITS_TIME(ns), shift->after_ns / shift->before_ns);
+}
+
 static void samples_words(const struct report *report, char *buffer)
 {
 	const struct tally_list *samples = &report->inside.samples;
@@ -372,6 +428,19 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		snprintf(buffer, REMEDY_WORDS, "%s images are decoded for each sample. %s",
 			 UNITS_RATE(report->diagnosis.grounds.drawn),
 			 explain_find(advice_names[ADVICE_DECODE_FEWER])->how);
+		break;
+	case ADVICE_SPLIT_FIRST:
+		if (splits_files(&report->diagnosis.grounds))
+			split_words(report, buffer);
+		break;
+	case ADVICE_FIND_EVENT:
+		if (report->diagnosis.shift.at)
+			shift_words(report, buffer);
+		break;
+	case ADVICE_KEEP_OPEN:
+		if (reopened_file(report))
+			return "Open it for the first sample (if self.file is None: ...), or in "
+			       "worker_init_fn, and use it for all.";
 		break;
 	case ADVICE_SEND_LESS:
 		snprintf(buffer, REMEDY_WORDS,

@@ -16,6 +16,8 @@
 #define MOST_TALLIES  256
 #define SPREAD_FEWEST 16
 #define SPREAD_ALIKE  0.9 /* batches have equal bytes if this share of them does */
+#define FILE_SMALL    0.1 /* a file is small if fewer bytes than this part of the mean are read */
+#define FILES_MOST    0.8
 #define FAULT_MOST_NS 1e8 /* a page from storage comes sooner; longer waits are for other things */
 
 static const char *const kind_names[LOAD_WAIT_MAX] = {
@@ -308,15 +310,42 @@ static int sum_bytes(struct db *db, const double *bytes, const int64_t *ids, siz
 	return r;
 }
 
+/* Leaves out small files, such as a vocabulary. */
+static void note_files(const struct tally_list *list, double bytes, struct load_facts *ret)
+{
+	double most_bytes = 0, opens = 0;
+
+	ret->files.fewest_opens = INFINITY;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct tally *file = &list->items[i];
+
+		if ((double)file->bytes < FILE_SMALL * bytes / (double)list->count)
+			continue;
+		ret->files.count++;
+		ret->files.fewest_opens = fmin(ret->files.fewest_opens, (double)file->count);
+		ret->files.most_opens = fmax(ret->files.most_opens, (double)file->count);
+		most_bytes += (double)file->bytes;
+		opens += (double)file->count;
+	}
+	ret->files.bytes = most_bytes / opens;
+	if (!(most_bytes >= FILES_MOST * bytes) || list->all_count > list->count)
+		ret->files.count = 0;
+}
+
 /* Reads how often the file that was opened most often was opened for each sample. */
-static int read_reopens(struct db *db, double samples, struct load_facts *ret)
+static int read_files(struct db *db, double samples, struct load_facts *ret)
 {
 	struct tally_list list;
+	double bytes = 0;
 	int r = tally_list_read(db, "file", MOST_TALLIES, &list);
 
-	for (size_t i = 0; r == 0 && i < list.count; i++)
+	for (size_t i = 0; r == 0 && i < list.count; i++) {
 		ret->reopens_per_sample =
 			fmax(ret->reopens_per_sample, (double)list.items[i].count / samples);
+		bytes += (double)list.items[i].bytes;
+	}
+	if (r == 0 && bytes > 0)
+		note_files(&list, bytes, ret);
 	tally_list_done(&list);
 	return r;
 }
@@ -381,7 +410,7 @@ static int read_made(struct db *db, int64_t loader_id, struct load_facts *ret)
 		if (!decoded.is_video)
 			r = read_spread(db, loader_id, ret);
 	}
-	return r < 0 ? r : read_reopens(db, (double)totals.samples, ret);
+	return r < 0 ? r : read_files(db, (double)totals.samples, ret);
 }
 
 static int read_threads(struct db *db, int64_t loader_id, struct load_facts *ret)
